@@ -1,0 +1,28 @@
+import { CounterstepError } from '@counterstep/protocol'
+
+/**
+ * The store cannot be reached or cannot write.
+ * `applied: 'no'`: the write certainly did not and will not happen. `'unknown'`: it may have happened or may still
+ * happen; send the same write again until the answer is definite.
+ */
+export class StoreUnavailableError extends CounterstepError {
+  readonly applied: 'no' | 'unknown'
+
+  constructor(message: string, options: { readonly applied: 'no' | 'unknown'; readonly cause?: unknown }) {
+    super('SAGA_STORE_UNAVAILABLE', message, { cause: options.cause })
+    this.name = 'StoreUnavailableError'
+    this.applied = options.applied
+  }
+}
+
+/** Something that the code rules out has happened: stop this attempt. */
+export class AssertionError extends CounterstepError {
+  constructor(message: string) {
+    super('SAGA_INTERNAL', message)
+    this.name = 'AssertionError'
+  }
+}
+
+export function assert(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new AssertionError(message)
+}

@@ -1,0 +1,60 @@
+import type { BranchId, Gid, Kind, Op, Result } from '@counterstep/protocol'
+
+/** One call to a branch. The caller adds nothing to its meaning: one attempt, no retry of its own. */
+export interface BranchCall {
+  readonly gid: Gid
+  readonly kind: Kind
+  readonly branchId: BranchId
+  readonly op: Op
+  /** 1 for the first. */
+  readonly attempt: number
+  readonly epoch: number
+  /** When the transaction was accepted, by the store's clock. */
+  readonly acceptedAt: number
+  readonly url: string
+  readonly body: string
+  readonly contentType: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** From the start of the call to the last byte of the answer. */
+  readonly timeoutMs: number
+}
+
+export interface BranchAnswer {
+  readonly result: Result
+  readonly statusCode?: number
+  /** At most ANSWER_BYTES_MAX bytes of the body, as text. */
+  readonly excerpt?: string
+  /** A short stable word when there is no status, e.g. `timeout`, `refused`; never an address or a secret. */
+  readonly error?: string
+  /** What the branch asked for with Retry-After, if it did. */
+  readonly retryAfterMs?: number
+}
+
+export interface BranchCaller {
+  /** Never rejects: what goes wrong is an `unknown` answer. Ends within `timeoutMs`. */
+  call(call: BranchCall): Promise<BranchAnswer>
+  /** Ends what is still in flight as `unknown`, and closes the connections. */
+  close(): Promise<void>
+}
+
+/** Milliseconds that only go forward, from an origin of their own. */
+export interface Clock {
+  now(): number
+  /** Calls back once, not before `delayMs`; returns how to take it back. */
+  after(delayMs: number, callback: () => void): () => void
+}
+
+export interface Ids {
+  /** 128 random bits, 32 lower-case hex digits. */
+  token(): string
+  writeId(): string
+  gid(): Gid
+  /** Uniform in [0, 1). */
+  jitter(): number
+}
+
+/** Asks for a later look at a transaction. Only a hint: the store's due index is the truth. */
+export interface WakeUp {
+  lookLater(gid: Gid, dueAt: number): void
+}

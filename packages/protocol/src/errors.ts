@@ -1,0 +1,96 @@
+/**
+ * The four meanings of an error, never mixed.
+ * `failure`: a definite no, nothing was or will be done. `ongoing`: not yet, ask again.
+ * `unavailable`: infrastructure, back off and retry. `bug`: an assertion, stop this attempt.
+ */
+export type ErrorMeaning = 'failure' | 'ongoing' | 'unavailable' | 'bug'
+
+/** Every code a caller may see. Codes are stable, texts are not; `docs/errors.md` explains each. */
+export const ERROR_MEANINGS = {
+  SAGA_MALFORMED_JSON: 'failure',
+  SAGA_UNSUPPORTED_MEDIA_TYPE: 'failure',
+  SAGA_BODY_TOO_LARGE: 'failure',
+  SAGA_INVALID: 'failure',
+  SAGA_UNKNOWN_FIELD: 'failure',
+  SAGA_KIND_UNSUPPORTED: 'failure',
+  SAGA_GID_INVALID: 'failure',
+  SAGA_NO_BRANCHES: 'failure',
+  SAGA_TOO_MANY_BRANCHES: 'failure',
+  SAGA_BRANCH_ID_INVALID: 'failure',
+  SAGA_BRANCH_ID_DUPLICATE: 'failure',
+  SAGA_AFTER_UNKNOWN: 'failure',
+  SAGA_AFTER_CYCLE: 'failure',
+  SAGA_URL_INVALID: 'failure',
+  SAGA_HEADER_INVALID: 'failure',
+  SAGA_PAYLOAD_TOO_LARGE: 'failure',
+  SAGA_PAYLOAD_TOO_DEEP: 'failure',
+  SAGA_NUMBER_NOT_EXACT: 'failure',
+  SAGA_RETRY_INVALID: 'failure',
+  SAGA_TIMEOUT_INVALID: 'failure',
+  SAGA_DEADLINE_INVALID: 'failure',
+  SAGA_DELAY_INVALID: 'failure',
+  SAGA_CHECKPOINT_INVALID: 'failure',
+  SAGA_ACK_INVALID: 'failure',
+  SAGA_QUERY_INVALID: 'failure',
+  SAGA_ROUTE_UNKNOWN: 'failure',
+  SAGA_METHOD_NOT_ALLOWED: 'failure',
+  SAGA_UNKNOWN_GID: 'failure',
+  SAGA_GID_CONFLICT: 'failure',
+  SAGA_ALREADY_FINAL: 'failure',
+  SAGA_ALREADY_ABORTING: 'failure',
+  SAGA_OVER_CAPACITY: 'unavailable',
+  SAGA_STOPPING: 'unavailable',
+  SAGA_NOT_ACCEPTED: 'unavailable',
+  SAGA_OUTCOME_UNKNOWN: 'unavailable',
+  SAGA_STORE_UNAVAILABLE: 'unavailable',
+  SAGA_STORE_CLOSED: 'unavailable',
+  SAGA_STORE_IN_USE: 'unavailable',
+  SAGA_CONTENDED: 'unavailable',
+  SAGA_UNREACHABLE: 'unavailable',
+  SAGA_NOT_FINAL: 'ongoing',
+  SAGA_INTERNAL: 'bug',
+} as const satisfies Record<string, ErrorMeaning>
+
+export type ErrorCode = keyof typeof ERROR_MEANINGS
+
+/** One fault of a request: its code, the JSON pointer of the place, and a text for people. */
+export interface Fault {
+  readonly code: ErrorCode
+  /** JSON pointer (RFC 6901) into the request body, "" for the whole, or the name of a header or query parameter. */
+  readonly path: string
+  readonly message: string
+}
+
+/** The one base class of everything that Counterstep throws on purpose. Callers branch on `code`. */
+export class CounterstepError extends Error {
+  readonly code: ErrorCode
+  readonly meaning: ErrorMeaning
+
+  constructor(code: ErrorCode, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options)
+    this.name = 'CounterstepError'
+    this.code = code
+    this.meaning = ERROR_MEANINGS[code]
+  }
+}
+
+/** A request that was refused whole: nothing was stored. `code` is the first fault's. */
+export class InvalidRequestError extends CounterstepError {
+  readonly faults: readonly Fault[]
+
+  constructor(faults: readonly [Fault, ...Fault[]]) {
+    super(faults[0].code, faults[0].message)
+    this.name = 'InvalidRequestError'
+    this.faults = faults
+  }
+}
+
+/** Reads the code instead of the prototype chain, which lies across copies of a package. */
+export function isCounterstepError(error: unknown): error is CounterstepError {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    error.code in ERROR_MEANINGS
+  )
+}

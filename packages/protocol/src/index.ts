@@ -1,0 +1,50 @@
+export type { ErrorCode, ErrorMeaning, Fault } from './errors.ts'
+export { CounterstepError, ERROR_MEANINGS, InvalidRequestError, isCounterstepError } from './errors.ts'
+export type { BranchId, Gid } from './gid.ts'
+export { isBranchId, isGid } from './gid.ts'
+export {
+  ANSWER_BYTES_MAX,
+  BODY_BYTES_MAX,
+  BRANCH_ID_LENGTH_MAX,
+  BRANCHES_MAX,
+  CHECKPOINT_MS_MAX,
+  DEADLINE_MS_MAX,
+  DELAY_MS_MAX,
+  GID_LENGTH_MAX,
+  HEADER_BYTES_MAX,
+  HEADERS_MAX,
+  JSON_DEPTH_MAX,
+  LIST_LIMIT_MAX,
+  PAYLOAD_BYTES_MAX,
+  RETRY_CAP_MS_MAX,
+  RETRY_LIMIT_MAX,
+  TIMEOUT_MS_MAX,
+  URL_LENGTH_MAX,
+  WAIT_MS_MAX,
+} from './limits.ts'
+export type {
+  AbortCause,
+  AbortView,
+  BranchView,
+  JsonValue,
+  OpState,
+  OpView,
+  Problem,
+  RetryPolicy,
+  SagaBranchRequest,
+  SubmitRequest,
+  SubmitView,
+  TransactionPage,
+  TransactionSummary,
+  TransactionView,
+} from './wire.ts'
+export type { FinalStatus, Kind, Op, Result, Status, UnfinishedStatus } from './words.ts'
+export {
+  FINAL_STATUSES,
+  isFinalStatus,
+  KINDS,
+  OPS,
+  RESULTS,
+  STATUSES,
+  UNFINISHED_STATUSES,
+} from './words.ts'

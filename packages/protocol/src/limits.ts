@@ -1,0 +1,20 @@
+/** The bounds of a request. Each one over is a 4xx with a code of its own, and stores nothing. */
+export const BRANCHES_MAX = 100
+export const PAYLOAD_BYTES_MAX = 256 * 1024
+export const BODY_BYTES_MAX = 1024 * 1024
+export const JSON_DEPTH_MAX = 32
+export const GID_LENGTH_MAX = 128
+export const BRANCH_ID_LENGTH_MAX = 64
+export const URL_LENGTH_MAX = 2048
+export const HEADERS_MAX = 20
+export const HEADER_BYTES_MAX = 8 * 1024
+export const DEADLINE_MS_MAX = 30 * 24 * 3_600_000
+export const DELAY_MS_MAX = 30 * 24 * 3_600_000
+export const TIMEOUT_MS_MAX = 15 * 60_000
+export const CHECKPOINT_MS_MAX = 60_000
+export const RETRY_LIMIT_MAX = 1_000_000
+export const RETRY_CAP_MS_MAX = 24 * 3_600_000
+export const WAIT_MS_MAX = 60_000
+export const LIST_LIMIT_MAX = 200
+/** How much of a branch's answer is kept. */
+export const ANSWER_BYTES_MAX = 1024
