@@ -1,0 +1,8 @@
+export type { Engine, EngineParts } from './engine.ts'
+export { createEngine } from './engine.ts'
+export type { EngineApi, EngineHealth } from './engine-api.ts'
+export { nodeClock } from './node-clock.ts'
+export { nodeIds } from './node-ids.ts'
+export type { EngineEvent, EngineObserver, StoreOutcome, StoreVerb } from './observer.ts'
+export type { EngineSettings } from './settings.ts'
+export { DEFAULT_SETTINGS } from './settings.ts'

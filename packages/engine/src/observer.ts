@@ -1,0 +1,36 @@
+import type { ErrorCode, FinalStatus, Gid, Kind, Op, Result } from '@counterstep/protocol'
+
+/** What the engine tells a host, for metrics and logs. Every label has a bounded set of values; a gid is never one. */
+export interface EngineObserver {
+  accepted(kind: Kind): void
+  /** A submit that was refused without storing anything. */
+  refused(code: ErrorCode): void
+  /** Durable, and seen by this node. `durationMs` from accept. */
+  finished(kind: Kind, status: FinalStatus, durationMs: number): void
+  branchCalled(op: Op, result: Result, durationMs: number): void
+  storeCalled(verb: StoreVerb, outcome: StoreOutcome, durationMs: number): void
+  claimed(count: number): void
+  /** Something that a person may want to read; `fields` holds no payload, header value or answer. */
+  event(event: EngineEvent): void
+}
+
+export type StoreVerb =
+  | 'create'
+  | 'read'
+  | 'update'
+  | 'renew'
+  | 'claim-due'
+  | 'claim'
+  | 'list'
+  | 'stats'
+  | 'purge'
+export type StoreOutcome = 'ok' | 'conflict' | 'fenced' | 'unavailable'
+
+export interface EngineEvent {
+  readonly level: 'info' | 'warn' | 'error'
+  /** Kebab-case and stable, e.g. `transaction-fenced`. */
+  readonly name: string
+  readonly gid?: Gid
+  readonly detail?: string
+  readonly error?: unknown
+}
