@@ -1,0 +1,49 @@
+import type { BranchAnswer } from './ports.ts'
+import type { AbortDecision, SagaOp } from './transaction.ts'
+
+export interface CallKey {
+  /** Position in the definition. */
+  readonly branch: number
+  readonly op: SagaOp
+}
+
+/** What may happen to a transaction. The runner turns everything from outside into one of these. */
+export type TransactionEvent =
+  /** A runner took it over. Calls that the last one had in flight are no longer its own. */
+  | { readonly type: 'claimed'; readonly epoch: number; readonly sentUnknown: boolean }
+  /** These calls are being sent. */
+  | { readonly type: 'sent'; readonly calls: readonly CallKey[] }
+  | {
+      readonly type: 'answered'
+      readonly call: CallKey
+      readonly attempt: number
+      readonly answer: BranchAnswer
+      readonly durationMs: number
+      /** Uniform in [0, 1), for the next wait. */
+      readonly jitter01: number
+    }
+  /** Time has passed: deadlines and starts may be due. */
+  | { readonly type: 'time' }
+  | { readonly type: 'abort-asked' }
+  | { readonly type: 'retry-asked' }
+  | { readonly type: 'stop-asked' }
+  /** Another node made the abort decision durable. */
+  | { readonly type: 'abort-learned'; readonly abort: AbortDecision }
+
+/** What the transaction now wants. */
+export type TransactionEffect =
+  | { readonly type: 'call'; readonly call: CallKey }
+  | { readonly type: 'wake-at'; readonly at: number }
+  | { readonly type: 'finished' }
+
+/**
+ * `strong`: durable before anyone acts on it or is told. `lazy`: may be saved later, with a later state; a crash
+ * repeats the call and the participant's barrier absorbs the repeat. `none`: nothing changed that a save must hold.
+ */
+export type Durability = 'strong' | 'lazy' | 'none'
+
+export interface Transition<T> {
+  readonly next: T
+  readonly effects: readonly TransactionEffect[]
+  readonly durability: Durability
+}
