@@ -1,5 +1,5 @@
 import type { BranchAnswer } from './ports.ts'
-import type { AbortDecision, SagaOp } from './transaction.ts'
+import type { SagaOp } from './transaction.ts'
 
 export interface CallKey {
   /** Position in the definition. */
@@ -27,8 +27,6 @@ export type TransactionEvent =
   | { readonly type: 'abort-asked' }
   | { readonly type: 'retry-asked' }
   | { readonly type: 'stop-asked' }
-  /** Another node made the abort decision durable. */
-  | { readonly type: 'abort-learned'; readonly abort: AbortDecision }
 
 /** What the transaction now wants. */
 export type TransactionEffect =

@@ -42,11 +42,6 @@ export function foldSaga(saga: SagaTransaction, event: TransactionEvent, now: nu
       return afterTime(saga, 'none', now)
     case 'abort-asked':
       return saga.status === 'aborting' ? unchanged(saga) : decideAbort(saga, 'requested', undefined, now)
-    case 'abort-learned':
-      return {
-        next: { ...saga, status: 'aborting', abort: event.abort, sentUnknown: true, updatedAt: now },
-        durability: 'strong',
-      }
     case 'retry-asked':
       return { next: retriedNow(saga, now), durability: 'strong' }
     case 'stop-asked':

@@ -1,0 +1,122 @@
+/** How a transaction is written down. State is fully in the record: decoding what was encoded goes on as if nothing was. */
+import type { Gid, Status } from '@counterstep/protocol'
+import type { Definition } from './definition.ts'
+import { AssertionError } from './errors.ts'
+import type { StoredTransaction } from './store.ts'
+import {
+  type AbortDecision,
+  IDLE,
+  type OpProgress,
+  type SagaBranchProgress,
+  type Transaction,
+  UNTOUCHED,
+} from './transaction.ts'
+
+/** Raised when older code could not read what this code writes. */
+export const FORMAT = 1
+
+/** Short keys: this text is written with every save. */
+interface ProgressRecord {
+  /** Branches up to the last one that was touched. */
+  readonly b?: readonly BranchRecord[]
+  readonly abort?: AbortDecision
+  readonly finishedAt?: number
+  readonly nudges?: number
+  readonly attention?: string
+}
+
+interface BranchRecord {
+  readonly a?: Partial<OpProgress>
+  readonly c?: Partial<OpProgress>
+}
+
+export function encodeDefinition(definition: Definition): string {
+  return JSON.stringify(definition)
+}
+
+export function encodeProgress(transaction: Transaction): string {
+  const branches = transaction.branches.map(encodeBranch)
+  while (branches.length > 0 && Object.keys(branches.at(-1) ?? {}).length === 0) branches.pop()
+  const record: ProgressRecord = {
+    ...(branches.length === 0 ? {} : { b: branches }),
+    ...('abort' in transaction && transaction.abort !== undefined ? { abort: transaction.abort } : {}),
+    ...('finishedAt' in transaction ? { finishedAt: transaction.finishedAt } : {}),
+    ...(transaction.nudges === 0 ? {} : { nudges: transaction.nudges }),
+    ...(transaction.attention === undefined ? {} : { attention: transaction.attention }),
+  }
+  return JSON.stringify(record)
+}
+
+function encodeBranch(progress: SagaBranchProgress): BranchRecord {
+  return {
+    ...(progress.action === IDLE ? {} : { a: encodeOp(progress.action) }),
+    ...(progress.compensate === IDLE ? {} : { c: encodeOp(progress.compensate) }),
+  }
+}
+
+function encodeOp(progress: OpProgress): Partial<OpProgress> {
+  const { failures, waits, ...rest } = progress
+  return { ...rest, ...(failures === 0 ? {} : { failures }), ...(waits === 0 ? {} : { waits }) }
+}
+
+/**
+ * Throws AssertionError when the record is not one that this code writes: such a row needs a person, not a crash.
+ * `updatedAt` and `epoch` come from the row's own columns.
+ */
+export function decodeTransaction(row: StoredTransaction): Transaction {
+  const definition = parseRecord(row.definition, 'definition') as Definition
+  const record = parseRecord(row.progress, 'progress') as ProgressRecord
+  if (definition.kind !== 'saga' || !Array.isArray(definition.branches)) {
+    throw new AssertionError('the definition is not one of a known kind')
+  }
+  const common = {
+    kind: definition.kind,
+    gid: row.gid as Gid,
+    definition,
+    digest: row.digest,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    epoch: row.epoch,
+    sentUnknown: row.sentList === 'unknown',
+    nudges: record.nudges ?? 0,
+    ...(record.attention === undefined ? {} : { attention: record.attention }),
+    branches: definition.branches.map((_, position) => decodeBranch(record.b?.[position])),
+  }
+  return withStatus(common, row.status, record)
+}
+
+type Common = Omit<Extract<Transaction, { readonly status: 'submitted' }>, 'status'>
+
+function withStatus(common: Common, status: Status, record: ProgressRecord): Transaction {
+  const { abort, finishedAt } = record
+  if (status === 'submitted') return { ...common, status }
+  if (status === 'aborting' && abort !== undefined) return { ...common, status, abort }
+  if (status === 'succeeded' && finishedAt !== undefined) return { ...common, status, finishedAt }
+  if (status === 'failed' && abort !== undefined && finishedAt !== undefined) {
+    return { ...common, status, abort, finishedAt }
+  }
+  if (status === 'stopped' && finishedAt !== undefined) {
+    return { ...common, status, finishedAt, ...(abort === undefined ? {} : { abort }) }
+  }
+  throw new AssertionError(`the record lacks what status ${status} has`)
+}
+
+function decodeBranch(record: BranchRecord | undefined): SagaBranchProgress {
+  if (record === undefined) return UNTOUCHED
+  return { action: decodeOp(record.a), compensate: decodeOp(record.c) }
+}
+
+function decodeOp(record: Partial<OpProgress> | undefined): OpProgress {
+  return record === undefined ? IDLE : { ...IDLE, ...record }
+}
+
+function parseRecord(text: string, what: string): object {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new AssertionError(`the ${what} is not JSON`)
+  }
+  if (typeof value !== 'object' || value === null) throw new AssertionError(`the ${what} is not an object`)
+  return value
+}

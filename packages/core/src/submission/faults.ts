@@ -1,0 +1,62 @@
+import type { ErrorCode, Fault } from '@counterstep/protocol'
+
+/** Enough for a person to mend a request; a hostile one gets no longer answer than that. */
+export const FAULTS_MAX = 20
+
+/** Collects what is wrong with a request, each with the JSON pointer of its place. */
+export class Faults {
+  readonly #list: Fault[] = []
+
+  add(code: ErrorCode, path: string, message: string): undefined {
+    if (this.#list.length < FAULTS_MAX) this.#list.push({ code, path, message })
+    return undefined
+  }
+
+  get list(): readonly Fault[] {
+    return this.#list
+  }
+
+  get isEmpty(): boolean {
+    return this.#list.length === 0
+  }
+}
+
+/** One step of a JSON pointer (RFC 6901). */
+export function pointerStep(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function refuseUnknownFields(
+  value: Readonly<Record<string, unknown>>,
+  known: ReadonlySet<string>,
+  path: string,
+  faults: Faults,
+): void {
+  for (const name of Object.keys(value)) {
+    if (!known.has(name))
+      faults.add('SAGA_UNKNOWN_FIELD', `${path}/${pointerStep(name)}`, 'there is no such field')
+  }
+}
+
+export interface IntegerRange {
+  readonly min: number
+  readonly max: number
+}
+
+/** Undefined when absent or refused. */
+export function readInteger(
+  value: unknown,
+  range: IntegerRange,
+  fault: { readonly code: ErrorCode; readonly path: string },
+  faults: Faults,
+): number | undefined {
+  if (value === undefined) return undefined
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < range.min || value > range.max) {
+    return faults.add(fault.code, fault.path, `must be an integer from ${range.min} to ${range.max}`)
+  }
+  return value
+}

@@ -1,0 +1,54 @@
+import type { SagaBranch } from '../definition.ts'
+import type { Faults } from './faults.ts'
+import type { ParsedBranch } from './parse-branch.ts'
+
+/** Turns ids into positions; refuses ids that are unknown or given twice, and cycles. */
+export function orderBranches(parsed: readonly ParsedBranch[], faults: Faults): readonly SagaBranch[] {
+  const positions = new Map<string, number>()
+  parsed.forEach(({ id }, position) => {
+    if (positions.has(id))
+      faults.add('SAGA_BRANCH_ID_DUPLICATE', `/branches/${position}/id`, `${id} is given twice`)
+    else positions.set(id, position)
+  })
+  const branches = parsed.map(({ afterIds, ...branch }, position) => ({
+    ...branch,
+    after: afterPositions(afterIds, position, positions, faults),
+  }))
+  if (faults.isEmpty) refuseCycle(branches, faults)
+  return branches
+}
+
+/** Without `after`, a branch follows the one before it. */
+function afterPositions(
+  afterIds: readonly string[] | undefined,
+  position: number,
+  positions: ReadonlyMap<string, number>,
+  faults: Faults,
+): readonly number[] {
+  if (afterIds === undefined) return position === 0 ? [] : [position - 1]
+  const after = new Set<number>()
+  afterIds.forEach((id, index) => {
+    const before = positions.get(id)
+    if (before === undefined)
+      faults.add('SAGA_AFTER_UNKNOWN', `/branches/${position}/after/${index}`, 'no such branch')
+    else after.add(before)
+  })
+  return [...after]
+}
+
+/** Takes away what has no predecessor left, again and again: what stays is in a cycle or behind one. */
+function refuseCycle(branches: readonly SagaBranch[], faults: Faults): void {
+  const left = new Set(branches.keys())
+  let taken = true
+  while (taken) {
+    taken = false
+    for (const position of left) {
+      if (branches[position]?.after.some((before) => left.has(before))) continue
+      left.delete(position)
+      taken = true
+    }
+  }
+  const [first] = left
+  if (first !== undefined)
+    faults.add('SAGA_AFTER_CYCLE', `/branches/${first}/after`, 'is part of, or behind, a cycle')
+}

@@ -1,0 +1,137 @@
+import {
+  type BranchId,
+  isBranchId,
+  type JsonValue,
+  PAYLOAD_BYTES_MAX,
+  type RetryPolicy,
+  TIMEOUT_MS_MAX,
+  URL_LENGTH_MAX,
+} from '@counterstep/protocol'
+import type { SagaBranch } from '../definition.ts'
+import { type Faults, isRecord, readInteger, refuseUnknownFields } from './faults.ts'
+import { type Headers, parseHeaders } from './parse-headers.ts'
+import { parseRetry } from './parse-retry.ts'
+import { isWellFormed, utf8Length } from './utf8-length.ts'
+
+/** Undefined: it may be called. Else why not. Parsing a URL and the policy on targets are a host's matter. */
+export type CheckUrl = (url: string) => string | undefined
+
+export interface BranchContext {
+  readonly retry: RetryPolicy
+  readonly headers: Headers
+  readonly checkUrl: CheckUrl
+  readonly faults: Faults
+}
+
+/** A branch as sent, with `after` still in ids. */
+export interface ParsedBranch extends Omit<SagaBranch, 'after'> {
+  readonly afterIds?: readonly string[]
+}
+
+const FIELDS = new Set([
+  'id',
+  'action',
+  'compensation',
+  'payload',
+  'body',
+  'contentType',
+  'after',
+  'retry',
+  'timeoutMs',
+  'headers',
+])
+const MEDIA_TYPE = /^[\x21-\x7e][\x20-\x7e]{0,254}$/
+
+export function parseBranch(
+  value: unknown,
+  position: number,
+  context: BranchContext,
+): ParsedBranch | undefined {
+  const path = `/branches/${position}`
+  const { faults } = context
+  if (!isRecord(value)) return faults.add('SAGA_INVALID', path, 'must be an object')
+  refuseUnknownFields(value, FIELDS, path, faults)
+  const action = parseUrl(value.action, `${path}/action`, context)
+  const compensation =
+    value.compensation === undefined
+      ? undefined
+      : parseUrl(value.compensation, `${path}/compensation`, context)
+  const timeoutMs = readInteger(
+    value.timeoutMs,
+    { min: 1, max: TIMEOUT_MS_MAX },
+    { code: 'SAGA_TIMEOUT_INVALID', path: `${path}/timeoutMs` },
+    faults,
+  )
+  const afterIds = parseAfter(value.after, `${path}/after`, faults)
+  const headers = value.headers === undefined ? context.headers : mergedHeaders(value.headers, path, context)
+  return {
+    id: parseId(value.id, position, path, faults),
+    action: action ?? '',
+    ...(compensation === undefined ? {} : { compensation }),
+    ...parseContent(value, path, faults),
+    ...(afterIds === undefined ? {} : { afterIds }),
+    ...(value.retry === undefined
+      ? {}
+      : { retry: parseRetry(value.retry, context.retry, `${path}/retry`, faults) }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    headers,
+  }
+}
+
+function parseId(value: unknown, position: number, path: string, faults: Faults): BranchId {
+  const id = value === undefined ? String(position + 1).padStart(2, '0') : value
+  if (!isBranchId(id)) {
+    faults.add('SAGA_BRANCH_ID_INVALID', `${path}/id`, 'must be 1–64 characters of A-Z a-z 0-9 . _ : -')
+  }
+  return id as BranchId
+}
+
+function parseUrl(value: unknown, path: string, { checkUrl, faults }: BranchContext): string | undefined {
+  if (typeof value !== 'string') return faults.add('SAGA_URL_INVALID', path, 'must be a URL')
+  if (value.length > URL_LENGTH_MAX) {
+    return faults.add('SAGA_URL_INVALID', path, `is over ${URL_LENGTH_MAX} characters`)
+  }
+  const refusal = checkUrl(value)
+  return refusal === undefined ? value : faults.add('SAGA_URL_INVALID', path, refusal)
+}
+
+function parseAfter(value: unknown, path: string, faults: Faults): readonly string[] | undefined {
+  if (value === undefined) return undefined
+  if (!Array.isArray(value) || !value.every((id): id is string => typeof id === 'string')) {
+    return faults.add('SAGA_INVALID', path, 'must be a list of branch ids')
+  }
+  return value
+}
+
+function mergedHeaders(value: unknown, path: string, context: BranchContext): Headers {
+  return { ...context.headers, ...parseHeaders(value, `${path}/headers`, context.faults) }
+}
+
+type Content = Pick<SagaBranch, 'body' | 'contentType'>
+
+/** A JSON value, or a text that is delivered byte for byte; a branch with neither gets `{}`. */
+function parseContent(value: Readonly<Record<string, unknown>>, path: string, faults: Faults): Content {
+  if (value.body === undefined) {
+    if (value.contentType !== undefined) faults.add('SAGA_INVALID', `${path}/contentType`, 'needs a body')
+    const body = JSON.stringify((value.payload ?? (value.payload === null ? null : {})) as JsonValue)
+    refuseLarge(body, `${path}/payload`, faults)
+    return { body, contentType: 'application/json' }
+  }
+  if (value.payload !== undefined) faults.add('SAGA_INVALID', `${path}/body`, 'excludes payload')
+  const { body, contentType = 'text/plain; charset=utf-8' } = value
+  if (typeof contentType !== 'string' || !MEDIA_TYPE.test(contentType)) {
+    faults.add('SAGA_HEADER_INVALID', `${path}/contentType`, 'is not a content type')
+  }
+  if (typeof body !== 'string' || !isWellFormed(body)) {
+    faults.add('SAGA_INVALID', `${path}/body`, 'must be a text that UTF-8 can carry')
+    return { body: '', contentType: '' }
+  }
+  refuseLarge(body, `${path}/body`, faults)
+  return { body, contentType: String(contentType) }
+}
+
+function refuseLarge(body: string, path: string, faults: Faults): void {
+  if (utf8Length(body, PAYLOAD_BYTES_MAX) > PAYLOAD_BYTES_MAX) {
+    faults.add('SAGA_PAYLOAD_TOO_LARGE', path, `is over ${PAYLOAD_BYTES_MAX} bytes`)
+  }
+}
