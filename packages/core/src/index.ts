@@ -1,5 +1,23 @@
+export { type AcceptIds, newTransaction, newTransactionRow } from './accept.ts'
+export { backoffMs } from './backoff.ts'
+export { canonicalJson } from './canonical-json.ts'
+export { type CommandPlan, planCommand } from './command-row.ts'
+export type { Definition, SagaBranch, SagaDefinition } from './definition.ts'
 export { AssertionError, assert, StoreUnavailableError } from './errors.ts'
+export type { CallKey, Durability, TransactionEffect, TransactionEvent, Transition } from './events.ts'
 export type { BranchAnswer, BranchCall, BranchCaller, Clock, Ids, WakeUp } from './ports.ts'
+export { decodeTransaction, encodeDefinition, encodeProgress, FORMAT } from './record.ts'
+export {
+  acceptedRun,
+  callsInFlight,
+  claimedRun,
+  type Grant,
+  type Run,
+  type RunSettings,
+  type SaveInFlight,
+} from './run.ts'
+export type { Command, RunEffect, RunEvent } from './run-events.ts'
+export { type Step, stepRun, storeNow } from './step-run.ts'
 export type {
   CreateResult,
   DueClaim,
@@ -32,3 +50,22 @@ export {
   READ_MANY_MAX,
   RENEW_MAX,
 } from './store.ts'
+export type { CheckUrl } from './submission/parse-branch.ts'
+export {
+  type ParsedSubmission,
+  parseSubmission,
+  type Submission,
+  type SubmissionDefaults,
+} from './submission/parse-submission.ts'
+export { CLAIMS_WITHOUT_PROGRESS_MAX, type TakeOver, takeOver } from './take-over.ts'
+export type {
+  AbortDecision,
+  OpProgress,
+  SagaBranchProgress,
+  SagaOp,
+  SagaTransaction,
+  Transaction,
+} from './transaction.ts'
+export { isFinal } from './transaction.ts'
+export { RULES, type Rules, transition } from './transition.ts'
+export { viewTransaction } from './view.ts'

@@ -1,0 +1,91 @@
+/**
+ * When to save, and what the save does with the row. One save of a transaction is in flight; later changes merge
+ * into the next. A strong change is saved at once; a lazy one with the next strong one, or when it has stayed
+ * unsaved for checkpointMs. A transaction that only waits, longer than holdMs, is given back with the same write.
+ */
+import type { CallKey } from './events.ts'
+import { encodeProgress, FORMAT } from './record.ts'
+import { callsInFlight, type Run, type SaveInFlight } from './run.ts'
+import type { RunEffect } from './run-events.ts'
+import type { TransactionUpdate, UpdateHold } from './store.ts'
+import { isFinal, type Transaction } from './transaction.ts'
+
+export interface SavePlan {
+  readonly run: Run
+  readonly effect?: RunEffect
+  /** When to look again, by the node's clock, though nothing else happens. */
+  readonly wakeAt?: number
+}
+
+/** What the transaction wants: calls now, and a look at `wakeAt`, by the node's clock. */
+export interface Wishes {
+  readonly calls: readonly CallKey[]
+  readonly wakeAt?: number
+}
+
+export function planSave(run: Run, wishes: Wishes, now: number): SavePlan {
+  if (run.save !== undefined) return { run }
+  if (isFinal(run.transaction)) {
+    return run.changed > run.durable ? startSave(run, 'finish') : { run }
+  }
+  const calls = callsInFlight(run)
+  if (run.draining === 'now' || (run.draining === 'when-calls-end' && calls === 0)) {
+    return release(run, storeInstant(run, now))
+  }
+  const { wakeAt } = wishes
+  const onlyWaits = calls === 0 && wishes.calls.length === 0 && wakeAt !== undefined
+  if (onlyWaits && wakeAt - now > run.settings.holdMs) return release(run, storeInstant(run, wakeAt))
+  if (run.durable < run.gate) return startSave(run, 'keep')
+  if (run.dirtySince === undefined) return { run }
+  const checkpointAt = run.dirtySince + run.transaction.definition.checkpointMs
+  return now >= checkpointAt ? startSave(run, 'keep') : { run, wakeAt: checkpointAt }
+}
+
+function storeInstant(run: Run, at: number): number {
+  return Math.ceil(at + run.storeOffsetMs)
+}
+
+function release(run: Run, dueAt: number): SavePlan {
+  return startSave(run, 'release', dueAt)
+}
+
+function startSave(run: Run, hold: SaveInFlight['hold'], dueAt?: number): SavePlan {
+  const { transaction } = run
+  const save: SaveInFlight = {
+    changed: run.changed,
+    status: transaction.status,
+    hold,
+    ...(dueAt === undefined ? {} : { dueAt }),
+  }
+  const keepsList = hold === 'release' && run.sentListKnown && run.settings.releaseKeepsSentList
+  const update: Omit<TransactionUpdate, 'writeId'> = {
+    gid: transaction.gid,
+    token: run.token,
+    version: run.version,
+    status: transaction.status,
+    format: FORMAT,
+    progress: encodeProgress(transaction),
+    retrying: isRetrying(transaction),
+    attention: transaction.attention !== undefined,
+    ...(keepsList ? { sentList: 'released' } : {}),
+    hold: updateHold(run, hold, dueAt),
+  }
+  return { run: { ...run, save }, effect: { type: 'save', update } }
+}
+
+function updateHold(run: Run, hold: SaveInFlight['hold'], dueAt = 0): UpdateHold {
+  switch (hold) {
+    case 'keep':
+      return { type: 'keep' }
+    case 'release':
+      return { type: 'release', dueAt }
+    case 'finish':
+      return { type: 'finish', retentionMs: run.settings.retentionMs }
+  }
+}
+
+export function isRetrying(transaction: Transaction): boolean {
+  return transaction.branches.some(
+    ({ action, compensate }) => action.state === 'waiting' || compensate.state === 'waiting',
+  )
+}

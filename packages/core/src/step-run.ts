@@ -1,0 +1,178 @@
+/** One step of a run: fold the event in, then start the calls and the save that the new state allows. */
+import { assert } from './errors.ts'
+import type { CallKey, TransactionEvent } from './events.ts'
+import { learn } from './learn-row.ts'
+import { planSave, type Wishes } from './plan-save.ts'
+import type { Run } from './run.ts'
+import type { RunEffect, RunEvent } from './run-events.ts'
+import type { UpdateResult } from './store.ts'
+import { isFinal } from './transaction.ts'
+import { assertValid, type Rules } from './transition.ts'
+
+export interface Step {
+  readonly run: Run
+  readonly effects: readonly RunEffect[]
+}
+
+export function stepRun(rules: Rules, before: Run, event: RunEvent, now: number): Step {
+  if (before.ended) return { run: before, effects: [] }
+  const effects: RunEffect[] = []
+  let run = take(rules, before, event, now, effects)
+  if (!run.ended && !run.rereading) run = proceed(rules, run, now, effects)
+  return { run, effects }
+}
+
+export function storeNow(run: Run, now: number): number {
+  return Math.floor(now + run.storeOffsetMs)
+}
+
+function take(rules: Rules, run: Run, event: RunEvent, now: number, effects: RunEffect[]): Run {
+  switch (event.type) {
+    case 'tick':
+      return run
+    case 'answered':
+      return fold(rules, run, event, now)
+    case 'command':
+      return fold(rules, run, { type: `${event.command}-asked` }, now)
+    case 'saved':
+      return saved(run, event.result, effects)
+    case 'renewed':
+      return renewed(run, event, effects)
+    case 'lease-lost':
+      return end(run, 'lost', effects)
+    case 'reread':
+      return reread(run, event, now, effects)
+    case 'drain':
+      return { ...run, draining: event.when }
+  }
+}
+
+function fold(rules: Rules, run: Run, event: TransactionEvent, now: number): Run {
+  const { next, durability } = rules.fold(run.transaction, event, storeNow(run, now))
+  if (next === run.transaction) return run
+  assertValid(next)
+  if (durability === 'none') return { ...run, transaction: next }
+  const changed = run.changed + 1
+  return {
+    ...run,
+    transaction: next,
+    changed,
+    gate: durability === 'strong' ? changed : run.gate,
+    dirtySince: run.dirtySince ?? now,
+  }
+}
+
+function saved(run: Run, result: UpdateResult, effects: RunEffect[]): Run {
+  const { save, ...rest } = run
+  assert(save !== undefined, 'a save ended that was not in flight')
+  switch (result.type) {
+    case 'saved':
+      return durable({ ...rest, version: result.version }, save, effects)
+    case 'conflict':
+      effects.push({ type: 'reread' })
+      return { ...rest, rereading: true }
+    case 'fenced':
+    case 'absent':
+      return end(rest, 'lost', effects)
+  }
+}
+
+function durable(run: Run, save: NonNullable<Run['save']>, effects: RunEffect[]): Run {
+  const { dirtySince, ...rest } = run
+  const dirty = run.changed > save.changed && dirtySince !== undefined
+  const next: Run = {
+    ...rest,
+    ...(dirty ? { dirtySince } : {}),
+    durable: save.changed,
+    durableStatus: save.status,
+  }
+  effects.push({ type: 'durable', changed: save.changed })
+  if (save.hold === 'keep') return next
+  effects.push(
+    save.hold === 'finish'
+      ? { type: 'ended', how: 'finished' }
+      : { type: 'ended', how: 'released', ...(save.dueAt === undefined ? {} : { dueAt: save.dueAt }) },
+  )
+  return { ...next, ended: true }
+}
+
+function renewed(
+  run: Run,
+  event: Extract<RunEvent, { readonly type: 'renewed' }>,
+  effects: RunEffect[],
+): Run {
+  const { grant, version } = event
+  const next: Run = {
+    ...run,
+    leaseUntil: Math.max(run.leaseUntil, grant.sentAt + run.settings.leaseMs),
+    storeOffsetMs: grant.storeNow - grant.now,
+  }
+  // With a save in flight the other version may be our own; if it is not, that save answers conflict.
+  if (version <= run.version || run.save !== undefined || run.rereading) return next
+  effects.push({ type: 'reread' })
+  return { ...next, rereading: true }
+}
+
+function reread(
+  run: Run,
+  event: Extract<RunEvent, { readonly type: 'reread' }>,
+  now: number,
+  effects: RunEffect[],
+): Run {
+  const learned = learn({ ...run, rereading: false }, event.row, now)
+  return learned === undefined ? end(run, 'lost', effects) : finishedElsewhere(learned, effects)
+}
+
+function finishedElsewhere(run: Run, effects: RunEffect[]): Run {
+  if (!isFinal(run.transaction) || run.durable < run.changed) return run
+  effects.push({ type: 'durable', changed: run.changed }, { type: 'ended', how: 'finished' })
+  return { ...run, ended: true }
+}
+
+function end(run: Run, how: 'lost', effects: RunEffect[]): Run {
+  effects.push({ type: 'ended', how })
+  return { ...run, ended: true }
+}
+
+function proceed(rules: Rules, before: Run, now: number, effects: RunEffect[]): Run {
+  let run = fold(rules, before, { type: 'time' }, now)
+  const wishes = readWishes(rules, run, now)
+  if (mayCall(run, now)) run = callBranches(rules, run, wishes.calls, now, effects)
+  const plan = planSave(run, wishes, now)
+  if (plan.effect !== undefined) effects.push(plan.effect)
+  const wakes = [wishes.wakeAt, plan.wakeAt].filter((at) => at !== undefined)
+  if (wakes.length > 0) effects.push({ type: 'wake-at', at: Math.min(...wakes) })
+  return plan.run
+}
+
+function readWishes(rules: Rules, run: Run, now: number): Wishes {
+  const calls: CallKey[] = []
+  let wakeAt: number | undefined
+  for (const effect of rules.effects(run.transaction, storeNow(run, now))) {
+    if (effect.type === 'call') calls.push(effect.call)
+    else if (effect.type === 'wake-at') wakeAt = effect.at - run.storeOffsetMs
+  }
+  return wakeAt === undefined ? { calls } : { calls, wakeAt }
+}
+
+function mayCall(run: Run, now: number): boolean {
+  return (
+    run.durable >= run.gate && run.save?.hold !== 'release' && run.draining === 'no' && now < run.leaseUntil
+  )
+}
+
+function callBranches(
+  rules: Rules,
+  run: Run,
+  calls: readonly CallKey[],
+  now: number,
+  effects: RunEffect[],
+): Run {
+  if (calls.length === 0) return run
+  const next = fold(rules, run, { type: 'sent', calls }, now)
+  for (const call of calls) {
+    const attempt = next.transaction.branches[call.branch]?.[call.op].attempts ?? 0
+    effects.push({ type: 'call', call, attempt })
+  }
+  return next
+}
