@@ -39,7 +39,8 @@ function take(rules: Rules, run: Run, event: RunEvent, now: number, effects: Run
     case 'renewed':
       return renewed(run, event, effects)
     case 'lease-lost':
-      return end(run, 'lost', effects)
+      // A save in flight may be the very finish or release that ended the lease; its own answer is definite.
+      return run.save === undefined ? end(run, 'lost', effects) : run
     case 'reread':
       return reread(run, event, now, effects)
     case 'drain':

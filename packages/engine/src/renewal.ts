@@ -1,0 +1,56 @@
+import { type Clock, RENEW_MAX, type Run, type Store, StoreUnavailableError } from '@counterstep/core'
+import type { EngineObserver } from './observer.ts'
+import type { Runner } from './runner.ts'
+
+/** Each third of a lease: the runs whose lease would end before the next but one look. */
+export class Renewal {
+  readonly #store: Store
+  readonly #runner: Runner
+  readonly #clock: Clock
+  readonly #observer: EngineObserver
+  readonly #leaseMs: number
+  #cancel: () => void = () => undefined
+  #stopped = false
+
+  constructor(store: Store, runner: Runner, clock: Clock, observer: EngineObserver, leaseMs: number) {
+    this.#store = store
+    this.#runner = runner
+    this.#clock = clock
+    this.#observer = observer
+    this.#leaseMs = leaseMs
+  }
+
+  start(): void {
+    if (!this.#stopped) this.#cancel = this.#clock.after(this.#leaseMs / 3, () => void this.#renewAll())
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#cancel()
+  }
+
+  async #renewAll(): Promise<void> {
+    const before = this.#clock.now() + (this.#leaseMs * 3) / 4
+    const runs = this.#runner.runs().filter((run) => run.leaseUntil < before)
+    try {
+      for (let from = 0; from < runs.length; from += RENEW_MAX)
+        await this.#renew(runs.slice(from, from + RENEW_MAX))
+    } catch (error: unknown) {
+      // Nothing is lost by it: without a renewal no new call starts, and the next look asks again.
+      const level = error instanceof StoreUnavailableError ? 'warn' : 'error'
+      this.#observer.event({ level, name: 'renewal-failed', error })
+    }
+    this.start()
+  }
+
+  async #renew(runs: readonly Run[]): Promise<void> {
+    const tokens = new Map(runs.map((run) => [run.transaction.gid, run.token]))
+    const leases = runs.map(({ transaction, token }) => ({ gid: transaction.gid, token }))
+    const sentAt = this.#clock.now()
+    const { now: storeNow, renewed, lost } = await this.#store.renew(leases, this.#leaseMs)
+    const grant = { sentAt, now: this.#clock.now(), storeNow }
+    for (const { gid, version } of renewed)
+      this.#runner.tell(gid, tokens.get(gid) ?? '', { type: 'renewed', grant, version })
+    for (const gid of lost) this.#runner.tell(gid, tokens.get(gid) ?? '', { type: 'lease-lost' })
+  }
+}

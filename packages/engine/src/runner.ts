@@ -1,0 +1,242 @@
+/** Interprets the core's effects. It holds no rule: which call, which save and when is the core's to say. */
+import {
+  type BranchCaller,
+  type CallKey,
+  type Clock,
+  type Command,
+  type Ids,
+  isFinal,
+  RULES,
+  type Run,
+  type RunEffect,
+  type RunEvent,
+  type Store,
+  stepRun,
+  viewTransaction,
+} from '@counterstep/core'
+import type { FinalStatus, Gid, TransactionView } from '@counterstep/protocol'
+import type { AlarmClock } from './alarm-clock.ts'
+import { branchCall } from './branch-call.ts'
+import { CallSlots } from './call-slots.ts'
+import type { Held } from './held.ts'
+import type { EngineObserver } from './observer.ts'
+import { untilDefinite } from './until-definite.ts'
+
+export interface RunnerParts {
+  readonly store: Store
+  readonly branches: BranchCaller
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly observer: EngineObserver
+  readonly alarms: AlarmClock
+  readonly callsInFlightMax: number
+  /** Final and durable. */
+  readonly onFinished: (gid: Gid, view: () => TransactionView) => void
+  /** Not run here any more, though it goes on: due again at that instant of this node's clock, if known. */
+  readonly onGivenBack: (gid: Gid, dueAt: number | undefined) => void
+}
+
+export type CommandOutcome =
+  | { readonly type: 'durable'; readonly view: TransactionView }
+  | { readonly type: 'already-final'; readonly status: FinalStatus }
+  /** The run ended before the command was durable: ask the store. */
+  | { readonly type: 'not-held' }
+
+export class Runner {
+  readonly #parts: RunnerParts
+  readonly #held = new Map<Gid, Held>()
+  readonly #slots: CallSlots
+  readonly #emptied: (() => void)[] = []
+
+  constructor(parts: RunnerParts) {
+    this.#parts = parts
+    this.#slots = new CallSlots(parts.callsInFlightMax)
+  }
+
+  get size(): number {
+    return this.#held.size
+  }
+
+  holds(gid: Gid): boolean {
+    return this.#held.has(gid)
+  }
+
+  runs(): Run[] {
+    return [...this.#held.values()].map(({ run }) => run)
+  }
+
+  get(gid: Gid): Run | undefined {
+    return this.#held.get(gid)?.run
+  }
+
+  view(gid: Gid): TransactionView | undefined {
+    const held = this.#held.get(gid)
+    return held === undefined ? undefined : viewRun(held.run)
+  }
+
+  /** Runs it from here. An older run of the same gid has lost its token by that. */
+  hold(run: Run): void {
+    const { gid } = run.transaction
+    const older = this.#held.get(gid)
+    if (older !== undefined) this.#end(older, gid, { type: 'ended', how: 'lost' })
+    const held: Held = { run, tickAt: Number.POSITIVE_INFINITY, onDurable: [] }
+    this.#held.set(gid, held)
+    this.#step(held, { type: 'tick' })
+  }
+
+  /** To the run that has this token, if it is still here. */
+  tell(gid: Gid, token: string, event: RunEvent): void {
+    const held = this.#held.get(gid)
+    if (held !== undefined && held.run.token === token) this.#step(held, event)
+  }
+
+  async command(gid: Gid, command: Command): Promise<CommandOutcome> {
+    const held = this.#held.get(gid)
+    if (held === undefined) return { type: 'not-held' }
+    const wasFinal = isFinal(held.run.transaction)
+    if (!wasFinal) this.#step(held, { type: 'command', command })
+    const durable = await this.#durable(held)
+    if (!durable) return { type: 'not-held' }
+    const { transaction } = held.run
+    if (wasFinal && isFinal(transaction)) return { type: 'already-final', status: transaction.status }
+    return { type: 'durable', view: viewRun(held.run) }
+  }
+
+  /** Gives everything back: when its calls have ended, or at once. */
+  drain(when: 'when-calls-end' | 'now'): void {
+    for (const held of [...this.#held.values()]) this.#step(held, { type: 'drain', when })
+  }
+
+  empty(): Promise<void> {
+    if (this.#held.size === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#emptied.push(resolve))
+  }
+
+  #durable(held: Held): Promise<boolean> {
+    const { gate, durable } = held.run
+    if (durable >= gate) return Promise.resolve(true)
+    if (held.run.ended) return Promise.resolve(false)
+    return new Promise((resolve) => held.onDurable.push({ changed: gate, tell: resolve }))
+  }
+
+  #step(held: Held, event: RunEvent): void {
+    try {
+      const { run, effects } = stepRun(RULES, held.run, event, this.#parts.clock.now())
+      held.run = run
+      for (const effect of effects) this.#act(held, effect)
+    } catch (error: unknown) {
+      // A bug: this attempt stops here; the lease runs out and the row is looked at again.
+      const { gid } = held.run.transaction
+      this.#parts.observer.event({ level: 'error', name: 'transaction-step-failed', gid, error })
+      held.run = { ...held.run, ended: true }
+      this.#end(held, gid, { type: 'ended', how: 'lost' })
+    }
+  }
+
+  #act(held: Held, effect: RunEffect): void {
+    switch (effect.type) {
+      case 'call':
+        return this.#call(held, effect.call, effect.attempt)
+      case 'save':
+        return this.#background(held, this.#save(held, effect.update))
+      case 'reread':
+        return this.#background(held, this.#reread(held))
+      case 'wake-at':
+        return this.#wakeAt(held, effect.at)
+      case 'durable':
+        return tellDurable(held, effect.changed)
+      case 'ended':
+        return this.#end(held, held.run.transaction.gid, effect)
+    }
+  }
+
+  #call(held: Held, call: CallKey, attempt: number): void {
+    const { clock, branches, observer, ids } = this.#parts
+    const request = branchCall(held.run, call, attempt)
+    const answered = this.#slots.use(async () => {
+      const startedAt = clock.now()
+      // It may have waited for its turn: the lease is judged when the call starts.
+      const answer =
+        held.run.ended || startedAt >= held.run.leaseUntil
+          ? ({ result: 'unknown', error: 'not-sent' } as const)
+          : await branches.call(request)
+      const durationMs = Math.round(clock.now() - startedAt)
+      observer.branchCalled(call.op, answer.result, durationMs)
+      this.#step(held, { type: 'answered', call, attempt, answer, durationMs, jitter01: ids.jitter() })
+    })
+    this.#background(held, answered)
+  }
+
+  async #save(held: Held, update: Extract<RunEffect, { type: 'save' }>['update']): Promise<void> {
+    const { store, clock, ids } = this.#parts
+    const write = { ...update, writeId: ids.writeId() }
+    const result = await untilDefinite(
+      clock,
+      () => store.update(write),
+      () => held.run.ended,
+    )
+    if (result === undefined) return
+    if (result.type !== 'saved') {
+      this.#parts.observer.event({ level: 'info', name: `save-${result.type}`, gid: update.gid })
+    }
+    this.#step(held, { type: 'saved', result })
+  }
+
+  async #reread(held: Held): Promise<void> {
+    const { store, clock } = this.#parts
+    const { gid } = held.run.transaction
+    const rows = await untilDefinite(
+      clock,
+      () => store.readMany([gid]),
+      () => held.run.ended,
+    )
+    if (rows !== undefined) this.#step(held, { type: 'reread', row: rows[0] })
+  }
+
+  /** What fails in there is a bug, never a branch's or the store's answer. */
+  #background(held: Held, work: Promise<void>): void {
+    work.catch((error: unknown) => {
+      const { gid } = held.run.transaction
+      this.#parts.observer.event({ level: 'error', name: 'transaction-attempt-failed', gid, error })
+      this.#step(held, { type: 'lease-lost' })
+    })
+  }
+
+  #wakeAt(held: Held, at: number): void {
+    if (at >= held.tickAt) return
+    held.tickAt = at
+    this.#parts.alarms.ringAt(at, () => {
+      if (held.tickAt !== at) return
+      held.tickAt = Number.POSITIVE_INFINITY
+      this.#step(held, { type: 'tick' })
+    })
+  }
+
+  #end(held: Held, gid: Gid, effect: Extract<RunEffect, { type: 'ended' }>): void {
+    if (this.#held.get(gid) === held) this.#held.delete(gid)
+    held.run = held.run.ended ? held.run : { ...held.run, ended: true }
+    for (const { tell } of held.onDurable.splice(0)) tell(false)
+    const { transaction, storeOffsetMs } = held.run
+    if (effect.how === 'finished' && isFinal(transaction)) {
+      const { kind, status, finishedAt, createdAt } = transaction
+      this.#parts.observer.finished(kind, status, finishedAt - createdAt)
+      this.#parts.onFinished(gid, () => viewRun(held.run))
+    } else {
+      if (effect.how === 'lost') this.#parts.observer.event({ level: 'warn', name: 'transaction-lost', gid })
+      this.#parts.onGivenBack(gid, effect.dueAt === undefined ? undefined : effect.dueAt - storeOffsetMs)
+    }
+    if (this.#held.size === 0) for (const tell of this.#emptied.splice(0)) tell()
+  }
+}
+
+function viewRun(run: Run): TransactionView {
+  return viewTransaction(run.transaction, run.durableStatus)
+}
+
+function tellDurable(held: Held, changed: number): void {
+  if (held.onDurable.length === 0) return
+  for (const waiting of held.onDurable.splice(0)) {
+    if (waiting.changed <= changed) waiting.tell(true)
+    else held.onDurable.push(waiting)
+  }
+}
