@@ -1,7 +1,40 @@
-import type { BranchCaller, Clock, Ids, Store } from '@counterstep/core'
-import type { EngineApi } from './engine-api.ts'
+import {
+  type BranchCaller,
+  type Clock,
+  type Command,
+  FORMAT,
+  type Ids,
+  type ListQuery,
+  parseSubmission,
+  READ_MANY_MAX,
+  type RunSettings,
+  type Store,
+  StoreUnavailableError,
+} from '@counterstep/core'
+import {
+  CounterstepError,
+  type Gid,
+  InvalidRequestError,
+  isCounterstepError,
+  isFinalStatus,
+  type SubmitView,
+  type TransactionView,
+} from '@counterstep/protocol'
+import { Acceptance, type Accepted } from './acceptance.ts'
+import { AlarmClock } from './alarm-clock.ts'
+import { urlChecker } from './check-url.ts'
+import { Commands } from './commands.ts'
+import type { EngineApi, EngineHealth } from './engine-api.ts'
+import { type ObservedStore, observeStore } from './observed-store.ts'
 import type { EngineObserver } from './observer.ts'
+import { Purge } from './purge.ts'
+import { Recovery } from './recovery.ts'
+import { Renewal } from './renewal.ts'
+import { Runner } from './runner.ts'
 import type { EngineSettings } from './settings.ts'
+import { within } from './until-definite.ts'
+import { viewRow } from './view-row.ts'
+import { Waiters } from './waiters.ts'
 
 export interface EngineParts {
   readonly store: Store
@@ -13,10 +46,204 @@ export interface EngineParts {
 }
 
 export interface Engine extends EngineApi {
-  /** Starts the loops: recovery of what is due, lease renewal, purge. */
+  /** Starts the loops: recovery of what is due, lease renewal, purge. Resolves when what is due has been asked for once. */
   start(): Promise<void>
 }
 
-export function createEngine(_parts: EngineParts): Engine {
-  throw new Error('in the making')
+export function createEngine(parts: EngineParts): Engine {
+  return new AssembledEngine(parts)
+}
+
+const CLOSE_LIMIT_MS = 8_000
+/** Kept of the closing time for giving back what still has calls in flight. */
+const HAND_BACK_MS = 2_000
+
+class AssembledEngine implements Engine {
+  readonly #parts: EngineParts
+  readonly #store: ObservedStore
+  readonly #checkUrl = urlChecker()
+  readonly #alarms: AlarmClock
+  readonly #runner: Runner
+  readonly #acceptance: Acceptance
+  readonly #commands: Commands
+  readonly #recovery: Recovery
+  readonly #renewal: Renewal
+  readonly #purge: Purge
+  readonly #waiters: Waiters
+  #closing = false
+
+  constructor(parts: EngineParts) {
+    const { clock, ids, observer, settings, branches } = parts
+    const store = observeStore(parts.store, observer, clock)
+    const run: RunSettings = {
+      leaseMs: settings.leaseMs,
+      holdMs: settings.holdMs,
+      retentionMs: settings.retentionMs,
+      releaseKeepsSentList: store.durabilityClass === 'A',
+    }
+    const common = { ...settings, store, clock, ids, observer, branches, run, formatMax: FORMAT }
+    this.#parts = parts
+    this.#store = store
+    this.#alarms = new AlarmClock(clock)
+    const runner = new Runner({
+      ...common,
+      alarms: this.#alarms,
+      onFinished: (gid, view) => this.#finished(gid, view),
+      onGivenBack: (_gid, dueAt) => this.#givenBack(dueAt),
+    })
+    this.#runner = runner
+    this.#recovery = new Recovery({ ...common, runner, inFlightMax: settings.recoveryInFlightMax })
+    const onWaiting = (dueAt: number) => this.#recovery.hint(dueAt)
+    this.#acceptance = new Acceptance({ ...common, runner, onWaiting })
+    this.#commands = new Commands({
+      ...common,
+      runner,
+      acceptance: this.#acceptance,
+      onDue: () => onWaiting(clock.now()),
+    })
+    this.#renewal = new Renewal(store, runner, clock, observer, settings.leaseMs)
+    this.#purge = new Purge(store, clock, observer)
+    this.#waiters = new Waiters(
+      clock,
+      settings.waitersMax,
+      (gid) => runner.holds(gid),
+      (gids) => this.#lookUp(gids),
+    )
+  }
+
+  async start(): Promise<void> {
+    this.#renewal.start()
+    this.#purge.start()
+    await this.#recovery.start()
+  }
+
+  async submit(body: unknown, options: { readonly waitMs?: number } = {}): Promise<SubmitView> {
+    try {
+      if (this.#closing) throw new CounterstepError('SAGA_STOPPING', 'this node is stopping')
+      const { settings } = this.#parts
+      const defaults = {
+        retry: settings.retry,
+        timeoutMs: settings.branchTimeoutMs,
+        checkpointMs: settings.checkpointMs,
+      }
+      const parsed = parseSubmission(body, defaults, this.#checkUrl)
+      if (parsed.type === 'refused') throw new InvalidRequestError(parsed.faults)
+      const { waitMs = 0 } = options
+      // A caller who waits is told about what is durable only.
+      const submission = waitMs > 0 ? { ...parsed.submission, ack: 'durable' as const } : parsed.submission
+      const gid = submission.gid ?? this.#parts.ids.gid()
+      return await this.#submitAndWait({ ...submission, gid }, waitMs)
+    } catch (error: unknown) {
+      if (isCounterstepError(error)) this.#parts.observer.refused(error.code)
+      throw error
+    }
+  }
+
+  async #submitAndWait(
+    submission: Parameters<Acceptance['submit']>[0] & { readonly gid: Gid },
+    waitMs: number,
+  ): Promise<SubmitView> {
+    const { gid } = submission
+    // Opened before the accept: the end may come before the accept's answer is seen here.
+    const waiter = waitMs > 0 ? this.#waiters.open(gid, waitMs) : undefined
+    try {
+      const accepted = await this.#acceptance.submit(submission)
+      const view = await this.#present(accepted)
+      if (waiter === undefined || isFinalStatus(view.status)) return { ...view, ack: accepted.ack }
+      if (!this.#runner.holds(gid)) this.#waiters.watch()
+      const final = await waiter.outcome
+      return { ...(final ?? this.#runner.view(gid) ?? view), ack: accepted.ack }
+    } finally {
+      waiter?.cancel()
+    }
+  }
+
+  async #present({ gid, view }: Accepted): Promise<TransactionView> {
+    const seen = view ?? (await this.get(gid))
+    if (seen !== undefined) return seen
+    throw new CounterstepError('SAGA_OUTCOME_UNKNOWN', `${gid} was there and is gone: submit the same again`)
+  }
+
+  async get(gid: Gid): Promise<TransactionView | undefined> {
+    const here = this.#runner.view(gid)
+    if (here !== undefined) return here
+    const [row] = await this.#store.readMany([gid])
+    // It may have been accepted, or have ended here, while the store was read.
+    return row === undefined ? (this.#runner.view(gid) ?? this.#acceptance.pendingView(gid)) : viewRow(row)
+  }
+
+  list(query: ListQuery): ReturnType<EngineApi['list']> {
+    return this.#store.list(query)
+  }
+
+  abort(gid: Gid): Promise<TransactionView> {
+    return this.#command(gid, 'abort')
+  }
+
+  retry(gid: Gid): Promise<TransactionView> {
+    return this.#command(gid, 'retry')
+  }
+
+  stop(gid: Gid): Promise<TransactionView> {
+    return this.#command(gid, 'stop')
+  }
+
+  health(): EngineHealth {
+    const { name, durabilityClass, failover, isAvailable } = this.#store
+    return {
+      ready: !this.#closing && isAvailable,
+      ...(this.#closing ? { reason: 'stopping' } : isAvailable ? {} : { reason: 'store-unavailable' }),
+      store: { name, durabilityClass, failover },
+      inFlight: this.#runner.size + this.#acceptance.size,
+      inFlightMax: this.#parts.settings.inFlightMax,
+    }
+  }
+
+  async close(limitMs = CLOSE_LIMIT_MS): Promise<void> {
+    if (this.#closing) return
+    this.#closing = true
+    const { clock } = this.#parts
+    const until = clock.now() + limitMs
+    const left = () => Math.max(0, until - clock.now())
+    this.#purge.stop()
+    await this.#recovery.stop()
+    await this.#acceptance.close(Math.min(left(), HAND_BACK_MS))
+    this.#runner.drain('when-calls-end')
+    await within(clock, Math.max(0, left() - HAND_BACK_MS), this.#runner.empty())
+    this.#runner.drain('now')
+    await within(clock, left(), this.#runner.empty())
+    this.#waiters.stop()
+    this.#renewal.stop()
+    this.#alarms.stop()
+  }
+
+  #command(gid: Gid, command: Command): Promise<TransactionView> {
+    return this.#commands.give(gid, command)
+  }
+
+  #finished(gid: Gid, view: () => TransactionView): void {
+    this.#waiters.finished(gid, view)
+    this.#recovery.roomFreed()
+  }
+
+  #givenBack(dueAt: number | undefined): void {
+    if (dueAt !== undefined) this.#recovery.hint(dueAt)
+    this.#recovery.roomFreed()
+    this.#waiters.watch()
+  }
+
+  /** A store that is down delays the answer; it does not fail the wait. */
+  async #lookUp(gids: readonly Gid[]): Promise<readonly TransactionView[]> {
+    const final: TransactionView[] = []
+    try {
+      for (let from = 0; from < gids.length; from += READ_MANY_MAX) {
+        const rows = await this.#store.readMany(gids.slice(from, from + READ_MANY_MAX))
+        for (const row of rows) if (isFinalStatus(row.status)) final.push(viewRow(row))
+      }
+    } catch (error: unknown) {
+      if (!(error instanceof StoreUnavailableError)) throw error
+      this.#parts.observer.event({ level: 'warn', name: 'look-up-failed', error })
+    }
+    return final
+  }
 }

@@ -1,3 +1,4 @@
+export { SubmitError } from './acceptance.ts'
 export type { Engine, EngineParts } from './engine.ts'
 export { createEngine } from './engine.ts'
 export type { EngineApi, EngineHealth } from './engine-api.ts'

@@ -136,17 +136,23 @@ export class Runner {
   #act(held: Held, effect: RunEffect): void {
     switch (effect.type) {
       case 'call':
-        return this.#call(held, effect.call, effect.attempt)
+        this.#call(held, effect.call, effect.attempt)
+        break
       case 'save':
-        return this.#background(held, this.#save(held, effect.update))
+        this.#background(held, this.#save(held, effect.update))
+        break
       case 'reread':
-        return this.#background(held, this.#reread(held))
+        this.#background(held, this.#reread(held))
+        break
       case 'wake-at':
-        return this.#wakeAt(held, effect.at)
+        this.#wakeAt(held, effect.at)
+        break
       case 'durable':
-        return tellDurable(held, effect.changed)
+        tellDurable(held, effect.changed)
+        break
       case 'ended':
-        return this.#end(held, held.run.transaction.gid, effect)
+        this.#end(held, held.run.transaction.gid, effect)
+        break
     }
   }
 

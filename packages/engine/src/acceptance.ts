@@ -1,0 +1,216 @@
+/** Stores a submission and starts it. Nobody is answered before the accept is durable, unless he asked for that. */
+import { hash } from 'node:crypto'
+import {
+  type AcceptIds,
+  acceptedRun,
+  type Clock,
+  type CreateResult,
+  type Ids,
+  newTransaction,
+  newTransactionRow,
+  type RunSettings,
+  type Store,
+  StoreUnavailableError,
+  type Submission,
+  viewTransaction,
+} from '@counterstep/core'
+import { CounterstepError, type Gid, type TransactionView } from '@counterstep/protocol'
+import type { EngineObserver } from './observer.ts'
+import type { Runner } from './runner.ts'
+import { delay, within } from './until-definite.ts'
+
+export interface AcceptanceParts {
+  readonly store: Store
+  readonly runner: Runner
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly observer: EngineObserver
+  readonly run: RunSettings
+  readonly inFlightMax: number
+  readonly memoryAckMax: number
+  readonly storeTimeoutMs: number
+  /** A row that waits for its start: due at that instant of this node's clock. */
+  readonly onWaiting: (dueAt: number) => void
+}
+
+export interface Accepted {
+  readonly gid: Gid
+  readonly ack: 'durable' | 'memory'
+  /** Absent: it was there before, and the store knows more. */
+  readonly view?: TransactionView
+}
+
+type AcceptResult =
+  | { readonly type: 'created'; readonly view: TransactionView }
+  | { readonly type: 'same' }
+  | { readonly type: 'other-content' }
+  | { readonly type: 'not-accepted'; readonly cause: unknown }
+  | { readonly type: 'given-up' }
+
+interface Accepting {
+  readonly digest: string
+  readonly view: TransactionView
+  readonly result: Promise<AcceptResult>
+}
+
+const FIRST_WAIT_MS = 20
+const WAIT_MS_MAX = 1_000
+
+export class Acceptance {
+  readonly #parts: AcceptanceParts
+  readonly #accepting = new Map<Gid, Accepting>()
+  #closing = false
+
+  constructor(parts: AcceptanceParts) {
+    this.#parts = parts
+  }
+
+  get size(): number {
+    return this.#accepting.size
+  }
+
+  /** Of a transaction that was acknowledged from memory and is not durable yet. */
+  pendingView(gid: Gid): TransactionView | undefined {
+    return this.#accepting.get(gid)?.view
+  }
+
+  /** Until an accept of this gid that is under way has ended. */
+  async settled(gid: Gid): Promise<void> {
+    await this.#accepting.get(gid)?.result
+  }
+
+  async submit(submission: Submission): Promise<Accepted> {
+    const gid = submission.gid ?? this.#parts.ids.gid()
+    const digest = hash('sha256', submission.content)
+    const here = this.#accepting.get(gid)?.digest ?? this.#parts.runner.get(gid)?.transaction.digest
+    if (here !== undefined && here !== digest) throw gidConflict(gid)
+    if (here === undefined) this.#admit(gid, digest, submission)
+    const accepting = this.#accepting.get(gid)
+    if (accepting === undefined) return { gid, ack: 'durable' }
+    if (submission.ack === 'memory') return { gid, ack: 'memory', view: accepting.view }
+    const result = await within(this.#parts.clock, this.#parts.storeTimeoutMs, accepting.result)
+    return this.#answer(gid, result ?? { type: 'given-up' })
+  }
+
+  /** Ends what is not accepted yet: flushed if the store answers, given up if it does not. */
+  async close(limitMs: number): Promise<void> {
+    const all = Promise.all([...this.#accepting.values()].map(({ result }) => result))
+    const flushed = await within(this.#parts.clock, limitMs, all)
+    this.#closing = true
+    if (flushed === undefined) {
+      for (const gid of this.#accepting.keys()) {
+        this.#parts.observer.event({ level: 'error', name: 'accept-given-up', gid })
+      }
+    }
+  }
+
+  #answer(gid: Gid, result: AcceptResult): Accepted {
+    switch (result.type) {
+      case 'created':
+        return { gid, ack: 'durable', view: result.view }
+      case 'same':
+        return { gid, ack: 'durable' }
+      case 'other-content':
+        throw gidConflict(gid)
+      case 'not-accepted':
+        throw new SubmitError(
+          'SAGA_NOT_ACCEPTED',
+          'the store cannot be written: nothing was stored',
+          gid,
+          result.cause,
+        )
+      case 'given-up':
+        throw new SubmitError(
+          'SAGA_OUTCOME_UNKNOWN',
+          `it is not known whether ${gid} was stored: submit the same again`,
+          gid,
+        )
+    }
+  }
+
+  #admit(gid: Gid, digest: string, submission: Submission): void {
+    const { runner, inFlightMax, memoryAckMax, ids, run } = this.#parts
+    const memoryIsFull = submission.ack === 'memory' && this.#accepting.size >= memoryAckMax
+    if (memoryIsFull || this.#accepting.size + runner.size >= inFlightMax) {
+      throw new CounterstepError('SAGA_OVER_CAPACITY', 'too many transactions are in flight here')
+    }
+    const acceptIds = { gid, digest, token: ids.token(), writeId: ids.writeId() }
+    const row = newTransactionRow(submission, acceptIds, run)
+    const now = Date.now()
+    const accepting: Accepting = {
+      digest,
+      view: viewTransaction(newTransaction(submission, acceptIds, now), 'submitted'),
+      result: this.#create(row, submission, acceptIds).finally(() => this.#accepting.delete(gid)),
+    }
+    this.#accepting.set(gid, accepting)
+    if (submission.ack === 'memory')
+      accepting.result.then(
+        (result) => this.#reportLoss(gid, result),
+        (error: unknown) => this.#reportBug(gid, error),
+      )
+  }
+
+  async #create(
+    row: Parameters<Store['create']>[0],
+    submission: Submission,
+    ids: AcceptIds,
+  ): Promise<AcceptResult> {
+    const { store, clock } = this.#parts
+    let mayHaveLanded = false
+    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, WAIT_MS_MAX)) {
+      const sentAt = clock.now()
+      try {
+        return this.#created(await store.create(row), submission, ids, sentAt)
+      } catch (error: unknown) {
+        if (!(error instanceof StoreUnavailableError)) throw error
+        mayHaveLanded ||= error.applied === 'unknown'
+        // A definite no to this try says nothing of an earlier one whose answer was lost.
+        if (!mayHaveLanded && submission.ack === 'durable') return { type: 'not-accepted', cause: error }
+      }
+      if (this.#closing) return { type: 'given-up' }
+      await delay(clock, waitMs)
+    }
+  }
+
+  #created(result: CreateResult, submission: Submission, ids: AcceptIds, sentAt: number): AcceptResult {
+    if (result.type === 'exists') return { type: result.digest === ids.digest ? 'same' : 'other-content' }
+    const { clock, observer, runner, run, onWaiting } = this.#parts
+    const transaction = newTransaction(submission, ids, result.createdAt)
+    observer.accepted(transaction.kind)
+    const { delayMs = 0, deadlineMs = delayMs } = submission.definition
+    if (delayMs > run.holdMs) onWaiting(clock.now() + Math.min(delayMs, deadlineMs))
+    else
+      runner.hold(
+        acceptedRun(transaction, ids.token, run, { sentAt, now: clock.now(), storeNow: result.now }),
+      )
+    return { type: 'created', view: runner.view(ids.gid) ?? viewTransaction(transaction, 'submitted') }
+  }
+
+  #reportLoss(gid: Gid, result: AcceptResult): void {
+    if (result.type === 'created' || result.type === 'same') return
+    this.#parts.observer.event({ level: 'error', name: 'memory-ack-lost', gid, detail: result.type })
+  }
+
+  #reportBug(gid: Gid, error: unknown): void {
+    this.#parts.observer.event({ level: 'error', name: 'memory-ack-lost', gid, error })
+  }
+}
+
+/** A submit that may be sent again: it names the gid, also one that was made here. */
+export class SubmitError extends CounterstepError {
+  readonly gid: Gid
+
+  constructor(
+    code: 'SAGA_NOT_ACCEPTED' | 'SAGA_OUTCOME_UNKNOWN',
+    message: string,
+    gid: Gid,
+    cause?: unknown,
+  ) {
+    super(code, message, { cause })
+    this.gid = gid
+  }
+}
+
+function gidConflict(gid: Gid): CounterstepError {
+  return new CounterstepError('SAGA_GID_CONFLICT', `${gid} is taken by a transaction with other content`)
+}

@@ -1,0 +1,122 @@
+/** Operator commands and aborts, on whatever node they arrive. */
+import {
+  AssertionError,
+  type Clock,
+  type Command,
+  type Ids,
+  planCommand,
+  RULES,
+  type Store,
+  type StoredTransaction,
+  viewTransaction,
+} from '@counterstep/core'
+import { CounterstepError, type Gid, type TransactionView } from '@counterstep/protocol'
+import type { Acceptance } from './acceptance.ts'
+import type { Runner } from './runner.ts'
+import { untilDefinite, within } from './until-definite.ts'
+import { viewRow } from './view-row.ts'
+
+const TRIES_MAX = 20
+
+export interface CommandsParts {
+  readonly store: Store
+  readonly runner: Runner
+  readonly acceptance: Acceptance
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly retentionMs: number | 'never'
+  readonly storeTimeoutMs: number
+  /** A waiting row has become due. */
+  readonly onDue: () => void
+}
+
+export class Commands {
+  readonly #parts: CommandsParts
+
+  constructor(parts: CommandsParts) {
+    this.#parts = parts
+  }
+
+  async give(gid: Gid, command: Command): Promise<TransactionView> {
+    let isOver = false
+    const done = await within(
+      this.#parts.clock,
+      this.#parts.storeTimeoutMs,
+      this.#give(gid, command, () => isOver),
+    )
+    isOver = true
+    if (done !== undefined) return done
+    throw new CounterstepError(
+      'SAGA_STORE_UNAVAILABLE',
+      `it is not known whether the command was stored: give it again`,
+    )
+  }
+
+  /** The first durable write wins: who lost it looks again at what is now there. */
+  async #give(gid: Gid, command: Command, isOver: () => boolean): Promise<TransactionView | undefined> {
+    for (let tries = 0; tries < TRIES_MAX && !isOver(); tries++) {
+      await this.#parts.acceptance.settled(gid)
+      const outcome = await this.#parts.runner.command(gid, command)
+      if (outcome.type === 'durable') return outcome.view
+      if (outcome.type === 'already-final') throw alreadyFinal(gid, outcome.status)
+      const view = await this.#giveByRow(gid, command, isOver)
+      if (view !== undefined) return view
+    }
+    if (isOver()) return undefined
+    throw new CounterstepError('SAGA_CONTENDED', 'others change this transaction all the time: try again')
+  }
+
+  /** Undefined: look again. */
+  async #giveByRow(gid: Gid, command: Command, isOver: () => boolean): Promise<TransactionView | undefined> {
+    const { store, clock, ids, retentionMs, onDue } = this.#parts
+    const rows = await untilDefinite(clock, () => store.readMany([gid]), isOver)
+    if (rows === undefined) return undefined
+    const [row] = rows
+    if (row === undefined) throw new CounterstepError('SAGA_UNKNOWN_GID', `there is no transaction ${gid}`)
+    const plan = this.#plan(row, command, retentionMs)
+    if (plan.type === 'already-final') throw alreadyFinal(gid, row.status)
+    if (plan.type === 'nothing') return viewRow(row)
+    const write = { ...plan.update, writeId: ids.writeId() }
+    const result = await untilDefinite(clock, () => store.update(write), isOver)
+    if (result?.type !== 'saved') return undefined
+    if (!row.owned) onDue()
+    return plan.type === 'raw'
+      ? viewRow({ ...row, attention: false })
+      : viewTransaction(plan.transaction, plan.transaction.status)
+  }
+
+  #plan(
+    row: StoredTransaction,
+    command: Command,
+    retentionMs: number | 'never',
+  ): ReturnType<typeof planCommand> | RawRetry {
+    try {
+      // The row's last change is not after the store's now; a retry's instants only order, they do not wait.
+      return planCommand(RULES, row, command, { retentionMs, storeNow: Math.max(row.updatedAt, Date.now()) })
+    } catch (error: unknown) {
+      if (!(error instanceof AssertionError)) throw error
+      if (command === 'retry') return rawRetry(row)
+      throw new CounterstepError('SAGA_INTERNAL', 'the record of this transaction cannot be read', {
+        cause: error,
+      })
+    }
+  }
+}
+
+/** Of a record that this code cannot read: it may be looked at again, as it is. */
+interface RawRetry {
+  readonly type: 'raw'
+  readonly update: Extract<ReturnType<typeof planCommand>, { type: 'update' }>['update']
+}
+
+function rawRetry({ gid, token, version, status, format, progress, retrying }: StoredTransaction): RawRetry {
+  const hold = { type: 'command' } as const
+  return {
+    type: 'raw',
+    update: { gid, token, version, status, format, progress, retrying, attention: false, hold },
+  }
+}
+
+function alreadyFinal(gid: Gid, status: string): CounterstepError {
+  return new CounterstepError('SAGA_ALREADY_FINAL', `${gid} has already ${status}`)
+}

@@ -1,0 +1,14 @@
+import { AssertionError, decodeTransaction, type StoredTransaction, viewTransaction } from '@counterstep/core'
+import type { TransactionView } from '@counterstep/protocol'
+
+/** What the store remembers is durable, so its status may be shown. A record that cannot be read is shown as its columns. */
+export function viewRow(row: StoredTransaction): TransactionView {
+  try {
+    return viewTransaction(decodeTransaction(row), row.status)
+  } catch (error: unknown) {
+    if (!(error instanceof AssertionError)) throw error
+    const { gid, kind, status, createdAt, updatedAt, epoch } = row
+    const attention = `record cannot be read: ${error.message}`
+    return { gid, kind, status, createdAt, updatedAt, epoch, attention, branches: [] }
+  }
+}
