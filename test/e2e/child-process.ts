@@ -1,0 +1,47 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+
+const READY_MS_MAX = 30_000
+
+export interface Child {
+  readonly url: string
+  /** Resolves when the process is gone. */
+  kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>
+}
+
+/** Starts a program of the repository and waits for its line with a url. Stopped by its own process id. */
+export async function startChild(program: string, args: readonly string[]): Promise<Child> {
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const url = await readyUrl(child, program)
+  return {
+    url,
+    async kill(signal) {
+      child.kill(signal)
+      await gone
+    },
+  }
+}
+
+function readyUrl(child: ChildProcess, program: string): Promise<string> {
+  let errors = ''
+  child.stderr?.on('data', (chunk: Buffer) => {
+    errors = (errors + chunk.toString()).slice(-4_000)
+  })
+  return new Promise((resolve, reject) => {
+    const fail = (why: string) => reject(new Error(`${program} ${why}\n${errors}`))
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL')
+      fail('was not ready in time')
+    }, READY_MS_MAX)
+    child.once('exit', (code) => fail(`exited with ${code}`))
+    const { stdout } = child
+    if (stdout === null) return fail('has no output')
+    createInterface({ input: stdout }).on('line', (line) => {
+      const url = /"url":"(http:\/\/[^"]+)"/.exec(line)?.[1]
+      if (url === undefined) return
+      clearTimeout(timer)
+      resolve(url)
+    })
+  })
+}
