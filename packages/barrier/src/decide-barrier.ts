@@ -1,0 +1,57 @@
+import type { Op } from '@counterstep/protocol'
+
+/** What a late original is told, as the `code` of its 409: the saga's abort decision may have been lost. */
+export const ALREADY_COMPENSATED = 'ALREADY_COMPENSATED'
+
+/** Why a row is there: the op that inserted it, or `rollback` where a query-back refused a two-phase message. */
+export type BarrierReason = Op | 'rollback'
+
+/** One row of the barrier, under (gid, branch). The key is (gid, branch, op). */
+export interface BarrierRow {
+  readonly op: Op
+  readonly reason: BarrierReason
+}
+
+/**
+ * `run`: call the business, in the same database transaction as the rows. All others touch no business data.
+ * `null-compensation`: success, and the rows stay, so that the original is blocked when it comes.
+ * `duplicate`: replay the stored answer. `already-compensated`: a failure with code ALREADY_COMPENSATED.
+ */
+export type BarrierDecision = 'run' | 'null-compensation' | 'duplicate' | 'already-compensated'
+
+/** What the inserts of `barrierRows` found. Only a call whose own row stood already has to read. */
+export type BarrierFound =
+  | { readonly ownInserted: true; readonly originInserted: boolean }
+  | { readonly ownInserted: false; readonly standing: readonly BarrierRow[] }
+
+const ORIGIN: { readonly [op in Op]?: Op } = { compensate: 'action', cancel: 'try' }
+const UNDO: { readonly [op in Op]?: Op } = { action: 'compensate', try: 'cancel' }
+
+/** What the op undoes, if it undoes something. */
+export function originOf(op: Op): Op | undefined {
+  return ORIGIN[op]
+}
+
+/**
+ * The rows to insert, each ignored where it stands already, before the decision is asked: first the origin's, if the
+ * op has one, then the op's own. Always in this order, so that two calls of one branch cannot deadlock.
+ */
+export function barrierRows(op: Op): readonly BarrierRow[] {
+  const own = { op, reason: op }
+  const origin = originOf(op)
+  return origin === undefined ? [own] : [{ op: origin, reason: op }, own]
+}
+
+/**
+ * The whole rule. An undo that could insert its origin's row came before it: the original never ran and, its row now
+ * standing, never will. An original that finds its row was either here before or is undone, and only the rows of
+ * (gid, branch) tell which: after a real compensation the original's own row still gives itself as the reason.
+ */
+export function decideBarrier(op: Op, found: BarrierFound): BarrierDecision {
+  if (found.ownInserted) return found.originInserted ? 'null-compensation' : 'run'
+  return found.standing.some((row) => undoes(row, op)) ? 'already-compensated' : 'duplicate'
+}
+
+function undoes(row: BarrierRow, op: Op): boolean {
+  return row.op === op ? row.reason !== op : row.op === UNDO[op]
+}
