@@ -1,0 +1,40 @@
+import type { Attempt } from './attempt.ts'
+
+/** First in, first out, and a member leaves from anywhere at once when its deadline passes. */
+export class AttemptQueue {
+  #first: Attempt | undefined = undefined
+  #last: Attempt | undefined = undefined
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  push(attempt: Attempt): void {
+    attempt.isQueued = true
+    attempt.queuePrevious = this.#last
+    if (this.#last === undefined) this.#first = attempt
+    else this.#last.queueNext = attempt
+    this.#last = attempt
+    this.#length++
+  }
+
+  shift(): Attempt | undefined {
+    const first = this.#first
+    if (first !== undefined) this.remove(first)
+    return first
+  }
+
+  remove(attempt: Attempt): void {
+    if (!attempt.isQueued) return
+    const { queuePrevious, queueNext } = attempt
+    if (queuePrevious === undefined) this.#first = queueNext
+    else queuePrevious.queueNext = queueNext
+    if (queueNext === undefined) this.#last = queuePrevious
+    else queueNext.queuePrevious = queuePrevious
+    attempt.queuePrevious = undefined
+    attempt.queueNext = undefined
+    attempt.isQueued = false
+    this.#length--
+  }
+}

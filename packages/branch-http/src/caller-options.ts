@@ -1,0 +1,44 @@
+/** The bounds of a caller. All are positive integers; what is left out has the default named beside it. */
+export interface HttpBranchCallerOptions {
+  /** Calls in flight to one origin, each on a connection of its own. Default 50. */
+  readonly connectionsPerOriginMax?: number
+  /** Calls waiting for a connection to one origin; one more is answered `busy`. Default 8,192. */
+  readonly queuedPerOriginMax?: number
+  /** Origins with connections. Over it, the one idle longest makes room; if none is idle: `busy`. Default 256. */
+  readonly originsMax?: number
+  /** An origin without calls for so long is closed when a new one comes. Default 60,000. */
+  readonly originIdleMs?: number
+  /** Parsed URLs that are kept at least; at most twice as many. Default 2,048. */
+  readonly targetsMax?: number
+  /** For TCP and TLS together. undici watches it in steps of half a second. Default 2,000. */
+  readonly connectTimeoutMs?: number
+  /** How long an idle connection is kept, unless the other side's Keep-Alive says less. Default 4,000. */
+  readonly keepAliveMs?: number
+  /** Default 1 MiB. */
+  readonly answerBodyBytesMax?: number
+  /** Default 16 KiB. */
+  readonly answerHeaderBytesMax?: number
+}
+
+const DEFAULTS: Required<HttpBranchCallerOptions> = {
+  connectionsPerOriginMax: 50,
+  queuedPerOriginMax: 8_192,
+  originsMax: 256,
+  originIdleMs: 60_000,
+  targetsMax: 2_048,
+  connectTimeoutMs: 2_000,
+  keepAliveMs: 4_000,
+  answerBodyBytesMax: 1024 * 1024,
+  answerHeaderBytesMax: 16 * 1024,
+}
+
+/** Throws on the first bad bound, so that a wrong configuration ends at the start. */
+export function checkedOptions(options: HttpBranchCallerOptions): Required<HttpBranchCallerOptions> {
+  const checked = { ...DEFAULTS, ...options }
+  for (const [name, value] of Object.entries(checked)) {
+    if (!Number.isSafeInteger(value) || value < 1) {
+      throw new RangeError(`${name} must be a positive integer, got ${String(value)}`)
+    }
+  }
+  return checked
+}

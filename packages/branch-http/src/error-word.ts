@@ -1,0 +1,80 @@
+import { errors } from 'undici'
+
+/**
+ * Why a call has no answer. The words are stable and short, and never hold an address or a text of the other side.
+ * `timeout`: the total deadline passed. `connect-timeout`: no connection in time, nothing was sent.
+ * `refused`, `unreachable`, `dns`, `tls`: no connection. `reset`: the other side ended it before the answer was whole.
+ * `bad-response`: what came is no HTTP. `too-large`: its headers are over the bound. `busy`: a bound of this caller
+ * kept it waiting, nothing was sent. `closed`: this caller was closed. `bad-url`, `bad-request`: it cannot be sent.
+ * `resources`: this process is out of file handles or memory for a connection.
+ */
+export type ErrorWord =
+  | 'timeout'
+  | 'connect-timeout'
+  | 'refused'
+  | 'unreachable'
+  | 'dns'
+  | 'tls'
+  | 'reset'
+  | 'bad-response'
+  | 'too-large'
+  | 'busy'
+  | 'closed'
+  | 'bad-url'
+  | 'bad-request'
+  | 'resources'
+  | 'other'
+
+const WORDS: ReadonlyMap<string, ErrorWord> = new Map<string, ErrorWord>([
+  ['ECONNREFUSED', 'refused'],
+  ['ECONNRESET', 'reset'],
+  ['EPIPE', 'reset'],
+  ['ECONNABORTED', 'reset'],
+  ['UND_ERR_SOCKET', 'reset'],
+  ['UND_ERR_ABORTED', 'reset'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'connect-timeout'],
+  ['ETIMEDOUT', 'connect-timeout'],
+  ['EHOSTUNREACH', 'unreachable'],
+  ['ENETUNREACH', 'unreachable'],
+  ['EADDRNOTAVAIL', 'unreachable'],
+  ['EACCES', 'unreachable'],
+  ['ENOTFOUND', 'dns'],
+  ['EAI_AGAIN', 'dns'],
+  ['ENODATA', 'dns'],
+  ['EPROTO', 'tls'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'tls'],
+  ['HOSTNAME_MISMATCH', 'tls'],
+  ['UND_ERR_HEADERS_OVERFLOW', 'too-large'],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'bad-response'],
+  ['UND_ERR_INVALID_ARG', 'bad-request'],
+  ['UND_ERR_NOT_SUPPORTED', 'bad-request'],
+  ['UND_ERR_DESTROYED', 'closed'],
+  ['UND_ERR_CLOSED', 'closed'],
+  ['EMFILE', 'resources'],
+  ['ENFILE', 'resources'],
+  ['ENOBUFS', 'resources'],
+  ['ENOMEM', 'resources'],
+])
+
+const FAMILIES: readonly (readonly [string, ErrorWord])[] = [
+  ['ERR_TLS_', 'tls'],
+  ['ERR_SSL_', 'tls'],
+  ['CERT_', 'tls'],
+  ['UNABLE_TO_', 'tls'],
+]
+
+export function errorWord(error: unknown): ErrorWord {
+  if (error instanceof URIError) return 'bad-request'
+  // undici 8.12 gives its parser's errors no code.
+  if (error instanceof errors.HTTPParserError) return 'bad-response'
+  const code = codeOf(error)
+  if (code === undefined) return 'other'
+  return WORDS.get(code) ?? FAMILIES.find(([start]) => code.startsWith(start))?.[1] ?? 'other'
+}
+
+/** The code of a system, TLS or undici error. */
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  return typeof error.code === 'string' ? error.code : undefined
+}

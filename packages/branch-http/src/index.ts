@@ -1,0 +1,3 @@
+export type { HttpBranchCallerOptions } from './caller-options.ts'
+export type { ErrorWord } from './error-word.ts'
+export { httpBranchCaller } from './http-branch-caller.ts'

@@ -1,0 +1,31 @@
+import type { BranchCall } from '@counterstep/core'
+
+/** A URL as far as it is the same for every call: whom to connect to, and the path with its own query. */
+export interface ParsedUrl {
+  readonly originKey: string
+  /** Ends in `?` or `&`, ready for the query parameters of the call. */
+  readonly pathStart: string
+}
+
+/** Undefined for what no call may go to: no http(s), or with credentials in it (S2, S6). */
+export function parseTargetUrl(text: string): ParsedUrl | undefined {
+  const url = URL.parse(text)
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined
+  if (url.username !== '' || url.password !== '') return undefined
+  const path = url.pathname + url.search
+  const last = path.at(-1)
+  const joint = url.search === '' ? '?' : last === '&' || last === '?' ? '' : '&'
+  return { originKey: url.origin, pathStart: path + joint }
+}
+
+/** The request target of one call. `kind` and `op` are our own words and need no encoding. */
+export function pathOf(pathStart: string, call: BranchCall): string {
+  return `${pathStart}gid=${encode(call.gid)}&trans_type=${call.kind}&branch_id=${encode(call.branchId)}&op=${call.op}`
+}
+
+const UNRESERVED = /^[\w.~-]*$/
+
+// Most ids are unreserved (RFC 3986) from end to end: the test costs a third of encodeURIComponent.
+function encode(id: string): string {
+  return UNRESERVED.test(id) ? id : encodeURIComponent(id)
+}

@@ -1,0 +1,177 @@
+import type { ServerResponse } from 'node:http'
+import { httpBranchCaller } from '@counterstep/branch-http'
+import { describe, expect, it } from 'vitest'
+import { branchCall, serveBytes, serveHttp } from './hostile-server.ts'
+import { testCaller } from './test-caller.ts'
+
+describe('connections', () => {
+  it('are used again, one call after the other', async () => {
+    const server = await serveHttp((_request, response) => response.end('ok'))
+    const caller = testCaller()
+    for (let n = 0; n < 50; n++) await caller.call(branchCall(`${server.url}/?n=${n}`))
+    expect(server.accepted()).toBe(1)
+  })
+
+  it('are used again after an error status and after an answer with a long body', async () => {
+    let calls = 0
+    const server = await serveHttp((_request, response) => {
+      calls++
+      response.statusCode = calls % 2 === 0 ? 500 : 200
+      response.end('x'.repeat(100_000))
+    })
+    const caller = testCaller()
+    for (let n = 0; n < 10; n++) await caller.call(branchCall(server.url))
+    expect(server.accepted()).toBe(1)
+  })
+
+  it('are never more than the bound, and everyone waiting is served in order', async () => {
+    const answers: ServerResponse[] = []
+    const order: string[] = []
+    let inFlightMax = 0
+    let inFlight = 0
+    let arrived = (): void => undefined
+    const server = await serveHttp((request, response) => {
+      inFlight++
+      inFlightMax = Math.max(inFlightMax, inFlight)
+      order.push(new URL(request.url ?? '', 'http://x').searchParams.get('gid') ?? '')
+      answers.push(response)
+      arrived()
+    })
+    const caller = testCaller({ connectionsPerOriginMax: 3 })
+    const ids = Array.from({ length: 30 }, (_, n) => `gid-${n}`)
+    const calls = Promise.all(ids.map((id) => caller.call(branchCall(server.url, { id }))))
+    for (let served = 0; served < ids.length; served++) {
+      if (answers.length === 0) {
+        await new Promise<void>((resolve) => {
+          arrived = resolve
+        })
+      }
+      inFlight--
+      answers.shift()?.end()
+    }
+    expect((await calls).every((answer) => answer.result === 'success')).toBe(true)
+    expect(inFlightMax).toBeLessThanOrEqual(3)
+    expect(server.accepted()).toBeLessThanOrEqual(3)
+    // Three connections race; in each of them the order is kept.
+    expect(order.slice(3).every((id, at) => Math.abs(Number(id.slice(4)) - (at + 3)) <= 3)).toBe(true)
+  })
+
+  it('refuse one more than may wait', async () => {
+    const server = await serveHttp(() => undefined)
+    const caller = httpBranchCaller({ connectionsPerOriginMax: 1, queuedPerOriginMax: 1 })
+    const kept = [caller.call(branchCall(server.url)), caller.call(branchCall(server.url))]
+    expect(await caller.call(branchCall(server.url))).toEqual({ result: 'unknown', error: 'busy' })
+    await caller.close()
+    for (const answer of await Promise.all(kept)) expect(answer.error).toBe('closed')
+  })
+
+  it('of a branch that times out give their place to who waits', async () => {
+    let calls = 0
+    const server = await serveHttp((_request, response) => {
+      if (++calls > 1) response.end()
+    })
+    const caller = testCaller({ connectionsPerOriginMax: 1 })
+    const hung = caller.call(branchCall(server.url, { timeoutMs: 50 }))
+    const next = caller.call(branchCall(server.url))
+    expect((await hung).error).toBe('timeout')
+    expect((await next).result).toBe('success')
+  })
+
+  it('that the other side has closed are made again', async () => {
+    const server = await serveBytes((socket) => {
+      socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+    })
+    const caller = testCaller()
+    for (let n = 1; n <= 5; n++) {
+      expect((await caller.call(branchCall(server.url))).result).toBe('success')
+      await server.closed(n)
+    }
+    expect(server.accepted()).toBe(5)
+  })
+
+  it('to a refusing branch are tried again by the next call', async () => {
+    const caller = testCaller()
+    const url = 'http://127.0.0.1:1/'
+    for (let n = 0; n < 5; n++) expect((await caller.call(branchCall(url))).error).toBe('refused')
+    const burst = await Promise.all(Array.from({ length: 200 }, () => caller.call(branchCall(url))))
+    expect(new Set(burst.map((answer) => answer.error))).toEqual(new Set(['refused']))
+  })
+})
+
+describe('origins', () => {
+  it('are bounded: the one idle longest is closed for a new one', async () => {
+    const servers = await Promise.all(
+      Array.from({ length: 12 }, () => serveHttp((_request, response) => response.end())),
+    )
+    const caller = testCaller({ originsMax: 4 })
+    for (const server of servers) await caller.call(branchCall(server.url))
+    await Promise.all(servers.slice(0, 8).map((server) => server.closed(1)))
+    expect(servers.slice(8).map((server) => server.open())).toEqual([1, 1, 1, 1])
+    // A URL that was parsed before its origin was closed finds a new one.
+    expect((await caller.call(branchCall(servers[0]?.url ?? ''))).result).toBe('success')
+  })
+
+  it('with calls in flight are not closed; a new one is told to come again', async () => {
+    const hanging = await serveHttp(() => undefined)
+    const other = await serveHttp((_request, response) => response.end())
+    const caller = httpBranchCaller({ originsMax: 1 })
+    const kept = caller.call(branchCall(hanging.url))
+    expect(await caller.call(branchCall(other.url))).toEqual({ result: 'unknown', error: 'busy' })
+    await caller.close()
+    expect((await kept).error).toBe('closed')
+  })
+})
+
+describe('close', () => {
+  it('ends what is in flight and what waits as closed, and leaves no connection', async () => {
+    let arrived = (): void => undefined
+    const bothArrived = new Promise<void>((resolve) => {
+      let left = 2
+      arrived = () => {
+        left--
+        if (left === 0) resolve()
+      }
+    })
+    const server = await serveHttp(() => arrived())
+    const caller = httpBranchCaller({ connectionsPerOriginMax: 2 })
+    const calls = Array.from({ length: 5 }, () => caller.call(branchCall(server.url)))
+    await bothArrived
+    await caller.close()
+    for (const answer of await Promise.all(calls)) {
+      expect(answer).toEqual({ result: 'unknown', error: 'closed' })
+    }
+    await server.closed(2)
+    expect(server.open()).toBe(0)
+  })
+
+  it('ends a call that is still connecting', async () => {
+    const server = await serveBytes((socket) => socket.resume())
+    const caller = httpBranchCaller()
+    const answer = caller.call(branchCall(`https://127.0.0.1:${server.port}/`))
+    await caller.close()
+    expect(await answer).toEqual({ result: 'unknown', error: 'closed' })
+  })
+
+  it('may be asked twice, and answers every later call', async () => {
+    const caller = httpBranchCaller()
+    await Promise.all([caller.close(), caller.close()])
+    await caller.close()
+    expect(await caller.call(branchCall('http://127.0.0.1:1/'))).toEqual({
+      result: 'unknown',
+      error: 'closed',
+    })
+  })
+})
+
+describe('a wrong configuration', () => {
+  for (const options of [
+    { connectionsPerOriginMax: 0 },
+    { originsMax: -1 },
+    { connectTimeoutMs: Number.NaN },
+    { answerBodyBytesMax: 1.5 },
+  ]) {
+    it(`ends at construction: ${Object.keys(options).join()}`, () => {
+      expect(() => httpBranchCaller(options)).toThrow(RangeError)
+    })
+  }
+})

@@ -1,0 +1,243 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import type { BranchAnswer } from '@counterstep/core'
+import { afterEach, describe, expect, it } from 'vitest'
+import { branchCall, serveBytes, serveHttp } from './hostile-server.ts'
+import { callOnce, testCaller } from './test-caller.ts'
+
+const DEADLINE_MS = 200
+// F17: the total deadline plus half a second.
+const SLACK_MS = 500
+
+async function timed(answer: Promise<BranchAnswer>): Promise<BranchAnswer> {
+  const startedAt = performance.now()
+  const value = await answer
+  const tookMs = performance.now() - startedAt
+  expect(tookMs).toBeGreaterThanOrEqual(DEADLINE_MS)
+  expect(tookMs).toBeLessThan(DEADLINE_MS + SLACK_MS)
+  return value
+}
+
+describe('the total deadline', () => {
+  it('ends a call whose answer never begins, and its connection', async () => {
+    const server = await serveBytes((socket) => socket.resume())
+    const answer = await timed(callOnce(server.url, { timeoutMs: DEADLINE_MS }))
+    expect(answer).toEqual({ result: 'unknown', error: 'timeout' })
+    await server.closed(1)
+  })
+
+  it('ends a body that drips, however often a byte comes', async () => {
+    const server = await serveBytes((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n')
+      const drip = setInterval(() => socket.write('x'), 10)
+      socket.on('close', () => clearInterval(drip))
+    })
+    const answer = await timed(callOnce(server.url, { timeoutMs: DEADLINE_MS }))
+    expect(answer).toMatchObject({ result: 'unknown', error: 'timeout', statusCode: 200 })
+    await server.closed(1)
+  })
+
+  it('ends headers that drip', async () => {
+    const server = await serveBytes((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nx-a: ')
+      const drip = setInterval(() => socket.write('x'), 10)
+      socket.on('close', () => clearInterval(drip))
+    })
+    const answer = await timed(callOnce(server.url, { timeoutMs: DEADLINE_MS }))
+    expect(answer).toEqual({ result: 'unknown', error: 'timeout' })
+  })
+
+  it('counts a 409 whose body never ends as unknown: it did not come whole', async () => {
+    const server = await serveBytes((socket) => {
+      socket.write('HTTP/1.1 409 Conflict\r\ncontent-length: 9\r\n\r\nno ')
+    })
+    const answer = await timed(callOnce(server.url, { timeoutMs: DEADLINE_MS }))
+    expect(answer).toEqual({ result: 'unknown', error: 'timeout', statusCode: 409, excerpt: 'no ' })
+  })
+
+  it('ends a call that waits for a connection, without sending it', async () => {
+    let requests = 0
+    const server = await serveHttp(() => requests++)
+    const caller = testCaller({ connectionsPerOriginMax: 1 })
+    const first = caller.call(branchCall(server.url))
+    const waiting = await timed(caller.call(branchCall(server.url, { timeoutMs: DEADLINE_MS })))
+    expect(waiting).toEqual({ result: 'unknown', error: 'busy' })
+    await caller.close()
+    expect(await first).toEqual({ result: 'unknown', error: 'closed' })
+    expect(requests).toBe(1)
+  })
+
+  it('ends a TLS handshake that is never answered, and sends nothing when it is', async () => {
+    const server = await serveBytes((socket) => socket.resume())
+    const answer = await timed(callOnce(`https://127.0.0.1:${server.port}/`, { timeoutMs: DEADLINE_MS }))
+    expect(answer).toEqual({ result: 'unknown', error: 'connect-timeout' })
+  })
+
+  it('leaves a shorter time to connect', async () => {
+    const server = await serveBytes((socket) => socket.resume())
+    const caller = testCaller({ connectTimeoutMs: 50 })
+    const answer = await caller.call(branchCall(`https://127.0.0.1:${server.port}/`, { timeoutMs: 20_000 }))
+    expect(answer).toEqual({ result: 'unknown', error: 'connect-timeout' })
+  })
+})
+
+describe('a hostile branch', () => {
+  const answers: readonly (readonly [string, string, BranchAnswer])[] = [
+    ['closes before the status', '', { result: 'unknown', error: 'reset' }],
+    ['stops within the headers', 'HTTP/1.1 200 OK\r\nx-a: 1', { result: 'unknown', error: 'reset' }],
+    ['speaks another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', { result: 'unknown', error: 'bad-response' }],
+    [
+      'stops within a 200’s body',
+      'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc',
+      { result: 'unknown', error: 'reset', statusCode: 200, excerpt: 'abc' },
+    ],
+    [
+      'stops within a 409’s chunks',
+      'HTTP/1.1 409 Conflict\r\ntransfer-encoding: chunked\r\n\r\n5\r\nab',
+      { result: 'unknown', error: 'reset', statusCode: 409, excerpt: 'ab' },
+    ],
+    [
+      'breaks the chunk format',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
+      { result: 'unknown', error: 'bad-response', statusCode: 200 },
+    ],
+    [
+      'gives two lengths',
+      'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\na',
+      { result: 'unknown', error: 'bad-response' },
+    ],
+    [
+      'sends 64 KiB of headers',
+      `HTTP/1.1 200 OK\r\nx-a: ${'x'.repeat(64 * 1024)}\r\n\r\n`,
+      { result: 'unknown', error: 'too-large' },
+    ],
+    [
+      'floods with informational answers',
+      'HTTP/1.1 102 Processing\r\n\r\n'.repeat(1000),
+      { result: 'unknown', error: 'bad-response' },
+    ],
+    [
+      'ends its body by closing',
+      'HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nwhole',
+      { result: 'success', statusCode: 200, excerpt: 'whole' },
+    ],
+    [
+      'answers with what is no JSON',
+      'HTTP/1.1 409 Conflict\r\ncontent-type: application/json\r\ncontent-length: 5\r\n\r\n{"a":',
+      { result: 'failure', statusCode: 409, excerpt: '{"a":' },
+    ],
+  ]
+  for (const [what, bytes, answer] of answers) {
+    it(`${what}: ${answer.error ?? answer.result}`, async () => {
+      const server = await serveBytes((socket) => socket.end(bytes))
+      expect(await callOnce(server.url)).toEqual(answer)
+      await server.closed(1)
+    })
+  }
+
+  it('resets after it has read the request', async () => {
+    const server = await serveBytes((socket) => socket.resetAndDestroy())
+    expect(await callOnce(server.url)).toEqual({ result: 'unknown', error: 'reset' })
+  })
+
+  it('is not there', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    server.close()
+    await once(server, 'close')
+    if (address === null || typeof address === 'string') throw new Error('no port')
+    const answer = await callOnce(`http://127.0.0.1:${address.port}/`)
+    expect(answer).toEqual({ result: 'unknown', error: 'refused' })
+  })
+
+  it('has no name', async () => {
+    const answer = await callOnce('http://nowhere.invalid/', { timeoutMs: 20_000 })
+    expect(answer.result).toBe('unknown')
+    expect(['dns', 'connect-timeout']).toContain(answer.error)
+  })
+
+  it('speaks no TLS where TLS is asked for', async () => {
+    const server = await serveBytes((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'))
+    const answer = await callOnce(`https://127.0.0.1:${server.port}/`)
+    expect(answer).toEqual({ result: 'unknown', error: 'tls' })
+  })
+})
+
+describe('an oversized body', () => {
+  const MEBIBYTE = Buffer.alloc(1024 * 1024, 'x')
+
+  async function flood(status: number): Promise<{ answer: BranchAnswer; sentBytes: number }> {
+    let sentBytes = 0
+    const server = await serveHttp((_request, response) => {
+      response.writeHead(status, { 'content-length': 1024 ** 3 })
+      const more = (): void => {
+        while (!response.destroyed && response.write(MEBIBYTE)) sentBytes += MEBIBYTE.length
+      }
+      response.on('drain', more)
+      more()
+    })
+    const answer = await callOnce(server.url, { timeoutMs: 20_000 })
+    await server.closed(1)
+    return { answer, sentBytes }
+  }
+
+  for (const [status, result] of [
+    [200, 'success'],
+    [409, 'failure'],
+    [500, 'unknown'],
+  ] as const) {
+    it(`is not read on; the status ${status} counts: ${result}`, async () => {
+      const { answer, sentBytes } = await flood(status)
+      expect(answer).toEqual({ result, statusCode: status, excerpt: 'x'.repeat(1024) })
+      // What the sockets' buffers took beyond the 1 MiB that was read.
+      expect(sentBytes).toBeLessThan(16 * 1024 * 1024)
+    })
+  }
+
+  it('may be exactly as long as the bound', async () => {
+    const server = await serveHttp((_request, response) => response.end(MEBIBYTE))
+    expect(await callOnce(server.url)).toMatchObject({ result: 'success' })
+    expect(server.open()).toBe(1)
+  })
+
+  it('is not inflated, and packed bytes are not shown', async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024))
+    const server = await serveHttp((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' })
+      response.end(bomb)
+    })
+    const before = process.memoryUsage().arrayBuffers
+    expect(await callOnce(server.url)).toEqual({ result: 'success', statusCode: 200 })
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(16 * 1024 * 1024)
+  })
+})
+
+describe('where a call does not go', () => {
+  const saved = { ...process.env }
+  afterEach(() => {
+    process.env = { ...saved }
+  })
+
+  for (const status of [301, 302, 303, 307, 308]) {
+    it(`to the target of a ${status}`, async () => {
+      const target = await serveHttp((_request, response) => response.end())
+      const server = await serveHttp((_request, response) => {
+        response.writeHead(status, { location: target.url })
+        response.end()
+      })
+      expect(await callOnce(server.url)).toEqual({ result: 'unknown', statusCode: status })
+      expect(target.accepted()).toBe(0)
+    })
+  }
+
+  it('to a proxy of the environment', async () => {
+    const proxy = await serveHttp((_request, response) => response.end())
+    const server = await serveHttp((_request, response) => response.end('direct'))
+    for (const name of ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY']) process.env[name] = proxy.url
+    process.env.NODE_USE_ENV_PROXY = '1'
+    expect(await callOnce(server.url)).toMatchObject({ result: 'success', excerpt: 'direct' })
+    expect(proxy.accepted()).toBe(0)
+  })
+})

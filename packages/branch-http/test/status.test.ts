@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest'
+import { bodyOf, branchCall, serveBytes, serveHttp } from './hostile-server.ts'
+import { callOnce, testCaller } from './test-caller.ts'
+
+describe('the result is the status alone', () => {
+  const results: readonly (readonly [number, string])[] = [
+    [200, 'success'],
+    [409, 'failure'],
+    [425, 'ongoing'],
+    ...[
+      201, 202, 204, 206, 301, 302, 304, 307, 308, 400, 401, 403, 404, 422, 429, 500, 502, 503, 504, 599,
+    ].map((status) => [status, 'unknown'] as const),
+  ]
+  for (const [status, result] of results) {
+    it(`${status} is ${result}, whatever the body says`, async () => {
+      const bodyless = status === 204 || status === 304
+      const server = await serveHttp((_request, response) => {
+        response.writeHead(status)
+        response.end(bodyless ? undefined : 'FAILURE SUCCESS ONGOING')
+      })
+      expect(await callOnce(server.url)).toEqual({
+        result,
+        statusCode: status,
+        ...(bodyless ? {} : { excerpt: 'FAILURE SUCCESS ONGOING' }),
+      })
+    })
+  }
+
+  it('an informational answer before it changes nothing', async () => {
+    const server = await serveBytes((socket) => {
+      socket.end(
+        `HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok`,
+      )
+    })
+    expect(await callOnce(server.url)).toEqual({ result: 'success', statusCode: 200, excerpt: 'ok' })
+  })
+})
+
+describe('what a branch receives', () => {
+  it('is one POST with its body, its parameters and its headers', async () => {
+    let seen: unknown
+    const server = await serveHttp(async (request, response) => {
+      const { method, url, headers } = request
+      seen = { method, url, headers, body: await bodyOf(request) }
+      response.end()
+    })
+    await callOnce(`${server.url}/debit`, {
+      op: 'compensate',
+      attempt: 3,
+      epoch: 7,
+      body: '{"grüße":1}',
+      headers: { 'x-tenant': 'blue', authorization: 'Bearer abc' },
+    })
+    expect(seen).toEqual({
+      method: 'POST',
+      url: '/debit?gid=gid-1&trans_type=saga&branch_id=01&op=compensate',
+      headers: {
+        host: `127.0.0.1:${server.port}`,
+        connection: 'keep-alive',
+        'content-type': 'application/json',
+        'content-length': '13',
+        'counterstep-attempt': '3',
+        'counterstep-epoch': '7',
+        'counterstep-accepted-at': '1790000000000',
+        'x-tenant': 'blue',
+        authorization: 'Bearer abc',
+      },
+      body: '{"grüße":1}',
+    })
+  })
+
+  const urls: readonly (readonly [string, string])[] = [
+    ['', '/?'],
+    ['/', '/?'],
+    ['/debit', '/debit?'],
+    ['/debit?', '/debit?'],
+    ['/debit?a=1', '/debit?a=1&'],
+    ['/debit?a=1&', '/debit?a=1&'],
+    ['/debit?a=b%26c', '/debit?a=b%26c&'],
+    ['/debit?a=x?y', '/debit?a=x?y&'],
+    ['/debit#part', '/debit?'],
+    ['/debit?a=1#part?b=2', '/debit?a=1&'],
+    ['/d%C3%A9bit/ü', '/d%C3%A9bit/%C3%BC?'],
+  ]
+  for (const [own, path] of urls) {
+    it(`keeps the URL's own query: ${own || '(no path)'}`, async () => {
+      let seen: string | undefined
+      const server = await serveHttp((request, response) => {
+        seen = request.url
+        response.end()
+      })
+      await callOnce(server.url + own)
+      expect(seen).toBe(`${path}gid=gid-1&trans_type=saga&branch_id=01&op=action`)
+    })
+  }
+
+  it('is the gid as it was, whatever characters it has', async () => {
+    const seen: (string | null)[] = []
+    const server = await serveHttp((request, response) => {
+      seen.push(new URL(request.url ?? '', 'http://x').searchParams.get('gid'))
+      response.end()
+    })
+    const caller = testCaller()
+    const gids = [
+      'a/b',
+      'a?b',
+      'a#b',
+      'a%b',
+      'a&b=c',
+      'a+b',
+      '%2F',
+      '../x',
+      'a:b@c,d!e$f(g)*h~i|j^k`l{m}[n]<o>',
+    ]
+    for (const id of gids) expect((await caller.call(branchCall(server.url, { id }))).result).toBe('success')
+    expect(seen).toEqual(gids)
+  })
+
+  it('is none of the headers that are ours or the connection’s', async () => {
+    let seen: string[] = []
+    const server = await serveHttp((request, response) => {
+      seen = request.rawHeaders
+      response.end()
+    })
+    const headers = {
+      host: 'elsewhere',
+      'content-length': '1',
+      'content-type': 'text/html',
+      connection: 'close',
+      'transfer-encoding': 'chunked',
+      'proxy-authorization': 'x',
+      cookie: 'x',
+      'counterstep-attempt': '99',
+      'x-kept': 'yes',
+    }
+    const answer = await callOnce(server.url, { headers })
+    expect(answer.result).toBe('success')
+    expect(seen).toEqual([
+      'host',
+      `127.0.0.1:${server.port}`,
+      'connection',
+      'keep-alive',
+      'content-type',
+      'application/json',
+      'counterstep-attempt',
+      '1',
+      'counterstep-epoch',
+      '1',
+      'counterstep-accepted-at',
+      '1790000000000',
+      'x-kept',
+      'yes',
+      'content-length',
+      '19',
+    ])
+  })
+
+  it('is nothing at all where a header could not be written, or the URL is none', async () => {
+    const server = await serveHttp((_request, response) => response.end())
+    expect(await callOnce(server.url, { headers: { 'x-a': 'b\r\nx-c: d' } })).toEqual({
+      result: 'unknown',
+      error: 'bad-request',
+    })
+    for (const url of [
+      '',
+      'nowhere',
+      'file:///etc/passwd',
+      'ftp://127.0.0.1/',
+      'http://a@127.0.0.1/',
+      'http://',
+    ]) {
+      expect(await callOnce(url)).toEqual({ result: 'unknown', error: 'bad-url' })
+    }
+    expect(server.accepted()).toBe(0)
+  })
+})
