@@ -1,0 +1,153 @@
+import { auditBank } from '@counterstep/example-bank'
+import Sqlite from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import { balanceOf, debit, testBank } from './test-bank.ts'
+
+describe('the bank says no with a 409', () => {
+  const rows: readonly (readonly [string, Parameters<typeof debit>[1], string])[] = [
+    ['to an unknown account', { account: 'nobody' }, 'ACCOUNT_UNKNOWN'],
+    ['to a frozen account', { account: 'frozen' }, 'ACCOUNT_FROZEN'],
+    ['to more than there is', { amountCents: 100_001 }, 'INSUFFICIENT_FUNDS'],
+    ['to an amount of nothing', { amountCents: 0 }, 'PAYLOAD_INVALID'],
+    ['to a negative amount', { amountCents: -1 }, 'PAYLOAD_INVALID'],
+    ['to a part of a cent', { amountCents: 0.5 }, 'PAYLOAD_INVALID'],
+    ['to a wait that is too long', { slowMs: 60_001 }, 'PAYLOAD_INVALID'],
+  ]
+  for (const [what, call, code] of rows) {
+    it(what, async () => {
+      const bank = testBank()
+      expect(await debit(bank, call)).toMatchObject({ status: 409, body: { code } })
+      expect(auditBank(bank.path)).toMatchObject({ effects: 0, calls: 1 })
+    })
+  }
+})
+
+describe('the bank', () => {
+  it('gives the last cent and not one more', async () => {
+    const bank = testBank()
+    expect((await debit(bank, { amountCents: 100_000 })).body).toEqual({ account: 'alice', balanceCents: 0 })
+    expect((await debit(bank, { gid: 'gid-2', amountCents: 1 })).status).toBe(409)
+  })
+
+  it('never has a balance below zero, whoever writes', () => {
+    const bank = testBank()
+    const database = new Sqlite(bank.path)
+    expect(() => database.exec('UPDATE account SET balance_cents = -1')).toThrow(/CHECK/)
+    database.close()
+  })
+
+  it('undoes on an account that was frozen since', async () => {
+    const bank = testBank()
+    await debit(bank)
+    const database = new Sqlite(bank.path)
+    database.exec(`UPDATE account SET frozen = 1 WHERE id = 'alice'`)
+    database.close()
+    expect((await debit(bank, { op: 'compensate' })).status).toBe(200)
+    expect(await balanceOf(bank)).toBe(100_000)
+  })
+
+  it('credits, and takes back what it credited', async () => {
+    const bank = testBank()
+    const call = (path: string, op: string) =>
+      bank.app.inject({
+        method: 'POST',
+        url: path,
+        query: { gid: 'a/b?c#d%e&f+g', trans_type: 'saga', branch_id: '02', op },
+        payload: { account: 'bob', amountCents: 5 },
+      })
+    expect((await call('/credit', 'action')).json()).toEqual({ account: 'bob', balanceCents: 100_005 })
+    expect((await call('/credit-undo', 'compensate')).json()).toEqual({
+      account: 'bob',
+      balanceCents: 100_000,
+    })
+  })
+
+  it('shows its accounts and its health, and moves no money by that', async () => {
+    const { app } = testBank({ name: 'bank-a' })
+    expect((await app.inject('/health')).json()).toEqual({ status: 'ok', name: 'bank-a' })
+    expect((await app.inject('/accounts/frozen')).json()).toEqual({
+      id: 'frozen',
+      balanceCents: 100_000,
+      frozen: true,
+    })
+    expect((await app.inject('/accounts/nobody')).statusCode).toBe(404)
+    const ids = (await app.inject('/accounts')).json<{ items: { id: string }[] }>().items.map(({ id }) => id)
+    expect(ids).toEqual(['alice', 'bob', 'carol', 'frozen'])
+    expect((await app.inject('/accounts?after=bob')).json().items).toHaveLength(2)
+  })
+
+  for (const [what, query] of [
+    ['without a gid', { branch_id: '01', op: 'action' }],
+    ['without an op', { gid: 'g', branch_id: '01' }],
+    ['with an unknown op', { gid: 'g', branch_id: '01', op: 'steal' }],
+    ['with an op of another route', { gid: 'g', branch_id: '01', op: 'compensate' }],
+    ['with two gids', { gid: ['g', 'h'], branch_id: '01', op: 'action' }],
+  ] as const) {
+    it(`takes no call ${what}`, async () => {
+      const { app } = testBank()
+      const params = new URLSearchParams()
+      for (const [name, value] of Object.entries(query)) {
+        for (const one of [value].flat()) params.append(name, one)
+      }
+      const payload = { account: 'alice', amountCents: 1 }
+      const response = await app.inject({ method: 'POST', url: `/debit?${params}`, payload })
+      expect(response.statusCode).toBe(400)
+    })
+  }
+
+  it('can be stood in for: before, after, and in place of the effect', async () => {
+    const bank = testBank({
+      intercept: (origin, handle) => {
+        if (origin.attempt === 1) return { statusCode: 503, body: '{}' }
+        const answer = handle()
+        return origin.attempt === 2 ? { statusCode: 500, body: '{"lost":true}' } : answer
+      },
+    })
+    expect((await debit(bank, { attempt: 1 })).status).toBe(503)
+    expect(auditBank(bank.path).effects).toBe(0)
+    expect((await debit(bank, { attempt: 2 })).status).toBe(500)
+    expect(await debit(bank, { attempt: 3 })).toEqual({
+      status: 200,
+      body: { account: 'alice', balanceCents: 99_900 },
+    })
+    expect(auditBank(bank.path).effects).toBe(1)
+  })
+
+  it('keeps every balance equal to its start plus its ledger', async () => {
+    const bank = testBank()
+    for (let n = 0; n < 60; n++) {
+      const account = ['alice', 'bob', 'carol', 'frozen'][n % 4] ?? ''
+      const op = n % 5 === 0 ? 'compensate' : 'action'
+      await debit(bank, { gid: `gid-${n % 37}`, op, account, amountCents: (n * 7919) % 60_000 })
+    }
+    const audit = auditBank(bank.path)
+    expect(audit).toMatchObject({ calls: 60, wrongBalances: [], repeatedEffects: [], wrongOrders: [] })
+    expect(audit.effects).toBeGreaterThan(10)
+  })
+})
+
+describe('the audit', () => {
+  const frauds: readonly (readonly [string, string, string])[] = [
+    ['a balance that no ledger explains', 'UPDATE account SET balance_cents = 1', 'wrongBalances'],
+    [
+      'an effect twice',
+      `INSERT INTO ledger SELECT NULL, gid, branch_id, op, account, 0, 0 FROM ledger`,
+      'repeatedEffects',
+    ],
+    ['an undo without its action', `UPDATE ledger SET op = 'compensate'`, 'wrongOrders'],
+    ['an action after a null compensation', `UPDATE barrier SET reason = 'compensate'`, 'wrongOrders'],
+  ]
+  for (const [what, sql, list] of frauds) {
+    it(`finds ${what}`, async () => {
+      const bank = testBank()
+      await debit(bank)
+      const database = new Sqlite(bank.path)
+      database.exec(sql)
+      database.close()
+      expect(auditBank(bank.path)).toHaveProperty(
+        `${list}.length`,
+        expect.toSatisfy((found: number) => found > 0),
+      )
+    })
+  }
+})

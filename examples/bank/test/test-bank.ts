@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type BankOptions, buildBank } from '@counterstep/example-bank'
+import type { Op } from '@counterstep/protocol'
+import type { FastifyInstance } from 'fastify'
+import { onTestFinished } from 'vitest'
+
+export interface TestBank {
+  readonly app: FastifyInstance
+  readonly path: string
+}
+
+/** A bank on a file of its own, both gone when the test ends. */
+export function testBank(options: Partial<BankOptions> = {}): TestBank {
+  const path = options.path ?? temporaryFile()
+  const app = buildBank({ durability: 'normal', ...options, path })
+  onTestFinished(() => app.close())
+  return { app, path }
+}
+
+export function temporaryFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'counterstep-bank-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'bank.sqlite')
+}
+
+export interface CallOptions {
+  readonly gid?: string
+  readonly op?: Op
+  readonly account?: string
+  readonly amountCents?: number
+  readonly slowMs?: number
+  readonly attempt?: number
+}
+
+const UNDO_OPS: readonly Op[] = ['compensate', 'cancel']
+
+/** One branch call; the path follows from the op: a debit, or its undo. */
+export async function debit(
+  { app }: TestBank,
+  {
+    gid = 'gid-1',
+    op = 'action',
+    account = 'alice',
+    amountCents = 100,
+    slowMs = 0,
+    attempt = 1,
+  }: CallOptions = {},
+): Promise<{ status: number; body: Record<string, unknown> }> {
+  const response = await app.inject({
+    method: 'POST',
+    url: UNDO_OPS.includes(op) ? '/debit-undo' : '/debit',
+    query: { gid, trans_type: 'saga', branch_id: '01', op },
+    headers: { 'counterstep-attempt': String(attempt), 'counterstep-epoch': '0' },
+    payload: { account, amountCents, slowMs },
+  })
+  return { status: response.statusCode, body: response.json() }
+}
+
+export async function balanceOf({ app }: TestBank, account = 'alice'): Promise<number> {
+  const response = await app.inject(`/accounts/${account}`)
+  return response.json<{ balanceCents: number }>().balanceCents
+}
