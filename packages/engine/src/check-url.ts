@@ -1,6 +1,8 @@
 import type { CheckUrl } from '@counterstep/core'
 
 const REMEMBERED_MAX = 1_000
+/** What we add to the query ourselves. Given twice, a service would refuse the call, for ever. */
+const RESERVED_PARAMETERS = ['gid', 'trans_type', 'branch_id', 'op']
 
 /** Only http and https, no user info, no fragment. Remembers what it has seen, since services are called again and again. */
 export function urlChecker(): CheckUrl {
@@ -22,5 +24,7 @@ function refuse(text: string): string | undefined {
   if (url === null) return 'is not a URL'
   if (url.username !== '' || url.password !== '') return 'must not carry a user name or password'
   if (text.includes('#')) return 'must not have a fragment'
+  const reserved = RESERVED_PARAMETERS.find((name) => url.searchParams.has(name))
+  if (reserved !== undefined) return `must not have a query parameter ${reserved}`
   return undefined
 }
