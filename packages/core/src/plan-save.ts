@@ -70,7 +70,9 @@ function startSave(run: Run, hold: SaveInFlight['hold'], dueAt?: number): SavePl
     ...(keepsList ? { sentList: 'released' } : {}),
     hold: updateHold(run, hold, dueAt),
   }
-  return { run: { ...run, save }, effect: { type: 'save', update } }
+  // What changes from here on is not in this save.
+  const { dirtySince: _, ...clean } = run
+  return { run: { ...clean, save }, effect: { type: 'save', update } }
 }
 
 function updateHold(run: Run, hold: SaveInFlight['hold'], dueAt = 0): UpdateHold {
@@ -85,6 +87,7 @@ function updateHold(run: Run, hold: SaveInFlight['hold'], dueAt = 0): UpdateHold
 }
 
 export function isRetrying(transaction: Transaction): boolean {
+  if (isFinal(transaction)) return false
   return transaction.branches.some(
     ({ action, compensate }) => action.state === 'waiting' || compensate.state === 'waiting',
   )

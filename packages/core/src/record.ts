@@ -1,7 +1,7 @@
 /** How a transaction is written down. State is fully in the record: decoding what was encoded goes on as if nothing was. */
-import type { Gid, Status } from '@counterstep/protocol'
-import type { Definition } from './definition.ts'
-import { AssertionError } from './errors.ts'
+import type { Gid, OpState, Status } from '@counterstep/protocol'
+import type { Definition, SagaBranch } from './definition.ts'
+import { AssertionError, assert } from './errors.ts'
 import type { StoredTransaction } from './store.ts'
 import {
   type AbortDecision,
@@ -64,11 +64,10 @@ function encodeOp(progress: OpProgress): Partial<OpProgress> {
  * `updatedAt` and `epoch` come from the row's own columns.
  */
 export function decodeTransaction(row: StoredTransaction): Transaction {
+  assert(row.format <= FORMAT, 'the record is of a newer format')
   const definition = parseRecord(row.definition, 'definition') as Definition
   const record = parseRecord(row.progress, 'progress') as ProgressRecord
-  if (definition.kind !== 'saga' || !Array.isArray(definition.branches)) {
-    throw new AssertionError('the definition is not one of a known kind')
-  }
+  assertShape(definition, record)
   const common = {
     kind: definition.kind,
     gid: row.gid as Gid,
@@ -108,6 +107,44 @@ function decodeBranch(record: BranchRecord | undefined): SagaBranchProgress {
 
 function decodeOp(record: Partial<OpProgress> | undefined): OpProgress {
   return record === undefined ? IDLE : { ...IDLE, ...record }
+}
+
+const STATES: readonly unknown[] = ['idle', 'calling', 'waiting', 'succeeded', 'failed'] satisfies OpState[]
+
+/** As much as the rules lean on: what is wrong here would hang or crash a step later. */
+function assertShape(definition: Definition, record: ProgressRecord): void {
+  const { kind, branches, retry } = definition
+  assert(
+    kind === 'saga' && Array.isArray(branches) && isObject(retry),
+    'the definition is not one of a known kind',
+  )
+  assert(
+    branches.every(
+      (branch: unknown) => isObject(branch) && Array.isArray((branch as Partial<SagaBranch>).after),
+    ),
+    'a branch of the definition is not one',
+  )
+  const { b = [], abort } = record
+  assert(Array.isArray(b) && b.every(isBranchRecord), 'the progress of a branch is not one')
+  assert(
+    abort === undefined || (isObject(abort) && Array.isArray(abort.branches)),
+    'the abort decision is not one',
+  )
+}
+
+function isBranchRecord(value: unknown): value is BranchRecord {
+  return isObject(value) && [(value as BranchRecord).a, (value as BranchRecord).c].every(isOpRecord)
+}
+
+function isOpRecord(value: unknown): boolean {
+  if (value === undefined) return true
+  if (!isObject(value)) return false
+  const { state = 'idle', attempts = 0, nextAt = 0 } = value as Partial<OpProgress>
+  return STATES.includes(state) && Number.isInteger(attempts) && typeof nextAt === 'number'
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function parseRecord(text: string, what: string): object {

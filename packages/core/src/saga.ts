@@ -61,8 +61,12 @@ export function sagaEffects(saga: SagaTransaction, now: number): readonly Transa
   }
   const effects: TransactionEffect[] = []
   let wakeAt = saga.status === 'submitted' ? deadlineAt(saga) : undefined
+  const isUndone = saga.status === 'aborting' ? undoneBranches(saga) : undefined
   for (let branch = 0; branch < saga.branches.length; branch++) {
-    const progress = nextOp(saga, branch)
+    const progress =
+      saga.status === 'submitted'
+        ? nextAction(saga, branch)
+        : nextCompensation(saga, branch, isUndone ?? undoneBranches(saga))
     if (progress === undefined) continue
     if (progress.state === 'waiting' && progress.nextAt !== undefined && progress.nextAt > now) {
       wakeAt = Math.min(wakeAt ?? progress.nextAt, progress.nextAt)
@@ -83,33 +87,56 @@ export function deadlineAt(saga: SagaTransaction): number | undefined {
 }
 
 /** The op of this branch that is to be called, now or at its `nextAt`; undefined when there is none. */
-function nextOp(saga: Unfinished, branch: number): OpProgress | undefined {
+function nextAction(saga: Submitted, branch: number): OpProgress | undefined {
+  const action = saga.branches[branch]?.action
+  if (action === undefined || (action.state !== 'idle' && action.state !== 'waiting')) return undefined
+  const predecessors = saga.definition.branches[branch]?.after ?? []
+  return predecessors.every((before) => hasSucceeded(saga, before)) ? action : undefined
+}
+
+function nextCompensation(
+  saga: Aborting,
+  branch: number,
+  isUndone: (branch: number) => boolean,
+): OpProgress | undefined {
   const progress = saga.branches[branch]
-  if (progress === undefined) return undefined
-  if (saga.status === 'submitted') {
-    const { state } = progress.action
-    if (state !== 'idle' && state !== 'waiting') return undefined
-    const predecessors = saga.definition.branches[branch]?.after ?? []
-    return predecessors.every((before) => hasSucceeded(saga, before)) ? progress.action : undefined
-  }
-  if (!saga.abort.branches.includes(branch) || isUndone(saga, branch)) return undefined
+  if (progress === undefined || isUndoneItself(saga, branch)) return undefined
   // The own action call must have ended, or its effect could come after the compensation's.
   if (progress.action.state === 'calling' || progress.compensate.state === 'calling') return undefined
-  return successors(saga, branch).every((later) => isUndone(saga, later)) ? progress.compensate : undefined
+  return successors(saga, branch).every(isUndone) ? progress.compensate : undefined
 }
 
 function hasSucceeded(saga: SagaTransaction, branch: number): boolean {
   return saga.branches[branch]?.action.state === 'succeeded'
 }
 
-/** Nothing of this branch is left to undo. */
-function isUndone(saga: Aborting, branch: number): boolean {
+/**
+ * Tells of a branch whether nothing of it, nor of what came after it, is left to undo. Remembers what it has found,
+ * since many paths lead through a dense graph.
+ */
+function undoneBranches(saga: Aborting): (branch: number) => boolean {
+  const known = new Map<number, boolean>()
+  const isUndone = (branch: number): boolean => {
+    const before = known.get(branch)
+    if (before !== undefined) return before
+    const undone =
+      isUndoneItself(saga, branch) &&
+      (isCompensated(saga, branch) || successors(saga, branch).every(isUndone))
+    known.set(branch, undone)
+    return undone
+  }
+  return isUndone
+}
+
+function isUndoneItself(saga: Aborting, branch: number): boolean {
   const progress = saga.branches[branch]
   if (progress === undefined || !saga.abort.branches.includes(branch)) return true
   if (progress.action.state === 'calling') return false
-  return (
-    progress.compensate.state === 'succeeded' || saga.definition.branches[branch]?.compensation === undefined
-  )
+  return isCompensated(saga, branch) || saga.definition.branches[branch]?.compensation === undefined
+}
+
+function isCompensated(saga: Aborting, branch: number): boolean {
+  return saga.branches[branch]?.compensate.state === 'succeeded'
 }
 
 function successors(saga: SagaTransaction, branch: number): number[] {
@@ -261,7 +288,7 @@ function finishIfDone(saga: Submitted, now: number): Folded {
 }
 
 function finishIfUndone(saga: Aborting, otherwise: Durability, now: number): Folded {
-  if (!saga.abort.branches.every((branch) => isUndone(saga, branch)))
+  if (!saga.abort.branches.every((branch) => isUndoneItself(saga, branch)))
     return { next: saga, durability: otherwise }
   return {
     next: { ...withoutAttention(saga), status: 'failed', finishedAt: now, updatedAt: now },
@@ -288,13 +315,14 @@ function decideAbort(saga: Submitted, cause: AbortCause, branch: number | undefi
   }
 }
 
-function actionGivenUp(progress: SagaBranchProgress): SagaBranchProgress {
+/** Backward, no action waits to be asked again. */
+export function actionGivenUp(progress: SagaBranchProgress): SagaBranchProgress {
   if (progress.action.state !== 'waiting') return progress
   const { nextAt: _, ...action } = progress.action
   return { ...progress, action: { ...action, state: 'idle' } }
 }
 
-function retriedNow(saga: Unfinished, now: number): Unfinished {
+export function retriedNow<S extends Unfinished>(saga: S, now: number): S {
   const branches = saga.branches.map((progress) => ({
     action: dueNow(progress.action, now),
     compensate: dueNow(progress.compensate, now),

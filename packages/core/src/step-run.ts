@@ -79,14 +79,7 @@ function saved(run: Run, result: UpdateResult, effects: RunEffect[]): Run {
 }
 
 function durable(run: Run, save: NonNullable<Run['save']>, effects: RunEffect[]): Run {
-  const { dirtySince, ...rest } = run
-  const dirty = run.changed > save.changed && dirtySince !== undefined
-  const next: Run = {
-    ...rest,
-    ...(dirty ? { dirtySince } : {}),
-    durable: save.changed,
-    durableStatus: save.status,
-  }
+  const next: Run = { ...run, durable: save.changed, durableStatus: save.status }
   effects.push({ type: 'durable', changed: save.changed })
   if (save.hold === 'keep') return next
   effects.push(

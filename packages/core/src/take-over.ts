@@ -31,9 +31,11 @@ export function takeOver(
     )
   }
   const event = { type: 'claimed', epoch: row.epoch, sentUnknown: stored.sentUnknown } as const
-  // Not after its deadline yet: the first step decides that, as a change of its own.
-  const { next } = rules.fold(stored, event, row.createdAt)
-  return { type: 'run', run: claimedRun(next, row, settings, grant) }
+  const { next, durability } = rules.fold(stored, event, Math.floor(grant.storeNow))
+  const run = { ...claimedRun(next, row, settings, grant), durableStatus: row.status }
+  // A deadline that has passed, or an abort with nothing left to undo: decided now, and not durable yet.
+  const decided = { ...run, changed: run.changed + 1, gate: run.changed + 1, dirtySince: grant.now }
+  return { type: 'run', run: durability === 'none' ? run : decided }
 }
 
 function tryDecode(row: StoredTransaction): Transaction | AssertionError {

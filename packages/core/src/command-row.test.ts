@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest'
+import { after, answered, answerNext, CREATED_AT, rowOf, sagaOf, sent, serial, TOKEN } from '../test/sagas.ts'
+import { type CommandPlan, planCommand } from './command-row.ts'
+import { AssertionError } from './errors.ts'
+import { FORMAT } from './record.ts'
+import type { Command } from './run-events.ts'
+import type { StoredTransaction } from './store.ts'
+import type { Transaction } from './transaction.ts'
+import { RULES } from './transition.ts'
+
+const LATER = CREATED_AT + 3_000
+
+function plan(transaction: Transaction, command: Command, row: Partial<StoredTransaction> = {}): CommandPlan {
+  return planCommand(RULES, rowOf(transaction, { version: 4, ...row }), command, {
+    retentionMs: 60_000,
+    storeNow: LATER,
+  })
+}
+
+function updateOf(planned: CommandPlan) {
+  if (planned.type !== 'update') throw new Error(`it is ${planned.type}`)
+  return { ...planned.update, record: JSON.parse(planned.update.progress) as unknown }
+}
+
+const started = after(serial(3), [sent([0, 'action'])])
+const waiting = after(serial(1), [sent([0, 'action']), answered(0, 'action', 'unknown')])
+const aborting = after(serial(2), [
+  sent([0, 'action']),
+  { type: 'abort-asked' },
+  answered(0, 'action', 'success'),
+])
+const stuck = answerNext(aborting, 'failure')
+const succeeded = after(serial(1), [sent([0, 'action']), answered(0, 'action', 'success')])
+
+describe('an abort from a node that does not run the transaction', () => {
+  it('takes every branch as sent, and the row remembers that', () => {
+    expect(updateOf(plan(started, 'abort', { sentList: 'held' }))).toMatchObject({
+      token: TOKEN,
+      version: 4,
+      status: 'aborting',
+      format: FORMAT,
+      sentList: 'unknown',
+      hold: { type: 'command' },
+      record: { abort: { cause: 'requested', at: LATER, branches: [0, 1, 2] } },
+    })
+  })
+
+  it('takes every branch as sent after a clean release, too', () => {
+    const update = updateOf(plan(serial(2), 'abort', { sentList: 'released', owned: false }))
+    expect(update).toMatchObject({ sentList: 'unknown', record: { abort: { branches: [0, 1] } } })
+  })
+
+  it('gives up what waits to be asked again', () => {
+    expect(updateOf(plan(waiting, 'abort'))).toMatchObject({ status: 'aborting', retrying: false })
+  })
+
+  it('does nothing when it is on its way back already', () => {
+    expect(plan(aborting, 'abort').type).toBe('nothing')
+  })
+
+  it('comes too late for a final one', () => {
+    expect(plan(succeeded, 'abort').type).toBe('already-final')
+  })
+
+  it('leaves the call of the owner as it is: he waits for it', () => {
+    expect(updateOf(plan(started, 'abort')).record).toMatchObject({ b: [{ a: { state: 'calling' } }] })
+  })
+})
+
+describe('a stop from a node that does not run the transaction', () => {
+  for (const [name, transaction] of Object.entries({ submitted: started, aborting })) {
+    it(`finishes one that is ${name}`, () => {
+      expect(updateOf(plan(transaction, 'stop'))).toMatchObject({
+        status: 'stopped',
+        sentList: 'unknown',
+        attention: false,
+        hold: { type: 'finish', retentionMs: 60_000 },
+        record: { finishedAt: LATER },
+      })
+    })
+  }
+
+  it('is not retrying any more', () => {
+    expect(updateOf(plan(waiting, 'stop')).retrying).toBe(false)
+  })
+
+  it('comes too late for a final one', () => {
+    expect(plan(succeeded, 'stop').type).toBe('already-final')
+  })
+})
+
+describe('a retry from a node that does not run the transaction', () => {
+  it('makes what waits due, counts itself, and leaves the list of sent actions alone', () => {
+    const update = updateOf(plan(waiting, 'retry'))
+    expect(update).toMatchObject({
+      status: 'submitted',
+      retrying: true,
+      hold: { type: 'command' },
+      record: { nudges: 1, b: [{ a: { state: 'waiting', nextAt: LATER, failures: 1 } }] },
+    })
+    expect(update).not.toHaveProperty('sentList')
+  })
+
+  it('takes the attention away', () => {
+    expect(stuck.attention).toBeDefined()
+    const update = updateOf(plan(stuck, 'retry'))
+    expect(update).toMatchObject({ status: 'aborting', attention: false })
+    expect(update.record).not.toHaveProperty('attention')
+  })
+
+  it('comes too late for a final one', () => {
+    expect(plan(succeeded, 'retry').type).toBe('already-final')
+  })
+})
+
+describe('a row that this code cannot read', () => {
+  for (const command of ['abort', 'retry', 'stop'] as const) {
+    it(`is not written by ${command} when its format is newer`, () => {
+      expect(() => plan(started, command, { format: FORMAT + 1 })).toThrow(AssertionError)
+    })
+
+    it(`is not written by ${command} when it is corrupted`, () => {
+      expect(() => plan(started, command, { progress: '{"b":[null]}' })).toThrow(AssertionError)
+      expect(() => plan(sagaOf([{}]), command, { definition: '{' })).toThrow(AssertionError)
+    })
+  }
+})

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest'
+import { GRANT, NODE_START, RunBed, SETTINGS } from '../test/run-bed.ts'
+import { after, answered, CREATED_AT, rowOf, sagaOf, sent, serial, TOKEN } from '../test/sagas.ts'
+import type { Run } from './run.ts'
+import { PARKED_AT, type StoredTransaction } from './store.ts'
+import { type TakeOver, takeOver } from './take-over.ts'
+import type { Transaction } from './transaction.ts'
+import { RULES } from './transition.ts'
+
+function take(
+  transaction: Transaction,
+  row: Partial<StoredTransaction> = {},
+  storeNow = CREATED_AT,
+): TakeOver {
+  return takeOver(RULES, rowOf(transaction, row), SETTINGS, { ...GRANT, storeNow })
+}
+
+function runOf(taken: TakeOver): Run {
+  if (taken.type !== 'run') throw new Error(`it was parked: ${taken.reason}`)
+  return taken.run
+}
+
+/** Takes it over and lets it make its first step. */
+function firstStep(
+  transaction: Transaction,
+  row: Partial<StoredTransaction> = {},
+  storeNow = CREATED_AT,
+): RunBed {
+  return new RunBed(runOf(take(transaction, row, storeNow))).tick()
+}
+
+describe('a claimed row', () => {
+  it('goes on where its record ends', () => {
+    const saga = after(serial(2), [sent([0, 'action']), answered(0, 'action', 'success')])
+    const bed = firstStep(saga, { version: 7, epoch: 3, sentList: 'held' })
+    expect(bed.calls).toEqual(['02 action #1'])
+    expect(bed.run).toMatchObject({ version: 7, token: TOKEN, transaction: { epoch: 3 } })
+  })
+
+  it('asks again what was in flight: that answer will not come here', () => {
+    const saga = after(serial(1), [sent([0, 'action'])])
+    expect(firstStep(saga, { sentList: 'held' }).calls).toEqual(['01 action #2'])
+  })
+
+  it('compensates every branch when it is not known what was sent', () => {
+    const bed = firstStep(serial(3), { sentList: 'unknown' }).answer(0, 'action', 'failure')
+    expect(JSON.parse(bed.save?.progress ?? '{}')).toMatchObject({ abort: { branches: [0, 1, 2] } })
+    expect(bed.saved().calls).toEqual(['03 compensate #1'])
+  })
+
+  it('compensates what is recorded after a clean release', () => {
+    const bed = firstStep(serial(3), { sentList: 'held' }).answer(0, 'action', 'failure')
+    expect(bed.saved().calls).toEqual(['01 compensate #1'])
+  })
+
+  it('has its lease from when the claim was sent', () => {
+    expect(runOf(take(serial(1))).leaseUntil).toBe(NODE_START + SETTINGS.leaseMs)
+  })
+
+  it('aborts at once when its deadline has passed, and calls nothing before that is durable', () => {
+    const saga = serial(2, { deadlineMs: 5_000 })
+    const bed = firstStep(saga, { sentList: 'unknown' }, CREATED_AT + 5_000)
+    expect(bed.types).toEqual(['save'])
+    expect(bed.save).toMatchObject({ status: 'aborting', hold: { type: 'keep' } })
+    expect(bed.run.durableStatus).toBe('submitted')
+    expect(bed.saved().calls).toEqual(['02 compensate #1'])
+  })
+
+  it('goes forward one millisecond before its deadline', () => {
+    const bed = firstStep(serial(2, { deadlineMs: 5_000 }), { sentList: 'unknown' }, CREATED_AT + 4_999)
+    expect(bed.calls).toEqual(['01 action #1'])
+  })
+})
+
+describe('a claimed row with nothing left to undo', () => {
+  const inFlight = after(sagaOf([{ compensation: false }]), [sent([0, 'action']), { type: 'abort-asked' }])
+  const later = CREATED_AT + 60_000
+
+  it('is not shown as failed before that is saved', () => {
+    expect(runOf(take(inFlight, {}, later)).durableStatus).toBe('aborting')
+  })
+
+  it('is saved as failed, and ends when that is durable', () => {
+    const bed = firstStep(inFlight, {}, later)
+    expect(bed.save).toMatchObject({ status: 'failed', hold: { type: 'finish' } })
+    expect(JSON.parse(bed.save?.progress ?? '{}')).toMatchObject({ finishedAt: later })
+    expect(bed.saved().end).toEqual({ type: 'ended', how: 'finished' })
+  })
+
+  it('ends, too, when another node asked for the abort', () => {
+    const asked = after(sagaOf([{ compensation: false }]), [{ type: 'abort-asked' }])
+    expect(firstStep(asked, { sentList: 'unknown' }, later).save).toMatchObject({ status: 'failed' })
+  })
+})
+
+describe('a row that stops its runners', () => {
+  it('is run up to three times without progress', () => {
+    expect(take(serial(1), { claimsWithoutProgress: 3 }).type).toBe('run')
+  })
+
+  it('is parked at the next claim, with the reason in its record', () => {
+    const saga = after(serial(2), [sent([0, 'action']), answered(0, 'action', 'success')])
+    const parked = take(saga, { claimsWithoutProgress: 4, version: 9 })
+    expect(parked).toMatchObject({
+      type: 'park',
+      reason: 'claimed 3 times without progress',
+      update: {
+        gid: 'order-4711',
+        token: TOKEN,
+        version: 9,
+        status: 'submitted',
+        attention: true,
+        hold: { type: 'release', dueAt: PARKED_AT },
+      },
+    })
+    if (parked.type !== 'park') throw new Error('it was not parked')
+    expect(JSON.parse(parked.update.progress)).toMatchObject({
+      attention: 'claimed 3 times without progress',
+      b: [{ a: { state: 'succeeded' } }],
+    })
+    expect(parked.update).not.toHaveProperty('sentList')
+  })
+
+  for (const broken of [
+    { definition: 'not JSON' },
+    { definition: '{"kind":"unheard-of","branches":[]}' },
+    { progress: '[' },
+    { progress: '"text"' },
+    { progress: '{"b":[null]}' },
+    { progress: '{"b":[{"a":null}]}' },
+    { status: 'aborting' },
+    { status: 'prepared' },
+  ] as const) {
+    it(`is parked untouched when it cannot be read: ${JSON.stringify(broken)}`, () => {
+      const parked = take(serial(1), { version: 2, ...broken })
+      if (parked.type !== 'park') throw new Error('it was not parked')
+      const row = rowOf(serial(1), broken)
+      expect(parked.update).toMatchObject({
+        progress: row.progress,
+        status: row.status,
+        format: row.format,
+        attention: true,
+        hold: { type: 'release', dueAt: PARKED_AT },
+      })
+      expect(parked.reason).toMatch(/^record cannot be read: /)
+    })
+  }
+})
