@@ -12,6 +12,7 @@ export {
   callsInFlight,
   claimedRun,
   type Grant,
+  mayShow,
   type Run,
   type RunSettings,
   type SaveInFlight,

@@ -20,11 +20,12 @@ function commanded(stored: Transaction, command: Command, version = 1): StoredTr
   return { ...known, ...written, writeId: 'w2', version: version + 1, updatedAt: LATER }
 }
 
-/** A renewal shows the foreign command; the row is read again. */
+/** A renewal or a conflict shows the foreign command; the row is read again, not before the command was stored. */
 function learnRow(bed: RunBed, row: StoredTransaction | undefined): RunBed {
+  bed.now = NODE_START + LATER - CREATED_AT
   const grant = { ...GRANT, sentAt: bed.now, now: bed.now, storeNow: bed.storeNow }
   if (!bed.run.rereading) bed.step({ type: 'renewed', grant, version: bed.run.version + 1 })
-  expect(bed.types).toContain('reread')
+  expect(bed.run.rereading).toBe(true)
   return bed.step({ type: 'reread', row })
 }
 
@@ -86,7 +87,7 @@ describe('a foreign abort', () => {
     const bed = RunBed.accepted(parallel(2)).tick().answer(0, 'action', 'failure').conflict()
     bed.answer(1, 'action', 'success')
     expect(bed.effects).toEqual([])
-    learnRow2(bed, commanded(parallel(2), 'abort'))
+    learnRow(bed, commanded(parallel(2), 'abort'))
     expect(bed.run.transaction.branches[1]?.action.state).toBe('succeeded')
     expect(JSON.parse(bed.save?.progress ?? '{}').b).toMatchObject([{}, { a: { state: 'succeeded' } }])
   })
@@ -103,16 +104,12 @@ describe('a foreign abort', () => {
   it('is remembered in the row: a later release does not claim to know what was sent', () => {
     const saga = sagaOf([{ retry: { initialMs: 5_000 } }])
     const bed = learnRow(RunBed.accepted(saga).tick(), commanded(saga, 'abort')).saved()
+    expect(bed.run.transaction.sentUnknown).toBe(true)
     bed.answer(0, 'action', 'success').answer(0, 'compensate', 'unknown')
     expect(bed.save).toMatchObject({ hold: { type: 'release' } })
     expect(bed.save).not.toHaveProperty('sentList')
   })
 })
-
-/** For a run that is rereading already. */
-function learnRow2(bed: RunBed, row: StoredTransaction): RunBed {
-  return bed.step({ type: 'reread', row })
-}
 
 describe('a foreign stop', () => {
   it('ends the run, whatever we know: it was durable first', () => {
@@ -216,7 +213,6 @@ describe('a row that was read again for nothing', () => {
     learnRow(bed, rowOf(serial(2), { version: 2 }))
     expect(bed.save).toMatchObject({ status: 'submitted', version: 2 })
     bed.saved()
-    expect(bed.now).toBe(NODE_START)
     expect(bed.answer(1, 'action', 'success').save).toMatchObject({ status: 'succeeded', version: 3 })
   })
 })

@@ -110,3 +110,13 @@ export function callsInFlight(run: Run): number {
   }
   return calls
 }
+
+/**
+ * Whether what this node has in memory may be shown. Not while a save that changes the status is in flight, nor
+ * after the lease: the row may be further by then, and somebody may have seen it.
+ */
+export function mayShow(run: Run, now: number): boolean {
+  return (
+    !run.ended && now < run.leaseUntil && (run.save === undefined || run.save.status === run.durableStatus)
+  )
+}

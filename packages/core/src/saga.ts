@@ -324,14 +324,17 @@ export function actionGivenUp(progress: SagaBranchProgress): SagaBranchProgress 
 
 export function retriedNow<S extends Unfinished>(saga: S, now: number): S {
   const branches = saga.branches.map((progress) => ({
-    action: dueNow(progress.action, now),
-    compensate: dueNow(progress.compensate, now),
+    action: dueNow(progress.action),
+    compensate: dueNow(progress.compensate),
   }))
   return { ...withoutAttention(saga), branches, nudges: saga.nudges + 1, updatedAt: now }
 }
 
-function dueNow(progress: OpProgress, now: number): OpProgress {
-  return progress.state === 'waiting' ? { ...progress, nextAt: now } : progress
+/** Without an instant, so that it does not depend on whose clock the command was given by. */
+function dueNow(progress: OpProgress): OpProgress {
+  if (progress.state !== 'waiting') return progress
+  const { nextAt: _, ...due } = progress
+  return due
 }
 
 function withOp<S extends Unfinished>(

@@ -95,7 +95,10 @@ export interface StoredTransaction {
   readonly digest: string
   readonly definition: string
   readonly progress: string
-  /** 1 when created, one more with each claim and each update. */
+  /**
+   * 1 when created, greater with each claim and each update. A store that can lose its tail under a living runner
+   * takes max(version + 1, now), so that no lost version is issued again.
+   */
   readonly version: number
   readonly token: string
   /** 1 when created, one more with each claim. */

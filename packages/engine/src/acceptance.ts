@@ -157,8 +157,9 @@ export class Acceptance {
   ): Promise<AcceptResult> {
     const { store, clock } = this.#parts
     let mayHaveLanded = false
+    // Of the first try: a repeat of a create that has landed does not extend its lease.
+    const sentAt = clock.now()
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, WAIT_MS_MAX)) {
-      const sentAt = clock.now()
       try {
         return this.#created(await store.create(row), submission, ids, sentAt)
       } catch (error: unknown) {

@@ -5,6 +5,7 @@ import {
   FORMAT,
   type Ids,
   type ListQuery,
+  mayShow,
   parseSubmission,
   READ_MANY_MAX,
   type RunSettings,
@@ -165,8 +166,8 @@ class AssembledEngine implements Engine {
   }
 
   async get(gid: Gid): Promise<TransactionView | undefined> {
-    const here = this.#runner.view(gid)
-    if (here !== undefined) return here
+    const run = this.#runner.get(gid)
+    if (run !== undefined && mayShow(run, this.#parts.clock.now())) return this.#runner.view(gid)
     const [row] = await this.#store.readMany([gid])
     // It may have been accepted, or have ended here, while the store was read.
     return row === undefined ? (this.#runner.view(gid) ?? this.#acceptance.pendingView(gid)) : viewRow(row)

@@ -1,0 +1,126 @@
+/** A run in a test's hands: the test plays the engine, the branches and the store. */
+import type { Result } from '@counterstep/protocol'
+import type { Grant, Run, RunSettings } from '../src/run.ts'
+import { acceptedRun, claimedRun } from '../src/run.ts'
+import type { RunEffect, RunEvent } from '../src/run-events.ts'
+import { stepRun } from '../src/step-run.ts'
+import type { SentList, StoredTransaction } from '../src/store.ts'
+import type { SagaOp, Transaction } from '../src/transaction.ts'
+import { RULES } from '../src/transition.ts'
+import { answerOf, CREATED_AT, rowOf, TOKEN } from './sagas.ts'
+
+export const SETTINGS: RunSettings = {
+  leaseMs: 10_000,
+  holdMs: 1_000,
+  retentionMs: 604_800_000,
+  releaseKeepsSentList: true,
+}
+/** The node's clock stands here when the store's stands at CREATED_AT. */
+export const NODE_START = 500
+export const GRANT: Grant = { sentAt: NODE_START, now: NODE_START, storeNow: CREATED_AT }
+
+export type Saved = Extract<RunEffect, { readonly type: 'save' }>['update']
+
+export class RunBed {
+  run: Run
+  now = NODE_START
+  /** Every save that was asked for. */
+  readonly saves: Saved[] = []
+  /** What the last step asked for. */
+  effects: readonly RunEffect[] = []
+
+  constructor(run: Run) {
+    this.run = run
+  }
+
+  static accepted(transaction: Transaction, settings: Partial<RunSettings> = {}): RunBed {
+    return new RunBed(acceptedRun(transaction, TOKEN, { ...SETTINGS, ...settings }, GRANT))
+  }
+
+  static claimed(
+    transaction: Transaction,
+    sentList: SentList,
+    settings: Partial<RunSettings> = {},
+    grant: Grant = GRANT,
+  ): RunBed {
+    return new RunBed(
+      claimedRun(transaction, rowOf(transaction, { sentList }), { ...SETTINGS, ...settings }, grant),
+    )
+  }
+
+  step(event: RunEvent): this {
+    const step = stepRun(RULES, this.run, event, this.now)
+    this.run = step.run
+    this.effects = step.effects
+    for (const effect of step.effects) if (effect.type === 'save') this.saves.push(effect.update)
+    return this
+  }
+
+  tick(afterMs = 0): this {
+    this.now += afterMs
+    return this.step({ type: 'tick' })
+  }
+
+  /** Answers the call that is in flight. */
+  answer(branch: number, op: SagaOp, result: Result): this {
+    const attempt = this.run.transaction.branches[branch]?.[op].attempts ?? 0
+    const answer = answerOf(result)
+    return this.step({ type: 'answered', call: { branch, op }, attempt, answer, durationMs: 3, jitter01: 0 })
+  }
+
+  /** The save in flight is durable. */
+  saved(): this {
+    return this.step({
+      type: 'saved',
+      result: { type: 'saved', version: this.run.version + 1, now: this.storeNow },
+    })
+  }
+
+  conflict(): this {
+    return this.step({ type: 'saved', result: { type: 'conflict', version: this.run.version + 1 } })
+  }
+
+  /** The row is read again: someone wrote `transaction` under our token. */
+  reread(transaction: Transaction, row: Partial<StoredTransaction> = {}): this {
+    return this.step({ type: 'reread', row: rowOf(transaction, { version: this.run.version + 1, ...row }) })
+  }
+
+  get storeNow(): number {
+    return this.now + CREATED_AT - NODE_START
+  }
+
+  /** `01 action` for each call of the last step. */
+  get calls(): readonly string[] {
+    return this.effects.flatMap((effect) =>
+      effect.type === 'call'
+        ? [`${String(effect.call.branch + 1).padStart(2, '0')} ${effect.call.op} #${effect.attempt}`]
+        : [],
+    )
+  }
+
+  get types(): readonly RunEffect['type'][] {
+    return this.effects.map((effect) => effect.type)
+  }
+
+  /** The save that the last step asked for. */
+  get save(): Saved | undefined {
+    for (const effect of this.effects) if (effect.type === 'save') return effect.update
+    return undefined
+  }
+
+  get wakeAt(): number | undefined {
+    for (const effect of this.effects) if (effect.type === 'wake-at') return effect.at
+    return undefined
+  }
+
+  /** The last change that the last step told as durable. */
+  get told(): number | undefined {
+    for (const effect of this.effects) if (effect.type === 'durable') return effect.changed
+    return undefined
+  }
+
+  get end(): Extract<RunEffect, { readonly type: 'ended' }> | undefined {
+    for (const effect of this.effects) if (effect.type === 'ended') return effect
+    return undefined
+  }
+}

@@ -1,0 +1,195 @@
+/** Transactions for the tests: a definition, and what happened to it, told in the core's own events. */
+import type { BranchId, Gid, Result, RetryPolicy } from '@counterstep/protocol'
+import type { SagaBranch, SagaDefinition } from '../src/definition.ts'
+import type { TransactionEffect, TransactionEvent } from '../src/events.ts'
+import type { BranchAnswer } from '../src/ports.ts'
+import { encodeDefinition, encodeProgress, FORMAT } from '../src/record.ts'
+import type { SentList, StoredTransaction } from '../src/store.ts'
+import { type SagaOp, type Transaction, UNTOUCHED } from '../src/transaction.ts'
+import { transition } from '../src/transition.ts'
+
+/** When every transaction of the tests is accepted, by the store's clock. */
+export const CREATED_AT = 1_000_000
+export const RETRY: RetryPolicy = { initialMs: 200, factor: 2, capMs: 60_000, jitter: 0, limit: null }
+export const TOKEN = 'a'.repeat(32)
+
+export interface BranchPlan {
+  readonly after?: readonly number[]
+  readonly compensation?: false
+  readonly retry?: Partial<RetryPolicy>
+}
+
+/** Branches 01, 02, …; without `after` each follows the one before. */
+export function definitionOf(
+  plans: readonly BranchPlan[],
+  settings: Partial<Omit<SagaDefinition, 'branches'>> = {},
+): SagaDefinition {
+  return {
+    kind: 'saga',
+    retry: RETRY,
+    timeoutMs: 10_000,
+    checkpointMs: 1_000,
+    ...settings,
+    branches: plans.map((plan, position) => branchOf(plan, position)),
+  }
+}
+
+function branchOf(plan: BranchPlan, position: number): SagaBranch {
+  const id = branchIdAt(position)
+  return {
+    id,
+    action: `http://bank.test/${id}/action`,
+    ...(plan.compensation === false ? {} : { compensation: `http://bank.test/${id}/compensate` }),
+    body: '{}',
+    contentType: 'application/json',
+    after: plan.after ?? (position === 0 ? [] : [position - 1]),
+    ...(plan.retry === undefined ? {} : { retry: { ...RETRY, ...plan.retry } }),
+    headers: {},
+  }
+}
+
+function branchIdAt(position: number): BranchId {
+  return String(position + 1).padStart(2, '0') as BranchId
+}
+
+export function sagaOf(
+  plans: readonly BranchPlan[],
+  settings: Partial<Omit<SagaDefinition, 'branches'>> = {},
+): Transaction {
+  return {
+    kind: 'saga',
+    status: 'submitted',
+    gid: 'order-4711' as Gid,
+    definition: definitionOf(plans, settings),
+    digest: 'd'.repeat(64),
+    createdAt: CREATED_AT,
+    updatedAt: CREATED_AT,
+    epoch: 1,
+    sentUnknown: false,
+    nudges: 0,
+    branches: plans.map(() => UNTOUCHED),
+  }
+}
+
+/** Serial branches, each with a compensation. */
+export function serial(count: number, settings: Partial<Omit<SagaDefinition, 'branches'>> = {}): Transaction {
+  return sagaOf(
+    Array.from({ length: count }, () => ({})),
+    settings,
+  )
+}
+
+/** Branches that all start at once. */
+export function parallel(
+  count: number,
+  settings: Partial<Omit<SagaDefinition, 'branches'>> = {},
+): Transaction {
+  return sagaOf(
+    Array.from({ length: count }, () => ({ after: [] })),
+    settings,
+  )
+}
+
+export function answerOf(result: Result): BranchAnswer {
+  switch (result) {
+    case 'success':
+      return { result, statusCode: 200 }
+    case 'failure':
+      return { result, statusCode: 409 }
+    case 'ongoing':
+      return { result, statusCode: 425 }
+    case 'unknown':
+      return { result, error: 'timeout' }
+  }
+}
+
+export type Answered = Extract<TransactionEvent, { readonly type: 'answered' }>
+
+export function answered(
+  branch: number,
+  op: SagaOp,
+  result: Result,
+  { attempt = 1, ...answer }: { attempt?: number } & Partial<BranchAnswer> = {},
+): Answered {
+  return {
+    type: 'answered',
+    call: { branch, op },
+    attempt,
+    answer: { ...answerOf(result), ...answer },
+    durationMs: 7,
+    jitter01: 0,
+  }
+}
+
+export function sent(...calls: readonly (readonly [branch: number, op: SagaOp])[]): TransactionEvent {
+  return { type: 'sent', calls: calls.map(([branch, op]) => ({ branch, op })) }
+}
+
+/** Folds the events in, all at one instant. */
+export function after(
+  transaction: Transaction,
+  events: readonly TransactionEvent[],
+  now = CREATED_AT,
+): Transaction {
+  let next = transaction
+  for (const event of events) next = transition(next, event, now).next
+  return next
+}
+
+/** Calls each branch's next op and answers it, one at a time, as often as there is something to call. */
+export function answerNext(transaction: Transaction, result: Result, now = CREATED_AT): Transaction {
+  const [call] = callsOf(transition(transaction, { type: 'time' }, now).effects)
+  if (call === undefined) throw new Error('there is nothing to call')
+  const [branch, op] = call
+  const attempt = (transaction.branches[branch]?.[op].attempts ?? 0) + 1
+  return after(transaction, [sent([branch, op]), answered(branch, op, result, { attempt })], now)
+}
+
+export function callsOf(effects: readonly TransactionEffect[]): readonly (readonly [number, SagaOp])[] {
+  return effects.flatMap((effect) =>
+    effect.type === 'call' ? [[effect.call.branch, effect.call.op] as const] : [],
+  )
+}
+
+/** `call 01 action, wake +200`: instants count from the accept. */
+export function effectsText(effects: readonly TransactionEffect[]): string {
+  return effects.length === 0 ? '-' : effects.map(effectText).join(', ')
+}
+
+function effectText(effect: TransactionEffect): string {
+  switch (effect.type) {
+    case 'call':
+      return `call ${branchIdAt(effect.call.branch)} ${effect.call.op}`
+    case 'wake-at':
+      return `wake +${effect.at - CREATED_AT}`
+    case 'finished':
+      return 'finished'
+  }
+}
+
+/** The row that a store would have of it. */
+export function rowOf(transaction: Transaction, row: Partial<StoredTransaction> = {}): StoredTransaction {
+  const sentList: SentList = transaction.sentUnknown ? 'unknown' : 'held'
+  return {
+    gid: transaction.gid,
+    kind: transaction.kind,
+    status: transaction.status,
+    format: FORMAT,
+    digest: transaction.digest,
+    definition: encodeDefinition(transaction.definition),
+    progress: encodeProgress(transaction),
+    version: 1,
+    token: TOKEN,
+    epoch: transaction.epoch,
+    writeId: 'w1',
+    owned: true,
+    sentList,
+    claimsWithoutProgress: 0,
+    retrying: false,
+    attention: transaction.attention !== undefined,
+    createdAt: transaction.createdAt,
+    updatedAt: transaction.updatedAt,
+    dueAt: CREATED_AT + 10_000,
+    ...row,
+  }
+}
