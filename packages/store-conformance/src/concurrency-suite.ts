@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import type { DefineTest } from './test-bed.ts'
+import {
+  aDueTransaction,
+  asGid,
+  aTransaction,
+  created,
+  digestOf,
+  drawToken,
+  drawTokens,
+  FORMAT,
+  read,
+  saved,
+  updateOf,
+} from './transactions.ts'
+
+export function concurrencySuite(test: DefineTest): void {
+  test('of twenty creates of one gid exactly one is made', async (store) => {
+    const attempts = Array.from({ length: 20 }, (_, i) =>
+      aTransaction('a', { definition: `d${i}`, digest: digestOf(String(i % 10)) }),
+    )
+    const results = await Promise.all(attempts.map((attempt) => store.create(attempt)))
+    const winners = attempts.filter((_, i) => results[i]?.type === 'created')
+    assert.equal(winners.length, 1)
+    const row = await read(store, 'a')
+    assert.deepEqual([row.definition, row.token], [winners[0]?.definition, winners[0]?.token])
+    for (const result of results) if (result.type === 'exists') assert.equal(result.digest, row.digest)
+  })
+
+  test('of two updates of one version exactly one is saved', async (store) => {
+    for (let i = 0; i < 20; i++) {
+      const row = await created(store, aTransaction(`t-${i}`))
+      const updates = ['left', 'right'].map((progress) => updateOf(row, { type: 'keep' }, { progress }))
+      const results = await Promise.all(updates.map((update) => store.update(update)))
+      assert.deepEqual(results.map((result) => result.type).sort(), ['conflict', 'saved'])
+      const winner = updates[results.findIndex((result) => result.type === 'saved')]
+      const after = await read(store, `t-${i}`)
+      assert.deepEqual([after.progress, after.version], [winner?.progress, 2])
+      assert.ok(results.every((result) => result.type !== 'conflict' || result.version === 2))
+    }
+  })
+
+  test('a write sent twice at once lands once', async (store) => {
+    const transaction = aTransaction('a')
+    const creates = await Promise.all([store.create(transaction), store.create(transaction)])
+    assert.deepEqual(
+      creates.map((result) => result.type),
+      ['created', 'created'],
+    )
+    const update = updateOf(await read(store, 'a'), { type: 'keep' })
+    const updates = await Promise.all([store.update(update), store.update(update)])
+    for (const result of updates) assert.ok(result.type === 'saved' && result.version === 2)
+    assert.equal((await read(store, 'a')).version, 2)
+  })
+
+  test('twenty claimers take fifty due rows, none twice and all of them', async (store) => {
+    for (let i = 0; i < 50; i++) await created(store, aDueTransaction(`t-${i}`))
+    const claims = Array.from({ length: 20 }, async () => {
+      const gids: string[] = []
+      for (let round = 0; round < 3; round++) {
+        const tokens = drawTokens(4)
+        const { claimed } = await store.claimDue({ limit: 4, leaseMs: 60_000, tokens, formatMax: FORMAT })
+        gids.push(...claimed.map((row) => row.gid))
+      }
+      return gids
+    })
+    const gids = (await Promise.all(claims)).flat()
+    assert.equal(gids.length, 50)
+    assert.equal(new Set(gids).size, 50)
+  })
+
+  test('of twenty claims of one gid exactly one is granted', async (store) => {
+    await created(store, aDueTransaction('a'))
+    const claims = Array.from({ length: 20 }, () => ({
+      gid: asGid('a'),
+      token: drawToken(),
+      leaseMs: 60_000,
+      formatMax: FORMAT,
+    }))
+    const results = await Promise.all(claims.map((claim) => store.claim(claim)))
+    const granted = claims.filter((_, i) => results[i]?.type === 'claimed')
+    assert.equal(granted.length, 1)
+    assert.equal((await read(store, 'a')).token, granted[0]?.token)
+    for (const result of results) if (result.type === 'refused') assert.equal(result.reason, 'held')
+  })
+
+  test('an update and a claim at once: the claim takes the row, or the update has it', async (store) => {
+    for (let i = 0; i < 20; i++) {
+      const row = await created(store, aDueTransaction(`t-${i}`))
+      const claim = { gid: row.gid, token: drawToken(), leaseMs: 60_000, formatMax: FORMAT }
+      const update = updateOf(row, { type: 'command' }, { progress: 'commanded' })
+      const [claim$, update$] = await Promise.all([store.claim(claim), store.update(update)])
+      const after = await read(store, `t-${i}`)
+      assert.equal(claim$.type, 'claimed')
+      assert.equal(after.token, claim.token)
+      assert.equal(after.progress === 'commanded', update$.type === 'saved')
+      assert.equal(after.version, update$.type === 'saved' ? 3 : 2)
+    }
+  })
+
+  test('many rows at once are each written once', async (store) => {
+    const gids = Array.from({ length: 300 }, (_, i) => `t-${i}`)
+    await Promise.all(
+      gids.map(async (gid) => {
+        const row = await created(store, aTransaction(gid, { definition: gid }))
+        const kept = await saved(store, updateOf(row, { type: 'keep' }, { progress: gid }))
+        await saved(store, updateOf(kept, { type: 'finish', retentionMs: 'never' }))
+      }),
+    )
+    const rows = await store.readMany(gids.map(asGid))
+    assert.equal(rows.length, 300)
+    for (const row of rows)
+      assert.deepEqual([row.definition, row.progress, row.version], [row.gid, row.gid, 3])
+  })
+}

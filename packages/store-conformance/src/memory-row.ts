@@ -1,0 +1,86 @@
+import type { NewTransaction, SentList, StoredTransaction, TransactionUpdate } from '@counterstep/core'
+import { NEVER_AT } from '@counterstep/core'
+import { isFinalStatus } from '@counterstep/protocol'
+
+/** Live rows wait for someone's look at `dueAt`; the others wait for their purge. */
+export function isLive(row: StoredTransaction): boolean {
+  return !isFinalStatus(row.status)
+}
+
+/** A lease ends at its instant: at `dueAt` itself the row belongs to whoever claims it. */
+export function isHeld(row: StoredTransaction, now: number): boolean {
+  return row.owned && row.dueAt > now
+}
+
+export function newRow(transaction: NewTransaction, now: number): StoredTransaction {
+  const { hold, ...rest } = transaction
+  return {
+    ...rest,
+    version: 1,
+    epoch: 1,
+    owned: hold.type === 'owned',
+    claimsWithoutProgress: 0,
+    retrying: false,
+    attention: false,
+    createdAt: now,
+    updatedAt: now,
+    dueAt: now + (hold.type === 'owned' ? hold.leaseMs : hold.dueInMs),
+  }
+}
+
+export function updatedRow(
+  row: StoredTransaction,
+  update: TransactionUpdate,
+  now: number,
+): StoredTransaction {
+  return {
+    ...row,
+    version: row.version + 1,
+    writeId: update.writeId,
+    status: update.status,
+    format: update.format,
+    progress: update.progress,
+    retrying: update.retrying,
+    attention: update.attention,
+    sentList: update.sentList ?? row.sentList,
+    claimsWithoutProgress: 0,
+    updatedAt: now,
+    ...heldAfter(row, update, now),
+  }
+}
+
+function heldAfter(
+  row: StoredTransaction,
+  { hold }: TransactionUpdate,
+  now: number,
+): Pick<StoredTransaction, 'owned' | 'dueAt'> {
+  switch (hold.type) {
+    case 'keep':
+      return { owned: row.owned, dueAt: row.dueAt }
+    case 'release':
+      return { owned: false, dueAt: hold.dueAt }
+    case 'finish':
+      return { owned: false, dueAt: hold.retentionMs === 'never' ? NEVER_AT : now + hold.retentionMs }
+    case 'command':
+      return row.owned ? { owned: true, dueAt: row.dueAt } : { owned: false, dueAt: hold.dueAt ?? now }
+  }
+}
+
+/** `updatedAt` stays: a claim says nothing new about the transaction. */
+export function claimedRow(row: StoredTransaction, token: string, dueAt: number): StoredTransaction {
+  return {
+    ...row,
+    token,
+    owned: true,
+    dueAt,
+    version: row.version + 1,
+    epoch: row.epoch + 1,
+    claimsWithoutProgress: row.claimsWithoutProgress + 1,
+    sentList: sentListAfterClaim(row.sentList),
+  }
+}
+
+/** Only a list that was saved in full when the row was given back may be trusted by the next owner. */
+export function sentListAfterClaim(sentList: SentList): SentList {
+  return sentList === 'released' ? 'held' : 'unknown'
+}

@@ -1,0 +1,171 @@
+import type {
+  CreateResult,
+  DueClaim,
+  DueClaimResult,
+  Lease,
+  ListQuery,
+  ListResult,
+  NewTransaction,
+  RenewResult,
+  SingleClaim,
+  SingleClaimResult,
+  Store,
+  StoredTransaction,
+  StoreStats,
+  TransactionUpdate,
+  UpdateResult,
+} from '@counterstep/core'
+import {
+  assert,
+  CLAIM_MAX,
+  PARKED_AT,
+  PURGE_MAX,
+  READ_MANY_MAX,
+  RENEW_MAX,
+  StoreUnavailableError,
+} from '@counterstep/core'
+import { type Gid, isFinalStatus, type UnfinishedStatus } from '@counterstep/protocol'
+import { listRows } from './memory-list.ts'
+import { claimedRow, isHeld, isLive, newRow, updatedRow } from './memory-row.ts'
+
+/** The reference: what every store must do, without any of the means. Each method is one atomic step. */
+export function memoryStore({ now = Date.now }: { readonly now?: () => number } = {}): Store {
+  return new MemoryStore(now)
+}
+
+class MemoryStore implements Store {
+  readonly name = 'memory'
+  readonly durabilityClass = 'C'
+  readonly failover = 'none'
+  readonly capabilities = { durable: false, shared: false }
+  readonly #rows = new Map<Gid, StoredTransaction>()
+  readonly #now: () => number
+  #isClosed = false
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  async create(transaction: NewTransaction): Promise<CreateResult> {
+    const now = this.#begin()
+    const row = this.#rows.get(transaction.gid)
+    if (row === undefined) {
+      this.#rows.set(transaction.gid, newRow(transaction, now))
+      return { type: 'created', createdAt: now, now }
+    }
+    if (isSameWrite(row, transaction)) return { type: 'created', createdAt: row.createdAt, now }
+    return { type: 'exists', digest: row.digest, status: row.status, now }
+  }
+
+  async readMany(gids: readonly Gid[]): Promise<readonly StoredTransaction[]> {
+    this.#begin()
+    assert(gids.length <= READ_MANY_MAX, 'readMany: too many gids')
+    return [...new Set(gids)].flatMap((gid) => this.#rows.get(gid) ?? [])
+  }
+
+  async update(update: TransactionUpdate): Promise<UpdateResult> {
+    const now = this.#begin()
+    assert(
+      isFinalStatus(update.status) === (update.hold.type === 'finish'),
+      'update: a final status and "finish" go together',
+    )
+    const row = this.#rows.get(update.gid)
+    if (row === undefined) return { type: 'absent' }
+    if (row.token !== update.token) return { type: 'fenced' }
+    if (isSameWrite(row, update)) return { type: 'saved', version: row.version, now }
+    // A final row takes no write, not even under its own version.
+    if (row.version !== update.version || !isLive(row)) return { type: 'conflict', version: row.version }
+    const saved = updatedRow(row, update, now)
+    this.#rows.set(row.gid, saved)
+    return { type: 'saved', version: saved.version, now }
+  }
+
+  async renew(leases: readonly Lease[], leaseMs: number): Promise<RenewResult> {
+    const now = this.#begin()
+    assert(leases.length <= RENEW_MAX, 'renew: too many leases')
+    const renewed: { gid: Gid; version: number }[] = []
+    const lost: Gid[] = []
+    for (const { gid, token } of leases) {
+      const row = this.#rows.get(gid)
+      if (row?.token === token && row.owned) {
+        this.#rows.set(gid, { ...row, dueAt: now + leaseMs })
+        renewed.push({ gid, version: row.version })
+      } else {
+        lost.push(gid)
+      }
+    }
+    return { now, renewed, lost }
+  }
+
+  async claimDue({ limit, leaseMs, tokens, formatMax }: DueClaim): Promise<DueClaimResult> {
+    const now = this.#begin()
+    assert(limit <= CLAIM_MAX && tokens.length >= limit, 'claimDue: limit over CLAIM_MAX, or too few tokens')
+    const claimed = [...this.#rows.values()]
+      .filter((row) => isLive(row) && row.dueAt <= now && row.dueAt < PARKED_AT && row.format <= formatMax)
+      .sort((a, b) => a.dueAt - b.dueAt)
+      .slice(0, limit)
+      .map((row, index) => claimedRow(row, tokens[index] ?? '', now + leaseMs))
+    for (const row of claimed) this.#rows.set(row.gid, row)
+    return { now, claimed }
+  }
+
+  async claim({ gid, token, leaseMs, formatMax }: SingleClaim): Promise<SingleClaimResult> {
+    const now = this.#begin()
+    const row = this.#rows.get(gid)
+    if (row === undefined) return { type: 'refused', reason: 'absent' }
+    if (!isLive(row)) return { type: 'refused', reason: 'final' }
+    if (row.dueAt >= PARKED_AT) return { type: 'refused', reason: 'parked' }
+    if (isHeld(row, now)) return { type: 'refused', reason: 'held' }
+    if (row.format > formatMax) return { type: 'refused', reason: 'format' }
+    const transaction = claimedRow(row, token, now + leaseMs)
+    this.#rows.set(gid, transaction)
+    return { type: 'claimed', transaction, now }
+  }
+
+  async list(query: ListQuery): Promise<ListResult> {
+    this.#begin()
+    return listRows(this.#rows.values(), query)
+  }
+
+  async stats(): Promise<StoreStats> {
+    const now = this.#begin()
+    const unfinished: Record<UnfinishedStatus, number> = { prepared: 0, submitted: 0, aborting: 0 }
+    let attention = 0
+    let oldestDueAt = Number.POSITIVE_INFINITY
+    for (const row of this.#rows.values()) {
+      if (isFinalStatus(row.status)) continue
+      unfinished[row.status] += 1
+      attention += Number(row.attention)
+      oldestDueAt = Math.min(oldestDueAt, row.dueAt)
+    }
+    return { now, unfinished, attention, ...(Number.isFinite(oldestDueAt) && { oldestDueAt }) }
+  }
+
+  async purgeFinished(limit: number): Promise<{ readonly purged: number }> {
+    const now = this.#begin()
+    assert(limit <= PURGE_MAX, 'purgeFinished: limit over PURGE_MAX')
+    const over = [...this.#rows.values()].filter((row) => !isLive(row) && row.dueAt <= now).slice(0, limit)
+    for (const row of over) this.#rows.delete(row.gid)
+    return { purged: over.length }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+  }
+
+  #begin(): number {
+    if (this.#isClosed) throw new StoreUnavailableError('the store is closed', { applied: 'no' })
+    return this.#now()
+  }
+}
+
+/**
+ * Mine, sent again. The token belongs to it: once another owner has claimed the row, the repeat of an old write must
+ * not tell its sender that he still holds it.
+ */
+function isSameWrite(
+  row: StoredTransaction,
+  write: { readonly token: string; readonly writeId: string },
+): boolean {
+  return row.token === write.token && row.writeId === write.writeId
+}

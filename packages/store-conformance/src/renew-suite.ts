@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { RENEW_MAX } from '@counterstep/core'
+import type { DefineTest } from './test-bed.ts'
+import {
+  aDueTransaction,
+  asGid,
+  aTransaction,
+  created,
+  drawToken,
+  dueGids,
+  read,
+  rejectsWith,
+  saved,
+  updateOf,
+} from './transactions.ts'
+
+export function renewSuite(test: DefineTest): void {
+  test('renew moves the lease end and changes nothing else', async (store, bed) => {
+    const row = await created(store, aTransaction('a'))
+    await bed.pass(store, 20)
+    const result = await store.renew([{ gid: row.gid, token: row.token }], 30_000)
+    assert.deepEqual(result.renewed, [{ gid: 'a', version: 1 }])
+    assert.deepEqual(result.lost, [])
+    assert.deepEqual(await read(store, 'a'), { ...row, dueAt: result.now + 30_000 })
+  })
+
+  test('a renewed lease does not end at its first instant', async (store, bed) => {
+    const row = await created(store, aTransaction('a', { hold: { type: 'owned', leaseMs: bed.leaseMs } }))
+    await store.renew([{ gid: row.gid, token: row.token }], 3_600_000)
+    await bed.pass(store, bed.leaseMs)
+    assert.deepEqual(await dueGids(store, 10), [])
+  })
+
+  test('renew returns the present version, so an owner learns of a command', async (store) => {
+    const row = await created(store, aTransaction('a'))
+    await saved(store, updateOf(row, { type: 'command' }))
+    const { renewed } = await store.renew([{ gid: row.gid, token: row.token }], 1_000)
+    assert.deepEqual(renewed, [{ gid: 'a', version: 2 }])
+  })
+
+  test('renew tells the kept from the lost', async (store) => {
+    const kept = await created(store, aTransaction('kept'))
+    const other = await created(store, aTransaction('other-token'))
+    const waiting = await created(store, aDueTransaction('released'))
+    const leases = [
+      { gid: kept.gid, token: kept.token },
+      { gid: other.gid, token: drawToken() },
+      { gid: waiting.gid, token: waiting.token },
+      { gid: asGid('gone'), token: drawToken() },
+    ]
+    const { renewed, lost } = await store.renew(leases, 1_000)
+    assert.deepEqual(
+      renewed.map((lease) => lease.gid),
+      ['kept'],
+    )
+    assert.deepEqual([...lost].sort(), ['gone', 'other-token', 'released'])
+    assert.deepEqual(await read(store, 'released'), waiting)
+  })
+
+  test('an ended lease that nobody has taken is renewed', async (store, bed) => {
+    const row = await created(store, aTransaction('a', { hold: { type: 'owned', leaseMs: bed.leaseMs } }))
+    await bed.pass(store, bed.leaseMs)
+    const { renewed } = await store.renew([{ gid: row.gid, token: row.token }], 10_000)
+    assert.equal(renewed.length, 1)
+    assert.deepEqual(await dueGids(store, 10), [])
+  })
+
+  test('renew of nothing is nothing, and of more than RENEW_MAX a bug', async (store) => {
+    const { renewed, lost } = await store.renew([], 1_000)
+    assert.deepEqual([renewed, lost], [[], []])
+    const leases = Array.from({ length: RENEW_MAX + 1 }, () => ({ gid: asGid('a'), token: drawToken() }))
+    await rejectsWith('SAGA_INTERNAL', () => store.renew(leases, 1_000))
+  })
+}

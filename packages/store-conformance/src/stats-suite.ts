@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import type { DefineTest } from './test-bed.ts'
+import { aDueTransaction, aTransaction, created, finished, saved, updateOf } from './transactions.ts'
+
+export function statsSuite(test: DefineTest): void {
+  test('an empty store counts nothing', async (store) => {
+    const { now, ...stats } = await store.stats()
+    assert.ok(Number.isSafeInteger(now))
+    assert.deepEqual(stats, { unfinished: { prepared: 0, submitted: 0, aborting: 0 }, attention: 0 })
+  })
+
+  test('stats count the unfinished by status, the attention and the oldest due instant', async (store) => {
+    const oldest = await created(store, aDueTransaction('oldest', { status: 'prepared' }))
+    for (const gid of ['a', 'b', 'c']) await created(store, aTransaction(gid))
+    const row = await created(store, aTransaction('d'))
+    await saved(store, updateOf(row, { type: 'keep' }, { status: 'aborting', attention: true }))
+    const end = await created(store, aTransaction('end'))
+    await saved(store, updateOf(end, { type: 'finish', retentionMs: 1 }, { attention: true }))
+    await finished(store, 'end-2', 'never')
+    const stats = await store.stats()
+    assert.deepEqual(stats.unfinished, { prepared: 1, submitted: 3, aborting: 1 })
+    assert.equal(stats.attention, 1)
+    assert.equal(stats.oldestDueAt, oldest.dueAt)
+  })
+}

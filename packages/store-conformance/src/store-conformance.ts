@@ -1,0 +1,52 @@
+import { claimSuite } from './claim-suite.ts'
+import { closeSuite } from './close-suite.ts'
+import { concurrencySuite } from './concurrency-suite.ts'
+import { createSuite } from './create-suite.ts'
+import { holdSuite } from './hold-suite.ts'
+import { listSuite } from './list-suite.ts'
+import { payloadSuite } from './payload-suite.ts'
+import { purgeSuite } from './purge-suite.ts'
+import { renewSuite } from './renew-suite.ts'
+import type { ConformanceOptions } from './runner.ts'
+import { statsSuite } from './stats-suite.ts'
+import { type DefineTest, TestBed } from './test-bed.ts'
+import { updateSuite } from './update-suite.ts'
+
+const SUITES: Readonly<Record<string, (test: DefineTest) => void>> = {
+  create: createSuite,
+  update: updateSuite,
+  hold: holdSuite,
+  claim: claimSuite,
+  renew: renewSuite,
+  list: listSuite,
+  purge: purgeSuite,
+  stats: statsSuite,
+  payload: payloadSuite,
+  concurrency: concurrencySuite,
+  close: closeSuite,
+}
+
+/** Defines the contract's tests for one store. Each test opens its own place. */
+export function storeConformance({ runner, name, open }: ConformanceOptions): void {
+  const { describe, it } = runner
+  const run = Date.now().toString(36)
+  let places = 0
+  describe(`store contract: ${name}`, () => {
+    for (const [topic, define] of Object.entries(SUITES)) {
+      describe(topic, () => {
+        define((title, test) => {
+          places += 1
+          const place = `${run}-${places}`
+          it(title, async () => {
+            const bed = new TestBed(open, place)
+            try {
+              await test(await bed.open(), bed)
+            } finally {
+              await bed.close()
+            }
+          })
+        })
+      })
+    }
+  })
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import type {
+  NewTransaction,
+  Store,
+  StoredTransaction,
+  TransactionUpdate,
+  UpdateHold,
+} from '@counterstep/core'
+import type { Gid, Status } from '@counterstep/protocol'
+
+let drawn = 0
+
+export const FORMAT = 1
+
+export function asGid(text: string): Gid {
+  return text as Gid
+}
+
+/** Never repeated within the run; hexadecimal, as the contract wants it. */
+export function drawToken(): string {
+  drawn += 1
+  return drawn.toString(16).padStart(32, '0')
+}
+
+export function drawTokens(count: number): readonly string[] {
+  return Array.from({ length: count }, drawToken)
+}
+
+export function digestOf(character: string): string {
+  return character.repeat(64)
+}
+
+export function aTransaction(gid: string, change: Partial<NewTransaction> = {}): NewTransaction {
+  return {
+    gid: asGid(gid),
+    kind: 'saga',
+    status: 'submitted',
+    format: FORMAT,
+    digest: digestOf('a'),
+    definition: '{"branches":[]}',
+    progress: '{}',
+    token: drawToken(),
+    writeId: drawToken(),
+    hold: { type: 'owned', leaseMs: 10_000 },
+    sentList: 'held',
+    ...change,
+  }
+}
+
+/** Waiting, and due at the instant of its creation. */
+export function aDueTransaction(gid: string, change: Partial<NewTransaction> = {}): NewTransaction {
+  return aTransaction(gid, { hold: { type: 'waiting', dueInMs: 0 }, sentList: 'released', ...change })
+}
+
+export async function created(store: Store, transaction: NewTransaction): Promise<StoredTransaction> {
+  const result = await store.create(transaction)
+  assert.equal(result.type, 'created')
+  return read(store, transaction.gid)
+}
+
+export async function read(store: Store, gid: string): Promise<StoredTransaction> {
+  const [row] = await store.readMany([asGid(gid)])
+  assert.ok(row !== undefined, `no row ${gid}`)
+  return row
+}
+
+export async function exists(store: Store, gid: string): Promise<boolean> {
+  return (await store.readMany([asGid(gid)])).length === 1
+}
+
+/** The next write of someone who has just read `row`. */
+export function updateOf(
+  row: StoredTransaction,
+  hold: UpdateHold,
+  change: Partial<TransactionUpdate> = {},
+): TransactionUpdate {
+  return {
+    gid: row.gid,
+    token: row.token,
+    version: row.version,
+    writeId: drawToken(),
+    status: statusUnder(hold, row.status),
+    format: row.format,
+    progress: row.progress,
+    retrying: row.retrying,
+    attention: row.attention,
+    hold,
+    ...change,
+  }
+}
+
+function statusUnder(hold: UpdateHold, status: Status): Status {
+  return hold.type === 'finish' ? 'succeeded' : status
+}
+
+export async function saved(store: Store, update: TransactionUpdate): Promise<StoredTransaction> {
+  const result = await store.update(update)
+  assert.equal(result.type, 'saved')
+  return read(store, update.gid)
+}
+
+export async function finished(
+  store: Store,
+  gid: string,
+  retentionMs: number | 'never',
+): Promise<StoredTransaction> {
+  const row = await created(store, aTransaction(gid))
+  return saved(store, updateOf(row, { type: 'finish', retentionMs }))
+}
+
+export async function claimed(store: Store, gid: string, leaseMs: number): Promise<StoredTransaction> {
+  const result = await store.claim({ gid: asGid(gid), token: drawToken(), leaseMs, formatMax: FORMAT })
+  assert.ok(result.type === 'claimed', `refused: ${result.type === 'refused' && result.reason}`)
+  return result.transaction
+}
+
+export async function dueGids(store: Store, limit: number, leaseMs = 10_000): Promise<readonly Gid[]> {
+  const { claimed } = await store.claimDue({ limit, leaseMs, tokens: drawTokens(limit), formatMax: FORMAT })
+  return claimed.map((row) => row.gid)
+}
+
+export async function rejectsWith(code: string, call: () => Promise<unknown>): Promise<void> {
+  await assert.rejects(call, (error: unknown) => {
+    assert.ok(error instanceof Error && 'code' in error)
+    assert.equal(error.code, code)
+    return true
+  })
+}

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import type { DefineTest } from './test-bed.ts'
+import {
+  aDueTransaction,
+  aTransaction,
+  claimed,
+  created,
+  drawToken,
+  read,
+  saved,
+  updateOf,
+} from './transactions.ts'
+
+export function updateSuite(test: DefineTest): void {
+  test('an update changes what it names and nothing else', async (store, bed) => {
+    const row = await created(store, aTransaction('a'))
+    await bed.pass(store, 20)
+    const update = updateOf(
+      row,
+      { type: 'keep' },
+      {
+        status: 'aborting',
+        format: 2,
+        progress: '{"n":1}',
+        retrying: true,
+        attention: true,
+        sentList: 'unknown',
+      },
+    )
+    const result = await store.update(update)
+    assert.ok(result.type === 'saved')
+    assert.equal(result.version, 2)
+    const { token, writeId, status, format, progress, retrying, attention } = update
+    const after = await read(store, 'a')
+    assert.deepEqual(after, {
+      ...row,
+      ...{ token, writeId, status, format, progress, retrying, attention },
+      sentList: 'unknown',
+      version: 2,
+      updatedAt: after.updatedAt,
+    })
+    assert.ok(after.updatedAt >= row.updatedAt + 20 && after.updatedAt <= result.now)
+  })
+
+  test('an update without a sent list leaves it', async (store) => {
+    const row = await created(store, aTransaction('a', { sentList: 'held' }))
+    assert.equal((await saved(store, updateOf(row, { type: 'keep' }))).sentList, 'held')
+  })
+
+  test('an update under another token is fenced and touches nothing', async (store) => {
+    const row = await created(store, aTransaction('a'))
+    for (const version of [row.version, row.version + 1]) {
+      const result = await store.update(
+        updateOf(row, { type: 'keep' }, { token: drawToken(), version, progress: 'x' }),
+      )
+      assert.equal(result.type, 'fenced')
+    }
+    assert.deepEqual(await read(store, 'a'), row)
+  })
+
+  test('an update of another version is a conflict and touches nothing', async (store) => {
+    const row = await created(store, aTransaction('a'))
+    const now = await saved(store, updateOf(row, { type: 'keep' }))
+    for (const version of [1, 3, 99]) {
+      const result = await store.update(updateOf(now, { type: 'keep' }, { version, progress: 'x' }))
+      assert.deepEqual(result, { type: 'conflict', version: 2 })
+    }
+    assert.deepEqual(await read(store, 'a'), now)
+  })
+
+  test('an update of a gid that nobody created is absent and creates nothing', async (store) => {
+    const row = await created(store, aTransaction('a'))
+    const gid = aTransaction('b').gid
+    assert.deepEqual(await store.update(updateOf({ ...row, gid }, { type: 'keep' })), { type: 'absent' })
+    assert.deepEqual(await store.readMany([gid]), [])
+  })
+
+  test('an update sent again with its writeId is the same write', async (store) => {
+    const row = await created(store, aTransaction('a'))
+    for (const hold of [{ type: 'keep' }, { type: 'release', dueAt: row.createdAt }] as const) {
+      const update = updateOf(await read(store, 'a'), hold, { progress: hold.type })
+      const first = await store.update(update)
+      assert.ok(first.type === 'saved')
+      const kept = await read(store, 'a')
+      const again = await store.update({ ...update, progress: 'must not land' })
+      assert.ok(again.type === 'saved')
+      assert.equal(again.version, first.version)
+      assert.deepEqual(await read(store, 'a'), kept)
+    }
+  })
+
+  test('a finish sent again with its writeId is the same write', async (store) => {
+    const row = await created(store, aTransaction('a'))
+    const finish = updateOf(row, { type: 'finish', retentionMs: 60_000 })
+    const end = await saved(store, finish)
+    const again = await store.update(finish)
+    assert.ok(again.type === 'saved')
+    assert.equal(again.version, end.version)
+  })
+
+  test('an update sent again after a later one is a conflict', async (store) => {
+    const row = await created(store, aTransaction('a'))
+    const first = updateOf(row, { type: 'keep' })
+    const later = await saved(store, updateOf(await saved(store, first), { type: 'keep' }))
+    assert.deepEqual(await store.update(first), { type: 'conflict', version: later.version })
+  })
+
+  test('an update sent again after another owner has claimed the row is fenced', async (store) => {
+    const row = await created(store, aTransaction('a'))
+    const release = updateOf(row, { type: 'release', dueAt: row.createdAt })
+    await saved(store, release)
+    const next = await claimed(store, 'a', 10_000)
+    assert.equal((await store.update(release)).type, 'fenced')
+    assert.deepEqual(await read(store, 'a'), next)
+  })
+
+  test('an update of a purged row does not bring it back', async (store, bed) => {
+    const row = await created(store, aTransaction('a'))
+    const end = await saved(store, updateOf(row, { type: 'finish', retentionMs: bed.retentionMs }))
+    await bed.pass(store, bed.retentionMs)
+    assert.deepEqual(await store.purgeFinished(10), { purged: 1 })
+    assert.equal((await store.update(updateOf(end, { type: 'finish', retentionMs: 1 }))).type, 'absent')
+    assert.deepEqual(await store.readMany([row.gid]), [])
+  })
+
+  test('a waiting row takes an update under its own token', async (store) => {
+    const row = await created(store, aDueTransaction('a'))
+    const after = await saved(store, updateOf(row, { type: 'keep' }, { progress: 'x' }))
+    assert.deepEqual([after.owned, after.dueAt, after.progress], [false, row.dueAt, 'x'])
+  })
+}
