@@ -1,0 +1,75 @@
+import { type Database, type Statement, sqliteCode } from './driver.ts'
+import { BrokenError } from './errors.ts'
+import type { WorkerSettings, WriteResult } from './messages.ts'
+import { Writes } from './writes.ts'
+
+/** A write's own fault: SQLite takes back that one statement and the transaction goes on. */
+const ROW_FAULTS = ['SQLITE_CONSTRAINT', 'SQLITE_MISMATCH', 'SQLITE_TOOBIG']
+/** At COMMIT these mean that the commit record was not written whole, so a rollback is certain. */
+const NOT_COMMITTED = ['SQLITE_FULL', 'SQLITE_BUSY']
+/** What failed to reach the disk is marked clean on Linux: a later flush that succeeds would prove nothing. */
+const FLUSH_FAULTS = ['SQLITE_IOERR_FSYNC', 'SQLITE_IOERR_DIR_FSYNC']
+
+/** One batch, one database transaction: all of its good rows or, if it throws, none. */
+export class BatchWriter {
+  readonly #begin: Statement
+  readonly #commit: Statement
+  readonly #rollback: Statement
+  readonly #writes: Writes
+
+  constructor(database: Database, settings: WorkerSettings) {
+    this.#begin = database.prepare('BEGIN IMMEDIATE')
+    this.#commit = database.prepare('COMMIT')
+    this.#rollback = database.prepare('ROLLBACK')
+    this.#writes = new Writes(database, settings)
+  }
+
+  write(cells: readonly unknown[], now: number): readonly WriteResult[] {
+    const results = this.#beforeCommit(() => {
+      this.#begin.run()
+      return this.#writes.run(cells, now, rowOrThrow)
+    })
+    try {
+      this.#commit.run()
+    } catch (error: unknown) {
+      if (!isOneOf(error, NOT_COMMITTED)) throw new BrokenError('COMMIT', error)
+      this.#takeBack()
+      throw error
+    }
+    return results
+  }
+
+  #beforeCommit<T>(write: () => T): T {
+    try {
+      return write()
+    } catch (error: unknown) {
+      if (isOneOf(error, FLUSH_FAULTS)) throw new BrokenError('flush', error)
+      this.#takeBack()
+      throw error
+    }
+  }
+
+  #takeBack(): void {
+    try {
+      this.#rollback.run()
+    } catch (error: unknown) {
+      // SQLite has rolled back by itself on some faults, and then says that no transaction is open.
+      if (sqliteCode(error) !== 'SQLITE_ERROR') throw new BrokenError('ROLLBACK', error)
+    }
+  }
+}
+
+function rowOrThrow(write: () => WriteResult): WriteResult {
+  try {
+    return write()
+  } catch (error: unknown) {
+    const isRowFault = isOneOf(error, ROW_FAULTS) || error instanceof TypeError || error instanceof RangeError
+    if (!isRowFault) throw error
+    return { error: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function isOneOf(error: unknown, codes: readonly string[]): boolean {
+  const code = sqliteCode(error)
+  return codes.some((prefix) => code.startsWith(prefix))
+}

@@ -1,0 +1,33 @@
+import { type Database, type Statement, sqliteCode } from './driver.ts'
+import { BrokenError } from './errors.ts'
+
+const PAGE_BYTES = 4096
+/** A row in random order dirties its leaf, its index leaves and their parents. */
+const PAGES_PER_ROW = 4
+const PAGES_BETWEEN = 8192
+
+/** Moves the log into the database between batches, before the log grows past some 32 MiB. */
+export class Checkpoints {
+  readonly #checkpoint: Statement
+  #pages = 0
+
+  constructor(database: Database) {
+    this.#checkpoint = database.prepare('PRAGMA wal_checkpoint(PASSIVE)')
+  }
+
+  /** Counts an upper bound of what a batch has added to the log; asking SQLite would cost a file status a batch. */
+  wrote(rows: number, bytes: number): void {
+    this.#pages += rows * PAGES_PER_ROW + bytes / PAGE_BYTES
+  }
+
+  runIfDue(): void {
+    if (this.#pages < PAGES_BETWEEN) return
+    this.#pages = 0
+    try {
+      this.#checkpoint.all()
+    } catch (error: unknown) {
+      // No room: the log keeps everything, and the next round tries again.
+      if (sqliteCode(error) !== 'SQLITE_FULL') throw new BrokenError('checkpoint', error)
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import type { StoreStats } from '@counterstep/core'
+import { isFinalStatus, type UnfinishedStatus } from '@counterstep/protocol'
+import type { Row } from './driver.ts'
+import { statusOf } from './row-codes.ts'
+
+/** One row for each status and attention that occur: status, attention, count, oldest due instant. */
+export function decodeStats(rows: readonly Row[], now: number): StoreStats {
+  const unfinished: Record<UnfinishedStatus, number> = { prepared: 0, submitted: 0, aborting: 0 }
+  let attention = 0
+  let oldestDueAt = Number.POSITIVE_INFINITY
+  for (const [code, isMarked, count, dueAt] of rows) {
+    const status = statusOf(code)
+    if (!isFinalStatus(status)) unfinished[status] += Number(count)
+    attention += Number(isMarked) * Number(count)
+    oldestDueAt = Math.min(oldestDueAt, Number(dueAt))
+  }
+  return { now, unfinished, attention, ...(Number.isFinite(oldestDueAt) && { oldestDueAt }) }
+}

@@ -1,0 +1,47 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import type { Database, Row, Statement } from './driver.ts'
+
+/** Those of SQLite's result codes on which this store decides something. */
+const NAMES: Readonly<Record<number, string>> = {
+  5: 'SQLITE_BUSY',
+  6: 'SQLITE_LOCKED',
+  10: 'SQLITE_IOERR',
+  13: 'SQLITE_FULL',
+  18: 'SQLITE_TOOBIG',
+  19: 'SQLITE_CONSTRAINT',
+  20: 'SQLITE_MISMATCH',
+  1034: 'SQLITE_IOERR_FSYNC',
+  1290: 'SQLITE_IOERR_DIR_FSYNC',
+}
+
+export function openDatabase(path: string): Database {
+  const database = named(() => new DatabaseSync(path, { timeout: 0 }))
+  return {
+    exec: (sql) => named(() => database.exec(sql)),
+    prepare: (sql) => wrap(named(() => database.prepare(sql))),
+    close: () => database.close(),
+  }
+}
+
+function wrap(statement: StatementSync): Statement {
+  statement.setReturnArrays(true)
+  return {
+    run: (...values) => named(() => Number(statement.run(...asInput(values)).changes)),
+    get: (...values) => named(() => statement.get(...asInput(values)) as unknown as Row | undefined),
+    all: (...values) => named(() => statement.all(...asInput(values)) as unknown as Row[]),
+  }
+}
+
+function asInput(values: readonly unknown[]): readonly SQLInputValue[] {
+  return values as readonly SQLInputValue[]
+}
+
+function named<T>(call: () => T): T {
+  try {
+    return call()
+  } catch (error: unknown) {
+    if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') throw error
+    const code = NAMES[error.errcode] ?? NAMES[error.errcode & 0xff] ?? `SQLITE_${error.errcode}`
+    throw Object.assign(new Error(error.message, { cause: error }), { code })
+  }
+}

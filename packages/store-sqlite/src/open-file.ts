@@ -1,0 +1,96 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, statfsSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { DurabilityClass } from '@counterstep/core'
+import { type Database, type DriverModule, sqliteCode } from './driver.ts'
+import { RefusedError } from './errors.ts'
+import { STATEMENTS } from './generated/sql.ts'
+import type { WorkerSettings } from './messages.ts'
+import { migrate } from './migrate.ts'
+
+// NFS (EFS too), SMB, CIFS: their locks and flushes promise less than SQLite needs.
+const NETWORK_FILE_SYSTEMS: ReadonlySet<number> = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42])
+const WAL_BYTES_KEPT = 64 * 1024 * 1024
+const SYNCHRONOUS_CODES = { NORMAL: 1, FULL: 2 } as const
+
+export interface OpenedFile {
+  readonly database: Database
+  readonly durabilityClass: DurabilityClass
+}
+
+export function openFile(driver: DriverModule, settings: WorkerSettings): OpenedFile {
+  const folder = dirname(settings.path)
+  mkdirSync(folder, { recursive: true })
+  refuseNetwork(folder)
+  const database = driver.openDatabase(settings.path)
+  try {
+    lock(database, settings.path)
+    const durabilityClass = setPragmas(database, settings)
+    migrate(database, settings.now)
+    database.prepare(STATEMENTS.voidLeases).run(settings.now)
+    syncFolder(folder)
+    return { database, durabilityClass }
+  } catch (error: unknown) {
+    database.close()
+    throw error
+  }
+}
+
+function refuseNetwork(folder: string): void {
+  if (NETWORK_FILE_SYSTEMS.has(statfsSync(folder).type)) {
+    throw new RefusedError('SAGA_STORE_UNAVAILABLE', `${folder} is on a network file system`)
+  }
+}
+
+/**
+ * The lock is the operating system's, held by the open file: it ends with the process, also by SIGKILL, so there is
+ * no stale lock to judge. In exclusive mode WAL needs no shared-memory file.
+ */
+function lock(database: Database, path: string): void {
+  try {
+    database.exec('PRAGMA locking_mode = EXCLUSIVE')
+    const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.[0]
+    if (mode !== 'wal') throw new RefusedError('SAGA_STORE_UNAVAILABLE', `${path} has no WAL but ${mode}`)
+    database.exec('BEGIN IMMEDIATE; COMMIT')
+  } catch (error: unknown) {
+    if (!sqliteCode(error).startsWith('SQLITE_BUSY')) throw error
+    throw new RefusedError('SAGA_STORE_IN_USE', `${path} is in use by ${holderOf(path)}`, error)
+  }
+  // Only for the text above; the lock does not depend on it.
+  writeFileSync(pidPath(path), `${process.pid}\n`)
+}
+
+function holderOf(path: string): string {
+  try {
+    return `process ${readFileSync(pidPath(path), 'utf8').trim()}`
+  } catch {
+    return 'another process'
+  }
+}
+
+function pidPath(path: string): string {
+  return `${path}-pid`
+}
+
+function setPragmas(database: Database, { synchronous, cacheKibibytes }: WorkerSettings): DurabilityClass {
+  // The worker checkpoints by itself, after its answer, so nobody waits for it.
+  database.exec('PRAGMA wal_autocheckpoint = 0')
+  database.exec(`PRAGMA journal_size_limit = ${WAL_BYTES_KEPT}`)
+  database.exec(`PRAGMA cache_size = -${cacheKibibytes}`)
+  database.exec(`PRAGMA synchronous = ${synchronous}`)
+  const granted = database.prepare('PRAGMA synchronous').get()?.[0]
+  if (granted !== SYNCHRONOUS_CODES[synchronous]) {
+    throw new RefusedError('SAGA_STORE_UNAVAILABLE', `synchronous is ${granted}, not ${synchronous}`)
+  }
+  return synchronous === 'FULL' ? 'A' : 'B'
+}
+
+/** A new file's name is durable only when its folder is. */
+function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}

@@ -1,0 +1,38 @@
+import type { Database, Row, Statement } from './driver.ts'
+import { STATEMENTS } from './generated/sql.ts'
+import type { ListParameters, Read } from './messages.ts'
+
+/** Answers reads between two batches, so what it shows is committed. */
+export class Reads {
+  readonly #row: Statement
+  readonly #list: Statement
+  readonly #listScanEnd: Statement
+  readonly #stats: Statement
+
+  constructor(database: Database) {
+    this.#row = database.prepare(STATEMENTS.read)
+    this.#list = database.prepare(STATEMENTS.list)
+    this.#listScanEnd = database.prepare(STATEMENTS.listScanEnd)
+    this.#stats = database.prepare(STATEMENTS.stats)
+  }
+
+  read(read: Read): readonly Row[] {
+    switch (read.type) {
+      case 'readMany':
+        return read.gids.flatMap((gid) => this.#row.all(gid))
+      case 'list':
+        return this.#page(read.parameters)
+      case 'stats':
+        return this.#stats.all()
+    }
+  }
+
+  /** The matches, one more than the page if there are, and after them the cursor where the scan's bound cut it short. */
+  #page(parameters: ListParameters): readonly Row[] {
+    const matches = this.#list.all(parameters)
+    if (matches.length === parameters.matchesMax) return matches
+    const { createdFrom, createdTo, cursorAt, cursorGid, scanRowsMax } = parameters
+    const [last, older] = this.#listScanEnd.all({ createdFrom, createdTo, cursorAt, cursorGid, scanRowsMax })
+    return last === undefined || older === undefined ? matches : [...matches, last]
+  }
+}

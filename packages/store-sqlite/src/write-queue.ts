@@ -1,0 +1,160 @@
+import { AssertionError, StoreUnavailableError } from '@counterstep/core'
+import type { RowError, WriteResult } from './messages.ts'
+import type { WorkerLink } from './worker-link.ts'
+
+export interface QueueBounds {
+  readonly batchRowsMax: number
+  readonly batchBytesMax: number
+  readonly queueRowsMax: number
+  readonly queueBytesMax: number
+}
+
+/** The batch under construction. A caller pushes its cells, then asks for its promise. */
+interface Batch {
+  readonly cells: unknown[]
+  readonly pending: PendingWrite[]
+  rows: number
+  bytes: number
+}
+
+export type Fill<Subject> = (cells: unknown[], subject: Subject) => void
+/** `now` is the instant that was sent with the batch. */
+export type Decode<Subject, Result> = (result: WriteResult, now: number, subject: Subject) => Result
+
+interface PendingWrite {
+  readonly settle: (result: WriteResult, now: number) => void
+  readonly reject: (error: Error) => void
+}
+
+/**
+ * Group commit. Idle: what one turn of the event loop brings goes out at its end. While a batch is under way the
+ * next ones collect, in the order of the calls, so one gid may be in a batch several times.
+ */
+export class WriteQueue {
+  readonly #link: WorkerLink
+  readonly #now: () => number
+  readonly #bounds: QueueBounds
+  readonly #batches: Batch[] = []
+  #rows = 0
+  #bytes = 0
+  #isUnderWay = false
+  #isFlushDue = false
+  #onIdle: (() => void) | undefined
+  commits = 0
+  rowsCommitted = 0
+
+  constructor(link: WorkerLink, now: () => number, bounds: QueueBounds) {
+    this.#link = link
+    this.#now = now
+    this.#bounds = bounds
+  }
+
+  /** `fill` pushes the write's cells; they are refused as a whole or sent as a whole. */
+  write<Subject, Result>(
+    size: { readonly rows: number; readonly bytes: number },
+    fill: Fill<Subject>,
+    decode: Decode<Subject, Result>,
+    subject: Subject,
+  ): Promise<Result> {
+    const refusal = this.#refusal(size.bytes)
+    if (refusal !== undefined) return Promise.reject(refusal)
+    const batch = this.#batchFor(size.rows, size.bytes)
+    fill(batch.cells, subject)
+    this.#flushSoon()
+    return new Promise<Result>((resolve, reject) => {
+      const settle = (result: WriteResult, now: number) => {
+        if (isRowError(result)) reject(new AssertionError(result.error))
+        else resolve(decode(result, now, subject))
+      }
+      batch.pending.push({ settle, reject })
+    })
+  }
+
+  /** Resolves when everything queued is settled. */
+  drained(): Promise<void> {
+    if (!this.#isUnderWay && this.#batches.length === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#onIdle = resolve
+    })
+  }
+
+  /** Settles what waits, after the link has broken. */
+  reject(error: StoreUnavailableError): void {
+    for (const batch of this.#batches.splice(0)) for (const write of batch.pending) write.reject(error)
+    this.#isUnderWay = false
+    this.#onIdle?.()
+  }
+
+  #refusal(bytes: number): StoreUnavailableError | undefined {
+    if (this.#link.broken !== undefined) return this.#link.broken
+    const { queueRowsMax, queueBytesMax } = this.#bounds
+    if (this.#rows < queueRowsMax && (this.#bytes === 0 || this.#bytes + bytes <= queueBytesMax))
+      return undefined
+    return new StoreUnavailableError('the write queue is full', { applied: 'no' })
+  }
+
+  #batchFor(rows: number, bytes: number): Batch {
+    const { batchRowsMax, batchBytesMax } = this.#bounds
+    this.#rows += rows
+    this.#bytes += bytes
+    let last = this.#batches.at(-1)
+    if (last === undefined || last.rows + rows > batchRowsMax || last.bytes + bytes > batchBytesMax) {
+      last = { cells: [], pending: [], rows: 0, bytes: 0 }
+      this.#batches.push(last)
+    }
+    last.rows += rows
+    last.bytes += bytes
+    return last
+  }
+
+  #flushSoon(): void {
+    if (this.#isUnderWay || this.#isFlushDue) return
+    this.#isFlushDue = true
+    setImmediate(() => {
+      this.#isFlushDue = false
+      this.#flush()
+    })
+  }
+
+  #flush(): void {
+    if (this.#isUnderWay) return
+    const batch = this.#batches.shift()
+    if (batch === undefined) {
+      this.#onIdle?.()
+      return
+    }
+    this.#isUnderWay = true
+    const { cells, rows, bytes } = batch
+    const now = this.#now()
+    this.#rows -= rows
+    this.#bytes -= bytes
+    this.#link.write(
+      { type: 'write', now, cells, rows, bytes },
+      {
+        written: (results) => this.#settle(batch, results, now),
+        notWritten: (error) => this.#rejectBatch(batch, error),
+      },
+    )
+  }
+
+  #settle(batch: Batch, results: readonly WriteResult[], now: number): void {
+    this.commits += 1
+    this.rowsCommitted += batch.rows
+    this.#isUnderWay = false
+    batch.pending.forEach((write, i) => {
+      write.settle(results[i] ?? { error: 'no result' }, now)
+    })
+    // After the callers' own reactions, so that their next writes ride along.
+    this.#flushSoon()
+  }
+
+  #rejectBatch(batch: Batch, error: StoreUnavailableError): void {
+    this.#isUnderWay = false
+    for (const write of batch.pending) write.reject(error)
+    this.#flushSoon()
+  }
+}
+
+function isRowError(result: WriteResult): result is RowError {
+  return typeof result === 'object' && 'error' in result
+}

@@ -1,0 +1,1 @@
+SELECT live, owned, due_at, format FROM transactions WHERE gid = ?
