@@ -1,0 +1,68 @@
+import { type ErrorCode, isCounterstepError, type Problem } from '@counterstep/protocol'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { drain } from './http/drain.ts'
+import { problemOf, problemOfError } from './http/problem.ts'
+import { sendProblem } from './http/send-problem.ts'
+import type { Logger } from './logger.ts'
+
+interface FrameworkProblem {
+  readonly code: ErrorCode
+  readonly detail: string
+  readonly status?: number
+}
+
+/** Fastify's own refusals. Their texts are not passed on: some quote the request. */
+const FRAMEWORK_PROBLEMS: Readonly<Record<string, FrameworkProblem>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'SAGA_BODY_TOO_LARGE', detail: 'the body is too large' },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    code: 'SAGA_UNSUPPORTED_MEDIA_TYPE',
+    detail: 'the content type must be application/json',
+  },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
+    code: 'SAGA_INVALID',
+    status: 400,
+    detail: 'the body is not as long as its content length says',
+  },
+  FST_ERR_BAD_URL: { code: 'SAGA_GID_INVALID', detail: 'the path is not valid percent-encoding' },
+  FST_ERR_MAX_PARAM_LENGTH: { code: 'SAGA_GID_INVALID', detail: 'the gid is too long' },
+  FST_ERR_HANDLER_TIMEOUT: {
+    code: 'SAGA_STORE_UNAVAILABLE',
+    detail: 'there was no answer in time; what was asked may still happen',
+  },
+}
+
+export type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void
+
+/** Answers every error as a problem. What is not ours by code is a 500 that says nothing of the inside. */
+export function errorHandler(logger: Logger): ErrorHandler {
+  return function handleError(error, request, reply) {
+    const problem = knownProblem(error)
+    if (problem?.code === 'SAGA_BODY_TOO_LARGE') {
+      drain(request.raw, () => sendProblem(reply, problem))
+    } else if (problem !== undefined && problem.status !== 500) {
+      sendProblem(reply, problem)
+    } else {
+      const { method, routeOptions } = request
+      logger.error({ err: error, requestId: request.id, method, route: routeOptions?.url }, 'request failed')
+      reply.header('counterstep-request-id', request.id)
+      sendProblem(reply, problemOf('SAGA_INTERNAL', { detail: 'an internal error; it was logged' }))
+    }
+  }
+}
+
+function knownProblem(error: unknown): Problem | undefined {
+  if (isCounterstepError(error)) return problemOfError(error)
+  if (!(error instanceof Error)) return undefined
+  if ('code' in error && typeof error.code === 'string') {
+    const known = FRAMEWORK_PROBLEMS[error.code]
+    if (known !== undefined) return problemOf(known.code, known)
+  }
+  return clientFault(error)
+}
+
+/** A body that broke off, or a refusal of fastify that has no line above. */
+function clientFault(error: Error): Problem | undefined {
+  const status = 'statusCode' in error ? error.statusCode : undefined
+  if (typeof status !== 'number' || status < 400 || status > 499) return undefined
+  return problemOf('SAGA_INVALID', { status, detail: 'the request could not be read' })
+}

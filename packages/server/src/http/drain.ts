@@ -1,0 +1,31 @@
+import type { IncomingMessage } from 'node:http'
+
+const DRAINED_BYTES_MAX = 16 * 1024 * 1024
+const DRAIN_MS_MAX = 2_000
+
+/**
+ * Reads on, and drops, what a sender still sends, then calls `done`. Answering at once would end the connection
+ * under him, and he would see a broken pipe instead of the answer. Bounded in bytes and time.
+ */
+export function drain(request: IncomingMessage, done: () => void): void {
+  let drainedBytes = 0
+  const finish = () => {
+    clearTimeout(timer)
+    request.off('data', count).off('end', finish).off('close', finish)
+    done()
+  }
+  const count = (chunk: Buffer) => {
+    drainedBytes += chunk.length
+    if (drainedBytes > DRAINED_BYTES_MAX) finish()
+  }
+  const timer = setTimeout(finish, DRAIN_MS_MAX)
+  if (request.readableEnded || request.destroyed || announcedBytes(request) > DRAINED_BYTES_MAX) {
+    finish()
+    return
+  }
+  request.on('data', count).on('end', finish).on('close', finish).resume()
+}
+
+function announcedBytes(request: IncomingMessage): number {
+  return Number(request.headers['content-length'] ?? 0)
+}

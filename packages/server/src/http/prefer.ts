@@ -1,0 +1,47 @@
+import { WAIT_MS_MAX } from '@counterstep/protocol'
+
+const WAIT_SECONDS_MAX = WAIT_MS_MAX / 1000
+
+/**
+ * The seconds of `wait=N` in a Prefer header (RFC 7240), capped at 60; undefined when it is absent or malformed,
+ * which the RFC has us ignore.
+ */
+export function waitSecondsOf(header: string | readonly string[] | undefined): number | undefined {
+  if (header === undefined) return undefined
+  const preferences = preferencesOf(typeof header === 'string' ? header : header.join(','))
+  // "If any preference is specified more than once, only the first instance is to be considered."
+  const wait = preferences.find(({ name }) => name === 'wait')
+  const digits = /^(?:(\d{1,9})|"(\d{1,9})")$/.exec(wait?.value ?? '')
+  return digits === null ? undefined : Math.min(Number(digits[1] ?? digits[2]), WAIT_SECONDS_MAX)
+}
+
+interface Preference {
+  readonly name: string
+  readonly value: string
+}
+
+/** preference = token [ BWS "=" BWS word ] *( OWS ";" [ OWS parameter ] ), joined by commas; parameters are dropped. */
+function preferencesOf(text: string): readonly Preference[] {
+  const preferences: Preference[] = []
+  let start = 0
+  let end = -1
+  let quoted = false
+  for (let at = 0; at <= text.length; at += 1) {
+    const character = text[at]
+    if (quoted && character === '\\') at += 1
+    else if (character === '"') quoted = !quoted
+    else if (character === ';' && !quoted && end === -1) end = at
+    else if (character === undefined || (character === ',' && !quoted)) {
+      preferences.push(preferenceOf(text.slice(start, end === -1 ? at : end)))
+      start = at + 1
+      end = -1
+    }
+  }
+  return preferences
+}
+
+function preferenceOf(text: string): Preference {
+  const equalsAt = text.indexOf('=')
+  if (equalsAt === -1) return { name: text.trim().toLowerCase(), value: '' }
+  return { name: text.slice(0, equalsAt).trim().toLowerCase(), value: text.slice(equalsAt + 1).trim() }
+}

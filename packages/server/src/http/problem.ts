@@ -1,0 +1,41 @@
+import { STATUS_CODES } from 'node:http'
+import type { CounterstepError, ErrorCode, Fault, InvalidRequestError, Problem } from '@counterstep/protocol'
+import { STATUS_OF_CODE } from './status-of-code.ts'
+
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
+
+/** What a problem may say beside its code. `status` is only for HTTP's own refusals, which share a code. */
+export interface ProblemParts {
+  readonly detail: string
+  readonly status?: number
+  readonly gid?: string
+  readonly faults?: readonly Fault[]
+}
+
+export function problemOf(code: ErrorCode, parts: ProblemParts): Problem {
+  const status = parts.status ?? STATUS_OF_CODE[code]
+  const firstFault = parts.faults?.[0]
+  return {
+    type: `urn:counterstep:error:${code}`,
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail: parts.detail,
+    code,
+    ...(parts.gid === undefined ? {} : { gid: parts.gid }),
+    ...(firstFault === undefined ? {} : { path: firstFault.path }),
+    ...(parts.faults === undefined ? {} : { faults: parts.faults }),
+  }
+}
+
+/** Reads fields instead of classes, since the error may come from another copy of the protocol package. */
+export function problemOfError(error: CounterstepError): Problem {
+  return problemOf(error.code, {
+    detail: error.message,
+    ...('gid' in error && typeof error.gid === 'string' ? { gid: error.gid } : {}),
+    ...(hasFaults(error) ? { faults: error.faults } : {}),
+  })
+}
+
+function hasFaults(error: CounterstepError): error is InvalidRequestError {
+  return 'faults' in error && Array.isArray(error.faults)
+}

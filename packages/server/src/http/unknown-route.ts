@@ -1,0 +1,36 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { problemOf } from './problem.ts'
+import { sendProblem } from './send-problem.ts'
+
+interface KnownPath {
+  readonly pattern: RegExp
+  readonly methods: Set<string>
+}
+
+/** Answers what no route takes: 405 with Allow where another method would do, else 404. Call it before the routes. */
+export function answerUnknownRoutes(app: FastifyInstance): void {
+  const paths = new Map<string, KnownPath>()
+  app.addHook('onRoute', (route) => {
+    const known = paths.get(route.url) ?? { pattern: patternOf(route.url), methods: new Set() }
+    for (const method of [route.method].flat()) known.methods.add(method)
+    paths.set(route.url, known)
+  })
+  app.setNotFoundHandler(function handleUnknownRoute(request: FastifyRequest, reply: FastifyReply) {
+    const path = request.url.split('?', 1)[0] ?? ''
+    const known = [...paths.values()].find(({ pattern }) => pattern.test(path))
+    if (known === undefined) {
+      return sendProblem(reply, problemOf('SAGA_ROUTE_UNKNOWN', { detail: 'there is nothing at this path' }))
+    }
+    reply.header('allow', [...known.methods].sort().join(', '))
+    const detail = 'this path does not take this method; see Allow'
+    return sendProblem(reply, problemOf('SAGA_METHOD_NOT_ALLOWED', { detail }))
+  })
+}
+
+function patternOf(url: string): RegExp {
+  const segments = url.split('/').map((segment) => {
+    if (segment.startsWith(':')) return '[^/]+'
+    return segment === '*' ? '.*' : segment.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&')
+  })
+  return new RegExp(`^${segments.join('/')}$`)
+}

@@ -1,0 +1,93 @@
+import type { Fault } from '@counterstep/protocol'
+import { isExactNumber } from './exact-number.ts'
+
+const NUMBER_END = /[0-9.eE+-]+/y
+
+/** An open array or object, and the place in it that is being read. */
+interface Container {
+  readonly type: 'array' | 'object'
+  index: number
+  key: string
+}
+
+/**
+ * Walks a text that JSON.parse has accepted and returns its first fault that JSON.parse cannot show: a number that
+ * would be changed, or a key that poisons prototypes. Linear in the length of the text, and not recursive.
+ */
+export function findFault(text: string): Fault | undefined {
+  const open: Container[] = []
+  let keyExpected = false
+  let at = 0
+  while (at < text.length) {
+    const character = text[at]
+    const container = open.at(-1)
+    if (character === '"') {
+      const end = endOfString(text, at)
+      if (keyExpected && container !== undefined) {
+        container.key = decodeString(text.slice(at, end))
+        if (isPoisonous(open)) return poisonFault(open)
+        keyExpected = false
+      }
+      at = end
+    } else if (character === '{' || character === '[') {
+      open.push({ type: character === '{' ? 'object' : 'array', index: 0, key: '' })
+      keyExpected = character === '{'
+      at += 1
+    } else if (character === '}' || character === ']') {
+      open.pop()
+      keyExpected = false
+      at += 1
+    } else if (character === ',') {
+      if (container !== undefined) container.index += 1
+      keyExpected = container?.type === 'object'
+      at += 1
+    } else if (isNumberStart(character)) {
+      const end = endOfNumber(text, at)
+      if (!isExactNumber(text.slice(at, end))) return numberFault(open)
+      at = end
+    } else {
+      at += 1
+    }
+  }
+  return undefined
+}
+
+function endOfString(text: string, start: number): number {
+  let at = start + 1
+  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1
+  return at + 1
+}
+
+function endOfNumber(text: string, start: number): number {
+  NUMBER_END.lastIndex = start
+  NUMBER_END.test(text)
+  return NUMBER_END.lastIndex
+}
+
+function isNumberStart(character: string | undefined): boolean {
+  return character === '-' || (character !== undefined && character >= '0' && character <= '9')
+}
+
+function decodeString(literal: string): string {
+  return literal.includes('\\') ? String(JSON.parse(literal)) : literal.slice(1, -1)
+}
+
+function isPoisonous(open: readonly Container[]): boolean {
+  const key = open.at(-1)?.key
+  return key === '__proto__' || (key === 'prototype' && open.at(-2)?.key === 'constructor')
+}
+
+function poisonFault(open: readonly Container[]): Fault {
+  const message = 'keys that reach a prototype are refused: __proto__, and prototype in constructor'
+  return { code: 'SAGA_INVALID', path: pointerOf(open), message }
+}
+
+function numberFault(open: readonly Container[]): Fault {
+  const message = 'a double cannot hold this number exactly; send it as a string'
+  return { code: 'SAGA_NUMBER_NOT_EXACT', path: pointerOf(open), message }
+}
+
+function pointerOf(open: readonly Container[]): string {
+  const tokens = open.map((each) => (each.type === 'array' ? String(each.index) : each.key))
+  return tokens.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}

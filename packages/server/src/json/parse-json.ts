@@ -1,0 +1,38 @@
+import { isUtf8 } from 'node:buffer'
+import { InvalidRequestError } from '@counterstep/protocol'
+import { findFault } from './find-fault.ts'
+
+// A decimal of at most 15 significant digits and no exponent survives a double. So only a literal with 16 digits or
+// dots in a row, or with an exponent, needs the slow look. A literal follows a blank, a colon, a comma or a bracket,
+// so the hex digits of a UUID in a string ("…1e5…") do not ask for it.
+const MAY_HOLD_AN_INEXACT_NUMBER = /[\s:,[]-?[0-9](?:[0-9.]{15}|[0-9.]*[eE])/
+
+/** What the caller sent, as JavaScript holds it without changing a number. Throws an InvalidRequestError. */
+export function parseJson(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw malformed('the body is not valid UTF-8')
+  const text = bytes.toString('utf8')
+  const value = parseText(text)
+  if (typeof value === 'number' || MAY_HOLD_AN_INEXACT_NUMBER.test(text) || mayHoldPoisonousKey(text)) {
+    const fault = findFault(text)
+    if (fault !== undefined) throw new InvalidRequestError([fault])
+  }
+  return value
+}
+
+// Three searches: one regular expression with alternatives took four times as long. An escape may hide a letter.
+function mayHoldPoisonousKey(text: string): boolean {
+  return text.includes('__proto__"') || text.includes('"constructor"') || text.includes('\\u00')
+}
+
+function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Without the parser's own text and cause: they quote the body.
+    throw malformed('the body is not valid JSON')
+  }
+}
+
+function malformed(message: string): InvalidRequestError {
+  return new InvalidRequestError([{ code: 'SAGA_MALFORMED_JSON', path: '', message }])
+}

@@ -1,0 +1,23 @@
+import { type DestinationStream, pino } from 'pino'
+import { loggedError } from './logged-error.ts'
+
+/** What the server asks of a logger: the part of pino's that it uses. */
+export interface Logger {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+export interface LoggerOptions {
+  readonly level?: 'debug' | 'info' | 'warn' | 'error' | 'silent'
+  /** Default: standard output. */
+  readonly destination?: DestinationStream
+}
+
+/** A pino logger whose errors are cut down to what cannot hold a payload. */
+export function createLogger({ level = 'info', destination }: LoggerOptions = {}): Logger {
+  const options = { level, serializers: { err: loggedError } }
+  return destination === undefined ? pino(options) : pino(options, destination)
+}
+
+export const silentLogger: Logger = createLogger({ level: 'silent' })

@@ -1,0 +1,80 @@
+import type { Store, StoreStats } from '@counterstep/core'
+import type { EngineApi } from '@counterstep/engine'
+import { UNFINISHED_STATUSES } from '@counterstep/protocol'
+import { Gauge, type Registry } from 'prom-client'
+
+/** Scrapes may be frequent; counting rows is not free. */
+const STATS_AGE_MAX_MS = 5_000
+
+export function registerEngineGauges(registry: Registry, engine: EngineApi): void {
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read())
+      },
+    })
+  gauge('counterstep_ready', '1 while new work is taken.', () => (engine.health().ready ? 1 : 0))
+  gauge('counterstep_transactions_in_flight', 'Held by this node.', () => engine.health().inFlight)
+  gauge('counterstep_transactions_in_flight_max', 'The bound.', () => engine.health().inFlightMax)
+}
+
+/** Figures of the store. While it does not answer they are absent, and `counterstep_store_stats_up` is 0. */
+export function registerStoreGauges(registry: Registry, store: Pick<Store, 'stats'>): void {
+  const read = cachedStats(store)
+  const gauge = (name: string, help: string, set: (gauge: Gauge, stats: StoreStats) => void) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        this.reset()
+        const stats = await read()
+        if (stats === undefined) this.remove()
+        else set(this, stats)
+      },
+    })
+  gauge('counterstep_store_attention', 'Unfinished, and for a person to look at.', (gauge, stats) =>
+    gauge.set(stats.attention),
+  )
+  gauge('counterstep_store_oldest_due_age_seconds', 'How late the oldest due row is.', (gauge, stats) =>
+    gauge.set(Math.max(0, stats.now - (stats.oldestDueAt ?? stats.now)) / 1000),
+  )
+  new Gauge({
+    name: 'counterstep_store_stats_up',
+    help: '1 while the store answers for its figures.',
+    registers: [registry],
+    async collect() {
+      this.set((await read()) === undefined ? 0 : 1)
+    },
+  })
+  new Gauge({
+    name: 'counterstep_store_unfinished',
+    help: 'Unfinished transactions.',
+    labelNames: ['status'],
+    registers: [registry],
+    async collect() {
+      this.reset()
+      const stats = await read()
+      if (stats === undefined) return
+      for (const status of UNFINISHED_STATUSES) this.set({ status }, stats.unfinished[status])
+    },
+  })
+}
+
+/** One call at a time and at most one in 5 s, failures included. */
+function cachedStats(store: Pick<Store, 'stats'>): () => Promise<StoreStats | undefined> {
+  let cached: Promise<StoreStats | undefined> | undefined
+  let readAt = 0
+  return function readStats() {
+    const now = performance.now()
+    if (cached === undefined || now - readAt >= STATS_AGE_MAX_MS) {
+      readAt = now
+      // A store that does not answer is shown by the gauge, and reported by the engine.
+      cached = store.stats().catch(() => undefined)
+    }
+    return cached
+  }
+}

@@ -1,0 +1,129 @@
+import type { EngineEvent, EngineObserver, StoreOutcome, StoreVerb } from '@counterstep/engine'
+import {
+  FINAL_STATUSES,
+  type FinalStatus,
+  KINDS,
+  type Kind,
+  OPS,
+  type Op,
+  RESULTS,
+  type Result,
+} from '@counterstep/protocol'
+import { Counter, Histogram, type Registry } from 'prom-client'
+
+const CALL_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+const WHOLE_BUCKETS_SECONDS = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 600, 3_600, 86_400,
+]
+const STORE_VERBS: readonly StoreVerb[] = [
+  'create',
+  'read',
+  'update',
+  'renew',
+  'claim-due',
+  'claim',
+  'list',
+  'stats',
+  'purge',
+]
+const STORE_OUTCOMES: readonly StoreOutcome[] = ['ok', 'conflict', 'fenced', 'unavailable']
+/** Event names are stable and few; a mistake in one must not grow the label without end. */
+const EVENT_NAMES_MAX = 100
+
+/** Counts what the engine tells. Each child of a metric is looked up once, here, and not on the hot path. */
+export function prometheusObserver(
+  registry: Registry,
+  onEvent?: (event: EngineEvent) => void,
+): EngineObserver {
+  const registers = [registry]
+  const accepted = new Counter({
+    name: 'counterstep_transactions_accepted_total',
+    help: 'Transactions accepted by this node.',
+    labelNames: ['kind'],
+    registers,
+  })
+  const refused = new Counter({
+    name: 'counterstep_transactions_refused_total',
+    help: 'Submits refused without storing anything.',
+    labelNames: ['code'],
+    registers,
+  })
+  const claimed = new Counter({
+    name: 'counterstep_transactions_claimed_total',
+    help: 'Transactions taken over from the due index.',
+    registers,
+  })
+  const acceptedOf = tableOf(KINDS, (kind) => accepted.labels(kind))
+  return {
+    accepted: (kind) => acceptedOf[kind].inc(),
+    refused: (code) => refused.inc({ code }),
+    claimed: (count) => claimed.inc(count),
+    finished: observeFinished(registry),
+    branchCalled: observeBranchCalls(registry),
+    storeCalled: observeStoreCalls(registry),
+    event: countEvents(registry, onEvent),
+  }
+}
+
+function observeFinished(registry: Registry): EngineObserver['finished'] {
+  const histogram = new Histogram({
+    name: 'counterstep_transaction_duration_seconds',
+    help: 'From accept to a durable end.',
+    labelNames: ['kind', 'status'],
+    buckets: WHOLE_BUCKETS_SECONDS,
+    registers: [registry],
+  })
+  const children = tableOf(KINDS, (kind) =>
+    tableOf(FINAL_STATUSES, (status) => histogram.labels(kind, status)),
+  )
+  return (kind: Kind, status: FinalStatus, durationMs) => children[kind][status].observe(durationMs / 1000)
+}
+
+function observeBranchCalls(registry: Registry): EngineObserver['branchCalled'] {
+  const histogram = new Histogram({
+    name: 'counterstep_branch_call_duration_seconds',
+    help: 'One attempt to call a branch.',
+    labelNames: ['op', 'result'],
+    buckets: CALL_BUCKETS_SECONDS,
+    registers: [registry],
+  })
+  const children = tableOf(OPS, (op) => tableOf(RESULTS, (result) => histogram.labels(op, result)))
+  return (op: Op, result: Result, durationMs) => children[op][result].observe(durationMs / 1000)
+}
+
+function observeStoreCalls(registry: Registry): EngineObserver['storeCalled'] {
+  const histogram = new Histogram({
+    name: 'counterstep_store_call_duration_seconds',
+    help: 'One call of the store, its queue included.',
+    labelNames: ['verb', 'outcome'],
+    buckets: CALL_BUCKETS_SECONDS,
+    registers: [registry],
+  })
+  const children = tableOf(STORE_VERBS, (verb) =>
+    tableOf(STORE_OUTCOMES, (outcome) => histogram.labels(verb, outcome)),
+  )
+  return (verb, outcome, durationMs) => children[verb][outcome].observe(durationMs / 1000)
+}
+
+function countEvents(registry: Registry, onEvent?: (event: EngineEvent) => void): EngineObserver['event'] {
+  const events = new Counter({
+    name: 'counterstep_engine_events_total',
+    help: 'What the engine reported for people to read.',
+    labelNames: ['level', 'event'],
+    registers: [registry],
+  })
+  const names = new Set<string>()
+  return (event) => {
+    if (names.size < EVENT_NAMES_MAX) names.add(event.name)
+    events.inc({ level: event.level, event: names.has(event.name) ? event.name : 'other' })
+    onEvent?.(event)
+  }
+}
+
+function tableOf<Key extends string, Value>(
+  keys: readonly Key[],
+  of: (key: Key) => Value,
+): Record<Key, Value> {
+  // Built from all keys, so that no look-up can miss.
+  return Object.fromEntries(keys.map((key) => [key, of(key)])) as Record<Key, Value>
+}

@@ -1,0 +1,10 @@
+import { collectDefaultMetrics, Registry } from 'prom-client'
+
+export type { Registry } from 'prom-client'
+
+/** A registry of our own, never prom-client's global one, with the figures of this process. */
+export function createRegistry(): Registry {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  return registry
+}

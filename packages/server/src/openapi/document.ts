@@ -1,0 +1,113 @@
+import { STATUS_CODES } from 'node:http'
+import type { ErrorCode } from '@counterstep/protocol'
+import { problemOf } from '../http/problem.ts'
+import { RETRY_AFTER_SECONDS } from '../http/send-problem.ts'
+import { STATUS_OF_CODE } from '../http/status-of-code.ts'
+import type { Answer, JsonObject, Operation } from './operation.ts'
+import { schemaComponents } from './schema-components.ts'
+
+const COMMON_PROBLEMS: readonly ErrorCode[] = ['SAGA_INTERNAL', 'SAGA_STOPPING']
+
+/** The OpenAPI 3.1 document of these operations. Built by hand: there is no generator between it and the schemas. */
+export function openApiDocument(operations: readonly Operation[], version: string): JsonObject {
+  const paths: Record<string, Record<string, JsonObject>> = {}
+  for (const operation of operations) {
+    const path = paths[operation.path] ?? {}
+    path[operation.method] = operationObject(operation)
+    paths[operation.path] = path
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Counterstep',
+      version,
+      description:
+        'Distributed transactions over HTTP. Every error is a problem (RFC 9457) with a stable code.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    tags: [
+      { name: 'transactions', description: 'Submit, look at and command transactions.' },
+      { name: 'operations', description: 'Health, metrics and this document.' },
+    ],
+    paths,
+    components: { schemas: schemaComponents() },
+  }
+}
+
+function operationObject(operation: Operation): JsonObject {
+  const { id, tag, summary, description, parameters, body, answers, problems } = operation
+  const answerEntries = Object.entries(answers).map(([status, answer]) => [status, answerObject(answer)])
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...(parameters === undefined ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: body.required, content: jsonContent(body.schema, body.example) } }),
+    responses: {
+      ...problemObjects([...problems, ...COMMON_PROBLEMS]),
+      ...Object.fromEntries(answerEntries),
+    },
+  }
+}
+
+function answerObject(answer: Answer): JsonObject {
+  if ('contentType' in answer) {
+    const content = { [answer.contentType]: { schema: { type: 'string' } } }
+    return { description: answer.description, content }
+  }
+  const { description, schema, example, headers } = answer
+  const headerEntries = Object.entries(headers ?? {}).map(([name, text]) => [
+    name,
+    { description: text, schema: { type: 'string' } },
+  ])
+  return {
+    description,
+    ...(headers === undefined ? {} : { headers: Object.fromEntries(headerEntries) }),
+    content: jsonContent(schema, example),
+  }
+}
+
+function jsonContent(schema: string, example: unknown): JsonObject {
+  return { 'application/json': { schema: reference(schema), example } }
+}
+
+/** One response for each status, with one example for each code that has it. */
+function problemObjects(codes: readonly ErrorCode[]): JsonObject {
+  const byStatus = new Map<number, ErrorCode[]>()
+  for (const code of new Set(codes)) {
+    const status = STATUS_OF_CODE[code]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  }
+  const responses = [...byStatus].map(([status, sharers]) => {
+    const examples = sharers.map((code) => [code, { value: problemOf(code, { detail: 'why, for people' }) }])
+    return [
+      status,
+      {
+        description: STATUS_CODES[status] ?? 'Error',
+        ...headersOf(status),
+        content: {
+          'application/problem+json': {
+            schema: reference('Problem'),
+            examples: Object.fromEntries(examples),
+          },
+        },
+      },
+    ]
+  })
+  return Object.fromEntries(responses)
+}
+
+function headersOf(status: number): JsonObject {
+  if (status !== 503) return {}
+  const description = 'Seconds after which to ask again.'
+  const schema = { type: 'integer', examples: [RETRY_AFTER_SECONDS] }
+  return { headers: { 'Retry-After': { description, schema } } }
+}
+
+function reference(schema: string): JsonObject {
+  return { $ref: `#/components/schemas/${schema}` }
+}

@@ -1,0 +1,108 @@
+import type { SubmitRequest, SubmitView, TransactionPage, TransactionView } from '@counterstep/protocol'
+
+const ACCEPTED_AT = 1_795_132_800_000
+
+export const submitExample: SubmitRequest = {
+  gid: 'order-4711',
+  branches: [
+    {
+      id: 'debit',
+      action: 'http://127.0.0.1:9001/debit',
+      compensation: 'http://127.0.0.1:9001/debit/undo',
+      payload: { account: 'alice', cents: 1250 },
+    },
+    {
+      id: 'credit',
+      action: 'http://127.0.0.1:9002/credit',
+      compensation: 'http://127.0.0.1:9002/credit/undo',
+      payload: { account: 'bob', cents: 1250 },
+    },
+  ],
+  deadlineMs: 60_000,
+}
+
+export const acceptedExample: SubmitView = {
+  gid: 'order-4711',
+  kind: 'saga',
+  status: 'submitted',
+  createdAt: ACCEPTED_AT,
+  updatedAt: ACCEPTED_AT,
+  deadlineAt: ACCEPTED_AT + 60_000,
+  epoch: 1,
+  branches: [
+    {
+      id: 'debit',
+      after: [],
+      ops: [{ op: 'action', state: 'calling', attempts: 1, startedAt: ACCEPTED_AT + 2 }],
+    },
+    { id: 'credit', after: ['debit'], ops: [{ op: 'action', state: 'idle', attempts: 0 }] },
+  ],
+  ack: 'durable',
+}
+
+const finished: TransactionView = {
+  gid: 'order-4711',
+  kind: 'saga',
+  status: 'succeeded',
+  createdAt: ACCEPTED_AT,
+  updatedAt: ACCEPTED_AT + 19,
+  deadlineAt: ACCEPTED_AT + 60_000,
+  finishedAt: ACCEPTED_AT + 19,
+  epoch: 1,
+  branches: ['debit', 'credit'].map((id, index) => ({
+    id,
+    after: index === 0 ? [] : ['debit'],
+    ops: [
+      {
+        op: 'action',
+        url: `http://127.0.0.1:900${index + 1}/${id}`,
+        state: 'succeeded',
+        attempts: 1,
+        result: 'success',
+        statusCode: 200,
+        answer: '{"ok":true}',
+        startedAt: ACCEPTED_AT + 2 + 8 * index,
+        endedAt: ACCEPTED_AT + 9 + 8 * index,
+        durationMs: 7,
+      },
+    ],
+  })),
+}
+
+export const finishedExample: TransactionView = finished
+export const finishedSubmitExample: SubmitView = { ...finished, ack: 'durable' }
+
+const { ack: _, ...submitted } = acceptedExample
+export const abortingExample: TransactionView = {
+  ...submitted,
+  status: 'aborting',
+  abort: { cause: 'requested', at: ACCEPTED_AT + 40 },
+}
+export const abortedExample: TransactionView = {
+  ...abortingExample,
+  status: 'failed',
+  finishedAt: ACCEPTED_AT + 41,
+}
+export const retriedExample: TransactionView = submitted
+export const stoppedExample: TransactionView = {
+  ...submitted,
+  status: 'stopped',
+  finishedAt: ACCEPTED_AT + 40,
+}
+
+export const pageExample: TransactionPage = {
+  items: [
+    {
+      gid: 'order-4711',
+      kind: 'saga',
+      status: 'submitted',
+      createdAt: ACCEPTED_AT,
+      updatedAt: ACCEPTED_AT,
+      dueAt: ACCEPTED_AT + 10_000,
+      epoch: 1,
+      retrying: false,
+      attention: false,
+    },
+  ],
+  cursor: 'MTc5NTEzMjgwMDAwMC5vcmRlci00NzEx',
+}

@@ -1,0 +1,27 @@
+import type { Operation } from './openapi/operation.ts'
+import { abortOperation } from './routes/abort.ts'
+import { docsOperation } from './routes/docs.ts'
+import { getTransactionOperation } from './routes/get-transaction.ts'
+import { listTransactionsOperation } from './routes/list-transactions.ts'
+import { liveOperation } from './routes/live.ts'
+import { metricsOperation } from './routes/metrics.ts'
+import { openApiOperation } from './routes/open-api.ts'
+import { readyOperation } from './routes/ready.ts'
+import { retryOperation } from './routes/retry.ts'
+import { stopOperation } from './routes/stop.ts'
+import { submitOperation } from './routes/submit.ts'
+
+/** What the OpenAPI document shows, in its order. A test holds it against the routes that fastify has. */
+export const OPERATIONS: readonly Operation[] = [
+  submitOperation,
+  listTransactionsOperation,
+  getTransactionOperation,
+  abortOperation,
+  retryOperation,
+  stopOperation,
+  liveOperation,
+  readyOperation,
+  metricsOperation,
+  openApiOperation,
+  docsOperation,
+]

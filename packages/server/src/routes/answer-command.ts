@@ -1,0 +1,25 @@
+import { type Gid, isFinalStatus, type TransactionView } from '@counterstep/protocol'
+import type { FastifyInstance } from 'fastify'
+import { gidOf } from '../http/gid-of.ts'
+import { JSON_TYPE } from '../http/json-type.ts'
+import { takeNoBody } from '../http/no-body.ts'
+
+export interface CommandRoute {
+  readonly path: string
+  readonly handlerTimeoutMs: number
+  run(gid: Gid): Promise<TransactionView>
+}
+
+/** The commands answer alike: 200 with a final transaction, else 202. */
+export async function answerCommand(app: FastifyInstance, command: CommandRoute): Promise<void> {
+  takeNoBody(app)
+  app.post(
+    command.path,
+    { handlerTimeout: command.handlerTimeoutMs },
+    async function runCommand(request, reply) {
+      const view = await command.run(gidOf(request))
+      reply.code(isFinalStatus(view.status) ? 200 : 202).header('content-type', JSON_TYPE)
+      return reply.send(JSON.stringify(view))
+    },
+  )
+}

@@ -1,0 +1,37 @@
+import { fastifySwagger } from '@fastify/swagger'
+import { fastifySwaggerUi } from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+import type { JsonObject, Operation } from '../openapi/operation.ts'
+
+export const docsOperation: Operation = {
+  method: 'get',
+  path: '/docs',
+  id: 'getDocs',
+  tag: 'operations',
+  summary: 'This document for people, without anything from the network',
+  answers: { 200: { description: 'A page.', contentType: 'text/html' } },
+  problems: [],
+}
+
+// Without the plugin's `upgrade-insecure-requests`, which would break plain HTTP on a loopback port.
+const CONTENT_SECURITY_POLICY = {
+  'default-src': ["'self'"],
+  'base-uri': ["'none'"],
+  'frame-ancestors': ["'none'"],
+  'img-src': ["'self'", 'data:'],
+  'object-src': ["'none'"],
+  'style-src': ["'self'", "'unsafe-inline'"],
+}
+
+export function docsRoute(document: JsonObject) {
+  return async function docsPlugin(app: FastifyInstance): Promise<void> {
+    // The page insists on this plugin; the document that it would make is replaced by ours.
+    await app.register(fastifySwagger, { openapi: {} })
+    await app.register(fastifySwaggerUi, {
+      routePrefix: '/docs',
+      staticCSP: CONTENT_SECURITY_POLICY,
+      transformSpecification: () => document,
+      transformSpecificationClone: false,
+    })
+  }
+}

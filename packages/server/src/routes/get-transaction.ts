@@ -1,0 +1,32 @@
+import type { EngineApi } from '@counterstep/engine'
+import type { FastifyInstance } from 'fastify'
+import { gidOf, unknownGid } from '../http/gid-of.ts'
+import { JSON_TYPE } from '../http/json-type.ts'
+import { finishedExample } from '../openapi/examples.ts'
+import type { Operation } from '../openapi/operation.ts'
+import { gidParameter } from './gid-parameter.ts'
+
+export const getTransactionOperation: Operation = {
+  method: 'get',
+  path: '/v1/transactions/{gid}',
+  id: 'getTransaction',
+  tag: 'transactions',
+  summary: 'Look at a transaction',
+  description:
+    'A final status is shown only when it is durable. Progress shown before that may go back after a crash.',
+  parameters: [gidParameter],
+  answers: { 200: { description: 'The transaction.', schema: 'TransactionView', example: finishedExample } },
+  problems: ['SAGA_GID_INVALID', 'SAGA_UNKNOWN_GID', 'SAGA_STORE_UNAVAILABLE', 'SAGA_STORE_CLOSED'],
+}
+
+export function getTransactionRoute(engine: EngineApi, handlerTimeoutMs: number) {
+  return async function getTransactionPlugin(app: FastifyInstance): Promise<void> {
+    const options = { handlerTimeout: handlerTimeoutMs }
+    app.get('/v1/transactions/:gid', options, async function getTransaction(request, reply) {
+      const gid = gidOf(request)
+      const view = await engine.get(gid)
+      if (view === undefined) throw unknownGid(gid)
+      return reply.header('content-type', JSON_TYPE).send(JSON.stringify(view))
+    })
+  }
+}

@@ -1,0 +1,9 @@
+import type { JsonObject } from '../openapi/operation.ts'
+
+export const gidParameter: JsonObject = {
+  name: 'gid',
+  in: 'path',
+  required: true,
+  description: 'Percent-encoded.',
+  schema: { $ref: '#/components/schemas/Gid' },
+}

@@ -1,0 +1,52 @@
+import type { EngineApi } from '@counterstep/engine'
+import { KINDS, LIST_LIMIT_MAX, STATUSES, type TransactionPage } from '@counterstep/protocol'
+import type { FastifyInstance } from 'fastify'
+import { JSON_TYPE } from '../http/json-type.ts'
+import { writeCursor } from '../http/list-cursor.ts'
+import { LIST_LIMIT_DEFAULT, listQueryOf } from '../http/list-query.ts'
+import { pageExample } from '../openapi/examples.ts'
+import type { JsonObject, Operation } from '../openapi/operation.ts'
+
+const instant = { type: 'integer', minimum: 0 }
+
+export const listTransactionsOperation: Operation = {
+  method: 'get',
+  path: '/v1/transactions',
+  id: 'listTransactions',
+  tag: 'transactions',
+  summary: 'List transactions, newest first',
+  parameters: [
+    {
+      ...filter('status', { type: 'array', items: { type: 'string', enum: STATUSES } }),
+      description: 'Any of these; repeated, or joined by commas.',
+      explode: true,
+    },
+    filter('kind', { type: 'string', enum: KINDS }),
+    filter('retrying', { type: 'boolean' }, 'An op waits to be asked again.'),
+    filter('attention', { type: 'boolean' }, 'A person should look at it.'),
+    filter('createdFrom', instant, 'Milliseconds from the epoch, inclusive.'),
+    filter('createdTo', instant, 'Milliseconds from the epoch, exclusive.'),
+    filter('limit', { type: 'integer', minimum: 1, maximum: LIST_LIMIT_MAX, default: LIST_LIMIT_DEFAULT }),
+    filter('cursor', { type: 'string' }, 'From the page before, with the same filters.'),
+  ],
+  answers: { 200: { description: 'A page.', schema: 'TransactionPage', example: pageExample } },
+  problems: ['SAGA_QUERY_INVALID', 'SAGA_STORE_UNAVAILABLE', 'SAGA_STORE_CLOSED'],
+}
+
+function filter(name: string, schema: JsonObject, description?: string): JsonObject {
+  return { name, in: 'query', ...(description === undefined ? {} : { description }), schema }
+}
+
+export function listTransactionsRoute(engine: EngineApi, handlerTimeoutMs: number) {
+  return async function listTransactionsPlugin(app: FastifyInstance): Promise<void> {
+    const options = { handlerTimeout: handlerTimeoutMs }
+    app.get('/v1/transactions', options, async function listTransactions(request, reply) {
+      const { items, cursor } = await engine.list(listQueryOf(request.query))
+      const page: TransactionPage = {
+        items,
+        ...(cursor === undefined ? {} : { cursor: writeCursor(cursor) }),
+      }
+      return reply.header('content-type', JSON_TYPE).send(JSON.stringify(page))
+    })
+  }
+}

@@ -1,0 +1,21 @@
+import type { FastifyInstance } from 'fastify'
+import { JSON_TYPE } from '../http/json-type.ts'
+import type { Operation } from '../openapi/operation.ts'
+
+export const liveOperation: Operation = {
+  method: 'get',
+  path: '/health/live',
+  id: 'getLiveness',
+  tag: 'operations',
+  summary: 'Whether the process answers',
+  answers: { 200: { description: 'It does.', schema: 'Liveness', example: { status: 'live' } } },
+  problems: [],
+}
+
+const LIVE = JSON.stringify({ status: 'live' })
+
+export async function liveRoute(app: FastifyInstance): Promise<void> {
+  app.get('/health/live', function getLiveness(_request, reply) {
+    reply.header('content-type', JSON_TYPE).send(LIVE)
+  })
+}

@@ -1,0 +1,22 @@
+import type { FastifyInstance } from 'fastify'
+import type { Registry } from 'prom-client'
+import type { Operation } from '../openapi/operation.ts'
+
+export const metricsOperation: Operation = {
+  method: 'get',
+  path: '/metrics',
+  id: 'getMetrics',
+  tag: 'operations',
+  summary: 'Metrics in the text format of Prometheus',
+  answers: { 200: { description: 'The metrics.', contentType: 'text/plain' } },
+  problems: [],
+}
+
+export function metricsRoute(registry: Registry, handlerTimeoutMs: number) {
+  return async function metricsPlugin(app: FastifyInstance): Promise<void> {
+    app.get('/metrics', { handlerTimeout: handlerTimeoutMs }, async function getMetrics(_request, reply) {
+      const text = await registry.metrics()
+      return reply.header('content-type', registry.contentType).send(text)
+    })
+  }
+}

@@ -1,0 +1,22 @@
+import type { FastifyInstance } from 'fastify'
+import { JSON_TYPE } from '../http/json-type.ts'
+import type { JsonObject, Operation } from '../openapi/operation.ts'
+
+export const openApiOperation: Operation = {
+  method: 'get',
+  path: '/openapi.json',
+  id: 'getOpenApi',
+  tag: 'operations',
+  summary: 'This document',
+  answers: { 200: { description: 'OpenAPI 3.1.', schema: 'JsonValue', example: { openapi: '3.1.0' } } },
+  problems: [],
+}
+
+export function openApiRoute(document: JsonObject) {
+  const text = JSON.stringify(document)
+  return async function openApiPlugin(app: FastifyInstance): Promise<void> {
+    app.get('/openapi.json', function getOpenApi(_request, reply) {
+      reply.header('content-type', JSON_TYPE).send(text)
+    })
+  }
+}

@@ -1,0 +1,47 @@
+import type { EngineApi } from '@counterstep/engine'
+import type { FastifyInstance } from 'fastify'
+import { finishedExample, retriedExample } from '../openapi/examples.ts'
+import type { Operation } from '../openapi/operation.ts'
+import { answerCommand } from './answer-command.ts'
+import { gidParameter } from './gid-parameter.ts'
+
+export const retryOperation: Operation = {
+  method: 'post',
+  path: '/v1/transactions/{gid}/retry',
+  id: 'retryTransaction',
+  tag: 'transactions',
+  summary: 'Ask again now what waits for its back-off',
+  description: 'Also takes up a transaction that was set aside for a person to look at. Takes no body.',
+  parameters: [gidParameter],
+  answers: {
+    200: {
+      description: 'Durable, and the transaction is final.',
+      schema: 'TransactionView',
+      example: finishedExample,
+    },
+    202: {
+      description: 'Durable; the transaction goes on.',
+      schema: 'TransactionView',
+      example: retriedExample,
+    },
+  },
+  problems: [
+    'SAGA_GID_INVALID',
+    'SAGA_INVALID',
+    'SAGA_BODY_TOO_LARGE',
+    'SAGA_UNSUPPORTED_MEDIA_TYPE',
+    'SAGA_UNKNOWN_GID',
+    'SAGA_ALREADY_FINAL',
+    'SAGA_CONTENDED',
+    'SAGA_OUTCOME_UNKNOWN',
+    'SAGA_STORE_UNAVAILABLE',
+    'SAGA_STORE_CLOSED',
+  ],
+}
+
+export function retryRoute(engine: EngineApi, handlerTimeoutMs: number) {
+  return async function retryPlugin(app: FastifyInstance): Promise<void> {
+    const path = '/v1/transactions/:gid/retry'
+    await answerCommand(app, { path, handlerTimeoutMs, run: (gid) => engine.retry(gid) })
+  }
+}

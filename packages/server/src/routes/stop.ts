@@ -1,0 +1,48 @@
+import type { EngineApi } from '@counterstep/engine'
+import type { FastifyInstance } from 'fastify'
+import { abortingExample, stoppedExample } from '../openapi/examples.ts'
+import type { Operation } from '../openapi/operation.ts'
+import { answerCommand } from './answer-command.ts'
+import { gidParameter } from './gid-parameter.ts'
+
+export const stopOperation: Operation = {
+  method: 'post',
+  path: '/v1/transactions/{gid}/stop',
+  id: 'stopTransaction',
+  tag: 'transactions',
+  summary: 'End a transaction as it is',
+  description:
+    'Nothing more is called, and nothing is undone: for an operator who has cleared it up by hand. Takes no body.',
+  parameters: [gidParameter],
+  answers: {
+    200: {
+      description: 'Durable, and the transaction is final.',
+      schema: 'TransactionView',
+      example: stoppedExample,
+    },
+    202: {
+      description: 'Durable; the transaction goes on.',
+      schema: 'TransactionView',
+      example: abortingExample,
+    },
+  },
+  problems: [
+    'SAGA_GID_INVALID',
+    'SAGA_INVALID',
+    'SAGA_BODY_TOO_LARGE',
+    'SAGA_UNSUPPORTED_MEDIA_TYPE',
+    'SAGA_UNKNOWN_GID',
+    'SAGA_ALREADY_FINAL',
+    'SAGA_CONTENDED',
+    'SAGA_OUTCOME_UNKNOWN',
+    'SAGA_STORE_UNAVAILABLE',
+    'SAGA_STORE_CLOSED',
+  ],
+}
+
+export function stopRoute(engine: EngineApi, handlerTimeoutMs: number) {
+  return async function stopPlugin(app: FastifyInstance): Promise<void> {
+    const path = '/v1/transactions/:gid/stop'
+    await answerCommand(app, { path, handlerTimeoutMs, run: (gid) => engine.stop(gid) })
+  }
+}

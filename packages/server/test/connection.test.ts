@@ -1,0 +1,149 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type AppDeps, buildApp } from '../src/index.ts'
+import { scriptedEngine, submitViewOf } from './scripted-engine.ts'
+
+const open: FastifyInstance[] = []
+afterEach(async () => {
+  for (const app of open.splice(0)) await app.close()
+})
+
+async function listen(
+  deps: Partial<AppDeps> = {},
+): Promise<{ app: FastifyInstance; port: number; url: string }> {
+  const app = buildApp({ engine: scriptedEngine(), ...deps })
+  open.push(app)
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  return { app, port, url: `http://127.0.0.1:${port}` }
+}
+
+/** Sends raw bytes and gives everything that came back until the end of the connection. */
+async function exchange(port: number, bytes: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (chunk: string) => {
+    answer += chunk
+  })
+  socket.write(bytes)
+  await once(socket, 'close')
+  return answer
+}
+
+function problemIn(answer: string): unknown {
+  expect(answer).toMatch(/content-type: application\/problem\+json/i)
+  return JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))
+}
+
+const close = 'Host: x\r\nConnection: close\r\n'
+const submit = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+
+describe('a connection', () => {
+  it('that does not speak HTTP is answered 400 with a problem', async () => {
+    const { port } = await listen()
+    const answer = await exchange(port, 'GARBAGE\r\n\r\n')
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(problemIn(answer)).toMatchObject({ code: 'SAGA_INVALID', status: 400 })
+  })
+
+  it('with headers that are too large is answered 431 with a problem', async () => {
+    const { port } = await listen()
+    const answer = await exchange(port, `GET / HTTP/1.1\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`)
+    expect(problemIn(answer)).toMatchObject({ code: 'SAGA_HEADER_INVALID', status: 431 })
+  })
+
+  it('that sends too slowly is answered 408 with a problem', async () => {
+    const { port } = await listen({ limits: { requestTimeoutMs: 100, connectionsCheckMs: 20 } })
+    const head = `POST /v1/transactions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n`
+    const answer = await exchange(port, `${head}{"a`)
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /)
+  })
+
+  it('may wait for longer than a request may take to arrive', async () => {
+    const engine = scriptedEngine({
+      submit: async () => {
+        await sleep(400)
+        return submitViewOf('a', { status: 'succeeded' })
+      },
+    })
+    const { url } = await listen({ engine, limits: { requestTimeoutMs: 100, connectionsCheckMs: 20 } })
+    const answer = await fetch(`${url}/v1/transactions`, submit)
+    expect(answer.status).toBe(200)
+  })
+
+  it('answers a path of dot segments, which clients would have resolved, with 400', async () => {
+    const { port } = await listen()
+    for (const gid of ['.', '..', '%2E', '%2e%2E']) {
+      const answer = await exchange(port, `GET /v1/transactions/${gid} HTTP/1.1\r\n${close}\r\n`)
+      expect(problemIn(answer)).toMatchObject({ code: 'SAGA_GID_INVALID', status: 400 })
+    }
+  })
+
+  it('that sends 5 MiB gets its 413 instead of a broken pipe', async () => {
+    const { url } = await listen()
+    const answer = await fetch(`${url}/v1/transactions`, { ...submit, body: 'x'.repeat(5 * 1024 * 1024) })
+    expect(answer.status).toBe(413)
+    expect(await answer.json()).toMatchObject({ code: 'SAGA_BODY_TOO_LARGE' })
+  })
+
+  it('that chunks more than 1 MiB gets its 413', async () => {
+    const { url } = await listen()
+    const body = new ReadableStream({
+      start(controller) {
+        for (let index = 0; index < 20; index += 1) controller.enqueue(Buffer.alloc(100_000, 'x'))
+        controller.close()
+      },
+    })
+    // fetch wants the word for a stream; its type does not know it yet.
+    const options = { ...submit, body, duplex: 'half' } as RequestInit
+    expect((await fetch(`${url}/v1/transactions`, options)).status).toBe(413)
+  })
+
+  it('open while the app closes gets its answer, a 503 problem for what comes after, and then its end', async () => {
+    let release: () => void = () => undefined
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const submit = async () => {
+      await held
+      return submitViewOf('a')
+    }
+    const engine = scriptedEngine({ submit })
+    const { app, port } = await listen({ engine })
+    const head = 'POST /v1/transactions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
+    const request = `${head}Content-Length: 2\r\n\r\n{}`
+    const socket = connect(port, '127.0.0.1')
+    let answers = ''
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      answers += chunk
+    })
+    socket.write(request)
+    while (engine.calls.length === 0) await sleep(5)
+    const startedAt = performance.now()
+    const closed = app.close()
+    await sleep(20)
+    socket.write(request)
+    await sleep(20)
+    release()
+    await Promise.all([closed, once(socket, 'close')])
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
+    expect(answers).toMatch(/^HTTP\/1\.1 202 /)
+    expect(answers).toMatch(/HTTP\/1\.1 503 [\s\S]*SAGA_STOPPING/)
+    expect(engine.calls).toHaveLength(1)
+  })
+
+  it('is answered while 300 others send one header at a time', async () => {
+    const { port, url } = await listen()
+    const slow = Array.from({ length: 300 }, () => connect(port, '127.0.0.1'))
+    for (const socket of slow)
+      socket.on('error', () => undefined).write('POST /v1/transactions HTTP/1.1\r\nHost: x\r\n')
+    await sleep(100)
+    const startedAt = performance.now()
+    expect((await fetch(`${url}/health/live`)).status).toBe(200)
+    expect(performance.now() - startedAt).toBeLessThan(500)
+    for (const socket of slow) socket.destroy()
+  })
+})

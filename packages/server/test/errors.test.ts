@@ -1,0 +1,108 @@
+import { readFile } from 'node:fs/promises'
+import { StoreUnavailableError } from '@counterstep/core'
+import { CounterstepError, ERROR_MEANINGS, type ErrorCode, InvalidRequestError } from '@counterstep/protocol'
+import { describe, expect, it } from 'vitest'
+import { buildApp, createLogger, STATUS_OF_CODE } from '../src/index.ts'
+import { scriptedEngine } from './scripted-engine.ts'
+
+const CANARY = 'canary-3141592'
+
+function logged() {
+  const lines: string[] = []
+  const destination = { write: (line: string) => void lines.push(line) }
+  return { lines, logger: createLogger({ level: 'debug', destination }) }
+}
+
+function failing(error: unknown) {
+  const { lines, logger } = logged()
+  const submit = async () => {
+    throw error
+  }
+  const app = buildApp({ engine: scriptedEngine({ submit }), logger, logRequests: true })
+  const answer = app.inject({
+    method: 'POST',
+    url: `/v1/transactions?${CANARY}=1`,
+    headers: { 'content-type': 'application/json', 'x-secret': CANARY },
+    payload: JSON.stringify({ payload: CANARY }),
+  })
+  return { answer, lines }
+}
+
+describe('an error', () => {
+  for (const code of Object.keys(ERROR_MEANINGS) as ErrorCode[]) {
+    it(`with ${code} is answered ${STATUS_OF_CODE[code]} as a problem`, async () => {
+      const { answer } = failing(new CounterstepError(code, 'the reason'))
+      const { statusCode, headers, ...rest } = await answer
+      expect(statusCode).toBe(STATUS_OF_CODE[code])
+      expect(headers['content-type']).toBe('application/problem+json; charset=utf-8')
+      expect(rest.json()).toMatchObject({ code, status: statusCode })
+      expect(headers['retry-after']).toBe(statusCode === 503 ? '1' : undefined)
+    })
+  }
+
+  const inner = new Error(`driver says ${CANARY}`, { cause: new SyntaxError(`${CANARY} is not valid JSON`) })
+  const insides: readonly unknown[] = [
+    new TypeError(`Cannot read ${CANARY}`),
+    Object.assign(new Error(CANARY), { code: 'ER_DUP_ENTRY', sql: CANARY }),
+    new CounterstepError('SAGA_INTERNAL', 'assertion', { cause: inner }),
+    { payload: CANARY },
+    `thrown ${CANARY}`,
+  ]
+  for (const [index, error] of insides.entries()) {
+    it(`from the inside (${index}) is a 500 that says nothing, and a log line without what the caller sent`, async () => {
+      const { answer, lines } = failing(error)
+      const { statusCode, body, headers } = await answer
+      expect(statusCode).toBe(500)
+      expect(JSON.parse(body)).toMatchObject({
+        code: 'SAGA_INTERNAL',
+        detail: 'an internal error; it was logged',
+      })
+      expect(body).not.toContain(CANARY)
+      const text = lines.join('')
+      expect(text).not.toContain(CANARY)
+      expect(text).toContain('request failed')
+      expect(text).toContain(`"requestId":"${headers['counterstep-request-id']}"`)
+      expect(text).toContain('"route":"/v1/transactions"')
+    })
+  }
+
+  it('that a caller caused is not logged', async () => {
+    const fault = { code: 'SAGA_INVALID', path: CANARY, message: CANARY } as const
+    const { answer, lines } = failing(new InvalidRequestError([fault]))
+    expect((await answer).statusCode).toBe(422)
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toMatch(/"status":422.*"msg":"answered"/)
+    expect(lines[0]).not.toContain(CANARY)
+  })
+
+  it('is logged with its code, its causes and its frames, and a message only of ours and of system calls', () => {
+    const { lines, logger } = logged()
+    const system = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), {
+      code: 'ECONNREFUSED',
+      errno: -111,
+      syscall: 'connect',
+      password: CANARY,
+    })
+    logger.error({ err: new StoreUnavailableError('no answer', { applied: 'no', cause: system }) }, 'x')
+    const { err } = JSON.parse(lines[0] ?? '')
+    expect(err).toMatchObject({ code: 'SAGA_STORE_UNAVAILABLE', message: 'no answer' })
+    expect(err.cause).toMatchObject({ code: 'ECONNREFUSED', message: 'connect ECONNREFUSED 127.0.0.1:1' })
+    expect(err.stack).toMatch(/^\s+at /)
+    expect(lines[0]).not.toContain(CANARY)
+  })
+})
+
+describe('docs/errors.md', () => {
+  it('has one line for each code, with its meaning and its status, and no other', async () => {
+    const page = await readFile(new URL('../../../docs/errors.md', import.meta.url), 'utf8')
+    const rows = [...page.matchAll(/^\| `(\w+)` \| (\w+) \| (\d{3}) \| (.+) \| (.+) \|$/gm)]
+    const shown = Object.fromEntries(rows.map(([, code, meaning, status]) => [code, { meaning, status }]))
+    const codes = Object.keys(ERROR_MEANINGS) as ErrorCode[]
+    const expected = codes.map((code) => [
+      code,
+      { meaning: ERROR_MEANINGS[code], status: String(STATUS_OF_CODE[code]) },
+    ])
+    expect(shown).toEqual(Object.fromEntries(expected))
+    expect(rows).toHaveLength(codes.length)
+  })
+})

@@ -1,0 +1,95 @@
+import type { ListQuery } from '@counterstep/core'
+import { type Gid, isGid } from '@counterstep/protocol'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readCursor, writeCursor } from '../src/http/list-cursor.ts'
+import { buildApp } from '../src/index.ts'
+import { scriptedEngine } from './scripted-engine.ts'
+
+function gidOf(text: string): Gid {
+  if (!isGid(text)) throw new Error(`not a gid: ${text}`)
+  return text
+}
+
+const cursor = writeCursor({ createdAt: 5, gid: gidOf('a.b/c') })
+
+describe('GET /v1/transactions', () => {
+  const rows: readonly (readonly [string, ListQuery])[] = [
+    ['', { limit: 50 }],
+    ['?limit=200', { limit: 200 }],
+    ['?status=submitted', { limit: 50, status: ['submitted'] }],
+    ['?status=submitted,aborting', { limit: 50, status: ['submitted', 'aborting'] }],
+    ['?status=aborting&status=failed,stopped', { limit: 50, status: ['aborting', 'failed', 'stopped'] }],
+    [
+      '?kind=saga&retrying=true&attention=false',
+      { limit: 50, kind: 'saga', retrying: true, attention: false },
+    ],
+    ['?createdFrom=0&createdTo=9007199254740991', { limit: 50, createdFrom: 0, createdTo: 9007199254740991 }],
+    [`?cursor=${cursor}`, { limit: 50, cursor: { createdAt: 5, gid: gidOf('a.b/c') } }],
+  ]
+  for (const [query, expected] of rows) {
+    it(`understands "${query}"`, async () => {
+      const engine = scriptedEngine()
+      const answer = await buildApp({ engine }).inject({ url: `/v1/transactions${query}` })
+      expect(answer.statusCode).toBe(200)
+      expect(engine.calls[0]?.arguments).toEqual([expected])
+    })
+  }
+
+  const bad = [
+    'status=done',
+    'status=',
+    'status=submitted,',
+    'kind=other',
+    'kind=saga&kind=tcc',
+    'retrying=yes',
+    'attention=1',
+    'createdFrom=-1',
+    'createdFrom=1e3',
+    'createdTo=9007199254740993',
+    'limit=0',
+    'limit=201',
+    'limit=',
+    'cursor=',
+    'cursor=x',
+    `cursor=${cursor}%3D`,
+    'colour=red',
+    '__proto__=1',
+  ]
+  for (const query of bad) {
+    it(`refuses "${query}" with the name of the filter`, async () => {
+      const engine = scriptedEngine()
+      const answer = await buildApp({ engine }).inject({ url: `/v1/transactions?${query}` })
+      expect(answer.statusCode).toBe(400)
+      expect(answer.json()).toMatchObject({ code: 'SAGA_QUERY_INVALID', path: query.split('=')[0] })
+      expect(engine.calls).toEqual([])
+    })
+  }
+
+  it('names every fault at once', async () => {
+    const answer = await buildApp({ engine: scriptedEngine() }).inject({
+      url: '/v1/transactions?limit=0&kind=x',
+    })
+    expect(answer.json().faults.map((fault: { path: string }) => fault.path)).toEqual(['kind', 'limit'])
+  })
+
+  it('gives a cursor that comes back as the same pair', async () => {
+    const items = [] as const
+    const list = async () => ({ items, cursor: { createdAt: 7, gid: gidOf('x') } })
+    const engine = scriptedEngine({ list })
+    const app = buildApp({ engine })
+    const page = (await app.inject({ url: '/v1/transactions' })).json()
+    await app.inject({ url: `/v1/transactions?cursor=${page.cursor}` })
+    expect(engine.calls[1]?.arguments).toEqual([{ limit: 50, cursor: { createdAt: 7, gid: 'x' } }])
+  })
+
+  it('reads back any cursor, and never throws on another text', () => {
+    const gids = fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 128 }).filter(isGid)
+    fc.assert(
+      fc.property(fc.maxSafeNat(), gids, (createdAt, gid) => {
+        expect(readCursor(writeCursor({ createdAt, gid }))).toEqual({ createdAt, gid })
+      }),
+    )
+    fc.assert(fc.property(fc.string(), (text) => void readCursor(text)))
+  })
+})

@@ -1,0 +1,195 @@
+import { CounterstepError, ERROR_MEANINGS, type ErrorCode } from '@counterstep/protocol'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { FastifyInstance, InjectOptions } from 'fastify'
+import { describe, expect, it } from 'vitest'
+import { buildApp, OPERATIONS, openApiDocument, STATUS_OF_CODE } from '../src/index.ts'
+import { finishedExample } from '../src/openapi/examples.ts'
+import { scriptedEngine, submitViewOf, viewOf } from './scripted-engine.ts'
+
+interface Media {
+  readonly schema: object
+  readonly example?: unknown
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
+}
+interface OperationObject {
+  readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
+  readonly responses: Readonly<Record<string, { readonly content: Readonly<Record<string, Media>> }>>
+}
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, object>> }
+}
+
+// The document is ours, and the first test below checks it as a whole.
+const document = openApiDocument(OPERATIONS, '0.1.0') as unknown as Document
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+)
+
+/** Answers are open for clients' sake; here an undocumented member is a fault. */
+function closed(schemas: Document['components']['schemas']): object {
+  const walk = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(walk)
+    if (typeof node !== 'object' || node === null) return node
+    const entries = Object.entries(node).map(([key, value]) => [key, walk(value)])
+    const copy = Object.fromEntries(entries)
+    return 'properties' in node && !('additionalProperties' in node)
+      ? { ...copy, additionalProperties: false }
+      : copy
+  }
+  return Object(walk(schemas))
+}
+
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+ajv.addSchema({ $id: 'doc:', components: { schemas: closed(document.components.schemas) } })
+
+function faultsOf(schema: object, value: unknown): unknown {
+  const text = JSON.stringify(schema).replaceAll('"#/components', '"doc:#/components')
+  const validate = ajv.compile(JSON.parse(text))
+  return validate(value) ? [] : validate.errors
+}
+
+describe('the OpenAPI document', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    const validator = new Validator()
+    const result = await validator.validate(JSON.parse(JSON.stringify(document)))
+    expect(result.errors).toBeUndefined()
+    expect(result.valid).toBe(true)
+    expect(validator.version).toBe('3.1')
+  })
+
+  it('is served as it is, and so is the page, without anything from elsewhere', async () => {
+    const app = buildApp({ engine: scriptedEngine(), version: '0.1.0' })
+    expect((await app.inject({ url: '/openapi.json' })).json()).toEqual(document)
+    expect((await app.inject({ url: '/docs/json' })).json()).toEqual(document)
+    const page = await app.inject({ url: '/docs' })
+    expect(page.statusCode).toBe(200)
+    expect(page.headers['content-security-policy']).toContain("default-src 'self'")
+    for (const [, source = ''] of page.body.matchAll(/(?:src|href)="([^"]+)"/g)) {
+      expect(source).toMatch(/^\/docs\/static\//)
+      expect((await app.inject({ url: source })).statusCode).toBe(200)
+    }
+  })
+
+  it('has every route that fastify has, and no other', async () => {
+    const app: FastifyInstance = buildApp({ engine: scriptedEngine() })
+    const routes = new Set<string>()
+    app.addHook('onRoute', ({ method, url }) => {
+      const isPagePart = url.startsWith('/docs/')
+      if (method !== 'HEAD' && !isPagePart) routes.add(`${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`)
+    })
+    await app.ready()
+    expect(routes).toEqual(new Set(operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`)))
+  })
+
+  it('changes state by POST only', () => {
+    for (const { method } of OPERATIONS) expect(['get', 'post']).toContain(method)
+  })
+
+  it('names every code that a route can answer with', () => {
+    const named = new Set(OPERATIONS.flatMap(({ problems }) => problems))
+    const elsewhere: ErrorCode[] = [
+      'SAGA_INTERNAL', // In every route.
+      'SAGA_STOPPING', // In every route.
+      'SAGA_ROUTE_UNKNOWN', // Where there is no route.
+      'SAGA_METHOD_NOT_ALLOWED', // Where there is no route.
+      'SAGA_STORE_IN_USE', // At start.
+      'SAGA_UNREACHABLE', // The SDK's.
+      'SAGA_NOT_FINAL', // The SDK's.
+    ]
+    expect(new Set([...named, ...elsewhere])).toEqual(new Set(Object.keys(ERROR_MEANINGS)))
+  })
+
+  it('has no schema that means "anything" by mistake, and no component that nobody uses', () => {
+    const text = JSON.stringify(document)
+    for (const [name, schema] of Object.entries(document.components.schemas)) {
+      expect(Object.keys(schema).length, name).toBeGreaterThan(0)
+      expect(text, name).toContain(`"#/components/schemas/${name}"`)
+    }
+    expect(text).not.toContain('readOnly')
+    expect(text).not.toContain('$defs')
+  })
+
+  for (const { path, method, operation } of operations) {
+    it(`has examples that fit for ${method} ${path}`, () => {
+      const media = [operation.requestBody, ...Object.values(operation.responses)].flatMap((each) =>
+        Object.values(each?.content ?? {}),
+      )
+      for (const { schema, example, examples } of media) {
+        const values = [example, ...Object.values(examples ?? {}).map(({ value }) => value)]
+        for (const value of values) if (value !== undefined) expect(faultsOf(schema, value)).toEqual([])
+      }
+    })
+  }
+})
+
+describe('every answer fits the document', () => {
+  const refuse = (code: ErrorCode) => async () => {
+    throw new CounterstepError(code, 'the reason')
+  }
+  const submit: InjectOptions = {
+    method: 'POST',
+    url: '/v1/transactions',
+    headers: { 'content-type': 'application/json' },
+    payload: '{}',
+  }
+  const summary = viewOf('a')
+  const item = {
+    gid: 'a',
+    kind: 'saga',
+    status: 'submitted',
+    createdAt: 1,
+    updatedAt: 1,
+    dueAt: 1,
+    epoch: 1,
+    retrying: false,
+    attention: true,
+  } as const
+  const cases: readonly (readonly [string, number, InjectOptions, Parameters<typeof scriptedEngine>[0]])[] = [
+    ['/v1/transactions', 202, submit, { submit: async () => submitViewOf('a') }],
+    ['/v1/transactions', 200, submit, { submit: async () => ({ ...finishedExample, ack: 'memory' }) }],
+    ['/v1/transactions', 400, { ...submit, payload: '{' }, {}],
+    ['/v1/transactions', 413, { ...submit, payload: 'x'.repeat(2 ** 20 + 1) }, {}],
+    ['/v1/transactions', 415, { ...submit, headers: { 'content-type': 'text/plain' } }, {}],
+    ...(OPERATIONS[0]?.problems.map(
+      (code) => ['/v1/transactions', STATUS_OF_CODE[code], submit, { submit: refuse(code) }] as const,
+    ) ?? []),
+    ['/v1/transactions', 500, submit, { submit: refuse('SAGA_INTERNAL') }],
+    ['/v1/transactions', 200, { url: '/v1/transactions' }, { list: async () => ({ items: [item] }) }],
+    ['/v1/transactions', 400, { url: '/v1/transactions?limit=x' }, {}],
+    ['/v1/transactions/{gid}', 200, { url: '/v1/transactions/a' }, { get: async () => finishedExample }],
+    ['/v1/transactions/{gid}', 404, { url: '/v1/transactions/a' }, { get: async () => undefined }],
+    ['/v1/transactions/{gid}', 400, { url: '/v1/transactions/%20' }, {}],
+    ...(['abort', 'retry', 'stop'] as const).flatMap((verb) => {
+      const path = `/v1/transactions/{gid}/${verb}`
+      const call: InjectOptions = { method: 'POST', url: `/v1/transactions/a/${verb}` }
+      const final = async () => ({ ...summary, status: 'stopped' as const })
+      return [
+        [path, 202, call, {}],
+        [path, 200, call, { [verb]: final }],
+        [path, 409, call, { [verb]: refuse('SAGA_ALREADY_FINAL') }],
+        [path, 404, call, { [verb]: refuse('SAGA_UNKNOWN_GID') }],
+        [path, 503, call, { [verb]: refuse('SAGA_CONTENDED') }],
+        [path, 422, { ...call, payload: 'x' }, {}],
+      ] as const
+    }),
+    ['/health/live', 200, { url: '/health/live' }, {}],
+    ['/health/ready', 200, { url: '/health/ready' }, {}],
+    ['/openapi.json', 200, { url: '/openapi.json' }, {}],
+    ['/metrics', 200, { url: '/metrics' }, {}],
+    ['/docs', 200, { url: '/docs' }, {}],
+  ]
+  for (const [path, status, options, script] of cases) {
+    it(`${options.method ?? 'GET'} ${path} ${status}`, async () => {
+      const answer = await buildApp({ engine: scriptedEngine(script) }).inject(options)
+      expect(answer.statusCode).toBe(status)
+      const contentType = String(answer.headers['content-type']).split(';')[0] ?? ''
+      const method = (options.method ?? 'get').toLowerCase()
+      const media = document.paths[path]?.[method]?.responses[status]?.content[contentType]
+      expect(media, `${status} ${contentType} is documented`).toBeDefined()
+      const value = contentType.endsWith('json') ? answer.json() : answer.body
+      expect(faultsOf(media?.schema ?? {}, value)).toEqual([])
+    })
+  }
+})

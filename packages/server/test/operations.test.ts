@@ -1,0 +1,111 @@
+import { CounterstepError } from '@counterstep/protocol'
+import { describe, expect, it, vi } from 'vitest'
+import { buildApp, createRegistry, logEvents, prometheusObserver } from '../src/index.ts'
+import { READY, scriptedEngine } from './scripted-engine.ts'
+
+const STATS = {
+  now: 10_000,
+  unfinished: { prepared: 0, submitted: 7, aborting: 2 },
+  oldestDueAt: 4_000,
+  attention: 1,
+}
+
+describe('health', () => {
+  it('is live without asking the engine', async () => {
+    const answer = await buildApp({ engine: scriptedEngine() }).inject({ url: '/health/live' })
+    expect(answer.statusCode).toBe(200)
+    expect(answer.json()).toEqual({ status: 'live' })
+  })
+
+  it('is ready, with the store and its class', async () => {
+    const answer = await buildApp({ engine: scriptedEngine() }).inject({ url: '/health/ready' })
+    expect(answer.statusCode).toBe(200)
+    expect(answer.json()).toEqual({ status: 'ready', store: READY.store, inFlight: 3, inFlightMax: 4096 })
+  })
+
+  const reasons = [
+    ['stopping', 'SAGA_STOPPING'],
+    ['store-unavailable', 'SAGA_STORE_UNAVAILABLE'],
+  ] as const
+  for (const [reason, code] of reasons) {
+    it(`is a 503 problem when ${reason}, with the same members`, async () => {
+      const engine = scriptedEngine({ health: () => ({ ...READY, ready: false, reason }) })
+      const answer = await buildApp({ engine }).inject({ url: '/health/ready' })
+      expect(answer.statusCode).toBe(503)
+      expect(answer.headers['retry-after']).toBe('1')
+      expect(answer.headers['content-type']).toMatch('application/problem+json')
+      expect(answer.json()).toMatchObject({ code, status: 503, reason, store: READY.store, inFlight: 3 })
+    })
+  }
+})
+
+describe('GET /metrics', () => {
+  it('shows the engine, the store, the process and the answers, by route and not by path', async () => {
+    const registry = createRegistry()
+    const observer = prometheusObserver(registry)
+    observer.accepted('saga')
+    observer.refused('SAGA_OVER_CAPACITY')
+    observer.finished('saga', 'succeeded', 20)
+    observer.branchCalled('action', 'success', 7)
+    observer.storeCalled('create', 'ok', 2)
+    observer.claimed(3)
+    const app = buildApp({ engine: scriptedEngine(), store: { stats: async () => STATS }, registry })
+    for (const gid of ['a', 'b', 'c']) await app.inject({ url: `/v1/transactions/${gid}` })
+    const answer = await app.inject({ url: '/metrics' })
+    expect(answer.headers['content-type']).toMatch(/^text\/plain/)
+    const lines = answer.body.split('\n')
+    for (const line of [
+      'counterstep_transactions_accepted_total{kind="saga"} 1',
+      'counterstep_transactions_refused_total{code="SAGA_OVER_CAPACITY"} 1',
+      'counterstep_transaction_duration_seconds_count{kind="saga",status="succeeded"} 1',
+      'counterstep_branch_call_duration_seconds_sum{op="action",result="success"} 0.007',
+      'counterstep_store_call_duration_seconds_count{verb="create",outcome="ok"} 1',
+      'counterstep_transactions_claimed_total 3',
+      'counterstep_transactions_in_flight 3',
+      'counterstep_ready 1',
+      'counterstep_store_unfinished{status="submitted"} 7',
+      'counterstep_store_attention 1',
+      'counterstep_store_oldest_due_age_seconds 6',
+      'counterstep_store_stats_up 1',
+      'counterstep_http_answers_total{method="GET",route="/v1/transactions/:gid",status="200"} 3',
+    ])
+      expect(lines).toContain(line)
+    expect(answer.body).toContain('process_cpu_user_seconds_total')
+  })
+
+  it('asks the store at most once in five seconds, however often it is scraped', async () => {
+    const stats = vi.fn(async () => STATS)
+    const app = buildApp({ engine: scriptedEngine(), store: { stats } })
+    await Promise.all([1, 2, 3].map(() => app.inject({ url: '/metrics' })))
+    expect(stats).toHaveBeenCalledTimes(1)
+    const clock = vi.spyOn(performance, 'now')
+    const later = performance.now() + 5_001
+    clock.mockReturnValue(later)
+    await app.inject({ url: '/metrics' })
+    clock.mockRestore()
+    expect(stats).toHaveBeenCalledTimes(2)
+  })
+
+  it('goes on without the figures of a store that does not answer', async () => {
+    const stats = async () => {
+      throw new CounterstepError('SAGA_STORE_UNAVAILABLE', 'gone')
+    }
+    const answer = await buildApp({ engine: scriptedEngine(), store: { stats } }).inject({ url: '/metrics' })
+    expect(answer.statusCode).toBe(200)
+    expect(answer.body).toContain('counterstep_store_stats_up 0')
+    expect(answer.body).not.toMatch(/^counterstep_store_(unfinished|attention|oldest)\w*(\{.*)? /m)
+  })
+
+  it('bounds the names of events, and passes each on to the log', async () => {
+    const registry = createRegistry()
+    const lines: unknown[] = []
+    const note = (fields: object, message: string) => void lines.push({ ...fields, message })
+    const observer = prometheusObserver(registry, logEvents({ info: note, warn: note, error: note }))
+    for (let index = 0; index < 200; index += 1) observer.event({ level: 'warn', name: `event-${index}` })
+    const text = await registry.getSingleMetricAsString('counterstep_engine_events_total')
+    expect(text.split('\n').filter((line) => line.startsWith('counterstep'))).toHaveLength(101)
+    expect(text).toContain('{level="warn",event="other"} 100')
+    expect(lines).toHaveLength(200)
+    expect(lines[0]).toEqual({ event: 'event-0', message: 'event-0' })
+  })
+})

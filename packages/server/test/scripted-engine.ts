@@ -1,0 +1,59 @@
+import type { EngineApi, EngineHealth } from '@counterstep/engine'
+import type { Gid, SubmitView, TransactionView } from '@counterstep/protocol'
+
+export interface Call {
+  readonly verb: string
+  readonly arguments: readonly unknown[]
+}
+
+export interface ScriptedEngine extends EngineApi {
+  readonly calls: readonly Call[]
+}
+
+export const READY: EngineHealth = {
+  ready: true,
+  store: { name: 'memory', durabilityClass: 'C', failover: 'none' },
+  inFlight: 3,
+  inFlightMax: 4096,
+}
+
+export function viewOf(gid: string, parts: Partial<TransactionView> = {}): TransactionView {
+  const ops = [{ op: 'action', state: 'calling', attempts: 1 }] as const
+  return {
+    gid,
+    kind: 'saga',
+    status: 'submitted',
+    createdAt: 1_000,
+    updatedAt: 1_000,
+    epoch: 1,
+    branches: [{ id: '01', after: [], ops }],
+    ...parts,
+  }
+}
+
+export function submitViewOf(gid: string, parts: Partial<SubmitView> = {}): SubmitView {
+  return { ...viewOf(gid), ack: 'durable', ...parts }
+}
+
+/** An engine that answers what the test says and notes what it was asked. */
+export function scriptedEngine(script: Partial<EngineApi> = {}): ScriptedEngine {
+  const calls: Call[] = []
+  const note =
+    <Arguments extends readonly unknown[], Value>(verb: string, answer: (...given: Arguments) => Value) =>
+    (...given: Arguments): Value => {
+      calls.push({ verb, arguments: given })
+      return answer(...given)
+    }
+  const command = async (gid: Gid) => viewOf(gid, { status: 'aborting' })
+  return {
+    calls,
+    submit: note('submit', script.submit ?? (async () => submitViewOf('order-1'))),
+    get: note('get', script.get ?? (async (gid: Gid) => viewOf(gid))),
+    list: note('list', script.list ?? (async () => ({ items: [] }))),
+    abort: note('abort', script.abort ?? command),
+    retry: note('retry', script.retry ?? command),
+    stop: note('stop', script.stop ?? command),
+    health: script.health ?? (() => READY),
+    close: script.close ?? (async () => undefined),
+  }
+}

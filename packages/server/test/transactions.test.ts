@@ -1,0 +1,263 @@
+import { CounterstepError, InvalidRequestError } from '@counterstep/protocol'
+import type { InjectOptions } from 'fastify'
+import { describe, expect, it } from 'vitest'
+import { buildApp } from '../src/index.ts'
+import { scriptedEngine, submitViewOf, viewOf } from './scripted-engine.ts'
+
+const branch = { action: 'http://127.0.0.1:9001/debit' }
+const asJson = { 'content-type': 'application/json' }
+
+function submitWith(payload: string | Buffer, headers: Record<string, string> = asJson): InjectOptions {
+  return { method: 'POST', url: '/v1/transactions', payload, headers }
+}
+
+describe('POST /v1/transactions', () => {
+  it('answers 202 with the place of a transaction that goes on', async () => {
+    const engine = scriptedEngine({ submit: async () => submitViewOf('a/b c%') })
+    const answer = await buildApp({ engine }).inject(submitWith(JSON.stringify({ branches: [branch] })))
+    expect(answer.statusCode).toBe(202)
+    expect(answer.headers.location).toBe('/v1/transactions/a%2Fb%20c%25')
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(answer.headers['preference-applied']).toBeUndefined()
+    expect(answer.json()).toEqual(submitViewOf('a/b c%'))
+    expect(engine.calls).toEqual([{ verb: 'submit', arguments: [{ branches: [branch] }, undefined] }])
+  })
+
+  for (const status of ['succeeded', 'failed', 'stopped'] as const) {
+    it(`answers 200 when a wait ends with ${status}`, async () => {
+      const engine = scriptedEngine({ submit: async () => submitViewOf('a', { status }) })
+      const answer = await buildApp({ engine }).inject(submitWith('{}', { ...asJson, prefer: 'foo, wait=2' }))
+      expect(answer.statusCode).toBe(200)
+      expect(answer.headers['preference-applied']).toBe('wait=2')
+      expect(answer.headers.location).toBeUndefined()
+      expect(engine.calls[0]?.arguments[1]).toEqual({ waitMs: 2_000 })
+    })
+  }
+
+  it('answers 202 when a wait ends before the transaction', async () => {
+    const answer = await buildApp({ engine: scriptedEngine() }).inject(
+      submitWith('{}', { ...asJson, prefer: 'wait=99' }),
+    )
+    expect(answer.statusCode).toBe(202)
+    expect(answer.headers['preference-applied']).toBe('wait=60')
+  })
+
+  const contentTypes: readonly (readonly [string | undefined, number])[] = [
+    ['application/json', 202],
+    ['application/json; charset=utf-8', 202],
+    ['Application/JSON;charset="UTF-8"', 202],
+    ['application/json; charset=latin1', 415],
+    ['application/json5', 415],
+    ['application/problem+json', 415],
+    ['text/plain', 415],
+    ['text/plain;application/json', 415],
+    ['application/ json', 415],
+    ['application/json, text/plain', 415],
+    ['application/x-www-form-urlencoded', 415],
+    ['garbage', 415],
+    [undefined, 415],
+  ]
+  for (const [contentType, status] of contentTypes) {
+    it(`answers ${status} to the content type ${contentType}`, async () => {
+      const engine = scriptedEngine()
+      const headers = contentType === undefined ? {} : { 'content-type': contentType }
+      const answer = await buildApp({ engine }).inject(submitWith(Buffer.from('{}'), headers))
+      expect(answer.statusCode).toBe(status)
+      expect(engine.calls).toHaveLength(status === 202 ? 1 : 0)
+      if (status === 415) expect(answer.json().code).toBe('SAGA_UNSUPPORTED_MEDIA_TYPE')
+    })
+  }
+
+  it('answers 415 without a body and a content type', async () => {
+    const answer = await buildApp({ engine: scriptedEngine() }).inject({
+      method: 'POST',
+      url: '/v1/transactions',
+    })
+    expect(answer.statusCode).toBe(415)
+  })
+
+  const badBodies: readonly (readonly [string, Buffer, number, string])[] = [
+    ['malformed JSON', Buffer.from('{'), 400, 'SAGA_MALFORMED_JSON'],
+    ['no body', Buffer.from(''), 400, 'SAGA_MALFORMED_JSON'],
+    ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22]), 400, 'SAGA_MALFORMED_JSON'],
+    ['a poisonous key', Buffer.from('{"__proto__":{}}'), 422, 'SAGA_INVALID'],
+    ['a number that is not exact', Buffer.from('{"a":9007199254740993}'), 422, 'SAGA_NUMBER_NOT_EXACT'],
+    ['a body over 1 MiB', Buffer.from(`"${'x'.repeat(1024 * 1024)}"`), 413, 'SAGA_BODY_TOO_LARGE'],
+  ]
+  for (const [title, body, status, code] of badBodies) {
+    it(`answers ${status} ${code} to ${title}, and asks the engine nothing`, async () => {
+      const engine = scriptedEngine()
+      const answer = await buildApp({ engine }).inject(submitWith(body))
+      expect(answer.statusCode).toBe(status)
+      expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8')
+      expect(answer.json()).toMatchObject({ status, code, type: `urn:counterstep:error:${code}` })
+      expect(engine.calls).toEqual([])
+    })
+  }
+
+  it('takes a body of exactly 1 MiB', async () => {
+    const body = `"${'x'.repeat(1024 * 1024 - 2)}"`
+    expect((await buildApp({ engine: scriptedEngine() }).inject(submitWith(body))).statusCode).toBe(202)
+  })
+
+  it('passes on every fault that the engine found', async () => {
+    const faults = [
+      { code: 'SAGA_URL_INVALID', path: '/branches/0/action', message: 'not http' },
+      { code: 'SAGA_TIMEOUT_INVALID', path: '/timeoutMs', message: 'too long' },
+    ] as const
+    const submit = async () => {
+      throw new InvalidRequestError(faults)
+    }
+    const answer = await buildApp({ engine: scriptedEngine({ submit }) }).inject(submitWith('{}'))
+    expect(answer.statusCode).toBe(422)
+    expect(answer.json()).toMatchObject({ code: 'SAGA_URL_INVALID', path: '/branches/0/action', faults })
+  })
+
+  it('answers 503 with Retry-After and the gid when the outcome is unknown', async () => {
+    const submit = async () => {
+      throw Object.assign(new CounterstepError('SAGA_OUTCOME_UNKNOWN', 'submit again'), { gid: 'g-1' })
+    }
+    const answer = await buildApp({ engine: scriptedEngine({ submit }) }).inject(submitWith('{}'))
+    expect(answer.statusCode).toBe(503)
+    expect(answer.headers['retry-after']).toBe('1')
+    expect(answer.json()).toMatchObject({ code: 'SAGA_OUTCOME_UNKNOWN', gid: 'g-1' })
+  })
+})
+
+describe('a gid in a path', () => {
+  for (const gid of [
+    'order-1',
+    'a/b',
+    'a%2Fb',
+    '100%',
+    '%25',
+    'a?b#c',
+    'a:b',
+    '*',
+    '(x)',
+    'a&b=c+d',
+    '...',
+    '~'.repeat(128),
+  ]) {
+    it(`${gid.slice(0, 12)} arrives as it was meant`, async () => {
+      const engine = scriptedEngine()
+      const app = buildApp({ engine })
+      const path = `/v1/transactions/${encodeURIComponent(gid)}`
+      expect((await app.inject({ url: path })).json().gid).toBe(gid)
+      expect((await app.inject({ method: 'POST', url: `${path}/abort` })).json().gid).toBe(gid)
+    })
+  }
+
+  for (const raw of [
+    'a%20b',
+    'a%3Bb',
+    'a%22',
+    "a'b",
+    'a%5Cb',
+    '%00',
+    '%C3%A4',
+    '%zz',
+    '%',
+    'a'.repeat(129),
+    'a'.repeat(5000),
+  ]) {
+    it(`${raw.slice(0, 12)} is refused`, async () => {
+      const engine = scriptedEngine()
+      const app = buildApp({ engine })
+      for (const answer of [
+        await app.inject({ url: `/v1/transactions/${raw}` }),
+        await app.inject({ method: 'POST', url: `/v1/transactions/${raw}/stop` }),
+      ]) {
+        expect(answer.statusCode).toBe(400)
+        expect(answer.json()).toMatchObject({ code: 'SAGA_GID_INVALID', status: 400 })
+      }
+      expect(engine.calls).toEqual([])
+    })
+  }
+
+  it('that is unknown is 404', async () => {
+    const answer = await buildApp({ engine: scriptedEngine({ get: async () => undefined }) }).inject({
+      url: '/v1/transactions/nobody',
+    })
+    expect(answer.statusCode).toBe(404)
+    expect(answer.json()).toMatchObject({ code: 'SAGA_UNKNOWN_GID', gid: 'nobody' })
+  })
+})
+
+describe('a command', () => {
+  for (const verb of ['abort', 'retry', 'stop'] as const) {
+    const url = `/v1/transactions/order-1/${verb}`
+    it(`${verb} answers 202, or 200 with a final transaction`, async () => {
+      const going = buildApp({ engine: scriptedEngine() })
+      expect((await going.inject({ method: 'POST', url })).statusCode).toBe(202)
+      const final = async () => viewOf('order-1', { status: 'stopped' })
+      const ended = buildApp({ engine: scriptedEngine({ [verb]: final }) })
+      expect((await ended.inject({ method: 'POST', url })).statusCode).toBe(200)
+    })
+
+    it(`${verb} answers 409 to a transaction that is final`, async () => {
+      const refuse = async () => {
+        throw new CounterstepError('SAGA_ALREADY_FINAL', 'it is final')
+      }
+      const answer = await buildApp({ engine: scriptedEngine({ [verb]: refuse }) }).inject({
+        method: 'POST',
+        url,
+      })
+      expect(answer.statusCode).toBe(409)
+      expect(answer.json().code).toBe('SAGA_ALREADY_FINAL')
+    })
+  }
+
+  const bodies: readonly (readonly [Record<string, string>, string, number])[] = [
+    [{}, '', 202],
+    [{ 'content-type': 'application/x-www-form-urlencoded' }, '', 202],
+    [asJson, '', 202],
+    [asJson, '{}', 202],
+    [asJson, ' { } ', 202],
+    [{ 'content-type': 'text/plain' }, '{}', 202],
+    [asJson, '{"force":true}', 422],
+    [{ 'content-type': 'application/x-www-form-urlencoded' }, 'a=1', 422],
+    [asJson, 'x'.repeat(2_000), 413],
+  ]
+  for (const [headers, payload, status] of bodies) {
+    it(`answers ${status} to ${payload.slice(0, 20) || 'no body'} of type ${headers['content-type']}`, async () => {
+      const url = '/v1/transactions/order-1/abort'
+      const answer = await buildApp({ engine: scriptedEngine() }).inject({
+        method: 'POST',
+        url,
+        headers,
+        payload,
+      })
+      expect(answer.statusCode).toBe(status)
+    })
+  }
+})
+
+describe('unknown places', () => {
+  it('are 404, with a body of any kind', async () => {
+    const app = buildApp({ engine: scriptedEngine() })
+    for (const options of [
+      { url: '/' },
+      { method: 'POST', url: '/v2/x', payload: '<x>' },
+    ] as InjectOptions[]) {
+      const answer = await app.inject(options)
+      expect(answer.statusCode).toBe(404)
+      expect(answer.json().code).toBe('SAGA_ROUTE_UNKNOWN')
+    }
+  })
+
+  const rows = [
+    ['DELETE', '/v1/transactions/a', 'GET, HEAD'],
+    ['PUT', '/v1/transactions?x=1', 'GET, HEAD, POST'],
+    ['GET', '/v1/transactions/a/abort', 'POST'],
+    ['POST', '/metrics', 'GET, HEAD'],
+  ] as const
+  for (const [method, url, allow] of rows) {
+    it(`${method} ${url} is 405 and says what is allowed`, async () => {
+      const answer = await buildApp({ engine: scriptedEngine() }).inject({ method, url })
+      expect(answer.statusCode).toBe(405)
+      expect(answer.headers.allow).toBe(allow)
+      expect(answer.json().code).toBe('SAGA_METHOD_NOT_ALLOWED')
+    })
+  }
+})
