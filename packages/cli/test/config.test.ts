@@ -1,0 +1,181 @@
+import { resolve } from 'node:path'
+import { DEFAULT_SETTINGS } from '@counterstep/engine'
+import { describe, expect, it } from 'vitest'
+import { readCommand, type ServeConfig } from '../src/config.ts'
+import { helpText } from '../src/help-text.ts'
+import { SETTINGS } from '../src/settings.ts'
+
+type Environment = Readonly<Record<string, string>>
+
+function configOf(args: readonly string[], environment: Environment = {}): ServeConfig {
+  const command = readCommand(['serve', ...args], environment)
+  if (command.type !== 'serve') throw new Error(JSON.stringify(command))
+  return command.config
+}
+
+function problemsOf(args: readonly string[], environment: Environment = {}): readonly string[] {
+  const command = readCommand(args, environment)
+  return command.type === 'refused' ? command.problems : []
+}
+
+describe('the configuration without any setting', () => {
+  const config = configOf([])
+
+  it('listens on loopback, keeps its data in .data, and is class A', () => {
+    expect(config).toMatchObject({ host: '127.0.0.1', port: 8470, logLevel: 'info', readyJson: false })
+    expect(config.store).toEqual({ path: resolve('.data/counterstep.db'), synchronous: 'FULL' })
+    expect(config.warnings).toEqual([])
+  })
+
+  it('has the engine run on its own defaults', () => {
+    expect(config.engine).toEqual(DEFAULT_SETTINGS)
+  })
+
+  it('is frozen, all of it', () => {
+    for (const part of [config, config.store, config.engine, config.engine.retry, config.warnings]) {
+      expect(Object.isFrozen(part)).toBe(true)
+    }
+  })
+})
+
+describe('a setting', () => {
+  const ACCEPTED: readonly (readonly [string, string, (config: ServeConfig) => unknown, unknown])[] = [
+    ['port', '0', (config) => config.port, 0],
+    ['host', '::1', (config) => config.host, '::1'],
+    ['data', '/var/lib/x', (config) => config.store.path, resolve('/var/lib/x/counterstep.db')],
+    ['store', '/var/lib/a.db', (config) => config.store.path, resolve('/var/lib/a.db')],
+    ['store', 'sqlite:/var/lib/a.db', (config) => config.store.path, resolve('/var/lib/a.db')],
+    ['store', 'sqlite:///var/lib/a.db', (config) => config.store.path, resolve('/var/lib/a.db')],
+    ['store', 'sqlite:a.db', (config) => config.store.path, resolve('a.db')],
+    ['sqlite-synchronous', 'normal', (config) => config.store.synchronous, 'NORMAL'],
+    ['log-level', 'silent', (config) => config.logLevel, 'silent'],
+    ['retention-ms', 'never', (config) => config.engine.retentionMs, 'never'],
+    ['retention-ms', '60000', (config) => config.engine.retentionMs, 60_000],
+    ['checkpoint-ms', '0', (config) => config.engine.checkpointMs, 0],
+    ['lease-ms', '3000', (config) => config.engine.leaseMs, 3_000],
+    ['retry-limit', 'none', (config) => config.engine.retry.limit, null],
+    ['retry-limit', '5', (config) => config.engine.retry.limit, 5],
+    ['retry-factor', '1.5', (config) => config.engine.retry.factor, 1.5],
+    ['in-flight-max', '7', (config) => config.engine.inFlightMax, 7],
+  ]
+  for (const [flag, text, read, expected] of ACCEPTED) {
+    it(`--${flag} takes ${text}, as a flag and from the environment`, () => {
+      expect(read(configOf([`--${flag}`, text]))).toBe(expected)
+      const variable = `COUNTERSTEP_${flag.toUpperCase().replaceAll('-', '_')}`
+      expect(read(configOf([], { [variable]: text }))).toBe(expected)
+    })
+  }
+
+  const REFUSED = [
+    ['port', '65536', 'from 0 to 65535'],
+    ['port', '-1', 'from 0 to 65535'],
+    ['port', '8e3', 'whole number'],
+    ['port', '', 'whole number'],
+    ['port', 'tcp://10.0.0.1:8470', 'Kubernetes'],
+    ['host', ' ', 'must not be empty'],
+    ['store', 'mysql://root@db/x', '"mysql"'],
+    ['store', 'sqlite:', 'names no file'],
+    ['store', ':memory:', 'forgets'],
+    ['store', 'sqlite://host/a.db', 'no host'],
+    ['store', 'sqlite:a.db?mode=ro', 'no parameters'],
+    ['sqlite-synchronous', 'off', 'one of full, normal'],
+    ['log-level', 'loud', 'one of error'],
+    ['retention-ms', '59999', 'or "never"'],
+    ['lease-ms', '10', 'from 1000'],
+    ['retry-factor', '0.5', 'from 1'],
+    ['retry-jitter', '2', 'from 0 to 1'],
+    ['retry-limit', '0', 'or "none"'],
+    ['claim-limit', '101', 'from 1 to 100'],
+  ] as const
+  for (const [flag, text, message] of REFUSED) {
+    it(`--${flag} refuses "${text}"`, () => {
+      const problems = problemsOf(['serve', `--${flag}=${text}`])
+      expect(problems).toHaveLength(1)
+      expect(problems[0]).toContain(`--${flag} `)
+      expect(problems[0]).toContain(message)
+    })
+  }
+
+  it('as a flag wins over its variable', () => {
+    expect(configOf(['--port', '1'], { COUNTERSTEP_PORT: '2' }).port).toBe(1)
+  })
+
+  it('that is wrong in the environment is named by its variable', () => {
+    expect(problemsOf(['serve'], { COUNTERSTEP_PORT: 'x' })[0]).toMatch(/^COUNTERSTEP_PORT /)
+  })
+})
+
+describe('the command line', () => {
+  it('is refused with all problems at once', () => {
+    const args = [
+      'fly',
+      'away',
+      '--port',
+      'x',
+      '--speed',
+      '9',
+      '--retry-initial-ms',
+      '2000',
+      '--retry-cap-ms',
+      '1000',
+    ]
+    const problems = problemsOf(args, { COUNTERSTEP_LEASE_MS: '1', COUNTERSTEP_LOG_LEVEL: 'loud' })
+    for (const name of [
+      '"fly"',
+      'away',
+      '--port',
+      '--speed',
+      '--retry-cap-ms',
+      'COUNTERSTEP_LEASE_MS',
+      'COUNTERSTEP_LOG_LEVEL',
+    ]) {
+      expect(problems.some((problem) => problem.includes(name))).toBe(true)
+    }
+    expect(problems).toHaveLength(7)
+  })
+
+  it('without a command is refused', () => {
+    expect(problemsOf([])).toEqual(['Say what to do: counterstep serve.'])
+  })
+
+  it('takes no value for one that is missing', () => {
+    expect(problemsOf(['serve', '--port'])).toEqual(['--port needs a value.'])
+  })
+
+  it('asks for help or the version without anything else being right', () => {
+    expect(readCommand(['--help'], { COUNTERSTEP_PORT: 'x' })).toEqual({ type: 'help' })
+    expect(readCommand(['--version'], {})).toEqual({ type: 'version' })
+  })
+
+  it('turns on the line for harnesses', () => {
+    expect(configOf(['--ready-json']).readyJson).toBe(true)
+  })
+})
+
+describe('a configuration that is odd', () => {
+  it('may listen beyond loopback, with a warning', () => {
+    expect(configOf(['--host', '0.0.0.0']).warnings).toEqual([
+      expect.stringContaining('no authentication yet'),
+    ])
+    expect(configOf(['--host', '127.0.0.2']).warnings).toEqual([])
+  })
+
+  it('is warned of a variable that is no setting', () => {
+    const { warnings } = configOf([], { COUNTERSTEP_RETENTON_MS: '1', PATH: '/bin' })
+    expect(warnings).toEqual(['COUNTERSTEP_RETENTON_MS is no setting and was ignored.'])
+  })
+
+  it('is refused on Lambda, where the disk is lost', () => {
+    expect(problemsOf(['serve'], { AWS_LAMBDA_FUNCTION_NAME: 'f' })[0]).toContain('Lambda')
+  })
+
+  it('is refused when it polls less often than its leases end', () => {
+    expect(problemsOf(['serve', '--poll-ms', '2000', '--lease-ms', '1000'])).toHaveLength(1)
+  })
+})
+
+describe('the help text', () => {
+  it('names every setting', () => {
+    for (const { flag } of Object.values(SETTINGS)) expect(helpText()).toContain(`--${flag} `)
+  })
+})
