@@ -1,0 +1,50 @@
+/** When all is quiet: does what is left agree with what was said? */
+import type { StoredTransaction } from '@counterstep/core'
+import { isFinalStatus } from '@counterstep/protocol'
+import type { Auditor } from './auditor.ts'
+import type { Participants } from './participant.ts'
+import type { SagaLog } from './saga-log.ts'
+import type { SimStore } from './sim-store.ts'
+
+export function auditEnd(auditor: Auditor, store: SimStore, participants: Participants): void {
+  for (const [gid, log] of auditor.logs) {
+    const row = store.read(gid)
+    if (row === undefined) {
+      if (log.isAcknowledged) auditor.report('I1', gid, 'acknowledged, and gone')
+      auditWithoutRow(auditor, log, participants)
+    } else {
+      auditSaga(auditor, log, row, participants)
+    }
+  }
+}
+
+/** A submit that was never accepted never runs. */
+function auditWithoutRow(auditor: Auditor, log: SagaLog, participants: Participants): void {
+  log.plan.definition.branches.forEach((_, branch) => {
+    const { action, compensate } = participants.branch(log.plan.saga, branch)
+    if (action.length + compensate.length > 0)
+      auditor.report('I21', log.plan.gid, `branch ${branch} had effects`)
+  })
+}
+
+function auditSaga(auditor: Auditor, log: SagaLog, row: StoredTransaction, participants: Participants): void {
+  const { gid } = row
+  if (!isFinalStatus(row.status)) {
+    auditor.report('L1', gid, `still ${row.status} long after the heal`)
+    return
+  }
+  if (log.finalSeen !== undefined && log.finalSeen !== row.status)
+    auditor.report('I18', gid, `a client saw ${log.finalSeen}, the end is ${row.status}`)
+  if (row.status === 'stopped' && !log.stopAsked) auditor.report('I3', gid, 'stopped though nobody asked')
+  log.plan.definition.branches.forEach(({ compensation }, branch) => {
+    const { action, compensate } = participants.branch(log.plan.saga, branch)
+    const effects = `branch ${branch}: ${action.length} action and ${compensate.length} compensation effects`
+    if (row.status === 'succeeded' && (action.length !== 1 || compensate.length !== 0))
+      auditor.report('I5', gid, `succeeded, but ${effects}`)
+    const balanced = compensation === undefined || action.length === compensate.length
+    if (row.status === 'failed' && !(balanced && action.length <= 1 && compensate.length <= 1))
+      auditor.report('I6', gid, `failed, but ${effects}`)
+  })
+  if (row.status === 'failed' && (log.sent & ~(log.undo ?? 0)) !== 0)
+    auditor.report('I10', gid, 'an action was sent that nobody meant to undo')
+}

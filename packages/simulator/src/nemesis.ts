@@ -1,0 +1,79 @@
+/** Kills, drains, pauses, and takes the store's tail away; then heals everything. */
+import { EVENT } from './event-code.ts'
+import { healed } from './faults.ts'
+import type { Node } from './node.ts'
+import type { SimStore } from './sim-store.ts'
+import type { World } from './world.ts'
+
+const DRAIN_MS = 300
+const TAIL_LOSSES = 4
+const WATCH_MS = 15
+
+export function unleash(world: World, nodes: readonly Node[], store: SimStore, healAt: number): void {
+  const { faults, random } = world
+  const soon = () => random.between(0, healAt - 1)
+  const strike = (hit: (node: Node) => void) => {
+    const node = nodes[random.between(0, nodes.length - 1)]
+    if (node !== undefined) lieInWait(world, soon(), healAt, () => strikeBusy(node, hit))
+  }
+  for (let crash = 0; crash < faults.crashes; crash++) {
+    strike(random.chance(0.25) ? (node) => drain(world, node) : (node) => kill(world, node))
+  }
+  for (let pause = 0; pause < faults.pauses; pause++) strike((node) => stall(world, node, healAt))
+  if (faults.loseTail) {
+    for (let loss = 0; loss < TAIL_LOSSES; loss++) {
+      lieInWait(world, soon(), healAt, () => store.loseTail())
+    }
+  }
+  world.after(healAt, EVENT.nemesis, () => heal(world, nodes))
+}
+
+/** From `atMs` on, until it has hit something. */
+function lieInWait(world: World, atMs: number, healAt: number, hit: () => boolean): void {
+  world.after(atMs, EVENT.nemesis, () => {
+    if (!hit() && world.now + WATCH_MS < healAt)
+      lieInWait(world, world.random.between(1, WATCH_MS), healAt, hit)
+  })
+}
+
+/** An idle node proves nothing. */
+function strikeBusy(node: Node, hit: (node: Node) => void): boolean {
+  if (!node.isUp || node.running === 0) return false
+  hit(node)
+  return true
+}
+
+function kill(world: World, node: Node): void {
+  if (!node.isUp) return
+  world.counters.crashes++
+  if (node.running > 0) world.counters.crashesInFlight++
+  if (world.trace.isOn) world.trace.line(world.now, `${node.name} dies`)
+  node.crash()
+  world.after(world.random.between(0, 2_500), EVENT.nemesis, () => node.start())
+}
+
+/** A graceful stop. What it does not give back in time dies with it. */
+function drain(world: World, node: Node): void {
+  if (!node.isUp) return
+  if (world.trace.isOn) world.trace.line(world.now, `${node.name} drains`)
+  node.drain('when-calls-end')
+  world.after(DRAIN_MS, EVENT.nemesis, () => node.drain('now'), node)
+  world.after(2 * DRAIN_MS, EVENT.nemesis, () => kill(world, node), node)
+}
+
+function stall(world: World, node: Node, healAt: number): void {
+  world.counters.pauses++
+  const pauseMs = world.random.between(50, 4_000)
+  if (world.trace.isOn) world.trace.line(world.now, `${node.name} pauses for ${pauseMs}`)
+  node.pausedUntil = Math.min(world.now + pauseMs, healAt)
+}
+
+function heal(world: World, nodes: readonly Node[]): void {
+  world.isHealed = true
+  world.faults = healed(world.faults)
+  if (world.trace.isOn) world.trace.line(world.now, 'healed')
+  for (const node of nodes) {
+    node.pausedUntil = 0
+    node.start()
+  }
+}

@@ -1,0 +1,80 @@
+/** The way from a node to a branch and back: delay, loss, lost answers, duplicates, copies that come very late. */
+import type { BranchAnswer, CallKey } from '@counterstep/core'
+import { EVENT } from './event-code.ts'
+import type { EventOwner } from './heap.ts'
+import type { Participants } from './participant.ts'
+import type { SagaPlan } from './saga-plan.ts'
+import type { World } from './world.ts'
+
+const LATE_MS = 25_000
+
+export interface BranchRequest {
+  readonly plan: SagaPlan
+  readonly call: CallKey
+  readonly answered: (answer: BranchAnswer, durationMs: number) => void
+}
+
+export class Network {
+  readonly #world: World
+  readonly #participants: Participants
+
+  constructor(world: World, participants: Participants) {
+    this.#world = world
+    this.#participants = participants
+  }
+
+  /** Ends exactly once within the branch's time limit, unless the node dies before. */
+  send(node: EventOwner, request: BranchRequest): void {
+    const world = this.#world
+    const { faults, random } = world
+    const sentAt = world.now
+    const { incarnation } = node
+    let isOpen = true
+    const end = (answer: BranchAnswer) => {
+      if (!isOpen) {
+        if (answer.error === undefined) world.counters.lateAnswers++
+        return
+      }
+      isOpen = false
+      request.answered(answer, world.now - sentAt)
+    }
+    const { timeoutMs } = request.plan.definition
+    world.after(timeoutMs, EVENT.callTimeout, () => end({ result: 'unknown', error: 'timeout' }), node)
+    const answer = (result: BranchAnswer) => {
+      if (random.chance(world.faults.answerLoss)) return
+      world.after(this.#delay(), EVENT.callAnswer, () => end(result), node, incarnation)
+    }
+    if (!random.chance(faults.requestLoss)) this.#arrive(this.#delay(), request, answer)
+    if (random.chance(faults.duplicates)) this.#arrive(this.#delay() + random.between(0, 50), request, answer)
+    if (random.chance(faults.lateDuplicates)) this.#arrive(random.between(200, LATE_MS), request, undefined)
+  }
+
+  #arrive(
+    delayMs: number,
+    request: BranchRequest,
+    answer: ((answer: BranchAnswer) => void) | undefined,
+  ): void {
+    const world = this.#world
+    const { random } = world
+    world.after(delayMs, EVENT.callArrival, () => {
+      if (random.chance(world.faults.silence)) return
+      const slow = world.faults.slowBranchMs
+      const work = slow > 0 && random.chance(0.3) ? random.between(1, slow) : random.between(0, 3)
+      world.after(work, EVENT.callCommit, () => {
+        if (answer === undefined) world.counters.lateArrivals++
+        const { branch, op } = request.call
+        const result = this.#participants.commit(request.plan, branch, op)
+        if (world.trace.isOn) {
+          world.trace.line(world.now, `branch ${request.plan.gid}/${branch} ${op} → ${result.result}`)
+        }
+        answer?.(result)
+      })
+    })
+  }
+
+  #delay(): number {
+    const { faults, random } = this.#world
+    const slow = faults.slowNetworkMs > 0 && random.chance(0.2) ? random.between(0, faults.slowNetworkMs) : 0
+    return random.between(1, 8) + slow
+  }
+}
