@@ -1,17 +1,26 @@
 import { defineConfig } from 'vitest/config'
 
+const timeouts = { testTimeout: 30_000, hookTimeout: 60_000 }
+const exclude = ['**/node_modules/**', '**/dist/**']
+
 export default defineConfig({
   test: {
-    include: [
-      'packages/*/src/**/*.test.ts',
-      'packages/*/test/**/*.test.ts',
-      'sdk/**/*.test.ts',
-      'examples/*/test/**/*.test.ts',
-      'bench/test/**/*.test.ts',
-      'test/**/*.test.ts',
+    projects: [
+      { test: { name: 'repository', include: ['test/**/*.test.ts'], exclude, ...timeouts } },
+      {
+        test: {
+          name: 'packages',
+          include: [
+            'packages/*/src/**/*.test.ts',
+            'packages/*/test/**/*.test.ts',
+            'sdk/**/*.test.ts',
+            'examples/*/test/**/*.test.ts',
+            'bench/test/**/*.test.ts',
+          ],
+          exclude,
+          ...timeouts,
+        },
+      },
     ],
-    exclude: ['**/node_modules/**', '**/dist/**'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
   },
 })

@@ -1,0 +1,174 @@
+// What `npm start` shows: the orchestrator, two banks, a transfer that succeeds and one that is undone.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { renderTimeline } from '@counterstep/example-bank'
+import type { Status } from '@counterstep/protocol'
+import { type Bank, readBalances } from './demo/bank-client.ts'
+import { type DemoOptions, readDemoOptions } from './demo/options.ts'
+import { requireFreePorts } from './demo/ports.ts'
+import { balanceTable, describeTransfer, money, sumOf, wrongBalances } from './demo/report.ts'
+import { ServiceGroup } from './demo/service-group.ts'
+import { stopAsked } from './demo/signals.ts'
+import {
+  countUnfinished,
+  play,
+  type Transfer,
+  toRequest,
+  transferThatFails,
+  transferThatSucceeds,
+} from './demo/transfer.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const AMOUNT_CENTS = 2_500
+/** How long transactions that an earlier run left behind may take before the demo goes on without them. */
+const LEFTOVER_MS_MAX = 5_000
+
+interface Started {
+  readonly orchestratorUrl: string
+  readonly bankA: Bank
+  readonly bankB: Bank
+}
+
+async function main(): Promise<number> {
+  const services = new ServiceGroup()
+  const stopped = stopAsked(() => {
+    services.kill()
+    process.exit(130)
+  })
+  let exitCode = 0
+  try {
+    const options = readOptions()
+    const ended = await Promise.race([
+      runDemo(options, services),
+      services.trouble,
+      stopped.then(() => 'stopped'),
+    ])
+    if (ended === 'stopped') print('\nStopping …')
+    if (ended === 'stopped' && options.once) exitCode = 130
+    if (ended === 'wrong') exitCode = 1
+  } catch (error) {
+    process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`)
+    exitCode = 1
+  }
+  await services.stop()
+  return exitCode
+}
+
+function readOptions(): DemoOptions {
+  // npm runs us in the root of the repository and says where the user was.
+  const baseFolder = process.env.INIT_CWD ?? process.cwd()
+  return readDemoOptions(process.argv.slice(2), baseFolder, join(ROOT, '.data'))
+}
+
+/** Resolves when the transfers are done (--once) or went wrong; else only when something breaks. */
+async function runDemo(options: DemoOptions, services: ServiceGroup): Promise<'done' | 'wrong'> {
+  const started = await startServices(options, services)
+  const isRight = await playTransfers(started)
+  if (!isRight) return 'wrong'
+  if (options.once) return 'done'
+  printInvitation(started)
+  return new Promise<never>(() => undefined)
+}
+
+async function startServices({ port, dataFolder }: DemoOptions, services: ServiceGroup): Promise<Started> {
+  const logFolder = join(dataFolder, 'logs')
+  const [portA, portB] = port === 0 ? [0, 0] : [port + 1, port + 2]
+  await requireFreePorts([
+    { name: 'the orchestrator', port },
+    { name: 'bank-a', port: portA },
+    { name: 'bank-b', port: portB },
+  ])
+  mkdirSync(logFolder, { recursive: true })
+  print(`Data in ${dataFolder}, logs in ${logFolder}`)
+  // First, because it locks the data folder: a second demo on the same data ends here, before it touches a bank.
+  const serve = [join(ROOT, 'packages/cli/src/main.ts'), 'serve', '--ready-json', '--data', dataFolder]
+  const orchestratorUrl = await services
+    .start({ name: 'orchestrator', args: [...serve, '--port', String(port)], logFolder })
+    .catch((error: unknown) => Promise.reject(explainLock(error, dataFolder)))
+  const startBank = async (name: string, bankPort: number): Promise<Bank> => {
+    const data = join(dataFolder, `${name}.db`)
+    const bank = [join(ROOT, 'examples/bank/src/main.ts'), '--name', name, '--data', data]
+    const url = await services.start({ name, args: [...bank, '--port', String(bankPort)], logFolder })
+    return { name, url }
+  }
+  const [bankA, bankB] = await Promise.all([startBank('bank-a', portA), startBank('bank-b', portB)])
+  return { orchestratorUrl, bankA, bankB }
+}
+
+function explainLock(error: unknown, dataFolder: string): unknown {
+  if (!(error instanceof Error) || !error.message.includes('is in use by')) return error
+  return new Error(
+    `${dataFolder} is in use by another Counterstep, which keeps its data to itself. ` +
+      `Stop that one, or choose another folder: npm start -- --data FOLDER\n\n${error.message}`,
+  )
+}
+
+/** False when a transfer ended otherwise than it should, or a balance is not right after them. */
+async function playTransfers({ orchestratorUrl, bankA, bankB }: Started): Promise<boolean> {
+  await letLeftoversEnd(orchestratorUrl)
+  const before = await readBalances([bankA, bankB])
+  const good = transferThatSucceeds(bankA, bankB, before, AMOUNT_CENTS)
+  const bad = transferThatFails(bankA, bankB, AMOUNT_CENTS)
+  const faults = [
+    ...(await playOne(orchestratorUrl, good, 'A transfer', 'succeeded')),
+    ...(await playOne(orchestratorUrl, bad, 'A transfer that the second bank refuses', 'failed')),
+  ]
+  const after = await readBalances([bankA, bankB])
+  print(`\n${balanceTable(before, after)}\n`)
+  faults.push(...wrongBalances(before, after, good))
+  for (const fault of faults) print(`✗ ${fault}`)
+  if (faults.length > 0) return false
+  print(
+    `✓ All ${after.size} balances are right: ${money(good.amountCents)} moved once, the refused transfer left`,
+  )
+  print(`  no trace, and the sum is still ${money(sumOf(after))}.`)
+  return true
+}
+
+async function playOne(
+  orchestratorUrl: string,
+  transfer: Transfer,
+  title: string,
+  expected: Status,
+): Promise<string[]> {
+  print(`\n${title}: ${describeTransfer(transfer)}`)
+  const view = await play(orchestratorUrl, transfer)
+  print(`gid ${view.gid}\n`)
+  print(renderTimeline(view).replace(/^/gm, '  '))
+  return view.status === expected
+    ? []
+    : [`${view.gid} should have ${expected}, and its status is ${view.status}`]
+}
+
+/** Transactions that an earlier run left behind are run now, and would move money under the demo. */
+async function letLeftoversEnd(orchestratorUrl: string): Promise<void> {
+  const endAt = performance.now() + LEFTOVER_MS_MAX
+  let count = await countUnfinished(orchestratorUrl)
+  while (count > 0 && performance.now() < endAt) {
+    await sleep(200)
+    count = await countUnfinished(orchestratorUrl)
+  }
+  if (count > 0) print(`${count} transactions of an earlier run are unfinished and go on in the background.`)
+}
+
+function printInvitation({ orchestratorUrl, bankA, bankB }: Started): void {
+  const transfer = { from: bankA, fromAccount: 'alice', to: bankB, toAccount: 'bob', amountCents: 100 }
+  print('')
+  print(`API      ${orchestratorUrl}/v1/transactions`)
+  print(`Docs     ${orchestratorUrl}/docs`)
+  print(`Metrics  ${orchestratorUrl}/metrics`)
+  print(`Banks    ${bankA.url}/accounts  ${bankB.url}/accounts`)
+  print('\nTry a transfer of your own:\n')
+  print(
+    `curl -s ${orchestratorUrl}/v1/transactions -H 'content-type: application/json' -H 'prefer: wait=10' \\`,
+  )
+  print(`  -d '${JSON.stringify(toRequest(transfer))}'`)
+  print('\nCtrl-C stops everything; the data stays.')
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+process.exit(await main())

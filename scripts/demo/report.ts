@@ -1,0 +1,47 @@
+import type { Balances } from './bank-client.ts'
+import { keyOf } from './bank-client.ts'
+import type { Transfer } from './transfer.ts'
+
+export function money(cents: number): string {
+  return (cents / 100).toFixed(2)
+}
+
+export function describeTransfer({ from, fromAccount, to, toAccount, amountCents }: Transfer): string {
+  return `${money(amountCents)} from ${keyOf(fromAccount, from.name)} to ${keyOf(toAccount, to.name)}`
+}
+
+/** Every account with its balance before and after. */
+export function balanceTable(before: Balances, after: Balances): string {
+  const names = [...new Set([...before.keys(), ...after.keys()])]
+  const width = Math.max(...names.map((name) => name.length), 'account'.length)
+  const row = (...[name, ...cells]: readonly string[]) =>
+    `  ${name?.padEnd(width)}${cells.map((cell) => cell.padStart(12)).join('')}`
+  return [
+    row('account', 'before', 'after', 'change'),
+    ...names.map((name) => {
+      const [old, now] = [before.get(name) ?? 0, after.get(name) ?? 0]
+      const change = now - old
+      return row(
+        name,
+        money(old),
+        money(now),
+        change === 0 ? '·' : `${change > 0 ? '+' : ''}${money(change)}`,
+      )
+    }),
+  ].join('\n')
+}
+
+/** What is not as one transfer that went through must leave it: a line for each account, none when all is right. */
+export function wrongBalances(before: Balances, after: Balances, done: Transfer): string[] {
+  const expected = new Map(before)
+  const add = (key: string, cents: number) => expected.set(key, (expected.get(key) ?? 0) + cents)
+  add(keyOf(done.fromAccount, done.from.name), -done.amountCents)
+  add(keyOf(done.toAccount, done.to.name), done.amountCents)
+  return [...new Set([...expected.keys(), ...after.keys()])]
+    .filter((key) => expected.get(key) !== after.get(key))
+    .map((key) => `${key} should have ${money(expected.get(key) ?? 0)} and has ${money(after.get(key) ?? 0)}`)
+}
+
+export function sumOf(balances: Balances): number {
+  return [...balances.values()].reduce((sum, cents) => sum + cents, 0)
+}

@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { COUNTS_FILE } from './count-reporter.mjs'
+import { nodeEnvironment } from './pinned-node.mjs'
+
+/**
+ * The parts of `npm test`, in order. `run` answers { passed, failed, skipped }: a number, the names that failed, and
+ * the names with reasons that were skipped.
+ */
+export function testParts(root, node) {
+  const tool = (path, ...args) => [node, join(root, 'node_modules', path), ...args]
+  const start = [process.execPath, join(root, 'scripts', 'start.mjs'), '--once', '--port', '0']
+  const context = { root, env: nodeEnvironment(node) }
+  return [
+    command('format and lint', 60_000, tool('@biomejs/biome/bin/biome', 'ci', '.'), context),
+    command('types', 120_000, tool('typescript/bin/tsc', '-b'), context),
+    command('types of tests', 120_000, tool('typescript/bin/tsc', '-p', 'tsconfig.tests.json'), context),
+    suite('repository rules', 120_000, tool('vitest/vitest.mjs', 'run', '--project', 'repository'), context),
+    suite('packages', 900_000, tool('vitest/vitest.mjs', 'run', '--project', 'packages'), context),
+    withTemporaryFolder('npm start -- --once', (folder) =>
+      command('npm start -- --once', 120_000, [...start, '--data', folder], context).run(),
+    ),
+  ]
+}
+
+/** A tool that counts as one: it passed when it exits with 0. */
+function command(name, limitMs, argv, context) {
+  return {
+    name,
+    async run() {
+      const fault = await runTool(argv, context, limitMs)
+      return fault === undefined
+        ? { passed: 1, failed: [], skipped: [] }
+        : { passed: 0, failed: [`${name}: ${fault}`], skipped: [] }
+    },
+  }
+}
+
+/** A run of vitest, which counts its own tests. */
+function suite(name, limitMs, argv, context) {
+  return withTemporaryFolder(name, async (folder) => {
+    const counts = join(folder, 'counts.json')
+    const reporters = ['--reporter=default', `--reporter=${join(context.root, 'scripts/count-reporter.mjs')}`]
+    const env = { ...context.env, [COUNTS_FILE]: counts }
+    const fault = await runTool([...argv, ...reporters], { ...context, env }, limitMs)
+    const result = readCounts(counts)
+    if (result === undefined) {
+      return { passed: 0, failed: [`${name}: no count (${fault ?? 'exit code 0'})`], skipped: [] }
+    }
+    // vitest itself may fail where no test did, e.g. when it found none.
+    if (fault !== undefined && result.failed.length === 0) result.failed.push(`${name}: ${fault}`)
+    return result
+  })
+}
+
+function withTemporaryFolder(name, run) {
+  return {
+    name,
+    async run() {
+      const folder = mkdtempSync(join(tmpdir(), 'counterstep-test-'))
+      try {
+        return await run(folder)
+      } finally {
+        rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+      }
+    },
+  }
+}
+
+function readCounts(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** Answers undefined when it went well, else what went wrong. Its output is shown as it comes. */
+function runTool([file, ...args], { root, env }, limitMs) {
+  return new Promise((resolve) => {
+    const child = spawn(file, args, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'] })
+    let timedOut = false
+    const limit = setTimeout(() => {
+      timedOut = true
+      child.kill('SIGKILL')
+    }, limitMs)
+    const end = (fault) => {
+      clearTimeout(limit)
+      resolve(fault)
+    }
+    child.on('error', (error) => end(error.message))
+    child.on('exit', (code, signal) => {
+      if (timedOut) end(`not done after ${limitMs / 1000} s`)
+      else end(code === 0 ? undefined : `exit code ${code ?? signal}`)
+    })
+  })
+}

@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { manifestsOf, type SourceTree, type Violation } from './source-tree.ts'
+
+type FileExists = (path: string) => boolean
+
+/** Commands and links of the documents lead somewhere, on any machine. */
+export function checkDocuments(tree: SourceTree, root: string): Violation[] {
+  const exists: FileExists = (path) => tree.has(path) || existsSync(join(root, path))
+  const scripts = Object.keys(manifestsOf(tree).get('')?.scripts ?? {})
+  return [...tree]
+    .filter(([path]) => path.endsWith('.md'))
+    .flatMap(([path, text]) => [
+      ...unknownScripts(text, scripts).map((detail) => ({ rule: 'document-commands', path, detail })),
+      ...brokenLinks(path, text, exists).map((detail) => ({ rule: 'document-links', path, detail })),
+      ...machineNames(text).map((detail) => ({ rule: 'document-machines', path, detail })),
+    ])
+}
+
+function unknownScripts(text: string, scripts: readonly string[]): string[] {
+  const named = [...text.matchAll(/\bnpm (?:run(?:-script)? ([a-z][\w:-]*)|(start|test)\b)/g)]
+  return named
+    .map(([, run, short]) => run ?? short ?? '')
+    .filter((name) => !scripts.includes(name))
+    .map((name) => `names the script "${name}", which package.json has not`)
+}
+
+function brokenLinks(path: string, text: string, exists: FileExists): string[] {
+  const prose = text.replace(/^```[\s\S]*?^```/gm, '')
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target]) => (target ?? '').replace(/#.*$/, ''))
+    .filter((target) => target !== '' && !/^[a-z]+:/i.test(target))
+    .filter((target) => !exists(posix.join(posix.dirname(path), target)))
+    .map((target) => `links to ${target}, which is not there`)
+}
+
+const MACHINE_NAMES =
+  /(?:^|[\s`'"(])((?:\/(?:home|root|work|Users|tmp)\/|[A-Z]:\\)\S*|https?:\/\/registry\.\S+)/gm
+
+function machineNames(text: string): string[] {
+  return [...text.matchAll(MACHINE_NAMES)].map(([, name]) => `names ${name}, which only one machine has`)
+}

@@ -1,0 +1,73 @@
+/** What a workspace may import. Workspaces are named as their package.json names them. */
+export interface Layer {
+  /** From the repository's root. */
+  readonly folder: string
+  /** Workspaces that its `src` may import. */
+  readonly workspaces: readonly string[]
+  /** Workspaces that its tests may import besides. */
+  readonly testWorkspaces: readonly string[]
+  /** Runtime dependencies from the registry. */
+  readonly thirdParty: readonly string[]
+  /** Whether `src` may import Node's builtins. */
+  readonly builtins: boolean
+}
+
+const PROTOCOL = '@counterstep/protocol'
+const BARRIER = '@counterstep/barrier'
+const CORE = '@counterstep/core'
+const ENGINE = '@counterstep/engine'
+const BRANCH_HTTP = '@counterstep/branch-http'
+const SQLITE = '@counterstep/store-sqlite'
+const CONFORMANCE = '@counterstep/store-conformance'
+const SERVER = '@counterstep/server'
+const SDK = '@counterstep/sdk'
+
+/**
+ * Who may import whom: hosts → engine → core → protocol. A store knows the core's port, the words and its own driver;
+ * the SDK knows the words and the barrier's decision; only a composition root (cli) picks a store.
+ * A new workspace needs a row here. Nothing lists the bench, the infra folder or a second store.
+ */
+export const LAYERS: Readonly<Record<string, Layer>> = {
+  // zod only behind the entry /schemas, for which users bring it themselves.
+  [PROTOCOL]: layer('packages/protocol', [], { thirdParty: ['zod'], builtins: false }),
+  [BARRIER]: layer('packages/barrier', [PROTOCOL], { builtins: false }),
+  [CORE]: layer('packages/core', [PROTOCOL], { builtins: false }),
+  [ENGINE]: layer('packages/engine', [CORE, PROTOCOL], { testWorkspaces: [CONFORMANCE] }),
+  [BRANCH_HTTP]: layer('packages/branch-http', [CORE, PROTOCOL], { thirdParty: ['undici'] }),
+  [SQLITE]: layer('packages/store-sqlite', [CORE, PROTOCOL], {
+    thirdParty: ['better-sqlite3'],
+    testWorkspaces: [CONFORMANCE],
+  }),
+  [CONFORMANCE]: layer('packages/store-conformance', [CORE, PROTOCOL]),
+  '@counterstep/simulator': layer('packages/simulator', [BARRIER, CORE, PROTOCOL]),
+  [SERVER]: layer('packages/server', [ENGINE, CORE, PROTOCOL], {
+    thirdParty: ['@fastify/swagger', '@fastify/swagger-ui', 'ajv', 'fastify', 'pino', 'prom-client', 'zod'],
+    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE],
+  }),
+  counterstep: layer('packages/cli', [SERVER, ENGINE, CORE, PROTOCOL, SQLITE, BRANCH_HTTP], {
+    testWorkspaces: [SDK],
+  }),
+  [SDK]: layer('sdk', [PROTOCOL, BARRIER], {
+    testWorkspaces: [SERVER, ENGINE, CORE, CONFORMANCE, BRANCH_HTTP, SQLITE],
+  }),
+  '@counterstep/example-bank': layer('examples/bank', [SDK, PROTOCOL, BARRIER], {
+    thirdParty: ['better-sqlite3', 'fastify'],
+  }),
+  '@counterstep/bench': layer('bench', [SDK], { thirdParty: ['autocannon', 'fastify', 'undici'] }),
+}
+
+/** Entries of a workspace that may import what the rest of it may not. */
+export const THIRD_PARTY_ENTRIES: Readonly<Record<string, string>> = {
+  [PROTOCOL]: 'packages/protocol/src/schemas',
+}
+
+/** Modules that may import what is not written down: the store's driver is the user's choice. */
+export const COMPUTED_IMPORTS: ReadonlySet<string> = new Set(['packages/store-sqlite/src/sqlite-worker.ts'])
+
+function layer(
+  folder: string,
+  workspaces: readonly string[],
+  more: Partial<Pick<Layer, 'testWorkspaces' | 'thirdParty' | 'builtins'>> = {},
+): Layer {
+  return { folder, workspaces, testWorkspaces: [], thirdParty: [], builtins: true, ...more }
+}

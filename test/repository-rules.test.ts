@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest'
+import { checkDependencyPage, DEPENDENCY_PAGE } from './check-dependency-page.ts'
+import { checkDocuments } from './check-documents.ts'
+import { checkLockfile } from './check-manifests.ts'
+import { checkNames } from './check-names.ts'
+import { checkCorePurity, checkEnvironmentReads } from './check-purity.ts'
+import { REPOSITORY, readRepository } from './source-tree.ts'
+import { soundTree } from './tree-fixture.ts'
+
+describe('the repository', () => {
+  const tree = readRepository()
+
+  it('has a pure core', () => expect(checkCorePurity(tree)).toEqual([]))
+  it('reads the environment in one place', () => expect(checkEnvironmentReads(tree)).toEqual([]))
+  it('names its files and folders for things', () => expect(checkNames(tree)).toEqual([]))
+  it('locks no registry host', () => expect(checkLockfile(tree)).toEqual([]))
+  it('defends every runtime dependency', () => expect(checkDependencyPage(tree)).toEqual([]))
+  it('has documents whose commands and links exist', () =>
+    expect(checkDocuments(tree, REPOSITORY)).toEqual([]))
+})
+
+const IMPURITIES = [
+  ['a clock', 'export const at = Date.now()', 'Date'],
+  ['a clock by construction', 'export const at = new Date()', 'Date'],
+  ['chance', 'export const draw = () => Math.random()', 'Math.random'],
+  ['chance in brackets', "export const draw = () => Math['random']()", 'Math.random'],
+  ['an async function', 'export async function f() {}', 'async'],
+  ['an async arrow', 'export const f = async () => 1', 'async'],
+  ['a promise', 'export const p = Promise.resolve(1)', 'Promise'],
+  ['the type of a promise', 'export type P = Promise<number>', 'Promise'],
+  ['a timer', 'setTimeout(() => 1, 1)', 'setTimeout'],
+  ['the process', 'export const id = process.pid', 'process'],
+] as const
+
+describe('the check of the core', () => {
+  for (const [name, text, detail] of IMPURITIES) {
+    it(`finds ${name}`, () => {
+      const tree = soundTree({ 'packages/core/src/broken.ts': `${text}\n` })
+      expect(checkCorePurity(tree)).toEqual([
+        { rule: 'pure-core', path: 'packages/core/src/broken.ts', detail },
+      ])
+    })
+  }
+
+  it('finds an await', () => {
+    const tree = soundTree({ 'packages/core/src/broken.ts': 'await 1\n' })
+    expect(checkCorePurity(tree)).toMatchObject([{ detail: 'await' }])
+  })
+
+  it('lets a port have the type of a promise, and only that', () => {
+    const text = 'export interface A { call(): Promise<number> }\n'
+    expect(checkCorePurity(soundTree({ 'packages/core/src/ports.ts': text }))).toEqual([])
+    const value = 'export const p = Promise.resolve(1)\n'
+    expect(checkCorePurity(soundTree({ 'packages/core/src/ports.ts': value }))).toHaveLength(1)
+  })
+
+  it('takes no property and no test for a fault', () => {
+    const tree = soundTree({
+      'packages/core/src/fine.ts': '// Date.now()\nexport const x = { Date: 1, process: 2 }\n',
+      'packages/core/src/fine.test.ts': 'export const at = Date.now()\n',
+    })
+    expect(checkCorePurity(tree)).toEqual([])
+  })
+})
+
+describe('the check of the environment', () => {
+  it('finds a second reader', () => {
+    const path = 'packages/server/src/broken.ts'
+    const tree = soundTree({ [path]: 'export const home = process.env.HOME\n' })
+    expect(checkEnvironmentReads(tree)).toMatchObject([{ path }])
+  })
+})
+
+describe('the check of names', () => {
+  for (const path of ['packages/core/src/utils.ts', 'sdk/src/helpers.ts', 'sdk/test/common.test.ts']) {
+    it(`finds ${path}`, () => expect(checkNames(soundTree({ [path]: '' }))).toHaveLength(1))
+  }
+  for (const path of ['packages/core/src/types/gid.ts', 'sdk/src/interfaces/client.ts']) {
+    it(`finds ${path}`, () => expect(checkNames(soundTree({ [path]: '' }))).toHaveLength(1))
+  }
+})
+
+describe('the check of the lockfile', () => {
+  const lock = (entry: object) =>
+    soundTree({ 'package-lock.json': JSON.stringify({ packages: { 'node_modules/a': entry } }) })
+
+  it('finds a registry', () => {
+    expect(checkLockfile(lock({ version: '1.0.0', resolved: 'https://npm.example/a.tgz' }))).toHaveLength(1)
+  })
+  it('allows a link to a workspace', () => {
+    expect(checkLockfile(lock({ resolved: 'packages/a', link: true }))).toEqual([])
+  })
+})
+
+describe('the check of the dependency page', () => {
+  const row = (name: string, users: string, brings: string) =>
+    `| \`${name}\` | ${users} | saves | ${brings} | people | steps |`
+  const check = (page: string) => {
+    const manifest = { name: '@counterstep/branch-http', dependencies: { undici: '8.12.4' } }
+    const lock = { packages: { 'node_modules/undici': { dependencies: { a: '1' } }, 'node_modules/a': {} } }
+    const tree = soundTree({
+      'packages/branch-http/package.json': JSON.stringify(manifest),
+      'package-lock.json': JSON.stringify(lock),
+      [DEPENDENCY_PAGE]: page,
+    })
+    return checkDependencyPage(tree).map(({ detail }) => detail)
+  }
+
+  it('is content with a row that is right', () =>
+    expect(check(row('undici', 'branch-http', '1'))).toEqual([]))
+  it('finds a missing row', () => expect(check('')).toEqual(['undici has no row']))
+  it('finds a row too many', () => {
+    expect(check(`${row('undici', 'branch-http', '1')}\n${row('lodash', '', '0')}`)).toContain(
+      'nothing uses lodash',
+    )
+  })
+  it('finds a wrong count', () => {
+    expect(check(row('undici', 'branch-http', '7'))).toEqual(['undici brings 1 packages, the page says 7'])
+  })
+  it('finds a user that is not named', () => {
+    expect(check(row('undici', 'server', '1'))).toEqual([
+      'undici is used by "branch-http", the page says "server"',
+    ])
+  })
+})
+
+describe('the check of documents', () => {
+  const check = (text: string) => checkDocuments(soundTree({ 'docs/page.md': text }), REPOSITORY)
+
+  it('finds a script that does not exist', () => {
+    expect(check('Run `npm run fly`.')).toMatchObject([{ rule: 'document-commands' }])
+  })
+  it('finds a link that leads nowhere', () => {
+    expect(check('[a](nowhere.md#part)')).toMatchObject([{ rule: 'document-links' }])
+  })
+  it('finds a path of one machine', () => {
+    expect(check('It is in /home/me/x.')).toMatchObject([{ rule: 'document-machines' }])
+  })
+  it('allows what exists', () => {
+    expect(check('`npm test`, `npm run bench`, [root](../package.json), [web](https://example.com)')).toEqual(
+      [],
+    )
+  })
+})
