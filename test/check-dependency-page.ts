@@ -1,5 +1,5 @@
-import type { LockedPackage, Lockfile } from './check-manifests.ts'
 import { LAYERS } from './layers.ts'
+import { lockedPackages, resolvePackage } from './lockfile.ts'
 import { manifestsOf, runtimeDependencies, type SourceTree, type Violation } from './source-tree.ts'
 
 export const DEPENDENCY_PAGE = 'docs/decisions/dependencies.md'
@@ -64,8 +64,7 @@ function rowFaults(name: string, row: Row, tree: SourceTree, users: readonly str
 
 /** How many packages come with it, all levels down, by the lockfile. */
 function countBrought(name: string, tree: SourceTree): number {
-  const lock = JSON.parse(tree.get('package-lock.json') ?? '{}') as Lockfile
-  const packages = lock.packages ?? {}
+  const packages = lockedPackages(tree)
   const seen = new Set<string>()
   const visit = (wanted: string, from: string): void => {
     const path = resolvePackage(packages, wanted, from)
@@ -76,19 +75,4 @@ function countBrought(name: string, tree: SourceTree): number {
   }
   visit(name, '')
   return Math.max(seen.size - 1, 0)
-}
-
-/** As Node resolves it: the nearest node_modules upward that has it. */
-function resolvePackage(
-  packages: Readonly<Record<string, LockedPackage>>,
-  name: string,
-  from: string,
-): string | undefined {
-  let folder = from
-  while (true) {
-    const path = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`
-    if (path in packages) return path
-    if (folder === '') return undefined
-    folder = folder.slice(0, Math.max(folder.lastIndexOf('/node_modules/'), 0))
-  }
 }

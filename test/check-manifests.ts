@@ -49,26 +49,3 @@ function versionFaults(manifest: Manifest): Fault[] {
     .filter(([, version]) => !/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version))
     .map(([name, version]) => ({ rule: 'exact-versions', detail: `${name} is "${version}"` }))
 }
-
-/** The lockfile is the same whatever registry a contributor installs from. */
-export function checkLockfile(tree: SourceTree): Violation[] {
-  const path = 'package-lock.json'
-  const lock = JSON.parse(tree.get(path) ?? '{}') as Lockfile
-  return Object.entries(lock.packages ?? {})
-    .filter(
-      ([, entry]) => entry.resolved !== undefined && !(entry.link === true && !entry.resolved.includes(':')),
-    )
-    .map(([name, entry]) => ({ rule: 'no-registry-host', path, detail: `${name} is from ${entry.resolved}` }))
-}
-
-export interface Lockfile {
-  readonly packages?: Readonly<Record<string, LockedPackage>>
-}
-
-export interface LockedPackage {
-  readonly version?: string
-  readonly resolved?: string
-  readonly link?: boolean
-  readonly dependencies?: Readonly<Record<string, string>>
-  readonly optionalDependencies?: Readonly<Record<string, string>>
-}

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { checkDependencyPage, DEPENDENCY_PAGE } from './check-dependency-page.ts'
 import { checkDocuments } from './check-documents.ts'
-import { checkLockfile } from './check-manifests.ts'
 import { checkNames } from './check-names.ts'
 import { checkCorePurity, checkEnvironmentReads } from './check-purity.ts'
+import { checkLockfile } from './lockfile.ts'
 import { REPOSITORY, readRepository } from './source-tree.ts'
 import { soundTree } from './tree-fixture.ts'
 
@@ -13,7 +13,7 @@ describe('the repository', () => {
   it('has a pure core', () => expect(checkCorePurity(tree)).toEqual([]))
   it('reads the environment in one place', () => expect(checkEnvironmentReads(tree)).toEqual([]))
   it('names its files and folders for things', () => expect(checkNames(tree)).toEqual([]))
-  it('locks no registry host', () => expect(checkLockfile(tree)).toEqual([]))
+  it('locks everything, and no registry host', () => expect(checkLockfile(tree)).toEqual([]))
   it('defends every runtime dependency', () => expect(checkDependencyPage(tree)).toEqual([]))
   it('has documents whose commands and links exist', () =>
     expect(checkDocuments(tree, REPOSITORY)).toEqual([]))
@@ -86,6 +86,10 @@ describe('the check of the lockfile', () => {
 
   it('finds a registry', () => {
     expect(checkLockfile(lock({ version: '1.0.0', resolved: 'https://npm.example/a.tgz' }))).toHaveLength(1)
+  })
+  it('finds what npm left out for another platform', () => {
+    const entry = { version: '1.0.0', optionalDependencies: { 'a-darwin': '1.0.0' } }
+    expect(checkLockfile(lock(entry))).toMatchObject([{ rule: 'whole-lockfile' }])
   })
   it('allows a link to a workspace', () => {
     expect(checkLockfile(lock({ resolved: 'packages/a', link: true }))).toEqual([])

@@ -96,8 +96,9 @@ describe('a retry from a node that does not run the transaction', () => {
       status: 'submitted',
       retrying: true,
       hold: { type: 'command' },
-      record: { nudges: 1, b: [{ a: { state: 'waiting', nextAt: LATER, failures: 1 } }] },
+      record: { nudges: 1, b: [{ a: { state: 'waiting', failures: 1 } }] },
     })
+    expect(update.record).not.toHaveProperty('b.0.a.nextAt')
     expect(update).not.toHaveProperty('sentList')
   })
 

@@ -191,6 +191,14 @@ describe('a stop of our own that is not durable yet', () => {
     bed.step({ type: 'reread', row: commanded(serial(2), 'abort') })
     expect(bed.save).toMatchObject({ status: 'stopped', version: 2, hold: { type: 'finish' } })
   })
+
+  it('keeps the foreign decision in the record: a caller may have seen it', () => {
+    const bed = RunBed.accepted(serial(2)).tick().step({ type: 'command', command: 'stop' }).conflict()
+    learnRow(bed, commanded(serial(2), 'abort'))
+    expect(JSON.parse(bed.save?.progress ?? '{}')).toMatchObject({
+      abort: { cause: 'requested', at: LATER, branches: [0, 1] },
+    })
+  })
 })
 
 describe('a row that is not ours any more', () => {
@@ -198,6 +206,7 @@ describe('a row that is not ours any more', () => {
     gone: undefined,
     'under another token': rowOf(serial(1), { token: 'b'.repeat(32), version: 2 }),
     'of a newer format': rowOf(serial(1), { format: FORMAT + 1, version: 2 }),
+    'given back': rowOf(serial(1), { owned: false, version: 2 }),
   })) {
     it(`ends the run without a write: ${name}`, () => {
       const bed = RunBed.accepted(serial(1)).tick().answer(0, 'action', 'success').conflict()

@@ -15,6 +15,8 @@ export function learn(run: Run, row: StoredTransaction | undefined, now: number)
   const known = { ...run, version: row.version, durableStatus: row.status, sentListKnown }
   const stored = decodeTransaction(row)
   if (isFinal(stored)) return { ...known, transaction: stored, durable: run.changed }
+  // Given back, though we did not hear of it: whoever claims it goes on.
+  if (!row.owned) return undefined
   const changed = run.changed + 1
   // Strong: one more save, so that the row has our results before anything else is done on top of the command.
   return {
@@ -31,7 +33,14 @@ type Aborting = Extract<Transaction, { status: 'aborting' }>
 
 function merge(ours: Transaction, stored: Unfinished): Transaction {
   // What we have decided on top of a durable abort, or a stop given here, stands: only its save was refused.
-  if (ours.status === 'failed' || ours.status === 'stopped') return { ...ours, nudges: stored.nudges }
+  if (ours.status === 'failed') return { ...ours, nudges: stored.nudges }
+  if (ours.status === 'stopped') {
+    return {
+      ...ours,
+      nudges: stored.nudges,
+      ...(stored.status === 'aborting' ? { abort: stored.abort } : {}),
+    }
+  }
   const decided = stored.status === 'aborting' ? withAbort(ours, stored) : ours
   if (stored.nudges <= ours.nudges || isFinal(decided)) return decided
   return { ...retriedNow(decided, stored.updatedAt), nudges: stored.nudges }

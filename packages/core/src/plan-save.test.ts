@@ -227,6 +227,15 @@ describe('a graph with a branch that waits long', () => {
   })
 })
 
+describe('a row that is being given back', () => {
+  it('is called nothing for, though its wait ends meanwhile', () => {
+    const bed = RunBed.claimed(serial(1, { delayMs: 5_000 }), 'held').tick()
+    expect(bed.save?.hold).toEqual({ type: 'release', dueAt: CREATED_AT + 5_000 })
+    expect(bed.tick(5_000).calls).toEqual([])
+    expect(bed.saved().end?.how).toBe('released')
+  })
+})
+
 describe('a command that meets the giving back', () => {
   it('is not told as durable: the run ends without it', () => {
     const bed = RunBed.accepted(sagaOf([{ retry: { initialMs: 5_000 } }]))

@@ -112,11 +112,10 @@ export function callsInFlight(run: Run): number {
 }
 
 /**
- * Whether what this node has in memory may be shown. Not while a save that changes the status is in flight, nor
- * after the lease: the row may be further by then, and somebody may have seen it.
+ * Whether what this node has in memory may be shown. Not after the lease, nor while a save is in flight that ends
+ * the run here or changes the status: the row may be further by then, and somebody may have seen it.
  */
 export function mayShow(run: Run, now: number): boolean {
-  return (
-    !run.ended && now < run.leaseUntil && (run.save === undefined || run.save.status === run.durableStatus)
-  )
+  if (run.ended || now >= run.leaseUntil) return false
+  return run.save === undefined || (run.save.hold === 'keep' && run.save.status === run.durableStatus)
 }

@@ -82,6 +82,7 @@ export class Acceptance {
   async submit(submission: Submission): Promise<Accepted> {
     const gid = submission.gid ?? this.#parts.ids.gid()
     const digest = hash('sha256', submission.content)
+    await this.#otherContentSettled(gid, digest)
     const here = this.#accepting.get(gid)?.digest ?? this.#parts.runner.get(gid)?.transaction.digest
     if (here !== undefined && here !== digest) throw gidConflict(gid)
     if (here === undefined) this.#admit(gid, digest, submission)
@@ -90,6 +91,26 @@ export class Acceptance {
     if (submission.ack === 'memory') return { gid, ack: 'memory', view: accepting.view }
     const result = await within(this.#parts.clock, this.#parts.storeTimeoutMs, accepting.result)
     return this.#answer(gid, result ?? { type: 'given-up' })
+  }
+
+  /** A create of other content that is still in flight proves nothing: it may yet be the one that is refused. */
+  async #otherContentSettled(gid: Gid, digest: string): Promise<void> {
+    const { clock, storeTimeoutMs } = this.#parts
+    const until = clock.now() + storeTimeoutMs
+    for (
+      let other = this.#accepting.get(gid);
+      other !== undefined && other.digest !== digest;
+      other = this.#accepting.get(gid)
+    ) {
+      if (clock.now() >= until) {
+        throw new SubmitError(
+          'SAGA_NOT_ACCEPTED',
+          'another submit of this gid is not definite yet: nothing was stored',
+          gid,
+        )
+      }
+      await within(clock, until - clock.now(), other.result)
+    }
   }
 
   /** Ends what is not accepted yet: flushed if the store answers, given up if it does not. */

@@ -6,7 +6,7 @@ import type { SimStore } from './sim-store.ts'
 import type { World } from './world.ts'
 
 const DRAIN_MS = 300
-const TAIL_LOSSES = 4
+const TAIL_LOSSES = 10
 const WATCH_MS = 15
 
 export function unleash(world: World, nodes: readonly Node[], store: SimStore, healAt: number): void {

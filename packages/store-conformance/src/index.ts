@@ -1,3 +1,5 @@
 export { memoryStore } from './memory-store.ts'
+export type { ModelStep } from './model-run.ts'
+export { MODEL_STEP_MAX, runAgainstModel } from './model-run.ts'
 export type { ConformanceOptions, OpenRequest, Runner } from './runner.ts'
 export { storeConformance } from './store-conformance.ts'

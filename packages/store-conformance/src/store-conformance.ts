@@ -28,10 +28,18 @@ const SUITES: Readonly<Record<string, (test: DefineTest) => void>> = {
 
 /** Defines the contract's tests for one store. Each test opens its own place. */
 export function storeConformance({ runner, name, open }: ConformanceOptions): void {
-  const { describe, it } = runner
+  const { describe, it, before, after } = runner
   const run = Date.now().toString(36)
+  const beds = new Set<TestBed>()
   let places = 0
   describe(`store contract: ${name}`, () => {
+    before(async () => {
+      // A store that cannot be opened fails here once, and not in each test.
+      await new TestBed(open, `${run}-first`).openAndClose()
+    })
+    after(async () => {
+      for (const bed of beds) await bed.close()
+    })
     for (const [topic, define] of Object.entries(SUITES)) {
       describe(topic, () => {
         define((title, test) => {
@@ -39,11 +47,10 @@ export function storeConformance({ runner, name, open }: ConformanceOptions): vo
           const place = `${run}-${places}`
           it(title, async () => {
             const bed = new TestBed(open, place)
-            try {
-              await test(await bed.open(), bed)
-            } finally {
-              await bed.close()
-            }
+            beds.add(bed)
+            await test(await bed.open(), bed)
+            await bed.close()
+            beds.delete(bed)
           })
         })
       })

@@ -56,6 +56,11 @@ export class TestBed {
     return this.open()
   }
 
+  async openAndClose(): Promise<void> {
+    await this.open()
+    await this.close()
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#opened].map((store) => store.close()))
   }

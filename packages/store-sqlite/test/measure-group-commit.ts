@@ -1,8 +1,9 @@
 // Run by hand: node packages/store-sqlite/test/measure-group-commit.ts [callers] [seconds] [driver] [synchronous]
+
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { randomUUID } from 'node:crypto'
 import type { Gid } from '@counterstep/protocol'
 import { openSqliteStore } from '../src/open-sqlite-store.ts'
 
@@ -13,7 +14,14 @@ const store = await openSqliteStore({
   driver: driver === 'node' ? 'node' : 'better-sqlite3',
   synchronous: synchronous === 'NORMAL' ? 'NORMAL' : 'FULL',
 })
-const definition = JSON.stringify({ branches: ['out', 'in'].map((id) => ({ id, action: `http://10.0.0.1:8080/transfer-${id}`, compensation: `http://10.0.0.1:8080/transfer-${id}-undo`, payload: { amount: 30, account: 7 } })) })
+const definition = JSON.stringify({
+  branches: ['out', 'in'].map((id) => ({
+    id,
+    action: `http://10.0.0.1:8080/transfer-${id}`,
+    compensation: `http://10.0.0.1:8080/transfer-${id}-undo`,
+    payload: { amount: 30, account: 7 },
+  })),
+})
 const progress = JSON.stringify({ branches: [1, 1], attempts: [1, 1] })
 const endAt = performance.now() + Number(seconds) * 1_000
 let sagas = 0
@@ -23,12 +31,30 @@ async function runSagas(): Promise<void> {
     const gid = randomUUID() as Gid
     const token = gid.replaceAll('-', '')
     await store.create({
-      ...{ gid, kind: 'saga', status: 'submitted', format: 1, digest: token + token, definition, progress, token },
+      ...{
+        gid,
+        kind: 'saga',
+        status: 'submitted',
+        format: 1,
+        digest: token + token,
+        definition,
+        progress,
+        token,
+      },
       ...{ writeId: token, hold: { type: 'owned', leaseMs: 10_000 }, sentList: 'held' },
     })
     const finish = { type: 'finish', retentionMs: 604_800_000 } as const
     await store.update({
-      ...{ gid, token, version: 1, writeId: `${sagas}`, status: 'succeeded', format: 1, progress, hold: finish },
+      ...{
+        gid,
+        token,
+        version: 1,
+        writeId: `${sagas}`,
+        status: 'succeeded',
+        format: 1,
+        progress,
+        hold: finish,
+      },
       ...{ retrying: false, attention: false },
     })
     sagas += 1

@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { pathToFileURL } from 'node:url'
+import { cpuSecondsOf } from './cpu-time.ts'
+import { FOLLOW_PARENT } from './paths.ts'
+
+const READY_MS_MAX = 20_000
+/** The server cuts its own stop at 9.5 s. */
+const STOP_MS_MAX = 12_000
+
+export interface ChildSpec {
+  readonly name: string
+  readonly script: string
+  readonly args?: readonly string[]
+  readonly nodeArgs?: readonly string[]
+}
+
+/** A process of the bench: started, asked over its channel, stopped by its pid. It does not outlive the harness. */
+export class Child {
+  readonly name: string
+  readonly #process: ChildProcess
+  readonly #exited: Promise<string>
+  #isStopping = false
+
+  constructor({ name, script, args = [], nodeArgs = [] }: ChildSpec) {
+    this.name = name
+    const follow = ['--import', pathToFileURL(FOLLOW_PARENT).href]
+    this.#process = spawn(process.execPath, [...nodeArgs, ...follow, script, ...args], {
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    })
+    this.#exited = new Promise((resolve) => {
+      this.#process.on('error', (error) => resolve(error.message))
+      this.#process.on('exit', (code, signal) => resolve(`exit code ${code ?? signal}`))
+    })
+  }
+
+  /** The URL that the process prints when it listens. */
+  url(): Promise<string> {
+    const { stdout } = this.#process
+    if (stdout === null) throw new Error(`${this.name} has no output`)
+    const printed = new Promise<string>((resolve) => {
+      // Read to the end, so that the pipe never fills.
+      createInterface({ input: stdout }).on('line', (line) => {
+        const url = urlOf(line)
+        if (url !== undefined) resolve(url)
+      })
+    })
+    return this.#within(READY_MS_MAX, 'is not ready', printed)
+  }
+
+  /** One question and its answer; questions must not overlap. */
+  ask(question: object, limitMs: number): Promise<unknown> {
+    const answer = new Promise((resolve) => this.#process.once('message', resolve))
+    this.#process.send(question)
+    return this.#within(limitMs, 'did not answer', answer)
+  }
+
+  cpuSeconds(): number | undefined {
+    return cpuSecondsOf(this.#process.pid)
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return
+    const kill = setTimeout(() => this.#process.kill('SIGKILL'), STOP_MS_MAX)
+    this.#process.kill('SIGTERM')
+    await this.#exited
+    clearTimeout(kill)
+  }
+
+  async #within<T>(limitMs: number, fault: string, value: Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_resolve, reject) => {
+      const end = () => reject(new Error(`${this.name} ${fault} after ${limitMs} ms`))
+      timer = setTimeout(end, limitMs)
+    })
+    const gone = this.#exited.then((reason): never => {
+      throw new Error(`${this.name} has ended: ${this.#isStopping ? 'it was stopped' : reason}`)
+    })
+    try {
+      return await Promise.race([value, late, gone])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+/** Log lines may share the output; they have a level. */
+function urlOf(line: string): string | undefined {
+  if (!line.startsWith('{')) return undefined
+  const value: { readonly url?: unknown; readonly level?: unknown } = JSON.parse(line)
+  return typeof value.url === 'string' && value.level === undefined ? value.url : undefined
+}

@@ -1,0 +1,12 @@
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const REPOSITORY = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))))
+/** Not in the system's temp folder: that may be memory, where a flush costs nothing. */
+export const WORK_FOLDER = join(REPOSITORY, '.tmp', 'bench')
+export const SERVER_MAIN = join(REPOSITORY, 'packages', 'cli', 'src', 'main.ts')
+export const FOLLOW_PARENT = join(REPOSITORY, 'scripts', 'follow-parent.mjs')
+
+export function processPath(name: 'branch' | 'load' | 'relay'): string {
+  return fileURLToPath(new URL(`../processes/${name}.ts`, import.meta.url))
+}

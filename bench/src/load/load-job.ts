@@ -1,0 +1,40 @@
+/** What the load process is asked to do. */
+export interface LoadJob {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly connections: number
+  readonly warmUpSeconds: number
+  readonly seconds: number
+  /** A text that every answer's body must hold. */
+  readonly expect: string
+}
+
+export interface LoadFaults {
+  readonly connectionErrors: number
+  readonly timeouts: number
+  /** Answers with another status than 200. */
+  readonly otherStatus: number
+  /** Answers without the expected text. */
+  readonly otherBody: number
+}
+
+export interface LatencyMs {
+  readonly p50: number
+  readonly p90: number
+  readonly p99: number
+  readonly max: number
+}
+
+export interface LoadResult {
+  /** All of them: those of the warm-up, and those that came after the end of the measured time. */
+  readonly answers: number
+  readonly faults: LoadFaults
+  /** Only what was answered in the measured time. */
+  readonly answersPerSecond: number
+  readonly latencyMs: LatencyMs
+}
+
+export function faultCount(faults: LoadFaults): number {
+  return Object.values(faults).reduce((sum: number, count: number) => sum + count, 0)
+}

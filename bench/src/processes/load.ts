@@ -1,0 +1,9 @@
+// The load: one job at a time, each asked for and answered over the channel to the harness.
+import type { LoadJob } from '../load/load-job.ts'
+import { runLoad } from '../load/run-load.ts'
+
+process.on('message', (job: LoadJob) => {
+  void runLoad(job).then((result) => process.send?.(result))
+})
+// It listens nowhere: only the channel keeps it alive.
+process.channel?.ref()

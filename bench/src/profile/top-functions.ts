@@ -1,0 +1,113 @@
+/** The part of V8's .cpuprofile that is needed here. */
+export interface CpuProfile {
+  readonly nodes: readonly ProfileNode[]
+  readonly samples: readonly number[]
+  /** Microseconds since the sample before. */
+  readonly timeDeltas: readonly number[]
+}
+
+interface ProfileNode {
+  readonly id: number
+  readonly children?: readonly number[]
+  readonly callFrame: CallFrame
+}
+
+interface CallFrame {
+  readonly functionName: string
+  readonly url: string
+  readonly lineNumber: number
+}
+
+export interface Share {
+  readonly name: string
+  /** Of the time in which the thread was not idle. */
+  readonly share: number
+}
+
+export interface ProfileSummary {
+  readonly busyShare: number
+  readonly packages: readonly Share[]
+  /** Self time. */
+  readonly functions: readonly Share[]
+  /** With all that they call; only functions of our own packages. */
+  readonly inclusive: readonly Share[]
+}
+
+/** Where the time went after the first `skipSeconds`, which are the process's start. */
+export function summarise(profile: CpuProfile, skipSeconds: number): ProfileSummary {
+  const stacks = stacksOf(profile.nodes)
+  const sums = { packages: new Map(), functions: new Map(), inclusive: new Map() }
+  let at = 0
+  let busy = 0
+  let total = 0
+  for (const [index, id] of profile.samples.entries()) {
+    const time = profile.timeDeltas[index + 1] ?? 0
+    at += time
+    const stack = stacks.get(id)
+    if (at < skipSeconds * 1e6 || stack === undefined) continue
+    total += time
+    if (stack.self.functionName === '(idle)') continue
+    busy += time
+    add(sums.packages, packageOf(stack.self), time)
+    add(sums.functions, nameOf(stack.self), time)
+    for (const name of stack.own) add(sums.inclusive, name, time)
+  }
+  return {
+    busyShare: busy / total,
+    packages: sharesOf(sums.packages, busy),
+    functions: sharesOf(sums.functions, busy),
+    inclusive: sharesOf(sums.inclusive, busy),
+  }
+}
+
+interface Stack {
+  readonly self: CallFrame
+  /** Names of our own functions on the stack, each once. */
+  readonly own: ReadonlySet<string>
+}
+
+function stacksOf(nodes: readonly ProfileNode[]): ReadonlyMap<number, Stack> {
+  const parents = new Map<number, number>()
+  for (const { id, children = [] } of nodes) for (const child of children) parents.set(child, id)
+  const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]))
+  return new Map(
+    nodes.map(({ id, callFrame }) => {
+      const own = new Set<string>()
+      for (let at: number | undefined = id; at !== undefined; at = parents.get(at)) {
+        const frame = frames.get(at)
+        if (frame !== undefined && isOwn(frame)) own.add(nameOf(frame))
+      }
+      return [id, { self: callFrame, own }]
+    }),
+  )
+}
+
+function add(times: Map<string, number>, key: string, time: number): void {
+  times.set(key, (times.get(key) ?? 0) + time)
+}
+
+function sharesOf(times: ReadonlyMap<string, number>, busy: number): Share[] {
+  return [...times]
+    .sort(([, one], [, other]) => other - one)
+    .map(([name, time]) => ({ name, share: time / busy }))
+}
+
+function nameOf({ functionName, url, lineNumber }: CallFrame): string {
+  const name = functionName === '' ? '(anonymous)' : functionName
+  return url === '' ? name : `${name.padEnd(32)} ${shortUrl(url)}:${lineNumber + 1}`
+}
+
+function packageOf({ functionName, url }: CallFrame): string {
+  if (url.startsWith('node:')) return shortUrl(url).split('/').slice(0, 2).join('/')
+  const dependency = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1]
+  const own = /\/packages\/([^/]+)\//.exec(url)?.[1]
+  return dependency ?? (own === undefined ? functionName : `packages/${own}`)
+}
+
+function isOwn({ url }: CallFrame): boolean {
+  return url.includes('/packages/') && !url.includes('/node_modules/')
+}
+
+function shortUrl(url: string): string {
+  return url.replace(/^.*\/node_modules\//, '').replace(/^.*\/packages\//, 'packages/')
+}

@@ -1,0 +1,26 @@
+import type { Harness } from './harness/harness.ts'
+import type { StoreFacts } from './harness/server.ts'
+import type { Progress } from './report/progress.ts'
+import type { Ratio, Row } from './rounds.ts'
+import type { Settings } from './settings.ts'
+
+export interface ScenarioContext {
+  readonly settings: Settings
+  readonly harness: Harness
+  readonly progress: Progress
+}
+
+export interface Outcome {
+  /** Absent where nothing is stored. */
+  readonly store?: StoreFacts
+  readonly rows: readonly Row[]
+  readonly ratios: readonly Ratio[]
+  /** Counts that were held against each other; a scenario fails when they do not add up. */
+  readonly counters: Readonly<Record<string, number>>
+}
+
+export interface Scenario {
+  readonly name: string
+  readonly summary: string
+  run(context: ScenarioContext): Promise<Outcome>
+}

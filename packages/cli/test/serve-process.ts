@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+const MAIN = join(import.meta.dirname, '../src/main.ts')
+const PROCESS_MS_MAX = 25_000
+
+export interface Ending {
+  readonly code: number | null
+  readonly tookMs: number
+}
+
+/** A real `counterstep serve`, with every line that it prints. */
+export class ServeProcess {
+  readonly stdout: string[] = []
+  readonly stderr: string[] = []
+  readonly #child: ChildProcess
+  readonly #ended: Promise<number | null>
+  readonly #limit: NodeJS.Timeout
+
+  constructor(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+    this.#child = spawn(process.execPath, [MAIN, ...args], {
+      env: { PATH: process.env.PATH, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#ended = this.#end()
+    // No test leaves a process behind, however it fails.
+    this.#limit = setTimeout(() => this.#child.kill('SIGKILL'), PROCESS_MS_MAX)
+  }
+
+  static async listening(dataFolder: string, ...more: readonly string[]) {
+    const process = new ServeProcess(['serve', '--ready-json', '--port', '0', '--data', dataFolder, ...more])
+    return { process, url: await process.url() }
+  }
+
+  async url(): Promise<string> {
+    for (;;) {
+      const ready = this.stdout.find((line) => line.startsWith('{"url":'))
+      if (ready !== undefined) return (JSON.parse(ready) as { readonly url: string }).url
+      await this.#nextLine()
+    }
+  }
+
+  /** Resolves when a log line with that message has been printed. */
+  async logged(message: string): Promise<void> {
+    while (!this.stdout.some((line) => line.includes(`"msg":"${message}`))) await this.#nextLine()
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
+  }
+
+  /** Waits for its end. */
+  async ended(): Promise<Ending> {
+    const startedAt = performance.now()
+    const code = await this.#ended
+    return { code, tookMs: performance.now() - startedAt }
+  }
+
+  async #nextLine(): Promise<void> {
+    const streams = [this.#child.stdout, this.#child.stderr].filter((stream) => stream !== null)
+    const ended = this.#ended.then(() => {
+      throw new Error(`it has ended: ${[...this.stdout, ...this.stderr].join('\n')}`)
+    })
+    await Promise.race([...streams.map((stream) => once(stream, 'data')), ended])
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  async #end(): Promise<number | null> {
+    for (const [stream, lines] of [
+      [this.#child.stdout, this.stdout],
+      [this.#child.stderr, this.stderr],
+    ] as const) {
+      if (stream !== null) createInterface({ input: stream }).on('line', (line) => lines.push(line))
+    }
+    const [code] = (await once(this.#child, 'close')) as [number | null]
+    clearTimeout(this.#limit)
+    return code
+  }
+}

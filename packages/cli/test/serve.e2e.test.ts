@@ -1,0 +1,183 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TransactionView } from '@counterstep/protocol'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { ServeProcess } from './serve-process.ts'
+
+let folder = ''
+const branches: Server[] = []
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'counterstep-serve-'))
+})
+
+afterEach(async () => {
+  for (const branch of branches.splice(0)) {
+    branch.closeAllConnections()
+    branch.close()
+  }
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** A participant that answers 200 after `answerMs`, or never. `called` resolves with its first call. */
+async function branchService(answerMs: number | 'never' = 0) {
+  const server = createServer()
+  branches.push(server)
+  const called = once(server, 'request')
+  server.on('request', (_request, response) => {
+    if (answerMs !== 'never') setTimeout(() => response.end('{}'), answerMs)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/go`, called }
+}
+
+async function submit(url: string, body: object, waitSeconds = 0): Promise<Response> {
+  return fetch(`${url}/v1/transactions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', prefer: `wait=${waitSeconds}` },
+    body: JSON.stringify(body),
+  })
+}
+
+it('starts, runs a saga, and stops cleanly on SIGTERM', async () => {
+  const { process, url } = await ServeProcess.listening(folder)
+  const branch = await branchService()
+  const response = await submit(url, { branches: [{ action: branch.url }] }, 10)
+  expect(response.status).toBe(200)
+  expect(((await response.json()) as TransactionView).status).toBe('succeeded')
+  process.signal('SIGTERM')
+  const { code, tookMs } = await process.ended()
+  expect(code).toBe(0)
+  expect(tookMs).toBeLessThan(5_000)
+  expect(process.stderr).toEqual([])
+})
+
+it('prints nothing on stdout but JSON, and says at start what it stores on and how durably', async () => {
+  const { process, url } = await ServeProcess.listening(folder)
+  process.signal('SIGINT')
+  expect((await process.ended()).code).toBe(0)
+  const lines = process.stdout.map((line) => JSON.parse(line) as Record<string, unknown>)
+  expect(lines.find(({ msg }) => msg === 'listening')).toMatchObject({
+    url,
+    store: 'sqlite',
+    durabilityClass: 'A',
+    failover: 'none',
+    file: join(folder, 'counterstep.db'),
+  })
+})
+
+it('has after a restart what it was told before', async () => {
+  const branch = await branchService()
+  const first = await ServeProcess.listening(folder)
+  const accepted = await submit(first.url, {
+    gid: 'kept',
+    delayMs: 3_600_000,
+    branches: [{ action: branch.url }],
+  })
+  expect(accepted.status).toBe(202)
+  first.process.signal('SIGTERM')
+  expect((await first.process.ended()).code).toBe(0)
+  const second = await ServeProcess.listening(folder)
+  const response = await fetch(`${second.url}/v1/transactions/kept`)
+  expect(await response.json()).toMatchObject({ gid: 'kept', status: 'submitted' })
+  second.process.signal('SIGTERM')
+  expect((await second.process.ended()).code).toBe(0)
+})
+
+it('lets a call in flight end before it stops, and refuses new work meanwhile', async () => {
+  const { process, url } = await ServeProcess.listening(folder)
+  const branch = await branchService(1_500)
+  const answer = submit(url, { gid: 'slow', branches: [{ action: branch.url }] }, 20)
+  await branch.called
+  process.signal('SIGTERM')
+  await process.logged('stopping')
+  const refused = await submit(url, { branches: [{ action: branch.url }] })
+  expect(refused.status).toBe(503)
+  expect(await refused.json()).toMatchObject({ code: 'SAGA_STOPPING' })
+  expect((await answer).ok).toBe(true)
+  const { code, tookMs } = await process.ended()
+  expect(code).toBe(0)
+  expect(tookMs).toBeLessThan(9_500)
+})
+
+it('ends within 10 s though a branch never answers, and the saga waits for the next start', async () => {
+  const { process, url } = await ServeProcess.listening(folder, '--branch-timeout-ms', '60000')
+  const branch = await branchService('never')
+  await submit(url, { gid: 'stuck', branches: [{ action: branch.url }] })
+  await branch.called
+  process.signal('SIGTERM')
+  const { code, tookMs } = await process.ended()
+  expect(code).toBe(0)
+  expect(tookMs).toBeLessThan(10_000)
+  const next = await ServeProcess.listening(folder)
+  expect(await (await fetch(`${next.url}/v1/transactions/stuck`)).json()).toMatchObject({
+    status: 'submitted',
+  })
+  next.process.signal('SIGTERM')
+  next.process.signal('SIGTERM')
+  await next.process.ended()
+})
+
+it('ends at once on a second signal', async () => {
+  const { process, url } = await ServeProcess.listening(folder, '--branch-timeout-ms', '60000')
+  const branch = await branchService('never')
+  await submit(url, { branches: [{ action: branch.url }] })
+  await branch.called
+  process.signal('SIGTERM')
+  await process.logged('stopping')
+  process.signal('SIGINT')
+  const { code, tookMs } = await process.ended()
+  expect(code).toBe(130)
+  expect(tookMs).toBeLessThan(2_000)
+})
+
+it('refuses a store that another process has, and names the file', async () => {
+  const first = await ServeProcess.listening(folder)
+  const second = new ServeProcess(['serve', '--port', '0', '--data', folder])
+  expect((await second.ended()).code).toBe(1)
+  expect(second.stdout.join('\n')).toContain(join(folder, 'counterstep.db'))
+  first.process.signal('SIGTERM')
+  expect((await first.process.ended()).code).toBe(0)
+})
+
+it('says which port is taken, and gives the store back', async () => {
+  const first = await ServeProcess.listening(folder)
+  const port = new URL(first.url).port
+  const other = join(folder, 'other')
+  const second = new ServeProcess(['serve', '--port', port, '--data', other])
+  expect((await second.ended()).code).toBe(1)
+  expect(second.stdout.join('\n')).toContain(`port ${port} of 127.0.0.1 is taken; choose another with --port`)
+  first.process.signal('SIGTERM')
+  await first.process.ended()
+})
+
+it('prints every fault of its configuration on stderr, and starts nothing', async () => {
+  const process = new ServeProcess(['serve', '--port', 'x', '--data', folder], { COUNTERSTEP_LEASE_MS: '1' })
+  expect((await process.ended()).code).toBe(1)
+  expect(process.stdout).toEqual([])
+  expect(process.stderr).toEqual([
+    'counterstep: --port must be a whole number from 0 to 65535.',
+    'counterstep: COUNTERSTEP_LEASE_MS must be a whole number from 1000 to 3600000.',
+  ])
+})
+
+it('warns in its log when it listens beyond loopback', async () => {
+  const { process } = await ServeProcess.listening(folder, '--host', '0.0.0.0')
+  expect(process.stdout.join('\n')).toContain('There is no authentication yet')
+  process.signal('SIGTERM')
+  await process.ended()
+})
+
+it('prints its version and its help', async () => {
+  const version = new ServeProcess(['--version'])
+  expect((await version.ended()).code).toBe(0)
+  expect(version.stdout).toEqual(['0.1.0'])
+  const help = new ServeProcess(['--help'])
+  expect((await help.ended()).code).toBe(0)
+  expect(help.stdout[0]).toContain('counterstep serve')
+})

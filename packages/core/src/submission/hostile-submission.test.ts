@@ -1,0 +1,194 @@
+import { BRANCHES_MAX, ERROR_MEANINGS, isBranchId, isGid } from '@counterstep/protocol'
+import { submitRequestSchema } from '@counterstep/protocol/schemas'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { rowOf, serial } from '../../test/sagas.ts'
+import { BRANCH, checkUrl, DEFAULTS } from '../../test/submissions.ts'
+import { decodeTransaction, encodeDefinition } from '../record.ts'
+import { FAULTS_MAX } from './faults.ts'
+import { type ParsedSubmission, parseSubmission } from './parse-submission.ts'
+
+const GOOD = {
+  gid: 'order-4711',
+  kind: 'saga',
+  ack: 'durable',
+  timeoutMs: 5_000,
+  deadlineMs: 60_000,
+  delayMs: 10,
+  checkpointMs: 1_000,
+  headers: { 'X-Tenant': 'blue' },
+  retry: { initialMs: 100, factor: 2, capMs: 1_000, jitter: 1, limit: 5 },
+  branches: [
+    { id: 'a', ...BRANCH, compensation: 'http://bank.test/undo', payload: { amount: 30, to: ['x', null] } },
+    { id: 'b', ...BRANCH, body: 'text', contentType: 'text/plain', after: ['a'], timeoutMs: 10 },
+    { ...BRANCH, after: [], retry: { limit: null }, headers: { 'x-tenant': 'red' } },
+  ],
+}
+
+/** What a hostile client would put anywhere. */
+const poisons = fc.oneof(
+  fc.jsonValue({ maxDepth: 2 }),
+  fc.constantFrom<unknown>(
+    ...[
+      null,
+      true,
+      -1,
+      0,
+      0.5,
+      1e308,
+      Number.MAX_SAFE_INTEGER,
+      '',
+      '__proto__',
+      'a',
+      'b',
+      '..',
+      [],
+      {},
+      [[]],
+    ],
+    ...[{ toString: 1 }, { length: 3 }, ['a', 'a'], 'http://bank.test/', '\ud800', 'a\r\nb: c'],
+  ),
+)
+const names = fc.constantFrom(
+  ...['gid', 'kind', 'ack', 'branches', 'retry', 'headers', 'id', 'action', 'after', 'payload', 'body'],
+  ...['contentType', 'limit', 'capMs', 'initialMs', '__proto__', 'constructor', 'toString', 'x'],
+)
+const changes = fc.array(
+  fc.record({
+    path: fc.array(fc.nat(12), { minLength: 1, maxLength: 4 }),
+    how: fc.constantFrom('replace', 'remove', 'add'),
+    name: names,
+    poison: poisons,
+  }),
+  { minLength: 1, maxLength: 4 },
+)
+type Change = typeof changes extends fc.Arbitrary<readonly (infer C)[]> ? C : never
+
+const mutated: fc.Arbitrary<unknown> = changes.map((list) => {
+  const body: unknown = structuredClone(GOOD)
+  for (const change of list) apply(body, change)
+  // As it comes over the wire: `__proto__` is an own key there.
+  return JSON.parse(JSON.stringify(body))
+})
+
+function apply(body: unknown, { path, how, name, poison }: Change): void {
+  let node = body
+  for (const [depth, step] of path.entries()) {
+    if (typeof node !== 'object' || node === null) return
+    const keys = Object.keys(node)
+    const key = keys[step % Math.max(keys.length, 1)]
+    if (depth < path.length - 1 && key !== undefined) {
+      node = Reflect.get(node, key)
+      continue
+    }
+    const target = how === 'add' || key === undefined ? name : key
+    if (how === 'remove') Reflect.deleteProperty(node, target)
+    else define(node, target, structuredClone(poison))
+  }
+}
+
+function define(node: object, name: string, value: unknown): void {
+  Reflect.defineProperty(node, name, { value, enumerable: true, configurable: true, writable: true })
+}
+
+function parse(body: unknown): ParsedSubmission {
+  return parseSubmission(body, DEFAULTS, checkUrl)
+}
+
+/** What holds for every answer of the parser. */
+function expectSound(body: unknown): ParsedSubmission {
+  const parsed = parse(body)
+  if (parsed.type === 'refused') {
+    expect(parsed.faults.length).toBeLessThanOrEqual(FAULTS_MAX)
+    for (const { code, path } of parsed.faults) {
+      expect(ERROR_MEANINGS[code]).toBe('failure')
+      expect(path === '' || path.startsWith('/')).toBe(true)
+    }
+    return parsed
+  }
+  const { gid, content, definition } = parsed.submission
+  expect(gid === undefined || isGid(gid)).toBe(true)
+  expect(() => JSON.parse(content)).not.toThrow()
+  for (const branch of definition.branches) {
+    expect(isBranchId(branch.id)).toBe(true)
+    expect(typeof branch.body).toBe('string')
+    expect(branch.after.every((before) => before >= 0 && before < definition.branches.length)).toBe(true)
+  }
+  const row = rowOf(serial(1), { definition: encodeDefinition(definition), progress: '{}' })
+  expect(decodeTransaction(row).definition).toEqual(JSON.parse(JSON.stringify(definition)))
+  return parsed
+}
+
+describe('a hostile submission', () => {
+  it('is refused or accepted, and never thrown at, whatever JSON it is', () => {
+    fc.assert(fc.property(fc.jsonValue(), (body) => void expectSound(body)))
+    fc.assert(fc.property(fc.dictionary(names, poisons), (body) => void expectSound(body)))
+    fc.assert(fc.property(fc.array(poisons, { maxLength: 5 }), (branches) => void expectSound({ branches })))
+  })
+
+  it('is refused or accepted, and never thrown at, wherever a good one was changed', () => {
+    const counts = { parsed: 0, refused: 0 }
+    fc.assert(
+      fc.property(mutated, (body) => {
+        counts[expectSound(body).type]++
+      }),
+      { numRuns: 3_000 },
+    )
+    // Both happen often, or the property proves little.
+    expect(Math.min(counts.parsed, counts.refused)).toBeGreaterThan(100)
+  })
+
+  it('does not change what it was read from', () => {
+    fc.assert(
+      fc.property(mutated, (body) => {
+        const text = JSON.stringify(body)
+        parse(body)
+        expect(JSON.stringify(body)).toBe(text)
+      }),
+    )
+  })
+})
+
+describe('the schema of the HTTP interface', () => {
+  /** What the schema does not say: sizes of texts, URLs, headers, graphs, and what two fields must be together. */
+  const BEYOND: ReadonlySet<string> = new Set([
+    ...['SAGA_URL_INVALID', 'SAGA_HEADER_INVALID', 'SAGA_BRANCH_ID_DUPLICATE', 'SAGA_AFTER_UNKNOWN'],
+    ...['SAGA_AFTER_CYCLE', 'SAGA_PAYLOAD_TOO_LARGE', 'SAGA_PAYLOAD_TOO_DEEP'],
+  ])
+
+  it('describes what is accepted: the good one, and whatever was accepted of the changed ones', () => {
+    expect([parse(GOOD).type, submitRequestSchema.safeParse(GOOD).success]).toEqual(['parsed', true])
+    fc.assert(
+      fc.property(mutated, (body) => {
+        if (parse(body).type === 'parsed') expect(submitRequestSchema.safeParse(body).success).toBe(true)
+      }),
+      { numRuns: 3_000 },
+    )
+  })
+
+  it('refuses what is refused, but for what a schema cannot say', () => {
+    fc.assert(
+      fc.property(mutated, (body) => {
+        const parsed = parse(body)
+        if (parsed.type === 'parsed' || parsed.faults.some((fault) => isBeyond(fault))) return
+        expect(submitRequestSchema.safeParse(body).success).toBe(false)
+      }),
+      { numRuns: 3_000 },
+    )
+  })
+
+  it('agrees about a list of predecessors that is longer than there may be branches', () => {
+    for (const length of [BRANCHES_MAX, BRANCHES_MAX + 1]) {
+      const branches = [
+        { ...BRANCH, id: 'a' },
+        { ...BRANCH, after: Array.from({ length }, () => 'a') },
+      ]
+      const accepts = submitRequestSchema.safeParse({ branches }).success
+      expect([length, parse({ branches }).type]).toEqual([length, accepts ? 'parsed' : 'refused'])
+    }
+  })
+
+  function isBeyond({ code, path }: { readonly code: string; readonly path: string }): boolean {
+    return BEYOND.has(code) || path.endsWith('/capMs') || /\/(body|contentType)$/.test(path)
+  }
+})

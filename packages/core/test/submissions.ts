@@ -1,0 +1,45 @@
+/** Bodies of a submit, and what is made of them. */
+import type { ErrorCode } from '@counterstep/protocol'
+import {
+  type ParsedSubmission,
+  parseSubmission,
+  type Submission,
+  type SubmissionDefaults,
+} from '../src/submission/parse-submission.ts'
+import { RETRY } from './sagas.ts'
+
+export const DEFAULTS: SubmissionDefaults = { retry: RETRY, timeoutMs: 10_000, checkpointMs: 1_000 }
+
+/** As a host's would be, in short. */
+export function checkUrl(url: string): string | undefined {
+  return /^https?:\/\/[a-z0-9.:-]+(\/\S*)?$/i.test(url) ? undefined : 'must be an http or https URL'
+}
+
+export const BRANCH = { action: 'http://bank.test/debit' } as const
+
+/** Through JSON, as every body comes: no shared parts, no undefined. */
+export function parse(body: unknown, defaults: SubmissionDefaults = DEFAULTS): ParsedSubmission {
+  return parseSubmission(JSON.parse(JSON.stringify(body)), defaults, checkUrl)
+}
+
+export function accepted(body: unknown, defaults: SubmissionDefaults = DEFAULTS): Submission {
+  const parsed = parse(body, defaults)
+  if (parsed.type === 'parsed') return parsed.submission
+  throw new Error(parsed.faults.map(({ code, path }) => `${code} ${path}`).join(', '))
+}
+
+/** `CODE path` of each fault; none when it was accepted. */
+export function faultsOf(body: unknown): readonly `${ErrorCode} ${string}`[] {
+  const parsed = parse(body)
+  return parsed.type === 'parsed' ? [] : parsed.faults.map(({ code, path }) => `${code} ${path}` as const)
+}
+
+/** One branch with these fields. */
+export function withBranch(fields: Readonly<Record<string, unknown>>) {
+  return { branches: [{ ...BRANCH, ...fields }] }
+}
+
+/** One branch, and these fields beside it. */
+export function withFields(fields: Readonly<Record<string, unknown>>) {
+  return { branches: [BRANCH], ...fields }
+}

@@ -1,0 +1,307 @@
+import type { Gid } from '@counterstep/protocol'
+import { describe, expect, it } from 'vitest'
+import { Bed } from './support/bed.ts'
+import { broken, heldBefore, isFinish, lostAfter, refused } from './support/fault-store.ts'
+import { Gate } from './support/gate.ts'
+import { codeOf, parallelOf, randomFrom, sagaOf, watched } from './support/sagas.ts'
+
+describe('a command', () => {
+  it.each(['abort', 'retry', 'stop'] as const)('%s of an unknown gid says so', async (command) => {
+    const bed = new Bed()
+    const node = await bed.node()
+    expect(await codeOf(node.command(command, 'nobody'))).toBe('SAGA_UNKNOWN_GID')
+  })
+
+  it.each(['abort', 'retry', 'stop'] as const)(
+    '%s of a finished saga is refused on every node, and changes nothing',
+    async (command) => {
+      const bed = new Bed()
+      const nodes = [await bed.node(), await bed.node()]
+      await nodes[0]?.submit(sagaOf('a'), { waitMs: 1_000 })
+      const before = await bed.row('a')
+      for (const node of nodes) expect(await codeOf(node.command(command, 'a'))).toBe('SAGA_ALREADY_FINAL')
+      expect(await bed.row('a')).toEqual(before)
+    },
+  )
+
+  it('abort on another node is learned by the runner within a third of the lease, and it compensates', async () => {
+    const bed = new Bed()
+    const settings = { leaseMs: 9_000 }
+    const [one, two] = [await bed.node(settings), await bed.node(settings)]
+    const second = bed.services.defer('a', '02', 'action')
+    await one.submit(sagaOf('a', 3))
+    await bed.time.advance(6_100)
+    const view = await two.command('abort', 'a')
+    expect(view).toMatchObject({ status: 'aborting', abort: { cause: 'requested' } })
+    await bed.time.advance(3_000)
+    expect((await one.get('a'))?.status).toBe('aborting')
+    second.answer('success')
+    await bed.untilStatus('a', 'failed')
+    expect(bed.services.callsOf('a')).toEqual([
+      '01 action',
+      '02 action',
+      '03 compensate',
+      '02 compensate',
+      '01 compensate',
+    ])
+    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action', '02 compensate', '01 compensate'])
+    expect((await bed.row('a')).epoch).toBe(1)
+  })
+
+  it('abort that is durable before the finish wins: the finish meets a conflict, and the runner compensates', async () => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(), await bed.node()]
+    const gate = new Gate()
+    one.store.on('update', heldBefore(gate), { when: isFinish })
+    const waited = watched(one.submit(sagaOf('a'), { waitMs: 30_000 }))
+    await bed.time.until('the finish is on its way', () => gate.waiting === 1)
+    await two.command('abort', 'a')
+    gate.open()
+    await bed.untilStatus('a', 'failed')
+    expect(one.seen.named('save-conflict')).toHaveLength(1)
+    expect(waited.value?.status).toBe('failed')
+    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action', '02 compensate', '01 compensate'])
+  })
+
+  it('abort on the node that runs it while the finish is under way is refused when the finish lands', async () => {
+    const bed = new Bed()
+    const node = await bed.node()
+    const gate = new Gate()
+    node.store.on('update', heldBefore(gate), { when: isFinish })
+    await node.submit(sagaOf('a'))
+    await bed.time.until('the finish is on its way', () => gate.waiting === 1)
+    const code = watched(codeOf(node.command('abort', 'a')))
+    await bed.time.advance(100)
+    expect(code.isSettled).toBe(false)
+    gate.open()
+    await bed.time.flush()
+    expect(code.value).toBe('SAGA_ALREADY_FINAL')
+  })
+
+  it('stop given while a finish is under way that meets a foreign abort stops it all the same', async () => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(), await bed.node()]
+    const gate = new Gate()
+    one.store.on('update', heldBefore(gate), { when: isFinish })
+    await one.submit(sagaOf('a'))
+    await bed.time.until('the finish is on its way', () => gate.waiting === 1)
+    const stopped = watched(one.command('stop', 'a'))
+    await two.command('abort', 'a')
+    gate.open()
+    await bed.time.until('answered', () => stopped.isSettled)
+    if (stopped.value !== undefined) {
+      expect(stopped.value.status).toBe('stopped')
+      expect(await bed.status('a')).toBe('stopped')
+    } else {
+      expect(stopped.error).toMatchObject({ code: 'SAGA_ALREADY_FINAL' })
+    }
+  })
+
+  it('abort given here that loses against a stop given elsewhere is refused', async () => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(), await bed.node()]
+    bed.services.defer('a', '01', 'action')
+    await one.submit(sagaOf('a'))
+    const gate = new Gate()
+    one.store.on('update', heldBefore(gate))
+    const aborted = watched(codeOf(one.command('abort', 'a')))
+    await bed.time.flush()
+    await two.command('stop', 'a')
+    gate.open()
+    await bed.time.until('answered', () => aborted.isSettled)
+    expect(await bed.status('a')).toBe('stopped')
+    expect(aborted.value).toBe('SAGA_ALREADY_FINAL')
+  })
+
+  it('stop ends it at once, and what is in flight is not followed', async () => {
+    const bed = new Bed()
+    const node = await bed.node()
+    const call = bed.services.defer('a', '01', 'action')
+    await node.submit(sagaOf('a'))
+    expect((await node.command('stop', 'a')).status).toBe('stopped')
+    call.answer('success')
+    await bed.time.advance(20_000)
+    expect(bed.services.callsOf('a')).toEqual(['01 action'])
+    expect(await bed.status('a')).toBe('stopped')
+  })
+
+  it('stop on another node ends it there and then; the runner learns of it and drops it', async () => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(), await bed.node()]
+    bed.services.defer('a', '01', 'action')
+    const waited = watched(one.submit(sagaOf('a'), { waitMs: 60_000 }))
+    await bed.time.advance(4_000)
+    expect((await two.command('stop', 'a')).status).toBe('stopped')
+    await bed.time.advance(10_000)
+    expect(one.engine.health().inFlight).toBe(0)
+    expect(waited.value?.status).toBe('stopped')
+  })
+
+  it('abort twice is the same abort', async () => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(), await bed.node()]
+    const call = bed.services.defer('a', '01', 'action')
+    await one.submit(sagaOf('a'))
+    const views = [await one.command('abort', 'a'), await one.command('abort', 'a')]
+    views.push(await two.command('abort', 'a'))
+    expect(views.map(({ status }) => status)).toEqual(['aborting', 'aborting', 'aborting'])
+    call.answer('success')
+    await bed.untilStatus('a', 'failed')
+    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+  })
+
+  it('abort while calls wait for their turn starts none of them', async () => {
+    const bed = new Bed()
+    const node = await bed.node({ callsInFlightMax: 1 })
+    const first = bed.services.defer('a', '01', 'action')
+    await node.submit(parallelOf('a', 3))
+    await node.command('abort', 'a')
+    first.answer('success')
+    await bed.untilStatus('a', 'failed')
+    expect(bed.services.callsOf('a').filter((call) => call.endsWith('action'))).toEqual(['01 action'])
+    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+  })
+
+  it('whose write has no answer is sent again until it is definite', async () => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(), await bed.node()]
+    const call = bed.services.defer('a', '01', 'action')
+    await one.submit(sagaOf('a'))
+    for (const fault of [refused, lostAfter]) two.store.on('update', fault)
+    two.store.on('read', refused, { times: 2 })
+    const aborted = watched(two.command('abort', 'a'))
+    await bed.time.until('answered', () => aborted.isSettled)
+    expect(aborted.value?.status).toBe('aborting')
+    call.answer('success')
+    await bed.untilStatus('a', 'failed')
+  })
+
+  it.each(['here', 'elsewhere'])('of a saga that runs %s says within storeTimeoutMs when the store is away', async (where) => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(), await bed.node()]
+    const call = bed.services.defer('a', '01', 'action')
+    await one.submit(sagaOf('a'))
+    const node = where === 'here' ? one : two
+    const comeBack = node.store.goDown(refused)
+    const code = watched(codeOf(node.command('abort', 'a')))
+    await bed.time.advance(3_000)
+    expect(code.value).toBe('SAGA_STORE_UNAVAILABLE')
+    comeBack()
+    call.answer('success')
+    await bed.untilStatus('a', where === 'here' ? 'failed' : 'succeeded')
+  })
+
+  it('waits for an accept of its gid that is under way', async () => {
+    const bed = new Bed()
+    const node = await bed.node()
+    const gate = new Gate()
+    bed.services.defer('a', '01', 'action')
+    node.store.on('create', heldBefore(gate))
+    const submitted = watched(node.submit(sagaOf('a')))
+    const stopped = watched(node.command('stop', 'a'))
+    await bed.time.advance(100)
+    gate.open()
+    await bed.time.flush()
+    expect(submitted.isSettled).toBe(true)
+    expect(stopped.value?.status).toBe('stopped')
+  })
+
+  it('a save that fails by a bug gives the saga up here, and it goes on after the lease', async () => {
+    const bed = new Bed()
+    const node = await bed.node({ leaseMs: 9_000 })
+    node.store.on('update', broken)
+    await node.submit(sagaOf('a'))
+    await bed.time.flush()
+    expect(node.seen.named('transaction-attempt-failed')).toHaveLength(1)
+    await bed.untilStatus('a', 'succeeded', 15_000)
+    expect((await bed.row('a')).epoch).toBe(2)
+    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action'])
+  })
+})
+
+type Command = 'abort' | 'stop' | 'retry'
+
+describe('commands from another node at any moment', () => {
+  const ROUNDS = 100
+  it.each([1, 2, 3, 4].map((seed) => [seed * 7_919]))(
+    `end in what they were answered with, and in nothing half done (seed %i, ${ROUNDS} rounds)`,
+    async (seed) => {
+      const random = randomFrom(seed)
+      const seen = { accepted: 0, final: 0, failed: 0, succeeded: 0, stopped: 0, other: 0 }
+      for (let round = 0; round < ROUNDS; round++) {
+        const { codes, status } = await interleave(random, `seed ${seed} round ${round}`)
+        for (const code of codes) seen[code === 'accepted' ? 'accepted' : 'final']++
+        if (status === 'failed' || status === 'succeeded' || status === 'stopped') seen[status]++
+        else seen.other++
+      }
+      expect(seen.other).toBe(0)
+      // Not vacuous: every end, and both answers, have been met.
+      for (const met of [seen.accepted, seen.final, seen.failed, seen.succeeded, seen.stopped]) {
+        expect(met).toBeGreaterThan(3)
+      }
+    },
+  )
+})
+
+async function interleave(random: () => number, title: string) {
+  const bed = new Bed()
+  const pick = (below: number) => Math.floor(random() * below)
+  const settings = { leaseMs: 3_000, checkpointMs: random() < 0.3 ? 0 : 1_000 }
+  const [one, two] = [await bed.node(settings), await bed.node(settings)]
+  for (const node of [one, two]) {
+    const slow = async <T>(apply: () => Promise<T>): Promise<T> => {
+      const { times, fault } = { times: pick(3) * 4, fault: random() }
+      if (times > 0) await bed.time.delay(times)
+      const answer = fault < 0.05 ? await refused(apply) : fault < 0.1 ? await lostAfter(apply) : await apply()
+      if (random() < 0.5) await bed.time.delay(pick(8))
+      return answer
+    }
+    node.store.on('any', slow, { times: Number.POSITIVE_INFINITY })
+  }
+  const branches = 1 + pick(4)
+  const willFail = random() < 0.2
+  bed.services.otherwise = async ({ op, branchId }) => {
+    await bed.time.delay(1 + pick(12))
+    if (op === 'action' && willFail && branchId === '02') return 'failure'
+    return random() < 0.1 ? 'unknown' : random() < 0.1 ? 'lost' : 'success'
+  }
+  const request = random() < 0.5 ? sagaOf('a', branches) : parallelOf('a', branches)
+  const submitted = watched(one.submit({ ...request, retry: { initialMs: 10, capMs: 50 } }))
+  const given: { command: Command; state: { value?: string; isSettled: boolean } }[] = []
+  let abortsUntil = 0
+  for (let n = 0, count = 1 + pick(3); n < count; n++) {
+    await bed.time.advance(pick(25))
+    const drawn = random()
+    const command = drawn < 0.65 ? 'abort' : drawn < 0.8 ? 'stop' : 'retry'
+    const node = random() < 0.75 ? two : one
+    given.push({ command, state: watched(codeOf(node.command(command, 'a'))) })
+    abortsUntil += command === 'abort' ? 1 : 0
+  }
+  await bed.time.until(`${title}: all answered`, () => given.every(({ state }) => state.isSettled))
+  await bed.time.until(`${title}: final`, async () => (await bed.rows()) === 1 && (await bed.unfinished()) === 0)
+  await bed.time.advance(10_000)
+  const status = await bed.status('a')
+  const effects = bed.services.effectsOf('a')
+  const codes = given.map(({ state }) => state.value ?? '')
+  const told = `${title}: ${given.map(({ command }, n) => `${command} ${codes[n]}`).join(', ')} → ${status}: ${effects}`
+  expect(submitted.isSettled, told).toBe(true)
+  expect(new Set(effects).size, told).toBe(effects.length)
+  const done = effects.filter((effect) => effect.endsWith('action'))
+  const undone = effects.filter((effect) => effect.endsWith('compensate'))
+  if (status === 'succeeded') expect([done.length, undone.length], told).toEqual([branches, 0])
+  if (status === 'failed') expect(undone.length, told).toBe(done.length)
+  given.forEach(({ command }, n) => {
+    const accepted = codes[n] === 'accepted'
+    if (!accepted) expect(['SAGA_ALREADY_FINAL', 'SAGA_UNKNOWN_GID'], told).toContain(codes[n])
+    if (accepted && command === 'abort') expect(['failed', 'stopped'], told).toContain(status)
+    if (accepted && command === 'stop') expect(status, told).toBe('stopped')
+  })
+  const stops = given.filter(({ command }, n) => command === 'stop' && codes[n] === 'accepted').length
+  if (abortsUntil > 0 && stops === 0 && status === 'stopped') {
+    // A stop whose write landed and whose answer was lost is told as already final; nothing else may end it so.
+    expect(given.some(({ command }) => command === 'stop'), told).toBe(true)
+  }
+  for (const node of [one, two]) expect(node.engine.health().inFlight, told).toBe(0)
+  expect(await bed.store.readMany(['a' as Gid]), told).toHaveLength(1)
+  return { codes: codes.filter((code) => code !== 'SAGA_UNKNOWN_GID'), status }
+}

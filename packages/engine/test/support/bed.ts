@@ -1,0 +1,185 @@
+/** One test's world: a time, a store, participants, and as many nodes as it needs. */
+import type { DurabilityClass, Ids, Store, StoredTransaction } from '@counterstep/core'
+import type { ErrorCode, FinalStatus, Gid, SubmitView, TransactionView } from '@counterstep/protocol'
+import { memoryStore } from '@counterstep/store-conformance'
+import { createEngine, type Engine } from '../../src/engine.ts'
+import type { EngineEvent, EngineObserver } from '../../src/observer.ts'
+import { DEFAULT_SETTINGS, type EngineSettings } from '../../src/settings.ts'
+import { FakeTime, type NodeClock } from './fake-time.ts'
+import { FaultStore } from './fault-store.ts'
+import { Gate } from './gate.ts'
+import { Participants } from './participants.ts'
+
+export const SETTINGS: EngineSettings = {
+  ...DEFAULT_SETTINGS,
+  retry: { initialMs: 200, factor: 2, capMs: 60_000, jitter: 0, limit: null },
+}
+
+interface NodeOptions extends Partial<EngineSettings> {
+  readonly durabilityClass?: DurabilityClass
+  readonly clockOriginAt?: number
+}
+
+export class Bed {
+  readonly time = new FakeTime()
+  readonly store: Store = memoryStore({ now: () => this.time.now })
+  readonly services = new Participants(() => this.time.now)
+  jitter: () => number = () => 0.5
+  #drawn = 0
+  #nodes = 0
+
+  /** A node with its loops running. */
+  async node(options: NodeOptions = {}): Promise<TestNode> {
+    const node = this.idleNode(options)
+    await node.engine.start()
+    return node
+  }
+
+  /** A node whose loops do not run. */
+  idleNode({ durabilityClass = 'A', clockOriginAt, ...settings }: NodeOptions = {}): TestNode {
+    this.#nodes++
+    return new TestNode(this, `node-${this.#nodes}`, {
+      settings: { ...SETTINGS, ...settings },
+      durabilityClass,
+      clock: this.time.clock(clockOriginAt),
+    })
+  }
+
+  ids(): Ids {
+    return {
+      token: () => this.#draw().padStart(32, '0'),
+      writeId: () => `w-${this.#draw()}`,
+      gid: () => `made-${this.#draw()}` as Gid,
+      jitter: () => this.jitter(),
+    }
+  }
+
+  async row(gid: string): Promise<StoredTransaction> {
+    const [row] = await this.store.readMany([gid as Gid])
+    if (row === undefined) throw new Error(`no row ${gid}`)
+    return row
+  }
+
+  async rows(): Promise<number> {
+    return (await this.store.list({ limit: 10_000 })).items.length
+  }
+
+  async status(gid: string): Promise<string> {
+    const [row] = await this.store.readMany([gid as Gid])
+    return row?.status ?? 'absent'
+  }
+
+  async unfinished(): Promise<number> {
+    const { submitted, aborting } = (await this.store.stats()).unfinished
+    return submitted + aborting
+  }
+
+  untilStatus(gid: string, status: string, limitMs?: number): Promise<void> {
+    return this.time.until(
+      `${gid} ${status} in the store`,
+      async () => (await this.status(gid)) === status,
+      limitMs,
+    )
+  }
+
+  #draw(): string {
+    this.#drawn++
+    return this.#drawn.toString(16)
+  }
+}
+
+interface NodeParts {
+  readonly settings: EngineSettings
+  readonly durabilityClass: DurabilityClass
+  readonly clock: NodeClock
+}
+
+export class TestNode {
+  readonly name: string
+  readonly engine: Engine
+  readonly store: FaultStore
+  readonly clock: NodeClock
+  readonly seen = new RecordingObserver()
+  #stopped: Gate | undefined
+
+  constructor(bed: Bed, name: string, { settings, durabilityClass, clock }: NodeParts) {
+    this.name = name
+    this.clock = clock
+    this.store = new FaultStore(bed.store, () => bed.time.now, durabilityClass)
+    this.store.isStopped = () => this.#stopped
+    this.engine = createEngine({
+      store: this.store,
+      branches: bed.services.caller(name, () => this.#stopped),
+      clock,
+      ids: bed.ids(),
+      observer: this.seen,
+      settings,
+    })
+  }
+
+  submit(body: unknown, options?: { readonly waitMs?: number }): Promise<SubmitView> {
+    return this.engine.submit(body, options)
+  }
+
+  async get(gid: string): Promise<TransactionView | undefined> {
+    return this.engine.get(gid as Gid)
+  }
+
+  async command(command: 'abort' | 'retry' | 'stop', gid: string): Promise<TransactionView> {
+    return this.engine[command](gid as Gid)
+  }
+
+  /** SIGSTOP: time goes on, nothing of it runs. */
+  freeze(): void {
+    this.#stopped ??= new Gate()
+    this.clock.freeze()
+  }
+
+  /** SIGCONT. */
+  thaw(): void {
+    const gate = this.#stopped
+    this.#stopped = undefined
+    this.clock.thaw()
+    gate?.open()
+  }
+
+  /** SIGKILL. */
+  kill(): void {
+    this.freeze()
+  }
+}
+
+export class RecordingObserver implements EngineObserver {
+  readonly events: EngineEvent[] = []
+  readonly refusals: ErrorCode[] = []
+  readonly finishes: FinalStatus[] = []
+  readonly claims: number[] = []
+  accepts = 0
+  branchCalls = 0
+
+  accepted(): void {
+    this.accepts++
+  }
+  refused(code: ErrorCode): void {
+    this.refusals.push(code)
+  }
+  finished(_kind: unknown, status: FinalStatus): void {
+    this.finishes.push(status)
+  }
+  branchCalled(): void {
+    this.branchCalls++
+  }
+  storeCalled(): void {
+    // Counted by the store's wrapper.
+  }
+  claimed(count: number): void {
+    this.claims.push(count)
+  }
+  event(event: EngineEvent): void {
+    this.events.push(event)
+  }
+
+  named(name: string): readonly EngineEvent[] {
+    return this.events.filter((event) => event.name === name)
+  }
+}

@@ -1,0 +1,154 @@
+/** A wrapper around the store port: counts, fails, holds up, and stops with its node. */
+import {
+  type DurabilityClass,
+  type Store,
+  StoreUnavailableError,
+  type StoredTransaction,
+  type TransactionUpdate,
+} from '@counterstep/core'
+import type { StoreVerb } from '../../src/observer.ts'
+import type { Gate } from './gate.ts'
+
+export type Interceptor = <T>(apply: () => Promise<T>) => Promise<T>
+
+export interface StoreCall {
+  readonly verb: StoreVerb
+  readonly at: number
+  readonly request: unknown
+}
+
+interface Plan {
+  readonly verb: StoreVerb | 'any'
+  readonly interceptor: Interceptor
+  readonly when: (request: unknown) => boolean
+  left: number
+}
+
+interface PlanOptions {
+  readonly times?: number
+  readonly when?: (request: never) => boolean
+}
+
+export class FaultStore implements Store {
+  readonly name: string
+  readonly durabilityClass: DurabilityClass
+  readonly failover
+  readonly capabilities
+  readonly calls: StoreCall[] = []
+  /** What its node is: a stopped process sends nothing and sees no answer. */
+  isStopped: () => Gate | undefined = () => undefined
+  #plans: Plan[] = []
+  readonly #inner: Store
+  readonly #now: () => number
+
+  constructor(inner: Store, now: () => number, durabilityClass: DurabilityClass = 'A') {
+    this.#inner = inner
+    this.#now = now
+    this.name = inner.name
+    this.durabilityClass = durabilityClass
+    this.failover = inner.failover
+    this.capabilities = inner.capabilities
+  }
+
+  /** The next calls of this verb go through the interceptor; the plan that was made first goes first. */
+  on(verb: StoreVerb | 'any', interceptor: Interceptor, { times = 1, when = () => true }: PlanOptions = {}) {
+    const plan: Plan = { verb, interceptor, when: when as (request: unknown) => boolean, left: times }
+    this.#plans.push(plan)
+    return {
+      remove: () => {
+        this.#plans = this.#plans.filter((other) => other !== plan)
+      },
+    }
+  }
+
+  /** Every call fails until it is taken back. */
+  goDown(interceptor: Interceptor = refused): () => void {
+    return this.on('any', interceptor, { times: Number.POSITIVE_INFINITY }).remove
+  }
+
+  count(verb: StoreVerb): number {
+    return this.calls.filter((call) => call.verb === verb).length
+  }
+
+  /** The durable writes of transactions. */
+  get writes(): number {
+    return this.count('create') + this.count('update')
+  }
+
+  get updates(): readonly TransactionUpdate[] {
+    return this.calls.flatMap(({ verb, request }) =>
+      verb === 'update' ? [request as TransactionUpdate] : [],
+    )
+  }
+
+  create: Store['create'] = (row) => this.#call('create', row, () => this.#inner.create(row))
+  readMany: Store['readMany'] = (gids) => this.#call('read', gids, () => this.#inner.readMany(gids))
+  update: Store['update'] = (update) => this.#call('update', update, () => this.#inner.update(update))
+  renew: Store['renew'] = (leases, leaseMs) =>
+    this.#call('renew', leases, () => this.#inner.renew(leases, leaseMs))
+  claimDue: Store['claimDue'] = (claim) => this.#call('claim-due', claim, () => this.#inner.claimDue(claim))
+  claim: Store['claim'] = (claim) => this.#call('claim', claim, () => this.#inner.claim(claim))
+  list: Store['list'] = (query) => this.#call('list', query, () => this.#inner.list(query))
+  stats: Store['stats'] = () => this.#call('stats', undefined, () => this.#inner.stats())
+  purgeFinished: Store['purgeFinished'] = (limit) =>
+    this.#call('purge', limit, () => this.#inner.purgeFinished(limit))
+  close: Store['close'] = () => this.#inner.close()
+
+  async #call<T>(verb: StoreVerb, request: unknown, apply: () => Promise<T>): Promise<T> {
+    await this.isStopped()?.pass()
+    this.calls.push({ verb, at: this.#now(), request })
+    const plan = this.#plans.find(
+      (one) => one.left > 0 && (one.verb === verb || one.verb === 'any') && one.when(request),
+    )
+    if (plan !== undefined) plan.left--
+    try {
+      return await (plan === undefined ? apply() : plan.interceptor(apply))
+    } finally {
+      await this.isStopped()?.pass()
+    }
+  }
+}
+
+export function isFinish({ hold }: TransactionUpdate): boolean {
+  return hold.type === 'finish'
+}
+
+export function isAbort({ status }: Pick<StoredTransaction, 'status'>): boolean {
+  return status === 'aborting'
+}
+
+/** Certainly not written. */
+export const refused: Interceptor = async () => {
+  throw new StoreUnavailableError('refused', { applied: 'no' })
+}
+
+/** Not written, though the caller cannot know. */
+export const lostBefore: Interceptor = async () => {
+  throw new StoreUnavailableError('lost on the way there', { applied: 'unknown' })
+}
+
+/** Written, though the caller cannot know. */
+export const lostAfter: Interceptor = async (apply) => {
+  await apply()
+  throw new StoreUnavailableError('lost on the way back', { applied: 'unknown' })
+}
+
+/** A driver with a bug. */
+export const broken: Interceptor = async () => {
+  throw new TypeError('a bug in the driver')
+}
+
+export function heldBefore(gate: Gate): Interceptor {
+  return async (apply) => {
+    await gate.pass()
+    return apply()
+  }
+}
+
+export function heldAnswer(gate: Gate): Interceptor {
+  return async (apply) => {
+    const answer = await apply()
+    await gate.pass()
+    return answer
+  }
+}

@@ -1,0 +1,116 @@
+/** The services: answers by script, and a barrier with a ledger of effects behind it. */
+import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
+import type { Op } from '@counterstep/protocol'
+import type { Gate } from './gate.ts'
+
+/** `lost`: done, but the answer did not come back. */
+export type Answer = 'success' | 'failure' | 'ongoing' | 'unknown' | 'lost' | BranchAnswer | Deferred
+
+export interface LoggedCall {
+  readonly node: string
+  readonly at: number
+  readonly gid: string
+  readonly branchId: string
+  readonly op: Op
+  readonly attempt: number
+  readonly epoch: number
+  endedAt?: number
+}
+
+/** An answer that the test gives when it likes. */
+export class Deferred {
+  readonly promise: Promise<Answer>
+  answer: (answer: Answer) => void = () => undefined
+
+  constructor() {
+    this.promise = new Promise((resolve) => {
+      this.answer = resolve
+    })
+  }
+}
+
+interface BarrierRow {
+  action: boolean
+  compensate: boolean
+}
+
+export class Participants {
+  readonly calls: LoggedCall[] = []
+  /** `gid/branch op`, in the order in which they took effect. */
+  readonly effects: string[] = []
+  /** What happens on a call that no script tells of. */
+  otherwise: (call: BranchCall) => Answer | Promise<Answer> = () => 'success'
+  /** Told when a call arrives. */
+  onArrival: (call: BranchCall) => void = () => undefined
+  inFlight = 0
+  inFlightMost = 0
+  readonly #scripts = new Map<string, Answer[]>()
+  readonly #barrier = new Map<string, BarrierRow>()
+  readonly #now: () => number
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  /** The next answers of this branch's op, each used once. */
+  script(gid: string, branch: string, op: Op, ...answers: readonly Answer[]): void {
+    const key = `${gid}/${branch} ${op}`
+    this.#scripts.set(key, [...(this.#scripts.get(key) ?? []), ...answers])
+  }
+
+  defer(gid: string, branch: string, op: Op): Deferred {
+    const deferred = new Deferred()
+    this.script(gid, branch, op, deferred)
+    return deferred
+  }
+
+  /** `01 action`, `01 compensate`, … of one transaction. */
+  callsOf(gid: string): readonly string[] {
+    return this.calls.flatMap((call) => (call.gid === gid ? [`${call.branchId} ${call.op}`] : []))
+  }
+
+  effectsOf(gid: string): readonly string[] {
+    return this.effects.flatMap((effect) =>
+      effect.startsWith(`${gid}/`) ? [effect.slice(gid.length + 1)] : [],
+    )
+  }
+
+  caller(node: string, isStopped: () => Gate | undefined): BranchCaller {
+    return {
+      call: async (call) => {
+        await isStopped()?.pass()
+        const answer = await this.#call(call, node)
+        await isStopped()?.pass()
+        return answer
+      },
+      close: async () => undefined,
+    }
+  }
+
+  async #call(call: BranchCall, node: string): Promise<BranchAnswer> {
+    const { gid, branchId, op, attempt, epoch } = call
+    const logged: LoggedCall = { node, at: this.#now(), gid, branchId, op, attempt, epoch }
+    this.calls.push(logged)
+    this.inFlightMost = Math.max(this.inFlightMost, ++this.inFlight)
+    this.onArrival(call)
+    const scripted = this.#scripts.get(`${gid}/${branchId} ${op}`)?.shift() ?? this.otherwise(call)
+    let answer = await scripted
+    while (answer instanceof Deferred) answer = await answer.promise
+    this.inFlight--
+    logged.endedAt = this.#now()
+    return this.#behindBarrier(call, answer)
+  }
+
+  #behindBarrier(call: BranchCall, answer: Exclude<Answer, Deferred>): BranchAnswer {
+    const plain = typeof answer === 'string' ? { result: answer === 'lost' ? 'success' : answer } : answer
+    if (plain.result !== 'success') return plain as BranchAnswer
+    const key = `${call.gid}/${call.branchId}`
+    const row = this.#barrier.get(key) ?? { action: false, compensate: false }
+    this.#barrier.set(key, row)
+    if (call.op === 'action' && row.compensate) return { result: 'failure', statusCode: 409 }
+    const hasEffect = call.op === 'action' ? !row.action : !row.compensate && row.action
+    if (hasEffect) this.effects.push(`${key} ${call.op}`)
+    row[call.op === 'action' ? 'action' : 'compensate'] = true
+    return answer === 'lost' ? { result: 'unknown', error: 'reset' } : { statusCode: 200, ...plain, result: 'success' }
+  }
+}

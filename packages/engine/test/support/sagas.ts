@@ -1,0 +1,68 @@
+import { isCounterstepError, type SagaBranchRequest, type SubmitRequest } from '@counterstep/protocol'
+
+export function branchOf(gid: string, id: string, change: Partial<SagaBranchRequest> = {}): SagaBranchRequest {
+  const url = `http://bank.test/${gid}/${id}`
+  return { id, action: `${url}/action`, compensation: `${url}/compensate`, payload: { amount: 1 }, ...change }
+}
+
+/** Branches 01, 02, … one after the other. */
+export function sagaOf(gid: string, branches = 2, change: Partial<SubmitRequest> = {}): SubmitRequest {
+  return {
+    gid,
+    branches: Array.from({ length: branches }, (_, position) => branchOf(gid, branchId(position))),
+    ...change,
+  }
+}
+
+/** Branches that all start at once. */
+export function parallelOf(gid: string, branches: number, change: Partial<SubmitRequest> = {}): SubmitRequest {
+  return {
+    gid,
+    branches: Array.from({ length: branches }, (_, position) =>
+      branchOf(gid, branchId(position), { after: [] }),
+    ),
+    ...change,
+  }
+}
+
+export function branchId(position: number): string {
+  return String(position + 1).padStart(2, '0')
+}
+
+/** The stable code that it was refused with, or `accepted`. */
+export async function codeOf(call: Promise<unknown>): Promise<string> {
+  try {
+    await call
+    return 'accepted'
+  } catch (error: unknown) {
+    if (isCounterstepError(error)) return error.code
+    throw error
+  }
+}
+
+/** Looks at a promise without waiting for it. */
+export function watched<T>(promise: Promise<T>): { value?: T; error?: unknown; isSettled: boolean } {
+  const state: { value?: T; error?: unknown; isSettled: boolean } = { isSettled: false }
+  promise.then(
+    (value) => {
+      state.value = value
+      state.isSettled = true
+    },
+    (error: unknown) => {
+      state.error = error
+      state.isSettled = true
+    },
+  )
+  return state
+}
+
+/** A small seeded generator (mulberry32): the same seed is the same test. */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

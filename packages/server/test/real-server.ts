@@ -1,0 +1,42 @@
+import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
+import { createEngine, DEFAULT_SETTINGS, type Engine, nodeClock, nodeIds } from '@counterstep/engine'
+import { memoryStore } from '@counterstep/store-conformance'
+import type { FastifyInstance } from 'fastify'
+import { buildApp, createRegistry, prometheusObserver } from '../src/index.ts'
+
+export interface RealServer extends AsyncDisposable {
+  readonly app: FastifyInstance
+  readonly engine: Engine
+  readonly calls: readonly BranchCall[]
+}
+
+/** The whole of it but for the network: the real engine over the reference store, and branches that the test plays. */
+export async function realServer(
+  play: (call: BranchCall) => BranchAnswer | Promise<BranchAnswer>,
+): Promise<RealServer> {
+  const calls: BranchCall[] = []
+  const branches: BranchCaller = {
+    async call(call) {
+      calls.push(call)
+      return play(call)
+    },
+    close: async () => undefined,
+  }
+  const store = memoryStore()
+  const registry = createRegistry()
+  const observer = prometheusObserver(registry)
+  const settings = DEFAULT_SETTINGS
+  const engine = createEngine({ store, branches, clock: nodeClock(), ids: nodeIds(), observer, settings })
+  await engine.start()
+  const app = buildApp({ engine, store, registry })
+  return {
+    app,
+    engine,
+    calls,
+    async [Symbol.asyncDispose]() {
+      await app.close()
+      await engine.close(1_000)
+      await store.close()
+    },
+  }
+}

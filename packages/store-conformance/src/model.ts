@@ -1,0 +1,105 @@
+import type { NewTransaction, StoredTransaction, TransactionUpdate } from '@counterstep/core'
+import { NEVER_AT, PARKED_AT } from '@counterstep/core'
+
+type ModelRow = { -readonly [Field in keyof StoredTransaction]: StoredTransaction[Field] }
+
+/**
+ * A second, independent writing of the contract, for the random runs: a plain map, changed in place, that shares no
+ * rule with the reference store, so that a mistake in one of the two shows.
+ */
+export class Model {
+  readonly rows = new Map<string, ModelRow>()
+  now = 1_600_000_000_000
+
+  create(transaction: NewTransaction): string {
+    const old = this.rows.get(transaction.gid)
+    if (old)
+      return old.writeId === transaction.writeId && old.token === transaction.token ? 'created' : 'exists'
+    const { hold, ...fields } = transaction
+    const waitMs = hold.type === 'owned' ? hold.leaseMs : hold.dueInMs
+    const marks = { claimsWithoutProgress: 0, retrying: false, attention: false }
+    const instants = { createdAt: this.now, updatedAt: this.now, dueAt: this.now + waitMs }
+    this.rows.set(transaction.gid, {
+      ...fields,
+      ...marks,
+      ...instants,
+      ...{ version: 1, epoch: 1, owned: hold.type === 'owned' },
+    })
+    return 'created'
+  }
+
+  update(update: TransactionUpdate): string {
+    const row = this.rows.get(update.gid)
+    if (!row) return 'absent'
+    if (row.token !== update.token) return 'fenced'
+    if (row.writeId === update.writeId) return `saved ${row.version}`
+    if (row.version !== update.version || this.#isFinal(row)) return `conflict ${row.version}`
+    const { gid: _gid, token: _token, version: _version, hold, ...fields } = update
+    Object.assign(row, fields, { updatedAt: this.now, claimsWithoutProgress: 0 })
+    row.version++
+    if (hold.type === 'release') row.dueAt = hold.dueAt
+    if (hold.type === 'finish')
+      row.dueAt = hold.retentionMs === 'never' ? NEVER_AT : this.now + hold.retentionMs
+    if (hold.type === 'command' && !row.owned) row.dueAt = hold.dueAt ?? this.now
+    if (hold.type === 'release' || hold.type === 'finish') row.owned = false
+    return `saved ${row.version}`
+  }
+
+  claim(gid: string, token: string, leaseMs: number): string {
+    const row = this.rows.get(gid)
+    if (!row) return 'absent'
+    if (this.#isFinal(row)) return 'final'
+    if (row.dueAt === PARKED_AT) return 'parked'
+    if (row.owned && this.now < row.dueAt) return 'held'
+    row.token = token
+    row.owned = true
+    row.dueAt = this.now + leaseMs
+    row.sentList = row.sentList === 'released' ? 'held' : 'unknown'
+    row.epoch++
+    row.version++
+    row.claimsWithoutProgress++
+    return 'claimed'
+  }
+
+  /** Due rows, oldest first; among equals any order is right. */
+  due(): readonly StoredTransaction[] {
+    const due = [...this.rows.values()].filter((row) => !this.#isFinal(row) && row.dueAt <= this.now)
+    return due.sort((a, b) => a.dueAt - b.dueAt)
+  }
+
+  renew(gid: string, token: string, leaseMs: number): number | 'lost' {
+    const row = this.rows.get(gid)
+    if (row?.token !== token || !row.owned) return 'lost'
+    row.dueAt = this.now + leaseMs
+    return row.version
+  }
+
+  purgeable(): number {
+    return [...this.rows.values()].filter((row) => this.#isPurgeable(row)).length
+  }
+
+  purge(): void {
+    for (const row of [...this.rows.values()]) if (this.#isPurgeable(row)) this.rows.delete(row.gid)
+  }
+
+  /** A store may void the leases when it is opened. */
+  voidLease(gid: string): void {
+    const row = this.rows.get(gid)
+    if (row === undefined || !row.owned) return
+    row.owned = false
+    row.dueAt = this.now
+  }
+
+  newestFirst(): readonly string[] {
+    const rows = [...this.rows.values()]
+    return rows.sort((a, b) => b.createdAt - a.createdAt || (a.gid < b.gid ? 1 : -1)).map((row) => row.gid)
+  }
+
+  #isPurgeable(row: StoredTransaction): boolean {
+    return this.#isFinal(row) && row.dueAt <= this.now
+  }
+
+  #isFinal(row: StoredTransaction): boolean {
+    return ['succeeded', 'failed', 'stopped'].includes(row.status)
+  }
+}

@@ -1,0 +1,43 @@
+import type { Runner } from '../src/runner.ts'
+
+interface CollectedTest {
+  readonly title: string
+  readonly run: () => Promise<void>
+}
+
+/** Takes the place of a test runner, so that a test can expect tests to fail. */
+export class CollectingRunner implements Runner {
+  readonly #tests: CollectedTest[] = []
+  readonly #titles: string[] = []
+  readonly #before: (() => Promise<void>)[] = []
+  readonly #after: (() => Promise<void>)[] = []
+
+  readonly describe = (name: string, define: () => void): void => {
+    this.#titles.push(name)
+    define()
+    this.#titles.pop()
+  }
+
+  readonly it = (name: string, run: () => Promise<void>): void => {
+    this.#tests.push({ title: `${this.#titles.at(-1)}: ${name}`, run })
+  }
+
+  readonly before = (run: () => Promise<void>): void => {
+    this.#before.push(run)
+  }
+
+  readonly after = (run: () => Promise<void>): void => {
+    this.#after.push(run)
+  }
+
+  /** The titles of the tests that failed. */
+  async failures(): Promise<readonly string[]> {
+    const failed: string[] = []
+    for (const run of this.#before) await run()
+    for (const { title, run } of this.#tests) {
+      await run().catch(() => failed.push(title))
+    }
+    for (const run of this.#after) await run()
+    return failed
+  }
+}

@@ -1,0 +1,25 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { MODEL_STEP_MAX, runAgainstModel } from '@counterstep/store-conformance'
+import fc from 'fast-check'
+import { afterAll, it } from 'vitest'
+import { openSqliteStore } from '../src/open-sqlite-store.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'counterstep-'))
+afterAll(() => rm(folder, { recursive: true }))
+
+it('the sqlite store does what the model does, whatever the steps', { timeout: 120_000 }, async () => {
+  const [what, gid, owner, amount] = MODEL_STEP_MAX
+  const step = fc.tuple(fc.nat(what), fc.nat(gid), fc.nat(owner), fc.nat(amount))
+  let places = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
+      places += 1
+      const open = ({ now, place }: { now: () => number; place: string }) =>
+        openSqliteStore({ path: join(folder, `${place}.db`), now })
+      return runAgainstModel(open, `model-${places}`, steps)
+    }),
+    { numRuns: 100 },
+  )
+})

@@ -1,0 +1,45 @@
+import type { TransactionView } from '@counterstep/protocol'
+import type { CallOptions } from './client.ts'
+import { isCounterstepError } from './errors.ts'
+import { sendAgain } from './send-again.ts'
+import type { Setup } from './setup.ts'
+import { fetchTransaction, transactionOf, transactionPath } from './transaction.ts'
+
+type Command = 'abort' | 'retry' | 'stop'
+
+export function command(
+  setup: Setup,
+  verb: Command,
+  gid: string,
+  { signal, ...options }: CallOptions,
+): Promise<TransactionView> {
+  const path = `${transactionPath(gid)}/${verb}`
+  const request = { method: 'POST', path, timeoutMs: setup.timeoutMs, signal, gid } as const
+  const persistence = { retryForMs: options.retryForMs ?? setup.retryForMs, signal }
+  return sendAgain(async (number) => {
+    try {
+      return transactionOf(await setup.send(request), gid)
+    } catch (error: unknown) {
+      if (number === 1 || !isTooLate(error)) throw error
+      // An earlier attempt, whose answer was lost, may be why it is too late.
+      const view = await fetchTransaction(setup, gid, {
+        retryForMs: 0,
+        ...(signal === undefined ? {} : { signal }),
+      })
+      if (wasDone(verb, view)) return view
+      throw error
+    }
+  }, persistence)
+}
+
+function isTooLate(error: unknown): boolean {
+  return (
+    isCounterstepError(error) &&
+    (error.code === 'SAGA_ALREADY_FINAL' || error.code === 'SAGA_ALREADY_ABORTING')
+  )
+}
+
+function wasDone(verb: Command, { status, abort }: TransactionView): boolean {
+  if (verb === 'abort') return abort?.cause === 'requested'
+  return verb === 'stop' && status === 'stopped'
+}

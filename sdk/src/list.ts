@@ -1,0 +1,46 @@
+import type { TransactionPage, TransactionSummary } from '@counterstep/protocol'
+import type { CallOptions, ListFilter } from './client.ts'
+import { UnavailableError } from './errors.ts'
+import { isRecord } from './problem-error.ts'
+import { sendAgain } from './send-again.ts'
+import type { Setup } from './setup.ts'
+
+export async function* listAll(
+  setup: Setup,
+  filter: ListFilter,
+  options: CallOptions,
+): AsyncGenerator<TransactionSummary, void, undefined> {
+  let { cursor } = filter
+  do {
+    const page = await listPage(setup, cursor === undefined ? filter : { ...filter, cursor }, options)
+    yield* page.items
+    cursor = page.cursor
+  } while (cursor !== undefined)
+}
+
+export function listPage(
+  { send, timeoutMs, retryForMs }: Setup,
+  filter: ListFilter,
+  { signal, ...options }: CallOptions,
+): Promise<TransactionPage> {
+  const request = { method: 'GET', path: `/v1/transactions${queryOf(filter)}`, timeoutMs, signal } as const
+  const persistence = { retryForMs: options.retryForMs ?? retryForMs, signal }
+  return sendAgain(async () => pageOf(await send(request)), persistence)
+}
+
+function queryOf(filter: ListFilter): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(filter)) {
+    if (value !== undefined) query.set(name, String(value))
+  }
+  return query.size === 0 ? '' : `?${query}`
+}
+
+function pageOf(value: unknown): TransactionPage {
+  if (isPage(value)) return value
+  throw new UnavailableError('SAGA_UNREACHABLE', 'the answer was not a page')
+}
+
+function isPage(value: unknown): value is TransactionPage {
+  return isRecord(value) && Array.isArray(value.items)
+}

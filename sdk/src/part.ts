@@ -1,0 +1,115 @@
+import type { SagaBranchRequest } from '@counterstep/protocol'
+import { CounterstepError } from './errors.ts'
+
+/**
+ * What a branch calls and how. `action` and `compensation` are http(s) URLs, called with POST; `timeoutMs` bounds one
+ * call (default 10,000); `payload` is a JSON value of at most 256 KiB, `body` a text sent byte for byte instead.
+ *
+ * @example
+ * ```ts
+ * const debit: BranchOptions = {
+ *   action: 'http://bank-a/debit',
+ *   compensation: 'http://bank-a/debit/undo',
+ *   payload: { account: 'alice', cents: 1250 },
+ * }
+ * ```
+ */
+export interface BranchOptions<EarlierIds extends string = string>
+  extends Omit<SagaBranchRequest, 'id' | 'after'> {
+  /** Which earlier branches must have succeeded. Default: what stands before it; [] starts at once. */
+  readonly after?: readonly EarlierIds[]
+}
+
+/**
+ * A piece of a saga: one branch, or several in an order. A plain value; make it with {@link branch}, {@link serial}
+ * or {@link parallel}.
+ *
+ * @example
+ * ```ts
+ * const travel: Part<'hotel' | 'flight'> = parallel(branch('hotel', hotel), branch('flight', flight))
+ * ```
+ */
+export interface Part<Ids extends string = string> {
+  readonly ids: readonly Ids[]
+  readonly shape:
+    | { readonly type: 'branch'; readonly options: BranchOptions }
+    | { readonly type: 'serial' | 'parallel'; readonly parts: readonly Part[] }
+}
+
+/**
+ * One branch, to be put into {@link serial} or {@link parallel}.
+ *
+ * @example
+ * ```ts
+ * branch('hotel', { action: 'http://hotel/book', compensation: 'http://hotel/cancel', payload: { nights: 2 } })
+ * ```
+ */
+export function branch<const Id extends string>(id: Id, options: BranchOptions): Part<Id> {
+  return { ids: [id], shape: { type: 'branch', options } }
+}
+
+/**
+ * Parts that run one after the other.
+ *
+ * @example
+ * ```ts
+ * serial(branch('reserve', reserve), parallel(branch('hotel', hotel), branch('flight', flight)))
+ * ```
+ */
+export function serial<Ids extends string>(...parts: readonly Part<Ids>[]): Part<Ids> {
+  return { ids: parts.flatMap((part) => part.ids), shape: { type: 'serial', parts } }
+}
+
+/**
+ * Parts that run at the same time; what follows waits for all of them.
+ *
+ * @example
+ * ```ts
+ * saga().add(parallel(branch('hotel', hotel), branch('flight', flight))).branch('pay', pay)
+ * ```
+ */
+export function parallel<Ids extends string>(...parts: readonly Part<Ids>[]): Part<Ids> {
+  return { ids: parts.flatMap((part) => part.ids), shape: { type: 'parallel', parts } }
+}
+
+/** Branches in order, and the ids of the last ones, which whatever comes next has to wait for. */
+export interface Chain {
+  readonly branches: readonly SagaBranchRequest[]
+  readonly lastIds: readonly string[]
+}
+
+/** Puts a part behind a chain. An `after` can name only what stands before it, so there is no cycle. */
+export function appended(chain: Chain, part: Part): Chain {
+  const { shape } = part
+  switch (shape.type) {
+    case 'branch':
+      return appendedBranch(chain, part.ids[0] ?? '', shape.options)
+    case 'serial':
+      return shape.parts.reduce(appended, chain)
+    case 'parallel': {
+      const lastIds: string[] = []
+      let { branches } = chain
+      for (const each of shape.parts) {
+        const grown = appended({ branches, lastIds: chain.lastIds }, each)
+        branches = grown.branches
+        lastIds.push(...grown.lastIds)
+      }
+      return { branches, lastIds: shape.parts.length === 0 ? chain.lastIds : [...new Set(lastIds)] }
+    }
+  }
+}
+
+function appendedBranch({ branches, lastIds }: Chain, id: string, options: BranchOptions): Chain {
+  const earlier = new Set(branches.map((each) => each.id))
+  if (earlier.has(id)) throw refusal('SAGA_BRANCH_ID_DUPLICATE', `there is already a branch ${id}`)
+  const after = options.after ?? lastIds
+  const unknown = after.find((each) => !earlier.has(each))
+  if (unknown !== undefined) {
+    throw refusal('SAGA_AFTER_UNKNOWN', `${id} is after ${unknown}, which does not stand before it`)
+  }
+  return { branches: [...branches, { ...options, id, after }], lastIds: [id] }
+}
+
+function refusal(code: 'SAGA_BRANCH_ID_DUPLICATE' | 'SAGA_AFTER_UNKNOWN', message: string): CounterstepError {
+  return new CounterstepError(code, message, { meaning: 'failure' })
+}

@@ -1,0 +1,50 @@
+import type { Fault } from '@counterstep/protocol'
+import { CounterstepError, RefusedError, UnavailableError } from './errors.ts'
+
+/** What a server, or something before it, answered instead of what was asked for. */
+export interface BadAnswer {
+  readonly status: number
+  /** The body, if it was JSON. */
+  readonly value: unknown
+  readonly retryAfter: string | null
+  /** Of the request, for an answer that does not name it. */
+  readonly gid?: string | undefined
+}
+
+/** The error of an answer that is not 2xx. Without our code it is not our server's: a proxy, or a wrong URL. */
+export function problemError({ status, value, retryAfter, gid: askedGid }: BadAnswer): CounterstepError {
+  const problem = isRecord(value) ? value : {}
+  const gid = typeof problem.gid === 'string' ? problem.gid : askedGid
+  const detail = typeof problem.detail === 'string' ? problem.detail : `the answer was ${status}`
+  if (typeof problem.code !== 'string' || !problem.code.startsWith('SAGA_')) {
+    const message = `the answer was ${status}, not from a Counterstep server`
+    return new UnavailableError('SAGA_UNREACHABLE', message, { status, gid })
+  }
+  if (status === 503) {
+    const retryAfterMs = secondsOf(retryAfter)
+    return new UnavailableError(problem.code, detail, { status, retryAfterMs, gid })
+  }
+  if (status >= 500) return new CounterstepError(problem.code, detail, { meaning: 'bug', gid })
+  return new RefusedError(problem.code, detail, { status, faults: faultsOf(problem.faults), gid })
+}
+
+function secondsOf(retryAfter: string | null): number | undefined {
+  return retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1000 : undefined
+}
+
+function faultsOf(value: unknown): readonly Fault[] {
+  return Array.isArray(value) ? value.filter(isFault) : []
+}
+
+function isFault(value: unknown): value is Fault {
+  return (
+    isRecord(value) &&
+    typeof value.code === 'string' &&
+    typeof value.path === 'string' &&
+    typeof value.message === 'string'
+  )
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,68 @@
+import type { SubmitRequest } from '@counterstep/protocol'
+import { newGid } from './gid.ts'
+import { appended, type BranchOptions, branch, type Chain, type Part } from './part.ts'
+
+/**
+ * What holds for the whole saga: `deadlineMs` from accept (at most 30 days), `delayMs` before the first call,
+ * `timeoutMs` and `retry` as defaults of its branches, `headers` for every call.
+ *
+ * @example
+ * ```ts
+ * const settings: SagaSettings = { gid: `transfer-${transferId}`, deadlineMs: 60_000 }
+ * ```
+ */
+export type SagaSettings = Omit<SubmitRequest, 'kind' | 'branches'>
+
+/**
+ * One transaction that has not been submitted yet. An immutable value: each method returns a new one with the same gid.
+ *
+ * @example
+ * ```ts
+ * const empty: Saga<never> = saga()
+ * const transfer: Saga<'debit'> = empty.branch('debit', { action: 'http://bank-a/debit' })
+ * ```
+ */
+export interface Saga<Ids extends string = string> {
+  readonly gid: string
+  /** What is sent. */
+  readonly request: SubmitRequest & { readonly gid: string }
+  /** Adds a branch behind what is there, or after the branches that it names. Throws SAGA_BRANCH_ID_DUPLICATE and SAGA_AFTER_UNKNOWN. */
+  branch<const Id extends string>(id: Id, options: BranchOptions<Ids>): Saga<Ids | Id>
+  /** Adds a part behind what is there. Throws like `branch`. */
+  add<PartIds extends string>(part: Part<PartIds>): Saga<Ids | PartIds>
+}
+
+/**
+ * Starts a saga. **One value is one transaction**: its gid is made here, so to submit the value again after an error
+ * is safe, and to submit it twice runs it once. Make a new one for the next transfer.
+ *
+ * @example
+ * ```ts
+ * const transfer = saga({ deadlineMs: 60_000 })
+ *   .branch('debit', {
+ *     action: 'http://bank-a/debit',
+ *     compensation: 'http://bank-a/debit/undo',
+ *     payload: { account: 'alice', cents: 1250 },
+ *   })
+ *   .branch('credit', {
+ *     action: 'http://bank-b/credit',
+ *     compensation: 'http://bank-b/credit/undo',
+ *     payload: { account: 'bob', cents: 1250 },
+ *   })
+ * ```
+ */
+export function saga(settings: SagaSettings = {}): Saga<never> {
+  return grown({ ...settings, gid: settings.gid ?? newGid() }, { branches: [], lastIds: [] })
+}
+
+function grown<Ids extends string>(
+  settings: SagaSettings & { readonly gid: string },
+  chain: Chain,
+): Saga<Ids> {
+  return {
+    gid: settings.gid,
+    request: { ...settings, branches: chain.branches },
+    branch: (id, options) => grown(settings, appended(chain, branch(id, options))),
+    add: (part) => grown(settings, appended(chain, part)),
+  }
+}

@@ -1,0 +1,45 @@
+import type { TransactionView } from '@counterstep/protocol'
+import type { CallOptions } from './client.ts'
+import { UnavailableError } from './errors.ts'
+import { isRecord } from './problem-error.ts'
+import { sendAgain } from './send-again.ts'
+import type { Setup } from './setup.ts'
+
+export function transactionPath(gid: string): string {
+  return `/v1/transactions/${encodeURIComponent(gid)}`
+}
+
+export function fetchTransaction(
+  { send, timeoutMs, retryForMs }: Setup,
+  gid: string,
+  options: CallOptions,
+): Promise<TransactionView> {
+  const request = {
+    method: 'GET',
+    path: transactionPath(gid),
+    timeoutMs,
+    signal: options.signal,
+    gid,
+  } as const
+  const persistence = { retryForMs: options.retryForMs ?? retryForMs, signal: options.signal }
+  return sendAgain(async () => transactionOf(await send(request), gid), persistence)
+}
+
+/** Enough of a look to know that our server answered; what it says of a transaction is its own contract. */
+export function transactionOf(value: unknown, gid: string): TransactionView {
+  if (isTransaction(value)) return value
+  throw new UnavailableError('SAGA_UNREACHABLE', 'the answer was not a transaction', { gid })
+}
+
+function isTransaction(value: unknown): value is TransactionView {
+  return (
+    isRecord(value) &&
+    typeof value.gid === 'string' &&
+    typeof value.status === 'string' &&
+    Array.isArray(value.branches)
+  )
+}
+
+export function isFinal({ status }: TransactionView): boolean {
+  return status === 'succeeded' || status === 'failed' || status === 'stopped'
+}

@@ -1,0 +1,38 @@
+import type { TransactionView } from '@counterstep/protocol'
+import type { WaitOptions } from './client.ts'
+import { isUnavailable, NotFinalError } from './errors.ts'
+import type { Setup } from './setup.ts'
+import { sleep } from './sleep.ts'
+import { fetchTransaction, isFinal } from './transaction.ts'
+
+const FIRST_POLL_MS = 50
+const POLL_MS_MAX = 1_000
+
+/** Polls, from every 50 ms to every second. A server that is away meanwhile is waited for, too. */
+export async function waitUntilFinal(
+  setup: Setup,
+  gid: string,
+  { timeoutMs = 60_000, signal }: WaitOptions,
+): Promise<TransactionView> {
+  const until = performance.now() + timeoutMs
+  let seen: TransactionView | undefined
+  let cause: unknown
+  for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(POLL_MS_MAX, pollMs * 1.5)) {
+    const leftMs = until - performance.now()
+    try {
+      const attempt = { ...setup, timeoutMs: Math.max(1, Math.min(setup.timeoutMs, leftMs)) }
+      seen = await fetchTransaction(attempt, gid, {
+        retryForMs: 0,
+        ...(signal === undefined ? {} : { signal }),
+      })
+      if (isFinal(seen)) return seen
+    } catch (error: unknown) {
+      if (!isUnavailable(error)) throw error
+      cause = error
+    }
+    // Half of it is jitter, so that many who wait do not ask in step.
+    const delayMs = pollMs * (0.5 + Math.random() / 2)
+    if (performance.now() + delayMs >= until) throw new NotFinalError(gid, seen, cause)
+    await sleep(delayMs, signal)
+  }
+}

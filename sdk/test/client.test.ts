@@ -1,0 +1,268 @@
+import {
+  type Client,
+  createClient,
+  isCounterstepError,
+  isNotFinal,
+  isRefused,
+  isUnavailable,
+  type SubmitView,
+  saga,
+  type TransactionSummary,
+  type TransactionView,
+} from '@counterstep/sdk'
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import { type Reply, scriptedServer } from './scripted-server.ts'
+
+const view = {
+  gid: 'g',
+  kind: 'saga',
+  status: 'submitted',
+  createdAt: 1,
+  updatedAt: 1,
+  epoch: 1,
+  branches: [],
+}
+const final = { ...view, status: 'succeeded' }
+const accepted: Reply = { status: 202, body: { ...view, ack: 'durable' } }
+const transfer = saga({ gid: 'g' }).branch('debit', { action: 'http://bank/debit' })
+
+function problem(status: number, code: string, more: object = {}): Exclude<Reply, 'cut'> {
+  return { status, body: { type: 'x', title: 'x', status, detail: 'why', code, ...more } }
+}
+
+async function errorOf(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise
+  } catch (error: unknown) {
+    return error
+  }
+  throw new Error('it did not throw')
+}
+
+describe('submit', () => {
+  it('sends the saga with its gid and gives what was accepted', async () => {
+    await using server = await scriptedServer([accepted])
+    const client = createClient({ url: `${server.url}/`, headers: { authorization: 'x' } })
+    expect(await client.submit(transfer)).toEqual({ ...view, ack: 'durable' })
+    const [request] = server.seen
+    expect(request).toMatchObject({ method: 'POST', url: '/v1/transactions' })
+    expect(request?.headers).toMatchObject({ 'content-type': 'application/json', authorization: 'x' })
+    expect(request?.headers.prefer).toBeUndefined()
+    expect(JSON.parse(request?.body ?? '')).toEqual(transfer.request)
+  })
+
+  it('asks to wait in whole seconds', async () => {
+    await using server = await scriptedServer([accepted])
+    const client = createClient({ url: server.url })
+    await client.submit(transfer, { waitMs: 1_200 })
+    expect(server.seen[0]?.headers.prefer).toBe('wait=2')
+    await expect(client.submit(transfer, { waitMs: 60_001 })).rejects.toThrow(RangeError)
+  })
+
+  it('makes a gid for a plain request, and keeps it over all attempts', async () => {
+    await using server = await scriptedServer(['cut', problem(503, 'SAGA_OVER_CAPACITY'), 'cut', accepted])
+    const client = createClient({ url: server.url })
+    await client.submit({ branches: [{ action: 'http://bank/debit' }] })
+    const gids = server.seen.map(({ body }) => JSON.parse(body).gid)
+    expect(gids).toHaveLength(4)
+    expect(new Set(gids).size).toBe(1)
+    expect(gids[0]).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  it('waits for as long as Retry-After says', async () => {
+    const busy = { ...problem(503, 'SAGA_OVER_CAPACITY'), headers: { 'retry-after': '1' } }
+    await using server = await scriptedServer([busy, accepted])
+    const startedAt = performance.now()
+    await createClient({ url: server.url }).submit(transfer)
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(990)
+  })
+
+  for (const reply of [
+    'cut',
+    problem(503, 'SAGA_OUTCOME_UNKNOWN'),
+    { status: 502, body: '<html>' },
+  ] as const) {
+    it(`gives up on ${JSON.stringify(reply).slice(0, 40)} after retryForMs, and says with which gid to go on`, async () => {
+      await using server = await scriptedServer([reply])
+      const error = await errorOf(createClient({ url: server.url, retryForMs: 250 }).submit(transfer))
+      expect(isUnavailable(error) && error.gid).toBe('g')
+      expect(server.seen.length).toBeGreaterThan(1)
+    })
+  }
+
+  it('does not try again after a refusal, and gives every fault', async () => {
+    const faults = [{ code: 'SAGA_URL_INVALID', path: '/branches/0/action', message: 'not http' }]
+    await using server = await scriptedServer([problem(422, 'SAGA_URL_INVALID', { faults })])
+    const error = await errorOf(createClient({ url: server.url }).submit(transfer))
+    expect(isRefused(error)).toBe(true)
+    expect(error).toMatchObject({
+      code: 'SAGA_URL_INVALID',
+      status: 422,
+      faults,
+      gid: 'g',
+      meaning: 'failure',
+    })
+    expect(server.seen).toHaveLength(1)
+  })
+
+  it('does not try again after a fault of the server, nor at a wrong address', async () => {
+    for (const reply of [
+      problem(500, 'SAGA_INTERNAL'),
+      { status: 404, body: 'nothing here' },
+      { status: 301 },
+    ]) {
+      await using server = await scriptedServer([reply])
+      const error = await errorOf(createClient({ url: server.url }).submit(transfer))
+      expect(isCounterstepError(error)).toBe(true)
+      expect(server.seen).toHaveLength(1)
+    }
+  })
+
+  it('refuses a number that JSON would turn into null', async () => {
+    const broken = saga().branch('debit', { action: 'http://bank/debit', payload: { cents: Number.NaN } })
+    const error = await errorOf(createClient({ url: 'http://127.0.0.1:1' }).submit(broken))
+    expect(error).toMatchObject({
+      code: 'SAGA_NUMBER_NOT_EXACT',
+      message: 'cents is NaN, which JSON cannot hold',
+    })
+  })
+
+  it('ends with the reason of its signal, in flight and between attempts', async () => {
+    const hanging: typeof fetch = (_url, init) =>
+      new Promise((_resolve, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason))
+      })
+    const reason = new Error('enough')
+    for (const fetch of [hanging, async () => Promise.reject(new TypeError('fetch failed'))] as const) {
+      const controller = new AbortController()
+      const client = createClient({ url: 'http://127.0.0.1:1', fetch })
+      const done = errorOf(client.submit(transfer, { signal: controller.signal }))
+      setTimeout(() => controller.abort(reason), 60)
+      expect(await done).toBe(reason)
+    }
+    const client = createClient({ url: 'http://127.0.0.1:1' })
+    expect(await errorOf(client.submit(transfer, { signal: AbortSignal.abort(reason) }))).toBe(reason)
+  })
+
+  it('takes an attempt that hangs for unavailable', async () => {
+    const hanging: typeof fetch = (_url, init) =>
+      new Promise((_resolve, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason))
+      })
+    const client = createClient({ url: 'http://127.0.0.1:1', fetch: hanging, timeoutMs: 30, retryForMs: 0 })
+    const error = await errorOf(client.submit(transfer))
+    expect(error).toMatchObject({ code: 'SAGA_UNREACHABLE', cause: { name: 'TimeoutError' } })
+  })
+})
+
+describe('wait', () => {
+  it('polls until the transaction is final, over a server that is away for a while', async () => {
+    await using server = await scriptedServer([
+      { status: 200, body: view },
+      'cut',
+      problem(503, 'SAGA_STORE_UNAVAILABLE'),
+      { status: 200, body: final },
+    ])
+    expect((await createClient({ url: server.url }).wait('a/b')).status).toBe('succeeded')
+    expect(server.seen.map(({ url }) => url)).toEqual(Array(4).fill('/v1/transactions/a%2Fb'))
+  })
+
+  it('ends with what it saw last', async () => {
+    await using server = await scriptedServer([{ status: 200, body: view }])
+    const error = await errorOf(createClient({ url: server.url }).wait('g', { timeoutMs: 150 }))
+    expect(isNotFinal(error) && error.transaction).toEqual(view)
+    expect(error).toMatchObject({ code: 'SAGA_NOT_FINAL', meaning: 'ongoing', gid: 'g' })
+  })
+
+  it('ends with what kept it from seeing anything', async () => {
+    const error = await errorOf(createClient({ url: 'http://127.0.0.1:1' }).wait('g', { timeoutMs: 100 }))
+    expect(error).toMatchObject({ code: 'SAGA_NOT_FINAL', cause: { code: 'SAGA_UNREACHABLE' } })
+  })
+
+  it('does not wait for a gid that is unknown, nor after its signal', async () => {
+    await using server = await scriptedServer([problem(404, 'SAGA_UNKNOWN_GID')])
+    const client = createClient({ url: server.url })
+    expect(await errorOf(client.wait('g'))).toMatchObject({ code: 'SAGA_UNKNOWN_GID', status: 404 })
+    await using still = await scriptedServer([{ status: 200, body: view }])
+    const signal = AbortSignal.timeout(120)
+    const error = await errorOf(createClient({ url: still.url }).wait('g', { signal }))
+    expect(error).toMatchObject({ name: 'TimeoutError' })
+  })
+})
+
+describe('the commands', () => {
+  for (const verb of ['abort', 'retry', 'stop'] as const) {
+    it(`${verb} is sent again after a lost answer`, async () => {
+      await using server = await scriptedServer(['cut', { status: 202, body: view }])
+      expect(await createClient({ url: server.url })[verb]('g')).toEqual(view)
+      expect(server.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(
+        Array(2).fill(`POST /v1/transactions/g/${verb}`),
+      )
+    })
+
+    it(`${verb} is refused on a final transaction`, async () => {
+      await using server = await scriptedServer([problem(409, 'SAGA_ALREADY_FINAL')])
+      const error = await errorOf(createClient({ url: server.url })[verb]('g'))
+      expect(error).toMatchObject({ code: 'SAGA_ALREADY_FINAL', status: 409 })
+      expect(server.seen).toHaveLength(1)
+    })
+  }
+
+  const late = problem(409, 'SAGA_ALREADY_FINAL')
+  const aborted = { ...view, status: 'failed', abort: { cause: 'requested', at: 1 } }
+  it('abort succeeds when the first attempt, whose answer was lost, has done it', async () => {
+    await using server = await scriptedServer(['cut', late, { status: 200, body: aborted }])
+    expect(await createClient({ url: server.url }).abort('g')).toEqual(aborted)
+  })
+
+  it('abort fails when the end had another reason', async () => {
+    await using server = await scriptedServer(['cut', late, { status: 200, body: final }])
+    expect(await errorOf(createClient({ url: server.url }).abort('g'))).toMatchObject({
+      code: 'SAGA_ALREADY_FINAL',
+    })
+  })
+})
+
+describe('list', () => {
+  const items = (...gids: readonly string[]) => gids.map((gid) => ({ gid }))
+
+  it('goes over all pages, each asked for with the same filter', async () => {
+    await using server = await scriptedServer([
+      { status: 200, body: { items: items('a', 'b'), cursor: 'c1' } },
+      { status: 200, body: { items: [], cursor: 'c2' } },
+      { status: 200, body: { items: items('c') } },
+    ])
+    const gids: string[] = []
+    const filter = { status: ['aborting', 'failed'], attention: true, createdFrom: 5, limit: 2 } as const
+    for await (const { gid } of createClient({ url: server.url }).list(filter)) gids.push(gid)
+    expect(gids).toEqual(['a', 'b', 'c'])
+    const first = '/v1/transactions?status=aborting%2Cfailed&attention=true&createdFrom=5&limit=2'
+    expect(server.seen.map(({ url }) => url)).toEqual([first, `${first}&cursor=c1`, `${first}&cursor=c2`])
+  })
+
+  it('asks for no page that nobody reads', async () => {
+    await using server = await scriptedServer([{ status: 200, body: { items: items('a'), cursor: 'c1' } }])
+    for await (const { gid } of createClient({ url: server.url }).list()) if (gid === 'a') break
+    expect(server.seen).toHaveLength(1)
+  })
+})
+
+describe('createClient', () => {
+  it('refuses a URL that is not http(s)', () => {
+    expect(() => createClient({ url: 'ftp://x' })).toThrow(TypeError)
+    expect(() => createClient({ url: 'nowhere' })).toThrow(TypeError)
+  })
+
+  it('keeps the path of its URL', async () => {
+    await using server = await scriptedServer([{ status: 200, body: final }])
+    await createClient({ url: `${server.url}/counterstep/` }).get('g')
+    expect(server.seen[0]?.url).toBe('/counterstep/v1/transactions/g')
+  })
+
+  it('has the types that it says', () => {
+    expectTypeOf<ReturnType<Client['submit']>>().resolves.toEqualTypeOf<SubmitView>()
+    expectTypeOf<ReturnType<Client['wait']>>().resolves.toEqualTypeOf<TransactionView>()
+    expectTypeOf<ReturnType<Client['list']>>().toEqualTypeOf<AsyncIterable<TransactionSummary>>()
+    expectTypeOf<Parameters<Client['submit']>[0]>().not.toBeAny()
+  })
+})

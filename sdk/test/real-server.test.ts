@@ -1,0 +1,110 @@
+import type { BranchAnswer, BranchCall } from '@counterstep/core'
+import { createEngine, DEFAULT_SETTINGS, nodeClock, nodeIds } from '@counterstep/engine'
+import { branch, createClient, isRefused, parallel, saga } from '@counterstep/sdk'
+import { buildApp, createRegistry, prometheusObserver } from '@counterstep/server'
+import { memoryStore } from '@counterstep/store-conformance'
+import { describe, expect, it } from 'vitest'
+
+const to = (name: string) => ({
+  action: `http://service/${name}`,
+  compensation: `http://service/${name}/undo`,
+})
+
+/** The real server on a port of its own, with branches that the test plays. */
+async function serve(play: (call: BranchCall) => BranchAnswer) {
+  const calls: string[] = []
+  const store = memoryStore()
+  const registry = createRegistry()
+  const engine = createEngine({
+    store,
+    branches: {
+      async call(call) {
+        calls.push(`${call.branchId} ${call.op}`)
+        return play(call)
+      },
+      close: async () => undefined,
+    },
+    clock: nodeClock(),
+    ids: nodeIds(),
+    observer: prometheusObserver(registry),
+    settings: DEFAULT_SETTINGS,
+  })
+  await engine.start()
+  const app = buildApp({ engine, store, registry })
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  return {
+    url,
+    calls,
+    client: createClient({ url }),
+    async [Symbol.asyncDispose]() {
+      await app.close()
+      await engine.close(1_000)
+      await store.close()
+    },
+  }
+}
+
+describe('against the real server', () => {
+  it('a saga is submitted, waited for, looked at and listed', async () => {
+    await using server = await serve(() => ({ result: 'success', statusCode: 200 }))
+    const travel = saga({ gid: 'trip/1 %'.replaceAll(' ', '+') })
+      .add(parallel(branch('hotel', to('hotel')), branch('flight', to('flight'))))
+      .branch('pay', { ...to('pay'), payload: { cents: 1250 } })
+    const view = await server.client.submit(travel, { waitMs: 10_000 })
+    expect(view).toMatchObject({ gid: travel.gid, status: 'succeeded', ack: 'durable' })
+    expect(server.calls.at(-1)).toBe('pay action')
+    expect((await server.client.wait(travel.gid)).status).toBe('succeeded')
+    expect((await server.client.get(travel.gid)).branches.map(({ id }) => id)).toEqual([
+      'hotel',
+      'flight',
+      'pay',
+    ])
+    for (let index = 0; index < 5; index += 1) {
+      await server.client.submit(saga({ gid: `more-${index}` }).branch('a', to('a')), { waitMs: 5_000 })
+    }
+    const gids: string[] = []
+    for await (const { gid } of server.client.list({ status: ['succeeded', 'failed'], limit: 2 }))
+      gids.push(gid)
+    expect(gids.sort()).toEqual([travel.gid, ...[0, 1, 2, 3, 4].map((index) => `more-${index}`)].sort())
+  })
+
+  it('a lost answer is made good by the same gid: the saga runs once', async () => {
+    await using server = await serve(() => ({ result: 'success', statusCode: 200 }))
+    let attempts = 0
+    const losing: typeof fetch = async (...request) => {
+      const response = await fetch(...request)
+      attempts += 1
+      if (attempts > 1) return response
+      await response.arrayBuffer()
+      throw new TypeError('terminated')
+    }
+    const client = createClient({ url: server.url, fetch: losing })
+    const view = await client.submit({ branches: [to('a')] }, { waitMs: 5_000 })
+    expect(view.status).toBe('succeeded')
+    expect(attempts).toBe(2)
+    expect(server.calls).toEqual(['01 action'])
+  })
+
+  it('an abort is waited out', async () => {
+    await using server = await serve(({ op }) => ({ result: op === 'action' ? 'ongoing' : 'success' }))
+    const stuck = saga().branch('a', to('a'))
+    expect((await server.client.submit(stuck)).status).toBe('submitted')
+    await server.client.abort(stuck.gid)
+    expect(await server.client.wait(stuck.gid)).toMatchObject({
+      status: 'failed',
+      abort: { cause: 'requested' },
+    })
+    const tooLate = await server.client.abort(stuck.gid).catch((error: unknown) => error)
+    expect(tooLate).toMatchObject({ code: 'SAGA_ALREADY_FINAL', status: 409 })
+  })
+
+  it('a refusal names the faults', async () => {
+    await using server = await serve(() => ({ result: 'success' }))
+    const error = await server.client
+      .submit(saga().branch('a', { action: 'ftp://x' }))
+      .catch((each: unknown) => each)
+    expect(isRefused(error) && error.faults).toMatchObject([
+      { code: 'SAGA_URL_INVALID', path: '/branches/0/action' },
+    ])
+  })
+})
