@@ -217,6 +217,15 @@ describe('a row that is not ours any more', () => {
 })
 
 describe('a row that was read again for nothing', () => {
+  it('asks nothing earlier: only an operator does', () => {
+    const bed = RunBed.accepted(parallel(2)).tick()
+    bed.now += 3_000
+    bed.answer(0, 'action', 'unknown').saved()
+    learnRow(bed, rowOf(bed.run.transaction, { version: 3 })).saved()
+    expect(bed.calls).toEqual([])
+    expect(bed.tick(200).calls).toEqual(['01 action #2'])
+  })
+
   it('costs one save and changes nothing', () => {
     const bed = RunBed.accepted(serial(2)).tick().answer(0, 'action', 'success')
     learnRow(bed, rowOf(serial(2), { version: 2 }))

@@ -218,6 +218,18 @@ describe('a graph with a branch that waits long', () => {
     expect(bed.save).toBeUndefined()
   })
 
+  it('is not given back when another branch is ready and only waits for a save', () => {
+    const bed = RunBed.accepted(sagaOf([slow, { after: [] }, { after: [1] }])).tick()
+    bed
+      .step({ type: 'command', command: 'retry' })
+      .answer(1, 'action', 'success')
+      .answer(0, 'action', 'unknown')
+    expect(bed.calls).toEqual([])
+    bed.saved()
+    expect([bed.calls, bed.save?.hold]).toEqual([[], { type: 'keep' }])
+    expect(bed.saved().calls).toEqual(['03 action #1'])
+  })
+
   it('is given back when nothing else is left to do', () => {
     const bed = RunBed.accepted(sagaOf([slow, { after: [] }])).tick()
     bed.answer(0, 'action', 'unknown').saved()

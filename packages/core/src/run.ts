@@ -116,6 +116,6 @@ export function callsInFlight(run: Run): number {
  * the run here or changes the status: the row may be further by then, and somebody may have seen it.
  */
 export function mayShow(run: Run, now: number): boolean {
-  if (run.ended || now >= run.leaseUntil) return false
+  if (run.ended || run.rereading || now >= run.leaseUntil) return false
   return run.save === undefined || (run.save.hold === 'keep' && run.save.status === run.durableStatus)
 }

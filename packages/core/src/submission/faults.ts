@@ -2,13 +2,16 @@ import type { ErrorCode, Fault } from '@counterstep/protocol'
 
 /** Enough for a person to mend a request; a hostile one gets no longer answer than that. */
 export const FAULTS_MAX = 20
+/** Of a path or a message: both may quote what was sent. */
+const TEXT_LENGTH_MAX = 256
 
 /** Collects what is wrong with a request, each with the JSON pointer of its place. */
 export class Faults {
   readonly #list: Fault[] = []
 
   add(code: ErrorCode, path: string, message: string): undefined {
-    if (this.#list.length < FAULTS_MAX) this.#list.push({ code, path, message })
+    if (this.#list.length < FAULTS_MAX)
+      this.#list.push({ code, path: shortened(path), message: shortened(message) })
     return undefined
   }
 
@@ -19,6 +22,10 @@ export class Faults {
   get isEmpty(): boolean {
     return this.#list.length === 0
   }
+}
+
+function shortened(text: string): string {
+  return text.length <= TEXT_LENGTH_MAX ? text : `${text.slice(0, TEXT_LENGTH_MAX)}…`
 }
 
 /** One step of a JSON pointer (RFC 6901). */

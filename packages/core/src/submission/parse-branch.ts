@@ -1,4 +1,5 @@
 import {
+  BRANCHES_MAX,
   type BranchId,
   isBranchId,
   type JsonValue,
@@ -100,6 +101,9 @@ function parseAfter(value: unknown, path: string, faults: Faults): readonly stri
   if (!Array.isArray(value) || !value.every((id): id is string => typeof id === 'string')) {
     return faults.add('SAGA_INVALID', path, 'must be a list of branch ids')
   }
+  if (value.length > BRANCHES_MAX) {
+    return faults.add('SAGA_INVALID', path, `must not be more than ${BRANCHES_MAX}`)
+  }
   return value
 }
 
@@ -119,15 +123,13 @@ function parseContent(value: Readonly<Record<string, unknown>>, path: string, fa
   }
   if (value.payload !== undefined) faults.add('SAGA_INVALID', `${path}/body`, 'excludes payload')
   const { body, contentType = 'text/plain; charset=utf-8' } = value
-  if (typeof contentType !== 'string' || !MEDIA_TYPE.test(contentType)) {
-    faults.add('SAGA_HEADER_INVALID', `${path}/contentType`, 'is not a content type')
-  }
-  if (typeof body !== 'string' || !isWellFormed(body)) {
-    faults.add('SAGA_INVALID', `${path}/body`, 'must be a text that UTF-8 can carry')
-    return { body: '', contentType: '' }
-  }
+  const isType = typeof contentType === 'string' && MEDIA_TYPE.test(contentType)
+  if (!isType) faults.add('SAGA_HEADER_INVALID', `${path}/contentType`, 'is not a content type')
+  const isText = typeof body === 'string' && isWellFormed(body)
+  if (!isText) faults.add('SAGA_INVALID', `${path}/body`, 'must be a text that UTF-8 can carry')
+  if (!isType || !isText) return { body: '', contentType: '' }
   refuseLarge(body, `${path}/body`, faults)
-  return { body, contentType: String(contentType) }
+  return { body, contentType }
 }
 
 function refuseLarge(body: string, path: string, faults: Faults): void {
