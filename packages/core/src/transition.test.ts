@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { after, answered, CREATED_AT, sent, serial } from '../test/sagas.ts'
 import { AssertionError } from './errors.ts'
+import type { Transaction } from './transaction.ts'
 import { assertValid, transition } from './transition.ts'
 
 const inFlight = after(serial(1), [sent([0, 'action'])])
@@ -8,17 +9,23 @@ const succeeded = after(inFlight, [answered(0, 'action', 'success')])
 const aborting = after(inFlight, [{ type: 'abort-asked' }])
 const stopped = after(aborting, [{ type: 'stop-asked' }])
 
+if (aborting.status !== 'aborting') throw new Error('it was not aborted')
+const failedInFlight: Transaction = { ...aborting, status: 'failed', finishedAt: CREATED_AT }
+
+/** What the types let pass and the rules do not. */
+const EXCLUDED: Readonly<Record<string, Transaction>> = {
+  'a branch without progress': { ...inFlight, branches: [] },
+  'succeeded with a branch that has not': { ...succeeded, branches: inFlight.branches },
+  'compensated without a decision': {
+    ...succeeded,
+    branches: succeeded.branches.map(({ action }) => ({ action, compensate: action })),
+  },
+  'failed with an action in flight': failedInFlight,
+  'a final one with attention': { ...stopped, attention: 'look' },
+}
+
 describe('a state that the rules exclude is an assertion', () => {
-  for (const [what, state] of Object.entries({
-    'a branch without progress': { ...inFlight, branches: [] },
-    'succeeded with a branch that has not': { ...succeeded, branches: inFlight.branches },
-    'compensated without a decision': {
-      ...succeeded,
-      branches: succeeded.branches.map(({ action }) => ({ action, compensate: action })),
-    },
-    'failed with an action in flight': { ...aborting, status: 'failed', finishedAt: CREATED_AT } as const,
-    'a final one with attention': { ...stopped, attention: 'look' },
-  })) {
+  for (const [what, state] of Object.entries(EXCLUDED)) {
     it(`before and after an event: ${what}`, () => {
       expect(() => assertValid(state)).toThrow(AssertionError)
       expect(() => transition(state, { type: 'time' }, CREATED_AT)).toThrow(AssertionError)

@@ -3,7 +3,7 @@ import type { ErrorCode, Fault } from '@counterstep/protocol'
 /** Enough for a person to mend a request; a hostile one gets no longer answer than that. */
 export const FAULTS_MAX = 20
 /** Of a path or a message: both may quote what was sent. */
-const TEXT_LENGTH_MAX = 256
+const TEXT_LENGTH_MAX = 512
 
 /** Collects what is wrong with a request, each with the JSON pointer of its place. */
 export class Faults {
