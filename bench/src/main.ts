@@ -1,7 +1,7 @@
 import type { Harness } from './harness/harness.ts'
 import { printedReport } from './report/print-report.ts'
 import { terminalProgress } from './report/progress.ts'
-import { writeReport } from './report/report.ts'
+import { reportLine, writeReport } from './report/report.ts'
 import { runBench } from './run-bench.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { type Command, HELP, readCommand } from './settings.ts'
@@ -29,12 +29,7 @@ async function bench({ scenario: name, settings, json }: Command): Promise<void>
   const report = await runBench(scenario, settings, terminalProgress(process.stderr), closeOnSignals)
   const path = writeReport(report)
   process.stdout.write(`${printedReport(report)}\n\nwritten to ${path}\n`)
-  if (json) {
-    const { store, settings, rows, ratios } = report
-    process.stdout.write(
-      `${JSON.stringify({ scenario: name, store: store?.name ?? null, settings, rows, ratios })}\n`,
-    )
-  }
+  if (json) process.stdout.write(`${reportLine(report)}\n`)
 }
 
 function closeOnSignals(harness: Harness): void {

@@ -33,10 +33,7 @@ export function command(
 }
 
 function isTooLate(error: unknown): boolean {
-  return (
-    isCounterstepError(error) &&
-    (error.code === 'SAGA_ALREADY_FINAL' || error.code === 'SAGA_ALREADY_ABORTING')
-  )
+  return isCounterstepError(error) && error.code === 'SAGA_ALREADY_FINAL'
 }
 
 function wasDone(verb: Command, { status, abort }: TransactionView): boolean {

@@ -42,7 +42,8 @@ export class Child {
       // Read to the end, so that the pipe never fills.
       createInterface({ input: stdout }).on('line', (line) => {
         const url = urlOf(line)
-        if (url !== undefined) resolve(url)
+        if (url === undefined) process.stderr.write(`${this.name}: ${line}\n`)
+        else resolve(url)
       })
     })
     return this.#within(READY_MS_MAX, 'is not ready', printed)
@@ -85,7 +86,7 @@ export class Child {
   }
 }
 
-/** Log lines may share the output; they have a level. */
+/** Log lines share the output; they have a level. */
 function urlOf(line: string): string | undefined {
   if (!line.startsWith('{')) return undefined
   const value: { readonly url?: unknown; readonly level?: unknown } = JSON.parse(line)

@@ -41,3 +41,8 @@ export function writeReport(report: Report): string {
   writeFileSync(path, `${JSON.stringify(report, null, 2)}\n`)
   return path
 }
+
+/** For machines that read: the part of a report that issue 5 fixes, on one line. */
+export function reportLine({ scenario, store, settings, rows, ratios }: Report): string {
+  return JSON.stringify({ scenario, store: store?.name ?? null, settings, rows, ratios })
+}

@@ -144,12 +144,14 @@ describe('the abort decision', () => {
     expect(bed.answer(0, 'action', 'success').save).toMatchObject({ status: 'succeeded' })
   })
 
-  it('with nothing to undo ends in the same save, with the decision in the record', () => {
+  it('with nothing to undo is durable before the end is decided on top of it', () => {
     const bed = RunBed.accepted(serial(1, { delayMs: 500 }))
       .tick()
       .step({ type: 'command', command: 'abort' })
-    expect(bed.save).toMatchObject({ status: 'failed', hold: { type: 'finish' } })
+    expect(bed.save).toMatchObject({ status: 'aborting', hold: { type: 'keep' } })
     expect(JSON.parse(bed.save?.progress ?? '{}')).toMatchObject({ abort: { cause: 'requested' } })
+    bed.saved()
+    expect(bed.save).toMatchObject({ status: 'failed', hold: { type: 'finish' } })
   })
 })
 

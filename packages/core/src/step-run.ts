@@ -129,7 +129,8 @@ function end(run: Run, how: 'lost', effects: RunEffect[]): Run {
 }
 
 function proceed(rules: Rules, before: Run, now: number, effects: RunEffect[]): Run {
-  let run = fold(rules, before, { type: 'time' }, now)
+  // An end is not decided on top of a decision that is not durable yet.
+  let run = before.durable >= before.gate ? fold(rules, before, { type: 'time' }, now) : before
   const wishes = readWishes(rules, run, now)
   if (mayCall(run, now)) run = callBranches(rules, run, wishes.calls, now, effects)
   const plan = planSave(run, wishes, now)

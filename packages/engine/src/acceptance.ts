@@ -51,6 +51,8 @@ interface Accepting {
   readonly digest: string
   readonly view: TransactionView
   readonly result: Promise<AcceptResult>
+  /** Somebody was told that it will be stored: it is written until that is definite. */
+  isPromised: boolean
 }
 
 const FIRST_WAIT_MS = 20
@@ -88,7 +90,10 @@ export class Acceptance {
     if (here === undefined) this.#admit(gid, digest, submission)
     const accepting = this.#accepting.get(gid)
     if (accepting === undefined) return { gid, ack: 'durable' }
-    if (submission.ack === 'memory') return { gid, ack: 'memory', view: accepting.view }
+    if (submission.ack === 'memory') {
+      this.#promise(gid, accepting)
+      return { gid, ack: 'memory', view: accepting.view }
+    }
     const result = await within(this.#parts.clock, this.#parts.storeTimeoutMs, accepting.result)
     return this.#answer(gid, result ?? { type: 'given-up' })
   }
@@ -115,7 +120,7 @@ export class Acceptance {
 
   /** Ends what is not accepted yet: flushed if the store answers, given up if it does not. */
   async close(limitMs: number): Promise<void> {
-    const all = Promise.all([...this.#accepting.values()].map(({ result }) => result))
+    const all = Promise.allSettled([...this.#accepting.values()].map(({ result }) => result))
     const flushed = await within(this.#parts.clock, limitMs, all)
     this.#closing = true
     if (flushed === undefined) {
@@ -162,13 +167,18 @@ export class Acceptance {
       digest,
       view: viewTransaction(newTransaction(submission, acceptIds, now), 'submitted'),
       result: this.#create(row, submission, acceptIds).finally(() => this.#accepting.delete(gid)),
+      isPromised: false,
     }
     this.#accepting.set(gid, accepting)
-    if (submission.ack === 'memory')
-      accepting.result.then(
-        (result) => this.#reportLoss(gid, result),
-        (error: unknown) => this.#reportBug(gid, error),
-      )
+  }
+
+  #promise(gid: Gid, accepting: Accepting): void {
+    if (accepting.isPromised) return
+    accepting.isPromised = true
+    accepting.result.then(
+      (result) => this.#reportLoss(gid, result),
+      (error: unknown) => this.#reportBug(gid, error),
+    )
   }
 
   async #create(
@@ -187,7 +197,8 @@ export class Acceptance {
         if (!(error instanceof StoreUnavailableError)) throw error
         mayHaveLanded ||= error.applied === 'unknown'
         // A definite no to this try says nothing of an earlier one whose answer was lost.
-        if (!mayHaveLanded && submission.ack === 'durable') return { type: 'not-accepted', cause: error }
+        const isPromised = this.#accepting.get(ids.gid)?.isPromised ?? false
+        if (!mayHaveLanded && !isPromised) return { type: 'not-accepted', cause: error }
       }
       if (this.#closing) return { type: 'given-up' }
       await delay(clock, waitMs)

@@ -90,7 +90,7 @@ class AssembledEngine implements Engine {
       ...common,
       alarms: this.#alarms,
       onFinished: (gid, view) => this.#finished(gid, view),
-      onGivenBack: (_gid, dueAt) => this.#givenBack(dueAt),
+      onGivenBack: (gid, dueAt) => this.#givenBack(gid, dueAt),
     })
     this.#runner = runner
     this.#recovery = new Recovery({ ...common, runner, inFlightMax: settings.recoveryInFlightMax })
@@ -207,12 +207,14 @@ class AssembledEngine implements Engine {
     const until = clock.now() + limitMs
     const left = () => Math.max(0, until - clock.now())
     this.#purge.stop()
-    await this.#recovery.stop()
+    // A store that hangs must not hold up the end.
+    await within(clock, Math.min(left(), HAND_BACK_MS), this.#recovery.stop())
     await this.#acceptance.close(Math.min(left(), HAND_BACK_MS))
     this.#runner.drain('when-calls-end')
     await within(clock, Math.max(0, left() - HAND_BACK_MS), this.#runner.empty())
     this.#runner.drain('now')
     await within(clock, left(), this.#runner.empty())
+    this.#runner.close()
     this.#waiters.stop()
     this.#renewal.stop()
     this.#alarms.stop()
@@ -224,12 +226,12 @@ class AssembledEngine implements Engine {
 
   #finished(gid: Gid, view: () => TransactionView): void {
     this.#waiters.finished(gid, view)
-    this.#recovery.roomFreed()
+    this.#recovery.roomFreed(gid)
   }
 
-  #givenBack(dueAt: number | undefined): void {
+  #givenBack(gid: Gid, dueAt: number | undefined): void {
     if (dueAt !== undefined) this.#recovery.hint(dueAt)
-    this.#recovery.roomFreed()
+    this.#recovery.roomFreed(gid)
     this.#waiters.watch()
   }
 

@@ -3,6 +3,7 @@ import {
   type Clock,
   type Ids,
   RULES,
+  type Run,
   type RunSettings,
   type Store,
   type StoredTransaction,
@@ -10,6 +11,7 @@ import {
   type TakeOver,
   takeOver,
 } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
 import { MinHeap } from './min-heap.ts'
 import type { EngineObserver } from './observer.ts'
 import type { Runner } from './runner.ts'
@@ -33,6 +35,8 @@ export class Recovery {
   readonly #parts: RecoveryParts
   /** Instants of this node's clock at which something becomes due. Only hints: the due index is the truth. */
   readonly #hints = new MinHeap<undefined>()
+  /** Claimed here and still run here. Fresh ones do not count: however many there are, what is due goes on. */
+  readonly #recovered = new Set<Gid>()
   #cancelTimer: () => void = () => undefined
   #timerAt = Number.POSITIVE_INFINITY
   #polling: Promise<void> | undefined
@@ -61,12 +65,18 @@ export class Recovery {
   }
 
   /** A run has ended: there may be room for what is due. */
-  roomFreed(): void {
-    if (this.#moreIsDue && this.#room() >= this.#parts.claimLimit) this.#pollNow()
+  roomFreed(gid: Gid): void {
+    this.#recovered.delete(gid)
+    this.#pollIfRoom()
+  }
+
+  #pollIfRoom(): void {
+    const { claimLimit, inFlightMax } = this.#parts
+    if (this.#moreIsDue && this.#room() >= Math.min(claimLimit, inFlightMax)) this.#pollNow()
   }
 
   #room(): number {
-    return this.#parts.inFlightMax - this.#parts.runner.size
+    return this.#parts.inFlightMax - this.#recovered.size
   }
 
   #setTimer(at: number): void {
@@ -79,21 +89,25 @@ export class Recovery {
   }
 
   #pollNow(): void {
-    if (this.#stopped || this.#polling !== undefined) return
+    if (this.#stopped) return
     this.#cancelTimer()
     this.#timerAt = Number.POSITIVE_INFINITY
+    // The end of the poll that is under way sets the timer again, also for what has come due meanwhile.
+    if (this.#polling !== undefined) return
+    const { clock, pollMs } = this.#parts
+    const startedAt = clock.now()
     this.#polling = this.#poll().finally(() => {
       this.#polling = undefined
-      const now = this.#parts.clock.now()
-      while (this.#hints.size > 0 && (this.#hints.firstKey ?? 0) <= now - 1) this.#hints.pop()
-      this.#setTimer(Math.min(now + this.#parts.pollMs, this.#hints.firstKey ?? Number.POSITIVE_INFINITY))
-      this.roomFreed()
+      while (this.#hints.size > 0 && (this.#hints.firstKey ?? 0) <= startedAt - 1) this.#hints.pop()
+      this.#setTimer(Math.min(clock.now() + pollMs, this.#hints.firstKey ?? Number.POSITIVE_INFINITY))
+      this.#pollIfRoom()
     })
   }
 
   async #poll(): Promise<void> {
     const { claimLimit, observer } = this.#parts
-    this.#moreIsDue = false
+    // Without room it is not looked at all, so there may be more.
+    this.#moreIsDue = this.#room() <= 0
     try {
       for (
         let limit = Math.min(claimLimit, this.#room());
@@ -111,7 +125,7 @@ export class Recovery {
   }
 
   async #claim(limit: number): Promise<number> {
-    const { store, clock, ids, observer, run, runner, formatMax } = this.#parts
+    const { store, clock, ids, observer, run, formatMax } = this.#parts
     const sentAt = clock.now()
     const tokens = Array.from({ length: limit }, () => ids.token())
     const { now: storeNow, claimed } = await store.claimDue({
@@ -121,12 +135,22 @@ export class Recovery {
       formatMax,
     })
     if (claimed.length > 0) observer.claimed(claimed.length)
+    const parked: (() => Promise<void>)[] = []
     for (const row of claimed) {
       const taken = takeOver(RULES, row, run, { sentAt, now: clock.now(), storeNow })
-      if (taken.type === 'run') runner.hold(taken.run)
-      else await this.#park(row, taken)
+      if (taken.type === 'run') this.#hold(taken.run)
+      else parked.push(() => this.#park(row, taken))
     }
+    // After its neighbours have started: their leases run.
+    for (const park of parked) await park()
     return claimed.length
+  }
+
+  #hold(run: Run): void {
+    const { gid } = run.transaction
+    const { runner } = this.#parts
+    runner.hold(run)
+    if (runner.holds(gid)) this.#recovered.add(gid)
   }
 
   async #park(

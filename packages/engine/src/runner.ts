@@ -36,6 +36,8 @@ export interface RunnerParts {
   readonly onGivenBack: (gid: Gid, dueAt: number | undefined) => void
 }
 
+const WAKE_MS_MAX = 10_000
+
 export type CommandOutcome =
   | { readonly type: 'durable'; readonly view: TransactionView }
   | { readonly type: 'already-final'; readonly status: FinalStatus }
@@ -47,6 +49,8 @@ export class Runner {
   readonly #held = new Map<Gid, Held>()
   readonly #slots: CallSlots
   readonly #emptied: (() => void)[] = []
+  #draining: 'no' | 'when-calls-end' | 'now' = 'no'
+  #isClosed = false
 
   constructor(parts: RunnerParts) {
     this.#parts = parts
@@ -76,12 +80,14 @@ export class Runner {
 
   /** Runs it from here. An older run of the same gid has lost its token by that. */
   hold(run: Run): void {
+    // A create or a claim that was answered too late: its lease runs out.
+    if (this.#isClosed) return
     const { gid } = run.transaction
     const older = this.#held.get(gid)
     if (older !== undefined) this.#end(older, gid, { type: 'ended', how: 'lost' })
     const held: Held = { run, tickAt: Number.POSITIVE_INFINITY, onDurable: [] }
     this.#held.set(gid, held)
-    this.#step(held, { type: 'tick' })
+    this.#step(held, this.#draining === 'no' ? { type: 'tick' } : { type: 'drain', when: this.#draining })
   }
 
   /** To the run that has this token, if it is still here. */
@@ -98,13 +104,23 @@ export class Runner {
     const durable = await this.#durable(held)
     if (!durable) return { type: 'not-held' }
     const { transaction } = held.run
-    if (wasFinal && isFinal(transaction)) return { type: 'already-final', status: transaction.status }
+    if (isFinal(transaction) && (wasFinal || !mayEndIn(command, transaction.status)))
+      return { type: 'already-final', status: transaction.status }
+    // Another node's abort took back an end that was on its way, and the command was not given for that reason.
+    if (wasFinal) return this.command(gid, command)
     return { type: 'durable', view: viewRun(held.run) }
   }
 
   /** Gives everything back: when its calls have ended, or at once. */
   drain(when: 'when-calls-end' | 'now'): void {
+    this.#draining = when
     for (const held of [...this.#held.values()]) this.#step(held, { type: 'drain', when })
+  }
+
+  /** What could not be given back is left to its lease: nothing goes on here after this. */
+  close(): void {
+    this.#isClosed = true
+    for (const held of [...this.#held.values()]) this.#giveUp(held)
   }
 
   empty(): Promise<void> {
@@ -128,9 +144,14 @@ export class Runner {
       // A bug: this attempt stops here; the lease runs out and the row is looked at again.
       const { gid } = held.run.transaction
       this.#parts.observer.event({ level: 'error', name: 'transaction-step-failed', gid, error })
-      held.run = { ...held.run, ended: true }
-      this.#end(held, gid, { type: 'ended', how: 'lost' })
+      this.#giveUp(held)
     }
+  }
+
+  #giveUp(held: Held): void {
+    if (held.run.ended) return
+    held.run = { ...held.run, ended: true }
+    this.#end(held, held.run.transaction.gid, { type: 'ended', how: 'lost' })
   }
 
   #act(held: Held, effect: RunEffect): void {
@@ -161,11 +182,10 @@ export class Runner {
     const request = branchCall(held.run, call, attempt)
     const answered = this.#slots.use(async () => {
       const startedAt = clock.now()
-      // It may have waited for its turn: the lease is judged when the call starts.
-      const answer =
-        held.run.ended || startedAt >= held.run.leaseUntil
-          ? ({ result: 'unknown', error: 'not-sent' } as const)
-          : await branches.call(request)
+      // It may have waited for its turn: whether it may be sent is judged when the call starts.
+      const answer = mayStart(held.run, call, startedAt)
+        ? await branches.call(request)
+        : ({ result: 'unknown', error: 'not-sent' } as const)
       const durationMs = Math.round(clock.now() - startedAt)
       observer.branchCalled(call.op, answer.result, durationMs)
       this.#step(held, { type: 'answered', call, attempt, answer, durationMs, jitter01: ids.jitter() })
@@ -204,18 +224,26 @@ export class Runner {
     work.catch((error: unknown) => {
       const { gid } = held.run.transaction
       this.#parts.observer.event({ level: 'error', name: 'transaction-attempt-failed', gid, error })
-      this.#step(held, { type: 'lease-lost' })
+      // Also when it was the save: the run would wait for its answer for ever.
+      this.#giveUp(held)
     })
   }
 
-  #wakeAt(held: Held, at: number): void {
+  /** Alarms are not taken back, so none is set far ahead, and none keeps a run that has ended: a tick may come early. */
+  #wakeAt(held: Held, wantedAt: number): void {
+    const { alarms, clock } = this.#parts
+    const at = Math.min(wantedAt, clock.now() + WAKE_MS_MAX)
     if (at >= held.tickAt) return
     held.tickAt = at
-    this.#parts.alarms.ringAt(at, () => {
-      if (held.tickAt !== at) return
-      held.tickAt = Number.POSITIVE_INFINITY
-      this.#step(held, { type: 'tick' })
-    })
+    const { gid } = held.run.transaction
+    alarms.ringAt(at, () => this.#ring(gid, at))
+  }
+
+  #ring(gid: Gid, at: number): void {
+    const held = this.#held.get(gid)
+    if (held === undefined || held.tickAt !== at) return
+    held.tickAt = Number.POSITIVE_INFINITY
+    this.#step(held, { type: 'tick' })
   }
 
   #end(held: Held, gid: Gid, effect: Extract<RunEffect, { type: 'ended' }>): void {
@@ -232,6 +260,24 @@ export class Runner {
       this.#parts.onGivenBack(gid, effect.dueAt === undefined ? undefined : effect.dueAt - storeOffsetMs)
     }
     if (this.#held.size === 0) for (const tell of this.#emptied.splice(0)) tell()
+  }
+}
+
+/** Not after the lease, and no action once the transaction has turned around. */
+function mayStart({ ended, leaseUntil, transaction }: Run, { op }: CallKey, now: number): boolean {
+  if (ended || now >= leaseUntil || isFinal(transaction)) return false
+  return op !== 'action' || transaction.status === 'submitted'
+}
+
+/** Whether an end that became durable together with the command, or after it, may be the command's own. */
+function mayEndIn(command: Command, status: FinalStatus): boolean {
+  switch (command) {
+    case 'abort':
+      return status === 'failed'
+    case 'stop':
+      return status === 'stopped'
+    case 'retry':
+      return status !== 'stopped'
   }
 }
 

@@ -148,8 +148,10 @@ describe('a write without an answer', () => {
     expect(late.value).toBe('SAGA_OUTCOME_UNKNOWN')
     expect(node.engine.health()).toMatchObject({ ready: false, reason: 'store-unavailable' })
     comeBack()
-    await bed.time.until('all are final', async () =>
-      (await bed.store.stats()).unfinished.submitted + (await bed.store.stats()).unfinished.aborting === 0,
+    await bed.time.until(
+      'all are final',
+      async () =>
+        (await bed.store.stats()).unfinished.submitted + (await bed.store.stats()).unfinished.aborting === 0,
     )
     for (let n = 0; n < 20; n++) expect(await bed.status(`s${n}`)).toBe(n % 2 === 0 ? 'succeeded' : 'failed')
     await bed.time.advance(5_000)

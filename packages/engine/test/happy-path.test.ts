@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Bed } from './support/bed.ts'
+import type { Answer } from './support/participants.ts'
 import { branchId, branchOf, parallelOf, sagaOf } from './support/sagas.ts'
 
 const MINUTE = { checkpointMs: 60_000 }
@@ -20,7 +21,7 @@ describe('a saga that succeeds', () => {
   it.each([2, 20])('costs one create and one update with %i branches', async (branches) => {
     const bed = new Bed()
     const node = await bed.node(MINUTE)
-    bed.services.otherwise = async () => {
+    bed.services.otherwise = async (): Promise<Answer> => {
       await bed.time.delay(30)
       return 'success'
     }

@@ -127,7 +127,10 @@ describe('a request that is refused', () => {
     ['an unknown field', { ...sagaOf('a'), priority: 1 }],
     ['a bad gid', { ...sagaOf('a'), gid: 'a b' }],
     ['a URL of another scheme', sagaOf('a', 1, { branches: [branchOf('a', '01', { action: 'ftp://x/y' })] })],
-    ['a payload that is nested too deep', sagaOf('a', 1, { branches: [branchOf('a', '01', { payload: deep })] })],
+    [
+      'a payload that is nested too deep',
+      sagaOf('a', 1, { branches: [branchOf('a', '01', { payload: deep })] }),
+    ],
     ['a deadline over 30 days', sagaOf('a', 1, { deadlineMs: 31 * 86_400_000 })],
     ['a header with a line break', sagaOf('a', 1, { headers: { x: 'a\r\nb' } })],
     ['a bad ack', { ...sagaOf('a'), ack: 'later' }],

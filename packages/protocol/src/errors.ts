@@ -37,7 +37,6 @@ export const ERROR_MEANINGS = {
   SAGA_UNKNOWN_GID: 'failure',
   SAGA_GID_CONFLICT: 'failure',
   SAGA_ALREADY_FINAL: 'failure',
-  SAGA_ALREADY_ABORTING: 'failure',
   SAGA_OVER_CAPACITY: 'unavailable',
   SAGA_STOPPING: 'unavailable',
   SAGA_NOT_ACCEPTED: 'unavailable',
@@ -91,6 +90,6 @@ export function isCounterstepError(error: unknown): error is CounterstepError {
     error instanceof Error &&
     'code' in error &&
     typeof error.code === 'string' &&
-    error.code in ERROR_MEANINGS
+    Object.hasOwn(ERROR_MEANINGS, error.code)
   )
 }

@@ -12,24 +12,26 @@ interface FrameworkProblem {
 }
 
 /** Fastify's own refusals. Their texts are not passed on: some quote the request. */
-const FRAMEWORK_PROBLEMS: Readonly<Record<string, FrameworkProblem>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'SAGA_BODY_TOO_LARGE', detail: 'the body is too large' },
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
-    code: 'SAGA_UNSUPPORTED_MEDIA_TYPE',
-    detail: 'the content type must be application/json',
-  },
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
-    code: 'SAGA_INVALID',
-    status: 400,
-    detail: 'the body is not as long as its content length says',
-  },
-  FST_ERR_BAD_URL: { code: 'SAGA_GID_INVALID', detail: 'the path is not valid percent-encoding' },
-  FST_ERR_MAX_PARAM_LENGTH: { code: 'SAGA_GID_INVALID', detail: 'the gid is too long' },
-  FST_ERR_HANDLER_TIMEOUT: {
-    code: 'SAGA_STORE_UNAVAILABLE',
-    detail: 'there was no answer in time; what was asked may still happen',
-  },
-}
+const FRAMEWORK_PROBLEMS: ReadonlyMap<string, FrameworkProblem> = new Map(
+  Object.entries<FrameworkProblem>({
+    FST_ERR_CTP_BODY_TOO_LARGE: { code: 'SAGA_BODY_TOO_LARGE', detail: 'the body is too large' },
+    FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+      code: 'SAGA_UNSUPPORTED_MEDIA_TYPE',
+      detail: 'the content type must be application/json',
+    },
+    FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
+      code: 'SAGA_INVALID',
+      status: 400,
+      detail: 'the body is not as long as its content length says',
+    },
+    FST_ERR_BAD_URL: { code: 'SAGA_GID_INVALID', detail: 'the path is not valid percent-encoding' },
+    FST_ERR_MAX_PARAM_LENGTH: { code: 'SAGA_GID_INVALID', detail: 'the gid is too long' },
+    FST_ERR_HANDLER_TIMEOUT: {
+      code: 'SAGA_STORE_UNAVAILABLE',
+      detail: 'there was no answer in time; what was asked may still happen',
+    },
+  }),
+)
 
 export type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void
 
@@ -54,7 +56,7 @@ function knownProblem(error: unknown): Problem | undefined {
   if (isCounterstepError(error)) return problemOfError(error)
   if (!(error instanceof Error)) return undefined
   if ('code' in error && typeof error.code === 'string') {
-    const known = FRAMEWORK_PROBLEMS[error.code]
+    const known = FRAMEWORK_PROBLEMS.get(error.code)
     if (known !== undefined) return problemOf(known.code, known)
   }
   return clientFault(error)

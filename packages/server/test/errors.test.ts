@@ -95,7 +95,7 @@ describe('an error', () => {
 describe('docs/errors.md', () => {
   it('has one line for each code, with its meaning and its status, and no other', async () => {
     const page = await readFile(new URL('../../../docs/errors.md', import.meta.url), 'utf8')
-    const rows = [...page.matchAll(/^\| `(\w+)` \| (\w+) \| (\d{3}) \| (.+) \| (.+) \|$/gm)]
+    const rows = [...page.matchAll(/^\| `(\w+)` +\| (\w+) +\| (\d{3}) +\| (.+) \| (.+) \|$/gm)]
     const shown = Object.fromEntries(rows.map(([, code, meaning, status]) => [code, { meaning, status }]))
     const codes = Object.keys(ERROR_MEANINGS) as ErrorCode[]
     const expected = codes.map((code) => [

@@ -15,7 +15,7 @@ export const BROKEN_STORES: Readonly<Record<string, BrokenStore>> = {
     open: (now) => wrapUpdate(now, (row, update) => ({ ...update, token: row.token })),
   },
   'ignores the version': {
-    caughtBy: ['update', 'concurrency'],
+    caughtBy: ['update', 'hold'],
     open: (now) => wrapUpdate(now, (row, update) => ({ ...update, version: row.version })),
   },
   'does not know a write by its writeId': {

@@ -9,6 +9,11 @@ export interface QueueBounds {
   readonly queueBytesMax: number
 }
 
+export interface WriteSize {
+  readonly rows: number
+  readonly bytes: number
+}
+
 /** The batch under construction. A caller pushes its cells, then asks for its promise. */
 interface Batch {
   readonly cells: unknown[]
@@ -51,16 +56,21 @@ export class WriteQueue {
 
   /** `fill` pushes the write's cells; they are refused as a whole or sent as a whole. */
   write<Subject, Result>(
-    size: { readonly rows: number; readonly bytes: number },
+    size: WriteSize,
     fill: Fill<Subject>,
     decode: Decode<Subject, Result>,
     subject: Subject,
   ): Promise<Result> {
     const refusal = this.#refusal(size.bytes)
     if (refusal !== undefined) return Promise.reject(refusal)
-    const batch = this.#batchFor(size.rows, size.bytes)
+    const batch = this.#batchFor(size)
+    const start = batch.cells.length
     fill(batch.cells, subject)
-    this.#flushSoon()
+    if (!areCells(batch.cells, start)) {
+      batch.cells.length = start
+      return Promise.reject(new AssertionError('a write with a value that is neither text nor number'))
+    }
+    this.#add(batch, size)
     return new Promise<Result>((resolve, reject) => {
       const settle = (result: WriteResult, now: number) => {
         if (isRowError(result)) reject(new AssertionError(result.error))
@@ -93,18 +103,21 @@ export class WriteQueue {
     return new StoreUnavailableError('the write queue is full', { applied: 'no' })
   }
 
-  #batchFor(rows: number, bytes: number): Batch {
+  #batchFor({ rows, bytes }: WriteSize): Batch {
     const { batchRowsMax, batchBytesMax } = this.#bounds
+    const last = this.#batches.at(-1)
+    const hasRoom =
+      last !== undefined && last.rows + rows <= batchRowsMax && last.bytes + bytes <= batchBytesMax
+    return hasRoom ? last : { cells: [], pending: [], rows: 0, bytes: 0 }
+  }
+
+  #add(batch: Batch, { rows, bytes }: WriteSize): void {
+    if (batch.pending.length === 0) this.#batches.push(batch)
+    batch.rows += rows
+    batch.bytes += bytes
     this.#rows += rows
     this.#bytes += bytes
-    let last = this.#batches.at(-1)
-    if (last === undefined || last.rows + rows > batchRowsMax || last.bytes + bytes > batchBytesMax) {
-      last = { cells: [], pending: [], rows: 0, bytes: 0 }
-      this.#batches.push(last)
-    }
-    last.rows += rows
-    last.bytes += bytes
-    return last
+    this.#flushSoon()
   }
 
   #flushSoon(): void {
@@ -128,13 +141,11 @@ export class WriteQueue {
     const now = this.#now()
     this.#rows -= rows
     this.#bytes -= bytes
-    this.#link.write(
-      { type: 'write', now, cells, rows, bytes },
-      {
-        written: (results) => this.#settle(batch, results, now),
-        notWritten: (error) => this.#rejectBatch(batch, error),
-      },
-    )
+    const receiver = {
+      written: (results: readonly WriteResult[]) => this.#settle(batch, results, now),
+      notWritten: (error: StoreUnavailableError) => this.#rejectBatch(batch, error),
+    }
+    this.#link.write({ type: 'write', now, cells, rows, bytes }, receiver)
   }
 
   #settle(batch: Batch, results: readonly WriteResult[], now: number): void {
@@ -157,4 +168,13 @@ export class WriteQueue {
 
 function isRowError(result: WriteResult): result is RowError {
   return typeof result === 'object' && 'error' in result
+}
+
+/** A value that no message can carry would take its neighbours with it, so it is found before it is among them. */
+function areCells(cells: readonly unknown[], start: number): boolean {
+  for (let i = start; i < cells.length; i++) {
+    const cell = cells[i]
+    if (typeof cell !== 'string' && typeof cell !== 'number' && cell !== null) return false
+  }
+  return true
 }

@@ -1,13 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MODEL_STEP_MAX, runAgainstModel } from '@counterstep/store-conformance'
 import fc from 'fast-check'
-import { afterAll, it } from 'vitest'
+import { it } from 'vitest'
 import { openSqliteStore } from '../src/open-sqlite-store.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
-const folder = await mkdtemp(join(tmpdir(), 'counterstep-'))
-afterAll(() => rm(folder, { recursive: true }))
+const folder = await temporaryFolder()
 
 it('the sqlite store does what the model does, whatever the steps', { timeout: 120_000 }, async () => {
   const [what, gid, owner, amount] = MODEL_STEP_MAX

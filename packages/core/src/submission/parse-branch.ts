@@ -64,7 +64,7 @@ export function parseBranch(
     faults,
   )
   const afterIds = parseAfter(value.after, `${path}/after`, faults)
-  const headers = value.headers === undefined ? context.headers : mergedHeaders(value.headers, path, context)
+  const headers = parseHeaders(value.headers, `${path}/headers`, faults, context.headers)
   return {
     id: parseId(value.id, position, path, faults),
     action: action ?? '',
@@ -105,10 +105,6 @@ function parseAfter(value: unknown, path: string, faults: Faults): readonly stri
     return faults.add('SAGA_INVALID', path, `must not be more than ${BRANCHES_MAX}`)
   }
   return value
-}
-
-function mergedHeaders(value: unknown, path: string, context: BranchContext): Headers {
-  return { ...context.headers, ...parseHeaders(value, `${path}/headers`, context.faults) }
 }
 
 type Content = Pick<SagaBranch, 'body' | 'contentType'>

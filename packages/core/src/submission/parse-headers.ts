@@ -8,6 +8,7 @@ export const NO_HEADERS: Headers = {}
 // RFC 9110, section 5.6.2 (token) and 5.5 (field value, without obs-text).
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const VALUE = /^[\t\x20-\x7e]*$/
+const NAME_LENGTH_MAX = 256
 /** What the connection, the caller or the orchestrator itself decides. */
 const RESERVED = new Set([
   'host',
@@ -26,36 +27,42 @@ const RESERVED = new Set([
 const RESERVED_PREFIX = /^(proxy-|counterstep-|signature)/
 
 /** Names in lower case. A header that could not be sent is refused here: found at send time, it would never end. */
-export function parseHeaders(value: unknown, path: string, faults: Faults): Headers {
-  if (value === undefined) return NO_HEADERS
+export function parseHeaders(
+  value: unknown,
+  path: string,
+  faults: Faults,
+  inherited: Headers = NO_HEADERS,
+): Headers {
+  if (value === undefined) return inherited
   if (!isRecord(value)) {
     faults.add('SAGA_HEADER_INVALID', path, 'must be an object of strings')
-    return NO_HEADERS
+    return inherited
   }
-  const headers: Record<string, string> = Object.create(null)
-  let bytes = 0
+  const own: Record<string, string> = Object.create(null)
   for (const [name, text] of Object.entries(value)) {
-    const place = `${path}/${pointerStep(name)}`
     const lower = name.toLowerCase()
-    if (!NAME.test(name) || name.length > 256)
-      faults.add('SAGA_HEADER_INVALID', place, 'is not a header name')
-    else if (RESERVED.has(lower) || RESERVED_PREFIX.test(lower)) {
-      faults.add('SAGA_HEADER_INVALID', place, 'is a reserved header')
-    } else if (lower in headers) faults.add('SAGA_HEADER_INVALID', place, 'is given twice')
-    else if (typeof text !== 'string' || !VALUE.test(text)) {
-      faults.add('SAGA_HEADER_INVALID', place, 'must be a string of printable ASCII characters')
-    } else {
-      headers[lower] = text.trim()
-      bytes += name.length + text.length
-    }
+    const refusal = lower in own ? 'is given twice' : refuseHeader(name, lower, text)
+    if (refusal === undefined) own[lower] = String(text).trim()
+    else faults.add('SAGA_HEADER_INVALID', `${path}/${pointerStep(name)}`, refusal)
   }
-  refuseExcess(headers, bytes, path, faults)
+  const headers = inherited === NO_HEADERS ? own : { ...inherited, ...own }
+  refuseExcess(headers, path, faults)
   return headers
 }
 
-function refuseExcess(headers: Headers, bytes: number, path: string, faults: Faults): void {
-  if (Object.keys(headers).length > HEADERS_MAX) {
+function refuseHeader(name: string, lower: string, text: unknown): string | undefined {
+  if (!NAME.test(name) || name.length > NAME_LENGTH_MAX) return 'is not a header name'
+  if (RESERVED.has(lower) || RESERVED_PREFIX.test(lower)) return 'is a reserved header'
+  if (typeof text !== 'string' || !VALUE.test(text)) return 'must be a string of printable ASCII characters'
+  return undefined
+}
+
+/** Of what a call will carry: a receiver that refuses a long head refuses it for ever. */
+function refuseExcess(headers: Headers, path: string, faults: Faults): void {
+  const entries = Object.entries(headers)
+  if (entries.length > HEADERS_MAX) {
     faults.add('SAGA_HEADER_INVALID', path, `has more than ${HEADERS_MAX} headers`)
   }
+  const bytes = entries.reduce((sum, [name, text]) => sum + name.length + text.length, 0)
   if (bytes > HEADER_BYTES_MAX) faults.add('SAGA_HEADER_INVALID', path, `is over ${HEADER_BYTES_MAX} bytes`)
 }

@@ -2,8 +2,8 @@
 import {
   type DurabilityClass,
   type Store,
-  StoreUnavailableError,
   type StoredTransaction,
+  StoreUnavailableError,
   type TransactionUpdate,
 } from '@counterstep/core'
 import type { StoreVerb } from '../../src/observer.ts'
@@ -95,7 +95,8 @@ export class FaultStore implements Store {
   close: Store['close'] = () => this.#inner.close()
 
   async #call<T>(verb: StoreVerb, request: unknown, apply: () => Promise<T>): Promise<T> {
-    await this.isStopped()?.pass()
+    const stopped = this.isStopped()
+    if (stopped !== undefined) await stopped.pass()
     this.calls.push({ verb, at: this.#now(), request })
     const plan = this.#plans.find(
       (one) => one.left > 0 && (one.verb === verb || one.verb === 'any') && one.when(request),

@@ -111,6 +111,8 @@ export class Participants {
     const hasEffect = call.op === 'action' ? !row.action : !row.compensate && row.action
     if (hasEffect) this.effects.push(`${key} ${call.op}`)
     row[call.op === 'action' ? 'action' : 'compensate'] = true
-    return answer === 'lost' ? { result: 'unknown', error: 'reset' } : { statusCode: 200, ...plain, result: 'success' }
+    return answer === 'lost'
+      ? { result: 'unknown', error: 'reset' }
+      : { statusCode: 200, ...plain, result: 'success' }
   }
 }

@@ -1,6 +1,10 @@
 import { isCounterstepError, type SagaBranchRequest, type SubmitRequest } from '@counterstep/protocol'
 
-export function branchOf(gid: string, id: string, change: Partial<SagaBranchRequest> = {}): SagaBranchRequest {
+export function branchOf(
+  gid: string,
+  id: string,
+  change: Partial<SagaBranchRequest> = {},
+): SagaBranchRequest {
   const url = `http://bank.test/${gid}/${id}`
   return { id, action: `${url}/action`, compensation: `${url}/compensate`, payload: { amount: 1 }, ...change }
 }
@@ -15,7 +19,11 @@ export function sagaOf(gid: string, branches = 2, change: Partial<SubmitRequest>
 }
 
 /** Branches that all start at once. */
-export function parallelOf(gid: string, branches: number, change: Partial<SubmitRequest> = {}): SubmitRequest {
+export function parallelOf(
+  gid: string,
+  branches: number,
+  change: Partial<SubmitRequest> = {},
+): SubmitRequest {
   return {
     gid,
     branches: Array.from({ length: branches }, (_, position) =>

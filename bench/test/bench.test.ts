@@ -1,0 +1,96 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import type { Harness } from '../src/harness/harness.ts'
+import { printedReport } from '../src/report/print-report.ts'
+import { reportLine } from '../src/report/report.ts'
+import { runBench } from '../src/run-bench.ts'
+import type { Scenario } from '../src/scenario.ts'
+import { relay } from '../src/scenarios/relay.ts'
+import { saga } from '../src/scenarios/saga.ts'
+import { SCENARIOS } from '../src/scenarios.ts'
+import { DEFAULT_SETTINGS, readCommand, type Settings } from '../src/settings.ts'
+
+const SMOKE: Settings = { ...DEFAULT_SETTINGS, seconds: 1, warmUpSeconds: 0.2, connections: 4, rounds: 1 }
+const SMOKE_MS_MAX = 60_000
+const silent = { show: () => undefined, clear: () => undefined }
+
+describe('bench', () => {
+  it('runs the relay, and counts two branch calls for each answer', { timeout: SMOKE_MS_MAX }, async () => {
+    const { store, rows, ratios, counters } = await runBench(relay, SMOKE, silent)
+    expect(store).toBeNull()
+    expect(rows.map(({ name }) => name)).toEqual(['relay'])
+    expect(ratios).toEqual({})
+    expect(counters.answers).toBeGreaterThan(0)
+    expect(counters.branchCalls).toBe(2 * (counters.answers ?? 0))
+  })
+
+  it('finds each answered saga finished in the store', { timeout: SMOKE_MS_MAX }, async () => {
+    const settings = { ...SMOKE, branches: 3, rounds: 2 }
+    const report = await runBench(saga, settings, silent)
+    const { counters, rows, ratios } = report
+    expect(rows.map(({ name }) => name)).toEqual(['relay', 'saga'])
+    expect(rows.every(({ perSecond }) => perSecond.rounds.length === 2)).toBe(true)
+    expect(counters.answers).toBeGreaterThan(0)
+    expect(counters.stored).toBe(counters.answers)
+    expect(counters.branchCalls).toBe(3 * (counters.answers ?? 0))
+    expect(report.store).toMatchObject({ name: 'sqlite', durabilityClass: 'A' })
+    expect(ratios['saga/relay']).toBeGreaterThan(0)
+    expect(printedReport(report)).toContain('durability class A')
+    expect(JSON.parse(reportLine(report))).toMatchObject({ scenario: 'saga', store: 'sqlite', settings })
+  })
+
+  it('fails when an answer is not the expected one, and leaves nothing behind', {
+    timeout: SMOKE_MS_MAX,
+  }, async () => {
+    const opened: Harness[] = []
+    const broken: Scenario = {
+      ...relay,
+      run: (context) => {
+        const { harness } = context
+        const load = harness.load.bind(harness)
+        harness.load = (job) => load({ ...job, expect: 'something else' })
+        return relay.run(context)
+      },
+    }
+    const run = runBench(broken, SMOKE, silent, (harness) => opened.push(harness))
+    await expect(run).rejects.toThrow(/not every answer was as expected: .*"otherBody":[1-9]/)
+    expect(opened.map(({ folder }) => existsSync(folder))).toEqual([false])
+  })
+})
+
+describe('the command line', () => {
+  it('takes a scenario and its options', () => {
+    const command = readCommand([
+      'saga',
+      '--seconds',
+      '5',
+      '--connections',
+      '8',
+      '--branches',
+      '20',
+      '--json',
+    ])
+    const settings = { ...DEFAULT_SETTINGS, seconds: 5, connections: 8, branches: 20 }
+    expect(command).toEqual({ scenario: 'saga', settings, json: true })
+  })
+
+  it.each([
+    [['saga', '--rounds', '0'], '--rounds 0'],
+    [['saga', '--branches', '101'], '--branches 101'],
+    [['saga', '--store', 'paper'], '--store paper'],
+    [['saga', 'relay'], 'relay'],
+  ])('refuses %j', (argv, named) => {
+    expect(() => readCommand(argv)).toThrow(named)
+  })
+
+  it('shows its help without a scenario', () => {
+    expect(readCommand([])).toBe('help')
+  })
+})
+
+describe('the readme', () => {
+  it('names every scenario', () => {
+    const text = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+    for (const { name } of SCENARIOS) expect(text).toContain(`\`${name}\``)
+  })
+})

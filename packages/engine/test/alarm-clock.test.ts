@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { AlarmClock } from '../src/alarm-clock.ts'
+import { FakeTime } from './support/fake-time.ts'
+
+function bed() {
+  const time = new FakeTime()
+  const clock = time.clock(time.now)
+  return { time, clock, alarms: new AlarmClock(clock), rung: [] as string[] }
+}
+
+describe('an alarm clock', () => {
+  it('rings in the order of the instants, not of the setting, with one timer', async () => {
+    const { time, clock, alarms, rung } = bed()
+    for (const at of [30, 10, 20, 10]) alarms.ringAt(at, () => rung.push(`${at} at ${clock.now()}`))
+    expect([alarms.size, clock.timers]).toEqual([4, 1])
+    await time.advance(9)
+    expect(rung).toEqual([])
+    await time.advance(100)
+    expect(rung).toEqual(['10 at 10', '10 at 10', '20 at 20', '30 at 30'])
+    expect([alarms.size, clock.timers]).toEqual([0, 0])
+  })
+
+  it('rings what is already due, soon but not at once', async () => {
+    const { time, alarms, rung } = bed()
+    alarms.ringAt(-5, () => rung.push('late'))
+    expect(rung).toEqual([])
+    await time.advance(0)
+    expect(rung).toEqual(['late'])
+  })
+
+  it('may be set while it rings', async () => {
+    const { time, clock, alarms, rung } = bed()
+    alarms.ringAt(10, () => {
+      alarms.ringAt(15, () => rung.push(`next at ${clock.now()}`))
+      alarms.ringAt(10, () => rung.push(`now at ${clock.now()}`))
+    })
+    await time.advance(20)
+    expect(rung).toEqual(['now at 10', 'next at 15'])
+  })
+
+  it('rings nothing after it was stopped', async () => {
+    const { time, clock, alarms, rung } = bed()
+    alarms.ringAt(10, () => rung.push('never'))
+    alarms.stop()
+    alarms.ringAt(5, () => rung.push('never'))
+    await time.advance(100)
+    expect([rung, clock.timers]).toEqual([[], 0])
+  })
+
+  it('stopped by one of its alarms sets no timer again', async () => {
+    const { time, clock, alarms } = bed()
+    alarms.ringAt(10, () => alarms.stop())
+    alarms.ringAt(20, () => undefined)
+    await time.advance(10)
+    expect(clock.timers).toBe(0)
+  })
+})

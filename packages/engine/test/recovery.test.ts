@@ -1,0 +1,292 @@
+import { PARKED_AT } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
+import { describe, expect, it } from 'vitest'
+import { Bed } from './support/bed.ts'
+import { heldAnswer, heldBefore, isAbort, refused } from './support/fault-store.ts'
+import { Gate } from './support/gate.ts'
+import type { Answer } from './support/participants.ts'
+import { codeOf, parallelOf, sagaOf } from './support/sagas.ts'
+
+const FAST = { leaseMs: 3_000, pollMs: 500 }
+
+describe('after a crash', () => {
+  it('a saga goes on from its last save, and every branch is taken as sent', async () => {
+    const bed = new Bed()
+    const one = await bed.node(FAST)
+    bed.services.defer('a', '02', 'action')
+    await one.submit(sagaOf('a', 4))
+    await bed.time.advance(1_500)
+    one.kill()
+    bed.services.script('a', '02', 'action', 'failure')
+    const two = await bed.node(FAST)
+    await bed.untilStatus('a', 'failed', FAST.leaseMs + FAST.pollMs + 1_000)
+    expect(two.seen.claims).toEqual([1])
+    expect(bed.services.callsOf('a')).toEqual([
+      '01 action',
+      '02 action',
+      '02 action',
+      '04 compensate',
+      '03 compensate',
+      '02 compensate',
+      '01 compensate',
+    ])
+    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+    expect(await bed.row('a')).toMatchObject({ epoch: 2, sentList: 'unknown' })
+  })
+
+  it('progress that was not saved is repeated, and the barrier absorbs it', async () => {
+    const bed = new Bed()
+    const one = await bed.node({ ...FAST, checkpointMs: 60_000 })
+    bed.services.defer('a', '03', 'action')
+    await one.submit(sagaOf('a', 3))
+    await bed.time.flush()
+    one.kill()
+    await bed.node(FAST)
+    await bed.untilStatus('a', 'succeeded')
+    expect(bed.services.callsOf('a')).toEqual([
+      '01 action',
+      '02 action',
+      '03 action',
+      '01 action',
+      '02 action',
+      '03 action',
+    ])
+    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action', '03 action'])
+  })
+
+  it.each([
+    ['before the store had it', heldBefore, 'succeeded'],
+    ['after the store had it', heldAnswer, 'failed'],
+  ])('in the middle of the abort decision, %s: %s', async (_, held, status) => {
+    const bed = new Bed()
+    const one = await bed.node(FAST)
+    one.store.on('update', held(new Gate()), { when: isAbort })
+    bed.services.script('a', '02', 'action', 'failure')
+    await one.submit(parallelOf('a', 2))
+    await bed.time.advance(100)
+    one.kill()
+    await bed.node(FAST)
+    await bed.untilStatus('a', status)
+    const undone = bed.services.effectsOf('a').filter((effect) => effect.endsWith('compensate'))
+    expect(undone).toEqual(status === 'failed' ? ['01 compensate'] : [])
+  })
+
+  it('retry limits count what was tried before', async () => {
+    const bed = new Bed()
+    const one = await bed.node(FAST)
+    bed.services.script('a', '01', 'action', 'unknown', 'unknown', 'unknown', 'unknown')
+    await one.submit(sagaOf('a', 1, { retry: { limit: 3, initialMs: 500, factor: 1 } }))
+    await bed.time.until('two tries', () => bed.services.calls.length === 2)
+    await bed.time.advance(10)
+    one.kill()
+    await bed.node(FAST)
+    await bed.untilStatus('a', 'failed')
+    expect(bed.services.callsOf('a').filter((call) => call === '01 action')).toHaveLength(3)
+  })
+
+  it('a claim that finds the deadline passed aborts at once', async () => {
+    const bed = new Bed()
+    const one = await bed.node(FAST)
+    bed.services.defer('a', '02', 'action')
+    await one.submit(sagaOf('a', 3, { deadlineMs: 2_000 }))
+    await bed.time.advance(100)
+    one.kill()
+    await bed.node(FAST)
+    await bed.untilStatus('a', 'failed')
+    expect(bed.services.callsOf('a').filter((call) => call.endsWith('action'))).toEqual([
+      '01 action',
+      '02 action',
+    ])
+    expect(bed.services.callsOf('a').slice(2)).toEqual(['03 compensate', '02 compensate', '01 compensate'])
+    const undone = bed.services.calls.find(({ op }) => op === 'compensate')
+    expect((undone?.at ?? 0) - (await bed.row('a')).createdAt).toBeGreaterThanOrEqual(2_000)
+  })
+
+  it('500 interrupted sagas all end, with a bounded number in flight', async () => {
+    const bed = new Bed()
+    const one = await bed.node(FAST)
+    const gate = new Gate()
+    bed.services.otherwise = async ({ branchId }): Promise<Answer> => {
+      if (branchId === '02') await gate.pass()
+      return 'success'
+    }
+    for (let n = 0; n < 500; n++) await one.submit(sagaOf(`s${n}`, 3))
+    await bed.time.advance(1_200)
+    one.kill()
+    gate.open()
+    await bed.time.flush()
+    bed.services.inFlightMost = 0
+    bed.services.otherwise = async ({ gid, branchId, op }) => {
+      await bed.time.delay(20)
+      return op === 'action' && branchId === '03' && gid.endsWith('7') ? 'failure' : 'success'
+    }
+    const two = await bed.node({ ...FAST, recoveryInFlightMax: 60, claimLimit: 20 })
+    const startedAt = bed.time.now
+    await bed.time.until('all are final', async () => (await bed.unfinished()) === 0)
+    expect(bed.services.inFlightMost).toBeGreaterThan(30)
+    expect(bed.services.inFlightMost).toBeLessThanOrEqual(60)
+    // 500 in groups of 60, each about 120 ms: they follow each other at once, not poll by poll.
+    expect(bed.time.now - startedAt).toBeLessThan(FAST.leaseMs + FAST.pollMs + 1_800)
+    expect(two.seen.claims.reduce((sum, count) => sum + count, 0)).toBe(500)
+    for (let n = 0; n < 500; n++) {
+      const gid = `s${n}`
+      const failed = gid.endsWith('7')
+      expect(await bed.status(gid)).toBe(failed ? 'failed' : 'succeeded')
+      expect(bed.services.effectsOf(gid)).toEqual(
+        failed
+          ? ['01 action', '02 action', '02 compensate', '01 compensate']
+          : ['01 action', '02 action', '03 action'],
+      )
+    }
+  })
+
+  it('recovery goes on although more fresh sagas run here than recovery may hold', async () => {
+    const bed = new Bed()
+    const one = await bed.node(FAST)
+    bed.services.defer('old', '01', 'action')
+    await one.submit(sagaOf('old'))
+    one.kill()
+    const two = await bed.node({ ...FAST, recoveryInFlightMax: 4, claimLimit: 4 })
+    for (let n = 0; n < 10; n++) {
+      bed.services.defer(`new${n}`, '01', 'action')
+      await two.submit(sagaOf(`new${n}`))
+    }
+    await bed.untilStatus('old', 'succeeded', 10_000)
+  })
+})
+
+describe('the poll of what is due', () => {
+  it('goes on after a hint came due while a poll was under way', async () => {
+    const bed = new Bed()
+    const node = await bed.node()
+    const gate = new Gate()
+    node.store.on('claim-due', heldAnswer(gate))
+    await node.submit(sagaOf('a', 2, { delayMs: 5_000 }))
+    await bed.time.until('a poll is under way', () => gate.waiting === 1)
+    await bed.time.advance(10_000)
+    gate.open()
+    await bed.untilStatus('a', 'succeeded', 10)
+    const polls = node.store.count('claim-due')
+    await bed.time.advance(10_000)
+    expect(node.store.count('claim-due')).toBeGreaterThan(polls + 8)
+  })
+
+  it('goes on after the store was away', async () => {
+    const bed = new Bed()
+    const node = await bed.node()
+    const comeBack = node.store.goDown(refused)
+    await bed.time.advance(10_000)
+    comeBack()
+    const other = bed.idleNode()
+    await other.submit(sagaOf('a', 1, { delayMs: 1_500 }))
+    other.kill()
+    await bed.untilStatus('a', 'succeeded', 4_000)
+    expect(node.seen.named('claim-failed').length).toBeGreaterThan(5)
+  })
+
+  it('of an idle node is slow and steady', async () => {
+    const bed = new Bed()
+    const node = await bed.node({ pollMs: 1_000 })
+    await bed.time.advance(60_000)
+    expect(node.store.count('claim-due')).toBeGreaterThan(55)
+    expect(node.store.count('claim-due')).toBeLessThanOrEqual(61)
+  })
+})
+
+describe('a row that nobody can run', () => {
+  async function corrupt(bed: Bed, gid: string): Promise<void> {
+    const row = await bed.row(gid)
+    const { token, version, status, format, retrying } = row
+    const hold = { type: 'release', dueAt: bed.time.now } as const
+    await bed.store.update({
+      ...{ gid: gid as Gid, token, version, status, format, retrying, attention: false, hold },
+      writeId: `corrupt-${gid}`,
+      progress: '{"b":[7]}',
+    })
+  }
+
+  it('because its record cannot be read is parked with attention; its neighbours are not held up', async () => {
+    const bed = new Bed()
+    const idle = bed.idleNode()
+    for (const gid of ['a', 'b', 'c']) await idle.submit(sagaOf(gid, 2, { delayMs: 2_000 }))
+    idle.kill()
+    await corrupt(bed, 'b')
+    await bed.time.advance(2_500)
+    const node = await bed.node({ claimLimit: 3 })
+    await bed.time.advance(100)
+    expect(await bed.row('b')).toMatchObject({ attention: true, owned: false, dueAt: PARKED_AT })
+    expect([await bed.status('a'), await bed.status('c')]).toEqual(['succeeded', 'succeeded'])
+    expect(node.seen.named('transaction-parked')).toMatchObject([{ gid: 'b' }])
+    expect((await node.get('b'))?.attention).toContain('cannot be read')
+    expect((await node.engine.list({ limit: 10, attention: true })).items.map(({ gid }) => gid)).toEqual([
+      'b',
+    ])
+    await bed.time.advance(60_000)
+    expect(node.seen.named('transaction-parked')).toHaveLength(1)
+    expect(await codeOf(node.command('abort', 'b'))).toBe('SAGA_INTERNAL')
+  })
+
+  it('is looked at again after a retry, and parked again as long as it cannot be read', async () => {
+    const bed = new Bed()
+    const idle = bed.idleNode()
+    await idle.submit(sagaOf('b', 2, { delayMs: 2_000 }))
+    idle.kill()
+    const good = (await bed.row('b')).progress
+    await corrupt(bed, 'b')
+    const node = await bed.node()
+    await bed.time.flush()
+    expect((await node.command('retry', 'b')).gid).toBe('b')
+    await bed.time.advance(100)
+    expect(node.seen.named('transaction-parked')).toHaveLength(2)
+    const { token, version, status, format, retrying } = await bed.row('b')
+    const hold = { type: 'command' } as const
+    const repaired = { token, version, status, format, retrying, hold, attention: true, writeId: 'repair' }
+    await bed.store.update({ ...repaired, gid: 'b' as Gid, progress: good })
+    await node.command('retry', 'b')
+    await bed.untilStatus('b', 'succeeded')
+  })
+
+  it('while its parking meets a store that is away, its neighbours of the same claim run', async () => {
+    const bed = new Bed()
+    const idle = bed.idleNode()
+    for (const gid of ['bad', 'good']) await idle.submit(sagaOf(gid, 2, { delayMs: 2_000 }))
+    idle.kill()
+    await corrupt(bed, 'bad')
+    await bed.time.advance(2_500)
+    const node = bed.idleNode()
+    node.store.on('update', refused, { times: 8, when: ({ gid }: { gid: string }) => gid === 'bad' })
+    void node.engine.start()
+    await bed.untilStatus('good', 'succeeded', 1_000)
+    await bed.time.until('parked', async () => (await bed.row('bad')).dueAt === PARKED_AT)
+  })
+
+  it('was claimed three times without progress: parked, and a retry lets it run', async () => {
+    const bed = new Bed()
+    const first = await bed.node(FAST)
+    bed.services.otherwise = ({ gid }) => {
+      if (gid === 'a') for (const node of nodes) node.kill()
+      return 'success'
+    }
+    const nodes = [first]
+    await first.submit(sagaOf('a'))
+    await bed.time.flush()
+    for (let crash = 0; crash < 3; crash++) {
+      const before = bed.services.calls.length
+      nodes.push(await bed.node(FAST))
+      await bed.time.until('called again', () => bed.services.calls.length > before)
+    }
+    expect(await bed.row('a')).toMatchObject({ epoch: 4, claimsWithoutProgress: 3 })
+    bed.services.otherwise = () => 'success'
+    const last = await bed.node(FAST)
+    await last.submit(sagaOf('b'))
+    await bed.time.until('parked', async () => (await bed.row('a')).dueAt === PARKED_AT)
+    expect(await bed.row('a')).toMatchObject({ attention: true, owned: false })
+    expect((await last.get('a'))?.attention).toContain('without progress')
+    expect(await bed.status('b')).toBe('succeeded')
+    await bed.time.advance(60_000)
+    expect(await bed.status('a')).toBe('submitted')
+    expect((await last.command('retry', 'a')).attention).toBeUndefined()
+    await bed.untilStatus('a', 'succeeded', 1_000)
+    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action'])
+  })
+})

@@ -1,0 +1,130 @@
+import type { TransactionView } from '@counterstep/protocol'
+import { describe, expect, it } from 'vitest'
+import { Bed } from './support/bed.ts'
+import { refused } from './support/fault-store.ts'
+import { sagaOf, watched } from './support/sagas.ts'
+
+describe('a submit that waits', () => {
+  it('for a saga that runs here is answered by its end, without reading the store', async () => {
+    const bed = new Bed()
+    const node = await bed.node()
+    const call = bed.services.defer('a', '02', 'action')
+    const waited = watched(node.submit(sagaOf('a'), { waitMs: 30_000 }))
+    await bed.time.advance(5_000)
+    expect(waited.isSettled).toBe(false)
+    call.answer('success')
+    await bed.time.flush()
+    expect(waited.value?.status).toBe('succeeded')
+    expect(node.store.count('read')).toBe(0)
+  })
+
+  it('longer than its time is answered with what the saga then is, and the saga goes on', async () => {
+    const bed = new Bed()
+    const node = await bed.node()
+    const call = bed.services.defer('a', '02', 'action')
+    const waited = watched(node.submit(sagaOf('a'), { waitMs: 2_000 }))
+    await bed.time.advance(1_999)
+    expect(waited.isSettled).toBe(false)
+    await bed.time.advance(1)
+    expect(waited.value?.status).toBe('submitted')
+    expect(waited.value?.branches[0]?.ops[0]?.state).toBe('succeeded')
+    call.answer('success')
+    await bed.untilStatus('a', 'succeeded')
+  })
+
+  it('for sagas that run on another node shares one batched read, less and less often', async () => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(), await bed.node()]
+    const calls = Array.from({ length: 600 }, (_, n) => bed.services.defer(`s${n}`, '01', 'action'))
+    const waited: { value?: TransactionView; isSettled: boolean }[] = []
+    for (let n = 0; n < 600; n++) {
+      await one.submit(sagaOf(`s${n}`, 1))
+      waited.push(watched(two.submit(sagaOf(`s${n}`, 1), { waitMs: 30_000 })))
+    }
+    await bed.time.flush()
+    const before = two.store.count('read')
+    await bed.time.advance(10_000)
+    // 50, 100, 200, … ms and then each second, two batches each.
+    const rounds = (two.store.count('read') - before) / 2
+    expect(rounds).toBeGreaterThanOrEqual(12)
+    expect(rounds).toBeLessThanOrEqual(15)
+    for (const call of calls) call.answer('success')
+    await bed.time.advance(1_100)
+    expect(waited.filter(({ value }) => value?.status === 'succeeded')).toHaveLength(600)
+    const after = two.store.count('read')
+    await bed.time.advance(10_000)
+    expect(two.store.count('read')).toBe(after)
+  })
+
+  it('is not failed by a store that is away for a while', async () => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(), await bed.node()]
+    const call = bed.services.defer('a', '01', 'action')
+    await one.submit(sagaOf('a'))
+    const waited = watched(two.submit(sagaOf('a'), { waitMs: 30_000 }))
+    await bed.time.advance(200)
+    const comeBack = two.store.goDown(refused)
+    call.answer('success')
+    await bed.time.advance(5_000)
+    expect(waited.isSettled).toBe(false)
+    expect(two.seen.named('look-up-failed').length).toBeGreaterThan(1)
+    comeBack()
+    await bed.time.advance(1_100)
+    expect(waited.value?.status).toBe('succeeded')
+  })
+
+  it('for a saga that waits for its start here is answered by its end', async () => {
+    const bed = new Bed()
+    const node = await bed.node()
+    const waited = watched(node.submit(sagaOf('a', 2, { delayMs: 5_000 }), { waitMs: 30_000 }))
+    await bed.time.advance(4_900)
+    expect(waited.isSettled).toBe(false)
+    await bed.time.advance(200)
+    expect(waited.value?.status).toBe('succeeded')
+  })
+
+  it('for a saga that is taken over by another node is answered by its end there', async () => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node({ leaseMs: 3_000 }), bed.idleNode({ leaseMs: 3_000 })]
+    const call = bed.services.defer('a', '01', 'action')
+    const waited = watched(one.submit(sagaOf('a'), { waitMs: 60_000 }))
+    await bed.time.flush()
+    const comeBack = one.store.goDown(refused)
+    await bed.time.advance(3_000)
+    await two.engine.start()
+    await bed.untilStatus('a', 'succeeded')
+    call.answer('success')
+    comeBack()
+    await bed.time.advance(5_000)
+    expect(waited.value?.status).toBe('succeeded')
+    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action'])
+  })
+
+  it('over waitersMax is answered at once with what the saga is', async () => {
+    const bed = new Bed()
+    const node = await bed.node({ waitersMax: 2 })
+    const calls = ['a', 'b', 'c'].map((gid) => bed.services.defer(gid, '01', 'action'))
+    const waited = ['a', 'b', 'c'].map((gid) => watched(node.submit(sagaOf(gid), { waitMs: 30_000 })))
+    await bed.time.flush()
+    expect(waited.map(({ value }) => value?.status)).toEqual([undefined, undefined, 'submitted'])
+    for (const call of calls) call.answer('success')
+    await bed.time.flush()
+    expect(waited.map(({ value }) => value?.status)).toEqual(['succeeded', 'succeeded', 'submitted'])
+    // There is room again.
+    expect((await node.submit(sagaOf('d'), { waitMs: 1_000 })).status).toBe('succeeded')
+  })
+
+  it('and is refused leaves no waiter behind', async () => {
+    const bed = new Bed()
+    const node = await bed.node({ waitersMax: 1 })
+    for (let n = 0; n < 5; n++) {
+      node.store.on('create', refused)
+      const refusal = node.submit(sagaOf(`s${n}`), { waitMs: 30_000 })
+      await expect(refusal).rejects.toMatchObject({ code: 'SAGA_NOT_ACCEPTED' })
+    }
+    expect((await node.submit(sagaOf('a'), { waitMs: 1_000 })).status).toBe('succeeded')
+    await bed.time.advance(10_000)
+    // The loops only: poll, renewal, purge.
+    expect(node.clock.timers).toBe(3)
+  })
+})

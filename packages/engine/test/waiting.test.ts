@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest'
+import { Bed } from './support/bed.ts'
+import { sagaOf, watched } from './support/sagas.ts'
+
+const SLOW_POLL = { pollMs: 60_000, leaseMs: 600_000 }
+
+describe('a delayed start', () => {
+  it('calls nothing before it, and is picked up at its instant by the hint', async () => {
+    const bed = new Bed()
+    const node = await bed.node(SLOW_POLL)
+    const view = await node.submit(sagaOf('a', 2, { delayMs: 30_000 }))
+    expect(view.startAt).toBe(view.createdAt + 30_000)
+    expect(node.engine.health().inFlight).toBe(0)
+    await bed.time.advance(29_999)
+    expect(bed.services.calls).toEqual([])
+    await bed.time.advance(2)
+    expect(await bed.status('a')).toBe('succeeded')
+    expect(node.store.writes).toBe(2)
+  })
+
+  it('that is short is waited for in memory', async () => {
+    const bed = new Bed()
+    const node = await bed.node(SLOW_POLL)
+    await node.submit(sagaOf('a', 2, { delayMs: 800 }))
+    expect(node.engine.health().inFlight).toBe(1)
+    await bed.time.advance(799)
+    expect(bed.services.calls).toEqual([])
+    await bed.time.advance(1)
+    expect(await bed.status('a')).toBe('succeeded')
+    expect((await bed.row('a')).epoch).toBe(1)
+  })
+
+  it('keeps the list of what was sent on a class A store, and not on a lesser one', async () => {
+    for (const [durabilityClass, compensations] of [
+      ['A', ['01 compensate']],
+      ['C', ['02 compensate', '01 compensate']],
+    ] as const) {
+      const bed = new Bed()
+      const node = await bed.node({ durabilityClass })
+      bed.services.script('a', '01', 'action', 'failure')
+      await node.submit(sagaOf('a', 2, { delayMs: 5_000 }))
+      await bed.untilStatus('a', 'failed')
+      expect(bed.services.callsOf('a').slice(1)).toEqual(compensations)
+    }
+  })
+
+  it('after the deadline never starts: it fails with nothing called', async () => {
+    const bed = new Bed()
+    const node = await bed.node()
+    await node.submit(sagaOf('a', 2, { delayMs: 10_000, deadlineMs: 4_000 }))
+    await bed.untilStatus('a', 'failed', 6_000)
+    expect((await node.get('a'))?.abort?.cause).toBe('deadline')
+    expect(bed.services.callsOf('a').filter((call) => call.endsWith('action'))).toEqual([])
+  })
+
+  it('is aborted on any node before it starts', async () => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(), await bed.node()]
+    await one.submit(sagaOf('a', 2, { delayMs: 20_000 }))
+    await two.command('abort', 'a')
+    await bed.untilStatus('a', 'failed', 3_000)
+    await bed.time.advance(30_000)
+    expect(bed.services.effects).toEqual([])
+  })
+})
+
+describe('a long back-off', () => {
+  const request = sagaOf('a', 2, { retry: { initialMs: 5_000, factor: 2, capMs: 60_000 } })
+
+  it('is given back with one write and picked up at its due instant by the hint', async () => {
+    const bed = new Bed()
+    const node = await bed.node(SLOW_POLL)
+    bed.services.script('a', '02', 'action', 'unknown', 'unknown')
+    await node.submit(request)
+    await bed.time.flush()
+    expect(node.store.updates.map(({ hold }) => hold.type)).toEqual(['release'])
+    expect(await bed.row('a')).toMatchObject({
+      owned: false,
+      retrying: true,
+      sentList: 'released',
+      dueAt: bed.time.now + 5_000,
+    })
+    expect(node.engine.health().inFlight).toBe(0)
+    await bed.time.advance(4_999)
+    expect(bed.services.calls).toHaveLength(2)
+    await bed.time.advance(2)
+    expect(bed.services.calls).toHaveLength(3)
+    await bed.time.advance(10_002)
+    expect(await bed.status('a')).toBe('succeeded')
+    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action', '02 action', '02 action'])
+    expect(node.store.count('update')).toBe(3)
+  })
+
+  it('that another node sees due is picked up by its poll when the first is dead', async () => {
+    const bed = new Bed()
+    const one = await bed.node()
+    bed.services.script('a', '02', 'action', 'unknown')
+    await one.submit(request)
+    await bed.time.advance(100)
+    one.kill()
+    await bed.node()
+    await bed.untilStatus('a', 'succeeded', 6_500)
+  })
+
+  it('ends with a released list that is trusted: only what was sent is compensated', async () => {
+    const bed = new Bed()
+    const node = await bed.node()
+    bed.services.script('a', '02', 'action', 'unknown', 'failure')
+    await node.submit(sagaOf('a', 4, { retry: { initialMs: 5_000 } }))
+    await bed.untilStatus('a', 'failed')
+    expect(bed.services.callsOf('a').slice(3)).toEqual(['02 compensate', '01 compensate'])
+  })
+
+  it('is cut short by the deadline', async () => {
+    const bed = new Bed()
+    const node = await bed.node()
+    bed.services.script('a', '02', 'action', 'unknown')
+    await node.submit({ ...request, deadlineMs: 3_000 })
+    await bed.untilStatus('a', 'failed', 4_000)
+    expect((await node.get('a'))?.abort?.cause).toBe('deadline')
+    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+  })
+
+  it.each(['here', 'elsewhere'])('is ended by a retry given %s', async (where) => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(SLOW_POLL), await bed.node(SLOW_POLL)]
+    bed.services.script('a', '02', 'action', 'unknown')
+    await one.submit(request)
+    await bed.time.advance(500)
+    await (where === 'here' ? one : two).command('retry', 'a')
+    await bed.untilStatus('a', 'succeeded', 500)
+  })
+
+  it('that is held in memory is ended by a retry, here and from elsewhere', async () => {
+    for (const where of ['here', 'elsewhere']) {
+      const bed = new Bed()
+      const settings = { holdMs: 60_000, leaseMs: 9_000 }
+      const [one, two] = [await bed.node(settings), await bed.node(settings)]
+      bed.services.script('a', '01', 'action', 'unknown')
+      await one.submit(sagaOf('a', 2, { retry: { initialMs: 50_000 } }))
+      await bed.time.advance(1_000)
+      await (where === 'here' ? one : two).command('retry', 'a')
+      await bed.untilStatus('a', 'succeeded', where === 'here' ? 10 : 9_000)
+    }
+  })
+
+  it('Retry-After of a branch is obeyed', async () => {
+    const bed = new Bed()
+    const node = await bed.node(SLOW_POLL)
+    bed.services.script('a', '01', 'action', { result: 'unknown', statusCode: 503, retryAfterMs: 20_000 })
+    await node.submit(sagaOf('a', 1))
+    await bed.time.advance(19_999)
+    expect(bed.services.calls).toHaveLength(1)
+    await bed.time.advance(2)
+    expect(await bed.status('a')).toBe('succeeded')
+  })
+})
+
+describe('a deadline', () => {
+  it('that passes while a call is in flight aborts; the compensation waits for the end of the call', async () => {
+    const bed = new Bed()
+    const node = await bed.node()
+    const call = bed.services.defer('a', '01', 'action')
+    await node.submit(sagaOf('a', 2, { deadlineMs: 5_000 }))
+    await bed.time.advance(4_999)
+    expect((await node.get('a'))?.status).toBe('submitted')
+    await bed.time.advance(1)
+    expect(await bed.status('a')).toBe('aborting')
+    await bed.time.advance(2_000)
+    expect(bed.services.callsOf('a')).toEqual(['01 action'])
+    call.answer('success')
+    await bed.untilStatus('a', 'failed')
+    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+  })
+
+  it('that has not passed aborts nothing, and one that passes after the end changes nothing', async () => {
+    const bed = new Bed()
+    const node = await bed.node()
+    const waited = watched(node.submit(sagaOf('a', 2, { deadlineMs: 5_000 }), { waitMs: 1_000 }))
+    await bed.time.advance(60_000)
+    expect(waited.value?.status).toBe('succeeded')
+    expect(await bed.status('a')).toBe('succeeded')
+  })
+})
+
+describe('what is over', () => {
+  it('leaves no alarm behind, though its deadline is far away', async () => {
+    const bed = new Bed()
+    const node = await bed.node()
+    for (let n = 0; n < 50; n++) await node.submit(sagaOf(`s${n}`, 2, { deadlineMs: 86_400_000 }))
+    await bed.time.advance(20_000)
+    expect(await bed.unfinished()).toBe(0)
+    // The loops only: poll, renewal, purge.
+    expect(node.clock.timers).toBe(3)
+  })
+
+  it('is purged after its retention, and its gid is new again', async () => {
+    const bed = new Bed()
+    const node = await bed.node({ retentionMs: 60_000 })
+    await node.submit(sagaOf('a'), { waitMs: 100 })
+    await bed.time.advance(59_000)
+    expect(await bed.rows()).toBe(1)
+    await bed.time.advance(32_000)
+    expect(await bed.rows()).toBe(0)
+    expect(await node.get('a')).toBeUndefined()
+    expect((await node.submit(sagaOf('a', 3), { waitMs: 100 })).status).toBe('succeeded')
+  })
+})

@@ -1,0 +1,70 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { StoreUnavailableError } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
+import { describe, expect, it } from 'vitest'
+import { openSqliteStore } from '../src/open-sqlite-store.ts'
+import type { SqliteStore } from '../src/sqlite-store.ts'
+import { expectUnavailable } from './expect-unavailable.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+import { aTransaction, finishOf } from './transactions.ts'
+
+const folder = await temporaryFolder()
+const driver = new URL('./faulty-driver.ts', import.meta.url)
+const large = { definition: 'x'.repeat(20_000) }
+
+describe('a full disk', () => {
+  for (const fault of ['full', 'full at commit']) {
+    it(`refuses the batch for certain, and later work goes on by itself: ${fault}`, async () => {
+      const path = join(folder, `${fault}.db`)
+      const store = await openSqliteStore({ path, driver })
+      const first = aTransaction('first', large)
+      await store.create(first)
+      await writeFile(`${path}-fault`, fault)
+      const refused = ['a', 'b', 'c'].map((gid) => store.create(aTransaction(gid, large)))
+      for (const create of refused) await expectUnavailable(create, 'no')
+      expect(await gidsOf(store)).toEqual(['first'])
+      await writeFile(`${path}-fault`, '')
+      expect(await store.create(aTransaction('later', large))).toMatchObject({ type: 'created' })
+      expect(await store.update(finishOf(first))).toMatchObject({ type: 'saved' })
+      await store.close()
+      const again = await openSqliteStore({ path })
+      expect(await gidsOf(again)).toEqual(['first', 'later'])
+      await again.close()
+    })
+  }
+})
+
+describe('a broken store', () => {
+  for (const fault of ['flush', 'write', 'exit']) {
+    it(`says of every call from then on that its outcome is unknown: ${fault}`, async () => {
+      const path = join(folder, `${fault}.db`)
+      const broken: StoreUnavailableError[] = []
+      const store = await openSqliteStore({ path, driver, onBroken: (error) => broken.push(error) })
+      const first = aTransaction('first')
+      await store.create(first)
+      await writeFile(`${path}-fault`, fault)
+      const underWay = store.create(aTransaction('under-way'))
+      await new Promise(setImmediate)
+      const queued = store.create(aTransaction('queued'))
+      await expectUnavailable(underWay, 'unknown')
+      await expectUnavailable(queued, 'unknown')
+      await writeFile(`${path}-fault`, '')
+      await expectUnavailable(store.update(finishOf(first)), 'unknown')
+      await expectUnavailable(store.readMany(['first' as Gid]), 'unknown')
+      await expectUnavailable(store.stats(), 'unknown')
+      expect(broken).toHaveLength(1)
+      await store.close()
+      await expectUnavailable(store.create(first), 'unknown')
+      const again = await openSqliteStore({ path })
+      expect(await gidsOf(again)).toContain('first')
+      expect(await gidsOf(again)).not.toContain('queued')
+      await again.close()
+    })
+  }
+})
+
+async function gidsOf(store: SqliteStore): Promise<readonly string[]> {
+  const { items } = await store.list({ limit: 10 })
+  return items.map((item) => item.gid).sort()
+}

@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Gid } from '@counterstep/protocol'
+import { describe, expect, it } from 'vitest'
+import { openSqliteStore } from '../src/open-sqlite-store.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+import { aTransaction } from './transactions.ts'
+
+const folder = await temporaryFolder()
+const WRITER = join(import.meta.dirname, 'writer-process.ts')
+const KILLS = 5
+const LINES_BEFORE_KILL = 300
+
+function startWriter(path: string, round: number, callers: number): ChildProcess {
+  return spawn(process.execPath, [WRITER, path, String(round), String(callers)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+}
+
+/** Its lines until it ends; `onLine` may end it. */
+async function linesOf(writer: ChildProcess, onLine: (count: number) => void): Promise<readonly string[]> {
+  const lines: string[] = []
+  if (writer.stdout === null) throw new Error('the writer has no output')
+  for await (const line of createInterface(writer.stdout)) {
+    lines.push(line)
+    onLine(lines.length)
+  }
+  return lines
+}
+
+describe('one process per file', () => {
+  it('refuses a second process by name, while the first goes on', async () => {
+    const path = join(folder, 'shared.db')
+    const store = await openSqliteStore({ path })
+    const [line] = await linesOf(startWriter(path, 0, 1), () => undefined)
+    expect(line).toMatch(/^refused SAGA_STORE_IN_USE /)
+    expect(line).toContain(path)
+    expect(line).toContain(String(process.pid))
+    expect(await store.create(aTransaction('a'))).toMatchObject({ type: 'created' })
+    await store.close()
+  })
+
+  it('refuses a second opener of the same process', async () => {
+    const path = join(folder, 'twice.db')
+    const store = await openSqliteStore({ path })
+    await expect(openSqliteStore({ path })).rejects.toMatchObject({ code: 'SAGA_STORE_IN_USE' })
+    await store.close()
+    await (await openSqliteStore({ path })).close()
+  })
+})
+
+describe('SIGKILL', () => {
+  it('loses nothing that was acknowledged, and leaves no lock', { timeout: 60_000 }, async () => {
+    const path = join(folder, 'killed.db')
+    for (let round = 0; round < KILLS; round++) {
+      const writer = startWriter(path, round, 16)
+      const ended = once(writer, 'exit')
+      const lines = await linesOf(writer, (count) => count === LINES_BEFORE_KILL && writer.kill('SIGKILL'))
+      await ended
+      expect(lines[0]).toBe('opened')
+      expect(lines.length).toBeGreaterThanOrEqual(LINES_BEFORE_KILL)
+      const store = await openSqliteStore({ path })
+      const statuses = new Map<string, string>()
+      for (const gids of chunks(lines.slice(1).flatMap((line) => line.split(' ')[1] ?? []))) {
+        for (const row of await store.readMany(gids as Gid[])) statuses.set(row.gid, row.status)
+      }
+      for (const line of lines.slice(1)) {
+        const [what, gid = ''] = line.split(' ')
+        if (what === 'finished') expect(statuses.get(gid)).toBe('succeeded')
+        else expect(statuses.has(gid)).toBe(true)
+      }
+      expect((await store.stats()).oldestDueAt ?? 0).toBeLessThanOrEqual(Date.now())
+      await store.close()
+    }
+  })
+})
+
+function chunks(gids: readonly string[]): readonly (readonly string[])[] {
+  const size = 500
+  return Array.from({ length: Math.ceil(gids.length / size) }, (_, i) => gids.slice(i * size, (i + 1) * size))
+}

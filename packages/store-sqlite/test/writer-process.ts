@@ -1,0 +1,27 @@
+// A process that writes until it is killed and prints each acknowledgement: `created <gid>`, `finished <gid>`.
+
+import { isCounterstepError } from '@counterstep/protocol'
+import { openSqliteStore } from '../src/open-sqlite-store.ts'
+import { aTransaction, finishOf } from './transactions.ts'
+
+const [path = '', round = '0', callers = '16'] = process.argv.slice(2)
+
+try {
+  const store = await openSqliteStore({ path })
+  process.stdout.write('opened\n')
+  let count = 0
+  const write = async () => {
+    while (Number(callers) > 0) {
+      count += 1
+      const transaction = aTransaction(`${round}-${count}`)
+      await store.create(transaction)
+      process.stdout.write(`created ${transaction.gid}\n`)
+      await store.update(finishOf(transaction))
+      process.stdout.write(`finished ${transaction.gid}\n`)
+    }
+  }
+  await Promise.all(Array.from({ length: Number(callers) }, write))
+} catch (error: unknown) {
+  process.stdout.write(`refused ${isCounterstepError(error) ? error.code : ''} ${String(error)}\n`)
+  process.exit(1)
+}
