@@ -21,7 +21,7 @@ export interface HttpBranchCallerOptions {
 }
 
 const DEFAULTS: Required<HttpBranchCallerOptions> = {
-  connectionsPerOriginMax: 50,
+  connectionsPerOriginMax: 128,
   queuedPerOriginMax: 8_192,
   originsMax: 256,
   originIdleMs: 60_000,

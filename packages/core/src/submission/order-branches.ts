@@ -14,7 +14,8 @@ export function orderBranches(parsed: readonly ParsedBranch[], faults: Faults): 
     ...branch,
     after: afterPositions(afterIds, position, positions, faults),
   }))
-  if (faults.isEmpty) refuseCycle(branches, faults)
+  // Without `after` each branch follows the one before it, and there can be no cycle.
+  if (faults.isEmpty && parsed.some(({ afterIds }) => afterIds !== undefined)) refuseCycle(branches, faults)
   return branches
 }
 
