@@ -3,24 +3,18 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { renderTimeline } from '@counterstep/example-bank'
-import type { Status } from '@counterstep/protocol'
+import { type Client, createClient, type Status } from '@counterstep/sdk'
 import { type Bank, readBalances } from './demo/bank-client.ts'
 import { type DemoOptions, readDemoOptions } from './demo/options.ts'
 import { requireFreePorts } from './demo/ports.ts'
 import { balanceTable, describeTransfer, money, sumOf, wrongBalances } from './demo/report.ts'
 import { ServiceGroup } from './demo/service-group.ts'
 import { stopAsked } from './demo/signals.ts'
-import {
-  countUnfinished,
-  play,
-  type Transfer,
-  toRequest,
-  transferThatFails,
-  transferThatSucceeds,
-} from './demo/transfer.ts'
+import { type Transfer, toSaga, transferThatFails, transferThatSucceeds } from './demo/transfer.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const AMOUNT_CENTS = 2_500
+const TRANSFER_MS_MAX = 20_000
 /** How long transactions that an earlier run left behind may take before the demo goes on without them. */
 const LEFTOVER_MS_MAX = 5_000
 
@@ -106,13 +100,14 @@ function explainLock(error: unknown, dataFolder: string): unknown {
 
 /** False when a transfer ended otherwise than it should, or a balance is not right after them. */
 async function playTransfers({ orchestratorUrl, bankA, bankB }: Started): Promise<boolean> {
-  await letLeftoversEnd(orchestratorUrl)
+  const client = createClient({ url: orchestratorUrl })
+  await letLeftoversEnd(client)
   const before = await readBalances([bankA, bankB])
   const good = transferThatSucceeds(bankA, bankB, before, AMOUNT_CENTS)
   const bad = transferThatFails(bankA, bankB, AMOUNT_CENTS)
   const faults = [
-    ...(await playOne(orchestratorUrl, good, 'A transfer', 'succeeded')),
-    ...(await playOne(orchestratorUrl, bad, 'A transfer that the second bank refuses', 'failed')),
+    ...(await playOne(client, good, 'A transfer', 'succeeded')),
+    ...(await playOne(client, bad, 'A transfer that the second bank refuses', 'failed')),
   ]
   const after = await readBalances([bankA, bankB])
   print(`\n${balanceTable(before, after)}\n`)
@@ -127,13 +122,14 @@ async function playTransfers({ orchestratorUrl, bankA, bankB }: Started): Promis
 }
 
 async function playOne(
-  orchestratorUrl: string,
+  client: Client,
   transfer: Transfer,
   title: string,
   expected: Status,
 ): Promise<string[]> {
   print(`\n${title}: ${describeTransfer(transfer)}`)
-  const view = await play(orchestratorUrl, transfer)
+  const { gid } = await client.submit(toSaga(transfer))
+  const view = await client.wait(gid, { timeoutMs: TRANSFER_MS_MAX })
   print(`gid ${view.gid}\n`)
   print(renderTimeline(view).replace(/^/gm, '  '))
   return view.status === expected
@@ -142,14 +138,20 @@ async function playOne(
 }
 
 /** Transactions that an earlier run left behind are run now, and would move money under the demo. */
-async function letLeftoversEnd(orchestratorUrl: string): Promise<void> {
+async function letLeftoversEnd(client: Client): Promise<void> {
   const endAt = performance.now() + LEFTOVER_MS_MAX
-  let count = await countUnfinished(orchestratorUrl)
-  while (count > 0 && performance.now() < endAt) {
+  while (await hasUnfinished(client)) {
+    if (performance.now() > endAt) {
+      print('Transactions of an earlier run are unfinished and go on in the background.')
+      return
+    }
     await sleep(200)
-    count = await countUnfinished(orchestratorUrl)
   }
-  if (count > 0) print(`${count} transactions of an earlier run are unfinished and go on in the background.`)
+}
+
+async function hasUnfinished(client: Client): Promise<boolean> {
+  const { items, cursor } = await client.page({ status: ['prepared', 'submitted', 'aborting'], limit: 1 })
+  return items.length > 0 || cursor !== undefined
 }
 
 function printInvitation({ orchestratorUrl, bankA, bankB }: Started): void {
@@ -163,7 +165,8 @@ function printInvitation({ orchestratorUrl, bankA, bankB }: Started): void {
   print(
     `curl -s ${orchestratorUrl}/v1/transactions -H 'content-type: application/json' -H 'prefer: wait=10' \\`,
   )
-  print(`  -d '${JSON.stringify(toRequest(transfer))}'`)
+  // Without the gid, so that each paste is a transfer of its own.
+  print(`  -d '${JSON.stringify({ branches: toSaga(transfer).request.branches })}'`)
   print('\nCtrl-C stops everything; the data stays.')
 }
 

@@ -35,7 +35,7 @@ function brokenLinks(path: string, text: string, exists: FileExists): string[] {
 }
 
 const MACHINE_NAMES =
-  /(?:^|[\s`'"(])((?:\/(?:home|root|work|Users|tmp)\/|[A-Z]:\\)\S*|https?:\/\/registry\.\S+)/gm
+  /(?:^|[\s`'"(])((?:\/(?:home|root|work|Users)\/|[A-Z]:\\)\S*|https?:\/\/registry\.\S+)/gm
 
 function machineNames(text: string): string[] {
   return [...text.matchAll(MACHINE_NAMES)].map(([, name]) => `names ${name}, which only one machine has`)

@@ -41,7 +41,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   [CONFORMANCE]: layer('packages/store-conformance', [CORE, PROTOCOL]),
   '@counterstep/simulator': layer('packages/simulator', [BARRIER, CORE, PROTOCOL]),
   [SERVER]: layer('packages/server', [ENGINE, CORE, PROTOCOL], {
-    thirdParty: ['@fastify/swagger', '@fastify/swagger-ui', 'ajv', 'fastify', 'pino', 'prom-client', 'zod'],
+    thirdParty: ['@fastify/swagger', '@fastify/swagger-ui', 'fastify', 'pino', 'prom-client', 'zod'],
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE],
   }),
   counterstep: layer('packages/cli', [SERVER, ENGINE, CORE, PROTOCOL, SQLITE, BRANCH_HTTP], {

@@ -7,6 +7,8 @@ import { FOLLOW_PARENT } from './paths.ts'
 const READY_MS_MAX = 20_000
 /** The server cuts its own stop at 9.5 s. */
 const STOP_MS_MAX = 12_000
+/** A server that fails every request would write a line for each. */
+const LINES_PASSED_MAX = 5
 
 export interface ChildSpec {
   readonly name: string
@@ -21,6 +23,7 @@ export class Child {
   readonly #process: ChildProcess
   readonly #exited: Promise<string>
   #isStopping = false
+  #linesPassed = 0
 
   constructor({ name, script, args = [], nodeArgs = [] }: ChildSpec) {
     this.name = name
@@ -42,11 +45,18 @@ export class Child {
       // Read to the end, so that the pipe never fills.
       createInterface({ input: stdout }).on('line', (line) => {
         const url = urlOf(line)
-        if (url === undefined) process.stderr.write(`${this.name}: ${line}\n`)
-        else resolve(url)
+        if (url !== undefined) resolve(url)
+        else this.#pass(line)
       })
     })
     return this.#within(READY_MS_MAX, 'is not ready', printed)
+  }
+
+  #pass(line: string): void {
+    this.#linesPassed += 1
+    if (this.#linesPassed > LINES_PASSED_MAX) return
+    process.stderr.write(`${this.name}: ${line}\n`)
+    if (this.#linesPassed === LINES_PASSED_MAX) process.stderr.write(`${this.name}: (no more is shown)\n`)
   }
 
   /** One question and its answer; questions must not overlap. */

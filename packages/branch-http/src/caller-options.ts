@@ -1,6 +1,6 @@
 /** The bounds of a caller. All are positive integers; what is left out has the default named beside it. */
 export interface HttpBranchCallerOptions {
-  /** Calls in flight to one origin, each on a connection of its own. Default 50. */
+  /** Calls in flight to one origin, each on a connection of its own. Default 128. */
   readonly connectionsPerOriginMax?: number
   /** Calls waiting for a connection to one origin; one more is answered `busy`. Default 8,192. */
   readonly queuedPerOriginMax?: number

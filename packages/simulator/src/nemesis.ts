@@ -6,7 +6,7 @@ import type { SimStore } from './sim-store.ts'
 import type { World } from './world.ts'
 
 const DRAIN_MS = 300
-const TAIL_LOSSES = 10
+const TAIL_LOSSES = 4
 const WATCH_MS = 15
 
 export function unleash(world: World, nodes: readonly Node[], store: SimStore, healAt: number): void {
@@ -22,7 +22,7 @@ export function unleash(world: World, nodes: readonly Node[], store: SimStore, h
   for (let pause = 0; pause < faults.pauses; pause++) strike((node) => stall(world, node, healAt))
   if (faults.loseTail) {
     for (let loss = 0; loss < TAIL_LOSSES; loss++) {
-      lieInWait(world, soon(), healAt, () => store.loseTail())
+      lieInWait(world, soon(), healAt, () => cutPower(world, nodes, store))
     }
   }
   world.after(healAt, EVENT.nemesis, () => heal(world, nodes))
@@ -50,6 +50,21 @@ function kill(world: World, node: Node): void {
   if (world.trace.isOn) world.trace.line(world.now, `${node.name} dies`)
   node.crash()
   world.after(world.random.between(0, 2_500), EVENT.nemesis, () => node.start())
+}
+
+/** Who has seen the store go down aborts some of what was in it. */
+function cutPower(world: World, nodes: readonly Node[], store: SimStore): boolean {
+  const { random } = world
+  const lost = store.loseTail()
+  for (const gid of lost) {
+    const node = nodes[random.between(0, nodes.length - 1)]
+    if (node === undefined || !random.chance(0.5)) continue
+    const ask = () => {
+      if (node.isUp) node.abort(gid)
+    }
+    world.after(random.between(1, 300), EVENT.nemesis, ask, node)
+  }
+  return lost.length > 0
 }
 
 /** A graceful stop. What it does not give back in time dies with it. */

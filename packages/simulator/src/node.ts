@@ -293,6 +293,12 @@ export class Node implements NodeHost {
     })
   }
 
+  /** On behalf of an operator, who does not wait for the answer. */
+  abort(gid: Gid): void {
+    this.auditor.log(gid).abortAsked = true
+    this.command(gid, 'abort', () => undefined)
+  }
+
   view(gid: Gid, reply: Reply): void {
     const host = this.#runs.get(gid)
     if (host?.mayTell === true) this.#reply(gid, host.run.durableStatus, reply)

@@ -138,9 +138,9 @@ export class SimStore {
     return { now, claimed }
   }
 
-  /** The power goes: lazy saves since the last strong write of a row may be gone, together. True when some are. */
-  loseTail(): boolean {
-    let hasLost = false
+  /** The power goes: lazy saves since the last strong write of a row may be gone, together. Returns of which rows. */
+  loseTail(): Gid[] {
+    const lost: Gid[] = []
     for (const row of this.#rows.values()) {
       const { beforeLazy, stored } = row
       if (beforeLazy === undefined || stored.version >= this.#world.storeNow) continue
@@ -149,9 +149,9 @@ export class SimStore {
       row.beforeLazy = undefined
       this.#world.counters.lostLazySaves++
       this.#auditor.lost(row.stored)
-      hasLost = true
+      lost.push(row.stored.gid)
     }
-    return hasLost
+    return lost
   }
 
   /**

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { addCounters, MUTANTS, newCounters, simulate, vacuous } from '../src/index.ts'
 
 const BASES = [1, 100_001, 200_001, 300_001, 400_001, 500_001]
-const SEEDS = 4_000
+const SEEDS = 2_000
 const MUTANT_SEEDS = 1_000
 
 /** The first seed that shows the mutant, and by which invariant. */

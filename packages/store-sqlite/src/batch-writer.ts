@@ -1,6 +1,6 @@
 import { type Database, type Statement, sqliteCode } from './driver.ts'
 import { BrokenError } from './errors.ts'
-import type { WorkerSettings, WriteResult } from './messages.ts'
+import type { WorkerSettings, Write, WriteResult } from './messages.ts'
 import { Writes } from './writes.ts'
 
 /** A write's own fault: SQLite takes back that one statement and the transaction goes on. */
@@ -24,10 +24,10 @@ export class BatchWriter {
     this.#writes = new Writes(database, settings)
   }
 
-  write(cells: readonly unknown[], now: number): readonly WriteResult[] {
+  write(writes: readonly Write[], now: number): readonly WriteResult[] {
     const results = this.#beforeCommit(() => {
       this.#begin.run()
-      return this.#writes.run(cells, now, rowOrThrow)
+      return writes.map((write) => rowOrThrow(() => this.#writes.run(write, now)))
     })
     try {
       this.#commit.run()

@@ -20,6 +20,11 @@ export class Checkpoints {
     this.#pages += rows * PAGES_PER_ROW + bytes / PAGE_BYTES
   }
 
+  /** No room: what the log holds is moved, and the next write may use the log from its start. */
+  hurry(): void {
+    this.#pages = PAGES_BETWEEN
+  }
+
   runIfDue(): void {
     if (this.#pages < PAGES_BETWEEN) return
     this.#pages = 0

@@ -1,37 +1,33 @@
 import type {
   CreateResult,
-  DueClaim,
   DueClaimResult,
-  NewTransaction,
+  Lease,
   RenewResult,
-  SingleClaim,
   SingleClaimResult,
-  TransactionUpdate,
   UpdateResult,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import type { Row } from './driver.ts'
-import type { Renewal } from './encode-writes.ts'
 import type { WriteResult } from './messages.ts'
 import { statusOf } from './row-codes.ts'
 import { storedTransaction } from './stored-row.ts'
 
 /** 0: created. A number: the creation's instant, when it is sent again. A row: what exists. */
-export function decodeCreate(result: WriteResult, now: number, _: NewTransaction): CreateResult {
+export function decodeCreate(result: WriteResult, now: number): CreateResult {
   if (typeof result === 'number') return { type: 'created', createdAt: result === 0 ? now : result, now }
   const [digest, status] = result as Row
   return { type: 'exists', digest: digest as string, status: statusOf(status), now }
 }
 
 /** 0: saved. Above: the version that the same write had made before. Below: the version that stands against it. */
-export function decodeUpdate(result: WriteResult, now: number, { version }: TransactionUpdate): UpdateResult {
+export function decodeUpdate(result: WriteResult, now: number, version: number): UpdateResult {
   if (result === 'fenced' || result === 'absent') return { type: result }
   const answer = Number(result)
   if (answer < 0) return { type: 'conflict', version: -answer }
   return { type: 'saved', version: answer === 0 ? version + 1 : answer, now }
 }
 
-export function decodeRenew(result: WriteResult, now: number, { leases }: Renewal): RenewResult {
+export function decodeRenew(result: WriteResult, now: number, leases: readonly Lease[]): RenewResult {
   const versions = result as Row
   const renewed: { gid: Gid; version: number }[] = []
   const lost: Gid[] = []
@@ -43,11 +39,11 @@ export function decodeRenew(result: WriteResult, now: number, { leases }: Renewa
   return { now, renewed, lost }
 }
 
-export function decodeClaimDue(result: WriteResult, now: number, _: DueClaim): DueClaimResult {
+export function decodeClaimDue(result: WriteResult, now: number): DueClaimResult {
   return { now, claimed: (result as readonly Row[]).map(storedTransaction) }
 }
 
-export function decodeClaim(result: WriteResult, now: number, _: SingleClaim): SingleClaimResult {
+export function decodeClaim(result: WriteResult, now: number): SingleClaimResult {
   if (typeof result === 'string') {
     return { type: 'refused', reason: result as (SingleClaimResult & { type: 'refused' })['reason'] }
   }

@@ -6,13 +6,14 @@ import type {
   TransactionUpdate,
   UpdateHold,
 } from '@counterstep/core'
-import { HOLD, WRITE } from './messages.ts'
+import type { ClaimDueWrite, ClaimWrite, CreateWrite, RenewWrite, UpdateWrite } from './messages.ts'
 import { KIND_CODES, SENT_LIST_CODES, STATUS_CODES } from './row-codes.ts'
 
-export function pushCreate(cells: unknown[], transaction: NewTransaction): void {
+export function createWrite(transaction: NewTransaction): CreateWrite {
   const { hold } = transaction
-  cells.push(
-    WRITE.create,
+  return [
+    'create',
+    hold.type === 'owned' ? hold.leaseMs : hold.dueInMs,
     transaction.gid,
     KIND_CODES[transaction.kind],
     STATUS_CODES[transaction.status],
@@ -24,15 +25,17 @@ export function pushCreate(cells: unknown[], transaction: NewTransaction): void 
     transaction.writeId,
     hold.type === 'owned' ? 1 : 0,
     SENT_LIST_CODES[transaction.sentList],
-    hold.type === 'owned' ? hold.leaseMs : hold.dueInMs,
-  )
+  ]
 }
 
-export function pushUpdate(cells: unknown[], update: TransactionUpdate): void {
-  cells.push(
-    WRITE.update,
-    HOLD[update.hold.type],
+export function updateWrite(update: TransactionUpdate): UpdateWrite {
+  return [
+    'update',
+    update.hold.type,
     dueOf(update.hold),
+    update.gid,
+    update.token,
+    update.version,
     update.writeId,
     STATUS_CODES[update.status],
     update.format,
@@ -40,10 +43,7 @@ export function pushUpdate(cells: unknown[], update: TransactionUpdate): void {
     update.retrying ? 1 : 0,
     update.attention ? 1 : 0,
     update.sentList === undefined ? null : SENT_LIST_CODES[update.sentList],
-    update.gid,
-    update.token,
-    update.version,
-  )
+  ]
 }
 
 function dueOf(hold: UpdateHold): number | null {
@@ -59,29 +59,19 @@ function dueOf(hold: UpdateHold): number | null {
   }
 }
 
-export interface Renewal {
-  readonly leases: readonly Lease[]
-  readonly leaseMs: number
+export function renewWrite(leases: readonly Lease[], leaseMs: number): RenewWrite {
+  return ['renew', leaseMs, ...leases.flatMap(({ gid, token }) => [gid, token])]
 }
 
-export function pushRenew(cells: unknown[], { leases, leaseMs }: Renewal): void {
-  cells.push(WRITE.renew, leaseMs, leases.length * 2)
-  for (const { gid, token } of leases) cells.push(gid, token)
+export function claimDueWrite({ formatMax, leaseMs, limit, tokens }: DueClaim): ClaimDueWrite {
+  return ['claimDue', formatMax, leaseMs, ...tokens.slice(0, limit)]
 }
 
-export function pushClaimDue(cells: unknown[], { formatMax, leaseMs, limit, tokens }: DueClaim): void {
-  cells.push(WRITE.claimDue, formatMax, leaseMs, limit, ...tokens.slice(0, limit))
+export function claimWrite({ gid, token, formatMax, leaseMs }: SingleClaim): ClaimWrite {
+  return ['claim', gid, token, formatMax, leaseMs]
 }
 
-export function pushClaim(cells: unknown[], { gid, token, formatMax, leaseMs }: SingleClaim): void {
-  cells.push(WRITE.claim, gid, token, formatMax, leaseMs)
-}
-
-export function pushPurge(cells: unknown[], limit: number): void {
-  cells.push(WRITE.purge, limit)
-}
-
-/** UTF-16 units: near enough for a bound, and free. A value of the wrong type fails later, alone, in the worker. */
+/** UTF-16 units: near enough for a bound, and free. A value of the wrong type is refused later, alone. */
 export function bytesOf(text: string): number {
   return typeof text === 'string' ? text.length : 0
 }

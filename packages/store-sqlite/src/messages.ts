@@ -1,14 +1,44 @@
-import type { DurabilityClass } from '@counterstep/core'
+import type { DurabilityClass, UpdateHold } from '@counterstep/core'
 import type { ErrorCode } from '@counterstep/protocol'
-import type { Row } from './driver.ts'
+import type { Cell, Row } from './driver.ts'
+
+// What the two threads say to each other.
 
 /**
- * What the two threads say to each other. A batch is one flat array in one message: sixty-four creates as one array
- * are cloned in half the time that sixty-four objects take.
+ * One write as a short flat array, a batch as an array of them: the objects that callers pass would take three times
+ * as long to clone into the worker (64 creates: 70 against 25 microseconds).
  */
-export const WRITE = { create: 0, update: 1, renew: 2, claimDue: 3, claim: 4, purge: 5 } as const
-/** `update`'s hold; also the index of its statement. */
-export const HOLD = { keep: 0, release: 1, finish: 2, command: 3 } as const
+export type Write = CreateWrite | UpdateWrite | RenewWrite | ClaimDueWrite | ClaimWrite | PurgeWrite
+
+/** The fields are in the order of create.sql's parameters, gid to sent list. */
+export type CreateWrite = readonly [type: 'create', dueInMs: number, ...fields: Cell[]]
+/** The fields are in the order of the save statements' parameters, write id to sent list. */
+export type UpdateWrite = readonly [
+  type: 'update',
+  hold: UpdateHold['type'],
+  due: number | null,
+  gid: string,
+  token: string,
+  version: number,
+  writeId: string,
+  ...fields: Cell[],
+]
+/** Gid and token in turn. */
+export type RenewWrite = readonly [type: 'renew', leaseMs: number, ...leases: string[]]
+export type ClaimDueWrite = readonly [
+  type: 'claimDue',
+  formatMax: number,
+  leaseMs: number,
+  ...tokens: string[],
+]
+export type ClaimWrite = readonly [
+  type: 'claim',
+  gid: string,
+  token: string,
+  formatMax: number,
+  leaseMs: number,
+]
+export type PurgeWrite = readonly [type: 'purge', limit: number]
 
 export type Read =
   | { readonly type: 'readMany'; readonly gids: readonly string[] }
@@ -46,7 +76,7 @@ export type Request =
   | {
       readonly type: 'write'
       readonly now: number
-      readonly cells: readonly unknown[]
+      readonly writes: readonly Write[]
       readonly rows: number
       readonly bytes: number
     }

@@ -1,4 +1,5 @@
 import {
+  AssertionError,
   assert,
   CLAIM_MAX,
   type CreateResult,
@@ -32,19 +33,12 @@ import {
   decodeRenew,
   decodeUpdate,
 } from './decode-writes.ts'
-import {
-  bytesOf,
-  pushClaim,
-  pushClaimDue,
-  pushCreate,
-  pushPurge,
-  pushRenew,
-  pushUpdate,
-} from './encode-writes.ts'
+import { bytesOf, claimDueWrite, claimWrite, createWrite, renewWrite, updateWrite } from './encode-writes.ts'
 import { decodePage, listParameters } from './list-page.ts'
+import type { Write } from './messages.ts'
 import { storedTransaction } from './stored-row.ts'
 import type { WorkerLink } from './worker-link.ts'
-import type { Decode, Fill, WriteQueue } from './write-queue.ts'
+import type { Decode, WriteQueue } from './write-queue.ts'
 
 export interface SqliteCounters {
   /** Batches committed, each with one flush of the disk. */
@@ -73,35 +67,36 @@ export class SqliteStore implements Store {
   create(transaction: NewTransaction): Promise<CreateResult> {
     if (this.#closing !== undefined) return this.#refused()
     const bytes = bytesOf(transaction.definition) + bytesOf(transaction.progress)
-    return this.#queue.write({ rows: 1, bytes }, pushCreate, decodeCreate, transaction)
+    return this.#queue.write(createWrite(transaction), { rows: 1, bytes }, decodeCreate, undefined)
   }
 
   update(update: TransactionUpdate): Promise<UpdateResult> {
     if (this.#closing !== undefined) return this.#refused()
     if (isFinalStatus(update.status) !== (update.hold.type === 'finish')) {
-      return rejectBug('update: a final status and "finish" go together')
+      return Promise.reject(new AssertionError('update: a final status and "finish" go together'))
     }
-    return this.#queue.write({ rows: 1, bytes: bytesOf(update.progress) }, pushUpdate, decodeUpdate, update)
+    const size = { rows: 1, bytes: bytesOf(update.progress) }
+    return this.#queue.write(updateWrite(update), size, decodeUpdate, update.version)
   }
 
   async renew(leases: readonly Lease[], leaseMs: number): Promise<RenewResult> {
     assert(leases.length <= RENEW_MAX, 'renew: too many leases')
-    return this.#write(leases.length, pushRenew, decodeRenew, { leases, leaseMs })
+    return this.#write(renewWrite(leases, leaseMs), leases.length, decodeRenew, leases)
   }
 
   async claimDue(claim: DueClaim): Promise<DueClaimResult> {
     const { limit, tokens } = claim
     assert(limit <= CLAIM_MAX && tokens.length >= limit, 'claimDue: limit over CLAIM_MAX, or too few tokens')
-    return this.#write(limit, pushClaimDue, decodeClaimDue, claim)
+    return this.#write(claimDueWrite(claim), limit, decodeClaimDue, undefined)
   }
 
   async claim(claim: SingleClaim): Promise<SingleClaimResult> {
-    return this.#write(1, pushClaim, decodeClaim, claim)
+    return this.#write(claimWrite(claim), 1, decodeClaim, undefined)
   }
 
   async purgeFinished(limit: number): Promise<{ readonly purged: number }> {
     assert(limit <= PURGE_MAX, 'purgeFinished: limit over PURGE_MAX')
-    return this.#write(limit, pushPurge, decodePurge, limit)
+    return this.#write(['purge', limit], limit, decodePurge, undefined)
   }
 
   async readMany(gids: readonly Gid[]): Promise<readonly StoredTransaction[]> {
@@ -131,14 +126,14 @@ export class SqliteStore implements Store {
     return { commits: this.#queue.commits, rows: this.#queue.rowsCommitted }
   }
 
-  async #write<Subject, Result>(
+  async #write<Context, Result>(
+    write: Write,
     rows: number,
-    fill: Fill<Subject>,
-    decode: Decode<Subject, Result>,
-    subject: Subject,
+    decode: Decode<Context, Result>,
+    context: Context,
   ): Promise<Result> {
     if (this.#closing !== undefined) return this.#refused()
-    return this.#queue.write({ rows, bytes: 0 }, fill, decode, subject)
+    return this.#queue.write(write, { rows, bytes: 0 }, decode, context)
   }
 
   #refused(): Promise<never> {
@@ -146,9 +141,4 @@ export class SqliteStore implements Store {
       this.#link.broken ?? new StoreUnavailableError('the store is closed', { applied: 'no' }),
     )
   }
-}
-
-async function rejectBug(message: string): Promise<never> {
-  assert(false, message)
-  throw new Error(message)
 }

@@ -50,11 +50,14 @@ interface Parts {
 
 function handle(request: Request, database: Database, { writer, checkpoints, reads }: Parts): void {
   switch (request.type) {
-    case 'write':
-      reply(write(request, writer))
-      checkpoints.wrote(request.rows, request.bytes)
+    case 'write': {
+      const answer = write(request, writer)
+      reply(answer)
+      if (answer.type === 'written') checkpoints.wrote(request.rows, request.bytes)
+      else checkpoints.hurry()
       checkpoints.runIfDue()
       return
+    }
     case 'read':
       reply(read(request, reads))
       return
@@ -67,7 +70,7 @@ function handle(request: Request, database: Database, { writer, checkpoints, rea
 
 function write(request: Request & { type: 'write' }, writer: BatchWriter): Reply {
   try {
-    return { type: 'written', results: writer.write(request.cells, request.now) }
+    return { type: 'written', results: writer.write(request.writes, request.now) }
   } catch (error: unknown) {
     if (error instanceof BrokenError) throw error
     return { type: 'notWritten', message: messageOf(error) }

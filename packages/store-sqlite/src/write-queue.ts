@@ -1,5 +1,5 @@
 import { AssertionError, StoreUnavailableError } from '@counterstep/core'
-import type { RowError, WriteResult } from './messages.ts'
+import type { RowError, Write, WriteResult } from './messages.ts'
 import type { WorkerLink } from './worker-link.ts'
 
 export interface QueueBounds {
@@ -14,17 +14,15 @@ export interface WriteSize {
   readonly bytes: number
 }
 
-/** The batch under construction. A caller pushes its cells, then asks for its promise. */
 interface Batch {
-  readonly cells: unknown[]
+  readonly writes: Write[]
   readonly pending: PendingWrite[]
   rows: number
   bytes: number
 }
 
-export type Fill<Subject> = (cells: unknown[], subject: Subject) => void
-/** `now` is the instant that was sent with the batch. */
-export type Decode<Subject, Result> = (result: WriteResult, now: number, subject: Subject) => Result
+/** `now` is the instant that was sent with the batch; `context` what the answer needs of the call. */
+export type Decode<Context, Result> = (result: WriteResult, now: number, context: Context) => Result
 
 interface PendingWrite {
   readonly settle: (result: WriteResult, now: number) => void
@@ -54,29 +52,23 @@ export class WriteQueue {
     this.#bounds = bounds
   }
 
-  /** `fill` pushes the write's cells; they are refused as a whole or sent as a whole. */
-  write<Subject, Result>(
+  write<Context, Result>(
+    write: Write,
     size: WriteSize,
-    fill: Fill<Subject>,
-    decode: Decode<Subject, Result>,
-    subject: Subject,
+    decode: Decode<Context, Result>,
+    context: Context,
   ): Promise<Result> {
     const refusal = this.#refusal(size.bytes)
     if (refusal !== undefined) return Promise.reject(refusal)
-    const batch = this.#batchFor(size)
-    const start = batch.cells.length
-    fill(batch.cells, subject)
-    if (!areCells(batch.cells, start)) {
-      batch.cells.length = start
+    if (!write.every(isCell)) {
       return Promise.reject(new AssertionError('a write with a value that is neither text nor number'))
     }
-    this.#add(batch, size)
     return new Promise<Result>((resolve, reject) => {
       const settle = (result: WriteResult, now: number) => {
         if (isRowError(result)) reject(new AssertionError(result.error))
-        else resolve(decode(result, now, subject))
+        else resolve(decode(result, now, context))
       }
-      batch.pending.push({ settle, reject })
+      this.#add(write, { settle, reject }, size)
     })
   }
 
@@ -108,15 +100,18 @@ export class WriteQueue {
     const last = this.#batches.at(-1)
     const hasRoom =
       last !== undefined && last.rows + rows <= batchRowsMax && last.bytes + bytes <= batchBytesMax
-    return hasRoom ? last : { cells: [], pending: [], rows: 0, bytes: 0 }
+    return hasRoom ? last : { writes: [], pending: [], rows: 0, bytes: 0 }
   }
 
-  #add(batch: Batch, { rows, bytes }: WriteSize): void {
-    if (batch.pending.length === 0) this.#batches.push(batch)
-    batch.rows += rows
-    batch.bytes += bytes
-    this.#rows += rows
-    this.#bytes += bytes
+  #add(write: Write, pending: PendingWrite, size: WriteSize): void {
+    const batch = this.#batchFor(size)
+    if (batch.writes.length === 0) this.#batches.push(batch)
+    batch.writes.push(write)
+    batch.pending.push(pending)
+    batch.rows += size.rows
+    batch.bytes += size.bytes
+    this.#rows += size.rows
+    this.#bytes += size.bytes
     this.#flushSoon()
   }
 
@@ -137,7 +132,7 @@ export class WriteQueue {
       return
     }
     this.#isUnderWay = true
-    const { cells, rows, bytes } = batch
+    const { writes, rows, bytes } = batch
     const now = this.#now()
     this.#rows -= rows
     this.#bytes -= bytes
@@ -145,7 +140,7 @@ export class WriteQueue {
       written: (results: readonly WriteResult[]) => this.#settle(batch, results, now),
       notWritten: (error: StoreUnavailableError) => this.#rejectBatch(batch, error),
     }
-    this.#link.write({ type: 'write', now, cells, rows, bytes }, receiver)
+    this.#link.write({ type: 'write', now, writes, rows, bytes }, receiver)
   }
 
   #settle(batch: Batch, results: readonly WriteResult[], now: number): void {
@@ -153,7 +148,12 @@ export class WriteQueue {
     this.rowsCommitted += batch.rows
     this.#isUnderWay = false
     batch.pending.forEach((write, i) => {
-      write.settle(results[i] ?? { error: 'no result' }, now)
+      try {
+        write.settle(results[i] ?? { error: 'no result' }, now)
+      } catch (error: unknown) {
+        // A row that does not decode is its caller's trouble, not its neighbours'.
+        write.reject(new AssertionError(String(error)))
+      }
     })
     // After the callers' own reactions, so that their next writes ride along.
     this.#flushSoon()
@@ -171,10 +171,6 @@ function isRowError(result: WriteResult): result is RowError {
 }
 
 /** A value that no message can carry would take its neighbours with it, so it is found before it is among them. */
-function areCells(cells: readonly unknown[], start: number): boolean {
-  for (let i = start; i < cells.length; i++) {
-    const cell = cells[i]
-    if (typeof cell !== 'string' && typeof cell !== 'number' && cell !== null) return false
-  }
-  return true
+function isCell(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number' || value === null
 }

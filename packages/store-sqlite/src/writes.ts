@@ -1,17 +1,20 @@
 import type { Database, Row, Statement } from './driver.ts'
 import { STATEMENTS } from './generated/sql.ts'
-import { HOLD, type WorkerSettings, WRITE, type WriteResult } from './messages.ts'
+import type {
+  ClaimDueWrite,
+  ClaimWrite,
+  CreateWrite,
+  RenewWrite,
+  UpdateWrite,
+  WorkerSettings,
+  Write,
+  WriteResult,
+} from './messages.ts'
 
-// What `encode-writes.ts` pushes, in the order of the statements' parameters: gid to sent list, write id to sent
-// list, and gid, token, version.
-const CREATE_FIELDS = 11
-const UPDATE_FIELDS = 7
-const KEY_FIELDS = 3
-
-/** Carries out the writes of one batch in the order of their calls, inside the caller's database transaction. */
+/** Carries out one write after the other, inside the caller's database transaction. */
 export class Writes {
   readonly #create: Statement
-  readonly #save: readonly Statement[]
+  readonly #save: Readonly<Record<UpdateWrite[1], Statement>>
   readonly #key: Statement
   readonly #renew: Statement
   readonly #findDue: Statement
@@ -20,20 +23,17 @@ export class Writes {
   readonly #purge: Statement
   readonly #parkedAt: number
   readonly #neverAt: number
-  #cells: readonly unknown[] = []
-  #next = 0
-  #now = 0
 
   constructor(database: Database, { parkedAt, neverAt }: Pick<WorkerSettings, 'parkedAt' | 'neverAt'>) {
     this.#parkedAt = parkedAt
     this.#neverAt = neverAt
     this.#create = database.prepare(STATEMENTS.create)
-    const saves: string[] = []
-    saves[HOLD.keep] = STATEMENTS.saveKeep
-    saves[HOLD.release] = STATEMENTS.saveRelease
-    saves[HOLD.finish] = STATEMENTS.saveFinish
-    saves[HOLD.command] = STATEMENTS.saveCommand
-    this.#save = saves.map((sql) => database.prepare(sql))
+    this.#save = {
+      keep: database.prepare(STATEMENTS.saveKeep),
+      release: database.prepare(STATEMENTS.saveRelease),
+      finish: database.prepare(STATEMENTS.saveFinish),
+      command: database.prepare(STATEMENTS.saveCommand),
+    }
     this.#key = database.prepare(STATEMENTS.readKey)
     this.#renew = database.prepare(STATEMENTS.renew)
     this.#findDue = database.prepare(STATEMENTS.findDue)
@@ -42,63 +42,25 @@ export class Writes {
     this.#purge = database.prepare(STATEMENTS.purge)
   }
 
-  /** `attempt` decides whether a failed write fails alone or takes the batch with it. */
-  run(
-    cells: readonly unknown[],
-    now: number,
-    attempt: (write: () => WriteResult) => WriteResult,
-  ): readonly WriteResult[] {
-    this.#cells = cells
-    this.#next = 0
-    this.#now = now
-    const results: WriteResult[] = []
-    while (this.#next < cells.length) results.push(this.#writeNext(attempt))
-    return results
-  }
-
-  /** Takes the write's cells before it is tried, so a failed one leaves the cursor at its neighbour. */
-  #writeNext(attempt: (write: () => WriteResult) => WriteResult): WriteResult {
-    switch (this.#take()) {
-      case WRITE.create: {
-        const fields = this.#takeMany(CREATE_FIELDS)
-        const dueInMs = this.#takeNumber()
-        return attempt(() => this.#runCreate(fields, dueInMs))
-      }
-      case WRITE.update: {
-        const [hold, due] = [this.#takeNumber(), this.#take()]
-        const [fields, key] = [this.#takeMany(UPDATE_FIELDS), this.#takeMany(KEY_FIELDS)]
-        return attempt(() => this.#runUpdate(fields, key, hold, due))
-      }
-      case WRITE.renew: {
-        const leaseMs = this.#takeNumber()
-        const leases = this.#takeMany(this.#takeNumber())
-        return attempt(() => this.#runRenew(leaseMs, leases))
-      }
-      case WRITE.claimDue: {
-        const [formatMax, leaseMs] = [this.#take(), this.#takeNumber()]
-        const tokens = this.#takeMany(this.#takeNumber())
-        return attempt(() => this.#runClaimDue(formatMax, leaseMs, tokens))
-      }
-      case WRITE.claim: {
-        const [gid, token, formatMax, leaseMs] = [
-          this.#take(),
-          this.#take(),
-          this.#takeNumber(),
-          this.#takeNumber(),
-        ]
-        return attempt(() => this.#runClaim(gid, token, formatMax, leaseMs))
-      }
-      case WRITE.purge: {
-        const limit = this.#take()
-        return attempt(() => this.#purge.run(this.#now, limit))
-      }
-      default:
-        throw new Error('a batch that cannot be read')
+  run(write: Write, now: number): WriteResult {
+    switch (write[0]) {
+      case 'create':
+        return this.#runCreate(write, now)
+      case 'update':
+        return this.#runUpdate(write, now)
+      case 'renew':
+        return this.#runRenew(write, now)
+      case 'claimDue':
+        return this.#runClaimDue(write, now)
+      case 'claim':
+        return this.#runClaim(write, now)
+      case 'purge':
+        return this.#purge.run(now, write[1])
     }
   }
 
-  #runCreate(fields: readonly unknown[], dueInMs: number): WriteResult {
-    const changes = this.#create.run(...fields, this.#now + dueInMs, this.#now, this.#now)
+  #runCreate([, dueInMs, ...fields]: CreateWrite, now: number): WriteResult {
+    const changes = this.#create.run(...fields, now + dueInMs, now, now)
     if (changes === 1) return 0
     const [gid, , , , , , , token, writeId] = fields
     const [rowToken, rowWriteId, , digest, status, createdAt] = this.#rowKey(gid)
@@ -106,66 +68,53 @@ export class Writes {
     return [digest ?? null, status ?? null]
   }
 
-  #runUpdate(fields: readonly unknown[], key: readonly unknown[], hold: number, due: unknown): WriteResult {
-    const held = hold === HOLD.keep ? [] : [this.#dueAt(hold, due)]
-    const changes = this.#save[hold]?.run(...fields, this.#now, ...held, ...key)
+  #runUpdate(write: UpdateWrite, now: number): WriteResult {
+    const [, hold, due, gid, token, version, writeId, ...fields] = write
+    const held = hold === 'keep' ? [] : [this.#dueAt(hold, due, now)]
+    const changes = this.#save[hold].run(writeId, ...fields, now, ...held, gid, token, version)
     if (changes === 1) return 0
-    const [gid, token] = key
     const row = this.#key.get(gid)
     if (row === undefined) return 'absent'
     const [rowToken, rowWriteId, rowVersion] = row
     if (rowToken !== token) return 'fenced'
-    return rowWriteId === fields[0] ? Number(rowVersion) : -Number(rowVersion)
+    return rowWriteId === writeId ? Number(rowVersion) : -Number(rowVersion)
   }
 
   /** A finish names a duration, or null for never; a command without an instant is due now. */
-  #dueAt(hold: unknown, due: unknown): number {
-    if (hold === HOLD.finish) return due === null ? this.#neverAt : this.#now + Number(due)
-    return due === null ? this.#now : Number(due)
+  #dueAt(hold: UpdateWrite[1], due: number | null, now: number): number {
+    if (hold === 'finish') return due === null ? this.#neverAt : now + due
+    return due ?? now
   }
 
   /** For each lease the version of its row, or 0. */
-  #runRenew(leaseMs: number, leases: readonly unknown[]): Row {
+  #runRenew([, leaseMs, ...leases]: RenewWrite, now: number): Row {
     const versions: number[] = []
     for (let i = 0; i < leases.length; i += 2) {
-      const row = this.#renew.get(this.#now + leaseMs, leases[i], leases[i + 1])
+      const row = this.#renew.get(now + leaseMs, leases[i], leases[i + 1])
       versions.push(Number(row?.[0] ?? 0))
     }
     return versions
   }
 
-  #runClaimDue(formatMax: unknown, leaseMs: number, tokens: readonly unknown[]): readonly Row[] {
-    const due = this.#findDue.all(Math.min(this.#now, this.#parkedAt - 1), formatMax, tokens.length)
-    return due.flatMap(([gid], i) => this.#claim.all(tokens[i], this.#now + leaseMs, gid))
+  #runClaimDue([, formatMax, leaseMs, ...tokens]: ClaimDueWrite, now: number): readonly Row[] {
+    const due = this.#findDue.all(Math.min(now, this.#parkedAt - 1), formatMax, tokens.length)
+    return due.flatMap(([gid], i) => this.#claim.all(tokens[i], now + leaseMs, gid))
   }
 
-  #runClaim(gid: unknown, token: unknown, formatMax: number, leaseMs: number): WriteResult {
+  #runClaim([, gid, token, formatMax, leaseMs]: ClaimWrite, now: number): WriteResult {
     const row = this.#hold.get(gid)
     if (row === undefined) return 'absent'
     const [live, owned, dueAt, format] = row
     if (live !== 1) return 'final'
     if (Number(dueAt) >= this.#parkedAt) return 'parked'
-    if (owned === 1 && Number(dueAt) > this.#now) return 'held'
+    if (owned === 1 && Number(dueAt) > now) return 'held'
     if (Number(format) > formatMax) return 'format'
-    return this.#claim.all(token, this.#now + leaseMs, gid)
+    return this.#claim.all(token, now + leaseMs, gid)
   }
 
   #rowKey(gid: unknown): Row {
     const row = this.#key.get(gid)
     if (row === undefined) throw new Error('a row that exists and cannot be read')
     return row
-  }
-
-  #take(): unknown {
-    return this.#cells[this.#next++]
-  }
-
-  #takeNumber(): number {
-    return Number(this.#take())
-  }
-
-  #takeMany(count: number): readonly unknown[] {
-    this.#next += count
-    return this.#cells.slice(this.#next - count, this.#next)
   }
 }

@@ -18,6 +18,6 @@ it('the sqlite store does what the model does, whatever the steps', { timeout: 1
         openSqliteStore({ path: join(folder, `${place}.db`), now })
       return runAgainstModel(open, `model-${places}`, steps)
     }),
-    { numRuns: 100 },
+    { numRuns: 60 },
   )
 })
