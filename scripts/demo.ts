@@ -150,8 +150,9 @@ async function letLeftoversEnd(client: Client): Promise<void> {
 }
 
 async function hasUnfinished(client: Client): Promise<boolean> {
-  const { items, cursor } = await client.page({ status: ['prepared', 'submitted', 'aborting'], limit: 1 })
-  return items.length > 0 || cursor !== undefined
+  const unfinished = client.list({ status: ['prepared', 'submitted', 'aborting'], limit: 1 })
+  const { done } = await unfinished[Symbol.asyncIterator]().next()
+  return done !== true
 }
 
 function printInvitation({ orchestratorUrl, bankA, bankB }: Started): void {

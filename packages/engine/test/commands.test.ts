@@ -113,6 +113,25 @@ describe('a command', () => {
     expect(aborted.value).toBe('SAGA_ALREADY_FINAL')
   })
 
+  it('abort given to a runner that has lost the saga before it was durable is given to the row', async () => {
+    const bed = new Bed()
+    const settings = { leaseMs: 3_000, pollMs: 500, storeTimeoutMs: 60_000 }
+    const [one, two] = [await bed.node(settings), await bed.node(settings)]
+    const calls = [bed.services.defer('a', '01', 'action'), bed.services.defer('a', '01', 'action')]
+    await one.submit(sagaOf('a'))
+    const gate = new Gate()
+    for (const verb of ['update', 'renew'] as const) one.store.on(verb, heldBefore(gate), { times: 50 })
+    const aborted = watched(one.command('abort', 'a'))
+    await bed.time.until('claimed by the other', () => two.seen.claims.length === 1)
+    expect(aborted.isSettled).toBe(false)
+    gate.open()
+    await bed.time.until('answered', () => aborted.isSettled)
+    expect([aborted.value?.status, await bed.status('a')]).toEqual(['aborting', 'aborting'])
+    for (const call of calls) call.answer('success')
+    await bed.untilStatus('a', 'failed')
+    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+  })
+
   it('stop ends it at once, and what is in flight is not followed', async () => {
     const bed = new Bed()
     const node = await bed.node()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Bed } from './support/bed.ts'
-import { heldAnswer, isFinish, lostAfter, refused } from './support/fault-store.ts'
+import { heldAnswer, heldBefore, isFinish, lostAfter, refused } from './support/fault-store.ts'
 import { Gate } from './support/gate.ts'
 import { sagaOf, watched } from './support/sagas.ts'
 
@@ -94,6 +94,25 @@ describe('the lease', () => {
     comeBack()
     await bed.untilStatus('b', 'succeeded')
     expect(bed.services.callsOf('b')).toEqual(['01 action'])
+  })
+})
+
+describe('a late answer to a renewal', () => {
+  it('under an older token does not end the run that has taken over here', async () => {
+    const bed = new Bed()
+    const node = await bed.node({ leaseMs: 3_000, pollMs: 500 })
+    const gate = new Gate()
+    bed.services.defer('a', '01', 'action')
+    const again = bed.services.defer('a', '01', 'action')
+    await node.submit(sagaOf('a'))
+    node.store.on('renew', heldBefore(gate))
+    await bed.time.until('claimed by the same node', () => node.seen.claims.length === 1)
+    gate.open()
+    await bed.time.flush()
+    expect(node.seen.named('transaction-lost')).toHaveLength(1)
+    again.answer('success')
+    await bed.untilStatus('a', 'succeeded', 10)
+    expect((await bed.row('a')).epoch).toBe(2)
   })
 })
 

