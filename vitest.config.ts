@@ -6,7 +6,7 @@ const exclude = ['**/node_modules/**', '**/dist/**']
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'repository', include: ['test/**/*.test.ts'], exclude, ...timeouts } },
+      { test: { name: 'repository', include: ['test/*.test.ts'], exclude, ...timeouts } },
       {
         test: {
           name: 'packages',
@@ -16,6 +16,7 @@ export default defineConfig({
             'sdk/**/*.test.ts',
             'examples/*/test/**/*.test.ts',
             'bench/test/**/*.test.ts',
+            'test/*/**/*.test.ts',
           ],
           exclude,
           ...timeouts,

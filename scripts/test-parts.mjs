@@ -11,14 +11,15 @@ import { nodeEnvironment } from './pinned-node.mjs'
  */
 export function testParts(root, node) {
   const tool = (path, ...args) => [node, join(root, 'node_modules', path), ...args]
+  const vitest = (project) => tool('vitest/vitest.mjs', 'run', '--project', project)
   const start = [process.execPath, join(root, 'scripts', 'start.mjs'), '--once', '--port', '0']
   const context = { root, env: nodeEnvironment(node) }
   return [
     command('format and lint', 60_000, tool('@biomejs/biome/bin/biome', 'ci', '.'), context),
     command('types', 120_000, tool('typescript/bin/tsc', '-b'), context),
     command('types of tests', 120_000, tool('typescript/bin/tsc', '-p', 'tsconfig.tests.json'), context),
-    suite('repository rules', 120_000, tool('vitest/vitest.mjs', 'run', '--project', 'repository'), context),
-    suite('packages', 900_000, tool('vitest/vitest.mjs', 'run', '--project', 'packages'), context),
+    suite('repository rules', 120_000, vitest('repository'), context),
+    suite('packages and end to end', 900_000, vitest('packages'), context),
     withTemporaryFolder('npm start -- --once', (folder) =>
       command('npm start -- --once', 120_000, [...start, '--data', folder], context).run(),
     ),

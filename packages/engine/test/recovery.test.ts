@@ -160,7 +160,7 @@ describe('the poll of what is due', () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     const gate = new Gate()
-    bed.services.otherwise = async () => {
+    bed.services.otherwise = async (): Promise<Answer> => {
       await gate.pass()
       return 'success'
     }

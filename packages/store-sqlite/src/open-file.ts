@@ -77,6 +77,8 @@ function setPragmas(database: Database, { synchronous, cacheKibibytes }: WorkerS
   database.exec(`PRAGMA journal_size_limit = ${WAL_BYTES_KEPT}`)
   database.exec(`PRAGMA cache_size = -${cacheKibibytes}`)
   database.exec(`PRAGMA synchronous = ${synchronous}`)
+  // macOS answers a plain fsync before the disk has the bytes; elsewhere this does nothing.
+  database.exec('PRAGMA fullfsync = ON')
   const granted = database.prepare('PRAGMA synchronous').get()?.[0]
   if (granted !== SYNCHRONOUS_CODES[synchronous]) {
     throw new RefusedError('SAGA_STORE_UNAVAILABLE', `synchronous is ${granted}, not ${synchronous}`)
