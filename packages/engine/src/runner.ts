@@ -37,6 +37,8 @@ export interface RunnerParts {
 }
 
 const WAKE_MS_MAX = 10_000
+/** No failed attempt, since nobody was asked: it does not count against a retry limit. */
+const NOT_SENT = { result: 'ongoing', error: 'not-sent' } as const
 
 export type CommandOutcome =
   | { readonly type: 'durable'; readonly view: TransactionView }
@@ -183,9 +185,7 @@ export class Runner {
     const answered = this.#slots.use(async () => {
       const startedAt = clock.now()
       // It may have waited for its turn: whether it may be sent is judged when the call starts.
-      const answer = mayStart(held.run, call, startedAt)
-        ? await branches.call(request)
-        : ({ result: 'unknown', error: 'not-sent' } as const)
+      const answer = mayStart(held.run, call, startedAt) ? await branches.call(request) : NOT_SENT
       const durationMs = Math.round(clock.now() - startedAt)
       observer.branchCalled(call.op, answer.result, durationMs)
       this.#step(held, { type: 'answered', call, attempt, answer, durationMs, jitter01: ids.jitter() })

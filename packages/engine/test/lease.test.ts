@@ -97,6 +97,23 @@ describe('the lease', () => {
   })
 })
 
+describe('a call that could not be sent', () => {
+  it('because the lease had run out does not count against the retry limit', async () => {
+    const bed = new Bed()
+    const node = await bed.node({ leaseMs: 9_000, pollMs: 600_000, callsInFlightMax: 1 })
+    const blocking = bed.services.defer('a', '01', 'action')
+    await node.submit(sagaOf('a', 1))
+    await node.submit(sagaOf('b', 1, { retry: { limit: 1 } }))
+    const comeBack = node.store.goDown(refused)
+    await bed.time.advance(9_000)
+    blocking.answer('success')
+    await bed.time.advance(1_000)
+    comeBack()
+    await bed.untilStatus('b', 'succeeded')
+    expect(bed.services.callsOf('b')).toEqual(['01 action'])
+  })
+})
+
 describe('a late answer to a renewal', () => {
   it('under an older token does not end the run that has taken over here', async () => {
     const bed = new Bed()

@@ -29,14 +29,16 @@ function serve({ database, durabilityClass }: OpenedFile): void {
   const writer = new BatchWriter(database, settings)
   const checkpoints = new Checkpoints(database)
   const reads = new Reads(database)
+  let isBroken = false
   port?.on('message', (request: Request) => {
+    if (isBroken) return
     try {
       handle(request, database, { writer, checkpoints, reads })
     } catch (error: unknown) {
       if (!(error instanceof BrokenError)) throw error
-      // The file stays as it is and locked until the host exits: the next open decides by the log.
+      // The thread stays, and with it the lock, until the host closes or exits: the next open decides by the log.
+      isBroken = true
       reply({ type: 'broken', message: error.message })
-      port?.close()
     }
   })
   reply({ type: 'opened', durabilityClass })
