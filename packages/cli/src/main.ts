@@ -59,7 +59,8 @@ async function stop(signal: string, starting: Promise<Serving>, logger: Logger):
   logger.info({ signal }, 'stopping')
   setTimeout(() => {
     logger.error({ limitMs: STOP_MS_MAX }, 'the stop took too long and was cut')
-    process.exit(1)
+    // exit() would join the store's thread, which may hang in the disk.
+    process.kill(process.pid, 'SIGKILL')
   }, STOP_MS_MAX).unref()
   try {
     await (await starting).stop()

@@ -135,7 +135,9 @@ function proceed(rules: Rules, before: Run, now: number, effects: RunEffect[]): 
   if (mayCall(run, now)) run = callBranches(rules, run, wishes.calls, now, effects)
   const plan = planSave(run, wishes, now)
   if (plan.effect !== undefined) effects.push(plan.effect)
-  const wakes = [wishes.wakeAt, plan.wakeAt].filter((at) => at !== undefined)
+  // Behind a closed gate nothing is decided, so an instant that has passed would only be waited for again and again.
+  const wakeAt = run.durable >= run.gate ? wishes.wakeAt : undefined
+  const wakes = [wakeAt, plan.wakeAt].filter((at) => at !== undefined)
   if (wakes.length > 0) effects.push({ type: 'wake-at', at: Math.min(...wakes) })
   return plan.run
 }

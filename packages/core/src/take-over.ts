@@ -32,9 +32,11 @@ export function takeOver(
   }
   const event = { type: 'claimed', epoch: row.epoch, sentUnknown: stored.sentUnknown } as const
   const { next, durability } = rules.fold(stored, event, Math.floor(grant.storeNow))
-  const run = { ...claimedRun(next, row, settings, grant), durableStatus: row.status }
+  // Saved at the next checkpoint whatever happens, so that only a row that stops its runner before it counts as one.
+  const claimed = { ...claimedRun(next, row, settings, grant), dirtySince: grant.now }
+  const run = { ...claimed, durableStatus: row.status }
   // A deadline that has passed, or an abort with nothing left to undo: decided now, and not durable yet.
-  const decided = { ...run, changed: run.changed + 1, gate: run.changed + 1, dirtySince: grant.now }
+  const decided = { ...run, changed: run.changed + 1, gate: run.changed + 1 }
   return { type: 'run', run: durability === 'none' ? run : decided }
 }
 

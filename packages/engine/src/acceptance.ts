@@ -73,7 +73,8 @@ export class Acceptance {
 
   /** Of a transaction that was acknowledged from memory and is not durable yet. */
   pendingView(gid: Gid): TransactionView | undefined {
-    return this.#accepting.get(gid)?.view
+    const accepting = this.#accepting.get(gid)
+    return accepting?.isPromised === true ? accepting.view : undefined
   }
 
   /** Until an accept of this gid that is under way has ended. */

@@ -38,9 +38,13 @@ export class AlarmClock {
   #ring(): void {
     this.#timerAt = Number.POSITIVE_INFINITY
     const now = this.#clock.now()
+    const due: (() => void)[] = []
     for (let at = this.#alarms.firstKey; at !== undefined && at <= now; at = this.#alarms.firstKey) {
-      this.#alarms.pop()?.()
+      const callback = this.#alarms.pop()
+      if (callback !== undefined) due.push(callback)
     }
+    // Called when the heap is left: one that rings itself again at once waits for a timer, and does not hold the loop.
+    for (const callback of due) callback()
     const next = this.#alarms.firstKey
     if (next !== undefined && !this.#stopped && next < this.#timerAt) this.#setTimer(next)
   }

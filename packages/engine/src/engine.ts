@@ -93,7 +93,14 @@ class AssembledEngine implements Engine {
       onGivenBack: (gid, dueAt) => this.#givenBack(gid, dueAt),
     })
     this.#runner = runner
-    this.#recovery = new Recovery({ ...common, runner, inFlightMax: settings.recoveryInFlightMax })
+    const renewal = new Renewal(store, runner, clock, observer, settings.leaseMs)
+    this.#renewal = renewal
+    this.#recovery = new Recovery({
+      ...common,
+      runner,
+      inFlightMax: settings.recoveryInFlightMax,
+      renewExpired: () => renewal.renewExpired(),
+    })
     const onWaiting = (dueAt: number) => this.#recovery.hint(dueAt)
     this.#acceptance = new Acceptance({ ...common, runner, onWaiting })
     this.#commands = new Commands({
@@ -102,7 +109,6 @@ class AssembledEngine implements Engine {
       acceptance: this.#acceptance,
       onDue: () => onWaiting(clock.now()),
     })
-    this.#renewal = new Renewal(store, runner, clock, observer, settings.leaseMs)
     this.#purge = new Purge(store, clock, observer)
     this.#waiters = new Waiters(
       clock,
@@ -160,9 +166,14 @@ class AssembledEngine implements Engine {
   }
 
   async #present({ gid, view }: Accepted): Promise<TransactionView> {
-    const seen = view ?? (await this.get(gid))
+    if (view !== undefined) return view
+    const { clock, settings } = this.#parts
+    const seen = await within(clock, settings.storeTimeoutMs, this.get(gid))
     if (seen !== undefined) return seen
-    throw new CounterstepError('SAGA_OUTCOME_UNKNOWN', `${gid} was there and is gone: submit the same again`)
+    throw new CounterstepError(
+      'SAGA_OUTCOME_UNKNOWN',
+      `${gid} is there, and cannot be read: submit the same again`,
+    )
   }
 
   async get(gid: Gid): Promise<TransactionView | undefined> {
@@ -244,8 +255,9 @@ class AssembledEngine implements Engine {
         for (const row of rows) if (isFinalStatus(row.status)) final.push(viewRow(row))
       }
     } catch (error: unknown) {
-      if (!(error instanceof StoreUnavailableError)) throw error
-      this.#parts.observer.event({ level: 'warn', name: 'look-up-failed', error })
+      // A bug ends this look, not the process: the waits end by their own time.
+      const level = error instanceof StoreUnavailableError ? 'warn' : 'error'
+      this.#parts.observer.event({ level, name: 'look-up-failed', error })
     }
     return final
   }

@@ -29,6 +29,8 @@ export interface RecoveryParts {
   readonly claimLimit: number
   readonly inFlightMax: number
   readonly hintsMax: number
+  /** What still runs here must not be claimed from ourselves. */
+  readonly renewExpired: () => Promise<void>
 }
 
 export class Recovery {
@@ -109,6 +111,7 @@ export class Recovery {
     // Without room it is not looked at all, so there may be more.
     this.#moreIsDue = this.#room() <= 0
     try {
+      await this.#parts.renewExpired()
       for (
         let limit = Math.min(claimLimit, this.#room());
         limit > 0 && !this.#stopped;

@@ -29,18 +29,27 @@ export class Renewal {
     this.#cancel()
   }
 
+  /** After an outage or a pause our own leases look like a dead node's: they are renewed before anything is claimed. */
+  renewExpired(): Promise<void> {
+    return this.#renewBefore(this.#clock.now())
+  }
+
   async #renewAll(): Promise<void> {
-    const before = this.#clock.now() + (this.#leaseMs * 3) / 4
-    const runs = this.#runner.runs().filter((run) => run.leaseUntil < before)
     try {
-      for (let from = 0; from < runs.length; from += RENEW_MAX)
-        await this.#renew(runs.slice(from, from + RENEW_MAX))
+      await this.#renewBefore(this.#clock.now() + (this.#leaseMs * 3) / 4)
     } catch (error: unknown) {
       // Nothing is lost by it: without a renewal no new call starts, and the next look asks again.
       const level = error instanceof StoreUnavailableError ? 'warn' : 'error'
       this.#observer.event({ level, name: 'renewal-failed', error })
     }
     this.start()
+  }
+
+  async #renewBefore(instant: number): Promise<void> {
+    const runs = this.#runner.runs().filter((run) => run.leaseUntil <= instant)
+    for (let from = 0; from < runs.length; from += RENEW_MAX) {
+      await this.#renew(runs.slice(from, from + RENEW_MAX))
+    }
   }
 
   async #renew(runs: readonly Run[]): Promise<void> {

@@ -131,9 +131,9 @@ export class Runner {
   }
 
   #durable(held: Held): Promise<boolean> {
-    const { gate, durable } = held.run
+    const { gate, durable, ended } = held.run
+    if (ended) return Promise.resolve(false)
     if (durable >= gate) return Promise.resolve(true)
-    if (held.run.ended) return Promise.resolve(false)
     return new Promise((resolve) => held.onDurable.push({ changed: gate, tell: resolve }))
   }
 
@@ -264,8 +264,8 @@ export class Runner {
 }
 
 /** Not after the lease, and no action once the transaction has turned around. */
-function mayStart({ ended, leaseUntil, transaction }: Run, { op }: CallKey, now: number): boolean {
-  if (ended || now >= leaseUntil || isFinal(transaction)) return false
+function mayStart({ ended, leaseUntil, save, transaction }: Run, { op }: CallKey, now: number): boolean {
+  if (ended || now >= leaseUntil || save?.hold === 'release' || isFinal(transaction)) return false
   return op !== 'action' || transaction.status === 'submitted'
 }
 

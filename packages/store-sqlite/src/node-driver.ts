@@ -3,6 +3,7 @@ import type { Database, Row, Statement } from './driver.ts'
 
 /** Those of SQLite's result codes on which this store decides something. */
 const NAMES: Readonly<Record<number, string>> = {
+  1: 'SQLITE_ERROR',
   5: 'SQLITE_BUSY',
   6: 'SQLITE_LOCKED',
   10: 'SQLITE_IOERR',

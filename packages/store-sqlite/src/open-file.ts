@@ -19,7 +19,7 @@ export interface OpenedFile {
 
 export function openFile(driver: DriverModule, settings: WorkerSettings): OpenedFile {
   const folder = dirname(settings.path)
-  mkdirSync(folder, { recursive: true })
+  const made = mkdirSync(folder, { recursive: true })
   refuseNetwork(folder)
   const database = driver.openDatabase(settings.path)
   try {
@@ -28,6 +28,7 @@ export function openFile(driver: DriverModule, settings: WorkerSettings): Opened
     migrate(database, settings.now)
     database.prepare(STATEMENTS.voidLeases).run(settings.now)
     syncFolder(folder)
+    for (let at = folder; made !== undefined && at.startsWith(made); at = dirname(at)) syncFolder(dirname(at))
     return { database, durabilityClass }
   } catch (error: unknown) {
     database.close()
