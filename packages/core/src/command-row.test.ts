@@ -45,9 +45,12 @@ describe('an abort from a node that does not run the transaction', () => {
     })
   })
 
-  it('takes every branch as sent after a clean release, too', () => {
+  it('trusts the list of a clean release that nobody has claimed since', () => {
     const update = updateOf(plan(serial(2), 'abort', { sentList: 'released', owned: false }))
-    expect(update).toMatchObject({ sentList: 'unknown', record: { abort: { branches: [0, 1] } } })
+    expect(update).toMatchObject({ record: { abort: { branches: [] } } })
+    expect(update).not.toHaveProperty('sentList')
+    const owned = updateOf(plan(serial(2), 'abort', { sentList: 'released', owned: true }))
+    expect(owned).toMatchObject({ sentList: 'unknown', record: { abort: { branches: [0, 1] } } })
   })
 
   it('gives up what waits to be asked again', () => {

@@ -18,7 +18,7 @@ export type CommandPlan =
   | { readonly type: 'already-final'; readonly transaction: Transaction }
 
 /**
- * This node does not know what the runner has sent, so an abort takes every branch as sent, and the row remembers it.
+ * This node does not know what a runner has sent, so an abort takes every branch as sent, and the row remembers it.
  * Throws AssertionError when the record cannot be read.
  */
 export function planCommand(
@@ -29,7 +29,9 @@ export function planCommand(
 ): CommandPlan {
   const stored = decodeTransaction(row)
   if (isFinal(stored)) return { type: 'already-final', transaction: stored }
-  const known = command === 'retry' ? stored : { ...stored, sentUnknown: true }
+  // Given back with the full list, and by its version not claimed since: nobody can have sent anything else.
+  const listIsKnown = !row.owned && row.sentList === 'released'
+  const known = command === 'retry' || listIsKnown ? stored : { ...stored, sentUnknown: true }
   const { next } = rules.fold(known, { type: `${command}-asked` }, settings.storeNow)
   if (next === known) return { type: 'nothing', transaction: stored }
   const update: Omit<TransactionUpdate, 'writeId'> = {
@@ -41,7 +43,7 @@ export function planCommand(
     progress: encodeProgress(next),
     retrying: isRetrying(next),
     attention: next.attention !== undefined,
-    ...(command === 'retry' ? {} : { sentList: 'unknown' }),
+    ...(command === 'retry' || listIsKnown ? {} : { sentList: 'unknown' }),
     hold: isFinal(next) ? { type: 'finish', retentionMs: settings.retentionMs } : { type: 'command' },
   }
   return { type: 'update', transaction: next, update }

@@ -17,6 +17,7 @@ import {
 import { CounterstepError, type Gid, type TransactionView } from '@counterstep/protocol'
 import type { EngineObserver } from './observer.ts'
 import type { Runner } from './runner.ts'
+import { TransactionError } from './transaction-error.ts'
 import { delay, within } from './until-definite.ts'
 
 export interface AcceptanceParts {
@@ -109,7 +110,7 @@ export class Acceptance {
       other = this.#accepting.get(gid)
     ) {
       if (clock.now() >= until) {
-        throw new SubmitError(
+        throw new TransactionError(
           'SAGA_NOT_ACCEPTED',
           'another submit of this gid is not definite yet: nothing was stored',
           gid,
@@ -140,14 +141,14 @@ export class Acceptance {
       case 'other-content':
         throw gidConflict(gid)
       case 'not-accepted':
-        throw new SubmitError(
+        throw new TransactionError(
           'SAGA_NOT_ACCEPTED',
           'the store cannot be written: nothing was stored',
           gid,
           result.cause,
         )
       case 'given-up':
-        throw new SubmitError(
+        throw new TransactionError(
           'SAGA_OUTCOME_UNKNOWN',
           `it is not known whether ${gid} was stored: submit the same again`,
           gid,
@@ -230,21 +231,6 @@ export class Acceptance {
   }
 }
 
-/** A submit that may be sent again: it names the gid, also one that was made here. */
-export class SubmitError extends CounterstepError {
-  readonly gid: Gid
-
-  constructor(
-    code: 'SAGA_NOT_ACCEPTED' | 'SAGA_OUTCOME_UNKNOWN',
-    message: string,
-    gid: Gid,
-    cause?: unknown,
-  ) {
-    super(code, message, { cause })
-    this.gid = gid
-  }
-}
-
-function gidConflict(gid: Gid): CounterstepError {
-  return new CounterstepError('SAGA_GID_CONFLICT', `${gid} is taken by a transaction with other content`)
+function gidConflict(gid: Gid): TransactionError {
+  return new TransactionError('SAGA_GID_CONFLICT', `${gid} is taken by a transaction with other content`, gid)
 }

@@ -13,6 +13,7 @@ import {
 import { CounterstepError, type Gid, type TransactionView } from '@counterstep/protocol'
 import type { Acceptance } from './acceptance.ts'
 import type { Runner } from './runner.ts'
+import { TransactionError } from './transaction-error.ts'
 import { untilDefinite, within } from './until-definite.ts'
 import { viewRow } from './view-row.ts'
 
@@ -72,7 +73,8 @@ export class Commands {
     const rows = await untilDefinite(clock, () => store.readMany([gid]), isOver)
     if (rows === undefined) return undefined
     const [row] = rows
-    if (row === undefined) throw new CounterstepError('SAGA_UNKNOWN_GID', `there is no transaction ${gid}`)
+    if (row === undefined)
+      throw new TransactionError('SAGA_UNKNOWN_GID', 'there is no transaction with this gid', gid)
     const plan = this.#plan(row, command, retentionMs)
     if (plan.type === 'already-final') throw alreadyFinal(gid, row.status)
     if (plan.type === 'nothing') return viewRow(row)
@@ -117,6 +119,6 @@ function rawRetry({ gid, token, version, status, format, progress, retrying }: S
   }
 }
 
-function alreadyFinal(gid: Gid, status: string): CounterstepError {
-  return new CounterstepError('SAGA_ALREADY_FINAL', `${gid} has already ${status}`)
+function alreadyFinal(gid: Gid, status: string): TransactionError {
+  return new TransactionError('SAGA_ALREADY_FINAL', `${gid} has already ${status}`, gid)
 }

@@ -159,7 +159,7 @@ class AssembledEngine implements Engine {
       if (waiter === undefined || isFinalStatus(view.status)) return { ...view, ack: accepted.ack }
       if (!this.#runner.holds(gid)) this.#waiters.watch()
       const final = await waiter.outcome
-      return { ...(final ?? this.#runner.view(gid) ?? view), ack: accepted.ack }
+      return { ...(final ?? (await this.#presentNow(gid)) ?? view), ack: accepted.ack }
     } finally {
       waiter?.cancel()
     }
@@ -174,6 +174,18 @@ class AssembledEngine implements Engine {
       'SAGA_OUTCOME_UNKNOWN',
       `${gid} is there, and cannot be read: submit the same again`,
     )
+  }
+
+  /** Undefined when the store does not say in time. */
+  async #presentNow(gid: Gid): Promise<TransactionView | undefined> {
+    const { clock, settings, observer } = this.#parts
+    try {
+      return await within(clock, settings.storeTimeoutMs, this.get(gid))
+    } catch (error: unknown) {
+      if (!(error instanceof StoreUnavailableError)) throw error
+      observer.event({ level: 'warn', name: 'look-up-failed', gid, error })
+      return undefined
+    }
   }
 
   async get(gid: Gid): Promise<TransactionView | undefined> {

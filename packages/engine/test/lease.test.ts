@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Bed } from './support/bed.ts'
-import { heldAnswer, heldBefore, isFinish, lostAfter, refused } from './support/fault-store.ts'
+import { heldAnswer, isFinish, lostAfter, refused } from './support/fault-store.ts'
 import { Gate } from './support/gate.ts'
 import { sagaOf, watched } from './support/sagas.ts'
 
@@ -114,22 +114,33 @@ describe('a call that could not be sent', () => {
   })
 })
 
-describe('a late answer to a renewal', () => {
-  it('under an older token does not end the run that has taken over here', async () => {
+describe('an outage longer than the lease', () => {
+  it('does not make a node take its own runs over: they are renewed before anything is claimed', async () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 3_000, pollMs: 500 })
-    const gate = new Gate()
-    bed.services.defer('a', '01', 'action')
-    const again = bed.services.defer('a', '01', 'action')
+    const call = bed.services.defer('a', '01', 'action')
     await node.submit(sagaOf('a'))
-    node.store.on('renew', heldBefore(gate))
-    await bed.time.until('claimed by the same node', () => node.seen.claims.length === 1)
-    gate.open()
-    await bed.time.flush()
-    expect(node.seen.named('transaction-lost')).toHaveLength(1)
-    again.answer('success')
+    const comeBack = node.store.goDown(refused)
+    await bed.time.advance(4_000)
+    comeBack()
+    await bed.time.advance(1_500)
+    call.answer('success')
     await bed.untilStatus('a', 'succeeded', 10)
-    expect((await bed.row('a')).epoch).toBe(2)
+    expect((await bed.row('a')).epoch).toBe(1)
+    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action'])
+  })
+
+  it('and a deadline that passes meanwhile do not hold the event loop', async () => {
+    const bed = new Bed()
+    const node = await bed.node({ leaseMs: 3_000, pollMs: 500 })
+    const call = bed.services.defer('a', '01', 'action')
+    await node.submit(sagaOf('a', 2, { deadlineMs: 1_000 }))
+    const comeBack = node.store.goDown(refused)
+    call.answer('unknown')
+    await bed.time.advance(5_000)
+    comeBack()
+    await bed.untilStatus('a', 'failed')
+    expect((await node.get('a'))?.abort?.cause).toBe('deadline')
   })
 })
 
