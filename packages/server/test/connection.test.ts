@@ -143,7 +143,7 @@ describe('a connection', () => {
     await sleep(100)
     const startedAt = performance.now()
     expect((await fetch(`${url}/health/live`)).status).toBe(200)
-    expect(performance.now() - startedAt).toBeLessThan(500)
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
     for (const socket of slow) socket.destroy()
   })
 })
