@@ -30,15 +30,18 @@ async function main(): Promise<number> {
     services.kill()
     process.exit(130)
   })
+  const stopping = new AbortController()
   let exitCode = 0
   try {
     const options = readOptions()
     const ended = await Promise.race([
-      runDemo(options, services),
+      runDemo(options, services, stopping.signal),
       services.trouble,
       stopped.then(() => 'stopped'),
     ])
-    if (ended === 'stopped') print('\nStopping …')
+    stopping.abort()
+    if (ended === 'stopped')
+      print('\nStopping: calls in flight may take up to 10 s; Ctrl-C again ends at once.')
     if (ended === 'stopped' && options.once) exitCode = 130
     if (ended === 'wrong') exitCode = 1
   } catch (error) {
@@ -46,6 +49,7 @@ async function main(): Promise<number> {
     exitCode = 1
   }
   await services.stop()
+  print('Stopped.')
   return exitCode
 }
 
@@ -56,9 +60,13 @@ function readOptions(): DemoOptions {
 }
 
 /** Resolves when the transfers are done (--once) or went wrong; else only when something breaks. */
-async function runDemo(options: DemoOptions, services: ServiceGroup): Promise<'done' | 'wrong'> {
+async function runDemo(
+  options: DemoOptions,
+  services: ServiceGroup,
+  stopping: AbortSignal,
+): Promise<'done' | 'wrong'> {
   const started = await startServices(options, services)
-  const isRight = await playTransfers(started)
+  const isRight = await playTransfers(started, stopping)
   if (!isRight) return 'wrong'
   if (options.once) return 'done'
   printInvitation(started)
@@ -99,16 +107,19 @@ function explainLock(error: unknown, dataFolder: string): unknown {
 }
 
 /** False when a transfer ended otherwise than it should, or a balance is not right after them. */
-async function playTransfers({ orchestratorUrl, bankA, bankB }: Started): Promise<boolean> {
+async function playTransfers(
+  { orchestratorUrl, bankA, bankB }: Started,
+  stopping: AbortSignal,
+): Promise<boolean> {
   const client = createClient({ url: orchestratorUrl })
   await letLeftoversEnd(client)
+  stopping.throwIfAborted()
   const before = await readBalances([bankA, bankB])
   const good = transferThatSucceeds(bankA, bankB, before, AMOUNT_CENTS)
   const bad = transferThatFails(bankA, bankB, AMOUNT_CENTS)
-  const faults = [
-    ...(await playOne(client, good, 'A transfer', 'succeeded')),
-    ...(await playOne(client, bad, 'A transfer that the second bank refuses', 'failed')),
-  ]
+  const faults = await playOne(client, good, 'A transfer', 'succeeded')
+  stopping.throwIfAborted()
+  faults.push(...(await playOne(client, bad, 'A transfer that the second bank refuses', 'failed')))
   const after = await readBalances([bankA, bankB])
   print(`\n${balanceTable(before, after)}\n`)
   faults.push(...wrongBalances(before, after, good))
