@@ -1,5 +1,4 @@
-import type { CallKey } from './events.ts'
-import type { BranchAnswer } from './ports.ts'
+import type { CallKey, TransactionEvent } from './events.ts'
 import type { Grant } from './run.ts'
 import type { StoredTransaction, TransactionUpdate, UpdateResult } from './store.ts'
 
@@ -9,14 +8,7 @@ export type Command = 'abort' | 'retry' | 'stop'
 export type RunEvent =
   /** It has just been accepted or claimed, or its timer is due. */
   | { readonly type: 'tick' }
-  | {
-      readonly type: 'answered'
-      readonly call: CallKey
-      readonly attempt: number
-      readonly answer: BranchAnswer
-      readonly durationMs: number
-      readonly jitter01: number
-    }
+  | Extract<TransactionEvent, { readonly type: 'answered' }>
   | { readonly type: 'saved'; readonly result: UpdateResult }
   | { readonly type: 'renewed'; readonly grant: Grant; readonly version: number }
   /** The store says that someone else has it, or that it is gone. */

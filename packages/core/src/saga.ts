@@ -6,7 +6,8 @@
  */
 import type { AbortCause, RetryPolicy } from '@counterstep/protocol'
 import { backoffMs } from './backoff.ts'
-import type { CallKey, Durability, TransactionEffect, TransactionEvent } from './events.ts'
+import type { CallKey, Durability, TransactionEvent } from './events.ts'
+import { deadlineAt, isUndone } from './saga-effects.ts'
 import {
   type AbortDecision,
   isFinal,
@@ -50,101 +51,6 @@ export function foldSaga(saga: SagaTransaction, event: TransactionEvent, now: nu
         durability: 'strong',
       }
   }
-}
-
-/** What the saga wants at this instant, derived from what it is, so that nothing is forgotten when a save fails. */
-export function sagaEffects(saga: SagaTransaction, now: number): readonly TransactionEffect[] {
-  if (isFinal(saga)) return [{ type: 'finished' }]
-  const startAt = saga.createdAt + (saga.definition.delayMs ?? 0)
-  if (saga.status === 'submitted' && now < startAt) {
-    return [{ type: 'wake-at', at: Math.min(startAt, deadlineAt(saga) ?? startAt) }]
-  }
-  const effects: TransactionEffect[] = []
-  let wakeAt = saga.status === 'submitted' ? deadlineAt(saga) : undefined
-  const isUndone = saga.status === 'aborting' ? undoneBranches(saga) : undefined
-  for (let branch = 0; branch < saga.branches.length; branch++) {
-    const progress =
-      saga.status === 'submitted'
-        ? nextAction(saga, branch)
-        : nextCompensation(saga, branch, isUndone ?? undoneBranches(saga))
-    if (progress === undefined) continue
-    if (progress.state === 'waiting' && progress.nextAt !== undefined && progress.nextAt > now) {
-      wakeAt = Math.min(wakeAt ?? progress.nextAt, progress.nextAt)
-    } else {
-      effects.push({
-        type: 'call',
-        call: { branch, op: saga.status === 'submitted' ? 'action' : 'compensate' },
-      })
-    }
-  }
-  if (wakeAt !== undefined) effects.push({ type: 'wake-at', at: wakeAt })
-  return effects
-}
-
-export function deadlineAt(saga: SagaTransaction): number | undefined {
-  const { deadlineMs } = saga.definition
-  return deadlineMs === undefined ? undefined : saga.createdAt + deadlineMs
-}
-
-/** The op of this branch that is to be called, now or at its `nextAt`; undefined when there is none. */
-function nextAction(saga: Submitted, branch: number): OpProgress | undefined {
-  const action = saga.branches[branch]?.action
-  if (action === undefined || (action.state !== 'idle' && action.state !== 'waiting')) return undefined
-  const predecessors = saga.definition.branches[branch]?.after ?? []
-  return predecessors.every((before) => hasSucceeded(saga, before)) ? action : undefined
-}
-
-function nextCompensation(
-  saga: Aborting,
-  branch: number,
-  isUndone: (branch: number) => boolean,
-): OpProgress | undefined {
-  const progress = saga.branches[branch]
-  if (progress === undefined || isUndoneItself(saga, branch)) return undefined
-  // The own action call must have ended, or its effect could come after the compensation's.
-  if (progress.action.state === 'calling' || progress.compensate.state === 'calling') return undefined
-  return successors(saga, branch).every(isUndone) ? progress.compensate : undefined
-}
-
-function hasSucceeded(saga: SagaTransaction, branch: number): boolean {
-  return saga.branches[branch]?.action.state === 'succeeded'
-}
-
-/**
- * Tells of a branch whether nothing of it, nor of what came after it, is left to undo. Remembers what it has found,
- * since many paths lead through a dense graph.
- */
-function undoneBranches(saga: Aborting): (branch: number) => boolean {
-  const known = new Map<number, boolean>()
-  const isUndone = (branch: number): boolean => {
-    const before = known.get(branch)
-    if (before !== undefined) return before
-    const undone =
-      isUndoneItself(saga, branch) &&
-      (isCompensated(saga, branch) || successors(saga, branch).every(isUndone))
-    known.set(branch, undone)
-    return undone
-  }
-  return isUndone
-}
-
-function isUndoneItself(saga: Aborting, branch: number): boolean {
-  const progress = saga.branches[branch]
-  if (progress === undefined || !saga.abort.branches.includes(branch)) return true
-  if (progress.action.state === 'calling') return false
-  return isCompensated(saga, branch) || saga.definition.branches[branch]?.compensation === undefined
-}
-
-function isCompensated(saga: Aborting, branch: number): boolean {
-  return saga.branches[branch]?.compensate.state === 'succeeded'
-}
-
-function successors(saga: SagaTransaction, branch: number): number[] {
-  const later: number[] = []
-  saga.definition.branches.forEach((candidate, position) => {
-    if (candidate.after.includes(branch)) later.push(position)
-  })
-  return later
 }
 
 function claimed(saga: Unfinished, epoch: number, sentUnknown: boolean): Unfinished {
@@ -288,7 +194,7 @@ function finishIfDone(saga: Submitted, now: number): Folded {
 }
 
 function finishIfUndone(saga: Aborting, otherwise: Durability, now: number): Folded {
-  if (!saga.abort.branches.every((branch) => isUndoneItself(saga, branch)))
+  if (!saga.abort.branches.every((branch) => isUndone(saga, branch)))
     return { next: saga, durability: otherwise }
   return {
     next: { ...withoutAttention(saga), status: 'failed', finishedAt: now, updatedAt: now },

@@ -1,7 +1,8 @@
 /** One entry for every kind of transaction: what an event makes of it, what it then wants, how durable that must be. */
 import { assert } from './errors.ts'
 import type { TransactionEffect, TransactionEvent, Transition } from './events.ts'
-import { foldSaga, sagaEffects } from './saga.ts'
+import { foldSaga } from './saga.ts'
+import { sagaEffects } from './saga-effects.ts'
 import { isFinal, type Transaction } from './transaction.ts'
 
 /** The rules of all kinds. A test may hand the runner mutated ones. */

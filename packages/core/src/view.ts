@@ -1,5 +1,5 @@
 import type { BranchView, OpView, Status, TransactionView } from '@counterstep/protocol'
-import { deadlineAt } from './saga.ts'
+import { deadlineAt } from './saga-effects.ts'
 import type { OpProgress, SagaOp, Transaction } from './transaction.ts'
 
 /**

@@ -1,8 +1,21 @@
-import { type Gid, isFinalStatus, type TransactionView } from '@counterstep/protocol'
+import { type ErrorCode, type Gid, isFinalStatus, type TransactionView } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
 import { gidOf } from '../http/gid-of.ts'
 import { JSON_TYPE } from '../http/json-type.ts'
 import { takeNoBody } from '../http/no-body.ts'
+
+export const COMMAND_PROBLEMS = [
+  'SAGA_GID_INVALID',
+  'SAGA_INVALID',
+  'SAGA_BODY_TOO_LARGE',
+  'SAGA_UNSUPPORTED_MEDIA_TYPE',
+  'SAGA_UNKNOWN_GID',
+  'SAGA_ALREADY_FINAL',
+  'SAGA_CONTENDED',
+  'SAGA_OUTCOME_UNKNOWN',
+  'SAGA_STORE_UNAVAILABLE',
+  'SAGA_STORE_CLOSED',
+] as const satisfies readonly ErrorCode[]
 
 export interface CommandRoute {
   readonly path: string

@@ -2,7 +2,7 @@ import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
 import { finishedExample, retriedExample } from '../openapi/examples.ts'
 import type { Operation } from '../openapi/operation.ts'
-import { answerCommand } from './answer-command.ts'
+import { answerCommand, COMMAND_PROBLEMS } from './answer-command.ts'
 import { gidParameter } from './gid-parameter.ts'
 
 export const retryOperation: Operation = {
@@ -25,18 +25,7 @@ export const retryOperation: Operation = {
       example: retriedExample,
     },
   },
-  problems: [
-    'SAGA_GID_INVALID',
-    'SAGA_INVALID',
-    'SAGA_BODY_TOO_LARGE',
-    'SAGA_UNSUPPORTED_MEDIA_TYPE',
-    'SAGA_UNKNOWN_GID',
-    'SAGA_ALREADY_FINAL',
-    'SAGA_CONTENDED',
-    'SAGA_OUTCOME_UNKNOWN',
-    'SAGA_STORE_UNAVAILABLE',
-    'SAGA_STORE_CLOSED',
-  ],
+  problems: COMMAND_PROBLEMS,
 }
 
 export function retryRoute(engine: EngineApi, handlerTimeoutMs: number) {
