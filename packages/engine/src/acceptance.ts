@@ -50,7 +50,8 @@ type AcceptResult =
 
 interface Accepting {
   readonly digest: string
-  readonly view: TransactionView
+  /** Made when asked for: hardly anybody does. */
+  readonly view: () => TransactionView
   readonly result: Promise<AcceptResult>
   /** Somebody was told that it will be stored: it is written until that is definite. */
   isPromised: boolean
@@ -75,7 +76,7 @@ export class Acceptance {
   /** Of a transaction that was acknowledged from memory and is not durable yet. */
   pendingView(gid: Gid): TransactionView | undefined {
     const accepting = this.#accepting.get(gid)
-    return accepting?.isPromised === true ? accepting.view : undefined
+    return accepting?.isPromised === true ? accepting.view() : undefined
   }
 
   /** Until an accept of this gid that is under way has ended. */
@@ -86,7 +87,7 @@ export class Acceptance {
   async submit(submission: Submission): Promise<Accepted> {
     const gid = submission.gid ?? this.#parts.ids.gid()
     const digest = hash('sha256', submission.content)
-    await this.#otherContentSettled(gid, digest)
+    if (this.#accepting.has(gid)) await this.#otherContentSettled(gid, digest)
     const here = this.#accepting.get(gid)?.digest ?? this.#parts.runner.get(gid)?.transaction.digest
     if (here !== undefined && here !== digest) throw gidConflict(gid)
     if (here === undefined) this.#admit(gid, digest, submission)
@@ -94,7 +95,7 @@ export class Acceptance {
     if (accepting === undefined) return { gid, ack: 'durable' }
     if (submission.ack === 'memory') {
       this.#promise(gid, accepting)
-      return { gid, ack: 'memory', view: accepting.view }
+      return { gid, ack: 'memory', view: accepting.view() }
     }
     const result = await within(this.#parts.clock, this.#parts.storeTimeoutMs, accepting.result)
     return this.#answer(gid, result ?? { type: 'given-up' })
@@ -164,10 +165,10 @@ export class Acceptance {
     }
     const acceptIds = { gid, digest, token: ids.token(), writeId: ids.writeId() }
     const row = newTransactionRow(submission, acceptIds, run)
-    const now = Date.now()
+    const acceptedAt = Date.now()
     const accepting: Accepting = {
       digest,
-      view: viewTransaction(newTransaction(submission, acceptIds, now), 'submitted'),
+      view: () => viewTransaction(newTransaction(submission, acceptIds, acceptedAt), 'submitted'),
       result: this.#create(row, submission, acceptIds).finally(() => this.#accepting.delete(gid)),
       isPromised: false,
     }
