@@ -1,4 +1,10 @@
-import { type ErrorCode, isCounterstepError, type Problem } from '@counterstep/protocol'
+import {
+  BODY_BYTES_MAX,
+  type ErrorCode,
+  type Fault,
+  isCounterstepError,
+  type Problem,
+} from '@counterstep/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { drain } from './http/drain.ts'
 import { problemOf, problemOfError } from './http/problem.ts'
@@ -9,23 +15,35 @@ interface FrameworkProblem {
   readonly code: ErrorCode
   readonly detail: string
   readonly status?: number
+  /** Where the fault is: a header's or parameter's name, or "" for the body. */
+  readonly path?: string
 }
 
 /** Fastify's own refusals. Their texts are not passed on: some quote the request. */
 const FRAMEWORK_PROBLEMS: ReadonlyMap<string, FrameworkProblem> = new Map(
   Object.entries<FrameworkProblem>({
-    FST_ERR_CTP_BODY_TOO_LARGE: { code: 'SAGA_BODY_TOO_LARGE', detail: 'the body is too large' },
+    FST_ERR_CTP_BODY_TOO_LARGE: {
+      code: 'SAGA_BODY_TOO_LARGE',
+      path: '',
+      detail: `the body is too large: a submit may have ${BODY_BYTES_MAX} bytes`,
+    },
     FST_ERR_CTP_INVALID_MEDIA_TYPE: {
       code: 'SAGA_UNSUPPORTED_MEDIA_TYPE',
+      path: 'content-type',
       detail: 'the content type must be application/json',
     },
     FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
       code: 'SAGA_INVALID',
+      path: 'content-length',
       status: 400,
       detail: 'the body is not as long as its content length says',
     },
-    FST_ERR_BAD_URL: { code: 'SAGA_GID_INVALID', detail: 'the path is not valid percent-encoding' },
-    FST_ERR_MAX_PARAM_LENGTH: { code: 'SAGA_GID_INVALID', detail: 'the gid is too long' },
+    FST_ERR_BAD_URL: {
+      code: 'SAGA_GID_INVALID',
+      path: 'gid',
+      detail: 'the path is not valid percent-encoding',
+    },
+    FST_ERR_MAX_PARAM_LENGTH: { code: 'SAGA_GID_INVALID', path: 'gid', detail: 'the gid is too long' },
     FST_ERR_HANDLER_TIMEOUT: {
       code: 'SAGA_STORE_UNAVAILABLE',
       detail: 'there was no answer in time; what was asked may still happen',
@@ -57,9 +75,13 @@ function knownProblem(error: unknown): Problem | undefined {
   if (!(error instanceof Error)) return undefined
   if ('code' in error && typeof error.code === 'string') {
     const known = FRAMEWORK_PROBLEMS.get(error.code)
-    if (known !== undefined) return problemOf(known.code, known)
+    if (known !== undefined) return problemOf(known.code, { ...known, ...faultOf(known) })
   }
   return clientFault(error)
+}
+
+function faultOf({ code, path, detail }: FrameworkProblem): { faults?: readonly Fault[] } {
+  return path === undefined ? {} : { faults: [{ code, path, message: detail }] }
 }
 
 /** A body that broke off, or a refusal of fastify that has no line above. */

@@ -64,9 +64,20 @@ describe('POST /v1/transactions', () => {
       const answer = await buildApp({ engine }).inject(submitWith(Buffer.from('{}'), headers))
       expect(answer.statusCode).toBe(status)
       expect(engine.calls).toHaveLength(status === 202 ? 1 : 0)
-      if (status === 415) expect(answer.json().code).toBe('SAGA_UNSUPPORTED_MEDIA_TYPE')
+      if (status === 415) {
+        expect(answer.json()).toMatchObject({ code: 'SAGA_UNSUPPORTED_MEDIA_TYPE', path: 'content-type' })
+      }
     })
   }
+
+  it('answers 413 to a body over 1 MiB, with the place and the limit', async () => {
+    const engine = scriptedEngine({})
+    const answer = await buildApp({ engine }).inject(submitWith(`"${'x'.repeat(2 ** 20)}"`))
+    expect(answer.statusCode).toBe(413)
+    expect(answer.json()).toMatchObject({ code: 'SAGA_BODY_TOO_LARGE', path: '' })
+    expect(answer.json().detail).toContain('1048576')
+    expect(engine.calls).toEqual([])
+  })
 
   it('answers 415 without a body and a content type', async () => {
     const answer = await buildApp({ engine: scriptedEngine() }).inject({

@@ -89,7 +89,7 @@ function readSubmission(
     faults.add(
       'SAGA_GID_INVALID',
       '/gid',
-      'must be 1–128 printable ASCII characters without space, quote, backslash or semicolon',
+      'must be 1–128 printable ASCII characters without space, quote, backslash or semicolon, and not . or ..',
     )
   }
   if (body.kind !== undefined && body.kind !== 'saga') {

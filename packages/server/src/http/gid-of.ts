@@ -6,7 +6,8 @@ export function gidOf(request: FastifyRequest): Gid {
   const { params } = request
   const gid = typeof params === 'object' && params !== null && 'gid' in params ? params.gid : undefined
   if (isGid(gid)) return gid
-  const message = 'a gid is 1–128 printable ASCII characters without space, quote, backslash or semicolon'
+  const message =
+    'a gid is 1–128 printable ASCII characters without space, quote, backslash or semicolon, and not . or ..'
   throw new InvalidRequestError([{ code: 'SAGA_GID_INVALID', path: 'gid', message }])
 }
 

@@ -1,4 +1,4 @@
-import { CounterstepError } from '@counterstep/protocol'
+import { InvalidRequestError } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
 import { parseJson } from '../json/parse-json.ts'
 
@@ -15,11 +15,9 @@ export function takeJson(app: FastifyInstance): void {
   })
 }
 
-export function unsupportedMediaType(): CounterstepError {
-  return new CounterstepError(
-    'SAGA_UNSUPPORTED_MEDIA_TYPE',
-    'the content type must be application/json in UTF-8',
-  )
+export function unsupportedMediaType(): InvalidRequestError {
+  const message = 'the content type must be application/json in UTF-8'
+  return new InvalidRequestError([{ code: 'SAGA_UNSUPPORTED_MEDIA_TYPE', path: 'content-type', message }])
 }
 
 // Fastify has matched the media type; what is left to see is a charset that is not the one of JSON.
