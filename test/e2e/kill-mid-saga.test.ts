@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { auditBank } from '@counterstep/example-bank'
 import type { TransactionView } from '@counterstep/protocol'
+import { Random } from '@counterstep/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Child, startChild } from './child-process.ts'
 import { KillClient } from './kill-client.ts'
@@ -13,7 +14,7 @@ import {
   repeatedCalls,
   unfinishedRows,
 } from './read-ledger.ts'
-import { ACCOUNTS, type MixedSaga, mixedSaga, seededRandom } from './saga-mix.ts'
+import { ACCOUNTS, type MixedSaga, mixedSaga } from './saga-mix.ts'
 import { until } from './until.ts'
 
 const SAGAS = 200
@@ -77,7 +78,8 @@ describe('kill -9 in the middle of many sagas', () => {
     )
     await startServer()
     const urls = [banks[0]?.url ?? '', banks[1]?.url ?? ''] as const
-    const random = seededRandom(SEED)
+    const draws = new Random(SEED)
+    const random = () => draws.next()
     const sagas: MixedSaga[] = Array.from({ length: SAGAS }, (_, index) => mixedSaga(index, urls, random))
     const perKill = Math.ceil(SAGAS / KILLS)
     const running: Promise<void>[] = []

@@ -1,16 +1,5 @@
 import type { SagaBranchRequest, SubmitRequest } from '@counterstep/protocol'
 
-/** A seeded generator (mulberry32): the mix of a run can be had again. */
-export function seededRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state)
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits
-    return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 export interface MixedSaga {
   readonly request: SubmitRequest & { readonly gid: string }
   /** Ask for an abort so long after the accept. */

@@ -1,21 +1,16 @@
 export { type AcceptIds, newTransaction, newTransactionRow } from './accept.ts'
-export { backoffMs } from './backoff.ts'
-export { canonicalJson } from './canonical-json.ts'
 export { type CommandPlan, planCommand } from './command-row.ts'
 export type { Definition, SagaBranch, SagaDefinition } from './definition.ts'
 export { AssertionError, assert, StoreUnavailableError } from './errors.ts'
 export type { CallKey, Durability, TransactionEffect, TransactionEvent, Transition } from './events.ts'
-export type { BranchAnswer, BranchCall, BranchCaller, Clock, Ids, WakeUp } from './ports.ts'
-export { decodeTransaction, encodeDefinition, encodeProgress, FORMAT } from './record.ts'
+export type { BranchAnswer, BranchCall, BranchCaller, Clock, Ids } from './ports.ts'
+export { decodeTransaction, encodeProgress, FORMAT } from './record.ts'
 export {
   acceptedRun,
-  callsInFlight,
-  claimedRun,
   type Grant,
   mayShow,
   type Run,
   type RunSettings,
-  type SaveInFlight,
 } from './run.ts'
 export type { Command, RunEffect, RunEvent } from './run-events.ts'
 export { type Step, stepRun, storeNow } from './step-run.ts'

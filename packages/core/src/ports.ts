@@ -53,8 +53,3 @@ export interface Ids {
   /** Uniform in [0, 1). */
   jitter(): number
 }
-
-/** Asks for a later look at a transaction. Only a hint: the store's due index is the truth. */
-export interface WakeUp {
-  lookLater(gid: Gid, dueAt: number): void
-}

@@ -34,6 +34,9 @@ export interface AcceptanceParts {
   readonly onWaiting: (dueAt: number) => void
 }
 
+/** A submission whose gid, if the caller gave none, has been drawn. */
+export type NamedSubmission = Submission & { readonly gid: Gid }
+
 export interface Accepted {
   readonly gid: Gid
   readonly ack: 'durable' | 'memory'
@@ -84,8 +87,8 @@ export class Acceptance {
     await this.#accepting.get(gid)?.result
   }
 
-  async submit(submission: Submission): Promise<Accepted> {
-    const gid = submission.gid ?? this.#parts.ids.gid()
+  async submit(submission: NamedSubmission): Promise<Accepted> {
+    const { gid } = submission
     const digest = hash('sha256', submission.content)
     if (this.#accepting.has(gid)) await this.#otherContentSettled(gid, digest)
     const here = this.#accepting.get(gid)?.digest ?? this.#parts.runner.get(gid)?.transaction.digest

@@ -21,7 +21,7 @@ import {
   type SubmitView,
   type TransactionView,
 } from '@counterstep/protocol'
-import { Acceptance, type Accepted } from './acceptance.ts'
+import { Acceptance, type Accepted, type NamedSubmission } from './acceptance.ts'
 import { AlarmClock } from './alarm-clock.ts'
 import { urlChecker } from './check-url.ts'
 import { Commands } from './commands.ts'
@@ -146,10 +146,7 @@ class AssembledEngine implements Engine {
     }
   }
 
-  async #submitAndWait(
-    submission: Parameters<Acceptance['submit']>[0] & { readonly gid: Gid },
-    waitMs: number,
-  ): Promise<SubmitView> {
+  async #submitAndWait(submission: NamedSubmission, waitMs: number): Promise<SubmitView> {
     const { gid } = submission
     // Opened before the accept: the end may come before the accept's answer is seen here.
     const waiter = waitMs > 0 ? this.#waiters.open(gid, waitMs) : undefined

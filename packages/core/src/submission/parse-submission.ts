@@ -7,7 +7,9 @@ import {
   CHECKPOINT_MS_MAX,
   DEADLINE_MS_MAX,
   DELAY_MS_MAX,
+  type ErrorCode,
   type Fault,
+  GID_RULE,
   type Gid,
   isGid,
   type JsonValue,
@@ -86,11 +88,7 @@ function readSubmission(
   const content = canonicalJson(own as { readonly [key: string]: JsonValue })
   if (content === undefined) return faults.add('SAGA_PAYLOAD_TOO_DEEP', '', 'is nested too deep')
   if (gid !== undefined && !isGid(gid)) {
-    faults.add(
-      'SAGA_GID_INVALID',
-      '/gid',
-      'must be 1–128 printable ASCII characters without space, quote, backslash or semicolon, and not . or ..',
-    )
+    faults.add('SAGA_GID_INVALID', '/gid', GID_RULE)
   }
   if (body.kind !== undefined && body.kind !== 'saga') {
     faults.add('SAGA_KIND_UNSUPPORTED', '/kind', 'must be "saga"')
@@ -115,30 +113,12 @@ function readDefinition(
 ): SagaDefinition {
   const retry = parseRetry(body.retry, defaults.retry, '/retry', faults)
   const headers = parseHeaders(body.headers, '/headers', faults)
-  const timeoutMs = readInteger(
-    body.timeoutMs,
-    { min: 1, max: TIMEOUT_MS_MAX },
-    { code: 'SAGA_TIMEOUT_INVALID', path: '/timeoutMs' },
-    faults,
-  )
-  const deadlineMs = readInteger(
-    body.deadlineMs,
-    { min: 1, max: DEADLINE_MS_MAX },
-    { code: 'SAGA_DEADLINE_INVALID', path: '/deadlineMs' },
-    faults,
-  )
-  const delayMs = readInteger(
-    body.delayMs,
-    { min: 0, max: DELAY_MS_MAX },
-    { code: 'SAGA_DELAY_INVALID', path: '/delayMs' },
-    faults,
-  )
-  const checkpointMs = readInteger(
-    body.checkpointMs,
-    { min: 0, max: CHECKPOINT_MS_MAX },
-    { code: 'SAGA_CHECKPOINT_INVALID', path: '/checkpointMs' },
-    faults,
-  )
+  const integer = (field: string, code: ErrorCode, min: number, max: number) =>
+    readInteger(body[field], { min, max }, { code, path: `/${field}` }, faults)
+  const timeoutMs = integer('timeoutMs', 'SAGA_TIMEOUT_INVALID', 1, TIMEOUT_MS_MAX)
+  const deadlineMs = integer('deadlineMs', 'SAGA_DEADLINE_INVALID', 1, DEADLINE_MS_MAX)
+  const delayMs = integer('delayMs', 'SAGA_DELAY_INVALID', 0, DELAY_MS_MAX)
+  const checkpointMs = integer('checkpointMs', 'SAGA_CHECKPOINT_INVALID', 0, CHECKPOINT_MS_MAX)
   return {
     kind: 'saga',
     branches: readBranches(body.branches, { retry, headers, checkUrl, faults }),
