@@ -18,6 +18,9 @@ const CORE = '@counterstep/core'
 const ENGINE = '@counterstep/engine'
 const BRANCH_HTTP = '@counterstep/branch-http'
 const SQLITE = '@counterstep/store-sqlite'
+const MYSQL = '@counterstep/store-mysql'
+const REDIS = '@counterstep/store-redis'
+const TEST_SERVERS = '@counterstep/test-servers'
 const CONFORMANCE = '@counterstep/store-conformance'
 const SERVER = '@counterstep/server'
 const SDK = '@counterstep/sdk'
@@ -38,6 +41,15 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     thirdParty: ['better-sqlite3'],
     testWorkspaces: [CONFORMANCE],
   }),
+  [MYSQL]: layer('packages/store-mysql', [CORE, PROTOCOL], {
+    thirdParty: ['mysql2'],
+    testWorkspaces: [CONFORMANCE, TEST_SERVERS],
+  }),
+  [REDIS]: layer('packages/store-redis', [CORE, PROTOCOL], {
+    thirdParty: ['ioredis'],
+    testWorkspaces: [CONFORMANCE, TEST_SERVERS],
+  }),
+  [TEST_SERVERS]: layer('packages/test-servers', []),
   [CONFORMANCE]: layer('packages/store-conformance', [CORE, PROTOCOL]),
   '@counterstep/simulator': layer('packages/simulator', [BARRIER, CORE, PROTOCOL]),
   [SERVER]: layer('packages/server', [ENGINE, CORE, PROTOCOL], {

@@ -32,6 +32,7 @@ export type {
   Store,
   StoreCapabilities,
   StoredTransaction,
+  StoreEvent,
   StoreStats,
   TransactionUpdate,
   UpdateHold,

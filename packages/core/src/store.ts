@@ -36,6 +36,15 @@ export interface Store {
   close(): Promise<void>
 }
 
+/** What a store tells its host beside its answers: for the log and, by name, for a counter. Never a password or a payload. */
+export interface StoreEvent {
+  readonly level: 'info' | 'warn' | 'error'
+  /** Kebab-case and stable, e.g. `store-tail-lost`. */
+  readonly name: string
+  readonly detail: string
+  readonly error?: unknown
+}
+
 export interface StoreCapabilities {
   /** A closed and reopened store still has its rows. */
   readonly durable: boolean

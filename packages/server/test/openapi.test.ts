@@ -95,6 +95,9 @@ describe('the OpenAPI document', () => {
       'SAGA_ROUTE_UNKNOWN', // Where there is no route.
       'SAGA_METHOD_NOT_ALLOWED', // Where there is no route.
       'SAGA_STORE_IN_USE', // At start.
+      'SAGA_STORE_NOT_DURABLE', // At start.
+      'SAGA_STORE_SCHEMA', // At start.
+      'SAGA_STORE_UNSUPPORTED', // At start.
       'SAGA_UNREACHABLE', // The SDK's.
       'SAGA_NOT_FINAL', // The SDK's.
     ]

@@ -39,6 +39,9 @@ export const STATUS_OF_CODE = {
   SAGA_STORE_UNAVAILABLE: 503,
   SAGA_STORE_CLOSED: 503,
   SAGA_STORE_IN_USE: 503,
+  SAGA_STORE_NOT_DURABLE: 503,
+  SAGA_STORE_SCHEMA: 503,
+  SAGA_STORE_UNSUPPORTED: 503,
   SAGA_CONTENDED: 503,
   // The SDK's own two; a server that met them would be between the caller and another service.
   SAGA_UNREACHABLE: 503,
