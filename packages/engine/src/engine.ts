@@ -10,6 +10,7 @@ import {
   READ_MANY_MAX,
   type RunSettings,
   type Store,
+  type StoredTransaction,
   StoreUnavailableError,
 } from '@counterstep/core'
 import {
@@ -186,11 +187,19 @@ class AssembledEngine implements Engine {
   }
 
   async get(gid: Gid): Promise<TransactionView | undefined> {
-    const run = this.#runner.get(gid)
-    if (run !== undefined && mayShow(run, this.#parts.clock.now())) return this.#runner.view(gid)
+    const { capabilities } = this.#store
+    if (!capabilities.shared && this.#maySee(gid)) return this.#runner.view(gid)
     const [row] = await this.#store.readMany([gid])
     // It may have been accepted, or have ended here, while the store was read.
-    return row === undefined ? (this.#runner.view(gid) ?? this.#acceptance.pendingView(gid)) : viewRow(row)
+    if (row === undefined) return this.#runner.view(gid) ?? this.#acceptance.pendingView(gid)
+    return this.#maySee(gid, row) ? this.#runner.view(gid) : viewRow(row)
+  }
+
+  /** Whether what runs here is at least as new as the row: another node's command may have been seen there before. */
+  #maySee(gid: Gid, row?: StoredTransaction): boolean {
+    const run = this.#runner.get(gid)
+    if (run === undefined || !mayShow(run, this.#parts.clock.now())) return false
+    return row === undefined || (run.token === row.token && run.version >= row.version)
   }
 
   list(query: ListQuery): ReturnType<EngineApi['list']> {

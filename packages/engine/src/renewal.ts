@@ -2,7 +2,10 @@ import { type Clock, RENEW_MAX, type Run, type Store, StoreUnavailableError } fr
 import type { EngineObserver } from './observer.ts'
 import type { Runner } from './runner.ts'
 
-/** Each third of a lease: the runs whose lease would end before the next but one look. */
+/**
+ * Each third of a lease: every run, so that its node learns within that time of a command that another node gave.
+ * What ends sooner than the next look is in none.
+ */
 export class Renewal {
   readonly #store: Store
   readonly #runner: Runner
@@ -31,12 +34,13 @@ export class Renewal {
 
   /** After an outage or a pause our own leases look like a dead node's: they are renewed before anything is claimed. */
   renewExpired(): Promise<void> {
-    return this.#renewBefore(this.#clock.now())
+    const now = this.#clock.now()
+    return this.#renewAmong(this.#runner.runs().filter((run) => run.leaseUntil <= now))
   }
 
   async #renewAll(): Promise<void> {
     try {
-      await this.#renewBefore(this.#clock.now() + (this.#leaseMs * 3) / 4)
+      await this.#renewAmong(this.#runner.runs())
     } catch (error: unknown) {
       // Nothing is lost by it: without a renewal no new call starts, and the next look asks again.
       const level = error instanceof StoreUnavailableError ? 'warn' : 'error'
@@ -45,8 +49,7 @@ export class Renewal {
     this.start()
   }
 
-  async #renewBefore(instant: number): Promise<void> {
-    const runs = this.#runner.runs().filter((run) => run.leaseUntil <= instant)
+  async #renewAmong(runs: readonly Run[]): Promise<void> {
     for (let from = 0; from < runs.length; from += RENEW_MAX) {
       await this.#renew(runs.slice(from, from + RENEW_MAX))
     }

@@ -30,11 +30,12 @@ describe('a command', () => {
     const [one, two] = [await bed.node(settings), await bed.node(settings)]
     const second = bed.services.defer('a', '02', 'action')
     await one.submit(sagaOf('a', 3))
-    await bed.time.advance(6_100)
     const view = await two.command('abort', 'a')
     expect(view).toMatchObject({ status: 'aborting', abort: { cause: 'requested' } })
-    await bed.time.advance(3_000)
     expect((await one.get('a'))?.status).toBe('aborting')
+    await bed.time.advance(3_000)
+    expect((await bed.row('a')).sentList).toBe('unknown')
+    expect(bed.services.callsOf('a')).toContain('03 compensate')
     second.answer('success')
     await bed.untilStatus('a', 'failed')
     expect(bed.services.callsOf('a')).toEqual([
@@ -154,6 +155,9 @@ describe('a command', () => {
     const waited = watched(one.submit(sagaOf('a'), { waitMs: 60_000 }))
     await bed.time.advance(4_000)
     expect((await two.command('stop', 'a')).status).toBe('stopped')
+    // Whoever has seen it on one node sees it on all: a final status is never taken back.
+    expect((await one.get('a'))?.status).toBe('stopped')
+    expect(one.engine.health().inFlight).toBe(1)
     await bed.time.advance(10_000)
     expect(one.engine.health().inFlight).toBe(0)
     expect(waited.value?.status).toBe('stopped')
