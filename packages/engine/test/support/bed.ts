@@ -106,6 +106,7 @@ export class TestNode {
     this.name = name
     this.clock = clock
     this.store = new FaultStore(bed.store, () => bed.time.now, durabilityClass)
+    this.store.capabilities = { durable: true, shared: true }
     this.store.isStopped = () => this.#stopped
     this.engine = createEngine({
       store: this.store,

@@ -2,6 +2,7 @@
 import {
   type DurabilityClass,
   type Store,
+  type StoreCapabilities,
   type StoredTransaction,
   StoreUnavailableError,
   type TransactionUpdate,
@@ -33,7 +34,8 @@ export class FaultStore implements Store {
   readonly name: string
   readonly durabilityClass: DurabilityClass
   readonly failover
-  readonly capabilities
+  /** A bed says that its nodes share it, as they would a database. */
+  capabilities: StoreCapabilities
   readonly calls: StoreCall[] = []
   /** What its node is: a stopped process sends nothing and sees no answer. */
   isStopped: () => Gate | undefined = () => undefined
