@@ -46,6 +46,6 @@ function isWorkspace(name: string): boolean {
 function versionFaults(manifest: Manifest): Fault[] {
   const { dependencies, devDependencies, optionalDependencies } = manifest
   return Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })
-    .filter(([, version]) => !/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version))
+    .filter(([, version]) => !/^(npm:[a-z0-9@/-]+@)?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version))
     .map(([name, version]) => ({ rule: 'exact-versions', detail: `${name} is "${version}"` }))
 }

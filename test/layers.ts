@@ -60,7 +60,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     testWorkspaces: [SDK],
   }),
   [SDK]: layer('sdk', [PROTOCOL, BARRIER], {
-    testWorkspaces: [SERVER, ENGINE, CORE, CONFORMANCE, BRANCH_HTTP, SQLITE],
+    testWorkspaces: [SERVER, ENGINE, CORE, CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS],
   }),
   '@counterstep/example-bank': layer('examples/bank', [SDK, PROTOCOL, BARRIER], {
     thirdParty: ['better-sqlite3', 'fastify'],

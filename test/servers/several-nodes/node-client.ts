@@ -1,0 +1,55 @@
+import { ERROR_MEANINGS, type ErrorCode, type SubmitRequest, type TransactionView } from '@counterstep/protocol'
+
+const ANSWER_MS_MAX = 20_000
+
+/** What a node said, or that it said nothing. */
+export type NodeAnswer =
+  | { readonly type: 'view'; readonly status: number; readonly view: TransactionView }
+  | { readonly type: 'problem'; readonly status: number; readonly code: string }
+  | { readonly type: 'none'; readonly why: 'refused' | 'lost' | 'timeout' }
+
+export interface SubmitOptions {
+  readonly waitSeconds?: number
+  readonly answerMsMax?: number
+}
+
+export function submit(url: string, request: SubmitRequest, options: SubmitOptions = {}): Promise<NodeAnswer> {
+  const { waitSeconds, answerMsMax = ANSWER_MS_MAX } = options
+  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  if (waitSeconds !== undefined) headers.prefer = `wait=${waitSeconds}`
+  return ask(`${url}/v1/transactions`, { method: 'POST', headers, body: JSON.stringify(request) }, answerMsMax)
+}
+
+export function abort(url: string, gid: string): Promise<NodeAnswer> {
+  return ask(`${url}/v1/transactions/${gid}/abort`, { method: 'POST' }, ANSWER_MS_MAX)
+}
+
+export function view(url: string, gid: string): Promise<NodeAnswer> {
+  return ask(`${url}/v1/transactions/${gid}`, {}, ANSWER_MS_MAX)
+}
+
+/** A 503 that docs/errors.md tells a caller to send again. */
+export function isRetryable(answer: NodeAnswer): boolean {
+  if (answer.type !== 'problem' || answer.status !== 503) return false
+  return ERROR_MEANINGS[answer.code as ErrorCode] === 'unavailable'
+}
+
+async function ask(url: string, init: RequestInit, answerMsMax: number): Promise<NodeAnswer> {
+  try {
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(answerMsMax) })
+    const { status } = response
+    const body = (await response.json()) as TransactionView & { readonly code: string }
+    return status < 300 ? { type: 'view', status, view: body } : { type: 'problem', status, code: body.code }
+  } catch (error: unknown) {
+    return { type: 'none', why: reasonOf(error) }
+  }
+}
+
+/** fetch reports a lost connection as a TypeError; anything else is a fault of the test. */
+function reasonOf(error: unknown): 'refused' | 'lost' | 'timeout' {
+  if (error instanceof DOMException && error.name === 'TimeoutError') return 'timeout'
+  if (!(error instanceof TypeError)) throw error
+  const { cause } = error
+  const isRefused = cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED'
+  return isRefused ? 'refused' : 'lost'
+}

@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+const MAIN = join(import.meta.dirname, '../../../packages/cli/src/main.ts')
+const READY_MS_MAX = 30_000
+const LOG_LINES_MAX = 200
+
+export type NodeFlags = Readonly<Record<string, string | number>>
+
+export interface Ending {
+  readonly code: number | null
+  readonly tookMs: number
+}
+
+/** A real `counterstep serve` on loopback, stopped and hurt by its own process id. */
+export class NodeProcess {
+  readonly #child: ChildProcess
+  readonly #exited: Promise<number | null>
+  readonly #log: string[] = []
+  #url = ''
+
+  private constructor(flags: NodeFlags) {
+    const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)])
+    this.#child = spawn(process.execPath, [MAIN, 'serve', '--ready-json', ...args], {
+      env: { PATH: process.env.PATH },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#exited = once(this.#child, 'exit').then(([code]) => code as number | null)
+    // No test leaves a process behind, however it ends.
+    const killIt = () => this.#child.kill('SIGKILL')
+    process.once('exit', killIt)
+    void this.#exited.finally(() => process.off('exit', killIt))
+  }
+
+  static async start(flags: NodeFlags): Promise<NodeProcess> {
+    const node = new NodeProcess({ port: 0, 'log-level': 'warn', ...flags })
+    node.#url = await node.#ready()
+    return node
+  }
+
+  get url(): string {
+    return this.#url
+  }
+
+  get port(): number {
+    return Number(new URL(this.#url).port)
+  }
+
+  /** The last lines that it printed. */
+  get log(): readonly string[] {
+    return this.#log
+  }
+
+  get isAlive(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null
+  }
+
+  freeze(): void {
+    this.#child.kill('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.#child.kill('SIGCONT')
+  }
+
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await this.#exited
+  }
+
+  /** Asks it to stop, and waits for its end. */
+  async stop(): Promise<Ending> {
+    const startedAt = performance.now()
+    this.#child.kill('SIGTERM')
+    const code = await this.#exited
+    return { code, tookMs: performance.now() - startedAt }
+  }
+
+  #ready(): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const fail = (why: string) => reject(new Error(`a node ${why}\n${this.#log.join('\n')}`))
+      const timer = setTimeout(() => {
+        this.#child.kill('SIGKILL')
+        fail('was not ready in time')
+      }, READY_MS_MAX)
+      const onLine = (line: string) => {
+        if (this.#log.push(line) > LOG_LINES_MAX) this.#log.shift()
+        if (!line.startsWith('{"url":')) return
+        clearTimeout(timer)
+        resolve((JSON.parse(line) as { readonly url: string }).url)
+      }
+      for (const stream of [this.#child.stdout, this.#child.stderr]) {
+        if (stream !== null) createInterface({ input: stream }).on('line', onLine)
+      }
+      void this.#exited.then((code) => {
+        clearTimeout(timer)
+        fail(`exited with ${code}`)
+      })
+    })
+  }
+}
