@@ -37,12 +37,7 @@ const BROKEN_IMPORTS = [
   ['a simulator that imports the engine', 'packages/simulator', "import '@counterstep/engine'", 'layers'],
   ['a cli that imports the bench', 'packages/cli', "import '@counterstep/bench'", 'layers'],
   ['an example that imports the cli', 'examples/bank', "import 'counterstep'", 'layers'],
-  [
-    'a store that imports another',
-    'packages/store-sqlite',
-    "import '@counterstep/store-mysql'",
-    'layers',
-  ],
+  ['a store that imports another', 'packages/store-sqlite', "import '@counterstep/store-mysql'", 'layers'],
   [
     'an import of another source',
     'packages/engine',

@@ -1,3 +1,5 @@
+import type { StoreFamily } from './store-target.ts'
+
 /** What one setting's text turned into: a value, or what is wrong with it. */
 export type Parsed<Value> = { readonly value: Value } | { readonly problem: string }
 
@@ -11,6 +13,10 @@ export interface Setting<Value> {
   /** In the words that `parse` understands. */
   readonly fallback: string
   readonly parse: (text: string) => Parsed<Value>
+  /** The stores that it is for; absent: whatever the store. */
+  readonly stores?: readonly StoreFamily[]
+  /** Its flag stands alone and means `true`. */
+  readonly isSwitch?: true
 }
 
 export function setting<Value>(
@@ -21,6 +27,22 @@ export function setting<Value>(
 ): Setting<Value> {
   const variable = `COUNTERSTEP_${flag.toUpperCase().replaceAll('-', '_')}`
   return { flag, variable, help, fallback: String(fallback), parse }
+}
+
+/** A setting that is refused by name when the store is another one: set in vain, it would be a misunderstanding. */
+export function forStores<Value>(stores: readonly StoreFamily[], setting: Setting<Value>): Setting<Value> {
+  return { ...setting, stores }
+}
+
+/** `--flag` alone turns it on; its variable says true or false. */
+export function switchSetting(flag: string, help: string): Setting<boolean> {
+  return { ...setting(flag, 'false', help, trueOrFalse), isSwitch: true }
+}
+
+function trueOrFalse(text: string): Parsed<boolean> {
+  return text === 'true' || text === 'false'
+    ? { value: text === 'true' }
+    : { problem: 'must be true or false' }
 }
 
 export function wholeNumber(min: number, max: number): (text: string) => Parsed<number> {

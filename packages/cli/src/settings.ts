@@ -2,6 +2,7 @@ import { CLAIM_MAX } from '@counterstep/core'
 import { DEFAULT_SETTINGS } from '@counterstep/engine'
 import { CHECKPOINT_MS_MAX, RETRY_CAP_MS_MAX, RETRY_LIMIT_MAX, TIMEOUT_MS_MAX } from '@counterstep/protocol'
 import { decimal, nonEmpty, oneOf, orWord, type Parsed, setting, wholeNumber } from './setting.ts'
+import { STORE_SETTINGS } from './store-settings.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -11,14 +12,7 @@ const { retry } = DEFAULT_SETTINGS
 export const SETTINGS = {
   host: setting('host', '127.0.0.1', 'address to listen on', nonEmpty),
   port: setting('port', 8470, 'port to listen on; 0 takes a free one', portNumber),
-  data: setting('data', '.data', 'folder of the embedded store', nonEmpty),
-  store: setting('store', '', 'sqlite:PATH, or a path; default counterstep.db in the data folder', storePath),
-  synchronous: setting(
-    'sqlite-synchronous',
-    'full',
-    'full: an acknowledged write survives power loss; normal: up to 2 s may be lost',
-    oneOf('full', 'normal'),
-  ),
+  ...STORE_SETTINGS,
   logLevel: setting(
     'log-level',
     'info',
@@ -118,19 +112,4 @@ function portNumber(text: string): Parsed<number> {
     return { problem: 'was set by Kubernetes for a service of this name; set enableServiceLinks: false' }
   }
   return wholeNumber(0, 65_535)(text)
-}
-
-/** An empty answer means the default file in the data folder. */
-function storePath(text: string): Parsed<string> {
-  const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(text)?.[1]?.toLowerCase()
-  const path = scheme === 'sqlite' ? text.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '') : text
-  if (scheme !== undefined && scheme !== 'sqlite') {
-    return { problem: `names the store "${scheme}", and this version has only sqlite` }
-  }
-  if (scheme === 'sqlite' && path === '') return { problem: 'names no file' }
-  if (path === ':memory:') return { problem: 'must be a file: a store in memory forgets' }
-  if (path.startsWith('//') || /[?#]/.test(path)) {
-    return { problem: 'must be sqlite: and a path, with no host and no parameters' }
-  }
-  return { value: path }
 }

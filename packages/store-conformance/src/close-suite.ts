@@ -99,9 +99,9 @@ async function sharesRows(left: Store, right: Store): Promise<void> {
   const row = await claimed(right, 'a', 60_000)
   assert.deepEqual(await read(left, 'a'), row)
   assert.deepEqual(await dueGids(left, 10), [])
-  await saved(left, updateOf(row, { type: 'command' }, { status: 'aborting' }))
+  const { version } = await saved(left, updateOf(row, { type: 'command' }, { status: 'aborting' }))
   const [renewed] = (await right.renew([{ gid: row.gid, token: row.token }], 60_000)).renewed
-  assert.equal(renewed?.version, row.version + 1)
+  assert.equal(renewed?.version, version)
   const gids = Array.from({ length: 40 }, (_, i) => `shared-${i}`)
   await Promise.all(gids.map((gid, i) => (i % 2 === 0 ? left : right).create(aDueTransaction(gid))))
   const taken = await Promise.all([left, right, left, right].map((store) => dueGids(store, 20, 60_000)))

@@ -5,6 +5,7 @@ import {
   aDueTransaction,
   asGid,
   aTransaction,
+  BRIEF_LEASE_MS,
   claimed,
   created,
   digestOf,
@@ -81,10 +82,10 @@ export function createSuite(test: DefineTest): void {
   })
 
   test('a create sent again after another owner has claimed the row is told that it exists', async (store, bed) => {
-    const transaction = aTransaction('order-1', { hold: { type: 'owned', leaseMs: bed.leaseMs } })
+    const transaction = aTransaction('order-1', { hold: { type: 'owned', leaseMs: BRIEF_LEASE_MS } })
     await created(store, transaction)
-    await bed.pass(store, bed.leaseMs)
-    await claimed(store, 'order-1', bed.leaseMs)
+    await bed.pass(store, BRIEF_LEASE_MS)
+    await claimed(store, 'order-1', 10_000)
     assert.equal((await store.create(transaction)).type, 'exists')
   })
 

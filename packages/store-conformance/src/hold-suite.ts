@@ -5,6 +5,7 @@ import {
   aDueTransaction,
   asGid,
   aTransaction,
+  BRIEF_LEASE_MS,
   claimed,
   created,
   drawToken,
@@ -72,10 +73,10 @@ export function holdSuite(test: DefineTest): void {
   })
 
   test('a finished row is not live: nobody claims it, renews it or changes it', async (store, bed) => {
-    const row = await created(store, aTransaction('a', { hold: { type: 'owned', leaseMs: bed.leaseMs } }))
+    const row = await created(store, aTransaction('a', { hold: { type: 'owned', leaseMs: BRIEF_LEASE_MS } }))
     const end = await saved(store, updateOf(row, { type: 'finish', retentionMs: 3_600_000 }))
     assert.deepEqual([end.status, end.owned, end.dueAt], ['succeeded', false, end.updatedAt + 3_600_000])
-    await bed.pass(store, bed.leaseMs)
+    await bed.pass(store, BRIEF_LEASE_MS)
     assert.deepEqual(await dueGids(store, 10), [])
     const claim = { gid: end.gid, token: drawToken(), leaseMs: 1, formatMax: FORMAT }
     assert.deepEqual(await store.claim(claim), { type: 'refused', reason: 'final' })
@@ -117,9 +118,9 @@ export function holdSuite(test: DefineTest): void {
     ] as const
     for (const hold of holds) {
       for (const count of [1, 2]) {
-        row = await claimed(store, 'a', bed.leaseMs)
+        row = await claimed(store, 'a', BRIEF_LEASE_MS)
         assert.equal(row.claimsWithoutProgress, count)
-        await bed.pass(store, bed.leaseMs)
+        await bed.pass(store, BRIEF_LEASE_MS)
       }
       assert.equal((await saved(store, updateOf(row, hold))).claimsWithoutProgress, 0)
     }

@@ -31,11 +31,12 @@ export function newRow(transaction: NewTransaction, now: number): StoredTransact
 export function updatedRow(
   row: StoredTransaction,
   update: TransactionUpdate,
+  version: number,
   now: number,
 ): StoredTransaction {
   return {
     ...row,
-    version: row.version + 1,
+    version,
     writeId: update.writeId,
     status: update.status,
     format: update.format,
@@ -67,13 +68,18 @@ function heldAfter(
 }
 
 /** `updatedAt` stays: a claim says nothing new about the transaction. */
-export function claimedRow(row: StoredTransaction, token: string, dueAt: number): StoredTransaction {
+export function claimedRow(
+  row: StoredTransaction,
+  token: string,
+  version: number,
+  dueAt: number,
+): StoredTransaction {
   return {
     ...row,
     token,
     owned: true,
     dueAt,
-    version: row.version + 1,
+    version,
     epoch: row.epoch + 1,
     claimsWithoutProgress: row.claimsWithoutProgress + 1,
     sentList: sentListAfterClaim(row.sentList),

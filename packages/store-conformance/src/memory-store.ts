@@ -28,9 +28,18 @@ import { type Gid, isFinalStatus, type UnfinishedStatus } from '@counterstep/pro
 import { listRows } from './memory-list.ts'
 import { claimedRow, isHeld, isLive, newRow, updatedRow } from './memory-row.ts'
 
+export interface MemoryStoreOptions {
+  readonly now?: () => number
+  /** The version after a claim or an update; a store that can lose its tail takes max(version + 1, now). */
+  readonly raise?: (version: number, now: number) => number
+}
+
 /** The reference: what every store must do, without any of the means. Each method is one atomic step. */
-export function memoryStore({ now = Date.now }: { readonly now?: () => number } = {}): Store {
-  return new MemoryStore(now)
+export function memoryStore({
+  now = Date.now,
+  raise = (version) => version + 1,
+}: MemoryStoreOptions = {}): Store {
+  return new MemoryStore(now, raise)
 }
 
 class MemoryStore implements Store {
@@ -40,10 +49,12 @@ class MemoryStore implements Store {
   readonly capabilities = { durable: false, shared: false }
   readonly #rows = new Map<Gid, StoredTransaction>()
   readonly #now: () => number
+  readonly #raise: (version: number, now: number) => number
   #isClosed = false
 
-  constructor(now: () => number) {
+  constructor(now: () => number, raise: (version: number, now: number) => number) {
     this.#now = now
+    this.#raise = raise
   }
 
   async create(transaction: NewTransaction): Promise<CreateResult> {
@@ -75,7 +86,7 @@ class MemoryStore implements Store {
     if (isSameWrite(row, update)) return { type: 'saved', version: row.version, now }
     // A final row takes no write, not even under its own version.
     if (row.version !== update.version || !isLive(row)) return { type: 'conflict', version: row.version }
-    const saved = updatedRow(row, update, now)
+    const saved = updatedRow(row, update, this.#raise(row.version, now), now)
     this.#rows.set(row.gid, saved)
     return { type: 'saved', version: saved.version, now }
   }
@@ -104,7 +115,7 @@ class MemoryStore implements Store {
       .filter((row) => isLive(row) && row.dueAt <= now && row.dueAt < PARKED_AT && row.format <= formatMax)
       .sort((a, b) => a.dueAt - b.dueAt)
       .slice(0, limit)
-      .map((row, index) => claimedRow(row, tokens[index] ?? '', now + leaseMs))
+      .map((row, i) => claimedRow(row, tokens[i] ?? '', this.#raise(row.version, now), now + leaseMs))
     for (const row of claimed) this.#rows.set(row.gid, row)
     return { now, claimed }
   }
@@ -117,7 +128,7 @@ class MemoryStore implements Store {
     if (row.dueAt >= PARKED_AT) return { type: 'refused', reason: 'parked' }
     if (isHeld(row, now)) return { type: 'refused', reason: 'held' }
     if (row.format > formatMax) return { type: 'refused', reason: 'format' }
-    const transaction = claimedRow(row, token, now + leaseMs)
+    const transaction = claimedRow(row, token, this.#raise(row.version, now), now + leaseMs)
     this.#rows.set(gid, transaction)
     return { type: 'claimed', transaction, now }
   }

@@ -34,11 +34,12 @@ export class TestBed {
 
   /** Long enough to act under, short enough to wait for where only real time passes. */
   get leaseMs(): number {
-    return this.#hasExactClock ? 10_000 : 400
+    return this.#hasExactClock ? 10_000 : 1_000
   }
 
+  /** Long enough to read a row that has just finished, short enough to wait for its end. */
   get retentionMs(): number {
-    return this.#hasExactClock ? 60_000 : 50
+    return this.#hasExactClock ? 60_000 : 1_000
   }
 
   /** Returns when the store's clock shows at least `ms` more; exactly `ms` more where it is the suite's. */

@@ -11,6 +11,8 @@ import type { Gid, Status } from '@counterstep/protocol'
 let drawn = 0
 
 export const FORMAT = 1
+/** A lease that the test lets end before it does anything else. */
+export const BRIEF_LEASE_MS = 50
 
 export function asGid(text: string): Gid {
   return text as Gid
@@ -93,10 +95,18 @@ function statusUnder(hold: UpdateHold, status: Status): Status {
   return hold.type === 'finish' ? 'succeeded' : status
 }
 
+/** Any greater version will do, as long as the answer and the row tell the same one. */
 export async function saved(store: Store, update: TransactionUpdate): Promise<StoredTransaction> {
   const result = await store.update(update)
-  assert.equal(result.type, 'saved')
-  return read(store, update.gid)
+  assert.ok(result.type === 'saved', `not saved: ${result.type}`)
+  assertRaised(result.version, update.version)
+  const row = await read(store, update.gid)
+  assert.equal(result.version, row.version)
+  return row
+}
+
+export function assertRaised(version: number, before: number): void {
+  assert.ok(Number.isSafeInteger(version) && version > before, `version ${version} after ${before}`)
 }
 
 export async function finished(
@@ -109,14 +119,37 @@ export async function finished(
 }
 
 export async function claimed(store: Store, gid: string, leaseMs: number): Promise<StoredTransaction> {
+  const { version } = await read(store, gid)
   const result = await store.claim({ gid: asGid(gid), token: drawToken(), leaseMs, formatMax: FORMAT })
   assert.ok(result.type === 'claimed', `refused: ${result.type === 'refused' && result.reason}`)
+  assertRaised(result.transaction.version, version)
+  assert.deepEqual(await read(store, gid), result.transaction)
   return result.transaction
 }
 
 export async function dueGids(store: Store, limit: number, leaseMs = 10_000): Promise<readonly Gid[]> {
   const { claimed } = await store.claimDue({ limit, leaseMs, tokens: drawTokens(limit), formatMax: FORMAT })
   return claimed.map((row) => row.gid)
+}
+
+/**
+ * Purges finished rows whose retention is over until none is left, and tells how many each call counted. A store may
+ * let such rows expire by itself and count only what it clears away after them.
+ */
+export async function purgeAll(
+  store: Store,
+  gids: readonly string[],
+  limit: number,
+): Promise<readonly number[]> {
+  const present = (await store.readMany(gids.map(asGid))).length
+  const counts: number[] = []
+  do counts.push((await store.purgeFinished(limit)).purged)
+  while (counts.at(-1) !== 0 && counts.length <= gids.length)
+  assert.ok(counts.every((count) => count <= limit))
+  const total = counts.reduce((sum, count) => sum + count, 0)
+  assert.ok(present <= total && total <= gids.length, `purged ${total}, of which ${present} could be read`)
+  assert.deepEqual(await store.readMany(gids.map(asGid)), [])
+  return counts
 }
 
 export async function rejectsWith(code: string, call: () => Promise<unknown>): Promise<void> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { DefineTest } from './test-bed.ts'
 import {
   aDueTransaction,
+  assertRaised,
   aTransaction,
   claimed,
   created,
@@ -29,14 +30,14 @@ export function updateSuite(test: DefineTest): void {
     )
     const result = await store.update(update)
     assert.ok(result.type === 'saved')
-    assert.equal(result.version, 2)
+    assertRaised(result.version, row.version)
     const { token, writeId, status, format, progress, retrying, attention } = update
     const after = await read(store, 'a')
     assert.deepEqual(after, {
       ...row,
       ...{ token, writeId, status, format, progress, retrying, attention },
       sentList: 'unknown',
-      version: 2,
+      version: result.version,
       updatedAt: after.updatedAt,
     })
     assert.ok(after.updatedAt >= row.updatedAt + 20 && after.updatedAt <= result.now)
@@ -61,9 +62,9 @@ export function updateSuite(test: DefineTest): void {
   test('an update of another version is a conflict and touches nothing', async (store) => {
     const row = await created(store, aTransaction('a'))
     const now = await saved(store, updateOf(row, { type: 'keep' }))
-    for (const version of [1, 3, 99]) {
+    for (const version of [row.version, now.version - 1, now.version + 1, now.version + 97]) {
       const result = await store.update(updateOf(now, { type: 'keep' }, { version, progress: 'x' }))
-      assert.deepEqual(result, { type: 'conflict', version: 2 })
+      assert.deepEqual(result, { type: 'conflict', version: now.version })
     }
     assert.deepEqual(await read(store, 'a'), now)
   })
@@ -96,6 +97,7 @@ export function updateSuite(test: DefineTest): void {
     const again = await store.update(finish)
     assert.ok(again.type === 'saved')
     assert.equal(again.version, end.version)
+    assert.deepEqual(await read(store, 'a'), end)
   })
 
   test('an update sent again after a later one is a conflict', async (store) => {
