@@ -3,8 +3,19 @@ import { defineConfig } from 'vitest/config'
 const timeouts = { testTimeout: 30_000, hookTimeout: 60_000 }
 const exclude = ['**/node_modules/**', '**/dist/**']
 
+/** Tests that need database servers. Only they pay for the start of these. */
+const onServers = [
+  'packages/store-mysql/test/**/*.test.ts',
+  'packages/store-redis/test/**/*.test.ts',
+  'packages/test-servers/test/**/*.test.ts',
+  'sdk/test/servers/**/*.test.ts',
+  'test/servers/**/*.test.ts',
+]
+
 export default defineConfig({
   test: {
+    // A server may take its time to stop.
+    teardownTimeout: 60_000,
     projects: [
       { test: { name: 'repository', include: ['test/*.test.ts'], exclude, ...timeouts } },
       {
@@ -18,7 +29,16 @@ export default defineConfig({
             'bench/test/**/*.test.ts',
             'test/*/**/*.test.ts',
           ],
+          exclude: [...exclude, ...onServers],
+          ...timeouts,
+        },
+      },
+      {
+        test: {
+          name: 'servers',
+          include: onServers,
           exclude,
+          globalSetup: ['packages/test-servers/src/vitest/global-setup.ts'],
           ...timeouts,
         },
       },

@@ -1,4 +1,5 @@
 // `npm start`: installs what is missing, then plays the demo on the pinned Node. Runs on any Node from 20 on.
+// `npm start -- --help` shows its own options and those of the server that it starts.
 import { spawn } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -7,11 +8,28 @@ import { findNode, nodeEnvironment } from './pinned-node.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
+const HELP = `npm start -- [options]           plays two transfers between two banks, then goes on serving
+
+  --once                       end after the two transfers
+  --port N                     port of the orchestrator; the banks take the next two (8470)
+  --data DIR                   folder of everything that is kept (.data)
+  --help                       print this
+
+The orchestrator that it starts may also be run alone, by node packages/cli/src/main.ts:
+
+`
+
 function start() {
+  const given = process.argv.slice(2)
   ensureInstalled(root)
   const node = findNode(root)
   const follow = pathToFileURL(join(root, 'scripts', 'follow-parent.mjs')).href
-  const args = ['--import', follow, join(root, 'scripts', 'demo.ts'), ...process.argv.slice(2)]
+  const isHelp = given.includes('--help') || given.includes('-h')
+  const program = isHelp
+    ? [join(root, 'packages', 'cli', 'src', 'main.ts'), 'serve', '--help']
+    : [join(root, 'scripts', 'demo.ts'), ...given]
+  if (isHelp) process.stdout.write(HELP)
+  const args = ['--import', follow, ...program]
   const demo = spawn(node, args, {
     cwd: process.cwd(),
     env: nodeEnvironment(node),

@@ -20,6 +20,8 @@ export function testParts(root, node) {
     command('types of tests', 120_000, tool('typescript/bin/tsc', '-p', 'tsconfig.tests.json'), context),
     suite('repository rules', 120_000, vitest('repository'), context),
     suite('packages and end to end', 900_000, vitest('packages'), context),
+    // The first run on a machine may install servers and download one.
+    suite('stores on real servers', 900_000, vitest('servers'), context),
     withTemporaryFolder('npm start -- --once', (folder) =>
       command('npm start -- --once', 120_000, [...start, '--data', folder], context).run(),
     ),

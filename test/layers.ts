@@ -49,14 +49,14 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     thirdParty: ['ioredis'],
     testWorkspaces: [CONFORMANCE, TEST_SERVERS],
   }),
-  [TEST_SERVERS]: layer('packages/test-servers', []),
+  [TEST_SERVERS]: layer('packages/test-servers', [], { thirdParty: ['vitest'] }),
   [CONFORMANCE]: layer('packages/store-conformance', [CORE, PROTOCOL]),
   '@counterstep/simulator': layer('packages/simulator', [BARRIER, CORE, PROTOCOL]),
   [SERVER]: layer('packages/server', [ENGINE, CORE, PROTOCOL], {
     thirdParty: ['@fastify/swagger', '@fastify/swagger-ui', 'fastify', 'pino', 'prom-client', 'zod'],
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE],
   }),
-  counterstep: layer('packages/cli', [SERVER, ENGINE, CORE, PROTOCOL, SQLITE, BRANCH_HTTP], {
+  counterstep: layer('packages/cli', [SERVER, ENGINE, CORE, PROTOCOL, SQLITE, MYSQL, REDIS, BRANCH_HTTP], {
     testWorkspaces: [SDK],
   }),
   [SDK]: layer('sdk', [PROTOCOL, BARRIER], {
@@ -65,16 +65,22 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   '@counterstep/example-bank': layer('examples/bank', [SDK, PROTOCOL, BARRIER], {
     thirdParty: ['better-sqlite3', 'fastify'],
   }),
-  '@counterstep/bench': layer('bench', [SDK], { thirdParty: ['autocannon', 'fastify', 'undici'] }),
+  '@counterstep/bench': layer('bench', [SDK, TEST_SERVERS], {
+    thirdParty: ['autocannon', 'fastify', 'ioredis', 'mysql2', 'undici'],
+  }),
 }
 
 /** Entries of a workspace that may import what the rest of it may not. */
 export const THIRD_PARTY_ENTRIES: Readonly<Record<string, string>> = {
   [PROTOCOL]: 'packages/protocol/src/schemas',
+  [TEST_SERVERS]: 'packages/test-servers/src/vitest/',
 }
 
-/** Modules that may import what is not written down: the store's driver is the user's choice. */
-export const COMPUTED_IMPORTS: ReadonlySet<string> = new Set(['packages/store-sqlite/src/sqlite-worker.ts'])
+/** Modules that may import what is not written down: the user's choice of a driver, the test's choice of a store. */
+export const COMPUTED_IMPORTS: ReadonlySet<string> = new Set([
+  'packages/store-sqlite/src/sqlite-worker.ts',
+  'packages/store-conformance/src/open-store-at.ts',
+])
 
 function layer(
   folder: string,

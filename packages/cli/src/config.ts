@@ -1,13 +1,29 @@
-import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import { assert } from '@counterstep/core'
 import type { EngineSettings } from '@counterstep/engine'
+import { readLine } from './command-line.ts'
+import { COMMANDS, type CommandName, type SettingName, settingsOf } from './commands.ts'
 import { SETTINGS, type SettingValues } from './settings.ts'
+import {
+  type Connection,
+  connection,
+  type Sources,
+  type StoreConfig,
+  storeConfig,
+  storeProblems,
+  storeWarnings,
+} from './store-config.ts'
+import {
+  type GivenPassword,
+  PASSWORD_FILE_VARIABLE,
+  PASSWORD_VARIABLE,
+  readPassword,
+} from './store-password.ts'
 
 /** Everything `serve` needs to know from outside, checked. */
 export interface ServeConfig {
   readonly host: string
   readonly port: number
-  readonly store: { readonly path: string; readonly synchronous: 'FULL' | 'NORMAL' }
+  readonly store: StoreConfig
   readonly logLevel: SettingValues['logLevel']
   /** Print one line {"url": …} on stdout when listening, for a harness that starts us. */
   readonly readyJson: boolean
@@ -16,86 +32,78 @@ export interface ServeConfig {
   readonly warnings: readonly string[]
 }
 
+/** A sqlite store is migrated by who opens it. */
+export type MigrateConfig = Connection | { readonly type: 'sqlite' }
+
 export type Command =
   | { readonly type: 'serve'; readonly config: ServeConfig }
-  | { readonly type: 'help' }
+  | { readonly type: 'migrate'; readonly config: MigrateConfig }
+  | { readonly type: 'help'; readonly of: CommandName }
   | { readonly type: 'version' }
   /** Every problem at once, each a sentence that names its flag or variable. */
   | { readonly type: 'refused'; readonly problems: readonly string[] }
 
 type Environment = Readonly<Record<string, string | undefined>>
-type SettingName = keyof typeof SETTINGS
-
-const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[]
 
 /** The only place that reads the environment. A flag wins over its variable. */
 export function readCommand(args: readonly string[], environment: Environment = process.env): Command {
   const line = readLine(args)
-  if (line.switches.has('help')) return { type: 'help' }
+  const type = line.command ?? 'serve'
+  if (line.switches.has('help')) return { type: 'help', of: type }
   if (line.switches.has('version')) return { type: 'version' }
-  const values = readValues(line.values, environment)
-  const problems = [...line.problems, ...values.problems, ...contradictions(values.known, environment)]
-  if (problems.length > 0 || !isComplete(values.known)) return { type: 'refused', problems }
-  return { type: 'serve', config: toConfig(values.known, line.switches.has('ready-json'), environment) }
-}
-
-interface Line {
-  readonly values: ReadonlyMap<string, string>
-  readonly switches: ReadonlySet<string>
-  readonly problems: readonly string[]
-}
-
-const SWITCHES = ['help', 'version', 'ready-json'] as const
-
-// parseArgs in its strict form throws at the first fault; its tokens let us name them all.
-function readLine(args: readonly string[]): Line {
-  const flags = SETTING_NAMES.map((name) => SETTINGS[name].flag)
-  const { tokens } = parseArgs({
-    args: [...args],
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-    options: {
-      ...Object.fromEntries(flags.map((flag) => [flag, { type: 'string' as const }])),
-      ...Object.fromEntries(SWITCHES.map((flag) => [flag, { type: 'boolean' as const }])),
-    },
-  })
-  const values = new Map<string, string>()
-  const switches = new Set<string>()
-  const commands: string[] = []
-  const problems: string[] = []
-  for (const token of tokens) {
-    if (token.kind === 'positional') commands.push(token.value)
-    if (token.kind !== 'option') continue
-    if (SWITCHES.some((name) => name === token.name)) switches.add(token.name)
-    else if (!flags.includes(token.name)) problems.push(`${token.rawName} is no option; see --help.`)
-    else if (token.value === undefined) problems.push(`${token.rawName} needs a value.`)
-    else values.set(token.name, token.value)
+  const { known, sources, problems } = readValues(settingsOf(type), line.values, environment)
+  const secret = readPassword(environment)
+  const password = 'problem' in secret ? undefined : secret.value
+  problems.unshift(...line.problems)
+  if ('problem' in secret) problems.push(secret.problem)
+  problems.push(...storeProblems(known, sources, password))
+  if (type === 'serve') problems.push(...contradictions(known, environment))
+  if (problems.length > 0) return { type: 'refused', problems }
+  if (type === 'migrate' && hasAll(known, COMMANDS.migrate)) {
+    const { store } = known
+    return {
+      type,
+      config: store.family === 'sqlite' ? { type: 'sqlite' } : connection(store, known, password),
+    }
   }
-  const [command, ...more] = commands
-  if (command === undefined) problems.push('Say what to do: counterstep serve.')
-  else if (command !== 'serve') problems.push(`"${command}" is no command; there is serve.`)
-  if (more.length > 0) problems.push(`Nothing may follow serve but options: ${more.join(' ')}`)
-  return { values, switches, problems }
+  assert(hasAll(known, COMMANDS.serve), 'a setting is neither known nor refused')
+  const found = { values: known, sources, password }
+  return { type: 'serve', config: toConfig(found, line.switches.has('ready-json'), environment) }
 }
 
-function readValues(flags: ReadonlyMap<string, string>, environment: Environment) {
+interface Found {
+  readonly values: SettingValues
+  readonly sources: Sources
+  readonly password: GivenPassword | undefined
+}
+
+function readValues(
+  names: readonly SettingName[],
+  flags: ReadonlyMap<string, string>,
+  environment: Environment,
+) {
   const known: { [Name in SettingName]?: unknown } = {}
+  const sources = new Map<SettingName, string>()
   const problems: string[] = []
-  for (const name of SETTING_NAMES) {
+  for (const name of names) {
     const { flag, variable, fallback, parse } = SETTINGS[name]
     const fromLine = flags.get(flag)
-    const fromEnvironment = environment[variable]
-    const parsed = parse(fromLine ?? fromEnvironment ?? fallback)
+    // An empty variable is what Compose makes of an unset one.
+    const given = fromLine ?? (environment[variable] || undefined)
     const source = fromLine === undefined ? variable : `--${flag}`
+    const parsed = parse(given ?? fallback)
     if ('problem' in parsed) problems.push(`${source} ${parsed.problem}.`)
     else known[name] = parsed.value
+    if (given !== undefined) sources.set(name, source)
   }
-  return { known: known as Partial<SettingValues>, problems }
+  return { known: known as Partial<SettingValues>, sources, problems }
 }
 
-function isComplete(values: Partial<SettingValues>): values is SettingValues {
-  return SETTING_NAMES.every((name) => name in values)
+function hasAll<Name extends SettingName>(
+  values: Partial<SettingValues>,
+  names: readonly Name[],
+): values is Partial<SettingValues> & Pick<SettingValues, Name> {
+  return names.every((name) => name in values)
 }
 
 /** Rules between settings, each checked when both sides are known. */
@@ -108,23 +116,25 @@ function contradictions(values: Partial<SettingValues>, environment: Environment
   if (pollMs !== undefined && leaseMs !== undefined && pollMs > leaseMs) {
     problems.push(`--poll-ms (${pollMs}) must not be over --lease-ms (${leaseMs}).`)
   }
-  if (environment.AWS_LAMBDA_FUNCTION_NAME !== undefined) {
+  if (values.store?.family === 'sqlite' && environment.AWS_LAMBDA_FUNCTION_NAME !== undefined) {
     problems.push('The embedded store is refused on Lambda: its disk is lost with the function.')
   }
   return problems
 }
 
-function toConfig(values: SettingValues, readyJson: boolean, environment: Environment): ServeConfig {
-  const path = values.store === '' ? join(values.data, 'counterstep.db') : values.store
-  const synchronous = values.synchronous === 'full' ? 'FULL' : 'NORMAL'
+function toConfig(
+  { values, sources, password }: Found,
+  readyJson: boolean,
+  environment: Environment,
+): ServeConfig {
   return Object.freeze({
     host: values.host,
     port: values.port,
-    store: Object.freeze({ path: resolve(path), synchronous }),
+    store: storeConfig(values, password),
     logLevel: values.logLevel,
     readyJson,
     engine: toEngineSettings(values),
-    warnings: Object.freeze(warnings(values, environment)),
+    warnings: Object.freeze([...warnings(values, environment), ...storeWarnings(values, sources)]),
   })
 }
 
@@ -155,7 +165,8 @@ function toEngineSettings(values: SettingValues): EngineSettings {
 }
 
 function warnings(values: SettingValues, environment: Environment): string[] {
-  const variables = new Set<string>(SETTING_NAMES.map((name) => SETTINGS[name].variable))
+  const variables = new Set(Object.values(SETTINGS).map(({ variable }) => variable))
+  for (const variable of [PASSWORD_VARIABLE, PASSWORD_FILE_VARIABLE]) variables.add(variable)
   // No reason to refuse: Kubernetes adds variables of its own for a service called counterstep.
   const unknown = Object.keys(environment)
     .filter((name) => name.startsWith('COUNTERSTEP_') && !variables.has(name))

@@ -1,19 +1,63 @@
+import { type CommandName, settingsOf } from './commands.ts'
 import { SETTINGS } from './settings.ts'
+import { PASSWORD_FILE_VARIABLE, PASSWORD_VARIABLE } from './store-password.ts'
 
-export function helpText(): string {
-  const rows = Object.values(SETTINGS).map(
-    ({ flag, help, fallback }) => `  --${flag.padEnd(24)} ${help}${fallback === '' ? '' : ` (${fallback})`}`,
-  )
+const STORES = [
+  'Stores',
+  '  sqlite:PATH, or a path                         embedded; one process',
+  '  mysql://USER@HOST:PORT/DATABASE, mariadb://…   several processes; its tables come from counterstep migrate',
+  '  redis://HOST:PORT, rediss://…                  several processes',
+  '  redis-cluster://HOST:PORT,HOST:PORT,…, rediss-cluster://…',
+  `  The password: ${PASSWORD_VARIABLE}, or ${PASSWORD_FILE_VARIABLE} (names a file), or`,
+  '  in the URL by COUNTERSTEP_STORE. Options show in the list of processes, so there is none for it.',
+]
+
+const SERVE = [
+  'counterstep serve [options]     runs the orchestrator',
+  'counterstep migrate [options]   creates or updates the tables of a MySQL store; see migrate --help',
+]
+
+const MIGRATE = [
+  'counterstep migrate --store mysql://ADMIN@HOST:PORT/DATABASE [options]',
+  '',
+  'Creates or updates the tables that serve needs, as a user who may do that; serve itself gets by with',
+  'SELECT, INSERT, UPDATE and DELETE on them. Safe to repeat, and beside running servers. sqlite and redis',
+  'need none of it.',
+]
+
+const SIGNALS =
+  'Instants and spans are in milliseconds. SIGTERM and SIGINT stop it within 10 s; a second one at once.'
+
+export function helpText(command: CommandName): string {
+  const isServe = command === 'serve'
   return [
-    'counterstep serve [options]    runs the orchestrator on the embedded store',
+    ...(isServe ? SERVE : MIGRATE),
     '',
-    ...rows,
-    `  --${'ready-json'.padEnd(24)} print {"url": …} on one line of stdout when listening`,
-    `  --${'help'.padEnd(24)} print this`,
-    `  --${'version'.padEnd(24)} print the version`,
+    ...settingsOf(command).map((name) => settingRow(SETTINGS[name])),
+    ...(isServe ? [row('ready-json', 'print {"url": …} on one line of stdout when listening')] : []),
+    row('help', 'print this'),
+    row('version', 'print the version'),
     '',
-    'Each option may come from the environment: --lease-ms is COUNTERSTEP_LEASE_MS. The option wins.',
-    'Instants and spans are in milliseconds. SIGTERM and SIGINT stop it within 10 s; a second one at once.',
+    ...STORES,
+    '',
+    'Each option may come from the environment: --store-tls is COUNTERSTEP_STORE_TLS. The option wins.',
+    ...(isServe ? [SIGNALS] : []),
     '',
   ].join('\n')
+}
+
+interface ShownSetting {
+  readonly flag: string
+  readonly help: string
+  readonly fallback: string
+  readonly stores?: readonly string[]
+}
+
+function settingRow({ flag, help, fallback, stores }: ShownSetting): string {
+  const only = stores === undefined ? '' : ` [${stores.join(', ')}]`
+  return row(flag, `${help}${fallback === '' ? '' : ` (${fallback})`}${only}`)
+}
+
+function row(flag: string, help: string): string {
+  return `  --${flag.padEnd(26)} ${help}`
 }

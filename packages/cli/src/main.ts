@@ -1,19 +1,24 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
 import { createLogger, type Logger } from '@counterstep/server'
-import { readCommand, type ServeConfig } from './config.ts'
+import { type MigrateConfig, readCommand, type ServeConfig } from './config.ts'
 import { helpText } from './help-text.ts'
+import { migrate } from './migrate.ts'
 import { type Serving, serve } from './serve.ts'
+import { describeFailure } from './start-failure.ts'
 import { onStopSignals } from './stop-signals.ts'
 
 /** A stop that takes longer than this is cut: whoever runs us will kill us at 10 s. */
 const STOP_MS_MAX = 9_500
 
 function main(): void {
-  const command = readCommand(process.argv.slice(2))
+  const args = process.argv.slice(2)
+  // Takes the arguments out of the list of processes, since a URL with a login may hold a password.
+  if (args.some((text) => text.includes('@'))) process.title = 'counterstep'
+  const command = readCommand(args)
   switch (command.type) {
     case 'help':
-      process.stdout.write(helpText())
+      process.stdout.write(helpText(command.of))
       return
     case 'version':
       process.stdout.write(`${version()}\n`)
@@ -21,6 +26,9 @@ function main(): void {
     case 'refused':
       process.stderr.write(command.problems.map((problem) => `counterstep: ${problem}\n`).join(''))
       process.exitCode = 1
+      return
+    case 'migrate':
+      void runMigrate(command.config)
       return
     case 'serve':
       void run(command.config)
@@ -30,28 +38,57 @@ function main(): void {
 async function run(config: ServeConfig): Promise<void> {
   const logger = createLogger({ level: config.logLevel })
   const die = (error: unknown, message: string): void => {
-    logger.error({ err: error }, message)
+    logger.error(error === undefined ? {} : { err: error }, message)
     process.exit(1)
   }
   // Neither may go on: what they left half done is unknown, and a restart knows what to do.
   process.on('uncaughtException', (error) => die(error, 'uncaught exception'))
   process.on('unhandledRejection', (error) => die(error, 'unhandled rejection'))
+  // A driver that forgets its promise would else end this as if all were well.
+  process.on('beforeExit', () => die(undefined, 'there is nothing left to wait for'))
+  const stopping = new AbortController()
   const starting = serve({
     config,
     logger,
     version: version(),
+    signal: stopping.signal,
     onBroken: (error) => die(error, 'the store cannot go on'),
   })
   onStopSignals(
     process,
-    (signal) => void stop(signal, starting, logger),
+    (signal) => {
+      stopping.abort()
+      void stop(signal, starting, logger)
+    },
     (code) => process.exit(code),
   )
   try {
     const { url } = await starting
     if (config.readyJson) process.stdout.write(`${JSON.stringify({ url })}\n`)
   } catch (error) {
-    die(error, `cannot start: ${reasonOf(error, config)}`)
+    if (isAbort(error)) return
+    const { code, sentence } = startFailure(error, config)
+    logger.error(code === undefined ? { err: error } : { code }, `cannot start: ${sentence}`)
+    process.exit(1)
+  }
+}
+
+async function runMigrate(config: MigrateConfig): Promise<void> {
+  process.exitCode = 1
+  const stopping = new AbortController()
+  onStopSignals(
+    process,
+    () => stopping.abort(),
+    (code) => process.exit(code),
+  )
+  const say = (line: string) => process.stderr.write(`counterstep: ${line}\n`)
+  try {
+    process.stdout.write(`${await migrate({ config, signal: stopping.signal, onProgress: say })}\n`)
+    process.exitCode = 0
+  } catch (error) {
+    say(isAbort(error) ? 'stopped; migrate may be run again' : describeFailure(error).sentence)
+    // What is under way at the server is not waited for: its connection ends with this process.
+    process.exit(1)
   }
 }
 
@@ -65,18 +102,24 @@ async function stop(signal: string, starting: Promise<Serving>, logger: Logger):
   try {
     await (await starting).stop()
   } catch (error) {
-    logger.error({ err: error }, 'the stop was not clean')
-    process.exit(1)
+    if (!isAbort(error)) {
+      logger.error({ err: error }, 'the stop was not clean')
+      process.exit(1)
+    }
   }
   logger.info({}, 'stopped')
   process.exit(0)
 }
 
-function reasonOf(error: unknown, { host, port }: ServeConfig): string {
-  if (!(error instanceof Error)) return String(error)
-  const code = 'code' in error ? error.code : undefined
-  if (code === 'EADDRINUSE') return `port ${port} of ${host} is taken; choose another with --port`
-  return error.message
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError'
+}
+
+function startFailure(error: unknown, { host, port }: ServeConfig) {
+  const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+  return isTaken
+    ? { code: 'EADDRINUSE', sentence: `port ${port} of ${host} is taken; choose another with --port` }
+    : describeFailure(error)
 }
 
 function version(): string {

@@ -1,11 +1,23 @@
 import type { AddressInfo } from 'node:net'
 import { httpBranchCaller } from '@counterstep/branch-http'
 import type { Store } from '@counterstep/core'
-import { createEngine, type Engine, nodeClock, nodeIds } from '@counterstep/engine'
-import { buildApp, createRegistry, type Logger, logEvents, prometheusObserver } from '@counterstep/server'
-import { openSqliteStore } from '@counterstep/store-sqlite'
+import { createEngine, nodeClock, nodeIds } from '@counterstep/engine'
+import {
+  buildApp,
+  countStoreEvents,
+  createRegistry,
+  type Logger,
+  logEvents,
+  prometheusObserver,
+  type Registry,
+} from '@counterstep/server'
 import { closeApp } from './close-app.ts'
 import type { ServeConfig } from './config.ts'
+import { durabilityWarnings } from './durability-warnings.ts'
+import { openStore } from './open-store.ts'
+import { describeFailure } from './start-failure.ts'
+import { isForced } from './store-config.ts'
+import { waitForStore } from './wait-for-store.ts'
 
 /** How long branch calls may go on after a stop was asked; all of a stop takes at most 10 s. */
 const DRAIN_MS = 8_000
@@ -14,6 +26,8 @@ export interface ServeDeps {
   readonly config: ServeConfig
   readonly logger: Logger
   readonly version: string
+  /** Ends a start that still waits for its store; once it listens, `stop` does. */
+  readonly signal: AbortSignal
   /** The store cannot go on; nothing of this process can. */
   readonly onBroken: (error: unknown) => void
 }
@@ -24,7 +38,7 @@ export interface Serving {
   stop(): Promise<void>
 }
 
-/** The composition root: the one place that picks a store and puts the parts together. */
+/** The composition root: puts the parts together. */
 export async function serve(deps: ServeDeps): Promise<Serving> {
   const closers: (() => Promise<void>)[] = []
   // Last opened, first closed; and all of it, whatever fails on the way.
@@ -43,13 +57,14 @@ export async function serve(deps: ServeDeps): Promise<Serving> {
 }
 
 async function open(deps: ServeDeps, closers: (() => Promise<void>)[]): Promise<string> {
-  const { config, logger, version, onBroken } = deps
+  const { config, logger, version } = deps
   for (const warning of config.warnings) logger.warn({}, warning)
-  const store = await openSqliteStore({ ...config.store, onBroken })
+  const registry = createRegistry()
+  const store = await storeOf(deps, registry)
   closers.push(() => store.close())
+  for (const warning of durabilityWarnings(store)) logger.warn({}, warning)
   const branches = httpBranchCaller()
   closers.push(() => branches.close())
-  const registry = createRegistry()
   const engine = createEngine({
     store,
     branches,
@@ -58,20 +73,33 @@ async function open(deps: ServeDeps, closers: (() => Promise<void>)[]): Promise<
     observer: prometheusObserver(registry, logEvents(logger)),
     settings: config.engine,
   })
-  const app = buildApp({ engine, store, registry, logger, version })
+  const app = buildApp({ engine, store, storeForced: isForced(config.store), registry, logger, version })
   closers.push(() => closeApp(app))
   // Pushed last, so closed first: while calls finish, the listening app answers 503 to new work.
   closers.push(() => engine.close(DRAIN_MS))
   await engine.start()
   await app.listen({ host: config.host, port: config.port })
   const url = urlOf(app.server.address())
-  logger.info({ url, ...describeStore(store, engine), file: config.store.path, version }, 'listening')
+  const { name, durabilityClass, failover } = store
+  logger.info(
+    { url, store: name, durabilityClass, failover, place: config.store.place, version },
+    'listening',
+  )
   return url
 }
 
-function describeStore(store: Store, engine: Engine) {
-  const { durabilityClass, failover } = engine.health().store
-  return { store: store.name, durabilityClass, failover }
+function storeOf({ config, logger, signal, onBroken }: ServeDeps, registry: Registry): Promise<Store> {
+  const { place, waitMs } = config.store
+  const onEvent = countStoreEvents(registry, logEvents(logger))
+  return waitForStore(() => openStore(config.store, { onBroken, onEvent }), {
+    waitMs,
+    signal,
+    onRetry: (error, waitedMs) =>
+      logger.warn(
+        { place, waitedMs, waitMs, reason: describeFailure(error).sentence },
+        'waiting for the store',
+      ),
+  })
 }
 
 function urlOf(address: AddressInfo | string | null): string {

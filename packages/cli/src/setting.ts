@@ -1,4 +1,4 @@
-import type { StoreFamily } from './store-target.ts'
+export type StoreFamily = 'sqlite' | 'mysql' | 'redis'
 
 /** What one setting's text turned into: a value, or what is wrong with it. */
 export type Parsed<Value> = { readonly value: Value } | { readonly problem: string }
@@ -72,6 +72,13 @@ export function orWord<Value, Meaning>(
     const parsed = parse(text)
     return 'problem' in parsed ? { problem: `${parsed.problem}, or "${word}"` } : parsed
   }
+}
+
+/** An empty text means that the setting is not set, and what then holds is for its user to say. */
+export function orUnset<Value>(
+  parse: (text: string) => Parsed<Value>,
+): (text: string) => Parsed<Value | undefined> {
+  return (text) => (text === '' ? { value: undefined } : parse(text))
 }
 
 export function oneOf<const Word extends string>(...words: readonly Word[]): (text: string) => Parsed<Word> {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { readCommand, type ServeConfig } from '../src/config.ts'
 import { helpText } from '../src/help-text.ts'
 import { SETTINGS } from '../src/settings.ts'
+import type { SqliteConfig } from '../src/store-config.ts'
 
 type Environment = Readonly<Record<string, string>>
 
@@ -11,6 +12,11 @@ function configOf(args: readonly string[], environment: Environment = {}): Serve
   const command = readCommand(['serve', ...args], environment)
   if (command.type !== 'serve') throw new Error(JSON.stringify(command))
   return command.config
+}
+
+function sqliteOf({ store }: ServeConfig): SqliteConfig {
+  if (store.type !== 'sqlite') throw new Error(store.type)
+  return store
 }
 
 function problemsOf(args: readonly string[], environment: Environment = {}): readonly string[] {
@@ -23,7 +29,8 @@ describe('the configuration without any setting', () => {
 
   it('listens on loopback, keeps its data in .data, and is class A', () => {
     expect(config).toMatchObject({ host: '127.0.0.1', port: 8470, logLevel: 'info', readyJson: false })
-    expect(config.store).toEqual({ path: resolve('.data/counterstep.db'), synchronous: 'FULL' })
+    const path = resolve('.data/counterstep.db')
+    expect(config.store).toEqual({ type: 'sqlite', path, place: path, synchronous: 'FULL', waitMs: 0 })
     expect(config.warnings).toEqual([])
   })
 
@@ -42,12 +49,12 @@ describe('a setting', () => {
   const ACCEPTED: readonly (readonly [string, string, (config: ServeConfig) => unknown, unknown])[] = [
     ['port', '0', (config) => config.port, 0],
     ['host', '::1', (config) => config.host, '::1'],
-    ['data', '/var/lib/x', (config) => config.store.path, resolve('/var/lib/x/counterstep.db')],
-    ['store', '/var/lib/a.db', (config) => config.store.path, resolve('/var/lib/a.db')],
-    ['store', 'sqlite:/var/lib/a.db', (config) => config.store.path, resolve('/var/lib/a.db')],
-    ['store', 'sqlite:///var/lib/a.db', (config) => config.store.path, resolve('/var/lib/a.db')],
-    ['store', 'sqlite:a.db', (config) => config.store.path, resolve('a.db')],
-    ['sqlite-synchronous', 'normal', (config) => config.store.synchronous, 'NORMAL'],
+    ['data', '/var/lib/x', (config) => config.store.place, resolve('/var/lib/x/counterstep.db')],
+    ['store', '/var/lib/a.db', (config) => config.store.place, resolve('/var/lib/a.db')],
+    ['store', 'sqlite:/var/lib/a.db', (config) => config.store.place, resolve('/var/lib/a.db')],
+    ['store', 'sqlite:///var/lib/a.db', (config) => config.store.place, resolve('/var/lib/a.db')],
+    ['store', 'sqlite:a.db', (config) => config.store.place, resolve('a.db')],
+    ['sqlite-synchronous', 'normal', (config) => sqliteOf(config).synchronous, 'NORMAL'],
     ['log-level', 'silent', (config) => config.logLevel, 'silent'],
     ['retention-ms', 'never', (config) => config.engine.retentionMs, 'never'],
     ['retention-ms', '60000', (config) => config.engine.retentionMs, 60_000],
@@ -73,7 +80,6 @@ describe('a setting', () => {
     ['port', '', 'whole number'],
     ['port', 'tcp://10.0.0.1:8470', 'Kubernetes'],
     ['host', ' ', 'must not be empty'],
-    ['store', 'mysql://root@db/x', '"mysql"'],
     ['store', 'sqlite:', 'names no file'],
     ['store', ':memory:', 'forgets'],
     ['store', 'sqlite://host/a.db', 'no host'],
@@ -100,6 +106,10 @@ describe('a setting', () => {
     expect(configOf(['--port', '1'], { COUNTERSTEP_PORT: '2' }).port).toBe(1)
   })
 
+  it('is not taken from an empty variable', () => {
+    expect(configOf([], { COUNTERSTEP_PORT: '', COUNTERSTEP_STORE_ACCEPT_CLASS_C: '' }).port).toBe(8470)
+  })
+
   it('that is wrong in the environment is named by its variable', () => {
     expect(problemsOf(['serve'], { COUNTERSTEP_PORT: 'x' })[0]).toMatch(/^COUNTERSTEP_PORT /)
   })
@@ -121,8 +131,7 @@ describe('the command line', () => {
     ]
     const problems = problemsOf(args, { COUNTERSTEP_LEASE_MS: '1', COUNTERSTEP_LOG_LEVEL: 'loud' })
     for (const name of [
-      '"fly"',
-      'away',
+      'The first word is no command; there is serve and migrate.',
       '--port',
       '--speed',
       '--retry-cap-ms',
@@ -131,19 +140,33 @@ describe('the command line', () => {
     ]) {
       expect(problems.some((problem) => problem.includes(name))).toBe(true)
     }
-    expect(problems).toHaveLength(7)
+    expect(problems).toHaveLength(6)
   })
 
   it('without a command is refused', () => {
-    expect(problemsOf([])).toEqual(['Say what to do: counterstep serve.'])
+    expect(problemsOf([])).toEqual(['Say what to do: counterstep serve, or counterstep migrate.'])
   })
 
   it('takes no value for one that is missing', () => {
     expect(problemsOf(['serve', '--port'])).toEqual(['--port needs a value.'])
   })
 
+  it('has no short options', () => {
+    expect(problemsOf(['serve', '-abc'])).toEqual(['Options start with two dashes; see --help.'])
+  })
+
+  it('of migrate takes none of the options of serve', () => {
+    expect(problemsOf(['migrate', '--port', '1'])).toEqual([
+      '--port is no option of migrate; see migrate --help.',
+    ])
+    expect(problemsOf(['migrate', '--ready-json'])).toEqual([
+      '--ready-json is no option of migrate; see migrate --help.',
+    ])
+  })
+
   it('asks for help or the version without anything else being right', () => {
-    expect(readCommand(['--help'], { COUNTERSTEP_PORT: 'x' })).toEqual({ type: 'help' })
+    expect(readCommand(['--help'], { COUNTERSTEP_PORT: 'x' })).toEqual({ type: 'help', of: 'serve' })
+    expect(readCommand(['migrate', '--help'], {})).toEqual({ type: 'help', of: 'migrate' })
     expect(readCommand(['--version'], {})).toEqual({ type: 'version' })
   })
 
@@ -169,13 +192,27 @@ describe('a configuration that is odd', () => {
     expect(problemsOf(['serve'], { AWS_LAMBDA_FUNCTION_NAME: 'f' })[0]).toContain('Lambda')
   })
 
+  it('may use another store on Lambda', () => {
+    const environment = { AWS_LAMBDA_FUNCTION_NAME: 'f', COUNTERSTEP_STORE: 'mysql://u@db/x' }
+    expect(problemsOf(['serve'], environment)).toEqual([])
+  })
+
   it('is refused when it polls less often than its leases end', () => {
     expect(problemsOf(['serve', '--poll-ms', '2000', '--lease-ms', '1000'])).toHaveLength(1)
   })
 })
 
 describe('the help text', () => {
-  it('names every setting', () => {
-    for (const { flag } of Object.values(SETTINGS)) expect(helpText()).toContain(`--${flag} `)
+  it('names every setting, and the variables of the password', () => {
+    for (const { flag } of Object.values(SETTINGS)) expect(helpText('serve')).toContain(`--${flag} `)
+    for (const command of ['serve', 'migrate'] as const) {
+      expect(helpText(command)).toContain('COUNTERSTEP_STORE_PASSWORD,')
+      expect(helpText(command)).toContain('COUNTERSTEP_STORE_PASSWORD_FILE')
+    }
+  })
+
+  it('of migrate names what migrate takes, and nothing else', () => {
+    const flags = [...helpText('migrate').matchAll(/^ {2}--([a-z-]+)/gm)].map(([, flag]) => flag)
+    expect(flags).toEqual(['store', 'store-tls', 'store-tls-ca', 'store-wait-ms', 'help', 'version'])
   })
 })

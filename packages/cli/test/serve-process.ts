@@ -43,8 +43,23 @@ export class ServeProcess {
   }
 
   /** Resolves when a log line with that message has been printed. */
-  async logged(message: string): Promise<void> {
-    while (!this.stdout.some((line) => line.includes(`"msg":"${message}`))) await this.#nextLine()
+  logged(message: string): Promise<void> {
+    return this.printed(`"msg":"${message}`)
+  }
+
+  /** Resolves when that text has been printed. */
+  async printed(text: string): Promise<void> {
+    while (!this.output.includes(text)) await this.#nextLine()
+  }
+
+  get pid(): number {
+    if (this.#child.pid === undefined) throw new Error('it did not start')
+    return this.#child.pid
+  }
+
+  /** All that it has printed. */
+  get output(): string {
+    return [...this.stdout, ...this.stderr].join('\n')
   }
 
   signal(signal: NodeJS.Signals): void {
@@ -61,7 +76,7 @@ export class ServeProcess {
   async #nextLine(): Promise<void> {
     const streams = [this.#child.stdout, this.#child.stderr].filter((stream) => stream !== null)
     const ended = this.#ended.then(() => {
-      throw new Error(`it has ended: ${[...this.stdout, ...this.stderr].join('\n')}`)
+      throw new Error(`it has ended: ${this.output}`)
     })
     await Promise.race([...streams.map((stream) => once(stream, 'data')), ended])
     await new Promise((resolve) => setImmediate(resolve))

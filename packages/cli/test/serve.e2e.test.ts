@@ -1,47 +1,27 @@
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TransactionView } from '@counterstep/protocol'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type BranchService, startBranchService, submit } from './branch-service.ts'
 import { ServeProcess } from './serve-process.ts'
 
 let folder = ''
-const branches: Server[] = []
+const branches: BranchService[] = []
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'counterstep-serve-'))
 })
 
 afterEach(async () => {
-  for (const branch of branches.splice(0)) {
-    branch.closeAllConnections()
-    branch.close()
-  }
+  for (const branch of branches.splice(0)) branch.close()
   await rm(folder, { recursive: true, force: true })
 })
 
-/** A participant that answers 200 after `answerMs`, or never. `called` resolves with its first call. */
-async function branchService(answerMs: number | 'never' = 0) {
-  const server = createServer()
-  branches.push(server)
-  const called = once(server, 'request')
-  server.on('request', (_request, response) => {
-    if (answerMs !== 'never') setTimeout(() => response.end('{}'), answerMs)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/go`, called }
-}
-
-async function submit(url: string, body: object, waitSeconds = 0): Promise<Response> {
-  return fetch(`${url}/v1/transactions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', prefer: `wait=${waitSeconds}` },
-    body: JSON.stringify(body),
-  })
+async function branchService(answerMs: number | 'never' = 0): Promise<BranchService> {
+  const branch = await startBranchService(answerMs)
+  branches.push(branch)
+  return branch
 }
 
 it('starts, runs a saga, and stops cleanly on SIGTERM', async () => {
@@ -67,7 +47,7 @@ it('prints nothing on stdout but JSON, and says at start what it stores on and h
     store: 'sqlite',
     durabilityClass: 'A',
     failover: 'none',
-    file: join(folder, 'counterstep.db'),
+    place: join(folder, 'counterstep.db'),
   })
 })
 
@@ -140,7 +120,14 @@ it('refuses a store that another process has, and names the file', async () => {
   const first = await ServeProcess.listening(folder)
   const second = new ServeProcess(['serve', '--port', '0', '--data', folder])
   expect((await second.ended()).code).toBe(1)
-  expect(second.stdout.join('\n')).toContain(join(folder, 'counterstep.db'))
+  expect(second.stdout).toHaveLength(1)
+  expect(JSON.parse(second.stdout[0] ?? '')).toEqual(
+    expect.objectContaining({
+      code: 'SAGA_STORE_IN_USE',
+      msg: expect.stringContaining(join(folder, 'counterstep.db')),
+    }),
+  )
+  expect(second.stdout[0]).not.toContain('"stack"')
   first.process.signal('SIGTERM')
   expect((await first.process.ended()).code).toBe(0)
 })
@@ -168,9 +155,18 @@ it('prints every fault of its configuration on stderr, and starts nothing', asyn
 
 it('warns in its log when it listens beyond loopback', async () => {
   const { process } = await ServeProcess.listening(folder, '--host', '0.0.0.0')
-  expect(process.stdout.join('\n')).toContain('There is no authentication yet')
   process.signal('SIGTERM')
   await process.ended()
+  expect(process.output).toContain('There is no authentication yet')
+})
+
+it('warns in its log of what its store may lose', async () => {
+  const { process, url } = await ServeProcess.listening(folder, '--sqlite-synchronous', 'normal')
+  const ready = await (await fetch(`${url}/health/ready`)).json()
+  expect(ready).toMatchObject({ store: { durabilityClass: 'B', failover: 'none', forced: false } })
+  process.signal('SIGTERM')
+  await process.ended()
+  expect(process.output).toContain('The store is class B: a power loss may take the last 2 s')
 })
 
 it('prints its version and its help', async () => {

@@ -264,6 +264,14 @@ export const problemSchema = z
   .readonly()
   .describe('RFC 9457.')
 
+export const rootSchema = z
+  .object({
+    name: z.literal('counterstep'),
+    version: z.string(),
+    links: z.object({ docs: z.string(), openApi: z.string(), ready: z.string() }).readonly(),
+  })
+  .readonly()
+
 export const livenessSchema = z.object({ status: z.literal('live') }).readonly()
 
 export const readinessSchema = z
@@ -276,7 +284,10 @@ export const readinessSchema = z
         durabilityClass: z
           .enum(['A', 'B', 'C'])
           .describe('A: survives power loss. B: up to 2 s may be lost then. C: may be lost on a crash.'),
-        failover: z.enum(['none', 'lossless', 'lossy']),
+        failover: z
+          .enum(['none', 'lossless', 'lossy'])
+          .describe('What a failover of the database may lose; none: there is no failover.'),
+        forced: z.boolean().describe('Opened by a switch that forces what is refused otherwise.'),
       })
       .readonly(),
     inFlight: count,
@@ -300,6 +311,7 @@ export const NAMED_SCHEMAS = {
   TransactionPage: transactionPageSchema,
   Fault: faultSchema,
   Problem: problemSchema,
+  Root: rootSchema,
   Liveness: livenessSchema,
   Readiness: readinessSchema,
 } as const satisfies Readonly<Record<string, z.ZodType>>

@@ -22,6 +22,7 @@ import { metricsRoute } from './routes/metrics.ts'
 import { openApiRoute } from './routes/open-api.ts'
 import { readyRoute } from './routes/ready.ts'
 import { retryRoute } from './routes/retry.ts'
+import { rootRoute } from './routes/root.ts'
 import { stopRoute } from './routes/stop.ts'
 import { submitRoute } from './routes/submit.ts'
 import { DEFAULT_SERVER_LIMITS, PARAM_LENGTH_MAX, type ServerLimits } from './server-limits.ts'
@@ -30,6 +31,8 @@ export interface AppDeps {
   readonly engine: EngineApi
   /** For the gauges of the store; without one they are left out. */
   readonly store?: Pick<Store, 'stats'>
+  /** The store was opened by a switch that forces what is refused otherwise; /health/ready shows it. Default: no. */
+  readonly storeForced?: boolean
   /** The one that `prometheusObserver` writes to. Default: a fresh one. */
   readonly registry?: Registry
   /** Default: silent. */
@@ -53,7 +56,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   if (deps.logRequests === true) app.addHook('onResponse', logAnswer(logger))
   registerEngineGauges(registry, deps.engine)
   if (deps.store !== undefined) registerStoreGauges(registry, deps.store)
-  registerRoutes(app, deps.engine, limits, registry, deps.version ?? '0.1.0')
+  registerRoutes(app, deps, limits, registry)
   return app
 }
 
@@ -87,10 +90,9 @@ function createApp(limits: ServerLimits, logger: Logger): FastifyInstance {
 
 function registerRoutes(
   app: FastifyInstance,
-  engine: EngineApi,
+  { engine, storeForced = false, version = '0.1.0' }: AppDeps,
   { handlerTimeoutMs }: ServerLimits,
   registry: Registry,
-  version: string,
 ): void {
   const document = openApiDocument(OPERATIONS, version)
   app.register(submitRoute(engine))
@@ -99,8 +101,9 @@ function registerRoutes(
   app.register(abortRoute(engine, handlerTimeoutMs))
   app.register(retryRoute(engine, handlerTimeoutMs))
   app.register(stopRoute(engine, handlerTimeoutMs))
+  app.register(rootRoute(version))
   app.register(liveRoute)
-  app.register(readyRoute(engine))
+  app.register(readyRoute(engine, storeForced))
   app.register(metricsRoute(registry, handlerTimeoutMs))
   app.register(openApiRoute(document))
   app.register(docsRoute(document))

@@ -8,6 +8,7 @@ import { metricsOperation } from './routes/metrics.ts'
 import { openApiOperation } from './routes/open-api.ts'
 import { readyOperation } from './routes/ready.ts'
 import { retryOperation } from './routes/retry.ts'
+import { rootOperation } from './routes/root.ts'
 import { stopOperation } from './routes/stop.ts'
 import { submitOperation } from './routes/submit.ts'
 
@@ -19,6 +20,7 @@ export const OPERATIONS: readonly Operation[] = [
   abortOperation,
   retryOperation,
   stopOperation,
+  rootOperation,
   liveOperation,
   readyOperation,
   metricsOperation,

@@ -177,6 +177,7 @@ describe('every answer fits the document', () => {
         [path, 422, { ...call, payload: 'x' }, {}],
       ] as const
     }),
+    ['/', 200, { url: '/' }, {}],
     ['/health/live', 200, { url: '/health/live' }, {}],
     ['/health/ready', 200, { url: '/health/ready' }, {}],
     ['/openapi.json', 200, { url: '/openapi.json' }, {}],

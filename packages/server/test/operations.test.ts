@@ -1,6 +1,6 @@
 import { CounterstepError } from '@counterstep/protocol'
 import { describe, expect, it, vi } from 'vitest'
-import { buildApp, createRegistry, logEvents, prometheusObserver } from '../src/index.ts'
+import { buildApp, countStoreEvents, createRegistry, logEvents, prometheusObserver } from '../src/index.ts'
 import { READY, scriptedEngine } from './scripted-engine.ts'
 
 const STATS = {
@@ -20,7 +20,18 @@ describe('health', () => {
   it('is ready, with the store and its class', async () => {
     const answer = await buildApp({ engine: scriptedEngine() }).inject({ url: '/health/ready' })
     expect(answer.statusCode).toBe(200)
-    expect(answer.json()).toEqual({ status: 'ready', store: READY.store, inFlight: 3, inFlightMax: 4096 })
+    expect(answer.json()).toEqual({
+      status: 'ready',
+      store: { ...READY.store, forced: false },
+      inFlight: 3,
+      inFlightMax: 4096,
+    })
+  })
+
+  it('says that the store was forced', async () => {
+    const app = buildApp({ engine: scriptedEngine(), storeForced: true })
+    const answer = await app.inject({ url: '/health/ready' })
+    expect(answer.json()).toMatchObject({ store: { name: 'memory', forced: true } })
   })
 
   const reasons = [
@@ -37,6 +48,20 @@ describe('health', () => {
       expect(answer.json()).toMatchObject({ code, status: 503, reason, store: READY.store, inFlight: 3 })
     })
   }
+})
+
+describe('GET /', () => {
+  it('says what this is, and links to what is there', async () => {
+    const app = buildApp({ engine: scriptedEngine(), version: '1.2.3' })
+    const answer = await app.inject({ url: '/' })
+    expect(answer.statusCode).toBe(200)
+    const { links, ...rest } = answer.json()
+    expect(rest).toEqual({ name: 'counterstep', version: '1.2.3' })
+    expect(Object.values(links)).toEqual(['/docs', '/openapi.json', '/health/ready'])
+    for (const url of Object.values<string>(links)) {
+      expect((await app.inject({ url })).statusCode).toBe(200)
+    }
+  })
 })
 
 describe('GET /metrics', () => {
@@ -107,5 +132,21 @@ describe('GET /metrics', () => {
     expect(text).toContain('{level="warn",event="other"} 100')
     expect(lines).toHaveLength(200)
     expect(lines[0]).toEqual({ event: 'event-0', message: 'event-0' })
+  })
+  it('counts the events of the store by at most 50 names, and passes each on to the log', async () => {
+    const registry = createRegistry()
+    const lines: unknown[] = []
+    const note = (fields: object, message: string) => void lines.push({ ...fields, message })
+    const onEvent = countStoreEvents(registry, logEvents({ info: note, warn: note, error: note }))
+    for (let index = 0; index < 60; index += 1) {
+      onEvent({ level: 'warn', name: `store-event-${index}`, detail: 'why' })
+    }
+    const text = await registry.getSingleMetricAsString('counterstep_store_events_total')
+    const counted = text.split('\n').filter((line) => line.startsWith('counterstep'))
+    expect(counted).toHaveLength(51)
+    expect(counted).toContain('counterstep_store_events_total{name="store-event-0"} 1')
+    expect(counted).toContain('counterstep_store_events_total{name="other"} 10')
+    expect(lines).toHaveLength(60)
+    expect(lines[0]).toEqual({ event: 'store-event-0', detail: 'why', message: 'store-event-0' })
   })
 })

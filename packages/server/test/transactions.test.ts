@@ -248,7 +248,7 @@ describe('unknown places', () => {
   it('are 404, with a body of any kind', async () => {
     const app = buildApp({ engine: scriptedEngine() })
     for (const options of [
-      { url: '/' },
+      { url: '/v2' },
       { method: 'POST', url: '/v2/x', payload: '<x>' },
     ] as InjectOptions[]) {
       const answer = await app.inject(options)

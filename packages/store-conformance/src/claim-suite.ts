@@ -128,7 +128,7 @@ export function claimSuite(test: DefineTest): void {
   test('claimDue returns the rows as they are after the claim', async (store, bed) => {
     const { version } = await created(store, aDueTransaction('a', { definition: 'd', progress: 'p' }))
     const tokens = drawTokens(3)
-    const span = bed.startSpan(store)
+    const assertWithin = await bed.startSpan(store)
     const result = await store.claimDue({ limit: 3, leaseMs: 5_000, tokens, formatMax: FORMAT })
     assert.deepEqual(result.claimed, [await read(store, 'a')])
     const [row] = result.claimed

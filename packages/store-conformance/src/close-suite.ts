@@ -4,6 +4,7 @@ import type { DefineTest } from './test-bed.ts'
 import {
   aDueTransaction,
   aTransaction,
+  BRIEF_LEASE_MS,
   claimed,
   created,
   drawToken,
@@ -79,9 +80,9 @@ export function closeSuite(test: DefineTest): void {
 
   test('after reopening an interrupted row can be claimed and its old owner is fenced', async (store, bed) => {
     if (!store.capabilities.durable) return
-    const row = await created(store, aTransaction('a', { hold: { type: 'owned', leaseMs: bed.leaseMs } }))
+    const row = await created(store, aTransaction('a', { hold: { type: 'owned', leaseMs: BRIEF_LEASE_MS } }))
     const again = await bed.reopen(store)
-    await bed.pass(again, bed.leaseMs)
+    await bed.pass(again, BRIEF_LEASE_MS)
     assert.deepEqual(await dueGids(again, 10), ['a'])
     assert.equal((await again.update(updateOf(row, { type: 'keep' }))).type, 'fenced')
     assert.equal((await read(again, 'a')).sentList, 'unknown')

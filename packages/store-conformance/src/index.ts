@@ -1,5 +1,7 @@
-export { memoryStore } from './memory-store.ts'
+export { type MemoryStoreOptions, memoryStore } from './memory-store.ts'
 export type { ModelStep } from './model-run.ts'
 export { MODEL_STEP_MAX, runAgainstModel } from './model-run.ts'
+export type { StorePlace } from './race-messages.ts'
+export { type StoreRacesOptions, storeRaces } from './race-suite.ts'
 export type { ConformanceOptions, OpenRequest, Runner } from './runner.ts'
 export { storeConformance } from './store-conformance.ts'

@@ -3,12 +3,14 @@ import {
   type NewTransaction,
   PARKED_AT,
   type Store,
+  type StoredTransaction,
   type TransactionUpdate,
   type UpdateHold,
 } from '@counterstep/core'
 import { Model } from './model.ts'
+import { ModelClock } from './model-clock.ts'
 import type { ConformanceOptions } from './runner.ts'
-import { asGid, aTransaction, drawToken, drawTokens, FORMAT } from './transactions.ts'
+import { asGid, assertRaised, aTransaction, drawToken, drawTokens, FORMAT } from './transactions.ts'
 
 /** One random step: what, on which gid, by which owner, and a number whose meaning depends on what. */
 export type ModelStep = readonly [what: number, gid: number, owner: number, amount: number]
@@ -19,7 +21,11 @@ const GIDS = ['order-1', 'order-10', 'ORDER-1', '~'].map(asGid)
 const LEASE_MS = 100
 const JUMPS_MS = [0, 1, 1, 50, 99, 100, 101, 1_000]
 
-/** Plays the steps on a store with an injected clock and on the model, and compares them after every step. */
+/**
+ * Plays the steps on a store and on the model, and compares them after every step. A store that takes the clock given
+ * to it must meet each instant exactly. One with a server's clock must take its instants within the call that sets
+ * them; the model then goes on from those.
+ */
 export async function runAgainstModel(
   open: ConformanceOptions['open'],
   place: string,
@@ -38,6 +44,7 @@ class ModelRun {
   readonly #model = new Model()
   readonly #openStore: () => Promise<Store>
   #opened: Store | undefined
+  #clock: ModelClock | undefined
   /** What each owner last knew of each gid: stale as soon as somebody else has written. */
   readonly #known = new Map<string, { token: string; version: number }>()
   readonly #lastWrites = new Map<number, NewTransaction | TransactionUpdate>()
@@ -48,6 +55,7 @@ class ModelRun {
 
   async open(): Promise<void> {
     this.#opened = await this.#openStore()
+    this.#clock ??= await ModelClock.of(this.#model, () => this.#store)
   }
 
   async close(): Promise<void> {
@@ -57,6 +65,11 @@ class ModelRun {
   get #store(): Store {
     assert.ok(this.#opened !== undefined)
     return this.#opened
+  }
+
+  get #time(): ModelClock {
+    assert.ok(this.#clock !== undefined)
+    return this.#clock
   }
 
   async step([what, gidIndex, owner, amount]: ModelStep): Promise<void> {
@@ -70,7 +83,7 @@ class ModelRun {
       () => this.#claim(gid, key),
       () => this.#claimDue(owner, amount),
       () => this.#renew(owner),
-      () => this.#pass(amount),
+      () => this.#time.pass(JUMPS_MS[amount] ?? 0),
       () => this.#purge(),
       () => this.#reopen(amount),
     ]
@@ -91,10 +104,15 @@ class ModelRun {
   }
 
   async #sendCreate(transaction: NewTransaction): Promise<string> {
+    const { gid, writeId } = transaction
+    const result = await this.#time.during(() => this.#store.create(transaction))
+    if (result.type === 'created' && this.#model.rows.get(gid)?.writeId !== writeId) {
+      this.#forgetExpired(gid)
+      this.#time.take(result.createdAt)
+    }
     const expected = this.#model.create(transaction)
-    const result = await this.#store.create(transaction)
     assert.equal(result.type, expected)
-    const row = this.#model.rows.get(transaction.gid)
+    const row = this.#model.rows.get(gid)
     if (result.type === 'created') assert.equal(result.createdAt, row?.createdAt)
     else assert.deepEqual([result.digest, result.status], [row?.digest, row?.status])
     return expected
@@ -142,10 +160,26 @@ class ModelRun {
   }
 
   async #sendUpdate(update: TransactionUpdate, key: string): Promise<void> {
+    const { gid, token } = update
+    const before = this.#model.rows.get(gid)
+    const result = await this.#time.during(() => this.#store.update(update))
+    if (result.type === 'absent') this.#forgetExpired(gid)
+    if (result.type === 'saved' && before?.writeId !== update.writeId) {
+      const [row] = await this.#store.readMany([gid])
+      assert.ok(result.now >= (row?.updatedAt ?? result.now))
+      this.#time.take(row?.updatedAt ?? result.now)
+    }
+    const known = before?.version ?? 0
     const expected = this.#model.update(update)
-    const result = await this.#store.update(update)
-    assert.equal('version' in result ? `${result.type} ${result.version}` : result.type, expected)
-    if (result.type === 'saved') this.#known.set(key, { token: update.token, version: result.version })
+    assert.equal(result.type, expected === 'repeated' ? 'saved' : expected)
+    if (!('version' in result)) return
+    if (expected === 'saved') {
+      assertRaised(result.version, known)
+      this.#model.raiseTo(gid, result.version)
+    } else {
+      assert.equal(result.version, known)
+    }
+    if (result.type === 'saved') this.#known.set(key, { token, version: result.version })
   }
 
   async #repeat(owner: number, key: string): Promise<void> {
@@ -156,24 +190,48 @@ class ModelRun {
   }
 
   async #claim(gid: string, key: string): Promise<void> {
-    const token = drawToken()
-    const expected = this.#model.claim(gid, token, LEASE_MS)
-    const result = await this.#store.claim({ gid: asGid(gid), token, leaseMs: LEASE_MS, formatMax: FORMAT })
-    assert.equal(result.type === 'refused' ? result.reason : result.type, expected)
-    if (result.type === 'claimed') this.#known.set(key, result.transaction)
+    const claim = { gid: asGid(gid), token: drawToken(), leaseMs: LEASE_MS, formatMax: FORMAT }
+    const result = await this.#time.during(() => this.#store.claim(claim))
+    if (result.type === 'claimed') {
+      assert.equal(result.transaction.dueAt, result.now + LEASE_MS)
+      this.#take(result.transaction, key)
+      return
+    }
+    if (result.reason === 'absent') this.#forgetExpired(gid)
+    // Held at any instant of the call is held at its first, from which the model judges.
+    assert.equal(this.#model.claim(gid, claim.token, LEASE_MS), result.reason)
+  }
+
+  /** A row that the store says is claimed must be one that the model lets him claim at the store's instant. */
+  #take({ gid, token, version, dueAt }: StoredTransaction, key: string): void {
+    this.#time.take(dueAt - LEASE_MS)
+    const before = this.#model.rows.get(gid)?.version ?? 0
+    assert.equal(this.#model.claim(gid, token, LEASE_MS), 'claimed')
+    assertRaised(version, before)
+    this.#model.raiseTo(gid, version)
+    this.#known.set(key, { token, version })
   }
 
   async #claimDue(owner: number, limit: number): Promise<void> {
     const tokens = drawTokens(limit)
-    const due = this.#model.due()
-    const oldest = due.slice(0, limit).map((row) => row.dueAt)
-    const { claimed } = await this.#store.claimDue({ limit, leaseMs: LEASE_MS, tokens, formatMax: FORMAT })
-    const instants = claimed.map(({ gid }) => due.find((row) => row.gid === gid)?.dueAt)
-    assert.deepEqual(instants, oldest)
-    for (const { gid, token, version } of claimed) {
-      assert.ok(tokens.includes(token))
-      assert.equal(this.#model.claim(gid, token, LEASE_MS), 'claimed')
-      this.#known.set(`${owner} ${gid}`, { token, version })
+    const claim = { limit, leaseMs: LEASE_MS, tokens, formatMax: FORMAT }
+    const { claimed } = await this.#time.during(() => this.#store.claimDue(claim))
+    const due = this.#model.due(this.#time.to)
+    const surelyDue = this.#model.due(this.#time.from)
+    const instants = claimed.map(({ gid }) => due.get(gid) ?? Number.POSITIVE_INFINITY)
+    const last = instants.at(-1) ?? 0
+    assert.ok(last <= this.#time.to, 'a row was claimed that is not due')
+    assert.deepEqual(
+      instants,
+      [...instants].sort((a, b) => a - b),
+    )
+    assert.ok(claimed.length <= limit && claimed.length >= Math.min(limit, surelyDue.size))
+    for (const { gid } of claimed) surelyDue.delete(gid)
+    for (const dueAt of surelyDue.values()) assert.ok(dueAt >= last, 'an older row was left')
+    assert.equal(new Set(claimed.map((row) => row.token)).size, claimed.length)
+    for (const row of claimed) {
+      assert.ok(tokens.includes(row.token))
+      this.#take(row, `${owner} ${row.gid}`)
     }
   }
 
@@ -182,42 +240,59 @@ class ModelRun {
       const known = this.#known.get(`${owner} ${gid}`)
       return known === undefined ? [] : [{ gid, token: known.token }]
     })
-    const expected = leases.map(({ gid, token }) => [gid, this.#model.renew(gid, token, LEASE_MS)])
-    const { renewed, lost } = await this.#store.renew(leases, LEASE_MS)
+    const { renewed, lost } = await this.#time.during(() => this.#store.renew(leases, LEASE_MS))
     const versions = new Map(renewed.map(({ gid, version }) => [gid, version]))
-    assert.deepEqual(
-      leases.map(({ gid }) => [gid, lost.includes(gid) ? 'lost' : versions.get(gid)]),
-      expected,
-    )
-  }
-
-  async #pass(amount: number): Promise<void> {
-    this.#model.now += JUMPS_MS[amount] ?? 0
+    const rows = new Map((await this.#store.readMany(GIDS)).map((row) => [row.gid, row]))
+    for (const { gid, token } of leases) {
+      if (versions.has(gid)) this.#time.take((rows.get(gid)?.dueAt ?? 0) - LEASE_MS)
+      const expected = this.#model.renew(gid, token, LEASE_MS)
+      assert.equal(lost.includes(gid) ? 'lost' : versions.get(gid), expected)
+    }
   }
 
   async #purge(): Promise<void> {
-    const purged = this.#model.purgeable()
-    this.#model.purge()
-    assert.deepEqual(await this.#store.purgeFinished(10), { purged })
+    const { purged } = await this.#time.during(() => this.#store.purgeFinished(10))
+    const over = this.#model.purgeable(this.#time.from)
+    assert.deepEqual(await this.#store.readMany(over), [])
+    for (const gid of over) this.#model.rows.delete(gid)
+    if (this.#time.isExact) assert.equal(purged, over.length)
+  }
+
+  /** A store with its own clock may let a finished row expire by itself, yet not before its retention is over. */
+  #forgetExpired(gid: string): void {
+    if (this.#time.isExact || !this.#model.purgeable(this.#time.to).some((over) => over === gid)) return
+    this.#model.rows.delete(gid)
   }
 
   async #reopen(amount: number): Promise<void> {
     // One in eight: to open a durable store is dear.
     if (amount > 0 || !this.#store.capabilities.durable) return
-    await this.#store.close()
-    await this.open()
-    for (const row of await this.#store.readMany(GIDS)) if (!row.owned) this.#model.voidLease(row.gid)
+    await this.#time.during(async () => {
+      await this.#store.close()
+      await this.open()
+    })
+    for (const row of await this.#store.readMany(GIDS)) {
+      if (row.owned || !this.#model.rows.get(row.gid)?.owned) continue
+      this.#time.take(row.dueAt)
+      this.#model.voidLease(row.gid)
+    }
   }
 
   async #compare(): Promise<void> {
-    const rows = await this.#store.readMany(GIDS)
-    assert.deepEqual(new Map(rows.map((row) => [row.gid, row])), new Map(this.#model.rows))
-    const { items } = await this.#store.list({ limit: 10 })
-    assert.deepEqual(
-      items.map((item) => item.gid),
-      this.#model.newestFirst(),
-    )
-    const { unfinished } = await this.#store.stats()
+    const { rows, items, stats } = await this.#time.during(async () => ({
+      rows: new Map((await this.#store.readMany(GIDS)).map((row) => [row.gid, row])),
+      items: (await this.#store.list({ limit: 10 })).items.map((item) => item.gid),
+      stats: await this.#store.stats(),
+    }))
+    for (const gid of GIDS) {
+      if (rows.has(gid) && items.includes(gid)) continue
+      this.#forgetExpired(gid)
+      // It may have expired between the two reads.
+      if (!this.#model.rows.has(gid) && !items.includes(gid)) rows.delete(gid)
+    }
+    assert.deepEqual(rows, new Map(this.#model.rows))
+    assert.deepEqual(items, this.#model.newestFirst())
+    const { unfinished } = stats
     const live = [...this.#model.rows.values()].filter((row) => row.status !== 'failed').length
     assert.equal(unfinished.prepared + unfinished.submitted + unfinished.aborting, live)
   }

@@ -1,5 +1,6 @@
 import type { NewTransaction, StoredTransaction, TransactionUpdate } from '@counterstep/core'
 import { NEVER_AT, PARKED_AT } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
 
 type ModelRow = { -readonly [Field in keyof StoredTransaction]: StoredTransaction[Field] }
 
@@ -28,21 +29,26 @@ export class Model {
     return 'created'
   }
 
-  update(update: TransactionUpdate): string {
+  /** How far the version rises is the store's choice: `raiseTo` tells the model afterwards. */
+  update(update: TransactionUpdate): 'absent' | 'fenced' | 'conflict' | 'repeated' | 'saved' {
     const row = this.rows.get(update.gid)
     if (!row) return 'absent'
     if (row.token !== update.token) return 'fenced'
-    if (row.writeId === update.writeId) return `saved ${row.version}`
-    if (row.version !== update.version || this.#isFinal(row)) return `conflict ${row.version}`
+    if (row.writeId === update.writeId) return 'repeated'
+    if (row.version !== update.version || this.#isFinal(row)) return 'conflict'
     const { gid: _gid, token: _token, version: _version, hold, ...fields } = update
     Object.assign(row, fields, { updatedAt: this.now, claimsWithoutProgress: 0 })
-    row.version++
     if (hold.type === 'release') row.dueAt = hold.dueAt
     if (hold.type === 'finish')
       row.dueAt = hold.retentionMs === 'never' ? NEVER_AT : this.now + hold.retentionMs
     if (hold.type === 'command' && !row.owned) row.dueAt = hold.dueAt ?? this.now
     if (hold.type === 'release' || hold.type === 'finish') row.owned = false
-    return `saved ${row.version}`
+    return 'saved'
+  }
+
+  raiseTo(gid: string, version: number): void {
+    const row = this.rows.get(gid)
+    if (row) row.version = version
   }
 
   claim(gid: string, token: string, leaseMs: number): string {
@@ -56,17 +62,17 @@ export class Model {
     row.dueAt = this.now + leaseMs
     row.sentList = row.sentList === 'released' ? 'held' : 'unknown'
     row.epoch++
-    row.version++
     row.claimsWithoutProgress++
     return 'claimed'
   }
 
-  /** Due rows, oldest first; among equals any order is right. */
-  due(): readonly StoredTransaction[] {
-    const due = [...this.rows.values()].filter((row) => !this.#isFinal(row) && row.dueAt <= this.now)
-    return due.sort((a, b) => a.dueAt - b.dueAt)
+  /** Due rows and their instants. */
+  due(now: number): Map<string, number> {
+    const due = [...this.rows.values()].filter((row) => !this.#isFinal(row) && row.dueAt <= now)
+    return new Map(due.map((row) => [row.gid, row.dueAt]))
   }
 
+  /** The present version, which a renewal leaves as it is. */
   renew(gid: string, token: string, leaseMs: number): number | 'lost' {
     const row = this.rows.get(gid)
     if (row?.token !== token || !row.owned) return 'lost'
@@ -74,12 +80,9 @@ export class Model {
     return row.version
   }
 
-  purgeable(): number {
-    return [...this.rows.values()].filter((row) => this.#isPurgeable(row)).length
-  }
-
-  purge(): void {
-    for (const row of [...this.rows.values()]) if (this.#isPurgeable(row)) this.rows.delete(row.gid)
+  purgeable(now: number): readonly Gid[] {
+    const rows = [...this.rows.values()].filter((row) => this.#isFinal(row) && row.dueAt <= now)
+    return rows.map((row) => row.gid)
   }
 
   /** A store may void the leases when it is opened. */
@@ -93,10 +96,6 @@ export class Model {
   newestFirst(): readonly string[] {
     const rows = [...this.rows.values()]
     return rows.sort((a, b) => b.createdAt - a.createdAt || (a.gid < b.gid ? 1 : -1)).map((row) => row.gid)
-  }
-
-  #isPurgeable(row: StoredTransaction): boolean {
-    return this.#isFinal(row) && row.dueAt <= this.now
   }
 
   #isFinal(row: StoredTransaction): boolean {

@@ -15,7 +15,7 @@ export function statsSuite(test: DefineTest): void {
     const row = await created(store, aTransaction('d'))
     await saved(store, updateOf(row, { type: 'keep' }, { status: 'aborting', attention: true }))
     const end = await created(store, aTransaction('end'))
-    await saved(store, updateOf(end, { type: 'finish', retentionMs: 1 }, { attention: true }))
+    await saved(store, updateOf(end, { type: 'finish', retentionMs: 60_000 }, { attention: true }))
     await finished(store, 'end-2', 'never')
     const stats = await store.stats()
     assert.deepEqual(stats.unfinished, { prepared: 1, submitted: 3, aborting: 1 })

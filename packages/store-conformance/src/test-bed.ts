@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Store } from '@counterstep/core'
 import type { ConformanceOptions } from './runner.ts'
@@ -50,6 +51,20 @@ export class TestBed {
     }
     const until = (await store.stats()).now + ms
     while ((await store.stats()).now < until) await delay(POLL_MS)
+  }
+
+  /**
+   * Starts a span of the store's time. The check that it returns ends it and takes instants which the store has set
+   * meanwhile: where the clock is the suite's, they must equal it.
+   */
+  async startSpan(store: Store): Promise<(...instants: readonly number[]) => Promise<void>> {
+    const from = (await store.stats()).now
+    return async (...instants) => {
+      const to = (await store.stats()).now
+      for (const instant of instants) {
+        assert.ok(from <= instant && instant <= to, `${instant} is not within ${from} and ${to}`)
+      }
+    }
   }
 
   async reopen(store: Store): Promise<Store> {

@@ -7,6 +7,7 @@ import {
   claimed,
   created,
   drawToken,
+  purgeAll,
   read,
   saved,
   updateOf,
@@ -120,7 +121,7 @@ export function updateSuite(test: DefineTest): void {
     const row = await created(store, aTransaction('a'))
     const end = await saved(store, updateOf(row, { type: 'finish', retentionMs: bed.retentionMs }))
     await bed.pass(store, bed.retentionMs)
-    assert.deepEqual(await store.purgeFinished(10), { purged: 1 })
+    await purgeAll(store, ['a'], 10)
     assert.equal((await store.update(updateOf(end, { type: 'finish', retentionMs: 1 }))).type, 'absent')
     assert.deepEqual(await store.readMany([row.gid]), [])
   })

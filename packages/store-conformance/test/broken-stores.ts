@@ -1,8 +1,9 @@
 import type { Store, StoredTransaction, TransactionUpdate } from '@counterstep/core'
 import { memoryStore } from '../src/memory-store.ts'
 import { aTransaction } from '../src/transactions.ts'
+import { rewire } from './rewire.ts'
 
-interface BrokenStore {
+export interface BrokenStore {
   /** The topics whose tests must catch it; others may as well. */
   readonly caughtBy: readonly string[]
   readonly open: (now: () => number) => Store
@@ -166,23 +167,7 @@ export const BROKEN_STORES: Readonly<Record<string, BrokenStore>> = {
 
 function wrap(now: () => number, change: (store: Store) => Partial<Store>): Store {
   const store = memoryStore({ now })
-  const bound: Store = {
-    name: store.name,
-    durabilityClass: store.durabilityClass,
-    failover: store.failover,
-    capabilities: store.capabilities,
-    create: (transaction) => store.create(transaction),
-    readMany: (gids) => store.readMany(gids),
-    update: (update) => store.update(update),
-    renew: (leases, leaseMs) => store.renew(leases, leaseMs),
-    claimDue: (claim) => store.claimDue(claim),
-    claim: (claim) => store.claim(claim),
-    list: (query) => store.list(query),
-    stats: () => store.stats(),
-    purgeFinished: (limit) => store.purgeFinished(limit),
-    close: () => store.close(),
-  }
-  return { ...bound, ...change(store) }
+  return rewire(store, change(store))
 }
 
 function wrapUpdate(

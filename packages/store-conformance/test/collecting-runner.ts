@@ -30,12 +30,12 @@ export class CollectingRunner implements Runner {
     this.#after.push(run)
   }
 
-  /** The titles of the tests that failed. */
-  async failures(): Promise<readonly string[]> {
+  /** The tests that failed and why, of those with this word in the title. */
+  async failures(word = ''): Promise<readonly string[]> {
     const failed: string[] = []
     for (const run of this.#before) await run()
-    for (const { title, run } of this.#tests) {
-      await run().catch(() => failed.push(title))
+    for (const { title, run } of this.#tests.filter(({ title }) => title.includes(word))) {
+      await run().catch((error: unknown) => failed.push(`${title}: ${String(error)}`))
     }
     for (const run of this.#after) await run()
     return failed

@@ -1,15 +1,23 @@
+import type { Store } from '@counterstep/core'
 import fc from 'fast-check'
 import { it } from 'vitest'
 import { memoryStore } from '../src/memory-store.ts'
 import { MODEL_STEP_MAX, runAgainstModel } from '../src/model-run.ts'
+import { serverLikeStore } from './server-like-store.ts'
 
-it('the memory store does what the model does, whatever the steps', async () => {
+async function agreesWithModel(open: (now: () => number) => Store, numRuns: number): Promise<void> {
   const [what, gid, owner, amount] = MODEL_STEP_MAX
   const step = fc.tuple(fc.nat(what), fc.nat(gid), fc.nat(owner), fc.nat(amount))
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), (steps) =>
-      runAgainstModel(async ({ now }) => memoryStore({ now }), 'model', steps),
-    ),
-    { numRuns: 300 },
+  const steps = fc.array(step, { maxLength: 60, size: 'max' })
+  const run = fc.asyncProperty(steps, (tried) =>
+    runAgainstModel(async ({ now }) => open(now), 'model', tried),
   )
-})
+  await fc.assert(run, { numRuns })
+}
+
+it('the memory store does what the model does, whatever the steps', () =>
+  agreesWithModel((now) => memoryStore({ now }), 300))
+
+// Fewer, since here time passes by itself.
+it('so does a store with its own clock, versions that jump and rows that expire', () =>
+  agreesWithModel(serverLikeStore, 20))

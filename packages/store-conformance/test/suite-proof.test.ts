@@ -5,9 +5,11 @@ import { describe, it } from 'vitest'
 import { memoryStore } from '../src/memory-store.ts'
 import { MODEL_STEP_MAX, type ModelStep, runAgainstModel } from '../src/model-run.ts'
 import { storeConformance } from '../src/store-conformance.ts'
-import { BROKEN_STORES } from './broken-stores.ts'
+import { BROKEN_STORES, type BrokenStore } from './broken-stores.ts'
+import { BROKEN_VERSIONS } from './broken-versions.ts'
 import { CollectingRunner } from './collecting-runner.ts'
 
+const FAULTS: Readonly<Record<string, BrokenStore>> = { ...BROKEN_STORES, ...BROKEN_VERSIONS }
 const MODEL_FAULTS = [
   'ignores the token',
   'ignores the version',
@@ -16,7 +18,11 @@ const MODEL_FAULTS = [
   'ends a lease one millisecond early',
   'purges before the retention is over',
   'renews a lease that is lost',
+  ...Object.keys(BROKEN_VERSIONS),
 ]
+
+/** Those that show without an exact clock. */
+const TIMELESS_MODEL_FAULTS = MODEL_FAULTS.filter((fault) => !/instant|millisecond|before/.test(fault))
 
 async function failsModel(open: (now: () => number) => Store): Promise<boolean> {
   const [what, gid, owner, amount] = MODEL_STEP_MAX
@@ -30,9 +36,17 @@ async function failsModel(open: (now: () => number) => Store): Promise<boolean> 
 describe('the model', () => {
   for (const fault of MODEL_FAULTS) {
     it(`catches a store that ${fault}`, async () => {
-      const broken = BROKEN_STORES[fault]
+      const broken = FAULTS[fault]
       assert.ok(broken !== undefined)
       assert.equal(await failsModel(broken.open), true)
+    })
+  }
+
+  for (const fault of TIMELESS_MODEL_FAULTS) {
+    it(`catches a store with its own clock that ${fault}`, async () => {
+      const broken = FAULTS[fault]
+      assert.ok(broken !== undefined)
+      assert.equal(await failsModel(() => broken.open(Date.now)), true)
     })
   }
 })
@@ -44,7 +58,7 @@ describe('the suite', () => {
     assert.deepEqual(await runner.failures(), [])
   })
 
-  for (const [fault, { caughtBy, open }] of Object.entries(BROKEN_STORES)) {
+  for (const [fault, { caughtBy, open }] of Object.entries(FAULTS)) {
     it(`catches a store that ${fault}`, async () => {
       const runner = new CollectingRunner()
       storeConformance({ runner, name: fault, open: async ({ now }) => open(now) })

@@ -1,1 +1,6 @@
-export {}
+export type { TlsChoice, TlsOptions } from './connection-target.ts'
+export type { Counters } from './database-transactions.ts'
+export type { MysqlStore } from './mysql-store.ts'
+export type { MysqlConnection, MysqlOptions } from './open-mysql-store.ts'
+export { migrateMysql, openMysqlStore } from './open-mysql-store.ts'
+export type { MigrationReport } from './schema.ts'

@@ -1,1 +1,11 @@
-export {}
+export { ServerFailedError, ServerMissingError } from './errors.ts'
+export { startMariadb } from './mariadb.ts'
+export { startMysql } from './mysql.ts'
+export type { ProxyCounts } from './proxied-connection.ts'
+export type { ProxyFault } from './proxy-fault.ts'
+export { startRedis } from './redis.ts'
+export { type RedisCluster, startRedisCluster } from './redis-cluster.ts'
+export type { RedisServer, RedisServerOptions } from './redis-server.ts'
+export type { ServerProcess } from './server-process.ts'
+export type { SqlServer, SqlServerOptions } from './sql-server.ts'
+export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'

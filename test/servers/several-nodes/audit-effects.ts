@@ -1,12 +1,16 @@
 import type { TransactionView } from '@counterstep/protocol'
 import type { BranchLedger, Effect } from './branch-ledger.ts'
 
-type Ended = Pick<TransactionView, 'gid' | 'status'> & { readonly branches: readonly { readonly id: string }[] }
+type Ended = Pick<TransactionView, 'gid' | 'status'> & {
+  readonly branches: readonly { readonly id: string }[]
+}
 
 /** What the ledger says against a serial saga's end; empty if nothing. */
 export function auditEffects(ledger: BranchLedger, { gid, status, branches }: Ended): string[] {
   const byBranch = branches.map(({ id }) => ({ id, effects: ledger.effects(gid, id) }))
-  const faults = byBranch.flatMap(({ id, effects }) => faultsOf(status, effects).map((fault) => `${id} ${fault}`))
+  const faults = byBranch.flatMap(({ id, effects }) =>
+    faultsOf(status, effects).map((fault) => `${id} ${fault}`),
+  )
   const actions = byBranch.flatMap(({ effects }) => placeOf(effects, 'action') ?? [])
   const undone = byBranch.flatMap(({ effects }) => placeOf(effects, 'compensate') ?? [])
   if (!isAscending(actions)) faults.push('actions are out of order')

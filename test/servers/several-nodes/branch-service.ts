@@ -23,13 +23,14 @@ export interface LoggedCall extends BranchCall {
 }
 
 /** `run`: have the effect. `refuse`: the business says no, and nothing is written. `break`: 500, nothing is written. */
-export type BranchRule = (call: BranchCall) => 'run' | 'refuse' | 'break' | Promise<'run' | 'refuse' | 'break'>
+export type Verdict = 'run' | 'refuse' | 'break'
+export type BranchRule = (call: BranchCall) => Promise<Verdict>
 
 /** The services behind all branches: each call is logged; its effect comes, behind a barrier, when the rule has let it go on. */
 export class BranchService {
   readonly ledger = new BranchLedger()
   /** Replaced by a test that wants slow or failing branches. */
-  rule: BranchRule = () => 'run'
+  rule: BranchRule = async () => 'run'
   readonly #calls = new Map<string, LoggedCall[]>()
   readonly #server: Server
   #url = ''

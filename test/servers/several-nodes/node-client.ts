@@ -1,4 +1,9 @@
-import { ERROR_MEANINGS, type ErrorCode, type SubmitRequest, type TransactionView } from '@counterstep/protocol'
+import {
+  ERROR_MEANINGS,
+  type ErrorCode,
+  type SubmitRequest,
+  type TransactionView,
+} from '@counterstep/protocol'
 
 const ANSWER_MS_MAX = 20_000
 
@@ -13,19 +18,27 @@ export interface SubmitOptions {
   readonly answerMsMax?: number
 }
 
-export function submit(url: string, request: SubmitRequest, options: SubmitOptions = {}): Promise<NodeAnswer> {
+export function submit(
+  url: string,
+  request: SubmitRequest,
+  options: SubmitOptions = {},
+): Promise<NodeAnswer> {
   const { waitSeconds, answerMsMax = ANSWER_MS_MAX } = options
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (waitSeconds !== undefined) headers.prefer = `wait=${waitSeconds}`
-  return ask(`${url}/v1/transactions`, { method: 'POST', headers, body: JSON.stringify(request) }, answerMsMax)
+  return ask(
+    `${url}/v1/transactions`,
+    { method: 'POST', headers, body: JSON.stringify(request) },
+    answerMsMax,
+  )
 }
 
 export function abort(url: string, gid: string): Promise<NodeAnswer> {
   return ask(`${url}/v1/transactions/${gid}/abort`, { method: 'POST' }, ANSWER_MS_MAX)
 }
 
-export function view(url: string, gid: string): Promise<NodeAnswer> {
-  return ask(`${url}/v1/transactions/${gid}`, {}, ANSWER_MS_MAX)
+export function view(url: string, gid: string, answerMsMax = ANSWER_MS_MAX): Promise<NodeAnswer> {
+  return ask(`${url}/v1/transactions/${gid}`, {}, answerMsMax)
 }
 
 /** A 503 that docs/errors.md tells a caller to send again. */

@@ -1,7 +1,7 @@
 import type { EngineEvent } from '@counterstep/engine'
 import type { Logger } from '../logger.ts'
 
-/** Writes what the engine reports to the log, under the event's stable name. */
+/** Writes what the engine or the store reports to the log, under the event's stable name. */
 export function logEvents(logger: Logger): (event: EngineEvent) => void {
   return function logEvent({ level, name, gid, detail, error }) {
     const fields = {

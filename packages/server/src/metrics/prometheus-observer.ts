@@ -10,6 +10,7 @@ import {
   type Result,
 } from '@counterstep/protocol'
 import { Counter, Histogram, type Registry } from 'prom-client'
+import { boundedNames } from './event-names.ts'
 
 const CALL_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const WHOLE_BUCKETS_SECONDS = [
@@ -27,7 +28,6 @@ const STORE_VERBS: readonly StoreVerb[] = [
   'purge',
 ]
 const STORE_OUTCOMES: readonly StoreOutcome[] = ['ok', 'conflict', 'fenced', 'unavailable']
-/** Event names are stable and few; a mistake in one must not grow the label without end. */
 const EVENT_NAMES_MAX = 100
 
 /** Counts what the engine tells. Each child of a metric is looked up once, here, and not on the hot path. */
@@ -112,10 +112,9 @@ function countEvents(registry: Registry, onEvent?: (event: EngineEvent) => void)
     labelNames: ['level', 'event'],
     registers: [registry],
   })
-  const names = new Set<string>()
+  const boundName = boundedNames(EVENT_NAMES_MAX)
   return (event) => {
-    if (names.size < EVENT_NAMES_MAX) names.add(event.name)
-    events.inc({ level: event.level, event: names.has(event.name) ? event.name : 'other' })
+    events.inc({ level: event.level, event: boundName(event.name) })
     onEvent?.(event)
   }
 }

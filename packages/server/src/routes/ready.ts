@@ -18,7 +18,7 @@ export const readyOperation: Operation = {
       schema: 'Readiness',
       example: {
         status: 'ready',
-        store: { name: 'sqlite', durabilityClass: 'A', failover: 'none' },
+        store: { name: 'sqlite', durabilityClass: 'A', failover: 'none', forced: false },
         inFlight: 12,
         inFlightMax: 4096,
       },
@@ -27,28 +27,28 @@ export const readyOperation: Operation = {
   problems: ['SAGA_STORE_UNAVAILABLE'],
 }
 
-export function readyRoute(engine: EngineApi) {
+export function readyRoute(engine: EngineApi, storeForced: boolean) {
   return async function readyPlugin(app: FastifyInstance): Promise<void> {
     app.get('/health/ready', function getReadiness(_request, reply) {
       const health = engine.health()
       if (health.ready) {
-        reply.header('content-type', JSON_TYPE).send(JSON.stringify(readinessOf(health)))
+        reply.header('content-type', JSON_TYPE).send(JSON.stringify(readinessOf(health, storeForced)))
         return
       }
       const code = health.reason === 'stopping' ? 'SAGA_STOPPING' : 'SAGA_STORE_UNAVAILABLE'
       const problem = problemOf(code, { detail: 'new work is not taken now' })
       // RFC 9457 extension members.
-      sendProblem(reply, { ...readinessOf(health), ...problem, status: problem.status })
+      sendProblem(reply, { ...readinessOf(health, storeForced), ...problem, status: problem.status })
     })
   }
 }
 
-function readinessOf({ ready, reason, store, inFlight, inFlightMax }: EngineHealth) {
+function readinessOf({ ready, reason, store, inFlight, inFlightMax }: EngineHealth, forced: boolean) {
   const { name, durabilityClass, failover } = store
   return {
     status: ready ? 'ready' : 'not-ready',
     ...(reason === undefined ? {} : { reason }),
-    store: { name, durabilityClass, failover },
+    store: { name, durabilityClass, failover, forced },
     inFlight,
     inFlightMax,
   }

@@ -1,0 +1,87 @@
+import { parseArgs } from 'node:util'
+import { COMMANDS, type CommandName, commandNamed, type SettingName, settingsOf } from './commands.ts'
+import { SETTINGS } from './settings.ts'
+
+/** The arguments, taken apart. Problems never quote what was given: a misplaced word may be a password. */
+export interface Line {
+  readonly command: CommandName | undefined
+  /** By flag, without its dashes. */
+  readonly values: ReadonlyMap<string, string>
+  readonly switches: ReadonlySet<string>
+  readonly problems: readonly string[]
+}
+
+interface Flag {
+  readonly type: 'string' | 'boolean'
+  /** Undefined: `--help`, `--version` and `--ready-json`, which are no settings. */
+  readonly setting?: SettingName
+  readonly commands: readonly CommandName[]
+}
+
+const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[]
+const FLAGS = new Map<string, Flag>([
+  ['help', { type: 'boolean', commands: COMMAND_NAMES }],
+  ['version', { type: 'boolean', commands: COMMAND_NAMES }],
+  ['ready-json', { type: 'boolean', commands: ['serve'] }],
+  ...settingsOf('serve').map((name) => [SETTINGS[name].flag, flagOf(name)] as const),
+])
+
+function flagOf(setting: SettingName): Flag {
+  const commands = COMMAND_NAMES.filter((command) => settingsOf(command).includes(setting))
+  return { type: SETTINGS[setting].isSwitch === true ? 'boolean' : 'string', setting, commands }
+}
+
+// parseArgs in its strict form throws at the first fault; its tokens let us name them all.
+export function readLine(args: readonly string[]): Line {
+  const { tokens } = parseArgs({
+    args: [...args],
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+    options: Object.fromEntries([...FLAGS].map(([flag, { type }]) => [flag, { type }])),
+  })
+  const words = tokens.filter((token) => token.kind === 'positional').map((token) => token.value)
+  const command = commandNamed(words[0])
+  const values = new Map<string, string>()
+  const switches = new Set<string>()
+  const problems = new Set<string>()
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const problem = optionProblem(token, command)
+    if (problem !== undefined) problems.add(problem)
+    else if (FLAGS.get(token.name)?.setting === undefined) switches.add(token.name)
+    else values.set(token.name, token.value ?? 'true')
+  }
+  return { command, values, switches, problems: [...problems, ...wordProblems(words, command)] }
+}
+
+interface OptionToken {
+  readonly name: string
+  readonly rawName: string
+  readonly value: string | undefined
+}
+
+function optionProblem({ name, rawName, value }: OptionToken, command = 'serve'): string | undefined {
+  // `-pSECRET` would be quoted letter by letter.
+  if (!rawName.startsWith('--')) return 'Options start with two dashes; see --help.'
+  const flag = FLAGS.get(name)
+  if (flag === undefined) {
+    return name.includes('password')
+      ? `--${name} is no option, since options show in the list of processes; see --help for its variable.`
+      : `--${name} is no option; see --help.`
+  }
+  if (!flag.commands.some((each) => each === command)) {
+    return `--${name} is no option of ${command}; see ${command} --help.`
+  }
+  if (flag.setting === undefined) return value === undefined ? undefined : `--${name} takes no value.`
+  return value === undefined && flag.type === 'string' ? `--${name} needs a value.` : undefined
+}
+
+function wordProblems(words: readonly string[], command: CommandName | undefined): string[] {
+  if (words.length === 0) {
+    return [`Say what to do: ${COMMAND_NAMES.map((name) => `counterstep ${name}`).join(', or ')}.`]
+  }
+  if (command === undefined) return [`The first word is no command; there is ${COMMAND_NAMES.join(' and ')}.`]
+  const more = words.length - 1
+  return more === 0 ? [] : [`Nothing may follow ${command} but options; there is more (words: ${more}).`]
+}

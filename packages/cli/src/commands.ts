@@ -1,0 +1,20 @@
+import { SETTINGS } from './settings.ts'
+
+export type SettingName = keyof typeof SETTINGS
+export type CommandName = keyof typeof COMMANDS
+
+const ALL = Object.keys(SETTINGS) as SettingName[]
+
+/** What each command may be told. */
+export const COMMANDS = {
+  serve: ALL as readonly SettingName[],
+  migrate: ['store', 'storeTls', 'storeTlsCa', 'storeWaitMs'],
+} as const satisfies Readonly<Record<string, readonly SettingName[]>>
+
+export function commandNamed(word: string | undefined): CommandName | undefined {
+  return word === 'serve' || word === 'migrate' ? word : undefined
+}
+
+export function settingsOf(command: CommandName): readonly SettingName[] {
+  return COMMANDS[command]
+}

@@ -1,0 +1,34 @@
+import type { Store, StoreEvent } from '@counterstep/core'
+import type { ServerStoreConfig, StoreConfig } from './store-config.ts'
+
+export interface StoreListeners {
+  /** The store cannot go on; nothing of this process can. */
+  readonly onBroken: (error: unknown) => void
+  readonly onEvent: (event: StoreEvent) => void
+}
+
+/** The one place that picks a store. Each is imported when it is picked, so that no other one's driver is loaded. */
+export async function openStore(config: StoreConfig, { onBroken, onEvent }: StoreListeners): Promise<Store> {
+  switch (config.type) {
+    case 'sqlite': {
+      const { openSqliteStore } = await import('@counterstep/store-sqlite')
+      return openSqliteStore({ path: config.path, synchronous: config.synchronous, onBroken })
+    }
+    case 'mysql': {
+      const { openMysqlStore } = await import('@counterstep/store-mysql')
+      const { connectionsMax, tls, timeoutMs: statementTimeoutMs } = config
+      const secured = tls === undefined ? {} : { tls }
+      return openMysqlStore({ ...commonOf(config), ...secured, connectionsMax, statementTimeoutMs, onEvent })
+    }
+    case 'redis': {
+      const { openRedisStore } = await import('@counterstep/store-redis')
+      const { keyPrefix, tls, timeoutMs: commandTimeoutMs } = config
+      const certificates = typeof tls === 'object' ? { tls } : {}
+      return openRedisStore({ ...commonOf(config), ...certificates, keyPrefix, commandTimeoutMs, onEvent })
+    }
+  }
+}
+
+function commonOf({ url, failover, acceptClassC, connectTimeoutMs }: ServerStoreConfig) {
+  return { url, acceptClassC, connectTimeoutMs, ...(failover === undefined ? {} : { failover }) }
+}

@@ -1,0 +1,38 @@
+import { type ErrorCode, isCounterstepError } from '@counterstep/protocol'
+
+export interface StartFailure {
+  /** Of our own errors only, and those need no stack: they say all there is. */
+  readonly code?: string
+  readonly sentence: string
+}
+
+/** What the stores cannot say, since they know no flags. */
+const HINTS: Partial<Readonly<Record<ErrorCode, string>>> = {
+  SAGA_STORE_NOT_DURABLE: '--store-accept-class-c starts all the same',
+  SAGA_STORE_SCHEMA: 'see counterstep migrate --help',
+}
+
+/** TLS is the default beyond this machine, so whoever meets its errors may never have asked for it. */
+const TLS_WORDS = /certificate|\b(?:TLS|SSL)\b|secure connection/i
+const TLS_HINT = '--store-tls-ca names the certificates to trust, --store-tls off goes without'
+
+/** Shows the texts of our own errors and of system calls. Any other may quote what it tripped over, even a password. */
+export function describeFailure(error: unknown): StartFailure {
+  if (isCounterstepError(error)) {
+    const { code, message } = error
+    const asides = [causeOf(error), HINTS[code] ?? tlsHint(message)].filter((aside) => aside !== undefined)
+    return { code, sentence: `${code}: ${message}${asides.map((aside) => ` (${aside})`).join('')}` }
+  }
+  if (!(error instanceof Error)) return { sentence: `an unexpected ${typeof error}` }
+  return { sentence: 'syscall' in error ? error.message : `an unexpected ${error.name}` }
+}
+
+function tlsHint(message: string): string | undefined {
+  return TLS_WORDS.test(message) ? TLS_HINT : undefined
+}
+
+/** Its code, unless the message has it already. */
+function causeOf({ message, cause }: Error): string | undefined {
+  if (!(cause instanceof Error) || !('code' in cause) || typeof cause.code !== 'string') return undefined
+  return message.includes(cause.code) ? undefined : cause.code
+}

@@ -1,0 +1,30 @@
+import { readNamedFile } from './named-file.ts'
+import type { Parsed } from './setting.ts'
+
+/** No flag: the arguments of a process show in the machine's list of processes. */
+export const PASSWORD_VARIABLE = 'COUNTERSTEP_STORE_PASSWORD'
+/** Names a file that holds it, which is how Docker and Kubernetes hand over secrets. */
+export const PASSWORD_FILE_VARIABLE = 'COUNTERSTEP_STORE_PASSWORD_FILE'
+
+export interface GivenPassword {
+  readonly variable: string
+  readonly text: string
+}
+
+/** The value is undefined when there is none. An empty variable counts as unset, as Compose makes it. */
+export function readPassword(
+  environment: Readonly<Record<string, string | undefined>>,
+): Parsed<GivenPassword | undefined> {
+  const { [PASSWORD_VARIABLE]: text = '', [PASSWORD_FILE_VARIABLE]: path = '' } = environment
+  if (text !== '' && path !== '') {
+    return { problem: `${PASSWORD_VARIABLE} and ${PASSWORD_FILE_VARIABLE} are both set; set one.` }
+  }
+  if (text !== '') return { value: { variable: PASSWORD_VARIABLE, text } }
+  if (path === '') return { value: undefined }
+  const file = readNamedFile(path)
+  if ('problem' in file) return { problem: `${PASSWORD_FILE_VARIABLE} ${file.problem}.` }
+  // Editors and echo end a file with a line break, which is no part of the secret.
+  const password = file.value.replace(/\r?\n$/, '')
+  if (password === '') return { problem: `${PASSWORD_FILE_VARIABLE} names an empty file.` }
+  return { value: { variable: PASSWORD_FILE_VARIABLE, text: password } }
+}

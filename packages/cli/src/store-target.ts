@@ -1,0 +1,143 @@
+import type { Parsed } from './setting.ts'
+
+export type ServerScheme = 'mysql' | 'mariadb' | 'redis' | 'rediss' | 'redis-cluster' | 'rediss-cluster'
+
+/** What `--store` names. An empty path means the default file in the data folder. */
+export type StoreTarget = { readonly family: 'sqlite'; readonly path: string } | ServerTarget
+
+export interface ServerTarget {
+  readonly family: 'mysql' | 'redis'
+  readonly scheme: ServerScheme
+  readonly user: string
+  /** Undefined when the URL has none; it may come by its own variable or by a file. */
+  readonly password: string | undefined
+  /** host or host:port; several, joined by commas, of a cluster only. */
+  readonly hosts: string
+  /** Of MySQL its name, of Redis its number; empty: none named. */
+  readonly database: string
+}
+
+const FAMILIES: Readonly<Record<ServerScheme, 'mysql' | 'redis'>> = {
+  mysql: 'mysql',
+  mariadb: 'mysql',
+  redis: 'redis',
+  rediss: 'redis',
+  'redis-cluster': 'redis',
+  'rediss-cluster': 'redis',
+}
+
+/** What is wrong with it is said without quoting it: it may hold a password, and the wrong part may be the password. */
+export function parseStore(text: string): Parsed<StoreTarget> {
+  const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(text)?.[1]?.toLowerCase()
+  if (scheme === undefined || scheme === 'sqlite') return parseSqlite(text, scheme)
+  if (isServerScheme(scheme)) return parseServer(scheme, text.slice(scheme.length + 1))
+  return {
+    problem: `must be a path, sqlite:PATH or a URL that starts with ${Object.keys(FAMILIES).join('://, ')}://`,
+  }
+}
+
+/** The URL that the store is given, with everything in its place. Never to be shown. */
+export function urlOf(target: ServerTarget, password: string | undefined): string {
+  const secret = password === undefined ? '' : `:${encodeURIComponent(password)}`
+  const login = `${encodeURIComponent(target.user)}${secret}`
+  return `${target.scheme}://${login === '' ? '' : `${login}@`}${target.hosts}${pathOf(target)}`
+}
+
+/** For people: no password, not even stars for one. */
+export function placeOf(target: ServerTarget): string {
+  return urlOf(target, undefined)
+}
+
+export function isTlsScheme(scheme: ServerScheme): boolean {
+  return scheme === 'rediss' || scheme === 'rediss-cluster'
+}
+
+/** Redis says by its scheme that TLS is wanted; MySQL has no scheme of its own for it. */
+export function withTlsScheme(target: ServerTarget): ServerTarget {
+  if (target.scheme === 'redis') return { ...target, scheme: 'rediss' }
+  if (target.scheme === 'redis-cluster') return { ...target, scheme: 'rediss-cluster' }
+  return target
+}
+
+function pathOf({ database }: ServerTarget): string {
+  return database === '' ? '' : `/${database}`
+}
+
+function isServerScheme(scheme: string): scheme is ServerScheme {
+  return Object.hasOwn(FAMILIES, scheme)
+}
+
+function parseSqlite(text: string, scheme: string | undefined): Parsed<StoreTarget> {
+  const path = scheme === 'sqlite' ? text.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '') : text
+  if (scheme === 'sqlite' && path === '') return { problem: 'names no file' }
+  if (path === ':memory:') return { problem: 'must be a file: a store in memory forgets' }
+  if (path.startsWith('//') || /[?#]/.test(path)) {
+    return { problem: 'must be sqlite: and a path, with no host and no parameters' }
+  }
+  return { value: { family: 'sqlite', path } }
+}
+
+function parseServer(scheme: ServerScheme, rest: string): Parsed<ServerTarget> {
+  if (!rest.startsWith('//')) return { problem: `must go on with // after ${scheme}:` }
+  if (/[?#\\\s]/.test(rest)) {
+    return {
+      problem:
+        'has a character that must be percent-encoded (? # \\ or a space); parameters have options of their own',
+    }
+  }
+  // The last @ ends the login, so that a password may have one.
+  const [, login = '', authority = '', slash = '', database = ''] =
+    /^\/\/(?:(.*)@)?([^/@]*)(?:(\/)([^@]*))?$/.exec(rest) ?? []
+  const known = parseLogin(login)
+  if ('problem' in known) return known
+  const target = { family: FAMILIES[scheme], scheme, ...known.value, hosts: authority, database }
+  const problem =
+    hostsProblem(target) ??
+    (target.family === 'mysql' ? mysqlProblem(target) : redisProblem(target, slash !== ''))
+  return problem === undefined ? { value: target } : { problem }
+}
+
+function parseLogin(login: string): Parsed<Pick<ServerTarget, 'user' | 'password'>> {
+  // A slash before the @ is part of no login, so something was left unencoded: no telling what is a password.
+  if (login.includes('/')) return { problem: 'has a / before its @; percent-encode it as %2F' }
+  const colon = login.indexOf(':')
+  const [user, password] = colon < 0 ? [login, undefined] : [login.slice(0, colon), login.slice(colon + 1)]
+  try {
+    return {
+      value: {
+        user: decodeURIComponent(user),
+        // `user:@host` is what templates make of an unset password.
+        password: password === undefined || password === '' ? undefined : decodeURIComponent(password),
+      },
+    }
+  } catch (error: unknown) {
+    if (!(error instanceof URIError)) throw error
+    return { problem: 'has a % in its user or password that encodes nothing; write % as %25' }
+  }
+}
+
+const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/
+
+function hostsProblem({ scheme, hosts }: ServerTarget): string | undefined {
+  const each = hosts.split(',')
+  if (each.length > 1 && !scheme.endsWith('-cluster')) return `names several hosts, which ${scheme}:// cannot`
+  for (const host of each) {
+    const match = HOST.exec(host)
+    const port = Number(match?.[1] ?? 1)
+    if (match === null || port < 1 || port > 65_535) return 'must have host or host:port after its user'
+  }
+  return undefined
+}
+
+function mysqlProblem({ user, database }: ServerTarget): string | undefined {
+  if (user === '') return 'names no user'
+  if (!/^[\w$-]{1,64}$/.test(database)) {
+    return 'must end in /DATABASE, a name of letters, digits, _, - and $'
+  }
+  return undefined
+}
+
+function redisProblem({ scheme, database }: ServerTarget, hasPath: boolean): string | undefined {
+  if (scheme.endsWith('-cluster')) return hasPath ? 'names a database, and a cluster has only one' : undefined
+  return /^\d{0,4}$/.test(database) ? undefined : 'must end in /NUMBER, or in no path at all'
+}

@@ -1,0 +1,37 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface BranchService {
+  readonly url: string
+  /** Resolves with its first call. */
+  readonly called: Promise<unknown>
+  close(): void
+}
+
+/** A participant that answers 200 after `answerMs`, or never. */
+export async function startBranchService(answerMs: number | 'never' = 0): Promise<BranchService> {
+  const server = createServer()
+  const called = once(server, 'request')
+  server.on('request', (_request, response) => {
+    if (answerMs !== 'never') setTimeout(() => response.end('{}'), answerMs)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/go`,
+    called,
+    close() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+export function submit(url: string, body: object, waitSeconds = 0): Promise<Response> {
+  return fetch(`${url}/v1/transactions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', prefer: `wait=${waitSeconds}` },
+    body: JSON.stringify(body),
+  })
+}

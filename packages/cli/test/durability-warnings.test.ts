@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest'
+import { durabilityWarnings } from '../src/durability-warnings.ts'
+
+const ROWS = [
+  ['A', 'none', []],
+  ['A', 'lossless', []],
+  ['A', 'lossy', ['failover']],
+  ['B', 'none', ['power loss']],
+  ['B', 'lossy', ['power loss', 'failover']],
+  ['C', 'none', ['crash of its process']],
+  ['C', 'lossless', ['crash of its process']],
+] as const
+
+for (const [durabilityClass, failover, words] of ROWS) {
+  it(`class ${durabilityClass} with failover ${failover} warns of: ${words.join(', ') || 'nothing'}`, () => {
+    const warnings = durabilityWarnings({ durabilityClass, failover })
+    expect(warnings).toEqual(words.map((word) => expect.stringContaining(word)))
+  })
+}

@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, expect, it } from 'vitest'
+import { type Command, readCommand } from '../src/config.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'counterstep-drivers-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+// A process of its own, since this one has loaded what it likes. It prints what any import resolved to.
+const SCRIPT = join(folder, 'print-imports.mjs')
+writeFileSync(
+  SCRIPT,
+  `
+  import { registerHooks } from 'node:module'
+  const urls = []
+  registerHooks({
+    resolve(specifier, context, next) {
+      const resolved = next(specifier, context)
+      urls.push(resolved.url)
+      return resolved
+    },
+  })
+  const [serveUrl, openStoreUrl, config] = process.argv.slice(2)
+  await import(serveUrl)
+  const { openStore } = await import(openStoreUrl)
+  const listeners = { onBroken() {}, onEvent() {} }
+  await openStore(JSON.parse(config), listeners).then((store) => store.close(), () => undefined)
+  console.log(urls.join('\\n'))
+`,
+)
+
+function importsOf(store: string): string {
+  const command: Command = readCommand(['serve', '--store', store], {})
+  if (command.type !== 'serve') throw new Error(JSON.stringify(command))
+  const source = (file: string) => pathToFileURL(join(import.meta.dirname, '../src', file)).href
+  const args = [SCRIPT, source('serve.ts'), source('open-store.ts'), JSON.stringify(command.config.store)]
+  return execFileSync(process.execPath, args, { encoding: 'utf8' })
+}
+
+// Nothing listens at port 1: a store is loaded before it is refused there.
+const DRIVERS = [
+  [join(folder, 'a.db'), 'store-sqlite', /store-mysql|store-redis|mysql2|ioredis/],
+  ['mysql://u@127.0.0.1:1/x', '/mysql2/', /store-sqlite|store-redis|ioredis/],
+  ['redis://127.0.0.1:1', '/ioredis/', /store-sqlite|store-mysql|mysql2/],
+] as const
+for (const [store, loaded, notLoaded] of DRIVERS) {
+  it(`opening ${store.replace(folder, '')} loads no other store's driver`, () => {
+    const urls = importsOf(store)
+    expect(urls).toContain(loaded)
+    expect(urls).not.toMatch(notLoaded)
+  })
+}

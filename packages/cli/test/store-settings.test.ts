@@ -1,0 +1,376 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { type Command, readCommand } from '../src/config.ts'
+import { isForced, type ServerStoreConfig, type StoreConfig } from '../src/store-config.ts'
+
+type Environment = Readonly<Record<string, string>>
+
+const CANARY = 'canary-3141592'
+const MYSQL = 'mysql://u@db/x'
+const PEM = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'
+
+const folder = mkdtempSync(join(tmpdir(), 'counterstep-store-settings-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function fileWith(name: string, text: string): string {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+
+function storeOf(args: readonly string[], environment: Environment = {}): StoreConfig {
+  const command = readCommand(['serve', ...args], environment)
+  if (command.type !== 'serve') throw new Error(JSON.stringify(command))
+  return command.config.store
+}
+
+function serverOf(args: readonly string[], environment: Environment = {}): ServerStoreConfig {
+  const store = storeOf(args, environment)
+  if (store.type === 'sqlite') throw new Error('the embedded store')
+  return store
+}
+
+function problemsOf(args: readonly string[], environment: Environment = {}): readonly string[] {
+  const command = readCommand(['serve', ...args], environment)
+  return command.type === 'refused' ? command.problems : []
+}
+
+describe('--store', () => {
+  const ACCEPTED = [
+    ['mysql://u:p@db:3307/x', 'mysql', 'mysql://u:p@db:3307/x', 'mysql://u@db:3307/x'],
+    ['MariaDB://u@db/x', 'mysql', 'mariadb://u@db/x', 'mariadb://u@db/x'],
+    ['mysql://u:@db/x', 'mysql', 'mysql://u@db/x', 'mysql://u@db/x'],
+    [
+      'mysql://u:a%40b%2Fc@[::1]:3306/x_1-$',
+      'mysql',
+      'mysql://u:a%40b%2Fc@[::1]:3306/x_1-$',
+      'mysql://u@[::1]:3306/x_1-$',
+    ],
+    ['mysql://u:a@b@db/x', 'mysql', 'mysql://u:a%40b@db/x', 'mysql://u@db/x'],
+    ['mysql://u%40corp:p@db/x', 'mysql', 'mysql://u%40corp:p@db/x', 'mysql://u%40corp@db/x'],
+    ['redis://cache', 'redis', 'redis://cache', 'redis://cache'],
+    ['redis://:p@cache:6380/3', 'redis', 'redis://:p@cache:6380/3', 'redis://cache:6380/3'],
+    ['rediss://u:p@cache/', 'redis', 'rediss://u:p@cache', 'rediss://u@cache'],
+    [
+      'redis-cluster://:p@a:1,b:2,[::1]:3',
+      'redis',
+      'redis-cluster://:p@a:1,b:2,[::1]:3',
+      'redis-cluster://a:1,b:2,[::1]:3',
+    ],
+    ['rediss-cluster://a', 'redis', 'rediss-cluster://a', 'rediss-cluster://a'],
+  ] as const
+  for (const [text, type, url, place] of ACCEPTED) {
+    it(`takes ${text}, as a flag and from the environment`, () => {
+      expect(storeOf(['--store', text])).toMatchObject({ type, url, place })
+      expect(storeOf([], { COUNTERSTEP_STORE: text })).toMatchObject({ type, url, place })
+    })
+  }
+
+  // Each holds the canary where a password is, or where one lands that was not percent-encoded.
+  const REFUSED = [
+    [`postgres://u:${CANARY}@db/x`, 'mysql://, mariadb://'],
+    [`mysql:u:${CANARY}@db/x`, '//'],
+    [`mysql://${CANARY}:1234`, 'no user'],
+    [`mysql://u:${CANARY}@db`, '/DATABASE'],
+    [`mysql://u:${CANARY}@db/`, '/DATABASE'],
+    [`mysql://u:1234/${CANARY}@db/x`, '%2F'],
+    [`mysql://u:1234/${CANARY}`, 'no user'],
+    [`mysql://u:1234#${CANARY}@db/x`, 'percent-encoded'],
+    [`mysql://u:1234?${CANARY}@db/x`, 'percent-encoded'],
+    [`mysql://u:12 34${CANARY}@db/x`, 'percent-encoded'],
+    [`mysql://u:${CANARY}%zz@db/x`, '%25'],
+    [`mysql://:${CANARY}@db/x`, 'no user'],
+    [`mysql://u:${CANARY}@/x`, 'host'],
+    [`mysql://u:${CANARY}@db:0/x`, 'host:port'],
+    [`mysql://u:${CANARY}@db:65536/x`, 'host:port'],
+    [`mysql://u:${CANARY}@a,b/x`, 'several hosts'],
+    [`mysql://u:${CANARY}@db/x?ssl=true`, 'parameters have options'],
+    [`redis://:${CANARY}@a,b`, 'several hosts'],
+    [`redis://:${CANARY}@a/x`, '/NUMBER'],
+    [`redis://${CANARY}@a`, 'redis://:PASSWORD@HOST'],
+    [`redis-cluster://:${CANARY}@a,b/0`, 'only one'],
+    [`redis-cluster://:${CANARY}@a,,b`, 'host'],
+  ] as const
+  for (const [text, message] of REFUSED) {
+    it(`refuses ${text.replace(CANARY, '…')} without quoting it`, () => {
+      for (const problems of [problemsOf(['--store', text]), problemsOf([], { COUNTERSTEP_STORE: text })]) {
+        expect(problems).toHaveLength(1)
+        expect(problems[0]).toMatch(/^(--store|COUNTERSTEP_STORE) .*\.$/)
+        expect(problems[0]).toContain(message)
+        expect(problems[0]).not.toContain(CANARY)
+      }
+    })
+  }
+
+  it('is not quoted either where it does not belong', () => {
+    const lines = [
+      [`mysql://u:${CANARY}@db/x`],
+      ['serve', `mysql://u:${CANARY}@db/x`],
+      ['serve', '--store-password', CANARY],
+      ['--store-password', CANARY, 'serve'],
+      ['serve', `--store-password=${CANARY}`],
+      ['serve', `--stor=mysql://u:${CANARY}@db/x`],
+      ['serve', `-p${CANARY}`],
+      ['serve', `--ready-json=${CANARY}`],
+      ['serve', `--lease-ms=${CANARY}`],
+    ]
+    for (const args of lines) {
+      const command: Command = readCommand(args, {})
+      expect(command.type).toBe('refused')
+      expect(JSON.stringify(command)).not.toContain(CANARY)
+    }
+  })
+})
+
+describe('the password', () => {
+  const args = ['--store', MYSQL]
+  const wanted = { url: `mysql://u:${CANARY}%25%3A%2F@db/x`, place: MYSQL }
+  const password = `${CANARY}%:/`
+
+  it('comes from its variable, and needs no encoding there', () => {
+    expect(storeOf(args, { COUNTERSTEP_STORE_PASSWORD: password })).toMatchObject(wanted)
+  })
+
+  it('comes from a file, whose last line break is no part of it', () => {
+    for (const end of ['', '\n', '\r\n']) {
+      const path = fileWith('password', `${password}${end}`)
+      expect(storeOf(args, { COUNTERSTEP_STORE_PASSWORD_FILE: path })).toMatchObject(wanted)
+    }
+  })
+
+  it('is not taken from an empty variable', () => {
+    const environment = { COUNTERSTEP_STORE_PASSWORD: '', COUNTERSTEP_STORE_PASSWORD_FILE: '' }
+    expect(storeOf(args, environment)).toMatchObject({ url: MYSQL })
+    expect(storeOf([], environment)).toMatchObject({ type: 'sqlite' })
+  })
+
+  it('belongs to the user of redis, if there is one', () => {
+    const environment = { COUNTERSTEP_STORE_PASSWORD: 'p' }
+    expect(storeOf(['--store', 'redis://u@a'], environment)).toMatchObject({ url: 'redis://u:p@a' })
+    expect(storeOf(['--store', 'redis://a'], environment)).toMatchObject({ url: 'redis://:p@a' })
+  })
+
+  const file = () => fileWith('secret', CANARY)
+  const REFUSED: readonly (readonly [string, readonly string[], () => Environment, string])[] = [
+    [
+      'twice',
+      args,
+      () => ({ COUNTERSTEP_STORE_PASSWORD: CANARY, COUNTERSTEP_STORE_PASSWORD_FILE: file() }),
+      'COUNTERSTEP_STORE_PASSWORD and COUNTERSTEP_STORE_PASSWORD_FILE are both set; set one.',
+    ],
+    [
+      'in the URL and beside it',
+      ['--store', `mysql://u:${CANARY}@db/x`],
+      () => ({ COUNTERSTEP_STORE_PASSWORD_FILE: file() }),
+      '--store has a password, and COUNTERSTEP_STORE_PASSWORD_FILE is set, too; give one.',
+    ],
+    [
+      'from a file that is not there',
+      args,
+      () => ({ COUNTERSTEP_STORE_PASSWORD_FILE: join(folder, 'none') }),
+      'COUNTERSTEP_STORE_PASSWORD_FILE names a file that cannot be read (ENOENT).',
+    ],
+    [
+      'from an empty file',
+      args,
+      () => ({ COUNTERSTEP_STORE_PASSWORD_FILE: fileWith('empty', '\n') }),
+      'COUNTERSTEP_STORE_PASSWORD_FILE names an empty file.',
+    ],
+    [
+      'of the embedded store',
+      [],
+      () => ({ COUNTERSTEP_STORE_PASSWORD: CANARY }),
+      'COUNTERSTEP_STORE_PASSWORD is set, and a sqlite store has no password.',
+    ],
+  ]
+  for (const [title, given, environment, problem] of REFUSED) {
+    it(`is refused ${title}`, () => {
+      expect(problemsOf(given, environment())).toEqual([problem])
+    })
+  }
+
+  it('is warned of in a flag, and not in the environment', () => {
+    const url = `mysql://u:${CANARY}@db/x`
+    const inFlag = readCommand(['serve', '--store', url], {})
+    expect(inFlag).toMatchObject({ config: { warnings: [expect.stringContaining('list of processes')] } })
+    expect(readCommand(['serve'], { COUNTERSTEP_STORE: url })).toMatchObject({ config: { warnings: [] } })
+  })
+})
+
+describe('what belongs to one kind of store', () => {
+  const IN_VAIN = [
+    [
+      ['--store', MYSQL, '--sqlite-synchronous', 'full'],
+      '--sqlite-synchronous is for sqlite, and the store is mysql.',
+    ],
+    [['--store', MYSQL, '--data', 'x'], '--data is for sqlite, and the store is mysql.'],
+    [
+      ['--store', 'redis://a', '--store-connections-max', '5'],
+      '--store-connections-max is for mysql, and the store is redis.',
+    ],
+    [
+      ['--store', MYSQL, '--store-key-prefix', 'x'],
+      '--store-key-prefix is for redis, and the store is mysql.',
+    ],
+    [['--store-tls', 'required'], '--store-tls is for mysql and redis, and the store is sqlite.'],
+    [['--store-failover', 'lossy'], '--store-failover is for mysql and redis, and the store is sqlite.'],
+    [['--store-accept-class-c'], '--store-accept-class-c is for mysql and redis, and the store is sqlite.'],
+    [['--store-wait-ms', '1'], '--store-wait-ms is for mysql and redis, and the store is sqlite.'],
+  ] as const
+  for (const [args, problem] of IN_VAIN) {
+    it(`is refused for another: ${args.join(' ')}`, () => {
+      expect(problemsOf(args)).toEqual([problem])
+    })
+  }
+
+  it('is named by its variable when it came from there', () => {
+    expect(problemsOf([], { COUNTERSTEP_STORE_TLS: 'off', COUNTERSTEP_STORE_TLS_CA: '' })).toEqual([
+      'COUNTERSTEP_STORE_TLS is for mysql and redis, and the store is sqlite.',
+    ])
+  })
+
+  it('is named together with everything else that is wrong', () => {
+    const problems = problemsOf(['--store', MYSQL, '--data', 'x', '--store-tls', 'maybe', '--port', 'x'], {
+      COUNTERSTEP_STORE_PASSWORD_FILE: join(folder, 'none'),
+    })
+    for (const name of ['--data', '--store-tls', '--port', 'COUNTERSTEP_STORE_PASSWORD_FILE']) {
+      expect(problems.filter((problem) => problem.startsWith(`${name} `))).toHaveLength(1)
+    }
+    expect(problems).toHaveLength(4)
+  })
+})
+
+describe('TLS to the store', () => {
+  const ca = fileWith('ca.pem', PEM)
+
+  it('is as the store thinks right, or as the option says, with certificates of your own', () => {
+    const REQUIRED = ['--store-tls', 'required']
+    expect(serverOf(['--store', MYSQL])).not.toHaveProperty('tls')
+    expect(serverOf(['--store', 'rediss-cluster://a'])).not.toHaveProperty('tls')
+    expect(serverOf(['--store', MYSQL, '--store-tls', 'off']).tls).toBe('off')
+    expect(serverOf(['--store', MYSQL, ...REQUIRED]).tls).toBe('required')
+    expect(serverOf(['--store', 'redis://:p@a', ...REQUIRED])).toMatchObject({
+      url: 'rediss://:p@a',
+      place: 'rediss://a',
+    })
+    expect(serverOf(['--store', 'redis-cluster://a,b', '--store-tls-ca', ca])).toMatchObject({
+      url: 'rediss-cluster://a,b',
+      tls: { ca: PEM },
+    })
+    expect(serverOf(['--store', MYSQL, '--store-tls-ca', ca]).tls).toEqual({ ca: PEM })
+    expect(serverOf(['--store', 'rediss://a', ...REQUIRED, '--store-tls-ca', ca]).tls).toEqual({ ca: PEM })
+  })
+
+  const REFUSED = [
+    [['--store', 'rediss://a', '--store-tls', 'off'], '--store-tls is off, and rediss:// means TLS.'],
+    [
+      ['--store', MYSQL, '--store-tls-ca', ca, '--store-tls', 'off'],
+      '--store-tls is off, and --store-tls-ca is set.',
+    ],
+    [
+      ['--store', 'rediss://a', '--store-tls-ca', join(folder, 'none.pem')],
+      '--store-tls-ca names a file that cannot be read (ENOENT).',
+    ],
+    [
+      ['--store', 'rediss://a', '--store-tls-ca', fileWith('key.pem', 'x')],
+      '--store-tls-ca names a file without a certificate in PEM.',
+    ],
+  ] as const
+  for (const [args, problem] of REFUSED) {
+    it(`is refused: ${problem}`, () => expect(problemsOf(args)).toEqual([problem]))
+  }
+})
+
+describe('a store that is a server', () => {
+  it('is class A or B without a switch, has the failover that is found, and is waited for', () => {
+    expect(serverOf(['--store', MYSQL])).toEqual({
+      type: 'mysql',
+      url: MYSQL,
+      place: MYSQL,
+      acceptClassC: false,
+      keyPrefix: 'counterstep',
+      connectionsMax: 10,
+      connectTimeoutMs: 2_000,
+      timeoutMs: 3_000,
+      waitMs: 30_000,
+    })
+  })
+
+  it('may share a Redis under a prefix of its own, which cannot break its keys', () => {
+    const args = ['--store', 'redis://a', '--store-key-prefix']
+    expect(serverOf([...args, 'shop:eu-1'])).toMatchObject({ keyPrefix: 'shop:eu-1' })
+    for (const prefix of ['', 'a{b}', 'a b', 'x'.repeat(65)]) {
+      expect(problemsOf([...args, prefix])).toEqual([
+        '--store-key-prefix must be 1 to 64 letters, digits, _, :, . and -.',
+      ])
+    }
+  })
+
+  it('takes every setting', () => {
+    const settings = {
+      'store-failover': 'lossy',
+      'store-connections-max': '7',
+      'store-connect-timeout-ms': '800',
+      'store-timeout-ms': '900',
+      'store-wait-ms': '0',
+    }
+    const args = Object.entries(settings).flatMap(([flag, value]) => [`--${flag}`, value])
+    expect(serverOf(['--store', MYSQL, ...args])).toMatchObject({
+      failover: 'lossy',
+      connectionsMax: 7,
+      connectTimeoutMs: 800,
+      timeoutMs: 900,
+      waitMs: 0,
+    })
+  })
+
+  it('is forced by a switch of that name only, with a warning', () => {
+    const forced = [
+      readCommand(['serve', '--store', MYSQL, '--store-accept-class-c'], {}),
+      readCommand(['serve', '--store', MYSQL], { COUNTERSTEP_STORE_ACCEPT_CLASS_C: 'true' }),
+    ]
+    for (const command of forced) {
+      if (command.type !== 'serve') throw new Error(JSON.stringify(command))
+      expect(isForced(command.config.store)).toBe(true)
+      expect(command.config.warnings).toEqual([expect.stringMatching(/CLASS.C is on/i)])
+    }
+    expect(isForced(storeOf(['--store', MYSQL, '--store-accept-class-c=false']))).toBe(false)
+    expect(isForced(storeOf([]))).toBe(false)
+    expect(problemsOf(['--store', MYSQL, '--store-accept-class-c=yes'])).toEqual([
+      '--store-accept-class-c must be true or false.',
+    ])
+  })
+})
+
+describe('counterstep migrate', () => {
+  const migrationOf = (args: readonly string[], environment: Environment = {}) =>
+    readCommand(['migrate', ...args], environment)
+
+  it('takes the store and how to reach it', () => {
+    const args = ['--store', MYSQL, '--store-tls', 'required', '--store-wait-ms', '5']
+    expect(migrationOf(args, { COUNTERSTEP_STORE_PASSWORD: 'p' })).toEqual({
+      type: 'migrate',
+      config: { type: 'mysql', url: 'mysql://u:p@db/x', place: MYSQL, tls: 'required', waitMs: 5 },
+    })
+  })
+
+  it('takes any store, and minds no variable of serve', () => {
+    expect(migrationOf([])).toEqual({ type: 'migrate', config: { type: 'sqlite' } })
+    const environment = { COUNTERSTEP_PORT: 'x', COUNTERSTEP_STORE: 'redis://a', COUNTERSTEP_DATA: 'y' }
+    expect(migrationOf([], environment)).toMatchObject({ config: { type: 'redis' } })
+  })
+
+  it('is refused with all problems at once', () => {
+    const environment = { COUNTERSTEP_STORE: 'mysql://db/x', COUNTERSTEP_STORE_WAIT_MS: '-1' }
+    expect(migrationOf(['--lease-ms', '1'], environment)).toEqual({
+      type: 'refused',
+      problems: [
+        '--lease-ms is no option of migrate; see migrate --help.',
+        'COUNTERSTEP_STORE names no user.',
+        'COUNTERSTEP_STORE_WAIT_MS must be a whole number from 0 to 3600000.',
+      ],
+    })
+  })
+})

@@ -1,0 +1,86 @@
+import { StoreUnavailableError } from '@counterstep/core'
+import { CounterstepError } from '@counterstep/protocol'
+import { describe, expect, it, vi } from 'vitest'
+import { waitForStore } from '../src/wait-for-store.ts'
+
+const UNAVAILABLE = new StoreUnavailableError('connection refused', { applied: 'no' })
+
+function attempts(...results: readonly (Error | string)[]) {
+  let index = 0
+  return vi.fn(async () => {
+    const result = results[Math.min(index++, results.length - 1)]
+    if (result instanceof Error) throw result
+    return result
+  })
+}
+
+function waiting(waitMs: number) {
+  const controller = new AbortController()
+  const onRetry = vi.fn()
+  return { controller, onRetry, wait: { waitMs, signal: controller.signal, onRetry } }
+}
+
+describe('a store that does not answer at start', () => {
+  it('is asked again until it does, and each time is told', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
+    try {
+      const { wait, onRetry } = waiting(30_000)
+      const attempt = attempts(UNAVAILABLE, UNAVAILABLE, 'open')
+      const opened = waitForStore(attempt, wait)
+      await vi.advanceTimersByTimeAsync(10_000)
+      expect(await opened).toBe('open')
+      expect(attempt).toHaveBeenCalledTimes(3)
+      expect(onRetry).toHaveBeenCalledTimes(2)
+      expect(onRetry.mock.calls[0]?.[0]).toBe(UNAVAILABLE)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('is given up with its own error when the wait is over', async () => {
+    const { wait, onRetry } = waiting(600)
+    const attempt = attempts(UNAVAILABLE)
+    await expect(waitForStore(attempt, wait)).rejects.toBe(UNAVAILABLE)
+    // At 0 and at 250 ms; the third would be at 750 ms.
+    expect(attempt).toHaveBeenCalledTimes(2)
+    expect(onRetry).toHaveBeenCalledTimes(1)
+  })
+
+  it('is asked once when there is no wait', async () => {
+    const { wait, onRetry } = waiting(0)
+    const attempt = attempts(UNAVAILABLE)
+    await expect(waitForStore(attempt, wait)).rejects.toBe(UNAVAILABLE)
+    expect(attempt).toHaveBeenCalledTimes(1)
+    expect(onRetry).not.toHaveBeenCalled()
+  })
+
+  it('is not asked again when its answer will not change', async () => {
+    const refused = new CounterstepError('SAGA_STORE_NOT_DURABLE', 'class C')
+    const attempt = attempts(refused, 'open')
+    await expect(waitForStore(attempt, waiting(30_000).wait)).rejects.toBe(refused)
+    expect(attempt).toHaveBeenCalledTimes(1)
+  })
+})
+
+describe('the signal', () => {
+  it('ends an attempt that hangs', async () => {
+    const { wait, controller } = waiting(30_000)
+    const opened = waitForStore(() => new Promise(() => undefined), wait)
+    controller.abort()
+    await expect(opened).rejects.toMatchObject({ name: 'AbortError' })
+  })
+
+  it('ends the wait between two attempts', async () => {
+    const { wait, controller } = waiting(30_000)
+    const attempt = attempts(UNAVAILABLE)
+    const opened = waitForStore(attempt, { ...wait, onRetry: () => setImmediate(() => controller.abort()) })
+    await expect(opened).rejects.toMatchObject({ name: 'AbortError' })
+    expect(attempt).toHaveBeenCalledTimes(1)
+  })
+
+  it('given before ends it at once, also when the attempt fails at the same time', async () => {
+    const { wait, controller } = waiting(30_000)
+    controller.abort()
+    await expect(waitForStore(attempts(UNAVAILABLE), wait)).rejects.toMatchObject({ name: 'AbortError' })
+  })
+})

@@ -1,0 +1,23 @@
+import type { StoreEvent } from '@counterstep/core'
+import { Counter, type Registry } from 'prom-client'
+import { boundedNames } from './event-names.ts'
+
+const EVENT_NAMES_MAX = 50
+
+/** Counts what a store tells beside its answers, and passes each on. */
+export function countStoreEvents(
+  registry: Registry,
+  onEvent?: (event: StoreEvent) => void,
+): (event: StoreEvent) => void {
+  const events = new Counter({
+    name: 'counterstep_store_events_total',
+    help: 'What the store reported for people to read.',
+    labelNames: ['name'],
+    registers: [registry],
+  })
+  const boundName = boundedNames(EVENT_NAMES_MAX)
+  return function countStoreEvent(event) {
+    events.inc({ name: boundName(event.name) })
+    onEvent?.(event)
+  }
+}

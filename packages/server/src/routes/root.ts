@@ -1,0 +1,30 @@
+import type { FastifyInstance } from 'fastify'
+import { JSON_TYPE } from '../http/json-type.ts'
+import type { Operation } from '../openapi/operation.ts'
+
+const LINKS = { docs: '/docs', openApi: '/openapi.json', ready: '/health/ready' }
+
+export const rootOperation: Operation = {
+  method: 'get',
+  path: '/',
+  id: 'getRoot',
+  tag: 'operations',
+  summary: 'What this is, and where to look',
+  answers: {
+    200: {
+      description: 'Links into this server.',
+      schema: 'Root',
+      example: { name: 'counterstep', version: '0.1.0', links: LINKS },
+    },
+  },
+  problems: [],
+}
+
+export function rootRoute(version: string) {
+  const text = JSON.stringify({ name: 'counterstep', version, links: LINKS })
+  return async function rootPlugin(app: FastifyInstance): Promise<void> {
+    app.get('/', function getRoot(_request, reply) {
+      reply.header('content-type', JSON_TYPE).send(text)
+    })
+  }
+}

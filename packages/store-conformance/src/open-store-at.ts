@@ -1,0 +1,10 @@
+import type { Store } from '@counterstep/core'
+import type { StorePlace } from './race-messages.ts'
+
+/** The module's own instance in this process: nothing of the store is shared with another but its database. */
+export async function openStoreAt({ moduleUrl, opener, options }: StorePlace): Promise<Store> {
+  const module: Readonly<Record<string, unknown>> = await import(moduleUrl)
+  const open = module[opener]
+  if (typeof open !== 'function') throw new TypeError(`${moduleUrl} exports no function ${opener}`)
+  return open(options)
+}

@@ -1,0 +1,92 @@
+import type { Store, StoredTransaction } from '@counterstep/core'
+import type { RaceAnswer, RaceCall, RaceResult } from './race-messages.ts'
+import type { BothAnswers, BothCalls, RacePeers } from './race-peers.ts'
+import { RaceTally } from './race-tally.ts'
+import { asGid } from './transactions.ts'
+
+export const RACE_PAIRS = 1_000
+/** In flight at once in each process, in most waves. */
+export const WAVE_PAIRS = 50
+const FEW_IN_FLIGHT = 8
+
+export interface PairRace {
+  readonly title: string
+  /** The two calls of which one must win, by the process that makes them. */
+  readonly calls: (store: Store, gid: string, index: number) => Promise<readonly [RaceCall, RaceCall]>
+  readonly hasWon: (result: RaceResult) => boolean
+  /** What is wrong with the loser's answer, or with the row that the winner has left. */
+  readonly complain: (end: PairEnd) => string | undefined
+}
+
+export interface PairEnd {
+  readonly winner: RaceCall
+  readonly won: RaceResult
+  readonly lost: RaceResult
+  readonly row: StoredTransaction
+}
+
+/** One call of each process on each gid, a wave of gids at a time. */
+export async function runPairRace(race: PairRace, store: Store, peers: RacePeers): Promise<string> {
+  const tally = new RaceTally(race.title)
+  for (let from = 0; from < RACE_PAIRS; from += WAVE_PAIRS) {
+    const gids = Array.from(
+      { length: WAVE_PAIRS },
+      (_, i) => `${race.title.replaceAll(' ', '-')}-${from + i}`,
+    )
+    const pairs = await Promise.all(gids.map((gid, i) => race.calls(store, gid, from + i)))
+    const [left, right] = await raceWave(
+      peers,
+      [pairs.map((pair) => pair[0]), pairs.map((pair) => pair[1])],
+      from / WAVE_PAIRS,
+    )
+    const rows = new Map((await store.readMany(gids.map(asGid))).map((row) => [row.gid as string, row]))
+    for (const [i, gid] of gids.entries()) {
+      const [pair, one, two] = [pairs[i], left[i], right[i]]
+      if (!pair || !one || !two) throw new Error(`a call on ${gid} has no answer`)
+      tally.met(one, two)
+      judge(race, tally, { gid, calls: pair, answers: [one, two], row: rows.get(gid) })
+    }
+  }
+  return tally.verdict(RACE_PAIRS)
+}
+
+/**
+ * The waves differ. All calls at once fill a store's batches, and in the opposite order in the other process their
+ * locks meet crosswise; a few at a time make many small writes, which fall between each other.
+ */
+export async function raceWave(
+  peers: RacePeers,
+  [left, right]: BothCalls,
+  wave: number,
+): Promise<BothAnswers> {
+  if (wave % 3 === 0) return peers.race([left, right], left.length)
+  if (wave % 3 === 1) return peers.race([left, right], FEW_IN_FLIGHT)
+  const [leftAnswers, rightAnswers] = await peers.race([left, [...right].reverse()], left.length)
+  return [leftAnswers, [...rightAnswers].reverse()]
+}
+
+interface JudgedPair {
+  readonly gid: string
+  readonly calls: readonly [RaceCall, RaceCall]
+  readonly answers: readonly [RaceAnswer, RaceAnswer]
+  readonly row: StoredTransaction | undefined
+}
+
+function judge(race: PairRace, tally: RaceTally, pair: JudgedPair): void {
+  const winner = winnerOf(race, pair)
+  const evidence = pair.answers.map((answer) => answer.error ?? answer.result)
+  if (typeof winner === 'number') tally.won(winner)
+  else tally.fault(pair.gid, winner, ...evidence, pair.row)
+}
+
+function winnerOf(race: PairRace, { calls, answers, row }: JudgedPair): 0 | 1 | string {
+  const [left, right] = [answers[0].result, answers[1].result]
+  if (left === undefined || right === undefined) return 'a call threw'
+  const hasLeftWon = race.hasWon(left)
+  if (hasLeftWon === race.hasWon(right)) return hasLeftWon ? 'both won' : 'none won'
+  if (row === undefined) return 'there is no row'
+  const end = hasLeftWon
+    ? { winner: calls[0], won: left, lost: right, row }
+    : { winner: calls[1], won: right, lost: left, row }
+  return race.complain(end) ?? (hasLeftWon ? 0 : 1)
+}

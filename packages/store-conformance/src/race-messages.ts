@@ -1,0 +1,58 @@
+import type {
+  CreateResult,
+  DueClaim,
+  DueClaimResult,
+  NewTransaction,
+  RenewResult,
+  SingleClaim,
+  SingleClaimResult,
+  Store,
+  TransactionUpdate,
+  UpdateResult,
+} from '@counterstep/core'
+
+/** Where a process of a race finds its store: what to import, which function of it to call, and with what, as JSON. */
+export interface StorePlace {
+  readonly moduleUrl: string
+  readonly opener: string
+  readonly options: unknown
+}
+
+/** One call of the store, as it travels. */
+export type RaceCall =
+  | { readonly verb: 'create'; readonly argument: NewTransaction }
+  | { readonly verb: 'update'; readonly argument: TransactionUpdate }
+  | { readonly verb: 'claim'; readonly argument: SingleClaim }
+  | { readonly verb: 'claimDue'; readonly argument: DueClaim }
+  | { readonly verb: 'renew'; readonly argument: Parameters<Store['renew']> }
+  | { readonly verb: 'purgeFinished'; readonly argument: number }
+
+export type RaceResult =
+  | CreateResult
+  | UpdateResult
+  | SingleClaimResult
+  | DueClaimResult
+  | RenewResult
+  | { readonly purged: number }
+
+/** The instants are those of the machine's monotonic clock, which all its processes share. */
+export interface RaceAnswer {
+  readonly startedAt: number
+  readonly endedAt: number
+  readonly result?: RaceResult
+  /** What the call threw; no call of a race may. */
+  readonly error?: string
+}
+
+export type ToPeer =
+  | { readonly type: 'open'; readonly place: StorePlace; readonly skewMs: number }
+  | { readonly type: 'prepare'; readonly calls: readonly RaceCall[]; readonly inFlightMax: number }
+  | { readonly type: 'go' }
+  | { readonly type: 'close' }
+
+export type FromPeer =
+  | { readonly type: 'opened' }
+  | { readonly type: 'prepared' }
+  | { readonly type: 'answers'; readonly answers: readonly RaceAnswer[] }
+  | { readonly type: 'closed' }
+  | { readonly type: 'failed'; readonly error: string }

@@ -1,0 +1,91 @@
+// A process of its own in a race: it opens the store, prepares calls, and makes them all at once when told to.
+
+import type { Store } from '@counterstep/core'
+import { openStoreAt } from './open-store-at.ts'
+import type { FromPeer, RaceAnswer, RaceCall, RaceResult, ToPeer } from './race-messages.ts'
+import { skewClock } from './skew-clock.ts'
+
+let store: Store | undefined
+let prepared: Extract<ToPeer, { type: 'prepare' }> | undefined
+
+function monotonicMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}
+
+function openedStore(): Store {
+  if (store === undefined) throw new Error('the peer has not opened a store')
+  return store
+}
+
+function send(call: RaceCall): Promise<RaceResult> {
+  const store = openedStore()
+  switch (call.verb) {
+    case 'create':
+      return store.create(call.argument)
+    case 'update':
+      return store.update(call.argument)
+    case 'claim':
+      return store.claim(call.argument)
+    case 'claimDue':
+      return store.claimDue(call.argument)
+    case 'renew':
+      return store.renew(...call.argument)
+    case 'purgeFinished':
+      return store.purgeFinished(call.argument)
+  }
+}
+
+async function timed(call: RaceCall): Promise<RaceAnswer> {
+  const startedAt = monotonicMs()
+  try {
+    const result = await send(call)
+    return { startedAt, endedAt: monotonicMs(), result }
+  } catch (error: unknown) {
+    return { startedAt, endedAt: monotonicMs(), error: described(error) }
+  }
+}
+
+async function makePrepared(): Promise<readonly RaceAnswer[]> {
+  if (prepared === undefined) throw new Error('the peer has nothing prepared')
+  const { calls, inFlightMax } = prepared
+  const answers: RaceAnswer[] = []
+  const left = calls.entries()
+  const makeNext = async (): Promise<void> => {
+    for (const [i, call] of left) answers[i] = await timed(call)
+  }
+  await Promise.all(Array.from({ length: Math.min(inFlightMax, calls.length) }, makeNext))
+  return answers
+}
+
+async function obey(message: ToPeer): Promise<FromPeer> {
+  switch (message.type) {
+    case 'open':
+      skewClock(message.skewMs)
+      store = await openStoreAt(message.place)
+      // Its connections stand before the first race.
+      await store.stats()
+      return { type: 'opened' }
+    case 'prepare':
+      prepared = message
+      return { type: 'prepared' }
+    case 'go':
+      return { type: 'answers', answers: await makePrepared() }
+    case 'close':
+      await openedStore().close()
+      return { type: 'closed' }
+  }
+}
+
+function described(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+function answer(reply: FromPeer): void {
+  process.send?.(reply)
+}
+
+process.on('message', (message: ToPeer) => {
+  obey(message).then(answer, (error: unknown) => answer({ type: 'failed', error: described(error) }))
+})
+// The suite is gone: nobody will ask any more.
+process.on('disconnect', () => process.exit())

@@ -1,0 +1,22 @@
+import type { Store } from '@counterstep/core'
+
+/** The store with some of its methods replaced. */
+export function rewire(store: Store, change: Partial<Store>): Store {
+  const bound: Store = {
+    name: store.name,
+    durabilityClass: store.durabilityClass,
+    failover: store.failover,
+    capabilities: store.capabilities,
+    create: (transaction) => store.create(transaction),
+    readMany: (gids) => store.readMany(gids),
+    update: (update) => store.update(update),
+    renew: (leases, leaseMs) => store.renew(leases, leaseMs),
+    claimDue: (claim) => store.claimDue(claim),
+    claim: (claim) => store.claim(claim),
+    list: (query) => store.list(query),
+    stats: () => store.stats(),
+    purgeFinished: (limit) => store.purgeFinished(limit),
+    close: () => store.close(),
+  }
+  return { ...bound, ...change }
+}

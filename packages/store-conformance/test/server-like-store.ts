@@ -1,0 +1,25 @@
+import { PURGE_MAX, type Store } from '@counterstep/core'
+import { memoryStore } from '../src/memory-store.ts'
+import { rewire } from './rewire.ts'
+
+/**
+ * The reference with all the freedom of a server: a clock of its own, versions that jump as those of a store that can
+ * lose its tail, and finished rows that expire by themselves, so that `purgeFinished` finds nothing.
+ */
+export function serverLikeStore(): Store {
+  const store = memoryStore({ raise: (version, now) => Math.max(version + 1, now) })
+  // The reference acts before its first await, so the call follows the expiry with nothing between them.
+  const afterExpiry = async <T>(call: () => Promise<T>): Promise<T> => {
+    const expiry = store.purgeFinished(PURGE_MAX)
+    const [result] = await Promise.all([call(), expiry])
+    return result
+  }
+  return rewire(store, {
+    create: (transaction) => afterExpiry(() => store.create(transaction)),
+    readMany: (gids) => afterExpiry(() => store.readMany(gids)),
+    update: (update) => afterExpiry(() => store.update(update)),
+    claim: (claim) => afterExpiry(() => store.claim(claim)),
+    list: (query) => afterExpiry(() => store.list(query)),
+    purgeFinished: (limit) => afterExpiry(() => store.purgeFinished(limit)),
+  })
+}

@@ -1,0 +1,128 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { AssertionError, StoreUnavailableError } from '@counterstep/core'
+import { STATEMENTS } from './generated/sql.ts'
+import { isRefusedCommit, isServerFault, SqlError, type SqlFault } from './server-errors.ts'
+import type { Cell, Session } from './session.ts'
+import type { SessionPool } from './session-pool.ts'
+
+/** A database transaction under way: the session it is in, and the server's clock at its beginning. */
+export interface Tx {
+  readonly session: Session
+  readonly now: number
+}
+
+export interface Counters {
+  /** Database transactions that have written. */
+  commits: number
+  /** Rows that they have written. */
+  rows: number
+  /** Database transactions begun again: deadlocks, lock waits, connections that had ended. */
+  retries: number
+}
+
+/** What the work has come to, told to the caller only after its COMMIT. */
+export interface Work<T> {
+  readonly value: T
+  readonly rows: number
+}
+
+/** How often a database transaction is begun again after a fault of this kind. */
+const REPEATS: Readonly<Partial<Record<SqlFault, number>>> = { repeat: 5, lost: 2, 'read-only': 1 }
+const PAUSE_MS_MAX = 20
+
+/** Runs work as one database transaction each, and says of every failure whether it may have been applied. */
+export class DatabaseTransactions {
+  readonly #writers: SessionPool
+  readonly #probeTimeoutMs: number
+  readonly #onServerFault: () => void
+  readonly counters: Counters = { commits: 0, rows: 0, retries: 0 }
+
+  /** `probeTimeoutMs`: within this time a server that is there says what time it is. */
+  constructor(writers: SessionPool, probeTimeoutMs: number, onServerFault: () => void) {
+    this.#writers = writers
+    this.#probeTimeoutMs = probeTimeoutMs
+    this.#onServerFault = onServerFault
+  }
+
+  async run<T>(work: (tx: Tx) => Promise<Work<T>>, lockWaitRepeats = 1): Promise<T> {
+    const left: Partial<Record<SqlFault, number>> = { ...REPEATS, 'lock-wait': lockWaitRepeats }
+    for (let repeats = 1; ; repeats++) {
+      try {
+        return await this.#once(work)
+      } catch (error: unknown) {
+        if (!(error instanceof SqlError)) throw error
+        const allowance = left[error.fault] ?? 0
+        if (allowance === 0) throw finalError(error)
+        left[error.fault] = allowance - 1
+        this.counters.retries += 1
+        // At different times, so that those who have met do not meet again. A lost connection tells nothing of others.
+        if (error.fault === 'repeat') await delay(Math.random() * PAUSE_MS_MAX * repeats)
+      }
+    }
+  }
+
+  /** Throws a `SqlError` when nothing was applied, and a `StoreUnavailableError` when that is unknown. */
+  async #once<T>(work: (tx: Tx) => Promise<Work<T>>): Promise<T> {
+    const session = await this.#writers.acquire()
+    try {
+      const { value, rows } = await work({ session, now: await this.#begin(session) })
+      await this.#commit(session)
+      if (rows > 0) {
+        this.counters.commits += 1
+        this.counters.rows += rows
+      }
+      return value
+    } catch (error: unknown) {
+      if (error instanceof SqlError && isServerFault(error)) this.#onServerFault()
+      await rollBack(session)
+      throw error
+    } finally {
+      this.#writers.release(session)
+    }
+  }
+
+  /** Found before anything is written: a former primary that takes reads only. */
+  async #begin(session: Session): Promise<number> {
+    const [row = []] = await session.all(STATEMENTS.head, this.#probeTimeoutMs)
+    const [now, ...readOnly] = row
+    if (readOnly.every(isOff)) return Number(now)
+    session.destroy()
+    throw new SqlError('read-only', 'the server is read-only')
+  }
+
+  async #commit(session: Session): Promise<void> {
+    try {
+      await session.run('COMMIT')
+    } catch (error: unknown) {
+      if (error instanceof SqlError && isRefusedCommit(error)) throw error
+      session.destroy()
+      this.#onServerFault()
+      // It may have reached the server, or still be on its way: whoever sends the write again waits for its row locks.
+      throw new StoreUnavailableError('the connection was lost during COMMIT', {
+        applied: 'unknown',
+        cause: error,
+      })
+    }
+  }
+}
+
+/** Nothing was applied. What is the statement's or the row's own fault would be so again. */
+export function finalError(error: SqlError): Error {
+  if (error.fault === 'row' || error.fault === 'duplicate') return new AssertionError(error.message)
+  return new StoreUnavailableError(error.message, { applied: 'no', cause: error })
+}
+
+function isOff(cell: Cell): boolean {
+  return cell === 0 || cell === '0' || cell === 'OFF'
+}
+
+/** Of a session that cannot roll back any more the server does it when the connection has ended. */
+async function rollBack(session: Session): Promise<void> {
+  if (session.isBroken) return
+  try {
+    await session.run('ROLLBACK')
+  } catch (error: unknown) {
+    session.destroy()
+    if (!(error instanceof SqlError)) throw error
+  }
+}

@@ -1,0 +1,135 @@
+import {
+  assert,
+  CLAIM_MAX,
+  type CreateResult,
+  type DueClaim,
+  type DueClaimResult,
+  type DurabilityClass,
+  type Lease,
+  type ListQuery,
+  type ListResult,
+  type NewTransaction,
+  PURGE_MAX,
+  READ_MANY_MAX,
+  RENEW_MAX,
+  type RenewResult,
+  type SingleClaim,
+  type SingleClaimResult,
+  type Store,
+  type StoredTransaction,
+  type StoreStats,
+  StoreUnavailableError,
+  type TransactionUpdate,
+  type UpdateResult,
+} from '@counterstep/core'
+import { type Gid, isFinalStatus } from '@counterstep/protocol'
+import { claimDue, claimOne } from './claims.ts'
+import type { Counters, DatabaseTransactions } from './database-transactions.ts'
+import { readPage } from './list-page.ts'
+import { pendingCreate, pendingUpdate } from './pending-writes.ts'
+import { purgeFinished } from './purge-finished.ts'
+import { readMany } from './read-many.ts'
+import { readStats } from './read-stats.ts'
+import { renewLeases } from './renew-leases.ts'
+import type { StoreSessions } from './store-sessions.ts'
+import { writeBatch } from './write-batch.ts'
+import { type QueueBounds, WriteQueue } from './write-queue.ts'
+
+export interface MysqlStoreParts {
+  readonly sessions: StoreSessions
+  readonly transactions: DatabaseTransactions
+  readonly bounds: QueueBounds
+  readonly durabilityClass: DurabilityClass
+  readonly failover: Store['failover']
+}
+
+/** The contract over MySQL: creates and updates go through the queue, everything else is a database transaction of its own. */
+export class MysqlStore implements Store {
+  readonly name = 'mysql'
+  readonly durabilityClass: DurabilityClass
+  readonly failover: Store['failover']
+  readonly capabilities = { durable: true, shared: true }
+  readonly #sessions: StoreSessions
+  readonly #transactions: DatabaseTransactions
+  readonly #queue: WriteQueue
+  #closing: Promise<void> | undefined
+
+  constructor({ sessions, transactions, bounds, durabilityClass, failover }: MysqlStoreParts) {
+    this.durabilityClass = durabilityClass
+    this.failover = failover
+    this.#sessions = sessions
+    this.#transactions = transactions
+    this.#queue = new WriteQueue((writes) => writeBatch(transactions, writes), bounds)
+  }
+
+  async create(transaction: NewTransaction): Promise<CreateResult> {
+    this.#refuseClosed()
+    return new Promise((resolve, reject) => {
+      this.#queue.add(pendingCreate(transaction, resolve, reject))
+    })
+  }
+
+  async update(update: TransactionUpdate): Promise<UpdateResult> {
+    this.#refuseClosed()
+    assert(
+      isFinalStatus(update.status) === (update.hold.type === 'finish'),
+      'update: a final status and "finish" go together',
+    )
+    return new Promise((resolve, reject) => {
+      this.#queue.add(pendingUpdate(update, resolve, reject))
+    })
+  }
+
+  async renew(leases: readonly Lease[], leaseMs: number): Promise<RenewResult> {
+    this.#refuseClosed()
+    assert(leases.length <= RENEW_MAX, 'renew: too many leases')
+    return this.#transactions.run((tx) => renewLeases(tx, leases, leaseMs))
+  }
+
+  async claimDue(claim: DueClaim): Promise<DueClaimResult> {
+    this.#refuseClosed()
+    const { limit, tokens } = claim
+    assert(limit <= CLAIM_MAX && tokens.length >= limit, 'claimDue: limit over CLAIM_MAX, or too few tokens')
+    return this.#transactions.run((tx) => claimDue(tx, claim))
+  }
+
+  async claim(claim: SingleClaim): Promise<SingleClaimResult> {
+    this.#refuseClosed()
+    return this.#transactions.run((tx) => claimOne(tx, claim))
+  }
+
+  async readMany(gids: readonly Gid[]): Promise<readonly StoredTransaction[]> {
+    this.#refuseClosed()
+    assert(gids.length <= READ_MANY_MAX, 'readMany: too many gids')
+    return this.#sessions.read((session) => readMany(session, gids))
+  }
+
+  async list(query: ListQuery): Promise<ListResult> {
+    this.#refuseClosed()
+    return this.#sessions.read((session) => readPage(session, query))
+  }
+
+  async stats(): Promise<StoreStats> {
+    this.#refuseClosed()
+    return this.#sessions.read(readStats)
+  }
+
+  async purgeFinished(limit: number): Promise<{ readonly purged: number }> {
+    this.#refuseClosed()
+    assert(limit <= PURGE_MAX, 'purgeFinished: limit over PURGE_MAX')
+    return this.#transactions.run((tx) => purgeFinished(tx, limit))
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#queue.drained().then(() => this.#sessions.close())
+    return this.#closing
+  }
+
+  counters(): Readonly<Counters> {
+    return { ...this.#transactions.counters }
+  }
+
+  #refuseClosed(): void {
+    if (this.#closing !== undefined) throw new StoreUnavailableError('the store is closed', { applied: 'no' })
+  }
+}

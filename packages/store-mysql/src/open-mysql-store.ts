@@ -1,0 +1,115 @@
+import type { Store, StoreEvent } from '@counterstep/core'
+import { CounterstepError } from '@counterstep/protocol'
+import { connectionTarget, type TlsChoice } from './connection-target.ts'
+import { DatabaseTransactions } from './database-transactions.ts'
+import { MysqlStore } from './mysql-store.ts'
+import { ensureSchema, type MigrationReport, refuseOtherEngine } from './schema.ts'
+import { durabilityOf, refuseUnsupported } from './server-facts.ts'
+import { StoreSessions } from './store-sessions.ts'
+
+export interface MysqlConnection {
+  /** `mysql://user:password@host:port/database`; `mariadb://` is the same. */
+  readonly url: string
+  /** Default: `off` for this machine, `required` for any other host. */
+  readonly tls?: TlsChoice
+  /** For a connection to be made, and for a connection that is there to tell the time. */
+  readonly connectTimeoutMs?: number
+  readonly statementTimeoutMs?: number
+}
+
+export interface MysqlOptions extends MysqlConnection {
+  /** What a failover of the database may lose; replicas cannot be seen from here, so the default is the worst. */
+  readonly failover?: Store['failover']
+  /** Opens also where a crash of the server's process may lose what was acknowledged. */
+  readonly acceptClassC?: boolean
+  /** Half of them write, half read. */
+  readonly connectionsMax?: number
+  /** Whole seconds; how long a row's lock is waited for. */
+  readonly lockWaitTimeoutMs?: number
+  readonly queueRowsMax?: number
+  readonly queueBytesMax?: number
+  readonly batchRowsMax?: number
+  readonly batchBytesMax?: number
+  readonly flushesInFlightMax?: number
+  readonly onEvent?: (event: StoreEvent) => void
+}
+
+const MEBIBYTE = 1024 * 1024
+const CONNECT_TIMEOUT_MS = 2_000
+const STATEMENT_TIMEOUT_MS = 5_000
+const LOCK_WAIT_TIMEOUT_MS = 2_000
+const CONNECTIONS_MIN = 2
+
+export async function openMysqlStore({
+  url,
+  tls,
+  failover = 'lossy',
+  acceptClassC = false,
+  connectionsMax = 10,
+  connectTimeoutMs = CONNECT_TIMEOUT_MS,
+  statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+  lockWaitTimeoutMs = LOCK_WAIT_TIMEOUT_MS,
+  queueRowsMax = 20_000,
+  queueBytesMax = 64 * MEBIBYTE,
+  batchRowsMax = 200,
+  batchBytesMax = MEBIBYTE,
+  flushesInFlightMax = 2,
+  onEvent = ignoreEvent,
+}: MysqlOptions): Promise<MysqlStore> {
+  if (connectionsMax < CONNECTIONS_MIN) throw new RangeError(`connectionsMax is less than ${CONNECTIONS_MIN}`)
+  const timeouts = { connectTimeoutMs, statementTimeoutMs, lockWaitTimeoutMs }
+  const sessions = new StoreSessions(connectionTarget(url, tls, connectTimeoutMs), {
+    ...timeouts,
+    connectionsMax,
+    onEvent,
+  })
+  try {
+    await prepareDatabase(sessions)
+    const durability = durabilityOf(sessions.server)
+    if (durability.class === 'C' && !acceptClassC) {
+      const message = `a crash of the server may lose acknowledged writes: ${durability.because}`
+      throw new CounterstepError('SAGA_STORE_NOT_DURABLE', message)
+    }
+    const transactions = new DatabaseTransactions(sessions.writers, connectTimeoutMs, () =>
+      sessions.discardIdle(),
+    )
+    const bounds = { queueRowsMax, queueBytesMax, batchRowsMax, batchBytesMax, flushesInFlightMax }
+    return new MysqlStore({ sessions, transactions, bounds, durabilityClass: durability.class, failover })
+  } catch (error: unknown) {
+    await sessions.close()
+    throw error
+  }
+}
+
+/** For `counterstep migrate`: makes or changes the tables, as a user who may. */
+export async function migrateMysql({
+  url,
+  tls,
+  connectTimeoutMs = CONNECT_TIMEOUT_MS,
+  statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+}: MysqlConnection): Promise<MigrationReport> {
+  const timeouts = { connectTimeoutMs, statementTimeoutMs, lockWaitTimeoutMs: LOCK_WAIT_TIMEOUT_MS }
+  const sessions = new StoreSessions(connectionTarget(url, tls, connectTimeoutMs), {
+    ...timeouts,
+    connectionsMax: CONNECTIONS_MIN,
+    onEvent: ignoreEvent,
+  })
+  try {
+    return await prepareDatabase(sessions)
+  } finally {
+    await sessions.close()
+  }
+}
+
+function prepareDatabase(sessions: StoreSessions): Promise<MigrationReport> {
+  return sessions.read(async (session) => {
+    refuseUnsupported(sessions.server)
+    const report = await ensureSchema(session)
+    await refuseOtherEngine(session)
+    return report
+  })
+}
+
+function ignoreEvent(): undefined {
+  return undefined
+}

@@ -1,0 +1,82 @@
+import { type ConnectionOptions, createConnection } from 'mysql2'
+import { STATEMENTS } from './generated/sql.ts'
+import { SqlError, sqlErrorOf } from './server-errors.ts'
+import { type Variables, variablesOf } from './server-facts.ts'
+import { Session } from './session.ts'
+import { fill, statementOf } from './statement.ts'
+
+export interface SessionSettings {
+  readonly statementTimeoutMs: number
+  readonly connectTimeoutMs: number
+  readonly lockWaitTimeoutMs: number
+  /** Off: the session writes, and each flush ends with its COMMIT. */
+  readonly autocommit: boolean
+}
+
+export interface OpenedSession {
+  readonly session: Session
+  readonly variables: Variables
+}
+
+/** The pool closes what is idle long before, so it ends only the sessions of a node that has stopped in a transaction. */
+const SERVER_IDLE_SECONDS_MAX = 10
+
+const SET_SESSION = statementOf(STATEMENTS.setSession)
+
+/** Connects and sets the session up; one on which that fails is never handed out. */
+export async function openSession(
+  target: ConnectionOptions,
+  settings: SessionSettings,
+): Promise<OpenedSession> {
+  const { statementTimeoutMs, connectTimeoutMs, lockWaitTimeoutMs, autocommit } = settings
+  const connection = createConnection(target)
+  const session = new Session(connection, statementTimeoutMs)
+  try {
+    await new Promise<void>((resolve, reject) => {
+      // The driver calls back no more once the session has met the end by destroying it.
+      connection.once('end', () => reject(new SqlError('lost', 'the server has closed the connection')))
+      connection.connect((error) => (error === null ? resolve() : reject(sqlErrorOf(error))))
+    })
+    const lockWaitSeconds = Math.max(1, Math.ceil(lockWaitTimeoutMs / 1_000))
+    const isAutocommit = autocommit ? 1 : 0
+    const set = fill(SET_SESSION, [lockWaitSeconds, SERVER_IDLE_SECONDS_MAX, isAutocommit])
+    await session.run(set, connectTimeoutMs)
+    await session.run(STATEMENTS.setIsolation, connectTimeoutMs)
+    const variables = variablesOf(await session.all(STATEMENTS.readVariables, connectTimeoutMs))
+    const wrong = wrongSetting(variables, lockWaitSeconds, autocommit)
+    if (wrong !== undefined) throw new SqlError('unavailable', `the session could not be set up: ${wrong}`)
+    session.packetBytesMax = Number(variables.get('max_allowed_packet'))
+    return { session, variables }
+  } catch (error: unknown) {
+    session.destroy()
+    throw error
+  }
+}
+
+/** Asked of the server, since a proxy may have answered for it. */
+function wrongSetting(
+  variables: Variables,
+  lockWaitSeconds: number,
+  autocommit: boolean,
+): string | undefined {
+  const isolation = variables.get('transaction_isolation') ?? variables.get('tx_isolation')
+  const expected: Readonly<Record<string, string>> = {
+    time_zone: '+00:00',
+    innodb_lock_wait_timeout: String(lockWaitSeconds),
+    wait_timeout: String(SERVER_IDLE_SECONDS_MAX),
+    autocommit: autocommit ? 'ON' : 'OFF',
+    character_set_client: 'utf8mb4',
+    character_set_connection: 'utf8mb4',
+  }
+  const mode = (variables.get('sql_mode') ?? '').split(',')
+  if (
+    !mode.includes('STRICT_ALL_TABLES') ||
+    mode.includes('NO_BACKSLASH_ESCAPES') ||
+    mode.includes('ANSI_QUOTES')
+  ) {
+    return `sql_mode is ${mode.join(',')}`
+  }
+  if (isolation !== 'READ-COMMITTED') return `the isolation level is ${isolation}`
+  const name = Object.keys(expected).find((key) => variables.get(key) !== expected[key])
+  return name && `${name} is ${variables.get(name)}`
+}

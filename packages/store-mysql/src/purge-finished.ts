@@ -1,0 +1,18 @@
+import type { Tx, Work } from './database-transactions.ts'
+import { STATEMENTS } from './generated/sql.ts'
+import { fill, fillFrom, fillRows, rowsStatementOf, statementOf } from './statement.ts'
+
+const FIND_PURGEABLE = statementOf(STATEMENTS.findPurgeable)
+const PURGE = rowsStatementOf(STATEMENTS.purge)
+
+/** By primary key, of rows that nobody else holds: no range is locked and nobody waits. */
+export async function purgeFinished(
+  { session, now }: Tx,
+  limit: number,
+): Promise<Work<{ readonly purged: number }>> {
+  const found = limit === 0 ? [] : await session.all(fill(FIND_PURGEABLE, [now, limit]))
+  if (found.length === 0) return { value: { purged: 0 }, rows: 0 }
+  const ids = found.map(([id]) => fillFrom(PURGE.row, 0, [Number(id)]))
+  const purged = await session.run(fillRows(PURGE, ids))
+  return { value: { purged }, rows: purged }
+}

@@ -1,0 +1,98 @@
+import { CounterstepError } from '@counterstep/protocol'
+import { MIGRATIONS, STATEMENTS } from './generated/sql.ts'
+import { SqlError } from './server-errors.ts'
+import { unsupported } from './server-facts.ts'
+import type { Session } from './session.ts'
+import { fill, statementOf } from './statement.ts'
+
+export interface Migration {
+  readonly version: number
+  /** The oldest code, by its own newest migration, that may use the tables after this one. */
+  readonly minReader: number
+  readonly name: string
+  /** MySQL commits each by itself, so each can be run again after a crash in between. */
+  readonly statements: readonly string[]
+}
+
+export interface MigrationReport {
+  readonly from: number
+  readonly to: number
+}
+
+const TAKE_LOCK = statementOf(STATEMENTS.takeSchemaLock)
+const NOTE_MIGRATION = statementOf(STATEMENTS.noteMigration)
+const LOCK_WAIT_SECONDS = 30
+const LOCK_TIMEOUT_MS = 35_000
+const STATEMENT_TIMEOUT_MS = 3_600_000
+
+const NO_SUCH_TABLE = 1146
+/** No right to the table, the database, the column or at all. */
+const DENIED: ReadonlySet<number> = new Set([1142, 1044, 1143, 1227, 1370])
+
+/** Applies what is missing; a user without the right to do so is told who can. Issues no DDL when nothing is missing. */
+export async function ensureSchema(
+  session: Session,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<MigrationReport> {
+  const known = migrations.at(-1)?.version ?? 0
+  const present = await presentVersion(session, known)
+  if (present >= known) return { from: present, to: present }
+  try {
+    return await underLock(session, () => migrate(session, known, migrations))
+  } catch (error: unknown) {
+    if (!(error instanceof SqlError) || !DENIED.has(error.errno)) throw error
+    const message = `the database has schema ${present} and this code needs ${known}; run \`counterstep migrate\` as a user who may create tables`
+    throw new CounterstepError('SAGA_STORE_SCHEMA', message, { cause: error })
+  }
+}
+
+/** Row locks and rollback are InnoDB's. */
+export async function refuseOtherEngine(session: Session): Promise<void> {
+  const [row] = await session.all(STATEMENTS.readTableEngine)
+  if (row?.[0] !== 'InnoDB')
+    throw unsupported(`the table counterstep_transactions has engine ${row?.[0]}, not InnoDB`)
+}
+
+async function migrate(
+  session: Session,
+  known: number,
+  migrations: readonly Migration[],
+): Promise<MigrationReport> {
+  await session.run(STATEMENTS.createSchemaTable)
+  // Again, under the lock: another node may have been first.
+  const present = await presentVersion(session, known)
+  for (const { version, minReader, name, statements } of migrations) {
+    if (version <= present) continue
+    for (const sql of statements) await session.run(sql, STATEMENT_TIMEOUT_MS)
+    await session.run(fill(NOTE_MIGRATION, [version, minReader, name]))
+  }
+  return { from: present, to: Math.max(present, known) }
+}
+
+/** 0: there is no schema, or none that this user may see. */
+async function presentVersion(session: Session, known: number): Promise<number> {
+  try {
+    const [row] = await session.all(STATEMENTS.readSchema)
+    const [present = 0, minReader = 0] = (row ?? []).map(Number)
+    if (minReader <= known) return present
+    throw new CounterstepError(
+      'SAGA_STORE_SCHEMA',
+      `the database has schema ${present}, which wants code that knows schema ${minReader}; this code knows ${known}`,
+    )
+  } catch (error: unknown) {
+    if (error instanceof SqlError && (error.errno === NO_SUCH_TABLE || DENIED.has(error.errno))) return 0
+    throw error
+  }
+}
+
+async function underLock<T>(session: Session, work: () => Promise<T>): Promise<T> {
+  const [row] = await session.all(fill(TAKE_LOCK, [LOCK_WAIT_SECONDS]), LOCK_TIMEOUT_MS)
+  if (row?.[0] !== 1)
+    throw new SqlError('unavailable', 'another node has held the lock on the schema for too long')
+  try {
+    return await work()
+  } finally {
+    // The end of the connection gives it back as well.
+    if (!session.isBroken) await session.all(STATEMENTS.releaseSchemaLock)
+  }
+}

@@ -1,0 +1,124 @@
+/** What an error of the server or of the connection means for the statement that met it. */
+export type SqlFault =
+  /** The gid exists. The statement was taken back, the database transaction was not. */
+  | 'duplicate'
+  /** Rolled back or overtaken: the whole database transaction may be repeated at once. */
+  | 'repeat'
+  /** Somebody has held a row's lock for too long. */
+  | 'lock-wait'
+  /** The row itself cannot be written. The statement was taken back, the database transaction was not. */
+  | 'row'
+  /** A former primary. */
+  | 'read-only'
+  /** The connection has ended. */
+  | 'lost'
+  /** No answer in time. */
+  | 'timeout'
+  /** Everything else: the server or the database cannot serve us now. */
+  | 'unavailable'
+
+/** Matched by number: the driver's names are wrong for some of MariaDB's. */
+const FAULTS: ReadonlyMap<number, SqlFault> = new Map([
+  [1062, 'duplicate'],
+  [1213, 'repeat'], // Deadlock; on a cluster also a refused commit.
+  [1020, 'repeat'], // MariaDB: the record has changed since the snapshot.
+  [3101, 'repeat'], // Rolled back by group replication.
+  [1205, 'lock-wait'],
+  [1290, 'read-only'],
+  [1792, 'read-only'],
+  [1836, 'read-only'],
+  [1053, 'lost'], // Shutdown in progress.
+  [1158, 'lost'],
+  [1159, 'lost'],
+  [1160, 'lost'],
+  [1161, 'lost'],
+  [1927, 'lost'], // MariaDB: the connection was killed.
+  [4031, 'lost'], // MySQL: closed because of inactivity.
+  [1048, 'row'], // NULL in a column that has none.
+  [1064, 'row'], // No SQL: a bug here, which waiting does not mend.
+  [1118, 'row'], // Row size too large, also for the log.
+  [1153, 'row'], // Packet too large.
+  [1264, 'row'], // Out of range.
+  [1265, 'row'],
+  [1292, 'row'],
+  [1301, 'row'],
+  [1366, 'row'],
+  [1406, 'row'], // Data too long.
+  [1690, 'row'],
+  [3819, 'row'], // CHECK, MySQL.
+  [4025, 'row'], // CHECK, MariaDB.
+])
+
+const LOST_CODES: ReadonlySet<string> = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'PROTOCOL_CONNECTION_LOST',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_WRITE_AFTER_END',
+])
+
+/** Their texts quote values or the statement, that is, payloads. */
+const QUOTING: ReadonlySet<number> = new Set([1064, 1265, 1292, 1366, 1690])
+
+/** SQL's own classes for a value that is wrong and for a constraint that is violated. */
+const DATA_STATE = /^2[23]/
+
+/** Refusals of a COMMIT after which it certainly has not happened and will not. Any other error leaves it open. */
+const REFUSED_COMMIT: ReadonlySet<SqlFault> = new Set(['repeat', 'read-only'])
+
+/** The server's or the driver's error without the statement, which holds payloads and would be logged with it. */
+export class SqlError extends Error {
+  /** The server's number; 0 if the error is not the server's. */
+  readonly errno: number
+  readonly code: string
+  readonly fault: SqlFault
+
+  constructor(fault: SqlFault, message: string, errno = 0, code = '') {
+    super(message)
+    this.name = 'SqlError'
+    this.fault = fault
+    this.errno = errno
+    this.code = code
+  }
+}
+
+export function sqlErrorOf(error: unknown): SqlError {
+  const {
+    errno = 0,
+    code = '',
+    sqlState = '',
+    sqlMessage,
+    message = String(error),
+  } = error as Partial<DriverError>
+  if (sqlMessage === undefined || errno <= 0) return new SqlError(connectionFault(code), message, 0, code)
+  const text = QUOTING.has(errno) ? `${code} (${errno})` : `${sqlMessage} (${errno})`
+  const otherwise = DATA_STATE.test(sqlState) ? 'row' : 'unavailable'
+  return new SqlError(FAULTS.get(errno) ?? otherwise, text, errno, code)
+}
+
+interface DriverError {
+  readonly errno: number
+  readonly code: string
+  readonly sqlState: string
+  readonly sqlMessage: string
+  readonly message: string
+}
+
+function connectionFault(code: string): SqlFault {
+  if (code === 'PROTOCOL_SEQUENCE_TIMEOUT') return 'timeout'
+  return LOST_CODES.has(code) ? 'lost' : 'unavailable'
+}
+
+/** The session has ended, or nobody can say what it is doing: it must not be used again. */
+export function endsSession({ fault, errno }: SqlError): boolean {
+  return errno === 0 || fault === 'read-only' || fault === 'lost'
+}
+
+/** The server as a whole, not a row or another transaction, stands in the way. */
+export function isServerFault({ fault }: SqlError): boolean {
+  return fault === 'read-only' || fault === 'lost' || fault === 'timeout' || fault === 'unavailable'
+}
+
+export function isRefusedCommit({ fault }: SqlError): boolean {
+  return REFUSED_COMMIT.has(fault)
+}

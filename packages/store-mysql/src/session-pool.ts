@@ -1,0 +1,139 @@
+import { StoreUnavailableError } from '@counterstep/core'
+import type { Session } from './session.ts'
+
+export interface PoolBounds {
+  readonly sessionsMax: number
+  readonly waitersMax: number
+  readonly waitTimeoutMs: number
+}
+
+interface Waiter {
+  readonly resolve: (session: Session) => void
+  readonly reject: (error: unknown) => void
+  readonly timer: NodeJS.Timeout
+}
+
+/** Half of what the server allows an idle session, with room for the timer's own delay. */
+const IDLE_MS_MAX = 5_000
+const IDLE_CHECK_MS = 2_500
+
+/** Sessions of one kind, bounded in number; those who wait for one are bounded in number and time. */
+export class SessionPool {
+  readonly #open: () => Promise<Session>
+  readonly #bounds: PoolBounds
+  readonly #idle: Session[] = []
+  readonly #waiters: Waiter[] = []
+  readonly #idleCheck: NodeJS.Timeout
+  /** Opening, in use or idle. */
+  #sessions = 0
+  #isClosed = false
+  #onEmpty: (() => void) | undefined
+
+  constructor(open: () => Promise<Session>, bounds: PoolBounds) {
+    this.#open = open
+    this.#bounds = bounds
+    this.#idleCheck = setInterval(() => this.#endIdle(IDLE_MS_MAX), IDLE_CHECK_MS).unref()
+  }
+
+  async acquire(): Promise<Session> {
+    if (this.#isClosed) throw closed()
+    const idle = this.#takeIdle()
+    if (idle !== undefined) return idle
+    if (this.#sessions < this.#bounds.sessionsMax) return this.#openOne()
+    if (this.#waiters.length >= this.#bounds.waitersMax)
+      throw unavailable('too many calls wait for a connection')
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.#giveUp(waiter), this.#bounds.waitTimeoutMs)
+      const waiter: Waiter = { resolve, reject, timer }
+      this.#waiters.push(waiter)
+    })
+  }
+
+  /** A broken session leaves its place to whoever waits. */
+  release(session: Session): void {
+    session.idleSince = performance.now()
+    if (session.isBroken || this.#isClosed) {
+      session.end()
+      this.#left()
+      return
+    }
+    const waiter = this.#nextWaiter()
+    if (waiter === undefined) this.#idle.push(session)
+    else waiter.resolve(session)
+  }
+
+  /** After a sign that the server has gone or is another one: what is idle leads to the same place. */
+  discardIdle(): void {
+    this.#endIdle(Number.NEGATIVE_INFINITY)
+  }
+
+  /** Resolves when the last session in use has come back. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearInterval(this.#idleCheck)
+    for (let waiter = this.#nextWaiter(); waiter !== undefined; waiter = this.#nextWaiter())
+      waiter.reject(closed())
+    this.discardIdle()
+    if (this.#sessions === 0) return
+    await new Promise<void>((resolve) => {
+      this.#onEmpty = resolve
+    })
+  }
+
+  async #openOne(): Promise<Session> {
+    this.#sessions += 1
+    try {
+      return await this.#open()
+    } catch (error: unknown) {
+      this.#left()
+      throw error
+    }
+  }
+
+  #left(): void {
+    this.#sessions -= 1
+    const waiter = this.#nextWaiter()
+    if (waiter !== undefined) this.#openOne().then(waiter.resolve, waiter.reject)
+    else if (this.#sessions === 0) this.#onEmpty?.()
+  }
+
+  /** The one used last: the others may then grow old and end. */
+  #takeIdle(): Session | undefined {
+    for (let session = this.#idle.pop(); session !== undefined; session = this.#idle.pop()) {
+      if (!session.isBroken && performance.now() - session.idleSince < IDLE_MS_MAX) return session
+      session.end()
+      this.#sessions -= 1
+    }
+    return undefined
+  }
+
+  #endIdle(olderThanMs: number): void {
+    const now = performance.now()
+    const kept = this.#idle.filter((session) => !session.isBroken && now - session.idleSince <= olderThanMs)
+    for (const session of this.#idle) {
+      if (kept.includes(session)) continue
+      session.end()
+      this.#sessions -= 1
+    }
+    this.#idle.splice(0, this.#idle.length, ...kept)
+  }
+
+  #nextWaiter(): Waiter | undefined {
+    const waiter = this.#waiters.shift()
+    if (waiter !== undefined) clearTimeout(waiter.timer)
+    return waiter
+  }
+
+  #giveUp(waiter: Waiter): void {
+    this.#waiters.splice(this.#waiters.indexOf(waiter), 1)
+    waiter.reject(unavailable('no connection has become free in time'))
+  }
+}
+
+function unavailable(message: string): StoreUnavailableError {
+  return new StoreUnavailableError(message, { applied: 'no' })
+}
+
+function closed(): StoreUnavailableError {
+  return unavailable('the store is closed')
+}

@@ -1,0 +1,92 @@
+import type { Connection } from 'mysql2'
+import { endsSession, SqlError, sqlErrorOf } from './server-errors.ts'
+
+export type Cell = string | number | Buffer | null
+export type Row = readonly Cell[]
+
+/** Room for the packet's own bytes beside the statement's. */
+const PACKET_OVERHEAD_BYTES = 1_024
+const UTF8_BYTES_PER_UNIT_MAX = 3
+
+/** One connection, set up and checked. After an error that leaves its state open it is destroyed, never given back. */
+export class Session {
+  readonly #connection: Connection
+  readonly #statementTimeoutMs: number
+  #packetBytesMax = Number.POSITIVE_INFINITY
+  #isBroken = false
+  #rejectPending: ((error: SqlError) => void) | undefined
+  /** By the monotonic clock, set by the pool. */
+  idleSince = 0
+
+  constructor(connection: Connection, statementTimeoutMs: number) {
+    this.#connection = connection
+    this.#statementTimeoutMs = statementTimeoutMs
+    // An idle connection's end arrives as an event, which would end the process if nobody listened.
+    connection.on('error', (error) => this.#lost(sqlErrorOf(error)))
+    connection.on('end', () => this.#lost(new SqlError('lost', 'the server has closed the connection')))
+  }
+
+  get isBroken(): boolean {
+    return this.#isBroken
+  }
+
+  set packetBytesMax(bytes: number) {
+    this.#packetBytesMax = bytes
+  }
+
+  async all(sql: string, timeoutMs = this.#statementTimeoutMs): Promise<readonly Row[]> {
+    return (await this.#query(sql, timeoutMs)) as readonly Row[]
+  }
+
+  /** The number of rows that it has changed. */
+  async run(sql: string, timeoutMs = this.#statementTimeoutMs): Promise<number> {
+    return ((await this.#query(sql, timeoutMs)) as { affectedRows: number }).affectedRows
+  }
+
+  destroy(): void {
+    if (this.#isBroken) return
+    this.#isBroken = true
+    this.#connection.destroy()
+  }
+
+  /** Says goodbye, so that the server need not note a lost client. */
+  end(): void {
+    if (this.#isBroken) return
+    this.#isBroken = true
+    // An error here is the connection's end, which is what was wanted.
+    this.#connection.end(() => this.#connection.destroy())
+  }
+
+  #query(sql: string, timeout: number): Promise<unknown> {
+    if (this.#isBroken) return Promise.reject(new SqlError('lost', 'the connection has ended'))
+    if (this.#isTooLarge(sql)) {
+      // The server would close the connection, which looks like a network that fails again and again.
+      return Promise.reject(new SqlError('row', 'larger than max_allowed_packet', 1153))
+    }
+    return new Promise((resolve, reject) => {
+      this.#rejectPending = reject
+      this.#connection.query({ sql, timeout, rowsAsArray: true }, (error, result) => {
+        this.#rejectPending = undefined
+        if (error === null) {
+          resolve(result)
+          return
+        }
+        const failure = sqlErrorOf(error)
+        if (endsSession(failure)) this.destroy()
+        reject(failure)
+      })
+    })
+  }
+
+  /** The driver does not answer what was under way when it is destroyed. */
+  #lost(error: SqlError): void {
+    this.destroy()
+    this.#rejectPending?.(error)
+    this.#rejectPending = undefined
+  }
+
+  #isTooLarge(sql: string): boolean {
+    const room = this.#packetBytesMax - PACKET_OVERHEAD_BYTES
+    return sql.length * UTF8_BYTES_PER_UNIT_MAX > room && Buffer.byteLength(sql) > room
+  }
+}

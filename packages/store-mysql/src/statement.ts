@@ -1,0 +1,53 @@
+import { assert } from '@counterstep/core'
+import { literal, type Value } from './literal.ts'
+
+/** A statement's text between its placeholders. */
+export type Chunks = readonly string[]
+
+// In its file the group stands between /*rows SEPARATOR*/ and /*end*/.
+/** A statement with a group that is repeated for each row. */
+export interface RowsStatement {
+  readonly head: Chunks
+  readonly row: Chunks
+  readonly separator: string
+  readonly tail: Chunks
+}
+
+const ROWS = /^(.*)\/\*rows (.+?)\*\/(.*)\/\*end\*\/(.*)$/s
+
+export function statementOf(sql: string): Chunks {
+  return sql.split('?')
+}
+
+export function rowsStatementOf(sql: string): RowsStatement {
+  const [, head, separator, row, tail] = ROWS.exec(sql) ?? []
+  if (head === undefined || separator === undefined || row === undefined || tail === undefined) {
+    throw new Error(`no repeated group: ${sql}`)
+  }
+  return { head: statementOf(head), separator: ` ${separator} `, row: statementOf(row), tail: statementOf(tail) }
+}
+
+export function fill(chunks: Chunks, values: readonly Value[]): string {
+  assert(values.length === chunks.length - 1, 'a statement with more or fewer values than placeholders')
+  return fillFrom(chunks, 0, values)
+}
+
+/**
+ * The part of the text from placeholder `start` on that these values complete, so that a row may be written down, and
+ * a value that cannot be is found, before the flush knows its instant.
+ */
+export function fillFrom(chunks: Chunks, start: number, values: readonly Value[]): string {
+  let sql = ''
+  for (let i = 0; i < values.length; i++) sql += `${chunks[start + i]}${literal(values[i])}`
+  const end = start + values.length
+  return end === chunks.length - 1 ? `${sql}${chunks[end]}` : sql
+}
+
+export function fillRows(
+  { head, separator, tail }: RowsStatement,
+  rows: readonly string[],
+  tailValues: readonly Value[] = [],
+): string {
+  assert(rows.length > 0, 'a statement for no rows')
+  return `${fill(head, [])}${rows.join(separator)}${fill(tail, tailValues)}`
+}

@@ -1,0 +1,178 @@
+import { StoreUnavailableError } from '@counterstep/core'
+import type { PendingWrite } from './pending-writes.ts'
+import { isServerFault, SqlError } from './server-errors.ts'
+import type { Settlement } from './settlement.ts'
+
+export interface QueueBounds {
+  readonly batchRowsMax: number
+  readonly batchBytesMax: number
+  readonly queueRowsMax: number
+  readonly queueBytesMax: number
+  readonly flushesInFlightMax: number
+}
+
+/** Writes the rows in one database transaction; its settlements are called after the COMMIT. */
+export type WriteBatch = (writes: readonly PendingWrite[]) => Promise<readonly Settlement[]>
+
+/**
+ * Group commit. Idle: what one turn of the event loop brings goes out at its end. While the flushes in flight are at
+ * their maximum the next rows collect. A flush holds a gid once, and none that another flush holds: the writes of one
+ * gid go out in the order of the calls.
+ */
+export class WriteQueue {
+  readonly #write: WriteBatch
+  readonly #bounds: QueueBounds
+  /** At most one write of each gid, and none of a gid in flight. */
+  #ready: PendingWrite[] = []
+  /** For each gid that is ready or in flight, the writes that wait for it. */
+  readonly #lanes = new Map<string, PendingWrite[]>()
+  #rows = 0
+  #bytes = 0
+  #flushes = 0
+  #isFlushDue = false
+  #onIdle: (() => void) | undefined
+
+  constructor(write: WriteBatch, bounds: QueueBounds) {
+    this.#write = write
+    this.#bounds = bounds
+  }
+
+  add(write: PendingWrite): void {
+    if (!this.#hasRoom(write.sql.length)) {
+      write.reject(new StoreUnavailableError('the write queue is full', { applied: 'no' }))
+      return
+    }
+    this.#rows += 1
+    this.#bytes += write.sql.length
+    const lane = this.#lanes.get(write.gid)
+    if (lane !== undefined) {
+      lane.push(write)
+      return
+    }
+    this.#lanes.set(write.gid, [])
+    this.#ready.push(write)
+    this.#flushSoon()
+  }
+
+  /** Resolves when everything queued is settled. */
+  drained(): Promise<void> {
+    if (this.#lanes.size === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#onIdle = resolve
+    })
+  }
+
+  #hasRoom(bytes: number): boolean {
+    const { queueRowsMax, queueBytesMax } = this.#bounds
+    return this.#rows < queueRowsMax && (this.#bytes === 0 || this.#bytes + bytes <= queueBytesMax)
+  }
+
+  #flushSoon(): void {
+    if (this.#isFlushDue || this.#flushes >= this.#bounds.flushesInFlightMax) return
+    this.#isFlushDue = true
+    setImmediate(() => {
+      this.#isFlushDue = false
+      const batch = this.#takeBatch()
+      if (batch.length > 0) void this.#flush(batch)
+      if (this.#ready.length > 0) this.#flushSoon()
+    })
+  }
+
+  #takeBatch(): readonly PendingWrite[] {
+    const { batchRowsMax, batchBytesMax } = this.#bounds
+    let rows = 0
+    let bytes = 0
+    for (const { sql } of this.#ready) {
+      if (rows === batchRowsMax || (rows > 0 && bytes + sql.length > batchBytesMax)) break
+      rows += 1
+      bytes += sql.length
+    }
+    return this.#ready.splice(0, rows)
+  }
+
+  async #flush(batch: readonly PendingWrite[]): Promise<void> {
+    this.#flushes += 1
+    try {
+      await this.#settle(batch)
+    } finally {
+      this.#flushes -= 1
+      // After the callers' own reactions, so that their next writes ride along.
+      this.#flushSoon()
+      if (this.#lanes.size === 0) this.#onIdle?.()
+    }
+  }
+
+  /** The error that has rejected the batch, if one has. */
+  async #settle(batch: readonly PendingWrite[]): Promise<unknown> {
+    try {
+      // In key order, so that two flushes take their locks in the same order.
+      const settlements = await this.#write([...batch].sort(byGid))
+      for (const settle of settlements) settle()
+      this.#left(batch)
+      return undefined
+    } catch (error: unknown) {
+      if (batch.length > 1 && !isForAll(error)) return this.#settleOneByOne(batch)
+      this.#reject(batch, error)
+      return error
+    }
+  }
+
+  /** One row's lock, or a row that nobody foresaw: its neighbours do not wait for it a second time. */
+  async #settleOneByOne(batch: readonly PendingWrite[]): Promise<void> {
+    for (const [i, write] of batch.entries()) {
+      const error = await this.#settle([write])
+      if (isServerGone(error)) {
+        this.#reject(batch.slice(i + 1), error)
+        return
+      }
+    }
+  }
+
+  #reject(batch: readonly PendingWrite[], error: unknown): void {
+    const reason = error instanceof Error ? error : new Error(String(error))
+    for (const write of batch) write.reject(reason)
+    this.#left(batch)
+    if (isServerGone(error)) this.#rejectReady(reason)
+  }
+
+  /** What waits would only find the same: it is told now, and nothing of it has been sent. */
+  #rejectReady(reason: Error): void {
+    while (this.#ready.length > 0) {
+      const waiting = this.#ready.splice(0)
+      for (const write of waiting) write.reject(reason)
+      this.#left(waiting)
+    }
+  }
+
+  #left(writes: readonly PendingWrite[]): void {
+    for (const { gid, sql } of writes) {
+      this.#rows -= 1
+      this.#bytes -= sql.length
+      const next = this.#lanes.get(gid)?.shift()
+      if (next === undefined) this.#lanes.delete(gid)
+      else this.#ready.push(next)
+    }
+  }
+}
+
+function byGid(a: PendingWrite, b: PendingWrite): number {
+  return a.gid < b.gid ? -1 : 1
+}
+
+/** Nothing that one row has brought about. */
+function isForAll(error: unknown): boolean {
+  return error instanceof StoreUnavailableError && !isLockWait(error)
+}
+
+function isLockWait({ cause }: StoreUnavailableError): boolean {
+  return cause instanceof SqlError && cause.fault === 'lock-wait'
+}
+
+function isServerGone(error: unknown): boolean {
+  return (
+    error instanceof StoreUnavailableError &&
+    error.applied === 'no' &&
+    error.cause instanceof SqlError &&
+    isServerFault(error.cause)
+  )
+}

@@ -1,0 +1,5 @@
+SELECT id FROM counterstep_transactions FORCE INDEX (counterstep_due)
+WHERE live = 0 AND due_at <= ?
+ORDER BY due_at, id
+LIMIT ?
+FOR UPDATE SKIP LOCKED

@@ -1,0 +1,6 @@
+-- Under lock, for the rows that an update has not matched.
+SELECT gid, token, write_id, version, live
+FROM counterstep_transactions FORCE INDEX (counterstep_gid)
+WHERE gid IN (/*rows ,*/_binary ?/*end*/)
+ORDER BY gid
+FOR UPDATE

@@ -1,0 +1,1 @@
+SELECT RELEASE_LOCK(CONCAT('counterstep.schema.', LEFT(SHA2(DATABASE(), 256), 32)))

@@ -1,0 +1,157 @@
+import { describeOn } from '@counterstep/test-servers/vitest'
+import { describe, expect, it } from 'vitest'
+import { type MysqlOptions, openMysqlStore } from '../src/open-mysql-store.ts'
+import type { MysqlStore } from '../src/mysql-store.ts'
+import { expectUnavailable } from './expect-unavailable.ts'
+import { testDatabases } from './test-database.ts'
+import { asGid, aTransaction, gidsOf, updateOf } from './transactions.ts'
+
+const MEBIBYTE = 1024 * 1024
+
+for (const server of ['mariadb', 'mysql'] as const) {
+  describeOn(server, 'group commit', (serverUrl) => {
+    const databases = testDatabases(serverUrl)
+    let places = 0
+
+    async function withStore(options: Partial<MysqlOptions>, test: (store: MysqlStore) => Promise<void>) {
+      places += 1
+      const { url } = await databases.migrated(`commit-${places}`)
+      const store = await openMysqlStore({ url, ...options })
+      try {
+        await test(store)
+      } finally {
+        await store.close()
+      }
+    }
+
+    it('writes in one commit what one turn of the event loop has brought', () =>
+      withStore({}, async (store) => {
+        const transactions = gidsOf(64).map((gid) => aTransaction(gid))
+        await Promise.all(transactions.map((transaction) => store.create(transaction)))
+        expect(store.counters()).toEqual({ commits: 1, rows: 64, retries: 0 })
+        const updates = transactions.map((transaction) => store.update(updateOf(transaction)))
+        await Promise.all([...updates, store.create(aTransaction('beside'))])
+        expect(store.counters()).toEqual({ commits: 2, rows: 129, retries: 0 })
+      }))
+
+    it('collects while as many flushes as may be are in flight', () =>
+      withStore({ flushesInFlightMax: 1 }, async (store) => {
+        const first = store.create(aTransaction('first'))
+        await new Promise(setImmediate)
+        const rest = gidsOf(100).map((gid) => store.create(aTransaction(gid)))
+        await Promise.all([first, ...rest])
+        expect(store.counters()).toMatchObject({ commits: 2, rows: 101 })
+      }))
+
+    it('bounds the rows of a commit', () =>
+      withStore({ batchRowsMax: 10 }, async (store) => {
+        await Promise.all(gidsOf(25).map((gid) => store.create(aTransaction(gid))))
+        expect(store.counters()).toMatchObject({ commits: 3, rows: 25 })
+      }))
+
+    it('bounds the bytes of a commit, and still writes a row that is larger', () =>
+      withStore({ batchBytesMax: 1_500 }, async (store) => {
+        const sizes = [400, 400, 400, 5_000]
+        const creates = sizes.map((size, i) =>
+          store.create(aTransaction(`t-${i}`, { definition: 'x'.repeat(size) })),
+        )
+        await Promise.all(creates)
+        expect(store.counters()).toMatchObject({ commits: 3, rows: 4 })
+      }))
+
+    it('refuses for certain what the queue has no room for', () =>
+      withStore({ queueRowsMax: 10 }, async (store) => {
+        const creates = gidsOf(12).map((gid) => store.create(aTransaction(gid)))
+        await Promise.all(creates.slice(10).map((create) => expectUnavailable(create, 'no')))
+        await Promise.all(creates.slice(0, 10))
+        expect(await store.create(aTransaction('later'))).toMatchObject({ type: 'created' })
+        expect((await store.list({ limit: 20 })).items).toHaveLength(11)
+      }))
+
+    it('refuses for certain what would take too much memory', () =>
+      withStore({ queueBytesMax: 5_000 }, async (store) => {
+        const large = { definition: 'x'.repeat(4_000) }
+        const creates = ['a', 'b'].map((gid) => store.create(aTransaction(gid, large)))
+        await expectUnavailable(creates[1] ?? Promise.resolve(), 'no')
+        expect(await creates[0]).toMatchObject({ type: 'created' })
+      }))
+
+    it('holds a gid once in a commit and keeps the order of its writes', () =>
+      withStore({}, async (store) => {
+        const transaction = aTransaction('a')
+        const update = updateOf(transaction, { progress: 'first' })
+        const results = await Promise.all([
+          store.create(transaction),
+          store.create(aTransaction('a')),
+          store.update(update),
+          store.update(updateOf(transaction, { progress: 'second' })),
+          store.update(update),
+          store.create(aTransaction('b')),
+        ])
+        const types = results.map(({ type }) => type)
+        expect(types).toEqual(['created', 'exists', 'saved', 'conflict', 'saved', 'created'])
+        expect(store.counters()).toMatchObject({ commits: 5, rows: 6 })
+        expect(await store.readMany([asGid('a')])).toMatchObject([{ progress: 'first' }])
+      }))
+
+    describe('a row that cannot be written', () => {
+      const creates = {
+        'nothing where a text must be': { progress: null },
+        'no value at all': { progress: undefined },
+        'an object': { progress: { toSqlString: () => '1' } },
+        'a function': { definition: () => '' },
+        'a fraction': { format: 1.5 },
+        'not a number': { format: Number.NaN },
+        'a number out of range': { format: 2 ** 40 },
+        'a delay that is no number': { hold: { type: 'owned', leaseMs: 0.5 } },
+        'a delay beyond all instants': { hold: { type: 'owned', leaseMs: Number.MAX_SAFE_INTEGER } },
+        'an unknown kind': { kind: 'dance' },
+        'a gid that is too long': { gid: 'x'.repeat(129) },
+        'a write id that is too long': { writeId: 'x'.repeat(33) },
+        'more than a column or a packet holds': { definition: 'x'.repeat(17 * MEBIBYTE) },
+      }
+      for (const [name, change] of Object.entries(creates)) {
+        it(`fails alone among creates: ${name}`, () =>
+          withStore({ batchBytesMax: 64 * MEBIBYTE }, async (store) => {
+            const poison = { ...aTransaction('poison'), ...change } as ReturnType<typeof aTransaction>
+            const before = ['a', 'b', 'c'].map((gid) => store.create(aTransaction(gid)))
+            const failed = store.create(poison)
+            const after = store.create(aTransaction('z'))
+            await expect(failed).rejects.toMatchObject({ code: 'SAGA_INTERNAL' })
+            for (const create of [...before, after]) expect(await create).toMatchObject({ type: 'created' })
+            expect(await store.readMany(['a', 'b', 'c', 'z', 'poison'].map(asGid))).toHaveLength(4)
+          }))
+      }
+
+      const updates = {
+        'nothing where a text must be': { progress: null },
+        'a number out of range': { format: 2 ** 40 },
+        'a write id that is too long': { writeId: 'x'.repeat(33) },
+        'a retention that is no number': { status: 'failed', hold: { type: 'finish', retentionMs: 0.5 } },
+        'more than a column or a packet holds': { progress: 'x'.repeat(17 * MEBIBYTE) },
+      }
+      for (const [name, change] of Object.entries(updates)) {
+        it(`fails alone among updates: ${name}`, () =>
+          withStore({ batchBytesMax: 64 * MEBIBYTE }, async (store) => {
+            const transactions = ['a', 'b', 'poison', 'z'].map((gid) => aTransaction(gid))
+            await Promise.all(transactions.map((transaction) => store.create(transaction)))
+            const results = await Promise.allSettled(
+              transactions.map((transaction) =>
+                store.update(
+                  updateOf(transaction, {
+                    progress: 'new',
+                    ...(transaction.gid === 'poison' && (change as object)),
+                  }),
+                ),
+              ),
+            )
+            const outcome = results.map((result) =>
+              result.status === 'fulfilled' ? result.value.type : (result.reason as { code: string }).code,
+            )
+            expect(outcome).toEqual(['saved', 'saved', 'SAGA_INTERNAL', 'saved'])
+            expect(await store.readMany([asGid('poison')])).toMatchObject([{ progress: '{}', version: 1 }])
+          }))
+      }
+    })
+  })
+}

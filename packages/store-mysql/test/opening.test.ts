@@ -1,0 +1,91 @@
+import { describeOn } from '@counterstep/test-servers/vitest'
+import { describe, expect, it } from 'vitest'
+import { migrateMysql, openMysqlStore } from '../src/open-mysql-store.ts'
+import { expectUnavailable } from './expect-unavailable.ts'
+import { testDatabases } from './test-database.ts'
+import { aTransaction } from './transactions.ts'
+
+for (const server of ['mariadb', 'mysql'] as const) {
+  describeOn(server, 'opening', (serverUrl) => {
+    const databases = testDatabases(serverUrl)
+
+    it('is class A on a durable server, lossy in a failover unless told better', async () => {
+      const { url } = await databases.migrated('class')
+      const store = await openMysqlStore({ url })
+      expect([store.durabilityClass, store.failover]).toEqual(['A', 'lossy'])
+      await store.close()
+      const lossless = await openMysqlStore({ url: url.replace('mysql:', 'mariadb:'), failover: 'lossless' })
+      expect(lossless.failover).toBe('lossless')
+      await lossless.close()
+    })
+
+    it('makes the tables by itself as a user who may', async () => {
+      const { rootUrl } = await databases.empty('by-itself')
+      const store = await openMysqlStore({ url: rootUrl })
+      expect(await store.create(aTransaction('a'))).toMatchObject({ type: 'created' })
+      await store.close()
+    })
+
+    it('tells a user without that right who must make them', async () => {
+      const { url, rootUrl } = await databases.empty('no-tables')
+      const opening = openMysqlStore({ url })
+      await expect(opening).rejects.toMatchObject({ code: expect.stringMatching(/SAGA_STORE_(SCHEMA|UNAVAILABLE)/) })
+      await migrateMysql({ url: rootUrl })
+      await databases.grant('no-tables', 'SELECT, INSERT, UPDATE, DELETE ON ?.counterstep_transactions')
+      const refused = openMysqlStore({ url })
+      await expect(refused).rejects.toMatchObject({ code: 'SAGA_STORE_SCHEMA' })
+      await expect(refused).rejects.toThrow('counterstep migrate')
+    })
+
+    it('needs no more than to read and write rows', async () => {
+      const store = await openMysqlStore({ url: (await databases.migrated('rows-only')).url })
+      expect(await store.create(aTransaction('a'))).toMatchObject({ type: 'created' })
+      await store.close()
+    })
+
+    it('is unavailable without a word of the password', async () => {
+      const { url } = await databases.migrated('refused')
+      const wrong = new URL(url)
+      wrong.password = 'wrong-secret'
+      const opening = openMysqlStore({ url: wrong.href })
+      await expectUnavailable(opening, 'no')
+      const error: unknown = await opening.catch((reason: unknown) => reason)
+      expect(JSON.stringify([String(error), error, String((error as Error).cause)])).not.toContain('wrong-secret')
+      wrong.port = '1'
+      await expectUnavailable(openMysqlStore({ url: wrong.href }), 'no')
+    })
+
+    describe('migrations', () => {
+      it('are applied once, however many apply them', async () => {
+        const { rootUrl: url } = await databases.empty('once')
+        const reports = await Promise.all(Array.from({ length: 8 }, () => migrateMysql({ url })))
+        expect(reports.filter(({ from, to }) => from === 0 && to === 1)).toHaveLength(1)
+        expect(reports.filter(({ from, to }) => from === 1 && to === 1)).toHaveLength(7)
+      })
+
+      it('go on after a crash between a table and its note', async () => {
+        const { rootUrl: url, name } = await databases.migrated('crash')
+        await databases.sql(`DELETE FROM ${name}.counterstep_schema`)
+        expect(await migrateMysql({ url })).toEqual({ from: 0, to: 1 })
+      })
+
+      it('refuse tables that older code must not touch, and open those that it may', async () => {
+        const { url, name } = await databases.migrated('newer')
+        await databases.sql(`INSERT INTO ${name}.counterstep_schema VALUES (99, 1, '099-future', 0)`)
+        await (await openMysqlStore({ url })).close()
+        await databases.sql(`UPDATE ${name}.counterstep_schema SET min_reader = 99 WHERE version = 99`)
+        const refused = openMysqlStore({ url })
+        await expect(refused).rejects.toMatchObject({ code: 'SAGA_STORE_SCHEMA' })
+        await expect(refused).rejects.toThrow('schema 99')
+      })
+
+      it('refuse an engine without transactions', async () => {
+        const { url, name } = await databases.migrated('engine')
+        await databases.sql(`ALTER TABLE ${name}.counterstep_transactions ENGINE = MyISAM`)
+        const refused = openMysqlStore({ url })
+        await expect(refused).rejects.toMatchObject({ code: 'SAGA_STORE_UNSUPPORTED' })
+        await expect(refused).rejects.toThrow('MyISAM')
+      })
+    })
+  })
+}

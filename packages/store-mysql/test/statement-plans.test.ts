@@ -1,0 +1,83 @@
+import { describeOn } from '@counterstep/test-servers/vitest'
+import { expect, it } from 'vitest'
+import { connectionTarget } from '../src/connection-target.ts'
+import { STATEMENTS } from '../src/generated/sql.ts'
+import type { Value } from '../src/literal.ts'
+import { openMysqlStore } from '../src/open-mysql-store.ts'
+import { openSession } from '../src/open-session.ts'
+import type { Session } from '../src/session.ts'
+import { fill, fillFrom, fillRows, rowsStatementOf, statementOf } from '../src/statement.ts'
+import { testDatabases } from './test-database.ts'
+import { aTransaction, gidsOf } from './transactions.ts'
+
+const settings = { statementTimeoutMs: 5_000, connectTimeoutMs: 2_000, lockWaitTimeoutMs: 1_000, autocommit: true }
+
+/** Each by the index that it must use, with values for its placeholders: of a row, then of the rest. */
+const PLANS: Readonly<Record<string, readonly [sql: string, key: string, row: readonly Value[], rest: readonly Value[]]>> = {
+  update: [STATEMENTS.update, 'counterstep_gid', ['t-1', 'x', 1, 'x', 1, 1, 'p', 0, 0, null, 0, null], [1, 1, 1, 1, 1]],
+  'read keys': [STATEMENTS.readKeys, 'counterstep_gid', ['t-1'], []],
+  'read many': [STATEMENTS.readMany, 'counterstep_gid', ['t-1'], []],
+  'read existing': [STATEMENTS.readExisting, 'counterstep_gid', ['t-1'], []],
+  claim: [STATEMENTS.claim, 'PRIMARY', [1, 'x'], [1, 1]],
+  renew: [STATEMENTS.renew, 'counterstep_gid', ['t-1', 'x'], [1]],
+  'read renewed': [STATEMENTS.readRenewed, 'counterstep_gid', ['t-1', 'x'], []],
+  purge: [STATEMENTS.purge, 'PRIMARY', [1], []],
+  'find due': [STATEMENTS.findDue, 'counterstep_due', [], [1, 1, 10]],
+  'find purgeable': [STATEMENTS.findPurgeable, 'counterstep_due', [], [1, 10]],
+  'find one': [STATEMENTS.findOne, 'counterstep_gid', [], ['t-1']],
+  'list scan end': [STATEMENTS.listScanEnd, 'counterstep_created', [], [0, 1, 1, 1, 'x', 9]],
+}
+
+for (const server of ['mariadb', 'mysql'] as const) {
+  describeOn(server, 'the plans of the statements', (serverUrl) => {
+    const databases = testDatabases(serverUrl)
+
+    it('reach the rows by their index, sort nothing, and scan no table, however small it is', async () => {
+      const { rootUrl } = await databases.migrated('plans')
+      const store = await openMysqlStore({ url: rootUrl })
+      await Promise.all(gidsOf(20).map((gid) => store.create(aTransaction(gid))))
+      await store.close()
+      const { session } = await openSession(connectionTarget(rootUrl, undefined, 2_000), settings)
+      for (const [name, [sql, key, row, rest]] of Object.entries(PLANS)) {
+        for (const rows of [1, 30]) {
+          const text = sql.includes('/*rows') ? repeated(sql, row, rows, rest) : fill(statementOf(sql), rest)
+          const plan = await planOf(session, text)
+          expect(plan, `${name}, ${rows} rows`).toContainEqual(expect.objectContaining({ key }))
+          expect(JSON.stringify(plan), `${name}, ${rows} rows`).not.toContain('filesort')
+        }
+      }
+      session.end()
+    })
+
+    it('count the rows that have changed, not those that have matched', async () => {
+      const { rootUrl } = await databases.migrated('found-rows')
+      const store = await openMysqlStore({ url: rootUrl })
+      await store.create(aTransaction('a'))
+      await store.close()
+      const { session } = await openSession(connectionTarget(rootUrl, undefined, 2_000), settings)
+      expect(await session.run('UPDATE counterstep_transactions SET attention = attention')).toBe(0)
+      expect(await session.run('UPDATE counterstep_transactions SET attention = 1')).toBe(1)
+      session.end()
+    })
+  })
+}
+
+function repeated(sql: string, row: readonly Value[], rows: number, rest: readonly Value[]): string {
+  const statement = rowsStatementOf(sql)
+  return fillRows(statement, Array.from({ length: rows }, () => fillFrom(statement.row, 0, row)), rest)
+}
+
+interface Step {
+  readonly key: string | undefined
+  readonly extra: string
+}
+
+/** The steps that touch the table. */
+async function planOf(session: Session, sql: string): Promise<readonly Step[]> {
+  const rows = await session.all(`EXPLAIN FORMAT=TRADITIONAL ${sql}`.replace('FORMAT=TRADITIONAL', ''))
+  return rows.map((row) => ({ key: row.find((cell) => isKey(cell))?.toString(), extra: String(row.at(-1)) }))
+}
+
+function isKey(cell: unknown): boolean {
+  return ['PRIMARY', 'counterstep_gid', 'counterstep_due', 'counterstep_created'].includes(String(cell))
+}

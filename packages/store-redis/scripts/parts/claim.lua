@@ -1,0 +1,15 @@
+-- A row whose codes nobody knows is left alone: it would spoil the claim of its neighbours.
+local function isKnown(row, formatMax)
+  return tonumber(row.format) <= tonumber(formatMax) and tonumber(row.kind) <= 2 and tonumber(row.status) <= 2
+    and tonumber(row.sentList) <= 2
+end
+
+-- Changes the row into the claimer's; `sentList` 2, released, becomes 1, held, and everything else 0, unknown.
+local function takenBy(row, token, now)
+  row.token = token
+  row.owned = '1'
+  row.version = whole(math.max(tonumber(row.version) + 1, now))
+  row.epoch = whole(tonumber(row.epoch) + 1)
+  row.claims = whole(tonumber(row.claims) + 1)
+  row.sentList = row.sentList == '2' and '1' or '0'
+end

@@ -1,0 +1,24 @@
+-- A row is its head, one line of words, and then its progress. `1` is the layout: a head that does not match is a
+-- newer store's, and nobody's to touch. Words stay texts as they were written; `endAt` is 0 while the row is live.
+local HEAD_BYTES_MAX = 320
+local HEAD = '^1 (%d+) (%d+) (%d+) (%d+) (%d+) ([01]) (%d+) (%d+) ([01]) ([01]) (%d+) (%d+) (%d+) (%x+) ([%w-]+) (%x+)\n()'
+
+local function rowOf(text)
+  local row = {}
+  row.format, row.kind, row.status, row.version, row.epoch, row.owned, row.sentList, row.claims, row.retrying,
+    row.attention, row.createdAt, row.updatedAt, row.endAt, row.token, row.writeId, row.digest, row.progressAt =
+    string.match(text, HEAD)
+  if not row.digest then return nil end
+  return row
+end
+
+local function headOf(row)
+  return table.concat({
+    '1', row.format, row.kind, row.status, row.version, row.epoch, row.owned, row.sentList, row.claims, row.retrying,
+    row.attention, row.createdAt, row.updatedAt, row.endAt, row.token, row.writeId, row.digest,
+  }, ' ') .. '\n'
+end
+
+local function unreadable(key)
+  return redis.error_reply('ROWUNREADABLE the head of ' .. key .. ' cannot be read')
+end

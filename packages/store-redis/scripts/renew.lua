@@ -1,0 +1,22 @@
+#!lua
+-- Keys: the due index, then the row of each lease. Arguments: the lease, then gid and token of each.
+-- Answers now, then for each lease the row's version, or '' where it is lost.
+-- @include time
+-- @include row
+local dueKey = KEYS[1]
+local now = nowMs()
+local leaseEnd = whole(now + tonumber(ARGV[1]))
+
+local answer, leases = { now }, {}
+for i = 0, #KEYS - 2 do
+  local gid, token = ARGV[2 + i * 2], ARGV[3 + i * 2]
+  local row = rowOf(redis.call('GETRANGE', KEYS[2 + i], 0, HEAD_BYTES_MAX - 1))
+  local isMine = row and row.token == token and row.owned == '1' and row.endAt == '0'
+  table.insert(answer, isMine and row.version or '')
+  if isMine then
+    table.insert(leases, leaseEnd)
+    table.insert(leases, gid)
+  end
+end
+if #leases > 0 then redis.call('ZADD', dueKey, unpack(leases)) end
+return answer

@@ -1,0 +1,14 @@
+const POLYNOMIAL = 0x1021
+
+const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte << 8
+  for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ POLYNOMIAL : crc << 1
+  return crc
+})
+
+/** CRC-16/XMODEM over the text's UTF-8 bytes, as a Redis cluster hashes its keys. */
+export function crc16(text: string): number {
+  let crc = 0
+  for (const byte of Buffer.from(text)) crc = ((crc << 8) & 0xffff) ^ (TABLE[(crc >> 8) ^ byte] ?? 0)
+  return crc
+}

@@ -1,0 +1,96 @@
+import {
+  AssertionError,
+  type CreateResult,
+  type Lease,
+  type SingleClaimResult,
+  type StoredTransaction,
+  type UpdateResult,
+} from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
+import { statusOf } from './row-codes.ts'
+import { headOf, type RowHead, storedTransaction } from './row-text.ts'
+
+export function decodeCreate(gid: Gid, answer: unknown): CreateResult {
+  const [type, first, second, third] = answer as readonly [string, string, string, number]
+  if (type === 'created') return { type, createdAt: Number(first), now: Number(second) }
+  const status = statusOf(second)
+  if (type === 'exists' && status !== undefined) return { type, digest: first, status, now: third }
+  throw new AssertionError(`the row of ${gid} cannot be read by this version`)
+}
+
+export function decodeUpdate(answer: unknown): UpdateResult {
+  const [type, version, now] = answer as readonly ['absent' | 'fenced' | 'saved' | 'conflict', string, number]
+  switch (type) {
+    case 'saved':
+      return { type, version: Number(version), now }
+    case 'conflict':
+      return { type, version: Number(version) }
+    default:
+      return { type }
+  }
+}
+
+type Refusal = (SingleClaimResult & { readonly type: 'refused' })['reason']
+
+export function decodeClaim(gid: Gid, answer: unknown): SingleClaimResult {
+  const [type, text, definition, dueAt, now] = answer as readonly [string, string, string, string, number]
+  if (type !== 'claimed') return { type: 'refused', reason: type as Refusal }
+  return { type, transaction: storedTransaction(gid, text, definition, dueAt), now }
+}
+
+/** For each candidate the row that is now the claimer's, `gone` where it is not due any more, `unknown` where he may not take it. */
+export function decodeClaimDue(
+  candidates: readonly Lease[],
+  answer: unknown,
+): { readonly now: number; readonly rows: readonly (StoredTransaction | 'gone' | 'unknown')[] } {
+  const [now, leaseEnd, ...texts] = answer as readonly [number, string, ...string[]]
+  const rows = candidates.map(({ gid }, i) => {
+    const text = texts[i * 2] ?? ''
+    if (text === '') return 'gone'
+    if (text === '!') return 'unknown'
+    return storedTransaction(gid, text, texts[i * 2 + 1] ?? '', leaseEnd)
+  })
+  return { now, rows }
+}
+
+export function decodeRead(gids: readonly Gid[], answer: unknown): readonly StoredTransaction[] {
+  const values = answer as readonly (string | null)[]
+  return gids.flatMap((gid, i) => {
+    const [text, definition, dueAt] = values.slice(i * 3, i * 3 + 3)
+    if (typeof text !== 'string') return []
+    if (typeof definition !== 'string') throw new AssertionError(`the row of ${gid} has no definition`)
+    return [storedTransaction(gid, text, definition, dueAt ?? null)]
+  })
+}
+
+/** Undefined for a row that has expired, or that this version cannot read. */
+export function decodeHeads(gids: readonly Gid[], answer: unknown): readonly (RowHead | undefined)[] {
+  const values = answer as readonly (string | null)[]
+  return gids.map((_, i) => headOf(values[i * 2] ?? '', values[i * 2 + 1] ?? null))
+}
+
+export function decodeRenew(
+  leases: readonly Lease[],
+  answer: unknown,
+): { readonly now: number; readonly versions: readonly (readonly [Gid, number | undefined])[] } {
+  const [now, ...versions] = answer as readonly [number, ...string[]]
+  return {
+    now,
+    versions: leases.map(({ gid }, i) => [gid, versions[i] ? Number(versions[i]) : undefined]),
+  }
+}
+
+/** The server's TIME, as the scripts read it. */
+export function decodeTime(answer: unknown): number {
+  const [seconds, microseconds] = answer as readonly [string, string]
+  return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000)
+}
+
+/** Members and scores, as a sorted set answers them. */
+export function decodeScored(answer: unknown): readonly (readonly [Gid, number])[] {
+  const values = answer as readonly string[]
+  return Array.from({ length: values.length / 2 }, (_, i) => [
+    values[i * 2] as Gid,
+    Number(values[i * 2 + 1]),
+  ])
+}

@@ -1,0 +1,146 @@
+import {
+  AssertionError,
+  assert,
+  type Lease,
+  NEVER_AT,
+  type NewTransaction,
+  PARKED_AT,
+  type SingleClaim,
+  type TransactionUpdate,
+  type UpdateHold,
+} from '@counterstep/core'
+import { KIND_CODES, SENT_LIST_CODES, STATUS_CODES } from './row-codes.ts'
+import type { ShardKeys } from './shards.ts'
+
+/** Keys and arguments of one script, in the order in which the script unpacks them. */
+export interface ScriptCall {
+  readonly keys: readonly string[]
+  readonly args: readonly string[]
+}
+
+export function createCall(keys: ShardKeys, transaction: NewTransaction): ScriptCall {
+  const { gid, hold } = transaction
+  return {
+    keys: [keys.row(gid), keys.definition(gid), keys.due, keys.created, keys.done, keys.counts],
+    args: [
+      text(gid),
+      whole(transaction.format),
+      whole(KIND_CODES[transaction.kind]),
+      whole(STATUS_CODES[transaction.status]),
+      word(transaction.digest),
+      word(transaction.token),
+      word(transaction.writeId),
+      hold.type === 'owned' ? '1' : '0',
+      whole(SENT_LIST_CODES[transaction.sentList]),
+      whole(hold.type === 'owned' ? hold.leaseMs : hold.dueInMs),
+      text(transaction.definition),
+      text(transaction.progress),
+    ],
+  }
+}
+
+export function updateCall(keys: ShardKeys, update: TransactionUpdate): ScriptCall {
+  const { gid, sentList, hold } = update
+  return {
+    keys: [keys.row(gid), keys.definition(gid), keys.due, keys.done, keys.counts],
+    args: [
+      text(gid),
+      word(update.token),
+      whole(update.version),
+      word(update.writeId),
+      whole(STATUS_CODES[update.status]),
+      whole(update.format),
+      flag(update.retrying),
+      flag(update.attention),
+      sentList === undefined ? '' : whole(SENT_LIST_CODES[sentList]),
+      hold.type,
+      amountOf(hold),
+      text(update.progress),
+    ],
+  }
+}
+
+/** An instant, a duration, nothing, or the instant of a retention without end, marked by `=`. */
+function amountOf(hold: UpdateHold): string {
+  switch (hold.type) {
+    case 'keep':
+      return ''
+    case 'release':
+      return whole(hold.dueAt)
+    case 'finish':
+      return hold.retentionMs === 'never' ? `=${NEVER_AT}` : whole(hold.retentionMs)
+    case 'command':
+      return hold.dueAt === undefined ? '' : whole(hold.dueAt)
+  }
+}
+
+export function claimCall(keys: ShardKeys, { gid, token, leaseMs, formatMax }: SingleClaim): ScriptCall {
+  return {
+    keys: [keys.row(gid), keys.definition(gid), keys.due],
+    args: [text(gid), word(token), whole(leaseMs), whole(formatMax), whole(PARKED_AT)],
+  }
+}
+
+export function claimDueCall(
+  keys: ShardKeys,
+  candidates: readonly Lease[],
+  terms: { readonly leaseMs: number; readonly formatMax: number },
+): ScriptCall {
+  return {
+    keys: [keys.due, ...candidates.flatMap(({ gid }) => [keys.row(gid), keys.definition(gid)])],
+    args: [
+      whole(terms.leaseMs),
+      whole(terms.formatMax),
+      whole(PARKED_AT),
+      ...candidates.flatMap(({ gid, token }) => [text(gid), word(token)]),
+    ],
+  }
+}
+
+export function renewCall(keys: ShardKeys, leases: readonly Lease[], leaseMs: number): ScriptCall {
+  return {
+    keys: [keys.due, ...leases.map(({ gid }) => keys.row(gid))],
+    args: [whole(leaseMs), ...leases.flatMap(({ gid, token }) => [text(gid), word(token)])],
+  }
+}
+
+export function readCall(keys: ShardKeys, gids: readonly string[]): ScriptCall {
+  return {
+    keys: [keys.due, ...gids.flatMap((gid) => [keys.row(gid), keys.definition(gid)])],
+    args: gids.map(text),
+  }
+}
+
+export function readHeadsCall(keys: ShardKeys, gids: readonly string[]): ScriptCall {
+  return { keys: [keys.due, ...gids.map((gid) => keys.row(gid))], args: gids.map(text) }
+}
+
+export function purgeCall(keys: ShardKeys, gids: readonly string[]): ScriptCall {
+  return {
+    keys: [keys.done, keys.created, ...gids.flatMap((gid) => [keys.row(gid), keys.definition(gid)])],
+    args: gids.map(text),
+  }
+}
+
+function text(value: unknown): string {
+  if (typeof value !== 'string') throw new AssertionError('a row with something else where a text must be')
+  return value
+}
+
+const WORD = /^[A-Za-z0-9-]{1,64}$/
+
+/** What stands in the head of a row, where a blank or a new line would shift the words behind it. */
+function word(value: unknown): string {
+  const checked = text(value)
+  assert(WORD.test(checked), 'a token, writeId or digest with a character that it cannot have')
+  return checked
+}
+
+function whole(value: unknown): string {
+  assert(Number.isSafeInteger(value), 'a row with something else where a whole number must be')
+  return String(value)
+}
+
+function flag(value: boolean): string {
+  return value ? '1' : '0'
+}

@@ -1,0 +1,39 @@
+import { StoreUnavailableError } from '@counterstep/core'
+
+export interface InFlightBounds {
+  readonly commandsInFlightMax: number
+  readonly bytesInFlightMax: number
+}
+
+/** Counts what waits for an answer of Redis, in all connections of a store together. */
+export class InFlight {
+  readonly #bounds: InFlightBounds
+  #commands = 0
+  #bytes = 0
+
+  constructor(bounds: InFlightBounds) {
+    this.#bounds = bounds
+  }
+
+  get commands(): number {
+    return this.#commands
+  }
+
+  /** A single command may be larger than the bound of bytes. */
+  enter(bytes: number): void {
+    const { commandsInFlightMax, bytesInFlightMax } = this.#bounds
+    if (
+      this.#commands >= commandsInFlightMax ||
+      (this.#bytes > 0 && this.#bytes + bytes > bytesInFlightMax)
+    ) {
+      throw new StoreUnavailableError('too much waits for Redis', { applied: 'no' })
+    }
+    this.#commands += 1
+    this.#bytes += bytes
+  }
+
+  leave(bytes: number): void {
+    this.#commands -= 1
+    this.#bytes -= bytes
+  }
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import { AssertionError, type Store, type StoreEvent, StoreUnavailableError } from '@counterstep/core'
+import { CounterstepError } from '@counterstep/protocol'
+import { admitServers } from './admit-servers.ts'
+import { errorOfRefusal, ServerRefusal } from './command-errors.ts'
+import { InFlight } from './in-flight.ts'
+import { RedisStore } from './redis-store.ts'
+import { parseRedisUrl, type RedisPlace } from './redis-url.ts'
+import { readFacts, type ServerFacts } from './server-facts.ts'
+import type { LinkSettings } from './server-link.ts'
+import { Servers } from './servers.ts'
+import { ShardCalls } from './shard-calls.ts'
+import { StoreHealth } from './store-health.ts'
+
+export interface RedisOptions {
+  /** redis://[user:password@]host:port[/db], rediss:// for TLS; redis-cluster:// and rediss-cluster:// with some of the nodes. */
+  readonly url: string
+  /** `ca`: PEM, instead of the system's. `serverName`: the name in the certificate, where it is not the host's. */
+  readonly tls?: { readonly ca?: string; readonly serverName?: string }
+  /** Stands before every key; several stores in one Redis differ in it. Without braces. */
+  readonly keyPrefix?: string
+  /** Take a Redis that may lose or evict acknowledged sagas, or that hides whether it does. */
+  readonly acceptClassC?: boolean
+  /** The class of a managed service that hides its settings. What can be read counts more. */
+  readonly durability?: 'A' | 'B'
+  /** Default: none for one server without a replica, else lossy, since replicas lag. */
+  readonly failover?: Store['failover']
+  readonly commandTimeoutMs?: number
+  readonly connectTimeoutMs?: number
+  readonly commandsInFlightMax?: number
+  readonly bytesInFlightMax?: number
+  readonly onEvent?: (event: StoreEvent) => void
+}
+
+const MEBIBYTE = 1024 * 1024
+const KEY_PREFIX = /^[A-Za-z0-9:._-]{1,64}$/
+
+/** Throws if no Redis answers, or one of them cannot be trusted. */
+export async function openRedisStore({
+  url,
+  tls,
+  keyPrefix = 'counterstep',
+  acceptClassC = false,
+  durability,
+  failover,
+  commandTimeoutMs = 3_000,
+  connectTimeoutMs = 2_000,
+  commandsInFlightMax = 20_000,
+  bytesInFlightMax = 64 * MEBIBYTE,
+  onEvent = () => undefined,
+}: RedisOptions): Promise<RedisStore> {
+  const place = parseRedisUrl(url)
+  if (!KEY_PREFIX.test(keyPrefix)) {
+    throw new CounterstepError('SAGA_STORE_UNSUPPORTED', `the key prefix must match ${KEY_PREFIX.source}`)
+  }
+  const settings = { ...linkSettings(place, tls), commandTimeoutMs, connectTimeoutMs }
+  const inFlight = new InFlight({ commandsInFlightMax, bytesInFlightMax })
+  const servers: Servers = new Servers(place, settings, inFlight, {
+    joined: (link) => health.joined(link),
+    lost: (link, reason) => health.broken(link, reason),
+  })
+  const calls = new ShardCalls(servers, keyPrefix)
+  const terms = { isCluster: place.isCluster, acceptClassC, declared: durability }
+  const health = new StoreHealth(calls, randomUUID(), terms, onEvent)
+  try {
+    await servers.open()
+    const facts = await Promise.all(servers.masters().map(readFacts))
+    const durabilityClass = admitServers(facts, terms)
+    health.promise(durabilityClass)
+    return new RedisStore(calls, health, { durabilityClass, failover: failover ?? failoverOf(place, facts) })
+  } catch (error: unknown) {
+    servers.close()
+    throw openingError(error)
+  }
+}
+
+function linkSettings(
+  { username, password, db, isTls }: RedisPlace,
+  tls: RedisOptions['tls'],
+): Omit<LinkSettings, 'commandTimeoutMs' | 'connectTimeoutMs'> {
+  const { ca, serverName } = tls ?? {}
+  return {
+    db,
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(isTls && {
+      tls: { ...(ca !== undefined && { ca }), ...(serverName !== undefined && { servername: serverName }) },
+    }),
+  }
+}
+
+function failoverOf({ isCluster }: RedisPlace, facts: readonly ServerFacts[]): Store['failover'] {
+  return !isCluster && facts.every(({ replicas }) => replicas === 0) ? 'none' : 'lossy'
+}
+
+function openingError(error: unknown): Error {
+  if (error instanceof ServerRefusal) return errorOfRefusal(error)
+  if (error instanceof CounterstepError || error instanceof StoreUnavailableError) return error
+  return new AssertionError(`opening the Redis store: ${String(error)}`)
+}

@@ -1,0 +1,202 @@
+import {
+  AssertionError,
+  assert,
+  CLAIM_MAX,
+  type CreateResult,
+  type DueClaim,
+  type DueClaimResult,
+  type DurabilityClass,
+  type Lease,
+  type ListQuery,
+  type ListResult,
+  type NewTransaction,
+  PURGE_MAX,
+  READ_MANY_MAX,
+  RENEW_MAX,
+  type RenewResult,
+  type SingleClaim,
+  type SingleClaimResult,
+  type Store,
+  type StoredTransaction,
+  type StoreStats,
+  StoreUnavailableError,
+  type TransactionUpdate,
+  type UpdateResult,
+} from '@counterstep/core'
+import { type Gid, isFinalStatus } from '@counterstep/protocol'
+import { answersOf, byShard } from './by-shard.ts'
+import { decodeClaim, decodeCreate, decodeRead, decodeRenew, decodeUpdate } from './decode-answers.ts'
+import { claimDueRows } from './due-claims.ts'
+import { claimCall, createCall, readCall, renewCall, updateCall } from './encode-calls.ts'
+import { listPage } from './list-page.ts'
+import { PurgeWalk } from './purge-walk.ts'
+import { readStats } from './read-stats.ts'
+import type { ShardCalls } from './shard-calls.ts'
+import { shardOf } from './shards.ts'
+import type { StoreHealth } from './store-health.ts'
+
+export interface RedisCounters {
+  /** Times that a server was found to have forgotten what it had acknowledged. */
+  readonly losses: number
+  /** Connections that broke. */
+  readonly breaks: number
+}
+
+/** The contract over the scripts: every method picks the shards, calls one script of each and decodes the answers. */
+export class RedisStore implements Store {
+  readonly name = 'redis'
+  readonly durabilityClass: DurabilityClass
+  readonly failover: Store['failover']
+  readonly capabilities = { durable: true, shared: true }
+  readonly #calls: ShardCalls
+  readonly #health: StoreHealth
+  readonly #purgeWalk: PurgeWalk
+  #operations = 0
+  #onSettled: (() => void) | undefined
+  #closing: Promise<void> | undefined
+
+  constructor(
+    calls: ShardCalls,
+    health: StoreHealth,
+    guarantee: { readonly durabilityClass: DurabilityClass; readonly failover: Store['failover'] },
+  ) {
+    this.#calls = calls
+    this.#health = health
+    this.#purgeWalk = new PurgeWalk(calls)
+    this.durabilityClass = guarantee.durabilityClass
+    this.failover = guarantee.failover
+  }
+
+  create(transaction: NewTransaction): Promise<CreateResult> {
+    return this.#run(async () => {
+      const { gid } = transaction
+      const shard = shardOf(gid)
+      const call = createCall(this.#calls.keys(shard), transaction)
+      const result = decodeCreate(gid, await this.#calls.script(shard, 'create', call))
+      if (result.type === 'created') this.#health.tail.acknowledged(shard, gid, 1)
+      return result
+    })
+  }
+
+  update(update: TransactionUpdate): Promise<UpdateResult> {
+    return this.#run(async () => {
+      const { gid, hold, status } = update
+      assert(
+        isFinalStatus(status) === (hold.type === 'finish'),
+        'update: a final status and "finish" go together',
+      )
+      const shard = shardOf(gid)
+      const call = updateCall(this.#calls.keys(shard), update)
+      const result = decodeUpdate(await this.#calls.script(shard, 'update', call))
+      if (result.type === 'saved') {
+        const isPurged = hold.type === 'finish' && hold.retentionMs !== 'never'
+        const retentionMs = isPurged ? Number(hold.retentionMs) : undefined
+        this.#health.tail.acknowledged(shard, gid, result.version, retentionMs)
+      }
+      return result
+    })
+  }
+
+  claim(claim: SingleClaim): Promise<SingleClaimResult> {
+    return this.#run(async () => {
+      const { gid } = claim
+      const shard = shardOf(gid)
+      const call = claimCall(this.#calls.keys(shard), claim)
+      const result = decodeClaim(gid, await this.#calls.script(shard, 'claim', call))
+      if (result.type === 'claimed') this.#health.tail.acknowledged(shard, gid, result.transaction.version)
+      return result
+    })
+  }
+
+  claimDue(claim: DueClaim): Promise<DueClaimResult> {
+    return this.#run(async () => {
+      const { limit, tokens } = claim
+      assert(
+        limit <= CLAIM_MAX && tokens.length >= limit,
+        'claimDue: limit over CLAIM_MAX, or too few tokens',
+      )
+      this.#health.tail.look()
+      const result = await claimDueRows(this.#calls, claim)
+      for (const { gid, version } of result.claimed) {
+        this.#health.tail.acknowledged(shardOf(gid), gid, version)
+      }
+      return result
+    })
+  }
+
+  renew(leases: readonly Lease[], leaseMs: number): Promise<RenewResult> {
+    return this.#run(async () => {
+      assert(leases.length <= RENEW_MAX, 'renew: too many leases')
+      if (leases.length === 0) return { now: await this.#calls.time(0), renewed: [], lost: [] }
+      // Of a shard that does not answer nothing is told: its leases are neither renewed nor lost.
+      const answers = await answersOf(
+        byShard(leases, ({ gid }) => gid).map(async ([shard, mine]) => {
+          const call = renewCall(this.#calls.keys(shard), mine, leaseMs)
+          return decodeRenew(mine, await this.#calls.script(shard, 'renew', call))
+        }),
+      )
+      const versions = answers.flatMap((answer) => answer.versions)
+      return {
+        now: Math.min(...answers.map(({ now }) => now)),
+        renewed: versions.flatMap(([gid, version]) => (version === undefined ? [] : [{ gid, version }])),
+        lost: versions.flatMap(([gid, version]) => (version === undefined ? [gid] : [])),
+      }
+    })
+  }
+
+  readMany(gids: readonly Gid[]): Promise<readonly StoredTransaction[]> {
+    return this.#run(async () => {
+      assert(gids.length <= READ_MANY_MAX, 'readMany: too many gids')
+      const reads = byShard([...new Set(gids)], (gid) => gid).map(async ([shard, mine]) =>
+        decodeRead(mine, await this.#calls.script(shard, 'read', readCall(this.#calls.keys(shard), mine))),
+      )
+      return (await Promise.all(reads)).flat()
+    })
+  }
+
+  list(query: ListQuery): Promise<ListResult> {
+    return this.#run(() => listPage(this.#calls, query))
+  }
+
+  stats(): Promise<StoreStats> {
+    return this.#run(() => readStats(this.#calls))
+  }
+
+  purgeFinished(limit: number): Promise<{ readonly purged: number }> {
+    return this.#run(async () => {
+      assert(limit <= PURGE_MAX, 'purgeFinished: limit over PURGE_MAX')
+      return { purged: await this.#purgeWalk.purge(limit) }
+    })
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#settled().then(() => this.#calls.servers.close())
+    return this.#closing
+  }
+
+  counters(): RedisCounters {
+    return this.#health.counters()
+  }
+
+  /** Every command has its timeout, so this ends. */
+  #settled(): Promise<void> {
+    if (this.#operations === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#onSettled = resolve
+    })
+  }
+
+  async #run<Result>(operation: () => Promise<Result>): Promise<Result> {
+    if (this.#closing !== undefined) throw new StoreUnavailableError('the store is closed', { applied: 'no' })
+    this.#operations += 1
+    try {
+      return await operation()
+    } catch (error: unknown) {
+      if (error instanceof StoreUnavailableError || error instanceof AssertionError) throw error
+      throw new AssertionError(`the Redis store: ${String(error)}`)
+    } finally {
+      this.#operations -= 1
+      if (this.#operations === 0) this.#onSettled?.()
+    }
+  }
+}

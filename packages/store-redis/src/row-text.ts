@@ -1,0 +1,57 @@
+import { AssertionError, type ListedTransaction, type StoredTransaction } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
+import { kindOf, sentListOf, statusOf } from './row-codes.ts'
+
+const LAYOUT = '1'
+const WORDS = 17
+
+/** What a row's head says, in the order of scripts/parts/row.lua. The due instant of a live row stands in the index alone. */
+export interface RowHead extends Omit<StoredTransaction, 'gid' | 'definition' | 'progress'> {}
+
+/** Undefined for a head that this version cannot read: another layout, or codes that it does not know. */
+export function headOf(text: string, liveDueAt: string | null): RowHead | undefined {
+  const words = text.slice(0, headLength(text)).split(' ')
+  if (words[0] !== LAYOUT || words.length !== WORDS) return undefined
+  const [kind, status, sentList] = [kindOf(words[2]), statusOf(words[3]), sentListOf(words[7])]
+  if (kind === undefined || status === undefined || sentList === undefined) return undefined
+  const endAt = Number(words[13])
+  return {
+    kind,
+    status,
+    format: Number(words[1]),
+    version: Number(words[4]),
+    epoch: Number(words[5]),
+    owned: words[6] === '1',
+    sentList,
+    claimsWithoutProgress: Number(words[8]),
+    retrying: words[9] === '1',
+    attention: words[10] === '1',
+    createdAt: Number(words[11]),
+    updatedAt: Number(words[12]),
+    dueAt: endAt === 0 ? Number(liveDueAt) : endAt,
+    token: words[14] ?? '',
+    writeId: words[15] ?? '',
+    digest: words[16] ?? '',
+  }
+}
+
+export function storedTransaction(
+  gid: Gid,
+  text: string,
+  definition: string,
+  liveDueAt: string | null,
+): StoredTransaction {
+  const head = headOf(text, liveDueAt)
+  if (head === undefined) throw new AssertionError(`the row of ${gid} cannot be read by this version`)
+  return { gid, ...head, definition, progress: text.slice(headLength(text) + 1) }
+}
+
+export function listedTransaction(gid: Gid, head: RowHead): ListedTransaction {
+  const { kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention } = head
+  return { gid, kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention }
+}
+
+function headLength(text: string): number {
+  const end = text.indexOf('\n')
+  return end < 0 ? text.length : end
+}

@@ -1,0 +1,197 @@
+import { StoreUnavailableError } from '@counterstep/core'
+import { Command, Redis, type RedisOptions, ReplyError } from 'ioredis'
+import { ServerRefusal } from './command-errors.ts'
+import type { InFlight } from './in-flight.ts'
+
+export interface Endpoint {
+  readonly host: string
+  readonly port: number
+}
+
+export interface LinkSettings {
+  readonly username?: string
+  readonly password?: string
+  readonly db: number
+  readonly tls?: { readonly ca?: string; readonly servername?: string }
+  readonly commandTimeoutMs: number
+  readonly connectTimeoutMs: number
+}
+
+export interface LinkListener {
+  /** Connected again after a break. */
+  readonly restored: (link: ServerLink) => void
+  readonly lost: (link: ServerLink, reason: Error) => void
+}
+
+export type CommandArgument = string | number
+
+const RECONNECT_FIRST_MS = 50
+const RECONNECT_MAX_MS = 2_000
+
+/** One connection to one server. Nothing is sent twice, and nothing waits for a connection. */
+export class ServerLink {
+  readonly endpoint: Endpoint
+  /** Settles with the first attempt to connect. */
+  readonly opened: Promise<void>
+  readonly #redis: Redis
+  readonly #inFlight: InFlight
+  readonly #listener: LinkListener
+  #lastError: Error | undefined
+  #isUp = false
+  #isClosing = false
+  #isCorked = false
+
+  constructor(endpoint: Endpoint, settings: LinkSettings, inFlight: InFlight, listener: LinkListener) {
+    this.endpoint = endpoint
+    this.#inFlight = inFlight
+    this.#listener = listener
+    this.#redis = new Redis(redisOptions(endpoint, settings))
+    this.#redis.on('error', (error: Error) => {
+      this.#lastError = new Error(error.message)
+    })
+    this.opened = this.#open()
+    // Whoever needs the first connection awaits it; the others meet a link that is not up.
+    this.opened.catch(() => undefined)
+  }
+
+  get isUp(): boolean {
+    return this.#isUp
+  }
+
+  /** What keeps it from being up, for an error's cause. */
+  get lastError(): Error | undefined {
+    return this.#lastError
+  }
+
+  /** Rejects with a ServerRefusal, or with a StoreUnavailableError where there is no answer. */
+  async send(name: string, args: readonly CommandArgument[], isAsking = false): Promise<unknown> {
+    const bytes = sizeOf(args)
+    this.#inFlight.enter(bytes)
+    const command = new TrackedCommand(name, [...args], { replyEncoding: 'utf8' })
+    try {
+      this.#corkThisTurn()
+      // Asking is for the next command of the connection, so nothing may come between the two.
+      // Its own failure shows in the next command's: that is redirected again.
+      if (isAsking) this.#give(new Command('asking')).catch(() => undefined)
+      return await this.#give(command)
+    } catch (error: unknown) {
+      throw this.#failure(error, command.isWritten)
+    } finally {
+      this.#inFlight.leave(bytes)
+    }
+  }
+
+  close(): void {
+    this.#isClosing = true
+    this.#redis.disconnect()
+  }
+
+  #give(command: Command): Promise<unknown> {
+    return this.#redis.sendCommand(command) as Promise<unknown>
+  }
+
+  async #open(): Promise<void> {
+    try {
+      await this.#redis.connect()
+    } catch {
+      const { host, port } = this.endpoint
+      const reason = this.#lastError?.message ?? 'it was closed'
+      throw new StoreUnavailableError(`no connection to Redis at ${host}:${port}: ${reason}`, {
+        applied: 'no',
+        cause: this.#lastError,
+      })
+    } finally {
+      this.#watch()
+    }
+    this.#isUp = true
+  }
+
+  #watch(): void {
+    this.#redis.on('ready', () => {
+      this.#isUp = true
+      this.#lastError = undefined
+      if (!this.#isClosing) this.#listener.restored(this)
+    })
+    this.#redis.on('close', () => {
+      const wasUp = this.#isUp
+      this.#isUp = false
+      if (wasUp && !this.#isClosing) {
+        this.#listener.lost(this, this.#lastError ?? new Error('the connection was closed'))
+      }
+    })
+  }
+
+  /** What one turn of the event loop brings goes out in one write of the socket. */
+  #corkThisTurn(): void {
+    const { stream } = this.#redis
+    if (this.#isCorked || !stream) return
+    this.#isCorked = true
+    stream.cork()
+    setImmediate(() => {
+      this.#isCorked = false
+      stream.uncork()
+    })
+  }
+
+  #failure(error: unknown, isWritten: boolean): Error {
+    const message = error instanceof Error ? error.message : String(error)
+    if (error instanceof ReplyError) return new ServerRefusal(message)
+    return new StoreUnavailableError(isWritten ? 'Redis did not answer' : 'there is no connection to Redis', {
+      applied: isWritten ? 'unknown' : 'no',
+      cause: this.#lastError ?? new Error(message),
+    })
+  }
+}
+
+/** Knows whether it was given to the socket: before that, it certainly was not run. */
+class TrackedCommand extends Command {
+  isWritten = false
+
+  override toWritable(socket: object): string | Buffer {
+    this.isWritten = true
+    return super.toWritable(socket)
+  }
+}
+
+function redisOptions({ host, port }: Endpoint, settings: LinkSettings) {
+  const { username, password, db, tls, commandTimeoutMs, connectTimeoutMs } = settings
+  return {
+    host,
+    port,
+    db,
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(tls !== undefined && { tls }),
+    lazyConnect: true,
+    connectionName: 'counterstep',
+    // RESP2: the same texts and arrays from Redis 7 and Valkey, and no pushed messages.
+    protocol: 2 as const,
+    disableClientInfo: true,
+    // LOADING and the like are told by the commands themselves; the check would need the right to INFO.
+    enableReadyCheck: false,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    autoResubscribe: false,
+    // At once, and not after so many attempts to reconnect: null would let the unanswered ones wait for their timeout.
+    maxRetriesPerRequest: 0,
+    commandTimeout: commandTimeoutMs,
+    // A server that is silent for so long is given up with its connection: what was written must not pile up in memory.
+    socketTimeout: commandTimeoutMs,
+    connectTimeout: connectTimeoutMs,
+    retryStrategy: reconnectDelayMs,
+    // A replica that was the master: its name may lead to the new one by now.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  } satisfies RedisOptions
+}
+
+function reconnectDelayMs(attempt: number): number {
+  const delayMs = Math.min(RECONNECT_MAX_MS, RECONNECT_FIRST_MS * 2 ** Math.min(attempt - 1, 10))
+  return Math.ceil(delayMs * (0.5 + Math.random() / 2))
+}
+
+/** UTF-16 units: near enough for a bound, and free. */
+function sizeOf(args: readonly CommandArgument[]): number {
+  let size = 0
+  for (const argument of args) size += typeof argument === 'string' ? argument.length : 8
+  return size
+}

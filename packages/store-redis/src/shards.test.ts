@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { crc16 } from './crc16.ts'
+import { SHARDS, ShardKeys, shardOf, slotOf } from './shards.ts'
+
+describe('the hash', () => {
+  // From the reference of Redis cluster and its CLUSTER KEYSLOT.
+  it('is CRC-16/XMODEM', () => {
+    expect(crc16('123456789')).toBe(0x31c3)
+    expect(crc16('')).toBe(0)
+  })
+
+  it('puts a gid into the same shard for ever', () => {
+    const shards = { 'order-1': 2, 'order-2': 33, a: 7, '{p1}': 60, '~': 25 }
+    const found = Object.fromEntries(Object.keys(shards).map((gid) => [gid, shardOf(gid)]))
+    expect(found).toEqual(shards)
+  })
+
+  it('gives each shard about its share of random and of numbered gids', () => {
+    for (const gidOf of [() => randomUUID(), (i: number) => `order-${i}`]) {
+      const counts = new Array<number>(SHARDS).fill(0)
+      for (let i = 0; i < 64_000; i++) {
+        const shard = shardOf(gidOf(i))
+        counts[shard] = (counts[shard] ?? 0) + 1
+      }
+      expect(Math.min(...counts)).toBeGreaterThan(800)
+      expect(Math.max(...counts)).toBeLessThan(1_200)
+    }
+  })
+
+  it('knows the slots of the tags', () => {
+    expect([0, 1, 2, 63].map(slotOf)).toEqual([15_882, 11_819, 7_752, 12_555])
+  })
+
+  it('spreads the tags over three nodes', () => {
+    const nodes = [0, 0, 0]
+    for (let shard = 0; shard < SHARDS; shard++) {
+      const node = Math.floor(slotOf(shard) / 5_462)
+      nodes[node] = (nodes[node] ?? 0) + 1
+    }
+    expect(Math.min(...nodes)).toBeGreaterThanOrEqual(16)
+  })
+})
+
+describe('the keys', () => {
+  it('have the tag before the gid, whatever the gid', () => {
+    const keys = new ShardKeys('counterstep', 12)
+    const gid = '}{p13}{'
+    expect([keys.row(gid), keys.definition(gid), keys.due, keys.created, keys.done, keys.counts]).toEqual([
+      'counterstep:{p12}:t:}{p13}{',
+      'counterstep:{p12}:d:}{p13}{',
+      'counterstep:{p12}:due',
+      'counterstep:{p12}:created',
+      'counterstep:{p12}:done',
+      'counterstep:{p12}:counts',
+    ])
+  })
+})

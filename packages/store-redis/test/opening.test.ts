@@ -1,0 +1,220 @@
+import { type RedisServer, startRedis, startRedisCluster } from '@counterstep/test-servers'
+import { describeOn, describeOwn } from '@counterstep/test-servers/vitest'
+import { expect, it } from 'vitest'
+import { openRedisStore } from '../src/open-redis-store.ts'
+import { expectUnavailable } from './expect-unavailable.ts'
+import { openedForTests } from './open-stores.ts'
+import { aTransaction, created, finished, tokens, updateOf } from './transactions.ts'
+
+describeOwn('redis', 'opening', () => {
+  const { open, connect } = openedForTests()
+
+  async function withServer(
+    settings: readonly string[],
+    test: (server: RedisServer) => Promise<void>,
+  ): Promise<void> {
+    const server = await startRedis({ settings })
+    try {
+      await test(server)
+    } finally {
+      await server.stop()
+    }
+  }
+
+  it('finds class A and no failover on a single Redis that flushes before it answers', () =>
+    withServer([], async ({ url }) => {
+      const { store } = await open(url)
+      expect([store.durabilityClass, store.failover, store.name]).toEqual(['A', 'none', 'redis'])
+    }))
+
+  it('finds class B where it flushes each second', () =>
+    withServer(['--appendfsync', 'everysec'], async ({ url }) => {
+      const { store } = await open(url, { durability: 'A' })
+      expect(store.durabilityClass).toBe('B')
+    }))
+
+  const refused: Record<string, readonly string[]> = {
+    'appendonly is no': ['--appendonly', 'no'],
+    'appendfsync is no': ['--appendfsync', 'no'],
+    'no-appendfsync-on-rewrite is yes': ['--no-appendfsync-on-rewrite', 'yes'],
+    // Without a maxmemory, too: it is one CONFIG SET away.
+    'maxmemory-policy is allkeys-lru': ['--maxmemory-policy', 'allkeys-lru'],
+    'maxmemory-policy is volatile-ttl': ['--maxmemory', '1gb', '--maxmemory-policy', 'volatile-ttl'],
+  }
+  for (const [reason, settings] of Object.entries(refused)) {
+    it(`refuses by name what may lose or evict, unless forced: ${reason}`, () =>
+      withServer(settings, async ({ url }) => {
+        await expect(open(url)).rejects.toMatchObject({
+          code: 'SAGA_STORE_NOT_DURABLE',
+          message: expect.stringContaining(reason),
+        })
+        const { store } = await open(url, { acceptClassC: true })
+        expect(store.durabilityClass).toBe('C')
+        expect(await store.create(aTransaction('a'))).toMatchObject({ type: 'created' })
+      }))
+  }
+
+  // CONFIG under another name is how managed services hide it.
+  it('reads INFO where CONFIG is hidden', async () => {
+    await withServer(['--rename-command', 'CONFIG', ''], async ({ url }) => {
+      expect((await open(url)).store.durabilityClass).toBe('B')
+      expect((await open(url, { durability: 'A' })).store.durabilityClass).toBe('A')
+    })
+    await withServer(['--rename-command', 'CONFIG', '', '--appendonly', 'no'], async ({ url }) => {
+      await expect(open(url, { durability: 'A' })).rejects.toMatchObject({ code: 'SAGA_STORE_NOT_DURABLE' })
+    })
+  })
+
+  it('refuses where nothing can be read, unless it is declared or forced', () =>
+    withServer(['--rename-command', 'CONFIG', '', '--rename-command', 'INFO', ''], async ({ url }) => {
+      await expect(open(url)).rejects.toMatchObject({ code: 'SAGA_STORE_NOT_DURABLE' })
+      expect((await open(url, { durability: 'B' })).store.durabilityClass).toBe('B')
+      expect((await open(url, { acceptClassC: true })).store.durabilityClass).toBe('C')
+    }))
+
+  it('finds a failover that may lose where a replica is connected, unless told better', () =>
+    withServer([], async (master) => {
+      await withServer(['--replicaof', `127.0.0.1 ${master.port}`], async (replica) => {
+        const [connection] = await connect(master.url)
+        while (!(await connection?.info('replication'))?.includes('connected_slaves:1'))
+          await connection?.ping()
+        expect((await open(master.url)).store.failover).toBe('lossy')
+        expect((await open(master.url, { failover: 'lossless' })).store.failover).toBe('lossless')
+        await expectUnavailable(open(replica.url), 'no')
+      })
+    }))
+
+  it('says that it is unavailable where nobody answers', async () => {
+    let gone = ''
+    await withServer([], async ({ url }) => {
+      gone = url
+    })
+    await expectUnavailable(open(gone, { connectTimeoutMs: 500 }), 'no')
+    await expectUnavailable(open(gone.replace('redis:', 'redis-cluster:'), { connectTimeoutMs: 500 }), 'no')
+  })
+
+  it('refuses a Redis without cluster that is named as one, and a key prefix that would move the hash tag', () =>
+    withServer([], async ({ url }) => {
+      await expect(open(url.replace('redis:', 'redis-cluster:'))).rejects.toMatchObject({
+        code: 'SAGA_STORE_UNSUPPORTED',
+      })
+      for (const keyPrefix of ['{a}', 'a b', '']) {
+        await expect(openRedisStore({ url, keyPrefix })).rejects.toMatchObject({
+          code: 'SAGA_STORE_UNSUPPORTED',
+        })
+      }
+    }))
+
+  it('separates stores by prefix and by database', () =>
+    withServer([], async ({ url }) => {
+      const stores = [
+        await open(url, { keyPrefix: 'a' }),
+        await open(url, { keyPrefix: 'b' }),
+        await open(`${url}/1`, { keyPrefix: 'a' }),
+      ]
+      for (const { store } of stores)
+        expect(await store.create(aTransaction('x'))).toMatchObject({ type: 'created' })
+    }))
+
+  it('takes a user and a password, says when they are wrong, and tells nobody', () =>
+    withServer([], async ({ url, port }) => {
+      const [first] = await connect(url)
+      await first?.config('SET', 'requirepass', 'hunter2-right')
+      const secrets = { missing: url, wrong: `redis://:hunter2-wrong@127.0.0.1:${port}` }
+      for (const secret of Object.values(secrets)) {
+        const error: unknown = await open(secret).catch((reason: unknown) => reason)
+        expect(error).toMatchObject({ code: 'SAGA_STORE_UNAVAILABLE', applied: 'no' })
+        expect(visible(error)).toMatch(/WRONGPASS|NOAUTH/)
+        expect(visible(error)).not.toContain('hunter2')
+      }
+      const { store, events } = await open(`redis://default:hunter2-right@127.0.0.1:${port}`)
+      const transaction = aTransaction('a', { definition: 'canary-payload' })
+      await created(store, transaction)
+      const [admin] = await connect(`redis://default:hunter2-right@127.0.0.1:${port}`)
+      await admin?.config('SET', 'maxmemory', '1')
+      const full: unknown = await store
+        .create({ ...transaction, gid: 'b' as never })
+        .catch((reason: unknown) => reason)
+      expect(visible(full)).toContain('OOM')
+      expect(visible([full, events])).not.toMatch(/hunter2|canary/)
+    }))
+
+  it('works as a user who may do no more than the store needs', () =>
+    withServer([], async ({ url, port }) => {
+      const [admin] = await connect(url)
+      const rights =
+        '+evalsha +eval +get +getrange +set +zadd +zrem +zrange +zscore +hincrby +hmget +unlink +pexpireat +time'
+      await admin?.call('ACL', 'SETUSER', 'app', 'on', '>secret', '~mine:*', ...rights.split(' '))
+      const { store } = await open(`redis://app:secret@127.0.0.1:${port}`, {
+        keyPrefix: 'mine',
+        durability: 'A',
+      })
+      const row = await created(store, { ...aTransaction('a'), hold: { type: 'waiting', dueInMs: 0 } })
+      await finished(store, 'b', 60_000)
+      expect(await store.update(updateOf(row, { type: 'release', dueAt: 1 }))).toMatchObject({
+        type: 'saved',
+      })
+      const due = await store.claimDue({ limit: 1, leaseMs: 1_000, tokens: tokens(1), formatMax: 1 })
+      expect(due.claimed).toHaveLength(1)
+      expect((await store.renew(due.claimed, 1_000)).renewed).toHaveLength(1)
+      expect((await store.list({ limit: 5 })).items).toHaveLength(2)
+      expect((await store.stats()).unfinished.submitted).toBe(1)
+      expect(await store.purgeFinished(5)).toEqual({ purged: 0 })
+      const { store: other } = await open(`redis://app:secret@127.0.0.1:${port}`, {
+        keyPrefix: 'other',
+        durability: 'A',
+      })
+      await expectUnavailable(other.stats(), 'no')
+    }))
+})
+
+describeOn('redis-cluster', 'opening', (url) => {
+  const { open } = openedForTests()
+
+  it('finds the class of all masters, from any one of them', async () => {
+    const [scheme, nodes = ''] = url.split('://')
+    for (const node of nodes.split(',')) {
+      const { store } = await open(`${scheme}://${node}`)
+      expect([store.durabilityClass, store.failover]).toEqual(['A', 'lossy'])
+    }
+  })
+
+  it('refuses a node of a cluster that is named as a single Redis', async () => {
+    const [node] = (url.split('://')[1] ?? '').split(',')
+    await expect(open(`redis://${node}`)).rejects.toMatchObject({ code: 'SAGA_STORE_UNSUPPORTED' })
+  })
+})
+
+describeOwn('redis-cluster', 'opening', () => {
+  const { open, connect } = openedForTests()
+
+  it('refuses a cluster of which one master may lose, by the name of that one', async () => {
+    const cluster = await startRedisCluster()
+    try {
+      const connections = await connect(cluster.url)
+      await connections[2]?.config('SET', 'appendfsync', 'no')
+      await expect(open(cluster.url)).rejects.toMatchObject({
+        code: 'SAGA_STORE_NOT_DURABLE',
+        message: expect.stringContaining(`${cluster.nodes[2]?.port} may lose`),
+      })
+    } finally {
+      await cluster.stop()
+    }
+  })
+})
+
+/** All that a logger could print of it. */
+function visible(value: unknown): string {
+  const seen: unknown[] = []
+  const walk = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null || seen.includes(part)) return
+    seen.push(part)
+    for (const key of Object.getOwnPropertyNames(part)) walk((part as Record<string, unknown>)[key])
+  }
+  walk(value)
+  return seen
+    .flatMap((part) =>
+      Object.getOwnPropertyNames(part).map((key) => String((part as Record<string, unknown>)[key])),
+    )
+    .join('\n')
+}

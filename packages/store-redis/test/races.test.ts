@@ -1,0 +1,25 @@
+import { randomBytes } from 'node:crypto'
+import { storeRaces } from '@counterstep/store-conformance'
+import { describeOn } from '@counterstep/test-servers/vitest'
+import { describe, it } from 'vitest'
+
+const TIMEOUT_MS = 120_000
+
+// This store has no batcher: each call is a script of its own, and only their bytes share a packet.
+for (const server of ['redis', 'redis-cluster'] as const) {
+  describeOn(server, 'two processes on one Redis', (url) => {
+    storeRaces({
+      runner: {
+        describe,
+        it: (title, run) => it(title, { timeout: TIMEOUT_MS }, run),
+      },
+      name: server,
+      place: {
+        moduleUrl: new URL('../src/index.ts', import.meta.url).href,
+        opener: 'openRedisStore',
+        options: { url, keyPrefix: `races-${randomBytes(6).toString('hex')}` },
+      },
+      report: (line) => process.stdout.write(`${server}, ${line}\n`),
+    })
+  })
+}

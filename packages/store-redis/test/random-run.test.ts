@@ -1,0 +1,119 @@
+import type { StoredTransaction, UpdateHold } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
+import { describeOn } from '@counterstep/test-servers/vitest'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { RedisStore } from '../src/redis-store.ts'
+import { SHARDS, ShardKeys, shardOf } from '../src/shards.ts'
+import { openedForTests } from './open-stores.ts'
+import { aTransaction, hex, tokens, updateOf } from './transactions.ts'
+
+// The conformance suite's random run sets the clock, which a server does not allow; so this one does not foresee what
+// each step answers, but checks that rows and indexes agree after any number of concurrent steps of two stores.
+const GIDS = Array.from({ length: 6 }, (_, i) => `g-${i}` as Gid)
+const HOLDS: readonly UpdateHold[] = [
+  { type: 'keep' },
+  { type: 'release', dueAt: 0 },
+  { type: 'command' },
+  { type: 'command', dueAt: 1 },
+  { type: 'finish', retentionMs: 1 },
+  { type: 'finish', retentionMs: 'never' },
+]
+const ACTIONS = 7
+const AT_ONCE = 8
+
+for (const server of ['redis', 'redis-cluster'] as const) {
+  describeOn(server, 'random steps at once', (url) => {
+    const { open, connect } = openedForTests()
+
+    it('leave rows and indexes in agreement', { timeout: 120_000 }, async () => {
+      const connections = await connect(url)
+      const command = fc.tuple(
+        fc.nat(ACTIONS - 1),
+        fc.nat(GIDS.length - 1),
+        fc.nat(HOLDS.length - 1),
+        fc.nat(1),
+      )
+      await fc.assert(
+        fc.asyncProperty(fc.array(command, { maxLength: 80, size: 'max' }), async (steps) => {
+          const { store: left, keyPrefix } = await open(url)
+          const stores = [left, (await open(url, { keyPrefix })).store]
+          const known = new Map<Gid, StoredTransaction>()
+          const learn = (row: StoredTransaction | undefined) => row && known.set(row.gid, row)
+          async function step([what, gidIndex, holdIndex, storeIndex]: readonly number[]): Promise<void> {
+            const store = stores[storeIndex ?? 0] ?? left
+            const gid = GIDS[gidIndex ?? 0] ?? ('g-0' as Gid)
+            const row = known.get(gid)
+            const hold = HOLDS[holdIndex ?? 0] ?? { type: 'keep' }
+            if (what === 0) await store.create(aTransaction(gid, { hold: { type: 'waiting', dueInMs: 0 } }))
+            if (what === 1) learn((await store.readMany([gid]))[0])
+            if ((what === 2 || what === 3) && row !== undefined) {
+              const status = hold.type === 'finish' ? 'failed' : 'aborting'
+              await store.update(updateOf(row, hold, { status, attention: what === 3 }))
+            }
+            if (what === 4) {
+              const claim = await store.claim({ gid, token: hex(16), leaseMs: 1, formatMax: 1 })
+              if (claim.type === 'claimed') learn(claim.transaction)
+            }
+            if (what === 5) {
+              const due = await store.claimDue({ limit: 2, leaseMs: 1, tokens: tokens(2), formatMax: 1 })
+              for (const claimed of due.claimed) learn(claimed)
+            }
+            if (what === 6) await store.purgeFinished(3)
+          }
+          for (let i = 0; i < steps.length; i += AT_ONCE)
+            await Promise.all(steps.slice(i, i + AT_ONCE).map(step))
+          await expectAgreement(left, keyPrefix)
+          for (const store of stores) await store.close()
+        }),
+        { numRuns: 60 },
+      )
+
+      async function expectAgreement(store: RedisStore, keyPrefix: string): Promise<void> {
+        const rows = await store.readMany(GIDS)
+        const live = rows.filter((row) => row.status !== 'failed')
+        const { unfinished, attention } = await store.stats()
+        const count = (status: string) => live.filter((row) => row.status === status).length
+        expect(unfinished).toEqual({
+          prepared: 0,
+          submitted: count('submitted'),
+          aborting: count('aborting'),
+        })
+        expect(attention).toBe(live.filter((row) => row.attention).length)
+        for (let shard = 0; shard < SHARDS; shard++) {
+          const mine = (some: readonly StoredTransaction[]) =>
+            some.flatMap((row) => (shardOf(row.gid) === shard ? [row.gid, String(row.dueAt)] : []))
+          if (!GIDS.some((gid) => shardOf(gid) === shard)) continue
+          const due = await scored(keyPrefix, shard, 'due')
+          expect(sorted(due)).toEqual(sorted(mine(live)))
+          const created = (await scored(keyPrefix, shard, 'created')).filter((_, i) => i % 2 === 0)
+          for (const row of rows) if (shardOf(row.gid) === shard) expect(created).toContain(row.gid)
+          // What has expired may still stand there, but nothing that lives, and nothing that stays for ever.
+          const done = (await scored(keyPrefix, shard, 'done')).filter((_, i) => i % 2 === 0)
+          for (const gid of done) expect(live.map((row) => row.gid)).not.toContain(gid)
+          for (const gid of created) {
+            expect(rows.some((row) => row.gid === gid) || done.includes(gid)).toBe(true)
+          }
+        }
+      }
+
+      async function scored(
+        keyPrefix: string,
+        shard: number,
+        index: 'due' | 'created' | 'done',
+      ): Promise<string[]> {
+        const key = new ShardKeys(keyPrefix, shard)[index]
+        const answers = await Promise.allSettled(
+          connections.map((connection) => connection.zrange(key, '0', '-1', 'WITHSCORES')),
+        )
+        const answer = answers.find((outcome) => outcome.status === 'fulfilled')
+        if (answer === undefined) throw new Error(`nobody has ${key}`)
+        return answer.value
+      }
+    })
+  })
+}
+
+function sorted(pairs: readonly string[]): readonly string[] {
+  return Array.from({ length: pairs.length / 2 }, (_, i) => `${pairs[i * 2]} ${pairs[i * 2 + 1]}`).sort()
+}

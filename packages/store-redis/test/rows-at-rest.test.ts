@@ -1,0 +1,295 @@
+import { NEVER_AT, PARKED_AT } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
+import { describeOn } from '@counterstep/test-servers/vitest'
+import type { Redis } from 'ioredis'
+import { expect, it } from 'vitest'
+import { SHARDS, ShardKeys, shardOf, slotOf } from '../src/shards.ts'
+import { eventually } from './eventually.ts'
+import { keysOf, openedForTests } from './open-stores.ts'
+import {
+  aTransaction,
+  created,
+  dueTransaction,
+  finished,
+  read,
+  saved,
+  tokens,
+  updateOf,
+} from './transactions.ts'
+
+const GIDS = [
+  'order-1',
+  '{p0}',
+  '}{',
+  '{}',
+  '{',
+  '}',
+  '{p1}x{p2}',
+  'a:b',
+  '%41',
+  '*',
+  '?[a-z]',
+  '~'.repeat(128),
+]
+const MILLISECONDS_MAX = 30_000
+
+for (const server of ['redis', 'redis-cluster'] as const) {
+  describeOn(server, 'what stands in Redis', (url) => {
+    const { open, connect } = openedForTests()
+
+    /** The node that has the key; in a cluster the others refuse. */
+    async function ask(
+      connections: readonly Redis[],
+      ...command: [string, ...(string | number)[]]
+    ): Promise<unknown> {
+      const [name, ...args] = command
+      const outcomes = await Promise.allSettled(
+        connections.map((connection) => connection.call(name, ...args)),
+      )
+      const answer = outcomes.find((outcome) => outcome.status === 'fulfilled')
+      if (answer === undefined) throw (outcomes[0] as PromiseRejectedResult).reason
+      return answer.value
+    }
+
+    function rowKey(keyPrefix: string, gid: string): string {
+      return new ShardKeys(keyPrefix, shardOf(gid)).row(gid)
+    }
+
+    it('agrees with the server on the slots of tags and keys', async () => {
+      const [connection] = await connect(url)
+      if (server === 'redis') return
+      for (let shard = 0; shard < SHARDS; shard++) {
+        const keys = new ShardKeys('prefix', shard)
+        for (const key of [keys.due, keys.row('{p0}'), keys.definition('}{p1}'), keys.mark('x')]) {
+          expect(await connection?.cluster('KEYSLOT', key)).toBe(slotOf(shard))
+        }
+      }
+    })
+
+    it('never gives unfinished data a time to live, and all finished data one', async () => {
+      const { store, keyPrefix } = await open(url)
+      for (let i = 0; i < 20; i++) {
+        await finished(store, `end-${i}`, 60_000)
+        await finished(store, `for-ever-${i}`, 'never')
+        const row = await created(store, aTransaction(`live-${i}`))
+        await store.renew([row], 60_000)
+        const kept = await saved(
+          store,
+          updateOf(row, { type: 'keep' }, { status: 'aborting', attention: true }),
+        )
+        await saved(store, updateOf(kept, { type: 'release', dueAt: 1 }))
+      }
+      await store.claimDue({ limit: 10, leaseMs: 60_000, tokens: tokens(10), formatMax: 1 })
+      const connections = await connect(url)
+      const keys = await keysOf(connections, keyPrefix)
+      const ends = keys.filter((key) => /:[td]:end-/.test(key))
+      expect(ends).toHaveLength(40)
+      for (const key of keys) {
+        if (key.includes(':mark:')) continue
+        const ttlMs = Number(await ask(connections, 'PTTL', key))
+        if (ends.includes(key)) expect(ttlMs).toBeGreaterThan(60_000 - MILLISECONDS_MAX)
+        else expect([key, ttlMs]).toEqual([key, -1])
+      }
+    })
+
+    it('keeps all keys of a shard under its tag, and every key under the prefix', async () => {
+      const { store, keyPrefix } = await open(url)
+      for (const gid of GIDS) await created(store, aTransaction(gid))
+      const keys = await keysOf(await connect(url), keyPrefix)
+      expect(keys.length).toBeGreaterThanOrEqual(GIDS.length * 2)
+      for (const key of keys)
+        expect(key).toMatch(/^[^{}]+:\{p\d+\}:(due|created|done|counts|t:.+|d:.+|mark:[0-9a-f-]+)$/)
+      for (const gid of GIDS) expect(keys).toContain(rowKey(keyPrefix, gid))
+    })
+
+    it('keeps hostile gids and payloads exactly, through every operation', async () => {
+      const { store } = await open(url)
+      const text = `{"a":"{p0}"}\n1 0 0\r\n*1\r\n$4\r\nPING\r\n ' " \\ ; \u0000 é 💶 =5`
+      for (const gid of GIDS) {
+        await created(store, { ...dueTransaction(gid), definition: text, progress: text })
+        const claim = { gid: gid as Gid, token: tokens(1)[0] ?? '', leaseMs: 10_000, formatMax: 1 }
+        expect(await store.claim(claim)).toMatchObject({
+          type: 'claimed',
+          transaction: { gid, definition: text },
+        })
+        const row = await read(store, gid)
+        expect([row.definition, row.progress]).toEqual([text, text])
+        expect((await store.renew([row], 10_000)).renewed).toEqual([{ gid, version: row.version }])
+        await saved(store, updateOf(row, { type: 'release', dueAt: 1 }, { progress: `${text}${text}` }))
+      }
+      const { claimed } = await store.claimDue({
+        limit: 100,
+        leaseMs: 10_000,
+        tokens: tokens(100),
+        formatMax: 1,
+      })
+      expect(claimed.map((row) => row.gid).sort()).toEqual([...GIDS].sort())
+      for (const row of claimed) expect([row.definition, row.progress]).toEqual([text, text + text])
+      const { items } = await store.list({ limit: 100 })
+      expect(items.map((item) => item.gid).sort()).toEqual([...GIDS].sort())
+      for (const row of claimed) await saved(store, updateOf(row, { type: 'finish', retentionMs: 1 }))
+      const purged = await eventually('all are purged', async () => (await store.purgeFinished(100)).purged)
+      expect(purged).toBe(GIDS.length)
+      expect((await store.list({ limit: 100 })).items).toEqual([])
+    })
+
+    it('keeps numbers beyond 2^31 and the last instants exactly, without exponents', async () => {
+      const { store, keyPrefix } = await open(url)
+      const format = 2 ** 31 + 1
+      const row = await created(store, aTransaction('a', { format }))
+      const parked = await saved(
+        store,
+        updateOf(row, { type: 'release', dueAt: PARKED_AT }, { format: 2 ** 53 - 1 }),
+      )
+      expect(await read(store, 'a')).toMatchObject({
+        format: 2 ** 53 - 1,
+        dueAt: PARKED_AT,
+        version: parked.version,
+      })
+      expect(parked.version).toBeGreaterThan(1_700_000_000_000)
+      const far = Number.MAX_SAFE_INTEGER - 1
+      const numbers = { format: 2 ** 53 - 1 }
+      const waiting = await saved(store, updateOf(parked, { type: 'command', dueAt: far }, numbers))
+      expect((await read(store, 'a')).dueAt).toBe(far)
+      await saved(store, updateOf(waiting, { type: 'finish', retentionMs: 'never' }, numbers))
+      expect((await read(store, 'a')).dueAt).toBe(NEVER_AT)
+      const connections = await connect(url)
+      expect(await ask(connections, 'GET', rowKey(keyPrefix, 'a'))).toMatch(
+        /^1 9007199254740991 0 3 \d{13} 1 0 1 0 0 0 \d{13} \d{13} 9000000000000000 [0-9a-f]{32} [0-9a-f]{32} 0{64}\n\{\}$/,
+      )
+    })
+
+    it('gives every claim and update a version that no earlier life of the row had', async () => {
+      const { store } = await open(url)
+      const row = await created(store, dueTransaction('a'))
+      const claim = { gid: row.gid, token: tokens(1)[0] ?? '', leaseMs: 10_000, formatMax: 1 }
+      const claimed = await store.claim(claim)
+      const version = claimed.type === 'claimed' ? claimed.transaction.version : 0
+      const now = claimed.type === 'claimed' ? claimed.now : 0
+      expect(version).toBe(now)
+      const again = await store.update(updateOf({ ...row, token: claim.token, version }))
+      expect(again).toMatchObject({ type: 'saved' })
+      expect(again.type === 'saved' && again.version).toBeGreaterThan(version)
+    })
+
+    it('takes a claim that is sent again as the same claim', async () => {
+      const { store } = await open(url)
+      await created(store, dueTransaction('a'))
+      const claim = { gid: 'a' as Gid, token: tokens(1)[0] ?? '', leaseMs: 10_000, formatMax: 1 }
+      const first = await store.claim(claim)
+      const again = await store.claim(claim)
+      expect(first.type === 'claimed' && first.transaction.version).toBe(
+        again.type === 'claimed' && again.transaction.version,
+      )
+      expect(again).toMatchObject({ type: 'claimed', transaction: { epoch: 2, claimsWithoutProgress: 1 } })
+    })
+
+    it('forgets an expired row everywhere, whoever is first: Redis, the purge or the next creator', async () => {
+      const { store, keyPrefix } = await open(url)
+      const gids = Array.from({ length: 30 }, (_, i) => `t-${i}` as Gid)
+      for (const gid of gids) await finished(store, gid, 1)
+      await created(store, aTransaction('live'))
+      await eventually('Redis has expired them', async () => (await store.readMany(gids)).length === 0)
+      expect((await store.list({ limit: 100 })).items.map((item) => item.gid)).toEqual(['live'])
+      const row = await created(store, aTransaction('t-0', { progress: 'new' }))
+      expect(await read(store, 't-0')).toMatchObject({
+        version: 1,
+        epoch: 1,
+        progress: 'new',
+        status: 'submitted',
+      })
+      expect(await store.purgeFinished(100)).toEqual({ purged: 29 })
+      expect(await store.purgeFinished(100)).toEqual({ purged: 0 })
+      await saved(store, updateOf(row, { type: 'finish', retentionMs: 'never' }))
+      expect(await store.purgeFinished(100)).toEqual({ purged: 0 })
+      const connections = await connect(url)
+      const keys = await keysOf(connections, keyPrefix)
+      const members = keys
+        .filter((key) => /:(created|done|due)$/.test(key))
+        .map((key) => ask(connections, 'ZCARD', key))
+      // `t-0` and `live` in created, `live` in due.
+      expect((await Promise.all(members)).reduce<number>((sum, count) => sum + Number(count), 0)).toBe(3)
+    })
+
+    it('lists more rows of one instant and one shard than a page of the scan holds', async () => {
+      const { store, keyPrefix } = await open(url)
+      const connections = await connect(url)
+      // 100 gids of one shard, all moved to one instant.
+      const gids = Array.from({ length: 10_000 }, (_, i) => `g-${i}`)
+        .filter((gid) => shardOf(gid) === 5)
+        .slice(0, 100)
+      const keys = new ShardKeys(keyPrefix, 5)
+      const { createdAt } = await read(store, (await created(store, aTransaction(gids[0] ?? ''))).gid)
+      for (const gid of gids.slice(1)) await created(store, aTransaction(gid))
+      for (const gid of gids) {
+        await ask(connections, 'ZADD', keys.created, createdAt, gid)
+        const text = String(await ask(connections, 'GET', keys.row(gid)))
+        const words = text.split(' ')
+        words[11] = String(createdAt)
+        await ask(connections, 'SET', keys.row(gid), words.join(' '))
+      }
+      const listed: string[] = []
+      let cursor: { createdAt: number; gid: Gid } | undefined
+      do {
+        const page = await store.list({ limit: 7, ...(cursor && { cursor }) })
+        listed.push(...page.items.map((item) => item.gid))
+        cursor = page.cursor
+      } while (cursor !== undefined)
+      expect(listed).toEqual([...gids].sort().reverse())
+    })
+
+    it('leaves rows alone that a newer version wrote, however many, and claims those behind them', async () => {
+      const { store, keyPrefix } = await open(url)
+      const connections = await connect(url)
+      const strange = Array.from({ length: 1_500 }, (_, i) => `n-${i}`)
+      await Promise.all(strange.map((gid) => store.create({ ...dueTransaction(gid), format: 2 })))
+      for (const [gid, word, value] of [
+        ['kind', 2, '9'],
+        ['sent', 7, '7'],
+        ['layout', 0, '2'],
+      ] as const) {
+        await created(store, dueTransaction(gid))
+        const words = String(await ask(connections, 'GET', rowKey(keyPrefix, gid))).split(' ')
+        words[word] = value
+        await ask(connections, 'SET', rowKey(keyPrefix, gid), words.join(' '))
+      }
+      const known = Array.from({ length: 30 }, (_, i) => `k-${i}`)
+      for (const gid of known) await created(store, dueTransaction(gid))
+      const { claimed } = await store.claimDue({
+        limit: 100,
+        leaseMs: 60_000,
+        tokens: tokens(100),
+        formatMax: 1,
+      })
+      expect(claimed.map((row) => row.gid).sort()).toEqual([...known].sort())
+      const refusal = { gid: 'kind' as Gid, token: tokens(1)[0] ?? '', leaseMs: 1_000, formatMax: 1 }
+      expect(await store.claim(refusal)).toEqual({ type: 'refused', reason: 'format' })
+      await expect(store.claim({ ...refusal, gid: 'layout' as Gid })).rejects.toMatchObject({
+        code: 'SAGA_INTERNAL',
+      })
+      // The poisoned row spoils only what asks for it.
+      expect(await read(store, 'k-0')).toMatchObject({ epoch: 2 })
+      expect((await store.list({ limit: 5 })).items).toHaveLength(5)
+    })
+
+    it('fails one bad row alone', async () => {
+      const { store } = await open(url)
+      const poisons = [
+        { progress: null },
+        { format: 1.5 },
+        { token: 'a b' },
+        { digest: 'a\nb' },
+        { definition: 7 },
+      ]
+      const bad = poisons.map((poison, i) =>
+        store.create({ ...aTransaction(`bad-${i}`), ...poison } as unknown as ReturnType<
+          typeof aTransaction
+        >),
+      )
+      const good = store.create(aTransaction('good'))
+      for (const create of bad) await expect(create).rejects.toMatchObject({ code: 'SAGA_INTERNAL' })
+      expect(await good).toMatchObject({ type: 'created' })
+      expect((await store.list({ limit: 10 })).items).toHaveLength(1)
+    })
+  })
+}

@@ -1,0 +1,233 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { StoreEvent } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
+import { type RedisServer, startRedis, startRedisCluster } from '@counterstep/test-servers'
+import { describeOwn } from '@counterstep/test-servers/vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { RedisStore } from '../src/redis-store.ts'
+import { eventually } from './eventually.ts'
+import { type OpenedStore, openedForTests } from './open-stores.ts'
+import { aTransaction, created, finished, hex, saved, tokens, updateOf } from './transactions.ts'
+
+const LOST = 'store-tail-lost'
+
+function reported(events: readonly StoreEvent[]): readonly StoreEvent[] {
+  return events.filter((event) => event.name === LOST)
+}
+
+/** The poll of an idle node. */
+function poll(store: RedisStore): Promise<unknown> {
+  return store.claimDue({ limit: 1, leaseMs: 1, tokens: tokens(1), formatMax: 1 })
+}
+
+async function expectReported({ store, events }: OpenedStore): Promise<StoreEvent> {
+  await eventually('the loss is reported', () => reported(events).length > 0)
+  const [event] = reported(events)
+  expect(event).toMatchObject({ level: 'error', name: LOST })
+  expect(event?.detail).toMatch(/until 20\d\d-\d\d-\d\dT[0-9:.]+Z may be gone \(found at 20\d\d-/)
+  expect(reported(events)).toHaveLength(1)
+  expect(store.counters().losses).toBe(1)
+  return event as StoreEvent
+}
+
+describeOwn('redis', 'a Redis that has forgotten', () => {
+  const { open, connect } = openedForTests()
+  let server: RedisServer
+  let copies: string
+  beforeEach(async () => {
+    server = await startRedis()
+    copies = await mkdtemp(join(tmpdir(), 'counterstep-redis-'))
+  })
+  afterEach(async () => {
+    await server.stop()
+    await rm(copies, { recursive: true })
+  })
+
+  async function folder(): Promise<string> {
+    const [connection] = await connect(server.url)
+    const [, dir = ''] = ((await connection?.config('GET', 'dir')) ?? []) as string[]
+    return dir
+  }
+
+  /** Waits for a mark on the server that is younger than this call. */
+  async function marked({ store, keyPrefix }: OpenedStore): Promise<void> {
+    const [connection] = await connect(server.url)
+    const from = Date.now()
+    await eventually('a mark is written', async () => {
+      await created(store, aTransaction(`mark-${hex(6)}`))
+      const [key] = (await connection?.keys(`${keyPrefix}:*:mark:*`)) ?? []
+      const mark = key === undefined ? null : await connection?.get(key)
+      return Number(mark?.split(' ')[1] ?? 0) >= from
+    })
+  }
+
+  async function untilBack({ store }: OpenedStore): Promise<void> {
+    await eventually('the store answers', () =>
+      store.stats().then(
+        () => true,
+        () => false,
+      ),
+    )
+  }
+
+  it('all of it, under a living store with load, is reported; updates find nothing and create nothing', async () => {
+    const opened = await open(server.url)
+    const { store } = opened
+    const row = await created(store, aTransaction('a'))
+    await marked(opened)
+    const [connection] = await connect(server.url)
+    await connection?.flushall()
+    await eventually('a write finds out', async () => {
+      await created(store, aTransaction(hex(8)))
+      return reported(opened.events).length > 0
+    })
+    const event = await expectReported(opened)
+    expect(event.detail).toContain('after some instant')
+    expect(await store.update(updateOf(row))).toEqual({ type: 'absent' })
+    expect(await store.renew([row], 1_000)).toMatchObject({ renewed: [], lost: ['a'] })
+    expect(await store.readMany(['a' as Gid])).toEqual([])
+    // It watches on, from what there is now.
+    await marked(opened)
+    expect(reported(opened.events)).toHaveLength(1)
+    await connection?.flushall()
+    await eventually('the second loss is found, too', async () => {
+      await created(store, aTransaction(hex(8)))
+      return store.counters().losses === 2
+    })
+  })
+
+  it('all of it, under an idle store that only polls, is reported', async () => {
+    const opened = await open(server.url)
+    await created(opened.store, aTransaction('a'))
+    await marked(opened)
+    const [connection] = await connect(server.url)
+    await connection?.flushall()
+    await eventually('a poll finds out', async () => {
+      await poll(opened.store)
+      return reported(opened.events).length > 0
+    })
+    await expectReported(opened)
+  })
+
+  it('its last second, restarted from an older copy of its files, is reported with the window', async () => {
+    const opened = await open(server.url)
+    const { store } = opened
+    await marked(opened)
+    const dir = await folder()
+    await cp(dir, join(copies, 'old'), { recursive: true })
+    const knownUntil = Date.now()
+    await marked(opened)
+    const row = await created(store, aTransaction('lost'))
+    const lostAt = Date.now()
+    await server.kill()
+    await rm(dir, { recursive: true })
+    await cp(join(copies, 'old'), dir, { recursive: true })
+    await server.restart()
+    await untilBack(opened)
+    const event = await expectReported(opened)
+    const [from = 0, until = 0] = (event.detail.match(/20[0-9T:.-]+Z/g) ?? []).map((instant) =>
+      Date.parse(instant),
+    )
+    expect(from).toBeLessThanOrEqual(knownUntil)
+    expect(until).toBeGreaterThan(knownUntil)
+    expect(until).toBeLessThanOrEqual(lostAt)
+    expect(await store.update(updateOf(row))).toEqual({ type: 'absent' })
+  })
+
+  for (const [what, change] of Object.entries({
+    'a create': async (store: RedisStore) => void (await created(store, aTransaction('last'))),
+    'an update': async (store: RedisStore, before: Awaited<ReturnType<typeof created>>) =>
+      void (await saved(store, updateOf(before, { type: 'keep' }, { status: 'aborting' }))),
+  })) {
+    it(`only ${what} that was acknowledged after the last mark is reported`, async () => {
+      const opened = await open(server.url)
+      const before = await created(opened.store, aTransaction('before'))
+      await marked(opened)
+      const dir = await folder()
+      // Within the second of the mark: no younger one is written before the kill.
+      await cp(dir, join(copies, 'old'), { recursive: true })
+      await change(opened.store, before)
+      await server.kill()
+      await rm(dir, { recursive: true })
+      await cp(join(copies, 'old'), dir, { recursive: true })
+      await server.restart()
+      await untilBack(opened)
+      await expectReported(opened)
+    })
+  }
+
+  it('nothing, killed or restarted cleanly, is not reported, whatever the last write was', async () => {
+    const opened = await open(server.url)
+    const { store } = opened
+    const writes = [
+      () => created(store, aTransaction(hex(8))),
+      async () => saved(store, updateOf(await created(store, aTransaction(hex(8))))),
+      () => finished(store, hex(8), 60_000),
+      () => finished(store, hex(8), 1),
+      () => finished(store, hex(8), 'never'),
+      async () => {
+        await finished(store, hex(8), 1)
+        return eventually('it is purged', async () => (await store.purgeFinished(10)).purged)
+      },
+      async () => {
+        await created(store, { ...aTransaction(hex(8)), hold: { type: 'waiting', dueInMs: 0 } })
+        return poll(store)
+      },
+    ]
+    for (const [i, write] of writes.entries()) {
+      await marked(opened)
+      await write()
+      if (i % 2 === 0) await server.kill()
+      await server.restart()
+      await untilBack(opened)
+    }
+    await marked(opened)
+    await eventually('polls have looked', async () => {
+      await poll(store)
+      return opened.events.filter((event) => event.name === 'store-connected').length >= writes.length
+    })
+    expect(reported(opened.events)).toEqual([])
+    expect(store.counters()).toMatchObject({ losses: 0, breaks: writes.length })
+  })
+
+  it('a server that comes back with a lower class is reported', async () => {
+    const opened = await open(server.url)
+    const [connection] = await connect(server.url)
+    await connection?.config('SET', 'appendfsync', 'everysec')
+    await connection?.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+    await eventually('it is reported', () =>
+      opened.events.some((event) => event.name === 'store-class-lowered'),
+    )
+  })
+})
+
+describeOwn('redis-cluster', 'a node that has forgotten', () => {
+  const { open, connect } = openedForTests()
+
+  it('is reported by name, once, and the others are not', async () => {
+    const cluster = await startRedisCluster()
+    try {
+      const opened = await open(cluster.url)
+      const { store, keyPrefix } = opened
+      const connections = await connect(cluster.url)
+      await eventually('every node has a mark', async () => {
+        await Promise.all(Array.from({ length: 20 }, () => created(store, aTransaction(hex(8)))))
+        const marks = await Promise.all(
+          connections.map((connection) => connection.keys(`${keyPrefix}:*:mark:*`)),
+        )
+        return marks.every((keys) => keys.length === 1)
+      })
+      await connections[1]?.flushall()
+      await eventually('a poll finds out', async () => {
+        await poll(store)
+        return reported(opened.events).length > 0
+      })
+      const event = await expectReported(opened)
+      expect(event.detail).toContain(`127.0.0.1:${cluster.nodes[1]?.port}`)
+    } finally {
+      await cluster.stop()
+    }
+  })
+})

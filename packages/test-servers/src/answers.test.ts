@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { flavorOf, parseGreeting } from './mysql-greeting.ts'
+import { parseAnswer } from './redis-answer.ts'
+
+function packet(...payload: readonly (number | string)[]): Buffer {
+  const body = Buffer.concat(
+    payload.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.of(part))),
+  )
+  return Buffer.concat([Buffer.of(body.length, 0, 0, 0), body])
+}
+
+describe('the greeting of a MySQL', () => {
+  for (const [sent, version, flavor] of [
+    ['9.7.4-2', '9.7.4-2', 'mysql'],
+    ['5.5.5-10.11.19-MariaDB-log', '10.11.19-MariaDB-log', 'mariadb'],
+    ['11.8.1-MariaDB', '11.8.1-MariaDB', 'mariadb'],
+  ] as const) {
+    it(`names ${version}`, () => {
+      const greeting = packet(10, sent, 0, 'the rest')
+      expect(parseGreeting(greeting)).toBe(version)
+      expect(flavorOf(version)).toBe(flavor)
+      for (const bytes of [0, 3, 4, greeting.length - 1]) {
+        expect(parseGreeting(greeting.subarray(0, bytes))).toBe(undefined)
+      }
+    })
+  }
+
+  it('may be a refusal', () => {
+    expect(() => parseGreeting(packet(0xff, 0x10, 0x04, 'Too many connections'))).toThrow(
+      /^Too many connections$/,
+    )
+  })
+  it('may be of something else', () => {
+    expect(() => parseGreeting(packet('SSH-2.0', 0))).toThrow('no MySQL')
+    expect(() => parseGreeting(packet(10, 'no end'))).toThrow('no MySQL')
+  })
+})
+
+describe('the answer of a Redis', () => {
+  for (const [sent, answer] of [
+    ['+PONG\r\n', 'PONG'],
+    [':42\r\n', '42'],
+    ['$5\r\nä\r\nb\r\n', 'ä\r\nb'],
+    ['$0\r\n\r\n', ''],
+    ['$-1\r\n', ''],
+  ] as const) {
+    it(`${JSON.stringify(sent)} is read when it is whole`, () => {
+      expect(parseAnswer(Buffer.from(sent))).toBe(answer)
+      expect(parseAnswer(Buffer.from(sent).subarray(0, -1))).toBe(undefined)
+    })
+  }
+
+  it('may be an error, or of something else', () => {
+    expect(() => parseAnswer(Buffer.from('-LOADING it\r\n'))).toThrow(/^LOADING it$/)
+    expect(() => parseAnswer(Buffer.from('HTTP/1.1 400\r\n'))).toThrow('no answer of a Redis')
+  })
+})

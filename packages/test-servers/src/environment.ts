@@ -1,0 +1,45 @@
+import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
+
+export interface Environment {
+  readonly mysqlUrl: string | undefined
+  readonly redisUrl: string | undefined
+  /** Where a missing server fails the run instead of skipping tests. */
+  readonly isCi: boolean
+  readonly searchPath: readonly string[]
+  /** Holds what is costly to make again: MySQL 9 and initialised data folders. */
+  readonly cacheFolder: string
+}
+
+/** Servers often live where the PATH of a plain user does not look. */
+const MORE_FOLDERS = [
+  '/usr/sbin',
+  '/usr/local/sbin',
+  '/usr/local/bin',
+  '/usr/libexec',
+  '/opt/homebrew/bin',
+  '/opt/homebrew/opt/mariadb/bin',
+  '/opt/homebrew/opt/mysql/bin',
+]
+
+/** The one reader of the environment in this package. */
+export function readEnvironment(): Environment {
+  const { CI, PATH, TEST_MYSQL_URL, TEST_REDIS_URL, XDG_CACHE_HOME } = process.env
+  const folders = given(PATH)?.split(delimiter) ?? []
+  return {
+    mysqlUrl: given(TEST_MYSQL_URL),
+    redisUrl: given(TEST_REDIS_URL),
+    isCi: CI === 'true',
+    searchPath: [...new Set([...folders.filter((folder) => folder !== ''), ...MORE_FOLDERS])],
+    cacheFolder: join(given(XDG_CACHE_HOME) ?? join(homedir(), '.cache'), 'counterstep'),
+  }
+}
+
+/** For a child that needs more variables than this process has. */
+export function variablesWith(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  return { ...process.env, ...more }
+}
+
+function given(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value
+}

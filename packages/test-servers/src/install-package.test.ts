@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import type { Machine } from './machine.ts'
+import { findMariadb } from './mariadb.ts'
+import { findRedis } from './redis.ts'
+
+const FAILED = { code: 100, output: 'E: Failed to fetch mariadb.deb\n404 Not Found' }
+const DONE = { code: 0, output: '' }
+
+/** A machine on which nothing is found, and whose apt-get answers as told; `asked` gets each command. */
+function machine(more: Partial<Machine>, asked: string[] = [], installs: readonly object[] = []): Machine {
+  const answers = [...installs]
+  return {
+    isRoot: true,
+    release: { ID: 'debian' },
+    aptSources: [],
+    debianKeys: undefined,
+    tell: () => undefined,
+    async run(command, args, variables) {
+      const words = args.filter((arg) => !arg.startsWith('-') && !arg.includes('::'))
+      asked.push([command, ...words, variables?.DEBIAN_FRONTEND].join(' '))
+      return args.includes('install') ? { ...DONE, ...answers.shift() } : DONE
+    },
+    ...more,
+  }
+}
+
+describe('a server that is not there', () => {
+  it('is installed by apt-get, after an update, without questions', async () => {
+    const asked: string[] = []
+    await expect(findMariadb([], machine({}, asked))).rejects.toThrow('its package is installed')
+    expect(asked).toEqual(['apt-get update noninteractive', 'apt-get install mariadb-server noninteractive'])
+  })
+
+  it('is tried once more when an archive is missing, and only once', async () => {
+    const asked: string[] = []
+    await expect(findRedis([], machine({}, asked, [FAILED, FAILED]))).rejects.toThrow(
+      'no Redis here: apt-get install redis-server failed: E: Failed to fetch mariadb.deb 404 Not Found.',
+    )
+    expect(asked.filter((line) => line.includes('install'))).toHaveLength(2)
+    const second: string[] = []
+    await expect(findRedis([], machine({}, second, [FAILED, DONE]))).rejects.toThrow('is installed')
+    expect(second.filter((line) => line.includes('update'))).toHaveLength(2)
+  })
+
+  for (const [why, more, reason] of [
+    ['nobody but root may', { isRoot: false }, 'only root can install it'],
+    ['the system is another one', { release: { ID: 'fedora' } }, 'only on Debian and Ubuntu'],
+    ['the system is unknown', { release: {} }, 'only on Debian and Ubuntu'],
+  ] as const) {
+    it(`is not installed when ${why}, and the reason says what to do`, async () => {
+      const asked: string[] = []
+      const finding = findMariadb([], machine(more, asked))
+      await expect(finding).rejects.toThrow(reason)
+      await expect(finding).rejects.toThrow(/Install one .*mariadb-server.* or set TEST_MYSQL_URL/)
+      await expect(finding).rejects.toMatchObject({ name: 'ServerMissingError', isExcused: false })
+      expect(asked).toEqual([])
+    })
+  }
+})

@@ -1,0 +1,64 @@
+// A process of its own that has the servers as children and a folder for their data. When the channel to its owner
+// closes, however the owner died, it kills them and deletes the folder: a SIGKILL of the owner leaves nothing behind.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { News, Order } from './keeper-messages.ts'
+
+const children = new Map<number, ChildProcess>()
+const folder = mkdtempSync(join(tmpdir(), 'counterstep-servers-'))
+
+// Only the channel ends a keeper: it must outlive an owner that a signal to the whole group killed.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
+process.on('message', (order: Order) => {
+  if (order.type === 'start') start(order)
+  else signal(order)
+})
+process.once('disconnect', () => {
+  void end()
+})
+tell({ type: 'ready', folder })
+
+function start({ id, command, args, log }: Extract<Order, { type: 'start' }>): void {
+  const output = openSync(log, 'a')
+  // A group of its own: an interrupt typed at the terminal is for the owner, which may still use its servers.
+  const child = spawn(command, args, { detached: true, stdio: ['ignore', output, output] })
+  closeSync(output)
+  child.once('error', (error) => tell({ type: 'refused', id, why: error.message }))
+  child.once('spawn', () => {
+    children.set(id, child)
+    tell({ type: 'started', id, pid: child.pid ?? 0 })
+  })
+  child.once('exit', (code, signalName) => {
+    children.delete(id)
+    tell({ type: 'ended', id, how: signalName ?? `exit code ${code}` })
+  })
+}
+
+function signal({ id, signal: name }: Extract<Order, { type: 'signal' }>): void {
+  children.get(id)?.kill(name)
+  tell({ type: 'signalled', id })
+}
+
+function tell(news: News): void {
+  if (process.connected) process.send?.(news)
+}
+
+async function end(): Promise<void> {
+  const exits = [...children.values()].map((child) => {
+    const exit = once(child, 'exit')
+    killGroup(child)
+    return exit
+  })
+  await Promise.all(exits)
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  process.exit(0)
+}
+
+/** The whole group: the script that fills a data folder has children of its own. */
+function killGroup(child: ChildProcess): void {
+  if (child.pid !== undefined && process.platform !== 'win32') process.kill(-child.pid, 'SIGKILL')
+  else child.kill('SIGKILL')
+}

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { neededKinds } from './needed-kinds.ts'
+
+for (const [title, files, kinds] of [
+  ['no file needs no server', [], []],
+  ["a store's tests need its servers", ['/r/packages/store-mysql/test/a.test.ts'], ['mariadb', 'mysql']],
+  ['the other store needs others', ['/r/packages/store-redis/test/a.test.ts'], ['redis', 'redis-cluster']],
+  [
+    'a path may have backslashes',
+    ['C:\\r\\packages\\store-redis\\test\\a.test.ts'],
+    ['redis', 'redis-cluster'],
+  ],
+  [
+    'tests of several stores need all',
+    ['/r/packages/store-mysql/test/a.test.ts', '/r/test/servers/b.test.ts'],
+    ['mariadb', 'mysql', 'redis', 'redis-cluster'],
+  ],
+] as const) {
+  it(title, () => expect(neededKinds(files)).toEqual(kinds))
+}

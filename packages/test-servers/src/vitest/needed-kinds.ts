@@ -1,0 +1,17 @@
+import type { ServerKind } from './offers.ts'
+
+const KINDS_OF_FOLDER: readonly (readonly [string, readonly ServerKind[]])[] = [
+  ['/packages/store-mysql/', ['mariadb', 'mysql']],
+  ['/packages/store-redis/', ['redis', 'redis-cluster']],
+]
+const ALL: readonly ServerKind[] = ['mariadb', 'mysql', 'redis', 'redis-cluster']
+
+/** What a run of these test files may ask for. A store's tests use its own servers, all others any. */
+export function neededKinds(files: readonly string[]): readonly ServerKind[] {
+  const needed = new Set(files.flatMap((file) => kindsOf(file.replaceAll('\\', '/'))))
+  return ALL.filter((kind) => needed.has(kind))
+}
+
+function kindsOf(file: string): readonly ServerKind[] {
+  return KINDS_OF_FOLDER.find(([folder]) => file.includes(folder))?.[1] ?? ALL
+}

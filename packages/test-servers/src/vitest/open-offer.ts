@@ -1,0 +1,63 @@
+import type { Environment } from '../environment.ts'
+import { ServerMissingError } from '../errors.ts'
+import { findMariadb, startMariadb } from '../mariadb.ts'
+import { findMysql, startMysql } from '../mysql.ts'
+import { findRedis, startRedis } from '../redis.ts'
+import { startRedisCluster } from '../redis-cluster.ts'
+import type { Missing, Offer, ServerKind } from './offers.ts'
+
+export interface OpenOffer {
+  readonly offer: Offer
+  stop(): Promise<void>
+}
+
+interface Source {
+  /** Throws ServerMissingError where no server of this kind can be started. */
+  find(): Promise<unknown>
+  start(): Promise<{ readonly url: string; stop(): Promise<void> }>
+}
+
+const SOURCES: Readonly<Record<ServerKind, Source>> = {
+  mariadb: { find: () => findMariadb(), start: startMariadb },
+  mysql: { find: findMysql, start: startMysql },
+  redis: { find: findRedisOnce, start: startRedis },
+  'redis-cluster': { find: findRedisOnce, start: startRedisCluster },
+}
+
+let redisFound: Promise<string> | undefined
+
+/** Two kinds need it; one attempt to install it is enough. */
+function findRedisOnce(): Promise<string> {
+  redisFound ??= findRedis()
+  return redisFound
+}
+
+/** Makes one kind ready: the given url or a server of this run as the shared one, and whether a test can start more. */
+export async function openOffer(
+  kind: ServerKind,
+  url: string | undefined,
+  { isCi }: Environment,
+): Promise<OpenOffer> {
+  const { find, start } = SOURCES[kind]
+  const missing = await missingOf(find, isCi)
+  const own = missing ?? ({ type: 'available' } as const)
+  if (url !== undefined) return { offer: { shared: { type: 'available', url }, own }, stop: doNothing }
+  if (missing !== undefined) return { offer: { shared: missing, own }, stop: doNothing }
+  const server = await start()
+  return { offer: { shared: { type: 'available', url: server.url }, own }, stop: () => server.stop() }
+}
+
+async function missingOf(find: () => Promise<unknown>, isCi: boolean): Promise<Missing | undefined> {
+  try {
+    await find()
+    return undefined
+  } catch (error: unknown) {
+    if (!(error instanceof ServerMissingError)) throw error
+    return { type: 'missing', reason: error.message, isError: isCi && !error.isExcused }
+  }
+}
+
+/** A server that was there before is nobody's to stop. */
+async function doNothing(): Promise<void> {
+  return undefined
+}

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readEnvironment } from '../src/environment.ts'
+import { findBinaries } from '../src/find-binaries.ts'
+
+const REPOSITORY = join(import.meta.dirname, '../../..')
+const RUN_MS_MAX = 60_000
+const NOWHERE = '/nonexistent'
+
+let folder = ''
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'counterstep-missing-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+interface Counts {
+  readonly passed: number
+  readonly failed: readonly string[]
+  readonly skipped: readonly { readonly name: string; readonly reason: string }[]
+}
+
+describe('a run of vitest that finds no Redis', () => {
+  it('skips its tests by name with the reason', { timeout: RUN_MS_MAX }, async (context) => {
+    if (await isRedisElsewhere()) context.skip('this machine has a Redis where it is found without a PATH')
+    const counts = await runWithoutPath({ CI: '' })
+    expect(counts.failed).toEqual([])
+    expect(counts.skipped.filter(({ name }) => name.includes('redis'))).toEqual([
+      { name: expect.stringContaining('a shared server (redis)'), reason: expect.stringMatching(REASON) },
+      {
+        name: expect.stringContaining('a shared server (redis-cluster)'),
+        reason: expect.stringMatching(REASON),
+      },
+    ])
+  })
+
+  it('fails by name when CI=true', { timeout: RUN_MS_MAX }, async (context) => {
+    if (await isRedisElsewhere()) context.skip('this machine has a Redis where it is found without a PATH')
+    const counts = await runWithoutPath({ CI: 'true' })
+    expect(counts.failed.filter((name) => name.includes('redis'))).toEqual([
+      expect.stringContaining('a shared server (redis)'),
+      expect.stringContaining('a shared server (redis-cluster)'),
+    ])
+  })
+
+  it('takes the one of TEST_REDIS_URL', { timeout: RUN_MS_MAX }, async (context) => {
+    if (await isRedisElsewhere()) context.skip('this machine has a Redis where it is found without a PATH')
+    const counts = await runWithoutPath({ CI: '', TEST_REDIS_URL: 'redis://127.0.0.1:1' })
+    expect(counts.failed).toEqual([expect.stringContaining('a shared server (redis) > answers')])
+  })
+})
+
+const REASON = /^no Redis here: .+\. Install one .+ or set TEST_REDIS_URL$/
+
+/** Without a PATH nothing can be installed, either. */
+async function runWithoutPath(variables: Readonly<Record<string, string>>): Promise<Counts> {
+  const counts = join(folder, 'counts.json')
+  const run = spawn(
+    process.execPath,
+    [
+      join(REPOSITORY, 'node_modules/vitest/vitest.mjs'),
+      'run',
+      '--project',
+      'servers',
+      `--reporter=${join(REPOSITORY, 'scripts/count-reporter.mjs')}`,
+      'packages/test-servers/test/shared-servers.test.ts',
+    ],
+    {
+      cwd: REPOSITORY,
+      env: { HOME: process.env.HOME, PATH: NOWHERE, TEST_COUNTS_FILE: counts, ...variables },
+      stdio: 'ignore',
+    },
+  )
+  await once(run, 'exit')
+  return JSON.parse(await readFile(counts, 'utf8'))
+}
+
+async function isRedisElsewhere(): Promise<boolean> {
+  const ofPath = new Set(process.env.PATH?.split(':'))
+  const others = readEnvironment().searchPath.filter((path) => !ofPath.has(path))
+  return (await findBinaries(['redis-server', 'valkey-server'], others)).length > 0
+}

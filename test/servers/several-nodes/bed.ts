@@ -1,0 +1,54 @@
+import { BranchService } from './branch-service.ts'
+import { type NodeFlags, NodeProcess } from './node-process.ts'
+import { type OwnStore, ownStore } from './own-store.ts'
+
+/** Several nodes on one store that nobody else has, and the services that they call. */
+export class Bed {
+  readonly branches: BranchService
+  readonly #nodes: NodeProcess[]
+  readonly #store: OwnStore
+  readonly #flags: NodeFlags
+
+  private constructor(branches: BranchService, nodes: NodeProcess[], store: OwnStore, flags: NodeFlags) {
+    this.branches = branches
+    this.#nodes = nodes
+    this.#store = store
+    this.#flags = flags
+  }
+
+  static async start(storeUrl: string, count: number, flags: NodeFlags = {}): Promise<Bed> {
+    const store = await ownStore(storeUrl)
+    const all = { store: store.url, ...flags }
+    // The first one makes the tables.
+    const nodes = [await NodeProcess.start(all)]
+    const others = Array.from({ length: count - 1 }, () => NodeProcess.start(all))
+    nodes.push(...(await Promise.all(others)))
+    return new Bed(await BranchService.start(), nodes, store, all)
+  }
+
+  get storeUrl(): string {
+    return this.#store.url
+  }
+
+  get urls(): readonly string[] {
+    return this.#nodes.map(({ url }) => url)
+  }
+
+  node(index: number): NodeProcess {
+    const node = this.#nodes[index]
+    if (node === undefined) throw new Error(`there is no node ${index}`)
+    return node
+  }
+
+  /** A new process where the one before listened. */
+  async restart(index: number): Promise<void> {
+    const { port } = this.node(index)
+    this.#nodes[index] = await NodeProcess.start({ ...this.#flags, port })
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#nodes.map((node) => (node.isAlive ? node.stop() : undefined)))
+    await this.branches.stop()
+    await this.#store.drop()
+  }
+}

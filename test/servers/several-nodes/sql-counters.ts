@@ -1,0 +1,58 @@
+import type { SqlServer } from '@counterstep/test-servers'
+import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise'
+
+/** MariaDB has dropped InnoDB's own; MySQL counts temporary tables among the handler's. */
+const ROW_COUNTERS = {
+  mariadb: ['Handler_write', 'Handler_update', 'Handler_delete'],
+  mysql: ['Innodb_rows_inserted', 'Innodb_rows_updated', 'Innodb_rows_deleted'],
+} as const
+
+/** Counters of a whole server, so it must be one that nobody else uses. */
+export class SqlCounters {
+  readonly #connection: Connection
+  readonly #flavor: SqlServer['flavor']
+
+  private constructor(connection: Connection, flavor: SqlServer['flavor']) {
+    this.#connection = connection
+    this.#flavor = flavor
+  }
+
+  static async open({ url, flavor }: SqlServer): Promise<SqlCounters> {
+    return new SqlCounters(await createConnection(url), flavor)
+  }
+
+  async set(assignment: string): Promise<void> {
+    await this.#connection.query(`SET GLOBAL ${assignment}`)
+  }
+
+  /** Of MariaDB: database transactions that were written to the binary log. */
+  async binlogCommits(): Promise<number> {
+    return this.#status('Binlog_commits')
+  }
+
+  /** Of MySQL: each database transaction has a number of its own, kept as intervals. */
+  async gtids(): Promise<number> {
+    const [rows] = await this.#connection.query<RowDataPacket[]>('SELECT @@global.gtid_executed AS executed')
+    const executed = String(rows[0]?.executed ?? '')
+    return [...executed.matchAll(/:(\d+)(?:-(\d+))?/g)].reduce(
+      (sum, [, from, to = from]) => sum + Number(to) - Number(from) + 1,
+      0,
+    )
+  }
+
+  /** By the statements of all clients; what only the server writes for itself counts elsewhere. */
+  async rowsWritten(): Promise<number> {
+    const counts = await Promise.all(ROW_COUNTERS[this.#flavor].map((name) => this.#status(name)))
+    return counts.reduce((sum, count) => sum + count)
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.end()
+  }
+
+  async #status(name: string): Promise<number> {
+    const [rows] = await this.#connection.query<RowDataPacket[]>('SHOW GLOBAL STATUS LIKE ?', [name])
+    if (rows[0] === undefined) throw new Error(`the server has no counter ${name}`)
+    return Number(rows[0].Value)
+  }
+}
