@@ -4,7 +4,7 @@ import type { ConnectionOptions } from 'mysql2'
 export interface TlsOptions {
   /** Certificates, PEM, of those who may sign the server's; default: those that Node trusts. */
   readonly ca?: string
-  /** The name that the server's certificate must bear; default: the URL's host. */
+  /** The name that the server's certificate must bear; default: the URL's host, which must then be no address. */
   readonly serverName?: string
 }
 
@@ -38,14 +38,19 @@ export function connectionTarget(
     // The text is whole: a question mark in it is somebody's payload.
     queryFormat: (sql: string) => sql,
     connectAttributes: { program_name: 'counterstep' },
-    ...(choice !== 'off' && secured(choice === 'required' ? {} : choice, host, port)),
+    ...(choice !== 'off' && secured(host, port, choice === 'required' ? {} : choice)),
   }
 }
 
-/** The driver checks the certificate's name against its `host`, so that becomes the name, and the stream knows the way. */
-function secured({ ca, serverName = '' }: TlsOptions, host: string, port: number): ConnectionOptions {
+/**
+ * The driver checks the certificate's name against its `host`, so that becomes the name, and the stream knows the way.
+ * Of an address it would check the name `localhost`.
+ */
+function secured(host: string, port: number, { ca, serverName = host }: TlsOptions): ConnectionOptions {
+  if (isIP(serverName) !== 0)
+    throw new TypeError('tls.serverName must name a server whose URL has an address')
   const ssl = { rejectUnauthorized: true, verifyIdentity: true, minVersion: 'TLSv1.2', ...(ca && { ca }) }
-  if (serverName === '' || serverName === host) return { ssl }
+  if (serverName === host) return { ssl }
   const stream = () => connect({ host, port, noDelay: true, keepAlive: true })
   return { ssl, host: serverName, stream }
 }

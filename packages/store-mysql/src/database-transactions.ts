@@ -12,9 +12,9 @@ export interface Tx {
 }
 
 export interface Counters {
-  /** Database transactions that have written. */
+  /** Database transactions committed that had rows to write. */
   commits: number
-  /** Rows that they have written. */
+  /** The rows of these. */
   rows: number
   /** Database transactions begun again: deadlocks, lock waits, connections that had ended. */
   retries: number

@@ -41,7 +41,7 @@ export async function ensureSchema(
     return await underLock(session, () => migrate(session, known, migrations))
   } catch (error: unknown) {
     if (!(error instanceof SqlError) || !DENIED.has(error.errno)) throw error
-    const message = `the database has schema ${present} and this code needs ${known}; run \`counterstep migrate\` as a user who may create tables`
+    const message = `this user finds schema ${present} and this code needs ${known}: run \`counterstep migrate\` as a user who may create tables, and let this one read counterstep_schema`
     throw new CounterstepError('SAGA_STORE_SCHEMA', message, { cause: error })
   }
 }

@@ -24,7 +24,12 @@ export function rowsStatementOf(sql: string): RowsStatement {
   if (head === undefined || separator === undefined || row === undefined || tail === undefined) {
     throw new Error(`no repeated group: ${sql}`)
   }
-  return { head: statementOf(head), separator: ` ${separator} `, row: statementOf(row), tail: statementOf(tail) }
+  return {
+    head: statementOf(head),
+    separator: ` ${separator} `,
+    row: statementOf(row),
+    tail: statementOf(tail),
+  }
 }
 
 export function fill(chunks: Chunks, values: readonly Value[]): string {

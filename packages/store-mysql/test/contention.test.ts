@@ -1,11 +1,20 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
 import mysql, { type Connection } from 'mysql2/promise'
 import { expect, it } from 'vitest'
-import { openMysqlStore } from '../src/open-mysql-store.ts'
+import { connectionTarget } from '../src/connection-target.ts'
 import type { MysqlStore } from '../src/mysql-store.ts'
+import { openMysqlStore } from '../src/open-mysql-store.ts'
+import { openSession } from '../src/open-session.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { testDatabases } from './test-database.ts'
 import { asGid, aTransaction, drawToken, gidsOf, updateOf } from './transactions.ts'
+
+const FROZEN = {
+  statementTimeoutMs: 5_000,
+  connectTimeoutMs: 2_000,
+  lockWaitTimeoutMs: 1_000,
+  autocommit: false,
+}
 
 /** Takes the row's lock and keeps it until the end of its database transaction. */
 const LOCK = 'UPDATE counterstep_transactions SET attention = 1 - attention WHERE gid = '
@@ -43,7 +52,9 @@ for (const server of ['mariadb', 'mysql'] as const) {
         if (first === undefined || last === undefined) throw new Error('no rows')
         await other.beginTransaction()
         // The one that has changed more rows survives, so the store is the one that is rolled back.
-        await other.query("UPDATE counterstep_transactions SET attention = 1 WHERE gid < 't-18' OR gid = 't-9'")
+        await other.query(
+          "UPDATE counterstep_transactions SET attention = 1 WHERE gid < 't-18' OR gid = 't-9'",
+        )
         const saves = [first, last].map((row) => store.update(updateOf(row, { progress: 'new' })))
         await someoneWaits()
         await other.query(`${LOCK}'t-18'`)
@@ -81,6 +92,24 @@ for (const server of ['mariadb', 'mysql'] as const) {
         await someoneWaits()
         await other.commit()
         expect(await create).toMatchObject({ type: 'exists', digest: transaction.digest })
+      }))
+
+    it('the locks of a node that has stopped in the middle of a flush end by themselves', () =>
+      withOther(async (store) => {
+        const transaction = aTransaction('a')
+        await store.create(transaction)
+        const { url } = await databases.migrated(`contention-${places}`)
+        const { session } = await openSession(connectionTarget(url, undefined, 2_000), FROZEN)
+        await session.run(`${LOCK}'a'`)
+        const startedAt = performance.now()
+        const update = updateOf(transaction, { progress: 'new' })
+        await expectUnavailable(store.update(update), 'no')
+        await expect
+          .poll(() => store.update(update).catch(() => undefined), { timeout: 20_000 })
+          .toMatchObject({ type: 'saved' })
+        expect(performance.now() - startedAt).toBeGreaterThan(5_000)
+        await expect(session.run('COMMIT')).rejects.toMatchObject({ fault: 'lost' })
+        expect(await store.readMany([transaction.gid])).toMatchObject([{ progress: 'new', attention: false }])
       }))
 
     it('a claim of what is due leaves locked rows alone and waits for nobody', () =>

@@ -1,7 +1,7 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { describe, expect, it } from 'vitest'
-import { type MysqlOptions, openMysqlStore } from '../src/open-mysql-store.ts'
 import type { MysqlStore } from '../src/mysql-store.ts'
+import { type MysqlOptions, openMysqlStore } from '../src/open-mysql-store.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { testDatabases } from './test-database.ts'
 import { asGid, aTransaction, gidsOf, updateOf } from './transactions.ts'

@@ -32,7 +32,9 @@ const TEXTS: readonly string[] = [
 
 for (const server of ['mariadb', 'mysql'] as const) {
   describeOwn(server, 'hostile texts', () => {
-    it('are kept exactly, whatever sql_mode the server gives its sessions', { timeout: 120_000 }, async () => {
+    it('are kept exactly, whatever sql_mode the server gives its sessions', {
+      timeout: 120_000,
+    }, async () => {
       const mode = '--sql-mode=NO_BACKSLASH_ESCAPES,ANSI_QUOTES,PIPES_AS_CONCAT'
       const own = await START[server]({ settings: [mode] })
       const databases = new TestDatabases(own.url)
@@ -44,7 +46,9 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const gids = TEXTS.filter((text) => Buffer.byteLength(text) < 100).map(asGid)
       await Promise.all(transactions.map((transaction) => store.create(transaction)))
       await Promise.all(gids.map((gid) => store.create(aTransaction(gid))))
-      const updates = transactions.map((row) => updateOf(row, { progress: `${row.progress}!${row.progress}` }))
+      const updates = transactions.map((row) =>
+        updateOf(row, { progress: `${row.progress}!${row.progress}` }),
+      )
       const results = await Promise.all(updates.map((update) => store.update(update)))
       expect(new Set(results.map(({ type }) => type))).toEqual(new Set(['saved']))
       const rows = await store.readMany(transactions.map(({ gid }) => gid))

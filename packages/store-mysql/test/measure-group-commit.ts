@@ -1,12 +1,14 @@
-// Run by hand: node packages/store-mysql/test/measure-group-commit.ts URL [callers] [seconds] [flushes] [rows]
-// URL: of a server, for a user who may make databases; it leaves none behind.
+// Run by hand: node packages/store-mysql/test/measure-group-commit.ts URL [callers] [seconds] [flushes] [thinkMs]
+// URL: of a server, for a user who may make databases; it leaves none behind. thinkMs: at most so long between the
+// two writes of a saga, as its branch calls take; without it all callers march in step.
 
 import { randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Gid } from '@counterstep/protocol'
 import mysql from 'mysql2/promise'
 import { openMysqlStore } from '../src/open-mysql-store.ts'
 
-const [server = '', callers = '64', seconds = '3', flushes = '2', batchRows = '200'] = process.argv.slice(2)
+const [server = '', callers = '64', seconds = '3', flushes = '2', thinkMs = '0'] = process.argv.slice(2)
 const name = `cs_measure_${randomBytes(4).toString('hex')}`
 const root = await mysql.createConnection({ uri: server, rowsAsArray: true })
 await root.query(`CREATE DATABASE ${name}`)
@@ -15,7 +17,6 @@ url.pathname = `/${name}`
 const store = await openMysqlStore({
   url: url.href,
   flushesInFlightMax: Number(flushes),
-  batchRowsMax: Number(batchRows),
 })
 const definition = JSON.stringify({
   branches: ['out', 'in'].map((id) => ({
@@ -39,6 +40,7 @@ async function runSagas(): Promise<void> {
       ...{ kind: 'saga', status: 'submitted', digest: token + token, definition, writeId: token },
       ...{ hold: { type: 'owned', leaseMs: 10_000 }, sentList: 'held' },
     })
+    if (Number(thinkMs) > 0) await delay(Math.random() * Number(thinkMs))
     await store.update({
       ...row,
       ...{ version: 1, writeId: `${sagas}`, status: 'succeeded', retrying: false, attention: false },

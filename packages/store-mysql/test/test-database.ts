@@ -4,7 +4,10 @@ import { afterAll } from 'vitest'
 import { migrateMysql } from '../src/open-mysql-store.ts'
 
 /** A user who may read and write rows, and nothing else. */
-const GRANTS = ['SELECT, INSERT, UPDATE, DELETE ON ?.counterstep_transactions', 'SELECT ON ?.counterstep_schema']
+const GRANTS = [
+  'SELECT, INSERT, UPDATE, DELETE ON ?.counterstep_transactions',
+  'SELECT ON ?.counterstep_schema',
+]
 const PASSWORD = 'p/a:s@s %'
 const HOSTS = ['%', 'localhost']
 
@@ -58,11 +61,10 @@ export class TestDatabases {
   }
 
   /** As the administrator. */
-  async sql(...statements: readonly string[]): Promise<readonly (readonly unknown[])[]> {
+  async sql(statement: string): Promise<readonly (readonly unknown[])[]> {
     const connection = await mysql.createConnection({ uri: this.#server, rowsAsArray: true })
     try {
-      let rows: readonly (readonly unknown[])[] = []
-      for (const statement of statements) [rows] = (await connection.query(statement)) as never
+      const [rows] = await connection.query<mysql.RowDataPacket[][]>(statement)
       return rows
     } finally {
       connection.destroy()
@@ -72,7 +74,8 @@ export class TestDatabases {
   async #userUrl(name: string): Promise<string> {
     if (this.#user === undefined) {
       this.#user = `cs_${this.#run}`
-      for (const host of HOSTS) await this.sql(`CREATE USER '${this.#user}'@'${host}' IDENTIFIED BY '${PASSWORD}'`)
+      for (const host of HOSTS)
+        await this.sql(`CREATE USER '${this.#user}'@'${host}' IDENTIFIED BY '${PASSWORD}'`)
     }
     const url = new URL(withDatabase(this.#server, name))
     url.username = this.#user

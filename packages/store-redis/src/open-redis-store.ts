@@ -57,6 +57,7 @@ export async function openRedisStore({
   const inFlight = new InFlight({ commandsInFlightMax, bytesInFlightMax })
   const servers: Servers = new Servers(place, settings, inFlight, {
     joined: (link) => health.joined(link),
+    gained: (link) => health.tail.inspect(link),
     lost: (link, reason) => health.broken(link, reason),
   })
   const calls = new ShardCalls(servers, keyPrefix)

@@ -33,14 +33,7 @@ import { PurgeWalk } from './purge-walk.ts'
 import { readStats } from './read-stats.ts'
 import type { ShardCalls } from './shard-calls.ts'
 import { shardOf } from './shards.ts'
-import type { StoreHealth } from './store-health.ts'
-
-export interface RedisCounters {
-  /** Times that a server was found to have forgotten what it had acknowledged. */
-  readonly losses: number
-  /** Connections that broke. */
-  readonly breaks: number
-}
+import type { RedisCounters, StoreHealth } from './store-health.ts'
 
 /** The contract over the scripts: every method picks the shards, calls one script of each and decodes the answers. */
 export class RedisStore implements Store {

@@ -8,8 +8,10 @@ import { ALL_SHARDS } from './shards.ts'
 import { readTopology } from './topology.ts'
 
 export interface ServersListener {
-  /** A server that has just become the master of some shards, or is connected again: what it holds may be older. */
+  /** A server that is connected again, or for the first time since the store was opened. */
   readonly joined: (link: ServerLink) => void
+  /** A server that serves shards which another one has served: what it holds may be older. */
+  readonly gained: (link: ServerLink) => void
   readonly lost: (link: ServerLink, reason: Error) => void
 }
 
@@ -28,6 +30,7 @@ export class Servers {
   readonly #links = new Map<string, ServerLink>()
   #ofShard: readonly (ServerLink | undefined)[] = []
   #refreshing: Promise<void> | undefined
+  #isOpen = false
   #isClosed = false
 
   constructor(
@@ -49,6 +52,7 @@ export class Servers {
     if (this.isCluster) await this.#adopt(await this.#topologyOf(first))
     else this.#ofShard = ALL_SHARDS.map(() => first)
     await Promise.all(this.masters().map((link) => link.opened))
+    this.#isOpen = true
   }
 
   /** Those that serve shards. */
@@ -117,7 +121,7 @@ export class Servers {
   async #redirected(shard: number, redirect: Redirect, from: ServerLink): Promise<ServerLink> {
     const link = this.#linkTo({ host: redirect.host || from.endpoint.host, port: redirect.port })
     if (!redirect.isAsking) {
-      this.#ofShard = this.#ofShard.with(shard, link)
+      this.#serve(this.#ofShard.with(shard, link))
       this.#refreshSoon()
     }
     if (!link.isUp) await link.opened
@@ -159,22 +163,20 @@ export class Servers {
   }
 
   #adopt(topology: readonly (Endpoint | undefined)[]): void {
-    const before = new Set(this.masters())
-    this.#ofShard = topology.map((endpoint) => endpoint && this.#linkTo(endpoint))
+    this.#serve(topology.map((endpoint) => endpoint && this.#linkTo(endpoint)))
     for (const [name, link] of this.#links) {
       if (this.#ofShard.includes(link)) continue
       this.#links.delete(name)
       link.close()
     }
-    if (before.size === 0) return
-    for (const link of this.masters()) if (!before.has(link)) this.#announce(link)
   }
 
-  #announce(link: ServerLink): void {
-    link.opened.then(
-      () => this.#listener.joined(link),
-      (error: Error) => this.#listener.lost(link, error),
-    )
+  #serve(ofShard: readonly (ServerLink | undefined)[]): void {
+    const before = this.#ofShard
+    this.#ofShard = ofShard
+    if (!this.#isOpen) return
+    const gained = ofShard.filter((link, shard) => link !== undefined && link !== before[shard])
+    for (const link of new Set(gained)) if (link !== undefined) this.#listener.gained(link)
   }
 
   #linkTo(endpoint: Endpoint): ServerLink {
@@ -192,6 +194,12 @@ export class Servers {
       },
     })
     this.#links.set(name, link)
+    // The first ones are awaited by open().
+    if (this.#isOpen)
+      link.opened.then(
+        () => this.#listener.joined(link),
+        (error) => this.#listener.lost(link, error),
+      )
     return link
   }
 }

@@ -1,10 +1,16 @@
 import type { DurabilityClass, StoreEvent } from '@counterstep/core'
 import { admitServers, type Terms } from './admit-servers.ts'
-import type { RedisCounters } from './redis-store.ts'
 import { readFacts } from './server-facts.ts'
 import type { ServerLink } from './server-link.ts'
 import type { ShardCalls } from './shard-calls.ts'
 import { type TailLoss, TailWatch } from './tail-watch.ts'
+
+export interface RedisCounters {
+  /** Times that a server was found to have forgotten what it had acknowledged. */
+  readonly losses: number
+  /** Connections that broke. */
+  readonly breaks: number
+}
 
 /** Tells the host what happens to the servers, and counts it. */
 export class StoreHealth {

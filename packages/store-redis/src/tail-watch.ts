@@ -112,7 +112,7 @@ export class TailWatch {
     return watch
   }
 
-  /** One at a time for each server, so that no mark is judged by one that was sent after it. */
+  /** One at a time for each server: a mark is judged by what was acknowledged when it was asked for. */
   #work(link: ServerLink, watch: Watch, work: () => Promise<void>): void {
     if (watch.isBusy) return
     watch.isBusy = true
@@ -139,12 +139,12 @@ export class TailWatch {
     const [known, sequence, writtenAt] = [{ ...mark }, mark.sequence, Date.now()]
     const before = await this.#calls.script(shard, 'mark', {
       keys: [this.#calls.keys(shard).mark(this.#processId)],
-      args: [`${sequence} ${writtenAt}`, String(MARK_KEPT_MS)],
+      args: [String(sequence), String(writtenAt), String(MARK_KEPT_MS)],
     })
     const finding = findingOf(before, known)
     if (finding.isLost) return this.#report(link, shards, [finding])
-    mark.acknowledged = sequence
-    mark.acknowledgedAt = writtenAt
+    mark.acknowledged = Math.max(mark.acknowledged, sequence)
+    mark.acknowledgedAt = Math.max(mark.acknowledgedAt, writtenAt)
   }
 
   async #lookAtMarks(link: ServerLink): Promise<void> {
@@ -202,7 +202,9 @@ export class TailWatch {
       this.#lastWrites.get(shard)?.acknowledgedAt ?? 0,
     ])
     for (const shard of shards) {
-      this.#marks.delete(shard)
+      // The numbers go on: what survived of a mark must not stand above its successors.
+      const mark = this.#marks.get(shard)
+      if (mark !== undefined) Object.assign(mark, { acknowledged: 0, acknowledgedAt: 0 })
       this.#lastWrites.delete(shard)
     }
     const known = marks.flatMap(({ knownUntil }) => knownUntil ?? [])

@@ -1,3 +1,5 @@
+import { mkdir, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { NewTransaction } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { type RedisServer, startRedis, startTcpProxy, type TcpProxy } from '@counterstep/test-servers'
@@ -145,11 +147,18 @@ describeOwn('redis', 'a Redis that fails', () => {
               )
               return () => store.update(update)
             })()
+      let sent = 0
+      const counted = proxy.cutBefore((chunk) => {
+        // The key of the definition: the watch for lost tails, too, reads the row when the connection is back.
+        sent += chunk.toString('latin1').split(`:d:${gid}`).length - 1
+        return false
+      })
       const fault = proxy.dropAnswerWhen((chunk) => chunk.includes(gid))
       await expectUnavailable(write(), 'unknown')
       expect(fault.bites()).toBe(1)
       await untilBack(store)
-      // The server did it; the store did not send it twice behind our back.
+      expect(sent).toBe(1)
+      counted.cancel()
       const landed = await read(store, gid)
       expect(landed.version > 1).toBe(command !== 'create')
       const again = await write()
@@ -218,6 +227,34 @@ describeOwn('redis', 'a Redis that fails', () => {
     }
     for (const row of rows) await saved(store, updateOf(row, { type: 'finish', retentionMs: 'never' }))
     expect(store.counters()).toEqual({ losses: 0, breaks: 0 })
+  })
+
+  it('a Redis that cannot write to its disk refuses for certain, and work resumes', async () => {
+    const failing = await startRedis({ settings: ['--save', '3600 1', '--dbfilename', 'dump'] })
+    try {
+      const { store } = await open(failing.url)
+      const row = await created(store, aTransaction('a'))
+      const [connection] = await connect(failing.url)
+      const [, folder = ''] = ((await connection?.config('GET', 'dir')) ?? []) as string[]
+      // A folder stands where the snapshot should go.
+      await mkdir(join(folder, 'dump'))
+      await connection?.bgsave()
+      await eventually('the snapshot has failed', async () =>
+        (await connection?.info('persistence'))?.includes('rdb_last_bgsave_status:err'),
+      )
+      await expectUnavailable(store.update(updateOf(row)), 'no')
+      expect(await read(store, 'a')).toMatchObject({ version: 1 })
+      await rmdir(join(folder, 'dump'))
+      await connection?.bgsave()
+      await eventually('it writes again', () =>
+        store.update(updateOf(row)).then(
+          () => true,
+          () => false,
+        ),
+      )
+    } finally {
+      await failing.stop()
+    }
   })
 
   it('a replica refuses for certain; the store connects anew, and works when it is the master again', async () => {

@@ -8,6 +8,7 @@ export class Bed {
   readonly #nodes: NodeProcess[]
   readonly #store: OwnStore
   readonly #flags: NodeFlags
+  readonly #errors: string[] = []
 
   private constructor(branches: BranchService, nodes: NodeProcess[], store: OwnStore, flags: NodeFlags) {
     this.branches = branches
@@ -26,10 +27,6 @@ export class Bed {
     return new Bed(await BranchService.start(), nodes, store, all)
   }
 
-  get storeUrl(): string {
-    return this.#store.url
-  }
-
   get urls(): readonly string[] {
     return this.#nodes.map(({ url }) => url)
   }
@@ -42,13 +39,20 @@ export class Bed {
 
   /** A new process where the one before listened. */
   async restart(index: number): Promise<void> {
-    const { port } = this.node(index)
-    this.#nodes[index] = await NodeProcess.start({ ...this.#flags, port })
+    const node = this.node(index)
+    this.#errors.push(...node.errors)
+    this.#nodes[index] = await NodeProcess.start({ ...this.#flags, port: node.port })
   }
 
+  /** Throws when a node did not stop well, or has logged an error. */
   async stop(): Promise<void> {
-    await Promise.all(this.#nodes.map((node) => (node.isAlive ? node.stop() : undefined)))
+    const endings = await Promise.all(this.#nodes.map((node) => (node.isAlive ? node.stop() : undefined)))
     await this.branches.stop()
     await this.#store.drop()
+    const faults = endings.flatMap((ending) =>
+      ending === undefined || ending.code === 0 ? [] : [`exit ${ending.code}`],
+    )
+    faults.push(...this.#errors, ...this.#nodes.flatMap(({ errors }) => errors))
+    if (faults.length > 0) throw new Error(`the nodes were not well:\n${faults.join('\n')}`)
   }
 }

@@ -22,8 +22,8 @@ export interface LoggedCall extends BranchCall {
   readonly isHanging: boolean
 }
 
-/** `run`: have the effect. `refuse`: the business says no, and nothing is written. `break`: 500, nothing is written. */
-export type Verdict = 'run' | 'refuse' | 'break'
+/** `run`: have the effect. `refuse`: the business says no, and nothing is written. */
+export type Verdict = 'run' | 'refuse'
 export type BranchRule = (call: BranchCall) => Promise<Verdict>
 
 /** The services behind all branches: each call is logged; its effect comes, behind a barrier, when the rule has let it go on. */
@@ -78,7 +78,7 @@ export class BranchService {
     this.#calls.set(call.gid, calls)
     const index = calls.push({ ...call, isHanging: false }) - 1
     const verdict = await this.rule(call)
-    const answer = verdict === 'run' ? this.#run(call) : { ...VERDICTS[verdict], isHanging: false }
+    const answer = verdict === 'run' ? this.#run(call) : REFUSED
     const { statusCode, body, isHanging } = answer
     calls[index] = { ...call, statusCode, isHanging }
     response.writeHead(statusCode, { 'content-type': 'application/json' }).end(body)
@@ -91,10 +91,7 @@ export class BranchService {
   }
 }
 
-const VERDICTS = {
-  refuse: { statusCode: 409, body: '{"code":"REFUSED"}' },
-  break: { statusCode: 500, body: '{"code":"BROKEN"}' },
-} as const
+const REFUSED = { statusCode: 409, body: '{"code":"REFUSED"}', isHanging: false } as const
 
 async function readCall(request: IncomingMessage): Promise<BranchCall> {
   const arrivedAt = performance.now()

@@ -19,6 +19,7 @@ export class NodeProcess {
   readonly #child: ChildProcess
   readonly #exited: Promise<number | null>
   readonly #log: string[] = []
+  readonly #errors: string[] = []
   #url = ''
 
   private constructor(flags: NodeFlags) {
@@ -48,9 +49,9 @@ export class NodeProcess {
     return Number(new URL(this.#url).port)
   }
 
-  /** The last lines that it printed. */
-  get log(): readonly string[] {
-    return this.#log
+  /** What it logged as errors: bugs, and what nobody expects of a sound node. */
+  get errors(): readonly string[] {
+    return this.#errors
   }
 
   get isAlive(): boolean {
@@ -87,6 +88,7 @@ export class NodeProcess {
       }, READY_MS_MAX)
       const onLine = (line: string) => {
         if (this.#log.push(line) > LOG_LINES_MAX) this.#log.shift()
+        if (line.startsWith('{"level":50')) this.#errors.push(line)
         if (!line.startsWith('{"url":')) return
         clearTimeout(timer)
         resolve((JSON.parse(line) as { readonly url: string }).url)

@@ -9,7 +9,7 @@ import type { Ending } from './node-process.ts'
 import { serialSaga } from './saga-requests.ts'
 
 const NODES = 3
-const ROLLS = 3
+const ROLLS = 2
 const CALLERS = 16
 const LEASE_MS = 30_000
 const POLL_MS = 200

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { durabilityOf, refuseUnsupported, serverIdentity } from './server-facts.ts'
+
+function variables(values: Readonly<Record<string, string>>) {
+  return new Map(Object.entries(values))
+}
+
+describe('the class', () => {
+  const table = [
+    // flush, binary log, sync_binlog, class
+    ['1', 'ON', '1', 'A'],
+    ['1', 'OFF', '0', 'A'],
+    ['3', 'OFF', '0', 'A'],
+    ['1', 'ON', '0', 'B'],
+    ['1', 'ON', '1000', 'B'],
+    ['2', 'ON', '1', 'B'],
+    ['2', 'OFF', '1', 'B'],
+    ['0', 'ON', '1', 'C'],
+    ['', 'ON', '1', 'C'],
+  ] as const
+  for (const [flush, log, sync, expected] of table) {
+    it(`is ${expected} with flush ${flush}, binary log ${log}, sync_binlog ${sync}`, () => {
+      const settings = { innodb_flush_log_at_trx_commit: flush, log_bin: log, sync_binlog: sync }
+      expect(durabilityOf(variables(settings)).class).toBe(expected)
+    })
+  }
+})
+
+describe('a server', () => {
+  const versions = [
+    ['8.0.11', true],
+    ['9.7.4-2', true],
+    ['5.7.44-log', false],
+    ['10.6.0-MariaDB', true],
+    ['10.11.19-MariaDB-0+deb12u1-log', true],
+    ['11.4.2-MariaDB', true],
+    ['10.5.29-MariaDB', false],
+    ['5.5.5-10.3.39-MariaDB', false],
+    ['', false],
+  ] as const
+  for (const [version, will] of versions) {
+    it(`of version "${version}" ${will ? 'will do' : 'is refused by its version'}`, () => {
+      const check = () => refuseUnsupported(variables({ version }))
+      if (will) expect(check).not.toThrow()
+      else expect(check).toThrow(expect.objectContaining({ code: 'SAGA_STORE_UNSUPPORTED' }))
+    })
+  }
+
+  it('that logs statements is refused by that setting, unless it logs none', () => {
+    const settings = { version: '10.11.0-MariaDB', binlog_format: 'STATEMENT' }
+    expect(() => refuseUnsupported(variables({ ...settings, log_bin: 'ON' }))).toThrow('binlog_format')
+    expect(() => refuseUnsupported(variables({ ...settings, log_bin: 'OFF' }))).not.toThrow()
+  })
+
+  it('is told from another by its identity', () => {
+    const [a, b, c] = [
+      { hostname: 'h', server_id: '1', server_uuid: 'a' },
+      { hostname: 'h', server_id: '1', server_uuid: 'b' },
+      { hostname: 'h', server_id: '2' },
+    ].map((values) => serverIdentity(variables(values as Record<string, string>)))
+    expect(new Set([a, b, c]).size).toBe(3)
+  })
+})

@@ -1,0 +1,214 @@
+import { once } from 'node:events'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import type { StoreEvent } from '@counterstep/core'
+import { type SqlServer, startMariadb, startMysql } from '@counterstep/test-servers'
+import { describeOwn } from '@counterstep/test-servers/vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { MysqlStore } from '../src/mysql-store.ts'
+import { openMysqlStore } from '../src/open-mysql-store.ts'
+import { expectUnavailable } from './expect-unavailable.ts'
+import { TestDatabases } from './test-database.ts'
+import { asGid, aTransaction, gidsOf, updateOf } from './transactions.ts'
+
+const START = { mariadb: startMariadb, mysql: startMysql } as const
+const KILLS = 3
+const CALLERS = 16
+const CREATES_BEFORE_KILL = 200
+
+for (const kind of ['mariadb', 'mysql'] as const) {
+  describeOwn(kind, 'a server that fails', () => {
+    let server: SqlServer
+    let databases: TestDatabases
+    beforeAll(async () => {
+      server = await START[kind]()
+      databases = new TestDatabases(server.url)
+    }, 120_000)
+    afterAll(() => server.stop())
+
+    it('takes no write as a former primary, and goes on when it may write again', async () => {
+      const store = await openMysqlStore({ url: (await databases.migrated('read-only')).url })
+      const first = aTransaction('first')
+      await store.create(first)
+      await databases.sql('SET GLOBAL read_only = 1')
+      const writes = [
+        store.create(aTransaction('second')),
+        store.update(updateOf(first, { progress: 'new' })),
+        store.renew([{ gid: first.gid, token: first.token }], 1_000),
+        store.purgeFinished(1),
+      ]
+      await Promise.all(writes.map((write) => expectUnavailable(write, 'no')))
+      expect(await store.readMany([first.gid])).toMatchObject([{ progress: '{}', version: 1 }])
+      await databases.sql('SET GLOBAL read_only = 0')
+      expect(await store.create(aTransaction('second'))).toMatchObject({ type: 'created' })
+      expect(await store.update(updateOf(first))).toMatchObject({ type: 'saved' })
+      await store.close()
+    })
+
+    it('has too few connections, and then enough', async () => {
+      const { url } = await databases.migrated('connections')
+      const store = await openMysqlStore({ url })
+      store.counters()
+      await databases.sql('SET GLOBAL max_connections = 10')
+      const others = await Promise.all(Array.from({ length: 4 }, () => openMysqlStore({ url })))
+      const crowd = async (one: MysqlStore, name: number) => {
+        const calls = gidsOf(20).map((gid) =>
+          one.claim({ gid: asGid(gid), token: `${name}`, leaseMs: 1, formatMax: 1 }),
+        )
+        return Promise.allSettled(calls)
+      }
+      const results = (await Promise.all(others.map(crowd))).flat()
+      const refused = results.filter((result) => result.status === 'rejected')
+      expect(refused.length).toBeGreaterThan(0)
+      for (const { reason } of refused)
+        expect(reason).toMatchObject({ code: 'SAGA_STORE_UNAVAILABLE', applied: 'no' })
+      await databases.sql('SET GLOBAL max_connections = 300')
+      expect(await store.create(aTransaction('a'))).toMatchObject({ type: 'created' })
+      await Promise.all([store, ...others].map((one) => one.close()))
+    })
+
+    it('is killed under load and loses nothing that it has acknowledged', { timeout: 120_000 }, async () => {
+      const { url } = await databases.migrated('killed')
+      const store = await openMysqlStore({ url, connectTimeoutMs: 500 })
+      const acknowledged = new Set<string>()
+      const unknown = new Set<string>()
+      for (let round = 0; round < KILLS; round++) {
+        let stops = false
+        const write = async (caller: number) => {
+          for (let i = 0; !stops; i++) {
+            const gid = `${round}-${caller}-${i}`
+            try {
+              await store.create(aTransaction(gid))
+              acknowledged.add(gid)
+            } catch (error: unknown) {
+              expect(error).toMatchObject({ code: 'SAGA_STORE_UNAVAILABLE' })
+              if ((error as { applied: string }).applied === 'unknown') unknown.add(gid)
+              stops = true
+            }
+          }
+        }
+        const writing = Promise.all(Array.from({ length: CALLERS }, (_, caller) => write(caller)))
+        const before = acknowledged.size
+        await expect
+          .poll(() => acknowledged.size - before, { timeout: 20_000 })
+          .toBeGreaterThan(CREATES_BEFORE_KILL)
+        await server.kill()
+        await writing
+        await server.restart()
+      }
+      const present = new Set(await presentGids(store, [...acknowledged, ...unknown]))
+      expect([...acknowledged].filter((gid) => !present.has(gid))).toEqual([])
+      expect([...present].filter((gid) => !acknowledged.has(gid) && !unknown.has(gid))).toEqual([])
+      expect(acknowledged.size).toBeGreaterThan(KILLS * CREATES_BEFORE_KILL)
+      await store.close()
+    })
+
+    it('is paused: every call ends in a bounded time, and work resumes by itself', async () => {
+      const store = await openMysqlStore({ url: (await databases.migrated('paused')).url })
+      await store.create(aTransaction('a'))
+      await server.pause()
+      const startedAt = performance.now()
+      const creates = gidsOf(300).map((gid) => store.create(aTransaction(gid)))
+      await Promise.all(creates.map((create) => expectUnavailable(create, 'no')))
+      expect(performance.now() - startedAt).toBeLessThan(3_000)
+      await expectUnavailable(store.create(aTransaction('b')), 'no')
+      await server.resume()
+      const resumedAt = performance.now()
+      expect(await store.create(aTransaction('b'))).toMatchObject({ type: 'created' })
+      expect(performance.now() - resumedAt).toBeLessThan(2_000)
+      expect((await store.list({ limit: 10 })).items).toHaveLength(2)
+      await store.close()
+    })
+
+    describe('settings that lose what was acknowledged', () => {
+      const settings = [
+        ['innodb_flush_log_at_trx_commit = 2', 'B'],
+        ['sync_binlog = 0', 'B'],
+        ['sync_binlog = 100', 'B'],
+        ['innodb_flush_log_at_trx_commit = 0', 'C'],
+      ] as const
+      for (const [setting, expected] of settings) {
+        it(`make it class ${expected}: ${setting}`, async () => {
+          const { url } = await databases.migrated('durability')
+          const [name = ''] = setting.split(' ')
+          await databases.sql(`SET GLOBAL ${setting}`)
+          try {
+            if (expected === 'C') {
+              const refused = openMysqlStore({ url })
+              await expect(refused).rejects.toMatchObject({ code: 'SAGA_STORE_NOT_DURABLE' })
+              await expect(refused).rejects.toThrow(name)
+            }
+            const store = await openMysqlStore({ url, acceptClassC: true })
+            expect(store.durabilityClass).toBe(expected)
+            await store.close()
+          } finally {
+            await databases.sql(`SET GLOBAL ${name} = 1`)
+          }
+        })
+      }
+    })
+
+    it('tells when another server has taken its place', { timeout: 60_000 }, async () => {
+      const other = await START[kind]()
+      const otherDatabases = new TestDatabases(other.url)
+      const places = [await databases.empty('taken'), await otherDatabases.empty('taken')]
+      const relay = await startRelay(server.port)
+      const events: StoreEvent[] = []
+      const url = new URL(places[0]?.rootUrl ?? '')
+      url.port = String(relay.port)
+      const store = await openMysqlStore({ url: url.href, onEvent: (event) => events.push(event) })
+      await otherDatabases.sql(`CREATE DATABASE ${places[0]?.name}`)
+      url.port = String(other.port)
+      await (await openMysqlStore({ url: url.href })).close()
+      await store.create(aTransaction('a'))
+      relay.leadTo(server.port)
+      await store.stats()
+      expect(events).toEqual([])
+      relay.leadTo(other.port)
+      expect(await store.create(aTransaction('a'))).toMatchObject({ type: 'created' })
+      await store.stats()
+      expect(events).toMatchObject([{ level: 'warn', name: 'store-server-changed' }])
+      expect(events[0]?.detail).toContain('class A')
+      await store.close()
+      relay.close()
+      await other.stop()
+    })
+  })
+}
+
+async function presentGids(store: MysqlStore, gids: readonly string[]): Promise<readonly string[]> {
+  const present: string[] = []
+  for (let from = 0; from < gids.length; from += 500) {
+    const rows = await store.readMany(gids.slice(from, from + 500).map(asGid))
+    present.push(...rows.map(({ gid }) => gid))
+  }
+  return present
+}
+
+/** An address that leads to one server and then to another, as a name does after a failover. */
+async function startRelay(firstPort: number) {
+  let port = firstPort
+  const sockets = new Set<Socket>()
+  const relay: Server = createServer((client) => {
+    const target = connect(port, '127.0.0.1')
+    for (const socket of [client, target]) {
+      sockets.add(socket)
+      socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket))
+    }
+    client.pipe(target).pipe(client)
+  })
+  relay.listen(0, '127.0.0.1')
+  await once(relay, 'listening')
+  const address = relay.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return {
+    port: address.port,
+    leadTo(next: number) {
+      port = next
+      for (const socket of sockets) socket.destroy()
+    },
+    close() {
+      relay.close()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}

@@ -1,0 +1,54 @@
+import { type SqlServer, startMariadb, startMysql } from '@counterstep/test-servers'
+import { describeOwn } from '@counterstep/test-servers/vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openMysqlStore } from '../src/open-mysql-store.ts'
+import { type Certificates, makeCertificates } from './certificates.ts'
+import { expectUnavailable } from './expect-unavailable.ts'
+import { TestDatabases } from './test-database.ts'
+import { aTransaction } from './transactions.ts'
+
+const START = { mariadb: startMariadb, mysql: startMysql } as const
+const NAME = 'db.counterstep.test'
+
+for (const kind of ['mariadb', 'mysql'] as const) {
+  describeOwn(kind, 'TLS', () => {
+    let certificates: Certificates
+    let server: SqlServer
+    let url: string
+    beforeAll(async () => {
+      certificates = await makeCertificates(NAME)
+      const { caFile, certificateFile, keyFile } = certificates
+      server = await START[kind]({
+        settings: [`--ssl-ca=${caFile}`, `--ssl-cert=${certificateFile}`, `--ssl-key=${keyFile}`],
+      })
+      const databases = new TestDatabases(server.url)
+      url = (await databases.migrated('tls')).url
+      // From now on nobody comes in without.
+      await databases.sql('SET GLOBAL require_secure_transport = ON')
+    }, 120_000)
+    afterAll(async () => {
+      await server.stop()
+      await certificates.remove()
+    })
+
+    it('opens when the certificate holds', async () => {
+      const { ca } = certificates
+      const store = await openMysqlStore({ url, tls: { ca, serverName: NAME } })
+      expect(await store.create(aTransaction('a'))).toMatchObject({ type: 'created' })
+      await store.close()
+    })
+
+    it('does not open without TLS, under another name, or signed by an unknown authority', async () => {
+      const { ca } = certificates
+      const refused = [
+        { tls: 'off' as const },
+        { tls: { ca, serverName: 'other.counterstep.test' } },
+        { tls: { serverName: NAME } },
+      ]
+      for (const choice of refused) await expectUnavailable(openMysqlStore({ url, ...choice }), 'no')
+      const named = url.replace('127.0.0.1', 'localhost')
+      await expectUnavailable(openMysqlStore({ url: named, tls: 'required' }), 'no')
+      await expectUnavailable(openMysqlStore({ url: named, tls: { ca } }), 'no')
+    })
+  })
+}
