@@ -155,7 +155,7 @@ class AssembledEngine implements Engine {
       const accepted = await this.#acceptance.submit(submission)
       const view = await this.#present(accepted)
       if (waiter === undefined || isFinalStatus(view.status)) return { ...view, ack: accepted.ack }
-      if (!this.#runner.holds(gid)) this.#waiters.watch()
+      if (!this.#runner.holds(gid)) this.#waiters.watch(gid)
       const final = await waiter.outcome
       return { ...(final ?? (await this.#presentNow(gid)) ?? view), ack: accepted.ack }
     } finally {
@@ -261,7 +261,7 @@ class AssembledEngine implements Engine {
   #givenBack(gid: Gid, dueAt: number | undefined): void {
     if (dueAt !== undefined) this.#recovery.hint(dueAt)
     this.#recovery.roomFreed(gid)
-    this.#waiters.watch()
+    this.#waiters.watch(gid)
   }
 
   /** A store that is down delays the answer; it does not fail the wait. */

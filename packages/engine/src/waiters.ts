@@ -3,6 +3,8 @@ import type { Gid, TransactionView } from '@counterstep/protocol'
 
 const FIRST_LOOK_MS = 50
 const LOOK_MS_MAX = 1_000
+/** What is due so soon after is looked at together. */
+const TOGETHER_MS = 10
 
 export interface Waiter {
   /** The final view, or undefined when the time is over. */
@@ -13,18 +15,27 @@ export interface Waiter {
 /** Reads the transactions that this node does not run: the final views among them. */
 export type LookUp = (gids: readonly Gid[]) => Promise<readonly TransactionView[]>
 
+interface Waited {
+  readonly settles: Set<(view: TransactionView | undefined) => void>
+  /** When the store is asked, if it does not run here. */
+  lookAt: number
+  delayMs: number
+}
+
 /**
- * Callers that wait for an end. Those of transactions that run here are told by the runner; for all others one
- * batched look at the store serves everybody, less and less often.
+ * Callers that wait for an end. Those of transactions that run here are told by the runner; for the others the store
+ * is looked at: what came up lately soon, what goes on for long less and less often, all that is due in one look.
  */
 export class Waiters {
   readonly #clock: Clock
   readonly #lookUp: LookUp
   readonly #runsHere: (gid: Gid) => boolean
-  readonly #waiting = new Map<Gid, Set<(view: TransactionView | undefined) => void>>()
+  readonly #waiting = new Map<Gid, Waited>()
   readonly #waitersMax: number
   #count = 0
-  #looking = false
+  #isLooking = false
+  #timerAt = Number.POSITIVE_INFINITY
+  #cancelTimer: () => void = () => undefined
 
   constructor(clock: Clock, waitersMax: number, runsHere: (gid: Gid) => boolean, lookUp: LookUp) {
     this.#clock = clock
@@ -48,47 +59,64 @@ export class Waiters {
       }
     })
     const others = this.#waiting.get(gid)
-    if (others === undefined) this.#waiting.set(gid, new Set([settle]))
-    else others.add(settle)
+    if (others === undefined) {
+      this.#waiting.set(gid, { settles: new Set([settle]), lookAt: Number.POSITIVE_INFINITY, delayMs: 0 })
+    } else others.settles.add(settle)
     return { outcome, cancel: () => settle(undefined) }
   }
 
   finished(gid: Gid, view: () => TransactionView): void {
-    const settles = this.#waiting.get(gid)
-    if (settles === undefined) return
+    const waited = this.#waiting.get(gid)
+    if (waited === undefined) return
     const seen = view()
-    for (const settle of [...settles]) settle(seen)
+    for (const settle of [...waited.settles]) settle(seen)
   }
 
-  /** Looks at the store for those who wait for what does not run here, until nobody does. */
-  watch(): void {
-    if (this.#looking) return
-    this.#looking = true
-    this.#lookSoon(FIRST_LOOK_MS)
+  /** It does not run here: the store is looked at for those who wait for it, until it is final or nobody does. */
+  watch(gid: Gid): void {
+    const waited = this.#waiting.get(gid)
+    if (waited === undefined) return
+    waited.delayMs = FIRST_LOOK_MS
+    waited.lookAt = this.#clock.now() + FIRST_LOOK_MS
+    // The end of the look that is under way sets the timer again.
+    if (!this.#isLooking) this.#setTimer(waited.lookAt)
   }
 
   stop(): void {
-    for (const settles of [...this.#waiting.values()]) for (const settle of [...settles]) settle(undefined)
+    for (const { settles } of [...this.#waiting.values()])
+      for (const settle of [...settles]) settle(undefined)
   }
 
-  #lookSoon(delayMs: number): void {
-    this.#clock.after(delayMs, () => void this.#look(delayMs))
+  #setTimer(at: number): void {
+    if (at >= this.#timerAt) return
+    this.#cancelTimer()
+    this.#timerAt = at
+    this.#cancelTimer = this.#clock.after(at - this.#clock.now(), () => void this.#look())
   }
 
-  async #look(delayMs: number): Promise<void> {
-    const gids = [...this.#waiting.keys()].filter((gid) => !this.#runsHere(gid))
-    if (gids.length === 0) {
-      this.#looking = false
-      return
+  async #look(): Promise<void> {
+    this.#timerAt = Number.POSITIVE_INFINITY
+    this.#isLooking = true
+    const now = this.#clock.now()
+    const gids: Gid[] = []
+    for (const [gid, waited] of this.#waiting) {
+      if (waited.lookAt > now + TOGETHER_MS) continue
+      waited.delayMs = Math.min(waited.delayMs * 2, LOOK_MS_MAX)
+      waited.lookAt = this.#runsHere(gid) ? Number.POSITIVE_INFINITY : now + waited.delayMs
+      if (waited.lookAt < Number.POSITIVE_INFINITY) gids.push(gid)
     }
     for (const view of await this.#lookUp(gids)) this.finished(view.gid as Gid, () => view)
-    this.#lookSoon(Math.min(delayMs * 2, LOOK_MS_MAX))
+    this.#isLooking = false
+    let next = Number.POSITIVE_INFINITY
+    for (const { lookAt } of this.#waiting.values()) next = Math.min(next, lookAt)
+    // A look that took long is not followed by another at once.
+    if (next < Number.POSITIVE_INFINITY) this.#setTimer(Math.max(next, this.#clock.now() + TOGETHER_MS))
   }
 
   #forget(gid: Gid, settle: (view: TransactionView | undefined) => void): boolean {
-    const settles = this.#waiting.get(gid)
-    if (settles === undefined || !settles.delete(settle)) return false
-    if (settles.size === 0) this.#waiting.delete(gid)
+    const waited = this.#waiting.get(gid)
+    if (waited === undefined || !waited.settles.delete(settle)) return false
+    if (waited.settles.size === 0) this.#waiting.delete(gid)
     this.#count--
     return true
   }

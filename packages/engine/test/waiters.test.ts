@@ -56,6 +56,22 @@ describe('a submit that waits', () => {
     expect(two.store.count('read')).toBe(after)
   })
 
+  it('for a saga that runs on another node is told soon, however long others wait already', async () => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(), await bed.node()]
+    bed.services.defer('old', '01', 'action')
+    const call = bed.services.defer('new', '01', 'action')
+    for (const gid of ['old', 'new']) await one.submit(sagaOf(gid, 1))
+    const old = watched(two.submit(sagaOf('old', 1), { waitMs: 30_000 }))
+    await bed.time.advance(10_020)
+    const fresh = watched(two.submit(sagaOf('new', 1), { waitMs: 30_000 }))
+    await bed.time.flush()
+    call.answer('success')
+    await bed.time.advance(60)
+    expect(fresh.value?.status).toBe('succeeded')
+    expect(old.isSettled).toBe(false)
+  })
+
   it('is not failed by a store that is away for a while', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]

@@ -4,7 +4,7 @@ import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
 import { errorHandler } from './error-handler.ts'
 import { answerClientError } from './http/client-error.ts'
-import { refuseWhileClosing } from './http/closing.ts'
+import { endConnectionsWhileStopping, refuseWhileClosing } from './http/closing.ts'
 import { answerUnknownRoutes } from './http/unknown-route.ts'
 import { logAnswer } from './log-answer.ts'
 import { type Logger, silentLogger } from './logger.ts'
@@ -51,6 +51,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   const registry = deps.registry ?? createRegistry()
   const app = createApp(limits, logger)
   refuseWhileClosing(app)
+  endConnectionsWhileStopping(app, deps.engine)
   answerUnknownRoutes(app)
   countAnswers(app, registry)
   if (deps.logRequests === true) app.addHook('onResponse', logAnswer(logger))

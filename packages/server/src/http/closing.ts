@@ -1,3 +1,4 @@
+import type { EngineApi } from '@counterstep/engine'
 import { CounterstepError } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
 
@@ -20,5 +21,13 @@ export function refuseWhileClosing(app: FastifyInstance): void {
   app.addHook('onRequest', function refuse(_request, _reply, done) {
     if (isClosing) done(new CounterstepError('SAGA_STOPPING', 'this node is stopping'))
     else done()
+  })
+}
+
+/** From the stop on each answer is its connection's last: a client that kept it would meet its end instead of an answer. */
+export function endConnectionsWhileStopping(app: FastifyInstance, engine: Pick<EngineApi, 'health'>): void {
+  app.addHook('onSend', function endConnection(_request, reply, payload, done) {
+    if (engine.health().reason === 'stopping') reply.header('connection', 'close')
+    done(null, payload)
   })
 }
