@@ -20,6 +20,24 @@ export type {
   TransactionSummary,
   TransactionView,
 } from '@counterstep/protocol'
+export type { Barrier, BarrierOptions, BarrierOutcome } from './barrier/barrier.ts'
+export { STORED_ANSWER_BYTES_MAX } from './barrier/stored-answer.ts'
+export type { FirstAnswer } from './barrier/with-barrier.ts'
+export { withBarrier } from './barrier/with-barrier.ts'
+export type { BarrierCall, Branch } from './branch/branch.ts'
+export type { BranchErrorCode } from './branch/branch-errors.ts'
+export {
+  BRANCH_CODES,
+  BranchError,
+  BranchFailure,
+  BranchOngoing,
+  isBranchError,
+  isBranchFailure,
+  isBranchOngoing,
+} from './branch/branch-errors.ts'
+export type { HttpAnswer } from './branch/http-answer.ts'
+export type { BranchRequest } from './branch/parse-branch.ts'
+export { parseBranch } from './branch/parse-branch.ts'
 export type { CallOptions, Client, ClientOptions, ListFilter, SubmitOptions, WaitOptions } from './client.ts'
 export { createClient } from './client.ts'
 export type { CounterstepErrorCode } from './errors.ts'
@@ -34,6 +52,8 @@ export {
   UnavailableError,
 } from './errors.ts'
 export { newGid } from './gid.ts'
+export type { AnsweredBranch, BranchHandler, BranchHandlerOptions } from './http/answer-branch.ts'
+export { answerBranch } from './http/answer-branch.ts'
 export type { BranchOptions, Part } from './part.ts'
 export { branch, parallel, serial } from './part.ts'
 export type { Saga, SagaSettings } from './saga.ts'

@@ -1,0 +1,68 @@
+import type { BarrierDecision } from '@counterstep/barrier'
+import type { BarrierCall } from '../branch/branch.ts'
+
+/**
+ * What became of a call that the barrier let through or held back. A business failure is none of these: it is thrown,
+ * and rolls everything back.
+ *
+ * - `run`: the effect ran, and committed together with the barrier's row.
+ * - `duplicate`: it had run before; `answer` is the first one's.
+ * - `null-compensation`: there is nothing to undo, and the original is blocked for good.
+ * - `already-compensated`: the original came after its undo. Answer a failure, with the code `ALREADY_COMPENSATED`.
+ *
+ * @example
+ * ```ts
+ * const outcome = await barrier.run(branch, (tx) => debit(tx, branch))
+ * if (outcome.decision === 'already-compensated') return new Response(null, { status: 409 })
+ * ```
+ */
+export interface BarrierOutcome {
+  readonly decision: BarrierDecision
+  /** JSON text, to the byte what the first caller got. Absent for an empty answer. */
+  readonly answer?: string
+}
+
+/**
+ * Runs an effect at most once per gid, branch and op, and never after its undo. `Tx` is what the effect is given to
+ * write with, `Effect` what it returns: for a database that is the answer, a JSON value or nothing.
+ *
+ * @example
+ * ```ts
+ * const barrier: Barrier<PoolConnection> = mysqlBarrier(pool)
+ * ```
+ */
+export interface Barrier<Tx, Effect = unknown> {
+  /**
+   * Inserts the rows, decides, and runs `effect` in the same database transaction if it may run. Whatever `effect`
+   * throws rolls all of it back and is thrown on: the row commits with the effect or not at all. `effect` may be run
+   * again from its start, in a new transaction, when the database chose this one as the victim of a deadlock; so it
+   * should do nothing that a rollback does not undo.
+   *
+   * Throws a `BranchError`, among them `BARRIER_EXPIRED`, `BARRIER_CONTENDED` and `BARRIER_COMMIT_UNKNOWN`, and the
+   * driver's own errors.
+   */
+  run(call: BarrierCall, effect: (tx: Tx) => Effect | Promise<Effect>): Promise<BarrierOutcome>
+  /** Throws a TypeError for a handler that could never work behind this barrier. Asked once, at construction. */
+  assertHandler?(handler: (...parameters: never[]) => unknown): void
+}
+
+/**
+ * What every barrier takes.
+ *
+ * @example
+ * ```ts
+ * const options: BarrierOptions = { table: 'bank.counterstep_barrier', retentionMs: 90 * 24 * 3_600_000 }
+ * ```
+ */
+export interface BarrierOptions {
+  /** Default `counterstep_barrier`; with a schema before it if you like, as `bank.counterstep_barrier`. */
+  readonly table?: string
+  /**
+   * How long rows are kept, in milliseconds: default 60 days, at least one day. Longer than the server keeps finished
+   * transactions plus the longest deadline. A call accepted longer ago than this less one hour is refused with
+   * `BARRIER_EXPIRED`, because its row may have been purged. DTM's calls do not say when they were accepted.
+   */
+  readonly retentionMs?: number
+  /** Epoch milliseconds. Default `Date.now`. */
+  readonly now?: () => number
+}

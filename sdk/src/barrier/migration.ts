@@ -1,0 +1,13 @@
+/**
+ * One step of the barrier's table, for your own migration tool or for `migrateBarrier`. Never changed after a release;
+ * each can be applied twice.
+ *
+ * @example
+ * ```ts
+ * for (const { version, sql } of mysqlBarrierMigrations()) console.log(`-- ${version}\n${sql};`)
+ * ```
+ */
+export interface BarrierMigration {
+  readonly version: number
+  readonly sql: string
+}

@@ -1,0 +1,13 @@
+// biome-ignore-all lint/performance/noBarrelFile: An entry of package.json.
+export type { Barrier, BarrierOptions, BarrierOutcome } from './barrier.ts'
+export type { BarrierMigration } from './migration.ts'
+export { mysqlBarrier, mysqlBarrierIn } from './mysql/mysql-barrier.ts'
+export { checkBarrier } from './mysql/mysql-check.ts'
+export type {
+  MysqlConnection,
+  MysqlPool,
+  MysqlPoolConnection,
+  MysqlStatement,
+} from './mysql/mysql-connection.ts'
+export { migrateBarrier, mysqlBarrierMigrations, purgeBarrier } from './mysql/mysql-table.ts'
+export type { PurgeOptions } from './purge-options.ts'

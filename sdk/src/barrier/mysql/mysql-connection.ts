@@ -1,0 +1,140 @@
+import { BranchError } from '../../branch/branch-errors.ts'
+import { causesOf } from '../repeat-contended.ts'
+
+/**
+ * One statement as mysql2 takes it.
+ *
+ * @example
+ * ```ts
+ * const statement: MysqlStatement = { sql: 'SELECT ?', values: [1] }
+ * ```
+ */
+export interface MysqlStatement {
+  readonly sql: string
+  readonly values?: (Buffer | string | number | null)[]
+  readonly rowsAsArray?: boolean
+  readonly typeCast?: boolean
+}
+
+/**
+ * A connection of mysql2's promise API.
+ *
+ * @example
+ * ```ts
+ * const connection: MysqlConnection = await pool.getConnection()
+ * ```
+ */
+export interface MysqlConnection {
+  query(statement: MysqlStatement): Promise<readonly [unknown, ...unknown[]]>
+}
+
+/**
+ * A connection that a pool lent.
+ *
+ * @example
+ * ```ts
+ * const connection: MysqlPoolConnection = await pool.getConnection()
+ * connection.release()
+ * ```
+ */
+export interface MysqlPoolConnection extends MysqlConnection {
+  release(): void
+  destroy(): void
+}
+
+/**
+ * A pool of mysql2's promise API.
+ *
+ * @example
+ * ```ts
+ * const pool: MysqlPool<PoolConnection> = createPool({ uri: 'mysql://bank@127.0.0.1/bank' })
+ * ```
+ */
+export interface MysqlPool<Connection extends MysqlPoolConnection> {
+  getConnection(): Promise<Connection>
+}
+
+/** Throws a TypeError for mysql2's callback API, whose answers would never come. */
+export function assertPromiseApi(value: object, kind: 'pool' | 'connection'): void {
+  if ('promise' in value && typeof value.promise === 'function') {
+    throw new TypeError(`the MySQL barrier needs the promise API: mysql2/promise, or ${kind}.promise()`)
+  }
+  const method = kind === 'pool' ? 'getConnection' : 'query'
+  if (!(method in value)) throw new TypeError(`this is no mysql2 ${kind}: it has no ${method}()`)
+}
+
+/** What is read of an OK packet. */
+export interface MysqlDone {
+  readonly affectedRows: number
+  readonly serverStatus: number
+}
+
+/** A statement that returns no rows. */
+export async function execute(
+  connection: MysqlConnection,
+  sql: string,
+  values: MysqlStatement['values'] = [],
+): Promise<MysqlDone> {
+  const [done] = await connection.query({ sql, values })
+  if (isDone(done)) return done
+  throw new TypeError('this is no mysql2 connection: a statement was answered without a server status')
+}
+
+/** Rows as texts in the order of their columns, whatever the connection is set to. */
+export async function select(
+  connection: MysqlConnection,
+  sql: string,
+  values: MysqlStatement['values'] = [],
+): Promise<readonly (readonly (string | null)[])[]> {
+  const [rows] = await connection.query({ sql, values, rowsAsArray: true, typeCast: true })
+  if (!Array.isArray(rows))
+    throw new TypeError('this is no mysql2 connection: a SELECT was answered without rows')
+  return rows.map((row: readonly unknown[]) => row.map(textOf))
+}
+
+function textOf(value: unknown): string | null {
+  if (value === null || value === undefined) return null
+  return Buffer.isBuffer(value) ? value.toString('utf8') : String(value)
+}
+
+function isDone(value: unknown): value is MysqlDone {
+  return typeof value === 'object' && value !== null && 'affectedRows' in value && 'serverStatus' in value
+}
+
+// Flags of the server status in the protocol's OK packet.
+const IN_TRANSACTION = 1
+const AUTOCOMMIT = 2
+
+/** Whether a statement that writes is part of a transaction that somebody else commits. */
+export function isInTransaction({ serverStatus }: MysqlDone): boolean {
+  return (serverStatus & IN_TRANSACTION) !== 0 || (serverStatus & AUTOCOMMIT) === 0
+}
+
+const DUPLICATE_KEY = 1062
+// Deadlock; lock wait timeout; MariaDB: the record has changed since the transaction's snapshot.
+const CONTENDED: ReadonlySet<unknown> = new Set([1213, 1205, 1020])
+// The server has become a replica: the connection leads to the wrong one and must not go back to the pool.
+const READ_ONLY: ReadonlySet<unknown> = new Set([1290, 1792, 1836])
+
+export function isDuplicateKey(error: unknown): boolean {
+  return error instanceof Error && 'errno' in error && error.errno === DUPLICATE_KEY
+}
+
+export function isContended(error: unknown): boolean {
+  return hasErrno(error, CONTENDED)
+}
+
+export function isReadOnly(error: unknown): boolean {
+  return hasErrno(error, READ_ONLY)
+}
+
+function hasErrno(error: unknown, errnos: ReadonlySet<unknown>): boolean {
+  for (const cause of causesOf(error)) {
+    if ('errno' in cause && errnos.has(cause.errno)) return true
+  }
+  return false
+}
+
+export function transactionLost(detail: string): BranchError {
+  return new BranchError('BARRIER_TRANSACTION_LOST', detail)
+}

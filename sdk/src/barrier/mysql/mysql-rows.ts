@@ -1,0 +1,71 @@
+import type { BarrierReason } from '@counterstep/barrier'
+import type { Op } from '@counterstep/protocol'
+import type { BarrierKey } from '../../branch/barrier-key.ts'
+import type { StandingRow } from '../decide-call.ts'
+import type { BarrierTable } from '../pass-barrier.ts'
+import {
+  execute,
+  isDuplicateKey,
+  isInTransaction,
+  type MysqlConnection,
+  select,
+  transactionLost,
+} from './mysql-connection.ts'
+
+const OF_BRANCH = 'gid = ? AND branch_id = ? AND barrier_id = ?'
+
+/** The rows within the connection's open transaction. `table` is quoted already. */
+export function mysqlRows(connection: MysqlConnection, table: string): BarrierTable {
+  const insertOne = async (key: BarrierKey, op: Op, reason: BarrierReason, at: number): Promise<boolean> => {
+    try {
+      await execute(
+        connection,
+        `INSERT INTO ${table} (gid, branch_id, op, barrier_id, reason, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+        [...bytes(key.gid, key.branchId, op, key.barrierId, reason), at],
+      )
+      return true
+    } catch (error: unknown) {
+      // InnoDB rolls back the statement alone. INSERT IGNORE would hide other errors with this one.
+      if (isDuplicateKey(error)) return false
+      throw error
+    }
+  }
+  return {
+    insert: async (key, rows, at) => {
+      const inserted = new Set<Op>()
+      for (const { op, reason } of rows) {
+        if (await insertOne(key, op, reason, at)) inserted.add(op)
+      }
+      return inserted
+    },
+    // A locking read sees what is committed now. A plain one, in a caller's REPEATABLE READ, sees what was committed
+    // when its snapshot was taken: not even the row that the insert has just failed on.
+    standing: async (key) => {
+      const values = bytes(key.gid, key.branchId, key.barrierId)
+      const sql = `SELECT op, reason, answer FROM ${table} WHERE ${OF_BRANCH} LOCK IN SHARE MODE`
+      return (await select(connection, sql, values)).map(standingRow)
+    },
+    keepAnswer: async (key, op, answer) => {
+      const values = bytes(answer, key.gid, key.branchId, key.barrierId, op)
+      const done = await execute(
+        connection,
+        `UPDATE ${table} SET answer = ? WHERE ${OF_BRANCH} AND op = ?`,
+        values,
+      )
+      if (done.affectedRows === 1 && isInTransaction(done)) return
+      throw transactionLost(
+        'the effect ended the transaction that it ran in, or went on after a deadlock that did',
+      )
+    },
+  }
+}
+
+// As buffers they become hexadecimal literals: no escape, no sql_mode and no connection charset has a say in them.
+function bytes(...texts: readonly string[]): Buffer[] {
+  return texts.map((text) => Buffer.from(text))
+}
+
+function standingRow([op, reason, answer]: readonly (string | null)[]): StandingRow {
+  // The columns hold only what `insert` writes.
+  return { op: op as Op, reason: reason as BarrierReason, answer: answer ?? null }
+}

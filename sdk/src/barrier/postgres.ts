@@ -1,0 +1,14 @@
+// biome-ignore-all lint/performance/noBarrelFile: An entry of package.json.
+export type { Barrier, BarrierOptions, BarrierOutcome } from './barrier.ts'
+export type { BarrierMigration } from './migration.ts'
+export { postgresBarrier, postgresBarrierIn } from './postgres/postgres-barrier.ts'
+export { checkBarrier } from './postgres/postgres-check.ts'
+export type {
+  PostgresClient,
+  PostgresPool,
+  PostgresPoolClient,
+  PostgresResult,
+  PostgresStatement,
+} from './postgres/postgres-client.ts'
+export { migrateBarrier, postgresBarrierMigrations, purgeBarrier } from './postgres/postgres-table.ts'
+export type { PurgeOptions } from './purge-options.ts'

@@ -1,0 +1,94 @@
+import { barrierKey } from '../../branch/barrier-key.ts'
+import { BranchError } from '../../branch/branch-errors.ts'
+import { checkedTable, quoted, type TableName } from '../table-name.ts'
+import {
+  execute,
+  type PostgresClient,
+  type PostgresPool,
+  type PostgresPoolClient,
+  select,
+} from './postgres-client.ts'
+import { postgresRows } from './postgres-rows.ts'
+
+const KEY = 'gid,branch_id,op,barrier_id'
+
+/**
+ * Looks at start-up whether the barrier can keep what it promises: the table is there with the right key, compared by
+ * bytes; the business table that you name is in the same database; neither is unlogged or foreign; and a row can be
+ * inserted, read and rolled back. Leaves nothing behind. Throws one `BranchError` with `BARRIER_MISCONFIGURED` that
+ * names every fault, and the driver's error if there is no server. Every isolation level that PostgreSQL has will do.
+ *
+ * @example
+ * ```ts
+ * await checkBarrier(pool, { businessTable: 'account' })
+ * ```
+ */
+export async function checkBarrier<Client extends PostgresPoolClient>(
+  pool: PostgresPool<Client>,
+  { table, businessTable }: { readonly table?: string; readonly businessTable?: string } = {},
+): Promise<void> {
+  const client = await pool.connect()
+  try {
+    const name = checkedTable(table)
+    const faults = [
+      ...(await tableFaults(client, name)),
+      ...(businessTable === undefined ? [] : await kindFaults(client, checkedTable(businessTable))),
+    ]
+    if (faults.length === 0) faults.push(...(await probeFaults(client, quoted(name, '"'))))
+    if (faults.length > 0) throw new BranchError('BARRIER_MISCONFIGURED', faults.join('; '))
+    client.release()
+  } catch (error: unknown) {
+    client.release(true)
+    throw error
+  }
+}
+
+async function tableFaults(client: PostgresClient, name: TableName): Promise<string[]> {
+  const faults = await kindFaults(client, name)
+  if (faults.length > 0) return faults
+  const keys = await select(
+    client,
+    `SELECT string_agg(a.attname, ',' ORDER BY k.place), bool_and(c.collname = 'C')::text
+     FROM pg_index i, unnest(i.indkey) WITH ORDINALITY k (number, place), pg_attribute a
+       LEFT JOIN pg_collation c ON c.oid = a.attcollation
+     WHERE i.indrelid = to_regclass($1) AND i.indisunique AND a.attrelid = i.indrelid AND a.attnum = k.number
+     GROUP BY i.indexrelid`,
+    [quoted(name, '"')],
+  )
+  const [key] = keys
+  if (keys.length !== 1 || key?.[0] !== KEY) {
+    faults.push(`the one unique key of ${name.table} must be the primary key (${KEY})`)
+  } else if (key[1] !== 'true') faults.push(`the key columns of ${name.table} must have the collation "C"`)
+  return faults
+}
+
+async function kindFaults(client: PostgresClient, name: TableName): Promise<string[]> {
+  const [row] = await select(
+    client,
+    'SELECT relkind::text, relpersistence::text FROM pg_class WHERE oid = to_regclass($1)',
+    [quoted(name, '"')],
+  )
+  if (row === undefined)
+    return [`there is no table ${name.table} here (for the barrier's: run migrateBarrier)`]
+  const [kind, persistence] = row
+  if (kind === 'f') return [`${name.table} is foreign: it is not in this database`]
+  return persistence === 'p' ? [] : [`${name.table} is unlogged or temporary: a crash would empty it`]
+}
+
+/** The barrier's own statements, with a gid that no transaction has, in a transaction that is rolled back. */
+async function probeFaults(client: PostgresClient, name: string): Promise<string[]> {
+  const key = barrierKey({ gid: `self-check ${crypto.randomUUID()}`, branchId: '01', op: 'action' })
+  const rows = postgresRows(client, name)
+  try {
+    await execute(client, 'BEGIN')
+    await rows.insert(key, [{ op: 'action', reason: 'action' }], Date.now())
+    await rows.keepAnswer(key, 'action', '')
+    const standing = await rows.standing(key)
+    await execute(client, 'ROLLBACK')
+    const left = await rows.standing(key)
+    if (standing.length === 1 && left.length === 0) return []
+    return ['a row that was inserted and rolled back is not gone']
+  } catch (error: unknown) {
+    return [`the barrier's statements fail: ${error instanceof Error ? error.message : String(error)}`]
+  }
+}

@@ -1,0 +1,125 @@
+import { BranchError } from '../../branch/branch-errors.ts'
+import { causesOf } from '../repeat-contended.ts'
+
+/**
+ * What `pg` answers to a statement, as far as it is read.
+ *
+ * @example
+ * ```ts
+ * const result: PostgresResult = await client.query('SELECT 1')
+ * ```
+ */
+export interface PostgresResult {
+  readonly command: string
+  readonly rowCount: number | null
+  readonly rows: readonly unknown[]
+}
+
+/**
+ * One statement as `pg` takes it.
+ *
+ * @example
+ * ```ts
+ * const statement: PostgresStatement = { text: 'SELECT $1', values: [1] }
+ * ```
+ */
+export interface PostgresStatement {
+  text: string
+  values?: unknown[]
+  rowMode?: 'array'
+}
+
+/**
+ * A client of `pg`, or a pool.
+ *
+ * @example
+ * ```ts
+ * const client: PostgresClient = new Client({ database: 'bank' })
+ * ```
+ */
+export interface PostgresClient {
+  query(statement: PostgresStatement): Promise<PostgresResult>
+}
+
+/**
+ * A client that a pool lent.
+ *
+ * @example
+ * ```ts
+ * const client: PostgresPoolClient = await pool.connect()
+ * client.release()
+ * ```
+ */
+export interface PostgresPoolClient extends PostgresClient {
+  /** With an error or `true` it is closed instead of being lent again. */
+  release(error?: Error | boolean): void
+  on(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'error', listener: (error: Error) => void): unknown
+}
+
+/**
+ * A pool of `pg`.
+ *
+ * @example
+ * ```ts
+ * const pool: PostgresPool<PoolClient> = new Pool({ database: 'bank' })
+ * ```
+ */
+export interface PostgresPool<Client extends PostgresPoolClient> {
+  connect(): Promise<Client>
+  /** Only so that the type of the client is found: `pg` declares both. */
+  connect(
+    callback: (
+      error: Error | undefined,
+      client: Client | undefined,
+      done: (release?: unknown) => void,
+    ) => void,
+  ): void
+}
+
+/** A statement with no rows, or whose rows nobody looks at. */
+export function execute(
+  client: PostgresClient,
+  text: string,
+  values: unknown[] = [],
+): Promise<PostgresResult> {
+  // Without values it goes by the simple protocol, which takes several statements at once.
+  return client.query(values.length === 0 ? { text } : { text, values })
+}
+
+/** Rows as texts, in the order of their columns: every column is cast to text in the statement. */
+export async function select(
+  client: PostgresClient,
+  text: string,
+  values: unknown[],
+): Promise<readonly (readonly (string | null)[])[]> {
+  const { rows } = await client.query({ text, values, rowMode: 'array' })
+  return rows.map((row) => {
+    if (!Array.isArray(row)) throw new TypeError('this is no client of pg: it does not know rowMode')
+    return row.map((value: unknown) => (value === null || value === undefined ? null : String(value)))
+  })
+}
+
+// serialization_failure, deadlock_detected: PostgreSQL's manual, 13.5, says to run the whole transaction again.
+const CONTENDED: ReadonlySet<unknown> = new Set(['40001', '40P01'])
+// read_only_sql_transaction: the server is a standby, and the client must not go back to the pool.
+const READ_ONLY: ReadonlySet<unknown> = new Set(['25006'])
+
+export function isContended(error: unknown): boolean {
+  return hasCode(error, CONTENDED)
+}
+
+export function isReadOnly(error: unknown): boolean {
+  return hasCode(error, READ_ONLY)
+}
+
+function hasCode(error: unknown, codes: ReadonlySet<unknown>): boolean {
+  for (const cause of causesOf(error)) {
+    if ('code' in cause && codes.has(cause.code)) return true
+  }
+  return false
+}
+
+export function transactionLost(detail: string, cause?: unknown): BranchError {
+  return new BranchError('BARRIER_TRANSACTION_LOST', detail, cause)
+}

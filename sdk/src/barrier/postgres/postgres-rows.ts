@@ -1,0 +1,52 @@
+import type { BarrierReason } from '@counterstep/barrier'
+import type { Op } from '@counterstep/protocol'
+import type { StandingRow } from '../decide-call.ts'
+import type { BarrierTable } from '../pass-barrier.ts'
+import { execute, isContended, type PostgresClient, select, transactionLost } from './postgres-client.ts'
+
+/** The rows within the client's open transaction. `table` is quoted already. */
+export function postgresRows(client: PostgresClient, table: string): BarrierTable {
+  return {
+    // One statement for both rows, in their order. It waits for another's uncommitted row, and under REPEATABLE READ
+    // fails with 40001 for a row that its snapshot does not show.
+    insert: async ({ gid, branchId, barrierId }, rows, at) => {
+      const values: unknown[] = [gid, branchId, barrierId, at]
+      const tuples = rows.map(({ op, reason }) => {
+        values.push(op, reason)
+        return `($1, $2, $${values.length - 1}, $3, $${values.length}, $4)`
+      })
+      const inserted = await select(
+        client,
+        `INSERT INTO ${table} (gid, branch_id, op, barrier_id, reason, created_at) VALUES ${tuples.join(', ')}
+         ON CONFLICT (gid, branch_id, op, barrier_id) DO NOTHING RETURNING op`,
+        values,
+      )
+      // The column holds only what is inserted here.
+      return new Set(inserted.map(([op]) => op as Op))
+    },
+    standing: async ({ gid, branchId, barrierId }) => {
+      const rows = await select(
+        client,
+        `SELECT op, reason, answer FROM ${table} WHERE gid = $1 AND branch_id = $2 AND barrier_id = $3`,
+        [gid, branchId, barrierId],
+      )
+      return rows.map(standingRow)
+    },
+    keepAnswer: async ({ gid, branchId, barrierId }, op, answer) => {
+      const lost = 'the effect ended the transaction that it ran in, or went on after an error that did'
+      const text = `UPDATE ${table} SET answer = $1 WHERE gid = $2 AND branch_id = $3 AND op = $4 AND barrier_id = $5`
+      try {
+        const { rowCount } = await execute(client, text, [answer, gid, branchId, op, barrierId])
+        if (rowCount === 1) return
+      } catch (error: unknown) {
+        if (isContended(error)) throw error
+        throw transactionLost(lost, error)
+      }
+      throw transactionLost(lost)
+    },
+  }
+}
+
+function standingRow([op, reason, answer]: readonly (string | null)[]): StandingRow {
+  return { op: op as Op, reason: reason as BarrierReason, answer: answer ?? null }
+}

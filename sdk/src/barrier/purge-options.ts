@@ -1,0 +1,42 @@
+import { checkedRetentionMs } from './retention.ts'
+import { checkedTable, type TableName } from './table-name.ts'
+
+/** In one statement and one commit: short enough to hold nobody up. */
+export const PURGE_CHUNK_ROWS = 500
+const PURGE_ROWS_DEFAULT = 10_000
+
+/**
+ * Which rows go.
+ *
+ * @example
+ * ```ts
+ * const options: PurgeOptions = { retentionMs: 90 * 24 * 3_600_000, limit: 50_000 }
+ * ```
+ */
+export interface PurgeOptions {
+  readonly table?: string
+  /** In milliseconds: the barrier's own, or longer. Default 60 days, at least one day. */
+  readonly retentionMs?: number
+  /** Rows at most, in this call. Default 10,000. */
+  readonly limit?: number
+  /** Epoch milliseconds. Default `Date.now`. */
+  readonly now?: () => number
+}
+
+export interface PurgePlan {
+  readonly table: TableName
+  /** Rows made before this instant go. */
+  readonly before: number
+  readonly limit: number
+}
+
+export function purgeBefore({
+  table,
+  retentionMs,
+  limit = PURGE_ROWS_DEFAULT,
+  now = Date.now,
+}: PurgeOptions): PurgePlan {
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    throw new TypeError('limit must be a whole number of at least 1')
+  return { table: checkedTable(table), before: now() - checkedRetentionMs(retentionMs), limit }
+}

@@ -1,0 +1,7 @@
+// biome-ignore-all lint/performance/noBarrelFile: An entry of package.json.
+export type { Barrier, BarrierOutcome } from './barrier.ts'
+export type { RedisBarrierOptions } from './redis/redis-barrier.ts'
+export { redisBarrier } from './redis/redis-barrier.ts'
+export { checkBarrier } from './redis/redis-check.ts'
+export type { RedisConnection } from './redis/redis-connection.ts'
+export type { RedisAddition, RedisEffect, RedisEffects } from './redis/redis-effect.ts'

@@ -1,0 +1,150 @@
+import { barrierKey } from '../../branch/barrier-key.ts'
+import type { BarrierCall } from '../../branch/branch.ts'
+import { BranchError, BranchFailure, BranchOngoing } from '../../branch/branch-errors.ts'
+import type { Barrier, BarrierOptions, BarrierOutcome } from '../barrier.ts'
+import { outcomeOf } from '../decide-call.ts'
+import { assertNotExpired, checkedRetentionMs } from '../retention.ts'
+import { STORED_ANSWER_BYTES_MAX } from '../stored-answer.ts'
+import { hashSlot } from './hash-slot.ts'
+import { isScriptError, isScriptMissing, type RedisConnection } from './redis-connection.ts'
+import { REDIS_EFFECTS, type RedisEffect, type RedisEffects } from './redis-effect.ts'
+import { type RedisScript, redisScripts, ruleOf } from './redis-script.ts'
+
+/**
+ * What the Redis barrier takes. Instead of a table it has keys, and the retention is their time to live.
+ *
+ * @example
+ * ```ts
+ * const options: RedisBarrierOptions = { hashTag: (call) => accountOf(call.payload) }
+ * ```
+ */
+export interface RedisBarrierOptions extends Omit<BarrierOptions, 'table'> {
+  /** Of the barrier's keys. Default `counterstep:barrier`. No braces. */
+  readonly prefix?: string
+  /**
+   * Needed in a cluster: what stands between braces in the keys of the effect, so that the barrier's key is in their
+   * slot. It must be the same for an action and its compensation, or the barrier cannot see the one from the other;
+   * they get the same payload. All keys of an effect are checked against it.
+   */
+  readonly hashTag?: (call: BarrierCall) => string
+}
+
+/**
+ * A barrier for effects in Redis, over ioredis: the rows and the effect are one script, so Redis runs both or neither,
+ * save for a script that breaks off between its own writes (see {@link RedisEffect}). Rows live as long as the
+ * retention, counted from the last write of the branch.
+ *
+ * The handler returns its effect instead of doing it; it is asked before the barrier decides, also for a duplicate. What
+ * it throws counts only if the effect was to run. An answer over 16 KiB is dropped, since its effect cannot be undone.
+ *
+ * Safe with any setting of ioredis: a script that is sent twice is a duplicate.
+ *
+ * @example
+ * ```ts
+ * import { Redis } from 'ioredis'
+ * import { branchHandler } from '@counterstep/sdk/fastify'
+ * import { redisBarrier } from '@counterstep/sdk/barrier/redis'
+ *
+ * const barrier = redisBarrier(new Redis('redis://127.0.0.1:6379'))
+ * app.post('/debit', branchHandler(barrier, (tx, branch: Branch<{ id: string; cents: number }>) =>
+ *   tx.add({ key: `account:${branch.payload.id}`, delta: -branch.payload.cents, minimum: 0 }),
+ * ))
+ * ```
+ */
+export function redisBarrier(
+  redis: RedisConnection,
+  { prefix = 'counterstep:barrier', hashTag, retentionMs, now = Date.now }: RedisBarrierOptions = {},
+): Barrier<RedisEffects, RedisEffect> {
+  if (/[{}]/.test(prefix))
+    throw new TypeError('prefix must have no braces: hashTag says what is between them')
+  if (redis.isCluster === true && hashTag === undefined) {
+    throw new TypeError('in a cluster the Redis barrier needs hashTag, to be in the slot of its effects')
+  }
+  const keptMs = checkedRetentionMs(retentionMs)
+  const scriptOf = redisScripts()
+  return {
+    run: async (call, plan) => {
+      assertNotExpired(call, keptMs, now())
+      const { gid, branchId, barrierId } = barrierKey(call)
+      const tag = hashTag === undefined ? undefined : checkedTag(hashTag(call))
+      // Lengths, because ids may have colons: no two of them make one key.
+      const id = `${gid.length}:${gid}:${branchId.length}:${branchId}:${barrierId}`
+      const key = tag === undefined ? `${prefix}:${id}` : `${prefix}:{${tag}}:${id}`
+      const planned = await plannedEffect(plan)
+      if (tag !== undefined && 'effect' in planned) assertOneSlot(key, planned.effect.keys)
+      const { ops, decisions } = ruleOf(call.op)
+      const { script, keys, args } = 'effect' in planned ? planned.effect : NOTHING
+      const mode = 'effect' in planned ? 'run' : 'decide'
+      const rule = [...ops, keptMs, mode, STORED_ANSWER_BYTES_MAX, ...decisions]
+      const reply = await evaluate(redis, scriptOf(script), [key, ...keys], [...rule, ...(args ?? [])])
+      const outcome = outcomeOfReply(reply)
+      if (outcome.decision === 'run' && 'error' in planned) throw planned.error
+      return outcome
+    },
+  }
+}
+
+const NOTHING: RedisEffect = { script: '', keys: [] }
+
+type Planned = { readonly effect: RedisEffect } | { readonly error: unknown }
+
+/** A payload that is refused must neither fail a duplicate nor keep a null compensation from being recorded. */
+async function plannedEffect(
+  plan: (tx: RedisEffects) => RedisEffect | Promise<RedisEffect>,
+): Promise<Planned> {
+  try {
+    const effect = await plan(REDIS_EFFECTS)
+    if (typeof effect?.script === 'string' && Array.isArray(effect.keys)) return { effect }
+    return {
+      error: new TypeError('a handler behind the Redis barrier must return tx.script(…) or tx.add(…)'),
+    }
+  } catch (error: unknown) {
+    return { error }
+  }
+}
+
+function checkedTag(tag: string): string {
+  if (typeof tag === 'string' && tag !== '' && !/[{}]/.test(tag)) return tag
+  throw new BranchError('BARRIER_KEYS_APART', 'hashTag must return a text without braces that is not empty')
+}
+
+function assertOneSlot(barrier: string, keys: readonly string[]): void {
+  const slot = hashSlot(barrier)
+  const apart = keys.filter((key) => hashSlot(key) !== slot)
+  if (apart.length === 0) return
+  throw new BranchError('BARRIER_KEYS_APART', `${apart.join(', ')} is not in the slot of ${barrier}`)
+}
+
+async function evaluate(
+  redis: RedisConnection,
+  { text, sha }: RedisScript,
+  keys: readonly string[],
+  args: readonly (string | number)[],
+): Promise<unknown> {
+  try {
+    return await redis.evalsha(sha, keys.length, ...keys, ...args).catch((error: unknown) => {
+      if (isScriptMissing(error)) return redis.eval(text, keys.length, ...keys, ...args)
+      throw error
+    })
+  } catch (error: unknown) {
+    if (!isScriptError(error)) throw error
+    throw new BranchError('BARRIER_EFFECT_BROKEN', 'the effect broke off inside its script', error)
+  }
+}
+
+function outcomeOfReply(reply: unknown): BarrierOutcome {
+  const [word, first, second] = Array.isArray(reply) ? reply.map(String) : []
+  switch (word) {
+    case 'failure':
+      throw new BranchFailure(second ?? '', first === undefined ? {} : { code: first })
+    case 'ongoing':
+      throw new BranchOngoing(first === undefined || first === '' ? {} : { retryAfterMs: Number(first) })
+    case 'run':
+    case 'duplicate':
+    case 'null-compensation':
+    case 'already-compensated':
+      return outcomeOf(word, first ?? '')
+    default:
+      throw new TypeError('this is no ioredis: a script was answered with no list')
+  }
+}

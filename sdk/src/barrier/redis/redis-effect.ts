@@ -1,0 +1,84 @@
+/**
+ * What a call does in Redis: Lua that runs in one script with the barrier's rows. A handler behind the Redis barrier
+ * returns one; make it with `tx.script` or `tx.add`.
+ *
+ * The script has `KEYS` and `ARGV` to itself, and ends in `return success(answer)`, `return failure(code, message)`,
+ * `return ongoing(retryAfterMs)`, or nothing for an empty answer. Redis rolls nothing back: look first, write last.
+ * After `failure` and `ongoing` no row is kept, but what the script has written stays; and an error after a write
+ * leaves that write behind without a row, so that a repeat does it again.
+ *
+ * @example
+ * ```ts
+ * const reserve: RedisEffect = {
+ *   script: `if redis.call('SISMEMBER', KEYS[1], ARGV[1]) == 1 then return failure('TAKEN', 'the seat is taken') end
+ *            redis.call('SADD', KEYS[1], ARGV[1])`,
+ *   keys: ['flight:{LX38}:seats'],
+ *   args: ['12A'],
+ * }
+ * ```
+ */
+export interface RedisEffect {
+  /** A constant text; what varies goes into `args`. */
+  readonly script: string
+  /** Every key that the script touches; in a cluster, all in the slot of the barrier's `hashTag`. */
+  readonly keys: readonly string[]
+  readonly args?: readonly (string | number)[]
+}
+
+/**
+ * What `tx.add` adds, and to what.
+ *
+ * @example
+ * ```ts
+ * const debit: RedisAddition = { key: 'account:alice', delta: -1250, minimum: 0 }
+ * ```
+ */
+export interface RedisAddition {
+  /** A key that holds a whole number. */
+  readonly key: string
+  /** A whole number. */
+  readonly delta: number
+  /**
+   * What must remain after it: below that, and for a missing key, it is a failure `INSUFFICIENT`. Without it the delta
+   * is added whatever is there, as a compensation must be: one that is refused is asked again for ever.
+   */
+  readonly minimum?: number
+}
+
+/**
+ * What a handler behind the Redis barrier makes its effect with.
+ *
+ * @example
+ * ```ts
+ * const handler = (tx: RedisEffects, branch: Branch<{ id: string; cents: number }>) =>
+ *   tx.add({ key: `account:${branch.payload.id}`, delta: -branch.payload.cents, minimum: 0 })
+ * ```
+ */
+export interface RedisEffects {
+  script(script: string, keys: readonly string[], args?: readonly (string | number)[]): RedisEffect
+  /** A conditional INCRBY; answers the new value as `{ "value": 41 }`. Throws a TypeError for what is no whole number. */
+  add(addition: RedisAddition): RedisEffect
+}
+
+// Lua computes in doubles, so beyond 2^53 a comparison would lie. Everything is looked at before the one write.
+const ADD = `local text = redis.call('GET', KEYS[1])
+local value = tonumber(text or '0')
+local delta = tonumber(ARGV[1])
+if ARGV[2] ~= '' and (not text or value + delta < tonumber(ARGV[2])) then
+  return failure('INSUFFICIENT', 'the value would fall below its minimum')
+end
+if not value or math.abs(value) > 9007199254740991 or math.abs(value + delta) > 9007199254740991 then
+  error('the value is no number between -2^53 and 2^53')
+end
+local after = redis.call('INCRBY', KEYS[1], ARGV[1])
+return success({ value = after })`
+
+export const REDIS_EFFECTS: RedisEffects = {
+  script: (script, keys, args = []) => ({ script, keys, args }),
+  add: ({ key, delta, minimum }) => {
+    if (!Number.isSafeInteger(delta) || (minimum !== undefined && !Number.isSafeInteger(minimum))) {
+      throw new TypeError('delta and minimum must be whole numbers between -2^53 and 2^53')
+    }
+    return { script: ADD, keys: [key], args: [delta, minimum ?? ''] }
+  },
+}

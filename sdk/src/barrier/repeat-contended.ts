@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BranchError } from '../branch/branch-errors.ts'
+
+const REPEATS_MAX = 20
+/** Half of what an orchestrator gives a call by default: it learns of the contention before it gives up waiting. */
+const REPEAT_FOR_MS = 5_000
+const PAUSE_MS_FIRST = 4
+const PAUSE_MS_MAX = 250
+
+/**
+ * Runs a whole database transaction again while it is the victim of contention. Full jitter, so that two victims do
+ * not meet again; bounded in number and time, because a lock wait may itself take 50 s.
+ */
+export async function repeatContended<T>(
+  transaction: () => Promise<T>,
+  isContended: (error: unknown) => boolean,
+): Promise<T> {
+  const startedAt = performance.now()
+  for (let repeats = 0; ; repeats++) {
+    try {
+      return await transaction()
+    } catch (error: unknown) {
+      if (!isContended(error)) throw error
+      if (repeats === REPEATS_MAX || performance.now() - startedAt > REPEAT_FOR_MS) {
+        throw new BranchError('BARRIER_CONTENDED', `contended ${repeats + 1} times`, error)
+      }
+    }
+    await sleep(Math.random() * Math.min(PAUSE_MS_FIRST * 2 ** repeats, PAUSE_MS_MAX))
+  }
+}
+
+const CAUSES_MAX = 5
+
+/** The error and what caused it: a query builder wraps the driver's error, and its code says what to do. */
+export function* causesOf(error: unknown): Generator<object> {
+  let cause = error
+  for (let depth = 0; depth < CAUSES_MAX && typeof cause === 'object' && cause !== null; depth++) {
+    yield cause
+    cause = 'cause' in cause ? cause.cause : undefined
+  }
+}

@@ -1,0 +1,26 @@
+import type { BarrierCall } from '../branch/branch.ts'
+import { BranchError } from '../branch/branch-errors.ts'
+
+const RETENTION_MS_DEFAULT = 60 * 24 * 3_600_000
+const RETENTION_MS_MIN = 24 * 3_600_000
+/** Covers the clocks of orchestrator, service and purge being apart, and the time that the call itself takes. */
+const RETENTION_MARGIN_MS = 3_600_000
+
+/** Bad configuration throws at construction. */
+export function checkedRetentionMs(retentionMs: number = RETENTION_MS_DEFAULT): number {
+  if (Number.isSafeInteger(retentionMs) && retentionMs >= RETENTION_MS_MIN) return retentionMs
+  throw new TypeError(`retentionMs must be a whole number of at least ${RETENTION_MS_MIN} (one day)`)
+}
+
+/**
+ * Whether its row could still be there. If it could not, an action would run a second time, and a compensation would
+ * take an action that did run for one that never did: so neither is run, and neither is answered.
+ */
+export function assertNotExpired({ gid, acceptedAt }: BarrierCall, retentionMs: number, now: number): void {
+  if (acceptedAt === undefined || now - acceptedAt <= retentionMs - RETENTION_MARGIN_MS) return
+  const days = Math.floor((now - acceptedAt) / (24 * 3_600_000))
+  throw new BranchError(
+    'BARRIER_EXPIRED',
+    `${gid} was accepted ${days} days ago; its barrier rows may be gone`,
+  )
+}

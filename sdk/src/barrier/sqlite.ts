@@ -1,0 +1,9 @@
+// biome-ignore-all lint/performance/noBarrelFile: An entry of package.json.
+
+export type { Barrier, BarrierOptions, BarrierOutcome } from './barrier.ts'
+export type { BarrierMigration } from './migration.ts'
+export type { PurgeOptions } from './purge-options.ts'
+export type { SqliteBarrier } from './sqlite/sqlite-barrier.ts'
+export { sqliteBarrier } from './sqlite/sqlite-barrier.ts'
+export type { SqliteDatabase, SqliteStatement } from './sqlite/sqlite-database.ts'
+export { checkBarrier, migrateBarrier, purgeBarrier, sqliteBarrierMigrations } from './sqlite/sqlite-table.ts'

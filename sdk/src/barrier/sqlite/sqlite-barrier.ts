@@ -1,0 +1,125 @@
+import { barrierRows } from '@counterstep/barrier'
+import { barrierKey } from '../../branch/barrier-key.ts'
+import type { BarrierCall } from '../../branch/branch.ts'
+import { BranchError } from '../../branch/branch-errors.ts'
+import type { Barrier, BarrierOptions, BarrierOutcome } from '../barrier.ts'
+import { decideCall, heldBack, outcomeOf } from '../decide-call.ts'
+import { repeatContended } from '../repeat-contended.ts'
+import { assertNotExpired, checkedRetentionMs } from '../retention.ts'
+import { answerText } from '../stored-answer.ts'
+import { checkedTable, quoted } from '../table-name.ts'
+import { isBusy, isInTransaction, type SqliteDatabase } from './sqlite-database.ts'
+import { type SqliteRows, sqliteRows } from './sqlite-rows.ts'
+
+/**
+ * A barrier of one SQLite connection. Its effects are synchronous.
+ *
+ * @example
+ * ```ts
+ * const barrier: SqliteBarrier<Database> = sqliteBarrier(database)
+ * ```
+ */
+export interface SqliteBarrier<Database extends SqliteDatabase> extends Barrier<Database> {
+  /** Like `run`, at once: for use inside a synchronous transaction function of your own. Throws what `run` rejects with. */
+  runSync(call: BarrierCall, effect: (database: Database) => unknown): BarrierOutcome
+}
+
+/**
+ * A barrier over a connection of better-sqlite3 or node:sqlite, whose effects are in the same database.
+ *
+ * The effect runs between BEGIN IMMEDIATE and COMMIT on the connection that everybody shares, so it has to be
+ * synchronous: while it waited, other code would write into its transaction. A promise is refused with
+ * `BARRIER_EFFECT_ASYNC` and rolled back (what the promise goes on to do is not); an `async` handler is refused when
+ * the `branchHandler` is made. Inside a transaction that is open already, everything is a savepoint of it, and the
+ * caller commits. SQLITE_BUSY is tried again for 5 s.
+ *
+ * @example
+ * ```ts
+ * import Database from 'better-sqlite3'
+ * import { migrateBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
+ *
+ * const database = new Database('bank.db')
+ * migrateBarrier(database)
+ * const barrier = sqliteBarrier(database)
+ * await barrier.run({ gid: 'transfer-1', branchId: '01', op: 'action' }, (tx) => {
+ *   tx.prepare('UPDATE account SET cents = cents - 100 WHERE id = ?').run('alice')
+ * })
+ * ```
+ */
+export function sqliteBarrier<Database extends SqliteDatabase>(
+  database: Database,
+  { table, retentionMs, now = Date.now }: BarrierOptions = {},
+): SqliteBarrier<Database> {
+  isInTransaction(database)
+  const rows = sqliteRows(database, quoted(checkedTable(table), '"'))
+  const keptMs = checkedRetentionMs(retentionMs)
+
+  const runSync: SqliteBarrier<Database>['runSync'] = (call, effect) => {
+    const at = now()
+    assertNotExpired(call, keptMs, at)
+    const key = barrierKey(call)
+    return inTransaction(database, () => pass(rows, { key, op: call.op, at }, () => effect(database)))
+  }
+  return {
+    runSync,
+    // In somebody's transaction the lock is held already, and repeating would not get it.
+    run: (call, effect) => repeatContended(async () => runSync(call, effect), isBusy),
+    assertHandler: (handler) => {
+      if (handler.constructor.name === 'AsyncFunction') {
+        throw new TypeError(
+          'a handler behind the SQLite barrier must be synchronous: it shares its connection',
+        )
+      }
+    },
+  }
+}
+
+interface Passing {
+  readonly key: ReturnType<typeof barrierKey>
+  readonly op: BarrierCall['op']
+  readonly at: number
+}
+
+function pass(rows: SqliteRows, { key, op, at }: Passing, effect: () => unknown): BarrierOutcome {
+  const inserted = rows.insert(key, barrierRows(op), at)
+  const standing = inserted.has(op) ? [] : rows.standing(key)
+  const decision = decideCall(op, inserted, standing)
+  const held = heldBack(op, decision, standing)
+  if (held !== undefined) return held
+  const answer = answerText(synchronous(effect()))
+  if (!rows.keepAnswer(key, op, answer)) throw transactionLost()
+  return outcomeOf(decision, answer)
+}
+
+function synchronous(result: unknown): unknown {
+  if (!(result instanceof Promise)) return result
+  // It is refused whatever comes of it; unheard, its rejection would end the process.
+  result.catch((error: unknown) => error)
+  throw new BranchError(
+    'BARRIER_EFFECT_ASYNC',
+    'the effect returned a promise: behind the SQLite barrier it must be synchronous',
+  )
+}
+
+/** The write lock is taken at the start: two calls of one branch come one after the other, in whatever process. */
+function inTransaction(database: SqliteDatabase, body: () => BarrierOutcome): BarrierOutcome {
+  const outer = isInTransaction(database)
+  database.exec(outer ? 'SAVEPOINT counterstep_barrier' : 'BEGIN IMMEDIATE')
+  try {
+    const outcome = body()
+    if (!isInTransaction(database)) throw transactionLost()
+    database.exec(outer ? 'RELEASE counterstep_barrier' : 'COMMIT')
+    return outcome
+  } catch (error: unknown) {
+    // A full disk or an I/O error has rolled it back already.
+    if (isInTransaction(database)) {
+      database.exec(outer ? 'ROLLBACK TO counterstep_barrier; RELEASE counterstep_barrier' : 'ROLLBACK')
+    }
+    throw error
+  }
+}
+
+function transactionLost(): BranchError {
+  const message = 'the effect ended the transaction that it ran in, or went on after an error that did'
+  return new BranchError('BARRIER_TRANSACTION_LOST', message)
+}

@@ -1,0 +1,53 @@
+import type { BarrierRow } from '@counterstep/barrier'
+import type { Op } from '@counterstep/protocol'
+import type { BarrierKey } from '../../branch/barrier-key.ts'
+import type { StandingRow } from '../decide-call.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
+
+/** The rows of one table, synchronous as SQLite is. */
+export interface SqliteRows {
+  insert(key: BarrierKey, rows: readonly BarrierRow[], at: number): ReadonlySet<Op>
+  standing(key: BarrierKey): readonly StandingRow[]
+  /** False if the row is gone. */
+  keepAnswer(key: BarrierKey, op: Op, answer: string): boolean
+}
+
+/** Statements are prepared at the first call, so that a barrier can be made before its table is. */
+export function sqliteRows(database: SqliteDatabase, table: string): SqliteRows {
+  let prepared: ReturnType<typeof statements> | undefined
+  const ready = (): ReturnType<typeof statements> => {
+    prepared ??= statements(database, table)
+    return prepared
+  }
+  return {
+    insert: ({ gid, branchId, barrierId }, rows, at) =>
+      new Set(
+        rows
+          .filter(
+            (row) =>
+              Number(ready().insert.run(gid, branchId, row.op, barrierId, row.reason, at).changes) === 1,
+          )
+          .map((row) => row.op),
+      ),
+    // The columns are named in the statement, and only this table's own words are in them.
+    standing: ({ gid, branchId, barrierId }) =>
+      ready().standing.all(gid, branchId, barrierId) as readonly StandingRow[],
+    keepAnswer: ({ gid, branchId, barrierId }, op, answer) =>
+      Number(ready().keep.run(answer, gid, branchId, op, barrierId).changes) === 1,
+  }
+}
+
+function statements(database: SqliteDatabase, table: string) {
+  return {
+    insert: database.prepare(
+      `INSERT INTO ${table} (gid, branch_id, op, barrier_id, reason, created_at) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (gid, branch_id, op, barrier_id) DO NOTHING`,
+    ),
+    standing: database.prepare(
+      `SELECT op, reason, answer FROM ${table} WHERE gid = ? AND branch_id = ? AND barrier_id = ?`,
+    ),
+    keep: database.prepare(
+      `UPDATE ${table} SET answer = ? WHERE gid = ? AND branch_id = ? AND op = ? AND barrier_id = ?`,
+    ),
+  }
+}

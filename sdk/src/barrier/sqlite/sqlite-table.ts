@@ -1,0 +1,129 @@
+import { BranchError } from '../../branch/branch-errors.ts'
+import type { BarrierOptions } from '../barrier.ts'
+import type { BarrierMigration } from '../migration.ts'
+import type { PurgeOptions } from '../purge-options.ts'
+import { PURGE_CHUNK_ROWS, purgeBefore } from '../purge-options.ts'
+import { checkedTable, quoted } from '../table-name.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
+import { isInTransaction } from './sqlite-database.ts'
+
+/**
+ * The table's migrations as SQL text, for a migration tool of your own.
+ *
+ * @example
+ * ```ts
+ * for (const { sql } of sqliteBarrierMigrations()) database.exec(sql)
+ * ```
+ */
+export function sqliteBarrierMigrations(table?: string): readonly BarrierMigration[] {
+  const name = checkedTable(table)
+  const index = quoted({ ...name, table: `${name.table}_created_at` }, '"')
+  return [
+    {
+      version: 1,
+      // SQLite compares TEXT by its bytes unless a column says otherwise.
+      sql: `CREATE TABLE IF NOT EXISTS ${quoted(name, '"')} (
+  gid TEXT NOT NULL COLLATE BINARY,
+  branch_id TEXT NOT NULL COLLATE BINARY,
+  op TEXT NOT NULL COLLATE BINARY,
+  barrier_id TEXT NOT NULL COLLATE BINARY,
+  reason TEXT NOT NULL,
+  answer TEXT,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (gid, branch_id, op, barrier_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS ${index} ON "${name.table}" (created_at)`,
+    },
+  ]
+}
+
+/**
+ * Makes the table, or brings it up to date. May be run at each start, by several processes at once.
+ *
+ * @example
+ * ```ts
+ * migrateBarrier(database)
+ * ```
+ */
+export function migrateBarrier(
+  database: SqliteDatabase,
+  { table }: Pick<BarrierOptions, 'table'> = {},
+): void {
+  if (isInTransaction(database)) throw new TypeError('migrateBarrier needs a transaction of its own')
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    for (const { sql } of sqliteBarrierMigrations(table)) database.exec(sql)
+    database.exec('COMMIT')
+  } catch (error: unknown) {
+    if (isInTransaction(database)) database.exec('ROLLBACK')
+    throw error
+  }
+}
+
+/**
+ * Deletes rows that are older than the retention, in chunks, and returns how many: if it is `limit`, call again.
+ * Use the retention of the barrier, or a longer one.
+ *
+ * @example
+ * ```ts
+ * setInterval(() => purgeBarrier(database), 3_600_000)
+ * ```
+ */
+export function purgeBarrier(database: SqliteDatabase, options: PurgeOptions = {}): number {
+  const { table, before, limit } = purgeBefore(options)
+  const name = quoted(table, '"')
+  const key = 'gid, branch_id, op, barrier_id'
+  const statement = database.prepare(
+    `DELETE FROM ${name} WHERE (${key}) IN
+       (SELECT ${key} FROM ${name} WHERE created_at < ? ORDER BY created_at LIMIT ?)`,
+  )
+  let deleted = 0
+  while (deleted < limit) {
+    const chunk = Math.min(PURGE_CHUNK_ROWS, limit - deleted)
+    const changes = Number(statement.run(before, chunk).changes)
+    deleted += changes
+    if (changes < chunk) break
+  }
+  return deleted
+}
+
+const COLUMNS = 'gid,branch_id,op,barrier_id'
+
+/**
+ * Looks at start-up whether the barrier can keep what it promises: the table is there with its key, and so is the
+ * business table that you name, on the same connection. Throws one `BranchError` with `BARRIER_MISCONFIGURED` that
+ * names every fault.
+ *
+ * @example
+ * ```ts
+ * checkBarrier(database, { businessTable: 'account' })
+ * ```
+ */
+export function checkBarrier(
+  database: SqliteDatabase,
+  { table, businessTable }: { readonly table?: string; readonly businessTable?: string } = {},
+): void {
+  const name = checkedTable(table)
+  const key = keyOf(database, name.table)
+  const faults: string[] = []
+  if (key === undefined) faults.push(`there is no table ${name.table}: run migrateBarrier`)
+  else if (key !== COLUMNS) faults.push(`the primary key of ${name.table} is (${key}), not (${COLUMNS})`)
+  if (businessTable !== undefined && keyOf(database, checkedTable(businessTable).table) === undefined) {
+    faults.push(`there is no table ${businessTable} on the barrier's connection`)
+  }
+  if (faults.length > 0) throw new BranchError('BARRIER_MISCONFIGURED', faults.join('; '))
+}
+
+/** The columns of the primary key in their order, or undefined if there is no such table. */
+function keyOf(database: SqliteDatabase, table: string): string | undefined {
+  const columns = database.prepare('SELECT name, pk FROM pragma_table_info(?)').all(table) as readonly {
+    readonly name: string
+    readonly pk: number
+  }[]
+  if (columns.length === 0) return undefined
+  const key = columns.filter((column) => column.pk > 0)
+  return key
+    .sort((one, other) => one.pk - other.pk)
+    .map((column) => column.name)
+    .join(',')
+}

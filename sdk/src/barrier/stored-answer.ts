@@ -1,0 +1,36 @@
+import { BranchError } from '../branch/branch-errors.ts'
+
+/**
+ * How many bytes of JSON an answer may have: it is stored beside the effect, and the orchestrator keeps 1 KiB of it.
+ *
+ * @example
+ * ```ts
+ * const body = JSON.stringify(receipt)
+ * if (Buffer.byteLength(body) > STORED_ANSWER_BYTES_MAX) return { receiptId: receipt.id }
+ * ```
+ */
+export const STORED_ANSWER_BYTES_MAX = 16 * 1024
+
+/** What stands for an answer without a body. NULL stands for none at all: the row of an original that is blocked. */
+export const EMPTY_ANSWER = ''
+
+/** Thrown inside the database transaction, so that the effect is rolled back with the answer that cannot be kept. */
+export function answerText(value: unknown): string {
+  if (value === undefined) return EMPTY_ANSWER
+  const json = jsonOf(value)
+  const bytes = Buffer.byteLength(json)
+  if (bytes <= STORED_ANSWER_BYTES_MAX) return json
+  const message = `the answer has ${bytes} bytes, more than ${STORED_ANSWER_BYTES_MAX}`
+  throw new BranchError('BRANCH_ANSWER_TOO_LARGE', message)
+}
+
+function jsonOf(value: unknown): string {
+  let json: string | undefined
+  try {
+    json = JSON.stringify(value)
+  } catch (error: unknown) {
+    throw new BranchError('BRANCH_ANSWER_INVALID', 'the answer is no JSON value', error)
+  }
+  if (json !== undefined) return json
+  throw new BranchError('BRANCH_ANSWER_INVALID', `the answer is a ${typeof value}, no JSON value`)
+}

@@ -1,0 +1,45 @@
+import { ALREADY_COMPENSATED } from '@counterstep/barrier'
+import type { JsonValue } from '@counterstep/protocol'
+import type { BarrierCall } from '../branch/branch.ts'
+import { BranchFailure } from '../branch/branch-errors.ts'
+import type { Barrier, BarrierOutcome } from './barrier.ts'
+
+/**
+ * Runs `effect` behind a barrier, for calls that come by a queue, by gRPC or from a framework without an entry here.
+ *
+ * Resolves with what `effect` returned the first time, as it came out of JSON: also for a duplicate. A null
+ * compensation resolves with undefined. Throws a {@link BranchFailure} with the code `ALREADY_COMPENSATED` for an
+ * original that came after its undo, whatever `effect` threw, and the barrier's own `BranchError`: answer the first
+ * as a failure, a `BranchOngoing` as not yet, and everything else so that it is tried again.
+ *
+ * @example
+ * ```ts
+ * const call = { gid: message.gid, branchId: '01', op: 'action' } as const
+ * const receipt = await withBarrier(barrier, call, async (tx) => book(tx, message.order))
+ * ```
+ */
+export async function withBarrier<Tx, Effect, Answer extends Effect>(
+  barrier: Barrier<Tx, Effect>,
+  call: BarrierCall,
+  effect: (tx: Tx) => Answer | Promise<Answer>,
+): Promise<FirstAnswer<Effect, Answer> | undefined> {
+  const outcome = await barrier.run(call, effect)
+  assertNotCompensated(outcome)
+  return outcome.answer === undefined ? undefined : JSON.parse(outcome.answer)
+}
+
+/**
+ * What `withBarrier` resolves with: what the effect returned, but for Redis, whose effect returns a script.
+ *
+ * @example
+ * ```ts
+ * const receipt: FirstAnswer<unknown, { id: string }> = { id: 'r-1' }
+ * ```
+ */
+export type FirstAnswer<Effect, Answer> = unknown extends Effect ? Answer : JsonValue
+
+/** The one decision that the caller must not take for a success. */
+export function assertNotCompensated({ decision }: BarrierOutcome): void {
+  if (decision !== 'already-compensated') return
+  throw new BranchFailure('this call came after its compensation', { code: ALREADY_COMPENSATED })
+}

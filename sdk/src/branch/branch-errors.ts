@@ -1,0 +1,183 @@
+import type { ErrorMeaning, JsonValue } from '@counterstep/protocol'
+
+/**
+ * Every code that a branch of this SDK answers on its own account, with its meaning and the HTTP status that carries
+ * it. A status is 200, 409 or 425 only where the orchestrator may act on it; every other one is unknown to ours and to
+ * DTM's alike, and is asked again.
+ *
+ * No code contains a word that DTM looks for in the text of an answer.
+ *
+ * @example
+ * ```ts
+ * const alerting = Object.entries(BRANCH_CODES).filter(([, { meaning }]) => meaning === 'bug')
+ * ```
+ */
+export const BRANCH_CODES = {
+  /** A business failure that named no code of its own. */
+  BRANCH_FAILED: { meaning: 'failure', statusCode: 409 },
+  /** The action came after its compensation: the transaction has turned around. */
+  ALREADY_COMPENSATED: { meaning: 'failure', statusCode: 409 },
+  BRANCH_NOT_YET: { meaning: 'ongoing', statusCode: 425 },
+  /** The query or a header is no branch call: a wrong URL, or something that is no orchestrator. */
+  BRANCH_CALL_INVALID: { meaning: 'bug', statusCode: 400 },
+  /** A kind of transaction, or an op of it, that this version does not serve. */
+  BRANCH_KIND_UNSUPPORTED: { meaning: 'bug', statusCode: 400 },
+  /** `parse` refused the payload. */
+  BRANCH_PAYLOAD_INVALID: { meaning: 'bug', statusCode: 422 },
+  /** The handler returned what is no JSON. */
+  BRANCH_ANSWER_INVALID: { meaning: 'bug', statusCode: 500 },
+  /** The answer is longer than STORED_ANSWER_BYTES_MAX. */
+  BRANCH_ANSWER_TOO_LARGE: { meaning: 'bug', statusCode: 500 },
+  /** Anything else that the handler or its database threw. */
+  BRANCH_ERROR: { meaning: 'unavailable', statusCode: 500 },
+  /** The call is older than the barrier's rows: nobody can tell any more what has happened. */
+  BARRIER_EXPIRED: { meaning: 'unavailable', statusCode: 500 },
+  /** Deadlocks or lock waits, again and again. */
+  BARRIER_CONTENDED: { meaning: 'unavailable', statusCode: 500 },
+  /** The connection broke during COMMIT. The next call finds out by the row. */
+  BARRIER_COMMIT_UNKNOWN: { meaning: 'unavailable', statusCode: 500 },
+  /** The database transaction ended under the handler: a swallowed error, a COMMIT, a statement that commits. */
+  BARRIER_TRANSACTION_LOST: { meaning: 'bug', statusCode: 500 },
+  /** A handler of the SQLite barrier returned a promise. */
+  BARRIER_EFFECT_ASYNC: { meaning: 'bug', statusCode: 500 },
+  /** A Redis effect broke off inside its script. */
+  BARRIER_EFFECT_BROKEN: { meaning: 'bug', statusCode: 500 },
+  /** Keys of a Redis effect are not in the barrier's hash slot. */
+  BARRIER_KEYS_APART: { meaning: 'bug', statusCode: 500 },
+  /** At start: the table, its types, its engine or the isolation would not keep what the barrier promises. */
+  BARRIER_MISCONFIGURED: { meaning: 'bug', statusCode: 500 },
+} as const satisfies Record<string, { readonly meaning: ErrorMeaning; readonly statusCode: number }>
+
+/**
+ * A code from {@link BRANCH_CODES}. Codes are stable, texts are not.
+ *
+ * @example
+ * ```ts
+ * const retriedForEver: BranchErrorCode = 'BARRIER_EXPIRED'
+ * ```
+ */
+export type BranchErrorCode = keyof typeof BRANCH_CODES
+
+/**
+ * The business says no, for good: nothing was done, and the transaction turns around. Thrown by a handler; answered
+ * 409. The database transaction rolls back together with the barrier's row, so a duplicate asks the business again.
+ *
+ * Never throw it for a database error or a timeout: those say nothing about the business.
+ *
+ * @example
+ * ```ts
+ * if (account.cents < cents) throw new BranchFailure('not enough money', { code: 'INSUFFICIENT_FUNDS' })
+ * ```
+ */
+export class BranchFailure extends Error {
+  /** What tells it from other errors, also across two copies of this package. */
+  readonly branchResult = 'failure'
+  /** Default `BRANCH_FAILED`. */
+  readonly code: string
+  readonly details?: JsonValue
+
+  constructor(
+    message: string,
+    options: { readonly code?: string; readonly details?: JsonValue; readonly cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause })
+    this.name = 'BranchFailure'
+    this.code = options.code ?? 'BRANCH_FAILED'
+    if (options.details !== undefined) this.details = options.details
+  }
+}
+
+/**
+ * Not yet: ask again later. Thrown by a handler; answered 425. It rolls back like a failure and leaves no row.
+ *
+ * @example
+ * ```ts
+ * if (booking.status === 'pending') throw new BranchOngoing({ retryAfterMs: 5_000 })
+ * ```
+ */
+export class BranchOngoing extends Error {
+  readonly branchResult = 'ongoing'
+  readonly code = 'BRANCH_NOT_YET'
+  /** Sent as Retry-After, rounded up to whole seconds. */
+  readonly retryAfterMs?: number
+
+  constructor(options: { readonly retryAfterMs?: number; readonly message?: string } = {}) {
+    super(options.message ?? 'not yet')
+    const { retryAfterMs } = options
+    if (retryAfterMs !== undefined && !(Number.isFinite(retryAfterMs) && retryAfterMs >= 0)) {
+      throw new TypeError('retryAfterMs must be a finite number of milliseconds, 0 or more')
+    }
+    this.name = 'BranchOngoing'
+    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs
+  }
+}
+
+/**
+ * Anything that keeps a branch from answering for the business: it is never success and never failure, and the
+ * orchestrator asks again. `cause` holds what was thrown.
+ *
+ * @example
+ * ```ts
+ * if (isBranchError(error) && error.code === 'BARRIER_EXPIRED') alert(`replayed too late: ${error.message}`)
+ * ```
+ */
+export class BranchError extends Error {
+  readonly code: BranchErrorCode
+  readonly meaning: ErrorMeaning
+  /** Read by Express's default error handler. */
+  readonly status: number
+  /** Read by Fastify's default error handler. */
+  readonly statusCode: number
+
+  constructor(code: BranchErrorCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? {} : { cause })
+    const { meaning, statusCode } = BRANCH_CODES[code]
+    this.name = 'BranchError'
+    this.code = code
+    this.meaning = meaning
+    this.status = statusCode
+    this.statusCode = statusCode
+  }
+}
+
+/**
+ * Whether an error is a business failure, and nothing else is.
+ *
+ * @example
+ * ```ts
+ * if (isBranchFailure(error)) return Response.json({ code: error.code }, { status: 409 })
+ * ```
+ */
+export function isBranchFailure(error: unknown): error is BranchFailure {
+  return error instanceof Error && 'branchResult' in error && error.branchResult === 'failure'
+}
+
+/**
+ * Whether an error says that the branch is not done yet.
+ *
+ * @example
+ * ```ts
+ * if (isBranchOngoing(error)) return new Response(null, { status: 425 })
+ * ```
+ */
+export function isBranchOngoing(error: unknown): error is BranchOngoing {
+  return error instanceof Error && 'branchResult' in error && error.branchResult === 'ongoing'
+}
+
+/**
+ * Whether an error is one of this SDK's barriers and branches, with a code from {@link BRANCH_CODES}.
+ *
+ * @example
+ * ```ts
+ * if (isBranchError(error)) metrics.count(error.code)
+ * ```
+ */
+export function isBranchError(error: unknown): error is BranchError {
+  return (
+    error instanceof Error &&
+    error.name === 'BranchError' &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    Object.hasOwn(BRANCH_CODES, error.code)
+  )
+}

@@ -1,0 +1,48 @@
+import type { Kind, Op } from '@counterstep/protocol'
+
+/**
+ * What a barrier has to know of a call: its key, and how old it is. A {@link Branch} is one; write it by hand for a
+ * call that did not come over HTTP.
+ *
+ * @example
+ * ```ts
+ * const call: BarrierCall = { gid: message.gid, branchId: '01', op: 'action' }
+ * ```
+ */
+export interface BarrierCall {
+  /** 1 to 128 bytes of UTF-8, no control characters. */
+  readonly gid: string
+  /** 1 to 128 bytes of UTF-8, no control characters. */
+  readonly branchId: string
+  readonly op: Op
+  /** Default `01`. Another one for each further barrier that one branch call passes. 1 to 32 bytes. */
+  readonly barrierId?: string
+  /** When the orchestrator accepted the transaction, as epoch milliseconds. Without it nothing tells an expired call. */
+  readonly acceptedAt?: number
+  /** As it came. Only the Redis barrier's `hashTag` looks at it. */
+  readonly payload?: unknown
+}
+
+/**
+ * One call of an orchestrator to a branch of a transaction, ours or DTM's.
+ *
+ * @example
+ * ```ts
+ * async function debit(tx: PoolConnection, branch: Branch<{ account: string; cents: number }>) {
+ *   const { account, cents } = branch.payload
+ *   await tx.execute('UPDATE account SET cents = cents - ? WHERE id = ?', [cents, account])
+ * }
+ * ```
+ */
+export interface Branch<Payload = unknown> extends BarrierCall {
+  /** Of the transaction: `saga`, `tcc` or `message` (`msg` on DTM's wire). */
+  readonly kind: Kind
+  readonly barrierId: string
+  /** Counted from 1 within the op; 0 if the call does not say, as DTM's do not. */
+  readonly attempt: number
+  /** Grows with each owner of the transaction; 0 if the call does not say. */
+  readonly epoch: number
+  readonly payload: Payload
+  /** The request's, in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+}

@@ -1,0 +1,72 @@
+import type { BarrierOutcome } from '../barrier/barrier.ts'
+import {
+  BranchError,
+  type BranchFailure,
+  isBranchError,
+  isBranchFailure,
+  isBranchOngoing,
+} from './branch-errors.ts'
+
+/**
+ * An answer to a branch call, for a framework that has no `branchHandler` here.
+ *
+ * @example
+ * ```ts
+ * const { answer } = await answerBranch(barrier, handler, branchRequest)
+ * return new Response(answer.body, { status: answer.statusCode, headers: answer.headers })
+ * ```
+ */
+export interface HttpAnswer {
+  /** 200, 409, 425; 400, 422 and 500 are asked again. */
+  readonly statusCode: number
+  readonly headers: Readonly<Record<string, string>>
+  /** JSON, or absent for an empty body. */
+  readonly body?: string
+}
+
+// DTM searches the whole text of an answer for these, whatever the status: a customer called FAILURE would undo a
+// transaction that succeeded.
+const DTM_WORDS = /FAILURE|ONGOING/g
+const RETRY_AFTER_SECONDS_MAX = 86_400
+
+export function outcomeAnswer(outcome: BarrierOutcome): HttpAnswer {
+  return jsonAnswer(200, outcome.answer, { 'counterstep-barrier': outcome.decision })
+}
+
+/** The answer to whatever was thrown; of what is no BranchFailure and no BranchOngoing it tells only the code. */
+export function errorAnswer(error: unknown): HttpAnswer {
+  if (isBranchFailure(error)) return jsonAnswer(409, JSON.stringify(failureBody(error)))
+  if (isBranchOngoing(error)) {
+    const { code, retryAfterMs } = error
+    return jsonAnswer(425, JSON.stringify({ code }), retryAfter(retryAfterMs))
+  }
+  const { code, statusCode, message } = asBranchError(error)
+  // A caller has to know what is wrong with its call; everything at 500 is ours alone.
+  return jsonAnswer(statusCode, JSON.stringify(statusCode < 500 ? { code, message } : { code }))
+}
+
+/** What is handed to a framework, which might read a status out of a foreign error (409 of some HTTP client's). */
+export function asBranchError(error: unknown): BranchError {
+  if (isBranchError(error)) return error
+  return new BranchError('BRANCH_ERROR', 'the branch call threw; see the cause', error)
+}
+
+function failureBody({ code, message, details }: BranchFailure): object {
+  return details === undefined ? { code, message } : { code, message, details }
+}
+
+function retryAfter(retryAfterMs: number | undefined): Readonly<Record<string, string>> {
+  if (retryAfterMs === undefined) return {}
+  return { 'retry-after': String(Math.min(Math.ceil(retryAfterMs / 1000), RETRY_AFTER_SECONDS_MAX)) }
+}
+
+function jsonAnswer(
+  statusCode: number,
+  json: string | undefined,
+  more: Readonly<Record<string, string>> = {},
+): HttpAnswer {
+  if (json === undefined) return { statusCode, headers: more }
+  // In JSON the words can stand only in a string, where the escape says the same.
+  const body = json.replace(DTM_WORDS, (word) => `\\u00${word.charCodeAt(0).toString(16)}${word.slice(1)}`)
+  return { statusCode, headers: { ...more, 'content-type': 'application/json; charset=utf-8' }, body }
+}

@@ -1,0 +1,97 @@
+import type { Barrier } from './barrier/barrier.ts'
+import { asBranchError } from './branch/http-answer.ts'
+import { answerBranch, type BranchHandler, type BranchHandlerOptions } from './http/answer-branch.ts'
+
+/**
+ * What is read of Express's request.
+ *
+ * @example
+ * ```ts
+ * const request: BranchExpressRequest = expressRequest
+ * ```
+ */
+export interface BranchExpressRequest {
+  readonly query: unknown
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly body?: unknown
+}
+
+/**
+ * What is used of Express's response.
+ *
+ * @example
+ * ```ts
+ * const response: BranchExpressResponse = expressResponse
+ * ```
+ */
+export interface BranchExpressResponse {
+  status(statusCode: number): unknown
+  set(values: Record<string, string>): unknown
+  end(body?: string): unknown
+}
+
+/**
+ * A route handler for Express 4 and 5 that serves one branch behind a barrier: 200 with what `handler` returned, 409
+ * for `BranchFailure`, 425 for `BranchOngoing`. Put `express.json()` before it.
+ *
+ * Everything else goes to `next` as a `BranchError` with status 500 (400, 422), the thrown error as its `cause`:
+ * Express would take the status of a foreign error that carries one, and 409 means something here. With `onError` the
+ * error goes there instead, and the answer is JSON with a code and no more; without it, your error middleware must
+ * keep the error's `status`, and Express's own shows a stack trace unless NODE_ENV is `production`.
+ *
+ * One handler may serve several ops: see `branch.op`. Throws a TypeError at construction for an async handler behind
+ * the SQLite barrier.
+ *
+ * @example
+ * ```ts
+ * import express from 'express'
+ * import { Pool } from 'pg'
+ * import { branchHandler } from '@counterstep/sdk/express'
+ * import { postgresBarrier } from '@counterstep/sdk/barrier/postgres'
+ *
+ * const barrier = postgresBarrier(new Pool({ database: 'bank' }))
+ * const app = express().use(express.json())
+ * app.post('/credit', branchHandler(barrier, async (tx, branch: Branch<{ id: string; cents: number }>) => {
+ *   await tx.query('UPDATE account SET cents = cents + $1 WHERE id = $2', [branch.payload.cents, branch.payload.id])
+ * }))
+ * ```
+ */
+export function branchHandler<Tx, Effect, Payload>(
+  barrier: Barrier<Tx, Effect>,
+  handler: BranchHandler<Tx, Payload, Effect>,
+  { parse, onError }: BranchHandlerOptions<Payload> = {},
+): (
+  request: BranchExpressRequest,
+  response: BranchExpressResponse,
+  next: (error?: unknown) => void,
+) => Promise<void> {
+  barrier.assertHandler?.(handler)
+  // Express 4 looks at no promise: whatever happens has to reach `next`, and nothing may reject.
+  return async function branchHandler(request, response, next) {
+    try {
+      const { query, headers } = request
+      const payload = hasBody(headers) ? request.body : undefined
+      const { answer, error, branch } = await answerBranch(
+        barrier,
+        handler,
+        { query, headers, payload },
+        parse,
+      )
+      if (error !== undefined && onError === undefined) {
+        next(asBranchError(error))
+        return
+      }
+      if (error !== undefined) onError?.(error, branch)
+      response.status(answer.statusCode)
+      response.set({ ...answer.headers })
+      response.end(answer.body)
+    } catch (error: unknown) {
+      next(asBranchError(error))
+    }
+  }
+}
+
+/** Express 4 makes an empty object of a request without a body, which would pass for a payload. */
+function hasBody(headers: Readonly<Record<string, unknown>>): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+}

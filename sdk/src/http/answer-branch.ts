@@ -1,0 +1,111 @@
+import type { Barrier } from '../barrier/barrier.ts'
+import { assertNotCompensated } from '../barrier/with-barrier.ts'
+import type { Branch } from '../branch/branch.ts'
+import { BranchError, isBranchFailure, isBranchOngoing } from '../branch/branch-errors.ts'
+import { errorAnswer, type HttpAnswer, outcomeAnswer } from '../branch/http-answer.ts'
+import { type BranchRequest, parseBranch } from '../branch/parse-branch.ts'
+
+/**
+ * What serves a branch: runs once per gid, branch and op, in the barrier's database transaction, and writes through
+ * `tx` alone. Its return value is the answer (a JSON value, or nothing). `BranchFailure` and `BranchOngoing` are thrown.
+ *
+ * @example
+ * ```ts
+ * const credit: BranchHandler<PoolConnection, { id: string; cents: number }> = async (tx, branch) => {
+ *   await tx.execute('UPDATE account SET cents = cents + ? WHERE id = ?', [branch.payload.cents, branch.payload.id])
+ * }
+ * ```
+ */
+export type BranchHandler<Tx, Payload = unknown, Effect = unknown> = (
+  tx: Tx,
+  branch: Branch<Payload>,
+) => Effect | Promise<Effect>
+
+/**
+ * What a `branchHandler` may be told.
+ *
+ * @example
+ * ```ts
+ * const options: BranchHandlerOptions<Transfer> = { parse: (payload) => transferSchema.parse(payload) }
+ * ```
+ */
+export interface BranchHandlerOptions<Payload> {
+  /**
+   * Makes the payload's type true. It runs only when the handler is about to: a duplicate and a null compensation
+   * need no payload. What it throws is answered 422 `BRANCH_PAYLOAD_INVALID` and asked again, because an older
+   * version of the service may be what is wrong; throw a `BranchFailure` if the transaction shall turn around.
+   */
+  readonly parse?: (payload: unknown) => Payload
+  /**
+   * Hears of everything that was answered other than 200, 409 and 425, before it is answered. If it throws, that
+   * goes to the framework instead.
+   */
+  readonly onError?: (error: unknown, branch: Branch | undefined) => void
+}
+
+/**
+ * An answer, and what was thrown on the way to it unless the business threw it.
+ *
+ * @example
+ * ```ts
+ * const { answer, error }: AnsweredBranch = await answerBranch(barrier, handler, request)
+ * if (error !== undefined) log.error(error)
+ * ```
+ */
+export interface AnsweredBranch {
+  readonly answer: HttpAnswer
+  /** To be logged: the answer tells only its code. */
+  readonly error?: unknown
+  /** Absent if the request was no branch call. */
+  readonly branch?: Branch
+}
+
+/**
+ * Parses a branch call, passes the barrier and makes the answer; never rejects. For a framework without an entry here.
+ *
+ * @example
+ * ```ts
+ * const { answer, error } = await answerBranch(barrier, handler, { query, headers, payload })
+ * if (error !== undefined) console.error(error)
+ * return new Response(answer.body, { status: answer.statusCode, headers: answer.headers })
+ * ```
+ */
+export async function answerBranch<Tx, Effect, Payload>(
+  barrier: Barrier<Tx, Effect>,
+  handler: BranchHandler<Tx, Payload, Effect>,
+  request: BranchRequest,
+  parse?: (payload: unknown) => Payload,
+): Promise<AnsweredBranch> {
+  let branch: Branch | undefined
+  try {
+    const called = parseBranch(request)
+    branch = called
+    const outcome = await barrier.run(called, (tx) => handler(tx, withPayload(called, parse)))
+    assertNotCompensated(outcome)
+    return { answer: outcomeAnswer(outcome), branch }
+  } catch (error: unknown) {
+    const answer = errorAnswer(error)
+    const known = branch === undefined ? {} : { branch }
+    return isBranchFailure(error) || isBranchOngoing(error)
+      ? { answer, ...known }
+      : { answer, error: error ?? new Error('the handler threw undefined'), ...known }
+  }
+}
+
+function withPayload<Payload>(
+  branch: Branch,
+  parse: ((payload: unknown) => Payload) | undefined,
+): Branch<Payload> {
+  // Without `parse` the caller has said what the payload is, and answers for it.
+  if (parse === undefined) return branch as Branch<Payload>
+  return { ...branch, payload: parsed(branch.payload, parse) }
+}
+
+function parsed<Payload>(payload: unknown, parse: (payload: unknown) => Payload): Payload {
+  try {
+    return parse(payload)
+  } catch (error: unknown) {
+    if (isBranchFailure(error) || isBranchOngoing(error)) throw error
+    throw new BranchError('BRANCH_PAYLOAD_INVALID', 'the payload was refused', error)
+  }
+}

@@ -1,0 +1,319 @@
+import type { Op } from '@counterstep/protocol'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { answerBranch } from '../../src/http/answer-branch.ts'
+import {
+  type BarrierCall,
+  type BarrierOutcome,
+  BranchFailure,
+  BranchOngoing,
+  isBranchError,
+  STORED_ANSWER_BYTES_MAX,
+} from '../../src/index.ts'
+
+/** What the business of a call does, in words that every driver can act out. */
+export type SuiteEffect =
+  | { readonly does: 'succeed'; readonly answer?: unknown }
+  /** It writes its effect, and then says no. */
+  | { readonly does: 'fail' }
+  | { readonly does: 'not-yet' }
+  /** It writes its effect, and then throws what is no failure. */
+  | { readonly does: 'break' }
+
+/** One driver on one real database. An effect is a row, written in the transaction of the barrier, that tells its op. */
+export interface BarrierBed {
+  run(call: BarrierCall, effect: SuiteEffect): Promise<BarrierOutcome>
+  /** The ops whose effects committed for this gid, in their order. */
+  effects(gid: string): Promise<readonly string[]>
+  /** How many barrier rows stand for this gid. */
+  rows(gid: string): Promise<number>
+  /** `run` on a connection that breaks at COMMIT, before or after the database did it. */
+  runLosingCommit?(call: BarrierCall, effect: SuiteEffect, when: 'before' | 'after'): Promise<BarrierOutcome>
+  /** Whether a failing effect that has written leaves nothing: not so in a script of Redis. */
+  readonly rollsBack: boolean
+  /** The server's own count of deadlocks, if it has one. */
+  deadlocks?(): Promise<number>
+  close(): Promise<void>
+}
+
+export interface BarrierSuite {
+  readonly name: string
+  readonly open: () => Promise<BarrierBed>
+  /** Of concurrent calls. Default 1,000. */
+  readonly pairs?: number
+  /** Calls under way at once. */
+  readonly width: number
+}
+
+const SUCCEED = { does: 'succeed' } as const
+/** `!` after an op marks one whose business says no. */
+interface Row {
+  readonly before: readonly string[]
+  readonly arrives: Op
+  readonly decision: BarrierOutcome['decision']
+}
+
+const TABLE: readonly Row[] = [
+  { before: [], arrives: 'action', decision: 'run' },
+  { before: ['action'], arrives: 'action', decision: 'duplicate' },
+  { before: ['action!'], arrives: 'action', decision: 'run' },
+  { before: ['compensate'], arrives: 'action', decision: 'already-compensated' },
+  { before: ['action', 'compensate'], arrives: 'action', decision: 'already-compensated' },
+  { before: ['action!', 'compensate'], arrives: 'action', decision: 'already-compensated' },
+  { before: ['action', 'compensate!'], arrives: 'action', decision: 'duplicate' },
+  { before: [], arrives: 'compensate', decision: 'null-compensation' },
+  { before: ['action!'], arrives: 'compensate', decision: 'null-compensation' },
+  { before: ['action'], arrives: 'compensate', decision: 'run' },
+  { before: ['action', 'compensate!'], arrives: 'compensate', decision: 'run' },
+  { before: ['compensate'], arrives: 'compensate', decision: 'duplicate' },
+  { before: ['action', 'compensate'], arrives: 'compensate', decision: 'duplicate' },
+  { before: ['compensate', 'action'], arrives: 'compensate', decision: 'duplicate' },
+  { before: ['cancel'], arrives: 'try', decision: 'already-compensated' },
+  { before: ['try'], arrives: 'try', decision: 'duplicate' },
+  { before: [], arrives: 'cancel', decision: 'null-compensation' },
+  { before: ['try'], arrives: 'cancel', decision: 'run' },
+  { before: ['try', 'cancel'], arrives: 'try', decision: 'already-compensated' },
+  { before: ['try'], arrives: 'confirm', decision: 'run' },
+  { before: ['try', 'confirm'], arrives: 'confirm', decision: 'duplicate' },
+  { before: [], arrives: 'msg', decision: 'run' },
+  { before: ['msg'], arrives: 'msg', decision: 'duplicate' },
+]
+
+/** The whole truth table of `invariants.md`, for one driver. */
+export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite): void {
+  describe(`the barrier on ${name}`, () => {
+    let bed: BarrierBed
+    let gids = 0
+    const newCall = (op: Op = 'action'): BarrierCall => ({ gid: `suite-${++gids}`, branchId: '01', op })
+
+    beforeAll(async () => {
+      bed = await open()
+    })
+    afterAll(() => bed.close())
+
+    const arrive = async (call: BarrierCall, step: string): Promise<void> => {
+      const op = step.replace('!', '') as Op
+      const running = bed.run({ ...call, op }, { does: step.endsWith('!') ? 'fail' : 'succeed' })
+      if (step.endsWith('!')) await expect(running).rejects.toMatchObject({ branchResult: 'failure' })
+      else await running
+    }
+
+    describe('the truth table', () => {
+      for (const { before, arrives, decision } of TABLE) {
+        it(`${arrives} after ${before.join(', ') || 'nothing'}: ${decision}`, async () => {
+          const call = newCall(arrives)
+          for (const step of before) await arrive(call, step)
+          const earlier = await bed.effects(call.gid)
+          expect((await bed.run(call, SUCCEED)).decision).toBe(decision)
+          expect(await bed.effects(call.gid)).toEqual(decision === 'run' ? [...earlier, arrives] : earlier)
+        })
+      }
+
+      it('ends the same for every sequence of four arrivals: each op at most once, no action after its undo', async () => {
+        for (let bits = 0; bits < 16; bits++) {
+          const { gid } = newCall()
+          for (let place = 0; place < 4; place++) {
+            const op = (bits >> place) & 1 ? 'compensate' : 'action'
+            await bed.run({ gid, branchId: '01', op }, SUCCEED)
+          }
+          expect(['', 'action', 'action compensate']).toContain((await bed.effects(gid)).join(' '))
+        }
+      })
+    })
+
+    describe('what a row keeps', () => {
+      it('is the first answer, given to the byte to every duplicate', async () => {
+        const call = newCall()
+        const answer = { id: 7, text: 'Zürich "\\ \u{1F600}', list: [null, 0.1] }
+        const first = await bed.run(call, { does: 'succeed', answer })
+        const second = await bed.run(call, { does: 'succeed', answer: { other: true } })
+        expect(JSON.parse(first.answer ?? '')).toEqual(answer)
+        expect(second).toEqual({ decision: 'duplicate', answer: first.answer })
+      })
+
+      it('is an empty answer as well', async () => {
+        const call = newCall()
+        expect(await bed.run(call, SUCCEED)).toEqual({ decision: 'run' })
+        expect(await bed.run(call, { does: 'succeed', answer: 1 })).toEqual({ decision: 'duplicate' })
+      })
+
+      it('keeps apart what differs in letter case, in accents and in trailing spaces', async () => {
+        const { gid } = newCall()
+        for (const id of ['a', 'A', 'á', 'a ']) {
+          for (const barrierId of ['01', '02']) {
+            const call = { gid, branchId: id, op: 'action', barrierId } as const
+            expect((await bed.run(call, SUCCEED)).decision).toBe('run')
+            expect((await bed.run(call, SUCCEED)).decision).toBe('duplicate')
+          }
+        }
+        expect(
+          (await bed.run({ gid: gid.toUpperCase(), branchId: 'a', op: 'action' }, SUCCEED)).decision,
+        ).toBe('run')
+      })
+
+      it('holds ids of 128 bytes, and refuses 129 before anything is done', async () => {
+        const gid = `${'ü'.repeat(63)}-${++gids % 10}`
+        const call = { gid, branchId: 'b'.repeat(128), op: 'action' } as const
+        expect((await bed.run(call, SUCCEED)).decision).toBe('run')
+        const tooLong = { ...call, branchId: 'b'.repeat(129) }
+        await expect(bed.run(tooLong, SUCCEED)).rejects.toMatchObject({ code: 'BRANCH_CALL_INVALID' })
+        expect(await bed.effects(gid)).toEqual(['action'])
+      })
+    })
+
+    describe('what is no success', () => {
+      for (const does of ['fail', 'not-yet', 'break'] as const) {
+        it(`${does}: leaves neither row nor effect, and the next call runs`, async () => {
+          const call = newCall()
+          await expect(bed.run(call, { does })).rejects.toThrow()
+          expect(await bed.rows(call.gid)).toBe(0)
+          if (bed.rollsBack) expect(await bed.effects(call.gid)).toEqual([])
+          expect((await bed.run(call, SUCCEED)).decision).toBe('run')
+        })
+      }
+
+      it('throws the failure as it was thrown, and a broken effect as no failure', async () => {
+        await expect(bed.run(newCall(), { does: 'fail' })).rejects.toMatchObject({
+          branchResult: 'failure',
+          code: 'SAID_NO',
+        })
+        await expect(bed.run(newCall(), { does: 'not-yet' })).rejects.toMatchObject({
+          branchResult: 'ongoing',
+        })
+        const thrown = await bed.run(newCall(), { does: 'break' }).catch((error: unknown) => error)
+        expect(thrown).toBeInstanceOf(Error)
+        expect(thrown).not.toHaveProperty('branchResult')
+      })
+
+      it('refuses an expired call, without a row', async () => {
+        for (const op of ['action', 'compensate'] as const) {
+          const call = { ...newCall(op), acceptedAt: Date.now() - 60 * 24 * 3_600_000 }
+          await expect(bed.run(call, SUCCEED)).rejects.toMatchObject({ code: 'BARRIER_EXPIRED' })
+          expect(await bed.rows(call.gid)).toBe(0)
+          const fresh = { ...call, acceptedAt: Date.now() - 59 * 24 * 3_600_000 }
+          expect((await bed.run(fresh, SUCCEED)).decision).toBe(op === 'action' ? 'run' : 'null-compensation')
+        }
+      })
+    })
+
+    describe('calls at once', () => {
+      const concurrently = async (calls: readonly BarrierCall[]): Promise<string[]> => {
+        const decisions: string[] = []
+        let next = 0
+        const walk = async (): Promise<void> => {
+          for (let at = next++; at < calls.length; at = next++) {
+            const call = calls[at]
+            if (call !== undefined) decisions[at] = (await bed.run(call, SUCCEED)).decision
+          }
+        }
+        const before = await bed.deadlocks?.()
+        const startedAt = performance.now()
+        await Promise.all(Array.from({ length: width }, walk))
+        const ms = Math.round(performance.now() - startedAt)
+        const after = await bed.deadlocks?.()
+        if (before !== undefined && after !== undefined) {
+          // Of the whole server: other tests on it count too.
+          console.log(
+            `${name}: ${calls.length} calls, ${width} at once, ${ms} ms, ${after - before} deadlocks`,
+          )
+        }
+        return decisions
+      }
+
+      const pairsOf = (first: Op, second: Op): { readonly gids: string[]; readonly calls: BarrierCall[] } => {
+        const calls = Array.from({ length: pairs }, (_, number) => {
+          const call = newCall(first)
+          const pair = [call, { ...call, op: second }]
+          return number % 2 === 0 ? pair : pair.reverse()
+        })
+        return { gids: calls.map(([call]) => call?.gid ?? ''), calls: calls.flat() }
+      }
+
+      it(`${pairs} pairs of action and action: one effect each, and no deadlock is seen`, async () => {
+        const { gids: all, calls } = pairsOf('action', 'action')
+        const decisions = await concurrently(calls)
+        expect(decisions.filter((decision) => decision === 'run')).toHaveLength(pairs)
+        expect(decisions.filter((decision) => decision === 'duplicate')).toHaveLength(pairs)
+        for (const gid of all) expect(await bed.effects(gid)).toEqual(['action'])
+      }, 120_000)
+
+      it(`${pairs} pairs of action and compensation: one of the two orders each, and no deadlock is seen`, async () => {
+        const { gids: all, calls } = pairsOf('action', 'compensate')
+        const decisions = await concurrently(calls)
+        const compensated = decisions.filter((decision) => decision === 'null-compensation').length
+        expect(decisions.filter((decision) => decision === 'already-compensated')).toHaveLength(compensated)
+        expect(decisions.filter((decision) => decision === 'run')).toHaveLength(2 * (pairs - compensated))
+        for (const gid of all) expect(['', 'action compensate']).toContain((await bed.effects(gid)).join(' '))
+      }, 120_000)
+
+      it('three of one action whose first says no: the others wait, one runs, and no deadlock is seen', async () => {
+        const count = Math.ceil(pairs / 10)
+        for (let round = 0; round < count; round++) {
+          const call = newCall()
+          const first = bed.run(call, { does: 'fail' })
+          const rest = [bed.run(call, SUCCEED), bed.run(call, SUCCEED)]
+          // Which of them comes first is the database's choice; after a success the no is a duplicate.
+          await first.catch((error: unknown) => expect(error).toMatchObject({ branchResult: 'failure' }))
+          const decisions = (await Promise.all(rest)).map((outcome) => outcome.decision).sort()
+          expect(decisions).toEqual(['duplicate', 'run'])
+          expect(await bed.effects(call.gid)).toEqual(['action'])
+        }
+      }, 120_000)
+    })
+
+    it('serves a call of DTM, which has no headers, for each kind', async () => {
+      const calls = [
+        ['saga', 'action'],
+        ['tcc', 'try'],
+        ['msg', 'action'],
+      ] as const
+      for (const [kind, op] of calls) {
+        const { gid } = newCall()
+        const request = { query: { gid, trans_type: kind, branch_id: '01', op }, headers: {}, payload: {} }
+        const barrier = {
+          run: (call: BarrierCall, effect: (tx: undefined) => unknown) => bed.run(call, reading(effect)),
+        }
+        const { answer } = await answerBranch(barrier, () => 'done', request)
+        expect(answer).toMatchObject({ statusCode: 200, body: '"done"' })
+        expect(await bed.effects(gid)).toEqual([op])
+      }
+    })
+
+    it('answers 500 to a COMMIT whose answer was lost, and the next call agrees with what became of it', async () => {
+      if (bed.runLosingCommit === undefined) return expect(bed.rollsBack || name.includes('Redis')).toBe(true)
+      for (const when of ['before', 'after'] as const) {
+        const call = newCall()
+        const thrown = await bed.runLosingCommit(call, SUCCEED, when).catch((error: unknown) => error)
+        expect(isBranchError(thrown) && thrown.code).toBe('BARRIER_COMMIT_UNKNOWN')
+        expect((await bed.run(call, SUCCEED)).decision).toBe(when === 'before' ? 'run' : 'duplicate')
+        expect(await bed.effects(call.gid)).toEqual(['action'])
+      }
+    })
+
+    it('refuses an answer that is too long, and rolls its effect back', async () => {
+      const call = newCall()
+      const answer = 'x'.repeat(STORED_ANSWER_BYTES_MAX)
+      const running = bed.run(call, { does: 'succeed', answer })
+      if (!bed.rollsBack) return expect(await running).toEqual({ decision: 'run' })
+      await expect(running).rejects.toMatchObject({ code: 'BRANCH_ANSWER_TOO_LARGE' })
+      expect(await bed.effects(call.gid)).toEqual([])
+    })
+  })
+}
+
+function reading(effect: (tx: undefined) => unknown): SuiteEffect {
+  return { does: 'succeed', answer: effect(undefined) }
+}
+
+/** What an effect of the suite throws once it has written, if it throws. */
+export function thrownBy(effect: SuiteEffect): Error | undefined {
+  switch (effect.does) {
+    case 'succeed':
+      return undefined
+    case 'fail':
+      return new BranchFailure('said no', { code: 'SAID_NO' })
+    case 'not-yet':
+      return new BranchOngoing({ retryAfterMs: 1_500 })
+    case 'break':
+      return new Error('broken on purpose')
+  }
+}

@@ -1,0 +1,51 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { Worker } from 'node:worker_threads'
+import { afterEach, describe, expect, it } from 'vitest'
+import { migrateBarrier } from '../../src/barrier/sqlite.ts'
+
+const GIDS = 1_000
+
+describe('the SQLite barrier on a file that two threads write', () => {
+  const folders: string[] = []
+  afterEach(() => {
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
+  })
+
+  for (const [first, second] of [
+    ['action', 'action'],
+    ['action', 'compensate'],
+  ] as const) {
+    it(`${GIDS} pairs of ${first} and ${second}: one effect or one order each, and no lock is seen`, async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'sdk-sqlite-'))
+      folders.push(folder)
+      const path = join(folder, 'bank.db')
+      const database = new DatabaseSync(path)
+      database.exec(
+        'PRAGMA journal_mode = WAL; CREATE TABLE effect (number INTEGER PRIMARY KEY, gid TEXT, op TEXT)',
+      )
+      migrateBarrier(database)
+      const callers = [first, second].map(
+        (op) =>
+          new Worker(new URL('./sqlite-caller.ts', import.meta.url), {
+            workerData: { path, op, gids: GIDS },
+          }),
+      )
+      const decisions = (await Promise.all(callers.map((caller) => once(caller, 'message')))).flatMap(
+        ([all]) => all,
+      )
+      expect(decisions).toHaveLength(2 * GIDS)
+      const orders = database
+        .prepare('SELECT group_concat(op) AS ops FROM effect GROUP BY gid ORDER BY number')
+        .all()
+      const allowed = first === second ? ['action'] : ['action,compensate']
+      for (const { ops } of orders) expect(allowed).toContain(ops)
+      const counts = decisions.filter((decision: string) => decision === 'run').length
+      expect(counts).toBe(first === second ? GIDS : 2 * orders.length)
+      database.close()
+    }, 60_000)
+  }
+})

@@ -1,0 +1,139 @@
+import { DatabaseSync } from 'node:sqlite'
+import BetterSqlite from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import {
+  checkBarrier,
+  migrateBarrier,
+  purgeBarrier,
+  type SqliteDatabase,
+  sqliteBarrier,
+} from '../../src/barrier/sqlite.ts'
+import { branchHandler } from '../../src/fastify.ts'
+import { type BarrierCall, withBarrier } from '../../src/index.ts'
+import { type BarrierBed, barrierSuite, type SuiteEffect, thrownBy } from './barrier-suite.ts'
+
+const DATABASES: readonly (readonly [string, () => SqliteDatabase])[] = [
+  ['better-sqlite3', () => new BetterSqlite(':memory:')],
+  ['node:sqlite', () => new DatabaseSync(':memory:')],
+]
+
+function opened(open: () => SqliteDatabase): SqliteDatabase {
+  const database = open()
+  migrateBarrier(database)
+  database.exec('CREATE TABLE effect (number INTEGER PRIMARY KEY, gid TEXT, op TEXT)')
+  return database
+}
+
+function effectsOf(database: SqliteDatabase, gid: string): string[] {
+  const rows = database.prepare('SELECT op FROM effect WHERE gid = ? ORDER BY number').all(gid)
+  return rows.map((row) => String((row as { readonly op: unknown }).op))
+}
+
+function act(tx: SqliteDatabase, { gid, op }: BarrierCall, effect: SuiteEffect): unknown {
+  tx.prepare('INSERT INTO effect (gid, op) VALUES (?, ?)').run(gid, op)
+  const error = thrownBy(effect)
+  if (error !== undefined) throw error
+  return effect.does === 'succeed' ? effect.answer : undefined
+}
+
+function count(database: SqliteDatabase, where = '1 = 1'): number {
+  const row = database.prepare(`SELECT count(*) AS number FROM counterstep_barrier WHERE ${where}`).get()
+  return Number((row as { readonly number: unknown }).number)
+}
+
+for (const [name, open] of DATABASES) {
+  const bedOf = (database: SqliteDatabase): BarrierBed => {
+    const barrier = sqliteBarrier(database)
+    return {
+      run: (call, effect) => barrier.run(call, (tx) => act(tx, call, effect)),
+      effects: async (gid) => effectsOf(database, gid),
+      rows: async (gid) => count(database, `gid = '${gid}'`),
+      rollsBack: true,
+      close: async () => undefined,
+    }
+  }
+  barrierSuite({ name, open: async () => bedOf(opened(open)), width: 64 })
+
+  describe(`the SQLite barrier with ${name}`, () => {
+    const CALL = { gid: 'g', branchId: '01', op: 'action' } as const
+
+    it('refuses an effect that returns a promise, and rolls back what it wrote', async () => {
+      const database = opened(open)
+      const barrier = sqliteBarrier(database)
+      const effect = (tx: SqliteDatabase) => Promise.resolve(act(tx, CALL, { does: 'succeed' }))
+      await expect(barrier.run(CALL, effect)).rejects.toMatchObject({ code: 'BARRIER_EFFECT_ASYNC' })
+      expect(effectsOf(database, 'g')).toEqual([])
+      expect(count(database)).toBe(0)
+    })
+
+    it('refuses an async handler when it is made', () => {
+      expect(() => branchHandler(sqliteBarrier(opened(open)), async () => 'late')).toThrow(/synchronous/)
+    })
+
+    it("is a savepoint of a caller's transaction, which decides about all of it", () => {
+      const database = opened(open)
+      const barrier = sqliteBarrier(database)
+      database.exec('BEGIN')
+      expect(() => barrier.runSync(CALL, (tx) => act(tx, CALL, { does: 'fail' }))).toThrow('said no')
+      barrier.runSync({ ...CALL, gid: 'h' }, (tx) => act(tx, { ...CALL, gid: 'h' }, { does: 'succeed' }))
+      expect([effectsOf(database, 'g'), effectsOf(database, 'h')]).toEqual([[], ['action']])
+      database.exec('ROLLBACK')
+      expect([effectsOf(database, 'h'), count(database)]).toEqual([[], 0])
+    })
+
+    it('notices that the effect has ended the transaction', async () => {
+      const database = opened(open)
+      const ending = sqliteBarrier(database).run(CALL, (tx) => tx.exec('ROLLBACK') && undefined)
+      await expect(ending).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+      expect(count(database)).toBe(0)
+    })
+
+    it('gives a duplicate the value of the first, through withBarrier', async () => {
+      const barrier = sqliteBarrier(opened(open))
+      expect(await withBarrier(barrier, CALL, () => ({ id: 1 }))).toEqual({ id: 1 })
+      expect(await withBarrier(barrier, CALL, () => ({ id: 2 }))).toEqual({ id: 1 })
+      const undone = { ...CALL, gid: 'undone' }
+      expect(await withBarrier(barrier, { ...undone, op: 'compensate' }, () => 1)).toBeUndefined()
+      await expect(withBarrier(barrier, undone, () => 1)).rejects.toMatchObject({
+        code: 'ALREADY_COMPENSATED',
+      })
+    })
+
+    it('purges what is older than the retention, at most `limit` rows', async () => {
+      const database = opened(open)
+      let now = 1_700_000_000_000
+      const barrier = sqliteBarrier(database, { now: () => now })
+      for (let number = 0; number < 1_203; number++) {
+        if (number === 1_200) now += 24 * 3_600_000
+        await barrier.run({ ...CALL, gid: `old-${number}` }, () => undefined)
+      }
+      now += 59 * 24 * 3_600_000 + 1
+      expect(purgeBarrier(database, { now: () => now, limit: 700 })).toBe(700)
+      expect(purgeBarrier(database, { now: () => now, limit: 700 })).toBe(500)
+      expect(purgeBarrier(database, { now: () => now })).toBe(0)
+      expect(count(database)).toBe(3)
+    })
+
+    it('is migrated again without harm, and checked with every fault at once', () => {
+      const database = opened(open)
+      migrateBarrier(database)
+      expect(checkBarrier(database, { businessTable: 'effect' })).toBeUndefined()
+      expect(() => checkBarrier(open(), { businessTable: 'account' })).toThrow(
+        /run migrateBarrier; .*account/,
+      )
+      database.exec('CREATE TABLE crooked (gid TEXT PRIMARY KEY)')
+      expect(() => checkBarrier(database, { table: 'crooked' })).toThrow(/primary key/)
+    })
+
+    it('refuses crooked settings when it is made', () => {
+      const database = opened(open)
+      expect(() => sqliteBarrier(database, { table: 'x; DROP TABLE effect' })).toThrow(TypeError)
+      expect(() => sqliteBarrier(database, { retentionMs: 3_600_000 })).toThrow(TypeError)
+    })
+  })
+}
+
+it('refuses what is no SQLite database it can ask about its transaction', () => {
+  const database = { exec: () => undefined, prepare: () => new BetterSqlite(':memory:').prepare('SELECT 1') }
+  expect(() => sqliteBarrier(database)).toThrow(/better-sqlite3 or node:sqlite/)
+})

@@ -1,0 +1,99 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+// @ts-expect-error: The alias has no types; where it is used it gets those of Express 5.
+import express4 from 'express4'
+import fastify from 'fastify'
+import { afterEach, describe, expect, it } from 'vitest'
+import { branchHandler as expressHandler } from '../../src/express.ts'
+import { branchHandler as fastifyHandler } from '../../src/fastify.ts'
+import { isBranchError } from '../../src/index.ts'
+import { type Framework, handlerSuite, type ServedBranch } from './handler-suite.ts'
+
+const open: Server[] = []
+afterEach(async () => {
+  for (const server of open.splice(0)) {
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+  }
+})
+
+async function listening(listener: RequestListener, logged: readonly unknown[]): Promise<ServedBranch> {
+  const server = createServer(listener)
+  open.push(server)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    logged,
+    call: async (query, payload) => {
+      const body = payload === undefined ? null : JSON.stringify(payload)
+      const response = await fetch(`http://127.0.0.1:${port}/branch?${query}`, {
+        method: body === null ? 'GET' : 'POST',
+        ...(body === null ? {} : { body, headers: { 'content-type': 'application/json' } }),
+      })
+      return { status: response.status, headers: response.headers, text: await response.text() }
+    },
+  }
+}
+
+const FASTIFY: Framework = {
+  name: 'Fastify 5',
+  serve: async (barrier, handler, options) => {
+    const logged: unknown[] = []
+    const app = fastify()
+    app.addHook('onRequest', async (request) => {
+      request.log.error = (details: { readonly err?: unknown }) => logged.push(details.err)
+    })
+    app.route({ method: ['GET', 'POST'], url: '/branch', handler: fastifyHandler(barrier, handler, options) })
+    await app.ready()
+    return listening((request, response) => app.routing(request, response), logged)
+  },
+}
+
+function expressFramework(name: string, make: typeof express): Framework {
+  return {
+    name,
+    serve: async (barrier, handler, options) => {
+      const logged: unknown[] = []
+      const app = make()
+      app.use(make.json({ strict: false }))
+      app.all('/branch', expressHandler(barrier, handler, options))
+      app.use(((error, _request, response, _next) => {
+        logged.push(isBranchError(error) && error.code === 'BRANCH_ERROR' ? error.cause : error)
+        response.status(error.status).json({ code: error.code })
+      }) satisfies express.ErrorRequestHandler)
+      return listening(app, logged)
+    },
+  }
+}
+
+handlerSuite(FASTIFY)
+handlerSuite(expressFramework('Express 5', express))
+handlerSuite(expressFramework('Express 4', express4 as typeof express))
+
+for (const [name, make] of [
+  ['Express 5', express],
+  ['Express 4', express4 as typeof express],
+] as const) {
+  describe(`the default error handler of ${name}`, () => {
+    it('answers 500 to an error that carries a 409', async () => {
+      const app = make()
+      // In this setting it prints nothing.
+      app.set('env', 'test')
+      const barrier = {
+        run: () =>
+          Promise.reject(Object.assign(new Error('SELECT secret'), { status: 409, statusCode: 409 })),
+      }
+      app.post(
+        '/branch',
+        expressHandler(barrier, () => undefined),
+      )
+      const { call } = await listening(app, [])
+      const answer = await call('gid=g&trans_type=saga&branch_id=01&op=action', {})
+      expect([answer.status, answer.text.includes('secret')]).toEqual([500, false])
+    })
+  })
+}

@@ -1,0 +1,266 @@
+import { describeOn } from '@counterstep/test-servers/vitest'
+import { createPool as createCallbackPool } from 'mysql2'
+import type { Pool, PoolConnection, RowDataPacket } from 'mysql2/promise'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  checkBarrier,
+  migrateBarrier,
+  mysqlBarrier,
+  mysqlBarrierIn,
+  purgeBarrier,
+} from '../../src/barrier/mysql.ts'
+import type { BarrierCall } from '../../src/index.ts'
+import { barrierSuite } from '../barrier/barrier-suite.ts'
+import {
+  actOnMysql,
+  dropMysqlDatabase,
+  mysqlEffects,
+  mysqlRowsOf,
+  openMysqlBed,
+  openMysqlDatabase,
+} from './mysql-bed.ts'
+
+const SUCCEED = { does: 'succeed' } as const
+const DEADLOCK = 1213
+
+for (const server of ['mariadb', 'mysql'] as const) {
+  describeOn(server, 'the MySQL barrier', (url) => {
+    barrierSuite({ name: server, open: () => openMysqlBed(url), width: 64 })
+    barrierSuite({
+      name: `${server} with other flags and values`,
+      open: () => openMysqlBed(url, { flags: ['-FOUND_ROWS'], rowsAsArray: true, typeCast: false }),
+      pairs: 20,
+      width: 20,
+    })
+
+    describe('beside the truth table', () => {
+      let pool: Pool
+      let gids = 0
+      const newCall = (): BarrierCall => ({ gid: `more-${++gids}`, branchId: '01', op: 'action' })
+      beforeAll(async () => {
+        pool = await openMysqlDatabase(url)
+      })
+      afterAll(() => dropMysqlDatabase(pool))
+
+      const inTransaction = async (work: (connection: PoolConnection) => Promise<void>): Promise<void> => {
+        const connection = await pool.getConnection()
+        try {
+          await connection.beginTransaction()
+          await work(connection)
+        } finally {
+          await connection.rollback()
+          connection.release()
+        }
+      }
+
+      it('runs everything again after a deadlock, and then commits once', async () => {
+        const call = newCall()
+        let runs = 0
+        const barrier = mysqlBarrier(pool)
+        await inTransaction(async (other) => {
+          await other.query('INSERT INTO effect (number, gid, op) VALUES (900, ?, ?)', ['other', 'x'])
+          const outcome = await barrier.run(call, async (tx) => {
+            await actOnMysql(tx, call, SUCCEED)
+            // As the driver throws it, wrapped as a query builder does.
+            const deadlock = Object.assign(new Error('Deadlock found'), { errno: DEADLOCK })
+            if (++runs < 3) throw new Error('the query failed', { cause: deadlock })
+          })
+          expect(outcome.decision).toBe('run')
+        })
+        expect([runs, await mysqlEffects(pool, call.gid)]).toEqual([3, ['action']])
+      })
+
+      it('gives up repeating after its bound, with a code that is no failure', async () => {
+        const call = newCall()
+        const running = mysqlBarrier(pool).run(call, () => {
+          throw Object.assign(new Error('Deadlock found'), { errno: DEADLOCK })
+        })
+        await expect(running).rejects.toMatchObject({ code: 'BARRIER_CONTENDED', meaning: 'unavailable' })
+        expect(await mysqlRowsOf(pool, call.gid)).toBe(0)
+      })
+
+      it('commits nothing of an effect that swallows a real deadlock and goes on', async () => {
+        const call = newCall()
+        await pool.query("INSERT INTO effect (number, gid, op) VALUES (1001, 'a', 'x'), (1002, 'b', 'x')")
+        await pool.query(
+          'CREATE TABLE IF NOT EXISTS weight (number INT PRIMARY KEY AUTO_INCREMENT, note VARCHAR(9)) ENGINE = InnoDB',
+        )
+        let runs = 0
+        const outcome = await new Promise<unknown>((resolve) => {
+          void inTransaction(async (other) => {
+            // It has changed more rows than the barrier's side, so the server picks the barrier's side as the victim.
+            for (let row = 0; row < 20; row++) await other.query("INSERT INTO weight (note) VALUES ('heavy')")
+            await other.query("UPDATE effect SET op = 'y' WHERE number = 1001")
+            const running = mysqlBarrier(pool).run(call, async (tx) => {
+              runs++
+              await tx.query("UPDATE effect SET op = 'z' WHERE number = 1002")
+              const crossing = other.query("UPDATE effect SET op = 'y' WHERE number = 1002")
+              await tx
+                .query("UPDATE effect SET op = 'z' WHERE number = 1001")
+                .catch((error: unknown) => error)
+              await crossing
+              await actOnMysql(tx, call, SUCCEED)
+            })
+            resolve(await running.catch((error: unknown) => error))
+          })
+        })
+        expect([runs, outcome]).toMatchObject([1, { code: 'BARRIER_TRANSACTION_LOST' }])
+        expect(await mysqlRowsOf(pool, call.gid)).toBe(0)
+      })
+
+      it('gives each connection back clean, or not at all', async () => {
+        const small = await openMysqlDatabase(url, { connectionLimit: 1 })
+        const barrier = mysqlBarrier(small)
+        const call = newCall()
+        await expect(barrier.run(call, (tx) => actOnMysql(tx, call, { does: 'fail' }))).rejects.toThrow(
+          'said no',
+        )
+        await expect(
+          barrier.run(call, (tx) => {
+            tx.destroy()
+            throw new Error('the connection broke')
+          }),
+        ).rejects.toThrow('the connection broke')
+        expect((await barrier.run(call, (tx) => actOnMysql(tx, call, SUCCEED))).decision).toBe('run')
+        await dropMysqlDatabase(small)
+      })
+
+      it('destroys a connection whose ROLLBACK fails: the next BEGIN on it would commit what is open', async () => {
+        const call = newCall()
+        const small = await openMysqlDatabase(url, { connectionLimit: 1 })
+        const barrier = mysqlBarrier(small)
+        const failing = barrier.run(call, async (tx) => {
+          await actOnMysql(tx, call, SUCCEED)
+          const query = tx.query.bind(tx)
+          tx.query = ((statement: { readonly sql: string }) =>
+            statement.sql === 'ROLLBACK'
+              ? Promise.reject(new Error('no rollback'))
+              : query(statement)) as never
+          throw new Error('broken on purpose')
+        })
+        await expect(failing).rejects.toThrow('broken on purpose')
+        await barrier.run(newCall(), () => undefined)
+        expect([await mysqlRowsOf(small, call.gid), await mysqlEffects(small, call.gid)]).toEqual([0, []])
+        await dropMysqlDatabase(small)
+      })
+
+      it("works inside a caller's transaction, whatever its snapshot has seen", async () => {
+        const call = newCall()
+        await inTransaction(async (connection) => {
+          // The snapshot of REPEATABLE READ is taken here, before the row of the other call is there.
+          await connection.query('SELECT count(*) FROM effect')
+          const first = { ...SUCCEED, answer: { id: 1 } }
+          await mysqlBarrier(pool).run(call, (tx) => actOnMysql(tx, call, first))
+          const outcome = await mysqlBarrierIn(connection).run(call, (tx) => actOnMysql(tx, call, SUCCEED))
+          expect(outcome).toEqual({ decision: 'duplicate', answer: '{"id":1}' })
+        })
+        expect(await mysqlEffects(pool, call.gid)).toEqual(['action'])
+      })
+
+      it("leaves it to a caller's rollback to take row and effect away together", async () => {
+        const call = newCall()
+        await inTransaction(async (connection) => {
+          await mysqlBarrierIn(connection).run(call, (tx) => actOnMysql(tx, call, SUCCEED))
+        })
+        expect([await mysqlRowsOf(pool, call.gid), await mysqlEffects(pool, call.gid)]).toEqual([0, []])
+      })
+
+      it("throws a deadlock in a caller's transaction as it is, and repeats nothing", async () => {
+        const call = newCall()
+        let runs = 0
+        const deadlock = Object.assign(new Error('Deadlock found'), { errno: DEADLOCK })
+        await inTransaction(async (connection) => {
+          const running = mysqlBarrierIn(connection).run(call, () => {
+            runs++
+            throw deadlock
+          })
+          await expect(running).rejects.toBe(deadlock)
+        })
+        expect(runs).toBe(1)
+      })
+
+      it('refuses a connection without an open transaction, before it writes', async () => {
+        const call = newCall()
+        const connection = await pool.getConnection()
+        const running = mysqlBarrierIn(connection).run(call, (tx) => actOnMysql(tx, call, SUCCEED))
+        await expect(running).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+        connection.release()
+        expect(await mysqlRowsOf(pool, call.gid)).toBe(0)
+      })
+
+      it('refuses the callback API when it is made', () => {
+        const callbacks = createCallbackPool({ uri: url })
+        expect(() => mysqlBarrier(callbacks as never)).toThrow(/mysql2\/promise/)
+        callbacks.end()
+      })
+
+      it('keeps its keys under NO_BACKSLASH_ESCAPES and ANSI_QUOTES', async () => {
+        const connection = await pool.getConnection()
+        await connection.query("SET sql_mode = 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES'")
+        await connection.beginTransaction()
+        const call = { gid: `o'\\"${++gids}`, branchId: "'; --", op: 'action' } as const
+        const answer = { text: 'back\\slash \' and "' }
+        const barrier = mysqlBarrierIn(connection)
+        const first = await barrier.run(call, () => answer)
+        expect(await barrier.run(call, () => 0)).toEqual({ decision: 'duplicate', answer: first.answer })
+        expect(first.answer).toBe(JSON.stringify(answer))
+        await connection.rollback()
+        connection.destroy()
+      })
+
+      it('purges what is older than the retention, in chunks, at most `limit` rows', async () => {
+        await migrateBarrier(pool, { table: 'purged' })
+        const now = 1_800_000_000_000
+        const ages = [0, 59, 61, 400].flatMap((days) => Array.from({ length: 600 }, () => days))
+        const rows = ages.map((days, number) => [
+          `p-${number}`,
+          '01',
+          'action',
+          '01',
+          'action',
+          now - days * 86_400_000,
+        ])
+        await pool.query('INSERT INTO purged (gid, branch_id, op, barrier_id, reason, created_at) VALUES ?', [
+          rows,
+        ])
+        const options = { table: 'purged', now: () => now }
+        expect(await purgeBarrier(pool, { ...options, limit: 700 })).toBe(700)
+        expect(await purgeBarrier(pool, options)).toBe(500)
+        expect(await purgeBarrier(pool, options)).toBe(0)
+        const [left] = await pool.query('SELECT count(*) AS number FROM purged')
+        expect(left).toEqual([{ number: 1_200 }])
+      })
+
+      it('checks the table, its key, its engine and the business table, and leaves no row', async () => {
+        await migrateBarrier(pool)
+        expect(await checkBarrier(pool, { businessTable: 'effect' })).toBeUndefined()
+        const database = await databaseOf(pool)
+        const qualified = { table: `${database}.counterstep_barrier`, businessTable: `${database}.effect` }
+        expect(await checkBarrier(pool, qualified)).toBeUndefined()
+        await pool.query('CREATE TABLE crooked (gid VARCHAR(128) PRIMARY KEY, op VARCHAR(9) UNIQUE)')
+        await pool.query('CREATE TABLE loose (gid VARCHAR(128) PRIMARY KEY) ENGINE = MyISAM')
+        const misconfigured = async (table: string, businessTable?: string): Promise<string> => {
+          const options = businessTable === undefined ? { table } : { table, businessTable }
+          const error = await checkBarrier(pool, options).catch((thrown: unknown) => thrown)
+          expect(error).toMatchObject({ code: 'BARRIER_MISCONFIGURED' })
+          return String(error)
+        }
+        expect(await misconfigured('absent', 'loose')).toMatch(/run migrateBarrier.*; loose is in MyISAM/)
+        expect(await misconfigured('crooked')).toMatch(/one unique key.*key columns/)
+        expect(await mysqlRowsOf(pool, 'self-check')).toBe(0)
+      })
+
+      it('finds the isolation that would show it uncommitted rows', async () => {
+        const loose = await openMysqlDatabase(url, { connectionLimit: 1 })
+        await loose.query('SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED')
+        await expect(checkBarrier(loose)).rejects.toThrow(/READ-UNCOMMITTED/)
+        await dropMysqlDatabase(loose)
+      })
+    })
+  })
+}
+
+async function databaseOf(pool: Pool): Promise<string> {
+  const [rows] = await pool.query<RowDataPacket[]>('SELECT DATABASE() AS name')
+  return String(rows[0]?.name)
+}

@@ -1,0 +1,102 @@
+import {
+  createPool,
+  type Pool,
+  type PoolConnection,
+  type PoolOptions,
+  type RowDataPacket,
+} from 'mysql2/promise'
+import { migrateBarrier, mysqlBarrier } from '../../src/barrier/mysql.ts'
+import type { BarrierCall } from '../../src/index.ts'
+import { type BarrierBed, type SuiteEffect, thrownBy } from '../barrier/barrier-suite.ts'
+
+const CONNECTIONS = 48
+
+/** A database of its own on a shared server, with the barrier's table and one for effects. */
+export async function openMysqlDatabase(url: string, options: PoolOptions = {}): Promise<Pool> {
+  const database = `sdk_${crypto.randomUUID().slice(0, 8)}`
+  const administrator = createPool({ uri: url, connectionLimit: 1 })
+  // A collation that holds a for A and for á, as most have: the barrier's table must not care.
+  await administrator.query(`CREATE DATABASE ${database} CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci`)
+  await administrator.end()
+  const pool = createPool({ uri: `${url}/${database}`, connectionLimit: CONNECTIONS, ...options })
+  await migrateBarrier(pool)
+  await pool.query(
+    'CREATE TABLE effect (number BIGINT AUTO_INCREMENT PRIMARY KEY, gid VARBINARY(128), op VARCHAR(16), KEY (gid))',
+  )
+  return pool
+}
+
+export async function dropMysqlDatabase(pool: Pool): Promise<void> {
+  const [rows] = await pool.query<RowDataPacket[]>('SELECT DATABASE() AS name')
+  await pool.query(`DROP DATABASE ${rows[0]?.name}`)
+  await pool.end()
+}
+
+export async function actOnMysql(
+  tx: Pick<PoolConnection, 'execute'>,
+  call: BarrierCall,
+  effect: SuiteEffect,
+) {
+  await tx.execute('INSERT INTO effect (gid, op) VALUES (?, ?)', [Buffer.from(call.gid), call.op])
+  const error = thrownBy(effect)
+  if (error !== undefined) throw error
+  return effect.does === 'succeed' ? effect.answer : undefined
+}
+
+export async function mysqlEffects(pool: Pool, gid: string): Promise<string[]> {
+  const sql = 'SELECT op FROM effect WHERE gid = ? ORDER BY number'
+  const [rows] = await pool.query<RowDataPacket[]>(sql, [Buffer.from(gid)])
+  return rows.map(({ op }) => String(op))
+}
+
+export async function mysqlRowsOf(pool: Pool, gid: string): Promise<number> {
+  const sql = 'SELECT count(*) AS number FROM counterstep_barrier WHERE gid = ?'
+  const [rows] = await pool.query<RowDataPacket[]>(sql, [Buffer.from(gid)])
+  return Number(rows[0]?.number)
+}
+
+/** `options` are those of the pool that the barrier gets; the bed itself looks through a plain one. */
+export async function openMysqlBed(url: string, options: PoolOptions = {}): Promise<BarrierBed> {
+  const pool = await openMysqlDatabase(url)
+  const [rows] = await pool.query<RowDataPacket[]>('SELECT DATABASE() AS name')
+  const barrierPool = createPool({ uri: `${url}/${rows[0]?.name}`, connectionLimit: CONNECTIONS, ...options })
+  const barrier = mysqlBarrier(barrierPool)
+  return {
+    run: (call, effect) => barrier.run(call, (tx) => actOnMysql(tx, call, effect)),
+    runLosingCommit: (call, effect, when) =>
+      mysqlBarrier(losingCommit(barrierPool, when)).run(call, (tx) => actOnMysql(tx, call, effect)),
+    effects: (gid) => mysqlEffects(pool, gid),
+    rows: (gid) => mysqlRowsOf(pool, gid),
+    rollsBack: true,
+    deadlocks: () => deadlocksOf(pool),
+    close: async () => {
+      await barrierPool.end()
+      await dropMysqlDatabase(pool)
+    },
+  }
+}
+
+/** A pool whose connections break at COMMIT: really, so that the server sees them go. */
+export function losingCommit(pool: Pool, when: 'before' | 'after'): Pick<Pool, 'getConnection'> {
+  return {
+    getConnection: async () => {
+      const connection = await pool.getConnection()
+      const query = connection.query.bind(connection)
+      connection.query = (async (statement: { readonly sql: string }) => {
+        if (statement.sql !== 'COMMIT') return query(statement)
+        if (when === 'after') await query(statement)
+        connection.destroy()
+        throw Object.assign(new Error('Connection lost'), { code: 'PROTOCOL_CONNECTION_LOST', fatal: true })
+      }) as typeof connection.query
+      return connection
+    },
+  }
+}
+
+async function deadlocksOf(pool: Pool): Promise<number> {
+  const [status] = await pool.query<RowDataPacket[]>("SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'")
+  if (status[0] !== undefined) return Number(status[0].Value)
+  const sql = "SELECT `COUNT` AS number FROM information_schema.innodb_metrics WHERE name = 'lock_deadlocks'"
+  const [metrics] = await pool.query<RowDataPacket[]>(sql)
+  return Number(metrics[0]?.number)
+}

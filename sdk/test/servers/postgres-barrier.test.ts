@@ -1,0 +1,217 @@
+import { Client, type Pool, type PoolClient } from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  checkBarrier,
+  migrateBarrier,
+  postgresBarrier,
+  postgresBarrierIn,
+  purgeBarrier,
+} from '../../src/barrier/postgres.ts'
+import type { BarrierCall } from '../../src/index.ts'
+import { barrierSuite } from '../barrier/barrier-suite.ts'
+import { describeOnPostgres } from './describe-on-postgres.ts'
+import {
+  actOnPostgres,
+  dropPostgresDatabase,
+  openPostgresBed,
+  openPostgresDatabase,
+  postgresEffects,
+  postgresRowsOf,
+} from './postgres-bed.ts'
+
+const SUCCEED = { does: 'succeed' } as const
+const SERIALIZABLE = { options: '-c default_transaction_isolation=serializable' }
+
+describeOnPostgres('the PostgreSQL barrier', (url) => {
+  barrierSuite({ name: 'postgres', open: () => openPostgresBed(url), width: 64 })
+  barrierSuite({
+    name: 'postgres, serializable',
+    open: () => openPostgresBed(url, SERIALIZABLE),
+    pairs: 100,
+    width: 8,
+  })
+
+  describe('beside the truth table', () => {
+    let pool: Pool
+    let gids = 0
+    const newCall = (): BarrierCall => ({ gid: `more-${++gids}`, branchId: '01', op: 'action' })
+    beforeAll(async () => {
+      pool = await openPostgresDatabase(url)
+    })
+    afterAll(() => dropPostgresDatabase(url, pool))
+
+    const inTransaction = async (
+      begin: string,
+      work: (client: PoolClient) => Promise<void>,
+    ): Promise<void> => {
+      const client = await pool.connect()
+      try {
+        await client.query(begin)
+        await work(client)
+      } finally {
+        await client.query('ROLLBACK')
+        client.release()
+      }
+    }
+
+    it('runs everything again after a real deadlock, and then commits once', async () => {
+      const call = newCall()
+      await pool.query("INSERT INTO effect (number, gid, op) VALUES (100001, 'a', 'x'), (100002, 'b', 'x')")
+      let runs = 0
+      await inTransaction('BEGIN', async (other) => {
+        // Whoever waits first looks for the deadlock first: it has to be the barrier's side.
+        await other.query("SET LOCAL deadlock_timeout = '10s'")
+        await other.query("UPDATE effect SET op = 'y' WHERE number = 100001")
+        let crossing: Promise<unknown> | undefined
+        const outcome = await postgresBarrier(pool).run(call, async (tx) => {
+          await actOnPostgres(tx, call, SUCCEED)
+          if (++runs > 1) return
+          await tx.query("UPDATE effect SET op = 'z' WHERE number = 100002")
+          crossing = other.query("UPDATE effect SET op = 'y' WHERE number = 100002")
+          await tx.query("UPDATE effect SET op = 'z' WHERE number = 100001")
+        })
+        await crossing
+        expect(outcome.decision).toBe('run')
+      })
+      expect([runs, await postgresEffects(pool, call.gid)]).toEqual([2, ['action']])
+    })
+
+    it('commits nothing of an effect that swallows a database error', async () => {
+      const call = newCall()
+      const running = postgresBarrier(pool).run(call, async (tx) => {
+        await actOnPostgres(tx, call, SUCCEED)
+        await tx.query('SELECT 1 / 0').catch((error: unknown) => error)
+      })
+      await expect(running).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+      expect([await postgresRowsOf(pool, call.gid), await postgresEffects(pool, call.gid)]).toEqual([0, []])
+    })
+
+    it('tells a constraint that is checked at COMMIT from a lost answer, and runs again', async () => {
+      await pool.query('CREATE TABLE deferred (id int UNIQUE DEFERRABLE INITIALLY DEFERRED)')
+      const call = newCall()
+      const running = postgresBarrier(pool).run(call, async (tx) => {
+        await tx.query('INSERT INTO deferred VALUES (1), (1)')
+      })
+      await expect(running).rejects.toMatchObject({ code: '23505' })
+      expect(await postgresRowsOf(pool, call.gid)).toBe(0)
+    })
+
+    it('gives each client back clean, or not at all', async () => {
+      const small = await openPostgresDatabase(url, { max: 1 })
+      const barrier = postgresBarrier(small)
+      const call = newCall()
+      await expect(barrier.run(call, (tx) => actOnPostgres(tx, call, { does: 'fail' }))).rejects.toThrow(
+        'said no',
+      )
+      const broken = barrier.run(call, async (tx) => {
+        await tx.query('SELECT pg_terminate_backend(pg_backend_pid())')
+      })
+      await expect(broken).rejects.toMatchObject({ code: '57P01' })
+      expect((await barrier.run(call, (tx) => actOnPostgres(tx, call, SUCCEED))).decision).toBe('run')
+      await dropPostgresDatabase(url, small)
+    })
+
+    it('outlives a server that ends the connection while the effect waits for something else', async () => {
+      const call = newCall()
+      const running = postgresBarrier(pool).run(call, async (tx) => {
+        await actOnPostgres(tx, call, SUCCEED)
+        const { rows } = await tx.query('SELECT pg_backend_pid() AS pid')
+        const ended = new Promise((resolve) => tx.once('end', resolve))
+        await pool.query('SELECT pg_terminate_backend($1)', [rows[0].pid])
+        await ended
+      })
+      await expect(running).rejects.toThrow()
+      expect((await postgresBarrier(pool).run(call, (tx) => actOnPostgres(tx, call, SUCCEED))).decision).toBe(
+        'run',
+      )
+      expect(await postgresEffects(pool, call.gid)).toEqual(['action'])
+    })
+
+    it('closes a client whose ROLLBACK fails: what is open on it would go on', async () => {
+      const call = newCall()
+      const small = await openPostgresDatabase(url, { max: 1 })
+      const barrier = postgresBarrier(small)
+      const failing = barrier.run(call, async (tx) => {
+        await actOnPostgres(tx, call, SUCCEED)
+        const query = tx.query.bind(tx) as (statement: unknown) => unknown
+        tx.query = ((statement: { readonly text?: string }) =>
+          statement.text === 'ROLLBACK'
+            ? Promise.reject(new Error('no rollback'))
+            : query(statement)) as never
+        throw new Error('broken on purpose')
+      })
+      await expect(failing).rejects.toThrow('broken on purpose')
+      await barrier.run(newCall(), () => undefined)
+      expect([await postgresRowsOf(small, call.gid), await postgresEffects(small, call.gid)]).toEqual([0, []])
+      await dropPostgresDatabase(url, small)
+    })
+
+    it("works inside a caller's transaction, and leaves it to its rollback", async () => {
+      const call = newCall()
+      await inTransaction('BEGIN', async (client) => {
+        const barrier = postgresBarrierIn(client)
+        await barrier.run(call, (tx) => actOnPostgres(tx, call, SUCCEED))
+        expect((await barrier.run(call, () => 0)).decision).toBe('duplicate')
+      })
+      expect([await postgresRowsOf(pool, call.gid), await postgresEffects(pool, call.gid)]).toEqual([0, []])
+    })
+
+    it("fails, and does not run twice, when a caller's snapshot is older than the row", async () => {
+      const call = newCall()
+      await inTransaction('BEGIN ISOLATION LEVEL REPEATABLE READ', async (client) => {
+        await client.query('SELECT count(*) FROM effect')
+        await postgresBarrier(pool).run(call, (tx) => actOnPostgres(tx, call, SUCCEED))
+        const running = postgresBarrierIn(client).run(call, (tx) => actOnPostgres(tx, call, SUCCEED))
+        await expect(running).rejects.toMatchObject({ code: '40001' })
+      })
+      expect(await postgresEffects(pool, call.gid)).toEqual(['action'])
+    })
+
+    it('refuses a client without an open transaction, before it writes', async () => {
+      const call = newCall()
+      const client = await pool.connect()
+      const running = postgresBarrierIn(client).run(call, (tx) => actOnPostgres(tx, call, SUCCEED))
+      await expect(running).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+      client.release()
+      expect(await postgresRowsOf(pool, call.gid)).toBe(0)
+    })
+
+    it('refuses a client where it needs a pool', () => {
+      expect(() => postgresBarrier(new Client() as never)).toThrow(/needs a Pool/)
+    })
+
+    it('is migrated by several at once, and purges what is older than the retention', async () => {
+      await Promise.all(Array.from({ length: 8 }, () => migrateBarrier(pool, { table: 'purged' })))
+      const now = 1_800_000_000_000
+      await pool.query(
+        `INSERT INTO purged (gid, branch_id, op, barrier_id, reason, created_at)
+         SELECT days || '-' || number, '01', 'action', '01', 'action', $1::bigint - days * 86400000
+         FROM generate_series(1, 600) number, unnest(ARRAY[0, 59, 61, 400]::bigint[]) days`,
+        [now],
+      )
+      const options = { table: 'purged', now: () => now }
+      expect(await purgeBarrier(pool, { ...options, limit: 700 })).toBe(700)
+      expect(await purgeBarrier(pool, options)).toBe(500)
+      expect(await purgeBarrier(pool, options)).toBe(0)
+    })
+
+    it('checks the table, its key, its collation and the business table, and leaves no row', async () => {
+      expect(await checkBarrier(pool, { businessTable: 'effect' })).toBeUndefined()
+      expect(await checkBarrier(pool, { table: 'public.counterstep_barrier' })).toBeUndefined()
+      await pool.query(`CREATE TABLE crooked (gid text PRIMARY KEY, op text UNIQUE);
+        CREATE UNLOGGED TABLE fleeting (id int);
+        CREATE TABLE loose (gid text COLLATE "en-x-icu", branch_id text, op text, barrier_id text,
+          PRIMARY KEY (gid, branch_id, op, barrier_id))`)
+      const misconfigured = async (table: string, businessTable: string): Promise<string> => {
+        const error = await checkBarrier(pool, { table, businessTable }).catch((thrown: unknown) => thrown)
+        expect(error).toMatchObject({ code: 'BARRIER_MISCONFIGURED' })
+        return String(error)
+      }
+      expect(await misconfigured('absent', 'fleeting')).toMatch(/run migrateBarrier.*; fleeting is unlogged/)
+      expect(await misconfigured('crooked', 'effect')).toMatch(/one unique key/)
+      expect(await misconfigured('loose', 'effect')).toMatch(/collation "C"/)
+      const { rows } = await pool.query("SELECT 1 FROM counterstep_barrier WHERE gid LIKE 'self-check%'")
+      expect(rows).toEqual([])
+    })
+  })
+})

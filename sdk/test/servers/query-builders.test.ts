@@ -1,0 +1,187 @@
+import { describeOn } from '@counterstep/test-servers/vitest'
+import { sql } from 'drizzle-orm'
+import { drizzle as drizzleMysql } from 'drizzle-orm/mysql2'
+import { drizzle as drizzlePostgres } from 'drizzle-orm/node-postgres'
+import knex, { type Knex } from 'knex'
+import type { Pool as MysqlPool, RowDataPacket } from 'mysql2/promise'
+import type { Pool as PostgresPool } from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { mysqlBarrier, mysqlBarrierIn } from '../../src/barrier/mysql.ts'
+import { postgresBarrier, postgresBarrierIn } from '../../src/barrier/postgres.ts'
+import { type BarrierCall, BranchFailure, withBarrier } from '../../src/index.ts'
+import { describeOnPostgres } from './describe-on-postgres.ts'
+import { dropMysqlDatabase, mysqlEffects, mysqlRowsOf, openMysqlDatabase } from './mysql-bed.ts'
+import {
+  dropPostgresDatabase,
+  openPostgresDatabase,
+  postgresEffects,
+  postgresRowsOf,
+} from './postgres-bed.ts'
+
+let gids = 0
+const newCall = (): BarrierCall => ({ gid: `builder-${++gids}`, branchId: '01', op: 'action' })
+const no = (): never => {
+  throw new BranchFailure('said no')
+}
+
+for (const server of ['mariadb', 'mysql'] as const) {
+  describeOn(server, 'query builders with the MySQL barrier', (url) => {
+    let pool: MysqlPool
+    let builder: Knex
+    beforeAll(async () => {
+      pool = await openMysqlDatabase(url)
+      const [rows] = await pool.query<RowDataPacket[]>('SELECT DATABASE() AS name')
+      builder = knex({ client: 'mysql2', connection: `${url}/${rows[0]?.name}` })
+    })
+    afterAll(async () => {
+      await builder.destroy()
+      await dropMysqlDatabase(pool)
+    })
+    const state = async ({ gid }: BarrierCall) => [
+      await mysqlRowsOf(pool, gid),
+      await mysqlEffects(pool, gid),
+    ]
+
+    it("a Knex transaction of the service's own holds row and effect", async () => {
+      const call = newCall()
+      const served = (business: () => void) =>
+        builder.transaction(async (transaction) => {
+          const connection = await transaction.client.acquireConnection()
+          return withBarrier(mysqlBarrierIn(connection.promise()), call, async () => {
+            await transaction('effect').insert({ gid: call.gid, op: call.op })
+            business()
+            return 'done'
+          })
+        })
+      await expect(served(no)).rejects.toThrow('said no')
+      expect(await state(call)).toEqual([0, []])
+      expect([await served(() => undefined), await served(no)]).toEqual(['done', 'done'])
+      expect(await state(call)).toEqual([1, ['action']])
+    })
+
+    it("Knex runs its queries on the barrier's connection", async () => {
+      const call = newCall()
+      const barrier = mysqlBarrier(pool)
+      const served = (business: () => void) =>
+        barrier.run(call, async (tx) => {
+          await builder('effect').connection(tx.connection).insert({ gid: call.gid, op: call.op })
+          business()
+        })
+      await expect(served(no)).rejects.toThrow('said no')
+      expect(await state(call)).toEqual([0, []])
+      expect((await served(() => undefined)).decision).toBe('run')
+      expect(await state(call)).toEqual([1, ['action']])
+    })
+
+    it("Drizzle runs its queries on the barrier's connection", async () => {
+      const call = newCall()
+      const barrier = mysqlBarrier(pool)
+      const served = (business: () => void) =>
+        barrier.run(call, async (tx) => {
+          await drizzleMysql(tx).execute(sql`INSERT INTO effect (gid, op) VALUES (${call.gid}, ${call.op})`)
+          business()
+        })
+      await expect(served(no)).rejects.toThrow('said no')
+      expect(await state(call)).toEqual([0, []])
+      expect((await served(() => undefined)).decision).toBe('run')
+      expect(await state(call)).toEqual([1, ['action']])
+    })
+
+    it('a deadlock that Drizzle has wrapped is still one, and everything runs again', async () => {
+      const call = newCall()
+      let runs = 0
+      const outcome = await mysqlBarrier(pool).run(call, async (tx) => {
+        const database = drizzleMysql(tx)
+        await database.execute(sql`INSERT INTO effect (gid, op) VALUES (${call.gid}, ${call.op})`)
+        if (++runs > 1) return
+        await database.execute(
+          sql`SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'Deadlock found'`,
+        )
+      })
+      expect([outcome.decision, runs]).toEqual(['run', 2])
+      expect(await state(call)).toEqual([1, ['action']])
+    })
+
+    it("a Drizzle transaction on the service's own connection holds row and effect", async () => {
+      const call = newCall()
+      const connection = await pool.getConnection()
+      const served = (business: () => void) =>
+        drizzleMysql(connection).transaction((tx) =>
+          withBarrier(mysqlBarrierIn(connection), call, async () => {
+            await tx.execute(sql`INSERT INTO effect (gid, op) VALUES (${call.gid}, ${call.op})`)
+            business()
+            return 'done'
+          }),
+        )
+      await expect(served(no)).rejects.toThrow('said no')
+      expect(await state(call)).toEqual([0, []])
+      expect([await served(() => undefined), await served(no)]).toEqual(['done', 'done'])
+      expect(await state(call)).toEqual([1, ['action']])
+      connection.release()
+    })
+  })
+}
+
+describeOnPostgres('query builders with the PostgreSQL barrier', (url) => {
+  let pool: PostgresPool
+  let builder: Knex
+  beforeAll(async () => {
+    pool = await openPostgresDatabase(url)
+    builder = knex({ client: 'pg', connection: String(pool.options.connectionString) })
+  })
+  afterAll(async () => {
+    await builder.destroy()
+    await dropPostgresDatabase(url, pool)
+  })
+  const state = async ({ gid }: BarrierCall) => [
+    await postgresRowsOf(pool, gid),
+    await postgresEffects(pool, gid),
+  ]
+
+  it("a Knex transaction of the service's own holds row and effect", async () => {
+    const call = newCall()
+    const served = (business: () => void) =>
+      builder.transaction(async (transaction) => {
+        const client = await transaction.client.acquireConnection()
+        return withBarrier(postgresBarrierIn(client), call, async () => {
+          await transaction('effect').insert({ gid: call.gid, op: call.op })
+          business()
+          return 'done'
+        })
+      })
+    await expect(served(no)).rejects.toThrow('said no')
+    expect(await state(call)).toEqual([0, []])
+    expect([await served(() => undefined), await served(no)]).toEqual(['done', 'done'])
+    expect(await state(call)).toEqual([1, ['action']])
+  })
+
+  it("Drizzle runs its queries on the barrier's client", async () => {
+    const call = newCall()
+    const served = (business: () => void) =>
+      postgresBarrier(pool).run(call, async (tx) => {
+        await drizzlePostgres(tx).execute(sql`INSERT INTO effect (gid, op) VALUES (${call.gid}, ${call.op})`)
+        business()
+      })
+    await expect(served(no)).rejects.toThrow('said no')
+    expect(await state(call)).toEqual([0, []])
+    expect((await served(() => undefined)).decision).toBe('run')
+    expect(await state(call)).toEqual([1, ['action']])
+  })
+
+  it("a Drizzle transaction on the service's own client holds row and effect", async () => {
+    const call = newCall()
+    const client = await pool.connect()
+    const served = (business: () => void) =>
+      drizzlePostgres(client).transaction((tx) =>
+        withBarrier(postgresBarrierIn(client), call, async () => {
+          await tx.execute(sql`INSERT INTO effect (gid, op) VALUES (${call.gid}, ${call.op})`)
+          business()
+          return 'done'
+        }),
+      )
+    await expect(served(no)).rejects.toThrow('said no')
+    expect(await state(call)).toEqual([0, []])
+    expect([await served(() => undefined), await served(no)]).toEqual(['done', 'done'])
+    client.release()
+  })
+})

@@ -1,0 +1,181 @@
+import { describeOn } from '@counterstep/test-servers/vitest'
+import { Cluster, Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkBarrier, type RedisEffect, type RedisEffects, redisBarrier } from '../../src/barrier/redis.ts'
+import { answerBranch } from '../../src/http/answer-branch.ts'
+import { type BarrierCall, BranchFailure } from '../../src/index.ts'
+import { type BarrierBed, barrierSuite, type SuiteEffect } from '../barrier/barrier-suite.ts'
+
+// An effect is an element of a list. Like every script for Redis it looks first and writes last, so what fails has not written.
+const ACT = `if ARGV[2] == 'fail' then return failure('SAID_NO', 'said no') end
+if ARGV[2] == 'not-yet' then return ongoing(1500) end
+if ARGV[2] == 'break' then error('broken on purpose') end
+redis.call('RPUSH', KEYS[1], ARGV[1])
+if ARGV[3] ~= '' then return success(cjson.decode(ARGV[3])) end`
+
+// The suite's answers are JSON that JavaScript wrote; Lua would write null and 0.1 in its own way.
+const ECHO = ACT.replace(
+  'return success(cjson.decode(ARGV[3]))',
+  "return { result = 'success', answer = ARGV[3] }",
+)
+
+function actOnRedis(tx: RedisEffects, key: string, { op }: BarrierCall, effect: SuiteEffect): RedisEffect {
+  const answer = effect.does === 'succeed' && effect.answer !== undefined ? JSON.stringify(effect.answer) : ''
+  return tx.script(ECHO, [key], [op, effect.does, answer])
+}
+
+function connect(url: string): Redis | Cluster {
+  if (!url.startsWith('redis-cluster://')) return new Redis(url)
+  const nodes = url.slice('redis-cluster://'.length).split(',')
+  return new Cluster(
+    nodes.map((node) => ({ host: node.split(':')[0] ?? '', port: Number(node.split(':')[1]) })),
+  )
+}
+
+async function openRedisBed(url: string): Promise<BarrierBed> {
+  const redis = connect(url)
+  const run = crypto.randomUUID().slice(0, 8)
+  const prefix = `sdk-${run}`
+  const tagOf = ({ gid }: BarrierCall): string => `${run}-${gid}`
+  const barrier = redisBarrier(redis, { prefix, hashTag: tagOf })
+  const effectsKey = (gid: string): string => `effects:{${run}-${gid}}`
+  return {
+    run: (call, effect) => barrier.run(call, (tx) => actOnRedis(tx, effectsKey(call.gid), call, effect)),
+    effects: (gid) => redis.lrange(effectsKey(gid), 0, -1),
+    rows: async (gid) => {
+      const key = `${prefix}:{${run}-${gid}}:${gid.length}:${gid}:2:01:01`
+      return (await redis.hkeys(key)).filter((field) => !field.endsWith(':answer')).length
+    },
+    rollsBack: false,
+    close: async () => {
+      await redis.quit()
+    },
+  }
+}
+
+for (const server of ['redis', 'redis-cluster'] as const) {
+  describeOn(server, 'the Redis barrier', (url) => {
+    barrierSuite({
+      name: server === 'redis' ? 'Redis' : 'Redis Cluster',
+      open: () => openRedisBed(url),
+      width: 64,
+    })
+  })
+}
+
+describeOn('redis', 'the Redis barrier beside the truth table', (url) => {
+  let redis: Redis
+  let gids = 0
+  const run = crypto.randomUUID().slice(0, 8)
+  const newCall = (): BarrierCall => ({ gid: `${run}-${++gids}`, branchId: '01', op: 'action' })
+  beforeAll(() => {
+    redis = new Redis(url)
+  })
+  afterAll(() => redis.quit())
+
+  it('adds under a minimum, and gives a duplicate the first answer though the account is drained', async () => {
+    const key = `account:${run}`
+    await redis.set(key, 100)
+    const barrier = redisBarrier(redis)
+    const call = newCall()
+    const debit = (tx: RedisEffects) => tx.add({ key, delta: -100, minimum: 0 })
+    expect(await barrier.run(call, debit)).toEqual({ decision: 'run', answer: '{"value":0}' })
+    expect(await barrier.run(call, debit)).toEqual({ decision: 'duplicate', answer: '{"value":0}' })
+    await expect(barrier.run(newCall(), debit)).rejects.toMatchObject({
+      branchResult: 'failure',
+      code: 'INSUFFICIENT',
+    })
+    await redis.set(key, -500)
+    const undo = await barrier.run({ ...call, op: 'compensate' }, (tx) => tx.add({ key, delta: 100 }))
+    expect(undo).toEqual({ decision: 'run', answer: '{"value":-400}' })
+  })
+
+  it('refuses a missing account, and a value that Lua cannot compute with, before it writes', async () => {
+    const key = `odd:${run}`
+    const barrier = redisBarrier(redis)
+    const add = (tx: RedisEffects) => tx.add({ key, delta: 1, minimum: 0 })
+    await expect(barrier.run(newCall(), add)).rejects.toBeInstanceOf(BranchFailure)
+    await redis.set(key, '9007199254740993')
+    await expect(barrier.run(newCall(), add)).rejects.toMatchObject({ code: 'BARRIER_EFFECT_BROKEN' })
+    expect(await redis.get(key)).toBe('9007199254740993')
+    const fraction = (tx: RedisEffects) => tx.add({ key, delta: 0.5 })
+    await expect(barrier.run(newCall(), fraction)).rejects.toBeInstanceOf(TypeError)
+  })
+
+  it('serves on when the server has forgotten its scripts', async () => {
+    const barrier = redisBarrier(redis)
+    const call = newCall()
+    const add = (tx: RedisEffects) => tx.add({ key: `flushed:${run}`, delta: 1 })
+    await barrier.run(call, add)
+    await redis.script('FLUSH')
+    expect((await barrier.run(call, add)).decision).toBe('duplicate')
+    expect(await redis.get(`flushed:${run}`)).toBe('1')
+  })
+
+  it('keeps its rows as long as the retention', async () => {
+    const call = newCall()
+    const prefix = `ttl-${run}`
+    const retentionMs = 2 * 24 * 3_600_000
+    await redisBarrier(redis, { prefix, retentionMs }).run(call, (tx) => tx.script('return', []))
+    const [key] = await redis.keys(`${prefix}:*`)
+    const ttlMs = await redis.pttl(key ?? '')
+    expect(ttlMs).toBeGreaterThan(retentionMs - 60_000)
+    expect(ttlMs).toBeLessThanOrEqual(retentionMs)
+  })
+
+  it('asks no payload of a duplicate and of a null compensation', async () => {
+    const barrier = redisBarrier(redis)
+    const refuse = (): RedisEffect => {
+      throw new BranchFailure('no such account')
+    }
+    const call = newCall()
+    await barrier.run(call, (tx) => tx.script('return', []))
+    expect((await barrier.run(call, refuse)).decision).toBe('duplicate')
+    const undone = newCall()
+    expect((await barrier.run({ ...undone, op: 'compensate' }, refuse)).decision).toBe('null-compensation')
+    expect((await barrier.run(undone, refuse)).decision).toBe('already-compensated')
+    await expect(barrier.run(newCall(), refuse)).rejects.toThrow('no such account')
+  })
+
+  it('refuses keys in another slot before it writes, and a cluster without a hash tag when it is made', async () => {
+    const barrier = redisBarrier(redis, { hashTag: () => 'one' })
+    const apart = barrier.run(newCall(), (tx) => tx.add({ key: 'apart:{two}', delta: 1 }))
+    await expect(apart).rejects.toMatchObject({ code: 'BARRIER_KEYS_APART' })
+    expect(await redis.exists('apart:{two}')).toBe(0)
+    const cluster = Object.assign(Object.create(redis), { isCluster: true })
+    expect(() => redisBarrier(cluster)).toThrow(/hashTag/)
+    expect(() => redisBarrier(redis, { prefix: 'a{b}' })).toThrow(/braces/)
+  })
+
+  it('answers 500, never 409, when a script or the server fails', async () => {
+    const query = { gid: newCall().gid, trans_type: 'saga', branch_id: '01', op: 'action' }
+    const broken = (tx: RedisEffects) => tx.script("redis.call('NONSENSE')", [])
+    const answered = await answerBranch(redisBarrier(redis), broken, { query, headers: {} })
+    expect(answered.answer).toMatchObject({ statusCode: 500, body: '{"code":"BARRIER_EFFECT_BROKEN"}' })
+    const gone = new Redis(url, { lazyConnect: true, enableOfflineQueue: false })
+    const unreachable = await answerBranch(redisBarrier(gone), broken, { query, headers: {} })
+    expect(unreachable.answer).toMatchObject({ statusCode: 500, body: '{"code":"BRANCH_ERROR"}' })
+  })
+
+  it('checks that nothing is evicted and everything logged', async () => {
+    expect(await checkBarrier(redis)).toBeUndefined()
+    const volatile = { ...unused, info: async () => 'maxmemory_policy:volatile-lru\naof_enabled:0\n' }
+    await expect(checkBarrier(volatile)).rejects.toThrow(/noeviction; appendonly is off/)
+  })
+})
+
+const unused = {
+  eval: () => Promise.reject(new Error('unused')),
+  evalsha: () => Promise.reject(new Error('unused')),
+}
+
+describe('the hash slot', () => {
+  it('is the one that the cluster computes', async () => {
+    const { hashSlot } = await import('../../src/barrier/redis/hash-slot.ts')
+    // From the Redis Cluster specification, and CLUSTER KEYSLOT.
+    expect(hashSlot('123456789')).toBe(12_739)
+    expect(hashSlot('{user1000}.following')).toBe(hashSlot('{user1000}.followers'))
+    expect(hashSlot('foo{}{bar}')).toBe(8_363)
+    expect(hashSlot('foo{{bar}}zap')).toBe(hashSlot('{bar'))
+  })
+})
