@@ -1,10 +1,10 @@
 import type { Harness } from './harness/harness.ts'
 import { printedReport } from './report/print-report.ts'
-import { terminalProgress } from './report/progress.ts'
+import { progressOn } from './report/progress.ts'
 import { reportLine, writeReport } from './report/report.ts'
 import { runBench } from './run-bench.ts'
 import { SCENARIOS } from './scenarios.ts'
-import { type Command, HELP, readCommand } from './settings.ts'
+import { type Command, DEFAULT_SETTINGS, HELP, readCommand } from './settings.ts'
 
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const
 
@@ -19,14 +19,15 @@ async function main(): Promise<void> {
   await bench(command)
 }
 
-async function bench({ scenario: name, settings, json }: Command): Promise<void> {
+async function bench({ scenario: name, given, json }: Command): Promise<void> {
   const scenario = SCENARIOS.find((each) => each.name === name)
   if (scenario === undefined) {
     throw new Error(
       `there is no scenario ${name}; there are ${SCENARIOS.map((each) => each.name).join(', ')}`,
     )
   }
-  const report = await runBench(scenario, settings, terminalProgress(process.stderr), closeOnSignals)
+  const settings = { ...DEFAULT_SETTINGS, ...scenario.defaults, ...given }
+  const report = await runBench(scenario, settings, progressOn(process.stderr), closeOnSignals)
   const path = writeReport(report)
   process.stdout.write(`${printedReport(report)}\n\nwritten to ${path}\n`)
   if (json) process.stdout.write(`${reportLine(report)}\n`)

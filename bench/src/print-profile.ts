@@ -1,11 +1,14 @@
-// node bench/src/print-profile.ts FILE.cpuprofile [SKIP_SECONDS]: where the time of a profiled thread went.
+// node bench/src/print-profile.ts FILE.cpuprofile [FROM_SECONDS [TO_SECONDS]]: where the time of a profiled thread went.
 import { readFileSync } from 'node:fs'
 import { type Share, summarise } from './profile/top-functions.ts'
 
 const ROWS = 40
-const [file, skipSeconds = '2'] = process.argv.slice(2)
+const [file, fromSeconds = '2', toSeconds = 'Infinity'] = process.argv.slice(2)
 if (file === undefined) throw new Error('name a .cpuprofile')
-const summary = summarise(JSON.parse(readFileSync(file, 'utf8')), Number(skipSeconds))
+const summary = summarise(JSON.parse(readFileSync(file, 'utf8')), {
+  fromSeconds: Number(fromSeconds),
+  toSeconds: Number(toSeconds),
+})
 const table = (title: string, shares: readonly Share[]) => [
   '',
   title,

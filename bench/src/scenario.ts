@@ -1,7 +1,7 @@
 import type { Harness } from './harness/harness.ts'
-import type { StoreFacts } from './harness/server.ts'
 import type { Progress } from './report/progress.ts'
-import type { Ratio, Row } from './rounds.ts'
+import type { StoreFacts } from './report/store-facts.ts'
+import type { Ratio, Row } from './row.ts'
 import type { Settings } from './settings.ts'
 
 export interface ScenarioContext {
@@ -17,10 +17,14 @@ export interface Outcome {
   readonly ratios: readonly Ratio[]
   /** Counts that were held against each other; a scenario fails when they do not add up. */
   readonly counters: Readonly<Record<string, number>>
+  /** What a reader of the figures must know, a sentence each. */
+  readonly notes?: readonly string[]
 }
 
 export interface Scenario {
   readonly name: string
   readonly summary: string
+  /** Its own, where they differ from those of all scenarios. */
+  readonly defaults?: Partial<Settings>
   run(context: ScenarioContext): Promise<Outcome>
 }

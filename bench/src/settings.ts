@@ -1,7 +1,5 @@
 import { parseArgs } from 'node:util'
-
-export const STORES = ['sqlite'] as const
-export type StoreName = (typeof STORES)[number]
+import { STORES, type StoreName } from './stores/store-names.ts'
 
 export interface Settings {
   readonly store: StoreName
@@ -11,13 +9,18 @@ export interface Settings {
   readonly connections: number
   readonly branches: number
   readonly rounds: number
-  /** Folder for a CPU profile of the server; such a run's figures are not to be quoted. */
+  /** Interrupted ones, or ones that become due, in a round; of the scenarios that recover some. */
+  readonly sagas: number
+  /** Finished transactions in the full table. */
+  readonly rows: number
+  /** Folder for CPU profiles of the servers; such a run's figures are not to be quoted. */
   readonly cpuProf?: string
 }
 
 export interface Command {
   readonly scenario: string
-  readonly settings: Settings
+  /** What the command line says, and nothing else. */
+  readonly given: Partial<Settings>
   readonly json: boolean
 }
 
@@ -28,35 +31,48 @@ export const DEFAULT_SETTINGS: Settings = {
   connections: 64,
   branches: 2,
   rounds: 3,
+  sagas: 20_000,
+  rows: 1_000_000,
 }
 
-const BRANCHES_MAX = 100
+const NUMBERS = {
+  seconds: { flag: 'seconds', max: 3_600, help: 'measured time of one row in one round' },
+  warmUpSeconds: { flag: 'warm-up', max: 60, help: 'seconds before it' },
+  connections: { flag: 'connections', max: 4_096, help: 'callers at once' },
+  branches: { flag: 'branches', max: 100, help: 'of one saga; as many calls of the relay' },
+  rounds: { flag: 'rounds', max: 1_000, help: '' },
+  sagas: { flag: 'sagas', max: 1_000_000, help: 'interrupted ones (recover), or due at once (flat)' },
+  rows: { flag: 'rows', max: 100_000_000, help: 'finished transactions in the full table (flat)' },
+} as const
+
+type NumberName = keyof typeof NUMBERS
+
+const NUMBER_NAMES = Object.keys(NUMBERS) as NumberName[]
 
 export const HELP = `npm run bench -- SCENARIO [options]
 
-  --store NAME         ${STORES.join(', ')} (${DEFAULT_SETTINGS.store})
-  --seconds N          measured time of one row in one round (${DEFAULT_SETTINGS.seconds})
-  --warm-up N          seconds before it (${DEFAULT_SETTINGS.warmUpSeconds})
-  --connections N      (${DEFAULT_SETTINGS.connections})
-  --branches N         of one saga; as many calls of the relay (${DEFAULT_SETTINGS.branches})
-  --rounds N           (${DEFAULT_SETTINGS.rounds})
-  --cpu-prof FOLDER    writes a CPU profile of the server
-  --json               prints the result as one JSON object on the last line
+${line('store NAME', `${STORES.join(', ')}; where it is, see the readme`, DEFAULT_SETTINGS.store)}
+${NUMBER_NAMES.map((name) => line(`${NUMBERS[name].flag} N`, NUMBERS[name].help, DEFAULT_SETTINGS[name])).join('\n')}
+${line('cpu-prof FOLDER', 'writes CPU profiles of the servers')}
+${line('json', 'prints the result as one JSON object on the last line')}
+
+A scenario may have defaults of its own; a report says what it ran with.
 `
+
+function line(flag: string, help: string, fallback?: string | number): string {
+  return `  --${flag.padEnd(18)} ${help}${fallback === undefined ? '' : ` (${fallback})`}`
+}
 
 /** Throws an Error that says what is wrong. */
 export function readCommand(argv: readonly string[]): Command | 'help' {
   const text = { type: 'string' } as const
+  const flags = NUMBER_NAMES.map((name) => NUMBERS[name].flag)
   const { values, positionals } = parseArgs({
     args: [...argv],
     allowPositionals: true,
     options: {
+      ...Object.fromEntries(flags.map((flag) => [flag, text])),
       store: text,
-      seconds: text,
-      'warm-up': text,
-      connections: text,
-      branches: text,
-      rounds: text,
       'cpu-prof': text,
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -65,27 +81,27 @@ export function readCommand(argv: readonly string[]): Command | 'help' {
   const [scenario, ...others] = positionals
   if (values.help || scenario === undefined) return 'help'
   if (others.length > 0) throw new Error(`one scenario at a time, not also ${others.join(' ')}`)
-  const { seconds, warmUpSeconds, connections, branches, rounds } = DEFAULT_SETTINGS
-  const settings: Settings = {
-    store: storeOf(values.store),
-    seconds: numberOf('seconds', values.seconds, seconds, 3_600),
-    warmUpSeconds: numberOf('warm-up', values['warm-up'], warmUpSeconds, 60),
-    connections: numberOf('connections', values.connections, connections, 4_096),
-    branches: numberOf('branches', values.branches, branches, BRANCHES_MAX),
-    rounds: numberOf('rounds', values.rounds, rounds, 1_000),
+  const given: Partial<Settings> = {
+    ...(values.store === undefined ? {} : { store: storeOf(values.store) }),
+    ...numbersOf(values),
     ...(values['cpu-prof'] === undefined ? {} : { cpuProf: values['cpu-prof'] }),
   }
-  return { scenario, settings, json: values.json }
+  return { scenario, given, json: values.json }
 }
 
-function storeOf(given = DEFAULT_SETTINGS.store as string): StoreName {
+function storeOf(given: string): StoreName {
   const store = STORES.find((name) => name === given)
-  if (store === undefined) throw new Error(`--store ${given}: this version has only ${STORES.join(', ')}`)
+  if (store === undefined) throw new Error(`--store ${given}: there are ${STORES.join(', ')}`)
   return store
 }
 
-function numberOf(flag: string, given: string | undefined, fallback: number, max: number): number {
-  if (given === undefined) return fallback
+function numbersOf(values: Readonly<Record<string, unknown>>): Partial<Record<NumberName, number>> {
+  const given = NUMBER_NAMES.filter((name) => values[NUMBERS[name].flag] !== undefined)
+  return Object.fromEntries(given.map((name) => [name, numberOf(name, String(values[NUMBERS[name].flag]))]))
+}
+
+function numberOf(name: NumberName, given: string): number {
+  const { flag, max } = NUMBERS[name]
   const value = /^\d{1,9}$/.test(given) ? Number(given) : 0
   if (value < 1 || value > max)
     throw new Error(`--${flag} ${given}: expected a whole number from 1 to ${max}`)

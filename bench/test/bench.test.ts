@@ -5,6 +5,7 @@ import { printedReport } from '../src/report/print-report.ts'
 import { reportLine } from '../src/report/report.ts'
 import { runBench } from '../src/run-bench.ts'
 import type { Scenario } from '../src/scenario.ts'
+import { recover } from '../src/scenarios/recover.ts'
 import { relay } from '../src/scenarios/relay.ts'
 import { saga } from '../src/scenarios/saga.ts'
 import { SCENARIOS } from '../src/scenarios.ts'
@@ -39,6 +40,18 @@ describe('bench', () => {
     expect(JSON.parse(reportLine(report))).toMatchObject({ scenario: 'saga', store: 'sqlite', settings })
   })
 
+  it('recovers each saga that a killed server left', { timeout: SMOKE_MS_MAX }, async () => {
+    const settings = { ...SMOKE, sagas: 300 }
+    const { counters, rows, ratios, store } = await runBench(recover, settings, silent)
+    expect(rows.map(({ name }) => name)).toEqual(['recover', 'fresh, 4 callers', 'fresh, 16 callers'])
+    expect(rows[0]?.answers).toBe(300)
+    expect(counters.freshAnswers).toBeGreaterThan(0)
+    expect(counters.stored).toBe(300 + (counters.freshAnswers ?? 0))
+    expect(counters.recoveryCalls).toBeGreaterThanOrEqual(600)
+    expect(ratios['recover/fresh']).toBeGreaterThan(0)
+    expect(store?.software.settings).toEqual({ journal_mode: 'wal', synchronous: 'full' })
+  })
+
   it('fails when an answer is not the expected one, and leaves nothing behind', {
     timeout: SMOKE_MS_MAX,
   }, async () => {
@@ -70,8 +83,16 @@ describe('the command line', () => {
       '20',
       '--json',
     ])
-    const settings = { ...DEFAULT_SETTINGS, seconds: 5, connections: 8, branches: 20 }
-    expect(command).toEqual({ scenario: 'saga', settings, json: true })
+    const given = { seconds: 5, connections: 8, branches: 20 }
+    expect(command).toEqual({ scenario: 'saga', given, json: true })
+  })
+
+  it('leaves what is not said to the scenario', () => {
+    expect(readCommand(['recover', '--store', 'mariadb'])).toEqual({
+      scenario: 'recover',
+      given: { store: 'mariadb' },
+      json: false,
+    })
   })
 
   it.each([

@@ -15,6 +15,8 @@ export interface ChildSpec {
   readonly script: string
   readonly args?: readonly string[]
   readonly nodeArgs?: readonly string[]
+  /** Beside this process's own. */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 /** A process of the bench: started, asked over its channel, stopped by its pid. It does not outlive the harness. */
@@ -25,11 +27,12 @@ export class Child {
   #isStopping = false
   #linesPassed = 0
 
-  constructor({ name, script, args = [], nodeArgs = [] }: ChildSpec) {
+  constructor({ name, script, args = [], nodeArgs = [], environment = {} }: ChildSpec) {
     this.name = name
     const follow = ['--import', pathToFileURL(FOLLOW_PARENT).href]
     this.#process = spawn(process.execPath, [...nodeArgs, ...follow, script, ...args], {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+      env: { ...process.env, ...environment },
     })
     this.#exited = new Promise((resolve) => {
       this.#process.on('error', (error) => resolve(error.message))
@@ -68,6 +71,13 @@ export class Child {
 
   cpuSeconds(): number | undefined {
     return cpuSecondsOf(this.#process.pid)
+  }
+
+  /** As a crash ends it: nothing is given back, nothing is closed. */
+  async kill(): Promise<void> {
+    this.#isStopping = true
+    this.#process.kill('SIGKILL')
+    await this.#exited
   }
 
   async stop(): Promise<void> {

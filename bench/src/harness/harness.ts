@@ -1,17 +1,18 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { LoadJob, LoadResult } from '../load/load-job.ts'
+import type { LoadJob, LoadLength, LoadResult } from '../load/load-job.ts'
 import { Child, type ChildSpec } from './child.ts'
 import { processPath, WORK_FOLDER } from './paths.ts'
 
-const ASK_MS_MAX = 5_000
 /** What a load run may take beyond its time: connecting and draining. */
 const LOAD_MARGIN_MS = 60_000
+/** A count of answers has no time of its own. */
+const COUNT_MS_MAX = 300_000
 
-/** Starts what a scenario needs and ends all of it: processes by pid, the run's folder with everything in it. */
+/** Starts what a scenario needs and ends all of it: processes by pid, databases, the run's folder with everything in it. */
 export class Harness {
   readonly folder: string
-  readonly #children: Child[] = []
+  readonly #closers: (() => Promise<void>)[] = []
   #load: Child | undefined
 
   constructor() {
@@ -21,8 +22,12 @@ export class Harness {
 
   start(spec: ChildSpec): Child {
     const child = new Child(spec)
-    this.#children.push(child)
+    this.atEnd(() => child.stop())
     return child
+  }
+
+  atEnd(close: () => Promise<void>): void {
+    this.#closers.push(close)
   }
 
   /** The same load process for all rows, so that no row pays for its warming up. */
@@ -32,15 +37,19 @@ export class Harness {
   }
 
   async load(job: LoadJob): Promise<LoadResult> {
-    const limitMs = (job.warmUpSeconds + job.seconds) * 1000 + LOAD_MARGIN_MS
     // Both ends are of one checkout.
-    return (await this.loader.ask(job, limitMs)) as LoadResult
+    return (await this.loader.ask(job, limitMsOf(job.length))) as LoadResult
   }
 
+  /** All of it, whatever fails on the way. */
   async close(): Promise<void> {
-    // Last started, first stopped: the server before the branches that it may still call.
-    for (const child of this.#children.splice(0).reverse()) await child.stop()
+    const errors: unknown[] = []
+    // Last started, first stopped: the server before the branches that it may still call, and before its database.
+    for (const close of this.#closers.splice(0).reverse()) {
+      await close().catch((error: unknown) => errors.push(error))
+    }
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 })
+    if (errors.length > 0) throw new AggregateError(errors, 'not everything could be ended')
   }
 }
 
@@ -49,19 +58,14 @@ export interface Service {
   readonly child: Child
 }
 
-export interface Branch extends Service {
-  /** How many calls it has answered. */
-  callCount(): Promise<number>
-}
-
-export async function startBranch(harness: Harness): Promise<Branch> {
-  const child = harness.start({ name: 'branch', script: processPath('branch') })
-  const url = await child.url()
-  return { url, child, callCount: async () => Number(await child.ask({ type: 'count' }, ASK_MS_MAX)) }
-}
-
 export async function startRelay(harness: Harness, branchUrl: string, calls: number): Promise<Service> {
   const args = [branchUrl, String(calls)]
   const child = harness.start({ name: 'relay', script: processPath('relay'), args })
   return { url: await child.url(), child }
+}
+
+function limitMsOf(length: LoadLength): number {
+  return length.type === 'time'
+    ? (length.warmUpSeconds + length.seconds) * 1000 + LOAD_MARGIN_MS
+    : COUNT_MS_MAX
 }

@@ -15,7 +15,10 @@ declare module 'autocannon' {
       readonly headers: Readonly<Record<string, string>>
       readonly body: string
       readonly connections: number
-      readonly duration: number
+      /** Seconds; without an `amount` only. */
+      readonly duration?: number
+      /** Of answers. */
+      readonly amount?: number
       readonly timeout: number
       readonly sampleInt: number
       readonly verifyBody: (body: string) => boolean

@@ -4,16 +4,21 @@ export interface LoadJob {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly connections: number
-  readonly warmUpSeconds: number
-  readonly seconds: number
+  readonly length: LoadLength
+  readonly expectStatus: number
   /** A text that every answer's body must hold. */
   readonly expect: string
 }
 
+/** What comes before the measured part goes over the same connections. */
+export type LoadLength =
+  | { readonly type: 'time'; readonly warmUpSeconds: number; readonly seconds: number }
+  | { readonly type: 'count'; readonly warmUpAnswers: number; readonly answers: number }
+
 export interface LoadFaults {
   readonly connectionErrors: number
   readonly timeouts: number
-  /** Answers with another status than 200. */
+  /** Answers with another status than the expected one. */
   readonly otherStatus: number
   /** Answers without the expected text. */
   readonly otherBody: number
@@ -30,7 +35,9 @@ export interface LoadResult {
   /** All of them: those of the warm-up, and those that came after the end of the measured time. */
   readonly answers: number
   readonly faults: LoadFaults
-  /** Only what was answered in the measured time. */
+  /** The begin of the first answer without the expected text. */
+  readonly unexpected: string | null
+  /** Only what was answered in the measured part. */
   readonly answersPerSecond: number
   readonly latencyMs: LatencyMs
 }

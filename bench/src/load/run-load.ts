@@ -1,22 +1,22 @@
 import autocannon, { type Client } from 'autocannon'
-import { latencyOf } from './latency.ts'
 import type { LoadJob, LoadResult } from './load-job.ts'
+import { MeasuredPart } from './measured-part.ts'
 
 /** Longer than any wait that is asked for, so that the server's own answer comes first. */
 const ANSWER_SECONDS_MAX = 40
 const SAMPLE_MS = 100
+const UNEXPECTED_LENGTH_MAX = 500
 
 /**
- * One warm-up and one measured time on the same connections. At the end no connection is cut: each waits for its last
+ * One warm-up and one measured part on the same connections. At the end no connection is cut: each waits for its last
  * answer, so that what was answered can be held against what was stored.
  */
 export async function runLoad(job: LoadJob): Promise<LoadResult> {
+  const { length } = job
   const clients: Client[] = []
-  const durationsMs: number[] = []
+  const measured = new MeasuredPart(length, performance.now())
   const faults = { connectionErrors: 0, timeouts: 0, otherStatus: 0, otherBody: 0 }
-  let answers = 0
-  const measureFrom = performance.now() + job.warmUpSeconds * 1000
-  const measureTo = measureFrom + job.seconds * 1000
+  let unexpected: string | null = null
 
   const setupClient = (client: Client) => {
     clients.push(client)
@@ -24,33 +24,47 @@ export async function runLoad(job: LoadJob): Promise<LoadResult> {
     client.on('timeout', () => (faults.timeouts += 1))
     client.on('mismatch', () => (faults.otherBody += 1))
     client.on('response', (status: number, _bytes: number, durationMs: number) => {
-      const now = performance.now()
-      answers += 1
-      if (status !== 200) faults.otherStatus += 1
-      if (now >= measureFrom && now < measureTo) durationsMs.push(durationMs)
+      if (status !== job.expectStatus) faults.otherStatus += 1
+      measured.answered(performance.now(), durationMs)
     })
   }
-  const drain = setTimeout(() => {
-    for (const client of clients) client.responseMax = client.reqsMade
-  }, measureTo - performance.now())
+  const stopDraining = length.type === 'time' ? drainAfter(length, clients) : () => undefined
   await autocannon({
     url: job.url,
     method: 'POST',
     headers: job.headers,
     body: job.body,
     connections: job.connections,
-    // Only a backstop: it ends when the last connection has drained.
-    duration: job.warmUpSeconds + job.seconds + ANSWER_SECONDS_MAX,
+    ...limitOf(length),
     timeout: ANSWER_SECONDS_MAX,
     sampleInt: SAMPLE_MS,
-    verifyBody: (body) => body.includes(job.expect),
+    verifyBody: (body) => {
+      const isExpected = body.includes(job.expect)
+      if (!isExpected) unexpected ??= body.slice(0, UNEXPECTED_LENGTH_MAX)
+      return isExpected
+    },
     setupClient,
   })
-  clearTimeout(drain)
-  return {
-    answers,
-    faults,
-    answersPerSecond: durationsMs.length / job.seconds,
-    latencyMs: latencyOf(durationsMs),
-  }
+  stopDraining()
+  return { answers: measured.answers, faults, unexpected, ...measured.result() }
+}
+
+function drainAfter(
+  { warmUpSeconds, seconds }: { readonly warmUpSeconds: number; readonly seconds: number },
+  clients: readonly Client[],
+): () => void {
+  const drain = setTimeout(
+    () => {
+      for (const client of clients) client.responseMax = client.reqsMade
+    },
+    (warmUpSeconds + seconds) * 1000,
+  )
+  return () => clearTimeout(drain)
+}
+
+/** A time is only a backstop: the run ends when the last connection has drained. */
+function limitOf(length: LoadJob['length']): { readonly duration: number } | { readonly amount: number } {
+  return length.type === 'time'
+    ? { duration: length.warmUpSeconds + length.seconds + ANSWER_SECONDS_MAX }
+    : { amount: length.warmUpAnswers + length.answers }
 }

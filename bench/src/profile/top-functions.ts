@@ -33,8 +33,13 @@ export interface ProfileSummary {
   readonly inclusive: readonly Share[]
 }
 
-/** Where the time went after the first `skipSeconds`, which are the process's start. */
-export function summarise(profile: CpuProfile, skipSeconds: number): ProfileSummary {
+/** Of a profile, from the process's start on. */
+export interface ProfileWindow {
+  readonly fromSeconds: number
+  readonly toSeconds: number
+}
+
+export function summarise(profile: CpuProfile, { fromSeconds, toSeconds }: ProfileWindow): ProfileSummary {
   const stacks = stacksOf(profile.nodes)
   const sums = { packages: new Map(), functions: new Map(), inclusive: new Map() }
   let at = 0
@@ -44,7 +49,7 @@ export function summarise(profile: CpuProfile, skipSeconds: number): ProfileSumm
     const time = profile.timeDeltas[index + 1] ?? 0
     at += time
     const stack = stacks.get(id)
-    if (at < skipSeconds * 1e6 || stack === undefined) continue
+    if (at < fromSeconds * 1e6 || at >= toSeconds * 1e6 || stack === undefined) continue
     total += time
     if (stack.self.functionName === '(idle)') continue
     busy += time

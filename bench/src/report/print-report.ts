@@ -1,9 +1,11 @@
-import type { Row } from '../rounds.ts'
+import type { Row } from '../row.ts'
 import type { Spread } from '../spread.ts'
 import type { Report } from './report.ts'
+import { alignedTable } from './table.ts'
 
 export function printedReport(report: Report): string {
-  return [...headLines(report), '', ...tableLines(report), '', ...ratioLines(report)].join('\n')
+  const notes = report.notes.length === 0 ? [] : ['', ...report.notes]
+  return [...headLines(report), '', ...tableLines(report), '', ...ratioLines(report), ...notes].join('\n')
 }
 
 function headLines({ scenario, store, settings, machine }: Report): string[] {
@@ -12,9 +14,7 @@ function headLines({ scenario, store, settings, machine }: Report): string[] {
   return [
     `${scenario}: ${connections} connections, ${branches} branches, ${rounds} rounds of ${warmUpSeconds} + ${seconds} s`,
     `commit ${commit}, Node ${node}, ${cores} cores (${cpu}), flush ${flushMs} ms`,
-    store === null
-      ? 'nothing is stored'
-      : `store ${store.name}, durability class ${store.durabilityClass}, failover ${store.failover}`,
+    ...storeLines(store),
     ...(isMemoryDisk ? ['CAUTION: the data lies in memory; a flush costs nothing here'] : []),
     ...(loadPerCore > 0.5
       ? [`CAUTION: the machine was busy before the run (load ${loadPerCore} a core)`]
@@ -23,40 +23,40 @@ function headLines({ scenario, store, settings, machine }: Report): string[] {
   ]
 }
 
-const COLUMNS = [
-  'row',
-  'per second',
-  'range',
-  'p50 ms',
-  'p99 ms',
-  'CPU µs',
-  'of it asked',
-  'answers',
-] as const
-
-function tableLines({ rows }: Report): string[] {
-  const cells = [COLUMNS, ...rows.map(cellsOf)]
-  const widths = COLUMNS.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
-  return cells.map((row) =>
-    row
-      .map((cell, column) =>
-        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
-      )
-      .join('  '),
-  )
+function storeLines(store: Report['store']): string[] {
+  if (store === null) return ['nothing is stored']
+  const { version, settings } = store.software
+  const set = Object.entries(settings).map(([name, value]) => `${name}=${value}`)
+  return [
+    `store ${store.name}, durability class ${store.durabilityClass}, failover ${store.failover}`,
+    `on ${version}: ${set.join(', ')}`,
+  ]
 }
 
-function cellsOf({ name, perSecond, p50Ms, p99Ms, cpuUs, answers }: Row): readonly string[] {
+const COLUMNS = ['row', 'per second', 'range', 'p50 ms', 'p99 ms', 'CPU µs', 'of it asked', 'answers']
+
+function tableLines({ rows }: Report): string[] {
+  const figures = [...new Set(rows.flatMap((row) => Object.keys(row.figures)))]
+  return alignedTable([[...COLUMNS, ...figures], ...rows.map((row) => cellsOf(row, figures))])
+}
+
+function cellsOf(row: Row, figures: readonly string[]): readonly string[] {
+  const { name, perSecond, p50Ms, p99Ms, cpuUs, answers } = row
   return [
     name,
     perSecond.median.toFixed(0),
     rangeOf(perSecond, 0),
-    p50Ms.median.toFixed(2),
-    p99Ms.median.toFixed(2),
-    cpuUs?.everything.median.toFixed(0) ?? '–',
-    cpuUs?.asked.median.toFixed(0) ?? '–',
+    cellOf(p50Ms, 2),
+    cellOf(p99Ms, 2),
+    cellOf(cpuUs?.everything, 0),
+    cellOf(cpuUs?.asked, 0),
     String(answers),
+    ...figures.map((figure) => cellOf(row.figures[figure], 3)),
   ]
+}
+
+function cellOf(spread: Spread | null | undefined, digits: number): string {
+  return spread?.median.toFixed(digits) ?? '–'
 }
 
 function ratioLines({ ratioSpreads }: Report): string[] {

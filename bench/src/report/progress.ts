@@ -4,12 +4,27 @@ export interface Progress {
 }
 
 const CLEAR_LINE = '\r\u001b[2K'
+/** Where lines cannot be written over, they are few. */
+const BETWEEN_LINES_MS = 3_000
 
-/** One line that is written over, on a terminal; elsewhere nothing. */
-export function terminalProgress(stream: NodeJS.WriteStream): Progress {
-  if (!stream.isTTY) return { show: () => undefined, clear: () => undefined }
+/** One line that is written over, on a terminal; elsewhere a line now and then. */
+export function progressOn(stream: NodeJS.WriteStream): Progress {
+  if (!stream.isTTY) return linesOn(stream)
   return {
     show: (text) => stream.write(`${CLEAR_LINE}${text}`),
     clear: () => stream.write(CLEAR_LINE),
+  }
+}
+
+function linesOn(stream: NodeJS.WriteStream): Progress {
+  let nextAt = 0
+  return {
+    show: (text) => {
+      const now = performance.now()
+      if (now < nextAt) return
+      nextAt = now + BETWEEN_LINES_MS
+      stream.write(`${text}\n`)
+    },
+    clear: () => undefined,
   }
 }

@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { WORK_FOLDER } from '../harness/paths.ts'
-import type { StoreFacts } from '../harness/server.ts'
-import type { Ratio, Row } from '../rounds.ts'
+import type { Ratio, Row } from '../row.ts'
 import type { Outcome } from '../scenario.ts'
 import type { Settings } from '../settings.ts'
 import type { Machine } from './machine.ts'
+import type { StoreFacts } from './store-facts.ts'
 
 export interface Report {
   readonly scenario: string
@@ -18,10 +18,11 @@ export interface Report {
   readonly ratios: Readonly<Record<string, number>>
   readonly ratioSpreads: Readonly<Record<string, Omit<Ratio, 'name'>>>
   readonly counters: Readonly<Record<string, number>>
+  readonly notes: readonly string[]
 }
 
 export function reportOf(scenario: string, settings: Settings, machine: Machine, outcome: Outcome): Report {
-  const { store = null, rows, ratios, counters } = outcome
+  const { store = null, rows, ratios, counters, notes = [] } = outcome
   return {
     scenario,
     at: new Date().toISOString(),
@@ -32,6 +33,7 @@ export function reportOf(scenario: string, settings: Settings, machine: Machine,
     ratios: Object.fromEntries(ratios.map(({ name, spread }) => [name, spread.median])),
     ratioSpreads: Object.fromEntries(ratios.map(({ name, ...ratio }) => [name, ratio])),
     counters,
+    notes,
   }
 }
 

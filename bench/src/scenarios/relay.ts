@@ -1,10 +1,11 @@
 import { checkEqual } from '../check-counts.ts'
-import { type Service, startBranch, startRelay } from '../harness/harness.ts'
-import type { LoadJob } from '../load/load-job.ts'
+import { type Branch, startBranch } from '../harness/branch.ts'
+import { type Service, startRelay } from '../harness/harness.ts'
 import { type RowPlan, runRounds } from '../rounds.ts'
 import type { Scenario } from '../scenario.ts'
 import type { Settings } from '../settings.ts'
 import { PAYLOAD } from './payload.ts'
+import { timed } from './saga-job.ts'
 
 export const relay: Scenario = {
   name: 'relay',
@@ -22,16 +23,18 @@ export const relay: Scenario = {
   },
 }
 
-export function relayPlan(service: Service, branch: Service, settings: Settings): RowPlan {
-  const { connections, warmUpSeconds, seconds } = settings
-  const job: LoadJob = {
-    url: `${service.url}/relay`,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(PAYLOAD),
-    expect: '"ok":true',
-    connections,
-    warmUpSeconds,
-    seconds,
+export function relayPlan(service: Service, branch: Branch, settings: Settings): RowPlan {
+  return {
+    name: 'relay',
+    workers: [service.child, branch.child],
+    job: {
+      url: `${service.url}/relay`,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(PAYLOAD),
+      expectStatus: 200,
+      expect: '"ok":true',
+      connections: settings.connections,
+      length: timed(settings),
+    },
   }
-  return { name: 'relay', job, children: [service.child, branch.child] }
 }

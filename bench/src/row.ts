@@ -1,0 +1,47 @@
+import { type Spread, spreadOf } from './spread.ts'
+
+export interface Row {
+  readonly name: string
+  readonly perSecond: Spread
+  /** Null where nobody waits for an answer. */
+  readonly p50Ms: Spread | null
+  readonly p99Ms: Spread | null
+  /** CPU time for one answer, in microseconds; null where the system does not tell. */
+  readonly cpuUs: { readonly asked: Spread; readonly everything: Spread } | null
+  /** Of all rounds, with warm-up and drain. */
+  readonly answers: number
+  /** What else a scenario measures for this row, by name, with its unit in the name. */
+  readonly figures: Readonly<Record<string, Spread>>
+}
+
+export interface Ratio {
+  readonly name: string
+  readonly spread: Spread
+  /** The same by CPU time alone, where it is known. */
+  readonly byCpu?: Spread
+}
+
+/** The figures of one round after the other, by name. */
+export function figuresOf(rounds: readonly Readonly<Record<string, number>>[]): Row['figures'] {
+  const names = new Set(rounds.flatMap((figures) => Object.keys(figures)))
+  return Object.fromEntries(
+    [...names].map((name) => [name, spreadOf(rounds.map((figures) => figures[name] ?? Number.NaN))]),
+  )
+}
+
+/** Round by round, since neighbours in time share the machine's mood. */
+export function ratioOf(name: string, above: Row, below: Row): Ratio {
+  const byCpu = cpuRatioOf(above, below)
+  const spread = quotientsOf(above.perSecond, below.perSecond)
+  return { name, spread, ...(byCpu === undefined ? {} : { byCpu }) }
+}
+
+export function quotientsOf(above: Spread, below: Spread): Spread {
+  return spreadOf(above.rounds.map((value, round) => value / (below.rounds[round] ?? Number.NaN)))
+}
+
+/** What the ratio would be if nothing but CPU time counted; much less disturbed by others on the machine. */
+function cpuRatioOf(above: Row, below: Row): Spread | undefined {
+  if (above.cpuUs === null || below.cpuUs === null) return undefined
+  return quotientsOf(below.cpuUs.everything, above.cpuUs.everything)
+}

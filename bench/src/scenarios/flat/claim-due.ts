@@ -1,0 +1,59 @@
+import type { Branch } from '../../harness/branch.ts'
+import { type Metrics, readMetrics, sumOf, timesBetween } from '../../harness/metrics.ts'
+import { startServer } from '../../harness/server.ts'
+import type { ScenarioContext } from '../../scenario.ts'
+import type { Database } from '../../stores/store-host.ts'
+import { until } from '../../until.ts'
+import { succeededIn, watchEnd } from '../../watch-end.ts'
+
+const CLAIM_MS_MAX = 60_000
+
+export interface DueClaims {
+  readonly claimed: number
+  readonly claims: number
+  /** Of all claims together, as the server timed its calls of the store. */
+  readonly seconds: number
+  /** All that were due and have succeeded since. */
+  readonly finished: number
+}
+
+/**
+ * Starts a server on sagas that are due and holds their branches, so that it does nothing but claim until it has
+ * claimed as many as asked for. Then lets all of them end.
+ */
+export async function claimDue(
+  { harness, settings, progress }: ScenarioContext,
+  database: Database,
+  branch: Branch,
+  due: number,
+): Promise<DueClaims> {
+  const { sagas, branches } = settings
+  if (due < sagas) throw new Error(`only ${due} sagas are due, not ${sagas}`)
+  await branch.hold()
+  await branch.forget()
+  const limits = ['--recovery-in-flight-max', String(sagas)]
+  const server = await startServer(harness, database, settings, limits)
+  const metrics = await until('the claims', CLAIM_MS_MAX, async () => {
+    const seen = await readMetrics(server.url)
+    return claimedIn(seen) < sagas ? undefined : seen
+  })
+  const claims = timesBetween(undefined, metrics, 'counterstep_store_call_duration_seconds', {
+    verb: 'claim-due',
+  })
+  await branch.release()
+  const expected = { sagas: due, calls: due * branches }
+  const ended = await watchEnd(server, branch, expected, (calls) =>
+    progress.show(`${calls} of ${expected.calls} branch calls`),
+  )
+  await server.child.stop()
+  return {
+    claimed: claimedIn(metrics),
+    claims: claims.count,
+    seconds: claims.seconds,
+    finished: succeededIn(ended.metrics),
+  }
+}
+
+function claimedIn(metrics: Metrics): number {
+  return sumOf(metrics, 'counterstep_transactions_claimed_total')
+}

@@ -1,0 +1,35 @@
+import { startMariadb, startMysql } from '@counterstep/test-servers'
+import type { Harness } from '../harness/harness.ts'
+import { mysqlHost } from './mysql-host.ts'
+import { SqlLink } from './sql-link.ts'
+import type { StoreHost } from './store-host.ts'
+import type { StoreName } from './store-names.ts'
+
+export interface OwnMysql {
+  readonly host: StoreHost
+  /** As its administrator. */
+  readonly link: SqlLink
+}
+
+/** A private server whatever the environment names: its settings are about to be changed. */
+export async function openOwnMysql(harness: Harness, store: StoreName): Promise<OwnMysql> {
+  const server = await startOwn(store)
+  const host = await mysqlHost({ url: server.url, pid: () => server.pid(), end: () => server.stop() })
+  harness.atEnd(() => host.close())
+  const link = await SqlLink.open(server.url)
+  harness.atEnd(() => link.close())
+  return { host, link }
+}
+
+async function startOwn(store: StoreName): ReturnType<typeof startMysql> {
+  switch (store) {
+    case 'mysql9':
+      return await startMysql()
+    case 'mysql':
+    case 'mariadb':
+      return await startMariadb()
+    case 'sqlite':
+    case 'redis':
+      throw new Error(`commits are counted by a MySQL or a MariaDB only, not by ${store}`)
+  }
+}
