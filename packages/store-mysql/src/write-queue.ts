@@ -9,15 +9,17 @@ export interface QueueBounds {
   readonly queueRowsMax: number
   readonly queueBytesMax: number
   readonly flushesInFlightMax: number
+  /** A flush that takes longer keeps the next from starting no more: it may wait for somebody's lock. */
+  readonly flushPatienceMs: number
 }
 
 /** Writes the rows in one database transaction; its settlements are called after the COMMIT. */
 export type WriteBatch = (writes: readonly PendingWrite[]) => Promise<readonly Settlement[]>
 
 /**
- * Group commit. Idle: what one turn of the event loop brings goes out at its end. While the flushes in flight are at
- * their maximum the next rows collect. A flush holds a gid once, and none that another flush holds: the writes of one
- * gid go out in the order of the calls.
+ * Group commit. Idle: what one turn of the event loop brings goes out at its end. While a flush is in flight the next
+ * rows collect, until it is late or they are a full batch. A flush holds a gid once, and none that another flush holds: the writes of one gid go
+ * out in the order of the calls.
  */
 export class WriteQueue {
   readonly #write: WriteBatch
@@ -29,6 +31,7 @@ export class WriteQueue {
   #rows = 0
   #bytes = 0
   #flushes = 0
+  #lateFlushes = 0
   #isFlushDue = false
   #onIdle: (() => void) | undefined
 
@@ -68,14 +71,22 @@ export class WriteQueue {
   }
 
   #flushSoon(): void {
-    if (this.#isFlushDue || this.#flushes >= this.#bounds.flushesInFlightMax) return
+    if (this.#isFlushDue || !this.#mayFlush()) return
     this.#isFlushDue = true
     setImmediate(() => {
       this.#isFlushDue = false
+      if (!this.#mayFlush()) return
       const batch = this.#takeBatch()
       if (batch.length > 0) void this.#flush(batch)
       if (this.#ready.length > 0) this.#flushSoon()
     })
+  }
+
+  #mayFlush(): boolean {
+    const { flushesInFlightMax, flushPatienceMs, batchRowsMax } = this.#bounds
+    if (this.#flushes >= flushesInFlightMax) return false
+    // A full batch grows no more by waiting.
+    return flushPatienceMs === 0 || this.#flushes === this.#lateFlushes || this.#ready.length >= batchRowsMax
   }
 
   #takeBatch(): readonly PendingWrite[] {
@@ -92,9 +103,17 @@ export class WriteQueue {
 
   async #flush(batch: readonly PendingWrite[]): Promise<void> {
     this.#flushes += 1
+    let isLate = false
+    const patience = setTimeout(() => {
+      isLate = true
+      this.#lateFlushes += 1
+      this.#flushSoon()
+    }, this.#bounds.flushPatienceMs)
     try {
       await this.#settle(batch)
     } finally {
+      clearTimeout(patience)
+      if (isLate) this.#lateFlushes -= 1
       this.#flushes -= 1
       // After the callers' own reactions, so that their next writes ride along.
       this.#flushSoon()

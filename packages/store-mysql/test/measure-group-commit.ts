@@ -1,4 +1,4 @@
-// Run by hand: node packages/store-mysql/test/measure-group-commit.ts URL [callers] [seconds] [flushes] [thinkMs]
+// Run by hand: node packages/store-mysql/test/measure-group-commit.ts URL [callers] [seconds] [flushes] [patienceMs] [thinkMs]
 // URL: of a server, for a user who may make databases; it leaves none behind. thinkMs: at most so long between the
 // two writes of a saga, as its branch calls take; without it all callers march in step.
 
@@ -8,7 +8,8 @@ import type { Gid } from '@counterstep/protocol'
 import mysql from 'mysql2/promise'
 import { openMysqlStore } from '../src/open-mysql-store.ts'
 
-const [server = '', callers = '64', seconds = '3', flushes = '2', thinkMs = '0'] = process.argv.slice(2)
+const [server = '', callers = '64', seconds = '3', flushes = '3', patienceMs = '20', thinkMs = '0'] =
+  process.argv.slice(2)
 const name = `cs_measure_${randomBytes(4).toString('hex')}`
 const root = await mysql.createConnection({ uri: server, rowsAsArray: true })
 await root.query(`CREATE DATABASE ${name}`)
@@ -17,6 +18,7 @@ url.pathname = `/${name}`
 const store = await openMysqlStore({
   url: url.href,
   flushesInFlightMax: Number(flushes),
+  flushPatienceMs: Number(patienceMs),
 })
 const definition = JSON.stringify({
   branches: ['out', 'in'].map((id) => ({

@@ -7,9 +7,14 @@ import { afterAll, beforeAll, describe, it } from 'vitest'
 const TIMEOUT_MS = 120_000
 const BATCHERS = {
   'the batcher on': {},
-  'the batcher off': { batchRowsMax: 1, flushesInFlightMax: 8, connectionsMax: 16 },
+  'the batcher off': { batchRowsMax: 1, flushesInFlightMax: 8, flushPatienceMs: 0, connectionsMax: 16 },
   // Many small batches whose rows overlap: what deadlocks are made of.
-  'small batches, many at once': { batchRowsMax: 7, flushesInFlightMax: 8, connectionsMax: 16 },
+  'small batches, many at once': {
+    batchRowsMax: 7,
+    flushesInFlightMax: 8,
+    flushPatienceMs: 0,
+    connectionsMax: 16,
+  },
 }
 
 for (const server of ['mariadb', 'mysql'] as const) {
