@@ -8,7 +8,7 @@ const ALL = Object.keys(SETTINGS) as SettingName[]
 /** What each command may be told. */
 export const COMMANDS = {
   serve: ALL as readonly SettingName[],
-  migrate: ['store', 'storeTls', 'storeTlsCa', 'storeWaitMs'],
+  migrate: ['store', 'storeTls', 'storeTlsCa', 'storeTlsServerName', 'storeWaitMs'],
 } as const satisfies Readonly<Record<string, readonly SettingName[]>>
 
 export function commandNamed(word: string | undefined): CommandName | undefined {

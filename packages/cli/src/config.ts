@@ -2,6 +2,7 @@ import { assert } from '@counterstep/core'
 import type { EngineSettings } from '@counterstep/engine'
 import { readLine } from './command-line.ts'
 import { COMMANDS, type CommandName, type SettingName, settingsOf } from './commands.ts'
+import { isLoopback } from './loopback.ts'
 import { SETTINGS, type SettingValues } from './settings.ts'
 import {
   type Connection,
@@ -177,8 +178,4 @@ function warnings(values: SettingValues, environment: Environment): string[] {
     `Listening on ${values.host}: anyone who reaches it may submit, abort and stop transactions. ` +
       'There is no authentication yet.',
   ]
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)
 }

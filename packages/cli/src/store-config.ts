@@ -1,5 +1,7 @@
+import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import type { SettingName } from './commands.ts'
+import { isLoopback } from './loopback.ts'
 import { SETTINGS, type SettingValues } from './settings.ts'
 import type { GivenPassword } from './store-password.ts'
 import {
@@ -11,6 +13,12 @@ import {
   withTlsScheme,
 } from './store-target.ts'
 
+/** Whose certificate is trusted; what is absent is as Node and the URL say. */
+export interface TlsNames {
+  readonly ca?: string
+  readonly serverName?: string
+}
+
 /** Where the store is, and how it is reached. */
 export interface Connection {
   readonly type: 'mysql' | 'redis'
@@ -19,7 +27,7 @@ export interface Connection {
   /** The same for people: without a password. */
   readonly place: string
   /** Absent: as the store thinks right. Redis says by its scheme whether, and here only by whose certificates. */
-  readonly tls?: 'off' | 'required' | { readonly ca: string }
+  readonly tls?: 'off' | 'required' | TlsNames
   /** How long to wait at start for a server that does not answer yet. */
   readonly waitMs: number
 }
@@ -73,11 +81,12 @@ export function storeConfig(values: SettingValues, password: Password): StoreCon
 
 export function connection(
   target: ServerTarget,
-  values: Pick<SettingValues, 'storeTls' | 'storeTlsCa' | 'storeWaitMs'>,
+  values: Pick<SettingValues, 'storeTls' | 'storeTlsCa' | 'storeTlsServerName' | 'storeWaitMs'>,
   password: Password,
 ): Connection {
-  const { storeTlsCa: ca, storeWaitMs: waitMs } = values
-  const tls = ca === undefined ? values.storeTls : Object.freeze({ ca })
+  const { storeTlsCa: ca, storeTlsServerName: serverName, storeWaitMs: waitMs } = values
+  const names = { ...(ca === undefined ? {} : { ca }), ...(serverName === undefined ? {} : { serverName }) }
+  const tls = Object.keys(names).length === 0 ? values.storeTls : Object.freeze(names)
   const reached = tls === undefined || tls === 'off' ? target : withTlsScheme(target)
   return Object.freeze({
     type: target.family,
@@ -155,11 +164,24 @@ function passwordProblems(store: StoreTarget, sources: Sources, password: Passwo
   return []
 }
 
-function tlsProblems({ scheme }: ServerTarget, values: Partial<SettingValues>, sources: Sources): string[] {
-  if (values.storeTls !== 'off') return []
+function tlsProblems(store: ServerTarget, values: Partial<SettingValues>, sources: Sources): string[] {
+  if (values.storeTls !== 'off') return namelessProblems(store, values, sources)
+  const inVain = (['storeTlsCa', 'storeTlsServerName'] as const).filter((name) => values[name] !== undefined)
   const contradictions = [
-    ...(isTlsScheme(scheme) ? [`${scheme}:// means TLS`] : []),
-    ...(values.storeTlsCa === undefined ? [] : [`${sources.get('storeTlsCa')} is set`]),
+    ...(isTlsScheme(store.scheme) ? [`${store.scheme}:// means TLS`] : []),
+    ...inVain.map((name) => `${sources.get(name)} is set`),
   ]
   return contradictions.map((contradiction) => `${sources.get('storeTls')} is off, and ${contradiction}.`)
+}
+
+/** The MySQL driver checks a certificate against a name only. */
+function namelessProblems(store: ServerTarget, values: Partial<SettingValues>, sources: Sources): string[] {
+  if (store.family !== 'mysql' || values.storeTlsServerName !== undefined) return []
+  const host = new URL(urlOf(store, undefined)).hostname.replace(/^\[(.*)\]$/, '$1')
+  const wantsTls = values.storeTls === 'required' || values.storeTlsCa !== undefined || !isLoopback(host)
+  if (isIP(host) === 0 || !wantsTls) return []
+  return [
+    `${sources.get('store')} has an address, and the certificate is checked against a name: ` +
+      'give --store-tls-server-name, or a URL with a name, or --store-tls off.',
+  ]
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { readNamedFile } from './named-file.ts'
 import {
   forStores,
@@ -48,6 +49,15 @@ export const STORE_SETTINGS = {
       '',
       'file with the certificates (PEM) that the store’s is signed by',
       orUnset(pemFile),
+    ),
+  ),
+  storeTlsServerName: forStores(
+    SERVERS,
+    setting(
+      'store-tls-server-name',
+      '',
+      'name that the store’s certificate must bear; needed where the URL has an address',
+      orUnset(dnsName),
     ),
   ),
   storeFailover: forStores(
@@ -106,4 +116,10 @@ function pemFile(path: string): Parsed<string> {
   const file = readNamedFile(path)
   if ('problem' in file || file.value.includes('-----BEGIN CERTIFICATE-----')) return file
   return { problem: 'names a file without a certificate in PEM' }
+}
+
+function dnsName(text: string): Parsed<string> {
+  return /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text) && isIP(text) === 0
+    ? { value: text }
+    : { problem: 'must be a host name' }
 }

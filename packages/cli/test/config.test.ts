@@ -213,6 +213,14 @@ describe('the help text', () => {
 
   it('of migrate names what migrate takes, and nothing else', () => {
     const flags = [...helpText('migrate').matchAll(/^ {2}--([a-z-]+)/gm)].map(([, flag]) => flag)
-    expect(flags).toEqual(['store', 'store-tls', 'store-tls-ca', 'store-wait-ms', 'help', 'version'])
+    expect(flags).toEqual([
+      'store',
+      'store-tls',
+      'store-tls-ca',
+      'store-tls-server-name',
+      'store-wait-ms',
+      'help',
+      'version',
+    ])
   })
 })

@@ -260,14 +260,27 @@ describe('TLS to the store', () => {
       tls: { ca: PEM },
     })
     expect(serverOf(['--store', MYSQL, '--store-tls-ca', ca]).tls).toEqual({ ca: PEM })
+    const named = ['--store-tls-server-name', 'db.internal']
+    expect(serverOf(['--store', 'mysql://u@10.1.2.3/c', ...named]).tls).toEqual({ serverName: 'db.internal' })
+    expect(serverOf(['--store', 'mysql://u@127.0.0.1/c'])).not.toHaveProperty('tls')
+    expect(serverOf(['--store', 'mysql://u@10.1.2.3/c', '--store-tls', 'off']).tls).toBe('off')
     expect(serverOf(['--store', 'rediss://a', ...REQUIRED, '--store-tls-ca', ca]).tls).toEqual({ ca: PEM })
   })
 
+  const NAMELESS =
+    '--store has an address, and the certificate is checked against a name: ' +
+    'give --store-tls-server-name, or a URL with a name, or --store-tls off.'
   const REFUSED = [
     [['--store', 'rediss://a', '--store-tls', 'off'], '--store-tls is off, and rediss:// means TLS.'],
     [
       ['--store', MYSQL, '--store-tls-ca', ca, '--store-tls', 'off'],
       '--store-tls is off, and --store-tls-ca is set.',
+    ],
+    [['--store', 'mysql://u@10.1.2.3/c'], NAMELESS],
+    [['--store', 'mysql://u@[::1]/c', '--store-tls', 'required'], NAMELESS],
+    [
+      ['--store', MYSQL, '--store-tls-server-name', '10.1.2.3'],
+      '--store-tls-server-name must be a host name.',
     ],
     [
       ['--store', 'rediss://a', '--store-tls-ca', join(folder, 'none.pem')],

@@ -1,25 +1,32 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type SqlServer, startMariadb, startMysql } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openMysqlStore } from '../src/open-mysql-store.ts'
-import { type Certificates, makeCertificates } from './certificates.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { TestDatabases } from './test-database.ts'
 import { aTransaction } from './transactions.ts'
 
 const START = { mariadb: startMariadb, mysql: startMysql } as const
 const NAME = 'db.counterstep.test'
+/** An authority made for these tests and a certificate of its for that name; the authority's key is gone. */
+const CERTIFICATES = join(import.meta.dirname, 'certificates')
+const certificate = (name: string) => join(CERTIFICATES, `${name}.pem`)
 
 for (const kind of ['mariadb', 'mysql'] as const) {
   describeOwn(kind, 'TLS', () => {
-    let certificates: Certificates
+    let ca: string
     let server: SqlServer
     let url: string
     beforeAll(async () => {
-      certificates = await makeCertificates(NAME)
-      const { caFile, certificateFile, keyFile } = certificates
+      ca = await readFile(certificate('authority'), 'utf8')
       server = await START[kind]({
-        settings: [`--ssl-ca=${caFile}`, `--ssl-cert=${certificateFile}`, `--ssl-key=${keyFile}`],
+        settings: [
+          `--ssl-ca=${certificate('authority')}`,
+          `--ssl-cert=${certificate('server')}`,
+          `--ssl-key=${certificate('server-key')}`,
+        ],
       })
       const databases = new TestDatabases(server.url)
       url = (await databases.migrated('tls')).url
@@ -28,18 +35,15 @@ for (const kind of ['mariadb', 'mysql'] as const) {
     }, 120_000)
     afterAll(async () => {
       await server.stop()
-      await certificates.remove()
     })
 
     it('opens when the certificate holds', async () => {
-      const { ca } = certificates
       const store = await openMysqlStore({ url, tls: { ca, serverName: NAME } })
       expect(await store.create(aTransaction('a'))).toMatchObject({ type: 'created' })
       await store.close()
     })
 
     it('does not open without TLS, under another name, or signed by an unknown authority', async () => {
-      const { ca } = certificates
       const refused = [
         { tls: 'off' as const },
         { tls: { ca, serverName: 'other.counterstep.test' } },
