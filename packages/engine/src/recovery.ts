@@ -1,6 +1,7 @@
 /** Finds what is due in the store: what a dead node left, what waited, what a lost hint would have told. */
 import {
   type Clock,
+  type Grant,
   type Ids,
   RULES,
   type Run,
@@ -31,6 +32,12 @@ export interface RecoveryParts {
   readonly hintsMax: number
   /** What still runs here must not be claimed from ourselves. */
   readonly renewExpired: () => Promise<void>
+}
+
+interface Claimed {
+  readonly limit: number
+  readonly rows: readonly StoredTransaction[]
+  readonly grant: Grant
 }
 
 export class Recovery {
@@ -107,19 +114,23 @@ export class Recovery {
   }
 
   async #poll(): Promise<void> {
-    const { claimLimit, observer } = this.#parts
+    const { observer } = this.#parts
     // Without room it is not looked at all, so there may be more.
     this.#moreIsDue = this.#room() <= 0
     try {
       await this.#parts.renewExpired()
-      for (
-        let limit = Math.min(claimLimit, this.#room());
-        limit > 0 && !this.#stopped;
-        limit = Math.min(claimLimit, this.#room())
-      ) {
-        const claimed = await this.#claim(limit)
-        this.#moreIsDue = claimed === limit
-        if (!this.#moreIsDue) return
+      let asked = this.#ask(0)
+      while (asked !== undefined) {
+        const { limit, rows, grant } = await asked
+        this.#moreIsDue = rows.length === limit
+        // Under way while these start: what a claim takes is mostly waiting.
+        const next = this.#moreIsDue ? this.#ask(limit) : undefined
+        // Its failure is met when its turn comes, which may be after rows have been parked.
+        next?.catch(() => undefined)
+        const toPark = this.#start(rows, grant)
+        // After their neighbours have started: their leases run.
+        for (const park of toPark) await park()
+        asked = next
       }
     } catch (error: unknown) {
       const level = error instanceof StoreUnavailableError ? 'warn' : 'error'
@@ -127,7 +138,13 @@ export class Recovery {
     }
   }
 
-  async #claim(limit: number): Promise<number> {
+  /** A claim, if there is room for one beside the rows that are about to start. */
+  #ask(aboutToStart: number): Promise<Claimed> | undefined {
+    const limit = Math.min(this.#parts.claimLimit, this.#room() - aboutToStart)
+    return limit > 0 && !this.#stopped ? this.#claim(limit) : undefined
+  }
+
+  async #claim(limit: number): Promise<Claimed> {
     const { store, clock, ids, observer, run, formatMax } = this.#parts
     const sentAt = clock.now()
     const tokens = Array.from({ length: limit }, () => ids.token())
@@ -138,15 +155,18 @@ export class Recovery {
       formatMax,
     })
     if (claimed.length > 0) observer.claimed(claimed.length)
-    const parked: (() => Promise<void>)[] = []
-    for (const row of claimed) {
-      const taken = takeOver(RULES, row, run, { sentAt, now: clock.now(), storeNow })
+    return { limit, rows: claimed, grant: { sentAt, now: clock.now(), storeNow } }
+  }
+
+  /** Answers how to park those that are for a person. */
+  #start(rows: readonly StoredTransaction[], grant: Grant): readonly (() => Promise<void>)[] {
+    const toPark: (() => Promise<void>)[] = []
+    for (const row of rows) {
+      const taken = takeOver(RULES, row, this.#parts.run, grant)
       if (taken.type === 'run') this.#hold(taken.run)
-      else parked.push(() => this.#park(row, taken))
+      else toPark.push(() => this.#park(row, taken))
     }
-    // After its neighbours have started: their leases run.
-    for (const park of parked) await park()
-    return claimed.length
+    return toPark
   }
 
   #hold(run: Run): void {
