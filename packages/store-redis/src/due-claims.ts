@@ -11,10 +11,26 @@ interface Candidate {
   readonly dueAt: number
 }
 
+interface DueShard {
+  readonly shard: number
+  readonly now: number
+}
+
+interface Page extends DueShard {
+  readonly found: readonly Candidate[]
+}
+
+interface Found {
+  readonly found: readonly Candidate[]
+  /** There are no more that are due. */
+  readonly isAll: boolean
+}
+
 /** Each round that claims less than it wanted has met another claimer's rows, or rows that nobody here may take. */
 const ROUNDS_MAX = 20
 /** Of one shard in one round, where there are rows that nobody here may take. */
 const PAGE_ROWS = 1_000
+const SHARE_MORE_ROWS = 4
 
 /** Claims the oldest due rows of all shards: one look at the indexes, then one script for each shard that has some of them. */
 export async function claimDueRows(calls: ShardCalls, claim: DueClaim): Promise<DueClaimResult> {
@@ -41,31 +57,48 @@ class DueClaimRun {
 
   async run(): Promise<void> {
     for (let round = 0; round < ROUNDS_MAX; round++) {
-      const looks = await this.#look()
+      const due = await this.#dueShards()
       if (this.#tokens.length === 0) return
-      const isFiltered = this.#passedOver.size > 0
-      const found = isFiltered ? await this.#claimable(looks) : looks.flatMap((look) => look.found)
-      const oldest = found.toSorted((a, b) => a.dueAt - b.dueAt).slice(0, this.#tokens.length)
-      if (oldest.length === 0 && !(isFiltered && looks.some((look) => look.found.length === PAGE_ROWS)))
-        return
-      await this.#take(oldest)
+      const { found, isAll } =
+        this.#passedOver.size > 0 ? await this.#claimable(due) : await this.#oldest(due)
+      if (found.length === 0 && isAll) return
+      await this.#take(this.#first(found))
     }
   }
 
   /** A first glance at the lowest instant of each shard, so that an idle store is asked for little. */
-  async #look(): Promise<readonly { readonly shard: number; readonly found: readonly Candidate[] }[]> {
+  async #dueShards(): Promise<readonly DueShard[]> {
     const [masters, lowest] = await Promise.all([
       this.#calls.times(),
       answersOf(ALL_SHARDS.map(async (shard) => [shard, await this.#lowest(shard)] as const)),
     ])
     this.lookNows.push(...masters.map(({ now }) => now))
     const lowestOf = new Map(lowest)
-    const due = masters.flatMap(({ shards, now }) =>
-      shards
-        .filter((shard) => (lowestOf.get(shard) ?? Number.POSITIVE_INFINITY) <= now)
-        .map((shard) => [shard, now] as const),
+    return masters.flatMap(({ shards, now }) =>
+      shards.flatMap((shard) =>
+        (lowestOf.get(shard) ?? Number.POSITIVE_INFINITY) <= now ? [{ shard, now }] : [],
+      ),
     )
-    return answersOf(due.map(async ([shard, now]) => ({ shard, found: await this.#dueOf(shard, now) })))
+  }
+
+  #first(found: readonly Candidate[]): readonly Candidate[] {
+    return found.toSorted((a, b) => a.dueAt - b.dueAt).slice(0, this.#tokens.length)
+  }
+
+  /**
+   * Of each shard a little more than its share of the claim; then of those whose whole share is among the oldest,
+   * as much as the claim could take.
+   */
+  async #oldest(due: readonly DueShard[]): Promise<Found> {
+    const wanted = this.#tokens.length
+    const share = Math.min(wanted, SHARE_MORE_ROWS + Math.ceil((2 * wanted) / due.length))
+    const pages = await answersOf(due.map((shard) => this.#page(shard, share)))
+    const oldest = new Set(this.#first(pages.flatMap(({ found }) => found)))
+    const isSpent = ({ found }: Page) => found.length === share && found.every((row) => oldest.has(row))
+    const spent = share < wanted ? pages.filter(isSpent) : []
+    const longer = await answersOf(spent.map((page) => this.#page(page, wanted)))
+    const found = [...pages.filter((page) => !spent.includes(page)), ...longer].flatMap((page) => page.found)
+    return { found, isAll: true }
   }
 
   async #lowest(shard: number): Promise<number | undefined> {
@@ -79,22 +112,20 @@ class DueClaimRun {
     return decodeScored(answer)[0]?.[1]
   }
 
-  async #dueOf(shard: number, now: number): Promise<readonly Candidate[]> {
+  async #page({ shard, now }: DueShard, count: number): Promise<Page> {
     const from = this.#passedOver.get(shard) ?? 0
-    const count = this.#passedOver.size > 0 ? PAGE_ROWS : this.#tokens.length
     const { due } = this.#calls.keys(shard)
     const answer = await this.#calls.command(shard, 'zrange', [
       ...[due, '-inf', now, 'BYSCORE'],
       ...['LIMIT', from, count, 'WITHSCORES'],
     ])
-    return decodeScored(answer).map(([gid, dueAt]) => ({ gid, dueAt }))
+    return { shard, now, found: decodeScored(answer).map(([gid, dueAt]) => ({ gid, dueAt })) }
   }
 
   /** Passes over whole pages of rows that nobody here may take, instead of trying each. */
-  async #claimable(
-    looks: readonly { readonly shard: number; readonly found: readonly Candidate[] }[],
-  ): Promise<readonly Candidate[]> {
-    const kept = looks.map(async ({ shard, found }) => {
+  async #claimable(due: readonly DueShard[]): Promise<Found> {
+    const pages = await answersOf(due.map((shard) => this.#page(shard, PAGE_ROWS)))
+    const kept = pages.map(async ({ shard, found }) => {
       const gids = found.map(({ gid }) => gid)
       const call = readHeadsCall(this.#calls.keys(shard), gids)
       const heads = decodeHeads(gids, await this.#calls.script(shard, 'readHeads', call))
@@ -104,7 +135,10 @@ class DueClaimRun {
       this.#passOver(shard, found.length - claimable.length)
       return claimable
     })
-    return (await answersOf(kept)).flat()
+    return {
+      found: (await answersOf(kept)).flat(),
+      isAll: pages.every(({ found }) => found.length < PAGE_ROWS),
+    }
   }
 
   async #take(oldest: readonly Candidate[]): Promise<void> {

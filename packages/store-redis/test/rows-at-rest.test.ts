@@ -147,6 +147,13 @@ for (const server of ['redis', 'redis-cluster'] as const) {
         version: parked.version,
       })
       expect(parked.version).toBeGreaterThan(1_700_000_000_000)
+      // Computed in the script, with more digits than Lua shows by itself.
+      const durationMs = 7_000_000_000_000_001
+      await created(store, dueTransaction('slow', durationMs))
+      const slow = await read(store, 'slow')
+      expect(slow.dueAt).toBe(slow.createdAt + durationMs)
+      const leased = await store.renew([await created(store, aTransaction('leased'))], durationMs)
+      expect((await read(store, 'leased')).dueAt).toBe(leased.now + durationMs)
       const far = Number.MAX_SAFE_INTEGER - 1
       const numbers = { format: 2 ** 53 - 1 }
       const waiting = await saved(store, updateOf(parked, { type: 'command', dueAt: far }, numbers))
@@ -236,6 +243,26 @@ for (const server of ['redis', 'redis-cluster'] as const) {
         cursor = page.cursor
       } while (cursor !== undefined)
       expect(listed).toEqual([...gids].sort().reverse())
+    })
+
+    it('claims the oldest of all shards, also where one shard has most of them', async () => {
+      const { store } = await open(url)
+      const gids = Array.from({ length: 10_000 }, (_, i) => `g-${i}`)
+      const crowded = gids.filter((gid) => shardOf(gid) === 5).slice(0, 120)
+      const others = gids.filter((gid) => shardOf(gid) !== 5).slice(0, 120)
+      // One after the other, so that their due instants differ; now and then one of another shard.
+      for (const [i, gid] of crowded.entries()) {
+        await created(store, dueTransaction(gid))
+        if (i % 10 === 0) await created(store, dueTransaction(others[i] ?? ''))
+      }
+      const rows = await store.readMany([...crowded, ...others] as Gid[])
+      const dueAtOf = new Map(rows.map((row) => [row.gid, row.dueAt]))
+      const waiting = rows.map((row) => row.dueAt).sort((a, b) => a - b)
+      while (waiting.length > 0) {
+        const claim = { limit: 50, leaseMs: 60_000, tokens: tokens(50), formatMax: 1 }
+        const { claimed } = await store.claimDue(claim)
+        expect(claimed.map((row) => dueAtOf.get(row.gid))).toEqual(waiting.splice(0, 50))
+      }
     })
 
     it('leaves rows alone that a newer version wrote, however many, and claims those behind them', async () => {

@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { startRedis } from '@counterstep/test-servers'
+import { describeOwn } from '@counterstep/test-servers/vitest'
+import { expect, it } from 'vitest'
+import { expectUnavailable } from './expect-unavailable.ts'
+import { openedForTests } from './open-stores.ts'
+import { aTransaction, finished, read } from './transactions.ts'
+
+/** An authority made for these tests and a certificate of its for the name redis.test; the authority's key is gone. */
+const CERTIFICATES = join(import.meta.dirname, 'certificates')
+const certificate = (name: string) => join(CERTIFICATES, `${name}.pem`)
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}
+
+describeOwn('redis', 'a Redis behind TLS', () => {
+  const { open } = openedForTests()
+
+  it('is trusted by its authority and its name, and not otherwise', async () => {
+    const port = await freePort()
+    const files = ['--tls-cert-file', certificate('server'), '--tls-key-file', certificate('server-key')]
+    const server = await startRedis({
+      settings: [
+        ...['--tls-port', String(port), ...files, '--tls-ca-cert-file', certificate('authority')],
+        ...['--tls-auth-clients', 'no'],
+      ],
+    })
+    try {
+      const url = `rediss://127.0.0.1:${port}`
+      const ca = await readFile(certificate('authority'), 'utf8')
+      await expectUnavailable(open(url), 'no')
+      await expectUnavailable(open(url, { tls: { ca } }), 'no')
+      await expectUnavailable(open(url, { tls: { ca, serverName: 'other.test' } }), 'no')
+      await expectUnavailable(
+        open(`redis://127.0.0.1:${port}`, { connectTimeoutMs: 500, commandTimeoutMs: 500 }),
+        'no',
+      )
+      const { store } = await open(url, { tls: { ca, serverName: 'redis.test' } })
+      const text = 'x'.repeat(1_000_000)
+      await Promise.all(
+        Array.from({ length: 20 }, (_, i) => store.create(aTransaction(`t-${i}`, { definition: text }))),
+      )
+      expect((await read(store, 't-7')).definition).toBe(text)
+      await finished(store, 'end')
+    } finally {
+      await server.stop()
+    }
+  })
+})
