@@ -5,6 +5,7 @@ const exclude = ['**/node_modules/**', '**/dist/**']
 
 /** Tests that need database servers. Only they pay for the start of these. */
 const onServers = [
+  'examples/*/test/servers/**/*.test.ts',
   'packages/store-mysql/test/**/*.test.ts',
   'packages/store-redis/test/**/*.test.ts',
   'packages/test-servers/test/**/*.test.ts',
@@ -16,6 +17,8 @@ export default defineConfig({
   test: {
     // A server may take its time to stop.
     teardownTimeout: 60_000,
+    // More than there are cores: most tests wait for a server, a lease or a disk. On two cores 4 min instead of 10.
+    maxWorkers: 4,
     projects: [
       { test: { name: 'repository', include: ['test/*.test.ts'], exclude, ...timeouts } },
       {
