@@ -30,9 +30,11 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   '.': ['src/client.ts', 'src/saga.ts'],
   './fastify': ['src/fastify.ts'],
   './express': ['src/express.ts'],
-  './barrier/mysql': ['src/barrier/mysql'],
-  './barrier/postgres': ['src/barrier/postgres'],
-  './barrier/sqlite': ['src/barrier/sqlite'],
+  './testing': ['src/testing'],
+  './grouped': ['src/grouped/grouped-branch.ts', 'src/grouped/group-queue.ts', 'src/grouped/serve-group.ts'],
+  './barrier/mysql': ['src/barrier/mysql', 'src/grouped/mysql'],
+  './barrier/postgres': ['src/barrier/postgres', 'src/grouped/postgres'],
+  './barrier/sqlite': ['src/barrier/sqlite', 'src/grouped/sqlite'],
   './barrier/redis': ['src/barrier/redis'],
 }
 const BUNDLED = ['@counterstep/barrier', '@counterstep/protocol']
@@ -45,7 +47,13 @@ describe('the entries of the package', () => {
       .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
       .map((path) => join('src', path))
     // Of these only the types are used, and so nothing is loaded.
-    const typesOnly = ['branch/branch.ts', 'barrier/barrier.ts', 'barrier/migration.ts', 'setup.ts']
+    const typesOnly = [
+      'branch/branch.ts',
+      'barrier/barrier.ts',
+      'barrier/migration.ts',
+      'grouped/group-barrier.ts',
+      'setup.ts',
+    ]
     expect(files.filter((file) => !loaded.has(file)).sort()).toEqual(
       typesOnly.map((path) => `src/${path}`).sort(),
     )

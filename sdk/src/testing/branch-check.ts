@@ -1,0 +1,45 @@
+import type { BranchCheck } from './branch-report.ts'
+import type { CompleteBranch } from './branch-under-test.ts'
+import type { Run, Trial } from './trial.ts'
+
+/**
+ * The checks, in the order in which they run.
+ *
+ * @example
+ * ```ts
+ * const undecided = report.checks.filter((check) => check.outcome === 'undecided').map((check) => check.name)
+ * ```
+ */
+export type BranchCheckName =
+  | 'one-action-and-its-compensation'
+  | 'two-gids'
+  | 'duplicates'
+  | 'concurrent-duplicates'
+  | 'compensation-first'
+  | 'action-after-compensation'
+  | 'action-against-compensation'
+  | 'two-branches'
+  | 'refusal'
+  | 'broken-payload'
+  | 'garbage'
+  | 'outage'
+  | 'drained'
+
+export interface BranchCheckPlan {
+  readonly name: BranchCheckName
+  /** What has to have passed: else this one would find the same fault under another name. */
+  readonly needs: readonly BranchCheckName[]
+  /** Why it cannot be done with what was given, if so. */
+  readonly lacks?: (branch: CompleteBranch) => string | undefined
+  readonly examine: (trial: Trial, run: Run) => Promise<void>
+}
+
+/** Undefined for a check that can be done. */
+export function whySkipped(
+  { needs, lacks }: BranchCheckPlan,
+  branch: CompleteBranch,
+  before: readonly BranchCheck[],
+): string | undefined {
+  const missing = before.find(({ name, outcome }) => needs.includes(name) && outcome !== 'passed')
+  return lacks?.(branch) ?? (missing && `${missing.name} did not pass (${missing.because})`)
+}

@@ -1,0 +1,86 @@
+import type { BranchCheckName } from './branch-check.ts'
+import { BRANCH_RULES, type BranchRuleCode } from './branch-rules.ts'
+import { type Evidence, renderEvidence } from './evidence.ts'
+
+/**
+ * A rule that the service broke.
+ *
+ * @example
+ * ```ts
+ * const { code, rule, found, evidence }: BranchViolation = report.violations[0]
+ * ```
+ */
+export interface BranchViolation {
+  /** Stable. */
+  readonly code: BranchRuleCode
+  /** The rule, in words. */
+  readonly rule: string
+  readonly check: BranchCheckName
+  /** What was seen instead. */
+  readonly found: string
+  /** All that the check sent and saw, in order. */
+  readonly evidence: readonly Evidence[]
+}
+
+/**
+ * What became of one check. `skipped`: a check that it builds on did not pass, or something that it needs was not
+ * given. `undecided`: there was no answer in time, or what was given did not do its part.
+ *
+ * @example
+ * ```ts
+ * for (const { name, outcome, because } of report.checks) console.log(name, outcome, because ?? '')
+ * ```
+ */
+export interface BranchCheck {
+  readonly name: BranchCheckName
+  readonly outcome: 'passed' | 'broken' | 'skipped' | 'undecided'
+  /** Why, for what did not pass. */
+  readonly because?: string
+  readonly evidence: readonly Evidence[]
+}
+
+/**
+ * What the kit found.
+ *
+ * @example
+ * ```ts
+ * const report: BranchReport = await checkBranch(debit)
+ * if (!report.ok) console.error(renderBranchReport(report))
+ * ```
+ */
+export interface BranchReport {
+  /** No rule was broken, and nothing is undecided. What was skipped because nothing was given for it does not count. */
+  readonly ok: boolean
+  readonly violations: readonly BranchViolation[]
+  readonly checks: readonly BranchCheck[]
+}
+
+/**
+ * The report as text: each broken rule with its evidence, then one line for each check.
+ *
+ * @example
+ * ```ts
+ * console.log(renderBranchReport(await checkBranch(debit)))
+ * ```
+ */
+export function renderBranchReport({ violations, checks }: BranchReport): string {
+  return [
+    ...violations.flatMap(({ code, rule, check, found, evidence }) => [
+      `${code} (${check})`,
+      `  The rule: ${rule}`,
+      `  Found: ${found}.`,
+      ...renderEvidence(evidence).map((line) => `  ${line}`),
+      '',
+    ]),
+    ...checks.map(({ name, outcome, because }) =>
+      because === undefined ? `${outcome} ${name}` : `${outcome} ${name}: ${because}`,
+    ),
+  ].join('\n')
+}
+
+export function violationOf(
+  check: BranchCheckName,
+  { code, found, evidence }: Pick<BranchViolation, 'code' | 'found' | 'evidence'>,
+): BranchViolation {
+  return { code, rule: BRANCH_RULES[code], check, found, evidence }
+}

@@ -1,0 +1,106 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/**
+ * How the kit reaches the service. A running one by its URL; a Fastify app by its `inject`; an Express app, or anything
+ * that `node:http` can call, as a `listener` (the kit listens on a loopback port of its own meanwhile); anything else as
+ * a function like `fetch`.
+ *
+ * @example
+ * ```ts
+ * const service: BranchService = { listener: express().use(express.json()).post('/debit', debitHandler) }
+ * ```
+ */
+export type BranchService =
+  | { readonly url: string | URL }
+  | { readonly fastify: FastifyInjector }
+  | { readonly listener: (request: IncomingMessage, response: ServerResponse) => unknown }
+  | { readonly fetch: (request: Request) => Response | Promise<Response> }
+
+/**
+ * What is used of a Fastify app.
+ *
+ * @example
+ * ```ts
+ * const app: FastifyInjector = fastify()
+ * ```
+ */
+export interface FastifyInjector {
+  inject(request: {
+    readonly method: 'POST'
+    readonly url: string
+    readonly headers: Record<string, string>
+    readonly payload: string
+  }): PromiseLike<{ readonly statusCode: number; readonly body: string }>
+}
+
+export interface WireRequest {
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export interface WireAnswer {
+  readonly statusCode: number
+  readonly body: string
+}
+
+export interface OpenService {
+  /** What the paths of action and compensation are relative to. */
+  readonly base: URL
+  send(request: WireRequest, signal: AbortSignal): Promise<WireAnswer>
+  close(): Promise<void>
+}
+
+// Nothing listens there: in process only the path counts.
+const IN_PROCESS = new URL('http://service.test/')
+
+export async function openService(service: BranchService): Promise<OpenService> {
+  if ('url' in service) return fetched(new URL(service.url), fetch)
+  if ('listener' in service) return listening(service.listener)
+  if ('fetch' in service) return fetched(IN_PROCESS, service.fetch)
+  const { fastify } = service
+  return {
+    base: IN_PROCESS,
+    send: async ({ url, headers, body }) => {
+      const request = {
+        method: 'POST',
+        url: url.pathname + url.search,
+        headers: { ...headers },
+        payload: body,
+      } as const
+      const answer = await fastify.inject(request)
+      return { statusCode: answer.statusCode, body: answer.body }
+    },
+    close: async () => undefined,
+  }
+}
+
+function fetched(base: URL, ask: (request: Request) => Response | Promise<Response>): OpenService {
+  return {
+    base,
+    send: async ({ url, headers, body }, signal) => {
+      // The orchestrator follows no redirect either.
+      const request = new Request(url, { method: 'POST', headers, body, redirect: 'manual', signal })
+      const response = await ask(request)
+      return { statusCode: response.status, body: await response.text() }
+    },
+    close: async () => undefined,
+  }
+}
+
+async function listening(listener: Parameters<typeof createServer>[1] & {}): Promise<OpenService> {
+  const server = createServer(listener)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    ...fetched(new URL(`http://127.0.0.1:${port}/`), fetch),
+    close: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

@@ -1,0 +1,113 @@
+import type { BranchService } from './branch-service.ts'
+
+/**
+ * Which branch a call is for.
+ *
+ * @example
+ * ```ts
+ * const read = ({ gid }: BranchIds) => ledger.filter((row) => row.gid === gid).length
+ * ```
+ */
+export interface BranchIds {
+  readonly gid: string
+  readonly branchId: string
+}
+
+/**
+ * A service, and all that the kit has to know of it. Nobody else may change what `read` shows while it runs, and the
+ * account (the stock, the seats) has to bear five actions at once; each is compensated in the end.
+ *
+ * @example
+ * ```ts
+ * const debit: BranchUnderTest = {
+ *   service: { url: 'http://127.0.0.1:3000' },
+ *   action: '/debit',
+ *   compensation: '/debit-undo',
+ *   payload: { account: 'alice', cents: 100 },
+ *   read: () => balanceOf('alice'),
+ *   refusedPayload: { account: 'alice', cents: 1_000_000_000 },
+ *   drain: () => setBalance('alice', 0),
+ * }
+ * ```
+ */
+export interface BranchUnderTest {
+  readonly service: BranchService
+  /** A path of the service, or a whole URL. */
+  readonly action: string
+  /** A path of the service, or a whole URL. May be the action's. */
+  readonly compensation: string
+  /** `saga` calls `action` and `compensate`, `tcc` calls `try` and `cancel`. Default `saga`. */
+  readonly kind?: 'saga' | 'tcc'
+  /**
+   * JSON that the business allows, sent to both; or a function that makes it, if each transaction needs its own.
+   * Default `{}`, which is what the orchestrator sends for a branch without one.
+   */
+  readonly payload?: unknown
+  /** Sent with each call, for instance `authorization`. */
+  readonly headers?: Readonly<Record<string, string>>
+  /**
+   * What the effect can be seen by, as anything that JSON can hold: a balance, a count of rows, the rows. Numbers (also
+   * decimal texts and bigints) are compared by their difference, lists by their length, everything else by what it was
+   * and is; what one action does to it is learned by running one. Leave out times and generated ids. It has to see what
+   * has been committed at once (no replica that lags), and both the action and its compensation have to change it.
+   */
+  readonly read: (branch: BranchIds) => unknown
+  /** JSON that the business refuses: without it (and without `drain`) nothing is known of failures. */
+  readonly refusedPayload?: unknown
+  /** Makes the business refuse from now on what it allowed, for instance empties the account. Run last. */
+  readonly drain?: () => unknown
+  /**
+   * Makes the service meet an internal error (a table renamed, a database paused) until `end`. Without it a broken
+   * payload is the only error that the kit can bring about, and a service that checks its payloads shows nothing then.
+   */
+  readonly outage?: { readonly begin: () => unknown; readonly end: () => unknown }
+  /** Calls sent at once. Default 6. */
+  readonly width?: number
+  /** How often each kind of concurrency is tried. Default 3. */
+  readonly rounds?: number
+  /**
+   * How long one call may take, in milliseconds. Default 60,000. A service that is slower than this is not called
+   * wrong: the check ends as `undecided`.
+   */
+  readonly callTimeoutMs?: number
+  /** How often a call that is answered 425, 429 or 5xx is sent until it is taken for what it says. Default 6. */
+  readonly attemptsMax?: number
+  /** How long an effect may take to be seen after the answer, in milliseconds. Default 2,000. */
+  readonly settleMs?: number
+  /** For everything, in milliseconds. Default 600,000: what is not done by then is `undecided`. */
+  readonly timeLimitMs?: number
+}
+
+const DEFAULTS = {
+  kind: 'saga',
+  payload: {},
+  headers: {},
+  width: 6,
+  rounds: 3,
+  callTimeoutMs: 60_000,
+  attemptsMax: 6,
+  settleMs: 2_000,
+  timeLimitMs: 600_000,
+} as const
+const SMALLEST = {
+  width: 2,
+  rounds: 1,
+  callTimeoutMs: 1,
+  attemptsMax: 1,
+  settleMs: 0,
+  timeLimitMs: 1,
+} as const
+
+export type CompleteBranch = BranchUnderTest & Required<Pick<BranchUnderTest, keyof typeof DEFAULTS>>
+
+/** Throws a TypeError for a number that is none. */
+export function withDefaults(branch: BranchUnderTest): CompleteBranch {
+  const complete = { ...DEFAULTS, ...branch }
+  for (const [name, least] of Object.entries(SMALLEST)) {
+    const value = complete[name as keyof typeof SMALLEST]
+    if (!Number.isSafeInteger(value) || value < least) {
+      throw new TypeError(`${name} must be a whole number of at least ${least}`)
+    }
+  }
+  return complete
+}

@@ -1,0 +1,85 @@
+import type { BranchCheckPlan } from '../branch-check.ts'
+import type { BranchIds } from '../branch-under-test.ts'
+import { FAILURE, mustBeRepeated, mustHaveChanged, mustSucceed, SUCCESS } from '../expectations.ts'
+import { NOTHING } from '../state-change.ts'
+import type { Run, Trial, Unusual } from '../trial.ts'
+import { RuleBroken, Undecided } from '../verdict.ts'
+
+export const refusal: BranchCheckPlan = {
+  name: 'refusal',
+  needs: ['two-gids'],
+  lacks: ({ refusedPayload }) => (refusedPayload === undefined ? 'no refusedPayload was given' : undefined),
+  examine: async (trial, run) => {
+    await mustRefuse(trial, run, { payload: run.branch.refusedPayload }, 'refusedPayload')
+  },
+}
+
+export const drained: BranchCheckPlan = {
+  name: 'drained',
+  needs: ['duplicates'],
+  lacks: ({ drain }) => (drain === undefined ? 'no drain was given' : undefined),
+  examine: async (trial, run) => {
+    const ids = trial.newBranch()
+    const first = await mustSucceed(trial, 'action', ids, 'ACTION_NOT_DONE')
+    trial.did('drain')
+    await run.branch.drain?.()
+    await mustBeRepeated(trial, { role: 'action', ids, first })
+    // Besides, it proves that a repeat would have been refused if the business had been asked.
+    if (run.hasPassed('refusal'))
+      await mustSayNo(trial, run, trial.newBranch(), {}, 'what is sent after drain')
+    else await mustRefuse(trial, run, {}, 'what is sent after drain')
+  },
+}
+
+/** Refused, it leaves nothing behind: asked again the business says no again, and there is nothing to compensate. */
+async function mustRefuse(trial: Trial, run: Run, unusual: Unusual, given: string): Promise<void> {
+  const ids = trial.newBranch()
+  await mustSayNo(trial, run, ids, unusual, given)
+  await mustSayNo(trial, run, ids, unusual, given, 'BARRIER_APART_FROM_EFFECT')
+  // Without that its compensation would run for another reason.
+  if (!run.hasPassed('compensation-first')) return
+  const start = await trial.readFirst(ids)
+  const { statusCode } = await trial.ask('compensation', ids, unusual)
+  const what = 'the compensation of an action that was refused'
+  await mustHaveChanged(
+    trial,
+    { start, ids, expected: [NOTHING] },
+    { code: 'BARRIER_APART_FROM_EFFECT', what },
+  )
+  if (statusCode !== SUCCESS) {
+    throw new RuleBroken('COMPENSATION_WITHOUT_ACTION', `${what} was answered ${statusCode}`)
+  }
+}
+
+/** `whenDoneAsNothing` is the rule that a 200 without an effect breaks: the second time it is another one. */
+async function mustSayNo(
+  trial: Trial,
+  { learned: { once } }: Run,
+  ids: BranchIds,
+  unusual: Unusual,
+  given: string,
+  whenDoneAsNothing: 'ERROR_SWALLOWED' | 'BARRIER_APART_FROM_EFFECT' = 'ERROR_SWALLOWED',
+): Promise<void> {
+  const start = await trial.readFirst(ids)
+  const { statusCode } = await trial.ask('action', ids, unusual)
+  const isSuccess = statusCode === SUCCESS
+  const change = await trial.changeSince(start, ids, isSuccess ? [once.text] : [NOTHING])
+  if (isSuccess && change.text === NOTHING) {
+    const when =
+      whenDoneAsNothing === 'ERROR_SWALLOWED'
+        ? 'it was answered'
+        : 'sent again after its 409, it was answered'
+    throw new RuleBroken(
+      whenDoneAsNothing,
+      `the business refuses ${given}; ${when} 200, and nothing was done`,
+    )
+  }
+  if (isSuccess) throw new Undecided(`the business should refuse ${given}, and it took it: ${change.text}`)
+  if (change.text !== NOTHING) {
+    throw new RuleBroken(
+      'FAILURE_LEFT_EFFECT',
+      `${given} was answered ${statusCode}, and changed ${change.text}`,
+    )
+  }
+  if (statusCode !== FAILURE) throw new RuleBroken('FAILURE_NOT_409', `${given} was answered ${statusCode}`)
+}

@@ -1,0 +1,59 @@
+import type { BranchIds } from './branch-under-test.ts'
+
+/**
+ * A call that was sent, with what came back.
+ *
+ * @example
+ * ```ts
+ * const slowest = report.checks.flatMap((check) => check.evidence).filter((step) => step.step === 'call')
+ * ```
+ */
+export interface SentCall extends BranchIds {
+  readonly step: 'call'
+  readonly op: string
+  /** Of this branch and op, counted from 1 as the header `counterstep-attempt` is. */
+  readonly attempt: number
+  readonly url: string
+  readonly body: string
+  /** Milliseconds since the start of the run. */
+  readonly sentMs: number
+  readonly answer?: { readonly statusCode: number; readonly body: string; readonly cameMs: number }
+  /** Why there is no answer. */
+  readonly lost?: string
+}
+
+/**
+ * One thing that a check did or saw, in order: a call, a reading of the state (as JSON), or something done to the
+ * service.
+ *
+ * @example
+ * ```ts
+ * const states = report.checks[0]?.evidence.filter((step) => step.step === 'read')
+ * ```
+ */
+export type Evidence =
+  | SentCall
+  | (BranchIds & { readonly step: 'read'; readonly state: string })
+  | { readonly step: 'did'; readonly what: 'drain' | 'outage begins' | 'outage ends' | 'tidies up' }
+
+const SHOWN_CHARACTERS_MAX = 160
+
+export function renderEvidence(evidence: readonly Evidence[]): string[] {
+  return evidence.map((step, at) => `${String(at + 1).padStart(3)}. ${renderStep(step)}`)
+}
+
+function renderStep(step: Evidence): string {
+  if (step.step === 'did') return `-- ${step.what}`
+  if (step.step === 'read') return `read (${step.gid}) → ${shown(step.state)}`
+  const { op, gid, branchId, attempt, body, sentMs, answer, lost } = step
+  const call = `${op} of ${gid}/${branchId}, attempt ${attempt}, sent at ${Math.round(sentMs)} ms`
+  const outcome =
+    answer === undefined
+      ? `no answer: ${lost ?? 'not yet'}`
+      : `${answer.statusCode} ${shown(answer.body)} at ${Math.round(answer.cameMs)} ms`
+  return `${call}, ${shown(body)} → ${outcome}`
+}
+
+function shown(text: string): string {
+  return text.length <= SHOWN_CHARACTERS_MAX ? text : `${text.slice(0, SHOWN_CHARACTERS_MAX)}…`
+}

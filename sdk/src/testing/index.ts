@@ -1,0 +1,11 @@
+// biome-ignore-all lint/performance/noBarrelFile: An entry of package.json.
+
+export type { BranchCheckName } from './branch-check.ts'
+export type { BranchCheck, BranchReport, BranchViolation } from './branch-report.ts'
+export { renderBranchReport } from './branch-report.ts'
+export type { BranchRuleCode } from './branch-rules.ts'
+export { BRANCH_RULES } from './branch-rules.ts'
+export type { BranchService, FastifyInjector } from './branch-service.ts'
+export type { BranchIds, BranchUnderTest } from './branch-under-test.ts'
+export { assertBranch, BranchRulesBrokenError, checkBranch } from './check-branch.ts'
+export type { Evidence, SentCall } from './evidence.ts'

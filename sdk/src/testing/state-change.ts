@@ -1,0 +1,74 @@
+/** What became of a state that `read` showed, in a text that two changes can be compared by. */
+export interface StateChange {
+  readonly text: string
+  /** Numbers and lengths alone: then the same can be seen to happen twice. */
+  readonly isCountable: boolean
+}
+
+export const NOTHING = 'nothing'
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
+
+const DECIMAL = /^-?\d{1,40}(\.\d{1,20})?$/
+const SCALE = 20
+
+/** The state as JSON holds it; a gid in it is the same for every gid. Throws a TypeError for what is no JSON. */
+export function stateText(state: unknown, gid: string): string {
+  const json = JSON.stringify(state ?? null, (_name, value) =>
+    typeof value === 'bigint' ? String(value) : value,
+  )
+  if (json === undefined) throw new TypeError(`read returned a ${typeof state}, which is no JSON`)
+  return json.replaceAll(gid, '<gid>')
+}
+
+export function changeOf(before: string, after: string): StateChange {
+  const changes = differences('', JSON.parse(before), JSON.parse(after))
+  if (changes.length === 0) return { text: NOTHING, isCountable: false }
+  return {
+    text: changes.map(({ text }) => text).join(', '),
+    isCountable: changes.every(({ isCountable }) => isCountable),
+  }
+}
+
+function differences(path: string, before: Json, after: Json): StateChange[] {
+  if (JSON.stringify(before) === JSON.stringify(after)) return []
+  const delta = decimalDelta(before, after)
+  if (delta !== undefined) return [{ text: `${path}${delta}`, isCountable: true }]
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const grown = after.length - before.length
+    if (grown !== 0) return [{ text: `${path}${signed(grown)} in the list`, isCountable: true }]
+  }
+  if (isObject(before) && isObject(after)) {
+    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
+    return names.flatMap((name) => differences(`${path}${name} `, before[name] ?? null, after[name] ?? null))
+  }
+  return [{ text: `${path}${JSON.stringify(before)} → ${JSON.stringify(after)}`, isCountable: false }]
+}
+
+/** Also of two lists of one length, by their places. */
+function isObject(value: Json): value is { readonly [name: string]: Json } {
+  return typeof value === 'object' && value !== null
+}
+
+/** Exact, since 0.3 − 0.2 is not 0.2 − 0.1 in binary. Undefined unless both are decimals. */
+function decimalDelta(before: Json, after: Json): string | undefined {
+  const from = scaled(before)
+  const to = scaled(after)
+  if (from === undefined || to === undefined) return undefined
+  const delta = to - from
+  const digits = String(delta < 0n ? -delta : delta).padStart(SCALE + 1, '0')
+  const fraction = digits.slice(-SCALE).replace(/0+$/, '')
+  const whole = digits.slice(0, -SCALE)
+  return `${delta < 0n ? '-' : '+'}${whole}${fraction === '' ? '' : `.${fraction}`}`
+}
+
+function scaled(value: Json): bigint | undefined {
+  const text = typeof value === 'number' ? String(value) : value
+  if (typeof text !== 'string' || !DECIMAL.test(text)) return undefined
+  const [whole = '', fraction = ''] = text.split('.')
+  return BigInt(whole + fraction.padEnd(SCALE, '0'))
+}
+
+function signed(count: number): string {
+  return count > 0 ? `+${count}` : String(count)
+}

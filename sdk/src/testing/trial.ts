@@ -1,0 +1,224 @@
+import { newGid } from '../gid.ts'
+import { sleep } from '../sleep.ts'
+import type { OpenService, WireAnswer } from './branch-service.ts'
+import type { BranchIds, CompleteBranch } from './branch-under-test.ts'
+import type { Evidence, SentCall } from './evidence.ts'
+import { changeOf, NOTHING, type StateChange, stateText } from './state-change.ts'
+import { NoAnswer, TimeOver } from './verdict.ts'
+
+export type Role = 'action' | 'compensation'
+
+/** What one action, and one action with its compensation, were seen to change, and how late it was seen. */
+export interface Learned {
+  once: StateChange
+  both: StateChange
+  lagMs: number
+}
+
+/** What all checks of one run have in common. */
+export interface Run {
+  readonly branch: CompleteBranch
+  readonly service: OpenService
+  /** By `performance.now`. */
+  readonly startedAt: number
+  readonly learned: Learned
+  hasPassed(check: string): boolean
+}
+
+/** What a call is sent with, if not as usual. */
+export interface Unusual {
+  readonly payload?: unknown
+  /** The body as it is. */
+  readonly body?: string
+  /** Changes the query before it is sent. */
+  readonly query?: (query: URLSearchParams) => void
+}
+
+const OPS = {
+  saga: { action: 'action', compensation: 'compensate' },
+  tcc: { action: 'try', compensation: 'cancel' },
+} as const
+const RETRY_DELAY_MS = 50
+const POLL_MS = 20
+const HTTP_OK = 200
+
+/** One check at work: it sends, reads, and writes down both. */
+export class Trial {
+  readonly evidence: Evidence[] = []
+  readonly run: Run
+  readonly #attempts = new Map<string, number>()
+  readonly #acceptedAt = Date.now()
+  /** Actions that may have an effect still, with what they were sent. */
+  readonly #open = new Map<string, { readonly ids: BranchIds; readonly unusual: Unusual }>()
+
+  constructor(run: Run) {
+    this.run = run
+  }
+
+  newBranch(branchId = '01'): BranchIds {
+    return { gid: newGid(), branchId }
+  }
+
+  /** One call. Rejects with `NoAnswer` if there is no answer. */
+  async send(role: Role, ids: BranchIds, unusual: Unusual = {}): Promise<WireAnswer> {
+    const { callTimeoutMs } = this.run.branch
+    const at = this.evidence.length
+    const call = this.#callOf(role, ids, unusual)
+    this.evidence.push(call)
+    try {
+      const answer = await this.#answerTo(call, callTimeoutMs)
+      this.evidence[at] = { ...call, answer: { ...answer, cameMs: this.#ms() } }
+      this.#remember(role, ids, unusual, answer.statusCode)
+      return answer
+    } catch (error: unknown) {
+      const lost = reasonOf(error)
+      this.evidence[at] = { ...call, lost }
+      throw new NoAnswer(`${call.op} of ${ids.gid} got no answer: ${lost}`, error instanceof TimeOver)
+    }
+  }
+
+  /** As the orchestrator does: while the answer is 425, 429, 5xx or lost, the call is sent again, after a while. */
+  async ask(role: Role, ids: BranchIds, unusual: Unusual = {}): Promise<WireAnswer> {
+    const { attemptsMax } = this.run.branch
+    for (let attempt = 1; attempt < attemptsMax; attempt++) {
+      const answer = await this.#sendOnce(role, ids, unusual)
+      if (answer !== undefined && !isAskedAgain(answer.statusCode)) return answer
+      await sleep(RETRY_DELAY_MS * 2 ** (attempt - 1))
+    }
+    return this.send(role, ids, unusual)
+  }
+
+  /** Undefined if the answer was lost and may be asked for again. */
+  async #sendOnce(role: Role, ids: BranchIds, unusual: Unusual): Promise<WireAnswer | undefined> {
+    try {
+      return await this.send(role, ids, unusual)
+    } catch (error: unknown) {
+      if (error instanceof NoAnswer && !error.isTimeOver) return undefined
+      throw error
+    }
+  }
+
+  async read(ids: BranchIds): Promise<string> {
+    const state = stateText(await this.run.branch.read(ids), ids.gid)
+    const last = this.evidence.at(-1)
+    if (last?.step !== 'read' || last.state !== state || last.gid !== ids.gid) {
+      this.evidence.push({ step: 'read', ...ids, state })
+    }
+    return state
+  }
+
+  /** What is there before the next call. Where effects were seen late, the last one is given its time to show. */
+  async readFirst(ids: BranchIds): Promise<string> {
+    const { lagMs } = this.run.learned
+    const state = await this.read(ids)
+    if (lagMs === 0) return state
+    await sleep(2 * lagMs)
+    return this.read(ids)
+  }
+
+  did(what: (Evidence & { step: 'did' })['what']): void {
+    this.evidence.push({ step: 'did', what })
+  }
+
+  /**
+   * What has changed since `start`: waits for one of `expected`, since an effect may be seen later than its answer. An
+   * effect that should not come cannot be waited for; where one took its time before, it is given as much again.
+   */
+  async changeSince(start: string, ids: BranchIds, expected: readonly string[]): Promise<StateChange> {
+    const { settleMs } = this.run.branch
+    const { lagMs } = this.run.learned
+    const until = performance.now() + settleMs
+    let change = changeOf(start, await this.read(ids))
+    const mayCome = expected.some((text) => text !== NOTHING)
+    while (mayCome && !expected.includes(change.text) && performance.now() < until) {
+      await sleep(POLL_MS)
+      change = changeOf(start, await this.read(ids))
+    }
+    if (lagMs === 0) return change
+    await sleep(2 * lagMs)
+    return changeOf(start, await this.read(ids))
+  }
+
+  /** Compensates what was done, so that the next check finds the service as this one did. */
+  async tidyUp(): Promise<void> {
+    if (this.#open.size === 0) return
+    this.did('tidies up')
+    for (const { ids, unusual } of [...this.#open.values()]) await this.ask('compensation', ids, unusual)
+    await sleep(2 * this.run.learned.lagMs)
+  }
+
+  #callOf(role: Role, ids: BranchIds, { payload, body, query }: Unusual): SentCall {
+    const { branch, service } = this.run
+    const op = OPS[branch.kind][role]
+    const url = new URL(branch[role], service.base)
+    const parameters = { gid: ids.gid, trans_type: branch.kind, branch_id: ids.branchId, op }
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.append(name, value)
+    query?.(url.searchParams)
+    const key = `${ids.gid} ${ids.branchId} ${op}`
+    const attempt = (this.#attempts.get(key) ?? 0) + 1
+    this.#attempts.set(key, attempt)
+    const sent = payload === undefined ? payloadOf(branch.payload, ids) : payload
+    const text = body ?? JSON.stringify(sent)
+    return { step: 'call', op, ...ids, attempt, url: url.href, body: text, sentMs: this.#ms() }
+  }
+
+  async #answerTo(call: SentCall, callTimeoutMs: number): Promise<WireAnswer> {
+    const { branch, service, startedAt } = this.run
+    const leftMs = Math.ceil(startedAt + branch.timeLimitMs - performance.now())
+    if (leftMs <= 0) throw new TimeOver(`the time limit of ${branch.timeLimitMs} ms is over`)
+    const headers = {
+      ...branch.headers,
+      'content-type': 'application/json',
+      'counterstep-attempt': String(call.attempt),
+      'counterstep-epoch': '1',
+      'counterstep-accepted-at': String(this.#acceptedAt),
+    }
+    const request = { url: new URL(call.url), headers, body: call.body }
+    return await answerWithin(Math.min(callTimeoutMs, leftMs), (signal) => service.send(request, signal))
+  }
+
+  #remember(role: Role, ids: BranchIds, unusual: Unusual, statusCode: number): void {
+    const key = `${ids.gid} ${ids.branchId}`
+    if (role === 'action' && statusCode === HTTP_OK && unusual.query === undefined) {
+      this.#open.set(key, { ids, unusual })
+    } else if (role === 'compensation' && statusCode === HTTP_OK) this.#open.delete(key)
+  }
+
+  #ms(): number {
+    return performance.now() - this.run.startedAt
+  }
+}
+
+function isAskedAgain(statusCode: number): boolean {
+  return statusCode === 425 || statusCode === 429 || statusCode >= 500
+}
+
+function payloadOf(payload: unknown, ids: BranchIds): unknown {
+  return typeof payload === 'function' ? payload(ids) : payload
+}
+
+/** A handler in process does not have to look at the signal. The timer keeps the process alive, unlike a signal's own. */
+async function answerWithin<Answer>(
+  timeoutMs: number,
+  send: (signal: AbortSignal) => Promise<Answer>,
+): Promise<Answer> {
+  const controller = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new TimeOver(`none within ${timeoutMs} ms`))
+      controller.abort()
+    }, timeoutMs)
+  })
+  try {
+    return await Promise.race([send(controller.signal), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** `fetch` hides why it failed in the cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
+}

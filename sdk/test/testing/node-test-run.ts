@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BranchFailure } from '@counterstep/sdk'
+import { migrateBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
+import { branchHandler } from '@counterstep/sdk/express'
+import { assertBranch, BranchRulesBrokenError } from '@counterstep/sdk/testing'
+import Database from 'better-sqlite3'
+import express from 'express'
+import { Wallet, walletUnderTest } from './wallet.ts'
+
+test('a right service passes', async () => {
+  await assertBranch(walletUnderTest(new Wallet()))
+})
+
+test('a wrong one does not', () =>
+  assert.rejects(
+    assertBranch(walletUnderTest(new Wallet('forgets a null compensation'))),
+    (error: unknown) => {
+      assert(error instanceof BranchRulesBrokenError)
+      return error.report.violations.every(({ code }) => code === 'ACTION_RAN_AFTER_COMPENSATION')
+    },
+  ))
+
+test('the debit is a safe participant', async () => {
+  const database = new Database(':memory:')
+  migrateBarrier(database)
+  database.exec("CREATE TABLE account (id TEXT, cents INTEGER); INSERT INTO account VALUES ('alice', 1000)")
+  const barrier = sqliteBarrier<Database.Database>(database)
+  const move = (sign: 1 | -1) =>
+    branchHandler(barrier, (tx, { payload }: { payload: { id: string; cents: number } }) => {
+      const sql = 'UPDATE account SET cents = cents + ? WHERE id = ? AND cents + ? >= 0'
+      const delta = sign * payload.cents
+      if (tx.prepare(sql).run(delta, payload.id, delta).changes === 0)
+        throw new BranchFailure('not enough money')
+    })
+  const app = express().set('env', 'test').use(express.json())
+
+  await assertBranch({
+    service: { listener: app.post('/debit', move(-1)).post('/debit-undo', move(1)) },
+    action: '/debit',
+    compensation: '/debit-undo',
+    payload: { id: 'alice', cents: 100 },
+    refusedPayload: { id: 'alice', cents: 1_000_000 },
+    read: () => database.prepare('SELECT cents FROM account').get(),
+    drain: () => database.exec('UPDATE account SET cents = 0'),
+  })
+})

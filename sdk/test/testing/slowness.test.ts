@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { assertBranch, BranchRulesBrokenError, checkBranch } from '../../src/testing/index.ts'
+import { Wallet, walletUnderTest } from './wallet.ts'
+
+/** One call after the other, as behind a lock. */
+function serialised<Result>(serve: (request: Request) => Promise<Result>, eachMs: number) {
+  let last: Promise<unknown> = Promise.resolve()
+  return (request: Request): Promise<Result> => {
+    const served = last.then(() => sleep(eachMs)).then(() => serve(request))
+    last = served.catch((error: unknown) => error)
+    return served
+  }
+}
+
+describe.concurrent('the test kit and time', () => {
+  it('finds no fault in a right service that takes 300 ms for a call, and one call at a time', async () => {
+    const wallet = new Wallet()
+    const startedAt = performance.now()
+    const report = await checkBranch({
+      ...walletUnderTest(wallet),
+      rounds: 1,
+      service: { fetch: serialised(wallet.fetch, 300) },
+    })
+    expect(report.violations).toEqual([])
+    expect(report.checks.map(({ outcome }) => outcome)).toEqual(Array(13).fill('passed'))
+    const calls = report.checks.flatMap(({ evidence }) => evidence.filter(({ step }) => step === 'call'))
+    // A timer may be a millisecond early.
+    expect(performance.now() - startedAt).toBeGreaterThan(calls.length * 299)
+  }, 120_000)
+
+  it('finds no fault where the effect is seen later than its answer', async () => {
+    const wallet = new Wallet()
+    let shown = wallet.cents
+    const read = () => {
+      const { cents } = wallet
+      // A reader that is behind by one look.
+      const seen = shown
+      shown = cents
+      return seen
+    }
+    const report = await checkBranch({ ...walletUnderTest(wallet), read })
+    expect(report.violations).toEqual([])
+    expect(report.ok).toBe(true)
+  })
+
+  it('finds no fault in what is at times 425, 429 or 5xx, and done when it is asked again', async () => {
+    const wallet = new Wallet()
+    let calls = 0
+    const fetch = async (request: Request) => {
+      calls++
+      const statuses = [425, 429, 500, 503]
+      return calls % 3 === 0
+        ? new Response('', { status: statuses[(calls / 3) % statuses.length] ?? 500 })
+        : wallet.fetch(request)
+    }
+    const report = await checkBranch({ ...walletUnderTest(wallet), attemptsMax: 6, service: { fetch } })
+    expect(report.violations).toEqual([])
+    expect(report.ok).toBe(true)
+  })
+
+  it('finds no fault in connections that break before or after the effect', async () => {
+    const wallet = new Wallet()
+    const broken = { calls: 0, lost: 0 }
+    const fetch = async (request: Request) => {
+      broken.calls++
+      if (broken.calls % 5 === 1) return Promise.reject(new Error('broke before'))
+      const answer = await wallet.fetch(request)
+      if (broken.calls % 5 === 3 && answer.status === 200) {
+        broken.lost++
+        throw new Error('broke after')
+      }
+      return answer
+    }
+    const report = await checkBranch({ ...walletUnderTest(wallet), attemptsMax: 6, service: { fetch } })
+    expect(report.violations).toEqual([])
+    expect(broken.lost).toBeGreaterThan(5)
+  })
+
+  it('finds no fault in an outage in which nothing is answered', async () => {
+    const wallet = new Wallet()
+    let isDown = false
+    const fetch = (request: Request) =>
+      isDown ? new Promise<Response>(() => undefined) : wallet.fetch(request)
+    const outage = {
+      begin: () => {
+        isDown = true
+      },
+      end: () => {
+        isDown = false
+      },
+    }
+    const branch = { ...walletUnderTest(wallet), outage, service: { fetch }, callTimeoutMs: 500 }
+    const report = await checkBranch(branch)
+    expect(report.violations).toEqual([])
+    expect(report.ok).toBe(true)
+    const lost = report.checks.flatMap(({ evidence }) =>
+      evidence.filter((step) => step.step === 'call' && step.lost !== undefined),
+    )
+    expect(lost).toHaveLength(1)
+  })
+
+  it('decides nothing about a service that does not answer in time', async () => {
+    const wallet = new Wallet()
+    const branch = {
+      ...walletUnderTest(wallet),
+      service: { fetch: () => new Promise<Response>(() => undefined) },
+    }
+    const report = await checkBranch({ ...branch, callTimeoutMs: 50 })
+    expect([report.ok, report.violations]).toEqual([false, []])
+    expect(report.checks[0]).toMatchObject({
+      outcome: 'undecided',
+      because: expect.stringContaining('none within 50 ms'),
+    })
+    expect(report.checks.slice(1).every(({ outcome }) => outcome === 'skipped')).toBe(true)
+  })
+
+  it('decides nothing about a service that is not there', async () => {
+    const branch = { ...walletUnderTest(new Wallet()), service: { url: 'http://127.0.0.1:9/' } }
+    const report = await checkBranch(branch)
+    expect([report.ok, report.violations, report.checks[0]?.outcome]).toEqual([false, [], 'undecided'])
+    const thrown = await assertBranch(branch).catch((error: unknown) => error)
+    expect(thrown).toBeInstanceOf(BranchRulesBrokenError)
+    expect(String(thrown)).toContain('could not be judged')
+  })
+
+  it('ends at its time limit', async () => {
+    const wallet = new Wallet()
+    const startedAt = performance.now()
+    const report = await checkBranch({
+      ...walletUnderTest(wallet),
+      service: { fetch: serialised(wallet.fetch, 50) },
+      timeLimitMs: 400,
+    })
+    expect(report.checks[0]?.outcome).toBe('passed')
+    expect(report.checks.some(({ because }) => because?.includes('time limit of 400 ms'))).toBe(true)
+    expect([report.ok, report.violations]).toEqual([false, []])
+    expect(performance.now() - startedAt).toBeLessThan(20_000)
+  })
+})

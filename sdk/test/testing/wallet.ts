@@ -1,0 +1,291 @@
+import { setImmediate as tick } from 'node:timers/promises'
+import { ALREADY_COMPENSATED, barrierRows, decideBarrier, originOf } from '@counterstep/barrier'
+import { OPS, type Op } from '@counterstep/protocol'
+import Database from 'better-sqlite3'
+import type { BranchRuleCode, BranchUnderTest } from '../../src/testing/index.ts'
+
+/** What a wallet does wrong, in the words of a review. */
+export type Fault =
+  | 'does nothing'
+  | 'undoes nothing that was done'
+  | 'answers 201'
+  | 'compares gids without case'
+  | 'leaves branch_id out of its key'
+  | 'runs duplicates'
+  | 'asks the business before the barrier'
+  | 'answers 409 to duplicates'
+  | 'answers duplicates anew'
+  | 'looks for the row before it inserts it'
+  | 'runs the undo of nothing'
+  | 'fails at the undo of nothing'
+  | 'forgets a null compensation'
+  | 'answers 200 to a late action'
+  | 'looks for the action before it locks'
+  | 'answers 422 to a refusal'
+  | 'commits part of what it refuses'
+  | 'commits its barrier before the effect'
+  | 'swallows errors'
+  | 'swallows errors and refusals'
+  | 'checks its payload, and swallows database errors'
+  | 'calls a database error a failure'
+  | 'calls garbage a failure'
+
+/** The rule that a fault breaks, and the only one that may be reported. */
+export const CODE_OF: Readonly<Record<Fault, BranchRuleCode>> = {
+  'does nothing': 'ACTION_NOT_DONE',
+  'undoes nothing that was done': 'COMPENSATION_NOT_DONE',
+  'answers 201': 'SUCCESS_NOT_200',
+  'compares gids without case': 'GIDS_MIXED',
+  'leaves branch_id out of its key': 'BRANCHES_MIXED',
+  'runs duplicates': 'DUPLICATE_RAN_TWICE',
+  'asks the business before the barrier': 'DUPLICATE_REFUSED',
+  'answers 409 to duplicates': 'DUPLICATE_REFUSED',
+  'answers duplicates anew': 'ANSWER_NOT_REPEATED',
+  'looks for the row before it inserts it': 'CONCURRENT_DUPLICATES_RAN_TWICE',
+  'runs the undo of nothing': 'COMPENSATION_WITHOUT_ACTION',
+  'fails at the undo of nothing': 'COMPENSATION_WITHOUT_ACTION',
+  'forgets a null compensation': 'ACTION_RAN_AFTER_COMPENSATION',
+  'answers 200 to a late action': 'LATE_ACTION_NOT_REFUSED',
+  'looks for the action before it locks': 'ACTION_RACED_COMPENSATION',
+  'answers 422 to a refusal': 'FAILURE_NOT_409',
+  'commits part of what it refuses': 'FAILURE_LEFT_EFFECT',
+  'commits its barrier before the effect': 'BARRIER_APART_FROM_EFFECT',
+  'swallows errors': 'ERROR_SWALLOWED',
+  'swallows errors and refusals': 'ERROR_SWALLOWED',
+  'checks its payload, and swallows database errors': 'ERROR_SWALLOWED',
+  'calls a database error a failure': 'ERROR_ANSWERED_AS_FAILURE',
+  'calls garbage a failure': 'GARBAGE_ANSWERED',
+}
+
+interface Call {
+  readonly gid: string
+  readonly branchId: string
+  readonly op: Op
+}
+interface Reply {
+  readonly status: number
+  readonly body: string
+}
+
+const START_CENTS = 10_000
+const PRICE_CENTS = 100
+
+class Refused extends Error {}
+
+/** A hand-written service with one account in SQLite, right but for its one fault. Its business refuses an overdraft. */
+export class Wallet {
+  readonly #database = new Database(':memory:')
+  readonly #fault: Fault | undefined
+  #answers = 0
+
+  constructor(fault?: Fault) {
+    this.#fault = fault
+    this.#database.exec(`
+      CREATE TABLE account (cents INTEGER NOT NULL) STRICT;
+      INSERT INTO account VALUES (${START_CENTS});
+      CREATE TABLE barrier (gid TEXT, branch_id TEXT, op TEXT, reason TEXT, answer TEXT,
+        PRIMARY KEY (gid, branch_id, op)) STRICT;
+      CREATE TABLE ledger (gid TEXT, op TEXT) STRICT`)
+  }
+
+  get cents(): number {
+    return (
+      this.#database.prepare<[], { cents: number }>('SELECT cents FROM account').get()?.cents ?? Number.NaN
+    )
+  }
+
+  /** What was done for a gid, in order. */
+  ledgerOf(gid: string): { op: string }[] {
+    const sql = 'SELECT op FROM ledger WHERE gid = ? ORDER BY rowid'
+    return this.#database.prepare<[string], { op: string }>(sql).all(gid)
+  }
+
+  drain(): void {
+    this.#database.exec('UPDATE account SET cents = 0')
+  }
+
+  readonly outage = {
+    begin: () => this.#database.exec('ALTER TABLE account RENAME TO away'),
+    end: () => this.#database.exec('ALTER TABLE away RENAME TO account'),
+  }
+
+  readonly fetch = async (request: Request): Promise<Response> => {
+    const { status, body } = await this.#reply(request)
+    return new Response(body, { status: status === 200 && this.#is('answers 201') ? 201 : status })
+  }
+
+  #is(fault: Fault): boolean {
+    return this.#fault === fault
+  }
+
+  async #reply(request: Request): Promise<Reply> {
+    const call = callOf(new URL(request.url).searchParams)
+    if (call === undefined)
+      return { status: this.#is('calls garbage a failure') ? 409 : 400, body: 'no call' }
+    try {
+      const { cents } = (await request.json()) as { cents: number }
+      return await this.#pass(this.#keyOf(call), call.op === 'action' ? -cents : cents)
+    } catch (error: unknown) {
+      return this.#thrown(error)
+    }
+  }
+
+  #thrown(error: unknown): Reply {
+    const isRefusal = error instanceof Refused
+    if (this.#is('swallows errors and refusals')) return { status: 200, body: '' }
+    if (isRefusal) return { status: this.#is('answers 422 to a refusal') ? 422 : 409, body: 'refused' }
+    if (this.#is('swallows errors')) return { status: 200, body: '' }
+    const isDatabase = error instanceof Database.SqliteError
+    if (isDatabase && this.#is('checks its payload, and swallows database errors')) {
+      return { status: 200, body: '' }
+    }
+    if (isDatabase && this.#is('calls a database error a failure')) return { status: 409, body: 'database' }
+    return { status: 500, body: 'error' }
+  }
+
+  #keyOf({ gid, branchId, op }: Call): Call {
+    return {
+      gid: this.#is('compares gids without case') ? gid.toLowerCase() : gid,
+      branchId: this.#is('leaves branch_id out of its key') ? '01' : branchId,
+      op,
+    }
+  }
+
+  async #pass(call: Call, cents: number): Promise<Reply> {
+    if (this.#is('does nothing')) return { status: 200, body: '' }
+    if (this.#is('asks the business before the barrier')) this.#mustBear(cents)
+    if (this.#is('commits its barrier before the effect')) {
+      const rows = this.#transaction(() => this.#insert(call))
+      return this.#transaction(() => this.#decide(call, rows, cents))
+    }
+    if (this.#is('looks for the row before it inserts it')) return this.#lookThenInsert(call, cents)
+    if (this.#is('looks for the action before it locks') && call.op === 'compensate') {
+      const found = this.#standing(call).length > 0
+      await tick()
+      return this.#transaction(() =>
+        this.#decide(call, { ...this.#insert(call), originInserted: !found }, cents),
+      )
+    }
+    try {
+      return this.#transaction(() => this.#decide(call, this.#insert(call), cents))
+    } catch (error: unknown) {
+      // A fee for the refusal, say, in a transaction that should have rolled back.
+      if (error instanceof Refused && this.#is('commits part of what it refuses')) this.#add(1)
+      throw error
+    }
+  }
+
+  async #lookThenInsert(call: Call, cents: number): Promise<Reply> {
+    const own = this.#standing(call).find(({ op }) => op === call.op)
+    await tick()
+    return this.#transaction(() => {
+      const rows = this.#insert(call)
+      return this.#decide(call, own === undefined ? { ...rows, ownInserted: true } : rows, cents)
+    })
+  }
+
+  #decide(call: Call, { ownInserted, originInserted }: Inserted, cents: number): Reply {
+    const decision = ownInserted
+      ? decideBarrier(call.op, { ownInserted, originInserted })
+      : decideBarrier(call.op, { ownInserted, standing: this.#standing(call) })
+    switch (decision) {
+      case 'run':
+        return this.#run(call, cents)
+      case 'duplicate':
+        if (this.#is('answers 409 to duplicates')) return { status: 409, body: 'done already' }
+        if (this.#is('runs duplicates')) return this.#run(call, cents)
+        return {
+          status: 200,
+          body: this.#is('answers duplicates anew') ? this.#receipt() : this.#stored(call),
+        }
+      case 'already-compensated':
+        if (this.#is('answers 200 to a late action')) return { status: 200, body: '' }
+        return { status: 409, body: ALREADY_COMPENSATED }
+      case 'null-compensation':
+        if (this.#is('runs the undo of nothing')) return this.#run(call, cents)
+        if (this.#is('fails at the undo of nothing')) throw new Error('nothing to undo')
+        if (this.#is('forgets a null compensation')) {
+          this.#database.prepare('DELETE FROM barrier WHERE gid = ?').run(call.gid)
+        }
+        return { status: 200, body: '' }
+    }
+  }
+
+  #run(call: Call, cents: number): Reply {
+    this.#mustBear(cents)
+    if (call.op === 'action' || !this.#is('undoes nothing that was done')) this.#add(cents)
+    this.#database.prepare('INSERT INTO ledger VALUES (?, ?)').run(call.gid, call.op)
+    const body = this.#receipt()
+    const sql = 'UPDATE barrier SET answer = ? WHERE gid = ? AND branch_id = ? AND op = ?'
+    this.#database.prepare(sql).run(body, call.gid, call.branchId, call.op)
+    return { status: 200, body }
+  }
+
+  #mustBear(cents: number): void {
+    if (!Number.isInteger(cents)) throw new TypeError('cents must be a whole number')
+    if (this.cents + cents < 0) throw new Refused()
+  }
+
+  #add(cents: number): void {
+    this.#database.prepare('UPDATE account SET cents = cents + ?').run(cents)
+  }
+
+  #receipt(): string {
+    return `{"receipt":${++this.#answers}}`
+  }
+
+  #transaction<Result>(work: () => Result): Result {
+    return this.#database.transaction(work).immediate()
+  }
+
+  #insert({ gid, branchId, op }: Call): Inserted {
+    const sql = 'INSERT OR IGNORE INTO barrier VALUES (?, ?, ?, ?, NULL)'
+    const inserted = barrierRows(op)
+      .filter((row) => this.#database.prepare(sql).run(gid, branchId, row.op, row.reason).changes === 1)
+      .map((row) => row.op)
+    const origin = originOf(op)
+    return {
+      ownInserted: inserted.includes(op),
+      originInserted: origin !== undefined && inserted.includes(origin),
+    }
+  }
+
+  #standing({ gid, branchId }: Call): { op: Op; reason: Op; answer: string | null }[] {
+    const sql = 'SELECT op, reason, answer FROM barrier WHERE gid = ? AND branch_id = ?'
+    return this.#database
+      .prepare<[string, string], { op: Op; reason: Op; answer: string | null }>(sql)
+      .all(gid, branchId)
+  }
+
+  #stored(call: Call): string {
+    return this.#standing(call).find(({ op }) => op === call.op)?.answer ?? ''
+  }
+}
+
+interface Inserted {
+  readonly ownInserted: boolean
+  readonly originInserted: boolean
+}
+
+function callOf(query: URLSearchParams): Call | undefined {
+  const one = (name: string) => (query.getAll(name).length === 1 ? query.get(name) : '') || undefined
+  const [gid, branchId, opText] = [one('gid'), one('branch_id'), one('op')]
+  const op = OPS.find((each) => each === opText)
+  return gid === undefined || branchId === undefined || op === undefined ? undefined : { gid, branchId, op }
+}
+
+/** A wallet with all that a service author can give. */
+export function walletUnderTest(wallet: Wallet): BranchUnderTest {
+  return {
+    service: { fetch: wallet.fetch },
+    action: '/pay',
+    compensation: '/refund',
+    payload: { cents: PRICE_CENTS },
+    refusedPayload: { cents: 100 * START_CENTS },
+    read: () => wallet.cents,
+    drain: () => wallet.drain(),
+    outage: wallet.outage,
+    attemptsMax: 2,
+    settleMs: 200,
+  }
+}

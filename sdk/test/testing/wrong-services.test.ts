@@ -1,0 +1,155 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it } from 'vitest'
+import {
+  BRANCH_RULES,
+  type BranchReport,
+  type BranchUnderTest,
+  checkBranch,
+} from '../../src/testing/index.ts'
+import { CODE_OF, type Fault, Wallet, walletUnderTest } from './wallet.ts'
+
+const FAULTS = Object.keys(CODE_OF) as Fault[]
+/** The six of the issue. */
+const SIX: readonly Fault[] = [
+  'runs duplicates',
+  'runs the undo of nothing',
+  'forgets a null compensation',
+  'commits its barrier before the effect',
+  'swallows errors',
+  'asks the business before the barrier',
+]
+
+function codesOf({ violations }: BranchReport): string[] {
+  return [...new Set(violations.map(({ code }) => code))]
+}
+
+async function reportOn(fault: Fault | undefined, without: readonly (keyof BranchUnderTest)[] = []) {
+  const entries = Object.entries(walletUnderTest(new Wallet(fault)))
+  const given = entries.filter(([name]) => !without.includes(name as keyof BranchUnderTest))
+  return checkBranch(Object.fromEntries(given) as unknown as BranchUnderTest)
+}
+
+/** Node's own server in front of what answers like fetch. */
+function listenerOf(fetch: (request: Request) => Promise<Response>) {
+  return async (request: IncomingMessage, response: ServerResponse) => {
+    const { method = 'GET', url = '/' } = request
+    const answer = await fetch(new Request(`http://wallet.test${url}`, { method, body: await text(request) }))
+    response.writeHead(answer.status).end(await answer.text())
+  }
+}
+
+describe('the test kit on a hand-written service', () => {
+  it('finds no fault in it while it is right, and skips nothing', async () => {
+    const report = await reportOn(undefined)
+    expect(report.violations).toEqual([])
+    expect(report.checks.map(({ outcome }) => outcome)).toEqual(Array(13).fill('passed'))
+    expect(report.ok).toBe(true)
+  })
+
+  for (const fault of FAULTS) {
+    it(`finds by its own rule alone that it ${fault}`, async () => {
+      const report = await reportOn(fault)
+      expect(codesOf(report)).toEqual([CODE_OF[fault]])
+      expect(report.ok).toBe(false)
+      expect(report.checks.filter(({ outcome }) => outcome === 'undecided')).toEqual([])
+      for (const { rule, code, found, evidence } of report.violations) {
+        expect(rule).toBe(BRANCH_RULES[code])
+        expect(found).not.toBe('')
+        expect(evidence.some(({ step }) => step === 'call')).toBe(true)
+      }
+    })
+  }
+
+  it('knows a wrong service for every rule', () => {
+    expect(new Set(Object.values(CODE_OF))).toEqual(new Set(Object.keys(BRANCH_RULES)))
+  })
+
+  for (const fault of SIX.filter((each) => each !== 'asks the business before the barrier')) {
+    it(`finds that it ${fault}, when neither a refusal nor a drain nor an outage is given`, async () => {
+      const report = await reportOn(fault, ['refusedPayload', 'drain', 'outage'])
+      expect(codesOf(report)).toEqual([CODE_OF[fault]])
+    })
+  }
+
+  for (const kept of ['refusedPayload', 'drain', 'outage'] as const) {
+    it(`shows a barrier in another transaction by ${kept} as well`, async () => {
+      const others = (['refusedPayload', 'drain', 'outage'] as const).filter((name) => name !== kept)
+      const { violations } = await reportOn('commits its barrier before the effect', others)
+      const check = kept === 'refusedPayload' ? 'refusal' : kept === 'drain' ? 'drained' : 'outage'
+      expect(violations.map((violation) => violation.check)).toContain(check)
+    })
+  }
+
+  for (const fault of SIX) {
+    it(`finds that it ${fault} by the rows of each gid, which no compensation takes away`, async () => {
+      const wallet = new Wallet(fault)
+      const report = await checkBranch({
+        ...walletUnderTest(wallet),
+        read: ({ gid }) => wallet.ledgerOf(gid),
+      })
+      expect(codesOf(report)).toEqual([CODE_OF[fault]])
+    })
+
+    it(`finds over HTTP that it ${fault}`, async () => {
+      const wallet = new Wallet(fault)
+      const listener = listenerOf(wallet.fetch)
+      const report = await checkBranch({ ...walletUnderTest(wallet), service: { listener } })
+      expect(codesOf(report)).toEqual([CODE_OF[fault]])
+    })
+  }
+
+  for (const [kind, read] of [
+    ['the rows of each gid', (wallet, gid) => wallet.ledgerOf(gid)],
+    ['a status, in which nothing can be counted', (wallet, gid) => wallet.ledgerOf(gid).at(-1)?.op],
+    ['a decimal text', (wallet) => (wallet.cents / 100).toFixed(2)],
+    ['much at once', (wallet, gid) => ({ id: gid, cents: wallet.cents, rows: wallet.ledgerOf(gid) })],
+  ] satisfies [string, (wallet: Wallet, gid: string) => unknown][]) {
+    it(`passes a right one by ${kind}`, async () => {
+      const wallet = new Wallet()
+      const branch = { ...walletUnderTest(wallet), read: ({ gid }: { gid: string }) => read(wallet, gid) }
+      const report = await checkBranch(branch)
+      expect(report.violations).toEqual([])
+      expect(report.ok).toBe(true)
+    })
+  }
+
+  it('names each fault of a service that has no barrier at all, and skips what builds on them', async () => {
+    let cents = 10_000
+    const fetch = async (request: Request) => {
+      const query = new URL(request.url).searchParams
+      if (!query.has('gid') || query.getAll('gid').length > 1) return new Response('', { status: 400 })
+      const body: unknown = await request.json().catch(() => null)
+      const sent = Number((body as { cents?: unknown } | null)?.cents)
+      if (!Number.isInteger(sent)) return new Response('', { status: 500 })
+      const delta = query.get('op') === 'action' ? -sent : sent
+      if (cents + delta < 0) return new Response('', { status: 409 })
+      cents += delta
+      return new Response('')
+    }
+    const report = await checkBranch({
+      service: { fetch },
+      action: '/pay',
+      compensation: '/refund',
+      payload: { cents: 100 },
+      refusedPayload: { cents: 1_000_000 },
+      read: () => cents,
+      attemptsMax: 1,
+      settleMs: 50,
+    })
+    expect(codesOf(report)).toEqual([
+      'DUPLICATE_RAN_TWICE',
+      'COMPENSATION_WITHOUT_ACTION',
+      'GARBAGE_ANSWERED',
+    ])
+    const skipped = report.checks.filter(({ outcome }) => outcome === 'skipped')
+    expect(skipped.map(({ name, because }) => [name, because])).toEqual([
+      ['concurrent-duplicates', 'duplicates did not pass (DUPLICATE_RAN_TWICE)'],
+      ['action-after-compensation', 'compensation-first did not pass (COMPENSATION_WITHOUT_ACTION)'],
+      ['action-against-compensation', expect.stringContaining('concurrent-duplicates did not pass')],
+      ['two-branches', 'duplicates did not pass (DUPLICATE_RAN_TWICE)'],
+      ['outage', 'no outage was given'],
+      ['drained', 'no drain was given'],
+    ])
+  })
+})
