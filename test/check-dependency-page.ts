@@ -1,6 +1,12 @@
 import { LAYERS } from './layers.ts'
 import { lockedPackages, resolvePackage } from './lockfile.ts'
-import { manifestsOf, runtimeDependencies, type SourceTree, type Violation } from './source-tree.ts'
+import {
+  isOptionalPeer,
+  manifestsOf,
+  runtimeDependencies,
+  type SourceTree,
+  type Violation,
+} from './source-tree.ts'
 
 export const DEPENDENCY_PAGE = 'docs/decisions/dependencies.md'
 
@@ -45,6 +51,9 @@ function usersOf(tree: SourceTree): ReadonlyMap<string, readonly string[]> {
     if (folder === '') continue
     for (const name of runtimeDependencies(manifest)) {
       if (name in LAYERS) continue
+      // What its source does not import is the user's own.
+      const isImported = LAYERS[manifest.name]?.thirdParty.includes(name) === true
+      if (isOptionalPeer(name, manifest) && !isImported) continue
       users.set(name, [...(users.get(name) ?? []), folder.replace(/^packages\//, '')])
     }
   }

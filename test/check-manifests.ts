@@ -1,5 +1,6 @@
 import { LAYERS } from './layers.ts'
 import {
+  isOptionalPeer,
   type Manifest,
   manifestsOf,
   runtimeDependencies,
@@ -34,6 +35,8 @@ function layerFaults(folder: string, manifest: Manifest): Fault[] {
     })),
     ...runtime
       .filter((name) => !isWorkspace(name) && !layer.thirdParty.includes(name))
+      // Its source may not import one either: the user hands over what belongs to it.
+      .filter((name) => !isOptionalPeer(name, manifest))
       .map((name) => ({ rule: 'no-third-party', detail: `${manifest.name} must not depend on ${name}` })),
   ]
 }

@@ -113,6 +113,7 @@ const BROKEN_MANIFESTS = [
   ['a dependency on a workspace above', { dependencies: { '@counterstep/server': '0.1.0' } }, 'layers'],
   ['a peer above', { peerDependencies: { '@counterstep/server': '0.1.0' } }, 'layers'],
   ['a development dependency on the bench', { devDependencies: { '@counterstep/bench': '0.1.0' } }, 'layers'],
+  ['a peer that has to be installed', { peerDependencies: { mysql2: '>=3' } }, 'no-third-party'],
   ['a third party of the core', { dependencies: { lodash: '4.17.21' } }, 'no-third-party'],
   ['a caret', { devDependencies: { vitest: '^5.1.0' } }, 'exact-versions'],
   ['a tilde', { devDependencies: { vitest: '~5.1.0' } }, 'exact-versions'],
@@ -128,6 +129,12 @@ describe('the check of package.json files', () => {
       expect(checkManifests(soundTree({ [path]: manifest }))).toMatchObject([{ rule, path }])
     })
   }
+
+  it('allows a peer that nobody has to install', () => {
+    const peer = { peerDependencies: { mysql2: '>=3' }, peerDependenciesMeta: { mysql2: { optional: true } } }
+    const manifest = JSON.stringify({ name: '@counterstep/sdk', ...peer })
+    expect(checkManifests(soundTree({ 'sdk/package.json': manifest }))).toEqual([])
+  })
 
   it('finds a workspace without a row', () => {
     const path = 'packages/store-paper/package.json'

@@ -99,8 +99,8 @@ describe('the check of the lockfile', () => {
 describe('the check of the dependency page', () => {
   const row = (name: string, users: string, brings: string) =>
     `| \`${name}\` | ${users} | saves | ${brings} | people | steps |`
-  const check = (page: string) => {
-    const manifest = { name: '@counterstep/branch-http', dependencies: { undici: '8.12.4' } }
+  const check = (page: string, more: object = {}) => {
+    const manifest = { name: '@counterstep/branch-http', dependencies: { undici: '8.12.4' }, ...more }
     const lock = { packages: { 'node_modules/undici': { dependencies: { a: '1' } }, 'node_modules/a': {} } }
     const tree = soundTree({
       'packages/branch-http/package.json': JSON.stringify(manifest),
@@ -112,6 +112,17 @@ describe('the check of the dependency page', () => {
 
   it('is content with a row that is right', () =>
     expect(check(row('undici', 'branch-http', '1'))).toEqual([]))
+  it('has no row for a peer that its user may have and its source does not import', () => {
+    const page = row('undici', 'branch-http', '1')
+    const peer = { peerDependencies: { pg: '>=8' } }
+    expect(check(page, peer)).toEqual(['pg has no row'])
+    expect(check(page, { ...peer, peerDependenciesMeta: { pg: { optional: true } } })).toEqual([])
+    const imported = {
+      peerDependencies: { undici: '>=8' },
+      peerDependenciesMeta: { undici: { optional: true } },
+    }
+    expect(check('', { dependencies: {}, ...imported })).toEqual(['undici has no row'])
+  })
   it('finds a missing row', () => expect(check('')).toEqual(['undici has no row']))
   it('finds a row too many', () => {
     expect(check(`${row('undici', 'branch-http', '1')}\n${row('lodash', '', '0')}`)).toContain(

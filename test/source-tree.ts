@@ -47,6 +47,7 @@ export interface Manifest {
   readonly devDependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
 }
 
 /** The package.json of every workspace by its folder; the root's has the folder "". */
@@ -57,6 +58,11 @@ export function manifestsOf(tree: SourceTree): ReadonlyMap<string, Manifest> {
     manifests.set(path.replace(/\/?package\.json$/, ''), JSON.parse(text) as Manifest)
   }
   return manifests
+}
+
+/** Whether it only says which versions of a package will do, should the user have it: nothing installs it. */
+export function isOptionalPeer(name: string, { peerDependencies, peerDependenciesMeta }: Manifest): boolean {
+  return peerDependencies?.[name] !== undefined && peerDependenciesMeta?.[name]?.optional === true
 }
 
 export function runtimeDependencies(manifest: Manifest): readonly string[] {

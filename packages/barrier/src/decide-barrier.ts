@@ -32,6 +32,11 @@ export function originOf(op: Op): Op | undefined {
   return ORIGIN[op]
 }
 
+/** What undoes the op, if something does. */
+export function undoOf(op: Op): Op | undefined {
+  return UNDO[op]
+}
+
 /**
  * The rows to insert, each ignored where it stands already, before the decision is asked: first the origin's, if the
  * op has one, then the op's own. Always in this order, so that two calls of one branch cannot deadlock.

@@ -1,5 +1,5 @@
-import { ALREADY_COMPENSATED, barrierRows, originOf } from '@counterstep/barrier'
-import type { Op } from '@counterstep/protocol'
+import { ALREADY_COMPENSATED, barrierRows, originOf, undoOf } from '@counterstep/barrier'
+import { OPS, type Op } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { MapBarrier } from './map-barrier.ts'
 
@@ -113,6 +113,12 @@ describe('what a driver inserts', () => {
       expect(barrierRows(op)).toEqual([{ op, reason: op }])
       expect(originOf(op)).toBeUndefined()
     }
+  })
+
+  it('is undone by what names it as its origin', () => {
+    const undone = OPS.map((op) => [op, OPS.find((other) => originOf(other) === op)])
+    expect(OPS.map((op) => [op, undoOf(op)])).toEqual(undone)
+    expect([undoOf('action'), undoOf('try'), undoOf('confirm')]).toEqual(['compensate', 'cancel', undefined])
   })
 
   it('names the code that a late action is answered with', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { flavorOf, parseGreeting } from './mysql-greeting.ts'
+import { parseStartup } from './postgres-answer.ts'
 import { parseAnswer } from './redis-answer.ts'
 
 function packet(...payload: readonly (number | string)[]): Buffer {
@@ -53,5 +54,38 @@ describe('the answer of a Redis', () => {
   it('may be an error, or of something else', () => {
     expect(() => parseAnswer(Buffer.from('-LOADING it\r\n'))).toThrow(/^LOADING it$/)
     expect(() => parseAnswer(Buffer.from('HTTP/1.1 400\r\n'))).toThrow('no answer of a Redis')
+  })
+})
+
+/** A message of PostgreSQL: its type, its length, its fields. */
+function message(type: string, ...fields: readonly string[]): Buffer {
+  const body = Buffer.from(fields.join('\0'))
+  const head = Buffer.alloc(5)
+  head.write(type)
+  head.writeInt32BE(body.length + 4, 1)
+  return Buffer.concat([head, body])
+}
+
+describe('the answer of a PostgreSQL to a login', () => {
+  const WELCOME = [
+    message('R', '\0\0\0\0'),
+    message('S', 'application_name', '', ''),
+    message('S', 'server_version', '15.18 (Debian 15.18-0+deb12u1)', ''),
+    message('K', '12345678'),
+  ]
+
+  it('names its version when it is ready', () => {
+    const whole = Buffer.concat([...WELCOME, message('Z', 'I')])
+    expect(parseStartup(whole)).toBe('15.18 (Debian 15.18-0+deb12u1)')
+    for (let bytes = 0; bytes < whole.length; bytes++) {
+      expect(parseStartup(whole.subarray(0, bytes))).toBe(undefined)
+    }
+  })
+
+  it('may be an error, or of something else', () => {
+    const starting = message('E', 'SFATAL', 'C57P03', 'Mthe database system is starting up', '')
+    expect(() => parseStartup(starting)).toThrow(/^the database system is starting up$/)
+    expect(() => parseStartup(message('E', 'SFATAL', ''))).toThrow('without a text')
+    expect(() => parseStartup(Buffer.from('HTTP/1.1 400\r\n'))).toThrow('no PostgreSQL')
   })
 })

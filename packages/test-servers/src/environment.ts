@@ -4,6 +4,7 @@ import { delimiter, join } from 'node:path'
 export interface Environment {
   readonly mysqlUrl: string | undefined
   readonly redisUrl: string | undefined
+  readonly postgresUrl: string | undefined
   /** Where a missing server fails the run instead of skipping tests. */
   readonly isCi: boolean
   readonly searchPath: readonly string[]
@@ -24,11 +25,12 @@ const MORE_FOLDERS = [
 
 /** The one reader of the environment in this package. */
 export function readEnvironment(): Environment {
-  const { CI, PATH, TEST_MYSQL_URL, TEST_REDIS_URL, XDG_CACHE_HOME } = process.env
+  const { CI, PATH, TEST_MYSQL_URL, TEST_POSTGRES_URL, TEST_REDIS_URL, XDG_CACHE_HOME } = process.env
   const folders = given(PATH)?.split(delimiter) ?? []
   return {
     mysqlUrl: given(TEST_MYSQL_URL),
     redisUrl: given(TEST_REDIS_URL),
+    postgresUrl: given(TEST_POSTGRES_URL),
     isCi: CI === 'true',
     searchPath: [...new Set([...folders.filter((folder) => folder !== ''), ...MORE_FOLDERS])],
     cacheFolder: join(given(XDG_CACHE_HOME) ?? join(homedir(), '.cache'), 'counterstep'),

@@ -1,6 +1,8 @@
 export { ServerFailedError, ServerMissingError } from './errors.ts'
 export { startMariadb } from './mariadb.ts'
 export { startMysql } from './mysql.ts'
+export { startPostgres } from './postgres.ts'
+export type { PostgresServer, PostgresServerOptions } from './postgres-server.ts'
 export type { ProxyCounts } from './proxied-connection.ts'
 export type { ProxyFault } from './proxy-fault.ts'
 export { startRedis } from './redis.ts'

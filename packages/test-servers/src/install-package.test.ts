@@ -1,6 +1,11 @@
+import { readdirSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Machine } from './machine.ts'
 import { findMariadb } from './mariadb.ts'
+import { findPostgres } from './postgres.ts'
 import { findRedis } from './redis.ts'
 
 const FAILED = { code: 100, output: 'E: Failed to fetch mariadb.deb\n404 Not Found' }
@@ -24,11 +29,51 @@ function machine(more: Partial<Machine>, asked: string[] = [], installs: readonl
   }
 }
 
+/** As a package would, in a folder of its version. */
+async function putPostgres(folder: string): Promise<void> {
+  await mkdir(join(folder, '17'))
+  const programs = { postgres: 'echo "postgres (PostgreSQL) 17.4 (Debian 17.4-1)"', initdb: 'exit 1' }
+  for (const [name, script] of Object.entries(programs)) {
+    await writeFile(join(folder, '17', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  }
+}
+
 describe('a server that is not there', () => {
   it('is installed by apt-get, after an update, without questions', async () => {
     const asked: string[] = []
     await expect(findMariadb([], machine({}, asked))).rejects.toThrow('its package is installed')
     expect(asked).toEqual(['apt-get update noninteractive', 'apt-get install mariadb-server noninteractive'])
+  })
+
+  it('is found where its package put it, in a folder that was not there before', async () => {
+    const asked: string[] = []
+    const finding = findPostgres(() => [], machine({}, asked))
+    await expect(finding).rejects.toThrow('no PostgreSQL here: its package is installed, and yet')
+    expect(asked).toEqual(['apt-get update noninteractive', 'apt-get install postgresql noninteractive'])
+
+    const folder = await mkdtemp(join(tmpdir(), 'counterstep-install-'))
+    const installing = machine({
+      async run(_command, args) {
+        if (args.includes('install')) await putPostgres(folder)
+        return DONE
+      },
+    })
+    const found = await findPostgres(() => readdirSync(folder).map((name) => join(folder, name)), installing)
+    expect(found).toEqual({
+      command: join(folder, '17', 'postgres'),
+      initdb: join(folder, '17', 'initdb'),
+      version: '17.4',
+    })
+    await rm(folder, { recursive: true })
+  })
+
+  it('is passed over when what fills its data folder is not beside it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'counterstep-install-'))
+    await putPostgres(folder)
+    await rm(join(folder, '17', 'initdb'))
+    const finding = findPostgres(() => [join(folder, '17')], machine({ isRoot: false }))
+    await expect(finding).rejects.toThrow(/only root can install it.*or set TEST_POSTGRES_URL/)
+    await rm(folder, { recursive: true })
   })
 
   it('is tried once more when an archive is missing, and only once', async () => {

@@ -10,7 +10,7 @@ const OUTPUT_LINES_SHOWN = 5
  * starts are the system's business: they use other ports than ours, and nothing of them is stopped.
  */
 export async function installPackage(
-  name: 'mariadb-server' | 'redis-server',
+  name: 'mariadb-server' | 'postgresql' | 'redis-server',
   machine: Machine,
 ): Promise<string | undefined> {
   if (!isSystem(machine, 'debian') && !isSystem(machine, 'ubuntu')) {

@@ -4,8 +4,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { News, Order } from './keeper-messages.ts'
+import { signalTree, type TreeSignal } from './process-tree.ts'
 
 const children = new Map<number, ChildProcess>()
 const folder = mkdtempSync(join(tmpdir(), 'counterstep-servers-'))
@@ -14,17 +15,22 @@ const folder = mkdtempSync(join(tmpdir(), 'counterstep-servers-'))
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 process.on('message', (order: Order) => {
   if (order.type === 'start') start(order)
-  else signal(order)
+  else void signal(order)
 })
 process.once('disconnect', () => {
   void end()
 })
 tell({ type: 'ready', folder })
 
-function start({ id, command, args, log }: Extract<Order, { type: 'start' }>): void {
+function start({ id, command, args, log, user }: Extract<Order, { type: 'start' }>): void {
   const output = openSync(log, 'a')
   // A group of its own: an interrupt typed at the terminal is for the owner, which may still use its servers.
-  const child = spawn(command, args, { detached: true, stdio: ['ignore', output, output] })
+  const child = spawn(command, args, {
+    detached: true,
+    stdio: ['ignore', output, output],
+    // The folder that the owner works in may be closed to this user.
+    ...(user === undefined ? {} : { ...user, cwd: dirname(log) }),
+  })
   closeSync(output)
   child.once('error', (error) => tell({ type: 'refused', id, why: error.message }))
   child.once('spawn', () => {
@@ -37,9 +43,20 @@ function start({ id, command, args, log }: Extract<Order, { type: 'start' }>): v
   })
 }
 
-function signal({ id, signal: name }: Extract<Order, { type: 'signal' }>): void {
-  children.get(id)?.kill(name)
-  tell({ type: 'signalled', id })
+async function signal({ id, signal: name }: Extract<Order, { type: 'signal' }>): Promise<void> {
+  const child = children.get(id)
+  let failure: string | undefined
+  try {
+    if (name === 'SIGSTOP' || name === 'SIGCONT' || name === 'SIGKILL') await signalAll(child, name)
+    else child?.kill(name)
+  } catch (error: unknown) {
+    failure = String(error)
+  }
+  tell({ type: 'signalled', id, failure })
+}
+
+async function signalAll(child: ChildProcess | undefined, name: TreeSignal): Promise<void> {
+  if (child?.pid !== undefined) await signalTree(child.pid, name)
 }
 
 function tell(news: News): void {
@@ -47,12 +64,17 @@ function tell(news: News): void {
 }
 
 async function end(): Promise<void> {
-  const exits = [...children.values()].map((child) => {
+  const exits = [...children.values()].map(async (child) => {
     const exit = once(child, 'exit')
-    killGroup(child)
-    return exit
+    try {
+      await signalAll(child, 'SIGKILL')
+    } finally {
+      killGroup(child)
+    }
+    await exit
   })
-  await Promise.all(exits)
+  // Whatever cannot be killed: the folder goes, and so does this process.
+  await Promise.allSettled(exits)
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   process.exit(0)
 }

@@ -1,7 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { mkdtemp } from 'node:fs/promises'
+import { chmod, chown, mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { News, Order } from './keeper-messages.ts'
+import type { ServerUser } from './server-user.ts'
 
 const ANSWER_MS_MAX = 30_000
 
@@ -23,15 +24,28 @@ let keeper: Promise<Keeper> | undefined
 let idsGiven = 0
 let foldersGiven = 0
 
-/** A new folder, deleted at the latest when this process is gone. */
-export async function keptFolder(name: string): Promise<string> {
+/** Everybody may pass through it; only its owner may look into it. */
+const PASSABLE = 0o711
+
+/** A new folder of this user's, deleted at the latest when this process is gone. */
+export async function keptFolder(name: string, user?: ServerUser): Promise<string> {
   const { folder } = await theKeeper()
   foldersGiven += 1
-  return await mkdtemp(join(folder, `${name}-${foldersGiven}-`))
+  const path = await mkdtemp(join(folder, `${name}-${foldersGiven}-`))
+  if (user !== undefined) {
+    await chmod(folder, PASSABLE)
+    await chown(path, user.uid, user.gid)
+  }
+  return path
 }
 
 /** Starts a program as a child of the keeper; its output is appended to `log`. */
-export async function startKept(command: string, args: readonly string[], log: string): Promise<KeptProcess> {
+export async function startKept(
+  command: string,
+  args: readonly string[],
+  log: string,
+  user?: ServerUser,
+): Promise<KeptProcess> {
   const { child } = await theKeeper()
   idsGiven += 1
   const id = idsGiven
@@ -44,7 +58,7 @@ export async function startKept(command: string, args: readonly string[], log: s
   const started = newsOf(child, (news) =>
     (news.type === 'started' || news.type === 'refused') && news.id === id ? news : undefined,
   )
-  order(child, { type: 'start', id, command, args, log })
+  order(child, { type: 'start', id, command, args, log, user })
   const answer = await within(ANSWER_MS_MAX, `start of ${command}`, started)
   if (answer.type === 'refused') throw new Error(`${command} does not start: ${answer.why}`)
   return {
@@ -53,7 +67,8 @@ export async function startKept(command: string, args: readonly string[], log: s
     async signal(name) {
       const done = newsOf(child, (news) => (news.type === 'signalled' && news.id === id ? news : undefined))
       order(child, { type: 'signal', id, signal: name })
-      await within(ANSWER_MS_MAX, `${name} to ${command}`, done)
+      const { failure } = await within(ANSWER_MS_MAX, `${name} to ${command}`, done)
+      if (failure !== undefined) throw new Error(`${name} to ${command}: ${failure}`)
     },
     async end(limitMs) {
       return (await within(limitMs, `end of ${command}`, ended)).how

@@ -2,12 +2,12 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ServerFailedError } from './errors.ts'
 import { type KeptProcess, startKept } from './kept-process.ts'
+import type { ServerUser } from './server-user.ts'
 import { until } from './until.ts'
 
 const READY_MS_MAX = 60_000
 const STOP_MS_MAX = 60_000
 const KILL_MS_MAX = 10_000
-const PAUSE_MS_MAX = 10_000
 const LOG_LINES_SHOWN = 20
 
 /** How to run one server: always the same command, folder and port. */
@@ -16,6 +16,10 @@ export interface ServerSpec {
   readonly folder: string
   readonly command: string
   readonly args: readonly string[]
+  /** Default: who we are. */
+  readonly user?: ServerUser | undefined
+  /** What asks it to end. Default SIGTERM. */
+  readonly stopSignal?: NodeJS.Signals
   /** What is missing until it answers; undefined when it does. */
   readonly waitingFor: () => Promise<string | undefined>
 }
@@ -53,7 +57,6 @@ export async function startServerProcess(spec: ServerSpec): Promise<ServerProces
     },
     async pause() {
       await running.signal('SIGSTOP')
-      await until(`${spec.name} is paused`, PAUSE_MS_MAX, () => waitingForPause(running.pid))
     },
     async resume() {
       await running.signal('SIGCONT')
@@ -63,7 +66,7 @@ export async function startServerProcess(spec: ServerSpec): Promise<ServerProces
 
 async function launch(spec: ServerSpec): Promise<KeptProcess> {
   const log = join(spec.folder, 'log')
-  const process = await startKept(spec.command, spec.args, log)
+  const process = await startKept(spec.command, spec.args, log, spec.user)
   try {
     await until(`${spec.name} answers`, READY_MS_MAX, async () => {
       if (process.hasEnded()) throw new Error(`${spec.name} ended with ${await process.end(KILL_MS_MAX)}`)
@@ -80,7 +83,7 @@ async function launch(spec: ServerSpec): Promise<KeptProcess> {
 
 async function stopCleanly(spec: ServerSpec, process: KeptProcess): Promise<void> {
   if (process.hasEnded()) return
-  await process.signal('SIGTERM')
+  await process.signal(spec.stopSignal ?? 'SIGTERM')
   // A paused process takes the other signal only now.
   await process.signal('SIGCONT')
   try {
@@ -94,14 +97,6 @@ async function stopCleanly(spec: ServerSpec, process: KeptProcess): Promise<void
 async function killHard(process: KeptProcess): Promise<void> {
   await process.signal('SIGKILL')
   await process.end(KILL_MS_MAX)
-}
-
-/** A stop is asked for at once and happens a moment later; Linux shows when. */
-async function waitingForPause(pid: number): Promise<string | undefined> {
-  if (process.platform !== 'linux') return undefined
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-  const state = stat.slice(stat.lastIndexOf(')') + 2)[0]
-  return state === 'T' ? undefined : `its state is ${state}`
 }
 
 async function lastLines(log: string): Promise<string> {

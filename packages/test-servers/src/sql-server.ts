@@ -8,6 +8,7 @@ import { keptFolder } from './kept-process.ts'
 import { flavorOf, mysqlVersion } from './mysql-greeting.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 import type { SqlProgram } from './sql-program.ts'
+import { sqlSeed } from './sql-seed.ts'
 import { messageOf } from './until.ts'
 import { userOption } from './user-option.ts'
 
@@ -60,7 +61,7 @@ async function startIn(
   { settings = [] }: SqlServerOptions,
 ): Promise<SqlServer> {
   const data = join(folder, 'data')
-  await copyDataSeed(program, readEnvironment().cacheFolder, data)
+  await copyDataSeed(sqlSeed(program), readEnvironment().cacheFolder, data)
   // A starting MariaDB deletes the temporary tables that it finds, and those of others lie in the system's folder.
   const temporary = join(folder, 'tmp')
   await mkdir(temporary)

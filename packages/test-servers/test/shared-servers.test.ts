@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { flavorOf, mysqlVersion } from '../src/mysql-greeting.ts'
+import { postgresVersion } from '../src/postgres-answer.ts'
 import { redisAnswer } from '../src/redis-answer.ts'
 import { describeOn } from '../src/vitest/describe-on.ts'
 
@@ -10,6 +11,12 @@ for (const kind of ['mariadb', 'mysql'] as const) {
     })
   })
 }
+
+describeOn('postgres', 'a shared server', (url) => {
+  it('lets its user in', async () => {
+    expect(await postgresVersion(addressOf(url))).toMatch(/^\d+/)
+  })
+})
 
 describeOn('redis', 'a shared server', (url) => {
   it('answers', async () => {

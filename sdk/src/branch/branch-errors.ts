@@ -34,6 +34,8 @@ export const BRANCH_CODES = {
   BARRIER_EXPIRED: { meaning: 'unavailable', statusCode: 500 },
   /** Deadlocks or lock waits, again and again. */
   BARRIER_CONTENDED: { meaning: 'unavailable', statusCode: 500 },
+  /** The call took longer than the barrier's `timeoutMs`; its connection was destroyed before any COMMIT. */
+  BARRIER_TIMED_OUT: { meaning: 'unavailable', statusCode: 500 },
   /** The connection broke during COMMIT. The next call finds out by the row. */
   BARRIER_COMMIT_UNKNOWN: { meaning: 'unavailable', statusCode: 500 },
   /** The database transaction ended under the handler: a swallowed error, a COMMIT, a statement that commits. */
@@ -44,6 +46,10 @@ export const BRANCH_CODES = {
   BARRIER_EFFECT_BROKEN: { meaning: 'bug', statusCode: 500 },
   /** Keys of a Redis effect are not in the barrier's hash slot. */
   BARRIER_KEYS_APART: { meaning: 'bug', statusCode: 500 },
+  /** A grouped branch: too many calls of this key wait already. Nothing was done. */
+  BRANCH_QUEUE_FULL: { meaning: 'unavailable', statusCode: 503 },
+  /** A grouped branch: `apply` did not return one result for each call. */
+  BRANCH_RESULTS_INVALID: { meaning: 'bug', statusCode: 500 },
   /** At start: the table, its types, its engine or the isolation would not keep what the barrier promises. */
   BARRIER_MISCONFIGURED: { meaning: 'bug', statusCode: 500 },
 } as const satisfies Record<string, { readonly meaning: ErrorMeaning; readonly statusCode: number }>

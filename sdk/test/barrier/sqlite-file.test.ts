@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { migrateBarrier } from '../../src/barrier/sqlite.ts'
 
 const GIDS = 1_000
+const INSTANCES = 8
 
 describe('the SQLite barrier on a file that two threads write', () => {
   const folders: string[] = []
@@ -46,6 +47,27 @@ describe('the SQLite barrier on a file that two threads write', () => {
       const counts = decisions.filter((decision: string) => decision === 'run').length
       expect(counts).toBe(first === second ? GIDS : 2 * orders.length)
       database.close()
+    }, 60_000)
+  }
+
+  for (const [driver, timeoutMs] of [
+    ['node:sqlite', 0],
+    ['better-sqlite3', 5_000],
+  ] as const) {
+    it(`is migrated by ${INSTANCES} instances of a service with ${driver} that start at once`, async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'sdk-sqlite-'))
+      folders.push(folder)
+      const tables = Array.from({ length: 25 }, (_, number) => `barrier_${number}`)
+      const instances = Array.from(
+        { length: INSTANCES },
+        () =>
+          new Worker(new URL('./sqlite-migrator.ts', import.meta.url), {
+            workerData: { path: join(folder, 'bank.db'), driver, tables },
+          }),
+      )
+      const left = await Promise.all(instances.map((instance) => once(instance, 'message')))
+      // What it changed of the connection for its own time is as before.
+      expect(left.flat()).toEqual(instances.map(() => timeoutMs))
     }, 60_000)
   }
 })

@@ -79,6 +79,13 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(await mysqlRowsOf(pool, call.gid)).toBe(0)
       })
 
+      it('gives up repeating when the time of the call is over', async () => {
+        const running = mysqlBarrier(pool, { timeoutMs: 150 }).run(newCall(), () => {
+          throw Object.assign(new Error('Deadlock found'), { errno: DEADLOCK })
+        })
+        await expect(running).rejects.toMatchObject({ code: 'BARRIER_TIMED_OUT', meaning: 'unavailable' })
+      })
+
       it('commits nothing of an effect that swallows a real deadlock and goes on', async () => {
         const call = newCall()
         await pool.query("INSERT INTO effect (number, gid, op) VALUES (1001, 'a', 'x'), (1002, 'b', 'x')")
@@ -206,6 +213,14 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(first.answer).toBe(JSON.stringify(answer))
         await connection.rollback()
         connection.destroy()
+      })
+
+      it('is migrated by eight instances of a service that start at once', async () => {
+        for (let round = 0; round < 10; round++) {
+          const table = `migrated_${round}`
+          await Promise.all(Array.from({ length: 8 }, () => migrateBarrier(pool, { table })))
+          expect(await checkBarrier(pool, { table })).toBeUndefined()
+        }
       })
 
       it('purges what is older than the retention, in chunks, at most `limit` rows', async () => {

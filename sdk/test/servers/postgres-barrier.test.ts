@@ -1,3 +1,4 @@
+import { describeOn } from '@counterstep/test-servers/vitest'
 import { Client, type Pool, type PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -9,7 +10,6 @@ import {
 } from '../../src/barrier/postgres.ts'
 import type { BarrierCall } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
-import { describeOnPostgres } from './describe-on-postgres.ts'
 import {
   actOnPostgres,
   dropPostgresDatabase,
@@ -22,7 +22,7 @@ import {
 const SUCCEED = { does: 'succeed' } as const
 const SERIALIZABLE = { options: '-c default_transaction_isolation=serializable' }
 
-describeOnPostgres('the PostgreSQL barrier', (url) => {
+describeOn('postgres', 'the PostgreSQL barrier', (url) => {
   barrierSuite({ name: 'postgres', open: () => openPostgresBed(url), width: 64 })
   barrierSuite({
     name: 'postgres, serializable',
@@ -180,8 +180,16 @@ describeOnPostgres('the PostgreSQL barrier', (url) => {
       expect(() => postgresBarrier(new Client() as never)).toThrow(/needs a Pool/)
     })
 
-    it('is migrated by several at once, and purges what is older than the retention', async () => {
-      await Promise.all(Array.from({ length: 8 }, () => migrateBarrier(pool, { table: 'purged' })))
+    it('is migrated by eight instances of a service that start at once', async () => {
+      for (let round = 0; round < 10; round++) {
+        const table = `migrated_${round}`
+        await Promise.all(Array.from({ length: 8 }, () => migrateBarrier(pool, { table })))
+        expect(await checkBarrier(pool, { table })).toBeUndefined()
+      }
+    })
+
+    it('purges what is older than the retention', async () => {
+      await migrateBarrier(pool, { table: 'purged' })
       const now = 1_800_000_000_000
       await pool.query(
         `INSERT INTO purged (gid, branch_id, op, barrier_id, reason, created_at)

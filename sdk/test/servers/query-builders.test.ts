@@ -9,7 +9,6 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { mysqlBarrier, mysqlBarrierIn } from '../../src/barrier/mysql.ts'
 import { postgresBarrier, postgresBarrierIn } from '../../src/barrier/postgres.ts'
 import { type BarrierCall, BranchFailure, withBarrier } from '../../src/index.ts'
-import { describeOnPostgres } from './describe-on-postgres.ts'
 import { dropMysqlDatabase, mysqlEffects, mysqlRowsOf, openMysqlDatabase } from './mysql-bed.ts'
 import {
   dropPostgresDatabase,
@@ -122,7 +121,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
   })
 }
 
-describeOnPostgres('query builders with the PostgreSQL barrier', (url) => {
+describeOn('postgres', 'query builders with the PostgreSQL barrier', (url) => {
   let pool: PostgresPool
   let builder: Knex
   beforeAll(async () => {

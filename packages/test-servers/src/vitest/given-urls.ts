@@ -7,10 +7,12 @@ const MYSQL_PORT = 3306
 /** The servers that the environment names, by kind. Fails when a named one does not answer: it was named on purpose. */
 export async function givenUrls({
   mysqlUrl,
+  postgresUrl,
   redisUrl,
 }: Environment): Promise<Readonly<Partial<Record<ServerKind, string>>>> {
   return {
     ...(redisUrl === undefined ? {} : { redis: redisUrl }),
+    ...(postgresUrl === undefined ? {} : { postgres: postgresUrl }),
     ...(mysqlUrl === undefined ? {} : { [await flavorAt(mysqlUrl)]: mysqlUrl }),
   }
 }

@@ -15,6 +15,12 @@ for (const [title, files, kinds] of [
     ['/r/packages/store-mysql/test/a.test.ts', '/r/test/servers/b.test.ts'],
     ['mariadb', 'mysql', 'redis', 'redis-cluster'],
   ],
+  [
+    "the SDK's barriers are on everything",
+    ['/r/sdk/test/servers/a.test.ts'],
+    ['mariadb', 'mysql', 'redis', 'redis-cluster', 'postgres'],
+  ],
+  ['examples are services', ['/r/examples/a/test/servers/a.test.ts'], ['mariadb', 'postgres']],
 ] as const) {
   it(title, () => expect(neededKinds(files)).toEqual(kinds))
 }

@@ -1,12 +1,18 @@
 import type { ServerKind } from './offers.ts'
 
+const ALL: readonly ServerKind[] = ['mariadb', 'mysql', 'redis', 'redis-cluster', 'postgres']
+
+/** The first folder that a path is in counts. */
 const KINDS_OF_FOLDER: readonly (readonly [string, readonly ServerKind[]])[] = [
   ['/packages/store-mysql/', ['mariadb', 'mysql']],
   ['/packages/store-redis/', ['redis', 'redis-cluster']],
+  ['/examples/', ['mariadb', 'postgres']],
+  ['/sdk/test/servers/', ALL],
+  // No store is in PostgreSQL.
+  ['/test/servers/', ['mariadb', 'mysql', 'redis', 'redis-cluster']],
 ]
-const ALL: readonly ServerKind[] = ['mariadb', 'mysql', 'redis', 'redis-cluster']
 
-/** What a run of these test files may ask for. A store's tests use its own servers, all others any. */
+/** What a run of these test files may ask for. A store's tests use its own servers, those of the harness any. */
 export function neededKinds(files: readonly string[]): readonly ServerKind[] {
   const needed = new Set(files.flatMap((file) => kindsOf(file.replaceAll('\\', '/'))))
   return ALL.filter((kind) => needed.has(kind))

@@ -1,4 +1,4 @@
-export type ServerKind = 'mariadb' | 'mysql' | 'redis' | 'redis-cluster'
+export type ServerKind = 'mariadb' | 'mysql' | 'redis' | 'redis-cluster' | 'postgres'
 
 /** What the run has of one kind of server. */
 export interface Offer {

@@ -2,6 +2,7 @@ import type { Environment } from '../environment.ts'
 import { ServerMissingError } from '../errors.ts'
 import { findMariadb, startMariadb } from '../mariadb.ts'
 import { findMysql, startMysql } from '../mysql.ts'
+import { findPostgres, startPostgres } from '../postgres.ts'
 import { findRedis, startRedis } from '../redis.ts'
 import { startRedisCluster } from '../redis-cluster.ts'
 import type { Missing, Offer, ServerKind } from './offers.ts'
@@ -21,6 +22,7 @@ const SOURCES: Readonly<Record<ServerKind, Source>> = {
   mariadb: { find: () => findMariadb(), start: startMariadb },
   mysql: { find: findMysql, start: startMysql },
   redis: { find: findRedisOnce, start: startRedis },
+  postgres: { find: () => findPostgres(), start: startPostgres },
   'redis-cluster': { find: findRedisOnce, start: startRedisCluster },
 }
 

@@ -1,7 +1,13 @@
 import { barrierKey } from '../../branch/barrier-key.ts'
 import type { BarrierCall } from '../../branch/branch.ts'
-import { BranchError } from '../../branch/branch-errors.ts'
-import type { Barrier, BarrierOptions, BarrierOutcome } from '../barrier.ts'
+import { admitCall } from '../../grouped/admit-call.ts'
+import type { GroupBarrier } from '../../grouped/group-barrier.ts'
+import { mysqlGroupTable } from '../../grouped/mysql/mysql-group-table.ts'
+import { passGroup } from '../../grouped/pass-group.ts'
+import { runSteps } from '../../grouped/steps.ts'
+import { verdictsOf } from '../../grouped/verdicts-of.ts'
+import type { Barrier, BarrierOptions } from '../barrier.ts'
+import { checkedTimeoutMs, deadlineIn, type PooledBarrierOptions } from '../deadline.ts'
 import { passBarrier } from '../pass-barrier.ts'
 import { repeatContended } from '../repeat-contended.ts'
 import { assertNotExpired, checkedRetentionMs } from '../retention.ts'
@@ -11,13 +17,13 @@ import {
   execute,
   isContended,
   isInTransaction,
-  isReadOnly,
   type MysqlConnection,
   type MysqlPool,
   type MysqlPoolConnection,
   transactionLost,
 } from './mysql-connection.ts'
 import { mysqlRows } from './mysql-rows.ts'
+import { inTransaction } from './mysql-transaction.ts'
 
 /**
  * A barrier over a pool of mysql2 (MySQL 8 or later, MariaDB 10.6 or later). Each call takes a connection, and begins
@@ -26,7 +32,8 @@ import { mysqlRows } from './mysql-rows.ts'
  *
  * A deadlock or lock wait (1213, 1205, MariaDB's 1020) rolls back and runs the whole transaction again, with a pause:
  * at most 20 times or 5 s, then `BARRIER_CONTENDED`. A COMMIT whose answer is lost is `BARRIER_COMMIT_UNKNOWN`: the
- * next call finds the row or does not. A connection that cannot be rolled back is destroyed.
+ * next call finds the row or does not. A connection that cannot be rolled back is destroyed, and so is one on which a
+ * call is not done within `timeoutMs` (10 s).
  *
  * @example
  * ```ts
@@ -44,23 +51,35 @@ import { mysqlRows } from './mysql-rows.ts'
  */
 export function mysqlBarrier<Connection extends MysqlPoolConnection>(
   pool: MysqlPool<Connection>,
-  { table, retentionMs, now = Date.now }: BarrierOptions = {},
-): Barrier<Connection> {
+  { table, retentionMs, timeoutMs, now = Date.now }: PooledBarrierOptions = {},
+): GroupBarrier<Connection> {
   assertPromiseApi(pool, 'pool')
   const name = quoted(checkedTable(table), '`')
   const keptMs = checkedRetentionMs(retentionMs)
+  const callMs = checkedTimeoutMs(timeoutMs)
   return {
     run: async (call, effect) => {
       const at = now()
       assertNotExpired(call, keptMs, at)
       const passing = { key: barrierKey(call), op: call.op, at }
+      const deadline = deadlineIn(callMs)
       return repeatContended(
         () =>
-          inTransaction(pool, (connection) =>
+          inTransaction(pool, deadline, (connection) =>
             passBarrier(mysqlRows(connection, name), passing, () => effect(connection)),
           ),
         isContended,
       )
+    },
+    group: {
+      timeoutMs: callMs,
+      admit: (call) => admitCall(call, keptMs, now()),
+      run: (passes, apply) => {
+        const deadline = deadlineIn(callMs)
+        const pass = (connection: Connection) =>
+          runSteps(passGroup(mysqlGroupTable(connection, name), passes, (calls) => apply(connection, calls)))
+        return verdictsOf(repeatContended(() => inTransaction(pool, deadline, pass), isContended))
+      },
     },
   }
 }
@@ -70,6 +89,9 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
  * and roll back when `run` rejects, whatever it rejects with: its rows must not outlive the effect. After a null
  * compensation you commit, or the action that it blocks would run. Nothing is repeated: a deadlock is thrown, your
  * transaction is gone, and the call is best answered 500.
+ *
+ * How long it may take is yours to bound as well: mysql2 waits for an answer without an end. Race it against a timer
+ * and then destroy the connection; a `timeout` of one query ends the wait, but leaves the query running.
  *
  * Throws `BARRIER_TRANSACTION_LOST`, before it writes anything, if no transaction is open.
  *
@@ -101,46 +123,4 @@ export function mysqlBarrierIn<Connection extends MysqlConnection>(
       return passBarrier(mysqlRows(connection, name), passing, () => effect(connection))
     },
   }
-}
-
-async function inTransaction<Connection extends MysqlPoolConnection>(
-  pool: MysqlPool<Connection>,
-  body: (connection: Connection) => Promise<BarrierOutcome>,
-): Promise<BarrierOutcome> {
-  const connection = await pool.getConnection()
-  try {
-    await execute(connection, 'START TRANSACTION')
-    const outcome = await body(connection)
-    await commit(connection)
-    connection.release()
-    return outcome
-  } catch (error: unknown) {
-    await giveBack(connection, error)
-    throw error
-  }
-}
-
-/** Galera says at COMMIT that it has rolled back; any other error there may have come after the fact. */
-async function commit(connection: MysqlConnection): Promise<void> {
-  try {
-    await execute(connection, 'COMMIT')
-  } catch (error: unknown) {
-    if (isContended(error)) throw error
-    throw new BranchError('BARRIER_COMMIT_UNKNOWN', 'the answer to COMMIT was lost', error)
-  }
-}
-
-/** A connection goes back to the pool only when nothing is open on it. */
-async function giveBack(connection: MysqlPoolConnection, thrown: unknown): Promise<void> {
-  if (isReadOnly(thrown) || (thrown instanceof BranchError && thrown.code === 'BARRIER_COMMIT_UNKNOWN')) {
-    connection.destroy()
-    return
-  }
-  const isRolledBack = await execute(connection, 'ROLLBACK').then(
-    () => true,
-    () => false,
-  )
-  // What was thrown says more than a failed ROLLBACK: usually it is the same broken connection.
-  if (isRolledBack) connection.release()
-  else connection.destroy()
 }

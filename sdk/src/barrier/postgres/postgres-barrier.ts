@@ -1,6 +1,12 @@
 import { barrierKey } from '../../branch/barrier-key.ts'
-import { BranchError } from '../../branch/branch-errors.ts'
-import type { Barrier, BarrierOptions, BarrierOutcome } from '../barrier.ts'
+import { admitCall } from '../../grouped/admit-call.ts'
+import type { GroupBarrier } from '../../grouped/group-barrier.ts'
+import { passGroup } from '../../grouped/pass-group.ts'
+import { postgresGroupTable } from '../../grouped/postgres/postgres-group-table.ts'
+import { runSteps } from '../../grouped/steps.ts'
+import { verdictsOf } from '../../grouped/verdicts-of.ts'
+import type { Barrier, BarrierOptions } from '../barrier.ts'
+import { checkedTimeoutMs, deadlineIn, type PooledBarrierOptions } from '../deadline.ts'
 import { passBarrier } from '../pass-barrier.ts'
 import { repeatContended } from '../repeat-contended.ts'
 import { assertNotExpired, checkedRetentionMs } from '../retention.ts'
@@ -8,13 +14,13 @@ import { checkedTable, quoted } from '../table-name.ts'
 import {
   execute,
   isContended,
-  isReadOnly,
   type PostgresClient,
   type PostgresPool,
   type PostgresPoolClient,
   transactionLost,
 } from './postgres-client.ts'
 import { postgresRows } from './postgres-rows.ts'
+import { inTransaction } from './postgres-transaction.ts'
 
 /**
  * A barrier over a pool of `pg` (PostgreSQL 12 or later). Each call takes a client, and begins and commits a database
@@ -23,7 +29,9 @@ import { postgresRows } from './postgres-rows.ts'
  *
  * A deadlock or serialization failure (40P01, 40001) rolls back and runs the whole transaction again, with a pause: at
  * most 20 times or 5 s, then `BARRIER_CONTENDED`. A COMMIT whose answer is lost is `BARRIER_COMMIT_UNKNOWN`: the next
- * call finds the row or does not. A client that cannot be rolled back is closed.
+ * call finds the row or does not. A client that cannot be rolled back is closed, and so is one on which a call is not
+ * done within `timeoutMs` (10 s). Give the pool a `connectionTimeoutMillis`: without one a place in it stays taken by a
+ * connection that a server never answered.
  *
  * @example
  * ```ts
@@ -41,23 +49,35 @@ import { postgresRows } from './postgres-rows.ts'
  */
 export function postgresBarrier<Client extends PostgresPoolClient>(
   pool: PostgresPool<Client>,
-  { table, retentionMs, now = Date.now }: BarrierOptions = {},
-): Barrier<Client> {
+  { table, retentionMs, timeoutMs, now = Date.now }: PooledBarrierOptions = {},
+): GroupBarrier<Client> {
   assertPool(pool)
   const name = quoted(checkedTable(table), '"')
   const keptMs = checkedRetentionMs(retentionMs)
+  const callMs = checkedTimeoutMs(timeoutMs)
   return {
     run: async (call, effect) => {
       const at = now()
       assertNotExpired(call, keptMs, at)
       const passing = { key: barrierKey(call), op: call.op, at }
+      const deadline = deadlineIn(callMs)
       return repeatContended(
         () =>
-          inTransaction(pool, (client) =>
+          inTransaction(pool, deadline, (client) =>
             passBarrier(postgresRows(client, name), passing, () => effect(client)),
           ),
         isContended,
       )
+    },
+    group: {
+      timeoutMs: callMs,
+      admit: (call) => admitCall(call, keptMs, now()),
+      run: (passes, apply) => {
+        const deadline = deadlineIn(callMs)
+        const pass = (client: Client) =>
+          runSteps(passGroup(postgresGroupTable(client, name), passes, (calls) => apply(client, calls)))
+        return verdictsOf(repeatContended(() => inTransaction(pool, deadline, pass), isContended))
+      },
     },
   }
 }
@@ -67,6 +87,9 @@ export function postgresBarrier<Client extends PostgresPoolClient>(
  * and roll back when `run` rejects, whatever it rejects with: its rows must not outlive the effect. After a null
  * compensation you commit, or the action that it blocks would run. Nothing is repeated: a deadlock is thrown, and the
  * call is best answered 500.
+ *
+ * How long it may take is yours to bound as well: `pg` waits for an answer without an end. Set `query_timeout` of the
+ * client, and close it (`release(true)`) when one is over.
  *
  * Throws `BARRIER_TRANSACTION_LOST`, before it writes anything, if no transaction is open.
  *
@@ -111,69 +134,4 @@ async function assertInTransaction(client: PostgresClient): Promise<void> {
 function assertPool(pool: object): void {
   if ('connect' in pool && typeof pool.connect === 'function' && 'totalCount' in pool) return
   throw new TypeError('the PostgreSQL barrier needs a Pool of pg; for a client see postgresBarrierIn')
-}
-
-async function inTransaction<Client extends PostgresPoolClient>(
-  pool: PostgresPool<Client>,
-  body: (client: Client) => Promise<BarrierOutcome>,
-): Promise<BarrierOutcome> {
-  const client = await pool.connect()
-  // The pool hears only of clients that nobody has; of a lent one, an error that comes while no query runs would end
-  // the process. The listener stays on a client that is closed, whose last words may still come.
-  client.on('error', heardByTheNextQuery)
-  try {
-    await execute(client, 'BEGIN')
-    const outcome = await body(client)
-    await commit(client)
-    release(client)
-    return outcome
-  } catch (error: unknown) {
-    await giveBack(client, error)
-    throw error
-  }
-}
-
-const ROLLED_BACK = 'ROLLBACK'
-
-async function commit(client: PostgresClient): Promise<void> {
-  const command = await execute(client, 'COMMIT').then(
-    (result) => result.command,
-    (error: unknown) => {
-      // Deferred constraints and serializable transactions are checked here: those were rolled back for certain.
-      if (isContended(error) || isAnswered(error)) throw error
-      throw new BranchError('BARRIER_COMMIT_UNKNOWN', 'the answer to COMMIT was lost', error)
-    },
-  )
-  // The server's answer to a COMMIT after an error that somebody swallowed.
-  if (command === ROLLED_BACK) throw transactionLost('the transaction had failed before its COMMIT')
-}
-
-/** An ERROR that the server sent, of class 23 (integrity) or 40 (rolled back): never one of a broken connection. */
-function isAnswered(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && /^(23|40)[0-9A-Z]{3}$/.test(String(error.code))
-}
-
-/** A client goes back to the pool only when nothing is open on it. */
-async function giveBack(client: PostgresPoolClient, thrown: unknown): Promise<void> {
-  if (isReadOnly(thrown) || (thrown instanceof BranchError && thrown.code === 'BARRIER_COMMIT_UNKNOWN')) {
-    client.release(true)
-    return
-  }
-  // What was thrown says more than a failed ROLLBACK: usually it is the same broken connection.
-  const failed = await execute(client, 'ROLLBACK').then(
-    () => false,
-    () => true,
-  )
-  if (failed) client.release(true)
-  else release(client)
-}
-
-function release(client: PostgresPoolClient): void {
-  client.removeListener('error', heardByTheNextQuery)
-  client.release()
-}
-
-/** Nothing is lost by doing nothing: on a broken client every further query fails, COMMIT among them. */
-function heardByTheNextQuery(error: Error): Error {
-  return error
 }

@@ -37,7 +37,9 @@ export interface RedisBarrierOptions extends Omit<BarrierOptions, 'table'> {
  * The handler returns its effect instead of doing it; it is asked before the barrier decides, also for a duplicate. What
  * it throws counts only if the effect was to run. An answer over 16 KiB is dropped, since its effect cannot be undone.
  *
- * Safe with any setting of ioredis: a script that is sent twice is a duplicate.
+ * Safe with any setting of ioredis: a script that is sent twice is a duplicate. Set its `commandTimeout` (10 s is how
+ * long the server waits by default): without it a Redis that has stopped holds each call for good. A call that it ends
+ * is answered 500, and asked again.
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type BarrierDecision, originOf } from '@counterstep/barrier'
-import { OPS, type Op } from '@counterstep/protocol'
+import { type BarrierDecision, originOf, undoOf } from '@counterstep/barrier'
+import type { Op } from '@counterstep/protocol'
 import { decideCall } from '../decide-call.ts'
 
 // One hash per gid, branch and barrier id: a field per op that holds the row's reason, one beside it for the answer.
@@ -74,7 +74,7 @@ export function ruleOf(op: Op): {
   readonly decisions: readonly BarrierDecision[]
 } {
   const origin = originOf(op)
-  const undo = OPS.find((other) => originOf(other) === op)
+  const undo = undoOf(op)
   const own = new Set([op])
   const none: ReadonlySet<Op> = new Set()
   const undone = undo === undefined ? [] : [{ op: undo, reason: undo }]

@@ -2,9 +2,15 @@ import { barrierRows } from '@counterstep/barrier'
 import { barrierKey } from '../../branch/barrier-key.ts'
 import type { BarrierCall } from '../../branch/branch.ts'
 import { BranchError } from '../../branch/branch-errors.ts'
-import type { Barrier, BarrierOptions, BarrierOutcome } from '../barrier.ts'
+import { admitCall } from '../../grouped/admit-call.ts'
+import type { GroupBarrier } from '../../grouped/group-barrier.ts'
+import { passGroup } from '../../grouped/pass-group.ts'
+import { sqliteGroupTable } from '../../grouped/sqlite/sqlite-group-table.ts'
+import { runStepsNow } from '../../grouped/steps.ts'
+import { verdictsOf } from '../../grouped/verdicts-of.ts'
+import type { BarrierOptions, BarrierOutcome } from '../barrier.ts'
 import { decideCall, heldBack, outcomeOf } from '../decide-call.ts'
-import { repeatContended } from '../repeat-contended.ts'
+import { causesOf, repeatContended } from '../repeat-contended.ts'
 import { assertNotExpired, checkedRetentionMs } from '../retention.ts'
 import { answerText } from '../stored-answer.ts'
 import { checkedTable, quoted } from '../table-name.ts'
@@ -19,7 +25,7 @@ import { type SqliteRows, sqliteRows } from './sqlite-rows.ts'
  * const barrier: SqliteBarrier<Database> = sqliteBarrier(database)
  * ```
  */
-export interface SqliteBarrier<Database extends SqliteDatabase> extends Barrier<Database> {
+export interface SqliteBarrier<Database extends SqliteDatabase> extends GroupBarrier<Database> {
   /** Like `run`, at once: for use inside a synchronous transaction function of your own. Throws what `run` rejects with. */
   runSync(call: BarrierCall, effect: (database: Database) => unknown): BarrierOutcome
 }
@@ -64,6 +70,14 @@ export function sqliteBarrier<Database extends SqliteDatabase>(
     runSync,
     // In somebody's transaction the lock is held already, and repeating would not get it.
     run: (call, effect) => repeatContended(async () => runSync(call, effect), isBusy),
+    group: {
+      admit: (call) => admitCall(call, keptMs, now()),
+      run: (passes, apply) => {
+        const pass = () =>
+          runStepsNow(passGroup(sqliteGroupTable(rows), passes, (calls) => apply(database, calls)))
+        return verdictsOf(repeatContended(async () => inOwnTransaction(database, pass), isBusyOrTaken))
+      },
+    },
     assertHandler: (handler) => {
       if (handler.constructor.name === 'AsyncFunction') {
         throw new TypeError(
@@ -101,8 +115,26 @@ function synchronous(result: unknown): unknown {
   )
 }
 
+/** A transaction that is open when a group's turn comes is somebody else's, who may roll it back. */
+class ConnectionTaken extends Error {
+  constructor() {
+    super('a transaction of somebody else is open on the connection')
+    this.name = 'ConnectionTaken'
+  }
+}
+
+function isBusyOrTaken(error: unknown): boolean {
+  // A group wraps what its apply threw.
+  return error instanceof ConnectionTaken || [...causesOf(error)].some(isBusy)
+}
+
+function inOwnTransaction<T>(database: SqliteDatabase, body: () => T): T {
+  if (isInTransaction(database)) throw new ConnectionTaken()
+  return inTransaction(database, body)
+}
+
 /** The write lock is taken at the start: two calls of one branch come one after the other, in whatever process. */
-function inTransaction(database: SqliteDatabase, body: () => BarrierOutcome): BarrierOutcome {
+function inTransaction<T>(database: SqliteDatabase, body: () => T): T {
   const outer = isInTransaction(database)
   database.exec(outer ? 'SAVEPOINT counterstep_barrier' : 'BEGIN IMMEDIATE')
   try {

@@ -10,6 +10,8 @@ export interface SqliteRows {
   standing(key: BarrierKey): readonly StandingRow[]
   /** False if the row is gone. */
   keepAnswer(key: BarrierKey, op: Op, answer: string): boolean
+  /** False if there was none. */
+  remove(key: BarrierKey, op: Op): boolean
 }
 
 /** Statements are prepared at the first call, so that a barrier can be made before its table is. */
@@ -34,6 +36,8 @@ export function sqliteRows(database: SqliteDatabase, table: string): SqliteRows 
       ready().standing.all(gid, branchId, barrierId) as readonly StandingRow[],
     keepAnswer: ({ gid, branchId, barrierId }, op, answer) =>
       Number(ready().keep.run(answer, gid, branchId, op, barrierId).changes) === 1,
+    remove: ({ gid, branchId, barrierId }, op) =>
+      Number(ready().remove.run(gid, branchId, op, barrierId).changes) === 1,
   }
 }
 
@@ -48,6 +52,9 @@ function statements(database: SqliteDatabase, table: string) {
     ),
     keep: database.prepare(
       `UPDATE ${table} SET answer = ? WHERE gid = ? AND branch_id = ? AND op = ? AND barrier_id = ?`,
+    ),
+    remove: database.prepare(
+      `DELETE FROM ${table} WHERE gid = ? AND branch_id = ? AND op = ? AND barrier_id = ?`,
     ),
   }
 }

@@ -38,7 +38,8 @@ CREATE INDEX IF NOT EXISTS ${index} ON "${name.table}" (created_at)`,
 }
 
 /**
- * Makes the table, or brings it up to date. May be run at each start, by several processes at once.
+ * Makes the table, or brings it up to date. May be run at each start, by several processes at once: it waits for
+ * another's lock for up to 5 s.
  *
  * @example
  * ```ts
@@ -50,14 +51,38 @@ export function migrateBarrier(
   { table }: Pick<BarrierOptions, 'table'> = {},
 ): void {
   if (isInTransaction(database)) throw new TypeError('migrateBarrier needs a transaction of its own')
-  database.exec('BEGIN IMMEDIATE')
-  try {
-    for (const { sql } of sqliteBarrierMigrations(table)) database.exec(sql)
-    database.exec('COMMIT')
-  } catch (error: unknown) {
-    if (isInTransaction(database)) database.exec('ROLLBACK')
-    throw error
+  waitingForOthers(database, () => {
+    database.exec('BEGIN IMMEDIATE')
+    try {
+      for (const { sql } of sqliteBarrierMigrations(table)) database.exec(sql)
+      database.exec('COMMIT')
+    } catch (error: unknown) {
+      if (isInTransaction(database)) database.exec('ROLLBACK')
+      throw error
+    }
+  })
+}
+
+const MIGRATION_WAIT_MS = 5_000
+
+/** Of itself node:sqlite waits for no lock at all: of processes that start at once all but one would fail. */
+function waitingForOthers(database: SqliteDatabase, work: () => void): void {
+  const waitMs = busyTimeoutMs(database)
+  if (waitMs >= MIGRATION_WAIT_MS) {
+    work()
+    return
   }
+  database.exec(`PRAGMA busy_timeout = ${MIGRATION_WAIT_MS}`)
+  try {
+    work()
+  } finally {
+    database.exec(`PRAGMA busy_timeout = ${waitMs}`)
+  }
+}
+
+function busyTimeoutMs(database: SqliteDatabase): number {
+  const row = database.prepare('PRAGMA busy_timeout').get() as { readonly timeout: number }
+  return row.timeout
 }
 
 /**

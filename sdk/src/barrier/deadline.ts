@@ -1,0 +1,91 @@
+import { BranchError } from '../branch/branch-errors.ts'
+import type { BarrierOptions } from './barrier.ts'
+
+/**
+ * What a barrier takes that begins and commits a transaction of its own.
+ *
+ * @example
+ * ```ts
+ * const options: PooledBarrierOptions = { timeoutMs: 30_000 }
+ * ```
+ */
+export interface PooledBarrierOptions extends BarrierOptions {
+  /**
+   * How long one call may take, in milliseconds, from the wait for a connection to the answer to COMMIT: default 10 s,
+   * which is how long the server waits for a branch's answer by default; at most 900 s. Then the connection is
+   * destroyed, so that the database rolls back, and the call fails with `BARRIER_TIMED_OUT`, or if COMMIT was under way
+   * with `BARRIER_COMMIT_UNKNOWN`. Without it a database that has stopped would hold each call for good, since neither
+   * mysql2 nor `pg` ends a query that is not answered. Raise it together with the branch's own `timeoutMs`. An effect
+   * that waits for something else than its transaction is not ended; what it writes afterwards fails.
+   */
+  readonly timeoutMs?: number
+}
+
+const TIMEOUT_MS_DEFAULT = 10_000
+/** The longest that an orchestrator waits for a branch's answer. */
+const TIMEOUT_MS_MAX = 900_000
+
+/** Bad configuration throws at construction. */
+export function checkedTimeoutMs(timeoutMs: number = TIMEOUT_MS_DEFAULT): number {
+  if (Number.isSafeInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs <= TIMEOUT_MS_MAX) return timeoutMs
+  throw new TypeError(`timeoutMs must be a whole number from 1 to ${TIMEOUT_MS_MAX}`)
+}
+
+/** The end of the time that one call has, for all that it does. */
+export interface Deadline {
+  readonly timeoutMs: number
+  /** On the clock of `performance`, which nobody sets. */
+  readonly at: number
+}
+
+export function deadlineIn(timeoutMs: number): Deadline {
+  return { timeoutMs, at: performance.now() + timeoutMs }
+}
+
+/** Rejects with BARRIER_TIMED_OUT when the time is over, before it begins `work` if it is over already. */
+export async function within<T>(deadline: Deadline, work: () => Promise<T>): Promise<T> {
+  assertTimeLeft(deadline)
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(timedOut(deadline)), deadline.at - performance.now())
+  })
+  try {
+    return await Promise.race([work(), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** For a step that cannot be taken back once it has begun. */
+export function assertTimeLeft(deadline: Deadline): void {
+  if (deadline.at <= performance.now()) throw timedOut(deadline)
+}
+
+function timedOut({ timeoutMs }: Deadline): BranchError {
+  return new BranchError(
+    'BARRIER_TIMED_OUT',
+    `the call was not done within ${timeoutMs} ms: the database does not answer, or the effect needs a longer timeoutMs`,
+  )
+}
+
+interface Lent {
+  release(): void
+}
+
+/** Takes a connection from a pool; one that comes too late goes back at once. */
+export async function borrow<Connection extends Lent>(
+  deadline: Deadline,
+  lend: () => Promise<Connection>,
+): Promise<Connection> {
+  let isLate = false
+  try {
+    return await within(deadline, async () => {
+      const connection = await lend()
+      if (isLate) connection.release()
+      return connection
+    })
+  } catch (error: unknown) {
+    isLate = true
+    throw error
+  }
+}

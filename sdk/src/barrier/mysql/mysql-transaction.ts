@@ -1,0 +1,60 @@
+import { BranchError } from '../../branch/branch-errors.ts'
+import { assertTimeLeft, borrow, type Deadline, within } from '../deadline.ts'
+import {
+  execute,
+  isContended,
+  isReadOnly,
+  type MysqlConnection,
+  type MysqlPool,
+  type MysqlPoolConnection,
+} from './mysql-connection.ts'
+
+/** Runs `body` in a transaction of its own. What it throws rolls back; the connection goes back clean or not at all. */
+export async function inTransaction<Connection extends MysqlPoolConnection, T>(
+  pool: MysqlPool<Connection>,
+  deadline: Deadline,
+  body: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const connection = await borrow(deadline, () => pool.getConnection())
+  try {
+    const result = await within(deadline, async () => {
+      await execute(connection, 'START TRANSACTION')
+      return body(connection)
+    })
+    await commit(connection, deadline)
+    connection.release()
+    return result
+  } catch (error: unknown) {
+    await giveBack(connection, deadline, error)
+    throw error
+  }
+}
+
+/** Galera says at COMMIT that it has rolled back; any other error there may have come after the fact. */
+async function commit(connection: MysqlConnection, deadline: Deadline): Promise<void> {
+  assertTimeLeft(deadline)
+  try {
+    await within(deadline, () => execute(connection, 'COMMIT'))
+  } catch (error: unknown) {
+    if (isContended(error)) throw error
+    throw new BranchError('BARRIER_COMMIT_UNKNOWN', 'the answer to COMMIT was lost', error)
+  }
+}
+
+// Whatever statement is under way on such a connection, it cannot be told to roll back.
+const UNUSABLE: ReadonlySet<unknown> = new Set(['BARRIER_COMMIT_UNKNOWN', 'BARRIER_TIMED_OUT'])
+
+/** A connection goes back to the pool only when nothing is open on it. The server rolls back what is cut off. */
+async function giveBack(connection: MysqlPoolConnection, deadline: Deadline, thrown: unknown): Promise<void> {
+  if (isReadOnly(thrown) || (thrown instanceof BranchError && UNUSABLE.has(thrown.code))) {
+    connection.destroy()
+    return
+  }
+  const isRolledBack = await within(deadline, () => execute(connection, 'ROLLBACK')).then(
+    () => true,
+    () => false,
+  )
+  // What was thrown says more than a failed ROLLBACK: usually it is the same broken connection.
+  if (isRolledBack) connection.release()
+  else connection.destroy()
+}

@@ -1,0 +1,26 @@
+import { createPool } from 'mysql2/promise'
+import { Pool } from 'pg'
+import { afterAll, describe, expect, it } from 'vitest'
+import { mysqlBarrier } from '../../src/barrier/mysql.ts'
+import { postgresBarrier } from '../../src/barrier/postgres.ts'
+
+describe('timeoutMs', () => {
+  // Neither connects before it is asked for a connection.
+  const mysql = createPool({})
+  const postgres = new Pool()
+  afterAll(() => Promise.all([mysql.end(), postgres.end()]))
+
+  for (const timeoutMs of [0, -1, 1.5, Number.NaN, 900_001, Number.POSITIVE_INFINITY]) {
+    it(`may not be ${timeoutMs}`, () => {
+      expect(() => mysqlBarrier(mysql, { timeoutMs })).toThrow(/timeoutMs must be a whole number/)
+      expect(() => postgresBarrier(postgres, { timeoutMs })).toThrow(TypeError)
+    })
+  }
+
+  it('may be from 1 ms to what an orchestrator waits at the longest', () => {
+    for (const timeoutMs of [1, 900_000]) {
+      expect(mysqlBarrier(mysql, { timeoutMs })).toBeDefined()
+      expect(postgresBarrier(postgres, { timeoutMs })).toBeDefined()
+    }
+  })
+})

@@ -1,0 +1,21 @@
+import { DatabaseSync } from 'node:sqlite'
+import { parentPort, workerData } from 'node:worker_threads'
+import BetterSqlite from 'better-sqlite3'
+import { checkBarrier, migrateBarrier } from '../../src/barrier/sqlite.ts'
+
+/** One of several instances of a service that start at once, in a thread of its own: it makes and checks each table. */
+const { path, driver, tables } = workerData as {
+  readonly path: string
+  readonly driver: 'better-sqlite3' | 'node:sqlite'
+  readonly tables: readonly string[]
+}
+
+// Each as it is by default: node:sqlite waits for no lock.
+const database = driver === 'node:sqlite' ? new DatabaseSync(path) : new BetterSqlite(path)
+for (const table of tables) {
+  migrateBarrier(database, { table })
+  checkBarrier(database, { table })
+}
+const [{ timeout } = {}] = database.prepare('PRAGMA busy_timeout').all() as { readonly timeout?: number }[]
+database.close()
+parentPort?.postMessage(timeout)

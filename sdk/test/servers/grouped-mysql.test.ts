@@ -1,0 +1,127 @@
+import { describeOn } from '@counterstep/test-servers/vitest'
+import {
+  createPool,
+  type Pool,
+  type PoolConnection,
+  type PoolOptions,
+  type RowDataPacket,
+} from 'mysql2/promise'
+import { conditionalAdd, mysqlBarrier } from '../../src/barrier/mysql.ts'
+import { barrierSuite } from '../barrier/barrier-suite.ts'
+import { conditionalAddSuite } from '../grouped/conditional-add-suite.ts'
+import { groupSuite } from '../grouped/group-suite.ts'
+import { groupedBed, MANNERS, type Manner, type WriteEffects } from '../grouped/grouped-bed.ts'
+import {
+  dropMysqlDatabase,
+  losingCommit,
+  mysqlEffects,
+  mysqlRowsOf,
+  openMysqlBed,
+  openMysqlDatabase,
+} from './mysql-bed.ts'
+
+const write: WriteEffects<Pick<PoolConnection, 'query'>> = async (tx, calls) => {
+  const rows = calls.map(({ call }) => [Buffer.from(call.gid), call.op])
+  if (rows.length > 0) await tx.query({ sql: 'INSERT INTO effect (gid, op) VALUES ?', values: [rows] })
+}
+
+/** The suite's bed, whose calls go through groups instead; one pool more, on the bed's own database. */
+async function openGroupedBed(url: string, manner: Manner, queues = 1, options: PoolOptions = {}) {
+  const pool = await openMysqlDatabase(url)
+  const [rows] = await pool.query<RowDataPacket[]>('SELECT DATABASE() AS name')
+  const groupPool = createPool({ uri: `${url}/${rows[0]?.name}`, ...options })
+  const plain = await openMysqlBed(url)
+  const bed = groupedBed(
+    {
+      ...plain,
+      effects: (gid) => mysqlEffects(pool, gid),
+      rows: (gid) => mysqlRowsOf(pool, gid),
+    },
+    (when) => mysqlBarrier(when === undefined ? groupPool : losingCommit(groupPool, when)),
+    write as WriteEffects<unknown>,
+    manner,
+    queues,
+  )
+  return {
+    ...bed,
+    close: async () => {
+      await plain.close()
+      await groupPool.end()
+      await dropMysqlDatabase(pool)
+    },
+  }
+}
+
+for (const server of ['mariadb', 'mysql'] as const) {
+  describeOn(server, 'grouped branches', (url) => {
+    for (const manner of MANNERS) {
+      barrierSuite({
+        name: `${server}, grouped, whose apply ${manner}`,
+        open: () => openGroupedBed(url, manner),
+        width: 64,
+      })
+    }
+    barrierSuite({
+      name: `${server}, grouped in eight queues`,
+      open: () => openGroupedBed(url, 'takes out', 8),
+      width: 64,
+    })
+    barrierSuite({
+      name: `${server}, grouped, with other flags and values`,
+      open: () =>
+        openGroupedBed(url, 'takes out', 2, { flags: ['-FOUND_ROWS'], rowsAsArray: true, typeCast: false }),
+      pairs: 100,
+      width: 20,
+    })
+    groupSuite(server, async () => {
+      const pool: Pool = await openMysqlDatabase(url)
+      return {
+        barrier: mysqlBarrier(pool),
+        write,
+        effects: (gid: string) => mysqlEffects(pool, gid),
+        rows: (gid: string) => mysqlRowsOf(pool, gid),
+        rollBack: async (tx: PoolConnection) => {
+          await tx.query({ sql: 'ROLLBACK' })
+        },
+        deadlock: () => Object.assign(new Error('Deadlock found'), { errno: 1213 }),
+        losingCommit: (when: 'before' | 'after') => mysqlBarrier(losingCommit(pool, when)) as never,
+        isConcurrent: true,
+        close: () => dropMysqlDatabase(pool),
+      }
+    })
+    conditionalAddSuite(server, async () => {
+      const pool = await openMysqlDatabase(url)
+      // The collation of the database takes letter cases for one; the other pads, too.
+      await pool.query(
+        'CREATE TABLE account (id VARCHAR(64) PRIMARY KEY, cents BIGINT NOT NULL) ENGINE = InnoDB',
+      )
+      await pool.query('CREATE TABLE numbered (id BIGINT PRIMARY KEY, cents INT NOT NULL) ENGINE = InnoDB')
+      await pool.query(
+        'CREATE TABLE ledger (number BIGINT AUTO_INCREMENT PRIMARY KEY, gid VARCHAR(128), op VARCHAR(16), account VARCHAR(64), cents BIGINT) ENGINE = InnoDB',
+      )
+      return {
+        barrier: mysqlBarrier(pool),
+        conditionalAdd,
+        execute: async (sql) => {
+          await pool.query(sql)
+        },
+        column: async (sql) => {
+          const [rows] = await pool.query<RowDataPacket[]>(sql)
+          return rows.map(({ found }) => String(found))
+        },
+        literal: (text) => pool.escape(text),
+        lockOnly: async (id) => {
+          const connection = await pool.getConnection()
+          await connection.beginTransaction()
+          await connection.query('SELECT cents FROM account WHERE id = ? FOR UPDATE', [id])
+          return async () => {
+            await connection.rollback()
+            connection.release()
+          }
+        },
+        hasNarrowIntegers: true,
+        close: () => dropMysqlDatabase(pool),
+      }
+    })
+  })
+}

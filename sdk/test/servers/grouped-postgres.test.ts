@@ -1,0 +1,104 @@
+import { describeOn } from '@counterstep/test-servers/vitest'
+import { escapeLiteral, type PoolClient, type PoolConfig } from 'pg'
+import { conditionalAdd, postgresBarrier } from '../../src/barrier/postgres.ts'
+import { barrierSuite } from '../barrier/barrier-suite.ts'
+import { conditionalAddSuite } from '../grouped/conditional-add-suite.ts'
+import { groupSuite } from '../grouped/group-suite.ts'
+import { groupedBed, MANNERS, type Manner, type WriteEffects } from '../grouped/grouped-bed.ts'
+import {
+  dropPostgresDatabase,
+  losingCommit,
+  openPostgresDatabase,
+  postgresEffects,
+  postgresRowsOf,
+} from './postgres-bed.ts'
+
+const write: WriteEffects<PoolClient> = async (tx, calls) => {
+  await tx.query('INSERT INTO effect (gid, op) SELECT * FROM unnest($1::text[], $2::text[])', [
+    calls.map(({ call }) => call.gid),
+    calls.map(({ call }) => call.op),
+  ])
+}
+
+async function openGroupedBed(url: string, manner: Manner, queues = 1, options: PoolConfig = {}) {
+  const pool = await openPostgresDatabase(url, options)
+  return groupedBed(
+    {
+      run: () => Promise.reject(new Error('the bed of the plain barrier is not used')),
+      runLosingCommit: () => Promise.reject(new Error('nor is this')),
+      effects: (gid) => postgresEffects(pool, gid),
+      rows: (gid) => postgresRowsOf(pool, gid),
+      rollsBack: true,
+      close: () => dropPostgresDatabase(url, pool),
+    },
+    (when) => postgresBarrier(when === undefined ? pool : losingCommit(pool, when)),
+    write,
+    manner,
+    queues,
+  )
+}
+
+const SERIALIZABLE = { options: '-c default_transaction_isolation=serializable' }
+
+describeOn('postgres', 'grouped branches', (url) => {
+  for (const manner of MANNERS) {
+    barrierSuite({
+      name: `postgres, grouped, whose apply ${manner}`,
+      open: () => openGroupedBed(url, manner),
+      width: 64,
+    })
+  }
+  barrierSuite({
+    name: 'postgres, grouped in eight queues',
+    open: () => openGroupedBed(url, 'takes out', 8),
+    width: 64,
+  })
+  barrierSuite({
+    name: 'postgres, serializable, grouped',
+    open: () => openGroupedBed(url, 'takes out', 2, SERIALIZABLE),
+    pairs: 100,
+    width: 8,
+  })
+  groupSuite('postgres', async () => {
+    const pool = await openPostgresDatabase(url)
+    return {
+      barrier: postgresBarrier(pool),
+      write,
+      effects: (gid: string) => postgresEffects(pool, gid),
+      rows: (gid: string) => postgresRowsOf(pool, gid),
+      rollBack: async (tx: PoolClient) => {
+        await tx.query('ROLLBACK')
+      },
+      deadlock: () => Object.assign(new Error('deadlock detected'), { code: '40P01' }),
+      losingCommit: (when: 'before' | 'after') => postgresBarrier(losingCommit(pool, when)),
+      isConcurrent: true,
+      close: () => dropPostgresDatabase(url, pool),
+    }
+  })
+  conditionalAddSuite('postgres', async () => {
+    const pool = await openPostgresDatabase(url)
+    await pool.query(`CREATE TABLE account (id text PRIMARY KEY, cents bigint NOT NULL);
+      CREATE TABLE numbered (id bigint PRIMARY KEY, cents int NOT NULL);
+      CREATE TABLE ledger (number bigserial PRIMARY KEY, gid text, op text, account text, cents bigint)`)
+    return {
+      barrier: postgresBarrier(pool),
+      conditionalAdd,
+      execute: async (sql) => {
+        await pool.query(sql)
+      },
+      column: async (sql) => (await pool.query(sql)).rows.map(({ found }) => String(found)),
+      literal: escapeLiteral,
+      lockOnly: async (id) => {
+        const client = await pool.connect()
+        await client.query('BEGIN')
+        await client.query('SELECT cents FROM account WHERE id = $1 FOR UPDATE', [id])
+        return async () => {
+          await client.query('ROLLBACK')
+          client.release()
+        }
+      },
+      hasNarrowIntegers: true,
+      close: () => dropPostgresDatabase(url, pool),
+    }
+  })
+})

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { answerBranch } from '../../src/http/answer-branch.ts'
+import { type Barrier, type BarrierCall, BranchFailure } from '../../src/index.ts'
+
+/** A server of the test's own, and a pool of one connection to it that the barrier gets. */
+export interface StoppableBed<Tx> {
+  /** Over the pool of one; without `timeoutMs` with the default. */
+  barrier(timeoutMs?: number): Barrier<Tx>
+  /** Over the same pool, but the database stops just before it gets a COMMIT. */
+  barrierStoppedAtCommit(timeoutMs: number): Barrier<Tx>
+  /** Writes the effect of a call. */
+  act(tx: Tx, call: BarrierCall): Promise<unknown>
+  /** The ops whose effects committed, seen by a connection of their own. */
+  effects(gid: string): Promise<readonly string[]>
+  rows(gid: string): Promise<number>
+  /** Takes the pool's one connection; returns what gives it back. */
+  occupy(): Promise<() => void>
+  /** Ends all connections of the pool, so that the next call has to connect. */
+  disconnect(): Promise<void>
+  pause(): Promise<void>
+  resume(): Promise<void>
+  close(): Promise<void>
+}
+
+const TIMEOUT_MS = 400
+/** Only tells a call that ended by its own time from one that somebody else ended. */
+const SLOW_MS = 8_000
+
+/** What becomes of calls while their database does not answer. */
+export function stoppedDatabaseSuite<Tx>(open: () => Promise<StoppableBed<Tx>>): void {
+  let bed: StoppableBed<Tx>
+  let gids = 0
+  const newCall = (): BarrierCall => ({ gid: `stopped-${++gids}`, branchId: '01', op: 'action' })
+  const acting = (call: BarrierCall) => async (tx: Tx) => {
+    await bed.act(tx, call)
+  }
+  /** A later call on the same pool: it finds a connection that works, and the truth. */
+  const expectRunOnce = async (call: BarrierCall): Promise<void> => {
+    await bed.barrier().run(call, acting(call))
+    expect([await bed.effects(call.gid), await bed.rows(call.gid)]).toEqual([['action'], 1])
+  }
+  const thrownInTime = async (running: Promise<unknown>): Promise<unknown> => {
+    const startedAt = performance.now()
+    const thrown = await running.then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    expect(performance.now() - startedAt).toBeLessThan(SLOW_MS)
+    return thrown
+  }
+
+  beforeAll(async () => {
+    bed = await open()
+  })
+  afterAll(() => bed.close())
+
+  it('ends a call on a connection that was there before, by 500', async () => {
+    const call = newCall()
+    await bed.barrier().run(newCall(), () => undefined)
+    await bed.pause()
+    const query = { gid: call.gid, trans_type: 'saga', branch_id: call.branchId, op: call.op }
+    const request = { query, headers: {}, payload: {} }
+    const startedAt = performance.now()
+    const { answer, error } = await answerBranch(bed.barrier(TIMEOUT_MS), acting(call), request)
+    const tookMs = performance.now() - startedAt
+    await bed.resume()
+    expect(answer).toMatchObject({ statusCode: 500, body: '{"code":"BARRIER_TIMED_OUT"}' })
+    expect(error).toMatchObject({ code: 'BARRIER_TIMED_OUT', meaning: 'unavailable' })
+    expect(tookMs).toBeGreaterThan(TIMEOUT_MS - 5)
+    expect(tookMs).toBeLessThan(SLOW_MS)
+    await expectRunOnce(call)
+  })
+
+  it('ends a call that has to connect, and takes the connection that comes late', async () => {
+    const call = newCall()
+    await bed.disconnect()
+    await bed.pause()
+    const thrown = await thrownInTime(bed.barrier(TIMEOUT_MS).run(call, acting(call)))
+    await bed.resume()
+    expect(thrown).toMatchObject({ code: 'BARRIER_TIMED_OUT' })
+    await expectRunOnce(call)
+  })
+
+  it('ends a call that waits for a connection, and loses none by it', async () => {
+    const call = newCall()
+    const giveBack = await bed.occupy()
+    const thrown = await thrownInTime(bed.barrier(TIMEOUT_MS).run(call, acting(call)))
+    giveBack()
+    expect(thrown).toMatchObject({ code: 'BARRIER_TIMED_OUT' })
+    await expectRunOnce(call)
+  })
+
+  it('rolls back what an effect had written when the database stopped under it', async () => {
+    const call = newCall()
+    const running = bed.barrier(TIMEOUT_MS).run(call, async (tx) => {
+      await bed.act(tx, call)
+      await bed.pause()
+      await bed.act(tx, call)
+    })
+    const thrown = await thrownInTime(running)
+    await bed.resume()
+    expect(thrown).toMatchObject({ code: 'BARRIER_TIMED_OUT' })
+    await expectRunOnce(call)
+  })
+
+  it('says of a COMMIT that was not answered that nobody knows, and the next call agrees with it', async () => {
+    const call = newCall()
+    const thrown = await thrownInTime(bed.barrierStoppedAtCommit(TIMEOUT_MS).run(call, acting(call)))
+    await bed.resume()
+    expect(thrown).toMatchObject({
+      code: 'BARRIER_COMMIT_UNKNOWN',
+      cause: { code: 'BARRIER_TIMED_OUT' },
+    })
+    await expectRunOnce(call)
+  })
+
+  it('answers the no of an effect though the ROLLBACK is not answered: it can never commit', async () => {
+    const call = newCall()
+    const running = bed.barrier(TIMEOUT_MS).run(call, async (tx) => {
+      await bed.act(tx, call)
+      await bed.pause()
+      throw new BranchFailure('said no')
+    })
+    const thrown = await thrownInTime(running)
+    await bed.resume()
+    expect(thrown).toMatchObject({ message: 'said no', branchResult: 'failure' })
+    await expectRunOnce(call)
+  })
+
+  it('ends a call whose effect never ends, which can write no more', async () => {
+    const call = newCall()
+    let later: Promise<unknown> = Promise.resolve()
+    let goOn: () => void = () => undefined
+    const ended = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const running = bed.barrier(TIMEOUT_MS).run(call, async (tx) => {
+      await bed.act(tx, call)
+      later = ended.then(() => bed.act(tx, call))
+      await later
+    })
+    expect(await thrownInTime(running)).toMatchObject({ code: 'BARRIER_TIMED_OUT' })
+    goOn()
+    await expect(later).rejects.toThrow(/closed/)
+    await expectRunOnce(call)
+  })
+}
