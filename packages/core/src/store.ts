@@ -186,6 +186,8 @@ export interface DueClaimResult {
   readonly now: number
   /** As they are after the claim. */
   readonly claimed: readonly StoredTransaction[]
+  /** More may be due, though fewer than `limit` were taken: a store bounds what one answer holds. */
+  readonly mayBeMore?: boolean
 }
 
 export interface SingleClaim {

@@ -6,6 +6,7 @@ import {
   type Clock,
   type CreateResult,
   type Ids,
+  type NewTransaction,
   newTransaction,
   newTransactionRow,
   type RunSettings,
@@ -172,7 +173,7 @@ export class Acceptance {
     const accepting: Accepting = {
       digest,
       view: () => viewTransaction(newTransaction(submission, acceptIds, acceptedAt), 'submitted'),
-      result: this.#create(row, submission, acceptIds).finally(() => this.#accepting.delete(gid)),
+      result: this.#create(row, submission, acceptIds),
       isPromised: false,
     }
     this.#accepting.set(gid, accepting)
@@ -187,15 +188,26 @@ export class Acceptance {
     )
   }
 
-  async #create(
-    row: Parameters<Store['create']>[0],
+  async #create(row: NewTransaction, submission: Submission, ids: AcceptIds): Promise<AcceptResult> {
+    try {
+      return await this.#createUntilDefinite(row, submission, ids)
+    } finally {
+      // Before anybody sees the result: a submit that came between would be promised what has been refused.
+      this.#accepting.delete(ids.gid)
+    }
+  }
+
+  async #createUntilDefinite(
+    row: NewTransaction,
     submission: Submission,
     ids: AcceptIds,
   ): Promise<AcceptResult> {
-    const { store, clock } = this.#parts
+    const { store, clock, run, observer } = this.#parts
     let mayHaveLanded = false
     // Of the first try: a repeat of a create that has landed does not extend its lease.
     const sentAt = clock.now()
+    // After the retention a gid is new: a repeat that came so late would run it a second time.
+    const repeatUntil = run.retentionMs === 'never' ? Number.POSITIVE_INFINITY : sentAt + run.retentionMs / 2
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, WAIT_MS_MAX)) {
       try {
         return this.#created(await store.create(row), submission, ids, sentAt)
@@ -207,6 +219,10 @@ export class Acceptance {
         if (!mayHaveLanded && !isPromised) return { type: 'not-accepted', cause: error }
       }
       if (this.#closing) return { type: 'given-up' }
+      if (clock.now() + waitMs > repeatUntil) {
+        observer.event({ level: 'error', name: 'accept-given-up', gid: ids.gid })
+        return { type: 'given-up' }
+      }
       await delay(clock, waitMs)
     }
   }

@@ -1,13 +1,17 @@
 import { type Clock, type Store, StoreUnavailableError } from '@counterstep/core'
 import type { EngineObserver, StoreOutcome, StoreVerb } from './observer.ts'
 
-/** A store whose calls are timed and counted, and that remembers whether its last call was answered. */
+/** One call may fail for a locked row; a store that answers nobody for so long is away. */
+const AWAY_AFTER_MS = 500
+
+/** A store whose calls are timed and counted, and that remembers whether they are answered. */
 export interface ObservedStore extends Store {
   readonly isAvailable: boolean
 }
 
 export function observeStore(store: Store, observer: EngineObserver, clock: Clock): ObservedStore {
-  let isAvailable = true
+  /** Of the first failure since a call was answered. */
+  let failingSince: number | undefined
 
   async function observed<T>(
     verb: StoreVerb,
@@ -17,11 +21,11 @@ export function observeStore(store: Store, observer: EngineObserver, clock: Cloc
     const startedAt = clock.now()
     try {
       const result = await call
-      isAvailable = true
+      failingSince = undefined
       observer.storeCalled(verb, outcomeOf?.(result) ?? 'ok', clock.now() - startedAt)
       return result
     } catch (error: unknown) {
-      if (error instanceof StoreUnavailableError) isAvailable = false
+      if (error instanceof StoreUnavailableError) failingSince ??= clock.now()
       observer.storeCalled(verb, 'unavailable', clock.now() - startedAt)
       throw error
     }
@@ -33,7 +37,7 @@ export function observeStore(store: Store, observer: EngineObserver, clock: Cloc
     failover: store.failover,
     capabilities: store.capabilities,
     get isAvailable() {
-      return isAvailable
+      return failingSince === undefined || clock.now() - failingSince < AWAY_AFTER_MS
     },
     create: (row) => observed('create', store.create(row)),
     readMany: (gids) => observed('read', store.readMany(gids)),

@@ -1,6 +1,7 @@
 /** Finds what is due in the store: what a dead node left, what waited, what a lost hint would have told. */
 import {
   type Clock,
+  type DueClaimResult,
   type Grant,
   type Ids,
   RULES,
@@ -35,7 +36,7 @@ export interface RecoveryParts {
 }
 
 interface Claimed {
-  readonly limit: number
+  readonly mayBeMore: boolean
   readonly rows: readonly StoredTransaction[]
   readonly grant: Grant
 }
@@ -48,12 +49,14 @@ export class Recovery {
   readonly #recovered = new Set<Gid>()
   #cancelTimer: () => void = () => undefined
   #timerAt = Number.POSITIVE_INFINITY
+  #claimLimit: number
   #polling: Promise<void> | undefined
   #moreIsDue = false
   #stopped = false
 
   constructor(parts: RecoveryParts) {
     this.#parts = parts
+    this.#claimLimit = parts.claimLimit
   }
 
   start(): Promise<void> {
@@ -121,16 +124,11 @@ export class Recovery {
       await this.#parts.renewExpired()
       let asked = this.#ask(0)
       while (asked !== undefined) {
-        const { limit, rows, grant } = await asked
-        this.#moreIsDue = rows.length === limit
+        const { mayBeMore, rows, grant } = await asked
+        this.#moreIsDue = mayBeMore
         // Under way while these start: what a claim takes is mostly waiting.
-        const next = this.#moreIsDue ? this.#ask(limit) : undefined
-        // Its failure is met when its turn comes, which may be after rows have been parked.
-        next?.catch(() => undefined)
-        const toPark = this.#start(rows, grant)
-        // After their neighbours have started: their leases run.
-        for (const park of toPark) await park()
-        asked = next
+        asked = mayBeMore ? this.#ask(rows.length) : undefined
+        this.#start(rows, grant)
       }
     } catch (error: unknown) {
       const level = error instanceof StoreUnavailableError ? 'warn' : 'error'
@@ -140,7 +138,7 @@ export class Recovery {
 
   /** A claim, if there is room for one beside the rows that are about to start. */
   #ask(aboutToStart: number): Promise<Claimed> | undefined {
-    const limit = Math.min(this.#parts.claimLimit, this.#room() - aboutToStart)
+    const limit = Math.min(this.#claimLimit, this.#room() - aboutToStart)
     return limit > 0 && !this.#stopped ? this.#claim(limit) : undefined
   }
 
@@ -148,25 +146,37 @@ export class Recovery {
     const { store, clock, ids, observer, run, formatMax } = this.#parts
     const sentAt = clock.now()
     const tokens = Array.from({ length: limit }, () => ids.token())
-    const { now: storeNow, claimed } = await store.claimDue({
-      limit,
-      leaseMs: run.leaseMs,
-      tokens,
-      formatMax,
-    })
-    if (claimed.length > 0) observer.claimed(claimed.length)
-    return { limit, rows: claimed, grant: { sentAt, now: clock.now(), storeNow } }
+    const result = await this.#limiting(store.claimDue({ limit, leaseMs: run.leaseMs, tokens, formatMax }))
+    const { now: storeNow, claimed: rows } = result
+    if (rows.length > 0) observer.claimed(rows.length)
+    const mayBeMore = rows.length === limit || result.mayBeMore === true
+    return { mayBeMore, rows, grant: { sentAt, now: clock.now(), storeNow } }
   }
 
-  /** Answers how to park those that are for a person. */
-  #start(rows: readonly StoredTransaction[], grant: Grant): readonly (() => Promise<void>)[] {
-    const toPark: (() => Promise<void>)[] = []
-    for (const row of rows) {
-      const taken = takeOver(RULES, row, this.#parts.run, grant)
-      if (taken.type === 'run') this.#hold(taken.run)
-      else toPark.push(() => this.#park(row, taken))
+  /** An answer that came too late may have been too much for one answer: less is asked for, until one comes. */
+  async #limiting(claiming: Promise<DueClaimResult>): Promise<DueClaimResult> {
+    const { claimLimit } = this.#parts
+    try {
+      const result = await claiming
+      this.#claimLimit = Math.min(claimLimit, this.#claimLimit * 2)
+      return result
+    } catch (error: unknown) {
+      this.#claimLimit = Math.max(1, Math.floor(this.#claimLimit / 2))
+      throw error
     }
-    return toPark
+  }
+
+  #start(rows: readonly StoredTransaction[], grant: Grant): void {
+    for (const row of rows) {
+      try {
+        const taken = takeOver(RULES, row, this.#parts.run, grant)
+        if (taken.type === 'run') this.#hold(taken.run)
+        else this.#park(row, taken)
+      } catch (error: unknown) {
+        // A bug with this row: its lease runs out, and its neighbours go on.
+        this.#parts.observer.event({ level: 'error', name: 'take-over-failed', gid: row.gid, error })
+      }
+    }
   }
 
   #hold(run: Run): void {
@@ -176,17 +186,16 @@ export class Recovery {
     if (runner.holds(gid)) this.#recovered.add(gid)
   }
 
-  async #park(
-    { gid }: StoredTransaction,
-    { reason, update }: Extract<TakeOver, { type: 'park' }>,
-  ): Promise<void> {
+  /** Beside everything else: a store that refuses it holds up nobody. */
+  #park({ gid }: StoredTransaction, { reason, update }: Extract<TakeOver, { type: 'park' }>): void {
     const { store, clock, ids, observer } = this.#parts
     observer.event({ level: 'error', name: 'transaction-parked', gid, detail: reason })
     const write = { ...update, writeId: ids.writeId() }
-    await untilDefinite(
+    const parked = untilDefinite(
       clock,
       () => store.update(write),
       () => this.#stopped,
     )
+    parked.catch((error: unknown) => observer.event({ level: 'error', name: 'park-failed', gid, error }))
   }
 }

@@ -49,9 +49,14 @@ export class Renewal {
     this.start()
   }
 
+  /** All at once: leases that cannot be renewed do not keep the others from it. */
   async #renewAmong(runs: readonly Run[]): Promise<void> {
+    const renewals: Promise<void>[] = []
     for (let from = 0; from < runs.length; from += RENEW_MAX) {
-      await this.#renew(runs.slice(from, from + RENEW_MAX))
+      renewals.push(this.#renew(runs.slice(from, from + RENEW_MAX)))
+    }
+    for (const renewal of await Promise.allSettled(renewals)) {
+      if (renewal.status === 'rejected') throw renewal.reason
     }
   }
 

@@ -22,6 +22,20 @@ describe('the lease', () => {
     expect((await bed.row('a')).epoch).toBe(1)
   })
 
+  it('is renewed though another batch of leases could not be', async () => {
+    const bed = new Bed()
+    const node = await bed.node(LEASE)
+    for (let n = 0; n < 600; n++) {
+      bed.services.defer(`s${n}`, '01', 'action')
+      await node.submit(sagaOf(`s${n}`, 1))
+    }
+    const isFirst = (leases: readonly { readonly gid: string }[]) => leases.some(({ gid }) => gid === 's0')
+    node.store.on('renew', refused, { times: 2, when: isFirst })
+    await bed.time.advance(7_000)
+    expect((await bed.row('s599')).dueAt).toBeGreaterThan(bed.time.now + LEASE.leaseMs / 2)
+    expect(node.seen.named('renewal-failed')).toHaveLength(2)
+  })
+
   it('of a saga that ends soon is not renewed', async () => {
     const bed = new Bed()
     const node = await bed.node(LEASE)

@@ -1,8 +1,9 @@
+import type { DueClaim, DueClaimResult } from '@counterstep/core'
 import { PARKED_AT } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { Bed } from './support/bed.ts'
-import { heldAnswer, heldBefore, isAbort, refused } from './support/fault-store.ts'
+import { heldAnswer, heldBefore, isAbort, lostAfter, refused } from './support/fault-store.ts'
 import { Gate } from './support/gate.ts'
 import type { Answer } from './support/participants.ts'
 import { codeOf, parallelOf, sagaOf } from './support/sagas.ts'
@@ -200,6 +201,41 @@ describe('the poll of what is due', () => {
     other.kill()
     await bed.untilStatus('a', 'succeeded', 4_000)
     expect(node.seen.named('claim-failed').length).toBeGreaterThan(5)
+  })
+
+  it('asks for less after a claim without an answer, and for more again when one comes', async () => {
+    const bed = new Bed()
+    const one = await bed.node(FAST)
+    for (let n = 0; n < 40; n++) {
+      bed.services.defer(`s${n}`, '01', 'action')
+      await one.submit(sagaOf(`s${n}`, 1))
+    }
+    one.kill()
+    await bed.time.advance(FAST.leaseMs)
+    const two = bed.idleNode({ ...FAST, claimLimit: 16 })
+    two.store.on('claim-due', lostAfter, { times: 3 })
+    await two.engine.start()
+    await bed.time.until('all are final', async () => (await bed.unfinished()) === 0, 20_000)
+    const claims = two.store.calls.filter(({ verb }) => verb === 'claim-due')
+    const limits = claims.map(({ request }) => (request as DueClaim).limit)
+    expect(limits.slice(0, 6)).toEqual([16, 8, 4, 2, 4, 8])
+  })
+
+  it('goes on at once when a store says that it could not give all in one answer', async () => {
+    const bed = new Bed()
+    const other = bed.idleNode()
+    for (let n = 0; n < 6; n++) await other.submit(sagaOf(`s${n}`, 1, { delayMs: 1_500 }))
+    other.kill()
+    await bed.time.advance(2_000)
+    const node = bed.idleNode({ claimLimit: 16, pollMs: 60_000 })
+    let left = 6
+    node.store.claimDue = async (claim): Promise<DueClaimResult> => {
+      left -= 2
+      return { ...(await bed.store.claimDue({ ...claim, limit: 2 })), mayBeMore: left > 0 }
+    }
+    await node.engine.start()
+    await bed.time.until('all are final', async () => (await bed.unfinished()) === 0, 1_000)
+    expect(left).toBe(0)
   })
 
   it('of an idle node is slow and steady', async () => {

@@ -210,6 +210,22 @@ describe('a store that cannot take it', () => {
     await bed.untilStatus('a', 'succeeded')
   })
 
+  it('and does not say for half of the retention is given up: later the gid would be new', async () => {
+    const bed = new Bed()
+    const node = await bed.node({ retentionMs: 60_000 })
+    node.store.on('create', lostAfter)
+    const takeBack = node.store.goDown(refused)
+    const code = watched(codeOf(node.submit(sagaOf('a'))))
+    await bed.time.advance(30_000)
+    takeBack()
+    const creates = node.store.count('create')
+    await bed.time.advance(10_000)
+    expect(code.value).toBe('SAGA_OUTCOME_UNKNOWN')
+    expect(node.store.count('create')).toBe(creates)
+    expect(node.seen.named('accept-given-up')).toHaveLength(1)
+    expect(await bed.status('a')).toBe('succeeded')
+  })
+
   it.each([
     ['before', heldBefore],
     ['after', heldAnswer],
