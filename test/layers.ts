@@ -65,6 +65,10 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   '@counterstep/example-bank': layer('examples/bank', [SDK, PROTOCOL, BARRIER], {
     thirdParty: ['better-sqlite3', 'fastify'],
   }),
+  '@counterstep/example-express-fastify-transfer': layer('examples/express-fastify-transfer', [SDK], {
+    thirdParty: ['express', 'fastify', 'mysql2', 'pg'],
+    testWorkspaces: [TEST_SERVERS],
+  }),
   '@counterstep/bench': layer('bench', [SDK, TEST_SERVERS], {
     thirdParty: ['autocannon', 'fastify', 'ioredis', 'mysql2', 'undici'],
   }),
