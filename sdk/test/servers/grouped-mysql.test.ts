@@ -6,7 +6,9 @@ import {
   type PoolOptions,
   type RowDataPacket,
 } from 'mysql2/promise'
-import { conditionalAdd, mysqlBarrier } from '../../src/barrier/mysql.ts'
+import { expect, it } from 'vitest'
+import { conditionalAdd, mysqlBarrier, mysqlBarrierIn } from '../../src/barrier/mysql.ts'
+import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { conditionalAddSuite } from '../grouped/conditional-add-suite.ts'
 import { groupSuite } from '../grouped/group-suite.ts'
@@ -88,6 +90,44 @@ for (const server of ['mariadb', 'mysql'] as const) {
         isConcurrent: true,
         close: () => dropMysqlDatabase(pool),
       }
+    })
+    it('shows an effect everything that was committed before the row that its group has waited for', async () => {
+      const pool = await openMysqlDatabase(url)
+      const call = { gid: 'waited', branchId: '01', op: 'action' } as const
+      const undo = { ...call, op: 'compensate' } as const
+      let seen: readonly unknown[] = []
+      const branch = groupedBranch(mysqlBarrier(pool), {
+        key: () => 'one',
+        apply: async (tx, calls) => {
+          if (calls.some(({ call: { op } }) => op === 'compensate')) {
+            const [rows] = await tx.query<RowDataPacket[]>("SELECT op FROM effect WHERE gid = 'waited'")
+            seen = rows.map(({ op }) => op)
+          }
+          return calls.map(() => 'done')
+        },
+      })
+      const others = ['a', 'b', 'c', 'd', 'e'].map((gid) => ({ ...call, gid }))
+      await branch.run(others[0] ?? call, () => 0)
+      const other = await pool.getConnection()
+      await other.beginTransaction()
+      const barrier = mysqlBarrierIn(other)
+      await barrier.run(call, (tx) => write(tx, [{ call, entry: 0 }]) as Promise<void>)
+      // The first of them stands already, so what stands is looked up before the group waits for the other transaction.
+      const running = [...others, undo].map((each) => branch.run(each, () => 0))
+      const isWaiting = async (): Promise<boolean> => {
+        const sql =
+          "SELECT trx_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE ?"
+        const [rows] = await pool.query<RowDataPacket[]>(sql, [`%${Buffer.from('waited').toString('hex')}%`])
+        return rows.length > 0
+      }
+      // InnoDB keeps what it shows there while it is asked again within 100 ms.
+      await expect.poll(isWaiting, { interval: 250, timeout: 8_000 }).toBe(true)
+      await other.commit()
+      other.release()
+      const outcomes = await Promise.all(running)
+      expect(outcomes.map(({ decision }) => decision)).toEqual(['duplicate', ...Array(5).fill('run')])
+      expect(seen).toEqual(['action'])
+      await dropMysqlDatabase(pool)
     })
     conditionalAddSuite(server, async () => {
       const pool = await openMysqlDatabase(url)

@@ -57,6 +57,7 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
   const name = quoted(checkedTable(table), '`')
   const keptMs = checkedRetentionMs(retentionMs)
   const callMs = checkedTimeoutMs(timeoutMs)
+  const habit = { hadDuplicates: false }
   return {
     run: async (call, effect) => {
       const at = now()
@@ -76,8 +77,10 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
       admit: (call) => admitCall(call, keptMs, now()),
       run: (passes, apply) => {
         const deadline = deadlineIn(callMs)
-        const pass = (connection: Connection) =>
-          runSteps(passGroup(mysqlGroupTable(connection, name), passes, (calls) => apply(connection, calls)))
+        const pass = (connection: Connection) => {
+          const rows = mysqlGroupTable(connection, name, habit)
+          return runSteps(passGroup(rows, passes, (calls) => apply(connection, calls)))
+        }
         return verdictsOf(repeatContended(() => inTransaction(pool, deadline, pass), isContended))
       },
     },

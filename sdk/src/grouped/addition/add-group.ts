@@ -1,0 +1,128 @@
+import type { Op } from '@counterstep/protocol'
+import { BranchError, BranchFailure } from '../../branch/branch-errors.ts'
+import type { GroupCall } from '../group-barrier.ts'
+import { type Steps, waited } from '../steps.ts'
+import { type Added, type Addition, type AdditionLog, isInt64, wholeNumber } from './addition.ts'
+import type { AdditionSession, AdditionSql, SqlValue } from './addition-sql.ts'
+
+/** To these the business has agreed already: refused, they would be asked again for ever. */
+const AGREED: ReadonlySet<Op> = new Set(['compensate', 'cancel', 'confirm'])
+
+/** Two texts for one id (7 and '7') are one row. */
+interface Balance {
+  readonly id: Addition['id']
+  /** Undefined if the column holds no whole number of 64 bits. */
+  readonly before: bigint | undefined
+  now: bigint | undefined
+}
+
+type Balances = ReadonlyMap<string, Balance>
+
+/**
+ * The additions of a group in three statements: lock and read the rows, decide for each call in the order of their
+ * arrival, write the sums, write the log. A call that is refused has written nothing.
+ */
+export function* addGroup<Entry extends Addition>(
+  session: AdditionSession,
+  sql: AdditionSql,
+  calls: readonly GroupCall<Entry>[],
+  log: AdditionLog<Entry> | undefined,
+): Steps<readonly unknown[]> {
+  const balances = yield* lockedBalances(session, sql, calls)
+  const rows: (readonly SqlValue[])[] = []
+  const results = calls.map((each) => {
+    try {
+      const added = addOne(balances, each, sql.min)
+      // Asked before the sum is changed, so that a call whose log throws has added nothing.
+      if (log !== undefined) rows.push(logRow(log, added))
+      const balance = balances.get(added.id)
+      if (balance !== undefined) balance.now = added.value
+      return { value: String(added.value) }
+    } catch (error: unknown) {
+      return error instanceof Error ? error : new Error('the log threw what is no Error', { cause: error })
+    }
+  })
+  const changes = [...balances.values()].flatMap(({ id, before, now }) =>
+    now === undefined || before === now ? [] : [{ id, value: now }],
+  )
+  if (changes.length > 0) {
+    const { text, values } = sql.update(changes)
+    const changed = yield* waited(session.execute(text, values))
+    if (changed !== changes.length) {
+      throw new Error(
+        `${changed} rows were changed instead of ${changes.length}: the key column is not unique`,
+      )
+    }
+  }
+  if (rows.length > 0) {
+    const { text, values } = sql.insertLog(rows)
+    yield* waited(session.execute(text, values))
+  }
+  return results
+}
+
+function* lockedBalances(
+  session: AdditionSession,
+  sql: AdditionSql,
+  calls: readonly GroupCall<Addition>[],
+): Steps<Balances> {
+  const ids = new Map<string, Addition['id']>()
+  for (const { entry } of calls) {
+    if (isId(entry?.id)) ids.set(String(entry.id), entry.id)
+  }
+  const balances = new Map<string, Balance>()
+  if (ids.size === 0) return balances
+  const { text, values } = sql.select([...ids.values()])
+  for (const [keyText, value] of yield* waited(session.select(text, values))) {
+    const key = sql.readKey(String(keyText))
+    const id = ids.get(key)
+    // A collation may find `alice` for Alice; and one key in two rows is no key.
+    if (id === undefined) continue
+    if (balances.has(key)) throw new Error('two rows have one key: the key column is not unique')
+    const before = wholeNumber(value)
+    balances.set(key, { id, before, now: before })
+  }
+  return balances
+}
+
+function isId(id: unknown): id is Addition['id'] {
+  return typeof id === 'string' || typeof id === 'bigint' || Number.isSafeInteger(id)
+}
+
+/** Throws what keeps this call from adding. */
+function addOne<Entry extends Addition>(
+  balances: Balances,
+  { call, entry }: GroupCall<Entry>,
+  min: bigint | undefined,
+): Added<Entry> {
+  const delta = wholeNumber(entry?.delta)
+  if (delta === undefined || !isId(entry?.id)) {
+    const message = 'the handler must return an id and a delta that is a whole number of 64 bits'
+    throw new BranchError('BRANCH_PAYLOAD_INVALID', message)
+  }
+  const id = String(entry.id)
+  const balance = balances.get(id)
+  if (balance === undefined) throw refusal(call.op, 'UNKNOWN_ACCOUNT', 'there is no such account')
+  if (balance.now === undefined) throw new Error('the value of this account is no whole number of 64 bits')
+  const value = balance.now + delta
+  if (!isInt64(value)) throw refusal(call.op, 'OUT_OF_RANGE', 'the value would be too large')
+  if (min !== undefined && delta < 0n && value < min && !AGREED.has(call.op)) {
+    throw refusal(call.op, 'INSUFFICIENT', 'the value would fall below its minimum')
+  }
+  return { call, entry, id, delta, value }
+}
+
+/** What cannot be refused any more is an error of the service, to be mended and tried again. */
+function refusal(op: Op, code: string, message: string): Error {
+  return AGREED.has(op) ? new Error(`${code} for a ${op}: ${message}`) : new BranchFailure(message, { code })
+}
+
+function logRow<Entry extends Addition>(log: AdditionLog<Entry>, added: Added<Entry>): readonly SqlValue[] {
+  const row = log.values(added)
+  if (row.length === log.columns.length && row.every(isSqlValue)) return row
+  throw new TypeError('log.values must return a string, a finite number, a bigint or null for each column')
+}
+
+function isSqlValue(value: unknown): boolean {
+  return value === null || typeof value === 'string' || typeof value === 'bigint' || Number.isFinite(value)
+}

@@ -1,0 +1,100 @@
+import { checkedTable, quoted } from '../../barrier/table-name.ts'
+import type { Waited } from '../steps.ts'
+import { type Addition, type ConditionalAddOptions, wholeNumber } from './addition.ts'
+
+export type SqlValue = string | number | bigint | null
+
+/** How one database is spoken to. Rows come as texts, in the order of the columns. */
+export interface AdditionSession {
+  select(text: string, values: SqlText['values']): Waited<readonly (readonly (string | null)[])[]>
+  /** Resolves with how many rows it changed. */
+  execute(text: string, values: SqlText['values']): Waited<number>
+}
+
+/** One database's way to write it. */
+export interface AdditionDialect {
+  readonly quote: '`' | '"'
+  readonly forUpdate: string
+  /** The expression that reads a key as text, and its reverse. */
+  keyText(column: string): string
+  readKey(text: string): string
+  valueText(column: string): string
+  /** A placeholder for a value that it adds to `values`, or a literal. */
+  place(value: SqlValue, values: string[]): string
+}
+
+export interface SqlText {
+  readonly text: string
+  readonly values: string[]
+}
+
+/** The three statements of one group. */
+export interface AdditionSql {
+  /** Of the rows' key and value, locked in the order of the key. */
+  select(ids: readonly Addition['id'][]): SqlText
+  update(changes: readonly { readonly id: Addition['id']; readonly value: bigint }[]): SqlText
+  insertLog(rows: readonly (readonly SqlValue[])[]): SqlText
+  readonly min: bigint | undefined
+  readonly readKey: (text: string) => string
+}
+
+const COLUMN = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/
+// SQLite takes 32,766 values in one statement, and a group has 1,000 calls.
+const LOG_COLUMNS_MAX = 32
+
+/** Names go into the SQL as text, so nothing but plain ones is let in. Throws a TypeError at construction. */
+export function additionSql<Entry extends Addition>(
+  dialect: AdditionDialect,
+  { table, keyColumn = 'id', valueColumn, min = 0, log }: ConditionalAddOptions<Entry>,
+): AdditionSql {
+  const { quote, place } = dialect
+  const name = quoted(checkedTable(table), quote)
+  const key = column(keyColumn, quote)
+  const value = column(valueColumn, quote)
+  const logInto = log === undefined ? '' : logTarget(log, quote)
+  return {
+    min: checkedMin(min),
+    readKey: dialect.readKey,
+    select: (ids) => {
+      const values: string[] = []
+      const text = `SELECT ${dialect.keyText(key)}, ${dialect.valueText(value)} FROM ${name}
+        WHERE ${key} IN (${ids.map((id) => place(id, values)).join()}) ORDER BY ${key}${dialect.forUpdate}`
+      return { text, values }
+    },
+    // The rows are locked: what was read is what is there, and to set it cannot overflow on the way as a sum could.
+    update: (changes) => {
+      const values: string[] = []
+      const cases = changes.map((each) => `WHEN ${place(each.id, values)} THEN ${String(each.value)}`)
+      const ids = changes.map((each) => place(each.id, values))
+      const text = `UPDATE ${name} SET ${value} = CASE ${key} ${cases.join(' ')} END WHERE ${key} IN (${ids.join()})`
+      return { text, values }
+    },
+    insertLog: (rows) => {
+      const values: string[] = []
+      const tuples = rows.map((row) => `(${row.map((each) => place(each, values)).join()})`)
+      return { text: `INSERT INTO ${logInto} VALUES ${tuples.join()}`, values }
+    },
+  }
+}
+
+function logTarget(
+  { table, columns }: { readonly table: string; readonly columns: readonly string[] },
+  quote: '`' | '"',
+): string {
+  if (columns.length === 0 || columns.length > LOG_COLUMNS_MAX) {
+    throw new TypeError(`log.columns must be 1 to ${LOG_COLUMNS_MAX} names`)
+  }
+  return `${quoted(checkedTable(table), quote)} (${columns.map((each) => column(each, quote)).join()})`
+}
+
+function column(name: string, quote: '`' | '"'): string {
+  if (typeof name === 'string' && COLUMN.test(name)) return `${quote}${name}${quote}`
+  throw new TypeError('a column must be a plain name of at most 63 letters, digits and _')
+}
+
+function checkedMin(min: unknown): bigint | undefined {
+  if (min === null) return undefined
+  const whole = wholeNumber(min)
+  if (whole === undefined) throw new TypeError('min must be a whole number of 64 bits, or null')
+  return whole
+}

@@ -1,0 +1,16 @@
+import { assertNotExpired } from '../barrier/retention.ts'
+import { barrierKey } from '../branch/barrier-key.ts'
+import type { BarrierCall } from '../branch/branch.ts'
+import type { AdmittedCall } from './group-barrier.ts'
+
+/** Checks one call before it waits for others. */
+export function admitCall(call: BarrierCall, retentionMs: number, at: number): AdmittedCall {
+  assertNotExpired(call, retentionMs, at)
+  const key = barrierKey(call)
+  return { call, key, op: call.op, at, branch: branchText(key.gid, key.branchId, key.barrierId) }
+}
+
+/** No part has a control character in it, so no two keys give one text. */
+export function branchText(gid: string, branchId: string, barrierId: string): string {
+  return `${gid}\0${branchId}\0${barrierId}`
+}

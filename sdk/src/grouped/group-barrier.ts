@@ -1,0 +1,93 @@
+import type { Op } from '@counterstep/protocol'
+import type { Barrier, BarrierOutcome } from '../barrier/barrier.ts'
+import type { BarrierKey } from '../branch/barrier-key.ts'
+import type { BarrierCall } from '../branch/branch.ts'
+
+/**
+ * A barrier that can pass several calls in one database transaction, as those of MySQL, PostgreSQL and SQLite can.
+ * Give it to `groupedBranch`.
+ *
+ * @example
+ * ```ts
+ * const barrier: GroupBarrier<PoolConnection> = mysqlBarrier(pool)
+ * const transfers = groupedBranch(barrier, { key: () => 'transfer', apply })
+ * ```
+ */
+export interface GroupBarrier<Tx> extends Barrier<Tx> {
+  /** For `groupedBranch`. */
+  readonly group: GroupDoor<Tx>
+}
+
+export interface GroupDoor<Tx> {
+  /** How long a call may take that does not wait for a group. */
+  readonly timeoutMs?: number
+  /** Throws what `run` would throw before it does anything. */
+  admit(call: BarrierCall): AdmittedCall
+  /**
+   * All calls in one database transaction, run again as a whole while it is the victim of contention. The verdicts
+   * come after its COMMIT. Throws `GroupRolledBack` if a call stands in the others' way, and everything else if it is
+   * the database that fails: nothing is known of any call then.
+   */
+  run(passes: readonly GroupPass[], apply: GroupApply<Tx, unknown>): Promise<readonly GroupVerdict[]>
+}
+
+/** A call whose parts have been checked. */
+export interface AdmittedCall {
+  readonly call: BarrierCall
+  /** Names the branch within the barrier's table: its key as one text. */
+  readonly branch: string
+  readonly key: BarrierKey
+  readonly op: Op
+  /** Epoch milliseconds. */
+  readonly at: number
+}
+
+export interface GroupPass {
+  readonly admitted: AdmittedCall
+  /** Makes what `apply` gets for this call. Asked only when the call is to run. */
+  readonly entry: () => unknown
+}
+
+export type GroupVerdict = { readonly outcome: BarrierOutcome } | { readonly error: unknown }
+
+/**
+ * One call of a group that is to run: who calls, and what its handler returned.
+ *
+ * @example
+ * ```ts
+ * const cents = calls.map(({ entry }: GroupCall<{ cents: number }>) => entry.cents)
+ * ```
+ */
+export interface GroupCall<Entry> {
+  readonly call: BarrierCall
+  readonly entry: Entry
+}
+
+/**
+ * Does what a group of calls wants, in one database transaction, through `tx` alone: as few statements as you can, for
+ * all of them. Returns one result for each call, in their order:
+ *
+ * - a JSON value or undefined: it succeeded, with this answer;
+ * - an Error (returned, not thrown): it did not, and **nothing of it has been written**. A `BranchFailure` is a
+ *   business failure, a `BranchOngoing` is not yet, every other error is tried again. The others are committed;
+ * - `takeOut(error)`: it did not, and something of it has been written. All is rolled back, the others run again
+ *   without it, and it runs once more by itself.
+ *
+ * If it throws, all is rolled back and the group is halved until the call that it throws for is alone. So it may be
+ * called several times for one call, always in a new transaction; it should do nothing that a rollback does not undo.
+ * The calls stand in the order in which they came, and are of different branches. Behind the SQLite barrier it must be
+ * synchronous.
+ *
+ * @example
+ * ```ts
+ * const apply: GroupApply<PoolConnection, { seat: string }> = async (tx, calls) => {
+ *   const rows = calls.map(({ call, entry }) => [entry.seat, call.gid])
+ *   await tx.query('INSERT INTO booking (seat, gid) VALUES ?', [rows])
+ *   return calls.map(({ entry }) => ({ seat: entry.seat }))
+ * }
+ * ```
+ */
+export type GroupApply<Tx, Entry> = (
+  tx: Tx,
+  calls: readonly GroupCall<Entry>[],
+) => readonly unknown[] | Promise<readonly unknown[]>

@@ -1,0 +1,80 @@
+import { BranchError } from '../branch/branch-errors.ts'
+import type { WaitingCall } from './serve-group.ts'
+
+export interface GroupBounds {
+  /** Calls of one group. */
+  readonly groupMax: number
+  /** Calls that wait for a group of one key. */
+  readonly queueMax: number
+  /** How long the first call of a group waits for others, in milliseconds. */
+  readonly lingerMs: number
+  /** A call whose group has not begun by then is refused: its caller waits no more. */
+  readonly timeoutMs: number
+}
+
+/** One key's calls in the order in which they came. One group at a time: the next collects while it commits. */
+export class GroupQueue {
+  readonly #serve: (group: readonly WaitingCall[]) => Promise<void>
+  readonly #bounds: GroupBounds
+  readonly #onIdle: () => void
+  #waiting: WaitingCall[] = []
+  #isServing = false
+  /** Ends the lingering, when there is one. */
+  #endLingering: (() => void) | undefined
+
+  constructor(
+    serve: (group: readonly WaitingCall[]) => Promise<void>,
+    bounds: GroupBounds,
+    onIdle: () => void,
+  ) {
+    this.#serve = serve
+    this.#bounds = bounds
+    this.#onIdle = onIdle
+  }
+
+  add(call: WaitingCall): void {
+    if (this.#waiting.length >= this.#bounds.queueMax) {
+      call.reject(new BranchError('BRANCH_QUEUE_FULL', `${this.#waiting.length} calls wait already`))
+      return
+    }
+    this.#waiting.push(call)
+    if (this.#waiting.length >= this.#bounds.groupMax) this.#endLingering?.()
+    if (!this.#isServing) void this.#serveAll()
+  }
+
+  async #serveAll(): Promise<void> {
+    this.#isServing = true
+    while (this.#waiting.length > 0) {
+      // What one turn of the event loop brings goes together, also without lingering.
+      await new Promise((resolve) => setImmediate(resolve))
+      await this.#linger()
+      this.#refuseLate()
+      const group = this.#waiting.splice(0, this.#bounds.groupMax)
+      if (group.length > 0) await this.#serve(group)
+    }
+    this.#isServing = false
+    this.#onIdle()
+  }
+
+  #refuseLate(): void {
+    const { timeoutMs } = this.#bounds
+    const before = performance.now() - timeoutMs
+    while (this.#waiting[0] !== undefined && this.#waiting[0].waitingSince < before) {
+      const message = `its group had not begun within ${timeoutMs} ms`
+      this.#waiting.shift()?.reject(new BranchError('BARRIER_TIMED_OUT', message))
+    }
+  }
+
+  async #linger(): Promise<void> {
+    const { lingerMs, groupMax } = this.#bounds
+    if (lingerMs === 0 || this.#waiting.length >= groupMax) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, lingerMs)
+      this.#endLingering = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    this.#endLingering = undefined
+  }
+}

@@ -1,0 +1,34 @@
+import type { BarrierReason } from '@counterstep/barrier'
+import type { Op } from '@counterstep/protocol'
+import type { StandingRow } from '../barrier/decide-call.ts'
+import type { AdmittedCall } from './group-barrier.ts'
+import type { Waited } from './steps.ts'
+
+/** One row that a call of a group wants to be there. */
+export interface GroupRow {
+  readonly admitted: AdmittedCall
+  readonly op: Op
+  readonly reason: BarrierReason
+}
+
+/** The rows of one database for several calls, inside one transaction that somebody else begins and ends. */
+export interface GroupTable {
+  /**
+   * Inserts those that do not stand yet, and returns them. No two of `rows` have one key, and they come in the order
+   * in which all transactions take them. Waits for other transactions' uncommitted rows.
+   */
+  insert(rows: readonly GroupRow[]): Waited<ReadonlySet<GroupRow>>
+  /** The newest committed rows of the calls' branches, and those of this transaction, by the branch. */
+  standing(calls: readonly AdmittedCall[]): Waited<ReadonlyMap<string, readonly StandingRow[]>>
+  /** Throws BARRIER_TRANSACTION_LOST unless each row is there, in a transaction. */
+  keepAnswers(kept: readonly KeptAnswer[]): Waited<void>
+  /** Deletes the calls' own rows. Throws BARRIER_TRANSACTION_LOST likewise. */
+  remove(calls: readonly AdmittedCall[]): Waited<void>
+}
+
+export interface KeptAnswer {
+  readonly admitted: AdmittedCall
+  readonly answer: string
+}
+
+export const ROWS_LOST = 'apply ended the transaction that it ran in, or went on after an error that did'

@@ -1,0 +1,128 @@
+import type { Barrier, BarrierOutcome } from '../barrier/barrier.ts'
+import type { BarrierCall } from '../branch/branch.ts'
+import type { GroupApply, GroupBarrier } from './group-barrier.ts'
+import { type GroupBounds, GroupQueue } from './group-queue.ts'
+import { serveGroup, type WaitingCall } from './serve-group.ts'
+
+/**
+ * What a grouped branch is made of.
+ *
+ * @example
+ * ```ts
+ * const options: GroupedBranchOptions<PoolConnection, Addition> = {
+ *   key: () => 'transfer',
+ *   apply: conditionalAdd({ table: 'account', valueColumn: 'cents' }),
+ *   lingerMs: 1,
+ * }
+ * ```
+ */
+export interface GroupedBranchOptions<Tx, Entry> {
+  /**
+   * Names the queue of a call. Calls of one name share transactions and come one group after the other; different
+   * names are served at once, on connections of their own. A constant is one queue for all. Calls of one branch (its
+   * action and its compensation) should have one name. It sees the payload as it came, before `parse`.
+   */
+  readonly key: (call: BarrierCall) => string
+  readonly apply: GroupApply<Tx, Entry>
+  /** Calls of one group, 1 to 1,000. Default 256. */
+  readonly groupMax?: number
+  /**
+   * Calls of one key that wait for their group, at most 100,000. Default 4,096. One more is refused with
+   * `BRANCH_QUEUE_FULL` (503), before anything is done.
+   */
+  readonly queueMax?: number
+  /**
+   * How long the first call of a group waits for others, in milliseconds, 0 to 1,000. Default 0: a group is what has
+   * come while the one before it was committed. A few milliseconds make larger groups of callers far away.
+   */
+  readonly lingerMs?: number
+}
+
+const GROUP_MAX_DEFAULT = 256
+const QUEUE_MAX_DEFAULT = 4_096
+/** Where the barrier sets none. */
+const TIMEOUT_MS_DEFAULT = 10_000
+
+/**
+ * A barrier for hot rows. What bounds the calls on one row of a database is its commits; here concurrent calls with
+ * the same key are queued, and one database transaction serves a whole group of them: the barrier's rows in one
+ * insert, one call of `apply`, the answers in one statement, one commit. To each single call it is as the plain
+ * barrier: the same decisions, the same answers to duplicates, and a call that fails leaves nothing.
+ *
+ * Give it to a `branchHandler` or to `withBarrier` as any barrier. The handler gets no transaction: it returns what
+ * `apply` needs to know of its call, and it is asked only for a call that is to run. What it throws concerns its call
+ * alone.
+ *
+ * A deadlock runs the whole group again. A COMMIT whose answer is lost is `BARRIER_COMMIT_UNKNOWN` for all of it. Throws a
+ * TypeError at construction for bounds that make no sense.
+ *
+ * @example
+ * ```ts
+ * import fastify from 'fastify'
+ * import { createPool } from 'mysql2/promise'
+ * import { conditionalAdd, mysqlBarrier } from '@counterstep/sdk/barrier/mysql'
+ * import { branchHandler } from '@counterstep/sdk/fastify'
+ * import { groupedBranch } from '@counterstep/sdk/grouped'
+ *
+ * const barrier = mysqlBarrier(createPool({ uri: 'mysql://bank@127.0.0.1/bank' }))
+ * const transfers = groupedBranch(barrier, {
+ *   key: () => 'transfer',
+ *   apply: conditionalAdd({ table: 'account', valueColumn: 'cents' }),
+ * })
+ * const app = fastify()
+ * app.post('/debit', branchHandler(transfers, (_, { op, payload }: Branch<{ id: string; cents: number }>) => ({
+ *   id: payload.id,
+ *   delta: op === 'action' ? -payload.cents : payload.cents,
+ * })))
+ * ```
+ */
+export function groupedBranch<Tx, Entry>(
+  barrier: GroupBarrier<Tx>,
+  {
+    key,
+    apply,
+    groupMax = GROUP_MAX_DEFAULT,
+    queueMax = QUEUE_MAX_DEFAULT,
+    lingerMs = 0,
+  }: GroupedBranchOptions<Tx, Entry>,
+): Barrier<undefined, Entry> {
+  assertWhole('groupMax', groupMax, 1, 1_000)
+  assertWhole('queueMax', queueMax, 1, 100_000)
+  assertWhole('lingerMs', lingerMs, 0, 1_000)
+  const { group: door, assertHandler } = barrier
+  if (door === undefined)
+    throw new TypeError('groupedBranch needs the barrier of a database: MySQL, PostgreSQL, SQLite')
+  assertHandler?.(apply)
+  const bounds: GroupBounds = {
+    groupMax,
+    queueMax,
+    lingerMs,
+    timeoutMs: door.timeoutMs ?? TIMEOUT_MS_DEFAULT,
+  }
+  const queues = new Map<string, GroupQueue>()
+  // An entry comes from the handler whose type is Entry, and goes to apply as it is.
+  const serve = (calls: readonly WaitingCall[]) => serveGroup(door, apply as GroupApply<Tx, unknown>, calls)
+
+  const queueOf = (name: unknown): GroupQueue => {
+    if (typeof name !== 'string') throw new TypeError('the key of a grouped branch must be a string')
+    const known = queues.get(name)
+    if (known !== undefined) return known
+    const made = new GroupQueue(serve, bounds, () => queues.delete(name))
+    queues.set(name, made)
+    return made
+  }
+  return {
+    run: (call, effect) =>
+      new Promise<BarrierOutcome>((settle, reject) => {
+        const admitted = door.admit(call)
+        const entry = () => effect(undefined)
+        queueOf(key(call)).add({ admitted, entry, settle, reject, waitingSince: performance.now() })
+      }),
+    ...(assertHandler === undefined ? {} : { assertHandler }),
+  }
+}
+
+function assertWhole(name: string, value: number, min: number, max: number): void {
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return
+  throw new TypeError(`${name} must be a whole number from ${min} to ${max}`)
+}

@@ -1,0 +1,53 @@
+import { execute, type MysqlConnection, select } from '../../barrier/mysql/mysql-connection.ts'
+import { addGroup } from '../addition/add-group.ts'
+import type { Addition, ConditionalAddOptions } from '../addition/addition.ts'
+import { type AdditionDialect, additionSql } from '../addition/addition-sql.ts'
+import type { GroupApply } from '../group-barrier.ts'
+import { runSteps } from '../steps.ts'
+import { hex } from './mysql-literals.ts'
+
+const DIALECT: AdditionDialect = {
+  quote: '`',
+  forUpdate: ' FOR UPDATE',
+  // In hexadecimal digits: the connection's charset might not have all of its letters.
+  keyText: (column) => `HEX(CONVERT(${column} USING utf8mb4))`,
+  readKey: (text) => Buffer.from(text, 'hex').toString('utf8'),
+  // As text, for mysql2 makes numbers of integers that a number does not hold.
+  valueText: (column) => `CAST(${column} AS CHAR)`,
+  // With its charset named a hexadecimal literal is text, and is compared by the column's collation and its index.
+  place: (value) => (typeof value === 'string' ? `_utf8mb4 ${hex(value)}` : String(value ?? 'NULL')),
+}
+
+/**
+ * An `apply` for `groupedBranch` that adds to a column of whole numbers, and lets no action take away what is not
+ * there: the calls of a group one after the other, each by what those before it have left. The rows are locked in the
+ * order of their key, and written by one statement; the log by another.
+ *
+ * An action that would leave less than `min` fails with `INSUFFICIENT`, one for a row that is not there with
+ * `UNKNOWN_ACCOUNT`, one beyond 64 bits with `OUT_OF_RANGE`. A compensation, a cancel and a confirm are added whatever
+ * is left, and so is what adds: a delta above 0. Answers `{ "value": "41" }`, the value after the call. A column that
+ * holds less than 64 bits gives the database's own error, which is tried again. Throws a TypeError at construction for
+ * names that are not plain.
+ *
+ * @example
+ * ```ts
+ * const transfers = groupedBranch(mysqlBarrier(pool), {
+ *   key: () => 'transfer',
+ *   apply: conditionalAdd({ table: 'account', keyColumn: 'id', valueColumn: 'cents' }),
+ * })
+ * const call = { gid: 'transfer-1', branchId: '01', op: 'action' } as const
+ * const answer = await withBarrier(transfers, call, () => ({ id: 'alice', delta: -1_250 }))
+ * ```
+ */
+export function conditionalAdd<Entry extends Addition = Addition>(
+  options: ConditionalAddOptions<Entry>,
+): GroupApply<MysqlConnection, Entry> {
+  const sql = additionSql(DIALECT, options)
+  return function conditionalAdd(connection, calls) {
+    const session = {
+      select: (text: string) => select(connection, text),
+      execute: async (text: string) => (await execute(connection, text)).affectedRows,
+    }
+    return runSteps(addGroup(session, sql, calls, options.log))
+  }
+}

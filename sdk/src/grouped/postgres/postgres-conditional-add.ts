@@ -1,0 +1,50 @@
+import { execute, type PostgresClient, select } from '../../barrier/postgres/postgres-client.ts'
+import { addGroup } from '../addition/add-group.ts'
+import type { Addition, ConditionalAddOptions } from '../addition/addition.ts'
+import { type AdditionDialect, additionSql } from '../addition/addition-sql.ts'
+import type { GroupApply } from '../group-barrier.ts'
+import { runSteps } from '../steps.ts'
+
+const DIALECT: AdditionDialect = {
+  quote: '"',
+  forUpdate: ' FOR UPDATE',
+  keyText: (column) => `${column}::text`,
+  readKey: (text) => text,
+  valueText: (column) => `${column}::text`,
+  // Of no type: PostgreSQL takes it for the column's.
+  place: (value, values) => (value === null ? 'NULL' : `$${values.push(String(value))}`),
+}
+
+/**
+ * An `apply` for `groupedBranch` that adds to a column of whole numbers, and lets no action take away what is not
+ * there: the calls of a group one after the other, each by what those before it have left. The rows are locked in the
+ * order of their key, and written by one statement; the log by another.
+ *
+ * An action that would leave less than `min` fails with `INSUFFICIENT`, one for a row that is not there with
+ * `UNKNOWN_ACCOUNT`, one beyond 64 bits with `OUT_OF_RANGE`. A compensation, a cancel and a confirm are added whatever
+ * is left, and so is what adds: a delta above 0. Answers `{ "value": "41" }`, the value after the call. An id that the
+ * key column's type cannot hold gives the database's own error, which is tried again: let `parse` refuse it. Throws a
+ * TypeError at construction for names that are not plain.
+ *
+ * @example
+ * ```ts
+ * const transfers = groupedBranch(postgresBarrier(pool), {
+ *   key: () => 'transfer',
+ *   apply: conditionalAdd({ table: 'account', keyColumn: 'id', valueColumn: 'cents' }),
+ * })
+ * const call = { gid: 'transfer-1', branchId: '01', op: 'action' } as const
+ * const answer = await withBarrier(transfers, call, () => ({ id: 'alice', delta: -1_250 }))
+ * ```
+ */
+export function conditionalAdd<Entry extends Addition = Addition>(
+  options: ConditionalAddOptions<Entry>,
+): GroupApply<PostgresClient, Entry> {
+  const sql = additionSql(DIALECT, options)
+  return function conditionalAdd(client, calls) {
+    const session = {
+      select: (text: string, values: string[]) => select(client, text, values),
+      execute: async (text: string, values: string[]) => (await execute(client, text, values)).rowCount ?? 0,
+    }
+    return runSteps(addGroup(session, sql, calls, options.log))
+  }
+}

@@ -1,0 +1,64 @@
+import type { SqliteDatabase } from '../../barrier/sqlite/sqlite-database.ts'
+import { addGroup } from '../addition/add-group.ts'
+import type { Addition, ConditionalAddOptions } from '../addition/addition.ts'
+import { type AdditionDialect, additionSql } from '../addition/addition-sql.ts'
+import type { GroupApply } from '../group-barrier.ts'
+import { runStepsNow } from '../steps.ts'
+
+const DIALECT: AdditionDialect = {
+  quote: '"',
+  // The transaction has the only write lock.
+  forUpdate: '',
+  keyText: (column) => `CAST(${column} AS TEXT) AS key`,
+  readKey: (text) => text,
+  // As text, for a driver makes numbers of integers that a number does not hold.
+  valueText: (column) => `CAST(${column} AS TEXT) AS value`,
+  // Numbers stand in the text: bound, they would be real ones.
+  place: (value, values) => {
+    if (typeof value !== 'string') return String(value ?? 'NULL')
+    values.push(value)
+    return '?'
+  },
+}
+
+/**
+ * An `apply` for `groupedBranch` that adds to a column of whole numbers, and lets no action take away what is not
+ * there: the calls of a group one after the other, each by what those before it have left.
+ *
+ * An action that would leave less than `min` fails with `INSUFFICIENT`, one for a row that is not there with
+ * `UNKNOWN_ACCOUNT`, one beyond 64 bits with `OUT_OF_RANGE`. A compensation, a cancel and a confirm are added whatever
+ * is left, and so is what adds: a delta above 0. Answers `{ "value": "41" }`, the value after the call. Throws a
+ * TypeError at construction for names that are not plain.
+ *
+ * @example
+ * ```ts
+ * const transfers = groupedBranch(sqliteBarrier(database), {
+ *   key: () => 'transfer',
+ *   apply: conditionalAdd({ table: 'account', keyColumn: 'id', valueColumn: 'cents' }),
+ * })
+ * const call = { gid: 'transfer-1', branchId: '01', op: 'action' } as const
+ * const answer = await withBarrier(transfers, call, () => ({ id: 'alice', delta: -1_250 }))
+ * ```
+ */
+export function conditionalAdd<Entry extends Addition = Addition>(
+  options: ConditionalAddOptions<Entry>,
+): GroupApply<SqliteDatabase, Entry> {
+  const sql = additionSql(DIALECT, options)
+  return function conditionalAdd(database, calls) {
+    const session = {
+      select: (text: string, values: string[]) =>
+        database
+          .prepare(text)
+          .all(...values)
+          .map(textsOf),
+      execute: (text: string, values: string[]) => Number(database.prepare(text).run(...values).changes),
+    }
+    return runStepsNow(addGroup(session, sql, calls, options.log))
+  }
+}
+
+function textsOf(row: unknown): readonly (string | null)[] {
+  // The columns are named in the statement.
+  const { key, value } = row as { readonly key: string | null; readonly value: string | null }
+  return [key, value]
+}

@@ -1,0 +1,27 @@
+import type { SqliteRows } from '../../barrier/sqlite/sqlite-rows.ts'
+import { BranchError } from '../../branch/branch-errors.ts'
+import { type GroupTable, ROWS_LOST } from '../group-table.ts'
+
+/** The rows of a group, one by one: there is no way to the database that a statement could save. */
+export function sqliteGroupTable(rows: SqliteRows): GroupTable {
+  return {
+    insert: (wanted) =>
+      new Set(
+        wanted.filter(({ admitted, op, reason }) =>
+          rows.insert(admitted.key, [{ op, reason }], admitted.at).has(op),
+        ),
+      ),
+    standing: (calls) => new Map(calls.map(({ branch, key }) => [branch, rows.standing(key)])),
+    keepAnswers: (kept) => {
+      for (const { admitted, answer } of kept)
+        assertTouched(rows.keepAnswer(admitted.key, admitted.op, answer))
+    },
+    remove: (calls) => {
+      for (const { key, op } of calls) assertTouched(rows.remove(key, op))
+    },
+  }
+}
+
+function assertTouched(isThere: boolean): void {
+  if (!isThere) throw new BranchError('BARRIER_TRANSACTION_LOST', ROWS_LOST)
+}

@@ -1,0 +1,50 @@
+import { BranchError } from '../branch/branch-errors.ts'
+
+/** A value, or the promise of one. */
+export type Waited<T> = T | Promise<T>
+
+/**
+ * A computation that leaves its waits to whoever runs it, so that one text serves the databases that answer later and
+ * SQLite, whose effects must not let go of the connection.
+ */
+export type Steps<T> = Generator<unknown, T, never>
+
+/** One wait: `const rows = yield* waited(table.standing())`. */
+export function* waited<T>(value: Waited<T>): Generator<unknown, T, T> {
+  return yield value
+}
+
+export async function runSteps<T>(steps: Steps<T>): Promise<T> {
+  let step = steps.next()
+  while (step.done !== true) step = await resumed(steps, step.value)
+  return step.value
+}
+
+async function resumed<T>(steps: Steps<T>, awaited: unknown): Promise<IteratorResult<unknown, T>> {
+  let value: unknown
+  try {
+    value = await awaited
+  } catch (error: unknown) {
+    return steps.throw(error)
+  }
+  return steps.next(value as never)
+}
+
+/** A promise is refused at the step that made it. */
+export function runStepsNow<T>(steps: Steps<T>): T {
+  let step = steps.next()
+  while (step.done !== true) {
+    const { value } = step
+    step = value instanceof Promise ? steps.throw(refused(value)) : steps.next(value as never)
+  }
+  return step.value
+}
+
+function refused(promise: Promise<unknown>): BranchError {
+  // It is refused whatever comes of it; unheard, its rejection would end the process.
+  promise.catch((error: unknown) => error)
+  return new BranchError(
+    'BARRIER_EFFECT_ASYNC',
+    'behind the SQLite barrier apply and handler must be synchronous',
+  )
+}

@@ -1,0 +1,358 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  type Addition,
+  type ConditionalAddOptions,
+  type GroupApply,
+  type GroupBarrier,
+  groupedBranch,
+} from '../../src/grouped/grouped.ts'
+import type { BarrierCall, BarrierOutcome } from '../../src/index.ts'
+
+/**
+ * One driver on one real database, with the tables `account` (id text whose collation, if it can, takes letter cases
+ * for one; cents, 64 bits), `numbered` (id 64 bits, cents 32 bits if there is such a type) and `ledger` (number,
+ * counting; gid, op, account, cents).
+ */
+export interface AdditionBed<Tx> {
+  readonly barrier: GroupBarrier<Tx>
+  conditionalAdd<Entry extends Addition>(options: ConditionalAddOptions<Entry>): GroupApply<Tx, Entry>
+  /** Statements without values. */
+  execute(sql: string): Promise<void>
+  /** The first column, as texts. */
+  column(sql: string): Promise<readonly string[]>
+  /** Of one text, as a literal of the dialect. */
+  literal(text: string): string
+  readonly hasNarrowIntegers: boolean
+  /** Locks one account on a connection of its own, if there are locks of rows; resolves with what lets it go. */
+  lockOnly?(id: string): Promise<() => Promise<void>>
+  close(): Promise<void>
+}
+
+type Op = BarrierCall['op']
+interface Wish extends Addition {
+  readonly op?: Op
+}
+
+export function conditionalAddSuite<Tx>(name: string, open: () => Promise<AdditionBed<Tx>>): void {
+  describe(`conditionalAdd on ${name}`, () => {
+    let bed: AdditionBed<Tx>
+    let gids = 0
+    beforeAll(async () => {
+      bed = await open()
+    })
+    afterAll(() => bed.close())
+    beforeEach(async () => {
+      for (const table of ['account', 'numbered', 'ledger']) await bed.execute(`DELETE FROM ${table}`)
+    })
+
+    const LOG = {
+      table: 'ledger',
+      columns: ['gid', 'op', 'account', 'cents'],
+      values: ({ call, id, delta }: { call: BarrierCall; id: string; delta: bigint }) => [
+        call.gid,
+        call.op,
+        id,
+        delta,
+      ],
+    }
+    const OPTIONS = { table: 'account', valueColumn: 'cents', log: LOG } as const
+    const give = (id: string, cents: number | string) =>
+      bed.execute(`INSERT INTO account (id, cents) VALUES (${bed.literal(id)}, ${cents})`)
+    const centsOf = async (id: string) =>
+      (
+        await bed.column(`SELECT CAST(cents AS CHAR(30)) AS found FROM account WHERE id = ${bed.literal(id)}`)
+      )[0]?.trim()
+    const ledger = () => bed.column('SELECT cents AS found FROM ledger ORDER BY number')
+
+    const newCall = (op: Op = 'action'): BarrierCall => ({ gid: `add-${++gids}`, branchId: '01', op })
+    /** Each wish as a call, all in one group; a compensation is of an action that ran. */
+    const inOneGroup = async (
+      wishes: readonly Wish[],
+      options: Partial<ConditionalAddOptions<Addition>> = {},
+    ): Promise<string[]> => {
+      const calls: BarrierCall[] = []
+      for (const wish of wishes) {
+        const op = wish?.op ?? 'action'
+        const call = newCall(op)
+        if (op === 'compensate') await bed.barrier.run({ ...call, op: 'action' }, () => undefined)
+        calls.push(call)
+      }
+      const branch = groupedBranch(bed.barrier, {
+        key: () => 'all',
+        apply: bed.conditionalAdd<Addition>({ ...OPTIONS, ...options }),
+      })
+      return Promise.all(calls.map((call, at) => told(branch.run(call, () => wishes[at] as Wish))))
+    }
+    const told = (running: Promise<BarrierOutcome>): Promise<string> =>
+      running.then(
+        ({ decision, answer }) => (decision === 'run' ? `${JSON.parse(answer ?? '{}').value}` : decision),
+        (error: { branchResult?: string; code?: string; message: string }) =>
+          error.branchResult === undefined
+            ? `broken ${error.code ?? error.message}`
+            : `failure ${error.code}`,
+      )
+
+    it('serves who comes first, each by what those before have left, and logs what it added', async () => {
+      await give('alice', 100)
+      const deltas = [-60, -60, 20, -60, -1]
+      expect(await inOneGroup(deltas.map((delta) => ({ id: 'alice', delta })))).toEqual([
+        '40',
+        'failure INSUFFICIENT',
+        '60',
+        '0',
+        'failure INSUFFICIENT',
+      ])
+      expect([await centsOf('alice'), await ledger()]).toEqual(['0', ['-60', '20', '-60']])
+    })
+
+    it('never refuses a compensation, and nothing that adds', async () => {
+      await give('alice', 10)
+      const wishes: Wish[] = [
+        { id: 'alice', delta: -50, op: 'compensate' },
+        { id: 'alice', delta: 5 },
+        { id: 'alice', delta: -1 },
+        { id: 'alice', delta: -1, op: 'confirm' },
+        { id: 'alice', delta: -1, op: 'try' },
+      ]
+      expect(await inOneGroup(wishes)).toEqual([
+        '-40',
+        '-35',
+        'failure INSUFFICIENT',
+        '-36',
+        'failure INSUFFICIENT',
+      ])
+      expect([await centsOf('alice'), await ledger()]).toEqual(['-36', ['-50', '5', '-1']])
+    })
+
+    it('gives the duplicate of a debit its first answer when the account is drained', async () => {
+      await give('alice', 60)
+      const branch = groupedBranch(bed.barrier, { key: () => 'all', apply: bed.conditionalAdd(OPTIONS) })
+      const call = newCall()
+      const debit = () => told(branch.run(call, () => ({ id: 'alice', delta: -60 })))
+      expect(await Promise.all([debit(), debit()])).toEqual(['0', 'duplicate'])
+      expect([await debit(), await centsOf('alice')]).toEqual(['duplicate', '0'])
+    })
+
+    it('fails for an account that is not there, to the letter, and serves the others', async () => {
+      await give('Alice', 100)
+      const ids = ['Alice', 'alice', 'Alice ', 'bob', '']
+      const outcomes = await inOneGroup(ids.map((id) => ({ id, delta: -1 })))
+      expect(outcomes).toEqual(['99', ...Array(4).fill('failure UNKNOWN_ACCOUNT')])
+      // It must not turn a transaction around a second time.
+      const undone = await inOneGroup([{ id: 'bob', delta: 1, op: 'compensate' }])
+      expect(undone[0]).toMatch(/^broken UNKNOWN_ACCOUNT for a compensate/)
+    })
+
+    it('writes names and ids of any letters', async () => {
+      const id = 'o\'\\" `; -- \u{1F600}ü'
+      await give(id, 5)
+      expect(await inOneGroup([{ id, delta: -5 }])).toEqual(['0'])
+      expect(await bed.column('SELECT account AS found FROM ledger')).toEqual([id])
+    })
+
+    it('computes in 64 bits, and refuses what they do not hold', async () => {
+      await give('alice', '9007199254740993')
+      await give('rich', '9223372036854775800')
+      const wishes: Wish[] = [
+        { id: 'alice', delta: 2n },
+        { id: 'alice', delta: '-9007199254740994' },
+        { id: 'rich', delta: '+7' },
+        { id: 'rich', delta: 1 },
+        { id: 'rich', delta: 1, op: 'compensate' },
+        { id: 'rich', delta: '-9223372036854775808', op: 'compensate' },
+      ]
+      expect(await inOneGroup(wishes)).toEqual([
+        '9007199254740995',
+        '1',
+        '9223372036854775807',
+        'failure OUT_OF_RANGE',
+        'broken OUT_OF_RANGE for a compensate: the value would be too large',
+        '-1',
+      ])
+      expect([await centsOf('alice'), await centsOf('rich')]).toEqual(['1', '-1'])
+    })
+
+    it('holds the smallest and the largest value', async () => {
+      await give('low', 0)
+      await give('high', 0)
+      const wishes: Wish[] = [
+        { id: 'low', delta: '-9223372036854775808' },
+        { id: 'high', delta: '9223372036854775807' },
+      ]
+      const outcomes = await inOneGroup(wishes, { min: null })
+      expect(outcomes).toEqual(['-9223372036854775808', '9223372036854775807'])
+      expect([await centsOf('low'), await centsOf('high')]).toEqual(outcomes)
+    })
+
+    it('takes no delta for a number that is none, and no failure for it either', async () => {
+      await give('alice', 100)
+      const odd: unknown[] = [
+        0.5,
+        Number.NaN,
+        2 ** 53,
+        '1e3',
+        '',
+        ' 1',
+        '0x1',
+        '9223372036854775808',
+        null,
+        undefined,
+        {},
+      ]
+      const outcomes = await inOneGroup([
+        ...odd.map((delta) => ({ id: 'alice', delta }) as Addition),
+        { id: 'alice', delta: 1 },
+      ])
+      expect(outcomes).toEqual([...odd.map(() => 'broken BRANCH_PAYLOAD_INVALID'), '101'])
+      const none = [
+        undefined,
+        null,
+        7,
+        { delta: 1 },
+        { id: {}, delta: 1 },
+        { id: 0.5, delta: 1 },
+      ] as unknown as Addition[]
+      expect(new Set(await inOneGroup(none))).toEqual(new Set(['broken BRANCH_PAYLOAD_INVALID']))
+    })
+
+    it('knows rows by numbers, however they are written', async () => {
+      await bed.execute(
+        'INSERT INTO numbered (id, cents) VALUES (7, 10), (9007199254740993, 10), (9007199254740992, 0)',
+      )
+      const wishes: Wish[] = [
+        { id: 7, delta: -1 },
+        { id: '7', delta: -1 },
+        { id: 7n, delta: -1 },
+        { id: 9007199254740993n, delta: -1 },
+        { id: '9007199254740993', delta: -1 },
+        { id: 8, delta: -1 },
+      ]
+      const outcomes = await inOneGroup(wishes, { table: 'numbered' })
+      expect(outcomes).toEqual(['9', '8', '7', '9', '8', 'failure UNKNOWN_ACCOUNT'])
+      expect(await bed.column('SELECT cents AS found FROM numbered ORDER BY id')).toEqual(['7', '0', '8'])
+    })
+
+    it('fails the one call alone whose column is too narrow, and as no business failure', async () => {
+      if (!bed.hasNarrowIntegers) return expect(name).toMatch(/sqlite/)
+      await bed.execute('INSERT INTO numbered (id, cents) VALUES (1, 10), (2, 2147483647), (3, 10)')
+      const outcomes = await inOneGroup(
+        [1, 2, 3].map((id) => ({ id, delta: 1 })),
+        { table: 'numbered' },
+      )
+      expect([outcomes[0], outcomes[2]]).toEqual(['11', '11'])
+      expect(outcomes[1]).toMatch(/^broken (22003|ER_WARN_DATA_OUT_OF_RANGE)/)
+    })
+
+    it('adds nothing for a call whose log throws', async () => {
+      await give('alice', 100)
+      const values = ({ delta }: { delta: bigint }) => {
+        if (delta === 2n) throw new Error('no log')
+        return delta === 3n ? [1] : ['g', 'action', 'alice', delta]
+      }
+      const outcomes = await inOneGroup(
+        [1, 2, 3, 4].map((delta) => ({ id: 'alice', delta })),
+        { log: { ...LOG, values } },
+      )
+      expect(outcomes.map((outcome) => outcome.split(' ')[0])).toEqual(['101', 'broken', 'broken', '105'])
+      expect([await centsOf('alice'), await ledger()]).toEqual(['105', ['1', '4']])
+    })
+
+    it('waits for no row but its own, however small the table', async () => {
+      if (bed.lockOnly === undefined) return expect(name).toMatch(/sqlite/)
+      for (const id of ['alice', 'bob', 'carol']) await give(id, 10)
+      const unlock = await bed.lockOnly('alice')
+      const debits = ['bob', 'carol'].map((id) => ({ id, delta: -1 }))
+      expect(await inOneGroup(debits)).toEqual(['9', '9'])
+      await unlock()
+    })
+
+    it('keeps the minimum that it is given', async () => {
+      await give('alice', 0)
+      const debit = [{ id: 'alice', delta: -60 }]
+      expect(await inOneGroup(debit, { min: '-100' })).toEqual(['-60'])
+      expect(await inOneGroup(debit, { min: -100n })).toEqual(['failure INSUFFICIENT'])
+      expect(await inOneGroup(debit, { min: null })).toEqual(['-120'])
+    })
+
+    it('refuses names and settings that are no plain ones when it is made', () => {
+      const bad: Partial<ConditionalAddOptions<Addition>>[] = [
+        { table: 'account; DROP TABLE account' },
+        { keyColumn: 'id` = 1 --' },
+        { valueColumn: '' },
+        { min: 0.5 },
+        { log: { ...LOG, table: 'a.b.c' } },
+        { log: { ...LOG, columns: [] } },
+        { log: { ...LOG, columns: ['gid', 'x"'] } },
+      ]
+      for (const each of bad) expect(() => bed.conditionalAdd({ ...OPTIONS, ...each })).toThrow(TypeError)
+    })
+
+    it('conserves money between eight accounts in four queues, with duplicates and compensations', async () => {
+      const ids = Array.from({ length: 8 }, (_, number) => `account-${number}`)
+      for (const id of ids) await give(id, 100)
+      let turn = 0
+      const branch = groupedBranch(bed.barrier, {
+        key: () => String(turn++ % 4),
+        apply: bed.conditionalAdd<Addition>(OPTIONS),
+      })
+      let state = 7
+      const random = (below: number): number => {
+        state = (state * 48_271) % 2_147_483_647
+        return state % below
+      }
+      const transfers = Array.from({ length: 400 }, () => {
+        const cents = 1 + random(120)
+        return {
+          cents,
+          from: ids[random(8)] ?? '',
+          to: ids[random(8)] ?? '',
+          gid: `pay-${++gids}`,
+          isUndone: random(4) === 0,
+        }
+      })
+      const outcomes = { run: 0, refused: 0, undone: 0 }
+      const serve = async ({ cents, from, to, gid, isUndone }: (typeof transfers)[number]): Promise<void> => {
+        const out = { gid, branchId: 'out', op: 'action' } as const
+        const debit = () => told(branch.run(out, () => ({ id: from, delta: -cents })))
+        const [first, second] = await Promise.all([debit(), debit()])
+        if ([first, second].every((each) => each === 'failure INSUFFICIENT')) {
+          outcomes.refused++
+          return
+        }
+        // One of the two may have been refused before money came in, and the other served after it.
+        expect(
+          [first, second].filter((each) => each === 'duplicate' || each === 'failure INSUFFICIENT'),
+        ).toHaveLength(1)
+        if (isUndone) {
+          expect(
+            await told(branch.run({ ...out, op: 'compensate' }, () => ({ id: from, delta: cents }))),
+          ).toMatch(/^-?\d+$/)
+          outcomes.undone++
+        } else {
+          expect(
+            await told(branch.run({ ...out, branchId: 'in' }, () => ({ id: to, delta: cents }))),
+          ).toMatch(/^-?\d+$/)
+          outcomes.run++
+        }
+      }
+      let next = 0
+      const walk = async (): Promise<void> => {
+        for (let at = next++; at < transfers.length; at = next++) {
+          const transfer = transfers[at]
+          if (transfer !== undefined) await serve(transfer)
+        }
+      }
+      await Promise.all(Array.from({ length: 32 }, walk))
+      expect(Math.min(...Object.values(outcomes))).toBeGreaterThan(0)
+      const sum = (numbers: readonly string[]): number =>
+        numbers.reduce((total, each) => total + Number(each), 0)
+      const balances = await bed.column('SELECT cents AS found FROM account ORDER BY id')
+      expect([sum(balances), Math.min(...balances.map(Number)) >= 0]).toEqual([800, true])
+      for (const [number, id] of ids.entries()) {
+        const own = await bed.column(`SELECT cents AS found FROM ledger WHERE account = ${bed.literal(id)}`)
+        expect(100 + sum(own)).toBe(Number(balances[number]))
+      }
+      expect(await ledger()).toHaveLength(2 * (outcomes.run + outcomes.undone))
+    }, 60_000)
+  })
+}

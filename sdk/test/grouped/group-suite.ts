@@ -1,0 +1,406 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type GroupApply,
+  type GroupBarrier,
+  type GroupCall,
+  type GroupedBranchOptions,
+  groupedBranch,
+  takeOut,
+} from '../../src/grouped/grouped.ts'
+import {
+  type BarrierCall,
+  type BarrierOutcome,
+  BranchFailure,
+  BranchOngoing,
+  STORED_ANSWER_BYTES_MAX,
+} from '../../src/index.ts'
+import type { WriteEffects } from './grouped-bed.ts'
+
+/** One driver on one real database, for what only groups do. */
+export interface GroupBed<Tx> {
+  readonly barrier: GroupBarrier<Tx>
+  readonly write: WriteEffects<Tx>
+  effects(gid: string): Promise<readonly string[]>
+  rows(gid: string): Promise<number>
+  /** What an `apply` must not do. */
+  rollBack(tx: Tx): void | Promise<void>
+  /** An error as the driver throws it for the victim of a deadlock. */
+  deadlock(): Error
+  /** A barrier whose COMMIT loses its answer, if there can be one. */
+  losingCommit?(when: 'before' | 'after'): GroupBarrier<Tx>
+  /** Whether groups of different keys can be under way at once. */
+  readonly isConcurrent: boolean
+  close(): Promise<void>
+}
+
+type Outcome = BarrierOutcome['decision'] | string
+
+export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>): void {
+  describe(`groups on ${name}`, () => {
+    let bed: GroupBed<Tx>
+    let gids = 0
+    const newCall = (op: BarrierCall['op'] = 'action'): BarrierCall => ({
+      gid: `g-${++gids}`,
+      branchId: '01',
+      op,
+    })
+    const newCalls = (count: number): BarrierCall[] => Array.from({ length: count }, () => newCall())
+    beforeAll(async () => {
+      bed = await open()
+    })
+    afterAll(() => bed.close())
+
+    /** Groups whose entries are what the calls answer: an Error is returned as the call's result. */
+    const grouped = (
+      judge: (calls: readonly GroupCall<unknown>[]) => readonly unknown[] = (calls) =>
+        calls.map(({ entry }) => entry),
+      options: Partial<GroupedBranchOptions<Tx, unknown>> = {},
+      barrier: GroupBarrier<Tx> = bed.barrier,
+    ) => {
+      const applied: (readonly GroupCall<unknown>[])[] = []
+      const apply: GroupApply<Tx, unknown> = (tx, calls) => {
+        applied.push(calls)
+        const results = judge(calls)
+        // What returns an error has written nothing of it.
+        const writing = bed.write(
+          tx,
+          calls.filter((_, at) => !(results[at] instanceof Error)),
+        )
+        return writing === undefined ? results : writing.then(() => results)
+      }
+      const branch = groupedBranch(barrier, {
+        key: () => 'one',
+        apply,
+        ...options,
+      })
+      return { branch, applied, sizes: () => applied.map((calls) => calls.length) }
+    }
+    const outcomeOf = (running: Promise<BarrierOutcome>): Promise<Outcome> =>
+      running.then(
+        (outcome) => `${outcome.decision} ${outcome.answer ?? ''}`,
+        (error: Error & { code?: string }) => `${error.name} ${error.code ?? ''} ${error.message}`,
+      )
+    const stateOf = async ({ gid }: BarrierCall) => [await bed.rows(gid), (await bed.effects(gid)).join()]
+    const DONE = [1, 'action']
+    const NOTHING = [0, '']
+
+    it('serves what has come at once by one apply, and answers each call its own', async () => {
+      const { branch, sizes } = grouped()
+      const calls = newCalls(50)
+      const outcomes = await Promise.all(calls.map((call, number) => branch.run(call, () => ({ number }))))
+      expect(sizes()).toEqual([50])
+      expect(outcomes.map(({ answer }) => answer)).toEqual(calls.map((_, number) => `{"number":${number}}`))
+      for (const call of calls) expect(await stateOf(call)).toEqual(DONE)
+    })
+
+    it('runs a call once that stands several times in one group, and gives all of them the first answer', async () => {
+      const { branch, sizes } = grouped()
+      const [one = newCall(), other = newCall()] = newCalls(2)
+      const calls = [one, other, one, one, other]
+      const outcomes = await Promise.all(calls.map((call, number) => branch.run(call, () => number)))
+      expect(outcomes.map(({ decision }) => decision)).toEqual([
+        'run',
+        'run',
+        'duplicate',
+        'duplicate',
+        'duplicate',
+      ])
+      expect(outcomes.map(({ answer }) => answer)).toEqual(['0', '1', '0', '0', '1'])
+      expect(sizes()).toEqual([2])
+      expect([await stateOf(one), await stateOf(other)]).toEqual([DONE, DONE])
+    })
+
+    it('finds the duplicates of earlier groups among new calls, whoever served them', async () => {
+      const { branch } = grouped()
+      const calls = newCalls(30)
+      for (const call of calls.slice(0, 3)) {
+        await bed.barrier.run(call, (tx) => {
+          const writing = bed.write(tx, [{ call, entry: undefined }])
+          return writing === undefined ? 'plain' : writing.then(() => 'plain')
+        })
+      }
+      await Promise.all(calls.slice(3, 6).map((call) => branch.run(call, () => 'grouped')))
+      const outcomes = await Promise.all(calls.map((call) => branch.run(call, () => 'again')))
+      const answers = outcomes.map(({ decision, answer }) => `${decision} ${answer}`)
+      expect(answers.slice(0, 7)).toEqual([
+        ...Array(3).fill('duplicate "plain"'),
+        ...Array(3).fill('duplicate "grouped"'),
+        'run "again"',
+      ])
+      expect((await bed.barrier.run(calls[9] ?? newCall(), () => 'plain')).answer).toBe('"again"')
+      for (const call of calls) expect(await stateOf(call)).toEqual(DONE)
+    })
+
+    for (const ops of [
+      ['action', 'action!', 'compensate', 'compensate!'],
+      ['try', 'try!', 'confirm', 'cancel'],
+    ]) {
+      it(`decides for every order of ${ops.join(', ')} in one group as the plain barrier does one after the other`, async () => {
+        const sequences = sequencesOf(ops, 4)
+        const no = () => new BranchFailure('said no', { code: 'SAID_NO' })
+        const callsOf = (sequence: readonly string[]): BarrierCall[] => {
+          const { gid } = newCall()
+          return sequence.map((step) => ({
+            gid,
+            branchId: '01',
+            op: step.replace('!', '') as BarrierCall['op'],
+          }))
+        }
+        const { branch } = grouped(undefined, { groupMax: 1_000 })
+        const ours = sequences.map(callsOf)
+        const outcomes = await Promise.all(
+          sequences.map((sequence, number) =>
+            Promise.all(
+              (ours[number] ?? []).map((call, place) =>
+                outcomeOf(branch.run(call, () => (sequence[place]?.endsWith('!') ? no() : place))),
+              ),
+            ),
+          ),
+        )
+        for (const [number, sequence] of sequences.entries()) {
+          const expected: Outcome[] = []
+          const plain = callsOf(sequence)
+          for (const [place, call] of plain.entries()) {
+            const running = bed.barrier.run(call, (tx) => {
+              if (sequence[place]?.endsWith('!')) throw no()
+              const writing = bed.write(tx, [{ call, entry: undefined }])
+              return writing === undefined ? place : writing.then(() => place)
+            })
+            expected.push(await outcomeOf(running))
+          }
+          expect([sequence, outcomes[number]]).toEqual([sequence, expected])
+          expect([sequence, await stateOf(ours[number]?.[0] ?? newCall())]).toEqual([
+            sequence,
+            await stateOf(plain[0] ?? newCall()),
+          ])
+        }
+      }, 120_000)
+    }
+
+    it('lets an action that stands already, its undo and the action again meet in one group', async () => {
+      const { branch } = grouped()
+      const call = newCall()
+      await branch.run(call, () => 'first')
+      const calls = [call, ...newCalls(5), { ...call, op: 'compensate' } as const, call]
+      const outcomes = await Promise.all(calls.map((each, at) => branch.run(each, () => at)))
+      expect([outcomes[0], outcomes[6], outcomes[7]]).toEqual([
+        { decision: 'duplicate', answer: '"first"' },
+        { decision: 'run', answer: '6' },
+        { decision: 'already-compensated' },
+      ])
+      expect(await bed.effects(call.gid)).toEqual(['action', 'compensate'])
+    })
+
+    it('keeps nothing of what a group did for a branch when it is rolled back over another call of that branch', async () => {
+      let poisoned = 0
+      const { branch } = grouped((calls) =>
+        calls.map(({ entry }) => {
+          if (entry === 'poison' && ++poisoned < 2) throw new Error('once')
+          return entry
+        }),
+      )
+      const tries = newCalls(3).map((call) => ({ ...call, op: 'try' as const }))
+      const confirms = tries.map((call) => ({ ...call, op: 'confirm' as const }))
+      const [first = newCall()] = tries
+      await branch.run(first, () => 'earlier')
+      // The confirms are first; of the tries after them one stands already, and one throws once.
+      const calls = [...confirms, ...tries]
+      const entries = [1, 2, 3, 4, 5, 'poison']
+      const outcomes = await Promise.all(calls.map((call, at) => branch.run(call, () => entries[at])))
+      expect(outcomes.map(({ decision }) => decision)).toEqual([
+        'run',
+        'run',
+        'run',
+        'duplicate',
+        'run',
+        'run',
+      ])
+      expect(outcomes.map(({ answer }) => answer)).toEqual(['1', '2', '3', '"earlier"', '5', '"poison"'])
+      for (const call of tries) expect((await bed.effects(call.gid)).toSorted()).toEqual(['confirm', 'try'])
+    })
+
+    it('commits the others with one that is refused before it wrote, in one go', async () => {
+      const { branch, sizes } = grouped()
+      const calls = newCalls(5)
+      const entries = [1, new BranchFailure('no'), 3, new BranchOngoing(), new Error('broken')]
+      const outcomes = await Promise.all(
+        calls.map((call, at) => outcomeOf(branch.run(call, () => entries[at]))),
+      )
+      expect(outcomes).toEqual([
+        'run 1',
+        'BranchFailure BRANCH_FAILED no',
+        'run 3',
+        'BranchOngoing BRANCH_NOT_YET not yet',
+        'Error  broken',
+      ])
+      expect(sizes()).toEqual([5])
+      expect(await Promise.all(calls.map(stateOf))).toEqual([DONE, NOTHING, DONE, NOTHING, NOTHING])
+    })
+
+    it('leaves nothing when every call is refused, and each may come again', async () => {
+      const { branch } = grouped()
+      const calls = newCalls(3)
+      for (const call of calls) {
+        await expect(branch.run(call, () => new BranchFailure('no'))).rejects.toThrow('no')
+      }
+      const refused = calls.map((call) => outcomeOf(branch.run(call, () => new BranchFailure('no'))))
+      expect(new Set(await Promise.all(refused)).size).toBe(1)
+      expect(await Promise.all(calls.map(stateOf))).toEqual([NOTHING, NOTHING, NOTHING])
+      expect((await branch.run(calls[0] ?? newCall(), () => 1)).decision).toBe('run')
+    })
+
+    it('lets what a handler throws concern its own call alone', async () => {
+      const { branch, sizes } = grouped()
+      const calls = newCalls(3)
+      const outcomes = await Promise.all(
+        calls.map((call, at) =>
+          outcomeOf(
+            branch.run(call, () => {
+              if (at === 1) throw new BranchFailure('no such account')
+              return at
+            }),
+          ),
+        ),
+      )
+      expect(outcomes).toEqual(['run 0', 'BranchFailure BRANCH_FAILED no such account', 'run 2'])
+      expect(sizes()).toEqual([2])
+      expect(await Promise.all(calls.map(stateOf))).toEqual([DONE, NOTHING, DONE])
+    })
+
+    it('takes out what failed after it wrote, and answers it by what becomes of it alone', async () => {
+      // The second fails always, the third only in company.
+      const { branch, applied } = grouped((calls) =>
+        calls.map(({ entry }) => {
+          if (entry === 1) return takeOut(new BranchFailure('always'))
+          return entry === 2 && calls.length > 1 ? takeOut(new BranchFailure('in company')) : entry
+        }),
+      )
+      const calls = newCalls(5)
+      const outcomes = await Promise.all(calls.map((call, at) => outcomeOf(branch.run(call, () => at))))
+      expect(outcomes).toEqual(['run 0', 'BranchFailure BRANCH_FAILED always', 'run 2', 'run 3', 'run 4'])
+      expect(applied.map((group) => group.map(({ entry }) => entry))).toEqual([
+        [0, 1, 2, 3, 4],
+        [0, 3, 4],
+        [1],
+        [2],
+      ])
+      expect(await Promise.all(calls.map(stateOf))).toEqual([DONE, NOTHING, DONE, DONE, DONE])
+    })
+
+    it('takes out an answer that cannot be kept, and its effect', async () => {
+      const { branch } = grouped()
+      const calls = newCalls(3)
+      const entries = [1, 'x'.repeat(STORED_ANSWER_BYTES_MAX), 3]
+      const outcomes = await Promise.all(
+        calls.map((call, at) => outcomeOf(branch.run(call, () => entries[at]))),
+      )
+      expect(outcomes[1]).toMatch(/^BranchError BRANCH_ANSWER_TOO_LARGE/)
+      expect(await Promise.all(calls.map(stateOf))).toEqual([DONE, NOTHING, DONE])
+    })
+
+    it('finds the one call that apply throws for, and fails it alone', async () => {
+      const { branch, sizes } = grouped((calls) =>
+        calls.map(({ entry }) => {
+          if (entry === 29) throw new Error('poison')
+          return entry
+        }),
+      )
+      const calls = newCalls(64)
+      const outcomes = await Promise.all(calls.map((call, at) => outcomeOf(branch.run(call, () => at))))
+      expect(outcomes.filter((outcome) => outcome.startsWith('run'))).toHaveLength(63)
+      expect(outcomes[29]).toBe('Error  poison')
+      // Halves: two for each power of two, and the whole.
+      expect(sizes().length).toBeLessThanOrEqual(13)
+      const states = await Promise.all(calls.map(stateOf))
+      expect(states[29]).toEqual(NOTHING)
+      expect(states.filter(([rows]) => rows === 1)).toHaveLength(63)
+    })
+
+    it('runs the whole group again after a deadlock, with all of its calls', async () => {
+      let runs = 0
+      const { branch, sizes } = grouped((calls) => {
+        if (++runs < 3) throw new Error('the query failed', { cause: bed.deadlock() })
+        return calls.map(() => 'done')
+      })
+      const calls = newCalls(7)
+      const outcomes = await Promise.all(calls.map((call) => branch.run(call, () => 0)))
+      expect(outcomes.every(({ decision }) => decision === 'run')).toBe(true)
+      expect(sizes()).toEqual([7, 7, 7])
+      for (const call of calls) expect(await stateOf(call)).toEqual(DONE)
+    })
+
+    it('commits no row of a group whose apply has ended the transaction', async () => {
+      const branch = groupedBranch(bed.barrier, {
+        key: () => 'one',
+        apply: (tx, calls) => {
+          const ending = bed.rollBack(tx)
+          const results = calls.map(({ entry }) => entry)
+          return ending === undefined ? results : ending.then(() => results)
+        },
+      })
+      // Also when every call of it failed.
+      for (const entry of [0, new BranchFailure('no')]) {
+        const calls = [...newCalls(3), newCall('compensate')]
+        const outcomes = await Promise.all(calls.map((call) => outcomeOf(branch.run(call, () => entry))))
+        for (const outcome of outcomes) expect(outcome).toMatch(/^BranchError BARRIER_TRANSACTION_LOST/)
+        for (const call of calls) expect(await bed.rows(call.gid)).toBe(0)
+      }
+    })
+
+    it('answers all of a group 500 when the answer to its COMMIT is lost, and the next calls agree with it', async () => {
+      if (bed.losingCommit === undefined) return expect(bed.isConcurrent).toBe(false)
+      for (const when of ['before', 'after'] as const) {
+        const { branch } = grouped(undefined, {}, bed.losingCommit(when))
+        const calls = newCalls(4)
+        const entries = [1, new BranchFailure('no'), 3, 4]
+        const outcomes = await Promise.all(
+          calls.map((call, at) => outcomeOf(branch.run(call, () => entries[at]))),
+        )
+        expect(outcomes.filter((outcome) => outcome.includes('BARRIER_COMMIT_UNKNOWN'))).toHaveLength(4)
+        const again = grouped().branch
+        const decisions = await Promise.all(
+          calls.map(async (call) => (await again.run(call, () => 5)).decision),
+        )
+        const expected = when === 'before' ? 'run' : 'duplicate'
+        expect(decisions).toEqual([expected, 'run', expected, expected])
+        for (const call of calls) expect(await stateOf(call)).toEqual(DONE)
+      }
+    })
+
+    it('serves groups of different keys at once, and those of one key one after the other', async () => {
+      if (!bed.isConcurrent) return expect(bed.losingCommit).toBeUndefined()
+      let under = 0
+      const seen: number[] = []
+      let release = (): void => undefined
+      const bothAreIn = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      const branch = groupedBranch(bed.barrier, {
+        key: ({ branchId }) => branchId,
+        groupMax: 2,
+        apply: async (tx, calls) => {
+          seen.push(++under)
+          if (under === 2) release()
+          await bothAreIn
+          await bed.write(tx, calls)
+          under--
+          return calls.map(() => 'done')
+        },
+      })
+      const calls = newCalls(8).map((call, at) => ({ ...call, branchId: at % 2 === 0 ? 'even' : 'odd' }))
+      await Promise.all(calls.map((call) => branch.run(call, () => 0)))
+      expect(seen).toHaveLength(4)
+      expect(Math.max(...seen)).toBe(2)
+    })
+  })
+}
+
+function sequencesOf(steps: readonly string[], lengthMax: number): readonly (readonly string[])[] {
+  const all: string[][] = []
+  let longest: string[][] = [[]]
+  for (let length = 1; length <= lengthMax; length++) {
+    longest = longest.flatMap((sequence) => steps.map((step) => [...sequence, step]))
+    all.push(...longest)
+  }
+  return all
+}

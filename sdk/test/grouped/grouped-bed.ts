@@ -1,0 +1,59 @@
+import {
+  type GroupApply,
+  type GroupBarrier,
+  type GroupCall,
+  groupedBranch,
+  takeOut,
+} from '../../src/grouped/grouped.ts'
+import type { Barrier } from '../../src/index.ts'
+import { type BarrierBed, type SuiteEffect, thrownBy } from '../barrier/barrier-suite.ts'
+
+/** Writes the effects of all calls, in their order. */
+export type WriteEffects<Tx> = (tx: Tx, calls: readonly GroupCall<unknown>[]) => void | Promise<void>
+
+/**
+ * How an `apply` tells that a call failed after it has written: by the result of that call, or by throwing, which says
+ * nothing about whose failure it is.
+ */
+export const MANNERS = ['takes out', 'throws'] as const
+export type Manner = (typeof MANNERS)[number]
+
+/** Acts out the effects of the barrier's suite. A `break` is thrown in either manner. */
+export function actingApply<Tx>(write: WriteEffects<Tx>, manner: Manner): GroupApply<Tx, SuiteEffect> {
+  const results = (calls: readonly GroupCall<SuiteEffect>[]): unknown[] =>
+    calls.map(({ entry }) => {
+      const error = thrownBy(entry)
+      if (error === undefined) return entry.does === 'succeed' ? entry.answer : undefined
+      if (manner === 'throws' || entry.does === 'break') throw error
+      return takeOut(error)
+    })
+  return (tx, calls) => {
+    const writing = write(tx, calls)
+    return writing === undefined ? results(calls) : writing.then(() => results(calls))
+  }
+}
+
+/**
+ * The bed of a plain barrier, its calls grouped. In more than one queue the calls of one branch meet in different
+ * transactions, as those of several processes do.
+ */
+export function groupedBed<Tx>(
+  plain: BarrierBed,
+  open: (losing?: 'before' | 'after') => GroupBarrier<Tx>,
+  write: WriteEffects<Tx>,
+  manner: Manner,
+  queues = 1,
+): BarrierBed {
+  let turn = 0
+  const grouped = (barrier: GroupBarrier<Tx>): Barrier<undefined, SuiteEffect> =>
+    groupedBranch(barrier, { key: () => String(turn++ % queues), apply: actingApply(write, manner) })
+  const barrier = grouped(open())
+  const { runLosingCommit, ...rest } = plain
+  return {
+    ...rest,
+    run: (call, effect) => barrier.run(call, () => effect),
+    ...(runLosingCommit === undefined
+      ? {}
+      : { runLosingCommit: (call, effect, when) => grouped(open(when)).run(call, () => effect) }),
+  }
+}

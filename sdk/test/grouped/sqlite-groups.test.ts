@@ -1,0 +1,114 @@
+import { DatabaseSync } from 'node:sqlite'
+import BetterSqlite from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import { migrateBarrier, type SqliteDatabase, sqliteBarrier } from '../../src/barrier/sqlite.ts'
+import { type GroupCall, groupedBranch } from '../../src/grouped/grouped.ts'
+import { type BarrierBed, barrierSuite } from '../barrier/barrier-suite.ts'
+import { groupSuite } from './group-suite.ts'
+import { groupedBed, MANNERS } from './grouped-bed.ts'
+
+const DATABASES: readonly (readonly [string, () => SqliteDatabase])[] = [
+  ['better-sqlite3', () => new BetterSqlite(':memory:')],
+  ['node:sqlite', () => new DatabaseSync(':memory:')],
+]
+
+function write(tx: SqliteDatabase, calls: readonly GroupCall<unknown>[]): void {
+  const insert = tx.prepare('INSERT INTO effect (gid, op) VALUES (?, ?)')
+  for (const { call } of calls) insert.run(call.gid, call.op)
+}
+
+function bedOf(database: SqliteDatabase): BarrierBed {
+  migrateBarrier(database)
+  database.exec('CREATE TABLE effect (number INTEGER PRIMARY KEY, gid TEXT, op TEXT)')
+  const column = (sql: string, gid: string): unknown[] =>
+    database
+      .prepare(sql)
+      .all(gid)
+      .map((row) => (row as { readonly found: unknown }).found)
+  return {
+    run: () => Promise.reject(new Error('the bed of the plain barrier is not used')),
+    effects: async (gid) =>
+      column('SELECT op AS found FROM effect WHERE gid = ? ORDER BY number', gid).map(String),
+    rows: async (gid) =>
+      Number(column('SELECT count(*) AS found FROM counterstep_barrier WHERE gid = ?', gid)[0]),
+    rollsBack: true,
+    close: async () => undefined,
+  }
+}
+
+for (const [name, open] of DATABASES) {
+  for (const manner of MANNERS) {
+    barrierSuite({
+      name: `${name}, grouped, whose apply ${manner}`,
+      width: 64,
+      open: async () => {
+        const database = open()
+        return groupedBed(bedOf(database), () => sqliteBarrier(database), write, manner)
+      },
+    })
+  }
+
+  groupSuite(name, async () => {
+    const database = open()
+    const { effects, rows, close } = bedOf(database)
+    const barrier = sqliteBarrier(database)
+    const deadlock = () => Object.assign(new Error('database is locked'), { errcode: 5, code: 'SQLITE_BUSY' })
+    const rollBack = (tx: SqliteDatabase): void => {
+      tx.exec('ROLLBACK')
+    }
+    return { barrier, write, effects, rows, close, rollBack, deadlock, isConcurrent: false }
+  })
+
+  describe(`a group on ${name}`, () => {
+    const CALL = { gid: 'g', branchId: '01', op: 'action' } as const
+
+    it('refuses an apply and a handler that are async when they are given, and a promise when it is returned', async () => {
+      const database = open()
+      const bed = bedOf(database)
+      const barrier = sqliteBarrier(database)
+      expect(() => groupedBranch(barrier, { key: () => 'one', apply: async () => [] })).toThrow(/synchronous/)
+      const branch = groupedBranch(barrier, {
+        key: () => 'one',
+        apply: (tx, calls) => {
+          write(tx, calls)
+          return Promise.resolve(calls.map(() => 0))
+        },
+      })
+      expect(() => branch.assertHandler?.(async () => 0)).toThrow(/synchronous/)
+      await expect(branch.run(CALL, () => 0)).rejects.toMatchObject({ code: 'BARRIER_EFFECT_ASYNC' })
+      await expect(branch.run(CALL, () => Promise.resolve(0))).rejects.toMatchObject({
+        code: 'BARRIER_EFFECT_ASYNC',
+      })
+      expect([await bed.effects('g'), await bed.rows('g')]).toEqual([[], 0])
+    })
+
+    it('waits until a transaction of somebody else is off the connection', async () => {
+      const database = open()
+      const bed = bedOf(database)
+      let asked = 0
+      const watched: SqliteDatabase = new Proxy(database, {
+        get: (target, property) => {
+          const value: unknown = Reflect.get(target, property)
+          // Somebody's transaction ends when the group has found it open for the second time.
+          if (String(property).endsWith('ransaction') && value === true && ++asked === 2)
+            database.exec('ROLLBACK')
+          return typeof value === 'function' ? value.bind(target) : value
+        },
+      })
+      const branch = groupedBranch(sqliteBarrier(watched), {
+        key: () => 'one',
+        apply: (_tx, calls) => {
+          write(database, calls)
+          return calls.map(() => 0)
+        },
+      })
+      database.exec('BEGIN; INSERT INTO effect (gid, op) VALUES (1, 2)')
+      expect((await branch.run(CALL, () => 0)).decision).toBe('run')
+      expect([await bed.effects('g'), await bed.rows('g'), await bed.effects('1')]).toEqual([
+        ['action'],
+        1,
+        [],
+      ])
+    })
+  })
+}
