@@ -1,0 +1,36 @@
+import { describeOn } from '@counterstep/test-servers/vitest'
+import type { Pool as MysqlPool } from 'mysql2/promise'
+import type { Pool as PostgresPool } from 'pg'
+import { onTestFinished } from 'vitest'
+import { createCreditPool, migrateCreditDatabase } from '../../src/credit-database.ts'
+import { createDebitPool, migrateDebitDatabase } from '../../src/debit-database.ts'
+import { createDatabases, type Databases } from '../databases.ts'
+
+/** `open` makes two empty databases, which are dropped when the test is over. */
+export function describeOnBoth(title: string, define: (open: () => Promise<Databases>) => void): void {
+  describeOn('mariadb', title, (mysql) => {
+    describeOn('postgres', 'and', (postgres) => {
+      define(async () => {
+        const databases = await createDatabases({ mysql, postgres })
+        onTestFinished(databases.drop)
+        return databases
+      })
+    })
+  })
+}
+
+export interface Pools {
+  readonly debitPool: MysqlPool
+  readonly creditPool: PostgresPool
+}
+
+/** As the two services have them, with all tables; closed when the test is over. */
+export async function openPools({ mysqlUrl, postgresUrl }: Databases): Promise<Pools> {
+  const debitPool = createDebitPool(mysqlUrl)
+  onTestFinished(() => debitPool.end())
+  await migrateDebitDatabase(debitPool)
+  const creditPool = createCreditPool(postgresUrl)
+  onTestFinished(() => creditPool.end())
+  await migrateCreditDatabase(creditPool)
+  return { debitPool, creditPool }
+}
