@@ -1,0 +1,291 @@
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { REPOSITORY } from '../source-tree.ts'
+import { importsOf } from '../syntax.ts'
+import { type Child, startChild } from './child-process.ts'
+import { outputOf, runProgram, type Service, startService } from './packed-sdk/run-program.ts'
+import { replaced, SdkProject } from './packed-sdk/sdk-project.ts'
+
+const DRIVERS = ['mysql', 'postgres', 'sqlite', 'redis']
+const ENTRIES = [
+  '.',
+  './express',
+  './fastify',
+  './grouped',
+  './testing',
+  ...DRIVERS.map((name) => `./barrier/${name}`),
+]
+const ENTRY_FILES = ['index', 'express', 'fastify', 'grouped/grouped', 'testing/index']
+
+let project: SdkProject
+
+beforeAll(async () => {
+  project = await SdkProject.create()
+})
+afterAll(() => project?.remove())
+
+function packedFiles(): readonly string[] {
+  return readdirSync(project.installed, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(project.installed.length + 1)
+        .replaceAll('\\', '/'),
+    )
+    .sort()
+}
+const textOf = (file: string) => readFileSync(join(project.installed, file), 'utf8')
+const node = (args: readonly string[], cwd = project.folder) => outputOf(process.execPath, args, { cwd })
+
+describe('the packed SDK', () => {
+  it('is named for its version, and installs alone, without a registry', () => {
+    expect(project.tarball).toMatch(/counterstep-sdk-\d+\.\d+\.\d+\.tgz$/)
+    expect(readdirSync(join(project.folder, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(
+      ['@counterstep'],
+    )
+    expect(readdirSync(join(project.folder, 'node_modules', '@counterstep'))).toEqual(['sdk'])
+  })
+
+  it('has a manifest for users, with every entry and nothing to install', () => {
+    const { exports, ...manifest } = JSON.parse(textOf('package.json'))
+    const sources = JSON.parse(readFileSync(join(REPOSITORY, 'sdk', 'package.json'), 'utf8'))
+    expect(Object.keys(exports).sort()).toEqual([...ENTRIES, './package.json'].sort())
+    expect(Object.keys(sources.exports).sort()).toEqual([...ENTRIES].sort())
+    const { name, version, description, engines, peerDependencies, peerDependenciesMeta } = sources
+    expect(manifest).toEqual({
+      ...{ name, version, description, engines, peerDependencies, peerDependenciesMeta },
+      keywords: sources.keywords,
+      license: 'MIT',
+      type: 'module',
+      sideEffects: false,
+      files: ['dist', 'docs'],
+      publishConfig: { access: 'public' },
+    })
+    const peers = Object.keys(peerDependencies)
+    expect(peers.filter((peer) => peerDependenciesMeta[peer]?.optional !== true)).toEqual([])
+  })
+
+  it('has compiled files, their types, documents and the license', () => {
+    const files = packedFiles()
+    expect(files.filter((file) => !file.startsWith('dist/'))).toEqual([
+      'LICENSE',
+      'README.md',
+      'docs/errors.md',
+      'docs/participant.md',
+      'package.json',
+    ])
+    expect(files.filter((file) => file.startsWith('dist/') && !/^[\w/-]+(\.js|\.d\.ts)$/.test(file))).toEqual(
+      [],
+    )
+    expect(textOf('LICENSE')).toBe(readFileSync(join(REPOSITORY, 'LICENSE'), 'utf8'))
+    expect(files).toContain('dist/barrier/decide-barrier.js')
+    expect(files.filter((file) => file.includes('schemas'))).toEqual([])
+  })
+
+  it('imports nothing but its own files and Node', () => {
+    const foreign = packedFiles()
+      .filter((file) => file.startsWith('dist/'))
+      .flatMap((file) =>
+        importsOf(file.replace(/(\.d\.ts|\.js)$/, '.ts'), textOf(file)).map((name) => [file, name]),
+      )
+      .filter(([, name = '']) => !/^\.{1,2}\/[\w./-]+\.js$/.test(name) && !name.startsWith('node:'))
+    expect(foreign).toEqual([])
+  })
+
+  it('names no private workspace, no path and no registry of this machine', () => {
+    const told =
+      /@counterstep\/(protocol|barrier)\b|sourceMappingURL|counterstep-pack|file:\/\/|registry\.|\/(?:home|Users|work)\//
+    const telling = packedFiles().filter(
+      (file) => told.test(textOf(file)) || textOf(file).includes(REPOSITORY),
+    )
+    expect(telling).toEqual([])
+  })
+
+  it('has documents whose links lead to files of the package', () => {
+    const files = packedFiles()
+    const documents = files.filter((file) => file.endsWith('.md'))
+    const broken = documents.flatMap((file) =>
+      [...textOf(file).matchAll(/\]\(([^)#\s]+)/g)]
+        .map(([, link = '']) => new URL(link, `file:///${file}`).pathname.slice(1))
+        .filter((target) => !files.includes(target)),
+    )
+    expect(broken).toEqual([])
+  })
+
+  it('has no problem that publint knows', async () => {
+    const cli = join(REPOSITORY, 'node_modules/publint/src/cli.js')
+    expect(await node([cli, '--strict', project.tarball])).toContain('All good!')
+  })
+
+  it('has no problem that attw knows, for ESM', async () => {
+    const cli = join(REPOSITORY, 'node_modules/@arethetypeswrong/cli/dist/index.js')
+    const output = await node([cli, project.tarball, '--profile', 'esm-only', '--format', 'json'])
+    const { analysis } = JSON.parse(output)
+    expect(Object.keys(analysis.entrypoints).sort()).toEqual([...ENTRIES, './package.json'].sort())
+  })
+})
+
+/** Prints what importing a module loads. */
+const PRINT_LOADED = `
+import { registerHooks } from 'node:module'
+const loaded = []
+registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
+await import(process.argv[1])
+console.log(JSON.stringify(loaded))`
+
+describe('an entry of the packed SDK', () => {
+  const idOf = (entry: string) => `@counterstep/sdk${entry.slice(1)}`
+
+  for (const entry of ENTRIES) {
+    it(`${entry} loads without a driver or framework, and no file of another entry`, async () => {
+      const output = await node(['--input-type=module', '--eval', PRINT_LOADED, idOf(entry)])
+      const urls: string[] = JSON.parse(output)
+      const paths = urls.flatMap((url) => url.split('/node_modules/@counterstep/sdk/dist/').slice(1))
+      const builtins = urls.filter((url) => url.startsWith('node:'))
+      expect(builtins.filter((url) => !builtinModules.includes(url.slice(5)))).toEqual([])
+      expect(paths.length + builtins.length).toBe(urls.length)
+      const own = entry.split('/').at(-1) ?? ''
+      const others = DRIVERS.filter((name) => name !== own).join('|')
+      const ofDrivers = new RegExp(`^sdk/(barrier|grouped)/(${others})[/.]`)
+      expect(paths.filter((path) => ofDrivers.test(path))).toEqual([])
+      const ofEntries = paths.flatMap((path) => ENTRY_FILES.filter((file) => path === `sdk/${file}.js`))
+      expect(ofEntries).toEqual(ENTRY_FILES.filter((file) => file.startsWith(entry === '.' ? 'index' : own)))
+    })
+  }
+
+  it('can be required, too', async () => {
+    const code = `console.log(typeof require('@counterstep/sdk').createClient)`
+    expect(await node(['--input-type=commonjs', '--eval', code])).toBe('function\n')
+  })
+})
+
+describe('a project with the packed SDK', () => {
+  let guide: ReadonlyMap<string, string>
+  let readme: ReadonlyMap<string, string>
+  const services: (Service | Child)[] = []
+
+  beforeAll(() => {
+    const drivers = ['better-sqlite3', 'express', 'fastify', 'ioredis', 'mysql2', 'pg']
+    const types = ['node', 'express', 'pg', 'better-sqlite3'].map((name) => `@types/${name}`)
+    project.addFromRepository([...drivers, ...types])
+    guide = project.examplesOf('docs/participant.md')
+    readme = project.examplesOf('README.md')
+    for (const [name, code] of [...guide, ...readme]) project.write(name, code)
+  })
+  afterAll(async () => {
+    await Promise.all(
+      services.map((service) => ('stop' in service ? service.stop() : service.kill('SIGKILL'))),
+    )
+  })
+
+  it('has these examples from its documents', () => {
+    expect([...readme.keys()]).toEqual(['transfer.ts', 'participant.ts'])
+    expect([...guide.keys()]).toEqual([
+      'bank.ts',
+      'serve.ts',
+      'bank.test.ts',
+      'fetch-handler.ts',
+      'hot-row.ts',
+    ])
+  })
+
+  for (const [module, moduleResolution] of [
+    ['nodenext', 'nodenext'],
+    ['esnext', 'bundler'],
+  ] as const) {
+    it(`compiles against its types, strictly, with moduleResolution ${moduleResolution}`, async () => {
+      project.write(
+        'consumer.ts',
+        readFileSync(join(import.meta.dirname, 'packed-sdk', 'consumer.ts'), 'utf8'),
+      )
+      const compilerOptions = {
+        ...{ module, moduleResolution, target: 'es2023', lib: ['es2023'], types: ['node'] },
+        ...{ strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true },
+        ...{ verbatimModuleSyntax: true, erasableSyntaxOnly: true, allowImportingTsExtensions: true },
+        ...{ skipLibCheck: false, noEmit: true },
+      }
+      project.write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['*.ts'] }))
+      const tsc = join(REPOSITORY, 'node_modules/typescript/bin/tsc')
+      const { code, stdout } = await runProgram(process.execPath, [tsc, '--project', '.'], {
+        cwd: project.folder,
+      })
+      expect([code, stdout]).toEqual([0, ''])
+    })
+  }
+
+  it("runs the guide's test of its service", async () => {
+    mkdirSync(join(project.folder, 'tested'))
+    const output = await node(
+      ['--test', join(project.folder, 'bank.test.ts')],
+      join(project.folder, 'tested'),
+    )
+    expect(output).toMatch(/pass 1\b/)
+  })
+
+  it("runs the guide's hot row, and prints what the guide says", async () => {
+    const said = /^\/\/ (\[.*\])$/m.exec(guide.get('hot-row.ts') ?? '')?.[1]
+    expect((await node(['hot-row.ts'])).trim()).toBe(said)
+  })
+
+  it("passes the guide's handler for a Request through the test kit", async () => {
+    project.write(
+      'fetch-handler-test.ts',
+      `import { assertBranch } from '@counterstep/sdk/testing'
+       import { sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
+       import { database } from './bank.ts'
+       import { fetchHandler } from './fetch-handler.ts'
+       const fetch = fetchHandler(sqliteBarrier(database), (tx, { op }) => {
+         tx.exec(\`UPDATE account SET cents = cents \${op === 'action' ? '-' : '+'} 1 WHERE id = 'alice'\`)
+       })
+       const read = () => database.prepare("SELECT cents FROM account WHERE id = 'alice'").get()
+       const { ok } = await assertBranch({ service: { fetch }, action: '/', compensation: '/', read })
+       console.log(ok)`,
+    )
+    mkdirSync(join(project.folder, 'fetched'))
+    const output = await node(
+      [join(project.folder, 'fetch-handler-test.ts')],
+      join(project.folder, 'fetched'),
+    )
+    expect(output).toBe('true\n')
+  })
+
+  it("runs the README's transfer between two of the guide's services, on a real server", async () => {
+    const startBank = async (name: string): Promise<Service> => {
+      const cwd = join(project.folder, name)
+      mkdirSync(cwd)
+      const bank = await startService(join(project.folder, 'serve.ts'), { cwd, env: { PORT: '0' } })
+      services.push(bank)
+      return bank
+    }
+    const centsOf = (name: string, account: string): unknown => {
+      const database = new Sqlite(join(project.folder, name, 'bank.db'), { readonly: true })
+      try {
+        return database.prepare('SELECT cents FROM account WHERE id = ?').pluck().get(account)
+      } finally {
+        database.close()
+      }
+    }
+    const [bankA, bankB] = [await startBank('bank-a'), await startBank('bank-b')]
+    const data = join(project.folder, 'data')
+    const flags = ['--port', '0', '--data', data, '--ready-json', '--log-level', 'error']
+    const server = await startChild('packages/cli/src/main.ts', ['serve', ...flags])
+    services.push(server)
+    const addresses = {
+      'http://127.0.0.1:8470': server.url,
+      'http://127.0.0.1:3001': bankA.url,
+      'http://127.0.0.1:3002': bankB.url,
+    }
+    const transfer = replaced(readme.get('transfer.ts') ?? '', addresses)
+    project.write('transfer-here.ts', transfer)
+    expect(await node(['transfer-here.ts'])).toBe('succeeded\n')
+    expect([centsOf('bank-a', 'alice'), centsOf('bank-b', 'bob')]).toEqual([8_750, 1_250])
+
+    // The second bank says no when the first has paid.
+    project.write('transfer-undone.ts', replaced(transfer, { "'bob'": "'nobody'" }))
+    expect(await node(['transfer-undone.ts'])).toBe('failed\n')
+    expect([centsOf('bank-a', 'alice'), centsOf('bank-b', 'bob')]).toEqual([8_750, 1_250])
+  })
+})

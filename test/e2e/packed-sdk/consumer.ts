@@ -1,0 +1,111 @@
+// What a user may write, one use of each entry. It is compiled against the packed types, never run.
+import {
+  type Barrier,
+  type Branch,
+  BranchFailure,
+  createClient,
+  isRefused,
+  parallel,
+  branch as part,
+  type Status,
+  saga,
+  type TransactionView,
+  withBarrier,
+} from '@counterstep/sdk'
+import { conditionalAdd, mysqlBarrier, mysqlBarrierIn } from '@counterstep/sdk/barrier/mysql'
+import { migrateBarrier, postgresBarrier, postgresBarrierIn } from '@counterstep/sdk/barrier/postgres'
+import { redisBarrier } from '@counterstep/sdk/barrier/redis'
+import { purgeBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
+import { branchHandler as expressHandler } from '@counterstep/sdk/express'
+import { branchHandler as fastifyHandler } from '@counterstep/sdk/fastify'
+import { type GroupedBranchOptions, groupedBranch, takeOut } from '@counterstep/sdk/grouped'
+import { assertBranch, BRANCH_RULES, type BranchReport, checkBranch } from '@counterstep/sdk/testing'
+import Database from 'better-sqlite3'
+import express from 'express'
+import fastify from 'fastify'
+import { Redis } from 'ioredis'
+import { createPool, type PoolConnection, type ResultSetHeader } from 'mysql2/promise'
+import { Pool, type PoolClient } from 'pg'
+
+interface Payment {
+  readonly id: string
+  readonly cents: number
+}
+
+export async function submit(): Promise<Status> {
+  const client = createClient({ url: 'http://127.0.0.1:8470', retryForMs: 0 })
+  const trip = saga({ deadlineMs: 60_000 })
+    .add(parallel(part('hotel', { action: 'http://hotel' }), part('flight', { action: 'http://flight' })))
+    .branch('pay', { action: 'http://bank', payload: { cents: 1 }, after: ['hotel'] })
+  // @ts-expect-error No branch before it has this id.
+  trip.branch('mail', { action: 'http://mail', after: ['hotl'] })
+  try {
+    const { status } = await client.submit(trip, { waitMs: 1_000 })
+    return status
+  } catch (error: unknown) {
+    if (!isRefused(error)) throw error
+    const view: TransactionView = await client.wait(trip.gid)
+    return view.status
+  }
+}
+
+const pool = createPool({ uri: 'mysql://bank@127.0.0.1/bank' })
+const mysql: Barrier<PoolConnection> = mysqlBarrier(pool)
+const credit = async (tx: PoolConnection, { payload }: Branch<Payment>) => {
+  const [done] = await tx.execute<ResultSetHeader>('UPDATE account SET cents = 1', [payload.cents])
+  if (done.affectedRows === 0) throw new BranchFailure('no such account', { code: 'UNKNOWN_ACCOUNT' })
+  return { cents: payload.cents }
+}
+export const app = fastify()
+app.post('/credit', fastifyHandler(mysql, credit))
+export const receipt: Promise<{ id: string } | undefined> = withBarrier(
+  mysqlBarrierIn(await pool.getConnection()),
+  { gid: 'g', branchId: '01', op: 'action' },
+  () => ({ id: 'r' }),
+)
+
+const client = new Pool({ database: 'bank' })
+const postgres: Barrier<PoolClient> = postgresBarrier(client, { timeoutMs: 5_000 })
+export const migrated: Promise<void> = migrateBarrier(client)
+export const inOwn: Barrier<PoolClient> = postgresBarrierIn(await client.connect())
+export const router = express().use(express.json())
+router.post(
+  '/credit',
+  expressHandler(postgres, async (tx, { payload }: Branch<Payment>) => {
+    await tx.query('UPDATE account SET cents = $1', [payload.cents])
+  }),
+)
+
+const database = new Database(':memory:')
+export const sqlite: Barrier<Database.Database> = sqliteBarrier(database)
+export const purged: number = purgeBarrier(database, { limit: 1 })
+
+export const redis = fastifyHandler(redisBarrier(new Redis()), (tx, { payload }: Branch<Payment>) =>
+  tx.add({ key: payload.id, delta: -payload.cents, minimum: 0 }),
+)
+
+const bounds: Pick<GroupedBranchOptions<PoolConnection, Payment>, 'groupMax'> = { groupMax: 8 }
+export const grouped = groupedBranch(mysqlBarrier(pool), {
+  ...bounds,
+  key: () => 'payment',
+  apply: async (_tx, calls) =>
+    calls.map(({ entry }) => (entry.delta > 0 ? undefined : takeOut(new Error('no')))),
+} satisfies GroupedBranchOptions<PoolConnection, { readonly delta: number }>)
+export const added = groupedBranch(mysqlBarrier(pool), {
+  key: () => 'account',
+  apply: conditionalAdd({ table: 'account', valueColumn: 'cents' }),
+})
+
+export const report: Promise<BranchReport> = checkBranch({
+  service: { fastify: app },
+  action: '/credit',
+  compensation: '/credit',
+  read: () => database.prepare('SELECT 1').get(),
+})
+export const asserted = assertBranch({
+  service: { listener: router },
+  action: '/',
+  compensation: '/',
+  read: () => 1,
+})
+export const rule: string = BRANCH_RULES.DUPLICATE_RAN_TWICE
