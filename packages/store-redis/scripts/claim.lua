@@ -1,6 +1,7 @@
 #!lua
 -- @include time
 -- @include row
+-- @include known
 -- @include claim
 local rowKey, definitionKey, dueKey = unpack(KEYS)
 local gid, token, leaseMs, formatMax, parkedAt = unpack(ARGV)

@@ -8,7 +8,7 @@ import {
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { statusOf } from './row-codes.ts'
-import { headOf, type RowHead, storedTransaction } from './row-text.ts'
+import { headOf, type RowHead, storedTransaction, transactionOf } from './row-text.ts'
 
 export function decodeCreate(gid: Gid, answer: unknown): CreateResult {
   const [type, first, second, third] = answer as readonly [string, string, string, number]
@@ -38,17 +38,24 @@ export function decodeClaim(gid: Gid, answer: unknown): SingleClaimResult {
   return { type, transaction: storedTransaction(gid, text, definition, dueAt), now }
 }
 
-/** For each candidate the row that is now the claimer's, `gone` where it is not due any more, `unknown` where he may not take it. */
+/**
+ * For each candidate the row that is now the claimer's, `gone` where it is not due any more, `unknown` where he may not
+ * take it; `unreadable` is his, and of no use to him until its lease ends.
+ */
 export function decodeClaimDue(
   candidates: readonly Lease[],
   answer: unknown,
-): { readonly now: number; readonly rows: readonly (StoredTransaction | 'gone' | 'unknown')[] } {
+): {
+  readonly now: number
+  readonly rows: readonly (StoredTransaction | 'gone' | 'unknown' | 'unreadable')[]
+} {
   const [now, leaseEnd, ...texts] = answer as readonly [number, string, ...string[]]
   const rows = candidates.map(({ gid }, i) => {
     const text = texts[i * 2] ?? ''
     if (text === '') return 'gone'
     if (text === '!') return 'unknown'
-    return storedTransaction(gid, text, texts[i * 2 + 1] ?? '', leaseEnd)
+    const head = headOf(text, leaseEnd)
+    return head === undefined ? 'unreadable' : transactionOf(gid, head, text, texts[i * 2 + 1] ?? '')
   })
   return { now, rows }
 }

@@ -1,175 +1,172 @@
-import type { DueClaim, DueClaimResult, Lease, StoredTransaction } from '@counterstep/core'
+import {
+  AssertionError,
+  type DueClaim,
+  type DueClaimResult,
+  type StoredTransaction,
+  StoreUnavailableError,
+} from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { answersOf, byShard } from './by-shard.ts'
-import { decodeClaimDue, decodeHeads, decodeScored } from './decode-answers.ts'
-import { claimDueCall, readHeadsCall } from './encode-calls.ts'
+import { countWithin, ROWS_BYTES_MAX } from './answer-bound.ts'
+import { byShard } from './by-shard.ts'
+import { decodeClaimDue } from './decode-answers.ts'
+import { type Candidate, DueLook } from './due-look.ts'
+import { claimDueCall, weighCall } from './encode-calls.ts'
 import type { ShardCalls } from './shard-calls.ts'
-import { ALL_SHARDS } from './shards.ts'
 
-interface Candidate {
-  readonly gid: Gid
-  readonly dueAt: number
+interface Weighed extends Candidate {
+  readonly bytes: number
 }
 
-interface DueShard {
-  readonly shard: number
-  readonly now: number
+interface Lease extends Candidate {
+  readonly token: string
 }
 
-interface Page extends DueShard {
-  readonly found: readonly Candidate[]
-}
-
-interface Found {
-  readonly found: readonly Candidate[]
-  /** There are no more that are due. */
-  readonly isAll: boolean
-}
-
-/** Each round that claims less than it wanted has met another claimer's rows, or rows that nobody here may take. */
+/** Each further round follows one that has met another claimer's rows, or rows that nobody here may take. */
 const ROUNDS_MAX = 20
-/** Of one shard in one round, where there are rows that nobody here may take. */
-const PAGE_ROWS = 1_000
-const SHARE_MORE_ROWS = 4
+/** Of one round, where there are rows that nobody here may take. */
+const LOOK_ROWS_MAX = 1_000
 
-/** Claims the oldest due rows of all shards: one look at the indexes, then one script for each shard that has some of them. */
-export async function claimDueRows(calls: ShardCalls, claim: DueClaim): Promise<DueClaimResult> {
-  const run = new DueClaimRun(calls, claim)
-  await run.run()
-  return { now: Math.min(...(run.claimed.length > 0 ? run.claimNows : run.lookNows)), claimed: run.claimed }
+/** Claims the oldest due rows of all shards: looks, weighs what it found, then takes with one script for each shard. */
+export class DueClaims {
+  readonly #calls: ShardCalls
+  /** Where a claim had to stop before it had seen all, by shard: the next one goes on there, and the one after it begins anew. */
+  #passedOver: ReadonlyMap<number, number> = new Map()
+
+  constructor(calls: ShardCalls) {
+    this.#calls = calls
+  }
+
+  async claim(claim: DueClaim): Promise<DueClaimResult> {
+    const look = new DueLook(this.#calls, this.#passedOver)
+    const run = new DueClaimRun(this.#calls, look, claim)
+    const end = await run.run()
+    this.#passedOver = end === 'rounds' ? look.passedOver : new Map()
+    return {
+      now: Math.min(...(run.claimed.length > 0 ? run.nows : look.nows)),
+      claimed: run.claimed,
+      ...(end !== 'done' && { mayBeMore: true }),
+    }
+  }
 }
+
+/** Why a claim has ended: nothing is left for it, its bytes are spent, or its rounds. */
+type End = 'done' | 'bytes' | 'rounds'
 
 class DueClaimRun {
   readonly claimed: StoredTransaction[] = []
-  readonly lookNows: number[] = []
-  readonly claimNows: number[] = []
+  /** Of the scripts that have claimed. */
+  readonly nows: number[] = []
   readonly #calls: ShardCalls
+  readonly #look: DueLook
   readonly #claim: DueClaim
   readonly #tokens: string[]
-  /** Of each shard the rows at the front of its index that nobody here may take. */
-  readonly #passedOver = new Map<number, number>()
+  readonly #failures: unknown[] = []
+  #bytesLeft = ROWS_BYTES_MAX
 
-  constructor(calls: ShardCalls, claim: DueClaim) {
+  constructor(calls: ShardCalls, look: DueLook, claim: DueClaim) {
     this.#calls = calls
+    this.#look = look
     this.#claim = claim
     this.#tokens = claim.tokens.slice(0, claim.limit)
   }
 
-  async run(): Promise<void> {
+  /** What it has claimed is its caller's, whatever has failed beside it: nobody else knows of it. */
+  async run(): Promise<End> {
+    let end: End = 'done'
+    try {
+      end = await this.#rounds()
+    } catch (error: unknown) {
+      this.#failures.push(error)
+    }
+    if (this.claimed.length > 0 || this.#failures.length === 0) return end
+    throw this.#failures.find((failure) => failure instanceof AssertionError) ?? this.#failures[0]
+  }
+
+  async #rounds(): Promise<End> {
+    let rows = this.#tokens.length
     for (let round = 0; round < ROUNDS_MAX; round++) {
-      const due = await this.#dueShards()
-      if (this.#tokens.length === 0) return
-      const { found, isAll } =
-        this.#passedOver.size > 0 ? await this.#claimable(due) : await this.#oldest(due)
-      if (found.length === 0 && isAll) return
-      await this.#take(this.#first(found))
+      const found = await this.#look.oldest(rows)
+      const claimable = await this.#weigh(found)
+      const wanted = claimable.slice(0, this.#tokens.length)
+      const sizes = wanted.map(({ bytes }) => bytes)
+      const taken = wanted.slice(0, countWithin(sizes, this.#bytesLeft))
+      await this.#take(taken)
+      if (taken.length < wanted.length) return 'bytes'
+      const isAllSeen = found.length < rows && wanted.length === claimable.length
+      if (isAllSeen || this.#tokens.length === 0) return 'done'
+      if (this.#bytesLeft <= 0) return 'bytes'
+      if (claimable.length < found.length) rows = Math.min(rows * 2, LOOK_ROWS_MAX)
     }
+    return 'rounds'
   }
 
-  /** A first glance at the lowest instant of each shard, so that an idle store is asked for little. */
-  async #dueShards(): Promise<readonly DueShard[]> {
-    const [masters, lowest] = await Promise.all([
-      this.#calls.times(),
-      answersOf(ALL_SHARDS.map(async (shard) => [shard, await this.#lowest(shard)] as const)),
-    ])
-    this.lookNows.push(...masters.map(({ now }) => now))
-    const lowestOf = new Map(lowest)
-    return masters.flatMap(({ shards, now }) =>
-      shards.flatMap((shard) =>
-        (lowestOf.get(shard) ?? Number.POSITIVE_INFINITY) <= now ? [{ shard, now }] : [],
-      ),
-    )
-  }
-
-  #first(found: readonly Candidate[]): readonly Candidate[] {
-    return found.toSorted((a, b) => a.dueAt - b.dueAt).slice(0, this.#tokens.length)
-  }
-
-  /**
-   * Of each shard a little more than its share of the claim; then of those whose whole share is among the oldest,
-   * as much as the claim could take.
-   */
-  async #oldest(due: readonly DueShard[]): Promise<Found> {
-    const wanted = this.#tokens.length
-    const share = Math.min(wanted, SHARE_MORE_ROWS + Math.ceil((2 * wanted) / due.length))
-    const pages = await answersOf(due.map((shard) => this.#page(shard, share)))
-    const oldest = new Set(this.#first(pages.flatMap(({ found }) => found)))
-    const isSpent = ({ found }: Page) => found.length === share && found.every((row) => oldest.has(row))
-    const spent = share < wanted ? pages.filter(isSpent) : []
-    const longer = await answersOf(spent.map((page) => this.#page(page, wanted)))
-    const found = [...pages.filter((page) => !spent.includes(page)), ...longer].flatMap((page) => page.found)
-    return { found, isAll: true }
-  }
-
-  async #lowest(shard: number): Promise<number | undefined> {
-    const from = this.#passedOver.get(shard) ?? 0
-    const answer = await this.#calls.command(shard, 'zrange', [
-      this.#calls.keys(shard).due,
-      from,
-      from,
-      'WITHSCORES',
-    ])
-    return decodeScored(answer)[0]?.[1]
-  }
-
-  async #page({ shard, now }: DueShard, count: number): Promise<Page> {
-    const from = this.#passedOver.get(shard) ?? 0
-    const { due } = this.#calls.keys(shard)
-    const answer = await this.#calls.command(shard, 'zrange', [
-      ...[due, '-inf', now, 'BYSCORE'],
-      ...['LIMIT', from, count, 'WITHSCORES'],
-    ])
-    return { shard, now, found: decodeScored(answer).map(([gid, dueAt]) => ({ gid, dueAt })) }
-  }
-
-  /** Passes over whole pages of rows that nobody here may take, instead of trying each. */
-  async #claimable(due: readonly DueShard[]): Promise<Found> {
-    const pages = await answersOf(due.map((shard) => this.#page(shard, PAGE_ROWS)))
-    const kept = pages.map(async ({ shard, found }) => {
-      const gids = found.map(({ gid }) => gid)
-      const call = readHeadsCall(this.#calls.keys(shard), gids)
-      const heads = decodeHeads(gids, await this.#calls.script(shard, 'readHeads', call))
-      const claimable = found.filter(
-        (_, i) => (heads[i]?.format ?? Number.POSITIVE_INFINITY) <= this.#claim.formatMax,
-      )
-      this.#passOver(shard, found.length - claimable.length)
-      return claimable
+  /** In the same order; without those that nobody here may take, which are passed over from now on. */
+  async #weigh(found: readonly Candidate[]): Promise<readonly Weighed[]> {
+    const weighed = new Map<Gid, number>()
+    await this.#inEachShard(found, async (shard, mine) => {
+      const gids = mine.map(({ gid }) => gid)
+      const call = weighCall(this.#calls.keys(shard), gids, this.#claim.formatMax)
+      const sizes = (await this.#calls.script(shard, 'weigh', call)) as readonly number[]
+      gids.forEach((gid, i) => {
+        const bytes = sizes[i] ?? -1
+        if (bytes >= 0) weighed.set(gid, bytes)
+        else this.#look.passOver(shard, 1)
+      })
     })
-    return {
-      found: (await answersOf(kept)).flat(),
-      isAll: pages.every(({ found }) => found.length < PAGE_ROWS),
-    }
+    return found.flatMap((row) => {
+      const bytes = weighed.get(row.gid)
+      return bytes === undefined ? [] : [{ ...row, bytes }]
+    })
   }
 
-  async #take(oldest: readonly Candidate[]): Promise<void> {
-    const leases = oldest.map(({ gid }) => ({ gid, token: this.#tokens.shift() ?? '' }))
-    const rows = new Map<Gid, StoredTransaction>()
-    await answersOf(byShard(leases, ({ gid }) => gid).map(([shard, mine]) => this.#takeOf(shard, mine, rows)))
+  async #take(rows: readonly Weighed[]): Promise<void> {
+    const leases = rows.map((row) => ({ ...row, token: this.#tokens.shift() ?? '' }))
+    const claimed = new Map<Gid, StoredTransaction>()
+    await this.#inEachShard(leases, (shard, mine) => this.#takeOf(shard, mine, claimed))
     // In the order of the look, which is that of the instants.
-    for (const { gid } of leases) {
-      const row = rows.get(gid)
-      if (row !== undefined) this.claimed.push(row)
+    for (const { gid, bytes } of rows) {
+      const row = claimed.get(gid)
+      if (row === undefined) continue
+      this.claimed.push(row)
+      this.#bytesLeft -= bytes
     }
   }
 
-  /** A token whose call was not answered is not used again. */
-  async #takeOf(shard: number, leases: readonly Lease[], rows: Map<Gid, StoredTransaction>): Promise<void> {
-    const answer = await this.#calls.script(
-      shard,
-      'claimDue',
-      claimDueCall(this.#calls.keys(shard), leases, this.#claim),
-    )
-    const result = decodeClaimDue(leases, answer)
-    this.claimNows.push(result.now)
+  async #takeOf(
+    shard: number,
+    leases: readonly Lease[],
+    claimed: Map<Gid, StoredTransaction>,
+  ): Promise<void> {
+    const call = claimDueCall(this.#calls.keys(shard), leases, this.#claim)
+    const answer = await this.#calls.script(shard, 'claimDue', call).catch((error: unknown) => {
+      // A token that may have been taken is not used again.
+      const isUnused = error instanceof StoreUnavailableError && error.applied === 'no'
+      if (isUnused) this.#tokens.push(...leases.map(({ token }) => token))
+      throw error
+    })
+    const { now, rows } = decodeClaimDue(leases, answer)
+    this.nows.push(now)
     leases.forEach(({ gid, token }, i) => {
-      const row = result.rows[i]
-      if (typeof row === 'object') rows.set(gid, row)
-      else this.#tokens.push(token)
-      if (row === 'unknown') this.#passOver(shard, 1)
+      const row = rows[i]
+      if (typeof row === 'object') claimed.set(gid, row)
+      else if (row !== 'unreadable') this.#tokens.push(token)
+      if (row === 'unknown') this.#look.passOver(shard, 1)
     })
   }
 
-  #passOver(shard: number, count: number): void {
-    if (count > 0) this.#passedOver.set(shard, (this.#passedOver.get(shard) ?? 0) + count)
+  /** A shard that fails is left out of this claim from now on; the others go on. */
+  async #inEachShard<Row extends Candidate>(
+    rows: readonly Row[],
+    call: (shard: number, mine: readonly Row[]) => Promise<void>,
+  ): Promise<void> {
+    const calls = byShard(rows, ({ gid }) => gid).map(async ([shard, mine]) => {
+      try {
+        await call(shard, mine)
+      } catch (error: unknown) {
+        this.#failures.push(error)
+        this.#look.leaveOut(shard)
+      }
+    })
+    await Promise.all(calls)
   }
 }

@@ -87,7 +87,13 @@ export function claimDueCall(
   terms: { readonly leaseMs: number; readonly formatMax: number },
 ): ScriptCall {
   return {
-    keys: [keys.due, ...candidates.flatMap(({ gid }) => [keys.row(gid), keys.definition(gid)])],
+    keys: [
+      keys.due,
+      ...rowKeys(
+        keys,
+        candidates.map(({ gid }) => gid),
+      ),
+    ],
     args: [
       whole(terms.leaseMs),
       whole(terms.formatMax),
@@ -95,6 +101,14 @@ export function claimDueCall(
       ...candidates.flatMap(({ gid, token }) => [text(gid), word(token)]),
     ],
   }
+}
+
+export function weighCall(keys: ShardKeys, gids: readonly string[], formatMax: number): ScriptCall {
+  return { keys: rowKeys(keys, gids), args: [whole(formatMax)] }
+}
+
+export function sizesCall(keys: ShardKeys, gids: readonly string[]): ScriptCall {
+  return { keys: rowKeys(keys, gids), args: [] }
 }
 
 export function renewCall(keys: ShardKeys, leases: readonly Lease[], leaseMs: number): ScriptCall {
@@ -106,7 +120,7 @@ export function renewCall(keys: ShardKeys, leases: readonly Lease[], leaseMs: nu
 
 export function readCall(keys: ShardKeys, gids: readonly string[]): ScriptCall {
   return {
-    keys: [keys.due, ...gids.flatMap((gid) => [keys.row(gid), keys.definition(gid)])],
+    keys: [keys.due, ...rowKeys(keys, gids)],
     args: gids.map(text),
   }
 }
@@ -117,9 +131,13 @@ export function readHeadsCall(keys: ShardKeys, gids: readonly string[]): ScriptC
 
 export function purgeCall(keys: ShardKeys, gids: readonly string[]): ScriptCall {
   return {
-    keys: [keys.done, keys.created, ...gids.flatMap((gid) => [keys.row(gid), keys.definition(gid)])],
+    keys: [keys.done, keys.created, ...rowKeys(keys, gids)],
     args: gids.map(text),
   }
+}
+
+function rowKeys(keys: ShardKeys, gids: readonly string[]): readonly string[] {
+  return gids.flatMap((gid) => [keys.row(gid), keys.definition(gid)])
 }
 
 function text(value: unknown): string {

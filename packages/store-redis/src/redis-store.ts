@@ -25,11 +25,12 @@ import {
 } from '@counterstep/core'
 import { type Gid, isFinalStatus } from '@counterstep/protocol'
 import { answersOf, byShard } from './by-shard.ts'
-import { decodeClaim, decodeCreate, decodeRead, decodeRenew, decodeUpdate } from './decode-answers.ts'
-import { claimDueRows } from './due-claims.ts'
-import { claimCall, createCall, readCall, renewCall, updateCall } from './encode-calls.ts'
+import { decodeClaim, decodeCreate, decodeRenew, decodeUpdate } from './decode-answers.ts'
+import { DueClaims } from './due-claims.ts'
+import { claimCall, createCall, renewCall, updateCall } from './encode-calls.ts'
 import { listPage } from './list-page.ts'
 import { PurgeWalk } from './purge-walk.ts'
+import { readRows } from './read-rows.ts'
 import { readStats } from './read-stats.ts'
 import type { ShardCalls } from './shard-calls.ts'
 import { shardOf } from './shards.ts'
@@ -43,6 +44,7 @@ export class RedisStore implements Store {
   readonly capabilities = { durable: true, shared: true }
   readonly #calls: ShardCalls
   readonly #health: StoreHealth
+  readonly #dueClaims: DueClaims
   readonly #purgeWalk: PurgeWalk
   #operations = 0
   #onSettled: (() => void) | undefined
@@ -55,6 +57,7 @@ export class RedisStore implements Store {
   ) {
     this.#calls = calls
     this.#health = health
+    this.#dueClaims = new DueClaims(calls)
     this.#purgeWalk = new PurgeWalk(calls)
     this.durabilityClass = guarantee.durabilityClass
     this.failover = guarantee.failover
@@ -80,11 +83,14 @@ export class RedisStore implements Store {
       )
       const shard = shardOf(gid)
       const call = updateCall(this.#calls.keys(shard), update)
+      const sentAt = Date.now()
       const result = decodeUpdate(await this.#calls.script(shard, 'update', call))
       if (result.type === 'saved') {
         const isPurged = hold.type === 'finish' && hold.retentionMs !== 'never'
-        const retentionMs = isPurged ? Number(hold.retentionMs) : undefined
-        this.#health.tail.acknowledged(shard, gid, result.version, retentionMs)
+        // From the sending at the earliest; of a repeat, from the first save, whose instant the version is.
+        const savedFrom = sentAt - Math.max(0, result.now - result.version)
+        const goneFrom = isPurged ? savedFrom + Number(hold.retentionMs) : undefined
+        this.#health.tail.acknowledged(shard, gid, result.version, goneFrom)
       }
       return result
     })
@@ -109,7 +115,7 @@ export class RedisStore implements Store {
         'claimDue: limit over CLAIM_MAX, or too few tokens',
       )
       this.#health.tail.look()
-      const result = await claimDueRows(this.#calls, claim)
+      const result = await this.#dueClaims.claim(claim)
       for (const { gid, version } of result.claimed) {
         this.#health.tail.acknowledged(shardOf(gid), gid, version)
       }
@@ -140,10 +146,7 @@ export class RedisStore implements Store {
   readMany(gids: readonly Gid[]): Promise<readonly StoredTransaction[]> {
     return this.#run(async () => {
       assert(gids.length <= READ_MANY_MAX, 'readMany: too many gids')
-      const reads = byShard([...new Set(gids)], (gid) => gid).map(async ([shard, mine]) =>
-        decodeRead(mine, await this.#calls.script(shard, 'read', readCall(this.#calls.keys(shard), mine))),
-      )
-      return (await Promise.all(reads)).flat()
+      return readRows(this.#calls, [...new Set(gids)])
     })
   }
 

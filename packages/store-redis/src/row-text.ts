@@ -43,6 +43,10 @@ export function storedTransaction(
 ): StoredTransaction {
   const head = headOf(text, liveDueAt)
   if (head === undefined) throw new AssertionError(`the row of ${gid} cannot be read by this version`)
+  return transactionOf(gid, head, text, definition)
+}
+
+export function transactionOf(gid: Gid, head: RowHead, text: string, definition: string): StoredTransaction {
   return { gid, ...head, definition, progress: text.slice(headLength(text) + 1) }
 }
 

@@ -15,16 +15,30 @@ export type Send = (name: string, args: readonly CommandArgument[]) => Promise<u
  * Calls a script by its digest; a server that does not know it (new, restarted, flushed) is sent the whole text. By
  * itself, and so perhaps after a later call: every script may come in any order.
  */
-export async function callScript(
-  send: Send,
-  script: ScriptName,
-  keys: readonly string[],
-  args: readonly CommandArgument[],
-): Promise<unknown> {
-  try {
-    return await send('evalsha', [DIGESTS[script], keys.length, ...keys, ...args])
-  } catch (error: unknown) {
-    if (!(error instanceof ServerRefusal && error.word === 'NOSCRIPT')) throw error
+export class ScriptCaller {
+  /**
+   * By their digest they were refused, and by their text they have not been answered yet. Where a link is so slow that
+   * the second try never comes in time, nothing would ever be done that begins with the digest.
+   */
+  readonly #unknown = new Set<ScriptName>()
+
+  async call(
+    send: Send,
+    script: ScriptName,
+    keys: readonly string[],
+    args: readonly CommandArgument[],
+  ): Promise<unknown> {
+    const rest = [keys.length, ...keys, ...args]
+    if (!this.#unknown.has(script)) {
+      try {
+        return await send('evalsha', [DIGESTS[script], ...rest])
+      } catch (error: unknown) {
+        if (!(error instanceof ServerRefusal && error.word === 'NOSCRIPT')) throw error
+      }
+      this.#unknown.add(script)
+    }
+    const answer = await send('eval', [SCRIPTS[script], ...rest])
+    this.#unknown.delete(script)
+    return answer
   }
-  return send('eval', [SCRIPTS[script], keys.length, ...keys, ...args])
 }

@@ -1,5 +1,7 @@
+import { TLSSocket } from 'node:tls'
 import { StoreUnavailableError } from '@counterstep/core'
 import { Command, Redis, type RedisOptions, ReplyError } from 'ioredis'
+import { AnswerDeadline } from './answer-deadline.ts'
 import { ServerRefusal } from './command-errors.ts'
 import type { InFlight } from './in-flight.ts'
 
@@ -36,6 +38,7 @@ export class ServerLink {
   readonly #redis: Redis
   readonly #inFlight: InFlight
   readonly #listener: LinkListener
+  readonly #deadline: AnswerDeadline
   #lastError: Error | undefined
   #isUp = false
   #isClosing = false
@@ -45,10 +48,17 @@ export class ServerLink {
     this.endpoint = endpoint
     this.#inFlight = inFlight
     this.#listener = listener
+    this.#deadline = new AnswerDeadline(settings.commandTimeoutMs, () => this.#giveUp())
     this.#redis = new Redis(redisOptions(endpoint, settings))
     this.#redis.on('error', (error: Error) => {
-      this.#lastError = new Error(error.message)
+      // That one is no reason, it follows from one.
+      if (error.name !== 'MaxRetriesPerRequestError') this.#lastError = new Error(error.message)
     })
+    // Password and database: also owed in time.
+    this.#redis.on('connect', () => this.#deadline.begin(this.#redis))
+    for (const settled of ['ready', 'close']) {
+      this.#redis.on(settled, () => this.#deadline.end(this.#redis))
+    }
     this.opened = this.#open()
     // Whoever needs the first connection awaits it; the others meet a link that is not up.
     this.opened.catch(() => undefined)
@@ -73,10 +83,12 @@ export class ServerLink {
       // Asking is for the next command of the connection, so nothing may come between the two.
       // Its own failure shows in the next command's: that is redirected again.
       if (isAsking) this.#give(new Command('asking')).catch(() => undefined)
+      this.#deadline.begin(command)
       return await this.#give(command)
     } catch (error: unknown) {
       throw this.#failure(error, command.isWritten)
     } finally {
+      this.#deadline.end(command)
       this.#inFlight.leave(bytes)
     }
   }
@@ -84,6 +96,18 @@ export class ServerLink {
   close(): void {
     this.#isClosing = true
     this.#redis.disconnect()
+  }
+
+  /**
+   * An answer is late: everything that is owed on this connection gets its error now. What was written leaves the
+   * memory with the connection; it would stand before every repeat, so that on a slow link nothing came in time again.
+   */
+  #giveUp(): void {
+    this.#lastError = new Error('Redis did not answer in time')
+    const { stream } = this.#redis
+    // A reset, where there can be one: then the kernel, too, forgets what it has not sent yet.
+    if (stream instanceof TLSSocket) stream.destroy()
+    else stream.resetAndDestroy()
   }
 
   #give(command: Command): Promise<unknown> {
@@ -154,7 +178,7 @@ class TrackedCommand extends Command {
 }
 
 function redisOptions({ host, port }: Endpoint, settings: LinkSettings) {
-  const { username, password, db, tls, commandTimeoutMs, connectTimeoutMs } = settings
+  const { username, password, db, tls, connectTimeoutMs } = settings
   return {
     host,
     port,
@@ -174,9 +198,6 @@ function redisOptions({ host, port }: Endpoint, settings: LinkSettings) {
     autoResubscribe: false,
     // At once, and not after so many attempts to reconnect: null would let the unanswered ones wait for their timeout.
     maxRetriesPerRequest: 0,
-    commandTimeout: commandTimeoutMs,
-    // A server that is silent for so long is given up with its connection: what was written must not pile up in memory.
-    socketTimeout: commandTimeoutMs,
     connectTimeout: connectTimeoutMs,
     retryStrategy: reconnectDelayMs,
     // A replica that was the master: its name may lead to the new one by now.

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type AssertionError, StoreUnavailableError } from '@counterstep/core'
 import { errorOfRefusal, type Redirect, redirectOf, ServerRefusal } from './command-errors.ts'
 import type { InFlight } from './in-flight.ts'
-import { callScript, type ScriptName } from './script-caller.ts'
+import { ScriptCaller, type ScriptName } from './script-caller.ts'
 import { type CommandArgument, type Endpoint, type LinkSettings, ServerLink } from './server-link.ts'
 import { ALL_SHARDS } from './shards.ts'
 import { readTopology } from './topology.ts'
@@ -27,6 +27,7 @@ export class Servers {
   readonly #settings: LinkSettings
   readonly #inFlight: InFlight
   readonly #listener: ServersListener
+  readonly #scripts = new ScriptCaller()
   readonly #links = new Map<string, ServerLink>()
   #ofShard: readonly (ServerLink | undefined)[] = []
   #refreshing: Promise<void> | undefined
@@ -80,7 +81,8 @@ export class Servers {
     keys: readonly string[],
     args: readonly CommandArgument[],
   ): Promise<unknown> {
-    return callScript((name, all) => this.#send(shard, name, all), script, keys, args).catch(publicError)
+    const send = (name: string, all: readonly CommandArgument[]) => this.#send(shard, name, all)
+    return this.#scripts.call(send, script, keys, args).catch(publicError)
   }
 
   command(shard: number, name: string, args: readonly CommandArgument[]): Promise<unknown> {

@@ -25,8 +25,8 @@ interface LastWrite {
   readonly gid: Gid
   readonly version: number
   readonly acknowledgedAt: number
-  /** From then on the row may rightly be gone. */
-  readonly goneFrom: number
+  /** From then on the row may rightly be gone, and its gid used again. */
+  readonly provesUntil: number
 }
 
 interface Watch {
@@ -67,8 +67,8 @@ export class TailWatch {
     this.#onLoss = onLoss
   }
 
-  /** After the answer to a write. `retentionMs` of a finish: after it, the row is rightly gone. */
-  acknowledged(shard: number, gid: Gid, version: number, retentionMs = GONE_AFTER_MS): void {
+  /** After the answer to a write. `goneFrom` of a finish: the end of its retention. */
+  acknowledged(shard: number, gid: Gid, version: number, goneFrom = Number.POSITIVE_INFINITY): void {
     const link = this.#calls.servers.linkOf(shard)
     if (link === undefined) return
     const watch = this.#watchOf(link)
@@ -78,8 +78,8 @@ export class TailWatch {
       return
     }
     const now = Date.now()
-    const goneFrom = now + Math.min(retentionMs, GONE_AFTER_MS)
-    this.#lastWrites.set(shard, { gid, version, acknowledgedAt: now, goneFrom })
+    const provesUntil = Math.min(goneFrom, now + GONE_AFTER_MS)
+    this.#lastWrites.set(shard, { gid, version, acknowledgedAt: now, provesUntil })
     if (now < watch.nextMarkAt) return
     watch.nextMarkAt = now + MARK_EVERY_MS
     this.#work(link, watch, () => this.#mark(link))
@@ -190,7 +190,8 @@ export class TailWatch {
     if (write === undefined) return { isLost: false }
     const call = readHeadsCall(this.#calls.keys(shard), [write.gid])
     const answer = (await this.#calls.script(shard, 'readHeads', call)) as readonly [string, unknown]
-    if (answer[0] === '') return { isLost: Date.now() < write.goneFrom }
+    if (Date.now() >= write.provesUntil) return { isLost: false }
+    if (answer[0] === '') return { isLost: true }
     const [head] = decodeHeads([write.gid], answer)
     return { isLost: head !== undefined && head.version < write.version }
   }

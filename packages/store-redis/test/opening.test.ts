@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import type { Gid } from '@counterstep/protocol'
 import { type RedisServer, startRedis, startRedisCluster } from '@counterstep/test-servers'
 import { describeOn, describeOwn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
@@ -93,6 +96,30 @@ describeOwn('redis', 'opening', () => {
     await expectUnavailable(open(gone.replace('redis:', 'redis-cluster:'), { connectTimeoutMs: 500 }), 'no')
   })
 
+  it('waits for a server that accepts and says nothing no longer than the command timeout', async () => {
+    const sockets = new Set<Socket>()
+    const silent = createServer((socket) => {
+      sockets.add(socket)
+      socket.on('error', () => socket.destroy())
+    }).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`
+    try {
+      for (const url of [`redis://${address}`, `redis://u:p@${address}/3`, `redis-cluster://:p@${address}`]) {
+        const startAt = performance.now()
+        const error = await open(url, { commandTimeoutMs: 300 }).catch((reason: unknown) => reason)
+        expect(error).toMatchObject({
+          applied: 'no',
+          message: expect.stringMatching(/did not answer in time$/),
+        })
+        expect(performance.now() - startAt).toBeLessThan(1_300)
+      }
+    } finally {
+      for (const socket of sockets) socket.destroy()
+      silent.close()
+    }
+  })
+
   it('refuses a Redis without cluster that is named as one, and a key prefix that would move the hash tag', () =>
     withServer([], async ({ url }) => {
       await expect(open(url.replace('redis:', 'redis-cluster:'))).rejects.toMatchObject({
@@ -143,7 +170,7 @@ describeOwn('redis', 'opening', () => {
     withServer([], async ({ url, port }) => {
       const [admin] = await connect(url)
       const rights =
-        '+evalsha +eval +get +getrange +set +zadd +zrem +zrange +zscore +hincrby +hmget +unlink +pexpireat +time'
+        '+evalsha +eval +get +getrange +strlen +set +zadd +zrem +zrange +zscore +hincrby +hmget +unlink +pexpireat +time'
       await admin?.call('ACL', 'SETUSER', 'app', 'on', '>secret', '~mine:*', ...rights.split(' '))
       const { store } = await open(`redis://app:secret@127.0.0.1:${port}`, {
         keyPrefix: 'mine',
@@ -156,6 +183,7 @@ describeOwn('redis', 'opening', () => {
       })
       const due = await store.claimDue({ limit: 1, leaseMs: 1_000, tokens: tokens(1), formatMax: 1 })
       expect(due.claimed).toHaveLength(1)
+      expect(await store.readMany(['a' as Gid, 'b' as Gid])).toHaveLength(2)
       expect((await store.renew(due.claimed, 1_000)).renewed).toHaveLength(1)
       expect((await store.list({ limit: 5 })).items).toHaveLength(2)
       expect((await store.stats()).unfinished.submitted).toBe(1)
@@ -165,6 +193,11 @@ describeOwn('redis', 'opening', () => {
         durability: 'A',
       })
       await expectUnavailable(other.stats(), 'no')
+      // What it may not look at is not taken for nothing that is due.
+      await created(store, { ...aTransaction('c'), hold: { type: 'waiting', dueInMs: 0 } })
+      await admin?.call('ACL', 'SETUSER', 'app', '-strlen')
+      const claim = store.claimDue({ limit: 1, leaseMs: 1_000, tokens: tokens(1), formatMax: 1 })
+      await expect(claim).rejects.toMatchObject({ code: 'SAGA_INTERNAL' })
     }))
 })
 

@@ -6,7 +6,10 @@ import type { Gid } from '@counterstep/protocol'
 import { type RedisServer, startRedis, startRedisCluster } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createCall } from '../src/encode-calls.ts'
+import { SCRIPTS } from '../src/generated/scripts.ts'
 import type { RedisStore } from '../src/redis-store.ts'
+import { ShardKeys, shardOf } from '../src/shards.ts'
 import { eventually } from './eventually.ts'
 import { type OpenedStore, openedForTests } from './open-stores.ts'
 import { aTransaction, created, finished, hex, saved, tokens, updateOf } from './transactions.ts'
@@ -190,6 +193,25 @@ describeOwn('redis', 'a Redis that has forgotten', () => {
     })
     expect(reported(opened.events)).toEqual([])
     expect(store.counters()).toMatchObject({ losses: 0, breaks: writes.length })
+  })
+
+  it('a gid that is used again after its retention is no loss', async () => {
+    const opened = await open(server.url)
+    const { store, keyPrefix } = opened
+    const gid = hex(8)
+    // The last write of its shard that this process knows of.
+    await finished(store, gid, 1)
+    await eventually('it is gone', async () => (await store.readMany([gid as Gid])).length === 0)
+    // By another node.
+    const [connection] = await connect(server.url)
+    const call = createCall(new ShardKeys(keyPrefix, shardOf(gid)), aTransaction(gid))
+    await connection?.eval(SCRIPTS.create, call.keys.length, ...call.keys, ...call.args)
+    await connection?.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+    await eventually('the break is noticed', () => store.counters().breaks > 0)
+    await untilBack(opened)
+    // No mark is written before what is there has been looked at.
+    await marked(opened)
+    expect(reported(opened.events)).toEqual([])
   })
 
   it('a server that comes back with a lower class is reported', async () => {

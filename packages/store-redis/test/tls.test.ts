@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { startRedis } from '@counterstep/test-servers'
+import { startRedis, startTcpProxy } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
+import { eventually } from './eventually.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { openedForTests } from './open-stores.ts'
 import { aTransaction, finished, read } from './transactions.ts'
@@ -50,6 +51,23 @@ describeOwn('redis', 'a Redis behind TLS', () => {
       )
       expect((await read(store, 't-7')).definition).toBe(text)
       await finished(store, 'end')
+      const proxy = await startTcpProxy({ host: '127.0.0.1', port })
+      const { store: cut } = await open(proxy.through(url), {
+        ...{ tls: { ca, serverName: 'redis.test' }, commandTimeoutMs: 500 },
+      })
+      proxy.blackHole()
+      const startAt = performance.now()
+      await expectUnavailable(cut.create(aTransaction('lost')), 'unknown')
+      expect(performance.now() - startAt).toBeLessThan(1_500)
+      proxy.heal()
+      await eventually('it is connected again', () =>
+        cut.create(aTransaction('back')).then(
+          () => true,
+          () => false,
+        ),
+      )
+      await cut.close()
+      await proxy.close()
     } finally {
       await server.stop()
     }

@@ -1,9 +1,3 @@
--- A row whose codes nobody knows is left alone: it would spoil the claim of its neighbours.
-local function isKnown(row, formatMax)
-  return tonumber(row.format) <= tonumber(formatMax) and tonumber(row.kind) <= 2 and tonumber(row.status) <= 2
-    and tonumber(row.sentList) <= 2
-end
-
 -- Changes the row into the claimer's; `sentList` 2, released, becomes 1, held, and everything else 0, unknown.
 local function takenBy(row, token, now)
   row.token = token

@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { AnswerDeadline } from './answer-deadline.ts'
+
+const LIMIT_MS = 100
+/** The fake clock runs an immediate with its next tick. */
+const TIMER_AND_IMMEDIATE_MS = 2
+
+let missed = 0
+let deadline: AnswerDeadline
+const questions = Array.from({ length: 10 }, () => ({}))
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  missed = 0
+  deadline = new AnswerDeadline(LIMIT_MS, () => {
+    missed += 1
+  })
+})
+afterEach(() => vi.useRealTimers())
+
+function begin(question: number): void {
+  deadline.begin(questions[question] ?? {})
+}
+
+function end(question: number): void {
+  deadline.end(questions[question] ?? {})
+}
+
+it('is missed when an answer is owed for so long, and then once for all that is owed', async () => {
+  begin(0)
+  begin(1)
+  await vi.advanceTimersByTimeAsync(LIMIT_MS - 1)
+  expect(missed).toBe(0)
+  await vi.advanceTimersByTimeAsync(TIMER_AND_IMMEDIATE_MS)
+  expect(missed).toBe(1)
+  await vi.advanceTimersByTimeAsync(LIMIT_MS * 3)
+  expect(missed).toBe(1)
+})
+
+it('counts each answer from its own question, however busy the connection is', async () => {
+  for (let i = 0; i < 10; i++) {
+    begin(i)
+    await vi.advanceTimersByTimeAsync(LIMIT_MS / 2)
+    if (i > 0) end(i - 1)
+  }
+  expect(missed).toBe(0)
+  await vi.advanceTimersByTimeAsync(LIMIT_MS / 2 - 1)
+  expect(missed).toBe(0)
+  await vi.advanceTimersByTimeAsync(TIMER_AND_IMMEDIATE_MS)
+  expect(missed).toBe(1)
+})
+
+it('does not hold what was owed before against what is asked after it was missed', async () => {
+  begin(0)
+  await vi.advanceTimersByTimeAsync(LIMIT_MS + 1)
+  begin(1)
+  await vi.advanceTimersByTimeAsync(LIMIT_MS - 1)
+  end(1)
+  await vi.advanceTimersByTimeAsync(LIMIT_MS)
+  expect(missed).toBe(1)
+})
+
+it('is not missed by an answer that is read in the turn of the timer', () => {
+  begin(0)
+  vi.advanceTimersToNextTimer()
+  end(0)
+  vi.runAllTimers()
+  expect(missed).toBe(0)
+})

@@ -1,0 +1,55 @@
+import type { StoredTransaction } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
+import { countWithin, ROWS_BYTES_MAX } from './answer-bound.ts'
+import { byShard } from './by-shard.ts'
+import { decodeRead } from './decode-answers.ts'
+import { readCall, sizesCall } from './encode-calls.ts'
+import type { ShardCalls } from './shard-calls.ts'
+
+interface Sized {
+  readonly gid: Gid
+  readonly bytes: number
+}
+
+/** The rows that exist, in pieces of so many bytes. */
+export async function readRows(
+  calls: ShardCalls,
+  gids: readonly Gid[],
+): Promise<readonly StoredTransaction[]> {
+  if (gids.length === 1) return readPiece(calls, gids)
+  const sized = await sizesOf(calls, gids)
+  const rows: StoredTransaction[] = []
+  while (sized.length > 0) {
+    const count = countWithin(
+      sized.map(({ bytes }) => bytes),
+      ROWS_BYTES_MAX,
+    )
+    const piece = sized.splice(0, count)
+    rows.push(
+      ...(await readPiece(
+        calls,
+        piece.map(({ gid }) => gid),
+      )),
+    )
+  }
+  return rows
+}
+
+async function sizesOf(calls: ShardCalls, gids: readonly Gid[]): Promise<Sized[]> {
+  const looks = byShard(gids, (gid) => gid).map(async ([shard, mine]) => {
+    const sizes = (await calls.script(
+      shard,
+      'sizes',
+      sizesCall(calls.keys(shard), mine),
+    )) as readonly number[]
+    return mine.map((gid, i) => ({ gid, bytes: sizes[i] ?? 0 }))
+  })
+  return (await Promise.all(looks)).flat()
+}
+
+async function readPiece(calls: ShardCalls, gids: readonly Gid[]): Promise<readonly StoredTransaction[]> {
+  const reads = byShard(gids, (gid) => gid).map(async ([shard, mine]) =>
+    decodeRead(mine, await calls.script(shard, 'read', readCall(calls.keys(shard), mine))),
+  )
+  return (await Promise.all(reads)).flat()
+}

@@ -1,0 +1,169 @@
+import { PARKED_AT } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
+import { type RedisServer, startRedis, startTcpProxy, type TcpProxy } from '@counterstep/test-servers'
+import { describeOwn } from '@counterstep/test-servers/vitest'
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { claimDueCall } from '../src/encode-calls.ts'
+import { SCRIPTS } from '../src/generated/scripts.ts'
+import type { RedisStore } from '../src/redis-store.ts'
+import { ALL_SHARDS, ShardKeys, shardOf } from '../src/shards.ts'
+import { expectUnavailable } from './expect-unavailable.ts'
+import { openedForTests } from './open-stores.ts'
+import { created, dueTransaction, read, tokens } from './transactions.ts'
+
+const STRANGE_ROWS = 21_500
+const BATCH_ROWS = 500
+
+describeOwn('redis', 'a claim of due rows', () => {
+  const { open, connect } = openedForTests()
+  let server: RedisServer
+  let proxy: TcpProxy
+  beforeAll(async () => {
+    server = await startRedis()
+    proxy = await startTcpProxy({ host: '127.0.0.1', port: server.port })
+  })
+  afterAll(async () => {
+    await proxy.close()
+    await server.stop()
+  })
+
+  function claim(store: RedisStore, limit = 100) {
+    return store.claimDue({ limit, leaseMs: 60_000, tokens: tokens(limit), formatMax: 1 })
+  }
+
+  async function connection(): Promise<Redis> {
+    const [first] = await connect(server.url)
+    if (first === undefined) throw new Error('no connection')
+    return first
+  }
+
+  async function createdDue(store: RedisStore, count: number, format = 1): Promise<readonly string[]> {
+    const gids = Array.from({ length: count }, (_, i) => `f${format}-${i}`)
+    for (const gid of gids) await created(store, { ...dueTransaction(gid), format })
+    return gids
+  }
+
+  it('that found all of them does not look again', async () => {
+    const { store } = await open(proxy.through(server.url))
+    await createdDue(store, 10)
+    let looks = 0
+    const counted = proxy.cutBefore((chunk) => {
+      looks += chunk.toString('latin1').split('zrange').length - 1
+      return false
+    })
+    expect((await claim(store, 10)).claimed).toHaveLength(10)
+    // The lowest of 64 shards, and a page of those that have some.
+    expect(looks).toBeLessThanOrEqual(64 + 10)
+    counted.cancel()
+  })
+
+  it('that fails later hands out what it has claimed before', async () => {
+    const { store, keyPrefix } = await open(proxy.through(server.url))
+    const { store: direct } = await open(server.url, { keyPrefix })
+    // Rows that nobody here may take make a second look necessary.
+    await createdDue(direct, 5, 2)
+    await createdDue(direct, 10)
+    let isClaimed = false
+    const fault = proxy.cutBefore((chunk) => {
+      const text = chunk.toString('latin1')
+      const isLook = text.includes('zrange')
+      isClaimed ||= text.includes(`${keyPrefix}:{p`) && text.includes(String(PARKED_AT))
+      return isClaimed && isLook
+    })
+    const { claimed } = await claim(store, 10)
+    expect(fault.bites()).toBe(1)
+    expect(claimed.map((row) => row.format)).toEqual([1, 1, 1, 1, 1])
+    // And with nothing claimed the failure is told.
+    proxy.refuse()
+    proxy.cut()
+    await expectUnavailable(claim(store, 10), 'no')
+    proxy.accept()
+  })
+
+  it('that meets a key of another type leaves that row alone, and takes the others', async () => {
+    const { store, keyPrefix } = await open(server.url)
+    const gids = await createdDue(store, 130)
+    const redis = await connection()
+    // One of whose shard there are others.
+    const [row = '', definition = ''] = gids.filter(
+      (gid) => gids.filter((other) => shardOf(other) === shardOf(gid)).length > 2,
+    )
+    const keysOf = (gid: string) => new ShardKeys(keyPrefix, shardOf(gid))
+    for (const key of [keysOf(row).row(row), keysOf(definition).definition(definition)]) {
+      await redis.del(key)
+      await redis.lpush(key, 'x')
+    }
+    const claimed = [...(await claim(store)).claimed, ...(await claim(store)).claimed].map(({ gid }) => gid)
+    expect(claimed.sort()).toEqual(gids.filter((gid) => gid !== row && gid !== definition).sort())
+  })
+
+  it('is not kept from the other shards by one that refuses', async () => {
+    const { store, keyPrefix } = await open(server.url)
+    const gids = await createdDue(store, 130)
+    // Of the oldest row.
+    const refusing = shardOf(gids[0] ?? '')
+    const others = gids.filter((gid) => shardOf(gid) !== refusing)
+    const redis = await connection()
+    const writable = ALL_SHARDS.filter((shard) => shard !== refusing).map(
+      (shard) => `~${keyPrefix}:{p${shard}}:*`,
+    )
+    await redis.acl('SETUSER', 'limited', 'on', '>secret', '+@all', `%R~${keyPrefix}:*`, ...writable)
+    const url = server.url.replace('redis://', 'redis://limited:secret@')
+    const { store: limited } = await open(url, { keyPrefix })
+    const first = await claim(limited)
+    const second = await claim(limited)
+    expect(first.claimed).toHaveLength(100)
+    expect([...first.claimed, ...second.claimed].map((row) => row.gid).sort()).toEqual(others.sort())
+    await expectUnavailable(claim(limited), 'no')
+    expect((await claim(store)).claimed).toHaveLength(gids.length - others.length)
+  })
+
+  it('that is sent again is the same claim', async () => {
+    const { store, keyPrefix } = await open(server.url)
+    await created(store, dueTransaction('a'))
+    const [token = ''] = tokens(1)
+    const redis = await connection()
+    const lease = { gid: 'a' as Gid, token }
+    const call = claimDueCall(new ShardKeys(keyPrefix, shardOf('a')), [lease], {
+      leaseMs: 10_000,
+      formatMax: 1,
+    })
+    const send = () => redis.eval(SCRIPTS.claimDue, call.keys.length, ...call.keys, ...call.args)
+    const [, , ...first] = (await send()) as readonly string[]
+    const row = await read(store, 'a')
+    expect(row).toMatchObject({ token, owned: true, claimsWithoutProgress: 1, epoch: 2 })
+    const [, leaseEnd, ...again] = (await send()) as readonly string[]
+    expect(again).toEqual(first)
+    expect(await read(store, 'a')).toEqual({ ...row, dueAt: Number(leaseEnd) })
+  })
+
+  it('finds what stands behind more rows of a newer version than one claim looks at', async () => {
+    const { store, keyPrefix } = await open(server.url)
+    const keys = new ShardKeys(keyPrefix, 5)
+    const gids: string[] = []
+    for (let i = 0; gids.length <= STRANGE_ROWS; i++) if (shardOf(`g-${i}`) === 5) gids.push(`g-${i}`)
+    const [known = '', ...strange] = gids
+    await created(store, dueTransaction(known))
+    const redis = await connection()
+    const text = String(await redis.get(keys.row(known))).replace(/^1 1 /, '1 2 ')
+    for (let from = 0; from < strange.length; from += BATCH_ROWS) {
+      const batch = strange.slice(from, from + BATCH_ROWS)
+      await redis.mset(batch.flatMap((gid) => [keys.row(gid), text]))
+      await redis.zadd(keys.due, ...batch.flatMap((gid) => [1, gid]))
+    }
+    const claimed: string[] = []
+    let calls = 0
+    for (let isMore = true; isMore; calls++) {
+      const result = await claim(store)
+      isMore = result.mayBeMore ?? false
+      claimed.push(...result.claimed.map((row) => row.gid))
+    }
+    expect(claimed).toEqual([known])
+    expect(calls).toBeLessThan(5)
+    // It begins anew: what becomes claimable at the front is found.
+    await redis.set(keys.row(strange[7] ?? ''), text.replace(/^1 2 /, '1 1 '))
+    const { claimed: front } = await claim(store)
+    expect(front.map((row) => row.gid)).toEqual([strange[7]])
+  })
+})

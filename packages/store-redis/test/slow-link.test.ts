@@ -1,0 +1,133 @@
+import type { NewTransaction, StoredTransaction } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
+import { type RedisServer, startRedis } from '@counterstep/test-servers'
+import { describeOwn } from '@counterstep/test-servers/vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { InFlight } from '../src/in-flight.ts'
+import type { RedisStore } from '../src/redis-store.ts'
+import { ServerLink } from '../src/server-link.ts'
+import { eventually } from './eventually.ts'
+import { expectUnavailable } from './expect-unavailable.ts'
+import { openedForTests } from './open-stores.ts'
+import { type SlowLink, startSlowLink } from './slow-link.ts'
+import { aTransaction, created, dueTransaction, tokens } from './transactions.ts'
+
+const COMMAND_TIMEOUT_MS = 1_000
+const LARGE_ROWS = 30
+const LARGE = JSON.stringify('x'.repeat(200_000))
+
+describeOwn('redis', 'a slow link to Redis', () => {
+  const { open } = openedForTests()
+  let server: RedisServer
+  let link: SlowLink
+  beforeEach(async () => {
+    server = await startRedis()
+    link = await startSlowLink(server.port)
+  })
+  afterEach(async () => {
+    await link.close()
+    await server.stop()
+  })
+
+  /** Through the link, and beside it. */
+  async function openBoth(): Promise<{ readonly slow: RedisStore; readonly fast: RedisStore }> {
+    const { store: fast, keyPrefix } = await open(server.url)
+    const { store: slow } = await open(link.url, { keyPrefix, commandTimeoutMs: COMMAND_TIMEOUT_MS })
+    return { slow, fast }
+  }
+
+  it('brings large due rows in several claims: each is claimed once, and none in vain', async () => {
+    const { slow, fast } = await openBoth()
+    for (let i = 0; i < LARGE_ROWS; i++) {
+      await created(fast, { ...dueTransaction(`g-${i}`), definition: LARGE })
+    }
+    link.slow(3_000_000)
+    const claimed: StoredTransaction[] = []
+    for (let isMore = true; isMore; ) {
+      const claim = { limit: 100, leaseMs: 60_000, tokens: tokens(100), formatMax: 1 }
+      const result = await slow.claimDue(claim)
+      // Five of 200 kB are nearly a mebibyte; the last ones may be fewer.
+      expect(result.claimed.length).toBeLessThanOrEqual(5)
+      isMore = result.mayBeMore ?? false
+      claimed.push(...result.claimed)
+    }
+    expect(new Set(claimed.map((row) => row.gid)).size).toBe(LARGE_ROWS)
+    for (const row of claimed) expect(row).toMatchObject({ claimsWithoutProgress: 1, definition: LARGE })
+    expect(slow.counters().breaks).toBe(0)
+  })
+
+  it('brings a row that is larger than a claim may be, by itself', async () => {
+    const { store } = await open(server.url)
+    for (const gid of ['a', 'b']) {
+      await created(store, { ...dueTransaction(gid), definition: LARGE.repeat(7) })
+    }
+    const claim = () => store.claimDue({ limit: 100, leaseMs: 60_000, tokens: tokens(100), formatMax: 1 })
+    const sizes = [await claim(), await claim(), await claim()]
+    expect(sizes.map(({ claimed, mayBeMore }) => [claimed.length, mayBeMore])).toEqual([
+      [1, true],
+      [1, undefined],
+      [0, undefined],
+    ])
+  })
+
+  it('brings many large rows that are read at once', async () => {
+    const { slow, fast } = await openBoth()
+    const gids = Array.from({ length: LARGE_ROWS }, (_, i) => `g-${i}` as Gid)
+    for (const gid of gids) await created(fast, aTransaction(gid, { definition: LARGE }))
+    link.slow(3_000_000)
+    const rows = await slow.readMany([...gids, 'absent' as Gid])
+    expect(rows.map((row) => row.gid).sort()).toEqual([...gids].sort())
+    for (const row of rows) expect(row.definition).toBe(LARGE)
+    expect(slow.counters().breaks).toBe(0)
+  })
+
+  it('ends in no livelock: of writes that are more than it can carry in time, some land each time', async () => {
+    const { slow, fast } = await openBoth()
+    link.slow(300_000)
+    const writes = Array.from({ length: 60 }, (_, i) =>
+      aTransaction(`w-${i}`, { definition: JSON.stringify('y'.repeat(20_000)) }),
+    )
+    // As the engine does: each is sent again until the answer is definite. A second of the link is 15 writes.
+    await Promise.all(writes.map((write) => createUntilDefinite(slow, write)))
+    expect(await fast.readMany(writes.map((write) => write.gid))).toHaveLength(writes.length)
+    expect(slow.counters().breaks).toBeGreaterThan(1)
+  })
+
+  async function createUntilDefinite(store: RedisStore, write: NewTransaction): Promise<void> {
+    await eventually(`${write.gid} is created`, async () => {
+      const result = await store.create(write).catch((error) => error)
+      if (!('applied' in result)) expect(result.type).toBe('created')
+      return result.type === 'created'
+    })
+  }
+
+  it('that drips: what is counted as in flight is so until its answer, or the end of its connection', async () => {
+    const inFlight = new InFlight({ commandsInFlightMax: 100, bytesInFlightMax: 10_000_000 })
+    const [host = '', port] = link.url.slice('redis://'.length).split(':')
+    const settings = { db: 0, commandTimeoutMs: COMMAND_TIMEOUT_MS, connectTimeoutMs: COMMAND_TIMEOUT_MS }
+    const reasons: Error[] = []
+    const raw = new ServerLink({ host, port: Number(port) }, settings, inFlight, {
+      restored: () => undefined,
+      lost: (_, reason) => reasons.push(reason),
+    })
+    try {
+      await raw.opened
+      link.slow(10_000)
+      // The small ones before it are answered, one after the other: the connection is never silent for long.
+      const small = Array.from({ length: 20 }, () => raw.send('echo', ['x'.repeat(1_000)]))
+      const large = raw.send('set', ['large', 'x'.repeat(2_000_000)])
+      const settled = Promise.allSettled(small)
+      const startAt = performance.now()
+      await expectUnavailable(large, 'unknown')
+      expect(performance.now() - startAt).toBeLessThan(COMMAND_TIMEOUT_MS + 1_000)
+      expect(raw.isUp).toBe(false)
+      const outcomes = (await settled).map(({ status }) => status)
+      expect(outcomes.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => 'fulfilled'))
+      expect(outcomes.at(-1)).toBe('rejected')
+      expect(inFlight.commands).toBe(0)
+      expect(reasons.map(({ message }) => message)).toEqual(['Redis did not answer in time'])
+    } finally {
+      raw.close()
+    }
+  })
+})
