@@ -5,6 +5,7 @@ const exclude = ['**/node_modules/**', '**/dist/**']
 
 /** Tests that need database servers. Only they pay for the start of these. */
 const onServers = [
+  'bench/test/servers/**/*.test.ts',
   'examples/*/test/servers/**/*.test.ts',
   'packages/store-mysql/test/**/*.test.ts',
   'packages/store-redis/test/**/*.test.ts',

@@ -1,5 +1,5 @@
 import type { Harness } from './harness/harness.ts'
-import { faultCount, type LoadJob, type LoadResult } from './load/load-job.ts'
+import { faultCount, type LatencyMs, type LoadJob, type LoadResult } from './load/load-job.ts'
 import { figuresOf, type Row } from './row.ts'
 import type { ScenarioContext } from './scenario.ts'
 import { spreadOf } from './spread.ts'
@@ -21,39 +21,58 @@ export interface Worker {
 
 export type Figures = Readonly<Record<string, number>>
 
-export interface Measured extends LoadResult {
-  /** In the order of the plan's workers, the load last. */
-  readonly cpuSeconds: readonly (number | undefined)[]
+/** One round of one row. */
+export interface Measurement {
+  /** All of them. */
+  readonly answers: number
+  readonly answersPerSecond: number
+  readonly latencyMs: Pick<LatencyMs, 'p50' | 'p99'>
+  /** Of what worked for the row, the asked one first. */
+  readonly cpuSeconds: CpuSeconds
   readonly figures: Figures
 }
 
-/** Measures the rows in turn (A B A B …), so that what disturbs the machine for a while disturbs all of them. */
+export type CpuSeconds = readonly (number | undefined)[]
+
+export type Measured = LoadResult & Measurement
+
+/** A row that can be measured again and again. */
+export interface RowSource {
+  readonly name: string
+  measure(): Promise<Measurement>
+}
+
+/** One round after the other of rows that are asked over HTTP. */
 export async function runRounds(
   context: ScenarioContext,
   plans: readonly RowPlan[],
 ): Promise<readonly Row[]> {
-  const { settings, harness, progress } = context
-  const results = plans.map((): Measured[] => [])
+  const { harness } = context
+  return await measureInTurn(
+    context,
+    plans.map((plan) => ({ name: plan.name, measure: () => measure(harness, plan) })),
+  )
+}
+
+/** Measures the rows in turn (A B A B …), so that what disturbs the machine for a while disturbs all of them. */
+export async function measureInTurn(
+  { settings, progress }: Pick<ScenarioContext, 'settings' | 'progress'>,
+  sources: readonly RowSource[],
+): Promise<readonly Row[]> {
+  const results = sources.map((): Measurement[] => [])
   for (let round = 1; round <= settings.rounds; round += 1) {
-    for (const [index, plan] of plans.entries()) {
-      progress.show(`round ${round} of ${settings.rounds}: ${plan.name}`)
-      results[index]?.push(await measure(harness, plan))
+    for (const [index, source] of sources.entries()) {
+      progress.show(`round ${round} of ${settings.rounds}: ${source.name}`)
+      results[index]?.push(await source.measure())
     }
   }
-  return plans.map(({ name }, index) => rowOf(name, results[index] ?? []))
+  return sources.map(({ name }, index) => rowOf(name, results[index] ?? []))
 }
 
 /** One round of one row. Throws unless each answer was the expected one. */
 export async function measure(harness: Harness, { name, job, workers, watch }: RowPlan): Promise<Measured> {
-  const all = [...workers, harness.loader]
   const endWatch = await watch?.()
-  const before = all.map((worker) => worker.cpuSeconds())
-  const result = await harness.load(job)
-  const cpuSeconds = all.map((worker, index) => {
-    const from = before[index]
-    const to = worker.cpuSeconds()
-    return from === undefined || to === undefined ? undefined : to - from
-  })
+  const { result, cpuSeconds } = await withCpuSeconds([...workers, harness.loader], () => harness.load(job))
   if (result.answers === 0 || faultCount(result.faults) > 0) {
     const counts = JSON.stringify({ answers: result.answers, ...result.faults })
     throw new Error(`${name}: not every answer was as expected: ${counts} ${result.unexpected ?? ''}`)
@@ -61,7 +80,22 @@ export async function measure(harness: Harness, { name, job, workers, watch }: R
   return { ...result, cpuSeconds, figures: (await endWatch?.(result.answers)) ?? {} }
 }
 
-export function rowOf(name: string, results: readonly Measured[]): Row {
+/** What the workers used of the CPU while something was done. */
+export async function withCpuSeconds<Result>(
+  workers: readonly Worker[],
+  work: () => Promise<Result>,
+): Promise<{ readonly result: Result; readonly cpuSeconds: CpuSeconds }> {
+  const before = workers.map((worker) => worker.cpuSeconds())
+  const result = await work()
+  const cpuSeconds = workers.map((worker, index) => {
+    const from = before[index]
+    const to = worker.cpuSeconds()
+    return from === undefined || to === undefined ? undefined : to - from
+  })
+  return { result, cpuSeconds }
+}
+
+export function rowOf(name: string, results: readonly Measurement[]): Row {
   return {
     name,
     perSecond: spreadOf(results.map(({ answersPerSecond }) => answersPerSecond)),
@@ -73,7 +107,7 @@ export function rowOf(name: string, results: readonly Measured[]): Row {
   }
 }
 
-function cpuOf(results: readonly Measured[]): Row['cpuUs'] {
+function cpuOf(results: readonly Measurement[]): Row['cpuUs'] {
   const asked: number[] = []
   const everything: number[] = []
   for (const { answers, cpuSeconds } of results) {

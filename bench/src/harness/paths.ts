@@ -7,6 +7,6 @@ export const WORK_FOLDER = join(REPOSITORY, '.tmp', 'bench')
 export const SERVER_MAIN = join(REPOSITORY, 'packages', 'cli', 'src', 'main.ts')
 export const FOLLOW_PARENT = join(REPOSITORY, 'scripts', 'follow-parent.mjs')
 
-export function processPath(name: 'branch' | 'load' | 'relay'): string {
+export function processPath(name: 'branch' | 'callers' | 'load' | 'relay'): string {
   return fileURLToPath(new URL(`../processes/${name}.ts`, import.meta.url))
 }

@@ -12,8 +12,14 @@ export interface LoadJob {
 
 /** What comes before the measured part goes over the same connections. */
 export type LoadLength =
-  | { readonly type: 'time'; readonly warmUpSeconds: number; readonly seconds: number }
+  | TimedLength
   | { readonly type: 'count'; readonly warmUpAnswers: number; readonly answers: number }
+
+export interface TimedLength {
+  readonly type: 'time'
+  readonly warmUpSeconds: number
+  readonly seconds: number
+}
 
 export interface LoadFaults {
   readonly connectionErrors: number

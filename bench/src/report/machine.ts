@@ -32,9 +32,13 @@ export function readMachine(folder: string): Machine {
     cpu: cpus()[0]?.model ?? 'unknown',
     memoryGib: Math.round((totalmem() / 2 ** 30) * 10) / 10,
     flushMs: measureFlushMs(folder),
-    isMemoryDisk: statfsSync(folder).type === TMPFS,
+    isMemoryDisk: isInMemory(folder),
     loadPerCore: Math.round(((loadavg()[0] ?? 0) / cores) * 100) / 100,
   }
+}
+
+export function isInMemory(folder: string): boolean {
+  return statfsSync(folder).type === TMPFS
 }
 
 function readCommit(): string {

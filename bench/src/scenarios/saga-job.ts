@@ -1,4 +1,4 @@
-import type { LoadJob, LoadLength } from '../load/load-job.ts'
+import type { LoadJob, LoadLength, TimedLength } from '../load/load-job.ts'
 import type { Settings } from '../settings.ts'
 import { PAYLOAD } from './payload.ts'
 
@@ -47,7 +47,7 @@ export function submitJob(
   }
 }
 
-export function timed({ warmUpSeconds, seconds }: Settings): LoadLength {
+export function timed({ warmUpSeconds, seconds }: Settings): TimedLength {
   return { type: 'time', warmUpSeconds, seconds }
 }
 

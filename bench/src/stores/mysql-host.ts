@@ -62,7 +62,7 @@ async function readSoftware(link: SqlLink): Promise<StoreSoftware> {
   return { version: `${make} ${version}`, settings: await link.globals('VARIABLES', DURABILITY) }
 }
 
-function urlOf(server: string, database: string): string {
+export function urlOf(server: string, database: string): string {
   const url = new URL(server)
   url.pathname = `/${database}`
   return url.href

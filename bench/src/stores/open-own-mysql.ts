@@ -7,18 +7,20 @@ import type { StoreName } from './store-names.ts'
 
 export interface OwnMysql {
   readonly host: StoreHost
+  /** Without a database. */
+  readonly url: string
   /** As its administrator. */
   readonly link: SqlLink
 }
 
-/** A private server whatever the environment names: its settings are about to be changed. */
+/** A private server whatever the environment names: one whose settings may be changed, and whose counters are ours. */
 export async function openOwnMysql(harness: Harness, store: StoreName): Promise<OwnMysql> {
   const server = await startOwn(store)
   const host = await mysqlHost({ url: server.url, pid: () => server.pid(), end: () => server.stop() })
   harness.atEnd(() => host.close())
   const link = await SqlLink.open(server.url)
   harness.atEnd(() => link.close())
-  return { host, link }
+  return { host, url: server.url, link }
 }
 
 async function startOwn(store: StoreName): ReturnType<typeof startMysql> {
@@ -30,6 +32,6 @@ async function startOwn(store: StoreName): ReturnType<typeof startMysql> {
       return await startMariadb()
     case 'sqlite':
     case 'redis':
-      throw new Error(`commits are counted by a MySQL or a MariaDB only, not by ${store}`)
+      throw new Error(`this scenario needs a MySQL or a MariaDB, not ${store}`)
   }
 }

@@ -1,0 +1,121 @@
+import { isInMemory } from '../report/machine.ts'
+import { measureInTurn, type RowSource } from '../rounds.ts'
+import { quotientsOf, type Ratio, type Row, ratioOf } from '../row.ts'
+import type { Scenario, ScenarioContext } from '../scenario.ts'
+import { type Spread, spreadOf } from '../spread.ts'
+import { mysqlDurabilityClass } from '../stores/mysql-durability.ts'
+import { type OwnMysql, openOwnMysql } from '../stores/open-own-mysql.ts'
+import { WAYS, type Way } from './hot-row/callers-job.ts'
+import { HotRowBed } from './hot-row/hot-row-bed.ts'
+import { timed } from './saga-job.ts'
+
+const WARM_UP = { type: 'time', warmUpSeconds: 0, seconds: 1 } as const
+
+interface HotRowSource extends RowSource {
+  readonly way: Way
+  readonly callers: number
+}
+
+export const hotRow: Scenario = {
+  name: 'hot-row',
+  summary:
+    'one row of a database: bare UPDATE, barrier, grouped barrier; 1, 2, 4 … callers up to --connections',
+  // Three ways and seven numbers of callers within a minute.
+  defaults: { store: 'mariadb', seconds: 0.5, warmUpSeconds: 0.2 },
+  async run(context) {
+    const { harness, settings, progress } = context
+    const mysql = await openOwnMysql(harness, settings.store)
+    const bed = await HotRowBed.open(harness, mysql)
+    progress.show('warming up')
+    for (const way of WAYS) await bed.measure(way, settings.connections, WARM_UP)
+    const sources = sourcesOf(bed, context)
+    const rows = await measureInTurn(context, sources)
+    progress.show('auditing')
+    const { software } = mysql.host
+    return {
+      store: {
+        name: 'mysql',
+        durabilityClass: mysqlDurabilityClass(software.settings),
+        // A private server has no replicas.
+        failover: 'none',
+        software,
+      },
+      rows,
+      ratios: ratiosOf(sources, rows, settings.connections),
+      counters: await auditAll(bed),
+      notes: [...(await memoryNotes(mysql)), ...NOTES],
+    }
+  },
+}
+
+const NOTES = [
+  'per second: calls that ran; a duplicate or a refusal is an answer, and is not counted there',
+  'update: UPDATE c = c + 1 in autocommit, no barrier. plain: barrier, ledger row, conditional UPDATE. grouped: the same in groups',
+  'commits/call: database transactions that wrote, by the database’s own counter, for one call that ran; log writes: of its binary log',
+  'audit: each balance is what it was and its ledger’s sum; each call that ran has one ledger row and one barrier row; nothing sent twice ran twice',
+]
+
+function sourcesOf(bed: HotRowBed, { settings }: ScenarioContext): readonly HotRowSource[] {
+  return callerCounts(settings.connections).flatMap((callers) =>
+    WAYS.map((way) => ({
+      name: `${way}, ${callers} ${callers === 1 ? 'caller' : 'callers'}`,
+      way,
+      callers,
+      measure: () => bed.measure(way, callers, timed(settings)),
+    })),
+  )
+}
+
+/** The powers of two below `max`, and it. */
+export function callerCounts(max: number): readonly number[] {
+  const counts: number[] = []
+  for (let callers = 1; callers < max; callers *= 2) counts.push(callers)
+  return [...counts, max]
+}
+
+function ratiosOf(sources: readonly HotRowSource[], rows: readonly Row[], callers: number): readonly Ratio[] {
+  const rowsOf = (way: Way) => rows.filter((_, index) => sources[index]?.way === way)
+  const rowAt = (way: Way): Row => {
+    const row = rows[sources.findIndex((source) => source.way === way && source.callers === callers)]
+    if (row === undefined) throw new Error(`${way} was not measured with ${callers} callers`)
+    return row
+  }
+  return [
+    ratioOf('grouped/plain', rowAt('grouped'), rowAt('plain')),
+    ratioOf('grouped/update', rowAt('grouped'), rowAt('update')),
+    {
+      name: 'grouped/plain, each with its best number of callers',
+      spread: quotientsOf(bestOf(rowsOf('grouped')), bestOf(rowsOf('plain'))),
+    },
+  ]
+}
+
+/** Of each round the highest rate. */
+function bestOf(rows: readonly Row[]): Spread {
+  const [first] = rows
+  if (first === undefined) throw new Error('a way was not measured')
+  return spreadOf(
+    first.perSecond.rounds.map((_, round) =>
+      Math.max(...rows.map(({ perSecond }) => perSecond.rounds[round] ?? 0)),
+    ),
+  )
+}
+
+async function auditAll(bed: HotRowBed): Promise<Readonly<Record<string, number>>> {
+  const counters: Record<string, number> = {}
+  for (const way of WAYS) {
+    for (const [name, count] of Object.entries({ ...bed.totals[way], ...(await bed.audit(way)) }))
+      counters[`${way} ${name}`] = count
+  }
+  return counters
+}
+
+/** The database lies elsewhere than the run's folder. */
+async function memoryNotes({ link }: OwnMysql): Promise<readonly string[]> {
+  const [row] = await link.rows('SELECT @@datadir AS folder')
+  return isInMemory(String(row?.folder))
+    ? [
+        'CAUTION: the database lies in memory, where a commit costs next to nothing: the ratio is smaller than on a disk',
+      ]
+    : []
+}

@@ -1,0 +1,129 @@
+import { describeOn, describeOwn } from '@counterstep/test-servers/vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { printedReport } from '../../src/report/print-report.ts'
+import { reportLine } from '../../src/report/report.ts'
+import { runBench } from '../../src/run-bench.ts'
+import { auditHotRow } from '../../src/scenarios/hot-row/audit-hot-row.ts'
+import { createHotAccount, HOT_ID } from '../../src/scenarios/hot-row/hot-account.ts'
+import { hotRow } from '../../src/scenarios/hot-row.ts'
+import { DEFAULT_SETTINGS, type Settings } from '../../src/settings.ts'
+import { SqlLink } from '../../src/stores/sql-link.ts'
+
+const SMOKE: Settings = {
+  ...DEFAULT_SETTINGS,
+  store: 'mariadb',
+  // Long enough for one call, however busy the machine is.
+  seconds: 1,
+  warmUpSeconds: 0.05,
+  connections: 2,
+  rounds: 1,
+}
+const SMOKE_MS_MAX = 60_000
+const silent = { show: () => undefined, clear: () => undefined }
+
+describeOwn('mariadb', 'the hot row', () => {
+  it('has one effect of each call, in every way of writing it', { timeout: SMOKE_MS_MAX }, async () => {
+    const report = await runBench(hotRow, SMOKE, silent)
+    const { rows, ratios, counters } = report
+    expect(rows.map(({ name }) => name)).toEqual(
+      ['1 caller', '2 callers'].flatMap((callers) =>
+        ['update', 'plain', 'grouped'].map((way) => `${way}, ${callers}`),
+      ),
+    )
+    for (const way of ['plain', 'grouped']) {
+      const ran = counters[`${way} ran`]
+      expect(ran).toBeGreaterThan(0)
+      expect(counters[`${way} ledgerRows`]).toBe(ran)
+      expect(counters[`${way} barrierRows`]).toBe(ran)
+      expect(counters[`${way} balance`]).toBe(1_000 + (counters[`${way} ledgerCents`] ?? 0))
+      expect(counters[`${way} duplicates`]).toBeGreaterThan(0)
+      expect(counters[`${way} duplicates`]).toBeLessThanOrEqual(counters[`${way} sentTwice`] ?? 0)
+    }
+    expect(counters['update balance']).toBe(1_000 + (counters['update ran'] ?? 0))
+    const commitsOf = (name: string) => rows.find((row) => row.name === name)?.figures['commits/call']?.rounds
+    expect(commitsOf('plain, 2 callers')).toEqual([1])
+    expect(commitsOf('grouped, 2 callers')?.[0]).toBeLessThan(1)
+    expect(ratios['grouped/plain']).toBeGreaterThan(0)
+    expect(report.store).toMatchObject({ name: 'mysql', durabilityClass: 'A', failover: 'none' })
+    expect(printedReport(report)).toContain('grouped/plain = ')
+    expect(JSON.parse(reportLine(report))).toMatchObject({
+      scenario: 'hot-row',
+      store: 'mysql',
+      settings: SMOKE,
+      ratios: { 'grouped/plain': ratios['grouped/plain'] },
+    })
+  })
+})
+
+describeOn('mariadb', 'the audit of the hot row', (url) => {
+  const database = `bench_audit_${process.pid}`
+  const audit = (ran: number) => auditHotRow(link, 'plain', database, { ran })
+  let link: SqlLink
+
+  const barrierRow = (gid: string) =>
+    link.run(
+      `INSERT INTO ${database}.counterstep_barrier (gid, branch_id, op, barrier_id, reason, created_at)
+       VALUES (?, '01', 'action', '01', 'action', 0)`,
+      [gid],
+    )
+  const ledgerRow = (gid: string, cents: number) =>
+    link.run(`INSERT INTO ${database}.ledger (gid, account, cents) VALUES (?, ?, ?)`, [gid, HOT_ID, cents])
+  const pay = (cents: number) => link.run(`UPDATE ${database}.account SET cents = cents + ?`, [cents])
+
+  beforeAll(async () => {
+    link = await SqlLink.open(url)
+  })
+  afterAll(async () => {
+    await link.run(`DROP DATABASE IF EXISTS ${database}`)
+    await link.close()
+  })
+  beforeEach(async () => {
+    await link.run(`DROP DATABASE IF EXISTS ${database}`)
+    await createHotAccount(link, database)
+    for (const [gid, cents] of [
+      ['a', -300],
+      ['b', 50],
+    ] as const) {
+      await barrierRow(gid)
+      await ledgerRow(gid, cents)
+      await pay(cents)
+    }
+  })
+
+  it('is content when each call that ran has its rows and its money', async () => {
+    expect(await audit(2)).toEqual({
+      balance: 750,
+      ledgerCents: -250,
+      ledgerRows: 2,
+      ledgerGids: 2,
+      barrierRows: 2,
+      barrierGids: 2,
+    })
+  })
+
+  it('finds an answer that has no rows', () => expect(audit(3)).rejects.toThrow('must be equal'))
+
+  it('finds money that nobody booked', async () => {
+    await pay(1)
+    await expect(audit(2)).rejects.toThrow('balance')
+  })
+
+  it('finds a call that was booked twice', async () => {
+    await ledgerRow('b', 50)
+    await pay(50)
+    await expect(audit(3)).rejects.toThrow('ledgerGids')
+  })
+
+  it('finds an effect without the row of its barrier', async () => {
+    await ledgerRow('c', 0)
+    await barrierRow('another')
+    await expect(audit(3)).rejects.toThrow('barrierGids')
+  })
+
+  it('finds a balance that is below nothing', async () => {
+    await barrierRow('c')
+    await ledgerRow('c', -800)
+    await pay(-800)
+    await expect(audit(3)).rejects.toThrow('-50')
+  })
+})
