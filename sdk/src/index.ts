@@ -38,6 +38,7 @@ export {
 export type { HttpAnswer } from './branch/http-answer.ts'
 export type { BranchRequest } from './branch/parse-branch.ts'
 export { parseBranch } from './branch/parse-branch.ts'
+export { branchOf, type TypedBranch } from './branch-of.ts'
 export type { CallOptions, Client, ClientOptions, ListFilter, SubmitOptions, WaitOptions } from './client.ts'
 export { createClient } from './client.ts'
 export type { CounterstepErrorCode } from './errors.ts'

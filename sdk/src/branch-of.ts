@@ -1,0 +1,40 @@
+import type { JsonValue } from '@counterstep/protocol'
+import { type BranchOptions, branch, type Part } from './part.ts'
+
+/**
+ * Makes branches of one service, whose payload has a type: what {@link branchOf} returns.
+ *
+ * @example
+ * ```ts
+ * const debit: TypedBranch<Payment> = branchOf<Payment>({ action: 'http://bank-a/debit' })
+ * ```
+ */
+export type TypedBranch<Payload> = <const Id extends string>(
+  id: Id,
+  payload: Payload,
+  options?: Partial<Omit<BranchOptions, 'payload' | 'body'>>,
+) => Part<Id>
+
+/**
+ * The branches of one service, with the payload that it takes: the service exports the type beside its handler
+ * (`Branch<Payment>`), and a caller who gets it wrong is told by the compiler. `Payload` must be JSON: what JSON cannot
+ * hold is refused at submit (`SAGA_INVALID`, `SAGA_NUMBER_NOT_EXACT`).
+ *
+ * @example
+ * ```ts
+ * interface Payment {
+ *   readonly account: string
+ *   readonly cents: number
+ * }
+ * const debit = branchOf<Payment>({ action: 'http://bank-a/debit', compensation: 'http://bank-a/debit/undo' })
+ * const credit = branchOf<Payment>({ action: 'http://bank-b/credit', compensation: 'http://bank-b/credit/undo' })
+ *
+ * const transfer = saga()
+ *   .add(debit('debit', { account: 'alice', cents: 1250 }))
+ *   .add(credit('credit', { account: 'bob', cents: 1250 }, { timeoutMs: 5_000 }))
+ * ```
+ */
+export function branchOf<Payload>(service: Omit<BranchOptions, 'payload' | 'body'>): TypedBranch<Payload> {
+  // Interfaces have no index signature, so none is a JsonValue by its type; the server checks what arrives.
+  return (id, payload, options = {}) => branch(id, { ...service, ...options, payload: payload as JsonValue })
+}
