@@ -9,6 +9,8 @@ import type { SessionPool } from './session-pool.ts'
 export interface Tx {
   readonly session: Session
   readonly now: number
+  /** The session's count at the beginning. */
+  readonly rowsChangedBefore: number
 }
 
 export interface Counters {
@@ -16,7 +18,7 @@ export interface Counters {
   commits: number
   /** The rows of these. */
   rows: number
-  /** Database transactions begun again: deadlocks, lock waits, connections that had ended. */
+  /** Database transactions begun again: deadlocks, lock waits, connections that had ended or were refused. */
   retries: number
 }
 
@@ -27,7 +29,12 @@ export interface Work<T> {
 }
 
 /** How often a database transaction is begun again after a fault of this kind. */
-const REPEATS: Readonly<Partial<Record<SqlFault, number>>> = { repeat: 5, lost: 2, 'read-only': 1 }
+const REPEATS: Readonly<Partial<Record<SqlFault, number>>> = {
+  repeat: 5,
+  crowded: 5,
+  lost: 2,
+  'read-only': 1,
+}
 const PAUSE_MS_MAX = 20
 
 /** Runs work as one database transaction each, and says of every failure whether it may have been applied. */
@@ -56,7 +63,8 @@ export class DatabaseTransactions {
         left[error.fault] = allowance - 1
         this.counters.retries += 1
         // At different times, so that those who have met do not meet again. A lost connection tells nothing of others.
-        if (error.fault === 'repeat') await delay(Math.random() * PAUSE_MS_MAX * repeats)
+        const pauses = error.fault === 'repeat' || error.fault === 'crowded'
+        if (pauses) await delay(Math.random() * PAUSE_MS_MAX * repeats)
       }
     }
   }
@@ -65,7 +73,9 @@ export class DatabaseTransactions {
   async #once<T>(work: (tx: Tx) => Promise<Work<T>>): Promise<T> {
     const session = await this.#writers.acquire()
     try {
-      const { value, rows } = await work({ session, now: await this.#begin(session) })
+      const now = await this.#begin(session)
+      const tx = { session, now, rowsChangedBefore: session.rowsChanged }
+      const { value, rows } = await work(tx).catch(refuseStall)
       await this.#commit(session)
       if (rows > 0) {
         this.counters.commits += 1
@@ -110,6 +120,12 @@ export class DatabaseTransactions {
 export function finalError(error: SqlError): Error {
   if (error.fault === 'row' || error.fault === 'duplicate') return new AssertionError(error.message)
   return new StoreUnavailableError(error.message, { applied: 'no', cause: error })
+}
+
+/** The server has just told the time, so it is there: its row locks, waited for one after the other, are what takes so long. */
+function refuseStall(error: unknown): never {
+  if (!(error instanceof SqlError) || error.fault !== 'timeout') throw error
+  throw new SqlError('stall', `a statement had no answer in time: ${error.message}`, error.errno, error.code)
 }
 
 function isOff(cell: Cell): boolean {

@@ -83,7 +83,7 @@ export class MysqlStore implements Store {
   async renew(leases: readonly Lease[], leaseMs: number): Promise<RenewResult> {
     this.#refuseClosed()
     assert(leases.length <= RENEW_MAX, 'renew: too many leases')
-    return this.#transactions.run((tx) => renewLeases(tx, leases, leaseMs))
+    return renewLeases(this.#transactions, leases, leaseMs)
   }
 
   async claimDue(claim: DueClaim): Promise<DueClaimResult> {

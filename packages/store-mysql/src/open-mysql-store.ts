@@ -5,6 +5,7 @@ import { DatabaseTransactions } from './database-transactions.ts'
 import { MysqlStore } from './mysql-store.ts'
 import { ensureSchema, type MigrationReport, refuseOtherEngine } from './schema.ts'
 import { durabilityOf, refuseUnsupported } from './server-facts.ts'
+import { sessionTimeouts } from './session-timeouts.ts'
 import { StoreSessions } from './store-sessions.ts'
 
 export interface MysqlConnection {
@@ -14,6 +15,7 @@ export interface MysqlConnection {
   readonly tls?: TlsChoice
   /** For a connection to be made, and for a connection that is there to tell the time. */
   readonly connectTimeoutMs?: number
+  /** At least two seconds more than a row's lock is waited for. */
   readonly statementTimeoutMs?: number
 }
 
@@ -24,7 +26,7 @@ export interface MysqlOptions extends MysqlConnection {
   readonly acceptClassC?: boolean
   /** Half of them write, half read. */
   readonly connectionsMax?: number
-  /** Whole seconds; how long a row's lock is waited for. */
+  /** Whole seconds, at least one; how long a row's lock is waited for. Default: two, or one for a statement of less than four. */
   readonly lockWaitTimeoutMs?: number
   readonly queueRowsMax?: number
   readonly queueBytesMax?: number
@@ -37,9 +39,6 @@ export interface MysqlOptions extends MysqlConnection {
 }
 
 const MEBIBYTE = 1024 * 1024
-const CONNECT_TIMEOUT_MS = 2_000
-const STATEMENT_TIMEOUT_MS = 5_000
-const LOCK_WAIT_TIMEOUT_MS = 2_000
 const CONNECTIONS_MIN = 2
 
 export async function openMysqlStore({
@@ -48,9 +47,6 @@ export async function openMysqlStore({
   failover = 'lossy',
   acceptClassC = false,
   connectionsMax = 10,
-  connectTimeoutMs = CONNECT_TIMEOUT_MS,
-  statementTimeoutMs = STATEMENT_TIMEOUT_MS,
-  lockWaitTimeoutMs = LOCK_WAIT_TIMEOUT_MS,
   queueRowsMax = 20_000,
   queueBytesMax = 64 * MEBIBYTE,
   batchRowsMax = 200,
@@ -59,9 +55,11 @@ export async function openMysqlStore({
   flushesInFlightMax = 3,
   flushPatienceMs = 20,
   onEvent = ignoreEvent,
+  ...limits
 }: MysqlOptions): Promise<MysqlStore> {
   if (connectionsMax < CONNECTIONS_MIN) throw new RangeError(`connectionsMax is less than ${CONNECTIONS_MIN}`)
-  const timeouts = { connectTimeoutMs, statementTimeoutMs, lockWaitTimeoutMs }
+  const timeouts = sessionTimeouts(limits)
+  const { connectTimeoutMs } = timeouts
   const sessions = new StoreSessions(connectionTarget(url, tls, connectTimeoutMs), {
     ...timeouts,
     connectionsMax,
@@ -87,14 +85,9 @@ export async function openMysqlStore({
 }
 
 /** For `counterstep migrate`: makes or changes the tables, as a user who may. */
-export async function migrateMysql({
-  url,
-  tls,
-  connectTimeoutMs = CONNECT_TIMEOUT_MS,
-  statementTimeoutMs = STATEMENT_TIMEOUT_MS,
-}: MysqlConnection): Promise<MigrationReport> {
-  const timeouts = { connectTimeoutMs, statementTimeoutMs, lockWaitTimeoutMs: LOCK_WAIT_TIMEOUT_MS }
-  const sessions = new StoreSessions(connectionTarget(url, tls, connectTimeoutMs), {
+export async function migrateMysql({ url, tls, ...limits }: MysqlConnection): Promise<MigrationReport> {
+  const timeouts = sessionTimeouts(limits)
+  const sessions = new StoreSessions(connectionTarget(url, tls, timeouts.connectTimeoutMs), {
     ...timeouts,
     connectionsMax: CONNECTIONS_MIN,
     onEvent: ignoreEvent,

@@ -3,12 +3,10 @@ import { STATEMENTS } from './generated/sql.ts'
 import { SqlError, sqlErrorOf } from './server-errors.ts'
 import { type Variables, variablesOf } from './server-facts.ts'
 import { Session } from './session.ts'
+import type { SessionTimeouts } from './session-timeouts.ts'
 import { fill, statementOf } from './statement.ts'
 
-export interface SessionSettings {
-  readonly statementTimeoutMs: number
-  readonly connectTimeoutMs: number
-  readonly lockWaitTimeoutMs: number
+export interface SessionSettings extends SessionTimeouts {
   /** Off: the session writes, and each flush ends with its COMMIT. */
   readonly autocommit: boolean
 }
@@ -37,12 +35,15 @@ export async function openSession(
       connection.once('end', () => reject(new SqlError('lost', 'the server has closed the connection')))
       connection.connect((error) => (error === null ? resolve() : reject(sqlErrorOf(error))))
     })
-    const lockWaitSeconds = Math.max(1, Math.ceil(lockWaitTimeoutMs / 1_000))
+    const lockWaitSeconds = lockWaitTimeoutMs / 1_000
     const isAutocommit = autocommit ? 1 : 0
     const set = fill(SET_SESSION, [lockWaitSeconds, SERVER_IDLE_SECONDS_MAX, isAutocommit])
     await session.run(set, connectTimeoutMs)
     await session.run(STATEMENTS.setIsolation, connectTimeoutMs)
-    const variables = variablesOf(await session.all(STATEMENTS.readVariables, connectTimeoutMs))
+    const variables = variablesOf([
+      ...(await session.all(STATEMENTS.readVariables, connectTimeoutMs)),
+      ...(await session.all(STATEMENTS.readRedoStatus, connectTimeoutMs)),
+    ])
     const wrong = wrongSetting(variables, lockWaitSeconds, autocommit)
     if (wrong !== undefined) throw new SqlError('unavailable', `the session could not be set up: ${wrong}`)
     session.packetBytesMax = Number(variables.get('max_allowed_packet'))

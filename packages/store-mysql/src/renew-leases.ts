@@ -1,26 +1,67 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Lease, RenewResult } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import type { Tx, Work } from './database-transactions.ts'
+import type { DatabaseTransactions, Tx, Work } from './database-transactions.ts'
 import { STATEMENTS } from './generated/sql.ts'
+import { ensureOwnRedo } from './own-redo.ts'
+import type { Session } from './session.ts'
 import { fillFrom, fillRows, rowsStatementOf } from './statement.ts'
 import { textOf } from './stored-row.ts'
 
+const FIND_RENEWABLE = rowsStatementOf(STATEMENTS.findRenewable)
 const RENEW = rowsStatementOf(STATEMENTS.renew)
-const READ_RENEWED = rowsStatementOf(STATEMENTS.readRenewed)
+const READ_OWNED = rowsStatementOf(STATEMENTS.readOwned)
 
+/** A row is mostly locked by a flush of this node, for as long as a COMMIT takes. */
+const TRIES = 3
+const PAUSE_MS = 50
+
+/** Nobody's lock is waited for. What stays locked is neither renewed nor lost: it is asked for again at the next renewal. */
 export async function renewLeases(
-  { session, now }: Tx,
+  transactions: DatabaseTransactions,
   leases: readonly Lease[],
   leaseMs: number,
-): Promise<Work<RenewResult>> {
+): Promise<RenewResult> {
+  const first = await transactions.run((tx) => renewUnlocked(tx, leases, leaseMs))
+  const renewed = [...first.renewed]
+  const lost = [...first.lost]
+  for (let tries = 1; tries < TRIES && renewed.length + lost.length < leases.length; tries++) {
+    await delay(PAUSE_MS)
+    const settled = new Set([...renewed.map(({ gid }) => gid), ...lost])
+    const left = leases.filter(({ gid }) => !settled.has(gid))
+    const more = await transactions.run((tx) => renewUnlocked(tx, left, leaseMs))
+    renewed.push(...more.renewed)
+    lost.push(...more.lost)
+  }
+  // The earliest instant: no lease ends before its owner believes.
+  return { now: first.now, renewed, lost }
+}
+
+async function renewUnlocked(tx: Tx, leases: readonly Lease[], leaseMs: number): Promise<Work<RenewResult>> {
+  const { session, now } = tx
   if (leases.length === 0) return { value: { now, renewed: [], lost: [] }, rows: 0 }
   // In key order, as the flushes take their locks.
   const sorted = [...leases].sort((a, b) => (a.gid < b.gid ? -1 : 1))
-  const rows = sorted.map(({ gid, token }) => fillFrom(RENEW.row, 0, [gid, token]))
-  const changed = await session.run(fillRows(RENEW, rows, [now + leaseMs]))
-  const kept = await session.all(fillRows(READ_RENEWED, rows))
-  const renewed = kept.map(([gid, version]) => ({ gid: textOf(gid) as Gid, version: Number(version) }))
+  const found = await session.all(fillRows(FIND_RENEWABLE, sorted.map(rowOf)))
+  if (found.length > 0) {
+    const ids = found.map(([id]) => fillFrom(RENEW.row, 0, [Number(id)]))
+    await session.run(fillRows(RENEW, ids, [now + leaseMs]))
+    await ensureOwnRedo(tx)
+  }
+  const renewed = found.map(([, gid, version]) => ({ gid: textOf(gid) as Gid, version: Number(version) }))
   const gids = new Set(renewed.map(({ gid }) => gid))
-  const lost = leases.map(({ gid }) => gid).filter((gid) => !gids.has(gid))
-  return { value: { now, renewed, lost }, rows: changed }
+  const missing = sorted.filter(({ gid }) => !gids.has(gid))
+  const owned = await ownedAmong(session, missing)
+  const lost = missing.map(({ gid }) => gid).filter((gid) => !owned.has(gid))
+  return { value: { now, renewed, lost }, rows: found.length }
+}
+
+async function ownedAmong(session: Session, leases: readonly Lease[]): Promise<ReadonlySet<string>> {
+  if (leases.length === 0) return new Set()
+  const rows = await session.all(fillRows(READ_OWNED, leases.map(rowOf)))
+  return new Set(rows.map(([gid]) => textOf(gid)))
+}
+
+function rowOf({ gid, token }: Lease): string {
+  return fillFrom(FIND_RENEWABLE.row, 0, [gid, token])
 }

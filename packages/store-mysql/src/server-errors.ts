@@ -14,6 +14,10 @@ export type SqlFault =
   | 'lost'
   /** No answer in time. */
   | 'timeout'
+  /** No answer in time from a server that had just given one: it may wait for several locks in turn. */
+  | 'stall'
+  /** It has as many connections as it takes; those that are there work. */
+  | 'crowded'
   /** Everything else: the server or the database cannot serve us now. */
   | 'unavailable'
 
@@ -24,6 +28,9 @@ const FAULTS: ReadonlyMap<number, SqlFault> = new Map([
   [1020, 'repeat'], // MariaDB: the record has changed since the snapshot.
   [3101, 'repeat'], // Rolled back by group replication.
   [1205, 'lock-wait'],
+  [1040, 'crowded'],
+  [1203, 'crowded'],
+  [1226, 'crowded'],
   [1290, 'read-only'],
   [1792, 'read-only'],
   [1836, 'read-only'],

@@ -21,7 +21,32 @@ describe('the class', () => {
   for (const [flush, log, sync, expected] of table) {
     it(`is ${expected} with flush ${flush}, binary log ${log}, sync_binlog ${sync}`, () => {
       const settings = { innodb_flush_log_at_trx_commit: flush, log_bin: log, sync_binlog: sync }
-      expect(durabilityOf(variables(settings)).class).toBe(expected)
+      expect(durabilityOf(variables({ ...settings, innodb_flush_log_at_timeout: '1' })).class).toBe(expected)
+    })
+  }
+
+  const durable = {
+    innodb_flush_log_at_trx_commit: '1',
+    innodb_flush_log_at_timeout: '1',
+    Innodb_redo_log_enabled: 'ON',
+    log_bin: 'ON',
+    sync_binlog: '1',
+  }
+  const others = [
+    [{}, 'A'],
+    [{ innodb_flush_log_at_timeout: '2700' }, 'A'],
+    [{ innodb_flush_log_at_trx_commit: '2', innodb_flush_log_at_timeout: '2' }, 'B'],
+    [{ innodb_flush_log_at_trx_commit: '2', innodb_flush_log_at_timeout: '3' }, 'C'],
+    [{ sync_binlog: '0', innodb_flush_log_at_timeout: '3' }, 'C'],
+    [{ Innodb_redo_log_enabled: 'OFF' }, 'C'],
+  ] as const
+  for (const [change, expected] of others) {
+    it(`is ${expected} on a durable server with ${JSON.stringify(change)}`, () => {
+      const durability = durabilityOf(variables({ ...durable, ...change }))
+      expect(durability.class).toBe(expected)
+      // The setting that was changed last is named.
+      const [name, value] = Object.entries(change).at(-1) ?? ['innodb_flush_log_at_trx_commit', '1']
+      if (expected === 'C') expect(durability.because).toContain(`${name}=${value}`)
     })
   }
 })

@@ -13,6 +13,13 @@ export interface Durability {
 
 const MYSQL_MIN = [8, 0]
 const MARIADB_MIN = [10, 6]
+/** What class B promises. */
+const LATE_FLUSH_SECONDS_MAX = 2
+/** Without these InnoDB may not start again after a crash, or starts with torn pages. */
+const CRIPPLED: readonly (readonly [name: string, values: readonly string[]])[] = [
+  // MySQL, until it is enabled again.
+  ['Innodb_redo_log_enabled', ['OFF']],
+]
 
 export function variablesOf(rows: readonly Row[]): Variables {
   return new Map(rows.map(([name, value]) => [String(name), String(value)]))
@@ -46,16 +53,28 @@ export function unsupported(message: string): CounterstepError {
   return new CounterstepError('SAGA_STORE_UNSUPPORTED', message)
 }
 
-/** By `innodb_flush_log_at_trx_commit`, and by `sync_binlog` where the binary log decides what a crash keeps. */
+/**
+ * By what recovers InnoDB at all, by `innodb_flush_log_at_trx_commit`, and by `sync_binlog` where the binary log decides
+ * what a crash keeps.
+ */
 export function durabilityOf(variables: Variables): Durability {
-  const flush = variables.get('innodb_flush_log_at_trx_commit') ?? ''
-  const because = `innodb_flush_log_at_trx_commit=${flush}`
-  if (flush === '2') return { class: 'B', because }
+  const setting = (name: string) => `${name}=${variables.get(name) ?? ''}`
+  const crippled = CRIPPLED.find(([name, values]) => values.includes(variables.get(name) ?? ''))
+  if (crippled !== undefined) return { class: 'C', because: setting(crippled[0]) }
+  const because = setting('innodb_flush_log_at_trx_commit')
+  const flush = variables.get('innodb_flush_log_at_trx_commit')
+  if (flush === '2') return lateFlush(because, variables)
   // 3 is MariaDB's: like 1, with one more flush.
   if (flush !== '1' && flush !== '3') return { class: 'C', because }
-  const syncBinlog = variables.get('sync_binlog') ?? ''
-  if (variables.get('log_bin') === 'ON' && syncBinlog !== '1') {
-    return { class: 'B', because: `sync_binlog=${syncBinlog}` }
+  if (variables.get('log_bin') === 'ON' && variables.get('sync_binlog') !== '1') {
+    return lateFlush(setting('sync_binlog'), variables)
   }
   return { class: 'A', because }
+}
+
+/** What a commit leaves to the background reaches the disk when that next flushes the log. */
+function lateFlush(because: string, variables: Variables): Durability {
+  const seconds = Number.parseInt(variables.get('innodb_flush_log_at_timeout') ?? '', 10)
+  if (seconds <= LATE_FLUSH_SECONDS_MAX) return { class: 'B', because }
+  return { class: 'C', because: `${because} with innodb_flush_log_at_timeout=${seconds}` }
 }

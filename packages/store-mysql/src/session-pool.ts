@@ -1,4 +1,5 @@
 import { StoreUnavailableError } from '@counterstep/core'
+import { SqlError } from './server-errors.ts'
 import type { Session } from './session.ts'
 
 export interface PoolBounds {
@@ -39,9 +40,23 @@ export class SessionPool {
     if (this.#isClosed) throw closed()
     const idle = this.#takeIdle()
     if (idle !== undefined) return idle
-    if (this.#sessions < this.#bounds.sessionsMax) return this.#openOne()
+    if (this.#sessions < this.#bounds.sessionsMax) {
+      try {
+        return await this.#openOne()
+      } catch (error: unknown) {
+        if (!isCrowded(error) || this.#sessions === 0) throw error
+        // No more than there are: one of these will come back.
+        const freed = this.#takeIdle()
+        if (freed !== undefined) return freed
+      }
+    }
+    return this.#wait()
+  }
+
+  #wait(): Promise<Session> {
+    if (this.#isClosed) return Promise.reject(closed())
     if (this.#waiters.length >= this.#bounds.waitersMax)
-      throw unavailable('too many calls wait for a connection')
+      return Promise.reject(unavailable('too many calls wait for a connection'))
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#giveUp(waiter), this.#bounds.waitTimeoutMs)
       const waiter: Waiter = { resolve, reject, timer }
@@ -85,7 +100,8 @@ export class SessionPool {
     try {
       return await this.#open()
     } catch (error: unknown) {
-      this.#left()
+      if (isCrowded(error) && this.#sessions > 1) this.#sessions -= 1
+      else this.#left()
       throw error
     }
   }
@@ -128,6 +144,10 @@ export class SessionPool {
     this.#waiters.splice(this.#waiters.indexOf(waiter), 1)
     waiter.reject(unavailable('no connection has become free in time'))
   }
+}
+
+function isCrowded(error: unknown): boolean {
+  return error instanceof SqlError && error.fault === 'crowded'
 }
 
 function unavailable(message: string): StoreUnavailableError {

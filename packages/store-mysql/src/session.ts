@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import type { Connection } from 'mysql2'
 import { endsSession, SqlError, sqlErrorOf } from './server-errors.ts'
 
@@ -7,6 +9,8 @@ export type Row = readonly Cell[]
 /** Room for the packet's own bytes beside the statement's. */
 const PACKET_OVERHEAD_BYTES = 1_024
 const UTF8_BYTES_PER_UNIT_MAX = 3
+/** How long a server has to end the connection after a goodbye. */
+const GOODBYE_MS = 1_000
 
 /** One connection, set up and checked. After an error that leaves its state open it is destroyed, never given back. */
 export class Session {
@@ -17,6 +21,7 @@ export class Session {
   #rejectPending: ((error: SqlError) => void) | undefined
   /** By the monotonic clock, set by the pool. */
   idleSince = 0
+  #rowsChanged = 0
 
   constructor(connection: Connection, statementTimeoutMs: number) {
     this.#connection = connection
@@ -30,6 +35,11 @@ export class Session {
     return this.#isBroken
   }
 
+  /** By all its statements so far. */
+  get rowsChanged(): number {
+    return this.#rowsChanged
+  }
+
   set packetBytesMax(bytes: number) {
     this.#packetBytesMax = bytes
   }
@@ -40,12 +50,15 @@ export class Session {
 
   /** The number of rows that it has changed. */
   async run(sql: string, timeoutMs = this.#statementTimeoutMs): Promise<number> {
-    return ((await this.#query(sql, timeoutMs)) as { affectedRows: number }).affectedRows
+    const { affectedRows } = (await this.#query(sql, timeoutMs)) as { affectedRows: number }
+    this.#rowsChanged += affectedRows
+    return affectedRows
   }
 
   destroy(): void {
     if (this.#isBroken) return
     this.#isBroken = true
+    reset(this.#connection)
     this.#connection.destroy()
   }
 
@@ -53,8 +66,9 @@ export class Session {
   end(): void {
     if (this.#isBroken) return
     this.#isBroken = true
-    // An error here is the connection's end, which is what was wanted.
-    this.#connection.end(() => this.#connection.destroy())
+    // The driver calls back before it says it. An error here is the connection's end, which is what was wanted.
+    this.#connection.end(() => undefined)
+    setTimeout(() => reset(this.#connection), GOODBYE_MS).unref()
   }
 
   #query(sql: string, timeout: number): Promise<unknown> {
@@ -89,4 +103,16 @@ export class Session {
     const room = this.#packetBytesMax - PACKET_OVERHEAD_BYTES
     return sql.length * UTF8_BYTES_PER_UNIT_MAX > room && Buffer.byteLength(sql) > room
   }
+}
+
+/**
+ * The driver's own `destroy` only ends its stream, which its types do not show: on a network that swallows everything what
+ * is unsent would stay in memory and the socket open for minutes, and a server that is reached again would wait for more.
+ */
+function reset(connection: Connection): void {
+  const { stream } = connection as unknown as { readonly stream: Socket }
+  if (stream.destroyed) return
+  // There is no reset of TLS, nor of what is not connected yet or has said its end.
+  if (stream instanceof TLSSocket || stream.connecting || stream.writableEnded) stream.destroy()
+  else stream.resetAndDestroy()
 }

@@ -1,4 +1,4 @@
-import { type StoreEvent, StoreUnavailableError } from '@counterstep/core'
+import type { StoreEvent } from '@counterstep/core'
 import type { ConnectionOptions } from 'mysql2'
 import { finalError } from './database-transactions.ts'
 import { openSession, type SessionSettings } from './open-session.ts'
@@ -41,16 +41,22 @@ export class StoreSessions {
 
   async read<T>(work: (session: Session) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
-      const session = await this.#readers.acquire()
       try {
-        return await work(session)
+        return await this.#readOnce(work)
       } catch (error: unknown) {
         if (!(error instanceof SqlError)) throw error
         if (isServerFault(error)) this.discardIdle()
         if (error.fault !== 'lost' || tries === READ_TRIES) throw finalError(error)
-      } finally {
-        this.#readers.release(session)
       }
+    }
+  }
+
+  async #readOnce<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const session = await this.#readers.acquire()
+    try {
+      return await work(session)
+    } finally {
+      this.#readers.release(session)
     }
   }
 
@@ -71,10 +77,11 @@ export class StoreSessions {
       return session
     } catch (error: unknown) {
       if (!(error instanceof SqlError)) throw error
-      throw new StoreUnavailableError(`the server cannot be reached: ${error.message}`, {
-        applied: 'no',
-        cause: error,
-      })
+      const { fault, message, errno, code } = error
+      // Whatever it was, the next attempt would only meet it again, unless others leave.
+      const isCrowded = fault === 'crowded'
+      const text = `the server cannot be reached: ${message}`
+      throw new SqlError(isCrowded ? 'crowded' : 'unavailable', text, errno, code)
     }
   }
 

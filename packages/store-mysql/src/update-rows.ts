@@ -32,7 +32,7 @@ function nextVersion({ version }: PendingUpdate, now: number): number {
   return Math.max(version + 1, now)
 }
 
-/** Under lock and before the COMMIT, so that what is read is what this database transaction leaves. */
+/** Under lock and before the COMMIT, so that what is read is what this database transaction leaves, and is on the disk. */
 async function settleByRow(tx: Tx, updates: readonly PendingUpdate[]): Promise<readonly Settlement[]> {
   const gids = updates.map(({ gid }) => fillFrom(READ_KEYS.row, 0, [gid]))
   const rows = await tx.session.all(fillRows(READ_KEYS, gids))

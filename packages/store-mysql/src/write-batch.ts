@@ -1,5 +1,6 @@
 import { createRows } from './create-rows.ts'
 import type { DatabaseTransactions } from './database-transactions.ts'
+import { ensureOwnRedo } from './own-redo.ts'
 import type { PendingCreate, PendingUpdate, PendingWrite } from './pending-writes.ts'
 import type { Settlement } from './settlement.ts'
 import { updateRows } from './update-rows.ts'
@@ -16,6 +17,7 @@ export function writeBatch(
   return transactions.run(async (tx) => {
     const created = await createRows(tx, creates)
     const updated = await updateRows(tx, updates)
+    await ensureOwnRedo(tx)
     return { value: [...created, ...updated], rows: writes.length }
   }, lockWaitRepeats)
 }

@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '@counterstep/core'
 import type { PendingWrite } from './pending-writes.ts'
-import { isServerFault, SqlError } from './server-errors.ts'
+import { isServerFault, SqlError, type SqlFault } from './server-errors.ts'
 import type { Settlement } from './settlement.ts'
 
 export interface QueueBounds {
@@ -32,6 +32,8 @@ export class WriteQueue {
   #bytes = 0
   #flushes = 0
   #lateFlushes = 0
+  /** Batches that were written, ever. */
+  #written = 0
   #isFlushDue = false
   #onIdle: (() => void) | undefined
 
@@ -123,15 +125,19 @@ export class WriteQueue {
 
   /** The error that has rejected the batch, if one has. */
   async #settle(batch: readonly PendingWrite[]): Promise<unknown> {
+    const writtenBefore = this.#written
     try {
       // In key order, so that two flushes take their locks in the same order.
       const settlements = await this.#write([...batch].sort(byGid))
+      this.#written += 1
       for (const settle of settlements) settle()
       this.#left(batch)
       return undefined
     } catch (error: unknown) {
       if (batch.length > 1 && !isForAll(error)) return this.#settleOneByOne(batch)
       this.#reject(batch, error)
+      // What was written meanwhile proves that the server is there for others.
+      if (isServerGone(error) && this.#written === writtenBefore) this.#rejectReady(error)
       return error
     }
   }
@@ -151,16 +157,11 @@ export class WriteQueue {
     const reason = error instanceof Error ? error : new Error(String(error))
     for (const write of batch) write.reject(reason)
     this.#left(batch)
-    if (isServerGone(error)) this.#rejectReady(reason)
   }
 
   /** What waits would only find the same: it is told now, and nothing of it has been sent. */
-  #rejectReady(reason: Error): void {
-    while (this.#ready.length > 0) {
-      const waiting = this.#ready.splice(0)
-      for (const write of waiting) write.reject(reason)
-      this.#left(waiting)
-    }
+  #rejectReady(error: StoreUnavailableError): void {
+    while (this.#ready.length > 0) this.#reject(this.#ready.splice(0), error)
   }
 
   #left(writes: readonly PendingWrite[]): void {
@@ -178,20 +179,20 @@ function byGid(a: PendingWrite, b: PendingWrite): number {
   return a.gid < b.gid ? -1 : 1
 }
 
-/** Nothing that one row has brought about. */
+/** Nothing that one row, or the locks of several, have brought about. */
 function isForAll(error: unknown): boolean {
-  return error instanceof StoreUnavailableError && !isLockWait(error)
+  if (!(error instanceof StoreUnavailableError)) return false
+  const fault = faultOf(error)
+  return fault !== 'lock-wait' && fault !== 'stall'
 }
 
-function isLockWait({ cause }: StoreUnavailableError): boolean {
-  return cause instanceof SqlError && cause.fault === 'lock-wait'
+/** Of a row alone a stall is no queue of locks. */
+function isServerGone(error: unknown): error is StoreUnavailableError {
+  if (!(error instanceof StoreUnavailableError) || error.applied !== 'no') return false
+  const { cause } = error
+  return cause instanceof SqlError && (isServerFault(cause) || cause.fault === 'stall')
 }
 
-function isServerGone(error: unknown): boolean {
-  return (
-    error instanceof StoreUnavailableError &&
-    error.applied === 'no' &&
-    error.cause instanceof SqlError &&
-    isServerFault(error.cause)
-  )
+function faultOf({ cause }: StoreUnavailableError): SqlFault | undefined {
+  return cause instanceof SqlError ? cause.fault : undefined
 }

@@ -1,15 +1,20 @@
+import { connect } from 'node:net'
 import { StoreUnavailableError } from '@counterstep/core'
 import { startTcpProxy, type TcpProxy } from '@counterstep/test-servers'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
+import { connectionTarget } from '../src/connection-target.ts'
 import type { MysqlStore } from '../src/mysql-store.ts'
 import { type MysqlOptions, openMysqlStore } from '../src/open-mysql-store.ts'
+import { openSession } from '../src/open-session.ts'
+import { sessionTimeouts } from '../src/session-timeouts.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { testDatabases } from './test-database.ts'
 import { aTransaction, gidsOf, updateOf } from './transactions.ts'
 
 const AMBIGUOUS_COMMITS = 200
 const CALLERS = 8
+const SETTINGS = { ...sessionTimeouts({}), autocommit: false }
 
 const isCommit = (chunk: Buffer) => chunk.subarray(-'COMMIT'.length).toString() === 'COMMIT'
 const isInsert = (chunk: Buffer) => chunk.includes('INSERT INTO counterstep_transactions')
@@ -20,7 +25,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
     let places = 0
 
     async function withProxy(
-      test: (store: MysqlStore, proxy: TcpProxy) => Promise<void>,
+      test: (store: MysqlStore, proxy: TcpProxy, url: string) => Promise<void>,
       options: Partial<MysqlOptions> = {},
     ) {
       places += 1
@@ -29,7 +34,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const proxy = await startTcpProxy({ host: hostname, port: Number(port) })
       const store = await openMysqlStore({ url: proxy.through(url), ...options })
       try {
-        await test(store, proxy)
+        await test(store, proxy, url)
       } finally {
         await store.close()
         await proxy.close()
@@ -164,6 +169,31 @@ for (const server of ['mariadb', 'mysql'] as const) {
         },
         { connectTimeoutMs: 500, statementTimeoutMs: 1_000 },
       ))
+
+    it('gives up a session at once: the server is told, and takes back its locks', () =>
+      withProxy(async (store, proxy, url) => {
+        const transaction = aTransaction('a')
+        await store.create(transaction)
+        const held = await startTcpProxy({ host: '127.0.0.1', port: proxy.port })
+        const { session } = await openSession(connectionTarget(held.through(url), undefined, 2_000), SETTINGS)
+        await session.run('UPDATE counterstep_transactions SET attention = 1')
+        held.hold()
+        await expect(session.run("SELECT 'no answer'", 200)).rejects.toMatchObject({ fault: 'timeout' })
+        await expect.poll(() => held.openConnections(), { timeout: 2_000 }).toBe(0)
+        expect(await store.update(updateOf(transaction))).toMatchObject({ type: 'saved' })
+        await held.close()
+      }))
+
+    it('keeps no socket open for a goodbye that nobody hears', () =>
+      withProxy(async (_, proxy, url) => {
+        const socket = connect(proxy.port, '127.0.0.1')
+        const target = { ...connectionTarget(url, undefined, 2_000), stream: () => socket }
+        const { session } = await openSession(target, SETTINGS)
+        proxy.blackHole()
+        session.end()
+        await expect.poll(() => socket.destroyed, { timeout: 5_000 }).toBe(true)
+        proxy.heal()
+      }))
 
     it('closes in a bounded time in a black hole', () =>
       withProxy(

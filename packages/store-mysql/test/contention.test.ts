@@ -1,9 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import mysql, { type Connection } from 'mysql2/promise'
 import { expect, it } from 'vitest'
 import { connectionTarget } from '../src/connection-target.ts'
 import type { MysqlStore } from '../src/mysql-store.ts'
-import { openMysqlStore } from '../src/open-mysql-store.ts'
+import { type MysqlOptions, openMysqlStore } from '../src/open-mysql-store.ts'
 import { openSession } from '../src/open-session.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { testDatabases } from './test-database.ts'
@@ -27,11 +28,11 @@ for (const server of ['mariadb', 'mysql'] as const) {
     /** A store, and another who locks its rows. */
     async function withOther(
       test: (store: MysqlStore, other: Connection) => Promise<void>,
-      lockWaitTimeoutMs = 1_000,
+      options: Partial<MysqlOptions> = { lockWaitTimeoutMs: 1_000 },
     ) {
       places += 1
       const { url, rootUrl } = await databases.migrated(`contention-${places}`)
-      const store = await openMysqlStore({ url, lockWaitTimeoutMs })
+      const store = await openMysqlStore({ url, ...options })
       const other = await mysql.createConnection({ uri: rootUrl })
       await other.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED')
       try {
@@ -40,6 +41,24 @@ for (const server of ['mariadb', 'mysql'] as const) {
         other.destroy()
         await store.close()
       }
+    }
+
+    /** Somebody else's lock, whose time is what is wrong with it. */
+    function lockedFor(gid: string, ms: number) {
+      const holder = databases
+        .migrated(`contention-${places}`)
+        .then(({ rootUrl }) => mysql.createConnection({ uri: rootUrl }))
+      const isLocked = holder.then(async (connection) => {
+        await connection.beginTransaction()
+        await connection.query(`${LOCK}'${gid}'`)
+      })
+      const isFree = isLocked.then(async () => {
+        await delay(ms)
+        const connection = await holder
+        await connection.rollback()
+        connection.destroy()
+      })
+      return { isLocked, isFree }
     }
 
     async function storeWaits(): Promise<void> {
@@ -52,24 +71,27 @@ for (const server of ['mariadb', 'mysql'] as const) {
     }
 
     it('a deadlock is repeated whole and nobody hears of it', () =>
-      withOther(async (store, other) => {
-        const transactions = gidsOf(20).map((gid) => aTransaction(gid))
-        await Promise.all(transactions.map((transaction) => store.create(transaction)))
-        const [first, last] = ['t-18', 't-9'].map((gid) => transactions.find((row) => row.gid === gid))
-        if (first === undefined || last === undefined) throw new Error('no rows')
-        await other.beginTransaction()
-        // The one that has changed more rows survives, so the store is the one that is rolled back.
-        await other.query(
-          "UPDATE counterstep_transactions SET attention = 1 WHERE gid < 't-18' OR gid = 't-9'",
-        )
-        const saves = [first, last].map((row) => store.update(updateOf(row, { progress: 'new' })))
-        await storeWaits()
-        await other.query(`${LOCK}'t-18'`)
-        await other.rollback()
-        for (const save of saves) expect(await save).toMatchObject({ type: 'saved' })
-        expect(store.counters().retries).toBeGreaterThanOrEqual(1)
-        expect(await store.readMany([first.gid])).toMatchObject([{ progress: 'new', attention: false }])
-      }, 4_000))
+      withOther(
+        async (store, other) => {
+          const transactions = gidsOf(20).map((gid) => aTransaction(gid))
+          await Promise.all(transactions.map((transaction) => store.create(transaction)))
+          const [first, last] = ['t-18', 't-9'].map((gid) => transactions.find((row) => row.gid === gid))
+          if (first === undefined || last === undefined) throw new Error('no rows')
+          await other.beginTransaction()
+          // The one that has changed more rows survives, so the store is the one that is rolled back.
+          await other.query(
+            "UPDATE counterstep_transactions SET attention = 1 WHERE gid < 't-18' OR gid = 't-9'",
+          )
+          const saves = [first, last].map((row) => store.update(updateOf(row, { progress: 'new' })))
+          await storeWaits()
+          await other.query(`${LOCK}'t-18'`)
+          await other.rollback()
+          for (const save of saves) expect(await save).toMatchObject({ type: 'saved' })
+          expect(store.counters().retries).toBeGreaterThanOrEqual(1)
+          expect(await store.readMany([first.gid])).toMatchObject([{ progress: 'new', attention: false }])
+        },
+        { lockWaitTimeoutMs: 4_000 },
+      ))
 
     it('a row that another holds locked does not keep its neighbours from being written', () =>
       withOther(async (store, other) => {
@@ -90,20 +112,99 @@ for (const server of ['mariadb', 'mysql'] as const) {
         for (const update of updates) expect(await store.update(update)).toMatchObject({ type: 'saved' })
       }))
 
-    it('a create waits for one whose outcome is not known, and then is told', () =>
+    it('a row that another holds locked fails alone also where a statement may take less long than the lock', () =>
+      withOther(
+        async (store, other) => {
+          const transactions = gidsOf(20).map((gid) => aTransaction(gid))
+          await Promise.all(transactions.map((transaction) => store.create(transaction)))
+          await other.beginTransaction()
+          await other.query(`${LOCK}'t-3'`)
+          await Promise.all(
+            transactions.map(async (transaction) => {
+              const save = store.update(updateOf(transaction))
+              if (transaction.gid === 't-3') await expectUnavailable(save, 'no')
+              else expect(await save).toMatchObject({ type: 'saved' })
+            }),
+          )
+          await other.rollback()
+        },
+        { statementTimeoutMs: 100 },
+      ))
+
+    it('rows that are locked one after the other, for longer than a statement may take, fail nobody', () =>
+      withOther(
+        async (store, other) => {
+          const transactions = gidsOf(20).map((gid) => aTransaction(gid))
+          await Promise.all(transactions.map((transaction) => store.create(transaction)))
+          const locked = ['t-11', 't-13', 't-15', 't-17'].map((gid, i) => lockedFor(gid, 800 * (i + 1)))
+          await Promise.all(locked.map(({ isLocked }) => isLocked))
+          const startedAt = performance.now()
+          const saves = await Promise.all(
+            transactions.map((transaction) => store.update(updateOf(transaction))),
+          )
+          for (const save of saves) expect(save).toMatchObject({ type: 'saved' })
+          expect(performance.now() - startedAt).toBeGreaterThan(3_000)
+          await Promise.all(locked.map(({ isFree }) => isFree))
+          await other.rollback()
+        },
+        { statementTimeoutMs: 3_000 },
+      ))
+
+    it('a table that is locked as a whole fails what waits for it, soon and all at once', () =>
+      withOther(
+        async (store, other) => {
+          await other.query('LOCK TABLES counterstep_transactions READ')
+          const startedAt = performance.now()
+          const creates = gidsOf(600).map((gid) => store.create(aTransaction(gid)))
+          await Promise.all(creates.map((create) => expectUnavailable(create, 'no')))
+          expect(performance.now() - startedAt).toBeLessThan(10_000)
+          await other.query('UNLOCK TABLES')
+          expect(await store.create(aTransaction('t-0'))).toMatchObject({ type: 'created' })
+        },
+        { statementTimeoutMs: 3_000 },
+      ))
+
+    it('a row that another holds locked does not keep its neighbours from being renewed', () =>
       withOther(async (store, other) => {
-        const insert = `INSERT INTO counterstep_transactions SELECT NULL, 'copy', live, due_at, created_at, updated_at,
+        const transactions = gidsOf(50).map((gid) => aTransaction(gid))
+        await Promise.all(transactions.map((transaction) => store.create(transaction)))
+        const leases = transactions.map(({ gid, token }) => ({ gid, token }))
+        await other.beginTransaction()
+        await other.query(`${LOCK}'t-25'`)
+        await other.query(`${LOCK}'t-26'`)
+        const foreign = leases.map((lease) =>
+          lease.gid === 't-26' ? { gid: lease.gid, token: drawToken() } : lease,
+        )
+        const startedAt = performance.now()
+        const { renewed, lost, now } = await store.renew(foreign, 60_000)
+        expect(performance.now() - startedAt).toBeLessThan(2_000)
+        expect(renewed).toHaveLength(48)
+        expect(lost).toEqual(['t-26'])
+        await other.rollback()
+        const rows = await store.readMany(leases.map(({ gid }) => gid))
+        const kept = rows.filter(({ dueAt }) => dueAt >= now + 60_000).map(({ gid }) => gid)
+        expect(kept.sort()).toEqual(renewed.map(({ gid }) => gid).sort())
+        const again = await store.renew(leases, 60_000)
+        expect([again.renewed.length, again.lost]).toEqual([50, []])
+      }))
+
+    it('a create waits for one whose outcome is not known, and then is told', () =>
+      withOther(
+        async (store, other) => {
+          const insert = `INSERT INTO counterstep_transactions SELECT NULL, 'copy', live, due_at, created_at, updated_at,
           version, epoch, format, claims, kind, status, owned, sent_list, retrying, attention, token, write_id, digest,
           progress, definition FROM counterstep_transactions WHERE gid = 'a'`
-        const transaction = aTransaction('copy')
-        await store.create(aTransaction('a'))
-        await other.beginTransaction()
-        await other.query(insert)
-        const create = store.create(transaction)
-        await storeWaits()
-        await other.commit()
-        expect(await create).toMatchObject({ type: 'exists', digest: transaction.digest })
-      }, 4_000))
+          const transaction = aTransaction('copy')
+          await store.create(aTransaction('a'))
+          await other.beginTransaction()
+          await other.query(insert)
+          const create = store.create(transaction)
+          await storeWaits()
+          await other.commit()
+          expect(await create).toMatchObject({ type: 'exists', digest: transaction.digest })
+        },
+        { lockWaitTimeoutMs: 4_000 },
+      ))
 
     it('the locks of a node that has stopped in the middle of a flush end by themselves', () =>
       withOther(async (store) => {

@@ -3,17 +3,19 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import type { StoreEvent } from '@counterstep/core'
 import { type SqlServer, startMariadb, startMysql } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
+import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { MysqlStore } from '../src/mysql-store.ts'
 import { openMysqlStore } from '../src/open-mysql-store.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
-import { TestDatabases } from './test-database.ts'
+import { type TestDatabase, TestDatabases } from './test-database.ts'
 import { asGid, aTransaction, gidsOf, updateOf } from './transactions.ts'
 
 const START = { mariadb: startMariadb, mysql: startMysql } as const
 const KILLS = 3
 const CALLERS = 16
 const CREATES_BEFORE_KILL = 200
+const TOO_MANY_CONNECTIONS = 1_040
 
 for (const kind of ['mariadb', 'mysql'] as const) {
   describeOwn(kind, 'a server that fails', () => {
@@ -44,26 +46,48 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       await store.close()
     })
 
-    it('has too few connections, and then enough', async () => {
-      const { url } = await databases.migrated('connections')
-      const store = await openMysqlStore({ url })
-      store.counters()
-      await databases.sql('SET GLOBAL max_connections = 10')
-      const others = await Promise.all(Array.from({ length: 4 }, () => openMysqlStore({ url })))
-      const crowd = async (one: MysqlStore, name: number) => {
-        const calls = gidsOf(20).map((gid) =>
-          one.claim({ gid: asGid(gid), token: `${name}`, leaseMs: 1, formatMax: 1 }),
-        )
-        return Promise.allSettled(calls)
-      }
-      const results = (await Promise.all(others.map(crowd))).flat()
-      const refused = results.filter((result) => result.status === 'rejected')
-      expect(refused.length).toBeGreaterThan(0)
-      for (const { reason } of refused)
-        expect(reason).toMatchObject({ code: 'SAGA_STORE_UNAVAILABLE', applied: 'no' })
-      await databases.sql('SET GLOBAL max_connections = 300')
+    it('has no connection left, and then has one', async () => {
+      const database = await databases.migrated('full')
+      // Nothing was written yet, so no connection of it writes.
+      const store = await openMysqlStore({ url: database.url })
+      await whileCrowded(database, async () => {
+        const creates = gidsOf(300).map((gid) => store.create(aTransaction(gid)))
+        await Promise.all(creates.map((create) => expectUnavailable(create, 'no')))
+        expect(store.counters().retries).toBeGreaterThanOrEqual(5)
+      })
       expect(await store.create(aTransaction('a'))).toMatchObject({ type: 'created' })
-      await Promise.all([store, ...others].map((one) => one.close()))
+      await store.close()
+    })
+
+    it('takes no further connection: those that are there do the work', async () => {
+      const database = await databases.migrated('crowded')
+      const store = await openMysqlStore({ url: database.url, batchRowsMax: 10, flushPatienceMs: 0 })
+      await store.create(aTransaction('first'))
+      await whileCrowded(database, async (root) => {
+        const ours = `SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = '${database.name}' AND USER <> 'root'`
+        const before = await countOf(root, ours)
+        const creates = await Promise.all(gidsOf(300).map((gid) => store.create(aTransaction(gid))))
+        for (const create of creates) expect(create).toMatchObject({ type: 'created' })
+        expect(await countOf(root, ours)).toBe(before)
+      })
+      await store.close()
+    })
+
+    it('hears a goodbye, and notes no client that was lost', async () => {
+      const { url, rootUrl } = await databases.migrated('goodbye')
+      const root = await createConnection({ uri: rootUrl })
+      const sessions =
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'root' OR USER LIKE 'cs%'"
+      const lostClients = async () => (await root.query("SHOW GLOBAL STATUS LIKE 'Aborted_clients'"))[0]
+      await expect.poll(() => countOf(root, sessions)).toBe(1)
+      const before = await lostClients()
+      const store = await openMysqlStore({ url })
+      await store.create(aTransaction('a'))
+      await store.stats()
+      await store.close()
+      await expect.poll(() => countOf(root, sessions)).toBe(1)
+      expect(await lostClients()).toEqual(before)
+      root.destroy()
     })
 
     it('is killed under load and loses nothing that it has acknowledged', { timeout: 120_000 }, async () => {
@@ -147,6 +171,35 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       }
     })
 
+    it('flushes its log too rarely for class B, and is class C', async () => {
+      const { url } = await databases.migrated('durability')
+      await databases.sql('SET GLOBAL innodb_flush_log_at_trx_commit = 2')
+      await databases.sql('SET GLOBAL innodb_flush_log_at_timeout = 3')
+      try {
+        await expect(openMysqlStore({ url })).rejects.toThrow('innodb_flush_log_at_timeout=3')
+        await databases.sql('SET GLOBAL innodb_flush_log_at_timeout = 2')
+        const store = await openMysqlStore({ url })
+        expect(store.durabilityClass).toBe('B')
+        await store.close()
+      } finally {
+        await databases.sql('SET GLOBAL innodb_flush_log_at_timeout = 1')
+        await databases.sql('SET GLOBAL innodb_flush_log_at_trx_commit = 1')
+      }
+    })
+
+    if (kind === 'mysql') {
+      it('has its redo log disabled, and is class C', async () => {
+        const { url } = await databases.migrated('durability')
+        await databases.sql('ALTER INSTANCE DISABLE INNODB REDO_LOG')
+        try {
+          await expect(openMysqlStore({ url })).rejects.toThrow('Innodb_redo_log_enabled=OFF')
+        } finally {
+          await databases.sql('ALTER INSTANCE ENABLE INNODB REDO_LOG')
+        }
+        await (await openMysqlStore({ url })).close()
+      })
+    }
+
     it('tells when another server has taken its place', { timeout: 60_000 }, async () => {
       const other = await START[kind]()
       const otherDatabases = new TestDatabases(other.url)
@@ -173,6 +226,43 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       await other.stop()
     })
   })
+}
+
+async function countOf(connection: Connection, sql: string): Promise<number> {
+  const [rows] = await connection.query<RowDataPacket[][]>({ sql, rowsAsArray: true })
+  return Number(rows[0]?.[0])
+}
+
+/** While somebody holds every connection that the database's store has not, the one for an administrator as well. */
+async function whileCrowded(
+  { rootUrl, name }: TestDatabase,
+  test: (root: Connection) => Promise<void>,
+): Promise<void> {
+  const root = await createConnection({ uri: rootUrl })
+  const crowd: Connection[] = []
+  const others = `SELECT COUNT(*) FROM information_schema.PROCESSLIST
+    WHERE (USER = 'root' OR USER LIKE 'cs%') AND (DB IS NULL OR DB <> '${name}')`
+  try {
+    // Those of the tests before have said goodbye, and leave room when they have gone.
+    await expect.poll(() => countOf(root, others)).toBe(0)
+    await root.query('SET GLOBAL max_connections = 10')
+    await fill(crowd, rootUrl)
+    await test(root)
+  } finally {
+    await root.query('SET GLOBAL max_connections = 300')
+    for (const connection of [root, ...crowd]) connection.destroy()
+  }
+}
+
+async function fill(crowd: Connection[], url: string): Promise<void> {
+  for (;;) {
+    try {
+      crowd.push(await createConnection({ uri: url }))
+    } catch (error: unknown) {
+      expect(error).toMatchObject({ errno: TOO_MANY_CONNECTIONS })
+      return
+    }
+  }
 }
 
 async function presentGids(store: MysqlStore, gids: readonly string[]): Promise<readonly string[]> {

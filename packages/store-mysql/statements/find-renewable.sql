@@ -1,5 +1,6 @@
--- The rows that renew.sql has just changed, and so has locked.
-SELECT t.gid, t.version
+-- What another holds locked is skipped: one such row must not end the leases of its neighbours.
+SELECT t.id, t.gid, t.version
 FROM (/*rows UNION ALL*/SELECT _binary ? AS gid, _binary ? AS token/*end*/) v
 STRAIGHT_JOIN counterstep_transactions t FORCE INDEX (counterstep_gid) ON t.gid = v.gid
 WHERE t.token = v.token AND t.live = 1 AND t.owned = 1
+FOR UPDATE SKIP LOCKED

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { sessionTimeouts } from './session-timeouts.ts'
+
+describe('the wait for a lock and the wait for its statement', () => {
+  const table = [
+    // asked: statement, lock; given: statement, lock
+    [undefined, undefined, 5_000, 2_000],
+    [4_000, undefined, 4_000, 2_000],
+    [3_999, undefined, 3_999, 1_000],
+    [3_000, undefined, 3_000, 1_000],
+    [100, undefined, 3_000, 1_000],
+    [600_000, undefined, 600_000, 2_000],
+    [6_000, 4_000, 6_000, 4_000],
+    [5_000, 4_500, 7_000, 5_000],
+    [1_000, 10_000, 12_000, 10_000],
+    [undefined, 1, 5_000, 1_000],
+  ] as const
+  for (const [statement, lock, givenStatement, givenLock] of table) {
+    it(`are ${givenStatement} and ${givenLock} ms for ${statement} and ${lock}`, () => {
+      const asked = {
+        ...(statement !== undefined && { statementTimeoutMs: statement }),
+        ...(lock !== undefined && { lockWaitTimeoutMs: lock }),
+      }
+      expect(sessionTimeouts(asked)).toEqual({
+        connectTimeoutMs: 2_000,
+        statementTimeoutMs: givenStatement,
+        lockWaitTimeoutMs: givenLock,
+      })
+    })
+  }
+})

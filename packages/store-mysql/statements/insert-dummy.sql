@@ -1,0 +1,6 @@
+-- A row that is gone again before anybody can see it: of no gid, not live, purged never.
+INSERT INTO counterstep_transactions (
+  gid, kind, status, format, digest, definition, progress, token, write_id, owned, sent_list,
+  live, version, epoch, claims, retrying, attention, due_at, created_at, updated_at
+)
+VALUES (_binary ?, 0, 5, 1, '', '', '', '', '', 0, 0, 0, 1, 1, 0, 0, 0, ?, 0, 0)

@@ -1,0 +1,5 @@
+-- Of the leases that find-renewable.sql has not found, those that their owner still has.
+SELECT t.gid
+FROM (/*rows UNION ALL*/SELECT _binary ? AS gid, _binary ? AS token/*end*/) v
+STRAIGHT_JOIN counterstep_transactions t FORCE INDEX (counterstep_gid) ON t.gid = v.gid
+WHERE t.token = v.token AND t.live = 1 AND t.owned = 1

@@ -1,0 +1,138 @@
+import { type SqlServer, startMariadb, startMysql } from '@counterstep/test-servers'
+import { describeOwn } from '@counterstep/test-servers/vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { MysqlStore } from '../src/mysql-store.ts'
+import { openMysqlStore } from '../src/open-mysql-store.ts'
+import { TestDatabases } from './test-database.ts'
+import { aTransaction, drawToken, updateOf } from './transactions.ts'
+
+/** Nothing flushes the log in the background, and no binary log keeps a row from being seen before it is on the disk. */
+const UNLOGGED = ['--skip-log-bin', '--innodb-flush-log-at-timeout=2700']
+const START = {
+  mariadb: () => startMariadb({ settings: UNLOGGED }),
+  mysql: () => startMysql({ settings: [...UNLOGGED, '--gtid-mode=OFF', '--enforce-gtid-consistency=OFF'] }),
+} as const
+const TRIES = 20
+
+/** What one store has written and another then answers from what it reads. */
+const ANSWERS: Readonly<
+  Record<string, (one: MysqlStore, other: MysqlStore) => readonly [Call, Call, string]>
+> = {
+  'the same create sent again': (one, other) => {
+    const create = aTransaction(drawToken())
+    return [() => one.create(create), () => other.create(create), 'created']
+  },
+  'a create of a gid that exists': (one, other) => {
+    const create = aTransaction(drawToken())
+    return [() => one.create(create), () => other.create({ ...create, token: drawToken() }), 'exists']
+  },
+  'the same update sent again': (one, other) => {
+    const create = aTransaction(drawToken())
+    const update = updateOf(create, { status: 'aborting' })
+    const write = async () => {
+      await one.create(create)
+      return one.update(update)
+    }
+    return [write, () => other.update(update), 'saved']
+  },
+  'an update that comes too late': (one, other) => {
+    const create = aTransaction(drawToken())
+    const write = async () => {
+      await one.create(create)
+      return one.update(updateOf(create, { status: 'aborting' }))
+    }
+    return [write, () => other.update(updateOf(create)), 'conflict']
+  },
+}
+
+type Call = () => Promise<{ readonly type: string }>
+
+for (const kind of ['mariadb', 'mysql'] as const) {
+  describeOwn(kind, 'rows that are seen before they are on the disk', () => {
+    let server: SqlServer
+    let databases: TestDatabases
+    let one: MysqlStore
+    let other: MysqlStore
+    beforeAll(async () => {
+      server = await START[kind]()
+      databases = new TestDatabases(server.url)
+      const { url } = await databases.migrated('unflushed')
+      one = await openMysqlStore({ url })
+      other = await openMysqlStore({ url })
+      // What a first write does beside would take the log with it.
+      const warm = aTransaction('warm')
+      for (const store of [one, other, other]) await store.create(warm)
+    }, 120_000)
+    afterAll(async () => {
+      await Promise.all([one.close(), other.close()])
+      await server.stop()
+    })
+
+    /** As a disk that hangs does: the write is there for everybody, and the log that holds it is not on the disk. */
+    async function unflushed(write: Call): Promise<void> {
+      await databases.sql('SET GLOBAL innodb_flush_log_at_trx_commit = 0')
+      await write()
+      await databases.sql('SET GLOBAL innodb_flush_log_at_trx_commit = 1')
+    }
+
+    /** Of MySQL the status variables are seconds old. */
+    async function logEnds(): Promise<{ readonly written: number; readonly flushed: number }> {
+      const [row] = await databases.sql('SHOW ENGINE INNODB STATUS')
+      const [, written, flushed] =
+        /^Log sequence number +(\d+)$.*^Log flushed up to +(\d+)$/ms.exec(String(row?.[2])) ?? []
+      return { written: Number(written), flushed: Number(flushed) }
+    }
+
+    for (const [name, callsOf] of Object.entries(ANSWERS)) {
+      it(`are on it before they are answered: ${name}`, async () => {
+        for (let tries = 1; ; tries++) {
+          const [write, again, type] = callsOf(one, other)
+          await unflushed(write)
+          const before = await logEnds()
+          // A page that happens to be written takes the log with it; then the answer would prove nothing.
+          if (before.flushed >= before.written) {
+            expect(tries).toBeLessThan(TRIES)
+            continue
+          }
+          expect(await again()).toMatchObject({ type })
+          expect((await logEnds()).flushed).toBeGreaterThanOrEqual(before.written)
+          return
+        }
+      })
+    }
+
+    it('leave no trace of what has forced them there', async () => {
+      const create = aTransaction('a')
+      const { name } = await databases.empty('unflushed')
+      await one.create(create)
+      await other.create(create)
+      const [gids] = await databases.sql(
+        `SELECT COUNT(*) FROM ${name}.counterstep_transactions WHERE gid LIKE '~%'`,
+      )
+      expect(gids).toEqual([0])
+    })
+
+    // Another server's log is in the hands of the system, which outlives its process.
+    if (kind === 'mariadb') {
+      it('outlive the server that has answered', { timeout: 60_000 }, async () => {
+        const create = aTransaction('abort')
+        await one.create(create)
+        const decision = updateOf(create, { status: 'aborting' })
+        const fresh = aTransaction('fresh')
+        await unflushed(() => one.update(decision))
+        expect(await other.update(decision)).toMatchObject({ type: 'saved' })
+        await unflushed(() => one.create(fresh))
+        expect(await other.create(fresh)).toMatchObject({ type: 'created' })
+        await server.kill()
+        await server.restart()
+        const rows = await one.readMany([create.gid, fresh.gid])
+        expect(new Map(rows.map(({ gid, status }) => [gid, status]))).toEqual(
+          new Map([
+            [create.gid, 'aborting'],
+            [fresh.gid, 'submitted'],
+          ]),
+        )
+      })
+    }
+  })
+}
