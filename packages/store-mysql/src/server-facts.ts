@@ -15,7 +15,7 @@ const MYSQL_MIN = [8, 0]
 const MARIADB_MIN = [10, 6]
 /** What class B promises. */
 const LATE_FLUSH_SECONDS_MAX = 2
-/** Without these InnoDB may not start again after a crash, or starts with torn pages. */
+/** Without these InnoDB may not start again after a crash. */
 const CRIPPLED: readonly (readonly [name: string, values: readonly string[]])[] = [
   // MySQL, until it is enabled again.
   ['Innodb_redo_log_enabled', ['OFF']],
