@@ -1,11 +1,12 @@
 import { type BarrierDecision, type BarrierRow, decideBarrier, originOf } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
+import { BranchError } from '../branch/branch-errors.ts'
 import type { BarrierOutcome } from './barrier.ts'
 import { EMPTY_ANSWER } from './stored-answer.ts'
 
 /** A row that stood already, with the answer that was stored in it. */
 export interface StandingRow extends BarrierRow {
-  /** Null in a row that blocks an original. */
+  /** Null in the two rows of a null compensation, and in the row of an effect that never came to its end. */
   readonly answer: string | null
 }
 
@@ -22,7 +23,10 @@ export function decideCall(op: Op, inserted: InsertedOps, standing: readonly Bar
   })
 }
 
-/** The outcome of a call whose effect must not run, or undefined: then run it. */
+/**
+ * The outcome of a call whose effect must not run, or undefined: then run it. Throws BARRIER_TRANSACTION_LOST for a row
+ * that was committed without its effect: to answer for that would be to tell of something that never happened.
+ */
 export function heldBack(
   op: Op,
   decision: BarrierDecision,
@@ -30,7 +34,20 @@ export function heldBack(
 ): BarrierOutcome | undefined {
   if (decision === 'run') return undefined
   if (decision !== 'duplicate') return { decision }
-  return outcomeOf(decision, standing.find((row) => row.op === op)?.answer ?? EMPTY_ANSWER)
+  const own = standing.find((row) => row.op === op)
+  if (own?.reason === op && own.answer === null && !isNullCompensation(op, standing)) throw unfinished(op)
+  return outcomeOf(decision, own?.answer ?? EMPTY_ANSWER)
+}
+
+/** Of an undo that had nothing to undo: it ran no effect, and so it has no answer. */
+function isNullCompensation(op: Op, standing: readonly BarrierRow[]): boolean {
+  const origin = originOf(op)
+  return origin !== undefined && standing.some((row) => row.op === origin && row.reason === op)
+}
+
+function unfinished(op: Op): BranchError {
+  const message = `the row of this ${op} was committed, but its effect never came to its end: the effect or its caller committed`
+  return new BranchError('BARRIER_TRANSACTION_LOST', message)
 }
 
 export function outcomeOf(decision: BarrierDecision, answer: string): BarrierOutcome {

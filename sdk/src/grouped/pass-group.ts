@@ -85,9 +85,14 @@ function* decideWave(
   for (const member of wave) {
     const { op, branch } = member.admitted
     const rows = standing?.get(branch) ?? []
-    const outcome = heldBack(op, decideCall(op, opsOf(member), rows), rows)
-    if (outcome === undefined) running.push(member)
-    else verdicts[member.place] = { outcome }
+    try {
+      const outcome = heldBack(op, decideCall(op, opsOf(member), rows), rows)
+      if (outcome === undefined) running.push(member)
+      else verdicts[member.place] = { outcome }
+    } catch (error: unknown) {
+      // Of this call's own row: the others have no part in it.
+      verdicts[member.place] = { error }
+    }
   }
   return { rows: inserted.size, running }
 }

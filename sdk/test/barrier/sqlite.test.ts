@@ -9,6 +9,8 @@ import {
   sqliteBarrier,
 } from '../../src/barrier/sqlite.ts'
 import { branchHandler } from '../../src/fastify.ts'
+import type { GroupCall } from '../../src/grouped/group-barrier.ts'
+import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { type BarrierCall, withBarrier } from '../../src/index.ts'
 import { type BarrierBed, barrierSuite, type SuiteEffect, thrownBy } from './barrier-suite.ts'
 
@@ -79,6 +81,69 @@ for (const [name, open] of DATABASES) {
       expect([effectsOf(database, 'g'), effectsOf(database, 'h')]).toEqual([[], ['action']])
       database.exec('ROLLBACK')
       expect([effectsOf(database, 'h'), count(database)]).toEqual([[], 0])
+    })
+
+    it("waits for the end of somebody else's transaction, which could take the effect away again", async () => {
+      const database = opened(open)
+      const barrier = sqliteBarrier(database)
+      database.exec('BEGIN')
+      const running = barrier.run(CALL, (tx) => act(tx, CALL, { does: 'succeed' }))
+      expect(effectsOf(database, 'g')).toEqual([])
+      database.exec('ROLLBACK')
+      expect((await running).decision).toBe('run')
+      expect([effectsOf(database, 'g'), count(database)]).toEqual([['action'], 1])
+    })
+
+    it("refuses a call when somebody else's transaction does not end", async () => {
+      const database = opened(open)
+      database.exec('BEGIN')
+      const running = sqliteBarrier(database).run(CALL, (tx) => act(tx, CALL, { does: 'succeed' }))
+      await expect(running).rejects.toMatchObject({ code: 'BARRIER_CONTENDED', meaning: 'unavailable' })
+      expect([effectsOf(database, 'g'), count(database)]).toEqual([[], 0])
+      database.exec('ROLLBACK')
+    }, 20_000)
+
+    it('does not replay as a success what was committed without its effect', async () => {
+      const database = opened(open)
+      const barrier = sqliteBarrier(database)
+      const failing = barrier.run(CALL, (tx) => {
+        tx.exec('COMMIT')
+        return act(tx, CALL, { does: 'fail' })
+      })
+      await expect(failing).rejects.toThrow('said no')
+      const again = barrier.run(CALL, (tx) => act(tx, CALL, { does: 'succeed' }))
+      await expect(again).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+    })
+
+    it('refuses such a call in a group, and answers the others', async () => {
+      const database = opened(open)
+      const barrier = sqliteBarrier(database)
+      const failing = barrier.run(CALL, (tx) => {
+        tx.exec('COMMIT')
+        return act(tx, CALL, { does: 'fail' })
+      })
+      await expect(failing).rejects.toThrow('said no')
+      const grouped = groupedBranch(barrier, {
+        key: () => 'one',
+        apply: (_tx, calls: readonly GroupCall<string>[]) => calls.map(({ entry }) => entry),
+      })
+      const answers = await Promise.allSettled([
+        withBarrier(grouped, { ...CALL, gid: 'h' }, () => 'first'),
+        withBarrier(grouped, CALL, () => 'refused'),
+        withBarrier(grouped, { ...CALL, gid: 'i' }, () => 'last'),
+      ])
+      expect(answers).toMatchObject([
+        { value: 'first' },
+        { reason: { code: 'BARRIER_TRANSACTION_LOST' } },
+        { value: 'last' },
+      ])
+    })
+
+    it('replays an undo that had nothing to undo', async () => {
+      const barrier = sqliteBarrier(opened(open))
+      const undo = { ...CALL, op: 'compensate' } as const
+      expect(await barrier.run(undo, () => 1)).toEqual({ decision: 'null-compensation' })
+      expect(await barrier.run(undo, () => 1)).toEqual({ decision: 'duplicate' })
     })
 
     it('notices that the effect has ended the transaction', async () => {

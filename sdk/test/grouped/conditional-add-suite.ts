@@ -232,6 +232,47 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       expect(await bed.column('SELECT cents AS found FROM numbered ORDER BY id')).toEqual(['7', '0', '8'])
     })
 
+    it('tells accounts apart whose ids are one double, two or three hundred of them', async () => {
+      for (const count of [2, 300]) {
+        const ids = Array.from({ length: count }, (_, at) => `${1_234_567_890_123_456_789n + BigInt(at)}`)
+        const rows = ids.map((id, at) => `(${id}, ${1_000 * at})`)
+        await bed.execute(`DELETE FROM numbered`)
+        await bed.execute(`INSERT INTO numbered (id, cents) VALUES ${rows.join()}`)
+        const wishes = ids.map((id, at) => ({ id: at % 5 === 4 ? BigInt(id) : id, delta: 1 + at }))
+        const expected = ids.map((_, at) => `${1_001 * at + 1}`)
+        expect(await inOneGroup(wishes, { table: 'numbered' })).toEqual(expected)
+        expect(await bed.column('SELECT cents AS found FROM numbered ORDER BY id')).toEqual(expected)
+      }
+      const neighbour = { id: '1234567890123457800', delta: 1 }
+      expect(await inOneGroup([neighbour], { table: 'numbered' })).toEqual(['failure UNKNOWN_ACCOUNT'])
+    })
+
+    it('takes numbers and texts together, for a column of either', async () => {
+      await bed.execute('INSERT INTO numbered (id, cents) VALUES (7, 70), (8, 80), (9, 90)')
+      const mixed: Wish[] = [
+        { id: 7, delta: 1 },
+        { id: '8', delta: 1 },
+        { id: 9n, delta: 1 },
+      ]
+      expect(await inOneGroup(mixed, { table: 'numbered' })).toEqual(['71', '81', '91'])
+      expect(await bed.column('SELECT cents AS found FROM numbered ORDER BY id')).toEqual(['71', '81', '91'])
+      await give('0', 5)
+      await give('alice', 1_000)
+      const texts: Wish[] = [
+        { id: 0, delta: 1 },
+        { id: 'alice', delta: 1 },
+      ]
+      expect(await inOneGroup(texts)).toEqual(['6', '1001'])
+      expect([await centsOf('0'), await centsOf('alice')]).toEqual(['6', '1001'])
+    })
+
+    it('calls no account unknown that was found under another writing of its id', async () => {
+      await bed.execute('INSERT INTO numbered (id, cents) VALUES (7, 70)')
+      const outcomes = await inOneGroup([{ id: '007', delta: 1 }], { table: 'numbered' })
+      expect(outcomes[0]).toMatch(/^broken the database writes the key/)
+      expect(await bed.column('SELECT cents AS found FROM numbered')).toEqual(['70'])
+    })
+
     it('fails the one call alone whose column is too narrow, and as no business failure', async () => {
       if (!bed.hasNarrowIntegers) return expect(name).toMatch(/sqlite/)
       await bed.execute('INSERT INTO numbered (id, cents) VALUES (1, 10), (2, 2147483647), (3, 10)')

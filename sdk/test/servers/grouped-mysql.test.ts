@@ -9,6 +9,7 @@ import {
 import { expect, it } from 'vitest'
 import { conditionalAdd, mysqlBarrier, mysqlBarrierIn } from '../../src/barrier/mysql.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
+import { BranchFailure } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { conditionalAddSuite } from '../grouped/conditional-add-suite.ts'
 import { groupSuite } from '../grouped/group-suite.ts'
@@ -127,6 +128,35 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const outcomes = await Promise.all(running)
       expect(outcomes.map(({ decision }) => decision)).toEqual(['duplicate', ...Array(5).fill('run')])
       expect(seen).toEqual(['action'])
+      await dropMysqlDatabase(pool)
+    })
+    it('adds to no column that would clip the value: without a strict sql_mode it is an error', async () => {
+      const pool = await openMysqlDatabase(url)
+      await pool.query(
+        'CREATE TABLE narrow (id INT(4) ZEROFILL PRIMARY KEY, cents INT UNSIGNED NOT NULL) ENGINE = InnoDB',
+      )
+      await pool.query('INSERT INTO narrow VALUES (7, 100)')
+      const connection = await pool.getConnection()
+      const add = async (gid: string, id: string, delta: number) => {
+        await connection.beginTransaction()
+        const apply = conditionalAdd({ table: 'narrow', valueColumn: 'cents' })
+        const call = { gid, branchId: '01', op: 'action' } as const
+        try {
+          return await apply(connection, [{ call, entry: { id, delta } }])
+        } finally {
+          await connection.commit()
+        }
+      }
+      const [refused] = await add('written otherwise', '7', 1)
+      expect(refused).toBeInstanceOf(Error)
+      expect(refused).not.toBeInstanceOf(BranchFailure)
+      expect(await add('strict', '0007', 1)).toEqual([{ value: '101' }])
+      await expect(add('too large', '0007', 10_000_000_000)).rejects.toMatchObject({ errno: 1264 })
+      await connection.query("SET SESSION sql_mode = ''")
+      await expect(add('loose', '0007', 10_000_000_000)).rejects.toThrow(/strict sql_mode/)
+      const [rows] = await connection.query<RowDataPacket[]>('SELECT cents FROM narrow')
+      expect(rows).toEqual([{ cents: 101 }])
+      connection.destroy()
       await dropMysqlDatabase(pool)
     })
     conditionalAddSuite(server, async () => {

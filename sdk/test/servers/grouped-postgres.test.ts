@@ -1,6 +1,8 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { escapeLiteral, type PoolClient, type PoolConfig } from 'pg'
+import { expect, it } from 'vitest'
 import { conditionalAdd, postgresBarrier } from '../../src/barrier/postgres.ts'
+import { BranchFailure } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { conditionalAddSuite } from '../grouped/conditional-add-suite.ts'
 import { groupSuite } from '../grouped/group-suite.ts'
@@ -74,6 +76,24 @@ describeOn('postgres', 'grouped branches', (url) => {
       isConcurrent: true,
       close: () => dropPostgresDatabase(url, pool),
     }
+  })
+  it('calls no account unknown whose UUID is asked for in capitals', async () => {
+    const pool = await openPostgresDatabase(url)
+    await pool.query('CREATE TABLE owned (id uuid PRIMARY KEY, cents bigint NOT NULL)')
+    const id = 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'
+    await pool.query('INSERT INTO owned VALUES ($1, 5)', [id])
+    const client = await pool.connect()
+    const call = { gid: 'owned', branchId: '01', op: 'action' } as const
+    const add = (asked: string) =>
+      conditionalAdd({ table: 'owned', valueColumn: 'cents' })(client, [
+        { call, entry: { id: asked, delta: 1 } },
+      ])
+    expect(await add(id)).toEqual([{ value: '6' }])
+    const [refused] = await add(id.toUpperCase())
+    expect(refused).toBeInstanceOf(Error)
+    expect(refused).not.toBeInstanceOf(BranchFailure)
+    client.release()
+    await dropPostgresDatabase(url, pool)
   })
   conditionalAddSuite('postgres', async () => {
     const pool = await openPostgresDatabase(url)

@@ -1,5 +1,5 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
-import { createPool as createCallbackPool } from 'mysql2'
+import { type Connection as CallbackConnection, createPool as createCallbackPool } from 'mysql2'
 import type { Pool, PoolConnection, RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -9,7 +9,7 @@ import {
   mysqlBarrierIn,
   purgeBarrier,
 } from '../../src/barrier/mysql.ts'
-import type { BarrierCall } from '../../src/index.ts'
+import { type BarrierCall, BranchFailure } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import {
   actOnMysql,
@@ -130,6 +130,76 @@ for (const server of ['mariadb', 'mysql'] as const) {
         ).rejects.toThrow('the connection broke')
         expect((await barrier.run(call, (tx) => actOnMysql(tx, call, SUCCEED))).decision).toBe('run')
         await dropMysqlDatabase(small)
+      })
+
+      for (const [raw, write] of [
+        ['the handle', (tx: PoolConnection, sql: string) => tx.query(sql)],
+        ['its promise()', (tx: PoolConnection, sql: string) => rawOf(tx).promise().query(sql)],
+        [
+          'the raw connection',
+          (tx: PoolConnection, sql: string) =>
+            new Promise((resolve, reject) => {
+              rawOf(tx).query(sql, (error) => (error === null ? resolve(sql) : reject(error)))
+            }),
+        ],
+      ] as const) {
+        it(`lets no part of a parallel effect write by ${raw} after another part has failed`, async () => {
+          const small = await openMysqlDatabase(url, { connectionLimit: 1 })
+          const barrier = mysqlBarrier(small)
+          const [call, next] = [newCall(), newCall()]
+          let resume = (): void => undefined
+          const resumed = new Promise<void>((resolve) => {
+            resume = resolve
+          })
+          let late: Promise<unknown> | undefined
+          const debit = async (): Promise<never> => {
+            throw new BranchFailure('said no')
+          }
+          const credit = async (tx: PoolConnection): Promise<void> => {
+            await write(tx, 'SELECT 1')
+            await resumed
+            await write(tx, `INSERT INTO effect (gid, op) VALUES ('${call.gid}', 'late')`)
+          }
+          const running = barrier.run(call, (tx) => {
+            const crediting = credit(tx)
+            late = crediting.catch((error: unknown) => error)
+            return Promise.all([crediting, debit()])
+          })
+          await expect(running).rejects.toThrow('said no')
+          await barrier.run(next, async (tx) => {
+            await actOnMysql(tx, next, SUCCEED)
+            resume()
+            expect(await late).toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+          })
+          expect([await mysqlRowsOf(small, call.gid), await mysqlEffects(small, call.gid)]).toEqual([0, []])
+          expect(await mysqlEffects(small, next.gid)).toEqual(['action'])
+          await dropMysqlDatabase(small)
+        })
+      }
+
+      it('does not replay as a success what a handler committed before it failed', async () => {
+        const call = newCall()
+        const barrier = mysqlBarrier(pool)
+        const failing = barrier.run(call, async (tx) => {
+          await tx.commit()
+          throw new BranchFailure('said no')
+        })
+        await expect(failing).rejects.toThrow('said no')
+        const again = barrier.run(call, (tx) => actOnMysql(tx, call, SUCCEED))
+        await expect(again).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+        expect(await mysqlEffects(pool, call.gid)).toEqual([])
+      })
+
+      it('does not replay as a success what a caller committed after a failure', async () => {
+        const call = newCall()
+        await inTransaction(async (connection) => {
+          const barrier = mysqlBarrierIn(connection)
+          const failing = barrier.run(call, (tx) => actOnMysql(tx, call, { does: 'fail' }))
+          await expect(failing).rejects.toThrow('said no')
+          await connection.commit()
+        })
+        const again = mysqlBarrier(pool).run(call, (tx) => actOnMysql(tx, call, SUCCEED))
+        await expect(again).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
       })
 
       it('destroys a connection whose ROLLBACK fails: the next BEGIN on it would commit what is open', async () => {
@@ -273,6 +343,11 @@ for (const server of ['mariadb', 'mysql'] as const) {
       })
     })
   })
+}
+
+/** As Knex is given it. The types of mysql2 say that it is a promise connection too. */
+function rawOf({ connection }: PoolConnection): CallbackConnection {
+  return connection as unknown as CallbackConnection
 }
 
 async function databaseOf(pool: Pool): Promise<string> {

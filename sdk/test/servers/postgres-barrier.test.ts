@@ -8,7 +8,7 @@ import {
   postgresBarrierIn,
   purgeBarrier,
 } from '../../src/barrier/postgres.ts'
-import type { BarrierCall } from '../../src/index.ts'
+import { type BarrierCall, BranchFailure } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import {
   actOnPostgres,
@@ -165,6 +165,69 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
         await expect(running).rejects.toMatchObject({ code: '40001' })
       })
       expect(await postgresEffects(pool, call.gid)).toEqual(['action'])
+    })
+
+    it('lets no part of a parallel effect write after another part has failed', async () => {
+      const small = await openPostgresDatabase(url, { max: 1 })
+      const barrier = postgresBarrier(small)
+      const [call, next] = [newCall(), newCall()]
+      let resume = (): void => undefined
+      const resumed = new Promise<void>((resolve) => {
+        resume = resolve
+      })
+      let late: Promise<unknown> | undefined
+      const debit = async (): Promise<never> => {
+        throw new BranchFailure('said no')
+      }
+      const credit = async (tx: PoolClient): Promise<void> => {
+        await tx.query('SELECT 1')
+        await resumed
+        await actOnPostgres(tx, call, SUCCEED)
+      }
+      const running = barrier.run(call, (tx) => {
+        const crediting = credit(tx)
+        late = crediting.catch((error: unknown) => error)
+        return Promise.all([crediting, debit()])
+      })
+      await expect(running).rejects.toThrow('said no')
+      await barrier.run(next, async (tx) => {
+        await actOnPostgres(tx, next, SUCCEED)
+        resume()
+        expect(await late).toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+      })
+      expect([await postgresRowsOf(small, call.gid), await postgresEffects(small, call.gid)]).toEqual([0, []])
+      expect(await postgresEffects(small, next.gid)).toEqual(['action'])
+      await dropPostgresDatabase(url, small)
+    })
+
+    it('refuses a callback on the handle when the effect is over', async () => {
+      let kept: PoolClient | undefined
+      await postgresBarrier(pool).run(newCall(), (tx) => {
+        kept = tx
+      })
+      expect(() => kept?.query('SELECT 1', () => undefined)).toThrow(/the transaction is over/)
+    })
+
+    it('does not replay as a success what was committed without its effect', async () => {
+      const [own, callers] = [newCall(), newCall()]
+      const barrier = postgresBarrier(pool)
+      const failing = barrier.run(own, async (tx) => {
+        await tx.query('COMMIT')
+        throw new BranchFailure('said no')
+      })
+      await expect(failing).rejects.toThrow('said no')
+      await inTransaction('BEGIN', async (client) => {
+        const refused = postgresBarrierIn(client).run(callers, () => {
+          throw new BranchFailure('said no')
+        })
+        await expect(refused).rejects.toThrow('said no')
+        await client.query('COMMIT')
+      })
+      for (const call of [own, callers]) {
+        const again = barrier.run(call, (tx) => actOnPostgres(tx, call, SUCCEED))
+        await expect(again).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+        expect(await postgresEffects(pool, call.gid)).toEqual([])
+      }
     })
 
     it('refuses a client without an open transaction, before it writes', async () => {

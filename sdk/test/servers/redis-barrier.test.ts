@@ -90,6 +90,18 @@ describeOn('redis', 'the Redis barrier beside the truth table', (url) => {
     expect(undo).toEqual({ decision: 'run', answer: '{"value":-400}' })
   })
 
+  it('answers every digit up to 2^53', async () => {
+    const key = `large:${run}`
+    await redis.set(key, '9007199254740990')
+    const barrier = redisBarrier(redis)
+    const up = await barrier.run(newCall(), (tx) => tx.add({ key, delta: 1 }))
+    const down = await barrier.run(newCall(), (tx) => tx.add({ key, delta: -9007199254740991 }))
+    expect([up.answer, down.answer]).toEqual(['{"value":9007199254740991}', '{"value":0}'])
+    const negative = await barrier.run(newCall(), (tx) => tx.add({ key, delta: -123456789012345 }))
+    expect(negative.answer).toBe('{"value":-123456789012345}')
+    expect(await redis.get(key)).toBe('-123456789012345')
+  })
+
   it('refuses a missing account, and a value that Lua cannot compute with, before it writes', async () => {
     const key = `odd:${run}`
     const barrier = redisBarrier(redis)

@@ -141,7 +141,7 @@ export function stoppedDatabaseSuite<Tx>(open: () => Promise<StoppableBed<Tx>>):
     })
     expect(await thrownInTime(running)).toMatchObject({ code: 'BARRIER_TIMED_OUT' })
     goOn()
-    await expect(later).rejects.toThrow(/closed/)
+    await expect(later).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
     await expectRunOnce(call)
   })
 }

@@ -1,5 +1,6 @@
 import { BranchError } from '../../branch/branch-errors.ts'
 import { assertTimeLeft, borrow, type Deadline, within } from '../deadline.ts'
+import { lease } from '../lease.ts'
 import {
   execute,
   isContended,
@@ -16,15 +17,18 @@ export async function inTransaction<Connection extends MysqlPoolConnection, T>(
   body: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const connection = await borrow(deadline, () => pool.getConnection())
+  const lent = lease(connection)
   try {
     const result = await within(deadline, async () => {
       await execute(connection, 'START TRANSACTION')
-      return body(connection)
+      return body(lent.handle)
     })
+    lent.end()
     await commit(connection, deadline)
     connection.release()
     return result
   } catch (error: unknown) {
+    lent.end()
     await giveBack(connection, deadline, error)
     throw error
   }

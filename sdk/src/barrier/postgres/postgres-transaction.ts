@@ -1,5 +1,6 @@
 import { BranchError } from '../../branch/branch-errors.ts'
 import { assertTimeLeft, borrow, type Deadline, within } from '../deadline.ts'
+import { lease } from '../lease.ts'
 import {
   execute,
   isContended,
@@ -17,18 +18,21 @@ export async function inTransaction<Client extends PostgresPoolClient, T>(
   body: (client: Client) => Promise<T>,
 ): Promise<T> {
   const client = await borrow(deadline, () => pool.connect())
+  const lent = lease(client)
   // The pool hears only of clients that nobody has; of a lent one, an error that comes while no query runs would end
   // the process. The listener stays on a client that is closed, whose last words may still come.
   client.on('error', heardByTheNextQuery)
   try {
     const result = await within(deadline, async () => {
       await execute(client, 'BEGIN')
-      return body(client)
+      return body(lent.handle)
     })
+    lent.end()
     await commit(client, deadline)
     release(client)
     return result
   } catch (error: unknown) {
+    lent.end()
     await giveBack(client, deadline, error)
     throw error
   }

@@ -26,7 +26,10 @@ import { type SqliteRows, sqliteRows } from './sqlite-rows.ts'
  * ```
  */
 export interface SqliteBarrier<Database extends SqliteDatabase> extends GroupBarrier<Database> {
-  /** Like `run`, at once: for use inside a synchronous transaction function of your own. Throws what `run` rejects with. */
+  /**
+   * Like `run`, at once, and within a transaction that is open already a savepoint of it: for a synchronous transaction
+   * function of your own. Throws what `run` rejects with.
+   */
   runSync(call: BarrierCall, effect: (database: Database) => unknown): BarrierOutcome
 }
 
@@ -36,8 +39,9 @@ export interface SqliteBarrier<Database extends SqliteDatabase> extends GroupBar
  * The effect runs between BEGIN IMMEDIATE and COMMIT on the connection that everybody shares, so it has to be
  * synchronous: while it waited, other code would write into its transaction. A promise is refused with
  * `BARRIER_EFFECT_ASYNC` and rolled back (what the promise goes on to do is not); an `async` handler is refused when
- * the `branchHandler` is made. Inside a transaction that is open already, everything is a savepoint of it, and the
- * caller commits. SQLITE_BUSY is tried again for 5 s.
+ * the `branchHandler` is made. SQLITE_BUSY is tried again, at most 20 times or 5 s, then `BARRIER_CONTENDED`; so is a
+ * connection on which a transaction is open already, since whoever began it may roll it back after the call was
+ * answered. Inside a transaction of your own call `runSync`: it makes a savepoint, and you commit.
  *
  * @example
  * ```ts
@@ -68,8 +72,11 @@ export function sqliteBarrier<Database extends SqliteDatabase>(
   }
   return {
     runSync,
-    // In somebody's transaction the lock is held already, and repeating would not get it.
-    run: (call, effect) => repeatContended(async () => runSync(call, effect), isBusy),
+    run: (call, effect) =>
+      repeatContended(async () => {
+        assertNotTaken(database)
+        return runSync(call, effect)
+      }, isBusyOrTaken),
     group: {
       admit: (call) => admitCall(call, keptMs, now()),
       run: (passes, apply) => {
@@ -115,7 +122,7 @@ function synchronous(result: unknown): unknown {
   )
 }
 
-/** A transaction that is open when a group's turn comes is somebody else's, who may roll it back. */
+/** A transaction that is open when a call's or a group's turn comes is somebody else's, who may roll it back. */
 class ConnectionTaken extends Error {
   constructor() {
     super('a transaction of somebody else is open on the connection')
@@ -129,8 +136,12 @@ function isBusyOrTaken(error: unknown): boolean {
 }
 
 function inOwnTransaction<T>(database: SqliteDatabase, body: () => T): T {
-  if (isInTransaction(database)) throw new ConnectionTaken()
+  assertNotTaken(database)
   return inTransaction(database, body)
+}
+
+function assertNotTaken(database: SqliteDatabase): void {
+  if (isInTransaction(database)) throw new ConnectionTaken()
 }
 
 /** The write lock is taken at the start: two calls of one branch come one after the other, in whatever process. */

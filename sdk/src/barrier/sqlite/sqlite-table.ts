@@ -63,16 +63,16 @@ export function migrateBarrier(
   })
 }
 
-const MIGRATION_WAIT_MS = 5_000
+const START_WAIT_MS = 5_000
 
 /** Of itself node:sqlite waits for no lock at all: of processes that start at once all but one would fail. */
 function waitingForOthers(database: SqliteDatabase, work: () => void): void {
   const waitMs = busyTimeoutMs(database)
-  if (waitMs >= MIGRATION_WAIT_MS) {
+  if (waitMs >= START_WAIT_MS) {
     work()
     return
   }
-  database.exec(`PRAGMA busy_timeout = ${MIGRATION_WAIT_MS}`)
+  database.exec(`PRAGMA busy_timeout = ${START_WAIT_MS}`)
   try {
     work()
   } finally {
@@ -129,13 +129,16 @@ export function checkBarrier(
   { table, businessTable }: { readonly table?: string; readonly businessTable?: string } = {},
 ): void {
   const name = checkedTable(table)
-  const key = keyOf(database, name.table)
   const faults: string[] = []
-  if (key === undefined) faults.push(`there is no table ${name.table}: run migrateBarrier`)
-  else if (key !== COLUMNS) faults.push(`the primary key of ${name.table} is (${key}), not (${COLUMNS})`)
-  if (businessTable !== undefined && keyOf(database, checkedTable(businessTable).table) === undefined) {
-    faults.push(`there is no table ${businessTable} on the barrier's connection`)
-  }
+  // Another instance that migrates at the same moment locks out readers too, unless the journal is a WAL.
+  waitingForOthers(database, () => {
+    const key = keyOf(database, name.table)
+    if (key === undefined) faults.push(`there is no table ${name.table}: run migrateBarrier`)
+    else if (key !== COLUMNS) faults.push(`the primary key of ${name.table} is (${key}), not (${COLUMNS})`)
+    if (businessTable !== undefined && keyOf(database, checkedTable(businessTable).table) === undefined) {
+      faults.push(`there is no table ${businessTable} on the barrier's connection`)
+    }
+  })
   if (faults.length > 0) throw new BranchError('BARRIER_MISCONFIGURED', faults.join('; '))
 }
 

@@ -4,6 +4,7 @@ import type { GroupCall } from '../group-barrier.ts'
 import { type Steps, waited } from '../steps.ts'
 import { type Added, type Addition, type AdditionLog, isInt64, wholeNumber } from './addition.ts'
 import type { AdditionSession, AdditionSql, SqlValue } from './addition-sql.ts'
+import { sameWriting } from './same-writing.ts'
 
 /** To these the business has agreed already: refused, they would be asked again for ever. */
 const AGREED: ReadonlySet<Op> = new Set(['compensate', 'cancel', 'confirm'])
@@ -16,7 +17,11 @@ interface Balance {
   now: bigint | undefined
 }
 
-type Balances = ReadonlyMap<string, Balance>
+interface Balances {
+  readonly byId: ReadonlyMap<string, Balance>
+  /** The `sameWriting` of every key that was found, asked for to the letter or not. */
+  readonly writings: ReadonlySet<string>
+}
 
 /**
  * The additions of a group in three statements: lock and read the rows, decide for each call in the order of their
@@ -35,14 +40,14 @@ export function* addGroup<Entry extends Addition>(
       const added = addOne(balances, each, sql.min)
       // Asked before the sum is changed, so that a call whose log throws has added nothing.
       if (log !== undefined) rows.push(logRow(log, added))
-      const balance = balances.get(added.id)
+      const balance = balances.byId.get(added.id)
       if (balance !== undefined) balance.now = added.value
       return { value: String(added.value) }
     } catch (error: unknown) {
       return error instanceof Error ? error : new Error('the log threw what is no Error', { cause: error })
     }
   })
-  const changes = [...balances.values()].flatMap(({ id, before, now }) =>
+  const changes = [...balances.byId.values()].flatMap(({ id, before, now }) =>
     now === undefined || before === now ? [] : [{ id, value: now }],
   )
   if (changes.length > 0) {
@@ -70,19 +75,21 @@ function* lockedBalances(
   for (const { entry } of calls) {
     if (isId(entry?.id)) ids.set(String(entry.id), entry.id)
   }
-  const balances = new Map<string, Balance>()
-  if (ids.size === 0) return balances
+  const byId = new Map<string, Balance>()
+  const writings = new Set<string>()
+  if (ids.size === 0) return { byId, writings }
   const { text, values } = sql.select([...ids.values()])
   for (const [keyText, value] of yield* waited(session.select(text, values))) {
     const key = sql.readKey(String(keyText))
+    writings.add(sameWriting(key))
     const id = ids.get(key)
     // A collation may find `alice` for Alice; and one key in two rows is no key.
     if (id === undefined) continue
-    if (balances.has(key)) throw new Error('two rows have one key: the key column is not unique')
+    if (byId.has(key)) throw new Error('two rows have one key: the key column is not unique')
     const before = wholeNumber(value)
-    balances.set(key, { id, before, now: before })
+    byId.set(key, { id, before, now: before })
   }
-  return balances
+  return { byId, writings }
 }
 
 function isId(id: unknown): id is Addition['id'] {
@@ -101,8 +108,13 @@ function addOne<Entry extends Addition>(
     throw new BranchError('BRANCH_PAYLOAD_INVALID', message)
   }
   const id = String(entry.id)
-  const balance = balances.get(id)
-  if (balance === undefined) throw refusal(call.op, 'UNKNOWN_ACCOUNT', 'there is no such account')
+  const balance = balances.byId.get(id)
+  if (balance === undefined) {
+    if (balances.writings.has(sameWriting(id))) {
+      throw new Error('the database writes the key of this account in another way: give the id as it is read')
+    }
+    throw refusal(call.op, 'UNKNOWN_ACCOUNT', 'there is no such account')
+  }
   if (balance.now === undefined) throw new Error('the value of this account is no whole number of 64 bits')
   const value = balance.now + delta
   if (!isInt64(value)) throw refusal(call.op, 'OUT_OF_RANGE', 'the value would be too large')

@@ -15,10 +15,16 @@ export interface AdditionSession {
 export interface AdditionDialect {
   readonly quote: '`' | '"'
   readonly forUpdate: string
-  /** The expression that reads a key as text, and its reverse. */
+  /** The expression that reads a key as text, to the letter, and its reverse. */
   keyText(column: string): string
   readKey(text: string): string
+  /** What `keyText` is of the row with this id. */
+  placeKeyText(id: string, values: string[]): string
+  /** What finds the row by the column's index. It may find others too: a collation's, or of a number near by. */
+  placeKey(id: Addition['id'], values: string[]): string
   valueText(column: string): string
+  /** More columns that the session wants to see with each row, after a comma. */
+  readonly alsoRead: string
   /** A placeholder for a value that it adds to `values`, or a literal. */
   place(value: SqlValue, values: string[]): string
 }
@@ -57,16 +63,23 @@ export function additionSql<Entry extends Addition>(
     readKey: dialect.readKey,
     select: (ids) => {
       const values: string[] = []
-      const text = `SELECT ${dialect.keyText(key)}, ${dialect.valueText(value)} FROM ${name}
-        WHERE ${key} IN (${ids.map((id) => place(id, values)).join()}) ORDER BY ${key}${dialect.forUpdate}`
+      const text = `SELECT ${dialect.keyText(key)} AS ${quote}key${quote}, ${dialect.valueText(value)} AS value${dialect.alsoRead}
+        FROM ${name} WHERE ${key} IN (${ids.map((id) => dialect.placeKey(id, values)).join()})
+        ORDER BY ${name}.${key}${dialect.forUpdate}`
       return { text, values }
     },
     // The rows are locked: what was read is what is there, and to set it cannot overflow on the way as a sum could.
     update: (changes) => {
       const values: string[] = []
-      const cases = changes.map((each) => `WHEN ${place(each.id, values)} THEN ${String(each.value)}`)
-      const ids = changes.map((each) => place(each.id, values))
-      const text = `UPDATE ${name} SET ${value} = CASE ${key} ${cases.join(' ')} END WHERE ${key} IN (${ids.join()})`
+      const keyText = dialect.keyText(key)
+      const placeKeyText = ({ id }: { readonly id: Addition['id'] }) =>
+        dialect.placeKeyText(String(id), values)
+      const cases = changes.map((each) => `WHEN ${placeKeyText(each)} THEN ${String(each.value)}`)
+      const ids = changes.map((each) => dialect.placeKey(each.id, values))
+      const keyTexts = changes.map(placeKeyText)
+      // By its text alone a row gets its value: MySQL compares numbers with texts as doubles, whose neighbours are one.
+      const text = `UPDATE ${name} SET ${value} = CASE ${keyText} ${cases.join(' ')} END
+        WHERE ${key} IN (${ids.join()}) AND ${keyText} IN (${keyTexts.join()})`
       return { text, values }
     },
     insertLog: (rows) => {

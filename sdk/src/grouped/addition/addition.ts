@@ -12,7 +12,10 @@ import type { BarrierCall } from '../../branch/branch.ts'
  * ```
  */
 export interface Addition {
-  /** Of the row, as its key column has it, to the letter: whatever the collation, `Alice` is not `alice`. */
+  /**
+   * Of the row, as its key column has it, to the letter: whatever the collation, `Alice` is not `alice`. A row that is
+   * found by another writing of its number or UUID (007 for 7) is an error, which is tried again, and no failure.
+   */
   readonly id: string | number | bigint
   /** A whole number of 64 bits: a safe integer, a bigint, or a string of digits with a sign before it or none. */
   readonly delta: number | bigint | string

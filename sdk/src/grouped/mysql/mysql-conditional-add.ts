@@ -12,10 +12,29 @@ const DIALECT: AdditionDialect = {
   // In hexadecimal digits: the connection's charset might not have all of its letters.
   keyText: (column) => `HEX(CONVERT(${column} USING utf8mb4))`,
   readKey: (text) => Buffer.from(text, 'hex').toString('utf8'),
+  placeKeyText: (id) => `'${Buffer.from(id).toString('hex').toUpperCase()}'`,
+  // All as texts: of these and numbers together, or of a number for a column of text, no index is used.
+  placeKey: (id) => asText(String(id)),
   // As text, for mysql2 makes numbers of integers that a number does not hold.
   valueText: (column) => `CAST(${column} AS CHAR)`,
-  // With its charset named a hexadecimal literal is text, and is compared by the column's collation and its index.
-  place: (value) => (typeof value === 'string' ? `_utf8mb4 ${hex(value)}` : String(value ?? 'NULL')),
+  alsoRead: ', @@sql_mode',
+  place: (value) => (typeof value === 'string' ? asText(value) : String(value ?? 'NULL')),
+}
+
+/** With its charset named a hexadecimal literal is text, and is compared by the column's collation and its index. */
+function asText(text: string): string {
+  return `_utf8mb4 ${hex(text)}`
+}
+
+const STRICT = /\bSTRICT_(TRANS|ALL)_TABLES\b/
+
+type Rows = Awaited<ReturnType<typeof select>>
+
+/** Elsewhere a value that the column cannot hold is stored as another one, with a warning. */
+function assertStrict(rows: Rows): Rows {
+  const mode = rows[0]?.[2]
+  if (mode === undefined || STRICT.test(mode ?? '')) return rows
+  throw new Error('conditionalAdd needs a strict sql_mode on its connections: STRICT_TRANS_TABLES')
 }
 
 /**
@@ -26,8 +45,8 @@ const DIALECT: AdditionDialect = {
  * An action that would leave less than `min` fails with `INSUFFICIENT`, one for a row that is not there with
  * `UNKNOWN_ACCOUNT`, one beyond 64 bits with `OUT_OF_RANGE`. A compensation, a cancel and a confirm are added whatever
  * is left, and so is what adds: a delta above 0. Answers `{ "value": "41" }`, the value after the call. A column that
- * holds less than 64 bits gives the database's own error, which is tried again. Throws a TypeError at construction for
- * names that are not plain.
+ * holds less than 64 bits gives the database's own error, which is tried again; so that it does, a `sql_mode` that is
+ * not strict is an error too. Throws a TypeError at construction for names that are not plain.
  *
  * @example
  * ```ts
@@ -45,7 +64,7 @@ export function conditionalAdd<Entry extends Addition = Addition>(
   const sql = additionSql(DIALECT, options)
   return function conditionalAdd(connection, calls) {
     const session = {
-      select: (text: string) => select(connection, text),
+      select: async (text: string) => assertStrict(await select(connection, text)),
       execute: async (text: string) => (await execute(connection, text)).affectedRows,
     }
     return runSteps(addGroup(session, sql, calls, options.log))

@@ -10,9 +10,16 @@ const DIALECT: AdditionDialect = {
   forUpdate: ' FOR UPDATE',
   keyText: (column) => `${column}::text`,
   readKey: (text) => text,
+  placeKeyText: placeText,
+  placeKey: placeText,
   valueText: (column) => `${column}::text`,
-  // Of no type: PostgreSQL takes it for the column's.
-  place: (value, values) => (value === null ? 'NULL' : `$${values.push(String(value))}`),
+  alsoRead: '',
+  place: (value, values) => (value === null ? 'NULL' : placeText(value, values)),
+}
+
+/** Of no type: PostgreSQL takes it for that of what it is compared with or stored in. */
+function placeText(value: string | number | bigint, values: string[]): string {
+  return `$${values.push(String(value))}`
 }
 
 /**

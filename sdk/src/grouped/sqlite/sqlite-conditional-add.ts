@@ -1,7 +1,7 @@
 import type { SqliteDatabase } from '../../barrier/sqlite/sqlite-database.ts'
 import { addGroup } from '../addition/add-group.ts'
 import type { Addition, ConditionalAddOptions } from '../addition/addition.ts'
-import { type AdditionDialect, additionSql } from '../addition/addition-sql.ts'
+import { type AdditionDialect, additionSql, type SqlValue } from '../addition/addition-sql.ts'
 import type { GroupApply } from '../group-barrier.ts'
 import { runStepsNow } from '../steps.ts'
 
@@ -9,16 +9,21 @@ const DIALECT: AdditionDialect = {
   quote: '"',
   // The transaction has the only write lock.
   forUpdate: '',
-  keyText: (column) => `CAST(${column} AS TEXT) AS key`,
+  keyText: (column) => `CAST(${column} AS TEXT)`,
   readKey: (text) => text,
+  placeKeyText: place,
+  placeKey: place,
   // As text, for a driver makes numbers of integers that a number does not hold.
-  valueText: (column) => `CAST(${column} AS TEXT) AS value`,
-  // Numbers stand in the text: bound, they would be real ones.
-  place: (value, values) => {
-    if (typeof value !== 'string') return String(value ?? 'NULL')
-    values.push(value)
-    return '?'
-  },
+  valueText: (column) => `CAST(${column} AS TEXT)`,
+  alsoRead: '',
+  place,
+}
+
+/** Numbers stand in the text: bound, they would be real ones. */
+function place(value: SqlValue, values: string[]): string {
+  if (typeof value !== 'string') return String(value ?? 'NULL')
+  values.push(value)
+  return '?'
 }
 
 /**
