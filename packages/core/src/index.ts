@@ -47,6 +47,13 @@ export {
   READ_MANY_MAX,
   RENEW_MAX,
 } from './store.ts'
+export {
+  assertDueClaim,
+  assertPurge,
+  assertReadMany,
+  assertRenew,
+  assertUpdate,
+} from './store-arguments.ts'
 export type { CheckUrl } from './submission/parse-branch.ts'
 export {
   type ParsedSubmission,

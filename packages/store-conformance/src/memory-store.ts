@@ -16,12 +16,12 @@ import type {
   UpdateResult,
 } from '@counterstep/core'
 import {
-  assert,
-  CLAIM_MAX,
+  assertDueClaim,
+  assertPurge,
+  assertReadMany,
+  assertRenew,
+  assertUpdate,
   PARKED_AT,
-  PURGE_MAX,
-  READ_MANY_MAX,
-  RENEW_MAX,
   StoreUnavailableError,
 } from '@counterstep/core'
 import { type Gid, isFinalStatus, type UnfinishedStatus } from '@counterstep/protocol'
@@ -70,16 +70,13 @@ class MemoryStore implements Store {
 
   async readMany(gids: readonly Gid[]): Promise<readonly StoredTransaction[]> {
     this.#begin()
-    assert(gids.length <= READ_MANY_MAX, 'readMany: too many gids')
+    assertReadMany(gids)
     return [...new Set(gids)].flatMap((gid) => this.#rows.get(gid) ?? [])
   }
 
   async update(update: TransactionUpdate): Promise<UpdateResult> {
     const now = this.#begin()
-    assert(
-      isFinalStatus(update.status) === (update.hold.type === 'finish'),
-      'update: a final status and "finish" go together',
-    )
+    assertUpdate(update)
     const row = this.#rows.get(update.gid)
     if (row === undefined) return { type: 'absent' }
     if (row.token !== update.token) return { type: 'fenced' }
@@ -93,7 +90,7 @@ class MemoryStore implements Store {
 
   async renew(leases: readonly Lease[], leaseMs: number): Promise<RenewResult> {
     const now = this.#begin()
-    assert(leases.length <= RENEW_MAX, 'renew: too many leases')
+    assertRenew(leases)
     const renewed: { gid: Gid; version: number }[] = []
     const lost: Gid[] = []
     for (const { gid, token } of leases) {
@@ -110,7 +107,7 @@ class MemoryStore implements Store {
 
   async claimDue({ limit, leaseMs, tokens, formatMax }: DueClaim): Promise<DueClaimResult> {
     const now = this.#begin()
-    assert(limit <= CLAIM_MAX && tokens.length >= limit, 'claimDue: limit over CLAIM_MAX, or too few tokens')
+    assertDueClaim({ limit, tokens })
     const claimed = [...this.#rows.values()]
       .filter((row) => isLive(row) && row.dueAt <= now && row.dueAt < PARKED_AT && row.format <= formatMax)
       .sort((a, b) => a.dueAt - b.dueAt)
@@ -154,7 +151,7 @@ class MemoryStore implements Store {
 
   async purgeFinished(limit: number): Promise<{ readonly purged: number }> {
     const now = this.#begin()
-    assert(limit <= PURGE_MAX, 'purgeFinished: limit over PURGE_MAX')
+    assertPurge(limit)
     const over = [...this.#rows.values()].filter((row) => !isLive(row) && row.dueAt <= now).slice(0, limit)
     for (const row of over) this.#rows.delete(row.gid)
     return { purged: over.length }

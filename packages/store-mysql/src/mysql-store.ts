@@ -1,6 +1,9 @@
 import {
-  assert,
-  CLAIM_MAX,
+  assertDueClaim,
+  assertPurge,
+  assertReadMany,
+  assertRenew,
+  assertUpdate,
   type CreateResult,
   type DueClaim,
   type DueClaimResult,
@@ -9,9 +12,6 @@ import {
   type ListQuery,
   type ListResult,
   type NewTransaction,
-  PURGE_MAX,
-  READ_MANY_MAX,
-  RENEW_MAX,
   type RenewResult,
   type SingleClaim,
   type SingleClaimResult,
@@ -22,7 +22,7 @@ import {
   type TransactionUpdate,
   type UpdateResult,
 } from '@counterstep/core'
-import { type Gid, isFinalStatus } from '@counterstep/protocol'
+import type { Gid } from '@counterstep/protocol'
 import { claimDue, claimOne } from './claims.ts'
 import type { Counters, DatabaseTransactions } from './database-transactions.ts'
 import { readPage } from './list-page.ts'
@@ -71,10 +71,7 @@ export class MysqlStore implements Store {
 
   async update(update: TransactionUpdate): Promise<UpdateResult> {
     this.#refuseClosed()
-    assert(
-      isFinalStatus(update.status) === (update.hold.type === 'finish'),
-      'update: a final status and "finish" go together',
-    )
+    assertUpdate(update)
     return new Promise((resolve, reject) => {
       this.#queue.add(pendingUpdate(update, resolve, reject))
     })
@@ -82,14 +79,13 @@ export class MysqlStore implements Store {
 
   async renew(leases: readonly Lease[], leaseMs: number): Promise<RenewResult> {
     this.#refuseClosed()
-    assert(leases.length <= RENEW_MAX, 'renew: too many leases')
+    assertRenew(leases)
     return renewLeases(this.#transactions, leases, leaseMs)
   }
 
   async claimDue(claim: DueClaim): Promise<DueClaimResult> {
     this.#refuseClosed()
-    const { limit, tokens } = claim
-    assert(limit <= CLAIM_MAX && tokens.length >= limit, 'claimDue: limit over CLAIM_MAX, or too few tokens')
+    assertDueClaim(claim)
     return this.#transactions.run((tx) => claimDue(tx, claim))
   }
 
@@ -100,7 +96,7 @@ export class MysqlStore implements Store {
 
   async readMany(gids: readonly Gid[]): Promise<readonly StoredTransaction[]> {
     this.#refuseClosed()
-    assert(gids.length <= READ_MANY_MAX, 'readMany: too many gids')
+    assertReadMany(gids)
     return this.#sessions.read((session) => readMany(session, gids))
   }
 
@@ -116,7 +112,7 @@ export class MysqlStore implements Store {
 
   async purgeFinished(limit: number): Promise<{ readonly purged: number }> {
     this.#refuseClosed()
-    assert(limit <= PURGE_MAX, 'purgeFinished: limit over PURGE_MAX')
+    assertPurge(limit)
     return this.#transactions.run((tx) => purgeFinished(tx, limit))
   }
 

@@ -1,7 +1,10 @@
 import {
   AssertionError,
-  assert,
-  CLAIM_MAX,
+  assertDueClaim,
+  assertPurge,
+  assertReadMany,
+  assertRenew,
+  assertUpdate,
   type CreateResult,
   type DueClaim,
   type DueClaimResult,
@@ -10,9 +13,6 @@ import {
   type ListQuery,
   type ListResult,
   type NewTransaction,
-  PURGE_MAX,
-  READ_MANY_MAX,
-  RENEW_MAX,
   type RenewResult,
   type SingleClaim,
   type SingleClaimResult,
@@ -23,7 +23,7 @@ import {
   type TransactionUpdate,
   type UpdateResult,
 } from '@counterstep/core'
-import { type Gid, isFinalStatus } from '@counterstep/protocol'
+import type { Gid } from '@counterstep/protocol'
 import { answersOf, byShard } from './by-shard.ts'
 import { decodeClaim, decodeCreate, decodeRenew, decodeUpdate } from './decode-answers.ts'
 import { DueClaims } from './due-claims.ts'
@@ -76,11 +76,8 @@ export class RedisStore implements Store {
 
   update(update: TransactionUpdate): Promise<UpdateResult> {
     return this.#run(async () => {
-      const { gid, hold, status } = update
-      assert(
-        isFinalStatus(status) === (hold.type === 'finish'),
-        'update: a final status and "finish" go together',
-      )
+      const { gid, hold } = update
+      assertUpdate(update)
       const shard = shardOf(gid)
       const call = updateCall(this.#calls.keys(shard), update)
       const sentAt = Date.now()
@@ -109,11 +106,7 @@ export class RedisStore implements Store {
 
   claimDue(claim: DueClaim): Promise<DueClaimResult> {
     return this.#run(async () => {
-      const { limit, tokens } = claim
-      assert(
-        limit <= CLAIM_MAX && tokens.length >= limit,
-        'claimDue: limit over CLAIM_MAX, or too few tokens',
-      )
+      assertDueClaim(claim)
       this.#health.tail.look()
       const result = await this.#dueClaims.claim(claim)
       for (const { gid, version } of result.claimed) {
@@ -125,7 +118,7 @@ export class RedisStore implements Store {
 
   renew(leases: readonly Lease[], leaseMs: number): Promise<RenewResult> {
     return this.#run(async () => {
-      assert(leases.length <= RENEW_MAX, 'renew: too many leases')
+      assertRenew(leases)
       if (leases.length === 0) return { now: await this.#calls.time(0), renewed: [], lost: [] }
       // Of a shard that does not answer nothing is told: its leases are neither renewed nor lost.
       const answers = await answersOf(
@@ -145,7 +138,7 @@ export class RedisStore implements Store {
 
   readMany(gids: readonly Gid[]): Promise<readonly StoredTransaction[]> {
     return this.#run(async () => {
-      assert(gids.length <= READ_MANY_MAX, 'readMany: too many gids')
+      assertReadMany(gids)
       return readRows(this.#calls, [...new Set(gids)])
     })
   }
@@ -160,7 +153,7 @@ export class RedisStore implements Store {
 
   purgeFinished(limit: number): Promise<{ readonly purged: number }> {
     return this.#run(async () => {
-      assert(limit <= PURGE_MAX, 'purgeFinished: limit over PURGE_MAX')
+      assertPurge(limit)
       return { purged: await this.#purgeWalk.purge(limit) }
     })
   }

@@ -1,7 +1,9 @@
 import {
   AssertionError,
-  assert,
-  CLAIM_MAX,
+  assertDueClaim,
+  assertPurge,
+  assertReadMany,
+  assertRenew,
   type CreateResult,
   type DueClaim,
   type DueClaimResult,
@@ -10,9 +12,6 @@ import {
   type ListQuery,
   type ListResult,
   type NewTransaction,
-  PURGE_MAX,
-  READ_MANY_MAX,
-  RENEW_MAX,
   type RenewResult,
   type SingleClaim,
   type SingleClaimResult,
@@ -80,14 +79,13 @@ export class SqliteStore implements Store {
   }
 
   async renew(leases: readonly Lease[], leaseMs: number): Promise<RenewResult> {
-    assert(leases.length <= RENEW_MAX, 'renew: too many leases')
+    assertRenew(leases)
     return this.#write(renewWrite(leases, leaseMs), leases.length, decodeRenew, leases)
   }
 
   async claimDue(claim: DueClaim): Promise<DueClaimResult> {
-    const { limit, tokens } = claim
-    assert(limit <= CLAIM_MAX && tokens.length >= limit, 'claimDue: limit over CLAIM_MAX, or too few tokens')
-    return this.#write(claimDueWrite(claim), limit, decodeClaimDue, undefined)
+    assertDueClaim(claim)
+    return this.#write(claimDueWrite(claim), claim.limit, decodeClaimDue, undefined)
   }
 
   async claim(claim: SingleClaim): Promise<SingleClaimResult> {
@@ -95,12 +93,12 @@ export class SqliteStore implements Store {
   }
 
   async purgeFinished(limit: number): Promise<{ readonly purged: number }> {
-    assert(limit <= PURGE_MAX, 'purgeFinished: limit over PURGE_MAX')
+    assertPurge(limit)
     return this.#write(['purge', limit], limit, decodePurge, undefined)
   }
 
   async readMany(gids: readonly Gid[]): Promise<readonly StoredTransaction[]> {
-    assert(gids.length <= READ_MANY_MAX, 'readMany: too many gids')
+    assertReadMany(gids)
     if (this.#closing !== undefined) return this.#refused()
     const rows = await this.#link.read({ type: 'readMany', gids: [...new Set(gids)] })
     return rows.map(storedTransaction)
