@@ -135,7 +135,7 @@ export interface Client {
 }
 
 /**
- * A client of one server. Throws a TypeError for a URL that is not http(s).
+ * A client of one server. Throws a TypeError for a URL that is not http(s), or has a login in it.
  *
  * @example
  * ```ts
@@ -156,6 +156,8 @@ export function createClient({
   const base = new URL(url)
   if (base.protocol !== 'http:' && base.protocol !== 'https:')
     throw new TypeError('url must be http or https')
+  if (base.username !== '' || base.password !== '')
+    throw new TypeError('url must have no login: send it in headers')
   const setup = { send: createTransport({ url: base, fetch, headers }), timeoutMs, retryForMs }
   return {
     submit: (transaction, options = {}) => submit(setup, transaction, options),

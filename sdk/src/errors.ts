@@ -1,6 +1,13 @@
 import type { ErrorCode, ErrorMeaning, Fault, TransactionView } from '@counterstep/protocol'
 
-/** A stable code. Branch on it; a newer server may know codes that this version of the SDK does not. */
+/**
+ * A stable code. Branch on it; a newer server may know codes that this version of the SDK does not.
+ *
+ * @example
+ * ```ts
+ * const isKnown = (code: CounterstepErrorCode) => code === 'SAGA_UNKNOWN_GID' || code === 'SAGA_GID_CONFLICT'
+ * ```
+ */
 export type CounterstepErrorCode = ErrorCode | (string & {})
 
 /**

@@ -1,25 +1,3 @@
-export type {
-  AbortCause,
-  AbortView,
-  BranchView,
-  ErrorCode,
-  ErrorMeaning,
-  Fault,
-  FinalStatus,
-  JsonValue,
-  Kind,
-  Op,
-  OpView,
-  Result,
-  RetryPolicy,
-  SagaBranchRequest,
-  Status,
-  SubmitRequest,
-  SubmitView,
-  TransactionPage,
-  TransactionSummary,
-  TransactionView,
-} from '@counterstep/protocol'
 export type { Barrier, BarrierOptions, BarrierOutcome } from './barrier/barrier.ts'
 export { STORED_ANSWER_BYTES_MAX } from './barrier/stored-answer.ts'
 export type { FirstAnswer } from './barrier/with-barrier.ts'
@@ -57,5 +35,27 @@ export type { AnsweredBranch, BranchHandler, BranchHandlerOptions } from './http
 export { answerBranch } from './http/answer-branch.ts'
 export type { BranchOptions, Part } from './part.ts'
 export { branch, parallel, serial } from './part.ts'
+export type {
+  AbortCause,
+  AbortView,
+  BranchView,
+  ErrorCode,
+  ErrorMeaning,
+  Fault,
+  FinalStatus,
+  JsonValue,
+  Kind,
+  Op,
+  OpView,
+  Result,
+  RetryPolicy,
+  SagaBranchRequest,
+  Status,
+  SubmitRequest,
+  SubmitView,
+  TransactionPage,
+  TransactionSummary,
+  TransactionView,
+} from './protocol-types.ts'
 export type { Saga, SagaSettings } from './saga.ts'
 export { saga } from './saga.ts'

@@ -72,7 +72,10 @@ async function read(
   } catch (error: unknown) {
     // The caller's own signal is the caller's own reason.
     signal?.throwIfAborted()
-    throw new UnavailableError('SAGA_UNREACHABLE', 'no answer from the server', { gid, cause: error })
+    throw new UnavailableError('SAGA_UNREACHABLE', `no answer from ${new URL(url).origin}`, {
+      gid,
+      cause: error,
+    })
   }
 }
 

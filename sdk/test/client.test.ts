@@ -153,6 +153,22 @@ describe('submit', () => {
     const error = await errorOf(client.submit(transfer))
     expect(error).toMatchObject({ code: 'SAGA_UNREACHABLE', cause: { name: 'TimeoutError' } })
   })
+
+  it('names the place that gave no answer', async () => {
+    const client = createClient({ url: 'http://127.0.0.1:9/orders', retryForMs: 0 })
+    const error = await errorOf(client.get('g'))
+    expect(error).toMatchObject({ code: 'SAGA_UNREACHABLE', message: 'no answer from http://127.0.0.1:9' })
+  })
+
+  it('is not made for a URL with a login, which fetch would refuse and quote each time', () => {
+    for (const url of [
+      'http://me:secret@127.0.0.1:9',
+      'http://me@127.0.0.1:9',
+      'http://:secret@127.0.0.1:9',
+    ]) {
+      expect(() => createClient({ url })).toThrow(new TypeError('url must have no login: send it in headers'))
+    }
+  })
 })
 
 describe('wait', () => {

@@ -51,6 +51,7 @@ describe('the entries of the package', () => {
       'branch/branch.ts',
       'barrier/barrier.ts',
       'barrier/migration.ts',
+      'protocol-types.ts',
       'grouped/group-barrier.ts',
       'setup.ts',
     ]

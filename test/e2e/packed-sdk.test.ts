@@ -222,7 +222,7 @@ describe('a project with the packed SDK', () => {
       ['--test', join(project.folder, 'bank.test.ts')],
       join(project.folder, 'tested'),
     )
-    expect(output).toMatch(/pass 1\b/)
+    expect(output).toMatch(/pass 2\b/)
   })
 
   it("runs the guide's hot row, and prints what the guide says", async () => {

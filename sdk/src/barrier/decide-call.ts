@@ -23,20 +23,35 @@ export function decideCall(op: Op, inserted: InsertedOps, standing: readonly Bar
   })
 }
 
+/** Whether more has to be read than the inserts have told: the first answer, or what there is to undo. */
+export function needsStanding(op: Op, inserted: InsertedOps): boolean {
+  const origin = originOf(op)
+  return !inserted.has(op) || (origin !== undefined && !inserted.has(origin))
+}
+
 /**
  * The outcome of a call whose effect must not run, or undefined: then run it. Throws BARRIER_TRANSACTION_LOST for a row
- * that was committed without its effect: to answer for that would be to tell of something that never happened.
+ * that was committed without its effect: to answer for that would be to tell of something that never happened, and to
+ * undo it would be to pay back what was never taken.
  */
 export function heldBack(
   op: Op,
   decision: BarrierDecision,
   standing: readonly StandingRow[],
 ): BarrierOutcome | undefined {
-  if (decision === 'run') return undefined
+  if (decision === 'run') {
+    const origin = standing.find((row) => row.op === originOf(op))
+    if (origin !== undefined && isUnfinished(origin)) throw nothingToUndo(op)
+    return undefined
+  }
   if (decision !== 'duplicate') return { decision }
   const own = standing.find((row) => row.op === op)
-  if (own?.reason === op && own.answer === null && !isNullCompensation(op, standing)) throw unfinished(op)
+  if (own !== undefined && isUnfinished(own) && !isNullCompensation(op, standing)) throw unfinished(op)
   return outcomeOf(decision, own?.answer ?? EMPTY_ANSWER)
+}
+
+function isUnfinished({ op, reason, answer }: StandingRow): boolean {
+  return reason === op && answer === null
 }
 
 /** Of an undo that had nothing to undo: it ran no effect, and so it has no answer. */
@@ -47,6 +62,12 @@ function isNullCompensation(op: Op, standing: readonly BarrierRow[]): boolean {
 
 function unfinished(op: Op): BranchError {
   const message = `the row of this ${op} was committed, but its effect never came to its end: the effect or its caller committed`
+  return new BranchError('BARRIER_TRANSACTION_LOST', message)
+}
+
+/** For an undo whose origin's row was committed without its effect. */
+export function nothingToUndo(op: Op): BranchError {
+  const message = `the row of the ${originOf(op)} was committed without its effect: what the ${op} has to undo, somebody must find out`
   return new BranchError('BARRIER_TRANSACTION_LOST', message)
 }
 

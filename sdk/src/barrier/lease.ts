@@ -1,4 +1,5 @@
 import { BranchError } from '../branch/branch-errors.ts'
+import { isThenable } from './thenable.ts'
 
 /** A connection as an effect is given it. */
 export interface Lease<Connection> {
@@ -7,43 +8,82 @@ export interface Lease<Connection> {
   end(): void
 }
 
+type Call = (...values: unknown[]) => unknown
+
 // What mysql2 and `pg` answer with a promise that somebody may only have a `catch` on.
 const PROMISING: ReadonlySet<string | symbol> = new Set(['query', 'execute'])
+/**
+ * What returns something to write by later: a statement of mysql2 (as a promise, or to a callback) and of SQLite, and the
+ * transaction function and the tag store of SQLite's drivers.
+ */
+const LENDING: ReadonlySet<string | symbol> = new Set(['prepare', 'transaction', 'createTagStore'])
+/** Under which mysql2's promise statement holds the raw one. */
+const RAW_STATEMENT = 'statement'
 
 /**
  * Lends a connection for the time of one transaction. An effect that works in parallel rejects with its first part,
  * and the others go on: what they sent after the ROLLBACK would be committed at once, without a row, or in the
  * transaction of whoever has the connection then. The raw connection that a query builder takes out of it
- * (`tx.connection`, `promise()`) is lent likewise.
+ * (`tx.connection`, `promise()`) is lent likewise, and so are the statements that are prepared by it.
  */
 export function lease<Connection extends object>(connection: Connection): Lease<Connection> {
   let isOver = false
   const handles = new WeakMap<object, object>()
 
-  const lent = (value: unknown): unknown => (isConnection(value) ? handleOf(value) : value)
+  const lent = (value: unknown): unknown => {
+    if (!isObject(value)) return value
+    return handles.get(value) ?? (isConnection(value) ? handleOf(value) : value)
+  }
+  const lentAnyway = (value: unknown): unknown => {
+    if (isThenable(value)) return value.then(lentAnyway)
+    return isObject(value) ? handleOf(value) : value
+  }
 
-  const guarded = (owner: object, key: string | symbol, method: (...values: unknown[]) => unknown) =>
-    function call(...values: unknown[]): unknown {
-      // The driver's methods get the connection itself: what they do inside is theirs.
-      if (!isOver) return lent(method.apply(owner, values))
-      const error = effectIsOver()
-      if (PROMISING.has(key) && typeof values.at(-1) !== 'function') return Promise.reject(error)
-      throw error
+  const call = (key: string | symbol | undefined, method: () => unknown, values: readonly unknown[]) => {
+    if (!isOver) return method()
+    const error = effectIsOver()
+    if (key !== undefined && PROMISING.has(key) && typeof values.at(-1) !== 'function') {
+      return Promise.reject(error)
+    }
+    throw error
+  }
+
+  const lending = (owner: object, method: Call, values: readonly unknown[]): unknown => {
+    const callback = values.at(-1)
+    // A transaction function of SQLite is given a function that is no callback, and returns one.
+    if (typeof callback !== 'function' || !isConnection(owner))
+      return lentAnyway(method.apply(owner, [...values]))
+    const hand = (error: unknown, statement: unknown) => callback(error, lentAnyway(statement))
+    return method.apply(owner, [...values.slice(0, -1), hand])
+  }
+
+  const guarded = (owner: object, key: string | symbol, method: Call) =>
+    // The driver's methods get the connection itself: what they do inside is theirs.
+    function guardedMethod(...values: unknown[]): unknown {
+      const run = () =>
+        LENDING.has(key) ? lending(owner, method, values) : lent(method.apply(owner, values))
+      return call(key, run, values)
     }
 
   const handleOf = <Raw extends object>(raw: Raw): Raw => {
     const known = handles.get(raw)
     // Kept under the object that it stands for.
     if (known !== undefined) return known as Raw
-    const handle = new Proxy(raw, {
-      get: (target, key) => {
-        const value: unknown = Reflect.get(target, key)
+    // In place of a function, whose properties may be fixed: a proxy would have to give them as they are.
+    const shadow = typeof raw === 'function' ? ((() => undefined) as unknown as Raw) : raw
+    const handle = new Proxy(shadow, {
+      get: (_, key) => {
+        const value: unknown = Reflect.get(raw, key)
+        if (key === RAW_STATEMENT) return lentAnyway(value)
         // Drizzle asks for the constructor's name.
         return typeof value === 'function' && key !== 'constructor'
-          ? guarded(target, key, value as (...values: unknown[]) => unknown)
+          ? guarded(raw, key, value as Call)
           : lent(value)
       },
-      set: (target, key, value: unknown) => Reflect.set(target, key, value),
+      set: (_, key, value: unknown) => Reflect.set(raw, key, value),
+      // Of a transaction function.
+      apply: (_, self, values) =>
+        call(undefined, () => Reflect.apply(raw as unknown as Call, self, values), values),
     })
     handles.set(raw, handle)
     return handle
@@ -57,8 +97,12 @@ export function lease<Connection extends object>(connection: Connection): Lease<
   }
 }
 
-function isConnection(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && 'query' in value && typeof value.query === 'function'
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function'
+}
+
+function isConnection(value: object): boolean {
+  return 'query' in value && typeof value.query === 'function'
 }
 
 function effectIsOver(): BranchError {

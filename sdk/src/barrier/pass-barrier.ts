@@ -7,7 +7,11 @@ import { answerText } from './stored-answer.ts'
 
 /** The rows of one database, inside one transaction that somebody else begins and ends. */
 export interface BarrierTable {
-  /** In the given order, each ignored where it stands already. Waits for another transaction's uncommitted row. */
+  /**
+   * In the given order, each ignored where it stands already. Waits for another transaction's uncommitted row. Throws
+   * `nothingToUndo` for an undo whose own row is new, and whose origin's was committed without its effect: it can tell
+   * without asking the database once more.
+   */
   insert(key: BarrierKey, rows: readonly BarrierRow[], at: number): Promise<InsertedOps>
   /** The newest committed rows, not those of an older snapshot. */
   standing(key: BarrierKey): Promise<readonly StandingRow[]>

@@ -1,11 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BranchError } from '../branch/branch-errors.ts'
 
-const REPEATS_MAX = 20
 /** Half of what an orchestrator gives a call by default: it learns of the contention before it gives up waiting. */
 const REPEAT_FOR_MS = 5_000
 const PAUSE_MS_FIRST = 4
-const PAUSE_MS_MAX = 250
+
+/** How often and how slowly; how long is the same for all. */
+export interface RepeatPace {
+  readonly repeatsMax: number
+  readonly pauseMsMax: number
+}
+
+const SERVER_PACE: RepeatPace = { repeatsMax: 20, pauseMsMax: 250 }
 
 /**
  * Runs a whole database transaction again while it is the victim of contention. Full jitter, so that two victims do
@@ -14,6 +20,7 @@ const PAUSE_MS_MAX = 250
 export async function repeatContended<T>(
   transaction: () => Promise<T>,
   isContended: (error: unknown) => boolean,
+  { repeatsMax, pauseMsMax }: RepeatPace = SERVER_PACE,
 ): Promise<T> {
   const startedAt = performance.now()
   for (let repeats = 0; ; repeats++) {
@@ -21,11 +28,11 @@ export async function repeatContended<T>(
       return await transaction()
     } catch (error: unknown) {
       if (!isContended(error)) throw error
-      if (repeats === REPEATS_MAX || performance.now() - startedAt > REPEAT_FOR_MS) {
+      if (repeats === repeatsMax || performance.now() - startedAt > REPEAT_FOR_MS) {
         throw new BranchError('BARRIER_CONTENDED', `contended ${repeats + 1} times`, error)
       }
     }
-    await sleep(Math.random() * Math.min(PAUSE_MS_FIRST * 2 ** repeats, PAUSE_MS_MAX))
+    await sleep(Math.random() * Math.min(PAUSE_MS_FIRST * 2 ** repeats, pauseMsMax))
   }
 }
 

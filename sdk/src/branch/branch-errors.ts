@@ -64,11 +64,21 @@ export const BRANCH_CODES = {
  */
 export type BranchErrorCode = keyof typeof BRANCH_CODES
 
+/** The codes that say nothing for the business: of what is thrown as no BranchFailure and no BranchOngoing. */
+type FaultCode = {
+  [Code in BranchErrorCode]: (typeof BRANCH_CODES)[Code]['meaning'] extends 'bug' | 'unavailable'
+    ? Code
+    : never
+}[BranchErrorCode]
+
 /**
  * The business says no, for good: nothing was done, and the transaction turns around. Thrown by a handler; answered
  * 409. The database transaction rolls back together with the barrier's row, so a duplicate asks the business again.
  *
  * Never throw it for a database error or a timeout: those say nothing about the business.
+ *
+ * `details` that JSON cannot hold (a BigInt, a cycle) are left out of the answer, and `detailsLost` says there why. It is
+ * 409 all the same: the business has said no, and an error would only ask it again for ever.
  *
  * @example
  * ```ts
@@ -120,7 +130,7 @@ export class BranchOngoing extends Error {
 
 /**
  * Anything that keeps a branch from answering for the business: it is never success and never failure, and the
- * orchestrator asks again. `cause` holds what was thrown.
+ * orchestrator asks again. `cause` holds what was thrown. Throws a TypeError for a code that means failure or ongoing.
  *
  * @example
  * ```ts
@@ -128,15 +138,16 @@ export class BranchOngoing extends Error {
  * ```
  */
 export class BranchError extends Error {
-  readonly code: BranchErrorCode
+  readonly code: FaultCode
   readonly meaning: ErrorMeaning
   /** Read by Express's default error handler. */
   readonly status: number
   /** Read by Fastify's default error handler. */
   readonly statusCode: number
 
-  constructor(code: BranchErrorCode, message: string, cause?: unknown) {
+  constructor(code: FaultCode, message: string, cause?: unknown) {
     super(message, cause === undefined ? {} : { cause })
+    if (!isFaultCode(code)) throw new TypeError(`${code} is thrown as a BranchFailure or a BranchOngoing`)
     const { meaning, statusCode } = BRANCH_CODES[code]
     this.name = 'BranchError'
     this.code = code
@@ -171,7 +182,8 @@ export function isBranchOngoing(error: unknown): error is BranchOngoing {
 }
 
 /**
- * Whether an error is one of this SDK's barriers and branches, with a code from {@link BRANCH_CODES}.
+ * Whether an error is one of this SDK's barriers and branches, with a code from {@link BRANCH_CODES}. Never true for a
+ * failure or an ongoing: see {@link isBranchFailure} and {@link isBranchOngoing}.
  *
  * @example
  * ```ts
@@ -179,11 +191,11 @@ export function isBranchOngoing(error: unknown): error is BranchOngoing {
  * ```
  */
 export function isBranchError(error: unknown): error is BranchError {
-  return (
-    error instanceof Error &&
-    error.name === 'BranchError' &&
-    'code' in error &&
-    typeof error.code === 'string' &&
-    Object.hasOwn(BRANCH_CODES, error.code)
-  )
+  return error instanceof Error && error.name === 'BranchError' && 'code' in error && isFaultCode(error.code)
+}
+
+function isFaultCode(code: unknown): code is FaultCode {
+  if (typeof code !== 'string' || !Object.hasOwn(BRANCH_CODES, code)) return false
+  const { meaning } = BRANCH_CODES[code as BranchErrorCode]
+  return meaning === 'bug' || meaning === 'unavailable'
 }

@@ -1,5 +1,6 @@
 import type { BarrierOutcome } from '../barrier/barrier.ts'
 import {
+  BRANCH_CODES,
   BranchError,
   type BranchFailure,
   isBranchError,
@@ -35,28 +36,43 @@ export function outcomeAnswer(outcome: BarrierOutcome): HttpAnswer {
 
 /** The answer to whatever was thrown; of what is no BranchFailure and no BranchOngoing it tells only the code. */
 export function errorAnswer(error: unknown): HttpAnswer {
-  if (isBranchFailure(error)) return jsonAnswer(409, JSON.stringify(failureBody(error)))
+  if (isBranchFailure(error)) return jsonAnswer(409, failureJson(error))
   if (isBranchOngoing(error)) {
-    const { code, retryAfterMs } = error
-    return jsonAnswer(425, JSON.stringify({ code }), retryAfter(retryAfterMs))
+    return jsonAnswer(425, JSON.stringify({ code: 'BRANCH_NOT_YET' }), retryAfter(error.retryAfterMs))
   }
   const { code, statusCode, message } = asBranchError(error)
   // A caller has to know what is wrong with its call; everything at 500 is ours alone.
   return jsonAnswer(statusCode, JSON.stringify(statusCode < 500 ? { code, message } : { code }))
 }
 
-/** What is handed to a framework, which might read a status out of a foreign error (409 of some HTTP client's). */
+/**
+ * What is handed to a framework, which might read a status out of a foreign error (409 of some HTTP client's). Also one
+ * of another copy of this package has the status of its code here, and no other.
+ */
 export function asBranchError(error: unknown): BranchError {
-  if (isBranchError(error)) return error
-  return new BranchError('BRANCH_ERROR', 'the branch call threw; see the cause', error)
+  if (!isBranchError(error)) {
+    return new BranchError('BRANCH_ERROR', 'the branch call threw; see the cause', error)
+  }
+  const { code, message, status, statusCode } = error
+  const isOwn = status === BRANCH_CODES[code].statusCode && statusCode === status
+  return isOwn ? error : new BranchError(code, message, error)
 }
 
-function failureBody({ code, message, details }: BranchFailure): object {
-  return details === undefined ? { code, message } : { code, message, details }
+/** Never throws: the business has said no, whatever it said besides. */
+function failureJson({ code, message, details }: BranchFailure): string {
+  const said = { code: String(code), message: String(message) }
+  if (details === undefined) return JSON.stringify(said)
+  try {
+    if (JSON.stringify(details) !== undefined) return JSON.stringify({ ...said, details })
+    return JSON.stringify({ ...said, detailsLost: `the details are a ${typeof details}, no JSON value` })
+  } catch (error: unknown) {
+    const why = error instanceof Error ? `: ${error.message}` : ''
+    return JSON.stringify({ ...said, detailsLost: `the details are no JSON value${why}` })
+  }
 }
 
-function retryAfter(retryAfterMs: number | undefined): Readonly<Record<string, string>> {
-  if (retryAfterMs === undefined) return {}
+function retryAfter(retryAfterMs: unknown): Readonly<Record<string, string>> {
+  if (typeof retryAfterMs !== 'number' || !Number.isFinite(retryAfterMs)) return {}
   return { 'retry-after': String(Math.min(Math.ceil(retryAfterMs / 1000), RETRY_AFTER_SECONDS_MAX)) }
 }
 

@@ -24,9 +24,9 @@ export interface GroupDoor<Tx> {
   /** Throws what `run` would throw before it does anything. */
   admit(call: BarrierCall): AdmittedCall
   /**
-   * All calls in one database transaction, run again as a whole while it is the victim of contention. The verdicts
-   * come after its COMMIT. Throws `GroupRolledBack` if a call stands in the others' way, and everything else if it is
-   * the database that fails: nothing is known of any call then.
+   * All calls in one database transaction, run again as a whole while it is the victim of a deadlock. The verdicts come
+   * after its COMMIT. Throws `GroupRolledBack` if a call stands in the others' way or needs what somebody else has
+   * locked, and everything else if it is the database that fails: nothing is known of any call then.
    */
   run(passes: readonly GroupPass[], apply: GroupApply<Tx, unknown>): Promise<readonly GroupVerdict[]>
 }

@@ -12,6 +12,12 @@ export interface GroupBounds {
   readonly timeoutMs: number
 }
 
+/**
+ * How long a call that is alone in its group keeps the next group waiting. It goes on as long as it does behind the plain
+ * barrier, which for a lock of somebody else's may be all of `timeoutMs`.
+ */
+const ALONE_MS_MAX = 1_000
+
 /** One key's calls in the order in which they came. One group at a time: the next collects while it commits. */
 export class GroupQueue {
   readonly #serve: (group: readonly WaitingCall[]) => Promise<void>
@@ -50,10 +56,22 @@ export class GroupQueue {
       await this.#linger()
       this.#refuseLate()
       const group = this.#waiting.splice(0, this.#bounds.groupMax)
-      if (group.length > 0) await this.#serve(group)
+      await this.#served(group)
     }
     this.#isServing = false
     this.#onIdle()
+  }
+
+  async #served(group: readonly WaitingCall[]): Promise<void> {
+    if (group.length === 0) return
+    const serving = this.#serve(group)
+    if (group.length > 1) return serving
+    let timer: NodeJS.Timeout | undefined
+    const patience = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ALONE_MS_MAX)
+    })
+    await Promise.race([serving, patience])
+    clearTimeout(timer)
   }
 
   #refuseLate(): void {

@@ -2,12 +2,18 @@
 export class GroupRolledBack extends Error {
   /** The places of the calls that are to blame, with what is wrong with each; undefined if nobody knows. */
   readonly blamed: ReadonlyMap<number, unknown> | undefined
+  /** Some of its calls need what somebody else has locked. */
+  readonly isLockedOut: boolean
 
-  constructor(cause: unknown, blamed?: ReadonlyMap<number, unknown>) {
+  constructor(
+    cause: unknown,
+    { blamed, isLockedOut = false }: Partial<Pick<GroupRolledBack, 'blamed' | 'isLockedOut'>> = {},
+  ) {
     // The cause is looked through for a deadlock, which is nobody's fault.
     super('the group was rolled back', { cause })
     this.name = 'GroupRolledBack'
     this.blamed = blamed
+    this.isLockedOut = isLockedOut
   }
 }
 

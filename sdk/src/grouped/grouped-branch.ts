@@ -18,8 +18,9 @@ import { serveGroup, type WaitingCall } from './serve-group.ts'
  */
 export interface GroupedBranchOptions<Tx, Entry> {
   /**
-   * Names the queue of a call. Calls of one name share transactions and come one group after the other; different
-   * names are served at once, on connections of their own. A constant is one queue for all. Calls of one branch (its
+   * Names the queue of a call. Calls of one name share transactions and come one group after the other, save that a call
+   * which was alone and takes longer than 1 s no longer holds up those behind it; different names are served at once, on
+   * connections of their own. A constant is one queue for all. Calls of one branch (its
    * action and its compensation) should have one name. It sees the payload as it came, before `parse`.
    */
   readonly key: (call: BarrierCall) => string
@@ -51,10 +52,14 @@ const TIMEOUT_MS_DEFAULT = 10_000
  *
  * Give it to a `branchHandler` or to `withBarrier` as any barrier. The handler gets no transaction: it returns what
  * `apply` needs to know of its call, and it is asked only for a call that is to run. What it throws concerns its call
- * alone.
+ * alone. Async handlers of a group run at once; one that takes longer than half of the barrier's `timeoutMs` is late,
+ * and fails alone with `BARRIER_TIMED_OUT`.
  *
- * A deadlock runs the whole group again. A COMMIT whose answer is lost is `BARRIER_COMMIT_UNKNOWN` for all of it. Throws a
- * TypeError at construction for bounds that make no sense.
+ * A deadlock runs the whole group again. A row that somebody else keeps locked for longer than 1 s costs only the calls
+ * that need it, which end with `BARRIER_CONTENDED`: the group is served in parts, for at most 5 s, at once and so in any
+ * order. What a constraint refuses at COMMIT fails the call whose effect it is. A COMMIT whose answer is lost is
+ * `BARRIER_COMMIT_UNKNOWN` for all of the group. A call that is alone passes the plain barrier. Throws a TypeError at
+ * construction for bounds that make no sense.
  *
  * @example
  * ```ts
@@ -101,7 +106,8 @@ export function groupedBranch<Tx, Entry>(
   }
   const queues = new Map<string, GroupQueue>()
   // An entry comes from the handler whose type is Entry, and goes to apply as it is.
-  const serve = (calls: readonly WaitingCall[]) => serveGroup(door, apply as GroupApply<Tx, unknown>, calls)
+  const serve = (calls: readonly WaitingCall[]) =>
+    serveGroup(barrier, apply as GroupApply<Tx, unknown>, calls)
 
   const queueOf = (name: unknown): GroupQueue => {
     if (typeof name !== 'string') throw new TypeError('the key of a grouped branch must be a string')

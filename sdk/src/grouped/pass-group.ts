@@ -1,8 +1,10 @@
 import { barrierRows } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
-import { decideCall, heldBack, outcomeOf } from '../barrier/decide-call.ts'
+import type { Deadline } from '../barrier/deadline.ts'
+import { decideCall, heldBack, needsStanding, outcomeOf } from '../barrier/decide-call.ts'
 import { answerText } from '../barrier/stored-answer.ts'
-import { BranchError } from '../branch/branch-errors.ts'
+import { checkedResults } from './checked-results.ts'
+import { entriesOf } from './entries-of.ts'
 import type { GroupCall, GroupPass, GroupVerdict } from './group-barrier.ts'
 import { GroupRolledBack } from './group-rolled-back.ts'
 import type { GroupRow, GroupTable, KeptAnswer } from './group-table.ts'
@@ -25,7 +27,12 @@ export class NothingToCommit extends Error {
   }
 }
 
-export type ApplyToCalls = (calls: readonly GroupCall<unknown>[]) => Waited<readonly unknown[]>
+/** The business's part of a group. */
+export interface GroupWork {
+  readonly apply: (calls: readonly GroupCall<unknown>[]) => Waited<readonly unknown[]>
+  /** Of the whole group; none where nothing may be waited for. */
+  readonly deadline?: Deadline
+}
 
 /**
  * Several calls in one transaction. Calls of one branch come one after the other, in waves: what the first of them
@@ -34,14 +41,15 @@ export type ApplyToCalls = (calls: readonly GroupCall<unknown>[]) => Waited<read
 export function* passGroup(
   table: GroupTable,
   passes: readonly GroupPass[],
-  apply: ApplyToCalls,
+  work: GroupWork,
 ): Steps<readonly GroupVerdict[]> {
   const verdicts: GroupVerdict[] = []
   const waves = wavesOf(passes)
   let rowsKept = 0
   for (const wave of waves) {
     const findings = yield* decideWave(table, wave, verdicts)
-    const { kept, failed } = yield* runWave(findings.running, apply, verdicts)
+    const { kept, failed: unserved } = yield* runWave(findings.running, work, verdicts)
+    const failed = [...findings.refused, ...unserved]
     if (kept.length > 0) yield* waited(table.keepAnswers(kept))
     const rowsOfWave = findings.rows - failed.length
     if (failed.length > 0 && (rowsOfWave > 0 || waves.length > 1)) {
@@ -67,21 +75,26 @@ function wavesOf(passes: readonly GroupPass[]): readonly (readonly Member[])[] {
   return waves
 }
 
+interface Findings {
+  /** How many are new. */
+  readonly rows: number
+  readonly running: readonly Member[]
+  /** Whose own row is new, and must not stay. */
+  readonly refused: readonly Member[]
+}
+
 /** The barrier's own part: as for a single call, but one statement does it for all. */
-function* decideWave(
-  table: GroupTable,
-  wave: readonly Member[],
-  verdicts: GroupVerdict[],
-): Steps<{ readonly rows: number; readonly running: readonly Member[] }> {
+function* decideWave(table: GroupTable, wave: readonly Member[], verdicts: GroupVerdict[]): Steps<Findings> {
   const inserted = yield* waited(table.insert(rowsOf(wave)))
   const insertedOps = opsByBranch(inserted)
   const opsOf = (member: Member) => insertedOps.get(member.admitted.branch) ?? NONE
-  const repeated = wave.filter((member) => !opsOf(member).has(member.admitted.op))
+  const repeated = wave.filter((member) => needsStanding(member.admitted.op, opsOf(member)))
   const standing =
     repeated.length === 0
       ? undefined
       : yield* waited(table.standing(repeated.map(({ admitted }) => admitted)))
   const running: Member[] = []
+  const refused: Member[] = []
   for (const member of wave) {
     const { op, branch } = member.admitted
     const rows = standing?.get(branch) ?? []
@@ -90,11 +103,12 @@ function* decideWave(
       if (outcome === undefined) running.push(member)
       else verdicts[member.place] = { outcome }
     } catch (error: unknown) {
-      // Of this call's own row: the others have no part in it.
+      // Of this branch's own rows: the others have no part in it.
       verdicts[member.place] = { error }
+      if (opsOf(member).has(op)) refused.push(member)
     }
   }
-  return { rows: inserted.size, running }
+  return { rows: inserted.size, running, refused }
 }
 
 const NONE: ReadonlySet<Op> = new Set()
@@ -120,7 +134,7 @@ function opsByBranch(rows: Iterable<GroupRow>): ReadonlyMap<string, Set<Op>> {
 /** The business's part. Of a call that failed, only its own row was inserted: with the origin's it would not run. */
 function* runWave(
   running: readonly Member[],
-  apply: ApplyToCalls,
+  { apply, deadline }: GroupWork,
   verdicts: GroupVerdict[],
 ): Steps<{ readonly kept: readonly KeptAnswer[]; readonly failed: readonly Member[] }> {
   const failed: Member[] = []
@@ -128,14 +142,10 @@ function* runWave(
     verdicts[member.place] = { error }
     failed.push(member)
   }
-  const ready: { readonly member: Member; readonly entry: unknown }[] = []
-  for (const member of running) {
-    try {
-      const made = member.entry()
-      ready.push({ member, entry: made instanceof Promise ? yield* waited(made) : made })
-    } catch (error: unknown) {
-      fail(member, error)
-    }
+  const ready: ReadyMember[] = []
+  for (const made of yield* entriesOf(running, deadline)) {
+    if ('error' in made) fail(made.member, made.error)
+    else ready.push(made)
   }
   const kept: KeptAnswer[] = []
   const blamed = new Map<number, unknown>()
@@ -156,14 +166,16 @@ function* runWave(
       blamed.set(place, error)
     }
   }
-  if (blamed.size > 0) throw new GroupRolledBack(undefined, blamed)
+  if (blamed.size > 0) throw new GroupRolledBack(undefined, { blamed })
   return { kept, failed }
 }
 
-function* applied(
-  apply: ApplyToCalls,
-  ready: readonly { readonly member: Member; readonly entry: unknown }[],
-): Steps<readonly unknown[]> {
+interface ReadyMember {
+  readonly member: Member
+  readonly entry: unknown
+}
+
+function* applied(apply: GroupWork['apply'], ready: readonly ReadyMember[]): Steps<readonly unknown[]> {
   if (ready.length === 0) return []
   const calls = ready.map(({ member, entry }) => ({ call: member.admitted.call, entry }))
   let results: unknown
@@ -172,7 +184,5 @@ function* applied(
   } catch (error: unknown) {
     throw new GroupRolledBack(error)
   }
-  if (Array.isArray(results) && results.length === calls.length) return results
-  const message = `apply must return an array of ${calls.length} results, one for each call`
-  throw new BranchError('BRANCH_RESULTS_INVALID', message)
+  return checkedResults(results, calls.length)
 }

@@ -1,7 +1,9 @@
 import type { BarrierOutcome } from '../barrier/barrier.ts'
 import { BranchError } from '../branch/branch-errors.ts'
-import type { GroupApply, GroupDoor, GroupPass } from './group-barrier.ts'
+import type { GroupApply, GroupBarrier, GroupPass, GroupVerdict } from './group-barrier.ts'
 import { type GroupRolledBack, isGroupRolledBack } from './group-rolled-back.ts'
+import { Lanes } from './lanes.ts'
+import { runAlone } from './run-alone.ts'
 
 /** A call that waits for its group. */
 export interface WaitingCall extends GroupPass {
@@ -13,6 +15,13 @@ export interface WaitingCall extends GroupPass {
 
 /** How long a group may be taken apart. What is left then is asked again by its callers, and meets other company. */
 const TAKE_APART_FOR_MS = 5_000
+/**
+ * Parts of a group that was locked out: each level costs the wait for a lock, and of 1,000 calls there are three. Halves
+ * would be ten.
+ */
+const LOCKED_OUT_PARTS = 16
+/** Parts of one group that are under way at once, each on a connection of its own. */
+const LANES = 4
 
 /**
  * Serves all calls, whatever some of them do to the others; never rejects. A call is answered only by a transaction
@@ -20,64 +29,95 @@ const TAKE_APART_FOR_MS = 5_000
  * happened.
  */
 export async function serveGroup<Tx>(
-  door: GroupDoor<Tx>,
+  barrier: GroupBarrier<Tx>,
   apply: GroupApply<Tx, unknown>,
   calls: readonly WaitingCall[],
 ): Promise<void> {
+  const [first, ...more] = calls
+  if (first !== undefined && more.length === 0) return serveAlone(barrier, apply, first)
   const endAt = performance.now() + TAKE_APART_FOR_MS
-  const serve = async (group: readonly WaitingCall[]): Promise<void> => {
-    let error: unknown
-    try {
-      const verdicts = await door.run(group, apply)
-      for (const [place, call] of group.entries()) settle(call, verdicts[place])
-      return
-    } catch (thrown: unknown) {
-      error = thrown
-    }
-    if (!isGroupRolledBack(error)) return rejectAll(group, error)
-    const [only, ...others] = group
-    if (only !== undefined && others.length === 0) return only.reject(causeOf(error))
-    if (performance.now() > endAt) return rejectAll(group, tookTooLong(error))
-    for (const part of partsOf(group, error.blamed)) await serve(part)
+  const lanes = new Lanes(LANES)
+  const serve = async (group: readonly WaitingCall[], because?: GroupRolledBack): Promise<void> => {
+    const error = await lanes.run(async () => {
+      if (because !== undefined && performance.now() > endAt) return rejectAll(group, tookTooLong(because))
+      return runGroup(barrier, apply, group)
+    })
+    if (error === undefined) return
+    const parts = partsOf(group, error)
+    if (error.isLockedOut) await Promise.all(parts.map((part) => serve(part, error)))
+    else for (const part of parts) await serve(part, error)
   }
   await serve(calls)
 }
 
-function settle(
+async function serveAlone<Tx>(
+  barrier: GroupBarrier<Tx>,
+  apply: GroupApply<Tx, unknown>,
   call: WaitingCall,
-  verdict: Awaited<ReturnType<GroupDoor<never>['run']>>[number] | undefined,
-): void {
+): Promise<void> {
+  try {
+    call.settle(await runAlone(barrier, apply, call))
+  } catch (error: unknown) {
+    call.reject(error)
+  }
+}
+
+/** Settles all calls, or resolves with why several of them cannot be served together. */
+async function runGroup<Tx>(
+  { group: door }: GroupBarrier<Tx>,
+  apply: GroupApply<Tx, unknown>,
+  group: readonly WaitingCall[],
+): Promise<GroupRolledBack | undefined> {
+  try {
+    const verdicts = await door.run(group, apply)
+    for (const [place, call] of group.entries()) settle(call, verdicts[place])
+    return undefined
+  } catch (error: unknown) {
+    if (!isGroupRolledBack(error)) return rejectAll(group, error)
+    if (group.length > 1) return error
+    return rejectAll(group, causeOf(error))
+  }
+}
+
+function settle(call: WaitingCall, verdict: GroupVerdict | undefined): void {
   if (verdict === undefined)
     call.reject(new BranchError('BRANCH_ERROR', 'the group left a call without a verdict'))
   else if ('outcome' in verdict) call.settle(verdict.outcome)
   else call.reject(verdict.error)
 }
 
-function rejectAll(group: readonly WaitingCall[], error: unknown): void {
+function rejectAll(group: readonly WaitingCall[], error: unknown): undefined {
   for (const call of group) call.reject(error)
 }
 
 /** Of a group of one. */
-function causeOf({ blamed, cause }: GroupRolledBack): unknown {
+function causeOf({ blamed, cause, isLockedOut }: GroupRolledBack): unknown {
+  if (isLockedOut)
+    return new BranchError('BARRIER_CONTENDED', 'somebody else has locked what it needs', cause)
   return blamed === undefined ? cause : blamed.get(0)
 }
 
 /** Not the error itself: it may be a business failure, and of none of these calls is it known to be theirs. */
 function tookTooLong(error: GroupRolledBack): BranchError {
   const [blamed] = error.blamed?.values() ?? []
-  return new BranchError('BRANCH_ERROR', 'the group was taken apart for too long', error.cause ?? blamed)
+  const code = error.isLockedOut ? 'BARRIER_CONTENDED' : 'BRANCH_ERROR'
+  return new BranchError(code, 'the group was taken apart for too long', error.cause ?? blamed)
 }
 
-/** Those that nobody blames together, and each other one by itself; halves, if nobody knows. In their order. */
+/** Those that nobody blames together, and each other one by itself; equal parts, if nobody knows. In their order. */
 function partsOf(
   group: readonly WaitingCall[],
-  blamed: ReadonlyMap<number, unknown> | undefined,
+  { blamed, isLockedOut }: GroupRolledBack,
 ): readonly (readonly WaitingCall[])[] {
-  if (blamed === undefined) {
-    const half = Math.ceil(group.length / 2)
-    return [group.slice(0, half), group.slice(half)]
-  }
+  if (blamed === undefined) return equalParts(group, isLockedOut ? LOCKED_OUT_PARTS : 2)
   const rest = group.filter((_, place) => !blamed.has(place))
   const alone = group.filter((_, place) => blamed.has(place)).map((call) => [call])
   return rest.length === 0 ? alone : [rest, ...alone]
+}
+
+function equalParts(group: readonly WaitingCall[], count: number): readonly (readonly WaitingCall[])[] {
+  const size = Math.ceil(group.length / count)
+  const parts: (readonly WaitingCall[])[] = []
+  for (let at = 0; at < group.length; at += size) parts.push(group.slice(at, at + size))
+  return parts
 }

@@ -1,3 +1,4 @@
+import { isThenable } from '../barrier/thenable.ts'
 import { BranchError } from '../branch/branch-errors.ts'
 
 /** A value, or the promise of one. */
@@ -35,14 +36,15 @@ export function runStepsNow<T>(steps: Steps<T>): T {
   let step = steps.next()
   while (step.done !== true) {
     const { value } = step
-    step = value instanceof Promise ? steps.throw(refused(value)) : steps.next(value as never)
+    step = isThenable(value) ? steps.throw(refusedAsync(value)) : steps.next(value as never)
   }
   return step.value
 }
 
-function refused(promise: Promise<unknown>): BranchError {
-  // It is refused whatever comes of it; unheard, its rejection would end the process.
-  promise.catch((error: unknown) => error)
+export function refusedAsync(promise: PromiseLike<unknown>): BranchError {
+  // It is refused whatever comes of it; unheard, its rejection would end the process. A query that only runs when it is
+  // awaited stays where it is.
+  if (promise instanceof Promise) promise.catch((error: unknown) => error)
   return new BranchError(
     'BARRIER_EFFECT_ASYNC',
     'behind the SQLite barrier apply and handler must be synchronous',

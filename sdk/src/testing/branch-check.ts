@@ -23,6 +23,8 @@ export type BranchCheckName =
   | 'broken-payload'
   | 'garbage'
   | 'outage'
+  | 'late-duplicates'
+  | 'spent'
   | 'drained'
 
 export interface BranchCheckPlan {

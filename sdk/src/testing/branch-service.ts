@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
  * How the kit reaches the service. A running one by its URL; a Fastify app by its `inject`; an Express app, or anything
- * that `node:http` can call, as a `listener` (the kit listens on a loopback port of its own meanwhile); anything else as
+ * that `node:http` can call with its request and response, as a `listener` (the kit listens on a loopback port of its own meanwhile); anything else as
  * a function like `fetch`.
  *
  * @example
@@ -15,7 +15,7 @@ import type { AddressInfo } from 'node:net'
 export type BranchService =
   | { readonly url: string | URL }
   | { readonly fastify: FastifyInjector }
-  | { readonly listener: (request: IncomingMessage, response: ServerResponse) => unknown }
+  | { readonly listener: (request: never, response: never) => unknown }
   | { readonly fetch: (request: Request) => Response | Promise<Response> }
 
 /**
@@ -90,8 +90,9 @@ function fetched(base: URL, ask: (request: Request) => Response | Promise<Respon
   }
 }
 
-async function listening(listener: Parameters<typeof createServer>[1] & {}): Promise<OpenService> {
-  const server = createServer(listener)
+async function listening(listener: (request: never, response: never) => unknown): Promise<OpenService> {
+  // Its type names nothing of Node's, so that the entry's types need no @types/node.
+  const server = createServer(listener as RequestListener)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

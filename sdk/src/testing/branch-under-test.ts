@@ -54,6 +54,11 @@ export interface BranchUnderTest {
   readonly read: (branch: BranchIds) => unknown
   /** JSON that the business refuses: without it (and without `drain`) nothing is known of failures. */
   readonly refusedPayload?: unknown
+  /**
+   * Makes an action hard to undo, for instance spends what it credited or sells the seats that it set free. The action
+   * itself must still be possible then. Give it where the action brings something; where it takes something, give `drain`.
+   */
+  readonly spend?: () => unknown
   /** Makes the business refuse from now on what it allowed, for instance empties the account. Run last. */
   readonly drain?: () => unknown
   /**
@@ -74,6 +79,11 @@ export interface BranchUnderTest {
   readonly attemptsMax?: number
   /** How long an effect may take to be seen after the answer, in milliseconds. Default 2,000. */
   readonly settleMs?: number
+  /**
+   * After how long a duplicate still comes, in milliseconds: longer than what remembers calls lives, if that is a cache.
+   * Production repeats a call for hours. Default 0: no late duplicate is sent. It is waited for once.
+   */
+  readonly lingerMs?: number
   /** For everything, in milliseconds. Default 600,000: what is not done by then is `undecided`. */
   readonly timeLimitMs?: number
 }
@@ -87,6 +97,7 @@ const DEFAULTS = {
   callTimeoutMs: 60_000,
   attemptsMax: 6,
   settleMs: 2_000,
+  lingerMs: 0,
   timeLimitMs: 600_000,
 } as const
 const SMALLEST = {
@@ -95,6 +106,7 @@ const SMALLEST = {
   callTimeoutMs: 1,
   attemptsMax: 1,
   settleMs: 0,
+  lingerMs: 0,
   timeLimitMs: 1,
 } as const
 

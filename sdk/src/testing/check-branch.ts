@@ -8,12 +8,13 @@ import {
 } from './branch-report.ts'
 import { openService } from './branch-service.ts'
 import { type BranchUnderTest, withDefaults } from './branch-under-test.ts'
-import { concurrentDuplicates, duplicates } from './checks/duplicates.ts'
+import { concurrentDuplicates, duplicates, lateDuplicates } from './checks/duplicates.ts'
 import { brokenPayload, outage } from './checks/errors.ts'
 import { garbage } from './checks/garbage.ts'
 import { oneActionAndItsCompensation, twoGids } from './checks/one-action.ts'
 import { actionAfterCompensation, actionAgainstCompensation, compensationFirst } from './checks/order.ts'
 import { drained, refusal } from './checks/refusal.ts'
+import { spent } from './checks/spent.ts'
 import { twoBranches } from './checks/two-branches.ts'
 import { NOTHING } from './state-change.ts'
 import { type Run, Trial } from './trial.ts'
@@ -32,6 +33,8 @@ const CHECKS: readonly BranchCheckPlan[] = [
   brokenPayload,
   garbage,
   outage,
+  lateDuplicates,
+  spent,
   drained,
 ]
 
@@ -41,7 +44,7 @@ const CHECKS: readonly BranchCheckPlan[] = [
  * and reports which rule broke. About a hundred calls, one check after the other. It needs no test framework.
  *
  * A fault is reported once, under the code of its rule: the checks that would only find it again are skipped. A slow
- * service is no fault. Rejects with what `read`, `drain` or `outage` throw, and with a TypeError for options that are
+ * service is no fault. Rejects with what `read`, `spend`, `drain` or `outage` throw, and with a TypeError for options that are
  * none; never because of the service.
  *
  * @example
@@ -70,7 +73,7 @@ export async function checkBranch(branch: BranchUnderTest): Promise<BranchReport
     branch: complete,
     service,
     startedAt: performance.now(),
-    learned: { once: nothing, both: nothing, lagMs: 0 },
+    learned: { once: nothing, undo: nothing, both: nothing, lagMs: 0 },
     hasPassed: (name) => checks.some((check) => check.name === name && check.outcome === 'passed'),
   }
   try {

@@ -34,7 +34,10 @@ export interface SentCall extends BranchIds {
 export type Evidence =
   | SentCall
   | (BranchIds & { readonly step: 'read'; readonly state: string })
-  | { readonly step: 'did'; readonly what: 'drain' | 'outage begins' | 'outage ends' | 'tidies up' }
+  | {
+      readonly step: 'did'
+      readonly what: 'lingers' | 'spend' | 'drain' | 'outage begins' | 'outage ends' | 'tidies up'
+    }
 
 const SHOWN_CHARACTERS_MAX = 160
 

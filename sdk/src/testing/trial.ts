@@ -4,13 +4,14 @@ import type { OpenService, WireAnswer } from './branch-service.ts'
 import type { BranchIds, CompleteBranch } from './branch-under-test.ts'
 import type { Evidence, SentCall } from './evidence.ts'
 import { changeOf, NOTHING, type StateChange, stateText } from './state-change.ts'
-import { NoAnswer, TimeOver } from './verdict.ts'
+import { NoAnswer, RuleBroken, TimeOver } from './verdict.ts'
 
 export type Role = 'action' | 'compensation'
 
-/** What one action, and one action with its compensation, were seen to change, and how late it was seen. */
+/** What one action, its compensation, and the two together were seen to change, and how late it was seen. */
 export interface Learned {
   once: StateChange
+  undo: StateChange
   both: StateChange
   lagMs: number
 }
@@ -139,12 +140,19 @@ export class Trial {
     return changeOf(start, await this.read(ids))
   }
 
-  /** Compensates what was done, so that the next check finds the service as this one did. */
+  /** Compensates what was done, so that the next check finds the service as this one did. All of it, also if one fails. */
   async tidyUp(): Promise<void> {
     if (this.#open.size === 0) return
     this.did('tidies up')
-    for (const { ids, unusual } of [...this.#open.values()]) await this.ask('compensation', ids, unusual)
+    const refused: string[] = []
+    for (const { ids, unusual } of [...this.#open.values()]) {
+      const { statusCode, body } = await this.ask('compensation', ids, unusual)
+      if (statusCode !== HTTP_OK) refused.push(`${statusCode} ${body}`)
+    }
     await sleep(2 * this.run.learned.lagMs)
+    if (refused[0] === undefined) return
+    const found = `the compensation of an action that succeeded was answered ${refused[0]}`
+    throw new RuleBroken('COMPENSATION_NOT_DONE', found)
   }
 
   #callOf(role: Role, ids: BranchIds, { payload, body, query }: Unusual): SentCall {
@@ -165,7 +173,8 @@ export class Trial {
   async #answerTo(call: SentCall, callTimeoutMs: number): Promise<WireAnswer> {
     const { branch, service, startedAt } = this.run
     const leftMs = Math.ceil(startedAt + branch.timeLimitMs - performance.now())
-    if (leftMs <= 0) throw new TimeOver(`the time limit of ${branch.timeLimitMs} ms is over`)
+    const atLimit = new TimeOver(`the time limit of ${branch.timeLimitMs} ms is over`)
+    if (leftMs <= 0) throw atLimit
     const headers = {
       ...branch.headers,
       'content-type': 'application/json',
@@ -174,7 +183,9 @@ export class Trial {
       'counterstep-accepted-at': String(this.#acceptedAt),
     }
     const request = { url: new URL(call.url), headers, body: call.body }
-    return await answerWithin(Math.min(callTimeoutMs, leftMs), (signal) => service.send(request, signal))
+    const late = leftMs < callTimeoutMs ? atLimit : new TimeOver(`none within ${callTimeoutMs} ms`)
+    const timeoutMs = Math.min(callTimeoutMs, leftMs)
+    return await answerWithin({ timeoutMs, late }, (signal) => service.send(request, signal))
   }
 
   #remember(role: Role, ids: BranchIds, unusual: Unusual, statusCode: number): void {
@@ -199,19 +210,19 @@ function payloadOf(payload: unknown, ids: BranchIds): unknown {
 
 /** A handler in process does not have to look at the signal. The timer keeps the process alive, unlike a signal's own. */
 async function answerWithin<Answer>(
-  timeoutMs: number,
+  { timeoutMs, late }: { readonly timeoutMs: number; readonly late: TimeOver },
   send: (signal: AbortSignal) => Promise<Answer>,
 ): Promise<Answer> {
   const controller = new AbortController()
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
+  const timedOut = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      reject(new TimeOver(`none within ${timeoutMs} ms`))
+      reject(late)
       controller.abort()
     }, timeoutMs)
   })
   try {
-    return await Promise.race([send(controller.signal), late])
+    return await Promise.race([send(controller.signal), timedOut])
   } finally {
     clearTimeout(timer)
   }

@@ -1,5 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import BetterSqlite from 'better-sqlite3'
+import { drizzle } from 'drizzle-orm/better-sqlite3'
+import { sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { describe, expect, it } from 'vitest'
 import {
   checkBarrier,
@@ -68,6 +70,39 @@ for (const [name, open] of DATABASES) {
       expect(count(database)).toBe(0)
     })
 
+    it('refuses what only a later await would run, as a query builder returns it', async () => {
+      const database = opened(open)
+      let ran = false
+      const effect = (tx: SqliteDatabase) => {
+        act(tx, CALL, { does: 'succeed' })
+        return {
+          // biome-ignore lint/suspicious/noThenProperty: It is what is tested.
+          then: () => {
+            ran = true
+          },
+        }
+      }
+      const running = sqliteBarrier(database).run(CALL, effect)
+      await expect(running).rejects.toMatchObject({ code: 'BARRIER_EFFECT_ASYNC' })
+      expect([ran, effectsOf(database, 'g'), count(database)]).toEqual([false, [], 0])
+    })
+
+    it('lets neither the handle nor a statement of it write when the effect is over', async () => {
+      const database = opened(open)
+      const kept: (() => unknown)[] = []
+      await sqliteBarrier(database).run(CALL, (tx) => {
+        const statement = tx.prepare("INSERT INTO effect (gid, op) VALUES ('late', 'late')")
+        kept.push(
+          () => statement.run(),
+          () => tx.exec("INSERT INTO effect (gid, op) VALUES ('late', 'late')"),
+          () => tx.prepare('SELECT 1'),
+        )
+        act(tx, CALL, { does: 'succeed' })
+      })
+      for (const late of kept) expect(late).toThrow(/the transaction is over/)
+      expect([effectsOf(database, 'g'), effectsOf(database, 'late')]).toEqual([['action'], []])
+    })
+
     it('refuses an async handler when it is made', () => {
       expect(() => branchHandler(sqliteBarrier(opened(open)), async () => 'late')).toThrow(/synchronous/)
     })
@@ -113,6 +148,46 @@ for (const [name, open] of DATABASES) {
       await expect(failing).rejects.toThrow('said no')
       const again = barrier.run(CALL, (tx) => act(tx, CALL, { does: 'succeed' }))
       await expect(again).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+    })
+
+    it('does not undo what was committed without its effect, alone or in a group', async () => {
+      for (const [origin, undo] of [
+        ['action', 'compensate'],
+        ['try', 'cancel'],
+      ] as const) {
+        const database = opened(open)
+        const barrier = sqliteBarrier(database)
+        const [first, back] = [
+          { ...CALL, op: origin },
+          { ...CALL, op: undo },
+        ]
+        const failing = barrier.run(first, (tx) => {
+          tx.exec('COMMIT')
+          throw new Error('broken on purpose')
+        })
+        await expect(failing).rejects.toThrow('broken on purpose')
+        const undoing = barrier.run(back, (tx) => act(tx, back, { does: 'succeed' }))
+        await expect(undoing).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+        const grouped = groupedBranch(barrier, {
+          key: () => 'one',
+          apply: (tx, calls: readonly GroupCall<BarrierCall>[]) =>
+            calls.map(({ entry }) => act(tx, entry, { does: 'succeed' })),
+        })
+        const other = { ...CALL, gid: 'h' }
+        const answers = await Promise.allSettled([
+          withBarrier(grouped, back, () => back),
+          withBarrier(grouped, other, () => other),
+        ])
+        expect(answers).toMatchObject([
+          { reason: { code: 'BARRIER_TRANSACTION_LOST' } },
+          { status: 'fulfilled' },
+        ])
+        expect([effectsOf(database, 'g'), effectsOf(database, 'h'), count(database)]).toEqual([
+          [],
+          ['action'],
+          2,
+        ])
+      }
     })
 
     it('refuses such a call in a group, and answers the others', async () => {
@@ -195,6 +270,43 @@ for (const [name, open] of DATABASES) {
       expect(() => sqliteBarrier(database, { table: 'x; DROP TABLE effect' })).toThrow(TypeError)
       expect(() => sqliteBarrier(database, { retentionMs: 3_600_000 })).toThrow(TypeError)
     })
+  })
+}
+
+it('lends Drizzle its handle, and refuses a query of it that nobody has run', async () => {
+  const database = new BetterSqlite(':memory:')
+  migrateBarrier(database)
+  database.exec('CREATE TABLE effect (number INTEGER PRIMARY KEY, gid TEXT, op TEXT)')
+  const barrier = sqliteBarrier(database)
+  const effect = sqliteTable('effect', { gid: text('gid'), op: text('op') })
+  const call = { gid: 'g', branchId: '01', op: 'action' } as const
+  const query = (tx: typeof database) => drizzle(tx).insert(effect).values({ gid: 'g', op: 'action' })
+  await expect(barrier.run(call, query)).rejects.toMatchObject({ code: 'BARRIER_EFFECT_ASYNC' })
+  const outcome = await barrier.run(call, (tx) => {
+    drizzle(tx).transaction((inner) => inner.insert(effect).values({ gid: 'g', op: 'action' }).run())
+    return drizzle(tx).select().from(effect).all()
+  })
+  expect(outcome).toEqual({ decision: 'run', answer: '[{"gid":"g","op":"action"}]' })
+  expect(effectsOf(database, 'g')).toEqual(['action'])
+})
+
+for (const [name, open] of [
+  ['node:sqlite with returnArrays', () => new DatabaseSync(':memory:', { returnArrays: true })],
+  ['node:sqlite with readBigInts', () => new DatabaseSync(':memory:', { readBigInts: true })],
+  ['better-sqlite3 with defaultSafeIntegers', () => new BetterSqlite(':memory:').defaultSafeIntegers(true)],
+] as const) {
+  it(`reads its rows from ${name}`, async () => {
+    const database: SqliteDatabase = open()
+    const call = { gid: 'g', branchId: '01', op: 'action' } as const
+    migrateBarrier(database)
+    expect(checkBarrier(database)).toBeUndefined()
+    database.exec('CREATE TABLE crooked (gid TEXT PRIMARY KEY)')
+    expect(() => checkBarrier(database, { table: 'crooked' })).toThrow(/primary key of crooked is \(gid\)/)
+    const barrier = sqliteBarrier(database)
+    expect(await barrier.run(call, () => 7)).toEqual({ decision: 'run', answer: '7' })
+    expect(await barrier.run(call, () => 8)).toEqual({ decision: 'duplicate', answer: '7' })
+    expect((await barrier.run({ ...call, op: 'compensate' }, () => 1)).decision).toBe('run')
+    expect((await barrier.run(call, () => 8)).decision).toBe('already-compensated')
   })
 }
 

@@ -307,6 +307,39 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       await unlock()
     })
 
+    it('ends only the calls that need a locked row, as unavailable, and lets the others of their group through', async () => {
+      if (bed.lockOnly === undefined) return expect(name).toMatch(/sqlite/)
+      const ids = Array.from({ length: 40 }, (_, at) => `id-${at}`)
+      for (const id of ids) await give(id, 10)
+      const unlock = await bed.lockOnly('id-7')
+      const outcomes = await inOneGroup([...ids, 'id-7'].map((id) => ({ id, delta: -1 })))
+      await unlock()
+      const expected = ids.map((id) => (id === 'id-7' ? 'broken BARRIER_CONTENDED' : '9'))
+      expect(outcomes).toEqual([...expected, 'broken BARRIER_CONTENDED'])
+      expect([await centsOf('id-7'), (await ledger()).length]).toEqual(['10', 39])
+    })
+
+    it('holds up nobody behind a call that waits alone for a locked row', async () => {
+      if (bed.lockOnly === undefined) return expect(name).toMatch(/sqlite/)
+      for (const id of ['alice', 'bob']) await give(id, 10)
+      const unlock = await bed.lockOnly('alice')
+      const branch = groupedBranch(bed.barrier, { key: () => 'all', apply: bed.conditionalAdd(OPTIONS) })
+      let alone: Promise<string> | undefined
+      await new Promise<void>((entered) => {
+        alone = told(
+          branch.run(newCall(), () => {
+            entered()
+            return { id: 'alice', delta: -1 }
+          }),
+        )
+      })
+      const others = [1, 2].map(() => told(branch.run(newCall(), () => ({ id: 'bob', delta: -1 }))))
+      expect(await Promise.all(others)).toEqual(['9', '8'])
+      await unlock()
+      // It waits as long as the plain barrier does.
+      expect(await alone).toBe('9')
+    })
+
     it('keeps the minimum that it is given', async () => {
       await give('alice', 0)
       const debit = [{ id: 'alice', delta: -60 }]

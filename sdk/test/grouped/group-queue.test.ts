@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { GroupBarrier, GroupPass } from '../../src/grouped/group-barrier.ts'
 import { type GroupBounds, GroupQueue } from '../../src/grouped/group-queue.ts'
 import { GroupRolledBack } from '../../src/grouped/group-rolled-back.ts'
+import { lockedOut } from '../../src/grouped/lock-wait.ts'
 import { serveGroup, type WaitingCall } from '../../src/grouped/serve-group.ts'
 import { BranchFailure } from '../../src/index.ts'
 
@@ -116,7 +118,7 @@ describe('the queue of a grouped branch', () => {
 
   it('refuses those whose group has not begun in time: their callers have gone', async () => {
     const { settled, groups, add, pass, finished } = queued()
-    add('a')
+    add('aa')
     await pass(0)
     add('b')
     await pass(6_000)
@@ -124,13 +126,34 @@ describe('the queue of a grouped branch', () => {
     await pass(6_000)
     await finished()
     expect(settled.get('b')).toMatchObject({ code: 'BARRIER_TIMED_OUT', meaning: 'unavailable' })
-    expect(groups).toEqual(['a', 'c'])
+    expect(groups).toEqual(['aa', 'c'])
+  })
+
+  it('goes on after 1 s without a call that is alone, and not without a group', async () => {
+    const { groups, add, pass, finished } = queued()
+    add('a')
+    await pass(0)
+    add('bc')
+    await pass(999)
+    expect(groups).toEqual(['a'])
+    await pass(1)
+    await pass(1)
+    expect(groups).toEqual(['a', 'bc'])
+    add('d')
+    await pass(3_000)
+    expect(groups).toEqual(['a', 'bc'])
+    await finished()
+    expect(groups).toEqual(['a', 'bc', 'd'])
   })
 })
 
 describe('taking a group apart', () => {
   afterEach(() => {
     vi.useRealTimers()
+  })
+  const barrierOf = (group: GroupBarrier<unknown>['group']): GroupBarrier<unknown> => ({
+    group,
+    run: () => Promise.reject(new Error('of a group of several')),
   })
   const calls = (gids: string, settled: Map<string, unknown>) => [...gids].map((gid) => newCall(gid, settled))
 
@@ -149,11 +172,44 @@ describe('taking a group apart', () => {
         throw new GroupRolledBack(failure)
       },
     }
-    await serveGroup(door, () => [], calls('abcdefgh', settled))
-    expect(runs).toEqual(['abcdefgh', 'abcd', 'ab', 'cd', 'efgh'])
+    await serveGroup(barrierOf(door), () => [], calls('abcdefgh', settled))
+    expect(runs).toEqual(['abcdefgh', 'abcd', 'ab'])
     expect(settled.size).toBe(8)
     for (const error of settled.values())
       expect(error).toMatchObject({ code: 'BRANCH_ERROR', cause: failure })
+  })
+
+  it('finds who is locked out of 256 in three levels, with four parts under way at once', async () => {
+    const settled = new Map<string, unknown>()
+    const cause = new Error('lock wait')
+    const locked = new Set(['3', '77', '200', '255'])
+    let under = 0
+    let underMax = 0
+    const sizes: number[] = []
+    const door = {
+      admit: () => {
+        throw new Error('unused')
+      },
+      run: async (group: readonly GroupPass[]) => {
+        sizes.push(group.length)
+        underMax = Math.max(underMax, ++under)
+        await new Promise((resolve) => setImmediate(resolve))
+        under--
+        if (group.some(({ admitted }) => locked.has(admitted.key.gid))) throw lockedOut(cause)
+        return group.map(() => ({ outcome: { decision: 'run' } }) as const)
+      },
+    }
+    const gids = Array.from({ length: 256 }, (_, number) => String(number))
+    await serveGroup(
+      barrierOf(door),
+      () => [],
+      gids.map((gid) => newCall(gid, settled)),
+    )
+    for (const gid of gids) {
+      if (locked.has(gid)) expect(settled.get(gid)).toMatchObject({ code: 'BARRIER_CONTENDED', cause })
+      else expect(settled.get(gid)).toBe('run')
+    }
+    expect([new Set(sizes), sizes.length, underMax]).toEqual([new Set([256, 16, 1]), 1 + 16 + 4 * 16, 4])
   })
 
   it('gives all of a group the error of a database that fails, and does not try in parts', async () => {
@@ -169,7 +225,7 @@ describe('taking a group apart', () => {
         return Promise.reject(gone)
       },
     }
-    await serveGroup(door, () => [], calls('abcd', settled))
+    await serveGroup(barrierOf(door), () => [], calls('abcd', settled))
     expect([runs, [...settled.values()]]).toEqual([1, [gone, gone, gone, gone]])
   })
 })

@@ -28,6 +28,10 @@ export interface GroupBed<Tx> {
   deadlock(): Error
   /** A barrier whose COMMIT loses its answer, if there can be one. */
   losingCommit?(when: 'before' | 'after'): GroupBarrier<Tx>
+  /** A barrier whose calls have so long, where handlers may be async. */
+  impatient?(timeoutMs: number): GroupBarrier<Tx>
+  /** Writes what a constraint refuses at COMMIT, for each of the calls, if the database has such constraints. */
+  readonly deferred?: { readonly write: WriteEffects<Tx>; isViolation(error: unknown): boolean }
   /** Whether groups of different keys can be under way at once. */
   readonly isConcurrent: boolean
   close(): Promise<void>
@@ -265,6 +269,67 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
       expect(outcomes).toEqual(['run 0', 'BranchFailure BRANCH_FAILED no such account', 'run 2'])
       expect(sizes()).toEqual([2])
       expect(await Promise.all(calls.map(stateOf))).toEqual([DONE, NOTHING, DONE])
+    })
+
+    it('lets async handlers of a group run at once', async () => {
+      if (!bed.isConcurrent) return expect(bed.losingCommit).toBeUndefined()
+      const { branch, sizes } = grouped()
+      const calls = newCalls(20)
+      let under = 0
+      let allAreUnderWay = (): void => undefined
+      const all = new Promise<void>((resolve) => {
+        allAreUnderWay = resolve
+      })
+      const handler = async (at: number): Promise<number> => {
+        if (++under === calls.length) allAreUnderWay()
+        await all
+        if (at === 3) throw new BranchFailure('no')
+        return at
+      }
+      const outcomes = await Promise.all(
+        calls.map((call, at) => outcomeOf(branch.run(call, () => handler(at)))),
+      )
+      expect(outcomes.filter((outcome) => outcome.startsWith('run'))).toHaveLength(19)
+      expect(outcomes[3]).toBe('BranchFailure BRANCH_FAILED no')
+      expect(sizes()).toEqual([19])
+    })
+
+    it('fails the handlers alone that are late, and commits the others', async () => {
+      if (bed.impatient === undefined) return expect(bed.isConcurrent).toBe(false)
+      const { branch } = grouped(undefined, {}, bed.impatient(1_000))
+      const calls = newCalls(6)
+      const never = new Promise<never>(() => undefined)
+      const outcomes = await Promise.all(
+        calls.map((call, at) => outcomeOf(branch.run(call, () => (at % 3 === 1 ? never : at)))),
+      )
+      for (const [at, outcome] of outcomes.entries())
+        expect(outcome).toMatch(at % 3 === 1 ? /^BranchError BARRIER_TIMED_OUT/ : /^run/)
+      const states = await Promise.all(calls.map(stateOf))
+      expect(states).toEqual(calls.map((_, at) => (at % 3 === 1 ? NOTHING : DONE)))
+    })
+
+    it('finds the one call that fails at the COMMIT, and fails it alone', async () => {
+      if (bed.deferred === undefined) return expect(bed.losingCommit).toBeDefined()
+      const { write, isViolation } = bed.deferred
+      const branch = groupedBranch(bed.barrier, {
+        key: () => 'one',
+        apply: (tx, calls) => {
+          const results = calls.map(({ entry }) => entry)
+          const writing = write(
+            tx,
+            calls.filter(({ entry }) => entry === 5),
+          )
+          if (writing === undefined) return results
+          return writing.then(() => results)
+        },
+      })
+      const calls = newCalls(16)
+      const running = calls.map((call, at) => branch.run(call, () => at))
+      const settled = await Promise.allSettled(running)
+      expect(settled.map(({ status }) => status === 'fulfilled')).toEqual(calls.map((_, at) => at !== 5))
+      expect(settled[5]?.status === 'rejected' && isViolation(settled[5].reason)).toBe(true)
+      const rows = await Promise.all(calls.map(({ gid }) => bed.rows(gid)))
+      expect(rows).toEqual(calls.map((_, at) => (at === 5 ? 0 : 1)))
     })
 
     it('takes out what failed after it wrote, and answers it by what becomes of it alone', async () => {

@@ -5,7 +5,7 @@ import {
   groupedBranch,
   takeOut,
 } from '../../src/grouped/grouped.ts'
-import type { Barrier } from '../../src/index.ts'
+import type { Barrier, BarrierCall } from '../../src/index.ts'
 import { type BarrierBed, type SuiteEffect, thrownBy } from '../barrier/barrier-suite.ts'
 
 /** Writes the effects of all calls, in their order. */
@@ -34,7 +34,8 @@ export function actingApply<Tx>(write: WriteEffects<Tx>, manner: Manner): GroupA
 }
 
 /**
- * The bed of a plain barrier, its calls grouped. In more than one queue the calls of one branch meet in different
+ * The bed of a plain barrier, its calls grouped. In one queue each has company, so that it is in a group even when the
+ * suite makes one call after the other. In more than one it may be alone, and the calls of one branch meet in different
  * transactions, as those of several processes do.
  */
 export function groupedBed<Tx>(
@@ -47,13 +48,23 @@ export function groupedBed<Tx>(
   let turn = 0
   const grouped = (barrier: GroupBarrier<Tx>): Barrier<undefined, SuiteEffect> =>
     groupedBranch(barrier, { key: () => String(turn++ % queues), apply: actingApply(write, manner) })
+  let companions = 0
+  const runIn = async (barrier: ReturnType<typeof grouped>, call: BarrierCall, effect: SuiteEffect) => {
+    const running = barrier.run(call, () => effect)
+    if (queues > 1) return running
+    const companion = { gid: `companion-${++companions}`, branchId: '01', op: 'action' } as const
+    // What becomes of it is nobody's concern: of a lost COMMIT it knows no more than the call.
+    const [settled] = await Promise.allSettled([running, barrier.run(companion, () => ({ does: 'succeed' }))])
+    if (settled.status === 'rejected') throw settled.reason
+    return settled.value
+  }
   const barrier = grouped(open())
   const { runLosingCommit, ...rest } = plain
   return {
     ...rest,
-    run: (call, effect) => barrier.run(call, () => effect),
+    run: (call, effect) => runIn(barrier, call, effect),
     ...(runLosingCommit === undefined
       ? {}
-      : { runLosingCommit: (call, effect, when) => grouped(open(when)).run(call, () => effect) }),
+      : { runLosingCommit: (call, effect, when) => runIn(grouped(open(when)), call, effect) }),
   }
 }

@@ -56,7 +56,15 @@ for (const [name, open] of DATABASES) {
     const rollBack = (tx: SqliteDatabase): void => {
       tx.exec('ROLLBACK')
     }
-    return { barrier, write, effects, rows, close, rollBack, deadlock, isConcurrent: false }
+    database.exec(`PRAGMA foreign_keys = ON; CREATE TABLE parent (id INTEGER PRIMARY KEY);
+      CREATE TABLE child (parent INTEGER REFERENCES parent DEFERRABLE INITIALLY DEFERRED)`)
+    const deferred = {
+      write: (tx: SqliteDatabase, calls: readonly GroupCall<unknown>[]) => {
+        for (const _ of calls) tx.exec('INSERT INTO child VALUES (7)')
+      },
+      isViolation: (error: unknown) => String(error).includes('FOREIGN KEY'),
+    }
+    return { barrier, write, effects, rows, close, rollBack, deadlock, deferred, isConcurrent: false }
   })
 
   describe(`a group on ${name}`, () => {

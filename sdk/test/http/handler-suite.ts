@@ -79,6 +79,24 @@ export function handlerSuite({ name, serve }: Framework): void {
       expect(logged).toEqual([])
     })
 
+    it('answers 409 to a business failure whose details are no JSON', async () => {
+      const { call, logged } = await serve(barrier, () => {
+        throw new BranchFailure('too little', { code: 'INSUFFICIENT_FUNDS', details: { cents: 3n } as never })
+      })
+      const failed = await call(newQuery(), {})
+      expect([failed.status, JSON.parse(failed.text).code]).toEqual([409, 'INSUFFICIENT_FUNDS'])
+      expect(logged).toEqual([])
+    })
+
+    it('answers 500 to an error that only has the name, code and status of a failure', async () => {
+      const fields = { name: 'BranchError', code: 'ALREADY_COMPENSATED', status: 409, statusCode: 409 }
+      const posing = Object.assign(new Error('copied'), fields)
+      const { call, logged } = await serve(barrier, () => {
+        throw posing
+      })
+      expect([(await call(newQuery(), {})).status, logged]).toEqual([500, [posing]])
+    })
+
     it('answers 500 to everything else, though it looks like a failure, and logs it with its cause', async () => {
       const secret = Object.assign(new Error('SELECT secret FROM vault'), { status: 409, statusCode: 409 })
       const { call, logged } = await serve(barrier, () => {

@@ -28,6 +28,26 @@ const write: WriteEffects<Pick<PoolConnection, 'query'>> = async (tx, calls) => 
   if (rows.length > 0) await tx.query({ sql: 'INSERT INTO effect (gid, op) VALUES ?', values: [rows] })
 }
 
+const wordOf = (text: string): string => text.split(' ')[0] ?? ''
+
+/** A pool whose connections tell of each statement. */
+function counting(pool: Pool, texts: string[]): Pick<Pool, 'getConnection'> {
+  return {
+    getConnection: async () =>
+      new Proxy(await pool.getConnection(), {
+        get: (target, key) => {
+          const value: unknown = Reflect.get(target, key)
+          if (typeof value !== 'function') return value
+          if (key !== 'query') return value.bind(target)
+          return (statement: { readonly sql: string }, ...values: unknown[]) => {
+            texts.push(statement.sql)
+            return value.call(target, statement, ...values)
+          }
+        },
+      }),
+  }
+}
+
 /** The suite's bed, whose calls go through groups instead; one pool more, on the bed's own database. */
 async function openGroupedBed(url: string, manner: Manner, queues = 1, options: PoolOptions = {}) {
   const pool = await openMysqlDatabase(url)
@@ -88,6 +108,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         },
         deadlock: () => Object.assign(new Error('Deadlock found'), { errno: 1213 }),
         losingCommit: (when: 'before' | 'after') => mysqlBarrier(losingCommit(pool, when)) as never,
+        impatient: (timeoutMs) => mysqlBarrier(pool, { timeoutMs }),
         isConcurrent: true,
         close: () => dropMysqlDatabase(pool),
       }
@@ -128,6 +149,78 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const outcomes = await Promise.all(running)
       expect(outcomes.map(({ decision }) => decision)).toEqual(['duplicate', ...Array(5).fill('run')])
       expect(seen).toEqual(['action'])
+      await dropMysqlDatabase(pool)
+    })
+    it('costs a call that is alone no statement more than the plain barrier does, and a group two', async () => {
+      const pool = await openMysqlDatabase(url)
+      const texts: string[] = []
+      const barrier = mysqlBarrier(counting(pool, texts))
+      const branch = groupedBranch(barrier, {
+        key: () => 'one',
+        apply: async (tx, calls) => {
+          await write(tx, calls)
+          return calls.map(() => 'done')
+        },
+      })
+      const call = { gid: 'plain', branchId: '01', op: 'action' } as const
+      await barrier.run(call, async (tx) => {
+        await write(tx, [{ call, entry: 0 }])
+        return 'done'
+      })
+      const plain = texts.splice(0).map(wordOf)
+      await branch.run({ ...call, gid: 'alone' }, () => 0)
+      expect(texts.splice(0).map(wordOf)).toEqual(plain)
+      await Promise.all(['a', 'b', 'c', 'd'].map((gid) => branch.run({ ...call, gid }, () => 0)))
+      const [start, insert, effect, , commit] = plain
+      expect(texts.map(wordOf)).toEqual([start, 'SET', insert, effect, 'SET', 'INSERT', commit])
+      await dropMysqlDatabase(pool)
+    })
+    it('gives a connection back with the lock wait that it came with, whatever becomes of the group', async () => {
+      const pool = await openMysqlDatabase(url, { connectionLimit: 1 })
+      await pool.query('SET SESSION innodb_lock_wait_timeout = 37')
+      const lockWait = async (tx: Pick<PoolConnection, 'query'>): Promise<number> => {
+        const [rows] = await tx.query<RowDataPacket[]>('SELECT @@innodb_lock_wait_timeout AS seconds')
+        return Number(rows[0]?.seconds)
+      }
+      const within: number[] = []
+      const branch = groupedBranch(mysqlBarrier(pool), {
+        key: () => 'one',
+        apply: async (tx, calls) => {
+          within.push(await lockWait(tx))
+          if (calls.some(({ entry }) => entry === 'throw')) throw new Error('broken')
+          return calls.map(({ entry }) => (entry === 'refuse' ? new BranchFailure('no') : entry))
+        },
+      })
+      let gids = 0
+      for (const entry of ['succeed', 'refuse', 'throw']) {
+        within.splice(0)
+        const calls = [0, 1].map(() => ({ gid: `wait-${++gids}`, branchId: '01', op: 'action' }) as const)
+        await Promise.allSettled(calls.map((call) => branch.run(call, () => entry)))
+        expect([entry, new Set(within), await lockWait(pool)]).toEqual([entry, new Set([1]), 37])
+      }
+      await dropMysqlDatabase(pool)
+    })
+    it('calls no account unknown whose id a BINARY column has padded', async () => {
+      const pool = await openMysqlDatabase(url)
+      await pool.query('CREATE TABLE fixed (id BINARY(8) PRIMARY KEY, cents BIGINT NOT NULL) ENGINE = InnoDB')
+      await pool.query("INSERT INTO fixed VALUES ('alice', 5), ('whole678', 5)")
+      const connection = await pool.getConnection()
+      const apply = conditionalAdd({ table: 'fixed', valueColumn: 'cents' })
+      const call = { gid: 'fixed', branchId: '01', op: 'action' } as const
+      const ids = ['alice', 'whole678', 'alice\0\0\0', 'nobody78', 'much too long']
+      await connection.beginTransaction()
+      const results = await apply(
+        connection,
+        ids.map((id) => ({ call, entry: { id, delta: 1 } })),
+      )
+      await connection.commit()
+      expect(results.slice(1, 3)).toEqual([{ value: '6' }, { value: '6' }])
+      expect(results[3]).toMatchObject({ code: 'UNKNOWN_ACCOUNT' })
+      for (const refused of [results[0], results[4]]) {
+        expect(refused).toMatchObject({ message: expect.stringMatching(/BINARY\(8\)/) })
+        expect(refused).not.toBeInstanceOf(BranchFailure)
+      }
+      connection.release()
       await dropMysqlDatabase(pool)
     })
     it('adds to no column that would clip the value: without a strict sql_mode it is an error', async () => {

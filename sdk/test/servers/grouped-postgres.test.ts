@@ -1,7 +1,8 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
-import { escapeLiteral, type PoolClient, type PoolConfig } from 'pg'
+import { escapeLiteral, type Pool, type PoolClient, type PoolConfig } from 'pg'
 import { expect, it } from 'vitest'
 import { conditionalAdd, postgresBarrier } from '../../src/barrier/postgres.ts'
+import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { BranchFailure } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { conditionalAddSuite } from '../grouped/conditional-add-suite.ts'
@@ -40,6 +41,34 @@ async function openGroupedBed(url: string, manner: Manner, queues = 1, options: 
   )
 }
 
+const wordOf = (text: string): string => text.split(/[\s;]/)[0] ?? ''
+
+/** A pool whose clients' statements go by `through`. */
+function watched(pool: Pool, through: (text: string, run: () => Promise<unknown>) => Promise<unknown>) {
+  const known = new Map<PoolClient, PoolClient>()
+  return {
+    totalCount: 0,
+    connect: async (): Promise<PoolClient> => {
+      const client = await pool.connect()
+      const proxy =
+        known.get(client) ??
+        new Proxy(client, {
+          get: (target, key) => {
+            const value: unknown = Reflect.get(target, key)
+            if (typeof value !== 'function') return value
+            if (key !== 'query') return value.bind(target)
+            return (statement: string | { text: string }, ...values: unknown[]) =>
+              through(typeof statement === 'string' ? statement : statement.text, () =>
+                value.call(target, statement, ...values),
+              )
+          },
+        })
+      known.set(client, proxy)
+      return proxy
+    },
+  }
+}
+
 const SERIALIZABLE = { options: '-c default_transaction_isolation=serializable' }
 
 describeOn('postgres', 'grouped branches', (url) => {
@@ -63,8 +92,17 @@ describeOn('postgres', 'grouped branches', (url) => {
   })
   groupSuite('postgres', async () => {
     const pool = await openPostgresDatabase(url)
+    await pool.query(`CREATE TABLE parent (id int PRIMARY KEY);
+      CREATE TABLE child (parent int REFERENCES parent DEFERRABLE INITIALLY DEFERRED)`)
     return {
       barrier: postgresBarrier(pool),
+      impatient: (timeoutMs: number) => postgresBarrier(pool, { timeoutMs }),
+      deferred: {
+        write: async (tx: PoolClient, calls) => {
+          for (const _ of calls) await tx.query('INSERT INTO child VALUES (7)')
+        },
+        isViolation: (error) => error instanceof Error && 'code' in error && error.code === '23503',
+      },
       write,
       effects: (gid: string) => postgresEffects(pool, gid),
       rows: (gid: string) => postgresRowsOf(pool, gid),
@@ -76,6 +114,55 @@ describeOn('postgres', 'grouped branches', (url) => {
       isConcurrent: true,
       close: () => dropPostgresDatabase(url, pool),
     }
+  })
+  it('does not know what became of a group when the server does not know what became of its COMMIT', async () => {
+    const pool = await openPostgresDatabase(url)
+    const unknowing = watched(pool, async (text, run) => {
+      const answer = await run()
+      if (text === 'COMMIT') throw Object.assign(new Error('completion unknown'), { code: '40003' })
+      return answer
+    })
+    const branch = groupedBranch(postgresBarrier(unknowing), {
+      key: () => 'one',
+      apply: async (tx, calls) => {
+        await write(tx, calls)
+        return calls.map(() => 'done')
+      },
+    })
+    const calls = ['a', 'b', 'c'].map((gid) => ({ gid, branchId: '01', op: 'action' }) as const)
+    const settled = await Promise.allSettled(calls.map((call) => branch.run(call, () => 0)))
+    for (const each of settled) expect(each).toMatchObject({ reason: { code: 'BARRIER_COMMIT_UNKNOWN' } })
+    for (const { gid } of calls) expect(await postgresEffects(pool, gid)).toEqual(['action'])
+    await dropPostgresDatabase(url, pool)
+  })
+  it('costs a call that is alone no statement more than the plain barrier does', async () => {
+    const pool = await openPostgresDatabase(url, { max: 1 })
+    const texts: string[] = []
+    const barrier = postgresBarrier(
+      watched(pool, (text, run) => {
+        texts.push(text)
+        return run()
+      }),
+    )
+    const branch = groupedBranch(barrier, {
+      key: () => 'one',
+      apply: async (tx, calls) => {
+        await write(tx, calls)
+        return calls.map(() => 'done')
+      },
+    })
+    const call = { gid: 'plain', branchId: '01', op: 'action' } as const
+    const act = (each: typeof call) =>
+      barrier.run(each, async (tx) => {
+        await write(tx, [{ call: each, entry: 0 }])
+        return 'done'
+      })
+    await act({ ...call, gid: 'first' } as never)
+    await act(call)
+    const plain = texts.splice(0).slice(-5)
+    await branch.run({ ...call, gid: 'alone' }, () => 0)
+    expect(texts.map(wordOf)).toEqual(plain.map(wordOf))
+    await dropPostgresDatabase(url, pool)
   })
   it('calls no account unknown whose UUID is asked for in capitals', async () => {
     const pool = await openPostgresDatabase(url)

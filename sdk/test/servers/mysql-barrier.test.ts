@@ -1,5 +1,10 @@
+import type { Socket } from 'node:net'
 import { describeOn } from '@counterstep/test-servers/vitest'
-import { type Connection as CallbackConnection, createPool as createCallbackPool } from 'mysql2'
+import {
+  type Connection as CallbackConnection,
+  createPool as createCallbackPool,
+  type PrepareStatementInfo,
+} from 'mysql2'
 import type { Pool, PoolConnection, RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -9,7 +14,9 @@ import {
   mysqlBarrierIn,
   purgeBarrier,
 } from '../../src/barrier/mysql.ts'
-import { type BarrierCall, BranchFailure } from '../../src/index.ts'
+import type { GroupCall } from '../../src/grouped/group-barrier.ts'
+import { groupedBranch } from '../../src/grouped/grouped.ts'
+import { type BarrierCall, BranchFailure, withBarrier } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import {
   actOnMysql,
@@ -190,6 +197,147 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(await mysqlEffects(pool, call.gid)).toEqual([])
       })
 
+      for (const [origin, undo] of [
+        ['action', 'compensate'],
+        ['try', 'cancel'],
+      ] as const) {
+        it(`does not run the ${undo} of a ${origin} that was committed without its effect`, async () => {
+          const call = { ...newCall(), op: origin }
+          const barrier = mysqlBarrier(pool)
+          const failing = barrier.run(call, async (tx) => {
+            await tx.commit()
+            throw new Error('broken on purpose')
+          })
+          await expect(failing).rejects.toThrow('broken on purpose')
+          const back = { ...call, op: undo }
+          for (let round = 0; round < 2; round++) {
+            const undoing = barrier.run(back, (tx) => actOnMysql(tx, back, SUCCEED))
+            await expect(undoing).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+          }
+          await inTransaction(async (connection) => {
+            await connection.query('SELECT count(*) FROM effect')
+            const undoing = mysqlBarrierIn(connection).run(back, (tx) => actOnMysql(tx, back, SUCCEED))
+            await expect(undoing).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+          })
+          const other = newCall()
+          const grouped = groupedBranch(barrier, {
+            key: () => 'one',
+            apply: async (tx, calls: readonly GroupCall<BarrierCall>[]) => {
+              for (const { entry } of calls) await actOnMysql(tx, entry, SUCCEED)
+              return calls.map(() => undefined)
+            },
+          })
+          const answers = await Promise.allSettled(
+            [other, back, newCall()].map((each) => withBarrier(grouped, each, () => each)),
+          )
+          expect(answers).toMatchObject([
+            { status: 'fulfilled' },
+            { reason: { code: 'BARRIER_TRANSACTION_LOST' } },
+            { status: 'fulfilled' },
+          ])
+          expect(await mysqlEffects(pool, other.gid)).toEqual(['action'])
+          expect([await mysqlRowsOf(pool, call.gid), await mysqlEffects(pool, call.gid)]).toEqual([1, []])
+        })
+      }
+
+      it('runs an undo in a transaction of the caller whose snapshot is older than its origin', async () => {
+        const call = newCall()
+        const back = { ...call, op: 'compensate' } as const
+        await inTransaction(async (connection) => {
+          await connection.query('SELECT count(*) FROM effect')
+          await mysqlBarrier(pool).run(call, (tx) => actOnMysql(tx, call, SUCCEED))
+          const outcome = await mysqlBarrierIn(connection).run(back, (tx) => actOnMysql(tx, back, SUCCEED))
+          expect(outcome.decision).toBe('run')
+          await connection.commit()
+        })
+        expect(await mysqlEffects(pool, call.gid)).toEqual(['action', 'compensate'])
+      })
+
+      for (const [kind, prepare] of [
+        ['the handle', (tx: PoolConnection, sql: string) => tx.prepare(sql)],
+        ['its promise()', (tx: PoolConnection, sql: string) => rawOf(tx).promise().prepare(sql)],
+        [
+          'the raw connection',
+          (tx: PoolConnection, sql: string) =>
+            new Promise<PrepareStatementInfo>((resolve, reject) => {
+              rawOf(tx).prepare(sql, (error, statement) =>
+                error === null ? resolve(statement) : reject(error),
+              )
+            }),
+        ],
+      ] as const) {
+        it(`lets no statement that ${kind} has prepared write when the effect is over`, async () => {
+          const call = newCall()
+          const kept: { readonly execute: (values: string[]) => unknown }[] = []
+          await mysqlBarrier(pool).run(call, async (tx) => {
+            const statement = await prepare(tx, 'INSERT INTO effect (gid, op) VALUES (?, ?)')
+            await new Promise<void>((resolve, reject) => {
+              const written = statement.execute([call.gid, 'action'], (error: Error | null) =>
+                error === null ? resolve() : reject(error),
+              ) as unknown
+              if (written instanceof Promise) written.then(() => resolve(), reject)
+            })
+            kept.push(statement as never)
+          })
+          for (const statement of kept) {
+            const late = async () => statement.execute([call.gid, 'late'])
+            await expect(late()).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+          }
+          expect([kept.length, await mysqlEffects(pool, call.gid)]).toEqual([1, ['action']])
+        })
+      }
+
+      it('leaves no session waiting on the server when the time of its calls is over', async () => {
+        const small = await openMysqlDatabase(url, { connectionLimit: 3 })
+        await small.query("INSERT INTO effect (number, gid, op) VALUES (1, 'locked', 'x')")
+        const holder = await small.getConnection()
+        await holder.beginTransaction()
+        await holder.query("UPDATE effect SET op = 'y' WHERE number = 1")
+        const barrier = mysqlBarrier(small, { timeoutMs: 700 })
+        const streams: Socket[] = []
+        const calls = Array.from({ length: 5 }, newCall)
+        const outcomes = await Promise.allSettled(
+          calls.map((call) =>
+            barrier.run(call, async (tx) => {
+              streams.push(streamOf(tx))
+              await tx.query("UPDATE effect SET op = 'z' WHERE number = 1")
+            }),
+          ),
+        )
+        for (const outcome of outcomes)
+          expect(outcome).toMatchObject({ reason: { code: 'BARRIER_TIMED_OUT' } })
+        expect(streams.map(({ destroyed }) => destroyed)).toEqual([true, true])
+        const database = await databaseOf(small)
+        await expect.poll(() => waitingIn(pool, database), { timeout: 5_000 }).toEqual([])
+        await holder.rollback()
+        holder.release()
+        // Nobody took what was not its own.
+        for (const call of calls) {
+          expect((await barrier.run(call, (tx) => actOnMysql(tx, call, SUCCEED))).decision).toBe('run')
+        }
+        await dropMysqlDatabase(small)
+      })
+
+      it('leaves no session waiting either when one part fails while another waits', async () => {
+        const small = await openMysqlDatabase(url, { connectionLimit: 2 })
+        await small.query("INSERT INTO effect (number, gid, op) VALUES (1, 'locked', 'x')")
+        const holder = await small.getConnection()
+        await holder.beginTransaction()
+        await holder.query("UPDATE effect SET op = 'y' WHERE number = 1")
+        const running = mysqlBarrier(small, { timeoutMs: 700 }).run(newCall(), (tx) =>
+          Promise.all([
+            tx.query("UPDATE effect SET op = 'z' WHERE number = 1"),
+            Promise.reject(new BranchFailure('said no')),
+          ]),
+        )
+        await expect(running).rejects.toThrow('said no')
+        const database = await databaseOf(small)
+        await expect.poll(() => waitingIn(pool, database), { timeout: 5_000 }).toEqual([])
+        await holder.rollback()
+        holder.release()
+        await dropMysqlDatabase(small)
+      })
+
       it('does not replay as a success what a caller committed after a failure', async () => {
         const call = newCall()
         await inTransaction(async (connection) => {
@@ -343,6 +491,18 @@ for (const server of ['mariadb', 'mysql'] as const) {
       })
     })
   })
+}
+
+function streamOf(tx: PoolConnection): Socket {
+  return (rawOf(tx) as unknown as { readonly stream: Socket }).stream
+}
+
+/** What the sessions of a database do that do something. */
+async function waitingIn(pool: Pool, database: string): Promise<unknown[]> {
+  const [rows] = await pool.query<RowDataPacket[]>('SHOW PROCESSLIST')
+  return rows
+    .filter(({ db, Command }) => db === database && Command !== 'Sleep')
+    .map(({ Command, State, Info }) => [Command, State, Info])
 }
 
 /** As Knex is given it. The types of mysql2 say that it is a promise connection too. */

@@ -8,7 +8,9 @@ import {
   postgresBarrierIn,
   purgeBarrier,
 } from '../../src/barrier/postgres.ts'
-import { type BarrierCall, BranchFailure } from '../../src/index.ts'
+import type { GroupCall } from '../../src/grouped/group-barrier.ts'
+import { groupedBranch } from '../../src/grouped/grouped.ts'
+import { type BarrierCall, BranchFailure, withBarrier } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import {
   actOnPostgres,
@@ -230,6 +232,139 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       }
     })
 
+    for (const [origin, undo] of [
+      ['action', 'compensate'],
+      ['try', 'cancel'],
+    ] as const) {
+      it(`does not run the ${undo} of a ${origin} that was committed without its effect`, async () => {
+        const call = { ...newCall(), op: origin }
+        const back = { ...call, op: undo }
+        const barrier = postgresBarrier(pool)
+        const failing = barrier.run(call, async (tx) => {
+          await tx.query('COMMIT')
+          throw new Error('broken on purpose')
+        })
+        await expect(failing).rejects.toThrow('broken on purpose')
+        for (let round = 0; round < 2; round++) {
+          const undoing = barrier.run(back, (tx) => actOnPostgres(tx, back, SUCCEED))
+          await expect(undoing).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+        }
+        const other = newCall()
+        const grouped = groupedBranch(barrier, {
+          key: () => 'one',
+          apply: async (tx, calls: readonly GroupCall<BarrierCall>[]) => {
+            for (const { entry } of calls) await actOnPostgres(tx, entry, SUCCEED)
+            return calls.map(() => undefined)
+          },
+        })
+        const answers = await Promise.allSettled(
+          [other, back, newCall()].map((each) => withBarrier(grouped, each, () => each)),
+        )
+        expect(answers).toMatchObject([
+          { status: 'fulfilled' },
+          { reason: { code: 'BARRIER_TRANSACTION_LOST' } },
+          { status: 'fulfilled' },
+        ])
+        expect(await postgresEffects(pool, other.gid)).toEqual(['action'])
+        expect([await postgresRowsOf(pool, call.gid), await postgresEffects(pool, call.gid)]).toEqual([1, []])
+      })
+    }
+
+    for (const [end, effect, decision] of [
+      ['without its effect', 'fail', undefined],
+      ['with its effect', 'succeed', 'run'],
+    ] as const) {
+      it(`looks again at an origin that was committed ${end} while its undo waited`, async () => {
+        const call = newCall()
+        const back = { ...call, op: 'compensate' } as const
+        await inTransaction('BEGIN', async (client) => {
+          const first = postgresBarrierIn(client).run(call, (tx) => actOnPostgres(tx, call, { does: effect }))
+          await first.catch((error: unknown) => expect(error).toMatchObject({ branchResult: 'failure' }))
+          const undoing = postgresBarrier(pool)
+            .run(back, (tx) => actOnPostgres(tx, back, SUCCEED))
+            .then(
+              (outcome) => outcome.decision,
+              (error: unknown) => error,
+            )
+          await expect.poll(() => waitingOn(pool), { timeout: 5_000 }).toHaveLength(1)
+          await client.query('COMMIT')
+          if (decision === undefined) {
+            expect(await undoing).toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+          } else expect(await undoing).toBe(decision)
+        })
+      })
+    }
+
+    it('leaves no session waiting on the server when the time of its calls is over', async () => {
+      const small = await openPostgresDatabase(url, { max: 3 })
+      await small.query("INSERT INTO effect (number, gid, op) VALUES (100001, 'locked', 'x')")
+      const holder = await small.connect()
+      await holder.query("BEGIN; UPDATE effect SET op = 'y' WHERE number = 100001")
+      const barrier = postgresBarrier(small, { timeoutMs: 500 })
+      const calls = Array.from({ length: 5 }, newCall)
+      const outcomes = await Promise.allSettled(
+        calls.map((call) =>
+          barrier.run(call, (tx) => tx.query("UPDATE effect SET op = 'z' WHERE number = 100001")),
+        ),
+      )
+      for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: 'BARRIER_TIMED_OUT' } })
+      await expect.poll(() => waitingOn(holder), { timeout: 5_000 }).toEqual([])
+      await holder.query('ROLLBACK')
+      holder.release()
+      for (const call of calls) {
+        expect((await barrier.run(call, (tx) => actOnPostgres(tx, call, SUCCEED))).decision).toBe('run')
+      }
+      await dropPostgresDatabase(url, small)
+    })
+
+    it('bounds statements for its own transaction alone, and by the stricter bound', async () => {
+      for (const [sessionMs, expected] of [
+        [0, [2_000, 2_600]],
+        [1_234, [1_234, 1_234]],
+        [60_000, [2_000, 2_600]],
+      ] as const) {
+        const small = await openPostgresDatabase(url, { max: 1, statement_timeout: sessionMs })
+        const timeoutMs = async (client: Pool | PoolClient): Promise<number> => {
+          const { rows } = await client.query(
+            "SELECT setting FROM pg_settings WHERE name = 'statement_timeout'",
+          )
+          return Number(rows[0].setting)
+        }
+        const barrier = postgresBarrier(small, { timeoutMs: 2_000 })
+        for (let round = 0; round < 2; round++) {
+          let withinCallMs = 0
+          await barrier.run(newCall(), async (tx) => {
+            withinCallMs = await timeoutMs(tx)
+          })
+          expect(withinCallMs).toBeGreaterThanOrEqual(expected[0])
+          expect(withinCallMs).toBeLessThanOrEqual(expected[1])
+          expect(await timeoutMs(small)).toBe(sessionMs)
+        }
+        await dropPostgresDatabase(url, small)
+      }
+    })
+
+    it('takes a COMMIT of which the server does not know for one that nobody knows of', async () => {
+      const call = newCall()
+      const unknowing = {
+        totalCount: 0,
+        connect: async (): Promise<PoolClient> => {
+          const client = await pool.connect()
+          const query = client.query.bind(client) as (...parameters: unknown[]) => Promise<unknown>
+          client.query = (async (...parameters: unknown[]) => {
+            const answer = await query(...parameters)
+            if (JSON.stringify(parameters[0]) !== '{"text":"COMMIT"}') return answer
+            throw Object.assign(new Error('statement completion unknown'), { code: '40003' })
+          }) as typeof client.query
+          return client
+        },
+      }
+      const running = postgresBarrier(unknowing).run(call, (tx) => actOnPostgres(tx, call, SUCCEED))
+      await expect(running).rejects.toMatchObject({ code: 'BARRIER_COMMIT_UNKNOWN' })
+      const again = await postgresBarrier(pool).run(call, (tx) => actOnPostgres(tx, call, SUCCEED))
+      expect(again.decision).toBe('duplicate')
+    })
+
     it('refuses a client without an open transaction, before it writes', async () => {
       const call = newCall()
       const client = await pool.connect()
@@ -286,3 +421,11 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
     })
   })
 })
+
+/** What the sessions of this database wait for a lock with. */
+async function waitingOn(client: Pool | PoolClient): Promise<unknown[]> {
+  const { rows } = await client.query(
+    "SELECT query FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+  )
+  return rows.map(({ query }) => query)
+}

@@ -26,7 +26,7 @@ function refusedUnless(changed: number | null): void {
   if (changed !== 1) throw new BranchFailure('not enough money', { code: 'INSUFFICIENT_FUNDS' })
 }
 
-/** Passes everything that can be checked, with nothing skipped. */
+/** Passes everything that can be checked of an action that takes: nobody can spend what it brought. */
 async function mustPass(
   branch: Pick<BranchUnderTest, 'service' | 'read' | 'drain' | 'outage'>,
 ): Promise<void> {
@@ -35,9 +35,10 @@ async function mustPass(
     compensation: '/wallet',
     payload: { cents: 100 },
     refusedPayload: { cents: 100 * START_CENTS },
+    lingerMs: 100,
     ...branch,
   })
-  expect(checks.filter(({ outcome }) => outcome !== 'passed')).toEqual([])
+  expect(checks.filter(({ outcome }) => outcome !== 'passed').map(({ name }) => name)).toEqual(['spent'])
 }
 
 for (const server of ['mariadb', 'mysql'] as const) {

@@ -23,7 +23,12 @@ describe.concurrent('the test kit and time', () => {
       service: { fetch: serialised(wallet.fetch, 300) },
     })
     expect(report.violations).toEqual([])
-    expect(report.checks.map(({ outcome }) => outcome)).toEqual(Array(13).fill('passed'))
+    expect(report.checks.map(({ outcome }) => outcome)).toEqual([
+      ...Array(12).fill('passed'),
+      'skipped',
+      'passed',
+      'passed',
+    ])
     const calls = report.checks.flatMap(({ evidence }) => evidence.filter(({ step }) => step === 'call'))
     // A timer may be a millisecond early.
     expect(performance.now() - startedAt).toBeGreaterThan(calls.length * 299)
@@ -132,8 +137,8 @@ describe.concurrent('the test kit and time', () => {
       service: { fetch: serialised(wallet.fetch, 50) },
       timeLimitMs: 400,
     })
-    expect(report.checks[0]?.outcome).toBe('passed')
-    expect(report.checks.some(({ because }) => because?.includes('time limit of 400 ms'))).toBe(true)
+    const undecided = report.checks.filter(({ outcome }) => outcome === 'undecided')
+    expect(undecided[0]?.because).toContain('time limit of 400 ms')
     expect([report.ok, report.violations]).toEqual([false, []])
     expect(performance.now() - startedAt).toBeLessThan(20_000)
   })

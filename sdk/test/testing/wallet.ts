@@ -7,11 +7,13 @@ import type { BranchRuleCode, BranchUnderTest } from '../../src/testing/index.ts
 /** What a wallet does wrong, in the words of a review. */
 export type Fault =
   | 'does nothing'
+  | 'lets the business refuse an undo'
   | 'undoes nothing that was done'
   | 'answers 201'
   | 'compares gids without case'
   | 'leaves branch_id out of its key'
   | 'runs duplicates'
+  | 'forgets what it did a while ago'
   | 'asks the business before the barrier'
   | 'answers 409 to duplicates'
   | 'answers duplicates anew'
@@ -34,10 +36,12 @@ export type Fault =
 export const CODE_OF: Readonly<Record<Fault, BranchRuleCode>> = {
   'does nothing': 'ACTION_NOT_DONE',
   'undoes nothing that was done': 'COMPENSATION_NOT_DONE',
+  'lets the business refuse an undo': 'COMPENSATION_NOT_DONE',
   'answers 201': 'SUCCESS_NOT_200',
   'compares gids without case': 'GIDS_MIXED',
   'leaves branch_id out of its key': 'BRANCHES_MIXED',
   'runs duplicates': 'DUPLICATE_RAN_TWICE',
+  'forgets what it did a while ago': 'DUPLICATE_RAN_TWICE',
   'asks the business before the barrier': 'DUPLICATE_REFUSED',
   'answers 409 to duplicates': 'DUPLICATE_REFUSED',
   'answers duplicates anew': 'ANSWER_NOT_REPEATED',
@@ -69,6 +73,7 @@ interface Reply {
 
 const START_CENTS = 10_000
 const PRICE_CENTS = 100
+const FORGOTTEN_AFTER_MS = 1_000
 
 class Refused extends Error {}
 
@@ -77,6 +82,7 @@ export class Wallet {
   readonly #database = new Database(':memory:')
   readonly #fault: Fault | undefined
   #answers = 0
+  #forgetting: NodeJS.Timeout | undefined
 
   constructor(fault?: Fault) {
     this.#fault = fault
@@ -122,6 +128,7 @@ export class Wallet {
     const call = callOf(new URL(request.url).searchParams)
     if (call === undefined)
       return { status: this.#is('calls garbage a failure') ? 409 : 400, body: 'no call' }
+    if (this.#is('forgets what it did a while ago')) this.#forgetSoon()
     try {
       const { cents } = (await request.json()) as { cents: number }
       return await this.#pass(this.#keyOf(call), call.op === 'action' ? -cents : cents)
@@ -141,6 +148,12 @@ export class Wallet {
     }
     if (isDatabase && this.#is('calls a database error a failure')) return { status: 409, body: 'database' }
     return { status: 500, body: 'error' }
+  }
+
+  /** As a cache does: a while after the last call. */
+  #forgetSoon(): void {
+    clearTimeout(this.#forgetting)
+    this.#forgetting = setTimeout(() => this.#database.exec('DELETE FROM barrier'), FORGOTTEN_AFTER_MS)
   }
 
   #keyOf({ gid, branchId, op }: Call): Call {
@@ -212,7 +225,9 @@ export class Wallet {
   }
 
   #run(call: Call, cents: number): Reply {
-    this.#mustBear(cents)
+    if (!Number.isInteger(cents)) throw new TypeError('cents must be a whole number')
+    if (call.op === 'action') this.#mustBear(cents)
+    else if (this.#is('lets the business refuse an undo')) this.#mustBeOpen(cents)
     if (call.op === 'action' || !this.#is('undoes nothing that was done')) this.#add(cents)
     this.#database.prepare('INSERT INTO ledger VALUES (?, ?)').run(call.gid, call.op)
     const body = this.#receipt()
@@ -222,8 +237,13 @@ export class Wallet {
   }
 
   #mustBear(cents: number): void {
-    if (!Number.isInteger(cents)) throw new TypeError('cents must be a whole number')
     if (this.cents + cents < 0) throw new Refused()
+  }
+
+  /** As for an action; and an empty account is taken for closed. */
+  #mustBeOpen(cents: number): void {
+    if (this.cents === 0) throw new Refused()
+    this.#mustBear(cents)
   }
 
   #add(cents: number): void {
@@ -274,7 +294,10 @@ function callOf(query: URLSearchParams): Call | undefined {
   return gid === undefined || branchId === undefined || op === undefined ? undefined : { gid, branchId, op }
 }
 
-/** A wallet with all that a service author can give. */
+/** With it a kit finds out what a wallet forgets. */
+export const LINGER_MS = 2 * FORGOTTEN_AFTER_MS
+
+/** A wallet with all that a service author can give, but for what takes time. */
 export function walletUnderTest(wallet: Wallet): BranchUnderTest {
   return {
     service: { fetch: wallet.fetch },
@@ -283,6 +306,7 @@ export function walletUnderTest(wallet: Wallet): BranchUnderTest {
     payload: { cents: PRICE_CENTS },
     refusedPayload: { cents: 100 * START_CENTS },
     read: () => wallet.cents,
+    spend: () => undefined,
     drain: () => wallet.drain(),
     outage: wallet.outage,
     attemptsMax: 2,

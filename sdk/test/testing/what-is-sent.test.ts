@@ -106,7 +106,8 @@ describe('what the test kit sends', () => {
     ['refusal', ['action=409 action=409 compensate=200']],
     ['broken-payload', Array(5).fill('action=500 action=500')],
     ['outage', ['action=500 action=200']],
-    ['drained', ['action=200 action=200', 'action=409']],
+    ['spent', ['action=200 compensate=200']],
+    ['drained', ['action=200 action=200 compensate=200', 'action=409']],
   ]
   for (const [name, sequences] of SEQUENCES) {
     it(`has, in ${name}, these calls for each gid`, () => expect(sequencesOf(name)).toEqual(sequences))
@@ -119,7 +120,8 @@ describe('what the test kit sends', () => {
         ?.evidence.flatMap((step) =>
           step.step === 'did' ? [step.what] : step.step === 'call' ? [step.op] : [],
         )
-    expect(stepsOf('drained')).toEqual(['action', 'drain', 'action', 'action', 'tidies up', 'compensate'])
+    expect(stepsOf('spent')).toEqual(['action', 'spend', 'compensate'])
+    expect(stepsOf('drained')).toEqual(['action', 'drain', 'action', 'action', 'compensate'])
     expect(stepsOf('outage')).toEqual([
       'outage begins',
       'action',

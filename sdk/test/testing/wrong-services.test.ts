@@ -7,7 +7,7 @@ import {
   type BranchUnderTest,
   checkBranch,
 } from '../../src/testing/index.ts'
-import { CODE_OF, type Fault, Wallet, walletUnderTest } from './wallet.ts'
+import { CODE_OF, type Fault, LINGER_MS, Wallet, walletUnderTest } from './wallet.ts'
 
 const FAULTS = Object.keys(CODE_OF) as Fault[]
 /** The six of the issue. */
@@ -25,7 +25,9 @@ function codesOf({ violations }: BranchReport): string[] {
 }
 
 async function reportOn(fault: Fault | undefined, without: readonly (keyof BranchUnderTest)[] = []) {
-  const entries = Object.entries(walletUnderTest(new Wallet(fault)))
+  const isForgetful = fault === 'forgets what it did a while ago'
+  const branch = walletUnderTest(new Wallet(fault))
+  const entries = Object.entries(isForgetful ? { ...branch, lingerMs: LINGER_MS } : branch)
   const given = entries.filter(([name]) => !without.includes(name as keyof BranchUnderTest))
   return checkBranch(Object.fromEntries(given) as unknown as BranchUnderTest)
 }
@@ -41,9 +43,9 @@ function listenerOf(fetch: (request: Request) => Promise<Response>) {
 
 describe('the test kit on a hand-written service', () => {
   it('finds no fault in it while it is right, and skips nothing', async () => {
-    const report = await reportOn(undefined)
+    const report = await checkBranch({ ...walletUnderTest(new Wallet()), lingerMs: LINGER_MS })
     expect(report.violations).toEqual([])
-    expect(report.checks.map(({ outcome }) => outcome)).toEqual(Array(13).fill('passed'))
+    expect(report.checks.map(({ outcome }) => outcome)).toEqual(Array(15).fill('passed'))
     expect(report.ok).toBe(true)
   })
 
@@ -58,6 +60,21 @@ describe('the test kit on a hand-written service', () => {
         expect(found).not.toBe('')
         expect(evidence.some(({ step }) => step === 'call')).toBe(true)
       }
+    })
+  }
+
+  for (const [what, fault, outcomes] of [
+    ['passes an undo that leaves a debt', undefined, ['passed']],
+    ['finds an undo that the business refuses', 'lets the business refuse an undo', ['broken']],
+  ] as const) {
+    it(`${what} when what the action brought is spent`, async () => {
+      const wallet = new Wallet(fault)
+      // It pays in, which no business refuses.
+      const { drain, refusedPayload, ...branch } = walletUnderTest(wallet)
+      const report = await checkBranch({ ...branch, payload: { cents: -100 }, spend: () => wallet.drain() })
+      expect(codesOf(report)).toEqual(fault === undefined ? [] : [CODE_OF[fault]])
+      const spent = report.checks.filter(({ name }) => name === 'spent')
+      expect(spent.map(({ outcome }) => outcome)).toEqual(outcomes)
     })
   }
 
@@ -98,6 +115,18 @@ describe('the test kit on a hand-written service', () => {
       expect(codesOf(report)).toEqual([CODE_OF[fault]])
     })
   }
+
+  it('finds over HTTP, by a duplicate that comes late, that it forgets what it did a while ago', async () => {
+    const newBranch = () => {
+      const wallet = new Wallet('forgets what it did a while ago')
+      return { ...walletUnderTest(wallet), service: { listener: listenerOf(wallet.fetch) } }
+    }
+    expect((await checkBranch(newBranch())).violations).toEqual([])
+    const { violations } = await checkBranch({ ...newBranch(), lingerMs: LINGER_MS })
+    expect(violations.map(({ code, check }) => [code, check])).toEqual([
+      ['DUPLICATE_RAN_TWICE', 'late-duplicates'],
+    ])
+  })
 
   for (const [kind, read] of [
     ['the rows of each gid', (wallet, gid) => wallet.ledgerOf(gid)],
@@ -149,6 +178,8 @@ describe('the test kit on a hand-written service', () => {
       ['action-against-compensation', expect.stringContaining('concurrent-duplicates did not pass')],
       ['two-branches', 'duplicates did not pass (DUPLICATE_RAN_TWICE)'],
       ['outage', 'no outage was given'],
+      ['late-duplicates', 'no lingerMs was given'],
+      ['spent', 'no spend was given'],
       ['drained', 'no drain was given'],
     ])
   })

@@ -2,10 +2,7 @@ import { barrierKey } from '../../branch/barrier-key.ts'
 import type { BarrierCall } from '../../branch/branch.ts'
 import { admitCall } from '../../grouped/admit-call.ts'
 import type { GroupBarrier } from '../../grouped/group-barrier.ts'
-import { mysqlGroupTable } from '../../grouped/mysql/mysql-group-table.ts'
-import { passGroup } from '../../grouped/pass-group.ts'
-import { runSteps } from '../../grouped/steps.ts'
-import { verdictsOf } from '../../grouped/verdicts-of.ts'
+import { runMysqlGroup } from '../../grouped/mysql/run-mysql-group.ts'
 import type { Barrier, BarrierOptions } from '../barrier.ts'
 import { checkedTimeoutMs, deadlineIn, type PooledBarrierOptions } from '../deadline.ts'
 import { passBarrier } from '../pass-barrier.ts'
@@ -33,7 +30,9 @@ import { inTransaction } from './mysql-transaction.ts'
  * A deadlock or lock wait (1213, 1205, MariaDB's 1020) rolls back and runs the whole transaction again, with a pause:
  * at most 20 times or 5 s, then `BARRIER_CONTENDED`. A COMMIT whose answer is lost is `BARRIER_COMMIT_UNKNOWN`: the
  * next call finds the row or does not. A connection that cannot be rolled back is destroyed, and so is one on which a
- * call is not done within `timeoutMs` (10 s).
+ * call is not done within `timeoutMs` (10 s); what its session still waits for is ended by a KILL over another connection
+ * of the pool. Through a proxy that shows the server other client ports than the client's own, it waits until
+ * `innodb_lock_wait_timeout`.
  *
  * @example
  * ```ts
@@ -57,7 +56,6 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
   const name = quoted(checkedTable(table), '`')
   const keptMs = checkedRetentionMs(retentionMs)
   const callMs = checkedTimeoutMs(timeoutMs)
-  const habit = { hadDuplicates: false }
   return {
     run: async (call, effect) => {
       const at = now()
@@ -75,14 +73,7 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
     group: {
       timeoutMs: callMs,
       admit: (call) => admitCall(call, keptMs, now()),
-      run: (passes, apply) => {
-        const deadline = deadlineIn(callMs)
-        const pass = (connection: Connection) => {
-          const rows = mysqlGroupTable(connection, name, habit)
-          return runSteps(passGroup(rows, passes, (calls) => apply(connection, calls)))
-        }
-        return verdictsOf(repeatContended(() => inTransaction(pool, deadline, pass), isContended))
-      },
+      run: runMysqlGroup(pool, name, callMs),
     },
   }
 }

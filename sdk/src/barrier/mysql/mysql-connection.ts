@@ -11,7 +11,7 @@ import { causesOf } from '../repeat-contended.ts'
  */
 export interface MysqlStatement {
   readonly sql: string
-  readonly values?: (Buffer | string | number | null)[]
+  readonly values?: (Uint8Array | string | number | null)[]
   readonly rowsAsArray?: boolean
   readonly typeCast?: boolean
 }
@@ -128,7 +128,7 @@ export function isReadOnly(error: unknown): boolean {
   return hasErrno(error, READ_ONLY)
 }
 
-function hasErrno(error: unknown, errnos: ReadonlySet<unknown>): boolean {
+export function hasErrno(error: unknown, errnos: ReadonlySet<unknown>): boolean {
   for (const cause of causesOf(error)) {
     if ('errno' in cause && errnos.has(cause.errno)) return true
   }

@@ -1,13 +1,14 @@
-import type { BarrierReason } from '@counterstep/barrier'
+import { type BarrierReason, originOf } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
 import type { BarrierKey } from '../../branch/barrier-key.ts'
-import type { StandingRow } from '../decide-call.ts'
+import { nothingToUndo, type StandingRow } from '../decide-call.ts'
 import type { BarrierTable } from '../pass-barrier.ts'
 import {
   execute,
   isDuplicateKey,
   isInTransaction,
   type MysqlConnection,
+  type MysqlStatement,
   select,
   transactionLost,
 } from './mysql-connection.ts'
@@ -16,25 +17,43 @@ const OF_BRANCH = 'gid = ? AND branch_id = ? AND barrier_id = ?'
 
 /** The rows within the connection's open transaction. `table` is quoted already. */
 export function mysqlRows(connection: MysqlConnection, table: string): BarrierTable {
-  const insertOne = async (key: BarrierKey, op: Op, reason: BarrierReason, at: number): Promise<boolean> => {
+  /** How many rows are new, or undefined if one stands already. */
+  const insertNew = async (rows: string, values: MysqlStatement['values']): Promise<number | undefined> => {
     try {
-      await execute(
-        connection,
-        `INSERT INTO ${table} (gid, branch_id, op, barrier_id, reason, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
-        [...bytes(key.gid, key.branchId, op, key.barrierId, reason), at],
-      )
-      return true
+      const sql = `INSERT INTO ${table} (gid, branch_id, barrier_id, op, reason, created_at) ${rows}`
+      return (await execute(connection, sql, values)).affectedRows
     } catch (error: unknown) {
       // InnoDB rolls back the statement alone. INSERT IGNORE would hide other errors with this one.
-      if (isDuplicateKey(error)) return false
+      if (isDuplicateKey(error)) return undefined
       throw error
     }
+  }
+  const insertOne = async (key: BarrierKey, op: Op, reason: BarrierReason, at: number): Promise<boolean> => {
+    const values = [...bytes(key.gid, key.branchId, key.barrierId, op, reason), at]
+    return (await insertNew('VALUES (?, ?, ?, ?, ?, ?)', values)) !== undefined
+  }
+  /**
+   * The row of an undo whose origin's stands: one that its effect committed with, or one that blocks it. The origin's row
+   * is locked already, by the insert that failed on it.
+   */
+  const insertUndo = async (key: BarrierKey, op: Op, origin: Op, at: number): Promise<boolean> => {
+    const rows = `SELECT gid, branch_id, barrier_id, ?, ?, ? FROM ${table}
+      WHERE ${OF_BRANCH} AND op = ? AND (answer IS NOT NULL OR reason <> op)`
+    const values = [...bytes(op, op), at, ...bytes(key.gid, key.branchId, key.barrierId, origin)]
+    const inserted = await insertNew(rows, values)
+    if (inserted !== 0) return inserted !== undefined
+    // Either way the origin's effect is missing. A row that stands gives its own answer all the same.
+    if (await insertOne(key, op, op, at)) throw nothingToUndo(op)
+    return false
   }
   return {
     insert: async (key, rows, at) => {
       const inserted = new Set<Op>()
       for (const { op, reason } of rows) {
-        if (await insertOne(key, op, reason, at)) inserted.add(op)
+        const origin = originOf(op)
+        const isUndoing = origin !== undefined && !inserted.has(origin)
+        const isNew = isUndoing ? await insertUndo(key, op, origin, at) : await insertOne(key, op, reason, at)
+        if (isNew) inserted.add(op)
       }
       return inserted
     },

@@ -9,6 +9,7 @@ import {
   type MysqlPool,
   type MysqlPoolConnection,
 } from './mysql-connection.ts'
+import { close, cutOff } from './mysql-cut-off.ts'
 
 /** Runs `body` in a transaction of its own. What it throws rolls back; the connection goes back clean or not at all. */
 export async function inTransaction<Connection extends MysqlPoolConnection, T>(
@@ -29,7 +30,7 @@ export async function inTransaction<Connection extends MysqlPoolConnection, T>(
     return result
   } catch (error: unknown) {
     lent.end()
-    await giveBack(connection, deadline, error)
+    await giveBack(pool, connection, deadline, error)
     throw error
   }
 }
@@ -45,20 +46,27 @@ async function commit(connection: MysqlConnection, deadline: Deadline): Promise<
   }
 }
 
-// Whatever statement is under way on such a connection, it cannot be told to roll back.
-const UNUSABLE: ReadonlySet<unknown> = new Set(['BARRIER_COMMIT_UNKNOWN', 'BARRIER_TIMED_OUT'])
-
 /** A connection goes back to the pool only when nothing is open on it. The server rolls back what is cut off. */
-async function giveBack(connection: MysqlPoolConnection, deadline: Deadline, thrown: unknown): Promise<void> {
-  if (isReadOnly(thrown) || (thrown instanceof BranchError && UNUSABLE.has(thrown.code))) {
-    connection.destroy()
+async function giveBack<Connection extends MysqlPoolConnection>(
+  pool: MysqlPool<Connection>,
+  connection: Connection,
+  deadline: Deadline,
+  thrown: unknown,
+): Promise<void> {
+  const code = thrown instanceof BranchError ? thrown.code : undefined
+  // A COMMIT that is under way shall come to its own end.
+  if (isReadOnly(thrown) || code === 'BARRIER_COMMIT_UNKNOWN') {
+    close(connection)
     return
   }
-  const isRolledBack = await within(deadline, () => execute(connection, 'ROLLBACK')).then(
-    () => true,
-    () => false,
-  )
+  // Behind a statement that is under way no ROLLBACK would be heard.
+  const isRolledBack =
+    code !== 'BARRIER_TIMED_OUT' &&
+    (await within(deadline, () => execute(connection, 'ROLLBACK')).then(
+      () => true,
+      () => false,
+    ))
   // What was thrown says more than a failed ROLLBACK: usually it is the same broken connection.
   if (isRolledBack) connection.release()
-  else connection.destroy()
+  else cutOff(pool, connection)
 }

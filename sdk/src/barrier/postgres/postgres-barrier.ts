@@ -1,10 +1,7 @@
 import { barrierKey } from '../../branch/barrier-key.ts'
 import { admitCall } from '../../grouped/admit-call.ts'
 import type { GroupBarrier } from '../../grouped/group-barrier.ts'
-import { passGroup } from '../../grouped/pass-group.ts'
-import { postgresGroupTable } from '../../grouped/postgres/postgres-group-table.ts'
-import { runSteps } from '../../grouped/steps.ts'
-import { verdictsOf } from '../../grouped/verdicts-of.ts'
+import { runPostgresGroup } from '../../grouped/postgres/run-postgres-group.ts'
 import type { Barrier, BarrierOptions } from '../barrier.ts'
 import { checkedTimeoutMs, deadlineIn, type PooledBarrierOptions } from '../deadline.ts'
 import { passBarrier } from '../pass-barrier.ts'
@@ -72,12 +69,7 @@ export function postgresBarrier<Client extends PostgresPoolClient>(
     group: {
       timeoutMs: callMs,
       admit: (call) => admitCall(call, keptMs, now()),
-      run: (passes, apply) => {
-        const deadline = deadlineIn(callMs)
-        const pass = (client: Client) =>
-          runSteps(passGroup(postgresGroupTable(client, name), passes, (calls) => apply(client, calls)))
-        return verdictsOf(repeatContended(() => inTransaction(pool, deadline, pass), isContended))
-      },
+      run: runPostgresGroup(pool, name, callMs),
     },
   }
 }

@@ -1,36 +1,51 @@
 import type { BarrierReason } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
-import type { StandingRow } from '../decide-call.ts'
+import type { BarrierKey } from '../../branch/barrier-key.ts'
+import { heldBack, needsStanding, nothingToUndo, type StandingRow } from '../decide-call.ts'
 import type { BarrierTable } from '../pass-barrier.ts'
 import { execute, isContended, type PostgresClient, select, transactionLost } from './postgres-client.ts'
 
 /** The rows within the client's open transaction. `table` is quoted already. */
 export function postgresRows(client: PostgresClient, table: string): BarrierTable {
+  const standing = async ({ gid, branchId, barrierId }: BarrierKey): Promise<readonly StandingRow[]> => {
+    const rows = await select(
+      client,
+      `SELECT op, reason, answer FROM ${table} WHERE gid = $1 AND branch_id = $2 AND barrier_id = $3`,
+      [gid, branchId, barrierId],
+    )
+    return rows.map(standingRow)
+  }
   return {
+    standing,
     // One statement for both rows, in their order. It waits for another's uncommitted row, and under REPEATABLE READ
     // fails with 40001 for a row that its snapshot does not show.
-    insert: async ({ gid, branchId, barrierId }, rows, at) => {
-      const values: unknown[] = [gid, branchId, barrierId, at]
+    insert: async (key, rows, at) => {
+      const values: unknown[] = [key.gid, key.branchId, key.barrierId, at]
       const tuples = rows.map(({ op, reason }) => {
         values.push(op, reason)
         return `($1, $2, $${values.length - 1}, $3, $${values.length}, $4)`
       })
+      // Of an undo, whose rows come in this order: whether the origin's is more than a row.
+      const seen =
+        rows.length === 1
+          ? 'NULL'
+          : `(SELECT answer IS NOT NULL OR reason <> op FROM ${table} AS origin
+             WHERE gid = $1 AND branch_id = $2 AND barrier_id = $3 AND op = $5)::text`
       const inserted = await select(
         client,
         `INSERT INTO ${table} (gid, branch_id, op, barrier_id, reason, created_at) VALUES ${tuples.join(', ')}
-         ON CONFLICT (gid, branch_id, op, barrier_id) DO NOTHING RETURNING op`,
+         ON CONFLICT (gid, branch_id, op, barrier_id) DO NOTHING RETURNING op, ${seen}`,
         values,
       )
-      // The column holds only what is inserted here.
-      return new Set(inserted.map(([op]) => op as Op))
-    },
-    standing: async ({ gid, branchId, barrierId }) => {
-      const rows = await select(
-        client,
-        `SELECT op, reason, answer FROM ${table} WHERE gid = $1 AND branch_id = $2 AND barrier_id = $3`,
-        [gid, branchId, barrierId],
-      )
-      return rows.map(standingRow)
+      // The columns hold only what is inserted here.
+      const ops = new Set(inserted.map(([op]) => op as Op))
+      const undo = rows.map(({ op }) => op).find((op) => ops.has(op) && needsStanding(op, ops))
+      if (undo === undefined) return ops
+      const [, isFinished = null] = inserted[0] ?? []
+      // It did not see an origin's row that it had to wait for.
+      if (isFinished === null) heldBack(undo, 'run', await standing(key))
+      else if (isFinished === 'false') throw nothingToUndo(undo)
+      return ops
     },
     keepAnswer: async ({ gid, branchId, barrierId }, op, answer) => {
       const lost = 'the effect ended the transaction that it ran in, or went on after an error that did'

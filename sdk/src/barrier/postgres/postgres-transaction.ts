@@ -1,6 +1,7 @@
 import { BranchError } from '../../branch/branch-errors.ts'
 import { assertTimeLeft, borrow, type Deadline, within } from '../deadline.ts'
 import { lease } from '../lease.ts'
+import { statementBoundMs } from './postgres-bound.ts'
 import {
   execute,
   isContended,
@@ -24,7 +25,8 @@ export async function inTransaction<Client extends PostgresPoolClient, T>(
   client.on('error', heardByTheNextQuery)
   try {
     const result = await within(deadline, async () => {
-      await execute(client, 'BEGIN')
+      const boundMs = await statementBoundMs(client, deadline)
+      await execute(client, `BEGIN; SET LOCAL statement_timeout = ${boundMs}`)
       return body(lent.handle)
     })
     lent.end()
@@ -54,9 +56,12 @@ async function commit(client: PostgresClient, deadline: Deadline): Promise<void>
   if (command === ROLLED_BACK) throw transactionLost('the transaction had failed before its COMMIT')
 }
 
-/** An ERROR that the server sent, of class 23 (integrity) or 40 (rolled back): never one of a broken connection. */
+/**
+ * An ERROR that the server sent, of class 23 (integrity) or 40 (rolled back): never one of a broken connection. But
+ * 40003 says of itself that nobody knows.
+ */
 function isAnswered(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && /^(23|40)[0-9A-Z]{3}$/.test(String(error.code))
+  return error instanceof Error && 'code' in error && /^(?!40003)(23|40)[0-9A-Z]{3}$/.test(String(error.code))
 }
 
 // Whatever statement is under way on such a client, it cannot be told to roll back.

@@ -18,7 +18,17 @@ export function isScriptMissing(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT')
 }
 
-/** Whether it was the script that failed, rather than the server: all its errors name where in it they came up. */
+// Redis names the place in the script in every error that came up while it ran, also in those of a server that refuses
+// to write just now. Redis 6 puts the refusal behind the place.
+const PLACE = /\buser_script: ?\d+/
+const REFUSAL =
+  /(?:^|: -)(?:ASK|BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|MOVED|NOAUTH|NOPERM|NOREPLICAS|OOM|READONLY|TRYAGAIN) /
+/** Without a word of their own: SCRIPT KILL, which ends only what has written nothing, and a user who lacks the right. */
+const REFUSAL_AS_ERR = /Script killed by user|The user executing the script can't/
+
+/** Whether the script failed by a fault of its own, rather than by the state of the server, the network or the driver. */
 export function isScriptError(error: unknown): boolean {
-  return error instanceof Error && error.message.includes('user_script')
+  if (!(error instanceof Error) || error.name !== 'ReplyError') return false
+  const { message } = error
+  return PLACE.test(message) && !REFUSAL.test(message) && !REFUSAL_AS_ERR.test(message)
 }

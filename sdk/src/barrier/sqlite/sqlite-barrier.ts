@@ -4,17 +4,17 @@ import type { BarrierCall } from '../../branch/branch.ts'
 import { BranchError } from '../../branch/branch-errors.ts'
 import { admitCall } from '../../grouped/admit-call.ts'
 import type { GroupBarrier } from '../../grouped/group-barrier.ts'
-import { passGroup } from '../../grouped/pass-group.ts'
-import { sqliteGroupTable } from '../../grouped/sqlite/sqlite-group-table.ts'
-import { runStepsNow } from '../../grouped/steps.ts'
-import { verdictsOf } from '../../grouped/verdicts-of.ts'
+import { runSqliteGroup } from '../../grouped/sqlite/run-sqlite-group.ts'
 import type { BarrierOptions, BarrierOutcome } from '../barrier.ts'
-import { decideCall, heldBack, outcomeOf } from '../decide-call.ts'
+import { decideCall, heldBack, needsStanding, outcomeOf } from '../decide-call.ts'
+import { lease } from '../lease.ts'
 import { causesOf, repeatContended } from '../repeat-contended.ts'
 import { assertNotExpired, checkedRetentionMs } from '../retention.ts'
 import { answerText } from '../stored-answer.ts'
 import { checkedTable, quoted } from '../table-name.ts'
+import { isThenable } from '../thenable.ts'
 import { isBusy, isInTransaction, type SqliteDatabase } from './sqlite-database.ts'
+import { SQLITE_PACE } from './sqlite-pace.ts'
 import { type SqliteRows, sqliteRows } from './sqlite-rows.ts'
 
 /**
@@ -38,10 +38,13 @@ export interface SqliteBarrier<Database extends SqliteDatabase> extends GroupBar
  *
  * The effect runs between BEGIN IMMEDIATE and COMMIT on the connection that everybody shares, so it has to be
  * synchronous: while it waited, other code would write into its transaction. A promise is refused with
- * `BARRIER_EFFECT_ASYNC` and rolled back (what the promise goes on to do is not); an `async` handler is refused when
- * the `branchHandler` is made. SQLITE_BUSY is tried again, at most 20 times or 5 s, then `BARRIER_CONTENDED`; so is a
- * connection on which a transaction is open already, since whoever began it may roll it back after the call was
- * answered. Inside a transaction of your own call `runSync`: it makes a savepoint, and you commit.
+ * `BARRIER_EFFECT_ASYNC` and rolled back (what the promise goes on to do is not), and so is a query builder's query
+ * that nobody has run; an `async` handler is refused when the `branchHandler` is made. What the effect is given, and a
+ * statement that it prepares by it, ends with the effect: keep statements that live longer by the database itself.
+ *
+ * SQLITE_BUSY is tried again for 5 s, then it is `BARRIER_CONTENDED`; so is a connection on which a transaction is open
+ * already, since whoever began it may roll it back after the call was answered. Inside a transaction of your own call
+ * `runSync`: it makes a savepoint, and you commit.
  *
  * @example
  * ```ts
@@ -68,22 +71,25 @@ export function sqliteBarrier<Database extends SqliteDatabase>(
     const at = now()
     assertNotExpired(call, keptMs, at)
     const key = barrierKey(call)
-    return inTransaction(database, () => pass(rows, { key, op: call.op, at }, () => effect(database)))
+    return inTransaction(database, (tx) => pass(rows, { key, op: call.op, at }, () => effect(tx)))
   }
   return {
     runSync,
     run: (call, effect) =>
-      repeatContended(async () => {
-        assertNotTaken(database)
-        return runSync(call, effect)
-      }, isBusyOrTaken),
+      repeatContended(
+        async () => {
+          assertNotTaken(database)
+          return runSync(call, effect)
+        },
+        isBusyOrTaken,
+        SQLITE_PACE,
+      ),
     group: {
       admit: (call) => admitCall(call, keptMs, now()),
-      run: (passes, apply) => {
-        const pass = () =>
-          runStepsNow(passGroup(sqliteGroupTable(rows), passes, (calls) => apply(database, calls)))
-        return verdictsOf(repeatContended(async () => inOwnTransaction(database, pass), isBusyOrTaken))
-      },
+      run: runSqliteGroup(rows, {
+        inOwnTransaction: (body) => inOwnTransaction(database, body),
+        isContended: isBusyOrTaken,
+      }),
     },
     assertHandler: (handler) => {
       if (handler.constructor.name === 'AsyncFunction') {
@@ -103,7 +109,7 @@ interface Passing {
 
 function pass(rows: SqliteRows, { key, op, at }: Passing, effect: () => unknown): BarrierOutcome {
   const inserted = rows.insert(key, barrierRows(op), at)
-  const standing = inserted.has(op) ? [] : rows.standing(key)
+  const standing = needsStanding(op, inserted) ? rows.standing(key) : []
   const decision = decideCall(op, inserted, standing)
   const held = heldBack(op, decision, standing)
   if (held !== undefined) return held
@@ -113,12 +119,13 @@ function pass(rows: SqliteRows, { key, op, at }: Passing, effect: () => unknown)
 }
 
 function synchronous(result: unknown): unknown {
-  if (!(result instanceof Promise)) return result
-  // It is refused whatever comes of it; unheard, its rejection would end the process.
-  result.catch((error: unknown) => error)
+  if (!isThenable(result)) return result
+  // It is refused whatever comes of it; unheard, its rejection would end the process. What is no Promise is left alone:
+  // a query builder's only runs when somebody waits for it.
+  if (result instanceof Promise) result.catch((error: unknown) => error)
   throw new BranchError(
     'BARRIER_EFFECT_ASYNC',
-    'the effect returned a promise: behind the SQLite barrier it must be synchronous',
+    'the effect returned what has to be awaited: behind the SQLite barrier it must be synchronous',
   )
 }
 
@@ -135,7 +142,10 @@ function isBusyOrTaken(error: unknown): boolean {
   return error instanceof ConnectionTaken || [...causesOf(error)].some(isBusy)
 }
 
-function inOwnTransaction<T>(database: SqliteDatabase, body: () => T): T {
+function inOwnTransaction<Database extends SqliteDatabase, T>(
+  database: Database,
+  body: (tx: Database) => T,
+): T {
   assertNotTaken(database)
   return inTransaction(database, body)
 }
@@ -145,11 +155,12 @@ function assertNotTaken(database: SqliteDatabase): void {
 }
 
 /** The write lock is taken at the start: two calls of one branch come one after the other, in whatever process. */
-function inTransaction<T>(database: SqliteDatabase, body: () => T): T {
+function inTransaction<Database extends SqliteDatabase, T>(database: Database, body: (tx: Database) => T): T {
   const outer = isInTransaction(database)
+  const lent = lease(database)
   database.exec(outer ? 'SAVEPOINT counterstep_barrier' : 'BEGIN IMMEDIATE')
   try {
-    const outcome = body()
+    const outcome = body(lent.handle)
     if (!isInTransaction(database)) throw transactionLost()
     database.exec(outer ? 'RELEASE counterstep_barrier' : 'COMMIT')
     return outcome
@@ -159,6 +170,8 @@ function inTransaction<T>(database: SqliteDatabase, body: () => T): T {
       database.exec(outer ? 'ROLLBACK TO counterstep_barrier; RELEASE counterstep_barrier' : 'ROLLBACK')
     }
     throw error
+  } finally {
+    lent.end()
   }
 }
 

@@ -40,6 +40,12 @@ export function isInTransaction(database: SqliteDatabase): boolean {
   return answer
 }
 
+/** A row in the order of its columns, whatever the database makes of rows: node:sqlite has `returnArrays`. */
+export function cellsOf(row: unknown): readonly unknown[] {
+  if (typeof row !== 'object' || row === null) throw new TypeError('a SELECT was answered without a row')
+  return Array.isArray(row) ? row : Object.values(row)
+}
+
 const SQLITE_BUSY = 5
 
 /** Another process holds the write lock. The low byte of an extended code is the primary one. */

@@ -2,7 +2,7 @@ import type { BarrierRow } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
 import type { BarrierKey } from '../../branch/barrier-key.ts'
 import type { StandingRow } from '../decide-call.ts'
-import type { SqliteDatabase } from './sqlite-database.ts'
+import { cellsOf, type SqliteDatabase } from './sqlite-database.ts'
 
 /** The rows of one table, synchronous as SQLite is. */
 export interface SqliteRows {
@@ -31,13 +31,23 @@ export function sqliteRows(database: SqliteDatabase, table: string): SqliteRows 
           )
           .map((row) => row.op),
       ),
-    // The columns are named in the statement, and only this table's own words are in them.
     standing: ({ gid, branchId, barrierId }) =>
-      ready().standing.all(gid, branchId, barrierId) as readonly StandingRow[],
+      ready()
+        .standing.all(gid, branchId, barrierId)
+        .map((row) => standingRow(cellsOf(row))),
     keepAnswer: ({ gid, branchId, barrierId }, op, answer) =>
       Number(ready().keep.run(answer, gid, branchId, op, barrierId).changes) === 1,
     remove: ({ gid, branchId, barrierId }, op) =>
       Number(ready().remove.run(gid, branchId, op, barrierId).changes) === 1,
+  }
+}
+
+// The statement names the columns in this order, and only this table's own words are in them.
+function standingRow([op, reason, answer]: readonly unknown[]): StandingRow {
+  return {
+    op: op as Op,
+    reason: reason as StandingRow['reason'],
+    answer: typeof answer === 'string' ? answer : null,
   }
 }
 

@@ -4,8 +4,7 @@ import type { BarrierMigration } from '../migration.ts'
 import type { PurgeOptions } from '../purge-options.ts'
 import { PURGE_CHUNK_ROWS, purgeBefore } from '../purge-options.ts'
 import { checkedTable, quoted } from '../table-name.ts'
-import type { SqliteDatabase } from './sqlite-database.ts'
-import { isInTransaction } from './sqlite-database.ts'
+import { cellsOf, isInTransaction, type SqliteDatabase } from './sqlite-database.ts'
 
 /**
  * The table's migrations as SQL text, for a migration tool of your own.
@@ -81,8 +80,7 @@ function waitingForOthers(database: SqliteDatabase, work: () => void): void {
 }
 
 function busyTimeoutMs(database: SqliteDatabase): number {
-  const row = database.prepare('PRAGMA busy_timeout').get() as { readonly timeout: number }
-  return row.timeout
+  return Number(cellsOf(database.prepare('PRAGMA busy_timeout').get())[0])
 }
 
 /**
@@ -144,14 +142,13 @@ export function checkBarrier(
 
 /** The columns of the primary key in their order, or undefined if there is no such table. */
 function keyOf(database: SqliteDatabase, table: string): string | undefined {
-  const columns = database.prepare('SELECT name, pk FROM pragma_table_info(?)').all(table) as readonly {
-    readonly name: string
-    readonly pk: number
-  }[]
-  if (columns.length === 0) return undefined
-  const key = columns.filter((column) => column.pk > 0)
-  return key
-    .sort((one, other) => one.pk - other.pk)
-    .map((column) => column.name)
+  const rows = database.prepare('SELECT name, pk FROM pragma_table_info(?)').all(table)
+  if (rows.length === 0) return undefined
+  return rows
+    .map(cellsOf)
+    .map(([name, place]) => ({ name: String(name), place: Number(place) }))
+    .filter(({ place }) => place > 0)
+    .sort((one, other) => one.place - other.place)
+    .map(({ name }) => name)
     .join(',')
 }

@@ -3,7 +3,7 @@ import { BranchError, BranchFailure } from '../../branch/branch-errors.ts'
 import type { GroupCall } from '../group-barrier.ts'
 import { type Steps, waited } from '../steps.ts'
 import { type Added, type Addition, type AdditionLog, isInt64, wholeNumber } from './addition.ts'
-import type { AdditionSession, AdditionSql, SqlValue } from './addition-sql.ts'
+import type { AdditionSession, AdditionSql, FoundRows, SqlValue } from './addition-sql.ts'
 import { sameWriting } from './same-writing.ts'
 
 /** To these the business has agreed already: refused, they would be asked again for ever. */
@@ -21,6 +21,7 @@ interface Balances {
   readonly byId: ReadonlyMap<string, Balance>
   /** The `sameWriting` of every key that was found, asked for to the letter or not. */
   readonly writings: ReadonlySet<string>
+  readonly keyBytes: FoundRows['keyBytes']
 }
 
 /**
@@ -77,9 +78,10 @@ function* lockedBalances(
   }
   const byId = new Map<string, Balance>()
   const writings = new Set<string>()
-  if (ids.size === 0) return { byId, writings }
+  if (ids.size === 0) return { byId, writings, keyBytes: undefined }
   const { text, values } = sql.select([...ids.values()])
-  for (const [keyText, value] of yield* waited(session.select(text, values))) {
+  const { rows, keyBytes } = yield* waited(session.select(text, values))
+  for (const [keyText, value] of rows) {
     const key = sql.readKey(String(keyText))
     writings.add(sameWriting(key))
     const id = ids.get(key)
@@ -89,7 +91,7 @@ function* lockedBalances(
     const before = wholeNumber(value)
     byId.set(key, { id, before, now: before })
   }
-  return { byId, writings }
+  return { byId, writings, keyBytes }
 }
 
 function isId(id: unknown): id is Addition['id'] {
@@ -112,6 +114,12 @@ function addOne<Entry extends Addition>(
   if (balance === undefined) {
     if (balances.writings.has(sameWriting(id))) {
       throw new Error('the database writes the key of this account in another way: give the id as it is read')
+    }
+    if (balances.keyBytes !== undefined && balances.keyBytes !== Buffer.byteLength(id)) {
+      const column = `BINARY(${balances.keyBytes})`
+      throw new Error(
+        `the key column is ${column}, which pads: give ids of this length, or make it VARBINARY`,
+      )
     }
     throw refusal(call.op, 'UNKNOWN_ACCOUNT', 'there is no such account')
   }

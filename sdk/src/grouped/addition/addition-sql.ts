@@ -6,9 +6,15 @@ export type SqlValue = string | number | bigint | null
 
 /** How one database is spoken to. Rows come as texts, in the order of the columns. */
 export interface AdditionSession {
-  select(text: string, values: SqlText['values']): Waited<readonly (readonly (string | null)[])[]>
+  select(text: string, values: SqlText['values']): Waited<FoundRows>
   /** Resolves with how many rows it changed. */
   execute(text: string, values: SqlText['values']): Waited<number>
+}
+
+export interface FoundRows {
+  readonly rows: readonly (readonly (string | null)[])[]
+  /** How many bytes every key has, if the column pads what it stores, and does not find it unpadded. */
+  readonly keyBytes?: number | undefined
 }
 
 /** One database's way to write it. */
@@ -23,8 +29,8 @@ export interface AdditionDialect {
   /** What finds the row by the column's index. It may find others too: a collation's, or of a number near by. */
   placeKey(id: Addition['id'], values: string[]): string
   valueText(column: string): string
-  /** More columns that the session wants to see with each row, after a comma. */
-  readonly alsoRead: string
+  /** More that the session wants to see of each row, after a comma. */
+  alsoRead(key: string): string
   /** A placeholder for a value that it adds to `values`, or a literal. */
   place(value: SqlValue, values: string[]): string
 }
@@ -63,7 +69,7 @@ export function additionSql<Entry extends Addition>(
     readKey: dialect.readKey,
     select: (ids) => {
       const values: string[] = []
-      const text = `SELECT ${dialect.keyText(key)} AS ${quote}key${quote}, ${dialect.valueText(value)} AS value${dialect.alsoRead}
+      const text = `SELECT ${dialect.keyText(key)} AS ${quote}key${quote}, ${dialect.valueText(value)} AS value${dialect.alsoRead(key)}
         FROM ${name} WHERE ${key} IN (${ids.map((id) => dialect.placeKey(id, values)).join()})
         ORDER BY ${name}.${key}${dialect.forUpdate}`
       return { text, values }

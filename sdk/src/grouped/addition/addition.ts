@@ -14,7 +14,8 @@ import type { BarrierCall } from '../../branch/branch.ts'
 export interface Addition {
   /**
    * Of the row, as its key column has it, to the letter: whatever the collation, `Alice` is not `alice`. A row that is
-   * found by another writing of its number or UUID (007 for 7) is an error, which is tried again, and no failure.
+   * found by another writing of its number or UUID (007 for 7) is an error, which is tried again, and no failure; so is
+   * an id that has not the length of a BINARY(n) key, which MySQL finds only with the zero bytes that it was padded with.
    */
   readonly id: string | number | bigint
   /** A whole number of 64 bits: a safe integer, a bigint, or a string of digits with a sign before it or none. */
@@ -70,7 +71,7 @@ export interface AdditionLog<Entry extends Addition> {
 export interface ConditionalAddOptions<Entry extends Addition> {
   /** A plain name, or schema.name. */
   readonly table: string
-  /** The table's primary key or another unique one, of whole numbers or text. Default `id`. */
+  /** The table's primary key or another unique one, of whole numbers or text (UTF-8, if it is one of bytes). Default `id`. */
   readonly keyColumn?: string
   /** A column of whole numbers, not null. */
   readonly valueColumn: string

@@ -17,7 +17,8 @@ const DIALECT: AdditionDialect = {
   placeKey: (id) => asText(String(id)),
   // As text, for mysql2 makes numbers of integers that a number does not hold.
   valueText: (column) => `CAST(${column} AS CHAR)`,
-  alsoRead: ', @@sql_mode',
+  // The key itself for its type, which the server tells of also when there is no row.
+  alsoRead: (key) => `, @@sql_mode, ${key}`,
   place: (value) => (typeof value === 'string' ? asText(value) : String(value ?? 'NULL')),
 }
 
@@ -37,6 +38,20 @@ function assertStrict(rows: Rows): Rows {
   throw new Error('conditionalAdd needs a strict sql_mode on its connections: STRICT_TRANS_TABLES')
 }
 
+// In the protocol's column definitions: the type of CHAR and BINARY, and the charset of bytes.
+const STRING = 254
+const BINARY = 63
+
+/** Of BINARY(n): it pads with zero bytes what it stores, and finds it only with them. */
+function keyBytesOf(fields: unknown): number | undefined {
+  const key: unknown = Array.isArray(fields) ? fields.at(-1) : undefined
+  if (typeof key !== 'object' || key === null) return undefined
+  const { type, characterSet, columnLength } = key as Readonly<Record<string, unknown>>
+  return type === STRING && characterSet === BINARY && typeof columnLength === 'number'
+    ? columnLength
+    : undefined
+}
+
 /**
  * An `apply` for `groupedBranch` that adds to a column of whole numbers, and lets no action take away what is not
  * there: the calls of a group one after the other, each by what those before it have left. The rows are locked in the
@@ -46,7 +61,8 @@ function assertStrict(rows: Rows): Rows {
  * `UNKNOWN_ACCOUNT`, one beyond 64 bits with `OUT_OF_RANGE`. A compensation, a cancel and a confirm are added whatever
  * is left, and so is what adds: a delta above 0. Answers `{ "value": "41" }`, the value after the call. A column that
  * holds less than 64 bits gives the database's own error, which is tried again; so that it does, a `sql_mode` that is
- * not strict is an error too. Throws a TypeError at construction for names that are not plain.
+ * not strict is an error too. So is an id that is shorter or longer than a key column of BINARY(n), which pads what it
+ * stores: use VARBINARY. Throws a TypeError at construction for names that are not plain.
  *
  * @example
  * ```ts
@@ -64,7 +80,17 @@ export function conditionalAdd<Entry extends Addition = Addition>(
   const sql = additionSql(DIALECT, options)
   return function conditionalAdd(connection, calls) {
     const session = {
-      select: async (text: string) => assertStrict(await select(connection, text)),
+      select: async (text: string) => {
+        let fields: unknown
+        const watched: MysqlConnection = {
+          query: async (statement) => {
+            const answer = await connection.query(statement)
+            fields = answer[1]
+            return answer
+          },
+        }
+        return { rows: assertStrict(await select(watched, text)), keyBytes: keyBytesOf(fields) }
+      },
       execute: async (text: string) => (await execute(connection, text)).affectedRows,
     }
     return runSteps(addGroup(session, sql, calls, options.log))

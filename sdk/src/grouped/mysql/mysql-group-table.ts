@@ -14,6 +14,7 @@ import { branchText } from '../admit-call.ts'
 import type { AdmittedCall } from '../group-barrier.ts'
 import { type GroupRow, type GroupTable, type KeptAnswer, ROWS_LOST } from '../group-table.ts'
 import { hex } from './mysql-literals.ts'
+import type { LockWaits } from './mysql-lock-waits.ts'
 
 const COLUMNS = 'gid, branch_id, op, barrier_id, reason, created_at'
 /** So few are inserted one by one: a single call, which is the plain barrier's way. */
@@ -31,7 +32,12 @@ export interface GroupHabit {
 }
 
 /** The rows of a group within the connection's open transaction. `table` is quoted already. */
-export function mysqlGroupTable(connection: MysqlConnection, table: string, habit: GroupHabit): GroupTable {
+export function mysqlGroupTable(
+  connection: MysqlConnection,
+  table: string,
+  lockWaits: LockWaits,
+  habit: GroupHabit,
+): GroupTable {
   // Nothing of this transaction would be lost if it were begun again.
   let isFresh = true
   let seen: StandingRows = new Map()
@@ -59,6 +65,7 @@ export function mysqlGroupTable(connection: MysqlConnection, table: string, habi
   return {
     insert: async (rows) => {
       seen = new Map()
+      await lockWaits.shorten()
       const inserted = await insertAtOnce(rows)
       isFresh = false
       return inserted
@@ -67,7 +74,7 @@ export function mysqlGroupTable(connection: MysqlConnection, table: string, habi
       calls.every((call) => holds(seen, call, call.op)) ? seen : standingNow(connection, table, calls),
     keepAnswers: async (kept) => {
       // The statement below would insert what is missing, and outside of a transaction it would commit that.
-      if (!isInTransaction(await execute(connection, 'DO 0'))) throw transactionLost(ROWS_LOST)
+      if (!(await lockWaits.restoreAndAsk())) throw transactionLost(ROWS_LOST)
       for (const chunk of chunksOf(kept)) await keep(connection, table, chunk)
     },
     remove: async (calls) => {

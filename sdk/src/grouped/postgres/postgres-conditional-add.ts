@@ -13,7 +13,7 @@ const DIALECT: AdditionDialect = {
   placeKeyText: placeText,
   placeKey: placeText,
   valueText: (column) => `${column}::text`,
-  alsoRead: '',
+  alsoRead: () => '',
   place: (value, values) => (value === null ? 'NULL' : placeText(value, values)),
 }
 
@@ -49,7 +49,7 @@ export function conditionalAdd<Entry extends Addition = Addition>(
   const sql = additionSql(DIALECT, options)
   return function conditionalAdd(client, calls) {
     const session = {
-      select: (text: string, values: string[]) => select(client, text, values),
+      select: async (text: string, values: string[]) => ({ rows: await select(client, text, values) }),
       execute: async (text: string, values: string[]) => (await execute(client, text, values)).rowCount ?? 0,
     }
     return runSteps(addGroup(session, sql, calls, options.log))

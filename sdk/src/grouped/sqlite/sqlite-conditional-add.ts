@@ -15,7 +15,7 @@ const DIALECT: AdditionDialect = {
   placeKey: place,
   // As text, for a driver makes numbers of integers that a number does not hold.
   valueText: (column) => `CAST(${column} AS TEXT)`,
-  alsoRead: '',
+  alsoRead: () => '',
   place,
 }
 
@@ -51,11 +51,12 @@ export function conditionalAdd<Entry extends Addition = Addition>(
   const sql = additionSql(DIALECT, options)
   return function conditionalAdd(database, calls) {
     const session = {
-      select: (text: string, values: string[]) =>
-        database
+      select: (text: string, values: string[]) => ({
+        rows: database
           .prepare(text)
           .all(...values)
           .map(textsOf),
+      }),
       execute: (text: string, values: string[]) => Number(database.prepare(text).run(...values).changes),
     }
     return runStepsNow(addGroup(session, sql, calls, options.log))

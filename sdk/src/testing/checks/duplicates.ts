@@ -1,3 +1,4 @@
+import { sleep } from '../../sleep.ts'
 import type { BranchCheckPlan } from '../branch-check.ts'
 import type { BranchIds } from '../branch-under-test.ts'
 import { atOnce, mustBeRepeated, mustHaveChanged, mustSucceed, SUCCESS, times } from '../expectations.ts'
@@ -15,6 +16,23 @@ export const duplicates: BranchCheckPlan = {
       await mustBeRepeated(trial, { role, ids, first })
       await mustBeRepeated(trial, { role, ids, first })
     }
+  },
+}
+
+/** A call may come again hours later, when a cache has forgotten it; waited for once, for both ops. */
+export const lateDuplicates: BranchCheckPlan = {
+  name: 'late-duplicates',
+  needs: ['duplicates'],
+  lacks: ({ lingerMs }) => (lingerMs === 0 ? 'no lingerMs was given' : undefined),
+  examine: async (trial, { branch: { lingerMs } }) => {
+    const [done, undone] = [trial.newBranch(), trial.newBranch()]
+    const action = await mustSucceed(trial, 'action', done, 'ACTION_NOT_DONE')
+    await mustSucceed(trial, 'action', undone, 'ACTION_NOT_DONE')
+    const undo = await mustSucceed(trial, 'compensation', undone, 'COMPENSATION_NOT_DONE')
+    trial.did('lingers')
+    await sleep(lingerMs)
+    await mustBeRepeated(trial, { role: 'action', ids: done, first: action })
+    await mustBeRepeated(trial, { role: 'compensation', ids: undone, first: undo })
   },
 }
 

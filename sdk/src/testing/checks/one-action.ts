@@ -33,6 +33,7 @@ export const oneActionAndItsCompensation: BranchCheckPlan = {
       throw new RuleBroken('COMPENSATION_NOT_DONE', found)
     }
     learned.once = changeOf(start, action.state)
+    learned.undo = changeOf(action.state, undo.state)
     learned.both = changeOf(start, undo.state)
     learned.lagMs = Math.max(action.lagMs, undo.lagMs)
   },

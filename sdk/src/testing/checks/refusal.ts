@@ -28,7 +28,18 @@ export const drained: BranchCheckPlan = {
     if (run.hasPassed('refusal'))
       await mustSayNo(trial, run, trial.newBranch(), {}, 'what is sent after drain')
     else await mustRefuse(trial, run, {}, 'what is sent after drain')
+    await mustUndo(trial, run, ids)
   },
+}
+
+/** However little the business allows now: nobody asks it whether an action may be undone. */
+async function mustUndo(trial: Trial, { learned: { undo } }: Run, ids: BranchIds): Promise<void> {
+  const start = await trial.readFirst(ids)
+  await mustSucceed(trial, 'compensation', ids, 'COMPENSATION_NOT_DONE')
+  const { text } = await trial.changeSince(start, ids, [undo.text])
+  if (text !== NOTHING || !undo.isCountable) return
+  const found = 'after drain the compensation of an action was answered 200, and nothing was done'
+  throw new RuleBroken('COMPENSATION_NOT_DONE', found)
 }
 
 /** Refused, it leaves nothing behind: asked again the business says no again, and there is nothing to compensate. */

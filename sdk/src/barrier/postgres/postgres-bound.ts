@@ -1,0 +1,30 @@
+import type { Deadline } from '../deadline.ts'
+import { type PostgresClient, select } from './postgres-client.ts'
+
+/** So much later than the call ends itself that it is the call which says why. */
+const GRACE_MS = 500
+const NO_TIMEOUT_MS = 0
+
+const sessionTimeouts = new WeakMap<PostgresClient, number>()
+
+/**
+ * For the `statement_timeout` of a transaction. A server does not notice that a client has gone while the session waits
+ * for a lock: with neither bound, it would keep the place of a connection and its own locks until it got what it waits
+ * for, and every repetition of the call would add another. The session's own bound stays if it is the stricter one.
+ */
+export async function statementBoundMs(client: PostgresClient, deadline: Deadline): Promise<number> {
+  const ownMs = await sessionTimeoutMs(client)
+  const callMs = Math.ceil(Math.max(deadline.at - performance.now(), 0)) + GRACE_MS
+  return ownMs === NO_TIMEOUT_MS ? callMs : Math.min(ownMs, callMs)
+}
+
+/** Asked once in a client's life. In one statement with BEGIN it would take the transaction's snapshot too early. */
+async function sessionTimeoutMs(client: PostgresClient): Promise<number> {
+  const known = sessionTimeouts.get(client)
+  if (known !== undefined) return known
+  const text = "SELECT setting FROM pg_settings WHERE name = 'statement_timeout'"
+  const [row] = await select(client, text, [])
+  const timeoutMs = Number(row?.[0] ?? NO_TIMEOUT_MS)
+  sessionTimeouts.set(client, timeoutMs)
+  return timeoutMs
+}

@@ -1,0 +1,60 @@
+import { deadlineIn } from '../../barrier/deadline.ts'
+import {
+  execute,
+  isContended,
+  type PostgresPool,
+  type PostgresPoolClient,
+} from '../../barrier/postgres/postgres-client.ts'
+import { inTransaction } from '../../barrier/postgres/postgres-transaction.ts'
+import { causesOf, repeatContended } from '../../barrier/repeat-contended.ts'
+import type { GroupDoor, GroupVerdict } from '../group-barrier.ts'
+import { GroupRolledBack } from '../group-rolled-back.ts'
+import { isLockedOut, LOCK_WAIT_MS, lockedOut } from '../lock-wait.ts'
+import { passGroup } from '../pass-group.ts'
+import { runSteps } from '../steps.ts'
+import { verdictsOf } from '../verdicts-of.ts'
+import { postgresGroupTable } from './postgres-group-table.ts'
+
+/** The `run` of a barrier's door. `table` is quoted already. */
+export function runPostgresGroup<Client extends PostgresPoolClient>(
+  pool: PostgresPool<Client>,
+  table: string,
+  timeoutMs: number,
+): GroupDoor<Client>['run'] {
+  const lockWaitMs = Math.min(LOCK_WAIT_MS, Math.ceil(timeoutMs / LOCK_WAITS_OF_A_CALL))
+  return (passes, apply) => {
+    const deadline = deadlineIn(timeoutMs)
+    const attempt = async (): Promise<readonly GroupVerdict[]> => {
+      let isPassed = false
+      try {
+        return await inTransaction(pool, deadline, async (client) => {
+          await execute(client, `SET LOCAL lock_timeout = ${lockWaitMs}`)
+          const work = { deadline, apply: (calls: Parameters<typeof apply>[1]) => apply(client, calls) }
+          const verdicts = await runSteps(passGroup(postgresGroupTable(client, table), passes, work))
+          isPassed = true
+          return verdicts
+        })
+      } catch (error: unknown) {
+        if (hasWaitedInVain(error)) throw lockedOut(error)
+        // A deferred constraint, which COMMIT checks: it is of some call's effect, as if `apply` had thrown it.
+        throw isPassed && isIntegrityError(error) ? new GroupRolledBack(error) : error
+      }
+    }
+    const isRepeated = (error: unknown): boolean => isContended(error) && !isLockedOut(error)
+    return verdictsOf(repeatContended(attempt, isRepeated))
+  }
+}
+
+/** A group that waits in vain is taken apart, its parts may wait in vain again, and each waits behind the others. */
+const LOCK_WAITS_OF_A_CALL = 20
+
+const LOCK_NOT_AVAILABLE = '55P03'
+
+function hasWaitedInVain(error: unknown): boolean {
+  return [...causesOf(error)].some((cause) => 'code' in cause && cause.code === LOCK_NOT_AVAILABLE)
+}
+
+/** Class 23: integrity constraint violation. */
+function isIntegrityError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^23[0-9A-Z]{3}$/.test(String(error.code))
+}

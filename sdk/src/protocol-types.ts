@@ -1,0 +1,213 @@
+// Types of the protocol under the names that users import, each with what an editor shows of it.
+import type * as protocol from '@counterstep/protocol'
+
+/**
+ * Why a transaction turned around: a branch said no, an action failed as often as its policy allows, the deadline passed, or
+ * somebody asked for it.
+ *
+ * @example
+ * ```ts
+ * const isLate = (cause: AbortCause) => cause === 'deadline'
+ * ```
+ */
+export type AbortCause = protocol.AbortCause
+
+/**
+ * Why and when (`at`, epoch milliseconds) a transaction turned around, and by which branch, if by one.
+ *
+ * @example
+ * ```ts
+ * const abort: AbortView | undefined = (await client.get(gid))?.abort
+ * if (abort !== undefined) console.log(abort.cause, abort.branchId, new Date(abort.at))
+ * ```
+ */
+export type AbortView = protocol.AbortView
+
+/**
+ * One branch of a transaction, with every op that was asked of it.
+ *
+ * @example
+ * ```ts
+ * const isDone = ({ ops }: BranchView) => ops.some(({ op, state }) => op === 'action' && state === 'succeeded')
+ * ```
+ */
+export type BranchView = protocol.BranchView
+
+/**
+ * A code of the server's errors, as the list of errors has them. Stable; texts are not.
+ *
+ * @example
+ * ```ts
+ * const again: ReadonlySet<ErrorCode> = new Set(['SAGA_OVER_CAPACITY', 'SAGA_STOPPING'])
+ * ```
+ */
+export type ErrorCode = protocol.ErrorCode
+
+/**
+ * What an error means: `failure`, a definite no; `ongoing`, not yet; `unavailable`, ask the same again; `bug`, a fault to be
+ * mended.
+ *
+ * @example
+ * ```ts
+ * const isWorthAnAlert = (meaning: ErrorMeaning) => meaning === 'bug'
+ * ```
+ */
+export type ErrorMeaning = protocol.ErrorMeaning
+
+/**
+ * One thing that is wrong with a request: where (a JSON pointer into the body, or the name of a header or query parameter),
+ * and what.
+ *
+ * @example
+ * ```ts
+ * const told = ({ path, code, message }: Fault) => `${path}: ${message} (${code})`
+ * ```
+ */
+export type Fault = protocol.Fault
+
+/**
+ * A status after which nothing changes: `succeeded`; `failed`, when all that may have run is undone; `stopped`, ended by an
+ * operator before that.
+ *
+ * @example
+ * ```ts
+ * const exitCodes: Record<FinalStatus, number> = { succeeded: 0, failed: 1, stopped: 2 }
+ * ```
+ */
+export type FinalStatus = protocol.FinalStatus
+
+/**
+ * What JSON can hold. Numbers have to be exact: send others as a text.
+ *
+ * @example
+ * ```ts
+ * const payload: JsonValue = { account: 'alice', cents: 1_250, tags: ['rent', null] }
+ * ```
+ */
+export type JsonValue = protocol.JsonValue
+
+/**
+ * A kind of transaction.
+ *
+ * @example
+ * ```ts
+ * const kind: Kind = 'saga'
+ * ```
+ */
+export type Kind = protocol.Kind
+
+/**
+ * What is asked of a branch: `action` and `compensate` of a saga's, `try`, `confirm` and `cancel` of a TCC's; `msg` is DTM's
+ * query-back.
+ *
+ * @example
+ * ```ts
+ * const delta = (op: Op, cents: number) => (op === 'action' ? -cents : cents)
+ * ```
+ */
+export type Op = protocol.Op
+
+/**
+ * How far an op of a branch has come. Instants are epoch milliseconds, durations milliseconds.
+ *
+ * @example
+ * ```ts
+ * const slow = (op: OpView) => (op.durationMs ?? 0) > 1_000 || op.attempts > 3
+ * ```
+ */
+export type OpView = protocol.OpView
+
+/**
+ * What a branch's answer says. `unknown` (a timeout, a 500, anything else) is asked again.
+ *
+ * @example
+ * ```ts
+ * const goesOn = (result: Result) => result === 'unknown' || result === 'ongoing'
+ * ```
+ */
+export type Result = protocol.Result
+
+/**
+ * How an op is asked again after an unknown or ongoing answer: the n-th wait is at most `initialMs` × `factor`ⁿ⁻¹ and at most
+ * `capMs` (milliseconds), drawn at random by `jitter` (0 to 1). After `limit` attempts of an action the transaction turns
+ * around; null is no limit. Compensations are asked for ever.
+ *
+ * @example
+ * ```ts
+ * const patient: Partial<RetryPolicy> = { initialMs: 500, factor: 2, capMs: 60_000, limit: null }
+ * const trip = saga({ retry: patient })
+ * ```
+ */
+export type RetryPolicy = protocol.RetryPolicy
+
+/**
+ * A branch as it is sent to the server; `branch` and `branchOf` make it.
+ *
+ * @example
+ * ```ts
+ * const raw: SagaBranchRequest = { id: 'debit', action: 'http://bank-a/debit', payload: { cents: 1_250 }, timeoutMs: 5_000 }
+ * ```
+ */
+export type SagaBranchRequest = protocol.SagaBranchRequest
+
+/**
+ * A transaction's status: `submitted` while it goes forward, `aborting` while it is undone, and then a final one.
+ *
+ * @example
+ * ```ts
+ * const words: Partial<Record<Status, string>> = { submitted: 'under way', aborting: 'being undone' }
+ * ```
+ */
+export type Status = protocol.Status
+
+/**
+ * The body of a submit. `saga` makes it; a hand-written one can be submitted too. Times are milliseconds.
+ *
+ * @example
+ * ```ts
+ * const request: SubmitRequest = { gid: 'transfer-17', deadlineMs: 60_000, branches: [{ action: 'http://bank-a/debit' }] }
+ * await client.submit(request)
+ * ```
+ */
+export type SubmitRequest = protocol.SubmitRequest
+
+/**
+ * The answer to a submit: the transaction, and whether its acceptance is durable already.
+ *
+ * @example
+ * ```ts
+ * const { gid, status, ack }: SubmitView = await client.submit(transfer)
+ * ```
+ */
+export type SubmitView = protocol.SubmitView
+
+/**
+ * A page of a list, and where the next one begins.
+ *
+ * @example
+ * ```ts
+ * const { items, cursor }: TransactionPage = await client.page({ status: 'aborting' })
+ * ```
+ */
+export type TransactionPage = protocol.TransactionPage
+
+/**
+ * A transaction as a list shows it. Instants are epoch milliseconds.
+ *
+ * @example
+ * ```ts
+ * for await (const summary of client.list()) if (summary.attention) console.log(summary.gid)
+ * ```
+ */
+export type TransactionSummary = protocol.TransactionSummary
+
+/**
+ * A transaction with its branches, as the server shows it. Instants are epoch milliseconds, by the clock of its store.
+ *
+ * @example
+ * ```ts
+ * const view: TransactionView = await client.wait(gid)
+ * console.log(view.status, view.branches.length)
+ * ```
+ */
+export type TransactionView = protocol.TransactionView

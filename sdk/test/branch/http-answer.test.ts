@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest'
+import {
+  type AnsweredBranch,
+  answerBranch,
+  BRANCH_CODES,
+  BranchError,
+  type BranchErrorCode,
+  BranchFailure,
+  BranchOngoing,
+  isBranchError,
+} from '../../src/index.ts'
+
+const query = { gid: 'g', trans_type: 'saga', branch_id: '01', op: 'action' }
+
+/** What is answered to a call whose barrier, or whose handler, throws this. */
+function answerTo(thrown: unknown): Promise<AnsweredBranch> {
+  const barrier = { run: () => Promise.reject(thrown) }
+  return answerBranch(barrier, () => undefined, { query, headers: {}, payload: {} })
+}
+
+function cycle(): object {
+  const self: { self?: unknown } = {}
+  self.self = self
+  return self
+}
+
+const NO_JSON: readonly (readonly [what: string, details: unknown, why: RegExp])[] = [
+  ['a BigInt', { cents: 3n }, /BigInt/],
+  ['a cycle', cycle(), /circular/],
+  ['a function', () => 1, /function/],
+  [
+    'a toJSON that throws',
+    {
+      toJSON: () => Promise.reject,
+      get cents() {
+        throw new Error('gone')
+      },
+    },
+    /no JSON/,
+  ],
+]
+
+describe('the answer to a business failure', () => {
+  for (const [what, details, why] of NO_JSON) {
+    it(`is 409 with its code, though its details are ${what}`, async () => {
+      const failure = new BranchFailure('too little', { code: 'INSUFFICIENT', details: details as never })
+      const { answer, error } = await answerTo(failure)
+      expect([answer.statusCode, error]).toEqual([409, undefined])
+      const body = JSON.parse(answer.body ?? '')
+      expect(body).toEqual({
+        code: 'INSUFFICIENT',
+        message: 'too little',
+        detailsLost: expect.stringMatching(why),
+      })
+    })
+  }
+
+  it('holds what its details were, where they are JSON', async () => {
+    const { answer } = await answerTo(new BranchFailure('no', { details: { cents: [null, 3] } }))
+    expect(JSON.parse(answer.body ?? '')).toEqual({
+      code: 'BRANCH_FAILED',
+      message: 'no',
+      details: { cents: [null, 3] },
+    })
+  })
+
+  it('is 409 for a failure of another copy of this package, whatever it holds', async () => {
+    const foreign = Object.assign(new Error('no'), { branchResult: 'failure', code: 7n, details: 7n })
+    const { answer } = await answerTo(foreign)
+    expect([answer.statusCode, JSON.parse(answer.body ?? '').code]).toEqual([409, '7'])
+    const ongoing = Object.assign(new Error('wait'), { branchResult: 'ongoing', retryAfterMs: 7n })
+    expect((await answerTo(ongoing)).answer).toEqual({
+      statusCode: 425,
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+      body: '{"code":"BRANCH_NOT_YET"}',
+    })
+  })
+})
+
+describe('the answer to any other error', () => {
+  const codes = Object.keys(BRANCH_CODES) as BranchErrorCode[]
+  const said = codes.filter((code) => ['failure', 'ongoing'].includes(BRANCH_CODES[code].meaning))
+  const faults = codes.filter((code) => !said.includes(code))
+
+  it('is never one that the orchestrator acts on, whatever code and status the error has', async () => {
+    for (const code of codes) {
+      for (const statusCode of [200, 409, 425]) {
+        const fields = { name: 'BranchError', code, status: statusCode, statusCode }
+        const { answer, error } = await answerTo(Object.assign(new Error('copied'), fields))
+        expect(answer.statusCode).toBe(faults.includes(code) ? BRANCH_CODES[code].statusCode : 500)
+        expect(error).toBeDefined()
+      }
+    }
+  })
+
+  it('has the status of its code', async () => {
+    for (const code of faults as Exclude<BranchErrorCode, SaidCode>[]) {
+      const { answer } = await answerTo(new BranchError(code, 'as it is'))
+      expect(answer.statusCode).toBe(BRANCH_CODES[code].statusCode)
+    }
+  })
+
+  it('cannot be made with a code that a failure or an ongoing has', () => {
+    expect(said).toEqual(['BRANCH_FAILED', 'ALREADY_COMPENSATED', 'BRANCH_NOT_YET'])
+    for (const code of said) {
+      expect(() => new BranchError(code as never, 'no')).toThrow(/BranchFailure/)
+    }
+    expect(
+      isBranchError(Object.assign(new Error('no'), { name: 'BranchError', code: 'BRANCH_FAILED' })),
+    ).toBe(false)
+  })
+
+  it('is 425 for what is thrown as not yet', async () => {
+    expect((await answerTo(new BranchOngoing())).answer.statusCode).toBe(425)
+  })
+})
+
+type SaidCode = 'BRANCH_FAILED' | 'ALREADY_COMPENSATED' | 'BRANCH_NOT_YET'

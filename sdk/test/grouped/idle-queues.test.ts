@@ -1,0 +1,26 @@
+import { queryObjects } from 'node:v8'
+import BetterSqlite from 'better-sqlite3'
+import { expect, it } from 'vitest'
+import { migrateBarrier, sqliteBarrier } from '../../src/barrier/sqlite.ts'
+import { GroupQueue } from '../../src/grouped/group-queue.ts'
+import { groupedBranch } from '../../src/grouped/grouped.ts'
+
+/** What lives, after a garbage collection. */
+const queuesAlive = (): number => queryObjects(GroupQueue, { format: 'count' })
+
+it('keeps no queue of a key that is idle', async () => {
+  const database = new BetterSqlite(':memory:')
+  migrateBarrier(database)
+  const before = queuesAlive()
+  const branch = groupedBranch(sqliteBarrier(database), {
+    key: ({ gid }) => gid,
+    apply: (_, calls) => calls.map(() => 'done'),
+  })
+  const run = (gid: string) => branch.run({ gid, branchId: '01', op: 'action' }, () => 0)
+  const running = Array.from({ length: 500 }, (_, number) => run(`idle-${number}`))
+  expect(queuesAlive() - before).toBe(500)
+  await Promise.all(running)
+  // One may be alive still, on the stack; the branch itself is in use.
+  expect(queuesAlive() - before).toBeLessThan(5)
+  expect((await run('last')).decision).toBe('run')
+})
