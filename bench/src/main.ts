@@ -1,7 +1,9 @@
 import type { Harness } from './harness/harness.ts'
 import { printedReport } from './report/print-report.ts'
 import { progressOn } from './report/progress.ts'
-import { reportLine, writeReport } from './report/report.ts'
+import { allLine, reportLine } from './report/report.ts'
+import { flamesOf, type WrittenReport, writeAll, writeReport } from './report/write-report.ts'
+import { runAll } from './run-all.ts'
 import { runBench } from './run-bench.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { type Command, DEFAULT_SETTINGS, HELP, readCommand } from './settings.ts'
@@ -16,27 +18,56 @@ async function main(): Promise<void> {
     )
     return
   }
-  await bench(command)
+  closeOnSignals()
+  await (command.scenario === 'all' ? benchAll(command) : bench(command))
+}
+
+let running: Harness | undefined
+let isStopping = false
+
+function remember(harness: Harness): void {
+  if (isStopping) throw new Error('stopped by a signal')
+  running = harness
 }
 
 async function bench({ scenario: name, given, json }: Command): Promise<void> {
   const scenario = SCENARIOS.find((each) => each.name === name)
   if (scenario === undefined) {
     throw new Error(
-      `there is no scenario ${name}; there are ${SCENARIOS.map((each) => each.name).join(', ')}`,
+      `there is no scenario ${name}; there are all, ${SCENARIOS.map((each) => each.name).join(', ')}`,
     )
   }
   const settings = { ...DEFAULT_SETTINGS, ...scenario.defaults, ...given }
-  const report = await runBench(scenario, settings, progressOn(process.stderr), closeOnSignals)
-  const path = writeReport(report)
-  process.stdout.write(`${printedReport(report)}\n\nwritten to ${path}\n`)
+  const since = Date.now()
+  const report = await runBench(scenario, settings, progressOn(process.stderr), remember)
+  const written = writeReport(report, flamesOf(settings.cpuProf, since))
+  process.stdout.write(`${printedReport(report)}\n\n${placesOf(written)}\n`)
   if (json) process.stdout.write(`${reportLine(report)}\n`)
 }
 
-function closeOnSignals(harness: Harness): void {
+async function benchAll({ given, json }: Command): Promise<void> {
+  const { finished, failed } = await runAll(given, progressOn(process.stderr), remember, (ended) => {
+    process.stdout.write(
+      'report' in ended ? `${printedReport(ended.report)}\n\n` : `FAILED ${ended.name}: ${ended.message}\n\n`,
+    )
+  })
+  process.stdout.write(`${placesOf(writeAll(finished, failed))}\n`)
+  const names = failed.map(({ name }) => name)
+  const reports = finished.map(({ report }) => report)
+  if (json) process.stdout.write(`${allLine(reports, names)}\n`)
+  if (names.length > 0) throw new Error(`not every scenario ended well: ${names.join('; ')}`)
+}
+
+function placesOf({ jsonPath, htmlPath }: WrittenReport): string {
+  return `written to ${jsonPath}\nand ${htmlPath}`
+}
+
+function closeOnSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
-      void harness.close().finally(() => process.exit(EXIT_CODES[signal]))
+      isStopping = true
+      const closed = running?.close() ?? Promise.resolve()
+      void closed.finally(() => process.exit(EXIT_CODES[signal]))
     })
   }
 }

@@ -1,8 +1,10 @@
 import type { Harness } from './harness/harness.ts'
 import { faultCount, type LatencyMs, type LoadJob, type LoadResult } from './load/load-job.ts'
-import { figuresOf, type Row } from './row.ts'
+import { curveOf, figuresOf, type Row } from './row.ts'
 import type { ScenarioContext } from './scenario.ts'
 import { spreadOf } from './spread.ts'
+import { WRK_RATE, withConfirmation } from './wrk/confirmation.ts'
+import type { WrkResult } from './wrk/run-wrk.ts'
 
 export interface RowPlan {
   readonly name: string
@@ -25,8 +27,10 @@ export type Figures = Readonly<Record<string, number>>
 export interface Measurement {
   /** All of them. */
   readonly answers: number
+  /** Those of them that no CPU time was taken for; 0 where absent. */
+  readonly answersByWrk?: number
   readonly answersPerSecond: number
-  readonly latencyMs: Pick<LatencyMs, 'p50' | 'p99'>
+  readonly latencyMs: Pick<LatencyMs, 'p50' | 'p99' | 'curve'>
   /** Of what worked for the row, the asked one first. */
   readonly cpuSeconds: CpuSeconds
   readonly figures: Figures
@@ -70,7 +74,28 @@ export async function measureInTurn(
 }
 
 /** One round of one row. Throws unless each answer was the expected one. */
-export async function measure(harness: Harness, { name, job, workers, watch }: RowPlan): Promise<Measured> {
+export async function measure(harness: Harness, plan: RowPlan): Promise<Measured> {
+  const measured = await measureByOwnLoad(harness, plan)
+  const confirmed = await measureByWrk(harness, plan)
+  if (confirmed === undefined) return measured
+  return {
+    ...measured,
+    answers: measured.answers + confirmed.answers,
+    answersByWrk: confirmed.answers,
+    figures: { ...measured.figures, [WRK_RATE]: confirmed.answersPerSecond },
+  }
+}
+
+async function measureByWrk(harness: Harness, { job, watch }: RowPlan): Promise<WrkResult | undefined> {
+  if (harness.wrk === undefined) return undefined
+  // For what a watch prepares and waits for; its figures are those of our own load.
+  const endWatch = await watch?.()
+  const result = await harness.wrk.run(job)
+  await endWatch?.(result?.answers ?? 0)
+  return result
+}
+
+async function measureByOwnLoad(harness: Harness, { name, job, workers, watch }: RowPlan): Promise<Measured> {
   const endWatch = await watch?.()
   const { result, cpuSeconds } = await withCpuSeconds([...workers, harness.loader], () => harness.load(job))
   if (result.answers === 0 || faultCount(result.faults) > 0) {
@@ -96,21 +121,23 @@ export async function withCpuSeconds<Result>(
 }
 
 export function rowOf(name: string, results: readonly Measurement[]): Row {
-  return {
+  return withConfirmation({
     name,
     perSecond: spreadOf(results.map(({ answersPerSecond }) => answersPerSecond)),
     p50Ms: spreadOf(results.map(({ latencyMs }) => latencyMs.p50)),
     p99Ms: spreadOf(results.map(({ latencyMs }) => latencyMs.p99)),
+    ...curveOf(results.map(({ latencyMs }) => latencyMs.curve)),
     cpuUs: cpuOf(results),
     answers: results.reduce((sum, { answers }) => sum + answers, 0),
     figures: figuresOf(results.map(({ figures }) => figures)),
-  }
+  })
 }
 
 function cpuOf(results: readonly Measurement[]): Row['cpuUs'] {
   const asked: number[] = []
   const everything: number[] = []
-  for (const { answers, cpuSeconds } of results) {
+  for (const { answers: all, answersByWrk = 0, cpuSeconds } of results) {
+    const answers = all - answersByWrk
     const known = cpuSeconds.filter((seconds) => seconds !== undefined)
     const [first] = known
     if (first === undefined || known.length < cpuSeconds.length) return null

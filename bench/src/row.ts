@@ -1,3 +1,4 @@
+import type { CurvePoint } from './load/load-job.ts'
 import { type Spread, spreadOf } from './spread.ts'
 
 export interface Row {
@@ -6,6 +7,8 @@ export interface Row {
   /** Null where nobody waits for an answer. */
   readonly p50Ms: Spread | null
   readonly p99Ms: Spread | null
+  /** Of each share of the answers the median over the rounds; absent where it is not known. */
+  readonly latencyCurve?: readonly CurvePoint[]
   /** CPU time for one answer, in microseconds; null where the system does not tell. */
   readonly cpuUs: { readonly asked: Spread; readonly everything: Spread } | null
   /** Of all rounds, with warm-up and drain. */
@@ -44,4 +47,13 @@ export function quotientsOf(above: Spread, below: Spread): Spread {
 function cpuRatioOf(above: Row, below: Row): Spread | undefined {
   if (above.cpuUs === null || below.cpuUs === null) return undefined
   return quotientsOf(below.cpuUs.everything, above.cpuUs.everything)
+}
+
+/** Point by point the median of the rounds; nothing where a round has no curve. */
+export function curveOf(rounds: readonly (readonly CurvePoint[] | undefined)[]): Pick<Row, 'latencyCurve'> {
+  const curves = rounds.filter((curve) => curve !== undefined)
+  const [first] = curves
+  if (first === undefined || curves.length < rounds.length) return {}
+  const msAt = (index: number) => spreadOf(curves.map((curve) => curve[index]?.ms ?? Number.NaN)).median
+  return { latencyCurve: first.map(({ share }, index) => ({ share, ms: msAt(index) })) }
 }

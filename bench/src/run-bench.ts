@@ -4,6 +4,8 @@ import type { Progress } from './report/progress.ts'
 import { type Report, reportOf } from './report/report.ts'
 import type { Scenario } from './scenario.ts'
 import type { Settings } from './settings.ts'
+import { confirmationNote } from './wrk/confirmation.ts'
+import { findWrk } from './wrk/find-wrk.ts'
 
 /** Runs one scenario; whatever happens, no process and no folder of it is left. */
 export async function runBench(
@@ -12,13 +14,15 @@ export async function runBench(
   progress: Progress,
   onOpen: (harness: Harness) => void = () => undefined,
 ): Promise<Report> {
-  const harness = new Harness()
-  onOpen(harness)
+  const harness = new Harness(settings.wrk ? findWrk() : undefined)
   try {
+    onOpen(harness)
     const machine = readMachine(harness.folder)
     progress.show('starting')
     const outcome = await scenario.run({ settings, harness, progress })
-    return reportOf(scenario.name, settings, machine, outcome)
+    const wrkNotes = settings.wrk ? [confirmationNote(outcome.rows)] : []
+    const notes = [...(outcome.notes ?? []), ...wrkNotes]
+    return reportOf(scenario.name, settings, machine, { ...outcome, notes })
   } finally {
     progress.show('stopping')
     await harness.close()

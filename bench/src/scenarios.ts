@@ -1,9 +1,36 @@
 import type { Scenario } from './scenario.ts'
 import { commits } from './scenarios/commits.ts'
+import { dtm } from './scenarios/dtm.ts'
 import { flat } from './scenarios/flat.ts'
 import { hotRow } from './scenarios/hot-row.ts'
+import { latency } from './scenarios/latency.ts'
+import { memory } from './scenarios/memory.ts'
 import { recover } from './scenarios/recover.ts'
 import { relay } from './scenarios/relay.ts'
 import { saga } from './scenarios/saga.ts'
+import { sagaBranches } from './scenarios/saga-branches.ts'
+import { sagaConnections } from './scenarios/saga-connections.ts'
+import { sagaEmpty } from './scenarios/saga-empty.ts'
+import { sagaEmptyRetention } from './scenarios/saga-empty-retention.ts'
+import { scale } from './scenarios/scale.ts'
+import { submit } from './scenarios/submit.ts'
+import { transfer } from './scenarios/transfer.ts'
 
-export const SCENARIOS: readonly Scenario[] = [relay, saga, recover, flat, commits, hotRow]
+export const SCENARIOS: readonly Scenario[] = [
+  relay,
+  saga,
+  sagaConnections,
+  sagaBranches,
+  sagaEmpty,
+  sagaEmptyRetention,
+  latency,
+  submit,
+  memory,
+  scale,
+  recover,
+  flat,
+  commits,
+  hotRow,
+  transfer,
+  dtm,
+]

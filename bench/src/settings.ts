@@ -13,8 +13,12 @@ export interface Settings {
   readonly sagas: number
   /** Finished transactions in the full table. */
   readonly rows: number
+  /** URLs of servers that speak DTM's dialect, with commas between. */
+  readonly target?: string
   /** Folder for CPU profiles of the servers; such a run's figures are not to be quoted. */
   readonly cpuProf?: string
+  /** wrk measures each row too, in the same rounds. */
+  readonly wrk?: boolean
 }
 
 export interface Command {
@@ -50,10 +54,13 @@ type NumberName = keyof typeof NUMBERS
 const NUMBER_NAMES = Object.keys(NUMBERS) as NumberName[]
 
 export const HELP = `npm run bench -- SCENARIO [options]
+npm run bench -- all [options]      the headline scenarios, on one page beside the seeds' tables
 
 ${line('store NAME', `${STORES.join(', ')}; where it is, see the readme`, DEFAULT_SETTINGS.store)}
 ${NUMBER_NAMES.map((name) => line(`${NUMBERS[name].flag} N`, NUMBERS[name].help, DEFAULT_SETTINGS[name])).join('\n')}
+${line('target URL', 'of a server that speaks DTM’s dialect (dtm); several with commas between')}
 ${line('cpu-prof FOLDER', 'writes CPU profiles of the servers')}
+${line('wrk', 'wrk measures each row too; its rates stand beside ours')}
 ${line('json', 'prints the result as one JSON object on the last line')}
 
 A scenario may have defaults of its own; a report says what it ran with.
@@ -73,7 +80,9 @@ export function readCommand(argv: readonly string[]): Command | 'help' {
     options: {
       ...Object.fromEntries(flags.map((flag) => [flag, text])),
       store: text,
+      target: text,
       'cpu-prof': text,
+      wrk: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -84,7 +93,9 @@ export function readCommand(argv: readonly string[]): Command | 'help' {
   const given: Partial<Settings> = {
     ...(values.store === undefined ? {} : { store: storeOf(values.store) }),
     ...numbersOf(values),
+    ...(values.target === undefined ? {} : { target: values.target }),
     ...(values['cpu-prof'] === undefined ? {} : { cpuProf: values['cpu-prof'] }),
+    ...(values.wrk ? { wrk: true } : {}),
   }
   return { scenario, given, json: values.json }
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LoadJob, LoadLength, LoadResult } from '../load/load-job.ts'
+import { Wrk } from '../wrk/run-wrk.ts'
 import { Child, type ChildSpec } from './child.ts'
 import { processPath, WORK_FOLDER } from './paths.ts'
 
@@ -12,12 +13,15 @@ const COUNT_MS_MAX = 300_000
 /** Starts what a scenario needs and ends all of it: processes by pid, databases, the run's folder with everything in it. */
 export class Harness {
   readonly folder: string
+  /** Measures each row again; absent unless that was asked for. */
+  readonly wrk: Wrk | undefined
   readonly #closers: (() => Promise<void>)[] = []
   #load: Child | undefined
 
-  constructor() {
+  constructor(wrkProgram?: string) {
     mkdirSync(WORK_FOLDER, { recursive: true })
     this.folder = mkdtempSync(join(WORK_FOLDER, 'run-'))
+    this.wrk = wrkProgram === undefined ? undefined : new Wrk(wrkProgram, this.folder)
   }
 
   start(spec: ChildSpec): Child {

@@ -7,6 +7,8 @@ export const WORK_FOLDER = join(REPOSITORY, '.tmp', 'bench')
 export const SERVER_MAIN = join(REPOSITORY, 'packages', 'cli', 'src', 'main.ts')
 export const FOLLOW_PARENT = join(REPOSITORY, 'scripts', 'follow-parent.mjs')
 
-export function processPath(name: 'branch' | 'callers' | 'load' | 'relay'): string {
+type ProcessName = 'bank-gateway' | 'bank-services' | 'bank-writers' | 'branch' | 'callers' | 'load' | 'relay'
+
+export function processPath(name: ProcessName): string {
   return fileURLToPath(new URL(`../processes/${name}.ts`, import.meta.url))
 }

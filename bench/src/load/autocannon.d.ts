@@ -7,10 +7,12 @@ declare module 'autocannon' {
     interface Client extends EventEmitter {
       responseMax: number | undefined
       readonly reqsMade: number
+      /** Of the next request and those after it. */
+      setBody(body: string): void
     }
 
     interface Options {
-      readonly url: string
+      readonly url: string | string[]
       readonly method: 'POST'
       readonly headers: Readonly<Record<string, string>>
       readonly body: string

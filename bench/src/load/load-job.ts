@@ -1,8 +1,11 @@
 /** What the load process is asked to do. */
 export interface LoadJob {
-  readonly url: string
+  /** Of several, each has its share of the connections. */
+  readonly url: string | readonly string[]
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  /** A text in the body, in whose place each request has one that no other has. */
+  readonly unique?: string
   readonly connections: number
   readonly length: LoadLength
   readonly expectStatus: number
@@ -35,6 +38,14 @@ export interface LatencyMs {
   readonly p90: number
   readonly p99: number
   readonly max: number
+  /** From the fastest to the slowest answer; absent where a scenario keeps no durations. */
+  readonly curve?: readonly CurvePoint[]
+}
+
+/** So many of all answers, 0 to 1, came within this time. */
+export interface CurvePoint {
+  readonly share: number
+  readonly ms: number
 }
 
 export interface LoadResult {

@@ -1,6 +1,7 @@
 import autocannon, { type Client } from 'autocannon'
 import type { LoadJob, LoadResult } from './load-job.ts'
 import { MeasuredPart } from './measured-part.ts'
+import { uniqueText } from './unique-text.ts'
 
 /** Longer than any wait that is asked for, so that the server's own answer comes first. */
 const ANSWER_SECONDS_MAX = 40
@@ -20,17 +21,20 @@ export async function runLoad(job: LoadJob): Promise<LoadResult> {
 
   const setupClient = (client: Client) => {
     clients.push(client)
+    const nameNext = namerOf(job, client, clients.length)
+    nameNext()
     client.on('connError', () => (faults.connectionErrors += 1))
     client.on('timeout', () => (faults.timeouts += 1))
     client.on('mismatch', () => (faults.otherBody += 1))
     client.on('response', (status: number, _bytes: number, durationMs: number) => {
       if (status !== job.expectStatus) faults.otherStatus += 1
       measured.answered(performance.now(), durationMs)
+      nameNext()
     })
   }
   const stopDraining = length.type === 'time' ? drainAfter(length, clients) : () => undefined
   await autocannon({
-    url: job.url,
+    url: typeof job.url === 'string' ? job.url : [...job.url],
     method: 'POST',
     headers: job.headers,
     body: job.body,
@@ -47,6 +51,16 @@ export async function runLoad(job: LoadJob): Promise<LoadResult> {
   })
   stopDraining()
   return { answers: measured.answers, faults, unexpected, ...measured.result() }
+}
+
+/** Gives the next request of a connection its own body, where the job asks for that. */
+function namerOf({ body, unique }: LoadJob, client: Client, connection: number): () => void {
+  if (unique === undefined) return () => undefined
+  let request = 0
+  return () => {
+    request += 1
+    client.setBody(body.replaceAll(unique, uniqueText(unique, connection, request)))
+  }
 }
 
 function drainAfter(

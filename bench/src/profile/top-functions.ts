@@ -1,22 +1,11 @@
-/** The part of V8's .cpuprofile that is needed here. */
-export interface CpuProfile {
-  readonly nodes: readonly ProfileNode[]
-  readonly samples: readonly number[]
-  /** Microseconds since the sample before. */
-  readonly timeDeltas: readonly number[]
-}
-
-interface ProfileNode {
-  readonly id: number
-  readonly children?: readonly number[]
-  readonly callFrame: CallFrame
-}
-
-interface CallFrame {
-  readonly functionName: string
-  readonly url: string
-  readonly lineNumber: number
-}
+import {
+  type CallFrame,
+  type CpuProfile,
+  isOwn,
+  type ProfileNode,
+  packageOf,
+  shortUrl,
+} from './cpu-profile.ts'
 
 export interface Share {
   readonly name: string
@@ -100,19 +89,4 @@ function sharesOf(times: ReadonlyMap<string, number>, busy: number): Share[] {
 function nameOf({ functionName, url, lineNumber }: CallFrame): string {
   const name = functionName === '' ? '(anonymous)' : functionName
   return url === '' ? name : `${name.padEnd(32)} ${shortUrl(url)}:${lineNumber + 1}`
-}
-
-function packageOf({ functionName, url }: CallFrame): string {
-  if (url.startsWith('node:')) return shortUrl(url).split('/').slice(0, 2).join('/')
-  const dependency = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1]
-  const own = /\/packages\/([^/]+)\//.exec(url)?.[1]
-  return dependency ?? (own === undefined ? functionName : `packages/${own}`)
-}
-
-function isOwn({ url }: CallFrame): boolean {
-  return url.includes('/packages/') && !url.includes('/node_modules/')
-}
-
-function shortUrl(url: string): string {
-  return url.replace(/^.*\/node_modules\//, '').replace(/^.*\/packages\//, 'packages/')
 }

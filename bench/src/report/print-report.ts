@@ -1,25 +1,24 @@
 import type { Row } from '../row.ts'
 import type { Spread } from '../spread.ts'
+import { cautionsOf, plainNotesOf } from './cautions.ts'
 import type { Report } from './report.ts'
 import { alignedTable } from './table.ts'
 
 export function printedReport(report: Report): string {
-  const notes = report.notes.length === 0 ? [] : ['', ...report.notes]
+  const plain = plainNotesOf(report)
+  const notes = plain.length === 0 ? [] : ['', ...plain]
   return [...headLines(report), '', ...tableLines(report), '', ...ratioLines(report), ...notes].join('\n')
 }
 
-function headLines({ scenario, store, settings, machine }: Report): string[] {
-  const { seconds, warmUpSeconds, connections, branches, rounds, cpuProf } = settings
-  const { commit, node, cores, cpu, flushMs, isMemoryDisk, loadPerCore } = machine
+function headLines(report: Report): string[] {
+  const { scenario, store, settings, machine } = report
+  const { seconds, warmUpSeconds, connections, branches, rounds } = settings
+  const { commit, node, cores, cpu, flushMs } = machine
   return [
     `${scenario}: ${connections} connections, ${branches} branches, ${rounds} rounds of ${warmUpSeconds} + ${seconds} s`,
     `commit ${commit}, Node ${node}, ${cores} cores (${cpu}), flush ${flushMs} ms`,
     ...storeLines(store),
-    ...(isMemoryDisk ? ['CAUTION: the data lies in memory; a flush costs nothing here'] : []),
-    ...(loadPerCore > 0.5
-      ? [`CAUTION: the machine was busy before the run (load ${loadPerCore} a core)`]
-      : []),
-    ...(cpuProf === undefined ? [] : ['CAUTION: the server was profiled, which slows it down']),
+    ...cautionsOf(report).map((caution) => `CAUTION: ${caution}`),
   ]
 }
 

@@ -1,6 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { WORK_FOLDER } from '../harness/paths.ts'
 import type { Ratio, Row } from '../row.ts'
 import type { Outcome } from '../scenario.ts'
 import type { Settings } from '../settings.ts'
@@ -37,14 +34,16 @@ export function reportOf(scenario: string, settings: Settings, machine: Machine,
   }
 }
 
-export function writeReport(report: Report): string {
-  mkdirSync(WORK_FOLDER, { recursive: true })
-  const path = join(WORK_FOLDER, `${report.scenario}-${report.at.replaceAll(':', '-')}.json`)
-  writeFileSync(path, `${JSON.stringify(report, null, 2)}\n`)
-  return path
+/** For machines that read: the part of a report whose names stay as they are, on one line. */
+export function reportLine(report: Report): string {
+  return JSON.stringify(fixedPart(report))
 }
 
-/** For machines that read: the part of a report that issue 5 fixes, on one line. */
-export function reportLine({ scenario, store, settings, rows, ratios }: Report): string {
-  return JSON.stringify({ scenario, store: store?.name ?? null, settings, rows, ratios })
+/** Of several reports, on one line as well. */
+export function allLine(reports: readonly Report[], failed: readonly string[]): string {
+  return JSON.stringify({ scenario: 'all', reports: reports.map(fixedPart), failed })
+}
+
+function fixedPart({ scenario, store, settings, rows, ratios }: Report): object {
+  return { scenario, store: store?.name ?? null, settings, rows, ratios }
 }

@@ -11,6 +11,12 @@ export interface SagaShape {
   readonly delayMs?: number
   /** Of one branch call. */
   readonly timeoutMs?: number
+  /** All branches at once, and not one after the other. */
+  readonly isParallel?: boolean
+  /** Nobody is to be called: the URLs are empty. */
+  readonly isEmpty?: boolean
+  readonly ack?: 'memory'
+  readonly gid?: string
 }
 
 /** Each caller waits for the end of its saga. */
@@ -29,7 +35,7 @@ export function sagaJob(
   }
 }
 
-/** Each caller waits until its saga is durable, and no longer. */
+/** Each caller waits until its saga is accepted, durably or as `ack` says, and no longer. */
 export function submitJob(
   serverUrl: string,
   shape: SagaShape,
@@ -41,7 +47,7 @@ export function submitJob(
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(bodyOf(shape)),
     expectStatus: 202,
-    expect: '"ack":"durable"',
+    expect: `"ack":"${shape.ack ?? 'durable'}"`,
     connections,
     length,
   }
@@ -51,13 +57,21 @@ export function timed({ warmUpSeconds, seconds }: Settings): TimedLength {
   return { type: 'time', warmUpSeconds, seconds }
 }
 
-function bodyOf({ branchUrl, branches, ...more }: SagaShape): object {
+export function bodyOf({
+  branchUrl,
+  branches,
+  isParallel = false,
+  isEmpty = false,
+  ...more
+}: SagaShape): object {
+  const urlOf = (path: string) => (isEmpty ? '' : `${branchUrl}/${path}`)
   return {
     ...more,
     branches: Array.from({ length: branches }, (_, index) => ({
-      action: `${branchUrl}/action-${index + 1}`,
-      compensation: `${branchUrl}/compensation-${index + 1}`,
+      action: urlOf(`action-${index + 1}`),
+      compensation: urlOf(`compensation-${index + 1}`),
       payload: PAYLOAD,
+      ...(isParallel ? { after: [] } : {}),
     })),
   }
 }

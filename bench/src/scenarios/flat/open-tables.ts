@@ -27,8 +27,8 @@ export async function openTables(
 }
 
 /** A real transaction runs and finishes in it: its row is what the others are copies of. */
-async function newTable(
-  { harness, progress }: ScenarioContext,
+export async function newTable(
+  { harness, progress }: Pick<ScenarioContext, 'harness' | 'progress'>,
   host: StoreHost,
   shape: SagaShape,
 ): Promise<Database> {

@@ -20,7 +20,7 @@ for (const [title, files, kinds] of [
     ['/r/sdk/test/servers/a.test.ts'],
     ['mariadb', 'mysql', 'redis', 'redis-cluster', 'postgres'],
   ],
-  ['the bench measures one', ['/r/bench/test/servers/a.test.ts'], ['mariadb']],
+  ['the bench measures two', ['/r/bench/test/servers/a.test.ts'], ['mariadb', 'redis']],
   ['examples are services', ['/r/examples/a/test/servers/a.test.ts'], ['mariadb', 'postgres']],
 ] as const) {
   it(title, () => expect(neededKinds(files)).toEqual(kinds))

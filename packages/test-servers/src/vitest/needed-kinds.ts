@@ -6,7 +6,7 @@ const ALL: readonly ServerKind[] = ['mariadb', 'mysql', 'redis', 'redis-cluster'
 const KINDS_OF_FOLDER: readonly (readonly [string, readonly ServerKind[]])[] = [
   ['/packages/store-mysql/', ['mariadb', 'mysql']],
   ['/packages/store-redis/', ['redis', 'redis-cluster']],
-  ['/bench/', ['mariadb']],
+  ['/bench/', ['mariadb', 'redis']],
   ['/examples/', ['mariadb', 'postgres']],
   ['/sdk/test/servers/', ALL],
   // No store is in PostgreSQL.

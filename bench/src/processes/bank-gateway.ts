@@ -1,0 +1,20 @@
+// The gateway that gets every transfer, whichever the column. Arguments: the URL of the services, that of the server.
+import { createClient } from '@counterstep/sdk'
+import { fastify } from 'fastify'
+import { Pool } from 'undici'
+import { COLUMNS } from '../transfer/columns.ts'
+import { serveTransfers } from '../transfer/gateway.ts'
+import { announce } from './announce.ts'
+
+const [servicesUrl = '', serverUrl = ''] = process.argv.slice(2)
+const backends = {
+  servicesUrl,
+  services: new Pool(servicesUrl, { pipelining: 1 }),
+  client: createClient({ url: serverUrl }),
+}
+const app = fastify({ logger: { level: 'error' }, keepAliveTimeout: 120_000 })
+for (const column of COLUMNS) serveTransfers(app, backends, column)
+
+await app.listen({ host: '127.0.0.1', port: 0 })
+announce(app.server.address())
+process.on('SIGTERM', () => process.exit(0))

@@ -1,0 +1,25 @@
+import type { Report } from '../report.ts'
+import { html, type Markup } from './markup.ts'
+import { page } from './page.ts'
+import { reportSection } from './report-section.ts'
+
+/** One run as a page of its own. */
+export function reportPage(report: Report, flames: readonly Markup[]): string {
+  return page(`Counterstep bench: ${titleOf(report)}`, leadOf(report), [
+    html`<section>${reportSection(report, flames)}</section>`,
+  ])
+}
+
+export function titleOf({ scenario, store }: Report): string {
+  return store === null ? scenario : `${scenario}, ${store.name}`
+}
+
+export function leadOf({ settings, store }: Report): string {
+  const { connections, rounds, warmUpSeconds, seconds } = settings
+  const durability = store === null ? 'nothing stored' : `durability class ${store.durabilityClass}`
+  return `${counted(connections, 'connection')}, ${counted(rounds, 'round')} of ${warmUpSeconds} + ${seconds} s a row, ${durability}`
+}
+
+function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,38 @@
+import type { ScenarioContext } from '../../scenario.ts'
+import type { StoreHost } from '../../stores/store-host.ts'
+import { newTable } from '../flat/open-tables.ts'
+import { openSagaBed, type SagaBed } from '../saga-bed.ts'
+
+const SHARING_MAX = 4
+
+/** A server on a database of its own, beside so many finished transactions in it. */
+export async function openFullBed(
+  context: ScenarioContext,
+  host: StoreHost,
+  finished: number,
+): Promise<SagaBed> {
+  if (finished === 0) return await openSagaBed(context, host, await host.newDatabase())
+  const { harness, settings, progress } = context
+  // The branches of that one transaction count for nobody.
+  const { branch } = await openSagaBed(context, host, await host.newDatabase())
+  const database = await newTable({ harness, progress }, host, {
+    branchUrl: branch.url,
+    branches: settings.branches,
+  })
+  await database.copyFinished(finished - 1, (count) =>
+    progress.show(`${count} of ${finished} finished transactions are made`),
+  )
+  return await openSagaBed(context, host, database)
+}
+
+/** Some stores are one process's alone. */
+export async function openSharedBed(
+  context: ScenarioContext,
+  host: StoreHost,
+): Promise<{ readonly bed: SagaBed; readonly processes: readonly number[] }> {
+  const isShared = !host.voidsLeasesAtOpen
+  const bed = await openSagaBed(context, host, await host.newDatabase(), {
+    processes: isShared ? SHARING_MAX : 1,
+  })
+  return { bed, processes: isShared ? [1, 2, SHARING_MAX] : [1] }
+}

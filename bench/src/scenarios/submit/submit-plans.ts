@@ -1,0 +1,69 @@
+import { databaseWorker } from '../../harness/database-worker.ts'
+import { readReadiness, type Server } from '../../harness/server.ts'
+import type { Figures, RowPlan } from '../../rounds.ts'
+import type { ScenarioContext } from '../../scenario.ts'
+import { slowFlushes } from '../../stores/slow-flush.ts'
+import type { SqlLink } from '../../stores/sql-link.ts'
+import { until } from '../../until.ts'
+import { counted } from '../counted.ts'
+import type { SagaBed } from '../saga-bed.ts'
+import { submitJob, timed } from '../saga-job.ts'
+
+export const ACKS = ['durable', 'memory'] as const
+export type Ack = (typeof ACKS)[number]
+
+/** What was accepted has ended by then. */
+const END_MS_MAX = 60_000
+
+export interface SubmitVariant {
+  readonly ack: Ack
+  readonly connections: number
+  /** 0: as it is. */
+  readonly flushDelayUs: number
+}
+
+export interface SubmitPlan extends RowPlan {
+  readonly variant: SubmitVariant
+}
+
+/** Nobody waits for the end, but it comes before the next row is measured. */
+export function submitPlan(
+  bed: SagaBed,
+  { settings }: ScenarioContext,
+  variant: SubmitVariant,
+  link: SqlLink | undefined,
+): SubmitPlan {
+  const { ack, connections, flushDelayUs } = variant
+  const [server] = bed.servers
+  const shape = {
+    branchUrl: bed.branch.url,
+    branches: settings.branches,
+    ...(ack === 'memory' ? { ack } : {}),
+  }
+  const flush = flushDelayUs === 0 ? '' : `, ${flushDelayUs / 1000} ms flush`
+  return {
+    name: `${ack}, ${counted(connections, 'connection')}${flush}`,
+    variant,
+    job: submitJob(server.url, shape, connections, timed(settings)),
+    workers: [server.child, bed.branch.child, ...databaseWorker(bed.host)],
+    watch: async () => {
+      if (link !== undefined) await slowFlushes(link, flushDelayUs)
+      const startedAt = performance.now()
+      return (answers) => figuresUntilEnd(server, startedAt, answers)
+    },
+  }
+}
+
+async function figuresUntilEnd(server: Server, startedAt: number, answers: number): Promise<Figures> {
+  const answeredAt = performance.now()
+  const { inFlight } = await readReadiness(server.url)
+  await until('the end of what was accepted', END_MS_MAX, async () =>
+    (await readReadiness(server.url)).inFlight === 0 ? true : undefined,
+  )
+  const endedAt = performance.now()
+  return {
+    'in flight then': inFlight,
+    'until all ended ms': endedAt - answeredAt,
+    'ended/s': (answers / (endedAt - startedAt)) * 1000,
+  }
+}

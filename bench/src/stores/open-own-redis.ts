@@ -1,0 +1,37 @@
+import { startRedis } from '@counterstep/test-servers'
+import { Redis } from 'ioredis'
+import type { Harness } from '../harness/harness.ts'
+import { redisHost } from './redis-host.ts'
+import type { StoreHost } from './store-host.ts'
+
+/** When an append to its file is flushed: once a second, or before each answer. */
+export type AppendFsync = 'everysec' | 'always'
+
+export interface OwnRedis {
+  readonly host: StoreHost
+  readonly link: Redis
+}
+
+/** A private server whatever the environment names: one whose settings and whose memory are ours. */
+export async function openOwnRedis(harness: Harness, appendFsync: AppendFsync): Promise<OwnRedis> {
+  const server = await startRedis({ settings: ['--appendfsync', appendFsync] })
+  const host = await redisHost({ url: server.url, pid: () => server.pid(), end: () => server.stop() })
+  harness.atEnd(() => host.close())
+  const link = new Redis(server.url)
+  harness.atEnd(async () => void (await link.quit()))
+  return { host, link }
+}
+
+/** All that it has taken from the system for data and for its keeping. */
+export async function usedMemoryBytes(link: Redis): Promise<number> {
+  const used = /^used_memory:(\d+)/m.exec(await link.info('memory'))?.[1]
+  if (used === undefined) throw new Error('this Redis does not tell its memory')
+  return Number(used)
+}
+
+/** In all of its databases. */
+export async function keyCount(link: Redis): Promise<number> {
+  let count = 0
+  for (const [, keys] of (await link.info('keyspace')).matchAll(/keys=(\d+)/g)) count += Number(keys)
+  return count
+}

@@ -1,0 +1,90 @@
+import type { Branch } from '@counterstep/sdk'
+import { type Addition, conditionalAdd, mysqlBarrier } from '@counterstep/sdk/barrier/mysql'
+import { branchHandler } from '@counterstep/sdk/fastify'
+import { groupedBranch } from '@counterstep/sdk/grouped'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Pool, PoolConnection } from 'mysql2/promise'
+import { type BankTables, tablesOf } from './bank-tables.ts'
+import { book } from './book.ts'
+import { type Column, SERVICES, type ServiceName } from './columns.ts'
+import { inTransaction } from './in-transaction.ts'
+
+/** What the gateway sends to a service, directly or as a branch's payload. */
+export interface TransferPart {
+  readonly account: number
+  readonly cents: number
+}
+
+/** What a column's calls say in the query; without a saga there is no op. */
+interface PlainQuery {
+  readonly gid: string
+  readonly branch_id: string
+  readonly op?: string
+}
+
+/** Both services of one column: what one takes away the other adds; an undo does the opposite. */
+export function serveColumn(app: FastifyInstance, pool: Pool, { name, branch, pairs }: Column): void {
+  const tables = tablesOf(name)
+  switch (branch) {
+    case 'plain':
+      for (const service of SERVICES) app.post(pathOf(name, service), plain(pool, tables, service, pairs))
+      break
+    case 'barrier': {
+      const barrier = mysqlBarrier(pool, { table: tables.barrier })
+      for (const service of SERVICES) {
+        const handler = async (tx: PoolConnection, call: Branch<TransferPart>): Promise<void> => {
+          const cents = signedCents(service, call.op, call.payload)
+          await book(tx, tables, pairs, { ...call, account: call.payload.account, cents })
+        }
+        app.post(pathOf(name, service), branchHandler(barrier, handler))
+      }
+      break
+    }
+    case 'grouped': {
+      const barrier = groupedTransfers(pool, tables)
+      for (const service of SERVICES) {
+        const handler = (_: undefined, { op, payload }: Branch<TransferPart>): Addition => ({
+          id: payload.account,
+          delta: signedCents(service, op, payload),
+        })
+        app.post(pathOf(name, service), branchHandler(barrier, handler))
+      }
+      break
+    }
+  }
+}
+
+function pathOf(column: string, service: ServiceName): string {
+  return `/${column}/${service}`
+}
+
+function plain(pool: Pool, tables: BankTables, service: ServiceName, pairs: number) {
+  return async (request: FastifyRequest): Promise<object> => {
+    const { gid, branch_id: branchId, op = 'action' } = request.query as PlainQuery
+    const payload = request.body as TransferPart
+    const booking = { account: payload.account, cents: signedCents(service, op, payload), gid, branchId }
+    await inTransaction(pool, (tx) => book(tx, tables, pairs, booking))
+    return { ok: true }
+  }
+}
+
+/** One queue for all accounts. A group locks its rows in the order of their ids. */
+function groupedTransfers(pool: Pool, { account, ledger, barrier }: BankTables) {
+  return groupedBranch<PoolConnection, Addition>(mysqlBarrier(pool, { table: barrier }), {
+    key: () => 'transfer',
+    apply: conditionalAdd({
+      table: account,
+      valueColumn: 'cents',
+      log: {
+        table: ledger,
+        columns: ['account', 'cents', 'gid', 'branch_id'],
+        values: ({ call, id, delta }) => [Number(id), delta, call.gid, call.branchId],
+      },
+    }),
+  })
+}
+
+function signedCents(service: ServiceName, op: string, { cents }: TransferPart): number {
+  const isTaken = (service === 'trans-out') !== (op === 'compensate')
+  return isTaken ? -cents : cents
+}

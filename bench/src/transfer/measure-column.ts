@@ -1,0 +1,85 @@
+import type { Harness } from '../harness/harness.ts'
+import type { TimedLength } from '../load/load-job.ts'
+import { type Figures, type Measurement, measure, type RowPlan, type Worker } from '../rounds.ts'
+import type { Column } from './columns.ts'
+import { type DatabaseCounts, readDatabase } from './statement-counter.ts'
+import type { TransferBed } from './transfer-bed.ts'
+
+/** One round of one column: each connection asks for one transfer and waits for its end. */
+export async function measureColumn(
+  harness: Harness,
+  bed: TransferBed,
+  column: Column,
+  connections: number,
+  length: TimedLength,
+): Promise<Measurement> {
+  const named = workersOf(bed, column)
+  const plan: RowPlan = {
+    name: column.name,
+    workers: named,
+    job: {
+      url: `${bed.gatewayUrl}/${column.name}`,
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+      connections,
+      length,
+      expectStatus: 200,
+      expect: '"status":"succeeded"',
+    },
+  }
+  const before = await readDatabase(bed.link)
+  const measured = await measure(harness, plan)
+  const after = await readDatabase(bed.link)
+  return {
+    ...measured,
+    figures: {
+      ...measured.figures,
+      ...databaseFigures(before, after, measured.answers, measured.answersPerSecond),
+      ...cpuFigures(named, measured),
+    },
+  }
+}
+
+/** Of all of a round, with its warm-up, for one transaction; and by the measured rate for one second. */
+export function databaseFigures(
+  before: DatabaseCounts,
+  after: DatabaseCounts,
+  transactions: number,
+  perSecond: number,
+): Figures {
+  const commits = (after.commits - before.commits) / transactions
+  const statements = (after.questions - before.questions) / transactions
+  const groups =
+    before.groups === undefined || after.groups === undefined
+      ? undefined
+      : (after.groups - before.groups) / transactions
+  return {
+    'DB-TPS': commits * perSecond,
+    OPS: statements * perSecond,
+    'commits each': commits,
+    'statements each': statements,
+    ...(groups === undefined ? {} : { 'log writes each': groups }),
+  }
+}
+
+function workersOf(
+  { gateway, services, server, database }: TransferBed,
+  { calls }: Column,
+): readonly Worker[] {
+  return calls === 'direct'
+    ? [gateway, services, ...database]
+    : [gateway, services, server.child, ...database]
+}
+
+function cpuFigures(
+  workers: readonly Worker[],
+  { cpuSeconds, answers: all, answersByWrk = 0 }: Measurement,
+): Figures {
+  const answers = all - answersByWrk
+  return Object.fromEntries(
+    workers.flatMap(({ name }, index) => {
+      const seconds = cpuSeconds[index]
+      return seconds === undefined ? [] : [[`${name} µs`, (seconds / answers) * 1e6]]
+    }),
+  )
+}

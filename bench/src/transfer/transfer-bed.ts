@@ -1,0 +1,77 @@
+import type { Child } from '../harness/child.ts'
+import { databaseWorker } from '../harness/database-worker.ts'
+import { processPath } from '../harness/paths.ts'
+import { type Server, startServer } from '../harness/server.ts'
+import type { Worker } from '../rounds.ts'
+import type { ScenarioContext } from '../scenario.ts'
+import { openStoreHost } from '../stores/open-store-host.ts'
+import { SqlLink } from '../stores/sql-link.ts'
+import type { Database, StoreHost } from '../stores/store-host.ts'
+import { createBank } from './bank-tables.ts'
+import { COLUMNS } from './columns.ts'
+import { Sysbench } from './sysbench.ts'
+
+/** All that works in a transfer: one database server for the bank and for the orchestrator, as in the seeds. */
+export interface TransferBed {
+  readonly host: StoreHost
+  /** To the bank's database. */
+  readonly link: SqlLink
+  readonly server: Server
+  /** Both services are one process, as both of the seeds' were. */
+  readonly services: Child
+  readonly gateway: Child
+  readonly gatewayUrl: string
+  readonly writers: Child
+  readonly database: readonly Worker[]
+  /** Undefined where there is none. */
+  readonly sysbench: Sysbench | undefined
+}
+
+export async function openTransferBed({
+  harness,
+  settings,
+  progress,
+}: ScenarioContext): Promise<TransferBed> {
+  const { store, cpuProf } = settings
+  if (store === 'sqlite' || store === 'redis')
+    throw new Error(`transfer needs a MySQL or a MariaDB, not ${store}: its services are on it too`)
+  const host = await openStoreHost(harness, store)
+  const server = await startServer(harness, await host.newDatabase(), settings)
+  const bankUrl = urlOf(await host.newDatabase())
+  const link = await SqlLink.open(bankUrl)
+  harness.atEnd(() => link.close())
+  await createBank(link, (tables) => progress.show(`accounts: ${tables} of ${COLUMNS.length + 1} tables`))
+  progress.show('sysbench prepares its tables')
+  const sysbench = await Sysbench.prepare(urlOf(await host.newDatabase()), harness.folder)
+
+  const nodeArgs = cpuProf === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProf}`]
+  const environment = { BANK_DATABASE: bankUrl }
+  const services = harness.start({
+    name: 'services',
+    script: processPath('bank-services'),
+    environment,
+    nodeArgs,
+  })
+  const args = [await services.url(), server.url]
+  const gateway = harness.start({ name: 'gateway', script: processPath('bank-gateway'), args, nodeArgs })
+  const gatewayUrl = await gateway.url()
+  const writers = harness.start({ name: 'writers', script: processPath('bank-writers'), environment })
+  return {
+    host,
+    link,
+    server,
+    services,
+    gateway,
+    gatewayUrl,
+    writers,
+    sysbench,
+    database: databaseWorker(host),
+  }
+}
+
+/** The environment of a server names it. */
+function urlOf({ environment }: Database): string {
+  const { COUNTERSTEP_STORE: url } = environment
+  if (url === undefined) throw new Error('this database has no URL')
+  return url
+}

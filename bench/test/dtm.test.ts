@@ -1,0 +1,37 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { runBench } from '../src/run-bench.ts'
+import { dtm } from '../src/scenarios/dtm.ts'
+import { DEFAULT_SETTINGS, type Settings } from '../src/settings.ts'
+import { type DtmStandIn, startDtmStandIn } from './dtm-stand-in.ts'
+
+const SMOKE: Settings = { ...DEFAULT_SETTINGS, seconds: 0.5, warmUpSeconds: 0.1, connections: 4, rounds: 2 }
+const SMOKE_MS_MAX = 60_000
+const silent = { show: () => undefined, clear: () => undefined }
+
+describe('a server that speaks the dialect of DTM', () => {
+  let standIn: DtmStandIn
+
+  afterEach(() => standIn.close())
+
+  it('gets a gid of its own in each request, and is asked for its sagas at the end', {
+    timeout: SMOKE_MS_MAX,
+  }, async () => {
+    standIn = await startDtmStandIn()
+    const { counters, rows, ratios, notes } = await runBench(dtm, { ...SMOKE, target: standIn.url }, silent)
+    expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['relay', 'counterstep', 'dtm']))
+    expect(counters['dtm answers']).toBeGreaterThan(0)
+    expect(counters['dtm branchCalls']).toBe(2 * (counters['dtm answers'] ?? 0))
+    // The first of each connection in each round.
+    expect(counters['dtm asked']).toBe(8)
+    expect(ratios['counterstep/dtm']).toBeGreaterThan(0)
+    expect(notes).toContain(`dtm: ${standIn.url}`)
+  })
+
+  it('fails the run when it answers success without all of the calls', {
+    timeout: SMOKE_MS_MAX,
+  }, async () => {
+    standIn = await startDtmStandIn({ skipsCalls: true })
+    const run = runBench(dtm, { ...SMOKE, target: standIn.url }, silent)
+    await expect(run).rejects.toThrow('counts that must be equal are not')
+  })
+})

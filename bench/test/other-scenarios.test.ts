@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { runBench } from '../src/run-bench.ts'
+import { sagaConnections } from '../src/scenarios/saga-connections.ts'
+import { scale } from '../src/scenarios/scale.ts'
+import { SCENARIOS } from '../src/scenarios.ts'
+import { DEFAULT_SETTINGS, type Settings } from '../src/settings.ts'
+
+const SMOKE: Settings = { ...DEFAULT_SETTINGS, seconds: 0.3, warmUpSeconds: 0.05, connections: 4, rounds: 1 }
+const SMOKE_MS_MAX = 60_000
+const silent = { show: () => undefined, clear: () => undefined }
+
+describe('scenarios', () => {
+  it('count the same sagas with one connection as with many', { timeout: SMOKE_MS_MAX }, async () => {
+    const { counters, rows } = await runBench(sagaConnections, SMOKE, silent)
+    const answers = rows
+      .filter(({ name }) => name.startsWith('saga'))
+      .reduce((sum, row) => sum + row.answers, 0)
+    expect(answers).toBeGreaterThan(0)
+    expect(counters.stored).toBe(answers)
+  })
+
+  it('have a row for each size', { timeout: SMOKE_MS_MAX }, async () => {
+    const { counters, rows } = await runBench(scale, { ...SMOKE, rows: 400 }, silent)
+    expect(rows.length).toBeGreaterThanOrEqual(10)
+    expect(rows.every(({ answers }) => answers > 0)).toBe(true)
+    expect(Object.values(counters).every((count) => Number.isFinite(count))).toBe(true)
+  })
+})
+
+/** The one waits for a retention, of which a minute is the shortest, the other for sagas that become due after half a minute. */
+const TOO_LONG = ['saga-empty-retention', 'flat']
+
+describe('the tests of the bench', () => {
+  it('run every scenario', () => {
+    const texts = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.test.ts'))
+      .map((name) => readFileSync(join(import.meta.dirname, name), 'utf8'))
+    const isRun = (name: string) =>
+      texts.some((text) => text.includes(`/scenarios/${name}.ts'`) && text.includes('runBench('))
+    const names = SCENARIOS.map(({ name }) => name)
+    expect(names.filter((name) => !isRun(name))).toEqual(TOO_LONG)
+  })
+})

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import type { Failed, Finished } from '../src/report/html/combined-page.ts'
+import { allLine } from '../src/report/report.ts'
+import { runAll } from '../src/run-all.ts'
+import { headlinesOn } from '../src/run-all-headlines.ts'
+import type { Scenario } from '../src/scenario.ts'
+import { readCommand } from '../src/settings.ts'
+
+const empty: Scenario = {
+  name: 'empty',
+  summary: '',
+  run: async () => ({ rows: [], ratios: [], counters: {} }),
+}
+const broken: Scenario = { ...empty, name: 'broken', run: () => Promise.reject(new Error('it broke')) }
+
+describe('all scenarios', () => {
+  it('run one after the other, whatever one of them does, with their place in the progress', async () => {
+    const shown: string[] = []
+    const ended: (Finished | Failed)[] = []
+    const headlines = [broken, empty].map((scenario) => ({ scenario, store: 'sqlite' as const }))
+    const { finished, failed } = await runAll(
+      { rounds: 1 },
+      { show: (text) => shown.push(text), clear: () => undefined },
+      () => undefined,
+      (each) => ended.push(each),
+      headlines,
+    )
+    expect(failed).toEqual([{ name: 'broken, sqlite', message: 'it broke' }])
+    expect(finished.map(({ report }) => report.scenario)).toEqual(['empty'])
+    expect(ended).toEqual([...failed, ...finished])
+    expect(shown.some((text) => /^2 of 2, empty, sqlite \(0 min 0\d s\): starting$/.test(text))).toBe(true)
+    const line = JSON.parse(
+      allLine(
+        finished.map(({ report }) => report),
+        ['broken, sqlite'],
+      ),
+    )
+    expect(line).toMatchObject({
+      scenario: 'all',
+      reports: [{ scenario: 'empty' }],
+      failed: ['broken, sqlite'],
+    })
+  })
+
+  it('cover the seeds’ four pages, and the saga on its three stores', () => {
+    const names = headlinesOn({}).map(({ scenario, store }) => `${scenario.name} ${store}`)
+    for (const name of ['transfer', 'saga-empty', 'submit', 'hot-row', 'recover'])
+      expect(names.some((each) => each.startsWith(`${name} `))).toBe(true)
+    expect(names).toEqual(expect.arrayContaining(['saga sqlite', 'saga mysql', 'saga redis']))
+  })
+
+  it('run on a given store where they can, and on their own where not', () => {
+    const stores = Object.fromEntries(
+      headlinesOn({ store: 'redis' }).map(({ scenario, store }) => [scenario.name, store]),
+    )
+    expect(stores).toMatchObject({
+      saga: 'redis',
+      recover: 'redis',
+      'saga-empty': 'redis',
+      'hot-row': 'mariadb',
+    })
+  })
+
+  it('are asked for by name', () => {
+    expect(readCommand(['all', '--wrk'])).toEqual({ scenario: 'all', given: { wrk: true }, json: false })
+  })
+})

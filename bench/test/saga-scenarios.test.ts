@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { runBench } from '../src/run-bench.ts'
+import { dtm } from '../src/scenarios/dtm.ts'
+import { memory } from '../src/scenarios/memory.ts'
+import { sagaBranches } from '../src/scenarios/saga-branches.ts'
+import { submit } from '../src/scenarios/submit.ts'
+import { DEFAULT_SETTINGS, type Settings } from '../src/settings.ts'
+
+const SMOKE: Settings = { ...DEFAULT_SETTINGS, seconds: 0.5, warmUpSeconds: 0.1, connections: 4, rounds: 1 }
+const SMOKE_MS_MAX = 60_000
+const silent = { show: () => undefined, clear: () => undefined }
+
+describe('sagas of many branches', () => {
+  it('have a call for each branch, one after the other or at once', { timeout: SMOKE_MS_MAX }, async () => {
+    const { counters, rows, ratios } = await runBench(sagaBranches, SMOKE, silent)
+    expect(rows).toHaveLength(7)
+    expect(counters.stored).toBe(counters.answers)
+    expect(counters.branchCalls).toBeGreaterThan(counters.answers ?? 0)
+    expect(ratios['20-branches/2-branches']).toBeGreaterThan(0)
+  })
+})
+
+describe('submits without a wait', () => {
+  it('end all the same, whether they were acknowledged durably or from memory', {
+    timeout: SMOKE_MS_MAX,
+  }, async () => {
+    const { counters, rows, ratios } = await runBench(submit, { ...SMOKE, store: 'sqlite' }, silent)
+    expect(rows).toHaveLength(6)
+    expect(counters.answers).toBeGreaterThan(0)
+    expect(counters.stored).toBe(counters.answers)
+    expect(counters.branchCalls).toBe(2 * (counters.answers ?? 0))
+    expect(ratios['memory/durable, 1 connection']).toBeGreaterThan(0)
+  })
+})
+
+describe('delayed sagas', () => {
+  it('are all in the store, and nobody is called', { timeout: SMOKE_MS_MAX }, async () => {
+    const { counters, rows, ratios } = await runBench(memory, { ...SMOKE, sagas: 500 }, silent)
+    expect(counters).toMatchObject({ answers: 500, stored: 500 })
+    expect(rows[0]?.figures['RSS peak MB']?.median).toBeGreaterThan(0)
+    expect(ratios['RSS/300 MB']).toBeGreaterThan(0)
+  })
+})
+
+describe('a target that does not speak the dialect', () => {
+  it('is refused before anything is measured', { timeout: SMOKE_MS_MAX }, async () => {
+    const nothing = { ...SMOKE, target: 'http://127.0.0.1:1' }
+    await expect(runBench(dtm, nothing, silent)).rejects.toThrow()
+  })
+})

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { uniqueText } from '../src/load/unique-text.ts'
+import { boundRatios } from '../src/scenarios/latency.ts'
+import { branchRatios, branchVariants, withBranchRate } from '../src/scenarios/saga-branches.ts'
+import { submitJob } from '../src/scenarios/saga-job.ts'
+import { readCommand } from '../src/settings.ts'
+import { spreadOf } from '../src/spread.ts'
+
+const length = { type: 'count', warmUpAnswers: 0, answers: 1 } as const
+const bodyOf = (shape: Parameters<typeof submitJob>[1]) =>
+  JSON.parse(submitJob('http://server', shape, 1, length).body)
+
+describe('the body of a saga', () => {
+  const shape = { branchUrl: 'http://branch', branches: 2 }
+
+  it('leaves the order of its branches to the server', () => {
+    expect(bodyOf(shape).branches).toMatchObject([
+      { action: 'http://branch/action-1', compensation: 'http://branch/compensation-1' },
+      { action: 'http://branch/action-2', compensation: 'http://branch/compensation-2' },
+    ])
+    expect(JSON.stringify(bodyOf(shape))).not.toContain('after')
+  })
+
+  it('has branches that wait for none when they are to run at once', () => {
+    expect(bodyOf({ ...shape, isParallel: true }).branches).toMatchObject([{ after: [] }, { after: [] }])
+  })
+
+  it('has empty URLs when nobody is to be called', () => {
+    const [branch] = bodyOf({ ...shape, isEmpty: true }).branches
+    expect(branch).toMatchObject({ action: '', compensation: '' })
+  })
+
+  it('says its ack, and expects it in the answer', () => {
+    expect(bodyOf({ ...shape, ack: 'memory' }).ack).toBe('memory')
+    expect(submitJob('http://server', { ...shape, ack: 'memory' }, 1, length).expect).toBe('"ack":"memory"')
+    expect(submitJob('http://server', shape, 1, length).expect).toBe('"ack":"durable"')
+  })
+})
+
+describe('rows by number of branches', () => {
+  const variants = branchVariants(8)
+  const plans = variants.map((variant) => ({
+    name: variant.name,
+    variant,
+    job: submitJob('http://server', { branchUrl: 'http://branch', branches: variant.branches }, 8, length),
+    workers: [],
+  }))
+
+  it('have names of their own', () => {
+    expect(new Set(variants.map(({ name }) => name)).size).toBe(variants.length)
+  })
+
+  it('are compared by branches a second, round by round', () => {
+    // Sagas of 20 branches at a tenth of the rate of all others are twice as many branches as sagas of 2.
+    const rows = variants.map(({ name, branches }) => {
+      const perSecond = spreadOf(branches === 20 ? [100, 200] : [1_000, 1_000])
+      const row = { name, perSecond, p50Ms: null, p99Ms: null, cpuUs: null, answers: 1, figures: {} }
+      return withBranchRate(row, branches)
+    })
+    const [ratio] = branchRatios(plans, rows)
+    expect(ratio?.name).toBe('20-branches/2-branches')
+    expect(ratio?.spread.rounds).toEqual([1, 2])
+  })
+})
+
+describe('the bound of the latency', () => {
+  it('is two commits and 0.3 ms', () => {
+    const [bound, flushes] = boundRatios(spreadOf([0.2, 0.2]), spreadOf([2.5, 4.8]), spreadOf([1, 1]))
+    expect(bound?.spread.rounds.map((each) => Math.round(each * 1000) / 1000)).toEqual([1, 2])
+    expect(flushes?.spread.rounds.map((each) => Math.round(each * 1000) / 1000)).toEqual([2.3, 4.6])
+  })
+})
+
+describe('a unique text', () => {
+  it('differs by connection and by request', () => {
+    const texts = [uniqueText('run', 1, 11), uniqueText('run', 11, 1), uniqueText('run', 1, 1)]
+    expect(new Set(texts).size).toBe(3)
+  })
+})
+
+describe('the target', () => {
+  it('is taken as it is given', () => {
+    const { given } = readCommand(['dtm', '--target', 'http://a:36789,http://b:36789']) as { given: object }
+    expect(given).toEqual({ target: 'http://a:36789,http://b:36789' })
+  })
+})

@@ -1,0 +1,41 @@
+import { describeOwn } from '@counterstep/test-servers/vitest'
+import { expect, it } from 'vitest'
+import { runBench } from '../../src/run-bench.ts'
+import { latency } from '../../src/scenarios/latency.ts'
+import { sagaEmpty } from '../../src/scenarios/saga-empty.ts'
+import { submit } from '../../src/scenarios/submit.ts'
+import { DEFAULT_SETTINGS, type Settings } from '../../src/settings.ts'
+
+const SMOKE: Settings = { ...DEFAULT_SETTINGS, seconds: 0.5, warmUpSeconds: 0.1, connections: 4, rounds: 1 }
+const SMOKE_MS_MAX = 60_000
+const silent = { show: () => undefined, clear: () => undefined }
+
+describeOwn('redis', 'sagas on a private Redis', () => {
+  it('end on one server and on two, and have a size', { timeout: SMOKE_MS_MAX }, async () => {
+    const { counters, rows, ratios } = await runBench(sagaEmpty, { ...SMOKE, store: 'redis' }, silent)
+    expect(rows.map(({ name }) => name)).toEqual(['1 server', '2 servers'])
+    expect(counters.answers).toBeGreaterThan(0)
+    expect(counters.stored).toBe(counters.answers)
+    expect(counters['bytes per finished saga']).toBeGreaterThan(100)
+    expect(ratios['2 servers/1 server']).toBeGreaterThan(0)
+  })
+})
+
+describeOwn('mariadb', 'sagas on a private MariaDB', () => {
+  it('are compared with a one-row commit', { timeout: SMOKE_MS_MAX }, async () => {
+    const settings = { ...SMOKE, store: 'mariadb', connections: 1 } as const
+    const { counters, rows, ratios } = await runBench(latency, settings, silent)
+    expect(rows.map(({ name }) => name)).toEqual(['relay', 'saga', 'one-row commit'])
+    expect(counters.stored).toBe(counters.answers)
+    expect(counters.commits).toBe(rows[2]?.answers)
+    expect(Number.isFinite(ratios['latency/bound'])).toBe(true)
+  })
+
+  it('wait for a flush of 5 ms where it was slowed', { timeout: SMOKE_MS_MAX }, async () => {
+    const { counters, rows, ratios } = await runBench(submit, { ...SMOKE, store: 'mariadb' }, silent)
+    const p50Of = (name: string) => rows.find((row) => row.name === name)?.p50Ms?.median
+    expect(p50Of('durable, 1 connection, 5 ms flush')).toBeGreaterThanOrEqual(5)
+    expect(counters.stored).toBe(counters.answers)
+    expect(ratios['memory/durable']).toBeGreaterThan(0)
+  })
+})
