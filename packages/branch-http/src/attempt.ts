@@ -55,7 +55,8 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   sendOn(client: Client): void {
     this.#client = client
     const { path, call } = this
-    client.dispatch({ path, method: 'POST', headers: headersOf(call), body: call.body }, this)
+    const body = call.method === 'GET' ? null : call.body
+    client.dispatch({ path, method: call.method, headers: headersOf(call), body }, this)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -83,11 +84,12 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const body = this.#body
     if (body === undefined) this.#body = chunk
-    else if (body.length <= ANSWER_BYTES_MAX) this.#body = Buffer.concat([body, chunk])
+    else if (body.length <= ANSWER_BYTES_MAX || this.call.wordsCount)
+      this.#body = Buffer.concat([body, chunk])
   }
 
   onResponseEnd(): void {
-    this.#settle(resultOf(this.#statusCode), undefined)
+    this.#settle(this.#result(), undefined)
     this.#release()
   }
 
@@ -95,7 +97,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     // It is this caller that would not read on: the other side has said what it had to say, and would say it again
     // at the same length for ever. So an oversized answer counts by its status.
     if (codeOf(error) === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
-      this.#settle(resultOf(this.#statusCode), undefined)
+      this.#settle(this.#result(), undefined)
     } else {
       this.#settle('unknown', errorWord(error))
     }
@@ -112,6 +114,12 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   /** Ends it without an answer: never sent, or its connection is about to be destroyed. */
   giveUp(word: ErrorWord): void {
     this.#settle('unknown', word)
+  }
+
+  #result(): Result {
+    const byStatus = resultOf(this.#statusCode)
+    if (!this.call.wordsCount || this.#body === undefined || byStatus === 'ongoing') return byStatus
+    return resultOfWords(this.#body) ?? byStatus
   }
 
   #end(word: ErrorWord, controller: Dispatcher.DispatchController): void {
@@ -148,6 +156,12 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     this.#client = undefined
     if (client !== undefined) this.#host?.released(client)
   }
+}
+
+/** As DTM's services answer: anywhere in the body. ONGOING wins, and so does the status 425. */
+function resultOfWords(body: Buffer): Result | undefined {
+  if (body.includes('ONGOING')) return 'ongoing'
+  return body.includes('FAILURE') ? 'failure' : undefined
 }
 
 /** By the status alone; 201 and 204 are no more success than 500 is failure. */

@@ -22,8 +22,7 @@ const OURS = new Set([
 /** Names and values in turn: the form that undici reads without making an object's keys. */
 export function headersOf(call: BranchCall): string[] {
   const headers = [
-    'content-type',
-    call.contentType,
+    ...(call.method === 'GET' ? [] : ['content-type', call.contentType]),
     'counterstep-attempt',
     String(call.attempt),
     'counterstep-epoch',

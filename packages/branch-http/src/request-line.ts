@@ -18,9 +18,12 @@ export function parseTargetUrl(text: string): ParsedUrl | undefined {
   return { originKey: url.origin, pathStart: path + joint }
 }
 
-/** The request target of one call. `kind` and `op` are our own words and need no encoding. */
+// DTM's word, which its services and their barriers know.
+const TRANS_TYPES = { saga: 'saga', tcc: 'tcc', message: 'msg' } as const
+
+/** The request target of one call. The kind and `op` are our own words and need no encoding. */
 export function pathOf(pathStart: string, call: BranchCall): string {
-  return `${pathStart}gid=${encode(call.gid)}&trans_type=${call.kind}&branch_id=${encode(call.branchId)}&op=${call.op}`
+  return `${pathStart}gid=${encode(call.gid)}&trans_type=${TRANS_TYPES[call.kind]}&branch_id=${encode(call.branchId)}&op=${call.op}`
 }
 
 const UNRESERVED = /^[\w.~-]*$/

@@ -79,11 +79,13 @@ export function branchCall(url: string, overrides: Partial<BranchCall> & { id?: 
     attempt: 1,
     epoch: 1,
     acceptedAt: 1_790_000_000_000,
+    method: 'POST',
     url,
     body: '{"amountCents":100}',
     contentType: 'application/json',
     headers: {},
     timeoutMs: 5_000,
+    wordsCount: false,
     ...fields,
   }
 }

@@ -4,7 +4,7 @@ import { SETTINGS } from '../test/run-bed.ts'
 import { CREATED_AT, TOKEN } from '../test/sagas.ts'
 import { accepted, BRANCH, withFields } from '../test/submissions.ts'
 import { newTransaction, newTransactionRow } from './accept.ts'
-import { decodeTransaction, FORMAT } from './record.ts'
+import { decodeTransaction } from './record.ts'
 
 const IDS = { gid: 'order-4711' as Gid, digest: 'd'.repeat(64), token: TOKEN, writeId: 'w1' }
 
@@ -18,7 +18,7 @@ describe('the row of an accepted transaction', () => {
       ...IDS,
       kind: 'saga',
       status: 'submitted',
-      format: FORMAT,
+      format: 1,
       progress: '{}',
       hold: { type: 'owned', leaseMs: SETTINGS.leaseMs },
       sentList: 'held',

@@ -1,10 +1,11 @@
 /** From a submission to the row that is created and the transaction that runs. */
 import type { Gid } from '@counterstep/protocol'
-import { encodeDefinition, encodeProgress, FORMAT } from './record.ts'
+import type { Definition } from './definition.ts'
+import { encodeDefinition, encodeProgress, formatOf } from './record.ts'
 import type { RunSettings } from './run.ts'
 import type { NewTransaction } from './store.ts'
 import type { Submission } from './submission/parse-submission.ts'
-import { type Transaction, UNTOUCHED } from './transaction.ts'
+import { IDLE, type Transaction, UNDELIVERED, UNTOUCHED } from './transaction.ts'
 
 export interface AcceptIds {
   readonly gid: Gid
@@ -14,27 +15,34 @@ export interface AcceptIds {
   readonly writeId: string
 }
 
-/** A start further away than holdMs is left to the due index: nobody owns the row until then. */
+/** What waits longer than holdMs for its start is left to the due index: nobody owns the row until then. */
 export function newTransactionRow(
   submission: Submission,
   ids: AcceptIds,
   settings: RunSettings,
 ): NewTransaction {
   const { definition } = submission
-  const { delayMs = 0 } = definition
-  const waits = delayMs > settings.holdMs
+  const transaction = newTransaction(submission, ids, 0)
+  const dueInMs = waitsMs(definition, settings)
   return {
     ...ids,
     kind: definition.kind,
-    status: 'submitted',
-    format: FORMAT,
+    status: transaction.status === 'prepared' ? 'prepared' : 'submitted',
+    format: formatOf(definition),
     definition: encodeDefinition(definition),
-    progress: encodeProgress(newTransaction(submission, ids, 0)),
-    hold: waits
-      ? { type: 'waiting', dueInMs: Math.min(delayMs, definition.deadlineMs ?? delayMs) }
-      : { type: 'owned', leaseMs: settings.leaseMs },
-    sentList: waits && settings.releaseKeepsSentList ? 'released' : 'held',
+    progress: encodeProgress(transaction),
+    hold: dueInMs === undefined ? { type: 'owned', leaseMs: settings.leaseMs } : { type: 'waiting', dueInMs },
+    sentList: dueInMs !== undefined && settings.releaseKeepsSentList ? 'released' : 'held',
   }
+}
+
+/** From accept until somebody must look, if nobody runs it till then. A prepared one waits for its client. */
+export function waitsMs(definition: Definition, { holdMs }: Pick<RunSettings, 'holdMs'>): number | undefined {
+  if (definition.kind === 'tcc') return definition.deadlineMs
+  if (definition.kind === 'message' && definition.check !== undefined) return definition.check.afterMs
+  const { delayMs = 0 } = definition
+  if (delayMs <= holdMs) return undefined
+  return definition.kind === 'saga' ? Math.min(delayMs, definition.deadlineMs ?? delayMs) : delayMs
 }
 
 /** `createdAt` by the store's clock. */
@@ -43,17 +51,18 @@ export function newTransaction(
   { gid, digest }: Pick<AcceptIds, 'gid' | 'digest'>,
   createdAt: number,
 ): Transaction {
-  return {
-    gid,
-    kind: definition.kind,
-    status: 'submitted',
-    definition,
-    digest,
-    createdAt,
-    updatedAt: createdAt,
-    epoch: 1,
-    sentUnknown: false,
-    nudges: 0,
-    branches: definition.branches.map(() => UNTOUCHED),
+  const common = { gid, digest, createdAt, updatedAt: createdAt, epoch: 1, sentUnknown: false, nudges: 0 }
+  switch (definition.kind) {
+    case 'saga': {
+      const branches = definition.branches.map(() => UNTOUCHED)
+      return { ...common, kind: 'saga', status: 'submitted', definition, branches }
+    }
+    case 'tcc':
+      return { ...common, kind: 'tcc', status: 'prepared', definition, registered: [], branches: [] }
+    case 'message': {
+      const status = definition.check === undefined ? 'submitted' : 'prepared'
+      const branches = definition.branches.map(() => UNDELIVERED)
+      return { ...common, kind: 'message', status, definition, check: IDLE, branches }
+    }
   }
 }

@@ -3,18 +3,24 @@ import { after, answered, answerNext, CREATED_AT, rowOf, sagaOf, sent, serial, T
 import { type CommandPlan, planCommand } from './command-row.ts'
 import { AssertionError } from './errors.ts'
 import { FORMAT } from './record.ts'
-import type { Command } from './run-events.ts'
 import type { StoredTransaction } from './store.ts'
 import type { Transaction } from './transaction.ts'
 import { RULES } from './transition.ts'
 
 const LATER = CREATED_AT + 3_000
 
-function plan(transaction: Transaction, command: Command, row: Partial<StoredTransaction> = {}): CommandPlan {
-  return planCommand(RULES, rowOf(transaction, { version: 4, ...row }), command, {
-    retentionMs: 60_000,
-    storeNow: LATER,
-  })
+type Asked = 'abort' | 'retry' | 'stop'
+
+function plan(transaction: Transaction, command: Asked, row: Partial<StoredTransaction> = {}): CommandPlan {
+  return planCommand(
+    RULES,
+    rowOf(transaction, { version: 4, ...row }),
+    { type: `${command}-asked` },
+    {
+      retentionMs: 60_000,
+      storeNow: LATER,
+    },
+  )
 }
 
 function updateOf(planned: CommandPlan) {
@@ -38,7 +44,7 @@ describe('an abort from a node that does not run the transaction', () => {
       token: TOKEN,
       version: 4,
       status: 'aborting',
-      format: FORMAT,
+      format: 1,
       sentList: 'unknown',
       hold: { type: 'command' },
       record: { abort: { cause: 'requested', at: LATER, branches: [0, 1, 2] } },
@@ -62,7 +68,7 @@ describe('an abort from a node that does not run the transaction', () => {
   })
 
   it('comes too late for a final one', () => {
-    expect(plan(succeeded, 'abort').type).toBe('already-final')
+    expect(plan(succeeded, 'abort')).toMatchObject({ type: 'refused', refusal: 'already-final' })
   })
 
   it('leaves the call of the owner as it is: he waits for it', () => {
@@ -88,7 +94,7 @@ describe('a stop from a node that does not run the transaction', () => {
   })
 
   it('comes too late for a final one', () => {
-    expect(plan(succeeded, 'stop').type).toBe('already-final')
+    expect(plan(succeeded, 'stop')).toMatchObject({ type: 'refused', refusal: 'already-final' })
   })
 })
 
@@ -113,7 +119,7 @@ describe('a retry from a node that does not run the transaction', () => {
   })
 
   it('comes too late for a final one', () => {
-    expect(plan(succeeded, 'retry').type).toBe('already-final')
+    expect(plan(succeeded, 'retry')).toMatchObject({ type: 'refused', refusal: 'already-final' })
   })
 })
 

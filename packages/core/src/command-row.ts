@@ -1,9 +1,10 @@
 /** A command by a node that does not run the transaction: decided on the row, written under the row's token and version. */
 
+import type { Command } from './events.ts'
 import { isRetrying } from './plan-save.ts'
-import { decodeTransaction, encodeProgress, FORMAT } from './record.ts'
-import type { Command } from './run-events.ts'
-import type { StoredTransaction, TransactionUpdate } from './store.ts'
+import { decodeTransaction, encodeProgress, formatOf } from './record.ts'
+import { type Refusal, refusalOf } from './refuse-command.ts'
+import type { StoredTransaction, TransactionUpdate, UpdateHold } from './store.ts'
 import { isFinal, type Transaction } from './transaction.ts'
 import type { Rules } from './transition.ts'
 
@@ -15,7 +16,7 @@ export type CommandPlan =
     }
   /** It has been done already. */
   | { readonly type: 'nothing'; readonly transaction: Transaction }
-  | { readonly type: 'already-final'; readonly transaction: Transaction }
+  | { readonly type: 'refused'; readonly refusal: Refusal; readonly transaction: Transaction }
 
 /**
  * This node does not know what a runner has sent, so an abort takes every branch as sent, and the row remembers it.
@@ -28,23 +29,30 @@ export function planCommand(
   settings: { readonly retentionMs: number | 'never'; readonly storeNow: number },
 ): CommandPlan {
   const stored = decodeTransaction(row)
-  if (isFinal(stored)) return { type: 'already-final', transaction: stored }
+  const refusal = refusalOf(stored, command)
+  if (refusal !== undefined) return { type: 'refused', refusal, transaction: stored }
   // Given back with the full list, and by its version not claimed since: nobody can have sent anything else.
   const listIsKnown = !row.owned && row.sentList === 'released'
-  const known = command === 'retry' || listIsKnown ? stored : { ...stored, sentUnknown: true }
-  const { next } = rules.fold(known, { type: `${command}-asked` }, settings.storeNow)
+  const isListKept = listIsKnown || (command.type !== 'abort-asked' && command.type !== 'stop-asked')
+  const known = isListKept ? stored : { ...stored, sentUnknown: true }
+  const { next } = rules.fold(known, command, settings.storeNow)
   if (next === known) return { type: 'nothing', transaction: stored }
   const update: Omit<TransactionUpdate, 'writeId'> = {
     gid: row.gid,
     token: row.token,
     version: row.version,
     status: next.status,
-    format: FORMAT,
+    format: formatOf(next.definition),
     progress: encodeProgress(next),
     retrying: isRetrying(next),
     attention: next.attention !== undefined,
-    ...(command === 'retry' || listIsKnown ? {} : { sentList: 'unknown' }),
-    hold: isFinal(next) ? { type: 'finish', retentionMs: settings.retentionMs } : { type: 'command' },
+    ...(isListKept ? {} : { sentList: 'unknown' }),
+    hold: isFinal(next) ? { type: 'finish', retentionMs: settings.retentionMs } : commandHold(row, next),
   }
   return { type: 'update', transaction: next, update }
+}
+
+/** Still prepared, nobody need look before the instant that the row has; else at once. */
+function commandHold({ dueAt }: StoredTransaction, { status }: Transaction): UpdateHold {
+  return status === 'prepared' ? { type: 'command', dueAt } : { type: 'command' }
 }

@@ -1,28 +1,72 @@
 import type { BranchId, RetryPolicy } from '@counterstep/protocol'
 
-/** What a saga is to do: the request with its defaults filled in. Never changes after accept. */
-export interface SagaDefinition {
-  readonly kind: 'saga'
-  readonly branches: readonly SagaBranch[]
+/** What a transaction is to do: the request with its defaults filled in. Never changes after accept. */
+export type Definition = SagaDefinition | TccDefinition | MessageDefinition
+
+interface Common {
   readonly retry: RetryPolicy
+  /** Of a branch call. */
   readonly timeoutMs: number
   readonly checkpointMs: number
+  /** The words ONGOING and FAILURE in an answer's body count, whatever its status. */
+  readonly wordsCount?: true
+}
+
+export interface SagaDefinition extends Common {
+  readonly kind: 'saga'
+  readonly branches: readonly SagaBranch[]
   readonly deadlineMs?: number
   readonly delayMs?: number
 }
 
-export interface SagaBranch {
-  readonly id: BranchId
-  readonly action: string
-  readonly compensation?: string
-  readonly body: string
-  readonly contentType: string
-  /** Positions of the branches that must have succeeded before. */
-  readonly after: readonly number[]
-  readonly retry?: RetryPolicy
-  readonly timeoutMs?: number
+export interface TccDefinition extends Common {
+  readonly kind: 'tcc'
+  /** From prepare; when it has passed before the submit, the branches are cancelled. */
+  readonly deadlineMs: number
+  /** Of every branch call. */
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** A kind is one member here, one file of rules, and one case in each switch over it. */
-export type Definition = SagaDefinition
+export interface MessageDefinition extends Common {
+  readonly kind: 'message'
+  readonly branches: readonly MessageBranch[]
+  /** All branches at once, instead of one after the other. */
+  readonly concurrent: boolean
+  /** From accept to the first call. */
+  readonly delayMs?: number
+  /** Without it the message is submitted from the start. */
+  readonly check?: MessageCheck
+}
+
+/** Who is asked whether the sender's database transaction has committed, when nobody has said so for `afterMs`. */
+export interface MessageCheck {
+  readonly url: string
+  readonly afterMs: number
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** What all branches have. An empty URL is a call that has succeeded without being sent. */
+export interface BranchTarget {
+  readonly id: BranchId
+  readonly body: string
+  readonly contentType: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly retry?: RetryPolicy
+  readonly timeoutMs?: number
+}
+
+export interface SagaBranch extends BranchTarget {
+  readonly action: string
+  readonly compensation?: string
+  /** Positions of the branches that must have succeeded before. */
+  readonly after: readonly number[]
+}
+
+export interface TccBranch extends BranchTarget {
+  readonly confirm: string
+  readonly cancel: string
+}
+
+export interface MessageBranch extends BranchTarget {
+  readonly action: string
+}

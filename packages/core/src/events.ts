@@ -1,10 +1,11 @@
+import type { TccBranch } from './definition.ts'
 import type { BranchAnswer } from './ports.ts'
-import type { SagaOp } from './transaction.ts'
+import type { CalledOp } from './transaction.ts'
 
 export interface CallKey {
-  /** Position in the definition. */
+  /** Position among the branches, or CHECK. */
   readonly branch: number
-  readonly op: SagaOp
+  readonly op: CalledOp
 }
 
 /** What may happen to a transaction. The runner turns everything from outside into one of these. */
@@ -24,7 +25,15 @@ export type TransactionEvent =
     }
   /** Time has passed: deadlines and starts may be due. */
   | { readonly type: 'time' }
-  | { readonly type: 'abort-asked' }
+  | Command
+
+/** What its client or an operator may ask, of any node. */
+export type Command =
+  /** A TCC gets one more branch, which its client has not tried yet. */
+  | { readonly type: 'register-asked'; readonly branch: TccBranch }
+  /** The client has done its part of a prepared transaction: confirm, or deliver. */
+  | { readonly type: 'submit-asked' }
+  | { readonly type: 'abort-asked'; readonly reason?: string }
   | { readonly type: 'retry-asked' }
   | { readonly type: 'stop-asked' }
 

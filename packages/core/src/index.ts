@@ -1,10 +1,29 @@
-export { type AcceptIds, newTransaction, newTransactionRow } from './accept.ts'
+export { type AcceptIds, newTransaction, newTransactionRow, waitsMs } from './accept.ts'
 export { type CommandPlan, planCommand } from './command-row.ts'
-export type { Definition, SagaBranch, SagaDefinition } from './definition.ts'
+export type {
+  BranchTarget,
+  Definition,
+  MessageBranch,
+  MessageCheck,
+  MessageDefinition,
+  SagaBranch,
+  SagaDefinition,
+  TccBranch,
+  TccDefinition,
+} from './definition.ts'
 export { AssertionError, assert, StoreUnavailableError } from './errors.ts'
-export type { CallKey, Durability, TransactionEffect, TransactionEvent, Transition } from './events.ts'
+export type {
+  CallKey,
+  Command,
+  Durability,
+  TransactionEffect,
+  TransactionEvent,
+  Transition,
+} from './events.ts'
+export { CHECK, opOf } from './op-progress.ts'
 export type { BranchAnswer, BranchCall, BranchCaller, Clock, Ids } from './ports.ts'
-export { decodeTransaction, encodeProgress, FORMAT } from './record.ts'
+export { decodeTransaction, encodeProgress, FORMAT, formatOf } from './record.ts'
+export { isDone, type Refusal, refusalOf } from './refuse-command.ts'
 export {
   acceptedRun,
   type Grant,
@@ -12,7 +31,7 @@ export {
   type Run,
   type RunSettings,
 } from './run.ts'
-export type { Command, RunEffect, RunEvent } from './run-events.ts'
+export type { RunEffect, RunEvent } from './run-events.ts'
 export { type Step, stepRun, storeNow } from './step-run.ts'
 export type {
   CreateResult,
@@ -55,6 +74,7 @@ export {
   assertUpdate,
 } from './store-arguments.ts'
 export type { CheckUrl } from './submission/parse-branch.ts'
+export { type ParsedRegistration, parseRegistration } from './submission/parse-registration.ts'
 export {
   type ParsedSubmission,
   parseSubmission,
@@ -64,12 +84,15 @@ export {
 export { CLAIMS_WITHOUT_PROGRESS_MAX, type TakeOver, takeOver } from './take-over.ts'
 export type {
   AbortDecision,
+  CalledOp,
+  MessageTransaction,
   OpProgress,
   SagaBranchProgress,
   SagaOp,
   SagaTransaction,
+  TccTransaction,
   Transaction,
 } from './transaction.ts'
-export { isFinal } from './transaction.ts'
+export { isFinal, targetsOf } from './transaction.ts'
 export { RULES, type Rules, transition } from './transition.ts'
 export { viewTransaction } from './view.ts'

@@ -3,7 +3,6 @@ import { GRANT, NODE_START, RunBed, SETTINGS } from '../test/run-bed.ts'
 import { after, CREATED_AT, parallel, rowOf, sagaOf, sent, serial } from '../test/sagas.ts'
 import { planCommand } from './command-row.ts'
 import { decodeTransaction, FORMAT } from './record.ts'
-import type { Command } from './run-events.ts'
 import type { StoredTransaction } from './store.ts'
 import type { Transaction } from './transaction.ts'
 import { RULES } from './transition.ts'
@@ -11,9 +10,14 @@ import { RULES } from './transition.ts'
 const LATER = CREATED_AT + 3_000
 
 /** The row after a command by a node that read it as `stored`. */
-function commanded(stored: Transaction, command: Command, version = 1): StoredTransaction {
+function commanded(stored: Transaction, command: 'abort' | 'retry' | 'stop', version = 1): StoredTransaction {
   const row = rowOf(stored, { version })
-  const plan = planCommand(RULES, row, command, { retentionMs: SETTINGS.retentionMs, storeNow: LATER })
+  const plan = planCommand(
+    RULES,
+    row,
+    { type: `${command}-asked` },
+    { retentionMs: SETTINGS.retentionMs, storeNow: LATER },
+  )
   if (plan.type !== 'update') throw new Error(`it is ${plan.type}`)
   const { writeId: _, ...known } = row
   const { hold: _hold, ...written } = plan.update
@@ -88,7 +92,7 @@ describe('a foreign abort', () => {
     bed.answer(1, 'action', 'success')
     expect(bed.effects).toEqual([])
     learnRow(bed, commanded(parallel(2), 'abort'))
-    expect(bed.run.transaction.branches[1]?.action.state).toBe('succeeded')
+    expect(bed.saga.branches[1]?.action.state).toBe('succeeded')
     expect(JSON.parse(bed.save?.progress ?? '{}').b).toMatchObject([{}, { a: { state: 'succeeded' } }])
   })
 
@@ -97,7 +101,7 @@ describe('a foreign abort', () => {
     const bed = RunBed.accepted(saga).tick().answer(0, 'action', 'unknown').saved()
     learnRow(bed, commanded(saga, 'abort', 2))
     expect(bed.save).toMatchObject({ retrying: false, attention: false })
-    expect(bed.run.transaction.branches[0]?.action).not.toHaveProperty('nextAt')
+    expect(bed.saga.branches[0]?.action).not.toHaveProperty('nextAt')
     expect(bed.saved().calls).toEqual(['01 compensate #1'])
   })
 
@@ -175,7 +179,7 @@ describe('a foreign retry', () => {
   it('of a transaction on its way back asks the compensation that waits at once', () => {
     const bed = RunBed.accepted(parallel(2)).tick()
     bed.answer(0, 'action', 'failure').saved().answer(0, 'compensate', 'failure').saved()
-    expect(bed.run.transaction.branches[0]?.compensate.state).toBe('waiting')
+    expect(bed.saga.branches[0]?.compensate.state).toBe('waiting')
     expect(bed.run.transaction.attention).toBeDefined()
     const row = commanded(decodeTransaction(rowOf(bed.run.transaction)), 'retry', bed.run.version)
     learnRow(bed, row)
@@ -187,13 +191,19 @@ describe('a foreign retry', () => {
 
 describe('a stop of our own that is not durable yet', () => {
   it('still counts after a foreign abort: it would be told as done', () => {
-    const bed = RunBed.accepted(serial(2)).tick().step({ type: 'command', command: 'stop' }).conflict()
+    const bed = RunBed.accepted(serial(2))
+      .tick()
+      .step({ type: 'command', command: { type: 'stop-asked' } })
+      .conflict()
     bed.step({ type: 'reread', row: commanded(serial(2), 'abort') })
     expect(bed.save).toMatchObject({ status: 'stopped', version: 2, hold: { type: 'finish' } })
   })
 
   it('keeps the foreign decision in the record: a caller may have seen it', () => {
-    const bed = RunBed.accepted(serial(2)).tick().step({ type: 'command', command: 'stop' }).conflict()
+    const bed = RunBed.accepted(serial(2))
+      .tick()
+      .step({ type: 'command', command: { type: 'stop-asked' } })
+      .conflict()
     learnRow(bed, commanded(serial(2), 'abort'))
     expect(JSON.parse(bed.save?.progress ?? '{}')).toMatchObject({
       abort: { cause: 'requested', at: LATER, branches: [0, 1] },

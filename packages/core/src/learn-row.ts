@@ -2,11 +2,14 @@
  * Someone gave a command under our token: the row has it, we have branch results that the row has not.
  * The first durable write wins, so the command counts, and our results are facts that stay.
  */
+import { assert } from './errors.ts'
+import { learnMessage, learnTcc } from './learn-prepared.ts'
+import { retriedNow } from './op-progress.ts'
 import { decodeTransaction, FORMAT } from './record.ts'
 import type { Run } from './run.ts'
-import { actionGivenUp, retriedNow } from './saga.ts'
+import { actionGivenUp } from './saga.ts'
 import type { StoredTransaction } from './store.ts'
-import { type AbortDecision, isFinal, type Transaction } from './transaction.ts'
+import { type AbortDecision, isFinal, type SagaTransaction, type Transaction } from './transaction.ts'
 
 /** Undefined: it is not ours any more, or newer code has written it: the lease runs out and that code takes it. */
 export function learn(run: Run, row: StoredTransaction | undefined, now: number): Run | undefined {
@@ -28,10 +31,18 @@ export function learn(run: Run, row: StoredTransaction | undefined, now: number)
   }
 }
 
-type Unfinished = Extract<Transaction, { status: 'submitted' | 'aborting' }>
-type Aborting = Extract<Transaction, { status: 'aborting' }>
+function merge(ours: Transaction, stored: Transaction): Transaction {
+  assert(!isFinal(stored), 'a final row is taken as it is')
+  if (ours.kind === 'saga' && stored.kind === 'saga') return mergeSaga(ours, stored)
+  if (ours.kind === 'tcc' && stored.kind === 'tcc') return learnTcc(ours, stored)
+  assert(ours.kind === 'message' && stored.kind === 'message', 'a row has changed its kind')
+  return learnMessage(ours, stored)
+}
 
-function merge(ours: Transaction, stored: Unfinished): Transaction {
+type Unfinished = Extract<SagaTransaction, { status: 'submitted' | 'aborting' }>
+type Aborting = Extract<SagaTransaction, { status: 'aborting' }>
+
+function mergeSaga(ours: SagaTransaction, stored: Unfinished): SagaTransaction {
   // What we have decided on top of a durable abort, or a stop given here, stands: only its save was refused.
   if (ours.status === 'failed') return { ...ours, nudges: stored.nudges }
   if (ours.status === 'stopped') {
@@ -46,7 +57,10 @@ function merge(ours: Transaction, stored: Unfinished): Transaction {
   return { ...retriedNow(decided, stored.updatedAt), nudges: stored.nudges }
 }
 
-function withAbort(ours: Exclude<Transaction, { status: 'failed' | 'stopped' }>, stored: Aborting): Aborting {
+function withAbort(
+  ours: Exclude<SagaTransaction, { status: 'failed' | 'stopped' }>,
+  stored: Aborting,
+): Aborting {
   if (ours.status === 'aborting')
     return {
       ...ours,

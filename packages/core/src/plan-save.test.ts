@@ -15,7 +15,7 @@ describe('one save is in flight', () => {
     expect(bed.types).toEqual(['save'])
     bed.answer(1, 'action', 'success')
     expect(bed.types).toEqual([])
-    bed.step({ type: 'command', command: 'retry' })
+    bed.step({ type: 'command', command: { type: 'retry-asked' } })
     expect(bed.types).toEqual([])
     bed.saved()
     expect(bed.told).toBe(2)
@@ -32,7 +32,7 @@ describe('one save is in flight', () => {
 
   it('and the end waits for it', () => {
     const bed = RunBed.accepted(serial(1, { checkpointMs: 10 })).tick()
-    bed.step({ type: 'command', command: 'retry' })
+    bed.step({ type: 'command', command: { type: 'retry-asked' } })
     expect(bed.answer(0, 'action', 'success').types).toEqual([])
     expect(bed.saved().save).toMatchObject({ status: 'succeeded', version: 2, hold: { type: 'finish' } })
   })
@@ -168,7 +168,7 @@ describe('an unknown answer', () => {
     const bed = RunBed.accepted(sagaOf([{ retry: { initialMs: 5_000 } }])).tick()
     bed.now += 0.25
     bed.answer(0, 'action', 'unknown')
-    const nextAt = bed.run.transaction.branches[0]?.action.nextAt
+    const nextAt = bed.saga.branches[0]?.action.nextAt
     expect(Number.isInteger(nextAt)).toBe(true)
     expect(bed.save?.hold).toEqual({ type: 'release', dueAt: nextAt })
   })
@@ -222,7 +222,7 @@ describe('a graph with a branch that waits long', () => {
   it('is not given back when another branch is ready and only waits for a save', () => {
     const bed = RunBed.accepted(sagaOf([slow, { after: [] }, { after: [1] }])).tick()
     bed
-      .step({ type: 'command', command: 'retry' })
+      .step({ type: 'command', command: { type: 'retry-asked' } })
       .answer(1, 'action', 'success')
       .answer(0, 'action', 'unknown')
     expect(bed.calls).toEqual([])
@@ -255,7 +255,7 @@ describe('a command that meets the giving back', () => {
       .tick()
       .answer(0, 'action', 'unknown')
     const before = bed.run.changed
-    bed.step({ type: 'command', command: 'abort' }).saved()
+    bed.step({ type: 'command', command: { type: 'abort-asked' } }).saved()
     expect([bed.told, bed.end?.how, bed.run.changed > before]).toEqual([before, 'released', true])
   })
 })

@@ -4,8 +4,9 @@
  * unsaved for checkpointMs. A transaction that only waits, longer than holdMs, is given back with the same write.
  */
 import type { CallKey } from './events.ts'
-import { encodeProgress, FORMAT } from './record.ts'
-import { callsInFlight, type Run, type SaveInFlight } from './run.ts'
+import { someOp } from './op-progress.ts'
+import { encodeProgress, formatOf } from './record.ts'
+import { hasCallInFlight, type Run, type SaveInFlight } from './run.ts'
 import type { RunEffect } from './run-events.ts'
 import type { TransactionUpdate, UpdateHold } from './store.ts'
 import { isFinal, type Transaction } from './transaction.ts'
@@ -28,12 +29,12 @@ export function planSave(run: Run, wishes: Wishes, now: number): SavePlan {
   if (isFinal(run.transaction)) {
     return run.changed > run.durable ? startSave(run, 'finish') : { run }
   }
-  const calls = callsInFlight(run)
-  if (run.draining === 'now' || (run.draining === 'when-calls-end' && calls === 0)) {
+  const isCalling = hasCallInFlight(run)
+  if (run.draining === 'now' || (run.draining === 'when-calls-end' && !isCalling)) {
     return release(run, storeInstant(run, now))
   }
   const { wakeAt } = wishes
-  const onlyWaits = calls === 0 && wishes.calls.length === 0 && wakeAt !== undefined
+  const onlyWaits = !isCalling && wishes.calls.length === 0 && wakeAt !== undefined
   if (onlyWaits && wakeAt - now > run.settings.holdMs) return release(run, storeInstant(run, wakeAt))
   if (run.durable < run.gate) return startSave(run, 'keep')
   if (run.dirtySince === undefined) return { run }
@@ -63,7 +64,7 @@ function startSave(run: Run, hold: SaveInFlight['hold'], dueAt?: number): SavePl
     token: run.token,
     version: run.version,
     status: transaction.status,
-    format: FORMAT,
+    format: formatOf(transaction.definition),
     progress: encodeProgress(transaction),
     retrying: isRetrying(transaction),
     attention: transaction.attention !== undefined,
@@ -88,7 +89,5 @@ function updateHold(run: Run, hold: SaveInFlight['hold'], dueAt = 0): UpdateHold
 
 export function isRetrying(transaction: Transaction): boolean {
   if (isFinal(transaction)) return false
-  return transaction.branches.some(
-    ({ action, compensate }) => action.state === 'waiting' || compensate.state === 'waiting',
-  )
+  return someOp(transaction, ({ state }) => state === 'waiting')
 }

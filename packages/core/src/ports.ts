@@ -11,6 +11,8 @@ export interface BranchCall {
   readonly epoch: number
   /** When the transaction was accepted, by the store's clock. */
   readonly acceptedAt: number
+  /** GET where there is no body. */
+  readonly method: 'GET' | 'POST'
   readonly url: string
   readonly body: string
   readonly contentType: string
@@ -18,6 +20,8 @@ export interface BranchCall {
   readonly headers: Readonly<Record<string, string>>
   /** From the start of the call to the last byte of the answer. */
   readonly timeoutMs: number
+  /** The words ONGOING and FAILURE in the answer's body count, whatever its status. */
+  readonly wordsCount: boolean
 }
 
 export interface BranchAnswer {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import {
   after,
   answered,
+  asSaga,
   type BranchPlan,
   CREATED_AT,
   callsOf,
@@ -17,7 +18,7 @@ import { AssertionError } from './errors.ts'
 import type { TransactionEvent } from './events.ts'
 import { decodeTransaction, encodeDefinition, encodeProgress, FORMAT } from './record.ts'
 import type { StoredTransaction } from './store.ts'
-import { isFinal, type SagaOp, type Transaction } from './transaction.ts'
+import { isFinal, type SagaOp, type SagaTransaction, type Transaction } from './transaction.ts'
 import { transition } from './transition.ts'
 
 /** Written down and read again. */
@@ -80,7 +81,7 @@ const choices: fc.Arbitrary<readonly Choice[]> = fc.array(
   { maxLength: 40 },
 )
 
-function chosen(transaction: Transaction, choice: Choice, now: number): TransactionEvent {
+function chosen(transaction: SagaTransaction, choice: Choice, now: number): TransactionEvent {
   const { kind, pick } = choice
   if (kind < 2) return { type: 'abort-asked' }
   if (kind < 5) return { type: 'retry-asked' }
@@ -119,7 +120,7 @@ describe('a record', () => {
         let now = CREATED_AT
         for (const choice of walk) {
           now += choice.passes
-          const event = chosen(transaction, choice, now)
+          const event = chosen(asSaga(transaction), choice, now)
           // An action is sent only while it may be: what `time` would turn around first is turned around first.
           transaction = event.type === 'sent' ? after(transaction, [{ type: 'time' }], now) : transaction
           const copy = decodeTransaction(
@@ -144,7 +145,7 @@ describe('a record', () => {
         let now = CREATED_AT
         for (const choice of walk) {
           now += choice.passes
-          const event = chosen(transaction, choice, now)
+          const event = chosen(asSaga(transaction), choice, now)
           if (event.type === 'sent') transaction = after(transaction, [{ type: 'time' }], now)
           transaction = after(transaction, [event], now)
           seen.add(transaction.status)
@@ -168,7 +169,7 @@ describe('a record', () => {
     )
     for (const excerpt of ['\u0000', '\ud800', '\udc00\ud800', '\u2028"\\', '💶', '</script>']) {
       const saga = after(serial(1), [sent([0, 'action']), answered(0, 'action', 'success', { excerpt })])
-      expect(reread(saga).branches[0]?.action.answer).toBe(excerpt)
+      expect(asSaga(reread(saga)).branches[0]?.action.answer).toBe(excerpt)
       // Half pairs are escaped: UTF-8 could not carry them.
       expect(encodeProgress(saga)).not.toMatch(/\p{Surrogate}/u)
     }
@@ -182,7 +183,7 @@ describe('a record', () => {
         '"headers":{"__proto__":"x","constructor":"y"}',
       ),
     )
-    const copy = reread({ ...saga, definition })
+    const copy = asSaga(reread({ ...saga, definition }))
     expect(Object.keys(copy.definition.branches[0]?.headers ?? {})).toEqual(['__proto__', 'constructor'])
     expect(encodeDefinition(copy.definition)).toContain('"__proto__":"x"')
   })

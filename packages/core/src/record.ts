@@ -1,24 +1,37 @@
 /** How a transaction is written down. State is fully in the record: decoding what was encoded goes on as if nothing was. */
 import type { Gid, OpState, Status } from '@counterstep/protocol'
-import type { Definition, SagaBranch } from './definition.ts'
+import type { Definition, TccBranch } from './definition.ts'
 import { AssertionError, assert } from './errors.ts'
 import type { StoredTransaction } from './store.ts'
 import {
   type AbortDecision,
   IDLE,
+  type MessageBranchProgress,
   type OpProgress,
   type SagaBranchProgress,
+  type TccBranchProgress,
   type Transaction,
+  UNCONFIRMED,
+  UNDELIVERED,
   UNTOUCHED,
 } from './transaction.ts'
 
-/** Raised when older code could not read what this code writes. */
-export const FORMAT = 1
+/** The newest format that this code reads. Raised when older code could not read what this code writes. */
+export const FORMAT = 2
+
+/** The oldest code that reads such a record: a saga by its status alone is as old as the first format. */
+export function formatOf({ kind, wordsCount }: Definition): number {
+  return kind === 'saga' && wordsCount === undefined ? 1 : 2
+}
 
 /** Short keys: this text is written with every save. */
 interface ProgressRecord {
   /** Branches up to the last one that was touched. */
   readonly b?: readonly BranchRecord[]
+  /** What a TCC's client has registered. */
+  readonly r?: readonly TccBranch[]
+  /** A message's query-back. */
+  readonly q?: Partial<OpProgress>
   readonly abort?: AbortDecision
   readonly finishedAt?: number
   readonly nudges?: number
@@ -26,8 +39,14 @@ interface ProgressRecord {
 }
 
 interface BranchRecord {
+  /** action */
   readonly a?: Partial<OpProgress>
+  /** compensate */
   readonly c?: Partial<OpProgress>
+  /** confirm */
+  readonly f?: Partial<OpProgress>
+  /** cancel */
+  readonly x?: Partial<OpProgress>
 }
 
 export function encodeDefinition(definition: Definition): string {
@@ -35,10 +54,12 @@ export function encodeDefinition(definition: Definition): string {
 }
 
 export function encodeProgress(transaction: Transaction): string {
-  const branches = transaction.branches.map(encodeBranch)
+  const branches = encodeBranches(transaction)
   while (branches.length > 0 && Object.keys(branches.at(-1) ?? {}).length === 0) branches.pop()
   const record: ProgressRecord = {
     ...(branches.length === 0 ? {} : { b: branches }),
+    ...(transaction.kind === 'tcc' && transaction.registered.length > 0 ? { r: transaction.registered } : {}),
+    ...(transaction.kind === 'message' ? keyed('q', transaction.check) : {}),
     ...('abort' in transaction && transaction.abort !== undefined ? { abort: transaction.abort } : {}),
     ...('finishedAt' in transaction ? { finishedAt: transaction.finishedAt } : {}),
     ...(transaction.nudges === 0 ? {} : { nudges: transaction.nudges }),
@@ -47,11 +68,25 @@ export function encodeProgress(transaction: Transaction): string {
   return JSON.stringify(record)
 }
 
-function encodeBranch(progress: SagaBranchProgress): BranchRecord {
-  return {
-    ...(progress.action === IDLE ? {} : { a: encodeOp(progress.action) }),
-    ...(progress.compensate === IDLE ? {} : { c: encodeOp(progress.compensate) }),
+function encodeBranches(transaction: Transaction): BranchRecord[] {
+  switch (transaction.kind) {
+    case 'saga':
+      return transaction.branches.map(({ action, compensate }) => ({
+        ...keyed('a', action),
+        ...keyed('c', compensate),
+      }))
+    case 'tcc':
+      return transaction.branches.map(({ confirm, cancel }) => ({
+        ...keyed('f', confirm),
+        ...keyed('x', cancel),
+      }))
+    case 'message':
+      return transaction.branches.map(({ action }) => keyed('a', action))
   }
+}
+
+function keyed<Key extends string>(key: Key, progress: OpProgress): { [key in Key]?: Partial<OpProgress> } {
+  return progress === IDLE ? {} : ({ [key]: encodeOp(progress) } as { [key in Key]: Partial<OpProgress> })
 }
 
 function encodeOp(progress: OpProgress): Partial<OpProgress> {
@@ -69,9 +104,7 @@ export function decodeTransaction(row: StoredTransaction): Transaction {
   const record = parseRecord(row.progress, 'progress') as ProgressRecord
   assertShape(definition, record)
   const common = {
-    kind: definition.kind,
     gid: row.gid as Gid,
-    definition,
     digest: row.digest,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
@@ -79,30 +112,67 @@ export function decodeTransaction(row: StoredTransaction): Transaction {
     sentUnknown: row.sentList === 'unknown',
     nudges: record.nudges ?? 0,
     ...(record.attention === undefined ? {} : { attention: record.attention }),
-    branches: definition.branches.map((_, position) => decodeBranch(record.b?.[position])),
+    ...decodeStatus(row.status, record),
   }
-  return withStatus(common, row.status, record)
+  const transaction = { ...common, ...decodeKind(definition, record) }
+  assert(isOfKind(transaction), `a ${definition.kind} cannot be ${row.status}`)
+  return transaction
 }
 
-type Common = Omit<Extract<Transaction, { readonly status: 'submitted' }>, 'status'>
-
-function withStatus(common: Common, status: Status, record: ProgressRecord): Transaction {
-  const { abort, finishedAt } = record
-  if (status === 'submitted') return { ...common, status }
-  if (status === 'aborting' && abort !== undefined) return { ...common, status, abort }
-  if (status === 'succeeded' && finishedAt !== undefined) return { ...common, status, finishedAt }
-  if (status === 'failed' && abort !== undefined && finishedAt !== undefined) {
-    return { ...common, status, abort, finishedAt }
-  }
+/** What the status brings with it. */
+function decodeStatus(status: Status, { abort, finishedAt }: ProgressRecord) {
+  if (status === 'prepared' || status === 'submitted') return { status }
+  if (status === 'aborting' && abort !== undefined) return { status, abort }
+  if (status === 'succeeded' && finishedAt !== undefined) return { status, finishedAt }
+  if (status === 'failed' && abort !== undefined && finishedAt !== undefined)
+    return { status, abort, finishedAt }
   if (status === 'stopped' && finishedAt !== undefined) {
-    return { ...common, status, finishedAt, ...(abort === undefined ? {} : { abort }) }
+    return { status, finishedAt, ...(abort === undefined ? {} : { abort }) }
   }
   throw new AssertionError(`the record lacks what status ${status} has`)
 }
 
-function decodeBranch(record: BranchRecord | undefined): SagaBranchProgress {
-  if (record === undefined) return UNTOUCHED
-  return { action: decodeOp(record.a), compensate: decodeOp(record.c) }
+function decodeKind(definition: Definition, { b = [], r = [], q }: ProgressRecord) {
+  switch (definition.kind) {
+    case 'saga': {
+      const { kind, branches } = definition
+      return { kind, definition, branches: branches.map((_, position) => decodeSagaBranch(b[position])) }
+    }
+    case 'tcc': {
+      const branches = r.map((_, position) => decodeTccBranch(b[position]))
+      return { kind: definition.kind, definition, registered: r, branches }
+    }
+    case 'message': {
+      const { kind } = definition
+      const branches = definition.branches.map((_, position) => decodeMessageBranch(b[position]))
+      return { kind, definition, check: decodeOp(q), branches }
+    }
+  }
+}
+
+const STATUSES_OF: { readonly [kind in Transaction['kind']]: readonly Status[] } = {
+  saga: ['submitted', 'aborting', 'succeeded', 'failed', 'stopped'],
+  tcc: ['prepared', 'submitted', 'aborting', 'succeeded', 'failed', 'stopped'],
+  message: ['prepared', 'submitted', 'succeeded', 'failed', 'stopped'],
+}
+
+function isOfKind(transaction: {
+  readonly kind: Transaction['kind']
+  readonly status: Status
+}): transaction is Transaction {
+  return STATUSES_OF[transaction.kind].includes(transaction.status)
+}
+
+function decodeSagaBranch(record: BranchRecord | undefined): SagaBranchProgress {
+  return record === undefined ? UNTOUCHED : { action: decodeOp(record.a), compensate: decodeOp(record.c) }
+}
+
+function decodeTccBranch(record: BranchRecord | undefined): TccBranchProgress {
+  return record === undefined ? UNCONFIRMED : { confirm: decodeOp(record.f), cancel: decodeOp(record.x) }
+}
+
+function decodeMessageBranch(record: BranchRecord | undefined): MessageBranchProgress {
+  return record === undefined ? UNDELIVERED : { action: decodeOp(record.a) }
 }
 
 function decodeOp(record: Partial<OpProgress> | undefined): OpProgress {
@@ -113,27 +183,38 @@ const STATES: readonly unknown[] = ['idle', 'calling', 'waiting', 'succeeded', '
 
 /** As much as the rules lean on: what is wrong here would hang or crash a step later. */
 function assertShape(definition: Definition, record: ProgressRecord): void {
-  const { kind, branches, retry } = definition
-  assert(
-    kind === 'saga' && Array.isArray(branches) && isObject(retry),
-    'the definition is not one of a known kind',
-  )
-  assert(
-    branches.every(
-      (branch: unknown) => isObject(branch) && Array.isArray((branch as Partial<SagaBranch>).after),
-    ),
-    'a branch of the definition is not one',
-  )
-  const { b = [], abort } = record
-  assert(Array.isArray(b) && b.every(isBranchRecord), 'the progress of a branch is not one')
+  assert(isObject(definition.retry) && hasBranches(definition), 'the definition is not one of a known kind')
+  const { b = [], r = [], q, abort } = record
+  assert(Array.isArray(b) && b.every(isBranchRecord) && isOpRecord(q), 'the progress of a branch is not one')
+  assert(Array.isArray(r) && r.every(isObject), 'a registered branch is not one')
   assert(
     abort === undefined || (isObject(abort) && Array.isArray(abort.branches)),
     'the abort decision is not one',
   )
 }
 
+function hasBranches(definition: Definition): boolean {
+  switch (definition.kind) {
+    case 'saga':
+      return (
+        Array.isArray(definition.branches) &&
+        definition.branches.every(
+          (branch: unknown) => isObject(branch) && 'after' in branch && Array.isArray(branch.after),
+        )
+      )
+    case 'tcc':
+      return Number.isInteger(definition.deadlineMs)
+    case 'message':
+      return Array.isArray(definition.branches) && definition.branches.every(isObject)
+    default:
+      return false
+  }
+}
+
 function isBranchRecord(value: unknown): value is BranchRecord {
-  return isObject(value) && [(value as BranchRecord).a, (value as BranchRecord).c].every(isOpRecord)
+  if (!isObject(value)) return false
+  const { a, c, f, x } = value as BranchRecord
+  return [a, c, f, x].every(isOpRecord)
 }
 
 function isOpRecord(value: unknown): boolean {

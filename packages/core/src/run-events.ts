@@ -1,8 +1,6 @@
-import type { CallKey, TransactionEvent } from './events.ts'
+import type { CallKey, Command, TransactionEvent } from './events.ts'
 import type { Grant } from './run.ts'
 import type { StoredTransaction, TransactionUpdate, UpdateResult } from './store.ts'
-
-export type Command = 'abort' | 'retry' | 'stop'
 
 /** What may happen to a run. */
 export type RunEvent =

@@ -7,6 +7,7 @@
  * not been acted on.
  */
 import type { Status } from '@counterstep/protocol'
+import { someOp } from './op-progress.ts'
 import type { SentList, StoredTransaction } from './store.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -102,13 +103,8 @@ function newRun(transaction: Transaction, holding: Holding, grant: Grant): Run {
   }
 }
 
-export function callsInFlight(run: Run): number {
-  let calls = 0
-  for (const { action, compensate } of run.transaction.branches) {
-    if (action.state === 'calling') calls++
-    if (compensate.state === 'calling') calls++
-  }
-  return calls
+export function hasCallInFlight({ transaction }: Run): boolean {
+  return someOp(transaction, ({ state }) => state === 'calling')
 }
 
 /**

@@ -15,8 +15,8 @@ import {
 } from '../test/sagas.ts'
 import { table } from '../test/table.ts'
 import type { TransactionEvent } from './events.ts'
-import { ATTENTION_FAILURES } from './saga.ts'
-import type { SagaOp, Transaction } from './transaction.ts'
+import { ATTENTION_FAILURES } from './op-progress.ts'
+import type { SagaOp, SagaTransaction, Transaction } from './transaction.ts'
 import { transition } from './transition.ts'
 
 const DEADLINE_MS = 10_000
@@ -443,7 +443,7 @@ describe('an action in flight at the abort', () => {
 })
 
 /** Asks the branch's next op again and again; each answer comes when the wait is over. */
-function repeat(saga: Transaction, results: readonly Result[]): Transaction {
+function repeat(saga: SagaTransaction, results: readonly Result[]): SagaTransaction {
   let transaction = saga
   let now = NOW
   for (const result of results) {

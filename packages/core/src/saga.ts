@@ -4,21 +4,29 @@
  * Unknown is never failure. Only a failed action, a missed deadline, an exhausted retry limit or a request turns
  * a saga around.
  */
-import type { AbortCause, RetryPolicy } from '@counterstep/protocol'
-import { backoffMs } from './backoff.ts'
-import type { CallKey, Durability, TransactionEvent } from './events.ts'
+import type { AbortCause } from '@counterstep/protocol'
+import type { Durability, TransactionEvent } from './events.ts'
+import {
+  type Answered,
+  answeredOp,
+  attentionReason,
+  disowned,
+  mapOps,
+  policyOf,
+  retriedNow,
+  sent,
+  waitAgain,
+  withOp,
+  withoutAttention,
+} from './op-progress.ts'
 import { deadlineAt, isUndone } from './saga-effects.ts'
 import {
   type AbortDecision,
   isFinal,
   type OpProgress,
   type SagaBranchProgress,
-  type SagaOp,
   type SagaTransaction,
 } from './transaction.ts'
-
-/** After this many failed attempts of one compensation a person should look. It goes on all the same. */
-export const ATTENTION_FAILURES = 10
 
 export interface Folded {
   readonly next: SagaTransaction
@@ -28,13 +36,16 @@ export interface Folded {
 type Submitted = Extract<SagaTransaction, { readonly status: 'submitted' }>
 type Aborting = Extract<SagaTransaction, { readonly status: 'aborting' }>
 type Unfinished = Submitted | Aborting
-type Answered = Extract<TransactionEvent, { readonly type: 'answered' }>
 
 export function foldSaga(saga: SagaTransaction, event: TransactionEvent, now: number): Folded {
   if (isFinal(saga)) return unchanged(saga)
   switch (event.type) {
     case 'claimed':
-      return afterTime(claimed(saga, event.epoch, event.sentUnknown), 'none', now)
+      return afterTime(
+        { ...mapOps(saga, disowned), epoch: event.epoch, sentUnknown: event.sentUnknown },
+        'none',
+        now,
+      )
     case 'sent':
       return { next: sent(saga, event.calls, now), durability: 'none' }
     case 'answered':
@@ -42,7 +53,9 @@ export function foldSaga(saga: SagaTransaction, event: TransactionEvent, now: nu
     case 'time':
       return afterTime(saga, 'none', now)
     case 'abort-asked':
-      return saga.status === 'aborting' ? unchanged(saga) : decideAbort(saga, 'requested', undefined, now)
+      return saga.status === 'aborting'
+        ? unchanged(saga)
+        : decideAbort(saga, { cause: 'requested', ...reasonOf(event) }, now)
     case 'retry-asked':
       return { next: retriedNow(saga, now), durability: 'strong' }
     case 'stop-asked':
@@ -50,136 +63,55 @@ export function foldSaga(saga: SagaTransaction, event: TransactionEvent, now: nu
         next: { ...withoutAttention(saga), status: 'stopped', finishedAt: now, updatedAt: now },
         durability: 'strong',
       }
+    case 'submit-asked':
+    case 'register-asked':
+      return unchanged(saga)
   }
-}
-
-function claimed(saga: Unfinished, epoch: number, sentUnknown: boolean): Unfinished {
-  const branches = saga.branches.map((progress) => ({
-    action: disowned(progress.action),
-    compensate: disowned(progress.compensate),
-  }))
-  return { ...saga, branches, epoch, sentUnknown }
-}
-
-/** A call of an earlier owner: its answer will not come here, so it is asked again. */
-function disowned(progress: OpProgress): OpProgress {
-  return progress.state === 'calling' ? { ...progress, state: 'idle' } : progress
-}
-
-function sent(saga: Unfinished, calls: readonly CallKey[], now: number): Unfinished {
-  const branches = saga.branches.slice()
-  for (const { branch, op } of calls) {
-    const before = branches[branch]
-    if (before === undefined) continue
-    const { nextAt: _, ...rest } = before[op]
-    const progress: OpProgress = {
-      ...rest,
-      state: 'calling',
-      attempts: rest.attempts + 1,
-      startedAt: rest.startedAt ?? now,
-    }
-    branches[branch] = { ...before, [op]: progress }
-  }
-  return { ...saga, branches }
 }
 
 function answered(saga: Unfinished, event: Answered, now: number): Folded {
-  const { branch, op } = event.call
-  const before = saga.branches[branch]?.[op]
-  if (before === undefined || before.state !== 'calling' || before.attempts !== event.attempt)
-    return unchanged(saga)
-  const progress = withAnswer(before, event, now)
-  return op === 'action'
-    ? actionAnswered(saga, branch, progress, event, now)
-    : compensationAnswered(saga, branch, progress, event, now)
+  const progress = answeredOp(saga, event, now)
+  if (progress === undefined) return unchanged(saga)
+  return event.call.op === 'action'
+    ? actionAnswered(saga, progress, event, now)
+    : compensationAnswered(saga, progress, event, now)
 }
 
-function withAnswer(before: OpProgress, event: Answered, now: number): OpProgress {
-  const { result, statusCode, excerpt, error } = event.answer
-  const { answer: _answer, error: _error, statusCode: _status, ...rest } = before
-  return {
-    ...rest,
-    result,
-    endedAt: now,
-    durationMs: event.durationMs,
-    ...(statusCode === undefined ? {} : { statusCode }),
-    ...(excerpt === undefined ? {} : { answer: excerpt }),
-    ...(error === undefined ? {} : { error }),
-  }
-}
-
-function actionAnswered(
-  saga: Unfinished,
-  branch: number,
-  progress: OpProgress,
-  event: Answered,
-  now: number,
-): Folded {
-  const { result } = event.answer
+function actionAnswered(saga: Unfinished, progress: OpProgress, event: Answered, now: number): Folded {
+  const { call, answer } = event
+  const { branch } = call
+  const { result } = answer
   if (result === 'success' || result === 'failure') {
     const state = result === 'success' ? 'succeeded' : 'failed'
-    const next = withOp(saga, branch, 'action', { ...progress, state }, now)
+    const next = changed(saga, event, { ...progress, state }, now)
     if (next.status === 'aborting') return finishIfUndone(next, answerDurability(next), now)
-    if (result === 'failure') return decideAbort(next, 'branch-failed', branch, now)
+    if (result === 'failure') return decideAbort(next, { cause: 'branch-failed', branch }, now)
     return finishIfDone(next, now)
   }
   // Backward, an action is not asked again: its compensation follows, whatever it did.
   if (saga.status === 'aborting') {
-    const next = withOp(saga, branch, 'action', { ...progress, state: 'idle' }, now)
-    return finishIfUndone(next as Aborting, answerDurability(saga), now)
+    const next = changed(saga, event, { ...progress, state: 'idle' }, now)
+    return finishIfUndone(next, answerDurability(saga), now)
   }
-  const waiting = waitAgain(saga, branch, progress, event, now)
-  const next = withOp(saga, branch, 'action', waiting, now)
+  const waiting = waitAgain(saga, progress, event, now)
+  const next = changed(saga, event, waiting, now)
   const { limit } = policyOf(saga, branch)
   if (limit !== null && waiting.failures >= limit)
-    return decideAbort(next as Submitted, 'retry-limit', branch, now)
+    return decideAbort(next, { cause: 'retry-limit', branch }, now)
   return afterTime(next, 'strong', now)
 }
 
 /** A compensation that cannot be done is never given up: failure counts as unknown, and a person is told. */
-function compensationAnswered(
-  saga: Unfinished,
-  branch: number,
-  progress: OpProgress,
-  event: Answered,
-  now: number,
-): Folded {
+function compensationAnswered(saga: Unfinished, progress: OpProgress, event: Answered, now: number): Folded {
   if (saga.status !== 'aborting') return unchanged(saga)
   if (event.answer.result === 'success') {
-    const next = withOp(saga, branch, 'compensate', { ...progress, state: 'succeeded' }, now)
-    return finishIfUndone(next as Aborting, answerDurability(saga), now)
+    const next = changed(saga, event, { ...progress, state: 'succeeded' }, now)
+    return finishIfUndone(next, answerDurability(saga), now)
   }
-  const waiting = waitAgain(saga, branch, progress, event, now)
-  const next = withOp(saga, branch, 'compensate', waiting, now)
-  const reason = attentionReason(saga, branch, waiting, event)
+  const waiting = waitAgain(saga, progress, event, now)
+  const next = changed(saga, event, waiting, now)
+  const reason = attentionReason(saga, waiting, event)
   return { next: reason === undefined ? next : { ...next, attention: reason }, durability: 'strong' }
-}
-
-function attentionReason(
-  saga: Unfinished,
-  branch: number,
-  progress: OpProgress,
-  event: Answered,
-): string | undefined {
-  const id = saga.definition.branches[branch]?.id ?? branch
-  if (event.answer.result === 'failure') return `compensation of branch ${id} answered failure`
-  if (progress.failures >= ATTENTION_FAILURES)
-    return `compensation of branch ${id} failed ${progress.failures} times`
-  return undefined
-}
-
-/** The counters and the due time are saved before the branch is asked again, so that limits survive a crash. */
-function waitAgain(
-  saga: Unfinished,
-  branch: number,
-  progress: OpProgress,
-  event: Answered,
-  now: number,
-): OpProgress {
-  const waits = progress.waits + 1
-  const wait = backoffMs(policyOf(saga, branch), waits, event.jitter01, event.answer.retryAfterMs)
-  const failures = progress.failures + (event.answer.result === 'ongoing' ? 0 : 1)
-  return { ...progress, state: 'waiting', waits, failures, nextAt: now + wait }
 }
 
 /** In strict mode (checkpointMs 0) each result is durable before the next call. */
@@ -206,15 +138,21 @@ function finishIfUndone(saga: Aborting, otherwise: Durability, now: number): Fol
 function afterTime(saga: Unfinished, otherwise: Durability, now: number): Folded {
   if (saga.status === 'aborting') return finishIfUndone(saga, otherwise, now)
   const deadline = deadlineAt(saga)
-  if (deadline !== undefined && now >= deadline) return decideAbort(saga, 'deadline', undefined, now)
+  if (deadline !== undefined && now >= deadline) return decideAbort(saga, { cause: 'deadline' }, now)
   return { next: saga, durability: otherwise }
 }
 
-function decideAbort(saga: Submitted, cause: AbortCause, branch: number | undefined, now: number): Folded {
+interface Turn {
+  readonly cause: AbortCause
+  readonly branch?: number
+  readonly reason?: string
+}
+
+function decideAbort(saga: Submitted, turn: Turn, now: number): Folded {
   const branches = saga.branches.flatMap((progress, position) =>
     saga.sentUnknown || progress.action.attempts > 0 ? [position] : [],
   )
-  const abort: AbortDecision = { cause, at: now, branches, ...(branch === undefined ? {} : { branch }) }
+  const abort: AbortDecision = { ...turn, at: now, branches }
   return {
     next: { ...saga, branches: saga.branches.map(actionGivenUp), status: 'aborting', abort, updatedAt: now },
     durability: 'strong',
@@ -228,41 +166,12 @@ export function actionGivenUp(progress: SagaBranchProgress): SagaBranchProgress 
   return { ...progress, action: { ...action, state: 'idle' } }
 }
 
-export function retriedNow<S extends Unfinished>(saga: S, now: number): S {
-  const branches = saga.branches.map((progress) => ({
-    action: dueNow(progress.action),
-    compensate: dueNow(progress.compensate),
-  }))
-  return { ...withoutAttention(saga), branches, nudges: saga.nudges + 1, updatedAt: now }
+function reasonOf({ reason }: { readonly reason?: string }): { readonly reason?: string } {
+  return reason === undefined ? {} : { reason }
 }
 
-/** Without an instant, so that it does not depend on whose clock the command was given by. */
-function dueNow(progress: OpProgress): OpProgress {
-  if (progress.state !== 'waiting') return progress
-  const { nextAt: _, ...due } = progress
-  return due
-}
-
-function withOp<S extends Unfinished>(
-  saga: S,
-  branch: number,
-  op: SagaOp,
-  progress: OpProgress,
-  now: number,
-): S {
-  const branches = saga.branches.slice()
-  const before = branches[branch]
-  if (before !== undefined) branches[branch] = { ...before, [op]: progress }
-  return { ...saga, branches, updatedAt: now }
-}
-
-function withoutAttention<S extends Unfinished>(saga: S): S {
-  const { attention: _, ...rest } = saga
-  return rest as S
-}
-
-function policyOf(saga: SagaTransaction, branch: number): RetryPolicy {
-  return saga.definition.branches[branch]?.retry ?? saga.definition.retry
+function changed<S extends Unfinished>(saga: S, { call }: Answered, progress: OpProgress, now: number): S {
+  return { ...withOp(saga, call, progress), updatedAt: now }
 }
 
 function unchanged(saga: SagaTransaction): Folded {

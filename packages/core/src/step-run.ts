@@ -2,6 +2,7 @@
 import { assert } from './errors.ts'
 import type { CallKey, TransactionEvent } from './events.ts'
 import { learn } from './learn-row.ts'
+import { opOf } from './op-progress.ts'
 import { planSave, type Wishes } from './plan-save.ts'
 import type { Run } from './run.ts'
 import type { RunEffect, RunEvent } from './run-events.ts'
@@ -33,7 +34,7 @@ function take(rules: Rules, run: Run, event: RunEvent, now: number, effects: Run
     case 'answered':
       return fold(rules, run, event, now)
     case 'command':
-      return fold(rules, run, { type: `${event.command}-asked` }, now)
+      return fold(rules, run, event.command, now)
     case 'saved':
       return saved(run, event.result, effects)
     case 'renewed':
@@ -168,7 +169,7 @@ function callBranches(
   if (calls.length === 0) return run
   const next = fold(rules, run, { type: 'sent', calls }, now)
   for (const call of calls) {
-    const attempt = next.transaction.branches[call.branch]?.[call.op].attempts ?? 0
+    const attempt = opOf(next.transaction, call)?.attempts ?? 0
     effects.push({ type: 'call', call, attempt })
   }
   return next

@@ -1,27 +1,65 @@
 import type { AbortCause, Gid, OpState, Result } from '@counterstep/protocol'
-import type { Definition } from './definition.ts'
+import type {
+  BranchTarget,
+  MessageDefinition,
+  SagaDefinition,
+  TccBranch,
+  TccDefinition,
+} from './definition.ts'
 
 /**
  * A transaction as plain data. All instants in it are by the store's clock.
  * What a status has, the others cannot be written with: an aborting one has its abort decision, a final one its end.
  */
-export type Transaction = SagaTransaction
+export type Transaction = SagaTransaction | TccTransaction | MessageTransaction
 
-export type SagaTransaction =
-  | (SagaCommon & { readonly status: 'submitted' })
-  | (SagaCommon & { readonly status: 'aborting'; readonly abort: AbortDecision })
-  | (SagaCommon & { readonly status: 'succeeded'; readonly finishedAt: number })
-  | (SagaCommon & { readonly status: 'failed'; readonly abort: AbortDecision; readonly finishedAt: number })
-  | (SagaCommon & { readonly status: 'stopped'; readonly abort?: AbortDecision; readonly finishedAt: number })
+export type SagaTransaction = SagaCommon & (Submitted | Aborting | Ended)
+
+/** Its client tries the branches while it is prepared; then they are all confirmed, or all cancelled. */
+export type TccTransaction = TccCommon & (Prepared | Submitted | Aborting | Ended)
+
+/** Prepared until its sender's database transaction is known to have committed; then its branches are called for good. */
+export type MessageTransaction = MessageCommon & (Prepared | Submitted | Ended)
+
+interface Prepared {
+  readonly status: 'prepared'
+}
+interface Submitted {
+  readonly status: 'submitted'
+}
+interface Aborting {
+  readonly status: 'aborting'
+  readonly abort: AbortDecision
+}
+type Ended =
+  | { readonly status: 'succeeded'; readonly finishedAt: number }
+  | { readonly status: 'failed'; readonly abort: AbortDecision; readonly finishedAt: number }
+  | { readonly status: 'stopped'; readonly abort?: AbortDecision; readonly finishedAt: number }
 
 interface SagaCommon extends Identity {
   readonly kind: 'saga'
+  readonly definition: SagaDefinition
   readonly branches: readonly SagaBranchProgress[]
+}
+
+interface TccCommon extends Identity {
+  readonly kind: 'tcc'
+  readonly definition: TccDefinition
+  /** In the order in which they were registered. */
+  readonly registered: readonly TccBranch[]
+  readonly branches: readonly TccBranchProgress[]
+}
+
+interface MessageCommon extends Identity {
+  readonly kind: 'message'
+  readonly definition: MessageDefinition
+  /** Of the query-back, where the definition has one. */
+  readonly check: OpProgress
+  readonly branches: readonly MessageBranchProgress[]
 }
 
 interface Identity {
   readonly gid: Gid
-  readonly definition: Definition
   readonly digest: string
   readonly createdAt: number
   readonly updatedAt: number
@@ -39,7 +77,19 @@ export interface SagaBranchProgress {
   readonly compensate: OpProgress
 }
 
-export type SagaOp = 'action' | 'compensate'
+export interface TccBranchProgress {
+  readonly confirm: OpProgress
+  readonly cancel: OpProgress
+}
+
+export interface MessageBranchProgress {
+  readonly action: OpProgress
+}
+
+export type SagaOp = keyof SagaBranchProgress
+export type TccOp = keyof TccBranchProgress
+/** What an orchestrator calls; a TCC's `try` is its client's. */
+export type CalledOp = SagaOp | TccOp | 'msg'
 
 /** `calling`: sent, and no answer known. `waiting`: answered unknown or ongoing, due again at `nextAt`. */
 export interface OpProgress {
@@ -66,15 +116,24 @@ export interface AbortDecision {
   /** Position of the branch that caused it. */
   readonly branch?: number
   readonly at: number
+  /** In the words of whoever asked for it. */
+  readonly reason?: string
   /** Positions of the branches whose action may have been sent. */
   readonly branches: readonly number[]
 }
 
 export const IDLE: OpProgress = { state: 'idle', attempts: 0, failures: 0, waits: 0 }
 export const UNTOUCHED: SagaBranchProgress = { action: IDLE, compensate: IDLE }
+export const UNCONFIRMED: TccBranchProgress = { confirm: IDLE, cancel: IDLE }
+export const UNDELIVERED: MessageBranchProgress = { action: IDLE }
 
 export type FinalTransaction = Extract<Transaction, { readonly finishedAt: number }>
 
 export function isFinal(transaction: Transaction): transaction is FinalTransaction {
   return 'finishedAt' in transaction
+}
+
+/** What the branches are: of a TCC, those registered so far. */
+export function targetsOf(transaction: Transaction): readonly BranchTarget[] {
+  return transaction.kind === 'tcc' ? transaction.registered : transaction.definition.branches
 }

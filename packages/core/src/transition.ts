@@ -1,9 +1,17 @@
 /** One entry for every kind of transaction: what an event makes of it, what it then wants, how durable that must be. */
 import { assert } from './errors.ts'
 import type { TransactionEffect, TransactionEvent, Transition } from './events.ts'
+import { foldMessage, messageEffects } from './message.ts'
 import { foldSaga } from './saga.ts'
 import { sagaEffects } from './saga-effects.ts'
-import { isFinal, type Transaction } from './transaction.ts'
+import { foldTcc, tccEffects } from './tcc.ts'
+import {
+  isFinal,
+  type SagaTransaction,
+  type TccTransaction,
+  type Transaction,
+  targetsOf,
+} from './transaction.ts'
 
 /** The rules of all kinds. A test may hand the runner mutated ones. */
 export interface Rules {
@@ -20,12 +28,20 @@ export const RULES: Rules = {
     switch (transaction.kind) {
       case 'saga':
         return foldSaga(transaction, event, now)
+      case 'tcc':
+        return foldTcc(transaction, event, now)
+      case 'message':
+        return foldMessage(transaction, event, now)
     }
   },
   effects(transaction, now) {
     switch (transaction.kind) {
       case 'saga':
         return sagaEffects(transaction, now)
+      case 'tcc':
+        return tccEffects(transaction, now)
+      case 'message':
+        return messageEffects(transaction, now)
     }
   },
 }
@@ -46,8 +62,33 @@ export function transition(
 }
 
 export function assertValid(transaction: Transaction): void {
-  const { branches, definition, status } = transaction
-  assert(branches.length === definition.branches.length, 'a branch has no progress')
+  assert(transaction.branches.length === targetsOf(transaction).length, 'a branch has no progress')
+  assert(
+    !isFinal(transaction) || transaction.attention === undefined,
+    'a final transaction needs no attention',
+  )
+  switch (transaction.kind) {
+    case 'saga':
+      assertValidSaga(transaction)
+      break
+    case 'tcc':
+      assertValidTcc(transaction)
+      break
+    case 'message':
+      assert(
+        transaction.status !== 'prepared' ||
+          transaction.branches.every(({ action }) => action.attempts === 0),
+        'delivered before it was submitted',
+      )
+      assert(
+        transaction.status !== 'succeeded' ||
+          transaction.branches.every(({ action }) => action.state === 'succeeded'),
+        'succeeded with a branch that has not',
+      )
+  }
+}
+
+function assertValidSaga({ status, branches }: SagaTransaction): void {
   const forward = status === 'submitted' || status === 'succeeded'
   for (const progress of branches) {
     assert(!forward || progress.compensate.attempts === 0, 'compensated without an abort decision')
@@ -64,8 +105,16 @@ export function assertValid(transaction: Transaction): void {
       'failed with an action in flight',
     )
   }
-  assert(
-    !isFinal(transaction) || transaction.attention === undefined,
-    'a final transaction needs no attention',
-  )
+}
+
+function assertValidTcc({ status, branches }: TccTransaction): void {
+  for (const { confirm, cancel } of branches) {
+    assert(confirm.attempts === 0 || cancel.attempts === 0, 'a branch was both confirmed and cancelled')
+    assert(status !== 'prepared' || confirm.attempts + cancel.attempts === 0, 'decided before the client was')
+    assert(
+      status !== 'succeeded' || confirm.state === 'succeeded',
+      'succeeded with a branch that is not confirmed',
+    )
+    assert(status !== 'failed' || cancel.state === 'succeeded', 'failed with a branch that is not cancelled')
+  }
 }

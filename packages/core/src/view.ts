@@ -1,15 +1,24 @@
-import type { BranchView, OpView, Status, TransactionView } from '@counterstep/protocol'
+import type { AbortView, BranchView, OpView, Status, TransactionView } from '@counterstep/protocol'
+import { checkAt } from './message.ts'
 import { deadlineAt } from './saga-effects.ts'
-import type { OpProgress, SagaOp, Transaction } from './transaction.ts'
+import { tccDeadlineAt } from './tcc.ts'
+import {
+  type AbortDecision,
+  type CalledOp,
+  IDLE,
+  type OpProgress,
+  type Transaction,
+  targetsOf,
+} from './transaction.ts'
 
 /**
  * A transaction as a caller may see it. `durableStatus` is the last status that is durable: a later one is not
  * shown, nor what only it has, because a crash could take it back.
  */
 export function viewTransaction(transaction: Transaction, durableStatus: Status): TransactionView {
-  const { definition, attention } = transaction
-  const deadline = deadlineAt(transaction)
-  const abort = durableStatus !== 'submitted' && 'abort' in transaction ? transaction.abort : undefined
+  const { attention } = transaction
+  const isUndecided = durableStatus === 'prepared' || durableStatus === 'submitted'
+  const abort = !isUndecided && 'abort' in transaction ? transaction.abort : undefined
   const finished = durableStatus === transaction.status && 'finishedAt' in transaction
   return {
     gid: transaction.gid,
@@ -18,41 +27,91 @@ export function viewTransaction(transaction: Transaction, durableStatus: Status)
     createdAt: transaction.createdAt,
     updatedAt: transaction.updatedAt,
     epoch: transaction.epoch,
-    ...(definition.delayMs === undefined ? {} : { startAt: transaction.createdAt + definition.delayMs }),
-    ...(deadline === undefined ? {} : { deadlineAt: deadline }),
+    ...viewInstants(transaction),
     ...(finished ? { finishedAt: transaction.finishedAt } : {}),
     ...(attention === undefined ? {} : { attention }),
-    ...(abort === undefined
-      ? {}
-      : { abort: { cause: abort.cause, at: abort.at, ...branchId(transaction, abort.branch) } }),
+    ...(abort === undefined ? {} : { abort: viewAbort(transaction, abort) }),
+    ...(transaction.kind === 'message' && transaction.definition.check !== undefined
+      ? { check: viewOp('msg', transaction.definition.check.url, transaction.check) }
+      : {}),
     branches: transaction.branches.map((_, branch) => viewBranch(transaction, branch)),
   }
 }
 
-function branchId(transaction: Transaction, branch: number | undefined): { branchId?: string } {
-  const id = branch === undefined ? undefined : transaction.definition.branches[branch]?.id
-  return id === undefined ? {} : { branchId: id }
+/** When it starts, when it is given up, when its sender is asked: as far as its kind and its definition have one. */
+function viewInstants(
+  transaction: Transaction,
+): Partial<Pick<TransactionView, 'startAt' | 'deadlineAt' | 'checkAt'>> {
+  const { kind, createdAt, definition } = transaction
+  if (kind === 'tcc') return { deadlineAt: tccDeadlineAt(transaction) }
+  const start = definition.delayMs === undefined ? {} : { startAt: createdAt + definition.delayMs }
+  if (kind === 'saga') {
+    const deadline = deadlineAt(transaction)
+    return { ...start, ...(deadline === undefined ? {} : { deadlineAt: deadline }) }
+  }
+  const check = checkAt(transaction)
+  return { ...start, ...(check === undefined ? {} : { checkAt: check }) }
+}
+
+function viewAbort(transaction: Transaction, { cause, at, reason, branch }: AbortDecision): AbortView {
+  const branchId = branch === undefined ? undefined : targetsOf(transaction)[branch]?.id
+  return {
+    cause,
+    at,
+    ...(reason === undefined ? {} : { reason }),
+    ...(branchId === undefined ? {} : { branchId }),
+  }
 }
 
 function viewBranch(transaction: Transaction, branch: number): BranchView {
-  const { branches } = transaction.definition
-  const definition = branches[branch]
-  const progress = transaction.branches[branch]
-  const ops: OpView[] = []
-  if (progress !== undefined) {
-    ops.push(viewOp('action', definition?.action, progress.action))
-    if (definition?.compensation !== undefined) {
-      ops.push(viewOp('compensate', definition.compensation, progress.compensate))
-    }
-  }
   return {
-    id: definition?.id ?? '',
-    after: (definition?.after ?? []).map((before) => branches[before]?.id ?? ''),
-    ops,
+    id: targetsOf(transaction)[branch]?.id ?? '',
+    after: viewAfter(transaction, branch),
+    ops: viewOps(transaction, branch),
   }
 }
 
-function viewOp(op: SagaOp, url: string | undefined, progress: OpProgress): OpView {
+function viewAfter(transaction: Transaction, branch: number): string[] {
+  const targets = targetsOf(transaction)
+  const ids = (positions: readonly number[]) => positions.map((before) => targets[before]?.id ?? '')
+  switch (transaction.kind) {
+    case 'saga':
+      return ids(transaction.definition.branches[branch]?.after ?? [])
+    case 'tcc':
+      // Newest first.
+      return ids(branch + 1 < targets.length ? [branch + 1] : [])
+    case 'message':
+      return ids(transaction.definition.concurrent || branch === 0 ? [] : [branch - 1])
+  }
+}
+
+function viewOps(transaction: Transaction, branch: number): OpView[] {
+  switch (transaction.kind) {
+    case 'saga': {
+      const { action, compensation } = transaction.definition.branches[branch] ?? {}
+      const progress = transaction.branches[branch]
+      const forward = viewOp('action', action, progress?.action)
+      return compensation === undefined
+        ? [forward]
+        : [forward, viewOp('compensate', compensation, progress?.compensate)]
+    }
+    case 'tcc': {
+      const { confirm, cancel } = transaction.registered[branch] ?? {}
+      const progress = transaction.branches[branch]
+      return [viewOp('confirm', confirm, progress?.confirm), viewOp('cancel', cancel, progress?.cancel)]
+    }
+    case 'message':
+      return [
+        viewOp(
+          'action',
+          transaction.definition.branches[branch]?.action,
+          transaction.branches[branch]?.action,
+        ),
+      ]
+  }
+}
+
+function viewOp(op: CalledOp, url: string | undefined, progress: OpProgress = IDLE): OpView {
   const { failures: _failures, waits: _waits, ...shown } = progress
   return { op, ...(url === undefined ? {} : { url }), ...shown }
 }

@@ -1,13 +1,14 @@
 /** A run in a test's hands: the test plays the engine, the branches and the store. */
 import type { Result } from '@counterstep/protocol'
+import { opOf } from '../src/op-progress.ts'
 import type { Grant, Run, RunSettings } from '../src/run.ts'
 import { acceptedRun, claimedRun } from '../src/run.ts'
 import type { RunEffect, RunEvent } from '../src/run-events.ts'
 import { stepRun } from '../src/step-run.ts'
 import type { SentList, StoredTransaction } from '../src/store.ts'
-import type { SagaOp, Transaction } from '../src/transaction.ts'
+import type { SagaOp, SagaTransaction, Transaction } from '../src/transaction.ts'
 import { RULES } from '../src/transition.ts'
-import { answerOf, CREATED_AT, rowOf, TOKEN } from './sagas.ts'
+import { answerOf, asSaga, CREATED_AT, rowOf, TOKEN } from './sagas.ts'
 
 export const SETTINGS: RunSettings = {
   leaseMs: 10_000,
@@ -31,6 +32,10 @@ export class RunBed {
 
   constructor(run: Run) {
     this.run = run
+  }
+
+  get saga(): SagaTransaction {
+    return asSaga(this.run.transaction)
   }
 
   static accepted(transaction: Transaction, settings: Partial<RunSettings> = {}): RunBed {
@@ -63,7 +68,7 @@ export class RunBed {
 
   /** Answers the call that is in flight. */
   answer(branch: number, op: SagaOp, result: Result): this {
-    const attempt = this.run.transaction.branches[branch]?.[op].attempts ?? 0
+    const attempt = opOf(this.run.transaction, { branch, op })?.attempts ?? 0
     const answer = answerOf(result)
     return this.step({ type: 'answered', call: { branch, op }, attempt, answer, durationMs: 3, jitter01: 0 })
   }

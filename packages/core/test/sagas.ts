@@ -5,7 +5,7 @@ import type { TransactionEffect, TransactionEvent } from '../src/events.ts'
 import type { BranchAnswer } from '../src/ports.ts'
 import { encodeDefinition, encodeProgress, FORMAT } from '../src/record.ts'
 import type { SentList, StoredTransaction } from '../src/store.ts'
-import { type SagaOp, type Transaction, UNTOUCHED } from '../src/transaction.ts'
+import { type SagaOp, type SagaTransaction, type Transaction, UNTOUCHED } from '../src/transaction.ts'
 import { transition } from '../src/transition.ts'
 
 /** When every transaction of the tests is accepted, by the store's clock. */
@@ -55,7 +55,7 @@ function branchIdAt(position: number): BranchId {
 export function sagaOf(
   plans: readonly BranchPlan[],
   settings: Partial<Omit<SagaDefinition, 'branches'>> = {},
-): Transaction {
+): SagaTransaction {
   return {
     kind: 'saga',
     status: 'submitted',
@@ -72,7 +72,10 @@ export function sagaOf(
 }
 
 /** Serial branches, each with a compensation. */
-export function serial(count: number, settings: Partial<Omit<SagaDefinition, 'branches'>> = {}): Transaction {
+export function serial(
+  count: number,
+  settings: Partial<Omit<SagaDefinition, 'branches'>> = {},
+): SagaTransaction {
   return sagaOf(
     Array.from({ length: count }, () => ({})),
     settings,
@@ -83,7 +86,7 @@ export function serial(count: number, settings: Partial<Omit<SagaDefinition, 'br
 export function parallel(
   count: number,
   settings: Partial<Omit<SagaDefinition, 'branches'>> = {},
-): Transaction {
+): SagaTransaction {
   return sagaOf(
     Array.from({ length: count }, () => ({ after: [] })),
     settings,
@@ -125,19 +128,26 @@ export function sent(...calls: readonly (readonly [branch: number, op: SagaOp])[
   return { type: 'sent', calls: calls.map(([branch, op]) => ({ branch, op })) }
 }
 
+/** The tests of the saga know what they have. */
+export function asSaga(transaction: Transaction): SagaTransaction {
+  if (transaction.kind !== 'saga') throw new Error(`it is a ${transaction.kind}`)
+  return transaction
+}
+
 /** Folds the events in, all at one instant. */
 export function after(
   transaction: Transaction,
   events: readonly TransactionEvent[],
   now = CREATED_AT,
-): Transaction {
-  let next = transaction
-  for (const event of events) next = transition(next, event, now).next
+): SagaTransaction {
+  let next = asSaga(transaction)
+  for (const event of events) next = asSaga(transition(next, event, now).next)
   return next
 }
 
 /** Calls each branch's next op and answers it, one at a time, as often as there is something to call. */
-export function answerNext(transaction: Transaction, result: Result, now = CREATED_AT): Transaction {
+export function answerNext(given: Transaction, result: Result, now = CREATED_AT): SagaTransaction {
+  const transaction = asSaga(given)
   const [call] = callsOf(transition(transaction, { type: 'time' }, now).effects)
   if (call === undefined) throw new Error('there is nothing to call')
   const [branch, op] = call
@@ -147,7 +157,7 @@ export function answerNext(transaction: Transaction, result: Result, now = CREAT
 
 export function callsOf(effects: readonly TransactionEffect[]): readonly (readonly [number, SagaOp])[] {
   return effects.flatMap((effect) =>
-    effect.type === 'call' ? [[effect.call.branch, effect.call.op] as const] : [],
+    effect.type === 'call' ? [[effect.call.branch, effect.call.op as SagaOp] as const] : [],
   )
 }
 

@@ -1,5 +1,7 @@
 /** Bodies of a submit, and what is made of them. */
+
 import type { ErrorCode } from '@counterstep/protocol'
+import type { SagaDefinition } from '../src/definition.ts'
 import {
   type ParsedSubmission,
   parseSubmission,
@@ -22,9 +24,17 @@ export function parse(body: unknown, defaults: SubmissionDefaults = DEFAULTS): P
   return parseSubmission(JSON.parse(JSON.stringify(body)), defaults, checkUrl)
 }
 
-export function accepted(body: unknown, defaults: SubmissionDefaults = DEFAULTS): Submission {
+export interface SagaSubmission extends Submission {
+  readonly definition: SagaDefinition
+}
+
+export function accepted(body: unknown, defaults: SubmissionDefaults = DEFAULTS): SagaSubmission {
   const parsed = parse(body, defaults)
-  if (parsed.type === 'parsed') return parsed.submission
+  if (parsed.type === 'parsed') {
+    const { definition } = parsed.submission
+    if (definition.kind === 'saga') return { ...parsed.submission, definition }
+    throw new Error(`it is a ${definition.kind}`)
+  }
   throw new Error(parsed.faults.map(({ code, path }) => `${code} ${path}`).join(', '))
 }
 

@@ -13,7 +13,9 @@ import {
   type Store,
   StoreUnavailableError,
   type Submission,
+  type Transaction,
   viewTransaction,
+  waitsMs,
 } from '@counterstep/core'
 import { CounterstepError, type Gid, type TransactionView } from '@counterstep/protocol'
 import type { EngineObserver } from './observer.ts'
@@ -172,7 +174,7 @@ export class Acceptance {
     const acceptedAt = Date.now()
     const accepting: Accepting = {
       digest,
-      view: () => viewTransaction(newTransaction(submission, acceptIds, acceptedAt), 'submitted'),
+      view: () => viewAccepted(newTransaction(submission, acceptIds, acceptedAt)),
       result: this.#create(row, submission, acceptIds),
       isPromised: false,
     }
@@ -232,13 +234,13 @@ export class Acceptance {
     const { clock, observer, runner, run, onWaiting } = this.#parts
     const transaction = newTransaction(submission, ids, result.createdAt)
     observer.accepted(transaction.kind)
-    const { delayMs = 0, deadlineMs = delayMs } = submission.definition
-    if (delayMs > run.holdMs) onWaiting(clock.now() + Math.min(delayMs, deadlineMs))
+    const dueInMs = waitsMs(submission.definition, run)
+    if (dueInMs !== undefined) onWaiting(clock.now() + dueInMs)
     else
       runner.hold(
         acceptedRun(transaction, ids.token, run, { sentAt, now: clock.now(), storeNow: result.now }),
       )
-    return { type: 'created', view: runner.view(ids.gid) ?? viewTransaction(transaction, 'submitted') }
+    return { type: 'created', view: runner.view(ids.gid) ?? viewAccepted(transaction) }
   }
 
   #reportLoss(gid: Gid, result: AcceptResult): void {
@@ -249,6 +251,10 @@ export class Acceptance {
   #reportBug(gid: Gid, error: unknown): void {
     this.#parts.observer.event({ level: 'error', name: 'memory-ack-lost', gid, error })
   }
+}
+
+function viewAccepted(transaction: Transaction): TransactionView {
+  return viewTransaction(transaction, transaction.status)
 }
 
 function gidConflict(gid: Gid): TransactionError {

@@ -1,23 +1,70 @@
-import { assert, type BranchCall, type CallKey, type Run } from '@counterstep/core'
+import {
+  assert,
+  type BranchCall,
+  type CallKey,
+  type Run,
+  type Transaction,
+  targetsOf,
+} from '@counterstep/core'
+import type { BranchId } from '@counterstep/protocol'
+
+/** DTM's name for the query-back, which belongs to no branch. */
+const CHECK_ID = '00' as BranchId
 
 /** The request that one op of one branch is. */
-export function branchCall(run: Run, { branch, op }: CallKey, attempt: number): BranchCall {
-  const { definition, gid, kind, createdAt, epoch } = run.transaction
-  const target = definition.branches[branch]
-  const url = op === 'action' ? target?.action : target?.compensation
-  assert(target !== undefined && url !== undefined, 'a call without a target')
-  return {
+export function branchCall({ transaction }: Run, call: CallKey, attempt: number): BranchCall {
+  const { definition, gid, kind, createdAt, epoch } = transaction
+  const common = {
     gid,
     kind,
-    branchId: target.id,
-    op,
+    op: call.op,
     attempt,
     epoch,
     acceptedAt: createdAt,
+    wordsCount: definition.wordsCount ?? false,
+  }
+  if (call.op === 'msg') {
+    assert(definition.kind === 'message' && definition.check !== undefined, 'a message without a query-back')
+    const { url, headers } = definition.check
+    const { timeoutMs } = definition
+    return {
+      ...common,
+      branchId: CHECK_ID,
+      method: 'GET',
+      url,
+      body: '',
+      contentType: '',
+      headers,
+      timeoutMs,
+    }
+  }
+  const target = targetsOf(transaction)[call.branch]
+  const url = urlOf(transaction, call)
+  assert(target !== undefined && url !== undefined, 'a call without a target')
+  return {
+    ...common,
+    branchId: target.id,
+    // DTM calls so, and a body that is given empty has no content to post.
+    method: target.body === '' && common.wordsCount ? 'GET' : 'POST',
     url,
     body: target.body,
     contentType: target.contentType,
-    headers: target.headers,
+    headers: definition.kind === 'tcc' ? { ...definition.headers, ...target.headers } : target.headers,
     timeoutMs: target.timeoutMs ?? definition.timeoutMs,
+  }
+}
+
+function urlOf(transaction: Transaction, { branch, op }: CallKey): string | undefined {
+  switch (transaction.kind) {
+    case 'saga': {
+      const target = transaction.definition.branches[branch]
+      return op === 'action' ? target?.action : target?.compensation
+    }
+    case 'tcc': {
+      const target = transaction.registered[branch]
+      return op === 'confirm' ? target?.confirm : target?.cancel
+    }
+    case 'message':
+      return transaction.definition.branches[branch]?.action
   }
 }

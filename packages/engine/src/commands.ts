@@ -12,6 +12,7 @@ import {
 } from '@counterstep/core'
 import { CounterstepError, type Gid, type TransactionView } from '@counterstep/protocol'
 import type { Acceptance } from './acceptance.ts'
+import { refusedCommand } from './refused-command.ts'
 import type { Runner } from './runner.ts'
 import { TransactionError } from './transaction-error.ts'
 import { untilDefinite, within } from './until-definite.ts'
@@ -59,7 +60,7 @@ export class Commands {
       await this.#parts.acceptance.settled(gid)
       const outcome = await this.#parts.runner.command(gid, command)
       if (outcome.type === 'durable') return outcome.view
-      if (outcome.type === 'already-final') throw alreadyFinal(gid, outcome.status)
+      if (outcome.type === 'refused') throw refusedCommand(gid, command, outcome)
       const view = await this.#giveByRow(gid, command, isOver)
       if (view !== undefined) return view
     }
@@ -76,12 +77,12 @@ export class Commands {
     if (row === undefined)
       throw new TransactionError('SAGA_UNKNOWN_GID', 'there is no transaction with this gid', gid)
     const plan = this.#plan(row, command, retentionMs)
-    if (plan.type === 'already-final') throw alreadyFinal(gid, row.status)
+    if (plan.type === 'refused') throw refusedCommand(gid, command, { ...plan, status: row.status })
     if (plan.type === 'nothing') return viewRow(row)
     const write = { ...plan.update, writeId: ids.writeId() }
     const result = await untilDefinite(clock, () => store.update(write), isOver)
     if (result?.type !== 'saved') return undefined
-    if (!row.owned) onDue()
+    if (!row.owned && isDueNow(plan.update)) onDue()
     return plan.type === 'raw'
       ? viewRow({ ...row, attention: false })
       : viewTransaction(plan.transaction, plan.transaction.status)
@@ -97,7 +98,7 @@ export class Commands {
       return planCommand(RULES, row, command, { retentionMs, storeNow: Math.max(row.updatedAt, Date.now()) })
     } catch (error: unknown) {
       if (!(error instanceof AssertionError)) throw error
-      if (command === 'retry') return rawRetry(row)
+      if (command.type === 'retry-asked') return rawRetry(row)
       throw new CounterstepError('SAGA_INTERNAL', 'the record of this transaction cannot be read', {
         cause: error,
       })
@@ -119,6 +120,6 @@ function rawRetry({ gid, token, version, status, format, progress, retrying }: S
   }
 }
 
-function alreadyFinal(gid: Gid, status: string): TransactionError {
-  return new TransactionError('SAGA_ALREADY_FINAL', `${gid} has already ${status}`, gid)
+function isDueNow({ hold }: RawRetry['update']): boolean {
+  return hold.type === 'command' && hold.dueAt === undefined
 }

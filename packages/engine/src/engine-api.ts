@@ -1,5 +1,22 @@
-import type { DurabilityClass, ListCursor, ListQuery } from '@counterstep/core'
+import type {
+  DurabilityClass,
+  ListCursor,
+  ListQuery,
+  Submission,
+  TccBranch,
+  Transaction,
+} from '@counterstep/core'
 import type { Gid, SubmitView, TransactionSummary, TransactionView } from '@counterstep/protocol'
+
+export interface WaitOptions {
+  /** Answer when the transaction is final, or after this time with what it then is. */
+  readonly waitMs?: number
+}
+
+export interface AbortOptions extends WaitOptions {
+  /** Kept with the decision, and shown. */
+  readonly reason?: string
+}
 
 /** What a host (server, function, the user's own app) may ask of the engine. */
 export interface EngineApi {
@@ -10,14 +27,27 @@ export interface EngineApi {
    * SAGA_STOPPING, SAGA_NOT_ACCEPTED (proven not stored) or SAGA_OUTCOME_UNKNOWN (submit the same again).
    * With `waitMs` it answers when the transaction is final, or after that time with what it then is.
    */
-  submit(body: unknown, options?: { readonly waitMs?: number }): Promise<SubmitView>
+  submit(body: unknown, options?: WaitOptions): Promise<SubmitView>
+  /** The same for a host that has read and checked the request by itself, since it speaks another dialect. */
+  accept(submission: Submission, options?: WaitOptions): Promise<SubmitView>
   /** Undefined: no such gid. */
   get(gid: Gid): Promise<TransactionView | undefined>
+  /** What the store has, definition and all. Undefined: no such gid. Throws SAGA_INTERNAL when it cannot be read. */
+  read(gid: Gid): Promise<Transaction | undefined>
   list(
     query: ListQuery,
   ): Promise<{ readonly items: readonly TransactionSummary[]; readonly cursor?: ListCursor }>
+  /**
+   * Adds a branch to a prepared TCC, before its client tries it. Again with the same content: it is there once.
+   * Throws InvalidRequestError, SAGA_UNKNOWN_GID, SAGA_NOT_PREPARED, SAGA_WRONG_KIND, SAGA_BRANCH_CONFLICT and
+   * SAGA_TOO_MANY_BRANCHES.
+   */
+  registerBranch(gid: Gid, body: unknown): Promise<TransactionView>
+  addBranch(gid: Gid, branch: TccBranch): Promise<TransactionView>
+  /** A prepared TCC is confirmed, a prepared message delivered. Again: it goes on as it did. Throws SAGA_NOT_PREPARED. */
+  submitPrepared(gid: Gid, options?: WaitOptions): Promise<TransactionView>
   /** The commands throw SAGA_UNKNOWN_GID and SAGA_ALREADY_FINAL. They answer when the command is durable. */
-  abort(gid: Gid): Promise<TransactionView>
+  abort(gid: Gid, options?: AbortOptions): Promise<TransactionView>
   retry(gid: Gid): Promise<TransactionView>
   stop(gid: Gid): Promise<TransactionView>
   health(): EngineHealth

@@ -2,16 +2,22 @@ import {
   type BranchCaller,
   type Clock,
   type Command,
+  decodeTransaction,
   FORMAT,
   type Ids,
   type ListQuery,
   mayShow,
+  parseRegistration,
   parseSubmission,
   READ_MANY_MAX,
   type RunSettings,
   type Store,
   type StoredTransaction,
   StoreUnavailableError,
+  type Submission,
+  type SubmissionDefaults,
+  type TccBranch,
+  type Transaction,
 } from '@counterstep/core'
 import {
   CounterstepError,
@@ -26,7 +32,7 @@ import { Acceptance, type Accepted, type NamedSubmission } from './acceptance.ts
 import { AlarmClock } from './alarm-clock.ts'
 import { urlChecker } from './check-url.ts'
 import { Commands } from './commands.ts'
-import type { EngineApi, EngineHealth } from './engine-api.ts'
+import type { AbortOptions, EngineApi, EngineHealth, WaitOptions } from './engine-api.ts'
 import { type ObservedStore, observeStore } from './observed-store.ts'
 import type { EngineObserver } from './observer.ts'
 import { Purge } from './purge.ts'
@@ -125,26 +131,41 @@ class AssembledEngine implements Engine {
     await this.#recovery.start()
   }
 
-  async submit(body: unknown, options: { readonly waitMs?: number } = {}): Promise<SubmitView> {
+  async submit(body: unknown, options: WaitOptions = {}): Promise<SubmitView> {
     try {
       if (this.#closing) throw new CounterstepError('SAGA_STOPPING', 'this node is stopping')
-      const { settings } = this.#parts
-      const defaults = {
-        retry: settings.retry,
-        timeoutMs: settings.branchTimeoutMs,
-        checkpointMs: settings.checkpointMs,
-      }
-      const parsed = parseSubmission(body, defaults, this.#checkUrl)
+      const parsed = parseSubmission(body, this.#defaults(), this.#checkUrl)
       if (parsed.type === 'refused') throw new InvalidRequestError(parsed.faults)
-      const { waitMs = 0 } = options
-      // A caller who waits is told about what is durable only.
-      const submission = waitMs > 0 ? { ...parsed.submission, ack: 'durable' as const } : parsed.submission
-      const gid = submission.gid ?? this.#parts.ids.gid()
-      return await this.#submitAndWait({ ...submission, gid }, waitMs)
+      return await this.#accept(parsed.submission, options)
     } catch (error: unknown) {
-      if (isCounterstepError(error)) this.#parts.observer.refused(error.code)
-      throw error
+      throw this.#refused(error)
     }
+  }
+
+  async accept(submission: Submission, options: WaitOptions = {}): Promise<SubmitView> {
+    try {
+      if (this.#closing) throw new CounterstepError('SAGA_STOPPING', 'this node is stopping')
+      return await this.#accept(submission, options)
+    } catch (error: unknown) {
+      throw this.#refused(error)
+    }
+  }
+
+  #accept(given: Submission, { waitMs = 0 }: WaitOptions): Promise<SubmitView> {
+    // A caller who waits is told about what is durable only.
+    const submission = waitMs > 0 ? { ...given, ack: 'durable' as const } : given
+    const gid = submission.gid ?? this.#parts.ids.gid()
+    return this.#submitAndWait({ ...submission, gid }, waitMs)
+  }
+
+  #refused(error: unknown): unknown {
+    if (isCounterstepError(error)) this.#parts.observer.refused(error.code)
+    return error
+  }
+
+  #defaults(): SubmissionDefaults {
+    const { retry, branchTimeoutMs, checkpointMs } = this.#parts.settings
+    return { retry, timeoutMs: branchTimeoutMs, checkpointMs }
   }
 
   async #submitAndWait(submission: NamedSubmission, waitMs: number): Promise<SubmitView> {
@@ -154,7 +175,9 @@ class AssembledEngine implements Engine {
     try {
       const accepted = await this.#acceptance.submit(submission)
       const view = await this.#present(accepted)
-      if (waiter === undefined || isFinalStatus(view.status)) return { ...view, ack: accepted.ack }
+      // A prepared one waits for its client, who is this caller.
+      const isWaitedFor = !isFinalStatus(view.status) && view.status !== 'prepared'
+      if (waiter === undefined || !isWaitedFor) return { ...view, ack: accepted.ack }
       if (!this.#runner.holds(gid)) this.#waiters.watch(gid)
       const final = await waiter.outcome
       return { ...(final ?? (await this.#presentNow(gid)) ?? view), ack: accepted.ack }
@@ -206,16 +229,36 @@ class AssembledEngine implements Engine {
     return this.#store.list(query)
   }
 
-  abort(gid: Gid): Promise<TransactionView> {
-    return this.#command(gid, 'abort')
+  async read(gid: Gid): Promise<Transaction | undefined> {
+    const [row] = await this.#store.readMany([gid])
+    return row === undefined ? undefined : decodeTransaction(row)
+  }
+
+  registerBranch(gid: Gid, body: unknown): Promise<TransactionView> {
+    const parsed = parseRegistration(body, this.#defaults(), this.#checkUrl)
+    if (parsed.type === 'refused') return Promise.reject(new InvalidRequestError(parsed.faults))
+    return this.addBranch(gid, parsed.branch)
+  }
+
+  addBranch(gid: Gid, branch: TccBranch): Promise<TransactionView> {
+    return this.#command(gid, { type: 'register-asked', branch })
+  }
+
+  submitPrepared(gid: Gid, options?: WaitOptions): Promise<TransactionView> {
+    return this.#commandAndWait(gid, { type: 'submit-asked' }, options)
+  }
+
+  abort(gid: Gid, { reason, ...options }: AbortOptions = {}): Promise<TransactionView> {
+    const command = { type: 'abort-asked', ...(reason === undefined ? {} : { reason }) } as const
+    return this.#commandAndWait(gid, command, options)
   }
 
   retry(gid: Gid): Promise<TransactionView> {
-    return this.#command(gid, 'retry')
+    return this.#command(gid, { type: 'retry-asked' })
   }
 
   stop(gid: Gid): Promise<TransactionView> {
-    return this.#command(gid, 'stop')
+    return this.#command(gid, { type: 'stop-asked' })
   }
 
   health(): EngineHealth {
@@ -251,6 +294,23 @@ class AssembledEngine implements Engine {
 
   #command(gid: Gid, command: Command): Promise<TransactionView> {
     return this.#commands.give(gid, command)
+  }
+
+  async #commandAndWait(
+    gid: Gid,
+    command: Command,
+    { waitMs = 0 }: WaitOptions = {},
+  ): Promise<TransactionView> {
+    if (waitMs <= 0) return await this.#command(gid, command)
+    const waiter = this.#waiters.open(gid, waitMs)
+    try {
+      const view = await this.#command(gid, command)
+      if (isFinalStatus(view.status)) return view
+      if (!this.#runner.holds(gid)) this.#waiters.watch(gid)
+      return (await waiter.outcome) ?? (await this.#presentNow(gid)) ?? view
+    } finally {
+      waiter.cancel()
+    }
   }
 
   #finished(gid: Gid, view: () => TransactionView): void {

@@ -1,20 +1,25 @@
 /** Interprets the core's effects. It holds no rule: which call, which save and when is the core's to say. */
 import {
+  type BranchAnswer,
+  type BranchCall,
   type BranchCaller,
   type CallKey,
   type Clock,
   type Command,
   type Ids,
+  isDone,
   isFinal,
+  type Refusal,
   RULES,
   type Run,
   type RunEffect,
   type RunEvent,
+  refusalOf,
   type Store,
   stepRun,
   viewTransaction,
 } from '@counterstep/core'
-import type { FinalStatus, Gid, TransactionView } from '@counterstep/protocol'
+import type { Gid, Status, TransactionView } from '@counterstep/protocol'
 import type { AlarmClock } from './alarm-clock.ts'
 import { branchCall } from './branch-call.ts'
 import { CallSlots } from './call-slots.ts'
@@ -39,10 +44,12 @@ export interface RunnerParts {
 const WAKE_MS_MAX = 10_000
 /** No failed attempt, since nobody was asked: it does not count against a retry limit. */
 const NOT_SENT = { result: 'ongoing', error: 'not-sent' } as const
+/** Of a call with an empty URL, which asks nobody. */
+const NOBODY = { result: 'success' } as const
 
 export type CommandOutcome =
   | { readonly type: 'durable'; readonly view: TransactionView }
-  | { readonly type: 'already-final'; readonly status: FinalStatus }
+  | { readonly type: 'refused'; readonly refusal: Refusal; readonly status: Status }
   /** The run ended before the command was durable: ask the store. */
   | { readonly type: 'not-held' }
 
@@ -101,16 +108,16 @@ export class Runner {
   async command(gid: Gid, command: Command): Promise<CommandOutcome> {
     const held = this.#held.get(gid)
     if (held === undefined) return { type: 'not-held' }
-    const wasFinal = isFinal(held.run.transaction)
-    if (!wasFinal) this.#step(held, { type: 'command', command })
+    const isGiven = refusalOf(held.run.transaction, command) === undefined
+    if (isGiven) this.#step(held, { type: 'command', command })
     const durable = await this.#durable(held)
     if (!durable) return { type: 'not-held' }
     const { transaction } = held.run
-    if (isFinal(transaction) && (wasFinal || !mayEndIn(command, transaction.status)))
-      return { type: 'already-final', status: transaction.status }
-    // Another node's abort took back an end that was on its way, and the command was not given for that reason.
-    if (wasFinal) return this.command(gid, command)
-    return { type: 'durable', view: viewRun(held.run) }
+    if (isGiven && isDone(transaction, command)) return { type: 'durable', view: viewRun(held.run) }
+    const refusal = refusalOf(transaction, command)
+    if (refusal !== undefined) return { type: 'refused', refusal, status: transaction.status }
+    // Another node's command took back what stood in the way, or what had been given.
+    return this.command(gid, command)
   }
 
   /** Gives everything back: when its calls have ended, or at once. */
@@ -185,7 +192,7 @@ export class Runner {
     const answered = this.#slots.use(async () => {
       const startedAt = clock.now()
       // It may have waited for its turn: whether it may be sent is judged when the call starts.
-      const answer = mayStart(held.run, call, startedAt) ? await branches.call(request) : NOT_SENT
+      const answer = mayStart(held.run, call, startedAt) ? await answerTo(branches, request) : NOT_SENT
       const durationMs = Math.round(clock.now() - startedAt)
       observer.branchCalled(call.op, answer.result, durationMs)
       this.#step(held, { type: 'answered', call, attempt, answer, durationMs, jitter01: ids.jitter() })
@@ -263,22 +270,23 @@ export class Runner {
   }
 }
 
-/** Not after the lease, and no action once the transaction has turned around. */
-function mayStart({ ended, leaseUntil, save, transaction }: Run, { op }: CallKey, now: number): boolean {
-  if (ended || now >= leaseUntil || save?.hold === 'release' || isFinal(transaction)) return false
-  return op !== 'action' || transaction.status === 'submitted'
+function answerTo(branches: BranchCaller, request: BranchCall): Promise<BranchAnswer> {
+  return request.url === '' ? Promise.resolve(NOBODY) : branches.call(request)
 }
 
-/** Whether an end that became durable together with the command, or after it, may be the command's own. */
-function mayEndIn(command: Command, status: FinalStatus): boolean {
-  switch (command) {
-    case 'abort':
-      return status === 'failed'
-    case 'stop':
-      return status === 'stopped'
-    case 'retry':
-      return status !== 'stopped'
-  }
+/** The state in which a call may be sent: no action once the transaction has turned around. */
+const STATUS_OF: Readonly<Record<CallKey['op'], Status>> = {
+  action: 'submitted',
+  compensate: 'aborting',
+  confirm: 'submitted',
+  cancel: 'aborting',
+  msg: 'prepared',
+}
+
+/** Not after the lease, and not what another decision has overtaken. */
+function mayStart({ ended, leaseUntil, save, transaction }: Run, { op }: CallKey, now: number): boolean {
+  if (ended || now >= leaseUntil || save?.hold === 'release' || isFinal(transaction)) return false
+  return transaction.status === STATUS_OF[op]
 }
 
 function viewRun(run: Run): TransactionView {

@@ -9,6 +9,8 @@ export const URL_LENGTH_MAX = 2048
 export const HEADERS_MAX = 20
 export const HEADER_BYTES_MAX = 8 * 1024
 export const DEADLINE_MS_MAX = 30 * 24 * 3_600_000
+/** How long a TCC or a message stays prepared if the request does not say: then it is cancelled, or its sender asked. */
+export const PREPARED_MS = 35_000
 export const DELAY_MS_MAX = 30 * 24 * 3_600_000
 export const TIMEOUT_MS_MAX = 15 * 60_000
 export const CHECKPOINT_MS_MAX = 60_000

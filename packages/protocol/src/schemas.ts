@@ -188,9 +188,12 @@ export const branchViewSchema = z
 
 export const abortViewSchema = z
   .object({
-    cause: z.enum(['branch-failed', 'retry-limit', 'deadline', 'requested']),
+    cause: z
+      .enum(['branch-failed', 'retry-limit', 'deadline', 'requested', 'check-failed'])
+      .describe('check-failed: the query-back says that the sender has not committed.'),
     branchId: z.string().exactOptional(),
     at: instant('When it turned around.'),
+    reason: z.string().exactOptional().describe('In the words of whoever asked for it.'),
   })
   .readonly()
   .describe('Why it turned around.')
@@ -203,10 +206,12 @@ const transactionViewObject = z.object({
   updatedAt: instant('When it was last saved.'),
   startAt: instant('When its first call is due.').exactOptional(),
   deadlineAt: instant('When it turns around by itself.').exactOptional(),
+  checkAt: instant('Of a message that is still prepared: when its sender is asked.').exactOptional(),
   finishedAt: instant('When it became final.').exactOptional(),
   epoch: epochSchema,
   attention: z.string().exactOptional().describe('What a person should look at.'),
   abort: abortViewSchema.exactOptional(),
+  check: opViewSchema.exactOptional().describe('Of a message: its query-back.'),
   branches: z.array(branchViewSchema).readonly(),
 })
 

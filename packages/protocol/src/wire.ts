@@ -64,12 +64,15 @@ export interface SubmitRequest {
   readonly ack?: 'durable' | 'memory'
 }
 
-export type AbortCause = 'branch-failed' | 'retry-limit' | 'deadline' | 'requested'
+/** `check-failed`: the query-back of a message says that its sender's transaction has not committed. */
+export type AbortCause = 'branch-failed' | 'retry-limit' | 'deadline' | 'requested' | 'check-failed'
 
 export interface AbortView {
   readonly cause: AbortCause
   readonly branchId?: string
   readonly at: number
+  /** In the words of whoever asked for it. */
+  readonly reason?: string
 }
 
 /** `waiting`: answered unknown or ongoing, asked again at `nextAt`. */
@@ -112,11 +115,15 @@ export interface TransactionView {
   readonly updatedAt: number
   readonly startAt?: number
   readonly deadlineAt?: number
+  /** Of a message with a query-back: when it is asked, while it is still prepared. */
+  readonly checkAt?: number
   readonly finishedAt?: number
   /** How many times it was claimed after a break. */
   readonly epoch: number
   readonly attention?: string
   readonly abort?: AbortView
+  /** Of a message: its query-back. */
+  readonly check?: OpView
   readonly branches: readonly BranchView[]
 }
 

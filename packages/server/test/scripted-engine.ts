@@ -48,6 +48,11 @@ export function scriptedEngine(script: Partial<EngineApi> = {}): ScriptedEngine 
   return {
     calls,
     submit: note('submit', script.submit ?? (async () => submitViewOf('order-1'))),
+    accept: note('accept', script.accept ?? (async () => submitViewOf('order-1'))),
+    read: note('read', script.read ?? (async () => undefined)),
+    registerBranch: note('registerBranch', script.registerBranch ?? (async (gid: Gid) => viewOf(gid))),
+    addBranch: note('addBranch', script.addBranch ?? (async (gid: Gid) => viewOf(gid))),
+    submitPrepared: note('submitPrepared', script.submitPrepared ?? (async (gid: Gid) => viewOf(gid))),
     get: note('get', script.get ?? (async (gid: Gid) => viewOf(gid))),
     list: note('list', script.list ?? (async () => ({ items: [] }))),
     abort: note('abort', script.abort ?? command),

@@ -3,6 +3,7 @@ import {
   type AbortDecision,
   type CallKey,
   decodeTransaction,
+  opOf,
   type Run,
   type SagaOp,
   type StoredTransaction,
@@ -219,7 +220,7 @@ export class Auditor {
             (log.undo & (1 << later)) !== 0,
         )
     for (const branch of before) {
-      if (stored.branches[branch]?.[call.op].state !== 'succeeded')
+      if (opOf(stored, { branch, op: call.op })?.state !== 'succeeded')
         this.report('strict', row.gid, `${call.op} ${call.branch} sent before ${branch}'s result was durable`)
     }
   }

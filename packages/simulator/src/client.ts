@@ -59,11 +59,11 @@ export class Client {
     if (this.#world.trace.isOn)
       this.#world.trace.line(this.#world.now, `client ${this.#plan.gid} acknowledged`)
     const soon = () => (random.chance(0.7) ? random.between(0, 300) : random.between(0, 4_000))
-    if (random.chance(0.3)) this.#later(soon(), () => this.#command('abort', 2))
-    if (random.chance(0.1)) this.#later(soon(), () => this.#command('abort', 1))
-    if (random.chance(0.3)) this.#later(soon(), () => this.#command('retry', 2))
-    if (random.chance(0.2)) this.#later(soon(), () => this.#command('retry', 1))
-    if (random.chance(0.03)) this.#later(soon(), () => this.#command('stop', 2))
+    if (random.chance(0.3)) this.#later(soon(), () => this.#command({ type: 'abort-asked' }, 2))
+    if (random.chance(0.1)) this.#later(soon(), () => this.#command({ type: 'abort-asked' }, 1))
+    if (random.chance(0.3)) this.#later(soon(), () => this.#command({ type: 'retry-asked' }, 2))
+    if (random.chance(0.2)) this.#later(soon(), () => this.#command({ type: 'retry-asked' }, 1))
+    if (random.chance(0.03)) this.#later(soon(), () => this.#command({ type: 'stop-asked' }, 2))
     if (random.chance(0.1)) this.#later(soon(), () => this.#submitOther())
     if (random.chance(0.5)) this.#later(soon(), () => this.#view(random.between(1, 3)))
   }
@@ -75,8 +75,8 @@ export class Client {
   #command(command: Command, tries: number): void {
     const { gid } = this.#plan
     const log = this.#auditor.log(gid)
-    if (command === 'abort') log.abortAsked = true
-    if (command === 'stop') log.stopAsked = true
+    if (command.type === 'abort-asked') log.abortAsked = true
+    if (command.type === 'stop-asked') log.stopAsked = true
     let isAnswered = false
     this.#ask(
       (node, reply) => node.command(gid, command, reply),

@@ -60,7 +60,8 @@ const unknownIsFailure: Rules = {
 const compensateForward: Rules = {
   ...RULES,
   effects(transaction, now) {
-    if (transaction.status !== 'aborting') return RULES.effects(transaction, now)
+    if (transaction.kind !== 'saga' || transaction.status !== 'aborting')
+      return RULES.effects(transaction, now)
     return forwardCompensations(transaction, transaction.abort.branches, now)
   },
 }

@@ -1,5 +1,5 @@
 /** The way from a node to a branch and back: delay, loss, lost answers, duplicates, copies that come very late. */
-import type { BranchAnswer, CallKey } from '@counterstep/core'
+import { assert, type BranchAnswer, type CallKey } from '@counterstep/core'
 import { EVENT } from './event-code.ts'
 import type { EventOwner } from './heap.ts'
 import type { Participants } from './participant.ts'
@@ -63,6 +63,7 @@ export class Network {
       world.after(work, EVENT.callCommit, () => {
         if (answer === undefined) world.counters.lateArrivals++
         const { branch, op } = request.call
+        assert(op === 'action' || op === 'compensate', 'only sagas live here')
         const result = this.#participants.commit(request.plan, branch, op)
         if (world.trace.isOn) {
           world.trace.line(world.now, `branch ${request.plan.gid}/${branch} ${op} → ${result.result}`)

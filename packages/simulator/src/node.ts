@@ -296,7 +296,7 @@ export class Node implements NodeHost {
   /** On behalf of an operator, who does not wait for the answer. */
   abort(gid: Gid): void {
     this.auditor.log(gid).abortAsked = true
-    this.command(gid, 'abort', () => undefined)
+    this.command(gid, { type: 'abort-asked' }, () => undefined)
   }
 
   view(gid: Gid, reply: Reply): void {
@@ -323,7 +323,7 @@ export class Node implements NodeHost {
       const { rules } = this.world.wiring
       const plan = planCommand(rules, row, command, { retentionMs: 'never', storeNow: this.#storeNow(row) })
       if (plan.type !== 'update') {
-        if (plan.type === 'already-final') this.world.counters.commandsTooLate++
+        if (plan.type === 'refused') this.world.counters.commandsTooLate++
         this.#reply(gid, plan.transaction.status, reply)
         return
       }

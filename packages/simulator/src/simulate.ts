@@ -55,7 +55,7 @@ export function simulate(
   if (world.trace.isOn) world.trace.line(0, JSON.stringify(world.faults))
   let settledAt: number | undefined
   const look = () => {
-    for (const row of store.parked()) nodes[0]?.command(row.gid, 'retry', () => undefined)
+    for (const row of store.parked()) nodes[0]?.command(row.gid, { type: 'retry-asked' }, () => undefined)
     const isSettled = store.isSettled() && [...auditor.logs.values()].every((log) => log.isAcknowledged)
     if (isSettled) settledAt ??= world.now
     if (settledAt !== undefined && world.now >= settledAt + CALM_MS) hush(world, auditor, nodes)

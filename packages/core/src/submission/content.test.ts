@@ -12,6 +12,7 @@ import {
   withFields,
 } from '../../test/submissions.ts'
 import { canonicalJson } from '../canonical-json.ts'
+import type { SagaDefinition } from '../definition.ts'
 import { parseSubmission } from './parse-submission.ts'
 
 function contentOf(body: unknown, defaults = DEFAULTS): string {
@@ -57,7 +58,7 @@ describe('a payload', () => {
       checkUrl,
     )
     if (parsed.type !== 'parsed') throw new Error('it was refused')
-    expect(parsed.submission.definition.branches[0]?.body).toBe(payload)
+    expect(parsed.submission.definition).toMatchObject({ branches: [{ body: payload }] })
     expect(parsed.submission.content).toContain('"__proto__":{"polluted":true}')
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
   })
@@ -85,7 +86,7 @@ describe('names that mean something to JavaScript', () => {
   const parseText = (text: string) => {
     const parsed = parseSubmission(JSON.parse(text), DEFAULTS, checkUrl)
     return parsed.type === 'parsed'
-      ? parsed.submission.definition.branches
+      ? (parsed.submission.definition as SagaDefinition).branches
       : parsed.faults.map(({ code, path }) => `${code} ${path}`)
   }
 

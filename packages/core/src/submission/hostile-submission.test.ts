@@ -107,6 +107,7 @@ function expectSound(body: unknown): ParsedSubmission {
     return parsed
   }
   const { gid, content, definition } = parsed.submission
+  if (definition.kind !== 'saga') throw new Error(`it is a ${definition.kind}`)
   expect(gid === undefined || isGid(gid)).toBe(true)
   expect(() => JSON.parse(content)).not.toThrow()
   for (const branch of definition.branches) {

@@ -8,7 +8,7 @@ import {
   TIMEOUT_MS_MAX,
   URL_LENGTH_MAX,
 } from '@counterstep/protocol'
-import type { SagaBranch } from '../definition.ts'
+import type { BranchTarget, SagaBranch } from '../definition.ts'
 import { type Faults, isRecord, readInteger, refuseUnknownFields } from './faults.ts'
 import { type Headers, parseHeaders } from './parse-headers.ts'
 import { parseRetry } from './parse-retry.ts'
@@ -57,26 +57,48 @@ export function parseBranch(
     value.compensation === undefined
       ? undefined
       : parseUrl(value.compensation, `${path}/compensation`, context)
+  const afterIds = parseAfter(value.after, `${path}/after`, faults)
+  return {
+    ...parseTarget(value, position, path, context),
+    action: action ?? '',
+    ...(compensation === undefined ? {} : { compensation }),
+    ...(afterIds === undefined ? {} : { afterIds }),
+  }
+}
+
+/** What the branches of every kind have. */
+export function parseTarget(
+  value: Readonly<Record<string, unknown>>,
+  position: number,
+  path: string,
+  context: BranchContext,
+): BranchTarget {
+  const { faults } = context
   const timeoutMs = readInteger(
     value.timeoutMs,
     { min: 1, max: TIMEOUT_MS_MAX },
     { code: 'SAGA_TIMEOUT_INVALID', path: `${path}/timeoutMs` },
     faults,
   )
-  const afterIds = parseAfter(value.after, `${path}/after`, faults)
-  const headers = parseHeaders(value.headers, `${path}/headers`, faults, context.headers)
   return {
     id: parseId(value.id, position, path, faults),
-    action: action ?? '',
-    ...(compensation === undefined ? {} : { compensation }),
     ...parseContent(value, path, faults),
-    ...(afterIds === undefined ? {} : { afterIds }),
     ...(value.retry === undefined
       ? {}
       : { retry: parseRetry(value.retry, context.retry, `${path}/retry`, faults) }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    headers,
+    headers: parseHeaders(value.headers, `${path}/headers`, faults, context.headers),
   }
+}
+
+/** An id belongs to one branch. */
+export function refuseDuplicates(branches: readonly Pick<BranchTarget, 'id'>[], faults: Faults): void {
+  const seen = new Set<string>()
+  branches.forEach(({ id }, position) => {
+    if (seen.has(id))
+      faults.add('SAGA_BRANCH_ID_DUPLICATE', `/branches/${position}/id`, `${id} is given twice`)
+    seen.add(id)
+  })
 }
 
 function parseId(value: unknown, position: number, path: string, faults: Faults): BranchId {
@@ -87,7 +109,11 @@ function parseId(value: unknown, position: number, path: string, faults: Faults)
   return id as BranchId
 }
 
-function parseUrl(value: unknown, path: string, { checkUrl, faults }: BranchContext): string | undefined {
+export function parseUrl(
+  value: unknown,
+  path: string,
+  { checkUrl, faults }: BranchContext,
+): string | undefined {
   if (typeof value !== 'string') return faults.add('SAGA_URL_INVALID', path, 'must be a URL')
   if (value.length > URL_LENGTH_MAX) {
     return faults.add('SAGA_URL_INVALID', path, `is over ${URL_LENGTH_MAX} characters`)

@@ -46,7 +46,7 @@ const BAD: readonly (readonly [string, unknown, ...string[]])[] = [
     withBranch({ compensate: 'x' }),
     'SAGA_UNKNOWN_FIELD /branches/0/compensate',
   ],
-  ['a kind of another day', withFields({ kind: 'tcc' }), 'SAGA_KIND_UNSUPPORTED /kind'],
+  ['a kind of another day', withFields({ kind: 'xa' }), 'SAGA_KIND_UNSUPPORTED /kind'],
   ['a kind that is null', withFields({ kind: null }), 'SAGA_KIND_UNSUPPORTED /kind'],
   ['a gid that is a number', withFields({ gid: 7 }), 'SAGA_GID_INVALID /gid'],
   ['a gid that is null', withFields({ gid: null }), 'SAGA_GID_INVALID /gid'],

@@ -3,7 +3,6 @@
  * By hand, because it is on the hot path and a schema library would be paid for on every request.
  */
 import {
-  BRANCHES_MAX,
   CHECKPOINT_MS_MAX,
   DEADLINE_MS_MAX,
   DELAY_MS_MAX,
@@ -13,16 +12,21 @@ import {
   type Gid,
   isGid,
   type JsonValue,
+  KINDS,
+  type Kind,
+  PREPARED_MS,
   type RetryPolicy,
   TIMEOUT_MS_MAX,
 } from '@counterstep/protocol'
 import { canonicalJson } from '../canonical-json.ts'
-import type { SagaDefinition } from '../definition.ts'
+import type { Definition, SagaDefinition } from '../definition.ts'
 import { Faults, isRecord, readInteger, refuseUnknownFields } from './faults.ts'
 import { orderBranches } from './order-branches.ts'
-import { type CheckUrl, parseBranch } from './parse-branch.ts'
+import { type BranchContext, type CheckUrl, parseBranch } from './parse-branch.ts'
 import { parseHeaders } from './parse-headers.ts'
 import { parseRetry } from './parse-retry.ts'
+import { readList } from './read-list.ts'
+import { readMessage } from './read-message.ts'
 
 /** What a request that does not say gets. */
 export interface SubmissionDefaults {
@@ -36,25 +40,19 @@ export interface Submission {
   readonly ack: 'durable' | 'memory'
   /** The request's own fields, canonical: equal texts are the same content. */
   readonly content: string
-  readonly definition: SagaDefinition
+  readonly definition: Definition
 }
 
 export type ParsedSubmission =
   | { readonly type: 'parsed'; readonly submission: Submission }
   | { readonly type: 'refused'; readonly faults: readonly [Fault, ...Fault[]] }
 
-const FIELDS = new Set([
-  'gid',
-  'kind',
-  'branches',
-  'retry',
-  'timeoutMs',
-  'deadlineMs',
-  'delayMs',
-  'checkpointMs',
-  'headers',
-  'ack',
-])
+const COMMON_FIELDS = ['gid', 'kind', 'retry', 'timeoutMs', 'checkpointMs', 'headers', 'ack']
+const FIELDS: { readonly [kind in Kind]: ReadonlySet<string> } = {
+  saga: new Set([...COMMON_FIELDS, 'branches', 'deadlineMs', 'delayMs']),
+  tcc: new Set([...COMMON_FIELDS, 'deadlineMs']),
+  message: new Set([...COMMON_FIELDS, 'branches', 'concurrent', 'delayMs', 'check']),
+}
 
 export function parseSubmission(
   body: unknown,
@@ -83,20 +81,19 @@ function readSubmission(
   checkUrl: CheckUrl,
   faults: Faults,
 ): Submission | undefined {
-  refuseUnknownFields(body, FIELDS, '', faults)
+  const kind = readKind(body.kind, faults)
+  if (kind === undefined) return undefined
+  refuseUnknownFields(body, FIELDS[kind], '', faults)
   const { gid, ack, ...own } = body
   const content = canonicalJson(own as { readonly [key: string]: JsonValue })
   if (content === undefined) return faults.add('SAGA_PAYLOAD_TOO_DEEP', '', 'is nested too deep')
   if (gid !== undefined && !isGid(gid)) {
     faults.add('SAGA_GID_INVALID', '/gid', GID_RULE)
   }
-  if (body.kind !== undefined && body.kind !== 'saga') {
-    faults.add('SAGA_KIND_UNSUPPORTED', '/kind', 'must be "saga"')
-  }
   if (ack !== undefined && ack !== 'durable' && ack !== 'memory') {
     faults.add('SAGA_ACK_INVALID', '/ack', 'must be "durable" or "memory"')
   }
-  const definition = readDefinition(body, defaults, checkUrl, faults)
+  const definition = readDefinition(kind, body, defaults, checkUrl, faults)
   return {
     ...(isGid(gid) ? { gid } : {}),
     ack: ack === 'memory' ? 'memory' : 'durable',
@@ -105,45 +102,56 @@ function readSubmission(
   }
 }
 
+function readKind(value: unknown, faults: Faults): Kind | undefined {
+  if (value === undefined) return 'saga'
+  const kind = KINDS.find((each) => each === value)
+  return kind ?? faults.add('SAGA_KIND_UNSUPPORTED', '/kind', `must be one of ${KINDS.join(', ')}`)
+}
+
 function readDefinition(
+  kind: Kind,
   body: Body,
   defaults: SubmissionDefaults,
   checkUrl: CheckUrl,
   faults: Faults,
-): SagaDefinition {
+): Definition {
   const retry = parseRetry(body.retry, defaults.retry, '/retry', faults)
   const headers = parseHeaders(body.headers, '/headers', faults)
-  const integer = (field: string, code: ErrorCode, min: number, max: number) =>
+  const integer: ReadField = (field, code, min, max) =>
     readInteger(body[field], { min, max }, { code, path: `/${field}` }, faults)
-  const timeoutMs = integer('timeoutMs', 'SAGA_TIMEOUT_INVALID', 1, TIMEOUT_MS_MAX)
+  const timeoutMs = integer('timeoutMs', 'SAGA_TIMEOUT_INVALID', 1, TIMEOUT_MS_MAX) ?? defaults.timeoutMs
+  const checkpointMs =
+    integer('checkpointMs', 'SAGA_CHECKPOINT_INVALID', 0, CHECKPOINT_MS_MAX) ?? defaults.checkpointMs
+  const common = { retry, timeoutMs, checkpointMs }
+  const context = { retry, headers, checkUrl, faults }
+  switch (kind) {
+    case 'saga':
+      return readSaga(body, common, context, integer)
+    case 'tcc': {
+      const deadlineMs = integer('deadlineMs', 'SAGA_DEADLINE_INVALID', 1, DEADLINE_MS_MAX)
+      return { kind, ...common, deadlineMs: deadlineMs ?? PREPARED_MS, headers }
+    }
+    case 'message':
+      return readMessage(body, common, context)
+  }
+}
+
+type ReadField = (field: string, code: ErrorCode, min: number, max: number) => number | undefined
+type Common = Pick<SagaDefinition, 'retry' | 'timeoutMs' | 'checkpointMs'>
+
+function readSaga(body: Body, common: Common, context: BranchContext, integer: ReadField): SagaDefinition {
   const deadlineMs = integer('deadlineMs', 'SAGA_DEADLINE_INVALID', 1, DEADLINE_MS_MAX)
   const delayMs = integer('delayMs', 'SAGA_DELAY_INVALID', 0, DELAY_MS_MAX)
-  const checkpointMs = integer('checkpointMs', 'SAGA_CHECKPOINT_INVALID', 0, CHECKPOINT_MS_MAX)
   return {
     kind: 'saga',
-    branches: readBranches(body.branches, { retry, headers, checkUrl, faults }),
-    retry,
-    timeoutMs: timeoutMs ?? defaults.timeoutMs,
-    checkpointMs: checkpointMs ?? defaults.checkpointMs,
+    branches: readBranches(body.branches, context),
+    ...common,
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
     ...(delayMs === undefined || delayMs === 0 ? {} : { delayMs }),
   }
 }
 
-function readBranches(
-  value: unknown,
-  context: Parameters<typeof parseBranch>[2],
-): SagaDefinition['branches'] {
-  const { faults } = context
-  if (value === undefined) faults.add('SAGA_NO_BRANCHES', '/branches', 'is required')
-  else if (!Array.isArray(value)) faults.add('SAGA_INVALID', '/branches', 'must be a list')
-  else if (value.length === 0) faults.add('SAGA_NO_BRANCHES', '/branches', 'must not be empty')
-  else if (value.length > BRANCHES_MAX) {
-    faults.add('SAGA_TOO_MANY_BRANCHES', '/branches', `must not be more than ${BRANCHES_MAX}`)
-  } else {
-    const parsed = value.flatMap((branch: unknown, position) => parseBranch(branch, position, context) ?? [])
-    // Positions are right only when every branch could be read.
-    return parsed.length === value.length ? orderBranches(parsed, faults) : []
-  }
-  return []
+function readBranches(value: unknown, context: BranchContext): SagaDefinition['branches'] {
+  const parsed = readList(value, context.faults, (branch, position) => parseBranch(branch, position, context))
+  return parsed === undefined ? [] : orderBranches(parsed, context.faults)
 }

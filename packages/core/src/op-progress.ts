@@ -1,0 +1,158 @@
+/** One op of one branch: what a call, its answer, a new owner and an operator make of it. The same for every kind. */
+import type { RetryPolicy } from '@counterstep/protocol'
+import { backoffMs } from './backoff.ts'
+import type { CallKey, TransactionEvent } from './events.ts'
+import { type OpProgress, type Transaction, targetsOf } from './transaction.ts'
+
+/** After this many failed attempts of a call that is never given up a person should look. It goes on all the same. */
+export const ATTENTION_FAILURES = 10
+
+/** The branch of a message's query-back. */
+export const CHECK = -1
+
+export type Answered = Extract<TransactionEvent, { readonly type: 'answered' }>
+
+export function opOf(transaction: Transaction, { branch, op }: CallKey): OpProgress | undefined {
+  if (branch === CHECK) return transaction.kind === 'message' && op === 'msg' ? transaction.check : undefined
+  const progress = transaction.branches[branch] as Partial<Record<CallKey['op'], OpProgress>> | undefined
+  return progress?.[op]
+}
+
+export function withOp<T extends Transaction>(
+  transaction: T,
+  { branch, op }: CallKey,
+  progress: OpProgress,
+): T {
+  if (branch === CHECK) return { ...transaction, check: progress }
+  const branches = transaction.branches.slice()
+  branches[branch] = { ...branches[branch], [op]: progress } as T['branches'][number]
+  return { ...transaction, branches }
+}
+
+/** Each op of each branch, and the query-back. */
+export function mapOps<T extends Transaction>(transaction: T, map: (progress: OpProgress) => OpProgress): T
+export function mapOps(transaction: Transaction, map: (progress: OpProgress) => OpProgress): Transaction {
+  switch (transaction.kind) {
+    case 'saga':
+      return {
+        ...transaction,
+        branches: transaction.branches.map(({ action, compensate }) => ({
+          action: map(action),
+          compensate: map(compensate),
+        })),
+      }
+    case 'tcc':
+      return {
+        ...transaction,
+        branches: transaction.branches.map(({ confirm, cancel }) => ({
+          confirm: map(confirm),
+          cancel: map(cancel),
+        })),
+      }
+    case 'message':
+      return {
+        ...transaction,
+        check: map(transaction.check),
+        branches: transaction.branches.map(({ action }) => ({ action: map(action) })),
+      }
+  }
+}
+
+export function someOp(transaction: Transaction, test: (progress: OpProgress) => boolean): boolean {
+  switch (transaction.kind) {
+    case 'saga':
+      return transaction.branches.some(({ action, compensate }) => test(action) || test(compensate))
+    case 'tcc':
+      return transaction.branches.some(({ confirm, cancel }) => test(confirm) || test(cancel))
+    case 'message':
+      return test(transaction.check) || transaction.branches.some(({ action }) => test(action))
+  }
+}
+
+/** These calls are being sent. */
+export function sent<T extends Transaction>(transaction: T, calls: readonly CallKey[], now: number): T {
+  let next = transaction
+  for (const call of calls) {
+    const before = opOf(next, call)
+    if (before === undefined) continue
+    const { nextAt: _, ...rest } = before
+    next = withOp(next, call, {
+      ...rest,
+      state: 'calling',
+      attempts: rest.attempts + 1,
+      startedAt: rest.startedAt ?? now,
+    })
+  }
+  return next
+}
+
+/** What the answer is about, if it is the answer to the call that is under way. */
+export function answeredOp(transaction: Transaction, event: Answered, now: number): OpProgress | undefined {
+  const before = opOf(transaction, event.call)
+  if (before === undefined || before.state !== 'calling' || before.attempts !== event.attempt)
+    return undefined
+  const { result, statusCode, excerpt, error } = event.answer
+  const { answer: _answer, error: _error, statusCode: _status, ...rest } = before
+  return {
+    ...rest,
+    result,
+    endedAt: now,
+    durationMs: event.durationMs,
+    ...(statusCode === undefined ? {} : { statusCode }),
+    ...(excerpt === undefined ? {} : { answer: excerpt }),
+    ...(error === undefined ? {} : { error }),
+  }
+}
+
+/** The counters and the due time are saved before the branch is asked again, so that limits survive a crash. */
+export function waitAgain(
+  transaction: Transaction,
+  progress: OpProgress,
+  event: Answered,
+  now: number,
+): OpProgress {
+  const waits = progress.waits + 1
+  const policy = policyOf(transaction, event.call.branch)
+  const wait = backoffMs(policy, waits, event.jitter01, event.answer.retryAfterMs)
+  const failures = progress.failures + (event.answer.result === 'ongoing' ? 0 : 1)
+  return { ...progress, state: 'waiting', waits, failures, nextAt: now + wait }
+}
+
+/** Why a person should look at a call that cannot be given up, if one should. */
+export function attentionReason(
+  transaction: Transaction,
+  progress: OpProgress,
+  { call, answer }: Answered,
+): string | undefined {
+  const id = targetsOf(transaction)[call.branch]?.id ?? call.branch
+  const what = `${call.op === 'compensate' ? 'compensation' : call.op} of branch ${id}`
+  if (answer.result === 'failure') return `${what} answered failure`
+  if (progress.failures >= ATTENTION_FAILURES) return `${what} failed ${progress.failures} times`
+  return undefined
+}
+
+/** A call of an earlier owner: its answer will not come here, so it is asked again. */
+export function disowned(progress: OpProgress): OpProgress {
+  return progress.state === 'calling' ? { ...progress, state: 'idle' } : progress
+}
+
+/** Without an instant, so that it does not depend on whose clock the command was given by. */
+export function dueNow(progress: OpProgress): OpProgress {
+  if (progress.state !== 'waiting') return progress
+  const { nextAt: _, ...due } = progress
+  return due
+}
+
+export function policyOf(transaction: Transaction, branch: number): RetryPolicy {
+  return targetsOf(transaction)[branch]?.retry ?? transaction.definition.retry
+}
+
+export function withoutAttention<T extends Transaction>(transaction: T): T {
+  const { attention: _, ...rest } = transaction
+  return rest as T
+}
+
+/** An operator asked for it: what waits is due now. */
+export function retriedNow<T extends Transaction>(transaction: T, now: number): T {
+  return { ...withoutAttention(mapOps(transaction, dueNow)), nudges: transaction.nudges + 1, updatedAt: now }
+}

@@ -1,0 +1,51 @@
+import type { Fault } from '@counterstep/protocol'
+import type { TccBranch, TccDefinition } from '../definition.ts'
+import { Faults, isRecord, refuseUnknownFields } from './faults.ts'
+import { type CheckUrl, parseTarget, parseUrl } from './parse-branch.ts'
+
+const FIELDS = new Set([
+  'id',
+  'confirm',
+  'cancel',
+  'payload',
+  'body',
+  'contentType',
+  'retry',
+  'timeoutMs',
+  'headers',
+])
+
+export type ParsedRegistration =
+  | { readonly type: 'parsed'; readonly branch: TccBranch }
+  | { readonly type: 'refused'; readonly faults: readonly [Fault, ...Fault[]] }
+
+/** A branch that is added to a prepared TCC: its id is its client's, since the client tries it under that id. */
+export function parseRegistration(
+  body: unknown,
+  defaults: Pick<TccDefinition, 'retry'>,
+  checkUrl: CheckUrl,
+): ParsedRegistration {
+  const faults = new Faults()
+  const branch = readBranch(body, defaults, checkUrl, faults)
+  const [first, ...others] = faults.list
+  if (branch === undefined || first !== undefined) {
+    const fault = first ?? { code: 'SAGA_INVALID', path: '', message: 'cannot be read' }
+    return { type: 'refused', faults: [fault, ...others] }
+  }
+  return { type: 'parsed', branch }
+}
+
+function readBranch(
+  body: unknown,
+  { retry }: Pick<TccDefinition, 'retry'>,
+  checkUrl: CheckUrl,
+  faults: Faults,
+): TccBranch | undefined {
+  if (!isRecord(body)) return faults.add('SAGA_INVALID', '', 'must be a JSON object')
+  refuseUnknownFields(body, FIELDS, '', faults)
+  if (body.id === undefined) faults.add('SAGA_BRANCH_ID_INVALID', '/id', 'is required')
+  const context = { retry, headers: {}, checkUrl, faults }
+  const confirm = parseUrl(body.confirm, '/confirm', context) ?? ''
+  const cancel = parseUrl(body.cancel, '/cancel', context) ?? ''
+  return { ...parseTarget(body, 0, '', context), confirm, cancel }
+}

@@ -1,0 +1,35 @@
+import type { Command, Refusal } from '@counterstep/core'
+import type { Gid, Status } from '@counterstep/protocol'
+import { TransactionError } from './transaction-error.ts'
+
+const CODES = {
+  'already-final': 'SAGA_ALREADY_FINAL',
+  'not-prepared': 'SAGA_NOT_PREPARED',
+  'wrong-kind': 'SAGA_WRONG_KIND',
+  'branch-exists': 'SAGA_BRANCH_CONFLICT',
+  'too-many-branches': 'SAGA_TOO_MANY_BRANCHES',
+} as const
+
+/** What a caller is told whose command cannot be given to the transaction as it is. */
+export function refusedCommand(
+  gid: Gid,
+  command: Command,
+  { refusal, status }: { readonly refusal: Refusal; readonly status: Status },
+): TransactionError {
+  return new TransactionError(CODES[refusal], textOf(gid, command, refusal, status), gid)
+}
+
+function textOf(gid: Gid, { type }: Command, refusal: Refusal, status: Status): string {
+  switch (refusal) {
+    case 'already-final':
+      return `${gid} has already ${status}`
+    case 'not-prepared':
+      return `${gid} is ${status}: only a prepared one can be ${type === 'abort-asked' ? 'aborted' : type === 'submit-asked' ? 'submitted' : 'added to'}`
+    case 'wrong-kind':
+      return `a transaction of the kind of ${gid} cannot be ${type === 'submit-asked' ? 'submitted a second time' : 'added to'}`
+    case 'branch-exists':
+      return `a branch of ${gid} has this id and other content`
+    case 'too-many-branches':
+      return `${gid} has as many branches as a transaction may have`
+  }
+}
