@@ -31,6 +31,7 @@ export default defineConfig({
             'sdk/**/*.test.ts',
             'examples/*/test/**/*.test.ts',
             'bench/test/**/*.test.ts',
+            'conformance/src/**/*.test.ts',
             'test/*/**/*.test.ts',
           ],
           exclude: [...exclude, ...onServers],

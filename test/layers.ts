@@ -69,6 +69,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     thirdParty: ['express', 'fastify', 'mysql2', 'pg'],
     testWorkspaces: [TEST_SERVERS],
   }),
+  '@counterstep/conformance': layer('conformance', [TEST_SERVERS]),
   '@counterstep/bench': layer('bench', [SDK, TEST_SERVERS], {
     thirdParty: ['autocannon', 'fastify', 'ioredis', 'mysql2', 'undici'],
   }),

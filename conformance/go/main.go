@@ -1,0 +1,50 @@
+// Command conformance drives an orchestrator with github.com/dtm-labs/client v1.18.7, unchanged.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/dtm-labs/logger"
+	"github.com/go-redis/redis/v8"
+)
+
+func main() {
+	dtm := flag.String("dtm", os.Getenv("DTM_URL"), "URL of the orchestrator, ending in /api/dtmsvr")
+	mysqlURL := flag.String("mysql", os.Getenv("TEST_MYSQL_URL"), "mysql://user:password@host:port")
+	redisURL := flag.String("redis", os.Getenv("TEST_REDIS_URL"), "redis://host:port")
+	flag.Parse()
+	logger.InitLog("fatal")
+	world, err := openWorld(*dtm, *mysqlURL, *redisURL)
+	if err != nil {
+		fmt.Println("not ok start:", err)
+		os.Exit(1)
+	}
+	checks := []check{}
+	for _, group := range [][]check{
+		sagaChecks, concurrentChecks, tccChecks, messageChecks, redisChecks, optionChecks, betterChecks,
+	} {
+		checks = append(checks, group...)
+	}
+	os.Exit(runChecks(world, checks))
+}
+
+func openWorld(dtm, mysqlURL, redisURL string) (*world, error) {
+	if dtm == "" || mysqlURL == "" || redisURL == "" {
+		return nil, fmt.Errorf("-dtm, -mysql and -redis are needed")
+	}
+	db, err := openBank(mysqlURL)
+	if err != nil {
+		return nil, err
+	}
+	options, err := redis.ParseURL(redisURL)
+	if err != nil {
+		return nil, err
+	}
+	service, err := startService()
+	if err != nil {
+		return nil, err
+	}
+	return &world{dtm: dtm, db: db, redis: redis.NewClient(options), service: service}, nil
+}

@@ -1,0 +1,116 @@
+import { type Databases, openDatabases } from './databases.ts'
+import { goProgram } from './go-program.ts'
+import { javaProgram } from './java-program.ts'
+import type { ClientProgram, StartCommand } from './program.ts'
+import { NOTHING, ONE_FAILED, ONE_SKIPPED, readTally, sum, type Tally } from './program-tally.ts'
+import { pythonProgram } from './python-program.ts'
+import { runCommand } from './run-command.ts'
+import type { Settings } from './settings.ts'
+import { type MissingTarget, runningTarget, STORES, startTarget, type Target } from './start-target.ts'
+import { BuildFailedError } from './toolchain.ts'
+
+/** A program's own waits end after 40 s; it has this long for all of its checks. */
+const PROGRAM_TIMEOUT_MS = 600_000
+
+const PROGRAMS: readonly ClientProgram[] = [goProgram, pythonProgram, javaProgram]
+
+interface BuiltProgram {
+  readonly name: string
+  readonly start: StartCommand
+}
+
+type Print = (text: string) => void
+
+/** Runs every program against every target, and prints what each has to say. */
+export async function runConformance(settings: Settings, print: Print): Promise<Tally> {
+  const { built, tally } = await buildAll(chosen(settings), settings.cacheFolder, print)
+  if (built.length === 0) return tally
+  const databases = await openDatabases(settings)
+  try {
+    return sum([tally, await runOnTargets(built, databases, settings, print)])
+  } finally {
+    await databases.stop()
+  }
+}
+
+function chosen({ programs }: Settings): readonly ClientProgram[] {
+  const unknown = programs.filter((name) => !PROGRAMS.some((each) => each.name === name))
+  if (unknown.length > 0) throw new Error(`there is no program ${unknown.join(', ')}`)
+  return PROGRAMS.filter(({ name }) => programs.length === 0 || programs.includes(name))
+}
+
+async function buildAll(
+  programs: readonly ClientProgram[],
+  cacheFolder: string,
+  print: Print,
+): Promise<{ built: BuiltProgram[]; tally: Tally }> {
+  const built: BuiltProgram[] = []
+  const tallies: Tally[] = []
+  for (const { name, missing, build } of programs) {
+    const reason = await missing()
+    if (reason !== undefined) {
+      print(`skipped ${name}: ${reason}`)
+      tallies.push(ONE_SKIPPED)
+      continue
+    }
+    try {
+      built.push({ name, start: await build(cacheFolder) })
+    } catch (error: unknown) {
+      if (!(error instanceof BuildFailedError)) throw error
+      print(`not ok ${name}: it was not built: ${error.message}`)
+      tallies.push(ONE_FAILED)
+    }
+  }
+  return { built, tally: sum(tallies) }
+}
+
+async function runOnTargets(
+  programs: readonly BuiltProgram[],
+  databases: Databases,
+  settings: Settings,
+  print: Print,
+): Promise<Tally> {
+  let total = NOTHING
+  const starts =
+    settings.dtmUrl === undefined
+      ? STORES.map((store) => () => startTarget(store))
+      : [async () => runningTarget(settings.dtmUrl ?? '')]
+  for (const start of starts) {
+    const target: Target | MissingTarget = await start()
+    if ('missing' in target) {
+      print(`skipped ${target.name}: ${target.missing}`)
+      total = sum([total, ONE_SKIPPED])
+      continue
+    }
+    try {
+      // One after the other: each has enough checks beside each other, and time bounds of its own.
+      for (const program of programs) {
+        total = sum([total, await runProgram(program, target, databases, print)])
+      }
+    } finally {
+      await target.stop()
+    }
+  }
+  return total
+}
+
+async function runProgram(
+  { name, start }: BuiltProgram,
+  target: Target,
+  { mysqlUrl, redisUrl }: Databases,
+  print: Print,
+): Promise<Tally> {
+  print(`# ${name} on ${target.name}`)
+  const { output, errors, exitCode } = await runCommand(
+    start.command,
+    [...start.args, '--dtm', target.url, '--mysql', mysqlUrl, '--redis', redisUrl],
+    { timeoutMs: PROGRAM_TIMEOUT_MS, variables: start.variables ?? {} },
+  )
+  print(output.trimEnd())
+  const tally = readTally(output, exitCode)
+  if (tally === undefined) {
+    print(`not ok ${name} on ${target.name}: exit code ${exitCode} does not fit its report`)
+  }
+  if (tally === undefined || tally.failed > 0) print(errors.trimEnd())
+  return tally ?? ONE_FAILED
+}

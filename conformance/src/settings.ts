@@ -1,0 +1,31 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+
+export interface Settings {
+  /** An orchestrator that runs already, such as a real DTM: `http://127.0.0.1:36789/api/dtmsvr`. */
+  readonly dtmUrl: string | undefined
+  readonly mysqlUrl: string | undefined
+  readonly redisUrl: string | undefined
+  /** Names of programs to run; empty means all. */
+  readonly programs: readonly string[]
+  /** Holds what was built and downloaded. */
+  readonly cacheFolder: string
+}
+
+/** The one reader of the environment and the arguments in this package. */
+export function readSettings(args: readonly string[]): Settings {
+  const { positionals } = parseArgs({ args: [...args], allowPositionals: true })
+  const { DTM_URL, TEST_MYSQL_URL, TEST_REDIS_URL, XDG_CACHE_HOME } = process.env
+  return {
+    dtmUrl: given(DTM_URL),
+    mysqlUrl: given(TEST_MYSQL_URL),
+    redisUrl: given(TEST_REDIS_URL),
+    programs: positionals,
+    cacheFolder: join(given(XDG_CACHE_HOME) ?? join(homedir(), '.cache'), 'counterstep', 'conformance'),
+  }
+}
+
+function given(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value
+}
