@@ -60,3 +60,38 @@ export function decideBarrier(op: Op, found: BarrierFound): BarrierDecision {
 function undoes(row: BarrierRow, op: Op): boolean {
   return row.op === op ? row.reason !== op : row.op === UNDO[op]
 }
+
+/** What became of the local transaction of a two-phase message; `unknown` where its row cannot be seen. */
+export type LocalOutcome = 'committed' | 'rolled-back' | 'unknown'
+
+/**
+ * The row that a query-back inserts, ignored where it stands already, in a database transaction of its own that always
+ * commits. Where the local transaction is under way, the insert waits for its end.
+ */
+export const QUERY_BACK_ROW: BarrierRow = { op: 'msg', reason: 'rollback' }
+
+/**
+ * The rule of the query-back. If its row is new, no local transaction had committed, and now none ever will: its own
+ * insert of the same key fails. If one stood, its reason tells whose it is.
+ */
+export function decideQueryBack(
+  found: { readonly inserted: true } | { readonly inserted: false; readonly standing: readonly BarrierRow[] },
+): LocalOutcome {
+  if (found.inserted) return 'rolled-back'
+  switch (found.standing.find((row) => row.op === 'msg')?.reason) {
+    case 'msg':
+      return 'committed'
+    case 'rollback':
+      return 'rolled-back'
+    default:
+      return 'unknown'
+  }
+}
+
+/**
+ * Whether the caller has to roll back what it has open. A local transaction that finds its row has run before, or is
+ * refused: to commit without it would let its sender believe that it has been done.
+ */
+export function mustRollBack(op: Op, decision: BarrierDecision): boolean {
+  return op === 'msg' && decision !== 'run'
+}

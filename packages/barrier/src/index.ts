@@ -1,2 +1,17 @@
-export type { BarrierDecision, BarrierFound, BarrierReason, BarrierRow } from './decide-barrier.ts'
-export { ALREADY_COMPENSATED, barrierRows, decideBarrier, originOf, undoOf } from './decide-barrier.ts'
+export type {
+  BarrierDecision,
+  BarrierFound,
+  BarrierReason,
+  BarrierRow,
+  LocalOutcome,
+} from './decide-barrier.ts'
+export {
+  ALREADY_COMPENSATED,
+  barrierRows,
+  decideBarrier,
+  decideQueryBack,
+  mustRollBack,
+  originOf,
+  QUERY_BACK_ROW,
+  undoOf,
+} from './decide-barrier.ts'

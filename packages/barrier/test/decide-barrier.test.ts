@@ -1,4 +1,12 @@
-import { ALREADY_COMPENSATED, barrierRows, originOf, undoOf } from '@counterstep/barrier'
+import {
+  ALREADY_COMPENSATED,
+  barrierRows,
+  decideQueryBack,
+  type LocalOutcome,
+  mustRollBack,
+  originOf,
+  undoOf,
+} from '@counterstep/barrier'
 import { OPS, type Op } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { MapBarrier } from './map-barrier.ts'
@@ -47,14 +55,16 @@ const MESSAGE: readonly Row[] = [
   { before: [], arrives: 'msg', decision: 'run' },
   { before: ['msg'], arrives: 'msg', decision: 'duplicate' },
   { before: ['msg!'], arrives: 'msg', decision: 'run' },
-  { before: ['refused'], arrives: 'msg', decision: 'already-compensated' },
-  { before: ['msg', 'refused'], arrives: 'msg', decision: 'duplicate' },
+  { before: ['query'], arrives: 'msg', decision: 'already-compensated' },
+  { before: ['msg', 'query'], arrives: 'msg', decision: 'duplicate' },
+  { before: ['msg!', 'query'], arrives: 'msg', decision: 'already-compensated' },
+  { before: ['query', 'msg', 'query'], arrives: 'msg', decision: 'already-compensated' },
 ]
 
 function replay(before: readonly string[]): MapBarrier {
   const barrier = new MapBarrier()
   for (const step of before) {
-    if (step === 'refused') barrier.refuseMessage('branch')
+    if (step === 'query') barrier.queryBack('branch')
     else barrier.arrive('branch', step.replace('!', '') as Op, !step.endsWith('!'))
   }
   return barrier
@@ -69,6 +79,62 @@ for (const [kind, rows] of Object.entries({ saga: SAGA, tcc: TCC, message: MESSA
     }
   })
 }
+
+describe('the truth table of the query-back', () => {
+  const ROWS: readonly { readonly before: readonly string[]; readonly outcome: LocalOutcome }[] = [
+    { before: [], outcome: 'rolled-back' },
+    { before: ['msg'], outcome: 'committed' },
+    { before: ['msg!'], outcome: 'rolled-back' },
+    { before: ['query'], outcome: 'rolled-back' },
+    { before: ['query', 'msg'], outcome: 'rolled-back' },
+    { before: ['msg', 'query'], outcome: 'committed' },
+    { before: ['msg!', 'msg'], outcome: 'committed' },
+    { before: ['msg', 'msg'], outcome: 'committed' },
+    { before: ['msg!', 'query', 'msg'], outcome: 'rolled-back' },
+    { before: ['action'], outcome: 'rolled-back' },
+  ]
+  for (const { before, outcome } of ROWS) {
+    it(`after ${before.join(', ') || 'nothing'}: ${outcome}, and the same the next time`, () => {
+      const barrier = replay(before)
+      expect([barrier.queryBack('branch'), barrier.queryBack('branch')]).toEqual([outcome, outcome])
+    })
+  }
+
+  it('is unknown without a row to be seen, though one stood in the way of the insert', () => {
+    expect(decideQueryBack({ inserted: false, standing: [] })).toBe('unknown')
+    expect(decideQueryBack({ inserted: false, standing: [{ op: 'action', reason: 'action' }] })).toBe(
+      'unknown',
+    )
+  })
+
+  it('says committed if and only if the effect of a local transaction did, for every sequence of five', () => {
+    const STEPS = ['msg', 'msg!', 'query']
+    function* sequences(length: number): Generator<string[]> {
+      if (length === 0) yield []
+      else for (const head of STEPS) for (const tail of sequences(length - 1)) yield [head, ...tail]
+    }
+    let seen = 0
+    for (const sequence of sequences(5)) {
+      const barrier = new MapBarrier()
+      let effects = 0
+      for (const step of sequence) {
+        if (step === 'query') barrier.queryBack('branch')
+        else if (barrier.arrive('branch', 'msg', step === 'msg') === 'run' && step === 'msg') effects++
+      }
+      expect(effects).toBe(barrier.queryBack('branch') === 'committed' ? 1 : 0)
+      seen++
+    }
+    expect(seen).toBe(243)
+  })
+
+  it('makes a local transaction that finds its row roll back, and no other op', () => {
+    for (const op of OPS) {
+      expect(mustRollBack(op, 'run')).toBe(false)
+      expect(mustRollBack(op, 'duplicate')).toBe(op === 'msg')
+      expect(mustRollBack(op, 'already-compensated')).toBe(op === 'msg')
+    }
+  })
+})
 
 describe('the order of effects', () => {
   const OPS: readonly Op[] = ['action', 'compensate']

@@ -4,7 +4,11 @@ import {
   type BarrierRow,
   barrierRows,
   decideBarrier,
+  decideQueryBack,
+  type LocalOutcome,
+  mustRollBack,
   originOf,
+  QUERY_BACK_ROW,
 } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
 
@@ -26,14 +30,16 @@ export class MapBarrier {
     const decision = inserted.has(op)
       ? decideBarrier(op, { ownInserted: true, originInserted: origin !== undefined && inserted.has(origin) })
       : decideBarrier(op, { ownInserted: false, standing: asRows(rows) })
-    if (commits) this.#rows.set(key, rows)
+    if (commits && !mustRollBack(op, decision)) this.#rows.set(key, rows)
     return decision
   }
 
-  refuseMessage(key: string): void {
+  queryBack(key: string): LocalOutcome {
     const rows = this.#rows.get(key) ?? new Map<Op, BarrierReason>()
-    if (!rows.has('msg')) rows.set('msg', 'rollback')
+    const inserted = !rows.has(QUERY_BACK_ROW.op)
+    if (inserted) rows.set(QUERY_BACK_ROW.op, QUERY_BACK_ROW.reason)
     this.#rows.set(key, rows)
+    return decideQueryBack(inserted ? { inserted } : { inserted, standing: asRows(rows) })
   }
 }
 

@@ -1,7 +1,7 @@
 /** From a submission to the row that is created and the transaction that runs. */
 import type { Gid } from '@counterstep/protocol'
 import type { Definition } from './definition.ts'
-import { encodeDefinition, encodeProgress, formatOf } from './record.ts'
+import { encodeDefinition, formatOf, NO_PROGRESS } from './record.ts'
 import type { RunSettings } from './run.ts'
 import type { NewTransaction } from './store.ts'
 import type { Submission } from './submission/parse-submission.ts'
@@ -22,18 +22,23 @@ export function newTransactionRow(
   settings: RunSettings,
 ): NewTransaction {
   const { definition } = submission
-  const transaction = newTransaction(submission, ids, 0)
   const dueInMs = waitsMs(definition, settings)
   return {
     ...ids,
     kind: definition.kind,
-    status: transaction.status === 'prepared' ? 'prepared' : 'submitted',
+    status: firstStatus(definition),
     format: formatOf(definition),
     definition: encodeDefinition(definition),
-    progress: encodeProgress(transaction),
+    progress: NO_PROGRESS,
     hold: dueInMs === undefined ? { type: 'owned', leaseMs: settings.leaseMs } : { type: 'waiting', dueInMs },
     sentList: dueInMs !== undefined && settings.releaseKeepsSentList ? 'released' : 'held',
   }
+}
+
+/** Prepared where its client has a part to do first. */
+export function firstStatus(definition: Definition): 'prepared' | 'submitted' {
+  if (definition.kind === 'tcc') return 'prepared'
+  return definition.kind === 'message' && definition.check !== undefined ? 'prepared' : 'submitted'
 }
 
 /** From accept until somebody must look, if nobody runs it till then. A prepared one waits for its client. */
@@ -60,9 +65,15 @@ export function newTransaction(
     case 'tcc':
       return { ...common, kind: 'tcc', status: 'prepared', definition, registered: [], branches: [] }
     case 'message': {
-      const status = definition.check === undefined ? 'submitted' : 'prepared'
       const branches = definition.branches.map(() => UNDELIVERED)
-      return { ...common, kind: 'message', status, definition, check: IDLE, branches }
+      return {
+        ...common,
+        kind: 'message',
+        status: firstStatus(definition),
+        definition,
+        check: IDLE,
+        branches,
+      }
     }
   }
 }

@@ -1,5 +1,10 @@
 import { JSON_DEPTH_MAX, type JsonValue } from '@counterstep/protocol'
 
+// Of ours and of most payloads: writing it costs a call each time, though requests are alike.
+const KEYS_MAX = 1_000
+const KEY_LENGTH_MAX = 64
+const quotedKeys = new Map<string, string>()
+
 /**
  * JSON with sorted keys: two requests with equal content have one text.
  * Undefined when the value is nested deeper than JSON_DEPTH_MAX. Numbers are written as JSON.stringify writes them;
@@ -34,7 +39,15 @@ function writeObject(value: { readonly [key: string]: JsonValue }, depth: number
     if (member === undefined) continue
     const written = write(member, depth + 1)
     if (written === undefined) return undefined
-    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${written}`
+    text += `${text === '' ? '' : ','}${quoted(key)}:${written}`
   }
   return `{${text}}`
+}
+
+function quoted(key: string): string {
+  const known = quotedKeys.get(key)
+  if (known !== undefined) return known
+  const text = JSON.stringify(key)
+  if (quotedKeys.size < KEYS_MAX && key.length <= KEY_LENGTH_MAX) quotedKeys.set(key, text)
+  return text
 }

@@ -1,9 +1,22 @@
 import { describe, expect, it } from 'vitest'
+import {
+  ABORT,
+  answering,
+  CHECK_AT,
+  folded,
+  messageOf,
+  RETRY_NOW,
+  register,
+  STOP,
+  SUBMIT,
+  tccOf,
+} from '../test/prepared.ts'
 import { after, answered, answerNext, CREATED_AT, rowOf, sagaOf, sent, serial, TOKEN } from '../test/sagas.ts'
 import { type CommandPlan, planCommand } from './command-row.ts'
 import { AssertionError } from './errors.ts'
+import type { Command } from './events.ts'
 import { FORMAT } from './record.ts'
-import type { StoredTransaction } from './store.ts'
+import { PARKED_AT, type StoredTransaction } from './store.ts'
 import type { Transaction } from './transaction.ts'
 import { RULES } from './transition.ts'
 
@@ -120,6 +133,89 @@ describe('a retry from a node that does not run the transaction', () => {
 
   it('comes too late for a final one', () => {
     expect(plan(succeeded, 'retry')).toMatchObject({ type: 'refused', refusal: 'already-final' })
+  })
+})
+
+describe('a command to a row that is prepared', () => {
+  const DUE_AT = CREATED_AT + 35_000
+  const given = (transaction: Transaction, command: Command, row: Partial<StoredTransaction> = {}) =>
+    updateOf(
+      planCommand(
+        RULES,
+        rowOf(transaction, { owned: false, sentList: 'released', dueAt: DUE_AT, ...row }),
+        command,
+        {
+          retentionMs: 60_000,
+          storeNow: LATER,
+        },
+      ),
+    )
+  const waitingCheck = folded(messageOf(1), [
+    { type: 'sent', calls: [{ branch: CHECK_AT, op: 'msg' }] },
+    answering(CHECK_AT, 'msg', 'unknown'),
+  ])
+
+  it('leaves it waiting for its client when a branch is registered', () => {
+    expect(given(tccOf(0), register(0))).toMatchObject({
+      status: 'prepared',
+      format: 2,
+      hold: { type: 'command', dueAt: DUE_AT },
+      record: { r: [{ id: '01' }] },
+    })
+  })
+
+  it.each([
+    ['a TCC that is submitted', tccOf(1), SUBMIT, 'submitted'],
+    ['a TCC that is aborted', tccOf(1), ABORT, 'aborting'],
+    ['a TCC without a branch that is aborted', tccOf(0), ABORT, 'aborting'],
+    ['a message that is submitted', messageOf(1), SUBMIT, 'submitted'],
+    ['a message whose query-back waits and is asked for again', waitingCheck, RETRY_NOW, 'prepared'],
+    ['a message that is asked for again', messageOf(1), RETRY_NOW, 'prepared'],
+  ] as const)('makes it due at once: %s', (_, transaction, command, status) => {
+    expect(given(transaction, command)).toMatchObject({ status, format: 2, hold: { type: 'command' } })
+    expect(given(transaction, command).hold).not.toHaveProperty('dueAt')
+  })
+
+  it.each([tccOf(1), messageOf(1)])('a retry takes it out of its parking place: $kind', (transaction) => {
+    const parked = { dueAt: PARKED_AT, attention: true }
+    const update = given({ ...transaction, attention: 'claimed 3 times without progress' }, RETRY_NOW, parked)
+    expect(update).toMatchObject({ attention: false, hold: { type: 'command' } })
+    expect(update.hold).not.toHaveProperty('dueAt')
+  })
+
+  it.each([
+    ['a TCC without a branch that is submitted', tccOf(0), SUBMIT, 'succeeded'],
+    ['a message that is aborted', messageOf(1), ABORT, 'failed'],
+    ['a message that is stopped', messageOf(1), STOP, 'stopped'],
+  ] as const)('may be its end: %s', (_, transaction, command, status) => {
+    expect(given(transaction, command)).toMatchObject({
+      status,
+      hold: { type: 'finish', retentionMs: 60_000 },
+      record: { finishedAt: LATER },
+    })
+  })
+
+  it.each([
+    [register(0), 'held', undefined],
+    [SUBMIT, 'held', undefined],
+    [RETRY_NOW, 'held', undefined],
+    [ABORT, 'held', 'unknown'],
+    [STOP, 'held', 'unknown'],
+    [ABORT, 'released', undefined],
+    [STOP, 'released', undefined],
+  ] as const)('%j on a row whose list is %s writes the list %s', (command, sentList, written) => {
+    const update = given(tccOf(0), command, { sentList })
+    expect('sentList' in update ? update.sentList : undefined).toBe(written)
+  })
+
+  it.each([
+    ['a branch that is there', tccOf(1), register(0)],
+    ['a submit that was given', folded(tccOf(1), [SUBMIT]), SUBMIT],
+    ['an abort that was given', folded(tccOf(1), [ABORT]), ABORT],
+    ['a submit of what has succeeded', folded(tccOf(0), [SUBMIT]), SUBMIT],
+  ] as const)('writes nothing again: %s', (_, transaction, command) => {
+    const planned = planCommand(RULES, rowOf(transaction), command, { retentionMs: 1, storeNow: LATER })
+    expect(planned.type).toBe('nothing')
   })
 })
 

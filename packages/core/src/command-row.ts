@@ -47,12 +47,12 @@ export function planCommand(
     retrying: isRetrying(next),
     attention: next.attention !== undefined,
     ...(isListKept ? {} : { sentList: 'unknown' }),
-    hold: isFinal(next) ? { type: 'finish', retentionMs: settings.retentionMs } : commandHold(row, next),
+    hold: isFinal(next) ? { type: 'finish', retentionMs: settings.retentionMs } : commandHold(row, command),
   }
   return { type: 'update', transaction: next, update }
 }
 
-/** Still prepared, nobody need look before the instant that the row has; else at once. */
-function commandHold({ dueAt }: StoredTransaction, { status }: Transaction): UpdateHold {
-  return status === 'prepared' ? { type: 'command', dueAt } : { type: 'command' }
+/** A branch more changes nothing about when somebody must look; a retry that asks for it, and every decision, does. */
+function commandHold({ dueAt }: StoredTransaction, { type }: Command): UpdateHold {
+  return type === 'register-asked' ? { type: 'command', dueAt } : { type: 'command' }
 }

@@ -1,4 +1,4 @@
-export { type AcceptIds, newTransaction, newTransactionRow, waitsMs } from './accept.ts'
+export { type AcceptIds, firstStatus, newTransaction, newTransactionRow, waitsMs } from './accept.ts'
 export { type CommandPlan, planCommand } from './command-row.ts'
 export type {
   BranchTarget,
@@ -11,6 +11,23 @@ export type {
   TccBranch,
   TccDefinition,
 } from './definition.ts'
+export {
+  assertDocumentCategory,
+  assertDocumentRemoval,
+  assertDocumentWrite,
+  compareByBytes,
+  DOCUMENT_CATEGORY_CHARACTERS_MAX,
+  DOCUMENT_KEY_CHARACTERS_MAX,
+  DOCUMENT_TEXT_BYTES_MAX,
+  DOCUMENTS_MAX,
+  type DocumentRemoval,
+  type DocumentRemovalResult,
+  type DocumentWrite,
+  type DocumentWriteResult,
+  isDocumentKey,
+  isDocumentText,
+  type StoredDocument,
+} from './documents.ts'
 export { AssertionError, assert, StoreUnavailableError } from './errors.ts'
 export type {
   CallKey,
@@ -23,7 +40,7 @@ export type {
 export { CHECK, opOf } from './op-progress.ts'
 export type { BranchAnswer, BranchCall, BranchCaller, Clock, Ids } from './ports.ts'
 export { decodeTransaction, encodeProgress, FORMAT, formatOf } from './record.ts'
-export { isDone, type Refusal, refusalOf } from './refuse-command.ts'
+export { isDone, REGISTERED_BYTES_MAX, REGISTERED_MAX, type Refusal, refusalOf } from './refuse-command.ts'
 export {
   acceptedRun,
   type Grant,

@@ -3,6 +3,7 @@
  * into its abort: the first durable turn is the one, and a decision of ours that was refused is taken again on top of
  * what else came before it.
  */
+import type { Status } from '@counterstep/protocol'
 import { disowned, mapOps, retriedNow, withoutAttention } from './op-progress.ts'
 import { foldTcc } from './tcc.ts'
 import { isFinal, type MessageTransaction, type TccTransaction } from './transaction.ts'
@@ -12,28 +13,38 @@ type Unfinished<T> = T extends { readonly finishedAt: number } ? never : T
 type Two = TccTransaction | MessageTransaction
 type Stopped = Extract<Two, { readonly status: 'stopped' }>
 
-export function learnTcc(ours: TccTransaction, stored: Unfinished<TccTransaction>): TccTransaction {
-  if (ours.status === 'stopped') return stoppedOnTop(ours, stored)
+/** `durable` is the last status of ours that the store had: while it was prepared, nothing has been called for a decision. */
+export function learnTcc(
+  ours: TccTransaction,
+  stored: Unfinished<TccTransaction>,
+  durable: Status,
+): TccTransaction {
   if (stored.status === 'prepared') return decidedAgain(ours, stored)
-  return turnOf(ours) === turnOf(stored) ? withNudges(ours, stored) : mapOps(stored, disowned)
+  // Somebody else's decision, perhaps about branches that we do not know.
+  if (durable === 'prepared')
+    return ours.status === 'stopped' ? stoppedOnTop(ours, stored) : mapOps(stored, disowned)
+  if (ours.status === 'stopped' || turnOf(ours) === turnOf(stored)) return withNudges(ours, stored)
+  return mapOps(stored, disowned)
 }
 
 export function learnMessage(
   ours: MessageTransaction,
   stored: Unfinished<MessageTransaction>,
+  durable: Status,
 ): MessageTransaction {
-  if (ours.status === 'stopped') return stoppedOnTop(ours, stored)
   // What its sender has answered stays true.
   if (stored.status === 'prepared' || turnOf(ours) === turnOf(stored)) return withNudges(ours, stored)
-  return mapOps(stored, disowned)
+  if (ours.status !== 'stopped') return mapOps(stored, disowned)
+  return durable === 'prepared' ? stoppedOnTop(ours, stored) : withNudges(ours, stored)
 }
 
 /** A branch that was registered meanwhile belongs to the decision. */
 function decidedAgain(ours: TccTransaction, stored: Prepared<TccTransaction>): TccTransaction {
   switch (ours.status) {
     case 'prepared':
-    case 'stopped':
       return stored
+    case 'stopped':
+      return stoppedOnTop(ours, stored)
     case 'submitted':
     case 'succeeded':
       return foldTcc(stored, { type: 'submit-asked' }, ours.updatedAt).next

@@ -24,19 +24,19 @@ export function learn(run: Run, row: StoredTransaction | undefined, now: number)
   // Strong: one more save, so that the row has our results before anything else is done on top of the command.
   return {
     ...known,
-    transaction: merge(run.transaction, stored),
+    transaction: merge(run, stored),
     changed,
     gate: changed,
     dirtySince: run.dirtySince ?? now,
   }
 }
 
-function merge(ours: Transaction, stored: Transaction): Transaction {
+function merge({ transaction: ours, durableStatus }: Run, stored: Transaction): Transaction {
   assert(!isFinal(stored), 'a final row is taken as it is')
   if (ours.kind === 'saga' && stored.kind === 'saga') return mergeSaga(ours, stored)
-  if (ours.kind === 'tcc' && stored.kind === 'tcc') return learnTcc(ours, stored)
+  if (ours.kind === 'tcc' && stored.kind === 'tcc') return learnTcc(ours, stored, durableStatus)
   assert(ours.kind === 'message' && stored.kind === 'message', 'a row has changed its kind')
-  return learnMessage(ours, stored)
+  return learnMessage(ours, stored, durableStatus)
 }
 
 type Unfinished = Extract<SagaTransaction, { status: 'submitted' | 'aborting' }>

@@ -124,11 +124,16 @@ export function attentionReason(
   progress: OpProgress,
   { call, answer }: Answered,
 ): string | undefined {
-  const id = targetsOf(transaction)[call.branch]?.id ?? call.branch
-  const what = `${call.op === 'compensate' ? 'compensation' : call.op} of branch ${id}`
+  const what = textOf(transaction, call)
   if (answer.result === 'failure') return `${what} answered failure`
   if (progress.failures >= ATTENTION_FAILURES) return `${what} failed ${progress.failures} times`
   return undefined
+}
+
+function textOf(transaction: Transaction, { branch, op }: CallKey): string {
+  if (branch === CHECK) return 'the query-back'
+  const id = targetsOf(transaction)[branch]?.id ?? branch
+  return `${op === 'compensate' ? 'compensation' : op} of branch ${id}`
 }
 
 /** A call of an earlier owner: its answer will not come here, so it is asked again. */

@@ -49,6 +49,9 @@ interface BranchRecord {
   readonly x?: Partial<OpProgress>
 }
 
+/** Of a transaction of which nothing has happened yet. */
+export const NO_PROGRESS = '{}'
+
 export function encodeDefinition(definition: Definition): string {
   return JSON.stringify(definition)
 }

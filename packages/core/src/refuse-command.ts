@@ -1,17 +1,27 @@
 /** Whether a command may be given to a transaction as it is. What has been done already is not refused. */
+import { BODY_BYTES_MAX, BRANCHES_MAX } from '@counterstep/protocol'
 import { canonicalJson } from './canonical-json.ts'
 import type { TccBranch } from './definition.ts'
 import type { Command } from './events.ts'
+import { utf8Length } from './submission/utf8-length.ts'
 import { isFinal, type TccTransaction, type Transaction } from './transaction.ts'
 
 /**
  * `already-final`: nothing can be asked of it any more. `not-prepared`: it has been decided, the other way.
  * `wrong-kind`: transactions of its kind do not have that. `branch-exists`: with other content.
+ * `too-large`: with the bodies of those that are there.
  */
-export type Refusal = 'already-final' | 'not-prepared' | 'wrong-kind' | 'branch-exists' | 'too-many-branches'
+export type Refusal =
+  | 'already-final'
+  | 'not-prepared'
+  | 'wrong-kind'
+  | 'branch-exists'
+  | 'too-many-branches'
+  | 'too-large'
 
-/** Of one TCC; what is registered is written with each save. */
-export const REGISTERED_MAX = 100
+/** Of one TCC, with all their bodies: what is registered is written with each save. */
+export const REGISTERED_MAX = BRANCHES_MAX
+export const REGISTERED_BYTES_MAX = BODY_BYTES_MAX
 
 export function refusalOf(transaction: Transaction, command: Command): Refusal | undefined {
   switch (command.type) {
@@ -33,7 +43,7 @@ export function isDone(transaction: Transaction, command: Command): boolean {
   const { status } = transaction
   switch (command.type) {
     case 'register-asked':
-      return transaction.kind === 'tcc' && registeredAs(transaction, command.branch) !== undefined
+      return transaction.kind === 'tcc' && isRegistered(transaction, command.branch)
     case 'submit-asked':
       return status === 'submitted' || status === 'succeeded'
     case 'abort-asked':
@@ -57,7 +67,17 @@ function refuseBranch(transaction: Transaction, branch: TccBranch): Refusal | un
   if (transaction.status !== 'prepared') return 'not-prepared'
   const standing = registeredAs(transaction, branch)
   if (standing !== undefined) return isSame(standing, branch) ? undefined : 'branch-exists'
-  return transaction.registered.length >= REGISTERED_MAX ? 'too-many-branches' : undefined
+  if (transaction.registered.length >= REGISTERED_MAX) return 'too-many-branches'
+  return bodyBytes([...transaction.registered, branch]) > REGISTERED_BYTES_MAX ? 'too-large' : undefined
+}
+
+function isRegistered(transaction: TccTransaction, branch: TccBranch): boolean {
+  const standing = registeredAs(transaction, branch)
+  return standing !== undefined && isSame(standing, branch)
+}
+
+function bodyBytes(branches: readonly TccBranch[]): number {
+  return branches.reduce((sum, { body }) => sum + utf8Length(body, body.length), 0)
 }
 
 function registeredAs({ registered }: TccTransaction, { id }: TccBranch): TccBranch | undefined {

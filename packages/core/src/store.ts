@@ -1,4 +1,11 @@
 import type { Gid, Kind, Status, UnfinishedStatus } from '@counterstep/protocol'
+import type {
+  DocumentRemoval,
+  DocumentRemovalResult,
+  DocumentWrite,
+  DocumentWriteResult,
+  StoredDocument,
+} from './documents.ts'
 
 /**
  * What the store remembers, in the domain's verbs.
@@ -32,6 +39,12 @@ export interface Store {
   stats(): Promise<StoreStats>
   /** Removes finished rows whose retention is over, at most `limit` (≤ PURGE_MAX). */
   purgeFinished(limit: number): Promise<{ readonly purged: number }>
+  /** All of the category, at most `DOCUMENTS_MAX`, by key in the order of its bytes; each as it was at some instant of the call. */
+  readDocuments(category: string): Promise<readonly StoredDocument[]>
+  /** Durable when it resolves. Applied only if the document has this version; sent again with the same `writeId` it is the same write. */
+  writeDocument(write: DocumentWrite): Promise<DocumentWriteResult>
+  /** Durable when it resolves. */
+  removeDocument(removal: DocumentRemoval): Promise<DocumentRemovalResult>
   /** Settles what is queued, then closes. Every later call throws a `StoreUnavailableError`. */
   close(): Promise<void>
 }

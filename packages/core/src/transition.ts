@@ -7,6 +7,7 @@ import { sagaEffects } from './saga-effects.ts'
 import { foldTcc, tccEffects } from './tcc.ts'
 import {
   isFinal,
+  type MessageTransaction,
   type SagaTransaction,
   type TccTransaction,
   type Transaction,
@@ -75,16 +76,7 @@ export function assertValid(transaction: Transaction): void {
       assertValidTcc(transaction)
       break
     case 'message':
-      assert(
-        transaction.status !== 'prepared' ||
-          transaction.branches.every(({ action }) => action.attempts === 0),
-        'delivered before it was submitted',
-      )
-      assert(
-        transaction.status !== 'succeeded' ||
-          transaction.branches.every(({ action }) => action.state === 'succeeded'),
-        'succeeded with a branch that has not',
-      )
+      assertValidMessage(transaction)
   }
 }
 
@@ -117,4 +109,16 @@ function assertValidTcc({ status, branches }: TccTransaction): void {
     )
     assert(status !== 'failed' || cancel.state === 'succeeded', 'failed with a branch that is not cancelled')
   }
+}
+
+function assertValidMessage({ status, check, branches }: MessageTransaction): void {
+  assert(
+    status !== 'prepared' || branches.every(({ action }) => action.attempts === 0),
+    'delivered before it was submitted',
+  )
+  assert(status !== 'submitted' || check.state !== 'calling', 'asked after it was submitted')
+  assert(
+    status !== 'succeeded' || branches.every(({ action }) => action.state === 'succeeded'),
+    'succeeded with a branch that has not',
+  )
 }

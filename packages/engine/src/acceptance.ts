@@ -43,12 +43,12 @@ export type NamedSubmission = Submission & { readonly gid: Gid }
 export interface Accepted {
   readonly gid: Gid
   readonly ack: 'durable' | 'memory'
-  /** Absent: it was there before, and the store knows more. */
-  readonly view?: TransactionView
+  /** Made when asked for: who waits for the end asks not. Absent: it was there before, and the store knows more. */
+  readonly view?: () => TransactionView
 }
 
 type AcceptResult =
-  | { readonly type: 'created'; readonly view: TransactionView }
+  | { readonly type: 'created'; readonly view: () => TransactionView }
   | { readonly type: 'same' }
   | { readonly type: 'other-content' }
   | { readonly type: 'not-accepted'; readonly cause: unknown }
@@ -101,7 +101,7 @@ export class Acceptance {
     if (accepting === undefined) return { gid, ack: 'durable' }
     if (submission.ack === 'memory') {
       this.#promise(gid, accepting)
-      return { gid, ack: 'memory', view: accepting.view() }
+      return { gid, ack: 'memory', view: accepting.view }
     }
     const result = await within(this.#parts.clock, this.#parts.storeTimeoutMs, accepting.result)
     return this.#answer(gid, result ?? { type: 'given-up' })
@@ -240,7 +240,7 @@ export class Acceptance {
       runner.hold(
         acceptedRun(transaction, ids.token, run, { sentAt, now: clock.now(), storeNow: result.now }),
       )
-    return { type: 'created', view: runner.view(ids.gid) ?? viewAccepted(transaction) }
+    return { type: 'created', view: () => runner.view(ids.gid) ?? viewAccepted(transaction) }
   }
 
   #reportLoss(gid: Gid, result: AcceptResult): void {

@@ -51,6 +51,8 @@ export interface EngineApi {
   retry(gid: Gid): Promise<TransactionView>
   stop(gid: Gid): Promise<TransactionView>
   health(): EngineHealth
+  /** It takes nothing new any more; what `health` says too, for who asks at each answer. */
+  readonly isStopping: boolean
   /** Refuses new work, lets calls finish until `limitMs`, gives everything back to the store. Does not close the store. */
   close(limitMs?: number): Promise<void>
 }

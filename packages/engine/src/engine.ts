@@ -4,6 +4,7 @@ import {
   type Command,
   decodeTransaction,
   FORMAT,
+  firstStatus,
   type Ids,
   type ListQuery,
   mayShow,
@@ -171,23 +172,25 @@ class AssembledEngine implements Engine {
   async #submitAndWait(submission: NamedSubmission, waitMs: number): Promise<SubmitView> {
     const { gid } = submission
     // Opened before the accept: the end may come before the accept's answer is seen here.
-    const waiter = waitMs > 0 ? this.#waiters.open(gid, waitMs) : undefined
+    // A prepared one waits for its client, who is this caller.
+    const waits = waitMs > 0 && firstStatus(submission.definition) !== 'prepared'
+    const waiter = waits ? this.#waiters.open(gid, waitMs) : undefined
     try {
       const accepted = await this.#acceptance.submit(submission)
-      const view = await this.#present(accepted)
-      // A prepared one waits for its client, who is this caller.
-      const isWaitedFor = !isFinalStatus(view.status) && view.status !== 'prepared'
-      if (waiter === undefined || !isWaitedFor) return { ...view, ack: accepted.ack }
+      if (waiter === undefined) return answerOf(await this.#present(accepted), accepted)
+      // One that was there before may have ended before anybody waited.
+      const before = accepted.view === undefined ? await this.#present(accepted) : undefined
+      if (before !== undefined && !isWaitedFor(before)) return answerOf(before, accepted)
       if (!this.#runner.holds(gid)) this.#waiters.watch(gid)
-      const final = await waiter.outcome
-      return { ...(final ?? (await this.#presentNow(gid)) ?? view), ack: accepted.ack }
+      const now = (await waiter.outcome) ?? (await this.#presentNow(gid)) ?? before
+      return answerOf(now ?? (await this.#present(accepted)), accepted)
     } finally {
       waiter?.cancel()
     }
   }
 
   async #present({ gid, view }: Accepted): Promise<TransactionView> {
-    if (view !== undefined) return view
+    if (view !== undefined) return view()
     const { clock, settings } = this.#parts
     const seen = await within(clock, settings.storeTimeoutMs, this.get(gid))
     if (seen !== undefined) return seen
@@ -259,6 +262,10 @@ class AssembledEngine implements Engine {
 
   stop(gid: Gid): Promise<TransactionView> {
     return this.#command(gid, { type: 'stop-asked' })
+  }
+
+  get isStopping(): boolean {
+    return this.#closing
   }
 
   health(): EngineHealth {
@@ -339,4 +346,12 @@ class AssembledEngine implements Engine {
     }
     return final
   }
+}
+
+function isWaitedFor({ status }: TransactionView): boolean {
+  return !isFinalStatus(status) && status !== 'prepared'
+}
+
+function answerOf(view: TransactionView, { ack }: Accepted): SubmitView {
+  return { ...view, ack }
 }

@@ -1,4 +1,10 @@
-import { type Clock, type Store, StoreUnavailableError } from '@counterstep/core'
+import {
+  type Clock,
+  type DocumentRemovalResult,
+  type DocumentWriteResult,
+  type Store,
+  StoreUnavailableError,
+} from '@counterstep/core'
 import type { EngineObserver, StoreOutcome, StoreVerb } from './observer.ts'
 
 /** One call may fail for a locked row; a store that answers nobody for so long is away. */
@@ -51,6 +57,14 @@ export function observeStore(store: Store, observer: EngineObserver, clock: Cloc
     list: (query) => observed('list', store.list(query)),
     stats: () => observed('stats', store.stats()),
     purgeFinished: (limit) => observed('purge', store.purgeFinished(limit)),
+    readDocuments: (category) => observed('read-documents', store.readDocuments(category)),
+    writeDocument: (write) => observed('write-document', store.writeDocument(write), documentOutcome),
+    removeDocument: (removal) => observed('remove-document', store.removeDocument(removal), documentOutcome),
     close: () => store.close(),
   }
+}
+
+/** `full` and `absent` are answers like any other. */
+function documentOutcome({ type }: DocumentWriteResult | DocumentRemovalResult): StoreOutcome {
+  return type === 'conflict' ? 'conflict' : 'ok'
 }

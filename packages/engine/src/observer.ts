@@ -24,6 +24,9 @@ export type StoreVerb =
   | 'list'
   | 'stats'
   | 'purge'
+  | 'read-documents'
+  | 'write-document'
+  | 'remove-document'
 export type StoreOutcome = 'ok' | 'conflict' | 'fenced' | 'unavailable'
 
 export interface EngineEvent {

@@ -1,4 +1,4 @@
-import type { Command, Refusal } from '@counterstep/core'
+import { type Command, REGISTERED_BYTES_MAX, type Refusal } from '@counterstep/core'
 import type { Gid, Status } from '@counterstep/protocol'
 import { TransactionError } from './transaction-error.ts'
 
@@ -8,6 +8,7 @@ const CODES = {
   'wrong-kind': 'SAGA_WRONG_KIND',
   'branch-exists': 'SAGA_BRANCH_CONFLICT',
   'too-many-branches': 'SAGA_TOO_MANY_BRANCHES',
+  'too-large': 'SAGA_PAYLOAD_TOO_LARGE',
 } as const
 
 /** What a caller is told whose command cannot be given to the transaction as it is. */
@@ -31,5 +32,7 @@ function textOf(gid: Gid, { type }: Command, refusal: Refusal, status: Status): 
       return `a branch of ${gid} has this id and other content`
     case 'too-many-branches':
       return `${gid} has as many branches as a transaction may have`
+    case 'too-large':
+      return `all bodies of ${gid} together are over ${REGISTERED_BYTES_MAX} bytes`
   }
 }

@@ -34,6 +34,15 @@ export function delay(clock: Clock, delayMs: number): Promise<void> {
 export function within<T>(clock: Clock, limitMs: number, call: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(limitMs, () => resolve(undefined))
-    call.then(resolve, reject).finally(cancel)
+    call.then(
+      (value) => {
+        cancel()
+        resolve(value)
+      },
+      (error: unknown) => {
+        cancel()
+        reject(error)
+      },
+    )
   })
 }

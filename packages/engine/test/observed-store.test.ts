@@ -80,6 +80,12 @@ describe('an observed store', () => {
     await store.list({ limit: 1 })
     await store.stats()
     await store.purgeFinished(1)
+    const document = { category: 'topics', key: 'a', text: '', expectedVersion: 0 }
+    await store.writeDocument({ ...document, writeId: 'w1' })
+    await store.writeDocument({ ...document, writeId: 'w2' })
+    await store.readDocuments('topics')
+    await store.removeDocument({ ...document, expectedVersion: 2 })
+    await store.removeDocument({ ...document, expectedVersion: 1 })
     expect(observer.calls.map(([verb, outcome]) => `${verb} ${outcome}`)).toEqual([
       'create ok',
       'read ok',
@@ -93,6 +99,11 @@ describe('an observed store', () => {
       'list ok',
       'stats ok',
       'purge ok',
+      'write-document ok',
+      'write-document conflict',
+      'read-documents ok',
+      'remove-document conflict',
+      'remove-document ok',
     ])
   })
 

@@ -1,165 +1,33 @@
 import { z } from 'zod'
 import { ERROR_MEANINGS, type ErrorCode } from './errors.ts'
+import { ANSWER_BYTES_MAX, LIST_LIMIT_MAX } from './limits.ts'
 import {
-  ANSWER_BYTES_MAX,
-  BRANCH_ID_LENGTH_MAX,
-  BRANCHES_MAX,
-  CHECKPOINT_MS_MAX,
-  DEADLINE_MS_MAX,
-  DELAY_MS_MAX,
-  GID_LENGTH_MAX,
-  HEADER_BYTES_MAX,
-  HEADERS_MAX,
-  JSON_DEPTH_MAX,
-  LIST_LIMIT_MAX,
-  PAYLOAD_BYTES_MAX,
-  RETRY_CAP_MS_MAX,
-  RETRY_LIMIT_MAX,
-  TIMEOUT_MS_MAX,
-  URL_LENGTH_MAX,
-} from './limits.ts'
-import type { JsonValue } from './wire.ts'
+  abortRequestSchema,
+  gidSchema,
+  jsonValueSchema,
+  messageBranchRequestSchema,
+  messageCheckRequestSchema,
+  messageSubmitRequestSchema,
+  retryPolicySchema,
+  sagaBranchRequestSchema,
+  sagaSubmitRequestSchema,
+  submitRequestSchema,
+  tccBranchRequestSchema,
+  tccSubmitRequestSchema,
+} from './schemas/requests.ts'
 import { KINDS, OPS, RESULTS, STATUSES } from './words.ts'
 
-// The source of the OpenAPI document. The server does not run these: core's own parser checks a submit, because
-// validating the hot route with zod cost a fifth of its throughput. Optional keys are exactOptional, so that the
-// inferred types are the ones of wire.ts; a test compares both directions.
+// What a caller gets, and the names of all schemas: the source of the OpenAPI document.
 
-const integer = (min: number, max: number) => z.number().int().min(min).max(max)
 const instant = (description: string) =>
   z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).describe(`${description} Milliseconds from the epoch.`)
 const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 
-export const gidSchema = z
-  .string()
-  .min(1)
-  .max(GID_LENGTH_MAX)
-  .regex(/^(?!\.{1,2}$)[!#-&(-:<-[\]-~]+$/)
-  .meta({
-    description:
-      'Global transaction id: printable ASCII without space, quote, backslash or semicolon; not "." or "..".',
-    examples: ['order-4711'],
-  })
-
-const branchIdSchema = z
-  .string()
-  .min(1)
-  .max(BRANCH_ID_LENGTH_MAX)
-  .regex(/^[A-Za-z0-9._:-]+$/)
-
-export const jsonValueSchema: z.ZodType<JsonValue> = z
-  .lazy(() =>
-    z.union([
-      z.null(),
-      z.boolean(),
-      z.number(),
-      z.string(),
-      z.array(jsonValueSchema).readonly(),
-      z.record(z.string(), jsonValueSchema).readonly(),
-    ]),
-  )
-  .meta({
-    description: `Any JSON value, at most ${JSON_DEPTH_MAX} levels deep. A number that a double cannot hold exactly is refused.`,
-  })
-
-const urlSchema = z
-  .string()
-  .min(1)
-  .max(URL_LENGTH_MAX)
-  .meta({ description: 'An http or https URL, called with POST.', examples: ['http://127.0.0.1:9001/debit'] })
-
-const headersSchema = z
-  .record(z.string(), z.string())
-  .readonly()
-  .meta({
-    description: `At most ${HEADERS_MAX} headers and ${HEADER_BYTES_MAX} bytes. They are stored with the transaction.`,
-  })
-
-export const retryPolicySchema = z
-  .strictObject({
-    initialMs: integer(1, RETRY_CAP_MS_MAX).exactOptional().describe('The first wait. Default 200.'),
-    factor: z.number().min(1).max(100).exactOptional().describe('Growth of the wait. Default 2.'),
-    capMs: integer(1, RETRY_CAP_MS_MAX).exactOptional().describe('The longest wait. Default 60,000.'),
-    jitter: z
-      .number()
-      .min(0)
-      .max(1)
-      .exactOptional()
-      .describe('0: none, 1: drawn over the whole wait. Default 1.'),
-    limit: integer(1, RETRY_LIMIT_MAX)
-      .nullable()
-      .exactOptional()
-      .describe(
-        'Failed attempts of an action after which the transaction turns around; null: no limit (default).',
-      ),
-  })
-  .readonly()
-  .describe('How an op is asked again after an unknown or ongoing answer.')
-
-const timeoutMsSchema = integer(1, TIMEOUT_MS_MAX).describe('The whole time of one branch call.')
-
-export const sagaBranchRequestSchema = z
-  .strictObject({
-    id: branchIdSchema.exactOptional().describe('Default: "01", "02", … by position.'),
-    action: urlSchema,
-    compensation: urlSchema
-      .exactOptional()
-      .describe('The URL of the call that undoes the action. Without one there is nothing to undo.'),
-    payload: jsonValueSchema
-      .exactOptional()
-      .describe(`Delivered as application/json, at most ${PAYLOAD_BYTES_MAX} bytes. Exclusive with body.`),
-    body: z
-      .string()
-      .exactOptional()
-      .describe(
-        `Delivered byte for byte in UTF-8, at most ${PAYLOAD_BYTES_MAX} bytes. Exclusive with payload.`,
-      ),
-    contentType: z.string().exactOptional().describe('Only with body. Default text/plain; charset=utf-8.'),
-    after: z
-      .array(branchIdSchema)
-      .max(BRANCHES_MAX)
-      .readonly()
-      .exactOptional()
-      .describe('Branches that must have succeeded before. Default: the one before this; [] starts at once.'),
-    retry: retryPolicySchema.exactOptional(),
-    timeoutMs: timeoutMsSchema.exactOptional(),
-    headers: headersSchema.exactOptional(),
-  })
-  .readonly()
-  .describe('One branch of a saga.')
-
-export const submitRequestSchema = z
-  .strictObject({
-    gid: gidSchema
-      .exactOptional()
-      .describe('Default: one is made. A gid of your own makes a repeated submit safe.'),
-    kind: z.literal('saga').exactOptional(),
-    branches: z.array(sagaBranchRequestSchema).min(1).max(BRANCHES_MAX).readonly(),
-    retry: retryPolicySchema.exactOptional(),
-    timeoutMs: timeoutMsSchema.exactOptional(),
-    deadlineMs: integer(1, DEADLINE_MS_MAX)
-      .exactOptional()
-      .describe(
-        'From accept. When it passes before all actions have succeeded, the transaction turns around.',
-      ),
-    delayMs: integer(0, DELAY_MS_MAX).exactOptional().describe('From accept to the first call.'),
-    checkpointMs: integer(0, CHECKPOINT_MS_MAX)
-      .exactOptional()
-      .describe(
-        'How long progress may stay unsaved. 0: every branch result is durable before the next call.',
-      ),
-    headers: headersSchema.exactOptional(),
-    ack: z
-      .enum(['durable', 'memory'])
-      .exactOptional()
-      .describe('memory: answered before the accept is durable. Not part of the content.'),
-  })
-  .readonly()
-  .describe('A saga: branches with an action and a compensation each.')
-
 const statusSchema = z.enum(STATUSES).describe('A final status is shown only when it is durable.')
 const kindSchema = z.enum(KINDS)
-const epochSchema = count.describe('How many times it was claimed after a break.')
+const epochSchema = count.describe(
+  '1 at accept. It grows when a node takes it up: a prepared one that was decided, or any after a break.',
+)
 
 export const opViewSchema = z
   .object({
@@ -206,7 +74,9 @@ const transactionViewObject = z.object({
   updatedAt: instant('When it was last saved.'),
   startAt: instant('When its first call is due.').exactOptional(),
   deadlineAt: instant('When it turns around by itself.').exactOptional(),
-  checkAt: instant('Of a message that is still prepared: when its sender is asked.').exactOptional(),
+  checkAt: instant(
+    'Of a message with a check: when its sender is asked, if it is still prepared then.',
+  ).exactOptional(),
   finishedAt: instant('When it became final.').exactOptional(),
   epoch: epochSchema,
   attention: z.string().exactOptional().describe('What a person should look at.'),
@@ -305,8 +175,15 @@ export const NAMED_SCHEMAS = {
   Gid: gidSchema,
   JsonValue: jsonValueSchema,
   RetryPolicy: retryPolicySchema,
-  SagaBranchRequest: sagaBranchRequestSchema,
   SubmitRequest: submitRequestSchema,
+  SagaSubmitRequest: sagaSubmitRequestSchema,
+  SagaBranchRequest: sagaBranchRequestSchema,
+  TccSubmitRequest: tccSubmitRequestSchema,
+  TccBranchRequest: tccBranchRequestSchema,
+  MessageSubmitRequest: messageSubmitRequestSchema,
+  MessageBranchRequest: messageBranchRequestSchema,
+  MessageCheckRequest: messageCheckRequestSchema,
+  AbortRequest: abortRequestSchema,
   OpView: opViewSchema,
   BranchView: branchViewSchema,
   AbortView: abortViewSchema,

@@ -23,45 +23,106 @@ export interface RetryPolicy {
   readonly limit: number | null
 }
 
-/** One branch of a saga, as submitted. */
-export interface SagaBranchRequest {
-  /** Default: "01", "02", … by position. */
-  readonly id?: string
-  /** The URL of the forward call (POST). */
-  readonly action: string
-  /** The URL of the call that undoes it. Without one there is nothing to undo. */
-  readonly compensation?: string
+/** What the branches of every kind have. */
+interface BranchRequest {
   /** A JSON value, delivered as application/json. Exclusive with `body`. */
   readonly payload?: JsonValue
   /** A text, delivered byte for byte (UTF-8) with `contentType`. */
   readonly body?: string
   /** Only with `body`. Default text/plain; charset=utf-8. */
   readonly contentType?: string
-  /** Ids of the branches that must have succeeded before. Default: the branch before this one; [] starts at once. */
-  readonly after?: readonly string[]
   readonly retry?: Partial<RetryPolicy>
   readonly timeoutMs?: number
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The body of POST /v1/transactions. */
-export interface SubmitRequest {
+/** One branch of a saga, as submitted. */
+export interface SagaBranchRequest extends BranchRequest {
+  /** Default: "01", "02", … by position. */
+  readonly id?: string
+  /** The URL of the forward call (POST). */
+  readonly action: string
+  /** The URL of the call that undoes it. Without one there is nothing to undo. */
+  readonly compensation?: string
+  /** Ids of the branches that must have succeeded before. Default: the branch before this one; [] starts at once. */
+  readonly after?: readonly string[]
+}
+
+/** One branch of a message, as submitted. It is called until it succeeds. */
+export interface MessageBranchRequest extends BranchRequest {
+  /** Default: "01", "02", … by position. */
+  readonly id?: string
+  /** The URL that is called (POST). */
+  readonly action: string
+}
+
+/** The body of POST /v1/transactions/{gid}/branches. Sent before its client tries the branch. */
+export interface TccBranchRequest extends BranchRequest {
+  /** The client's own, since it tries the branch under it. */
+  readonly id: string
+  /** The URL of the call (POST) that makes final what the try has set aside. */
+  readonly confirm: string
+  /** The URL of the call (POST) that gives back what the try has set aside, or may have. */
+  readonly cancel: string
+}
+
+/** What the submits of every kind have. */
+interface CommonRequest {
   /** Default: one is made. */
   readonly gid?: string
-  readonly kind?: 'saga'
-  readonly branches: readonly SagaBranchRequest[]
   readonly retry?: Partial<RetryPolicy>
   readonly timeoutMs?: number
-  /** From accept; when it has passed before all actions succeeded, the transaction turns around. */
-  readonly deadlineMs?: number
-  /** From accept to the first call. */
-  readonly delayMs?: number
   /** 0: every branch result is durable before the next call (strict mode). */
   readonly checkpointMs?: number
   /** Sent with every branch call; a branch's own header of the same name wins. */
   readonly headers?: Readonly<Record<string, string>>
   /** `memory`: answered before the accept is durable. Not part of the content. */
   readonly ack?: 'durable' | 'memory'
+}
+
+export interface SagaSubmitRequest extends CommonRequest {
+  readonly kind?: 'saga'
+  readonly branches: readonly SagaBranchRequest[]
+  /** From accept; when it has passed before all actions succeeded, the transaction turns around. */
+  readonly deadlineMs?: number
+  /** From accept to the first call. */
+  readonly delayMs?: number
+}
+
+/** Accepted as prepared; its branches are registered one by one, each before its client tries it. */
+export interface TccSubmitRequest extends CommonRequest {
+  readonly kind: 'tcc'
+  /** From accept; when it has passed before the submit, every branch is cancelled. Default 35,000. */
+  readonly deadlineMs?: number
+}
+
+/** With a `check` accepted as prepared, without one as submitted. */
+export interface MessageSubmitRequest extends CommonRequest {
+  readonly kind: 'message'
+  readonly branches: readonly MessageBranchRequest[]
+  /** All branches at once instead of one after the other. */
+  readonly concurrent?: boolean
+  /** From accept to the first call of a branch. */
+  readonly delayMs?: number
+  readonly check?: MessageCheckRequest
+}
+
+/** The query-back: who is asked whether the sender's own database transaction has committed. */
+export interface MessageCheckRequest {
+  /** Called with GET. 200: it has, 409: it never will, 425: not yet. */
+  readonly url: string
+  /** From accept, while nobody has submitted or aborted. Default 35,000. */
+  readonly afterMs?: number
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The body of POST /v1/transactions. */
+export type SubmitRequest = SagaSubmitRequest | TccSubmitRequest | MessageSubmitRequest
+
+/** The body of POST /v1/transactions/{gid}/abort, which may be left out. */
+export interface AbortRequest {
+  /** Kept with the decision and shown. At most 1,024 characters. */
+  readonly reason?: string
 }
 
 /** `check-failed`: the query-back of a message says that its sender's transaction has not committed. */
@@ -115,10 +176,10 @@ export interface TransactionView {
   readonly updatedAt: number
   readonly startAt?: number
   readonly deadlineAt?: number
-  /** Of a message with a query-back: when it is asked, while it is still prepared. */
+  /** Of a message with a check: when its sender is asked, if it is still prepared then. */
   readonly checkAt?: number
   readonly finishedAt?: number
-  /** How many times it was claimed after a break. */
+  /** 1 at accept. It grows when a node takes it up: a prepared one that was decided, or any after a break. */
   readonly epoch: number
   readonly attention?: string
   readonly abort?: AbortView

@@ -1,52 +1,55 @@
 import type {
+  AbortRequest,
   BranchView,
   Fault,
   JsonValue,
+  MessageBranchRequest,
+  MessageCheckRequest,
+  MessageSubmitRequest,
   OpView,
   Problem,
   RetryPolicy,
   SagaBranchRequest,
+  SagaSubmitRequest,
   SubmitRequest,
   SubmitView,
+  TccBranchRequest,
+  TccSubmitRequest,
   TransactionPage,
   TransactionSummary,
   TransactionView,
 } from '@counterstep/protocol'
 import { BRANCHES_MAX, isGid } from '@counterstep/protocol'
-import {
-  type branchViewSchema,
-  type faultSchema,
-  gidSchema,
-  jsonValueSchema,
-  NAMED_SCHEMAS,
-  type opViewSchema,
-  type problemSchema,
-  type retryPolicySchema,
-  type sagaBranchRequestSchema,
-  submitRequestSchema,
-  type submitViewSchema,
-  type transactionPageSchema,
-  type transactionSummarySchema,
-  type transactionViewSchema,
-} from '@counterstep/protocol/schemas'
+import { NAMED_SCHEMAS } from '@counterstep/protocol/schemas'
 import fc from 'fast-check'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 
+const { Gid: gidSchema, JsonValue: jsonValueSchema, SubmitRequest: submitRequestSchema } = NAMED_SCHEMAS
+
+type Written<Name extends keyof typeof NAMED_SCHEMAS> = z.output<(typeof NAMED_SCHEMAS)[Name]>
+
 describe('the schemas', () => {
   it('infer the types of wire.ts, in both directions', () => {
-    expectTypeOf<z.output<typeof jsonValueSchema>>().toEqualTypeOf<JsonValue>()
-    expectTypeOf<z.output<typeof retryPolicySchema>>().toEqualTypeOf<Partial<RetryPolicy>>()
-    expectTypeOf<z.output<typeof sagaBranchRequestSchema>>().toEqualTypeOf<SagaBranchRequest>()
-    expectTypeOf<z.output<typeof submitRequestSchema>>().toEqualTypeOf<SubmitRequest>()
-    expectTypeOf<z.output<typeof opViewSchema>>().toEqualTypeOf<OpView>()
-    expectTypeOf<z.output<typeof branchViewSchema>>().toEqualTypeOf<BranchView>()
-    expectTypeOf<z.output<typeof transactionViewSchema>>().toEqualTypeOf<TransactionView>()
-    expectTypeOf<z.output<typeof submitViewSchema>>().toEqualTypeOf<SubmitView>()
-    expectTypeOf<z.output<typeof transactionSummarySchema>>().toEqualTypeOf<TransactionSummary>()
-    expectTypeOf<z.output<typeof transactionPageSchema>>().toEqualTypeOf<TransactionPage>()
-    expectTypeOf<z.output<typeof faultSchema>>().toEqualTypeOf<Fault>()
-    expectTypeOf<z.output<typeof problemSchema>>().toEqualTypeOf<Problem>()
+    expectTypeOf<Written<'AbortRequest'>>().toEqualTypeOf<AbortRequest>()
+    expectTypeOf<Written<'JsonValue'>>().toEqualTypeOf<JsonValue>()
+    expectTypeOf<Written<'RetryPolicy'>>().toEqualTypeOf<Partial<RetryPolicy>>()
+    expectTypeOf<Written<'SagaBranchRequest'>>().toEqualTypeOf<SagaBranchRequest>()
+    expectTypeOf<Written<'SagaSubmitRequest'>>().toEqualTypeOf<SagaSubmitRequest>()
+    expectTypeOf<Written<'TccBranchRequest'>>().toEqualTypeOf<TccBranchRequest>()
+    expectTypeOf<Written<'TccSubmitRequest'>>().toEqualTypeOf<TccSubmitRequest>()
+    expectTypeOf<Written<'MessageBranchRequest'>>().toEqualTypeOf<MessageBranchRequest>()
+    expectTypeOf<Written<'MessageCheckRequest'>>().toEqualTypeOf<MessageCheckRequest>()
+    expectTypeOf<Written<'MessageSubmitRequest'>>().toEqualTypeOf<MessageSubmitRequest>()
+    expectTypeOf<Written<'SubmitRequest'>>().toEqualTypeOf<SubmitRequest>()
+    expectTypeOf<Written<'OpView'>>().toEqualTypeOf<OpView>()
+    expectTypeOf<Written<'BranchView'>>().toEqualTypeOf<BranchView>()
+    expectTypeOf<Written<'TransactionView'>>().toEqualTypeOf<TransactionView>()
+    expectTypeOf<Written<'SubmitView'>>().toEqualTypeOf<SubmitView>()
+    expectTypeOf<Written<'TransactionSummary'>>().toEqualTypeOf<TransactionSummary>()
+    expectTypeOf<Written<'TransactionPage'>>().toEqualTypeOf<TransactionPage>()
+    expectTypeOf<Written<'Fault'>>().toEqualTypeOf<Fault>()
+    expectTypeOf<Written<'Problem'>>().toEqualTypeOf<Problem>()
   })
 
   it('agree with isGid on every text', () => {

@@ -21,10 +21,12 @@ import { liveRoute } from './routes/live.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { openApiRoute } from './routes/open-api.ts'
 import { readyRoute } from './routes/ready.ts'
+import { registerBranchRoute } from './routes/register-branch.ts'
 import { retryRoute } from './routes/retry.ts'
 import { rootRoute } from './routes/root.ts'
 import { stopRoute } from './routes/stop.ts'
 import { submitRoute } from './routes/submit.ts'
+import { submitPreparedRoute } from './routes/submit-prepared.ts'
 import { DEFAULT_SERVER_LIMITS, PARAM_LENGTH_MAX, type ServerLimits } from './server-limits.ts'
 
 export interface AppDeps {
@@ -99,7 +101,9 @@ function registerRoutes(
   app.register(submitRoute(engine))
   app.register(getTransactionRoute(engine, handlerTimeoutMs))
   app.register(listTransactionsRoute(engine, handlerTimeoutMs))
-  app.register(abortRoute(engine, handlerTimeoutMs))
+  app.register(registerBranchRoute(engine, handlerTimeoutMs))
+  app.register(submitPreparedRoute(engine))
+  app.register(abortRoute(engine))
   app.register(retryRoute(engine, handlerTimeoutMs))
   app.register(stopRoute(engine, handlerTimeoutMs))
   app.register(rootRoute(version))

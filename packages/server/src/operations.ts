@@ -7,16 +7,20 @@ import { liveOperation } from './routes/live.ts'
 import { metricsOperation } from './routes/metrics.ts'
 import { openApiOperation } from './routes/open-api.ts'
 import { readyOperation } from './routes/ready.ts'
+import { registerBranchOperation } from './routes/register-branch.ts'
 import { retryOperation } from './routes/retry.ts'
 import { rootOperation } from './routes/root.ts'
 import { stopOperation } from './routes/stop.ts'
 import { submitOperation } from './routes/submit.ts'
+import { submitPreparedOperation } from './routes/submit-prepared.ts'
 
 /** What the OpenAPI document shows, in its order. A test holds it against the routes that fastify has. */
 export const OPERATIONS: readonly Operation[] = [
   submitOperation,
   listTransactionsOperation,
   getTransactionOperation,
+  registerBranchOperation,
+  submitPreparedOperation,
   abortOperation,
   retryOperation,
   stopOperation,

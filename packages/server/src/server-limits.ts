@@ -6,7 +6,7 @@ export interface ServerLimits {
   readonly idleTimeoutMs: number
   readonly keepAliveTimeoutMs: number
   readonly requestsPerSocketMax: number
-  /** To answer anything but a submit, which the engine bounds by itself (store timeout plus wait). */
+  /** To answer anything but what may wait for an end, which the engine bounds by itself (store timeout plus wait). */
   readonly handlerTimeoutMs: number
   /** How often slow senders are looked for. */
   readonly connectionsCheckMs: number

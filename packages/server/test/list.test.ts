@@ -16,6 +16,8 @@ const cursor = writeCursor({ createdAt: 5, gid: gidOf('a.b/c') })
 describe('GET /v1/transactions', () => {
   const rows: readonly (readonly [string, ListQuery])[] = [
     ['', { limit: 50 }],
+    ['?kind=tcc', { limit: 50, kind: 'tcc' }],
+    ['?kind=message&status=prepared', { limit: 50, kind: 'message', status: ['prepared'] }],
     ['?limit=200', { limit: 200 }],
     ['?status=submitted', { limit: 50, status: ['submitted'] }],
     ['?status=submitted,aborting', { limit: 50, status: ['submitted', 'aborting'] }],

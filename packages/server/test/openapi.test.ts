@@ -4,7 +4,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { buildApp, OPERATIONS, openApiDocument, STATUS_OF_CODE } from '../src/index.ts'
-import { finishedExample } from '../src/openapi/examples.ts'
+import { confirmedTccExample, finishedExample, registeredExample } from '../src/openapi/examples.ts'
+import { registerBranchOperation } from '../src/routes/register-branch.ts'
+import { submitPreparedOperation } from '../src/routes/submit-prepared.ts'
 import { scriptedEngine, submitViewOf, viewOf } from './scripted-engine.ts'
 
 interface Media {
@@ -137,6 +139,8 @@ describe('every answer fits the document', () => {
     headers: { 'content-type': 'application/json' },
     payload: '{}',
   }
+  const register: InjectOptions = { ...submit, url: '/v1/transactions/a/branches' }
+  const decide: InjectOptions = { method: 'POST', url: '/v1/transactions/a/submit' }
   const summary = viewOf('a')
   const item = {
     gid: 'a',
@@ -174,9 +178,35 @@ describe('every answer fits the document', () => {
         [path, 409, call, { [verb]: refuse('SAGA_ALREADY_FINAL') }],
         [path, 404, call, { [verb]: refuse('SAGA_UNKNOWN_GID') }],
         [path, 503, call, { [verb]: refuse('SAGA_CONTENDED') }],
-        [path, 422, { ...call, payload: 'x' }, {}],
+        [
+          path,
+          422,
+          { ...call, headers: { 'content-type': 'application/json' }, payload: '{"force":true}' },
+          {},
+        ],
       ] as const
     }),
+    ...registerBranchOperation.problems.map(
+      (code) =>
+        [
+          registerBranchOperation.path,
+          STATUS_OF_CODE[code],
+          register,
+          { registerBranch: refuse(code) },
+        ] as const,
+    ),
+    [registerBranchOperation.path, 200, register, { registerBranch: async () => registeredExample }],
+    ...submitPreparedOperation.problems.map(
+      (code) =>
+        [
+          submitPreparedOperation.path,
+          STATUS_OF_CODE[code],
+          decide,
+          { submitPrepared: refuse(code) },
+        ] as const,
+    ),
+    [submitPreparedOperation.path, 202, decide, {}],
+    [submitPreparedOperation.path, 200, decide, { submitPrepared: async () => confirmedTccExample }],
     ['/', 200, { url: '/' }, {}],
     ['/health/live', 200, { url: '/health/live' }, {}],
     ['/health/ready', 200, { url: '/health/ready' }, {}],

@@ -58,6 +58,9 @@ export function scriptedEngine(script: Partial<EngineApi> = {}): ScriptedEngine 
     abort: note('abort', script.abort ?? command),
     retry: note('retry', script.retry ?? command),
     stop: note('stop', script.stop ?? command),
+    get isStopping() {
+      return (script.health?.() ?? READY).reason === 'stopping'
+    },
     health: script.health ?? (() => READY),
     close: script.close ?? (async () => undefined),
   }

@@ -232,7 +232,7 @@ describe('a command', () => {
   ]
   for (const [headers, payload, status] of bodies) {
     it(`answers ${status} to ${payload.slice(0, 20) || 'no body'} of type ${headers['content-type']}`, async () => {
-      const url = '/v1/transactions/order-1/abort'
+      const url = '/v1/transactions/order-1/stop'
       const answer = await buildApp({ engine: scriptedEngine() }).inject({
         method: 'POST',
         url,
@@ -242,6 +242,99 @@ describe('a command', () => {
       expect(answer.statusCode).toBe(status)
     })
   }
+})
+
+describe('an abort', () => {
+  const url = '/v1/transactions/order-1/abort'
+  const reason = (length: number) => JSON.stringify({ reason: 'x'.repeat(length) })
+  const rows: readonly (readonly [Record<string, string>, string, number, string?])[] = [
+    [{}, '', 202],
+    [{ 'content-type': 'application/x-www-form-urlencoded' }, '', 202],
+    [{ 'content-type': 'text/plain' }, ' {} ', 202],
+    [asJson, '', 202],
+    [asJson, '{}', 202],
+    [asJson, reason(1024), 202],
+    [asJson, `{"reason":"${'\\u00e4'.repeat(1024)}"}`, 202],
+    [asJson, reason(1025), 422, 'SAGA_INVALID'],
+    [asJson, '{"reason":5}', 422, 'SAGA_INVALID'],
+    [asJson, '{"reason":null}', 422, 'SAGA_INVALID'],
+    [asJson, '{"reason":"\\ud800"}', 422, 'SAGA_INVALID'],
+    [asJson, '[]', 422, 'SAGA_INVALID'],
+    [asJson, '{"why":"x"}', 422, 'SAGA_UNKNOWN_FIELD'],
+    [asJson, '{', 400, 'SAGA_MALFORMED_JSON'],
+    [asJson, reason(9_000), 413, 'SAGA_BODY_TOO_LARGE'],
+    [
+      { 'content-type': 'application/json; charset=latin1' },
+      '{"reason":"x"}',
+      415,
+      'SAGA_UNSUPPORTED_MEDIA_TYPE',
+    ],
+    [{ 'content-type': 'text/plain' }, '{"reason":"x"}', 415, 'SAGA_UNSUPPORTED_MEDIA_TYPE'],
+    [{ 'content-type': 'application/x-www-form-urlencoded' }, 'a=1', 415, 'SAGA_UNSUPPORTED_MEDIA_TYPE'],
+  ]
+  for (const [headers, payload, status, code] of rows) {
+    it(`answers ${status} to ${payload.slice(0, 20) || 'no body'} (${payload.length}) of type ${headers['content-type']}`, async () => {
+      const engine = scriptedEngine()
+      const answer = await buildApp({ engine }).inject({ method: 'POST', url, headers, payload })
+      expect([answer.statusCode, answer.json().code]).toEqual([status, code])
+      expect(engine.calls).toHaveLength(status === 202 ? 1 : 0)
+    })
+  }
+
+  it('passes on its reason and the time to wait', async () => {
+    const engine = scriptedEngine({ abort: async () => viewOf('order-1', { status: 'failed' }) })
+    const headers = { ...asJson, prefer: 'wait=3' }
+    const answer = await buildApp({ engine }).inject({
+      method: 'POST',
+      url,
+      headers,
+      payload: '{"reason":"no"}',
+    })
+    expect([answer.statusCode, answer.headers['preference-applied']]).toEqual([200, 'wait=3'])
+    expect(engine.calls).toEqual([{ verb: 'abort', arguments: ['order-1', { reason: 'no', waitMs: 3_000 }] }])
+  })
+})
+
+describe('a prepared transaction', () => {
+  const place = '/v1/transactions/a%2Fb'
+
+  it('is submitted: 202 with its place, or 200 when the wait ends with its end', async () => {
+    const engine = scriptedEngine()
+    const going = await buildApp({ engine }).inject({ method: 'POST', url: `${place}/submit` })
+    expect([going.statusCode, going.headers.location]).toEqual([202, place])
+    expect(going.headers['preference-applied']).toBeUndefined()
+    expect(engine.calls).toEqual([{ verb: 'submitPrepared', arguments: ['a/b', {}] }])
+    const ended = scriptedEngine({ submitPrepared: async () => viewOf('a/b', { status: 'succeeded' }) })
+    const headers = { prefer: 'wait=5' }
+    const final = await buildApp({ engine: ended }).inject({
+      method: 'POST',
+      url: `${place}/submit`,
+      headers,
+    })
+    expect([final.statusCode, final.headers['preference-applied']]).toEqual([200, 'wait=5'])
+    expect(final.headers.location).toBeUndefined()
+    expect(ended.calls[0]?.arguments[1]).toEqual({ waitMs: 5_000 })
+  })
+
+  it('takes no body with its submit', async () => {
+    const engine = scriptedEngine()
+    const options: InjectOptions = { method: 'POST', url: `${place}/submit`, headers: asJson }
+    expect((await buildApp({ engine }).inject({ ...options, payload: '{}' })).statusCode).toBe(202)
+    expect((await buildApp({ engine }).inject({ ...options, payload: '{"a":1}' })).statusCode).toBe(422)
+    expect(engine.calls).toHaveLength(1)
+  })
+
+  it('takes a branch, as JSON only', async () => {
+    const engine = scriptedEngine()
+    const options: InjectOptions = { method: 'POST', url: `${place}/branches`, payload: '{"id":"x"}' }
+    const answer = await buildApp({ engine }).inject({ ...options, headers: asJson })
+    expect([answer.statusCode, answer.json().gid]).toEqual([200, 'a/b'])
+    expect(engine.calls).toEqual([{ verb: 'registerBranch', arguments: ['a/b', { id: 'x' }] }])
+    const text = await buildApp({ engine }).inject({ ...options, headers: { 'content-type': 'text/plain' } })
+    const none = await buildApp({ engine }).inject({ method: 'POST', url: `${place}/branches` })
+    expect([text.statusCode, none.statusCode]).toEqual([415, 415])
+    expect(engine.calls).toHaveLength(1)
+  })
 })
 
 describe('unknown places', () => {

@@ -11,7 +11,11 @@ import {
   type TransactionUpdate,
 } from '@counterstep/core'
 import { type Gid, isFinalStatus, type Status } from '@counterstep/protocol'
+import type { Log } from './log.ts'
 import type { BranchState, Participants } from './participant.ts'
+import type { Plan } from './plan.ts'
+import { PreparedAudit } from './prepared-audit.ts'
+import { newPreparedLog } from './prepared-log.ts'
 import { maskOf, newSagaLog, type SagaLog } from './saga-log.ts'
 import type { SagaPlan } from './saga-plan.ts'
 import type { SimStore } from './sim-store.ts'
@@ -26,7 +30,8 @@ export interface Violation {
 
 const VIOLATIONS_MAX = 20
 const NEXT: Readonly<Record<Status, readonly Status[]>> = {
-  prepared: ['prepared', 'submitted', 'aborting', 'failed', 'stopped'],
+  // Straight to succeeded where a TCC has no branches, and to failed where a message has nothing to undo.
+  prepared: ['prepared', 'submitted', 'aborting', 'succeeded', 'failed', 'stopped'],
   // Straight to failed where nothing is to be undone: `#checkDecision` looks at that.
   submitted: ['submitted', 'aborting', 'succeeded', 'failed', 'stopped'],
   aborting: ['aborting', 'failed', 'stopped'],
@@ -37,7 +42,8 @@ const NEXT: Readonly<Record<Status, readonly Status[]>> = {
 
 export class Auditor {
   readonly violations: Violation[] = []
-  readonly logs = new Map<Gid, SagaLog>()
+  readonly logs = new Map<Gid, Log>()
+  readonly prepared: PreparedAudit
   readonly #world: World
   readonly #tokens = new Set<string>()
   #store: SimStore | undefined
@@ -45,6 +51,7 @@ export class Auditor {
 
   constructor(world: World) {
     this.#world = world
+    this.prepared = new PreparedAudit(world, this)
   }
 
   watch(store: SimStore, participants: Participants): void {
@@ -52,13 +59,13 @@ export class Auditor {
     this.#participants = participants
   }
 
-  register(plan: SagaPlan): void {
-    this.logs.set(plan.gid, newSagaLog(plan))
+  register(plan: Plan): void {
+    this.logs.set(plan.gid, plan.kind === 'saga' ? newSagaLog(plan) : newPreparedLog(plan))
   }
 
-  log(gid: Gid): SagaLog {
+  log(gid: Gid): Log {
     const log = this.logs.get(gid)
-    if (log === undefined) throw new RangeError(`no saga ${gid}`)
+    if (log === undefined) throw new RangeError(`no transaction ${gid}`)
     return log
   }
 
@@ -91,11 +98,13 @@ export class Auditor {
     if (before.token !== update.token || before.version !== update.version) {
       this.report('I14', gid, `a write under token ${update.token} version ${update.version} was accepted`)
     }
-    if (!NEXT[before.status].includes(row.status)) {
+    if (!mayFollow(before, row)) {
       this.report('I3', gid, `status went from ${before.status} to ${row.status}`)
     }
     const log = this.log(gid)
-    if (row.status !== 'submitted' || before.status !== 'submitted') this.#checkDecision(before, row, log)
+    if ('turn' in log) this.prepared.written(before, row, log)
+    else if (row.status !== 'submitted' || before.status !== 'submitted')
+      this.#checkDecision(before, row, log)
     if (isFinalStatus(row.status)) log.isFinal = true
   }
 
@@ -172,6 +181,10 @@ export class Auditor {
       this.report('I14', gid, `${call.op} ${call.branch} was started under a replaced token`)
     if (row.token === run.token && !row.owned && !log.isFinal)
       this.report('I14', gid, `${call.op} ${call.branch} was started on a row that was given back`)
+    if ('turn' in log) {
+      this.prepared.called(run, call, log)
+      return
+    }
     if (call.op === 'action') this.#actionSent(run, call.branch, log, runner)
     else this.#compensationSent(run.transaction, call.branch, log)
     if (log.plan.definition.checkpointMs === 0) this.#checkStrict(run, row, call, log)
@@ -248,14 +261,15 @@ export class Auditor {
     }
     if (isFinalStatus(status) && row.status !== status)
       this.report('I19', gid, `told ${status}, but the store has ${row.status}`)
+    const log = this.log(gid)
+    if ('turn' in log) this.prepared.told(gid, status, log)
   }
 
   /** An answer to what the client asked at `askedAt` has come. */
   seen(gid: Gid, status: Status, askedAt: number): void {
     const log = this.log(gid)
     if (log.finalSeen !== undefined && askedAt >= log.finalSeenAt && status !== log.finalSeen) {
-      // A stop given on another node: the runner hears of it with its next renewal.
-      if (log.finalSeen === 'stopped' && !isFinalStatus(status)) this.#world.counters.staleViews++
+      if (log.isEndedByCommand && !isFinalStatus(status)) this.#world.counters.staleViews++
       else this.report('I18', gid, `seen ${log.finalSeen}, then ${status}`)
     }
     if (log.finalSeen !== undefined || !isFinalStatus(status)) return
@@ -275,6 +289,12 @@ export class Auditor {
       `store ${what} ${gid} v${version} ${token} ${status} ${sentList} owned=${owned} due=${due} ${progress}`,
     )
   }
+}
+
+function mayFollow(before: StoredTransaction, { status }: StoredTransaction): boolean {
+  const isDecided = before.status === 'submitted' && before.kind !== 'saga'
+  if (isDecided && (status === 'aborting' || status === 'failed')) return false
+  return NEXT[before.status].includes(status)
 }
 
 function bits(mask: number): string {

@@ -1,13 +1,11 @@
 /** Someone who wants a saga done: submits until it is told that it is accepted, then asks, aborts, nudges, stops. */
 import type { Command } from '@counterstep/core'
+import { type Answer, type Ask, askNode } from './ask-node.ts'
 import type { Auditor } from './auditor.ts'
 import { EVENT } from './event-code.ts'
-import type { Node, Reply } from './node.ts'
+import type { Node } from './node.ts'
 import type { SagaPlan } from './saga-plan.ts'
 import type { World } from './world.ts'
-
-type Answer = Parameters<Reply>[0]
-type Ask = (node: Node, reply: Reply) => void
 
 const PATIENCE_MS = 700
 const SUBMIT_AGAIN_MS = 60
@@ -109,23 +107,8 @@ export class Client {
     )
   }
 
-  /** One request to some node. Either way may fail; an answer may come more than once (accepted, then the end). */
   #ask(ask: Ask, answered: (answer: Answer) => void): void {
-    const world = this.#world
-    const { faults, random } = world
-    const node = this.#nodes[random.between(0, this.#nodes.length - 1)]
-    if (node === undefined || !node.isUp || random.chance(faults.requestLoss)) return
-    const askedAt = world.now
-    const reply: Reply = (answer) => {
-      if (random.chance(world.faults.answerLoss)) return
-      world.after(random.between(1, 6), EVENT.clientAnswer, () => {
-        if (answer === 'absent' && this.#isAcknowledged)
-          this.#auditor.report('I1', this.#plan.gid, 'acknowledged, then absent')
-        if (answer !== 'not-accepted' && answer !== 'conflict' && answer !== 'absent')
-          this.#auditor.seen(this.#plan.gid, answer, askedAt)
-        answered(answer)
-      })
-    }
-    world.after(random.between(1, 6), EVENT.clientArrival, () => ask(node, reply), node)
+    const asking = { world: this.#world, auditor: this.#auditor, nodes: this.#nodes, gid: this.#plan.gid }
+    askNode(asking, ask, answered)
   }
 }

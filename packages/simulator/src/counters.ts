@@ -34,6 +34,21 @@ export interface Counters {
   delayedStarts: number
   strictSagas: number
   staleViews: number
+  tccs: number
+  tccsConfirmed: number
+  tccsCancelled: number
+  tccDeadlines: number
+  registeredTooLate: number
+  submittedTooLate: number
+  nullCancels: number
+  hangingTries: number
+  messages: number
+  messagesDelivered: number
+  messagesDropped: number
+  checksYes: number
+  checksNo: number
+  sendersRefused: number
+  clientsDead: number
 }
 
 export function newCounters(): Counters {
@@ -72,6 +87,21 @@ export function newCounters(): Counters {
     delayedStarts: 0,
     strictSagas: 0,
     staleViews: 0,
+    tccs: 0,
+    tccsConfirmed: 0,
+    tccsCancelled: 0,
+    tccDeadlines: 0,
+    registeredTooLate: 0,
+    submittedTooLate: 0,
+    nullCancels: 0,
+    hangingTries: 0,
+    messages: 0,
+    messagesDelivered: 0,
+    messagesDropped: 0,
+    checksYes: 0,
+    checksNo: 0,
+    sendersRefused: 0,
+    clientsDead: 0,
   }
 }
 

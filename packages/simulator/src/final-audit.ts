@@ -2,6 +2,7 @@
 import type { StoredTransaction } from '@counterstep/core'
 import { isFinalStatus } from '@counterstep/protocol'
 import type { Auditor } from './auditor.ts'
+import type { Log } from './log.ts'
 import type { Participants } from './participant.ts'
 import type { SagaLog } from './saga-log.ts'
 import type { SimStore } from './sim-store.ts'
@@ -11,9 +12,10 @@ export function auditEnd(auditor: Auditor, store: SimStore, participants: Partic
     const row = store.read(gid)
     if (row === undefined) {
       if (log.isAcknowledged) auditor.report('I1', gid, 'acknowledged, and gone')
-      auditWithoutRow(auditor, log, participants)
+      if ('turn' in log) auditor.prepared.neverThere(log.plan)
+      else auditWithoutRow(auditor, log, participants)
     } else {
-      auditSaga(auditor, log, row, participants)
+      auditRow(auditor, log, row, participants)
     }
   }
 }
@@ -27,7 +29,7 @@ function auditWithoutRow(auditor: Auditor, log: SagaLog, participants: Participa
   })
 }
 
-function auditSaga(auditor: Auditor, log: SagaLog, row: StoredTransaction, participants: Participants): void {
+function auditRow(auditor: Auditor, log: Log, row: StoredTransaction, participants: Participants): void {
   const { gid } = row
   if (!isFinalStatus(row.status)) {
     auditor.report('L1', gid, `still ${row.status} long after the heal`)
@@ -36,6 +38,12 @@ function auditSaga(auditor: Auditor, log: SagaLog, row: StoredTransaction, parti
   if (log.finalSeen !== undefined && log.finalSeen !== row.status)
     auditor.report('I18', gid, `a client saw ${log.finalSeen}, the end is ${row.status}`)
   if (row.status === 'stopped' && !log.stopAsked) auditor.report('I3', gid, 'stopped though nobody asked')
+  if ('turn' in log) auditor.prepared.ended(row, log)
+  else auditSaga(auditor, log, row, participants)
+}
+
+function auditSaga(auditor: Auditor, log: SagaLog, row: StoredTransaction, participants: Participants): void {
+  const { gid } = row
   log.plan.definition.branches.forEach(({ compensation }, branch) => {
     const { action, compensate } = participants.branch(log.plan.saga, branch)
     const effects = `branch ${branch}: ${action.length} action and ${compensate.length} compensation effects`

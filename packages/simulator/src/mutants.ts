@@ -4,6 +4,19 @@
  */
 import { RULES, type Rules, type SagaTransaction, type TransactionEffect } from '@counterstep/core'
 
+import {
+  alwaysConcurrent,
+  askAtOnce,
+  cancelAfterFailure,
+  cancelAfterSubmit,
+  deliverWhilePrepared,
+  dropRegistered,
+  oldestFirst,
+  ongoingCheckIsSuccess,
+  submitLazily,
+  unknownCheckIsFailure,
+} from './prepared-mutants.ts'
+
 export interface Wiring {
   readonly rules: Rules
   /** The store gives a claimer the token that the row had. */
@@ -16,7 +29,12 @@ export interface Wiring {
   readonly actsBeforeAccept: boolean
   /** The node tells the end as soon as it has decided it. */
   readonly tellsEarly: boolean
-  readonly barrier: 'right' | 'no-null-compensation' | 'no-anti-hanging' | 'no-idempotency'
+  readonly barrier:
+    | 'right'
+    | 'no-null-compensation'
+    | 'no-anti-hanging'
+    | 'no-idempotency'
+    | 'no-rollback-row'
 }
 
 export const RIGHT: Wiring = {
@@ -97,6 +115,17 @@ export const MUTANTS: Readonly<Record<string, Wiring>> = {
   'no-null-compensation': { ...RIGHT, barrier: 'no-null-compensation' },
   'no-anti-hanging': { ...RIGHT, barrier: 'no-anti-hanging' },
   'no-idempotency': { ...RIGHT, barrier: 'no-idempotency' },
+  'cancel-after-submit': { ...RIGHT, rules: cancelAfterSubmit },
+  'cancel-after-failure': { ...RIGHT, rules: cancelAfterFailure },
+  'oldest-first': { ...RIGHT, rules: oldestFirst },
+  'submit-lazily': { ...RIGHT, rules: submitLazily },
+  'drop-registered': { ...RIGHT, rules: dropRegistered },
+  'unknown-check-is-failure': { ...RIGHT, rules: unknownCheckIsFailure },
+  'ongoing-check-is-success': { ...RIGHT, rules: ongoingCheckIsSuccess },
+  'deliver-while-prepared': { ...RIGHT, rules: deliverWhilePrepared },
+  'ask-at-once': { ...RIGHT, rules: askAtOnce },
+  'always-concurrent': { ...RIGHT, rules: alwaysConcurrent },
+  'no-rollback-row': { ...RIGHT, barrier: 'no-rollback-row' },
 }
 
 export function wiringOf(mutant: string | undefined): Wiring {

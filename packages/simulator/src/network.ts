@@ -1,26 +1,31 @@
 /** The way from a node to a branch and back: delay, loss, lost answers, duplicates, copies that come very late. */
-import { assert, type BranchAnswer, type CallKey } from '@counterstep/core'
+import { assert, type BranchAnswer } from '@counterstep/core'
+import type { Op } from '@counterstep/protocol'
 import { EVENT } from './event-code.ts'
 import type { EventOwner } from './heap.ts'
 import type { Participants } from './participant.ts'
-import type { SagaPlan } from './saga-plan.ts'
+import type { Plan } from './plan.ts'
+import type { PreparedParticipants } from './prepared-participant.ts'
 import type { World } from './world.ts'
 
 const LATE_MS = 25_000
 
 export interface BranchRequest {
-  readonly plan: SagaPlan
-  readonly call: CallKey
+  readonly plan: Plan
+  /** An orchestrator's call, or the try of a TCC's client. */
+  readonly call: { readonly branch: number; readonly op: Op }
   readonly answered: (answer: BranchAnswer, durationMs: number) => void
 }
 
 export class Network {
   readonly #world: World
   readonly #participants: Participants
+  readonly #prepared: PreparedParticipants
 
-  constructor(world: World, participants: Participants) {
+  constructor(world: World, participants: Participants, prepared: PreparedParticipants) {
     this.#world = world
     this.#participants = participants
+    this.#prepared = prepared
   }
 
   /** Ends exactly once within the branch's time limit, unless the node dies before. */
@@ -63,14 +68,19 @@ export class Network {
       world.after(work, EVENT.callCommit, () => {
         if (answer === undefined) world.counters.lateArrivals++
         const { branch, op } = request.call
-        assert(op === 'action' || op === 'compensate', 'only sagas live here')
-        const result = this.#participants.commit(request.plan, branch, op)
+        const result = this.#commit(request)
         if (world.trace.isOn) {
           world.trace.line(world.now, `branch ${request.plan.gid}/${branch} ${op} → ${result.result}`)
         }
         answer?.(result)
       })
     })
+  }
+
+  #commit({ plan, call: { branch, op } }: BranchRequest): BranchAnswer {
+    if (plan.kind !== 'saga') return this.#prepared.commit(plan, branch, op)
+    assert(op === 'action' || op === 'compensate', 'a saga has no other ops')
+    return this.#participants.commit(plan, branch, op)
   }
 
   #delay(): number {

@@ -13,19 +13,20 @@ import {
   type TransactionUpdate,
   takeOver,
 } from '@counterstep/core'
-import type { Gid, Status } from '@counterstep/protocol'
+import { type Gid, isFinalStatus, type Status } from '@counterstep/protocol'
 import type { Auditor } from './auditor.ts'
 import { EVENT } from './event-code.ts'
 import type { Network } from './network.ts'
 import type { NodeHost } from './node-host.ts'
+import type { Plan } from './plan.ts'
 import { RunHost } from './run-host.ts'
-import type { SagaPlan } from './saga-plan.ts'
 import type { SimStore } from './sim-store.ts'
 import { askStore } from './store-link.ts'
 import type { World } from './world.ts'
 
-/** `not-accepted`: proven. `conflict`: other content under that gid. `absent`: no such gid. */
-export type Reply = (answer: Status | 'not-accepted' | 'conflict' | 'absent') => void
+/** `not-accepted`: proven. `conflict`: other content under that gid. `absent`: no such gid. `refused`: not in its state. */
+export type Reply = (answer: Status | NoStatus) => void
+export type NoStatus = 'not-accepted' | 'conflict' | 'absent' | 'refused'
 
 /** A create in flight, and who waits for it. */
 interface Creating {
@@ -54,7 +55,7 @@ export class Node implements NodeHost {
   readonly store: SimStore
   readonly network: Network
   readonly #settings: RunSettings
-  readonly #plans: readonly SagaPlan[]
+  readonly #plans: readonly Plan[]
   readonly #runs = new Map<Gid, RunHost>()
   readonly #creating = new Map<Gid, Creating>()
   incarnation = 0
@@ -65,7 +66,7 @@ export class Node implements NodeHost {
   /** Unknown until the store has answered this incarnation. */
   #storeOffset: number | undefined
 
-  constructor(name: string, plans: readonly SagaPlan[], surroundings: Surroundings) {
+  constructor(name: string, plans: readonly Plan[], surroundings: Surroundings) {
     this.name = name
     this.world = surroundings.world
     this.auditor = surroundings.auditor
@@ -116,7 +117,7 @@ export class Node implements NodeHost {
 
   // ── submit ──
 
-  submit(plan: SagaPlan, digest: string, waits: boolean, reply: Reply): void {
+  submit(plan: Plan, digest: string, waits: boolean, reply: Reply): void {
     if (this.#isDraining) {
       reply('not-accepted')
       return
@@ -140,7 +141,7 @@ export class Node implements NodeHost {
     this.#create(plan, digest, waits, reply)
   }
 
-  #create(plan: SagaPlan, digest: string, waits: boolean, reply: Reply): void {
+  #create(plan: Plan, digest: string, waits: boolean, reply: Reply): void {
     const { world } = this
     const ids = { gid: plan.gid, digest, token: `t${world.nextId()}`, writeId: `w${world.nextId()}` }
     const row = newTransactionRow(plan.submission, ids, this.#settings)
@@ -182,7 +183,7 @@ export class Node implements NodeHost {
     send()
   }
 
-  #host(plan: SagaPlan, run: Run): RunHost {
+  #host(plan: Plan, run: Run): RunHost {
     const host = new RunHost(this, plan, run)
     const before = this.#runs.get(plan.gid)
     this.#runs.set(plan.gid, host)
@@ -194,13 +195,12 @@ export class Node implements NodeHost {
 
   #waitForEnd(host: RunHost, reply: Reply): void {
     host.waitForEnd((status) => {
-      if (status !== 'gone') this.#reply(host.plan.gid, status, reply)
+      if (status !== 'gone' && status !== 'refused') this.#reply(host.plan.gid, status, reply)
     })
   }
 
   #reply(gid: Gid, answer: Parameters<Reply>[0], reply: Reply): void {
-    if (answer !== 'not-accepted' && answer !== 'conflict' && answer !== 'absent')
-      this.auditor.told(gid, answer)
+    if (isStatus(answer)) this.auditor.told(gid, answer)
     reply(answer)
   }
 
@@ -324,7 +324,7 @@ export class Node implements NodeHost {
       const plan = planCommand(rules, row, command, { retentionMs: 'never', storeNow: this.#storeNow(row) })
       if (plan.type !== 'update') {
         if (plan.type === 'refused') this.world.counters.commandsTooLate++
-        this.#reply(gid, plan.transaction.status, reply)
+        this.#reply(gid, plan.type === 'refused' ? 'refused' : plan.transaction.status, reply)
         return
       }
       const update = { ...plan.update, writeId: `w${this.world.nextId()}` }
@@ -335,7 +335,12 @@ export class Node implements NodeHost {
   #writeCommand(update: TransactionUpdate, reply: Reply, again: () => void): void {
     const { world } = this
     askStore(world, this, {
-      apply: () => this.store.update(update),
+      apply: () => {
+        const result = this.store.update(update)
+        if (result.type === 'saved' && isFinalStatus(update.status))
+          this.auditor.log(update.gid).isEndedByCommand = true
+        return result
+      },
       answered: (result) => {
         if (result.type === 'saved') {
           world.counters.remoteCommands++
@@ -346,4 +351,8 @@ export class Node implements NodeHost {
         world.after(RESEND_MS, EVENT.resend, () => this.#writeCommand(update, reply, again), this),
     })
   }
+}
+
+export function isStatus(answer: Status | NoStatus): answer is Status {
+  return answer !== 'not-accepted' && answer !== 'conflict' && answer !== 'absent' && answer !== 'refused'
 }

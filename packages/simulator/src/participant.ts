@@ -2,6 +2,7 @@
 import { type BarrierRow, barrierRows, decideBarrier } from '@counterstep/barrier'
 import type { BranchAnswer, SagaOp } from '@counterstep/core'
 import type { Auditor } from './auditor.ts'
+import { BROKEN, FAILURE, ONGOING, SUCCESS } from './branch-answers.ts'
 import type { SagaPlan } from './saga-plan.ts'
 import type { World } from './world.ts'
 
@@ -16,11 +17,6 @@ export interface BranchState {
   /** An action was answered failure. */
   isRefused: boolean
 }
-
-const SUCCESS: BranchAnswer = { result: 'success', statusCode: 200 }
-const FAILURE: BranchAnswer = { result: 'failure', statusCode: 409 }
-const ONGOING: BranchAnswer = { result: 'ongoing', statusCode: 425 }
-const BROKEN: BranchAnswer = { result: 'unknown', statusCode: 503 }
 
 export class Participants {
   readonly #world: World

@@ -1,20 +1,22 @@
 /** One run on a node: hands events to the core and does what it says. */
 import {
   type Command,
+  isDone,
   type Run,
   type RunEffect,
   type RunEvent,
+  refusalOf,
   stepRun,
   type TransactionUpdate,
 } from '@counterstep/core'
 import { isFinalStatus, type Status } from '@counterstep/protocol'
 import { EVENT } from './event-code.ts'
 import type { NodeHost } from './node-host.ts'
-import type { SagaPlan } from './saga-plan.ts'
+import type { Plan } from './plan.ts'
 import { askStore } from './store-link.ts'
 
-/** `gone`: this run ended before it could say. */
-export type RunAnswer = (status: Status | 'gone') => void
+/** `gone`: this run ended before it could say. `refused`: it cannot be given to the transaction as it is. */
+export type RunAnswer = (status: Status | 'gone' | 'refused') => void
 
 interface Waiter {
   /** Absent: waits for the end. */
@@ -26,14 +28,14 @@ const RESEND_MS = 20
 
 export class RunHost {
   run: Run
-  readonly plan: SagaPlan
+  readonly plan: Plan
   readonly #node: NodeHost
   #waiters: Waiter[] = []
   #wakeAt: number | undefined
   /** Another run has taken its place. */
   #isDropped = false
 
-  constructor(node: NodeHost, plan: SagaPlan, run: Run) {
+  constructor(node: NodeHost, plan: Plan, run: Run) {
     this.#node = node
     this.plan = plan
     this.run = run
@@ -62,10 +64,23 @@ export class RunHost {
   }
 
   command(command: Command, answer: RunAnswer): void {
-    this.apply({ type: 'command', command })
-    if (this.run.ended) answer('gone')
-    else if (this.run.durable >= this.run.changed) answer(this.run.durableStatus)
-    else this.#waiters.push({ changed: this.run.changed, answer })
+    const isGiven = refusalOf(this.run.transaction, command) === undefined
+    if (isGiven) this.apply({ type: 'command', command })
+    const durable = () => {
+      const { transaction, durableStatus } = this.run
+      if (isGiven && isDone(transaction, command)) answer(durableStatus)
+      else if (refusalOf(transaction, command) !== undefined) answer('refused')
+      // Another node's command took back what stood in the way, or what had been given.
+      else this.command(command, answer)
+    }
+    const { ended, durable: saved, gate } = this.run
+    if (ended) answer('gone')
+    else if (saved >= gate) durable()
+    else
+      this.#waiters.push({
+        changed: gate,
+        answer: (status) => (status === 'gone' ? answer(status) : durable()),
+      })
   }
 
   waitForEnd(answer: RunAnswer): void {

@@ -7,6 +7,7 @@ import type { Random } from './random.ts'
 export type Submission = Parameters<typeof newTransactionRow>[0]
 
 export interface SagaPlan {
+  readonly kind: 'saga'
   readonly saga: number
   readonly gid: Gid
   readonly digest: string
@@ -41,6 +42,7 @@ export function drawSaga(random: Random, saga: number, faults: FaultProfile): Sa
     ...(random.chance(0.25) ? { delayMs: random.between(20, 2_500) } : {}),
   }
   return {
+    kind: 'saga',
     saga,
     gid,
     digest: `${saga}`.padStart(64, '0'),

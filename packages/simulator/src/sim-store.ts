@@ -211,7 +211,8 @@ function heldAfter(row: StoredTransaction, { hold }: TransactionUpdate, now: num
  * saves, so this tells by the content; what it is not sure of counts as strong.
  */
 function isLazy(before: StoredTransaction, update: TransactionUpdate): boolean {
-  if (update.hold.type !== 'keep' || update.status !== before.status) return false
+  if (update.hold.type !== 'keep' || update.status !== before.status || before.status === 'prepared')
+    return false
   if (update.retrying || update.attention !== before.attention) return false
   const stored = decodeTransaction(before)
   if (stored.definition.checkpointMs === 0) return false

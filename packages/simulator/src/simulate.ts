@@ -5,13 +5,17 @@ import { Client } from './client.ts'
 import type { Counters } from './counters.ts'
 import { EVENT } from './event-code.ts'
 import { auditEnd } from './final-audit.ts'
+import { MessageClient } from './message-client.ts'
 import { wiringOf } from './mutants.ts'
 import { unleash } from './nemesis.ts'
 import { Network } from './network.ts'
 import { Node, type Surroundings } from './node.ts'
 import { Participants } from './participant.ts'
+import { PreparedParticipants } from './prepared-participant.ts'
+import { drawMessage, drawTcc, type PreparedPlan } from './prepared-plan.ts'
 import { drawSaga } from './saga-plan.ts'
 import { SimStore } from './sim-store.ts'
+import { TccClient } from './tcc-client.ts'
 import { World } from './world.ts'
 
 export interface SimulationResult {
@@ -41,22 +45,25 @@ export function simulate(
   const auditor = new Auditor(world)
   const store = new SimStore(world, auditor)
   const participants = new Participants(world, auditor)
+  const prepared = new PreparedParticipants(world, auditor.prepared)
   auditor.watch(store, participants)
+  auditor.prepared.watch(prepared)
   const surroundings: Surroundings = {
     world,
     auditor,
     store,
-    network: new Network(world, participants),
+    network: new Network(world, participants, prepared),
     settings: settingsOf(world),
   }
-  const nodes = populate(surroundings)
+  const nodes = populate(surroundings, prepared)
   const healAt = world.random.between(FAULTY_MS / 2, FAULTY_MS)
   unleash(world, nodes, store, healAt)
   if (world.trace.isOn) world.trace.line(0, JSON.stringify(world.faults))
   let settledAt: number | undefined
   const look = () => {
     for (const row of store.parked()) nodes[0]?.command(row.gid, { type: 'retry-asked' }, () => undefined)
-    const isSettled = store.isSettled() && [...auditor.logs.values()].every((log) => log.isAcknowledged)
+    const isSettled =
+      store.isSettled() && [...auditor.logs.values()].every((log) => log.isAcknowledged || log.isOrphan)
     if (isSettled) settledAt ??= world.now
     if (settledAt !== undefined && world.now >= settledAt + CALM_MS) hush(world, auditor, nodes)
     else if (world.now < healAt + LIVENESS_MS) world.after(OPERATOR_MS, EVENT.nemesis, look)
@@ -86,14 +93,15 @@ function settingsOf(world: World): RunSettings {
   }
 }
 
-function populate(surroundings: Surroundings): Node[] {
+function populate(surroundings: Surroundings, participants: PreparedParticipants): Node[] {
   const { world, auditor } = surroundings
   const { random, counters } = world
   const sagas = random.between(2, 5)
   const plans = Array.from({ length: sagas }, (_, saga) => drawSaga(random, saga, world.faults))
+  const prepared = drawPrepared(world)
   const nodes = Array.from(
     { length: random.between(1, 3) },
-    (_, position) => new Node(`n${position}`, plans, surroundings),
+    (_, position) => new Node(`n${position}`, [...plans, ...prepared], surroundings),
   )
   for (const plan of plans) {
     counters.sagas++
@@ -104,8 +112,42 @@ function populate(surroundings: Surroundings): Node[] {
     if (world.trace.isOn)
       world.trace.line(0, `${plan.gid} ${JSON.stringify(plan.definition)} refused ${plan.refused}`)
   }
+  for (const plan of prepared) send(plan, nodes, surroundings, participants)
   for (const node of nodes) node.start()
   return nodes
+}
+
+/** Not in every world, so that what they cost is small beside the sagas. */
+function drawPrepared({ random, faults }: World): PreparedPlan[] {
+  const tccs = Array.from({ length: random.chance(0.5) ? random.between(1, 2) : 0 }, (_, number) =>
+    drawTcc(random, number, faults),
+  )
+  const messages = Array.from({ length: random.chance(0.5) ? random.between(1, 2) : 0 }, (_, number) =>
+    drawMessage(random, number),
+  )
+  return [...tccs, ...messages]
+}
+
+function send(
+  plan: PreparedPlan,
+  nodes: readonly Node[],
+  { world, auditor, network }: Surroundings,
+  participants: PreparedParticipants,
+): void {
+  const { counters, random, trace } = world
+  auditor.register(plan)
+  const asking = { world, auditor, nodes, gid: plan.gid }
+  const log = auditor.log(plan.gid)
+  const startAt = random.between(0, FAULTY_MS / 2)
+  if (plan.kind === 'tcc' && 'tried' in log) {
+    counters.tccs++
+    new TccClient(asking, network, plan, log).start(startAt)
+  }
+  if (plan.kind === 'message' && 'hasCommitted' in log) {
+    counters.messages++
+    new MessageClient(asking, participants, plan, log).start(startAt)
+  }
+  if (trace.isOn) trace.line(0, `${plan.gid} ${JSON.stringify(plan)}`)
 }
 
 function turn(world: World, auditor: Auditor): void {
@@ -127,7 +169,11 @@ function hush(world: World, auditor: Auditor, nodes: readonly Node[]): void {
 }
 
 function count(world: World, store: SimStore): void {
-  for (const { status } of store.rows()) {
+  for (const { kind, status } of store.rows()) {
+    if (kind === 'tcc' && status === 'succeeded') world.counters.tccsConfirmed++
+    if (kind === 'tcc' && status === 'failed') world.counters.tccsCancelled++
+    if (kind === 'message' && status === 'succeeded') world.counters.messagesDelivered++
+    if (kind === 'message' && status === 'failed') world.counters.messagesDropped++
     if (status === 'succeeded' || status === 'failed' || status === 'stopped') world.counters[status]++
   }
 }

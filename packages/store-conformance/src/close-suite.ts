@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Store } from '@counterstep/core'
+import { aDocument, CATEGORY } from './documents.ts'
 import type { DefineTest } from './test-bed.ts'
 import {
   aDueTransaction,
@@ -34,6 +35,9 @@ export function closeSuite(test: DefineTest): void {
       () => store.list({ limit: 1 }),
       () => store.stats(),
       () => store.purgeFinished(1),
+      () => store.readDocuments(CATEGORY),
+      () => store.writeDocument(aDocument('a')),
+      () => store.removeDocument({ category: CATEGORY, key: 'a', expectedVersion: 1 }),
     ]
     for (const call of calls) await rejectsWith('SAGA_STORE_UNAVAILABLE', call)
   })

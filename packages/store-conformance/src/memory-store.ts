@@ -1,5 +1,9 @@
 import type {
   CreateResult,
+  DocumentRemoval,
+  DocumentRemovalResult,
+  DocumentWrite,
+  DocumentWriteResult,
   DueClaim,
   DueClaimResult,
   Lease,
@@ -10,12 +14,16 @@ import type {
   SingleClaim,
   SingleClaimResult,
   Store,
+  StoredDocument,
   StoredTransaction,
   StoreStats,
   TransactionUpdate,
   UpdateResult,
 } from '@counterstep/core'
 import {
+  assertDocumentCategory,
+  assertDocumentRemoval,
+  assertDocumentWrite,
   assertDueClaim,
   assertPurge,
   assertReadMany,
@@ -25,6 +33,7 @@ import {
   StoreUnavailableError,
 } from '@counterstep/core'
 import { type Gid, isFinalStatus, type UnfinishedStatus } from '@counterstep/protocol'
+import { MemoryDocuments } from './memory-documents.ts'
 import { listRows } from './memory-list.ts'
 import { claimedRow, isHeld, isLive, newRow, updatedRow } from './memory-row.ts'
 
@@ -48,6 +57,7 @@ class MemoryStore implements Store {
   readonly failover = 'none'
   readonly capabilities = { durable: false, shared: false }
   readonly #rows = new Map<Gid, StoredTransaction>()
+  readonly #documents = new MemoryDocuments()
   readonly #now: () => number
   readonly #raise: (version: number, now: number) => number
   #isClosed = false
@@ -155,6 +165,24 @@ class MemoryStore implements Store {
     const over = [...this.#rows.values()].filter((row) => !isLive(row) && row.dueAt <= now).slice(0, limit)
     for (const row of over) this.#rows.delete(row.gid)
     return { purged: over.length }
+  }
+
+  async readDocuments(category: string): Promise<readonly StoredDocument[]> {
+    this.#begin()
+    assertDocumentCategory(category)
+    return this.#documents.read(category)
+  }
+
+  async writeDocument(write: DocumentWrite): Promise<DocumentWriteResult> {
+    const now = this.#begin()
+    assertDocumentWrite(write)
+    return this.#documents.write(write, now)
+  }
+
+  async removeDocument(removal: DocumentRemoval): Promise<DocumentRemovalResult> {
+    this.#begin()
+    assertDocumentRemoval(removal)
+    return this.#documents.remove(removal)
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import type { DefineTest } from './test-bed.ts'
 import { aDueTransaction, aTransaction, claimed, created, read, saved, updateOf } from './transactions.ts'
 
 const LARGE_CHARACTERS = 256 * 1024
-const TEXTS = {
+export const TEXTS = {
   empty: '',
   'not ASCII': 'Größe – 金額 – сумма – 💶 – e\u0301',
   'with NUL': 'before\u0000after\u0000',

@@ -2,6 +2,8 @@ import { claimSuite } from './claim-suite.ts'
 import { closeSuite } from './close-suite.ts'
 import { concurrencySuite } from './concurrency-suite.ts'
 import { createSuite } from './create-suite.ts'
+import { documentRaceSuite } from './document-race-suite.ts'
+import { documentSuite } from './document-suite.ts'
 import { holdSuite } from './hold-suite.ts'
 import { listSuite } from './list-suite.ts'
 import { payloadSuite } from './payload-suite.ts'
@@ -23,6 +25,8 @@ const SUITES: Readonly<Record<string, (test: DefineTest) => void>> = {
   stats: statsSuite,
   payload: payloadSuite,
   concurrency: concurrencySuite,
+  documents: documentSuite,
+  'document races': documentRaceSuite,
   close: closeSuite,
 }
 

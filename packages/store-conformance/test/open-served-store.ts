@@ -42,6 +42,9 @@ export async function openServedStore({ port }: { readonly port: number }): Prom
     list: (query) => ask('list', query),
     stats: () => ask('stats'),
     purgeFinished: (limit) => ask('purgeFinished', limit),
+    readDocuments: (category) => ask('readDocuments', category),
+    writeDocument: (write) => ask('writeDocument', write),
+    removeDocument: (removal) => ask('removeDocument', removal),
     close: async () => {
       socket.end()
       await once(socket, 'close')

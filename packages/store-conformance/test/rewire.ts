@@ -16,6 +16,9 @@ export function rewire(store: Store, change: Partial<Store>): Store {
     list: (query) => store.list(query),
     stats: () => store.stats(),
     purgeFinished: (limit) => store.purgeFinished(limit),
+    readDocuments: (category) => store.readDocuments(category),
+    writeDocument: (write) => store.writeDocument(write),
+    removeDocument: (removal) => store.removeDocument(removal),
     close: () => store.close(),
   }
   return { ...bound, ...change }

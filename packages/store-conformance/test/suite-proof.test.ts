@@ -5,11 +5,16 @@ import { describe, it } from 'vitest'
 import { memoryStore } from '../src/memory-store.ts'
 import { MODEL_STEP_MAX, type ModelStep, runAgainstModel } from '../src/model-run.ts'
 import { storeConformance } from '../src/store-conformance.ts'
+import { BROKEN_DOCUMENTS } from './broken-documents.ts'
 import { BROKEN_STORES, type BrokenStore } from './broken-stores.ts'
 import { BROKEN_VERSIONS } from './broken-versions.ts'
 import { CollectingRunner } from './collecting-runner.ts'
 
-const FAULTS: Readonly<Record<string, BrokenStore>> = { ...BROKEN_STORES, ...BROKEN_VERSIONS }
+const FAULTS: Readonly<Record<string, BrokenStore>> = {
+  ...BROKEN_STORES,
+  ...BROKEN_VERSIONS,
+  ...BROKEN_DOCUMENTS,
+}
 const MODEL_FAULTS = [
   'ignores the token',
   'ignores the version',

@@ -1,7 +1,7 @@
 import { AssertionError, type CreateResult } from '@counterstep/core'
 import type { Tx } from './database-transactions.ts'
 import { STATEMENTS } from './generated/sql.ts'
-import { CREATE, CREATE_VALUES_KNOWN, type PendingCreate } from './pending-writes.ts'
+import { CREATE, type PendingCreate } from './pending-writes.ts'
 import { statusOf } from './row-codes.ts'
 import { SqlError } from './server-errors.ts'
 import type { Row } from './session.ts'
@@ -15,14 +15,8 @@ const READ_EXISTING = rowsStatementOf(STATEMENTS.readExisting)
 export async function createRows(tx: Tx, creates: readonly PendingCreate[]): Promise<readonly Settlement[]> {
   if (creates.length === 0) return []
   try {
-    await tx.session.run(
-      fillRows(
-        CREATE,
-        creates.map((create) => rowAt(create, tx.now)),
-      ),
-    )
-    const { now } = tx
-    return creates.map((create) => () => create.resolve({ type: 'created', createdAt: now, now }))
+    await tx.session.run(createStatement(creates))
+    return createdAll(creates, tx.now)
   } catch (error: unknown) {
     if (!(error instanceof SqlError)) throw error
     if (error.fault === 'duplicate') return createOthers(tx, creates, error)
@@ -31,8 +25,15 @@ export async function createRows(tx: Tx, creates: readonly PendingCreate[]): Pro
   }
 }
 
-function rowAt({ sql, dueInMs }: PendingCreate, now: number): string {
-  return sql + fillFrom(CREATE.row, CREATE_VALUES_KNOWN, [now + dueInMs, now, now])
+export function createStatement(creates: readonly PendingCreate[]): string {
+  return fillRows(
+    CREATE,
+    creates.map(({ sql }) => sql),
+  )
+}
+
+export function createdAll(creates: readonly PendingCreate[], now: number): readonly Settlement[] {
+  return creates.map((create) => () => create.resolve({ type: 'created', createdAt: now, now }))
 }
 
 /** The refused insert has left a lock on the row that it met, so that row is committed and stays. */

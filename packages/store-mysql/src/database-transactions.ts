@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AssertionError, StoreUnavailableError } from '@counterstep/core'
 import { STATEMENTS } from './generated/sql.ts'
-import { isRefusedCommit, isServerFault, SqlError, type SqlFault } from './server-errors.ts'
-import type { Cell, Session } from './session.ts'
+import { isRefusedCommit, isServerFault, SqlError, type SqlFault, stallOf } from './server-errors.ts'
+import type { Cell, Row, Session } from './session.ts'
 import type { SessionPool } from './session-pool.ts'
 
 /** A database transaction under way: the session it is in, and the server's clock at its beginning. */
@@ -28,6 +28,17 @@ export interface Work<T> {
   readonly rows: number
 }
 
+export interface RunOptions {
+  readonly lockWaitRepeats?: number
+  /** Sent with the beginning. The work is told how many rows each has changed, or that they are not done. */
+  readonly opening?: readonly string[]
+}
+
+interface Begun {
+  readonly now: number
+  readonly changed?: readonly number[]
+}
+
 /** How often a database transaction is begun again after a fault of this kind. */
 const REPEATS: Readonly<Partial<Record<SqlFault, number>>> = {
   repeat: 5,
@@ -51,11 +62,14 @@ export class DatabaseTransactions {
     this.#onServerFault = onServerFault
   }
 
-  async run<T>(work: (tx: Tx) => Promise<Work<T>>, lockWaitRepeats = 1): Promise<T> {
+  async run<T>(
+    work: (tx: Tx, changed?: readonly number[]) => Promise<Work<T>>,
+    { lockWaitRepeats = 1, opening = [] }: RunOptions = {},
+  ): Promise<T> {
     const left: Partial<Record<SqlFault, number>> = { ...REPEATS, 'lock-wait': lockWaitRepeats }
     for (let repeats = 1; ; repeats++) {
       try {
-        return await this.#once(work)
+        return await this.#once(work, opening)
       } catch (error: unknown) {
         if (!(error instanceof SqlError)) throw error
         const allowance = left[error.fault] ?? 0
@@ -70,12 +84,15 @@ export class DatabaseTransactions {
   }
 
   /** Throws a `SqlError` when nothing was applied, and a `StoreUnavailableError` when that is unknown. */
-  async #once<T>(work: (tx: Tx) => Promise<Work<T>>): Promise<T> {
+  async #once<T>(
+    work: (tx: Tx, changed?: readonly number[]) => Promise<Work<T>>,
+    opening: readonly string[],
+  ): Promise<T> {
     const session = await this.#writers.acquire()
     try {
-      const now = await this.#begin(session)
-      const tx = { session, now, rowsChangedBefore: session.rowsChanged }
-      const { value, rows } = await work(tx).catch(refuseStall)
+      const rowsChangedBefore = session.rowsChanged
+      const { now, changed } = await this.#begin(session, opening)
+      const { value, rows } = await work({ session, now, rowsChangedBefore }, changed).catch(refuseStall)
       await this.#commit(session)
       if (rows > 0) {
         this.counters.commits += 1
@@ -91,13 +108,29 @@ export class DatabaseTransactions {
     }
   }
 
-  /** Found before anything is written: a former primary that takes reads only. */
-  async #begin(session: Session): Promise<number> {
-    const [row = []] = await session.all(STATEMENTS.head, this.#probeTimeoutMs)
-    const [now, ...readOnly] = row
-    if (readOnly.every(isOff)) return Number(now)
-    session.destroy()
-    throw new SqlError('read-only', 'the server is read-only')
+  /** In one packet with the opening statements; without them where a row is in their way. */
+  async #begin(session: Session, opening: readonly string[]): Promise<Begun> {
+    try {
+      return await this.#beginWith(session, opening)
+    } catch (error: unknown) {
+      if (!(error instanceof SqlError) || opening.length === 0) throw error
+      if (error.fault !== 'duplicate' && error.fault !== 'row') throw error
+      await session.run('ROLLBACK')
+      const { now } = await this.#beginWith(session, [])
+      return { now }
+    }
+  }
+
+  /** Found before anything is committed: a former primary that takes reads only. */
+  async #beginWith(session: Session, opening: readonly string[]): Promise<Begun> {
+    const statements = [STATEMENTS.setNow, STATEMENTS.head, ...opening]
+    const [, head, ...answers] = await session.packet(statements, this.#probeTimeoutMs)
+    const [[now, ...readOnly] = []] = head as readonly Row[]
+    if (!readOnly.every(isOff)) {
+      session.destroy()
+      throw new SqlError('read-only', 'the server is read-only')
+    }
+    return { now: Number(now), ...(opening.length === 0 ? {} : { changed: answers.map(Number) }) }
   }
 
   async #commit(session: Session): Promise<void> {
@@ -124,8 +157,7 @@ export function finalError(error: SqlError): Error {
 
 /** The server has just told the time, so it is there: its row locks, waited for one after the other, are what takes so long. */
 function refuseStall(error: unknown): never {
-  if (!(error instanceof SqlError) || error.fault !== 'timeout') throw error
-  throw new SqlError('stall', `a statement had no answer in time: ${error.message}`, error.errno, error.code)
+  throw error instanceof SqlError ? stallOf(error) : error
 }
 
 function isOff(cell: Cell): boolean {

@@ -1,10 +1,17 @@
 import {
+  assertDocumentCategory,
+  assertDocumentRemoval,
+  assertDocumentWrite,
   assertDueClaim,
   assertPurge,
   assertReadMany,
   assertRenew,
   assertUpdate,
   type CreateResult,
+  type DocumentRemoval,
+  type DocumentRemovalResult,
+  type DocumentWrite,
+  type DocumentWriteResult,
   type DueClaim,
   type DueClaimResult,
   type DurabilityClass,
@@ -16,6 +23,7 @@ import {
   type SingleClaim,
   type SingleClaimResult,
   type Store,
+  type StoredDocument,
   type StoredTransaction,
   type StoreStats,
   StoreUnavailableError,
@@ -28,11 +36,13 @@ import type { Counters, DatabaseTransactions } from './database-transactions.ts'
 import { readPage } from './list-page.ts'
 import { pendingCreate, pendingUpdate } from './pending-writes.ts'
 import { purgeFinished } from './purge-finished.ts'
+import { readDocuments } from './read-documents.ts'
 import { readMany } from './read-many.ts'
 import { readStats } from './read-stats.ts'
 import { renewLeases } from './renew-leases.ts'
 import type { StoreSessions } from './store-sessions.ts'
 import { writeBatch } from './write-batch.ts'
+import { removeDocument, writeDocument } from './write-document.ts'
 import { type QueueBounds, WriteQueue } from './write-queue.ts'
 
 export interface MysqlStoreParts {
@@ -114,6 +124,24 @@ export class MysqlStore implements Store {
     this.#refuseClosed()
     assertPurge(limit)
     return this.#transactions.run((tx) => purgeFinished(tx, limit))
+  }
+
+  async readDocuments(category: string): Promise<readonly StoredDocument[]> {
+    this.#refuseClosed()
+    assertDocumentCategory(category)
+    return this.#sessions.read((session) => readDocuments(session, category))
+  }
+
+  async writeDocument(write: DocumentWrite): Promise<DocumentWriteResult> {
+    this.#refuseClosed()
+    assertDocumentWrite(write)
+    return this.#transactions.run((tx) => writeDocument(tx, write))
+  }
+
+  async removeDocument(removal: DocumentRemoval): Promise<DocumentRemovalResult> {
+    this.#refuseClosed()
+    assertDocumentRemoval(removal)
+    return this.#transactions.run((tx) => removeDocument(tx, removal))
   }
 
   close(): Promise<void> {

@@ -27,7 +27,7 @@ export async function openSession(
   settings: SessionSettings,
 ): Promise<OpenedSession> {
   const { statementTimeoutMs, connectTimeoutMs, lockWaitTimeoutMs, autocommit } = settings
-  const connection = createConnection(target)
+  const connection = createConnection({ ...target, multipleStatements: !autocommit })
   const session = new Session(connection, statementTimeoutMs)
   try {
     await new Promise<void>((resolve, reject) => {

@@ -121,6 +121,12 @@ export function endsSession({ fault, errno }: SqlError): boolean {
   return errno === 0 || fault === 'read-only' || fault === 'lost'
 }
 
+/** What a late answer means of a server that has just answered. */
+export function stallOf(error: SqlError): SqlError {
+  if (error.fault !== 'timeout') return error
+  return new SqlError('stall', `a statement had no answer in time: ${error.message}`, error.errno, error.code)
+}
+
 /** The server as a whole, not a row or another transaction, stands in the way. */
 export function isServerFault({ fault }: SqlError): boolean {
   return fault === 'read-only' || fault === 'lost' || fault === 'timeout' || fault === 'unavailable'

@@ -1,10 +1,12 @@
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Connection } from 'mysql2'
-import { endsSession, SqlError, sqlErrorOf } from './server-errors.ts'
+import { endsSession, SqlError, sqlErrorOf, stallOf } from './server-errors.ts'
 
 export type Cell = string | number | Buffer | null
 export type Row = readonly Cell[]
+
+type Answer = readonly Row[] | { readonly affectedRows: number }
 
 /** Room for the packet's own bytes beside the statement's. */
 const PACKET_OVERHEAD_BYTES = 1_024
@@ -55,6 +57,23 @@ export class Session {
     return affectedRows
   }
 
+  /**
+   * Several statements in one packet, done one after the other until one fails; of each its rows, or how many it has
+   * changed. The first must be answered within `firstTimeoutMs`. Only for a session that was opened for it.
+   */
+  async packet(
+    statements: readonly string[],
+    firstTimeoutMs: number,
+  ): Promise<readonly (readonly Row[] | number)[]> {
+    const sql = statements.join(';')
+    const answers = (await this.#query(sql, this.#statementTimeoutMs, firstTimeoutMs)) as readonly Answer[]
+    return answers.map((answer) => {
+      if (!('affectedRows' in answer)) return answer
+      this.#rowsChanged += answer.affectedRows
+      return answer.affectedRows
+    })
+  }
+
   destroy(): void {
     if (this.#isBroken) return
     this.#isBroken = true
@@ -71,7 +90,7 @@ export class Session {
     setTimeout(() => reset(this.#connection), GOODBYE_MS).unref()
   }
 
-  #query(sql: string, timeout: number): Promise<unknown> {
+  #query(sql: string, timeout: number, firstTimeoutMs?: number): Promise<unknown> {
     if (this.#isBroken) return Promise.reject(new SqlError('lost', 'the connection has ended'))
     if (this.#isTooLarge(sql)) {
       // The server would close the connection, which looks like a network that fails again and again.
@@ -79,15 +98,24 @@ export class Session {
     }
     return new Promise((resolve, reject) => {
       this.#rejectPending = reject
-      this.#connection.query({ sql, timeout, rowsAsArray: true }, (error, result) => {
+      /** The first of several statements. */
+      let isAnswered = false
+      const query = this.#connection.query({ sql, timeout, rowsAsArray: true }, (error, result) => {
         this.#rejectPending = undefined
+        clearTimeout(firstTimer)
         if (error === null) {
           resolve(result)
           return
         }
-        const failure = sqlErrorOf(error)
+        const failure = isAnswered ? stallOf(sqlErrorOf(error)) : sqlErrorOf(error)
         if (endsSession(failure)) this.destroy()
         reject(failure)
+      })
+      const giveUp = () => this.#lost(new SqlError('timeout', 'the server has not answered in time'))
+      const firstTimer = firstTimeoutMs === undefined ? undefined : setTimeout(giveUp, firstTimeoutMs)
+      query.once('fields', () => {
+        isAnswered = firstTimeoutMs !== undefined
+        clearTimeout(firstTimer)
       })
     })
   }

@@ -1,30 +1,40 @@
-import { AssertionError, NEVER_AT } from '@counterstep/core'
+import { AssertionError } from '@counterstep/core'
 import type { Tx } from './database-transactions.ts'
 import { STATEMENTS } from './generated/sql.ts'
-import { type PendingUpdate, UPDATE } from './pending-writes.ts'
+import type { PendingUpdate } from './pending-writes.ts'
 import { SqlError } from './server-errors.ts'
 import type { Row } from './session.ts'
 import type { Settlement } from './settlement.ts'
 import { fillFrom, fillRows, rowsStatementOf } from './statement.ts'
 import { textOf } from './stored-row.ts'
+import { updateStatements } from './update-statement.ts'
 
 const READ_KEYS = rowsStatementOf(STATEMENTS.readKeys)
 
-/** Updates the rows in one statement, whose count proves the common case: all of them were as their writers knew them. */
+/** Updates the rows in few statements, whose count proves the common case: all of them were as their writers knew them. */
 export async function updateRows(tx: Tx, updates: readonly PendingUpdate[]): Promise<readonly Settlement[]> {
   if (updates.length === 0) return []
-  const { session, now } = tx
   try {
-    const rows = updates.map(({ sql }) => sql)
-    const changed = await session.run(fillRows(UPDATE, rows, [now, now, now, NEVER_AT, now]))
-    if (changed < updates.length) return await settleByRow(tx, updates)
-    return updates.map(
-      (update) => () => update.resolve({ type: 'saved', version: nextVersion(update, now), now }),
-    )
+    let changed = 0
+    for (const statement of updateStatements(updates)) changed += await tx.session.run(statement)
+    return await updatedRows(tx, updates, changed)
   } catch (error: unknown) {
     if (!(error instanceof SqlError) || error.fault !== 'row') throw error
     return updateHalves(tx, updates, error)
   }
+}
+
+/** After statements that have changed so many of them. */
+export async function updatedRows(
+  tx: Tx,
+  updates: readonly PendingUpdate[],
+  changed: number,
+): Promise<readonly Settlement[]> {
+  const { now } = tx
+  if (changed < updates.length) return await settleByRow(tx, updates)
+  return updates.map(
+    (update) => () => update.resolve({ type: 'saved', version: nextVersion(update, now), now }),
+  )
 }
 
 /** As update.sql computes it. A version that was lost with the server's tail is not issued again. */

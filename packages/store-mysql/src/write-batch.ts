@@ -1,23 +1,39 @@
-import { createRows } from './create-rows.ts'
-import type { DatabaseTransactions } from './database-transactions.ts'
+import { createdAll, createRows, createStatement } from './create-rows.ts'
+import type { DatabaseTransactions, Tx } from './database-transactions.ts'
 import { ensureOwnRedo } from './own-redo.ts'
 import type { PendingCreate, PendingUpdate, PendingWrite } from './pending-writes.ts'
 import type { Settlement } from './settlement.ts'
-import { updateRows } from './update-rows.ts'
+import { updatedRows, updateRows } from './update-rows.ts'
+import { updateStatements } from './update-statement.ts'
 
-/** One flush is one database transaction. Its rows are in key order, and so are its locks. */
+/**
+ * One flush is one database transaction. Its rows are in key order, and so are its locks. Mostly it takes two packets:
+ * its beginning with both statements, and the COMMIT. Where one of the rows stands in the way, they are written one
+ * statement after the other, each of which can then be answered by another.
+ */
 export function writeBatch(
   transactions: DatabaseTransactions,
   writes: readonly PendingWrite[],
 ): Promise<readonly Settlement[]> {
   const creates = writes.filter((write): write is PendingCreate => write.type === 'create')
   const updates = writes.filter((write): write is PendingUpdate => write.type === 'update')
+  const opening = [...(creates.length === 0 ? [] : [createStatement(creates)]), ...updateStatements(updates)]
   // What is alone tries a lock again; with neighbours it is set apart first, so that they go on.
   const lockWaitRepeats = writes.length === 1 ? 1 : 0
-  return transactions.run(async (tx) => {
-    const created = await createRows(tx, creates)
-    const updated = await updateRows(tx, updates)
+  const work = async (tx: Tx, changed?: readonly number[]) => {
+    const settlements =
+      changed === undefined
+        ? [...(await createRows(tx, creates)), ...(await updateRows(tx, updates))]
+        : [
+            ...createdAll(creates, tx.now),
+            ...(await updatedRows(tx, updates, sumOf(changed) - creates.length)),
+          ]
     await ensureOwnRedo(tx)
-    return { value: [...created, ...updated], rows: writes.length }
-  }, lockWaitRepeats)
+    return { value: settlements, rows: writes.length }
+  }
+  return transactions.run(work, { lockWaitRepeats, opening })
+}
+
+function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0)
 }

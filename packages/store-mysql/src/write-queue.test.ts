@@ -22,7 +22,7 @@ async function outcomes(writer: WriteBatch, bounds: Partial<QueueBounds> = {}): 
     (gid) =>
       new Promise<string>((resolve) => {
         const settle = { resolve: () => resolve(gid), reject: () => resolve('-') }
-        queue.add({ type: 'create', gid, token: '', writeId: '', sql: '', dueInMs: 0, ...settle })
+        queue.add({ type: 'create', gid, token: '', writeId: '', sql: '', length: 0, ...settle })
       }),
   )
   return (await Promise.all(writes)).join('')

@@ -43,12 +43,12 @@ export class WriteQueue {
   }
 
   add(write: PendingWrite): void {
-    if (!this.#hasRoom(write.sql.length)) {
+    if (!this.#hasRoom(write.length)) {
       write.reject(new StoreUnavailableError('the write queue is full', { applied: 'no' }))
       return
     }
     this.#rows += 1
-    this.#bytes += write.sql.length
+    this.#bytes += write.length
     const lane = this.#lanes.get(write.gid)
     if (lane !== undefined) {
       lane.push(write)
@@ -95,10 +95,10 @@ export class WriteQueue {
     const { batchRowsMax, batchBytesMax } = this.#bounds
     let rows = 0
     let bytes = 0
-    for (const { sql } of this.#ready) {
-      if (rows === batchRowsMax || (rows > 0 && bytes + sql.length > batchBytesMax)) break
+    for (const { length } of this.#ready) {
+      if (rows === batchRowsMax || (rows > 0 && bytes + length > batchBytesMax)) break
       rows += 1
-      bytes += sql.length
+      bytes += length
     }
     return this.#ready.splice(0, rows)
   }
@@ -165,9 +165,9 @@ export class WriteQueue {
   }
 
   #left(writes: readonly PendingWrite[]): void {
-    for (const { gid, sql } of writes) {
+    for (const { gid, length } of writes) {
       this.#rows -= 1
-      this.#bytes -= sql.length
+      this.#bytes -= length
       const next = this.#lanes.get(gid)?.shift()
       if (next === undefined) this.#lanes.delete(gid)
       else this.#ready.push(next)

@@ -1,2 +1,3 @@
-SELECT ENGINE FROM information_schema.TABLES
-WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'counterstep_transactions'
+-- Of the tables that this user may use.
+SELECT TABLE_NAME, ENGINE FROM information_schema.TABLES
+WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ('counterstep_transactions', 'counterstep_documents')

@@ -1,24 +1,21 @@
--- Joined to the new values, so that no purged row comes back. hold: 0 keep, 1 release, 2 finish, 3 command.
+-- Rows that are told apart by gid, token, version, write id and progress; what else is set is the same for all of them.
+-- Never an insert: no purged row comes back. hold: 0 keep, 1 release, 2 finish, 3 command.
 -- due: an instant; of a finish the retention. Absent: a command is due now, a finish is never purged.
--- The order of a joined update's assignments is not defined: no column is computed from one that changes with it.
--- STRAIGHT_JOIN: the few new values first, then each row by its gid.
-UPDATE (
-  /*rows UNION ALL*/SELECT
-    _binary ? AS gid, _binary ? AS token, ? AS version, _binary ? AS write_id, ? AS status, ? AS format,
-    _binary ? AS progress, ? AS retrying, ? AS attention, ? AS sent_list, ? AS hold, ? AS due
-  /*end*/
-) v
-STRAIGHT_JOIN counterstep_transactions t FORCE INDEX (counterstep_gid) ON t.gid = v.gid
+-- Assigned from the left: due_at before the owner that it depends on.
+UPDATE counterstep_transactions FORCE INDEX (counterstep_gid)
 SET
-  t.version = GREATEST(t.version + 1, ?), t.write_id = v.write_id, t.status = v.status, t.format = v.format,
-  t.progress = v.progress, t.retrying = v.retrying, t.attention = v.attention,
-  t.sent_list = COALESCE(v.sent_list, t.sent_list), t.claims = 0, t.updated_at = ?,
-  t.live = IF(v.hold = 2, 0, 1),
-  t.owned = IF(v.hold IN (0, 3), t.owned, 0),
-  t.due_at = CASE v.hold
-    WHEN 0 THEN t.due_at
-    WHEN 1 THEN v.due
-    WHEN 2 THEN COALESCE(v.due + ?, ?)
-    ELSE IF(t.owned = 1, t.due_at, COALESCE(v.due, ?))
-  END
-WHERE t.token = v.token AND t.version = v.version AND t.live = 1
+  due_at = CASE ?
+    WHEN 0 THEN due_at
+    WHEN 1 THEN ?
+    WHEN 2 THEN COALESCE(? + @counterstep_now, ?)
+    ELSE IF(owned = 1, due_at, COALESCE(?, @counterstep_now))
+  END,
+  owned = IF(? IN (0, 3), owned, 0),
+  live = IF(? = 2, 0, 1),
+  status = ?, format = ?, retrying = ?, attention = ?, sent_list = COALESCE(?, sent_list), claims = 0,
+  version = GREATEST(version + 1, @counterstep_now), updated_at = @counterstep_now,
+  write_id = CASE gid /*rows  */WHEN _binary ? THEN _binary ?/*end*/ END,
+  progress = CASE gid /*rows  */WHEN _binary ? THEN _binary ?/*end*/ END
+WHERE gid IN (/*rows ,*/_binary ?/*end*/)
+  AND (gid, token, version) IN (/*rows ,*/(_binary ?, _binary ?, ?)/*end*/)
+  AND live = 1

@@ -5,10 +5,14 @@ import { STATEMENTS } from '../src/generated/sql.ts'
 import type { Value } from '../src/literal.ts'
 import { openMysqlStore } from '../src/open-mysql-store.ts'
 import { openSession } from '../src/open-session.ts'
+import { pendingUpdate } from '../src/pending-writes.ts'
 import type { Session } from '../src/session.ts'
 import { fill, fillFrom, fillRows, rowsStatementOf, statementOf } from '../src/statement.ts'
+import { updateStatements } from '../src/update-statement.ts'
 import { testDatabases } from './test-database.ts'
-import { aTransaction, gidsOf } from './transactions.ts'
+import { aTransaction, gidsOf, updateOf } from './transactions.ts'
+
+const noAnswer = () => undefined
 
 const settings = {
   statementTimeoutMs: 5_000,
@@ -21,12 +25,6 @@ const settings = {
 const PLANS: Readonly<
   Record<string, readonly [sql: string, key: string, row: readonly Value[], rest: readonly Value[]]>
 > = {
-  update: [
-    STATEMENTS.update,
-    'counterstep_gid',
-    ['t-1', 'x', 1, 'x', 1, 1, 'p', 0, 0, null, 0, null],
-    [1, 1, 1, 1, 1],
-  ],
   'read keys': [STATEMENTS.readKeys, 'counterstep_gid', ['t-1'], []],
   'read many': [STATEMENTS.readMany, 'counterstep_gid', ['t-1'], []],
   'read existing': [STATEMENTS.readExisting, 'counterstep_gid', ['t-1'], []],
@@ -39,6 +37,8 @@ const PLANS: Readonly<
   'find due': [STATEMENTS.findDue, 'counterstep_due', [], [1, 1, 10]],
   'find purgeable': [STATEMENTS.findPurgeable, 'counterstep_due', [], [1, 10]],
   'find one': [STATEMENTS.findOne, 'counterstep_gid', [], ['t-1']],
+  'read documents': [STATEMENTS.readDocuments, 'PRIMARY', [], ['topics', 't-1', 32]],
+  'count documents': [STATEMENTS.countDocuments, 'PRIMARY', [], ['topics']],
   'list scan end': [STATEMENTS.listScanEnd, 'counterstep_created', [], [0, 1, 1, 1, 'x', 9]],
 }
 
@@ -50,8 +50,21 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const { rootUrl } = await databases.migrated('plans')
       const store = await openMysqlStore({ url: rootUrl })
       await Promise.all(gidsOf(20).map((gid) => store.create(aTransaction(gid))))
+      for (const key of gidsOf(20)) {
+        await store.writeDocument({ category: 'topics', key, text: '', expectedVersion: 0, writeId: key })
+      }
       await store.close()
       const { session } = await openSession(connectionTarget(rootUrl, undefined, 2_000), settings)
+      for (const rows of [2, 30]) {
+        const updates = gidsOf(rows).map((gid) =>
+          pendingUpdate(updateOf(aTransaction(gid)), noAnswer, noAnswer),
+        )
+        for (const text of updateStatements(updates)) {
+          const plan = await planOf(session, server, text)
+          expect(plan, `update, ${rows} rows`).toEqual([expect.objectContaining({ key: 'counterstep_gid' })])
+          expect(JSON.stringify(plan), `update, ${rows} rows`).not.toContain('filesort')
+        }
+      }
       for (const [name, [sql, key, row, rest]] of Object.entries(PLANS)) {
         // One row alone is read as a constant, which needs no plan.
         for (const rows of [2, 30]) {

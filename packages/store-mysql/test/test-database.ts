@@ -6,6 +6,7 @@ import { migrateMysql } from '../src/open-mysql-store.ts'
 /** A user who may read and write rows, and nothing else. */
 const GRANTS = [
   'SELECT, INSERT, UPDATE, DELETE ON ?.counterstep_transactions',
+  'SELECT, INSERT, UPDATE, DELETE ON ?.counterstep_documents',
   'SELECT ON ?.counterstep_schema',
 ]
 const PASSWORD = 'p/a:s@s %'

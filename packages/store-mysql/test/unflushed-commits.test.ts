@@ -1,3 +1,4 @@
+import type { DocumentWrite } from '@counterstep/core'
 import { type SqlServer, startMariadb, startMysql } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -43,6 +44,28 @@ const ANSWERS: Readonly<
     }
     return [write, () => other.update(updateOf(create)), 'conflict']
   },
+  'the same document sent again': (one, other) => {
+    const document = aDocument()
+    return [() => one.writeDocument(document), () => other.writeDocument(document), 'written']
+  },
+  'a document that somebody else has written': (one, other) => {
+    const document = aDocument()
+    const late = { ...document, writeId: drawToken() }
+    return [() => one.writeDocument(document), () => other.writeDocument(late), 'conflict']
+  },
+  'a document that somebody else has removed': (one, other) => {
+    const document = aDocument()
+    const removal = { ...document, expectedVersion: 1 }
+    const write = async () => {
+      await one.writeDocument(document)
+      return one.removeDocument(removal)
+    }
+    return [write, () => other.removeDocument(removal), 'absent']
+  },
+}
+
+function aDocument(): DocumentWrite {
+  return { category: 'topics', key: drawToken(), text: 'text', expectedVersion: 0, writeId: drawToken() }
 }
 
 type Call = () => Promise<{ readonly type: string }>

@@ -1,11 +1,18 @@
 import {
   AssertionError,
+  assertDocumentCategory,
+  assertDocumentRemoval,
+  assertDocumentWrite,
   assertDueClaim,
   assertPurge,
   assertReadMany,
   assertRenew,
   assertUpdate,
   type CreateResult,
+  type DocumentRemoval,
+  type DocumentRemovalResult,
+  type DocumentWrite,
+  type DocumentWriteResult,
   type DueClaim,
   type DueClaimResult,
   type DurabilityClass,
@@ -17,6 +24,7 @@ import {
   type SingleClaim,
   type SingleClaimResult,
   type Store,
+  type StoredDocument,
   type StoredTransaction,
   type StoreStats,
   StoreUnavailableError,
@@ -26,6 +34,7 @@ import {
 import type { Gid } from '@counterstep/protocol'
 import { answersOf, byShard } from './by-shard.ts'
 import { decodeClaim, decodeCreate, decodeRenew, decodeUpdate } from './decode-answers.ts'
+import { Documents } from './documents.ts'
 import { DueClaims } from './due-claims.ts'
 import { claimCall, createCall, renewCall, updateCall } from './encode-calls.ts'
 import { listPage } from './list-page.ts'
@@ -46,6 +55,7 @@ export class RedisStore implements Store {
   readonly #health: StoreHealth
   readonly #dueClaims: DueClaims
   readonly #purgeWalk: PurgeWalk
+  readonly #documents: Documents
   #operations = 0
   #onSettled: (() => void) | undefined
   #closing: Promise<void> | undefined
@@ -59,6 +69,7 @@ export class RedisStore implements Store {
     this.#health = health
     this.#dueClaims = new DueClaims(calls)
     this.#purgeWalk = new PurgeWalk(calls)
+    this.#documents = new Documents(calls, health.tail)
     this.durabilityClass = guarantee.durabilityClass
     this.failover = guarantee.failover
   }
@@ -155,6 +166,27 @@ export class RedisStore implements Store {
     return this.#run(async () => {
       assertPurge(limit)
       return { purged: await this.#purgeWalk.purge(limit) }
+    })
+  }
+
+  readDocuments(category: string): Promise<readonly StoredDocument[]> {
+    return this.#run(async () => {
+      assertDocumentCategory(category)
+      return this.#documents.read(category)
+    })
+  }
+
+  writeDocument(write: DocumentWrite): Promise<DocumentWriteResult> {
+    return this.#run(async () => {
+      assertDocumentWrite(write)
+      return this.#documents.write(write)
+    })
+  }
+
+  removeDocument(removal: DocumentRemoval): Promise<DocumentRemovalResult> {
+    return this.#run(async () => {
+      assertDocumentRemoval(removal)
+      return this.#documents.remove(removal)
     })
   }
 

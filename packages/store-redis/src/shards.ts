@@ -28,6 +28,7 @@ export class ShardKeys {
   readonly #row: string
   readonly #definition: string
   readonly #mark: string
+  readonly #documents: string
 
   constructor(keyPrefix: string, shard: number) {
     const base = `${keyPrefix}:{${tagOf(shard)}}`
@@ -38,6 +39,7 @@ export class ShardKeys {
     this.#row = `${base}:t:`
     this.#definition = `${base}:d:`
     this.#mark = `${base}:mark:`
+    this.#documents = `${base}:documents:`
   }
 
   row(gid: string): string {
@@ -46,6 +48,10 @@ export class ShardKeys {
 
   definition(gid: string): string {
     return this.#definition + gid
+  }
+
+  documents(category: string): string {
+    return this.#documents + category
   }
 
   mark(processId: string): string {

@@ -21,12 +21,21 @@ interface Mark {
   acknowledgedAt: number
 }
 
-interface LastWrite {
+type LastWrite = { readonly acknowledgedAt: number } & (RowWrite | DocumentsWrite)
+
+interface RowWrite {
+  readonly type: 'row'
   readonly gid: Gid
   readonly version: number
-  readonly acknowledgedAt: number
   /** From then on the row may rightly be gone, and its gid used again. */
   readonly provesUntil: number
+}
+
+interface DocumentsWrite {
+  readonly type: 'documents'
+  readonly category: string
+  /** How many writes the category has had: never less again, whatever is removed. */
+  readonly sequence: number
 }
 
 interface Watch {
@@ -41,6 +50,8 @@ interface Finding {
   readonly knownUntil?: number
 }
 
+/** As scripts/parts/document.lua has it. */
+const DOCUMENTS_SEQUENCE_FIELD = ''
 const MARK_EVERY_MS = 1_000
 /** A mark outlives its process by so much; after half of it a missing one proves nothing. */
 const MARK_KEPT_MS = 24 * 3_600_000
@@ -69,6 +80,16 @@ export class TailWatch {
 
   /** After the answer to a write. `goneFrom` of a finish: the end of its retention. */
   acknowledged(shard: number, gid: Gid, version: number, goneFrom = Number.POSITIVE_INFINITY): void {
+    const provesUntil = Math.min(goneFrom, Date.now() + GONE_AFTER_MS)
+    this.#acknowledged(shard, { type: 'row', gid, version, provesUntil })
+  }
+
+  /** After the answer to a write of a document, or to its removal. */
+  acknowledgedDocument(shard: number, category: string, sequence: number): void {
+    this.#acknowledged(shard, { type: 'documents', category, sequence })
+  }
+
+  #acknowledged(shard: number, write: RowWrite | DocumentsWrite): void {
     const link = this.#calls.servers.linkOf(shard)
     if (link === undefined) return
     const watch = this.#watchOf(link)
@@ -78,8 +99,7 @@ export class TailWatch {
       return
     }
     const now = Date.now()
-    const provesUntil = Math.min(goneFrom, now + GONE_AFTER_MS)
-    this.#lastWrites.set(shard, { gid, version, acknowledgedAt: now, provesUntil })
+    this.#lastWrites.set(shard, { ...write, acknowledgedAt: now })
     if (now < watch.nextMarkAt) return
     watch.nextMarkAt = now + MARK_EVERY_MS
     this.#work(link, watch, () => this.#mark(link))
@@ -188,12 +208,22 @@ export class TailWatch {
   async #findWrite(shard: number): Promise<Finding> {
     const write = this.#lastWrites.get(shard)
     if (write === undefined) return { isLost: false }
+    return write.type === 'row' ? this.#findRow(shard, write) : this.#findDocuments(shard, write)
+  }
+
+  async #findRow(shard: number, write: RowWrite): Promise<Finding> {
     const call = readHeadsCall(this.#calls.keys(shard), [write.gid])
     const answer = (await this.#calls.script(shard, 'readHeads', call)) as readonly [string, unknown]
     if (Date.now() >= write.provesUntil) return { isLost: false }
     if (answer[0] === '') return { isLost: true }
     const [head] = decodeHeads([write.gid], answer)
     return { isLost: head !== undefined && head.version < write.version }
+  }
+
+  async #findDocuments(shard: number, { category, sequence }: DocumentsWrite): Promise<Finding> {
+    const key = this.#calls.keys(shard).documents(category)
+    const found = await this.#calls.command(shard, 'hget', [key, DOCUMENTS_SEQUENCE_FIELD])
+    return { isLost: Number(found ?? 0) < sequence }
   }
 
   /** Once: what is gone is gone, and the watch begins anew. */

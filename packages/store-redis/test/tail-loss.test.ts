@@ -14,6 +14,7 @@ import { eventually } from './eventually.ts'
 import { type OpenedStore, openedForTests } from './open-stores.ts'
 import { aTransaction, created, finished, hex, saved, tokens, updateOf } from './transactions.ts'
 
+const DOCUMENT = { category: 'topics', text: 'text' }
 const LOST = 'store-tail-lost'
 
 function reported(events: readonly StoreEvent[]): readonly StoreEvent[] {
@@ -143,10 +144,20 @@ describeOwn('redis', 'a Redis that has forgotten', () => {
     'a create': async (store: RedisStore) => void (await created(store, aTransaction('last'))),
     'an update': async (store: RedisStore, before: Awaited<ReturnType<typeof created>>) =>
       void (await saved(store, updateOf(before, { type: 'keep' }, { status: 'aborting' }))),
+    'a document': async (store: RedisStore) =>
+      void (await store.writeDocument({ ...DOCUMENT, key: 'last', expectedVersion: 0, writeId: 'w-last' })),
+    'the removal of a document': async (store: RedisStore) =>
+      void (await store.removeDocument({ ...DOCUMENT, key: 'before', expectedVersion: 1 })),
   })) {
     it(`only ${what} that was acknowledged after the last mark is reported`, async () => {
       const opened = await open(server.url)
       const before = await created(opened.store, aTransaction('before'))
+      await opened.store.writeDocument({
+        ...DOCUMENT,
+        key: 'before',
+        expectedVersion: 0,
+        writeId: 'w-before',
+      })
       await marked(opened)
       const dir = await folder()
       // Within the second of the mark: no younger one is written before the kill.
@@ -167,6 +178,8 @@ describeOwn('redis', 'a Redis that has forgotten', () => {
     const writes = [
       () => created(store, aTransaction(hex(8))),
       async () => saved(store, updateOf(await created(store, aTransaction(hex(8))))),
+      () => store.writeDocument({ ...DOCUMENT, key: 'a', expectedVersion: 0, writeId: 'w-a' }),
+      () => store.removeDocument({ ...DOCUMENT, key: 'a', expectedVersion: 1 }),
       () => finished(store, hex(8), 60_000),
       () => finished(store, hex(8), 1),
       () => finished(store, hex(8), 'never'),

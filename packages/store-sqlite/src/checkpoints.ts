@@ -2,14 +2,18 @@ import { type Database, type Statement, sqliteCode } from './driver.ts'
 import { BrokenError } from './errors.ts'
 
 const PAGE_BYTES = 4096
-/** A row in random order dirties its leaf, its index leaves and their parents. */
+/** At most: a row in random order dirties its leaf, its index leaves and their parents. */
 const PAGES_PER_ROW = 4
 const PAGES_BETWEEN = 8192
+/** Rows in order share most of their pages. Not less, since the next ones may be in random order. */
+const SHARE_MIN = 0.25
 
 /** Moves the log into the database between batches, before the log grows past some 32 MiB. */
 export class Checkpoints {
   readonly #checkpoint: Statement
   #pages = 0
+  /** How much of that bound the log has really grown by, the last time. */
+  #share = 1
 
   constructor(database: Database) {
     this.#checkpoint = database.prepare('PRAGMA wal_checkpoint(PASSIVE)')
@@ -22,14 +26,16 @@ export class Checkpoints {
 
   /** No room: what the log holds is moved, and the next write may use the log from its start. */
   hurry(): void {
-    this.#pages = PAGES_BETWEEN
+    this.#pages = Number.POSITIVE_INFINITY
   }
 
   runIfDue(): void {
-    if (this.#pages < PAGES_BETWEEN) return
+    if (this.#pages * this.#share < PAGES_BETWEEN) return
+    const pages = this.#pages
     this.#pages = 0
     try {
-      this.#checkpoint.all()
+      const [[, logged] = []] = this.#checkpoint.all()
+      this.#share = Math.min(1, Math.max(SHARE_MIN, Number(logged) / pages))
     } catch (error: unknown) {
       // No room: the log keeps everything, and the next round tries again.
       if (sqliteCode(error) !== 'SQLITE_FULL') throw new BrokenError('checkpoint', error)

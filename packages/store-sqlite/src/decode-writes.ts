@@ -1,5 +1,7 @@
 import type {
   CreateResult,
+  DocumentRemovalResult,
+  DocumentWriteResult,
   DueClaimResult,
   Lease,
   RenewResult,
@@ -54,4 +56,14 @@ export function decodeClaim(result: WriteResult, now: number): SingleClaimResult
 
 export function decodePurge(result: WriteResult): { readonly purged: number } {
   return { purged: Number(result) }
+}
+
+export function decodeWriteDocument(result: WriteResult): DocumentWriteResult {
+  const [type, version] = result as readonly [DocumentWriteResult['type'], number]
+  return type === 'full' ? { type } : { type, version }
+}
+
+export function decodeRemoveDocument(result: WriteResult): DocumentRemovalResult {
+  const [type, version] = result as readonly [DocumentRemovalResult['type'], number]
+  return type === 'conflict' ? { type, version } : { type }
 }

@@ -1,4 +1,6 @@
 import type {
+  DocumentRemoval,
+  DocumentWrite,
   DueClaim,
   Lease,
   NewTransaction,
@@ -6,7 +8,15 @@ import type {
   TransactionUpdate,
   UpdateHold,
 } from '@counterstep/core'
-import type { ClaimDueWrite, ClaimWrite, CreateWrite, RenewWrite, UpdateWrite } from './messages.ts'
+import type {
+  ClaimDueWrite,
+  ClaimWrite,
+  CreateWrite,
+  RemoveDocumentWrite,
+  RenewWrite,
+  UpdateWrite,
+  WriteDocumentWrite,
+} from './messages.ts'
 import { KIND_CODES, SENT_LIST_CODES, STATUS_CODES } from './row-codes.ts'
 
 export function createWrite(transaction: NewTransaction): CreateWrite {
@@ -69,6 +79,15 @@ export function claimDueWrite({ formatMax, leaseMs, limit, tokens }: DueClaim): 
 
 export function claimWrite({ gid, token, formatMax, leaseMs }: SingleClaim): ClaimWrite {
   return ['claim', gid, token, formatMax, leaseMs]
+}
+
+export function writeDocumentWrite(write: DocumentWrite): WriteDocumentWrite {
+  const { category, key, text, expectedVersion, writeId } = write
+  return ['writeDocument', category, key, text, expectedVersion, writeId]
+}
+
+export function removeDocumentWrite(removal: DocumentRemoval): RemoveDocumentWrite {
+  return ['removeDocument', removal.category, removal.key, removal.expectedVersion]
 }
 
 /** UTF-16 units: near enough for a bound, and free. A value of the wrong type is refused later, alone. */

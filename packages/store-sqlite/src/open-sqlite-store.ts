@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { NEVER_AT, PARKED_AT, type StoreUnavailableError } from '@counterstep/core'
+import { DOCUMENTS_MAX, NEVER_AT, PARKED_AT, type StoreUnavailableError } from '@counterstep/core'
 import type { DriverName } from './driver.ts'
 import { SqliteStore } from './sqlite-store.ts'
 import { moduleUrl, WorkerLink } from './worker-link.ts'
@@ -47,6 +47,7 @@ export async function openSqliteStore({
       cacheKibibytes,
       parkedAt: PARKED_AT,
       neverAt: NEVER_AT,
+      documentsMax: DOCUMENTS_MAX,
     },
     (error) => {
       queue?.reject(error)

@@ -8,12 +8,14 @@ export class Reads {
   readonly #list: Statement
   readonly #listScanEnd: Statement
   readonly #stats: Statement
+  readonly #documents: Statement
 
   constructor(database: Database) {
     this.#row = database.prepare(STATEMENTS.read)
     this.#list = database.prepare(STATEMENTS.list)
     this.#listScanEnd = database.prepare(STATEMENTS.listScanEnd)
     this.#stats = database.prepare(STATEMENTS.stats)
+    this.#documents = database.prepare(STATEMENTS.readDocuments)
   }
 
   read(read: Read): readonly Row[] {
@@ -24,6 +26,8 @@ export class Reads {
         return this.#page(read.parameters)
       case 'stats':
         return this.#stats.all()
+      case 'documents':
+        return this.#documents.all(read.category, read.after, read.limit)
     }
   }
 

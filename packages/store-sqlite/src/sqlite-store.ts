@@ -1,10 +1,17 @@
 import {
   AssertionError,
+  assertDocumentCategory,
+  assertDocumentRemoval,
+  assertDocumentWrite,
   assertDueClaim,
   assertPurge,
   assertReadMany,
   assertRenew,
   type CreateResult,
+  type DocumentRemoval,
+  type DocumentRemovalResult,
+  type DocumentWrite,
+  type DocumentWriteResult,
   type DueClaim,
   type DueClaimResult,
   type DurabilityClass,
@@ -16,6 +23,7 @@ import {
   type SingleClaim,
   type SingleClaimResult,
   type Store,
+  type StoredDocument,
   type StoredTransaction,
   type StoreStats,
   StoreUnavailableError,
@@ -29,12 +37,24 @@ import {
   decodeClaimDue,
   decodeCreate,
   decodePurge,
+  decodeRemoveDocument,
   decodeRenew,
   decodeUpdate,
+  decodeWriteDocument,
 } from './decode-writes.ts'
-import { bytesOf, claimDueWrite, claimWrite, createWrite, renewWrite, updateWrite } from './encode-writes.ts'
+import {
+  bytesOf,
+  claimDueWrite,
+  claimWrite,
+  createWrite,
+  removeDocumentWrite,
+  renewWrite,
+  updateWrite,
+  writeDocumentWrite,
+} from './encode-writes.ts'
 import { decodePage, listParameters } from './list-page.ts'
 import type { Write } from './messages.ts'
+import { readDocuments } from './read-documents.ts'
 import { storedTransaction } from './stored-row.ts'
 import type { WorkerLink } from './worker-link.ts'
 import type { Decode, WriteQueue } from './write-queue.ts'
@@ -113,6 +133,24 @@ export class SqliteStore implements Store {
     if (this.#closing !== undefined) return this.#refused()
     const now = this.#now()
     return decodeStats(await this.#link.read({ type: 'stats' }), now)
+  }
+
+  async readDocuments(category: string): Promise<readonly StoredDocument[]> {
+    assertDocumentCategory(category)
+    if (this.#closing !== undefined) return this.#refused()
+    return readDocuments(this.#link, category)
+  }
+
+  async writeDocument(write: DocumentWrite): Promise<DocumentWriteResult> {
+    assertDocumentWrite(write)
+    if (this.#closing !== undefined) return this.#refused()
+    const size = { rows: 1, bytes: bytesOf(write.text) }
+    return this.#queue.write(writeDocumentWrite(write), size, decodeWriteDocument, undefined)
+  }
+
+  async removeDocument(removal: DocumentRemoval): Promise<DocumentRemovalResult> {
+    assertDocumentRemoval(removal)
+    return this.#write(removeDocumentWrite(removal), 1, decodeRemoveDocument, undefined)
   }
 
   close(): Promise<void> {

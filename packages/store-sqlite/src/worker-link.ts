@@ -17,13 +17,13 @@ interface PendingRead {
   readonly reject: (error: StoreUnavailableError) => void
 }
 
-/** The main thread's end of the worker: at most one batch under way, some reads, and the end of both. */
+/** The main thread's end of the worker: batches under way, answered in their order, some reads, and the end of all. */
 export class WorkerLink {
   readonly durabilityClass: DurabilityClass
   readonly #worker: Worker
   readonly #onBroken: (error: StoreUnavailableError) => void
   readonly #reads = new Map<number, PendingRead>()
-  #batch: BatchReceiver | undefined
+  readonly #batches: BatchReceiver[] = []
   #broken: StoreUnavailableError | undefined
   #onClosed: (() => void) | undefined
   #readId = 0
@@ -67,7 +67,7 @@ export class WorkerLink {
   }
 
   write(request: Request & { type: 'write' }, receiver: BatchReceiver): void {
-    this.#batch = receiver
+    this.#batches.push(receiver)
     this.#post(request)
   }
 
@@ -103,10 +103,10 @@ export class WorkerLink {
   #receive(reply: Reply): void {
     switch (reply.type) {
       case 'written':
-        this.#takeBatch()?.written(reply.results)
+        this.#batches.shift()?.written(reply.results)
         return
       case 'notWritten':
-        this.#takeBatch()?.notWritten(new StoreUnavailableError(reply.message, { applied: 'no' }))
+        this.#batches.shift()?.notWritten(new StoreUnavailableError(reply.message, { applied: 'no' }))
         return
       case 'read':
         this.#takeRead(reply.id)?.resolve(reply.rows)
@@ -119,12 +119,6 @@ export class WorkerLink {
         return
       default:
     }
-  }
-
-  #takeBatch(): BatchReceiver | undefined {
-    const batch = this.#batch
-    this.#batch = undefined
-    return batch
   }
 
   #takeRead(id: number): PendingRead | undefined {
@@ -144,7 +138,7 @@ export class WorkerLink {
     this.#broken = error
     for (const read of this.#reads.values()) read.reject(error)
     this.#reads.clear()
-    this.#takeBatch()?.notWritten(error)
+    for (const batch of this.#batches.splice(0)) batch.notWritten(error)
     this.#onBroken(error)
   }
 }

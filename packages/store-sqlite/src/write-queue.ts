@@ -2,6 +2,9 @@ import { AssertionError, StoreUnavailableError } from '@counterstep/core'
 import type { RowError, Write, WriteResult } from './messages.ts'
 import type { WorkerLink } from './worker-link.ts'
 
+/** One is written while the next is on its way, so that the thread does not wait for a busy event loop between them. */
+const UNDER_WAY_MAX = 2
+
 export interface QueueBounds {
   readonly batchRowsMax: number
   readonly batchBytesMax: number
@@ -30,7 +33,7 @@ interface PendingWrite {
 }
 
 /**
- * Group commit. Idle: what one turn of the event loop brings goes out at its end. While a batch is under way the
+ * Group commit. What one turn of the event loop brings goes out at its end. While two batches are under way the
  * next ones collect, in the order of the calls, so one gid may be in a batch several times.
  */
 export class WriteQueue {
@@ -40,7 +43,7 @@ export class WriteQueue {
   readonly #batches: Batch[] = []
   #rows = 0
   #bytes = 0
-  #isUnderWay = false
+  #underWay = 0
   #isFlushDue = false
   #onIdle: (() => void) | undefined
   commits = 0
@@ -74,7 +77,7 @@ export class WriteQueue {
 
   /** Resolves when everything queued is settled. */
   drained(): Promise<void> {
-    if (!this.#isUnderWay && this.#batches.length === 0) return Promise.resolve()
+    if (this.#underWay === 0 && this.#batches.length === 0) return Promise.resolve()
     return new Promise((resolve) => {
       this.#onIdle = resolve
     })
@@ -83,7 +86,6 @@ export class WriteQueue {
   /** Settles what waits, after the link has broken. */
   reject(error: StoreUnavailableError): void {
     for (const batch of this.#batches.splice(0)) for (const write of batch.pending) write.reject(error)
-    this.#isUnderWay = false
     this.#onIdle?.()
   }
 
@@ -116,7 +118,7 @@ export class WriteQueue {
   }
 
   #flushSoon(): void {
-    if (this.#isUnderWay || this.#isFlushDue) return
+    if (this.#underWay >= UNDER_WAY_MAX || this.#isFlushDue) return
     this.#isFlushDue = true
     setImmediate(() => {
       this.#isFlushDue = false
@@ -125,13 +127,13 @@ export class WriteQueue {
   }
 
   #flush(): void {
-    if (this.#isUnderWay) return
+    if (this.#underWay >= UNDER_WAY_MAX) return
     const batch = this.#batches.shift()
     if (batch === undefined) {
-      this.#onIdle?.()
+      if (this.#underWay === 0) this.#onIdle?.()
       return
     }
-    this.#isUnderWay = true
+    this.#underWay += 1
     const { writes, rows, bytes } = batch
     const now = this.#now()
     this.#rows -= rows
@@ -146,7 +148,7 @@ export class WriteQueue {
   #settle(batch: Batch, results: readonly WriteResult[], now: number): void {
     this.commits += 1
     this.rowsCommitted += batch.rows
-    this.#isUnderWay = false
+    this.#underWay -= 1
     batch.pending.forEach((write, i) => {
       try {
         write.settle(results[i] ?? { error: 'no result' }, now)
@@ -160,7 +162,7 @@ export class WriteQueue {
   }
 
   #rejectBatch(batch: Batch, error: StoreUnavailableError): void {
-    this.#isUnderWay = false
+    this.#underWay -= 1
     for (const write of batch.pending) write.reject(error)
     this.#flushSoon()
   }

@@ -1,3 +1,4 @@
+import { DocumentWrites } from './document-writes.ts'
 import type { Database, Row, Statement } from './driver.ts'
 import { STATEMENTS } from './generated/sql.ts'
 import type {
@@ -21,12 +22,14 @@ export class Writes {
   readonly #hold: Statement
   readonly #claim: Statement
   readonly #purge: Statement
+  readonly #documents: DocumentWrites
   readonly #parkedAt: number
   readonly #neverAt: number
 
-  constructor(database: Database, { parkedAt, neverAt }: Pick<WorkerSettings, 'parkedAt' | 'neverAt'>) {
-    this.#parkedAt = parkedAt
-    this.#neverAt = neverAt
+  constructor(database: Database, settings: Pick<WorkerSettings, 'parkedAt' | 'neverAt' | 'documentsMax'>) {
+    this.#parkedAt = settings.parkedAt
+    this.#neverAt = settings.neverAt
+    this.#documents = new DocumentWrites(database, settings)
     this.#create = database.prepare(STATEMENTS.create)
     this.#save = {
       keep: database.prepare(STATEMENTS.saveKeep),
@@ -56,6 +59,10 @@ export class Writes {
         return this.#runClaim(write, now)
       case 'purge':
         return this.#purge.run(now, write[1])
+      case 'writeDocument':
+        return this.#documents.write(write, now)
+      case 'removeDocument':
+        return this.#documents.remove(write)
     }
   }
 

@@ -1,11 +1,13 @@
-import { BRANCHES_MAX, ERROR_MEANINGS, isBranchId, isGid } from '@counterstep/protocol'
-import { submitRequestSchema } from '@counterstep/protocol/schemas'
+import { BRANCHES_MAX, ERROR_MEANINGS, type Gid, isBranchId, isGid } from '@counterstep/protocol'
+import { NAMED_SCHEMAS } from '@counterstep/protocol/schemas'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { rowOf, serial } from '../../test/sagas.ts'
+import { CREATED_AT, rowOf } from '../../test/sagas.ts'
 import { BRANCH, checkUrl, DEFAULTS } from '../../test/submissions.ts'
-import { decodeTransaction, encodeDefinition } from '../record.ts'
+import { newTransaction } from '../accept.ts'
+import { decodeTransaction } from '../record.ts'
 import { FAULTS_MAX } from './faults.ts'
+import { parseRegistration } from './parse-registration.ts'
 import { type ParsedSubmission, parseSubmission } from './parse-submission.ts'
 
 const GOOD = {
@@ -24,6 +26,41 @@ const GOOD = {
     { ...BRANCH, after: [], retry: { limit: null }, headers: { 'x-tenant': 'red' } },
   ],
 }
+
+const GOOD_TCC = {
+  gid: 'trip-17',
+  kind: 'tcc',
+  ack: 'memory',
+  deadlineMs: 35_000,
+  timeoutMs: 5_000,
+  checkpointMs: 0,
+  headers: { 'X-Tenant': 'blue' },
+  retry: { initialMs: 100, limit: null },
+}
+const GOOD_MESSAGE = {
+  gid: 'paid-4711',
+  kind: 'message',
+  concurrent: true,
+  delayMs: 10,
+  check: { url: 'http://shop.test/query-back', afterMs: 1_000, headers: { 'x-tenant': 'red' } },
+  headers: { 'X-Tenant': 'blue' },
+  branches: [
+    { id: 'a', ...BRANCH, payload: { order: 4711 }, retry: { capMs: 1_000 } },
+    { ...BRANCH, body: 'text', contentType: 'text/plain', timeoutMs: 10, headers: { a: 'b' } },
+  ],
+}
+const GOOD_REGISTRATION = {
+  id: 'hotel',
+  confirm: 'http://hotel.test/confirm',
+  cancel: 'http://hotel.test/cancel',
+  payload: { room: 12 },
+  retry: { initialMs: 100, limit: null },
+  timeoutMs: 5_000,
+  headers: { 'X-Tenant': 'blue' },
+}
+const ALL_GOOD = [GOOD, GOOD_TCC, GOOD_MESSAGE]
+
+const IDS = { gid: 'order-4711' as Gid, digest: 'd'.repeat(64), token: 't', writeId: 'w' }
 
 /** What a hostile client would put anywhere. */
 const poisons = fc.oneof(
@@ -51,7 +88,21 @@ const poisons = fc.oneof(
 )
 const names = fc.constantFrom(
   ...['gid', 'kind', 'ack', 'branches', 'retry', 'headers', 'id', 'action', 'after', 'payload', 'body'],
-  ...['contentType', 'limit', 'capMs', 'initialMs', '__proto__', 'constructor', 'toString', 'x'],
+  ...[
+    'contentType',
+    'limit',
+    'capMs',
+    'initialMs',
+    'concurrent',
+    'check',
+    'url',
+    'afterMs',
+    'deadlineMs',
+    '__proto__',
+    'constructor',
+    'toString',
+    'x',
+  ],
 )
 const changes = fc.array(
   fc.record({
@@ -64,12 +115,17 @@ const changes = fc.array(
 )
 type Change = typeof changes extends fc.Arbitrary<readonly (infer C)[]> ? C : never
 
-const mutated: fc.Arbitrary<unknown> = changes.map((list) => {
-  const body: unknown = structuredClone(GOOD)
-  for (const change of list) apply(body, change)
-  // As it comes over the wire: `__proto__` is an own key there.
-  return JSON.parse(JSON.stringify(body))
-})
+const mutated = mutatedOf(ALL_GOOD)
+const mutatedRegistration = mutatedOf([GOOD_REGISTRATION])
+
+function mutatedOf(goods: readonly unknown[]): fc.Arbitrary<unknown> {
+  return fc.tuple(fc.constantFrom(...goods), changes).map(([good, list]) => {
+    const body: unknown = structuredClone(good)
+    for (const change of list) apply(body, change)
+    // As it comes over the wire: `__proto__` is an own key there.
+    return JSON.parse(JSON.stringify(body))
+  })
+}
 
 function apply(body: unknown, { path, how, name, poison }: Change): void {
   let node = body
@@ -107,15 +163,16 @@ function expectSound(body: unknown): ParsedSubmission {
     return parsed
   }
   const { gid, content, definition } = parsed.submission
-  if (definition.kind !== 'saga') throw new Error(`it is a ${definition.kind}`)
   expect(gid === undefined || isGid(gid)).toBe(true)
   expect(() => JSON.parse(content)).not.toThrow()
-  for (const branch of definition.branches) {
+  const branches = definition.kind === 'tcc' ? [] : definition.branches
+  for (const branch of branches) {
     expect(isBranchId(branch.id)).toBe(true)
     expect(typeof branch.body).toBe('string')
-    expect(branch.after.every((before) => before >= 0 && before < definition.branches.length)).toBe(true)
   }
-  const row = rowOf(serial(1), { definition: encodeDefinition(definition), progress: '{}' })
+  const positions = definition.kind === 'saga' ? definition.branches.flatMap(({ after }) => after) : []
+  expect(positions.every((before) => before >= 0 && before < branches.length)).toBe(true)
+  const row = rowOf(newTransaction({ definition }, IDS, CREATED_AT))
   expect(decodeTransaction(row).definition).toEqual(JSON.parse(JSON.stringify(definition)))
   return parsed
 }
@@ -157,11 +214,17 @@ describe('the schema of the HTTP interface', () => {
     ...['SAGA_AFTER_CYCLE', 'SAGA_PAYLOAD_TOO_LARGE', 'SAGA_PAYLOAD_TOO_DEEP'],
   ])
 
-  it('describes what is accepted: the good one, and whatever was accepted of the changed ones', () => {
-    expect([parse(GOOD).type, submitRequestSchema.safeParse(GOOD).success]).toEqual(['parsed', true])
+  it('describes what is accepted: the good ones, and whatever was accepted of the changed ones', () => {
+    for (const good of ALL_GOOD) {
+      expect([parse(good).type, NAMED_SCHEMAS.SubmitRequest.safeParse(good).success]).toEqual([
+        'parsed',
+        true,
+      ])
+    }
     fc.assert(
       fc.property(mutated, (body) => {
-        if (parse(body).type === 'parsed') expect(submitRequestSchema.safeParse(body).success).toBe(true)
+        if (parse(body).type === 'parsed')
+          expect(NAMED_SCHEMAS.SubmitRequest.safeParse(body).success).toBe(true)
       }),
       { numRuns: 3_000 },
     )
@@ -172,10 +235,26 @@ describe('the schema of the HTTP interface', () => {
       fc.property(mutated, (body) => {
         const parsed = parse(body)
         if (parsed.type === 'parsed' || parsed.faults.some((fault) => isBeyond(fault))) return
-        expect(submitRequestSchema.safeParse(body).success).toBe(false)
+        expect(NAMED_SCHEMAS.SubmitRequest.safeParse(body).success).toBe(false)
       }),
       { numRuns: 3_000 },
     )
+  })
+
+  it('says the same of a registration, accepted or refused, but for what a schema cannot say', () => {
+    const schema = NAMED_SCHEMAS.TccBranchRequest
+    const counts = { parsed: 0, refused: 0 }
+    expect(parseRegistration(GOOD_REGISTRATION, DEFAULTS, checkUrl).type).toBe('parsed')
+    fc.assert(
+      fc.property(mutatedRegistration, (body) => {
+        const parsed = parseRegistration(body, DEFAULTS, checkUrl)
+        const isSilent = parsed.type === 'refused' && parsed.faults.some((fault) => isBeyond(fault))
+        if (!isSilent) expect(schema.safeParse(body).success).toBe(parsed.type === 'parsed')
+        counts[parsed.type]++
+      }),
+      { numRuns: 3_000 },
+    )
+    expect(Math.min(counts.parsed, counts.refused)).toBeGreaterThan(100)
   })
 
   it('agrees about a list of predecessors that is longer than there may be branches', () => {
@@ -184,7 +263,7 @@ describe('the schema of the HTTP interface', () => {
         { ...BRANCH, id: 'a' },
         { ...BRANCH, after: Array.from({ length }, () => 'a') },
       ]
-      const accepts = submitRequestSchema.safeParse({ branches }).success
+      const accepts = NAMED_SCHEMAS.SubmitRequest.safeParse({ branches }).success
       expect([length, parse({ branches }).type]).toEqual([length, accepts ? 'parsed' : 'refused'])
     }
   })

@@ -1,4 +1,5 @@
-import type { Fault } from '@counterstep/protocol'
+import type { Fault, JsonValue } from '@counterstep/protocol'
+import { canonicalJson } from '../canonical-json.ts'
 import type { TccBranch, TccDefinition } from '../definition.ts'
 import { Faults, isRecord, refuseUnknownFields } from './faults.ts'
 import { type CheckUrl, parseTarget, parseUrl } from './parse-branch.ts'
@@ -43,6 +44,8 @@ function readBranch(
 ): TccBranch | undefined {
   if (!isRecord(body)) return faults.add('SAGA_INVALID', '', 'must be a JSON object')
   refuseUnknownFields(body, FIELDS, '', faults)
+  if (canonicalJson(body as { readonly [key: string]: JsonValue }) === undefined)
+    return faults.add('SAGA_PAYLOAD_TOO_DEEP', '', 'is nested too deep')
   if (body.id === undefined) faults.add('SAGA_BRANCH_ID_INVALID', '/id', 'is required')
   const context = { retry, headers: {}, checkUrl, faults }
   const confirm = parseUrl(body.confirm, '/confirm', context) ?? ''

@@ -94,6 +94,12 @@ export class FaultStore implements Store {
   stats: Store['stats'] = () => this.#call('stats', undefined, () => this.#inner.stats())
   purgeFinished: Store['purgeFinished'] = (limit) =>
     this.#call('purge', limit, () => this.#inner.purgeFinished(limit))
+  readDocuments: Store['readDocuments'] = (category) =>
+    this.#call('read-documents', category, () => this.#inner.readDocuments(category))
+  writeDocument: Store['writeDocument'] = (write) =>
+    this.#call('write-document', write, () => this.#inner.writeDocument(write))
+  removeDocument: Store['removeDocument'] = (removal) =>
+    this.#call('remove-document', removal, () => this.#inner.removeDocument(removal))
   close: Store['close'] = () => this.#inner.close()
 
   async #call<T>(verb: StoreVerb, request: unknown, apply: () => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-import { isCounterstepError, type SagaBranchRequest, type SubmitRequest } from '@counterstep/protocol'
+import { isCounterstepError, type SagaBranchRequest, type SagaSubmitRequest } from '@counterstep/protocol'
 
 export function branchOf(
   gid: string,
@@ -10,7 +10,11 @@ export function branchOf(
 }
 
 /** Branches 01, 02, … one after the other. */
-export function sagaOf(gid: string, branches = 2, change: Partial<SubmitRequest> = {}): SubmitRequest {
+export function sagaOf(
+  gid: string,
+  branches = 2,
+  change: Partial<SagaSubmitRequest> = {},
+): SagaSubmitRequest {
   return {
     gid,
     branches: Array.from({ length: branches }, (_, position) => branchOf(gid, branchId(position))),
@@ -22,8 +26,8 @@ export function sagaOf(gid: string, branches = 2, change: Partial<SubmitRequest>
 export function parallelOf(
   gid: string,
   branches: number,
-  change: Partial<SubmitRequest> = {},
-): SubmitRequest {
+  change: Partial<SagaSubmitRequest> = {},
+): SagaSubmitRequest {
   return {
     gid,
     branches: Array.from({ length: branches }, (_, position) =>

@@ -25,9 +25,12 @@ export function refuseWhileClosing(app: FastifyInstance): void {
 }
 
 /** From the stop on each answer is its connection's last: a client that kept it would meet its end instead of an answer. */
-export function endConnectionsWhileStopping(app: FastifyInstance, engine: Pick<EngineApi, 'health'>): void {
+export function endConnectionsWhileStopping(
+  app: FastifyInstance,
+  engine: Pick<EngineApi, 'isStopping'>,
+): void {
   app.addHook('onSend', function endConnection(_request, reply, payload, done) {
-    if (engine.health().reason === 'stopping') reply.header('connection', 'close')
+    if (engine.isStopping) reply.header('connection', 'close')
     done(null, payload)
   })
 }

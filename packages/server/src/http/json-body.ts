@@ -21,7 +21,7 @@ export function unsupportedMediaType(): InvalidRequestError {
 }
 
 // Fastify has matched the media type; what is left to see is a charset that is not the one of JSON.
-function isUtf8Json(contentType: string | undefined): boolean {
+export function isUtf8Json(contentType: string | undefined): boolean {
   if (contentType === 'application/json') return true
   const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType ?? '')?.[1]
   return charset === undefined || /^utf-?8$/i.test(charset)

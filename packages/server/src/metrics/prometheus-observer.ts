@@ -26,6 +26,9 @@ const STORE_VERBS: readonly StoreVerb[] = [
   'list',
   'stats',
   'purge',
+  'read-documents',
+  'write-document',
+  'remove-document',
 ]
 const STORE_OUTCOMES: readonly StoreOutcome[] = ['ok', 'conflict', 'fenced', 'unavailable']
 const EVENT_NAMES_MAX = 100

@@ -44,14 +44,18 @@ function operationObject(operation: Operation): JsonObject {
     summary,
     ...(description === undefined ? {} : { description }),
     ...(parameters === undefined ? {} : { parameters }),
-    ...(body === undefined
-      ? {}
-      : { requestBody: { required: body.required, content: jsonContent(body.schema, body.example) } }),
+    ...(body === undefined ? {} : { requestBody: requestObject(body) }),
     responses: {
       ...problemObjects([...problems, ...COMMON_PROBLEMS]),
       ...Object.fromEntries(answerEntries),
     },
   }
+}
+
+function requestObject({ schema, required, examples }: NonNullable<Operation['body']>): JsonObject {
+  const named = Object.entries(examples).map(([name, value]) => [name, { value }])
+  const content = { schema: reference(schema), examples: Object.fromEntries(named) }
+  return { required, content: { 'application/json': content } }
 }
 
 function answerObject(answer: Answer): JsonObject {

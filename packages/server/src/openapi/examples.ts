@@ -1,8 +1,17 @@
-import type { SubmitRequest, SubmitView, TransactionPage, TransactionView } from '@counterstep/protocol'
+import type {
+  AbortRequest,
+  MessageSubmitRequest,
+  SagaSubmitRequest,
+  SubmitView,
+  TccBranchRequest,
+  TccSubmitRequest,
+  TransactionPage,
+  TransactionView,
+} from '@counterstep/protocol'
 
 const ACCEPTED_AT = 1_795_132_800_000
 
-export const submitExample: SubmitRequest = {
+export const submitExample: SagaSubmitRequest = {
   gid: 'order-4711',
   branches: [
     {
@@ -20,6 +29,24 @@ export const submitExample: SubmitRequest = {
   ],
   deadlineMs: 60_000,
 }
+
+export const tccExample: TccSubmitRequest = { gid: 'trip-17', kind: 'tcc', deadlineMs: 35_000 }
+
+export const registrationExample: TccBranchRequest = {
+  id: 'hotel',
+  confirm: 'http://127.0.0.1:9001/hotel/confirm',
+  cancel: 'http://127.0.0.1:9001/hotel/cancel',
+  payload: { room: 12, night: '2027-03-01' },
+}
+
+export const messageExample: MessageSubmitRequest = {
+  gid: 'order-4711-paid',
+  kind: 'message',
+  branches: [{ id: 'ship', action: 'http://127.0.0.1:9002/ship', payload: { order: 4711 } }],
+  check: { url: 'http://127.0.0.1:9001/query-back', afterMs: 35_000 },
+}
+
+export const abortRequestExample: AbortRequest = { reason: 'the customer has called it off' }
 
 export const acceptedExample: SubmitView = {
   gid: 'order-4711',
@@ -78,6 +105,41 @@ export const abortingExample: TransactionView = {
   status: 'aborting',
   abort: { cause: 'requested', at: ACCEPTED_AT + 40 },
 }
+const registered: TransactionView = {
+  gid: 'trip-17',
+  kind: 'tcc',
+  status: 'prepared',
+  createdAt: ACCEPTED_AT,
+  updatedAt: ACCEPTED_AT + 5,
+  deadlineAt: ACCEPTED_AT + 35_000,
+  epoch: 1,
+  branches: [
+    {
+      id: 'hotel',
+      after: [],
+      ops: [
+        { op: 'confirm', url: 'http://127.0.0.1:9001/hotel/confirm', state: 'idle', attempts: 0 },
+        { op: 'cancel', url: 'http://127.0.0.1:9001/hotel/cancel', state: 'idle', attempts: 0 },
+      ],
+    },
+  ],
+}
+export const registeredExample: TransactionView = registered
+export const submittedTccExample: TransactionView = { ...registered, status: 'submitted', epoch: 2 }
+export const confirmedTccExample: TransactionView = {
+  ...submittedTccExample,
+  status: 'succeeded',
+  finishedAt: ACCEPTED_AT + 90,
+  branches: registered.branches.map((branch) => ({
+    ...branch,
+    ops: branch.ops.map((each) =>
+      each.op === 'confirm'
+        ? { ...each, state: 'succeeded', attempts: 1, result: 'success', statusCode: 200 }
+        : each,
+    ),
+  })),
+}
+
 export const abortedExample: TransactionView = {
   ...abortingExample,
   status: 'failed',

@@ -13,7 +13,12 @@ export interface Operation {
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly JsonObject[]
-  readonly body?: { readonly schema: SchemaName; readonly required: boolean; readonly example: unknown }
+  readonly body?: {
+    readonly schema: SchemaName
+    readonly required: boolean
+    /** By name. */
+    readonly examples: Readonly<Record<string, unknown>>
+  }
   readonly answers: Readonly<Record<number, Answer>>
   /** Every code it may answer with, beside SAGA_INTERNAL and SAGA_STOPPING, which each route may. */
   readonly problems: readonly ErrorCode[]

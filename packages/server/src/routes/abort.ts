@@ -1,9 +1,14 @@
 import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
-import { abortedExample, abortingExample } from '../openapi/examples.ts'
+import { reasonOf, takeAbortBody } from '../http/abort-body.ts'
+import { gidOf } from '../http/gid-of.ts'
+import { waitSecondsOf } from '../http/prefer.ts'
+import { sendView } from '../http/send-view.ts'
+import { abortedExample, abortingExample, abortRequestExample } from '../openapi/examples.ts'
 import type { Operation } from '../openapi/operation.ts'
-import { answerCommand, COMMAND_PROBLEMS } from './answer-command.ts'
+import { COMMAND_PROBLEMS } from './answer-command.ts'
 import { gidParameter } from './gid-parameter.ts'
+import { placeAndPreference, preferenceApplied, preferParameter } from './prefer-parameter.ts'
 
 export const abortOperation: Operation = {
   method: 'post',
@@ -11,26 +16,46 @@ export const abortOperation: Operation = {
   id: 'abortTransaction',
   tag: 'transactions',
   summary: 'Turn a transaction around',
-  description: 'The decision is durable when this is answered; the compensations follow. Takes no body.',
-  parameters: [gidParameter],
+  description:
+    'The decision is durable when this is answered; the compensations of a saga or the cancels of a TCC follow. A TCC and a message can be aborted while they are prepared.',
+  parameters: [gidParameter, preferParameter],
+  body: { schema: 'AbortRequest', required: false, examples: { reason: abortRequestExample } },
   answers: {
     200: {
       description: 'Durable, and the transaction is final.',
       schema: 'TransactionView',
       example: abortedExample,
+      headers: preferenceApplied,
     },
     202: {
       description: 'Durable; the transaction goes on.',
       schema: 'TransactionView',
       example: abortingExample,
+      headers: placeAndPreference,
     },
   },
-  problems: COMMAND_PROBLEMS,
+  problems: [
+    ...COMMAND_PROBLEMS,
+    'SAGA_MALFORMED_JSON',
+    'SAGA_UNKNOWN_FIELD',
+    'SAGA_NUMBER_NOT_EXACT',
+    'SAGA_PAYLOAD_TOO_DEEP',
+    'SAGA_NOT_PREPARED',
+  ],
 }
 
-export function abortRoute(engine: EngineApi, handlerTimeoutMs: number) {
+export function abortRoute(engine: EngineApi) {
   return async function abortPlugin(app: FastifyInstance): Promise<void> {
-    const path = '/v1/transactions/:gid/abort'
-    await answerCommand(app, { path, handlerTimeoutMs, run: (gid) => engine.abort(gid) })
+    takeAbortBody(app)
+    app.post('/v1/transactions/:gid/abort', async function abort(request, reply) {
+      const gid = gidOf(request)
+      const reason = reasonOf(request.body)
+      const waitSeconds = waitSecondsOf(request.headers.prefer)
+      const view = await engine.abort(gid, {
+        ...(reason === undefined ? {} : { reason }),
+        ...(waitSeconds === undefined ? {} : { waitMs: waitSeconds * 1000 }),
+      })
+      return sendView(reply, view, waitSeconds)
+    })
   }
 }

@@ -23,7 +23,7 @@ export interface CommandRoute {
   run(gid: Gid): Promise<TransactionView>
 }
 
-/** The commands answer alike: 200 with a final transaction, else 202. */
+/** The commands that take nothing answer alike: 200 with a final transaction, else 202. */
 export async function answerCommand(app: FastifyInstance, command: CommandRoute): Promise<void> {
   takeNoBody(app)
   app.post(

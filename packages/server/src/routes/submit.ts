@@ -1,13 +1,17 @@
 import type { EngineApi } from '@counterstep/engine'
-import { isFinalStatus } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
 import { takeJson, unsupportedMediaType } from '../http/json-body.ts'
-import { JSON_TYPE } from '../http/json-type.ts'
 import { waitSecondsOf } from '../http/prefer.ts'
-import { acceptedExample, finishedSubmitExample, submitExample } from '../openapi/examples.ts'
+import { sendView } from '../http/send-view.ts'
+import {
+  acceptedExample,
+  finishedSubmitExample,
+  messageExample,
+  submitExample,
+  tccExample,
+} from '../openapi/examples.ts'
 import type { Operation } from '../openapi/operation.ts'
-
-const preferenceApplied = { 'Preference-Applied': 'wait=N, the seconds that were waited for at most.' }
+import { placeAndPreference, preferenceApplied, preferParameter } from './prefer-parameter.ts'
 
 export const submitOperation: Operation = {
   method: 'post',
@@ -16,16 +20,13 @@ export const submitOperation: Operation = {
   tag: 'transactions',
   summary: 'Submit a transaction',
   description:
-    'Stored before it is answered. The same gid with the same content is the same transaction, so a submit may be repeated.',
-  parameters: [
-    {
-      name: 'Prefer',
-      in: 'header',
-      description: 'wait=N (RFC 7240): answer when the transaction is final, or after N seconds (0 to 60).',
-      schema: { type: 'string', examples: ['wait=10'] },
-    },
-  ],
-  body: { schema: 'SubmitRequest', required: true, example: submitExample },
+    'Stored before it is answered. The same gid with the same content is the same transaction, so a submit may be repeated. A TCC, and a message with a check, is accepted as prepared: a wait for it ends at once.',
+  parameters: [preferParameter],
+  body: {
+    schema: 'SubmitRequest',
+    required: true,
+    examples: { saga: submitExample, tcc: tccExample, message: messageExample },
+  },
   answers: {
     200: {
       description: 'It is in a final state.',
@@ -37,7 +38,7 @@ export const submitOperation: Operation = {
       description: 'It was accepted and goes on.',
       schema: 'SubmitView',
       example: acceptedExample,
-      headers: { ...preferenceApplied, Location: 'The path of the transaction.' },
+      headers: placeAndPreference,
     },
   },
   problems: [
@@ -83,11 +84,7 @@ export function submitRoute(engine: EngineApi) {
       const waitSeconds = waitSecondsOf(request.headers.prefer)
       const options = waitSeconds === undefined ? undefined : { waitMs: waitSeconds * 1000 }
       const view = await engine.submit(request.body, options)
-      if (waitSeconds !== undefined) reply.header('preference-applied', `wait=${waitSeconds}`)
-      if (!isFinalStatus(view.status)) {
-        reply.code(202).header('location', `/v1/transactions/${encodeURIComponent(view.gid)}`)
-      }
-      return reply.header('content-type', JSON_TYPE).send(JSON.stringify(view))
+      return sendView(reply, view, waitSeconds)
     })
   }
 }

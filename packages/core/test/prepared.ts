@@ -1,0 +1,166 @@
+/** TCCs and two-phase messages for the tests, and what happened to them, told in the core's own events. */
+import type { BranchId, Gid, Result } from '@counterstep/protocol'
+import type { MessageDefinition, TccBranch, TccDefinition } from '../src/definition.ts'
+import type { CallKey, Command, TransactionEffect, TransactionEvent } from '../src/events.ts'
+import type { BranchAnswer } from '../src/ports.ts'
+import {
+  type CalledOp,
+  IDLE,
+  type MessageTransaction,
+  type TccTransaction,
+  type Transaction,
+  UNCONFIRMED,
+  UNDELIVERED,
+} from '../src/transaction.ts'
+import { transition } from '../src/transition.ts'
+import { type Answered, answerOf, CREATED_AT, RETRY } from './sagas.ts'
+
+export const TCC_DEADLINE_MS = 10_000
+export const CHECK_AFTER_MS = 10_000
+/** The position that stands for the query-back. */
+export const CHECK_AT = -1
+
+export const SUBMIT = { type: 'submit-asked' } as const
+export const ABORT = { type: 'abort-asked' } as const
+export const RETRY_NOW = { type: 'retry-asked' } as const
+export const STOP = { type: 'stop-asked' } as const
+export const TIME = { type: 'time' } as const
+
+const COMMON = {
+  gid: 'order-4711' as Gid,
+  digest: 'd'.repeat(64),
+  createdAt: CREATED_AT,
+  updatedAt: CREATED_AT,
+  epoch: 1,
+  sentUnknown: false,
+  nudges: 0,
+}
+
+/** A branch as a client registers it: 01, 02, … */
+export function tccBranchAt(position: number, change: Partial<TccBranch> = {}): TccBranch {
+  const id = String(position + 1).padStart(2, '0') as BranchId
+  return {
+    id,
+    confirm: `http://bank.test/${id}/confirm`,
+    cancel: `http://bank.test/${id}/cancel`,
+    body: '{}',
+    contentType: 'application/json',
+    headers: {},
+    ...change,
+  }
+}
+
+export function register(position: number, change: Partial<TccBranch> = {}): Command {
+  return { type: 'register-asked', branch: tccBranchAt(position, change) }
+}
+
+/** Prepared, with so many branches. */
+export function tccOf(
+  count: number,
+  settings: Partial<TccDefinition> = {},
+  branch: Partial<TccBranch> = {},
+): TccTransaction {
+  return {
+    ...COMMON,
+    kind: 'tcc',
+    status: 'prepared',
+    definition: {
+      kind: 'tcc',
+      retry: RETRY,
+      timeoutMs: 10_000,
+      checkpointMs: 1_000,
+      deadlineMs: TCC_DEADLINE_MS,
+      headers: {},
+      ...settings,
+    },
+    registered: Array.from({ length: count }, (_, position) => tccBranchAt(position, branch)),
+    branches: Array.from({ length: count }, () => UNCONFIRMED),
+  }
+}
+
+/** Prepared, since it has a query-back. */
+export function messageOf(count: number, settings: Partial<MessageDefinition> = {}): MessageTransaction {
+  return {
+    ...plainMessageOf(count, {
+      check: { url: 'http://bank.test/query', afterMs: CHECK_AFTER_MS, headers: {} },
+      ...settings,
+    }),
+    status: 'prepared',
+  }
+}
+
+/** Without a query-back: submitted from the start. */
+export function plainMessageOf(count: number, settings: Partial<MessageDefinition> = {}): MessageTransaction {
+  const branches = Array.from({ length: count }, (_, position) => {
+    const { confirm: action, cancel: _cancel, ...target } = tccBranchAt(position)
+    return { ...target, action: action.replace('confirm', 'action') }
+  })
+  return {
+    ...COMMON,
+    kind: 'message',
+    status: 'submitted',
+    definition: {
+      kind: 'message',
+      retry: RETRY,
+      timeoutMs: 10_000,
+      checkpointMs: 1_000,
+      concurrent: false,
+      branches,
+      ...settings,
+    },
+    check: IDLE,
+    branches: branches.map(() => UNDELIVERED),
+  }
+}
+
+export function sending(...calls: readonly (readonly [branch: number, op: CalledOp])[]): TransactionEvent {
+  return { type: 'sent', calls: calls.map(([branch, op]) => ({ branch, op })) }
+}
+
+export function answering(
+  branch: number,
+  op: CalledOp,
+  result: Result,
+  { attempt = 1, ...answer }: { attempt?: number } & Partial<BranchAnswer> = {},
+): Answered {
+  return {
+    type: 'answered',
+    call: { branch, op },
+    attempt,
+    answer: { ...answerOf(result), ...answer },
+    durationMs: 7,
+    jitter01: 0,
+  }
+}
+
+/** Folds the events in, all at one instant; its kind stays. */
+export function folded<T extends Transaction>(
+  given: T,
+  events: readonly TransactionEvent[],
+  now = CREATED_AT,
+): T {
+  let next: Transaction = given
+  for (const event of events) next = transition(next, event, now).next
+  if (next.kind !== given.kind) throw new Error('it has changed its kind')
+  return next as T
+}
+
+export function callsIn(effects: readonly TransactionEffect[]): readonly CallKey[] {
+  return effects.flatMap((effect) => (effect.type === 'call' ? [effect.call] : []))
+}
+
+/** `01 confirm`, or `msg` for the query-back. */
+export function callText({ branch, op }: CallKey): string {
+  return branch === CHECK_AT ? op : `${String(branch + 1).padStart(2, '0')} ${op}`
+}
+
+/** `call 01 confirm, wake +200`: instants count from the accept. */
+export function effectsAsText(effects: readonly TransactionEffect[]): string {
+  if (effects.length === 0) return '-'
+  return effects
+    .map((effect) => {
+      if (effect.type === 'call') return `call ${callText(effect.call)}`
+      return effect.type === 'wake-at' ? `wake +${effect.at - CREATED_AT}` : effect.type
+    })
+    .join(', ')
+}

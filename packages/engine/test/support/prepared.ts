@@ -1,0 +1,43 @@
+import type { Gid, TransactionView } from '@counterstep/protocol'
+import type { Bed, TestNode } from './bed.ts'
+
+export function tccOf(gid: string, change: Readonly<Record<string, unknown>> = {}) {
+  return { gid, kind: 'tcc', ...change } as const
+}
+
+export function registrationOf(id: string, change: Readonly<Record<string, unknown>> = {}) {
+  const url = `http://bank.test/${id}`
+  return { id, confirm: `${url}/confirm`, cancel: `${url}/cancel`, payload: { amount: 1 }, ...change }
+}
+
+/** With a query-back after 5 s. */
+export function messageOf(gid: string, branches = 2, change: Readonly<Record<string, unknown>> = {}) {
+  return {
+    gid,
+    kind: 'message',
+    branches: Array.from({ length: branches }, (_, position) => ({
+      action: `http://bank.test/${position + 1}/action`,
+    })),
+    check: { url: 'http://bank.test/query', afterMs: 5_000 },
+    ...change,
+  } as const
+}
+
+export function register(node: TestNode, gid: string, id: string, change = {}): Promise<TransactionView> {
+  return node.engine.registerBranch(gid as Gid, registrationOf(id, change))
+}
+
+export function submitPrepared(node: TestNode, gid: string, waitMs = 0): Promise<TransactionView> {
+  return node.engine.submitPrepared(gid as Gid, { waitMs })
+}
+
+export function abort(node: TestNode, gid: string, waitMs = 0): Promise<TransactionView> {
+  return node.engine.abort(gid as Gid, { waitMs, reason: 'no money' })
+}
+
+/** Prepared by `node`, with branches a and b. */
+export async function preparedTcc(bed: Bed, node: TestNode, gid: string, change = {}): Promise<void> {
+  await node.submit(tccOf(gid, change))
+  for (const id of ['a', 'b']) await register(node, gid, id)
+  if ((await bed.status(gid)) !== 'prepared') throw new Error('it is not prepared')
+}

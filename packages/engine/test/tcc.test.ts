@@ -1,0 +1,284 @@
+import type { Gid } from '@counterstep/protocol'
+import { describe, expect, it } from 'vitest'
+import { Bed } from './support/bed.ts'
+import { heldAnswer, heldBefore, lostAfter, refused } from './support/fault-store.ts'
+import { Gate } from './support/gate.ts'
+import { abort, preparedTcc, register, registrationOf, submitPrepared, tccOf } from './support/prepared.ts'
+import { codeOf, sagaOf, watched } from './support/sagas.ts'
+
+const FAST = { leaseMs: 3_000, pollMs: 500 }
+
+describe('a TCC', () => {
+  it('is prepared, gets its branches, and calls nobody before it is submitted', async () => {
+    const bed = new Bed()
+    const node = await bed.node(FAST)
+    expect(await node.submit(tccOf('t'))).toMatchObject({ kind: 'tcc', status: 'prepared', branches: [] })
+    expect((await register(node, 't', 'a')).branches).toMatchObject([{ id: 'a' }])
+    expect((await register(node, 't', 'b')).branches).toMatchObject([{ id: 'a' }, { id: 'b' }])
+    await bed.time.advance(30_000)
+    expect(bed.services.callsOf('t')).toEqual([])
+    expect(node.engine.health().inFlight).toBe(0)
+    expect(await bed.row('t')).toMatchObject({ status: 'prepared', owned: false, epoch: 1, format: 2 })
+  })
+
+  it('is confirmed after the submit, the newest branch first', async () => {
+    const bed = new Bed()
+    const node = await bed.node(FAST)
+    await preparedTcc(bed, node, 't')
+    expect((await submitPrepared(node, 't')).status).toBe('submitted')
+    await bed.untilStatus('t', 'succeeded')
+    expect(bed.services.callsOf('t')).toEqual(['b confirm', 'a confirm'])
+  })
+
+  it('is cancelled after the abort, the newest branch first', async () => {
+    const bed = new Bed()
+    const node = await bed.node(FAST)
+    await preparedTcc(bed, node, 't')
+    expect(await abort(node, 't')).toMatchObject({
+      status: 'aborting',
+      abort: { cause: 'requested', reason: 'no money' },
+    })
+    await bed.untilStatus('t', 'failed')
+    expect(bed.services.callsOf('t')).toEqual(['b cancel', 'a cancel'])
+  })
+
+  it('is cancelled at its deadline, and not before', async () => {
+    const bed = new Bed()
+    const node = await bed.node(FAST)
+    await preparedTcc(bed, node, 't', { deadlineMs: 8_000 })
+    await bed.time.advance(7_900)
+    expect(await bed.status('t')).toBe('prepared')
+    await bed.untilStatus('t', 'failed', 1_500)
+    expect(bed.services.callsOf('t')).toEqual(['b cancel', 'a cancel'])
+    expect(await node.get('t')).toMatchObject({ abort: { cause: 'deadline' } })
+    expect(bed.services.calls[0]?.at).toBeGreaterThanOrEqual((await bed.row('t')).createdAt + 8_000)
+  })
+
+  it('without a branch ends with its submit, and with its abort', async () => {
+    const bed = new Bed()
+    const node = await bed.node(FAST)
+    await node.submit(tccOf('s'))
+    expect((await submitPrepared(node, 's')).status).toBe('succeeded')
+    await node.submit(tccOf('t'))
+    expect((await abort(node, 't', 5_000)).status).toBe('failed')
+    expect(bed.services.calls).toEqual([])
+  })
+
+  it('asks a branch that says no again, tells a person, and never turns around', async () => {
+    const bed = new Bed()
+    const node = await bed.node(FAST)
+    bed.services.script('t', 'b', 'confirm', 'failure', 'unknown', 'ongoing')
+    await preparedTcc(bed, node, 't')
+    await submitPrepared(node, 't')
+    await bed.time.advance(300)
+    expect(await node.get('t')).toMatchObject({ attention: 'confirm of branch b answered failure' })
+    await bed.untilStatus('t', 'succeeded')
+    expect(bed.services.callsOf('t')).toEqual([
+      'b confirm',
+      'b confirm',
+      'b confirm',
+      'b confirm',
+      'a confirm',
+    ])
+    expect(await node.get('t')).not.toHaveProperty('attention')
+  })
+})
+
+describe('a command to a TCC', () => {
+  it('may be given to any node', async () => {
+    const bed = new Bed()
+    const [one, two, three] = [await bed.node(FAST), await bed.node(FAST), await bed.node(FAST)]
+    await one.submit(tccOf('t'))
+    await register(two, 't', 'a')
+    await register(three, 't', 'b')
+    expect((await submitPrepared(two, 't', 10_000)).status).toBe('succeeded')
+    expect(bed.services.callsOf('t')).toEqual(['b confirm', 'a confirm'])
+  })
+
+  it('is the same when it is given twice', async () => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(FAST), await bed.node(FAST)]
+    await preparedTcc(bed, one, 't')
+    const { version } = await bed.row('t')
+    await register(two, 't', 'a')
+    expect((await bed.row('t')).version).toBe(version)
+    const views = [await submitPrepared(one, 't'), await submitPrepared(two, 't')]
+    expect(views.map(({ status }) => status)).not.toContain('prepared')
+    await bed.untilStatus('t', 'succeeded')
+    expect((await submitPrepared(two, 't')).status).toBe('succeeded')
+    expect(bed.services.callsOf('t')).toHaveLength(2)
+  })
+
+  it('is refused after the opposite one, and changes nothing', async () => {
+    const bed = new Bed()
+    const node = await bed.node(FAST)
+    await preparedTcc(bed, node, 's')
+    await submitPrepared(node, 's', 5_000)
+    expect(await codeOf(abort(node, 's'))).toBe('SAGA_ALREADY_FINAL')
+    expect(await codeOf(register(node, 's', 'c'))).toBe('SAGA_NOT_PREPARED')
+    await preparedTcc(bed, node, 't')
+    await abort(node, 't', 5_000)
+    expect(await codeOf(submitPrepared(node, 't'))).toBe('SAGA_NOT_PREPARED')
+    expect([await bed.status('s'), await bed.status('t')]).toEqual(['succeeded', 'failed'])
+  })
+
+  it('is refused while it goes the other way, where it runs and elsewhere', async () => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(FAST), await bed.node(FAST)]
+    const call = bed.services.defer('t', 'b', 'confirm')
+    await preparedTcc(bed, one, 't')
+    await submitPrepared(one, 't')
+    await bed.time.until('it runs', () => bed.services.calls.length === 1)
+    for (const node of [one, two]) {
+      expect(await codeOf(abort(node, 't'))).toBe('SAGA_NOT_PREPARED')
+      expect(await codeOf(register(node, 't', 'c'))).toBe('SAGA_NOT_PREPARED')
+    }
+    call.answer('success')
+    await bed.untilStatus('t', 'succeeded')
+  })
+
+  it('is refused of an unknown gid, of a saga, and of a branch that stands with other content', async () => {
+    const bed = new Bed()
+    const node = await bed.node(FAST)
+    expect(await codeOf(submitPrepared(node, 'nobody'))).toBe('SAGA_UNKNOWN_GID')
+    expect(await codeOf(register(node, 'nobody', 'a'))).toBe('SAGA_UNKNOWN_GID')
+    bed.services.defer('g', '01', 'action')
+    await node.submit(sagaOf('g'))
+    expect(await codeOf(submitPrepared(node, 'g'))).toBe('SAGA_WRONG_KIND')
+    expect(await codeOf(register(node, 'g', 'a'))).toBe('SAGA_WRONG_KIND')
+    await preparedTcc(bed, node, 't')
+    expect(await codeOf(register(node, 't', 'a', { payload: 2 }))).toBe('SAGA_BRANCH_CONFLICT')
+    expect(await codeOf(register(node, 't', ''))).toBe('SAGA_INVALID')
+    const large = { payload: undefined, body: 'x'.repeat(250 * 1024) }
+    const codes: string[] = []
+    for (const id of ['c', 'd', 'e', 'f', 'g']) codes.push(await codeOf(register(node, 't', id, large)))
+    expect(codes.filter((code) => code !== 'accepted')).toEqual(['SAGA_PAYLOAD_TOO_LARGE'])
+  })
+
+  it('to register is not taken as done when another node registers other content at the same time', async () => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(FAST), await bed.node(FAST)]
+    await one.submit(tccOf('t'))
+    const answers = await Promise.all([
+      codeOf(register(one, 't', 'a', { payload: 1 })),
+      codeOf(register(two, 't', 'a', { payload: 2 })),
+    ])
+    expect(answers.sort()).toEqual(['SAGA_BRANCH_CONFLICT', 'accepted'])
+  })
+
+  it('whose answer was lost is given again, and has one effect', async () => {
+    const bed = new Bed()
+    const node = await bed.node(FAST)
+    await node.submit(tccOf('t'))
+    node.store.on('update', lostAfter)
+    await register(node, 't', 'a')
+    node.store.on('update', refused)
+    node.store.on('update', lostAfter)
+    const answered = watched(submitPrepared(node, 't'))
+    await bed.time.until('answered', () => answered.isSettled)
+    expect(answered.value?.status).toBe('submitted')
+    await bed.untilStatus('t', 'succeeded')
+    expect(bed.services.callsOf('t')).toEqual(['a confirm'])
+  })
+
+  it('that waits is answered with the end, and after its time with what it then is', async () => {
+    const bed = new Bed()
+    const node = await bed.node(FAST)
+    const call = bed.services.defer('t', 'b', 'cancel')
+    await preparedTcc(bed, node, 't')
+    const waited = watched(abort(node, 't', 2_000))
+    await bed.time.advance(2_100)
+    expect(waited.value?.status).toBe('aborting')
+    const again = watched(abort(node, 't', 2_000))
+    await bed.time.advance(10)
+    call.answer('success')
+    await bed.time.advance(500)
+    expect(again.value?.status).toBe('failed')
+  })
+})
+
+describe('a deadline', () => {
+  it.each(['submit', 'abort'] as const)(
+    'decided here at the moment in which another node registers a branch and gives the %s',
+    async (decision) => {
+      const bed = new Bed()
+      const [one, two] = [await bed.node(FAST), bed.idleNode(FAST)]
+      await preparedTcc(bed, one, 't', { deadlineMs: 8_000 })
+      const gate = new Gate()
+      one.store.on('update', heldBefore(gate))
+      await bed.time.until('it decides', () => gate.waiting === 1)
+      await register(two, 't', 'c')
+      const view = await (decision === 'submit' ? submitPrepared(two, 't') : abort(two, 't'))
+      gate.open()
+      await bed.untilStatus('t', decision === 'submit' ? 'succeeded' : 'failed')
+      const op = decision === 'submit' ? 'confirm' : 'cancel'
+      expect(bed.services.callsOf('t')).toEqual([`c ${op}`, `b ${op}`, `a ${op}`])
+      expect((await one.get('t'))?.abort).toEqual(view.abort)
+    },
+  )
+
+  it('that was durable first refuses the submit', async () => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(FAST), bed.idleNode(FAST)]
+    await preparedTcc(bed, one, 't', { deadlineMs: 8_000 })
+    const gate = new Gate()
+    one.store.on('update', heldAnswer(gate))
+    await bed.time.until('it is stored', () => gate.waiting === 1)
+    expect(await codeOf(submitPrepared(two, 't'))).toBe('SAGA_NOT_PREPARED')
+    gate.open()
+    await bed.untilStatus('t', 'failed')
+  })
+})
+
+describe('after a crash', () => {
+  it('of the node that stored the submit another one confirms', async () => {
+    const bed = new Bed()
+    const one = bed.idleNode(FAST)
+    await preparedTcc(bed, one, 't')
+    await submitPrepared(one, 't')
+    one.kill()
+    expect(bed.services.calls).toEqual([])
+    await bed.node(FAST)
+    await bed.untilStatus('t', 'succeeded', 5_000)
+    expect(bed.services.callsOf('t')).toEqual(['b confirm', 'a confirm'])
+  })
+
+  it('in the middle of the confirms another one goes on', async () => {
+    const bed = new Bed()
+    const one = await bed.node(FAST)
+    bed.services.defer('t', 'a', 'confirm')
+    await preparedTcc(bed, one, 't')
+    await submitPrepared(one, 't')
+    await bed.time.advance(1_500)
+    one.kill()
+    await bed.node(FAST)
+    await bed.untilStatus('t', 'succeeded', 10_000)
+    expect(bed.services.callsOf('t')).toEqual(['b confirm', 'a confirm', 'a confirm'])
+  })
+
+  it('of its client it is cancelled at its deadline by whoever is there', async () => {
+    const bed = new Bed()
+    const one = bed.idleNode(FAST)
+    await preparedTcc(bed, one, 't', { deadlineMs: 8_000 })
+    one.kill()
+    await bed.node(FAST)
+    await bed.untilStatus('t', 'failed', 10_000)
+    expect(bed.services.callsOf('t')).toEqual(['b cancel', 'a cancel'])
+  })
+})
+
+describe('what a host reads', () => {
+  it('is the whole transaction, definition and all', async () => {
+    const bed = new Bed()
+    const node = await bed.node(FAST)
+    expect(await node.engine.read('t' as Gid)).toBeUndefined()
+    await node.submit(tccOf('t', { headers: { 'x-tenant': 'blue' } }))
+    await register(node, 't', 'a')
+    expect(await node.engine.read('t' as Gid)).toMatchObject({
+      kind: 'tcc',
+      status: 'prepared',
+      definition: { headers: { 'x-tenant': 'blue' }, deadlineMs: 35_000 },
+      registered: [{ id: 'a', confirm: registrationOf('a').confirm, body: '{"amount":1}' }],
+    })
+  })
+})

@@ -1,0 +1,16 @@
+import { isFinalStatus, type TransactionView } from '@counterstep/protocol'
+import type { FastifyReply } from 'fastify'
+import { JSON_TYPE } from './json-type.ts'
+
+/** 200 with a final transaction, else 202 with its place; and how long it was waited for at most, if that was asked. */
+export function sendView(
+  reply: FastifyReply,
+  view: TransactionView,
+  waitSeconds: number | undefined,
+): FastifyReply {
+  if (waitSeconds !== undefined) reply.header('preference-applied', `wait=${waitSeconds}`)
+  if (!isFinalStatus(view.status)) {
+    reply.code(202).header('location', `/v1/transactions/${encodeURIComponent(view.gid)}`)
+  }
+  return reply.header('content-type', JSON_TYPE).send(JSON.stringify(view))
+}

@@ -1,0 +1,64 @@
+import type { EngineApi } from '@counterstep/engine'
+import type { FastifyInstance } from 'fastify'
+import { gidOf } from '../http/gid-of.ts'
+import { takeJson, unsupportedMediaType } from '../http/json-body.ts'
+import { JSON_TYPE } from '../http/json-type.ts'
+import { registeredExample, registrationExample } from '../openapi/examples.ts'
+import type { Operation } from '../openapi/operation.ts'
+import { gidParameter } from './gid-parameter.ts'
+
+export const registerBranchOperation: Operation = {
+  method: 'post',
+  path: '/v1/transactions/{gid}/branches',
+  id: 'registerBranch',
+  tag: 'transactions',
+  summary: 'Register a branch of a prepared TCC',
+  description:
+    'Before its client tries it: what is registered is confirmed or cancelled, what is not is left as it was tried. The same branch again is there once.',
+  parameters: [gidParameter],
+  body: { schema: 'TccBranchRequest', required: true, examples: { hotel: registrationExample } },
+  answers: {
+    200: {
+      description: 'Durable. The branch may be tried.',
+      schema: 'TransactionView',
+      example: registeredExample,
+    },
+  },
+  problems: [
+    'SAGA_MALFORMED_JSON',
+    'SAGA_UNSUPPORTED_MEDIA_TYPE',
+    'SAGA_BODY_TOO_LARGE',
+    'SAGA_GID_INVALID',
+    'SAGA_INVALID',
+    'SAGA_UNKNOWN_FIELD',
+    'SAGA_BRANCH_ID_INVALID',
+    'SAGA_URL_INVALID',
+    'SAGA_HEADER_INVALID',
+    'SAGA_PAYLOAD_TOO_LARGE',
+    'SAGA_PAYLOAD_TOO_DEEP',
+    'SAGA_NUMBER_NOT_EXACT',
+    'SAGA_RETRY_INVALID',
+    'SAGA_TIMEOUT_INVALID',
+    'SAGA_TOO_MANY_BRANCHES',
+    'SAGA_UNKNOWN_GID',
+    'SAGA_NOT_PREPARED',
+    'SAGA_WRONG_KIND',
+    'SAGA_BRANCH_CONFLICT',
+    'SAGA_CONTENDED',
+    'SAGA_OUTCOME_UNKNOWN',
+    'SAGA_STORE_UNAVAILABLE',
+    'SAGA_STORE_CLOSED',
+  ],
+}
+
+export function registerBranchRoute(engine: EngineApi, handlerTimeoutMs: number) {
+  return async function registerBranchPlugin(app: FastifyInstance): Promise<void> {
+    takeJson(app)
+    const path = '/v1/transactions/:gid/branches'
+    app.post(path, { handlerTimeout: handlerTimeoutMs }, async function registerBranch(request, reply) {
+      if (request.headers['content-type'] === undefined) throw unsupportedMediaType()
+      const view = await engine.registerBranch(gidOf(request), request.body)
+      return reply.header('content-type', JSON_TYPE).send(JSON.stringify(view))
+    })
+  }
+}

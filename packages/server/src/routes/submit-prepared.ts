@@ -1,0 +1,53 @@
+import type { EngineApi } from '@counterstep/engine'
+import type { FastifyInstance } from 'fastify'
+import { gidOf } from '../http/gid-of.ts'
+import { takeNoBody } from '../http/no-body.ts'
+import { waitSecondsOf } from '../http/prefer.ts'
+import { sendView } from '../http/send-view.ts'
+import { confirmedTccExample, submittedTccExample } from '../openapi/examples.ts'
+import type { Operation } from '../openapi/operation.ts'
+import { COMMAND_PROBLEMS } from './answer-command.ts'
+import { gidParameter } from './gid-parameter.ts'
+import { placeAndPreference, preferenceApplied, preferParameter } from './prefer-parameter.ts'
+
+export const submitPreparedOperation: Operation = {
+  method: 'post',
+  path: '/v1/transactions/{gid}/submit',
+  id: 'submitPrepared',
+  tag: 'transactions',
+  summary: 'Submit what is prepared',
+  description:
+    'The branches of a TCC are confirmed, those of a message called; the decision is durable when this is answered. Again: nothing changes. Takes no body.',
+  parameters: [gidParameter, preferParameter],
+  answers: {
+    200: {
+      description: 'Durable, and the transaction is final.',
+      schema: 'TransactionView',
+      example: confirmedTccExample,
+      headers: preferenceApplied,
+    },
+    202: {
+      description: 'Durable; the transaction goes on.',
+      schema: 'TransactionView',
+      example: submittedTccExample,
+      headers: placeAndPreference,
+    },
+  },
+  problems: [
+    // What has ended the other way is no longer prepared; what has ended this way is answered as it is.
+    ...COMMAND_PROBLEMS.filter((code) => code !== 'SAGA_ALREADY_FINAL'),
+    'SAGA_NOT_PREPARED',
+    'SAGA_WRONG_KIND',
+  ],
+}
+
+export function submitPreparedRoute(engine: EngineApi) {
+  return async function submitPreparedPlugin(app: FastifyInstance): Promise<void> {
+    takeNoBody(app)
+    app.post('/v1/transactions/:gid/submit', async function submitPrepared(request, reply) {
+      const waitSeconds = waitSecondsOf(request.headers.prefer)
+      const options = waitSeconds === undefined ? {} : { waitMs: waitSeconds * 1000 }
+      return sendView(reply, await engine.submitPrepared(gidOf(request), options), waitSeconds)
+    })
+  }
+}

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { DOCUMENTS_MAX, type DocumentWriteResult, type Store } from '@counterstep/core'
+import { aDocument, CATEGORY, documentsOf, written } from './documents.ts'
+import type { DefineTest, TestBed } from './test-bed.ts'
+
+const RACES = 1_000
+const KEYS = 20
+const PLACES_LEFT = 10
+const IN_FLIGHT = 50
+
+export function documentRaceSuite(test: DefineTest): void {
+  test('of two writers of one version exactly one wins, and the other is told', async (store, bed) => {
+    const [left, right] = await twoWriters(store, bed)
+    for (let version = 0; version < RACES / KEYS; version++) {
+      const pairs = Array.from({ length: KEYS }, (_, i) =>
+        ['left', 'right'].map((text) =>
+          aDocument(`k-${i}`, { text: `${text} ${version}`, expectedVersion: version }),
+        ),
+      )
+      const results = await Promise.all(
+        pairs.flatMap(([one, two], i) => {
+          assert.ok(one !== undefined && two !== undefined)
+          const calls = [() => left.writeDocument(one), () => right.writeDocument(two)]
+          // Who goes first alternates.
+          const started = (i % 2 === 0 ? calls : calls.toReversed()).map((call) => call())
+          return i % 2 === 0 ? started : started.toReversed()
+        }),
+      )
+      const documents = await documentsOf(store)
+      for (const [i, pair] of pairs.entries()) {
+        const both = results.slice(2 * i, 2 * i + 2)
+        assert.deepEqual(both.map(({ type }) => type).sort(), ['conflict', 'written'])
+        for (const result of both) assert.ok('version' in result && result.version === version + 1)
+        const winner = pair[both.findIndex(({ type }) => type === 'written')]
+        const document = documents.get(`k-${i}`)
+        assert.deepEqual([document?.text, document?.version], [winner?.text, version + 1])
+      }
+    }
+  })
+
+  test('of a write and a removal of one version exactly one wins', async (store, bed) => {
+    const [left, right] = await twoWriters(store, bed)
+    for (let i = 0; i < 40; i++) {
+      const { key } = await written(store, aDocument(`k-${i}`))
+      const write = () => left.writeDocument(aDocument(key, { text: 'kept', expectedVersion: 1 }))
+      const remove = () => right.removeDocument({ category: CATEGORY, key, expectedVersion: 1 })
+      const calls = i % 2 === 0 ? [write, remove] : [remove, write]
+      const results = await Promise.all(calls.map((call) => call()))
+      const [wrote, removed] = i % 2 === 0 ? results : results.toReversed()
+      const text = (await documentsOf(store)).get(key)?.text
+      if (removed?.type === 'removed') {
+        assert.deepEqual([wrote, text], [{ type: 'conflict', version: 0 }, undefined])
+      } else {
+        assert.deepEqual(
+          [wrote, removed],
+          [
+            { type: 'written', version: 2 },
+            { type: 'conflict', version: 2 },
+          ],
+        )
+        assert.equal(text, 'kept')
+      }
+    }
+  })
+
+  test('one write sent by two at once lands once', async (store, bed) => {
+    const [left, right] = await twoWriters(store, bed)
+    for (let version = 0; version < 20; version++) {
+      const write = aDocument('a', { text: `v${version}`, expectedVersion: version })
+      const results = await Promise.all([left.writeDocument(write), right.writeDocument(write)])
+      for (const result of results) assert.deepEqual(result, { type: 'written', version: version + 1 })
+      assert.equal((await documentsOf(store)).get('a')?.version, version + 1)
+    }
+  })
+
+  test('a category takes no more than its bound, also from two writers, until one is removed', async (store, bed) => {
+    const [left, right] = await twoWriters(store, bed)
+    await writeAll(store, DOCUMENTS_MAX - PLACES_LEFT)
+    const late = await Promise.all(
+      Array.from({ length: 2 * PLACES_LEFT }, (_, i) =>
+        (i % 2 === 0 ? left : right).writeDocument(aDocument(`late-${i}`)),
+      ),
+    )
+    assert.deepEqual(late.map(({ type }) => type).sort(), [
+      ...Array.from({ length: PLACES_LEFT }, () => 'full'),
+      ...Array.from({ length: PLACES_LEFT }, () => 'written'),
+    ])
+    assert.equal((await store.readDocuments(CATEGORY)).length, DOCUMENTS_MAX)
+    // What is there may still be written.
+    await written(store, aDocument('k-0', { text: 'new', expectedVersion: 1 }))
+    assert.deepEqual(await store.writeDocument(aDocument('new')), { type: 'full' })
+    assert.equal((await store.writeDocument(aDocument('new', { category: 'other' }))).type, 'written')
+    await store.removeDocument({ category: CATEGORY, key: 'k-1', expectedVersion: 1 })
+    await written(store, aDocument('new'))
+  })
+}
+
+/** Two connections where the store may be shared. */
+async function twoWriters(store: Store, bed: TestBed): Promise<readonly [Store, Store]> {
+  return [store, store.capabilities.shared ? await bed.open() : store]
+}
+
+async function writeAll(store: Store, count: number): Promise<void> {
+  for (let from = 0; from < count; from += IN_FLIGHT) {
+    const keys = Array.from({ length: Math.min(IN_FLIGHT, count - from) }, (_, i) => `k-${from + i}`)
+    const results: readonly DocumentWriteResult[] = await Promise.all(
+      keys.map((key) => store.writeDocument(aDocument(key))),
+    )
+    for (const result of results) assert.deepEqual(result, { type: 'written', version: 1 })
+  }
+}

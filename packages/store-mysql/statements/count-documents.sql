@@ -1,0 +1,1 @@
+SELECT COUNT(*) FROM counterstep_documents WHERE category = _binary ? AND document_key > ''

@@ -1,0 +1,1 @@
+DELETE FROM counterstep_documents WHERE category = _binary ? AND document_key = _binary ?

@@ -1,0 +1,2 @@
+INSERT INTO counterstep_documents (category, document_key, text, write_id, updated_at, version)
+VALUES (_binary ?, _binary ?, _binary ?, _binary ?, ?, 1)

@@ -1,0 +1,6 @@
+-- One page: keys above the last one of the page before.
+SELECT document_key, text, version, updated_at
+FROM counterstep_documents
+WHERE category = _binary ? AND document_key > _binary ?
+ORDER BY document_key
+LIMIT ?

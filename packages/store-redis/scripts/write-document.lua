@@ -1,0 +1,24 @@
+#!lua
+-- Answers what it came to, the version, and how many writes the category has had.
+-- @include time
+-- @include document
+local categoryKey = KEYS[1]
+local name, expectedVersion, writeId, documentsMax, text = unpack(ARGV)
+
+local present = '0'
+local value = redis.call('HGET', categoryKey, name)
+if value then
+  local document = documentOf(value)
+  if not document then return unreadableDocument(categoryKey) end
+  present = document.version
+  -- Mine, sent again.
+  if document.writeId == writeId then return { 'written', present, sequenceOf(categoryKey) } end
+end
+if present ~= expectedVersion then return { 'conflict', present } end
+-- One field is the count.
+if not value and redis.call('HLEN', categoryKey) > tonumber(documentsMax) then return { 'full' } end
+
+local version = whole(tonumber(present) + 1)
+local head = table.concat({ '1', version, whole(nowMs()), writeId }, ' ')
+redis.call('HSET', categoryKey, name, head .. '\n' .. text)
+return { 'written', version, whole(redis.call('HINCRBY', categoryKey, '', 1)) }

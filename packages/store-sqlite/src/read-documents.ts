@@ -1,0 +1,27 @@
+import type { StoredDocument } from '@counterstep/core'
+import type { Row } from './driver.ts'
+import type { WorkerLink } from './worker-link.ts'
+
+/** Of the largest texts 4 MiB, so that no write waits long behind a page. */
+const DOCUMENTS_PER_PAGE = 64
+
+export async function readDocuments(link: WorkerLink, category: string): Promise<readonly StoredDocument[]> {
+  const documents: StoredDocument[] = []
+  for (;;) {
+    const after = documents.at(-1)?.key ?? ''
+    const rows = await link.read({ type: 'documents', category, after, limit: DOCUMENTS_PER_PAGE })
+    documents.push(...rows.map(storedDocument))
+    if (rows.length < DOCUMENTS_PER_PAGE) return documents
+  }
+}
+
+/** In the order of the columns of read-documents.sql. */
+function storedDocument(row: Row): StoredDocument {
+  return {
+    category: row[0] as string,
+    key: row[1] as string,
+    text: row[2] as string,
+    version: row[3] as number,
+    updatedAt: row[4] as number,
+  }
+}

@@ -1,0 +1,1 @@
+INSERT INTO documents (category, key, text, write_id, updated_at, version) VALUES (?, ?, ?, ?, ?, 1)

@@ -1,0 +1,1 @@
+SELECT version, write_id FROM documents WHERE category = ? AND key = ?
