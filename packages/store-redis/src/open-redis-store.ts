@@ -6,6 +6,7 @@ import { errorOfRefusal, ServerRefusal } from './command-errors.ts'
 import { InFlight } from './in-flight.ts'
 import { RedisStore } from './redis-store.ts'
 import { parseRedisUrl, type RedisPlace } from './redis-url.ts'
+import { RowWrites } from './row-writes.ts'
 import { readFacts, type ServerFacts } from './server-facts.ts'
 import type { LinkSettings } from './server-link.ts'
 import { Servers } from './servers.ts'
@@ -54,7 +55,8 @@ export async function openRedisStore({
     throw new CounterstepError('SAGA_STORE_UNSUPPORTED', `the key prefix must match ${KEY_PREFIX.source}`)
   }
   const settings = { ...linkSettings(place, tls), commandTimeoutMs, connectTimeoutMs }
-  const inFlight = new InFlight({ commandsInFlightMax, bytesInFlightMax })
+  const bounds = { commandsInFlightMax, bytesInFlightMax }
+  const inFlight = new InFlight(bounds)
   const servers: Servers = new Servers(place, settings, inFlight, {
     joined: (link) => health.joined(link),
     gained: (link) => health.tail.inspect(link),
@@ -68,7 +70,11 @@ export async function openRedisStore({
     const facts = await Promise.all(servers.masters().map(readFacts))
     const durabilityClass = admitServers(facts, terms)
     health.promise(durabilityClass)
-    return new RedisStore(calls, health, { durabilityClass, failover: failover ?? failoverOf(place, facts) })
+    const rows = new RowWrites(calls, bounds)
+    return new RedisStore(calls, rows, health, {
+      durabilityClass,
+      failover: failover ?? failoverOf(place, facts),
+    })
   } catch (error: unknown) {
     servers.close()
     throw openingError(error)

@@ -41,6 +41,7 @@ import { listPage } from './list-page.ts'
 import { PurgeWalk } from './purge-walk.ts'
 import { readRows } from './read-rows.ts'
 import { readStats } from './read-stats.ts'
+import type { RowWrites } from './row-writes.ts'
 import type { ShardCalls } from './shard-calls.ts'
 import { shardOf } from './shards.ts'
 import type { RedisCounters, StoreHealth } from './store-health.ts'
@@ -53,6 +54,7 @@ export class RedisStore implements Store {
   readonly capabilities = { durable: true, shared: true }
   readonly #calls: ShardCalls
   readonly #health: StoreHealth
+  readonly #rows: RowWrites
   readonly #dueClaims: DueClaims
   readonly #purgeWalk: PurgeWalk
   readonly #documents: Documents
@@ -62,11 +64,13 @@ export class RedisStore implements Store {
 
   constructor(
     calls: ShardCalls,
+    rows: RowWrites,
     health: StoreHealth,
     guarantee: { readonly durabilityClass: DurabilityClass; readonly failover: Store['failover'] },
   ) {
     this.#calls = calls
     this.#health = health
+    this.#rows = rows
     this.#dueClaims = new DueClaims(calls)
     this.#purgeWalk = new PurgeWalk(calls)
     this.#documents = new Documents(calls, health.tail)
@@ -79,7 +83,7 @@ export class RedisStore implements Store {
       const { gid } = transaction
       const shard = shardOf(gid)
       const call = createCall(this.#calls.keys(shard), transaction)
-      const result = decodeCreate(gid, await this.#calls.script(shard, 'create', call))
+      const result = decodeCreate(gid, await this.#rows.write(shard, 'c', call))
       if (result.type === 'created') this.#health.tail.acknowledged(shard, gid, 1)
       return result
     })
@@ -92,7 +96,7 @@ export class RedisStore implements Store {
       const shard = shardOf(gid)
       const call = updateCall(this.#calls.keys(shard), update)
       const sentAt = Date.now()
-      const result = decodeUpdate(await this.#calls.script(shard, 'update', call))
+      const result = decodeUpdate(await this.#rows.write(shard, 'u', call))
       if (result.type === 'saved') {
         const isPurged = hold.type === 'finish' && hold.retentionMs !== 'never'
         // From the sending at the earliest; of a repeat, from the first save, whose instant the version is.

@@ -322,6 +322,7 @@ describeOwn('redis', 'a Redis that fails', () => {
 
   it('close settles what is in flight, and what hangs within the timeout', async () => {
     const { store } = await open(server.url, { commandTimeoutMs: COMMAND_TIMEOUT_MS })
+    await store.create(aTransaction(`c-${hex(4)}`))
     const gids = Array.from({ length: 200 }, (_, i) => `c-${hex(4)}-${i}`)
     const creates = gids.map((gid) => store.create(aTransaction(gid)))
     const scan = store.list({ limit: 100 })

@@ -13,10 +13,10 @@ local function rowOf(text)
 end
 
 local function headOf(row)
-  return table.concat({
-    '1', row.format, row.kind, row.status, row.version, row.epoch, row.owned, row.sentList, row.claims, row.retrying,
-    row.attention, row.createdAt, row.updatedAt, row.endAt, row.token, row.writeId, row.digest,
-  }, ' ') .. '\n'
+  return '1 ' .. row.format .. ' ' .. row.kind .. ' ' .. row.status .. ' ' .. row.version .. ' ' .. row.epoch .. ' ' ..
+    row.owned .. ' ' .. row.sentList .. ' ' .. row.claims .. ' ' .. row.retrying .. ' ' .. row.attention .. ' ' ..
+    row.createdAt .. ' ' .. row.updatedAt .. ' ' .. row.endAt .. ' ' .. row.token .. ' ' .. row.writeId .. ' ' ..
+    row.digest .. '\n'
 end
 
 local function unreadable(key)

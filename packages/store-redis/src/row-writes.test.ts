@@ -1,0 +1,106 @@
+import { AssertionError, StoreUnavailableError } from '@counterstep/core'
+import { expect, it } from 'vitest'
+import type { ScriptCall } from './encode-calls.ts'
+import { RowWrites } from './row-writes.ts'
+import type { ShardCalls } from './shard-calls.ts'
+
+const BOUNDS = { commandsInFlightMax: 100, bytesInFlightMax: 10_000_000 }
+
+interface Sent {
+  readonly shard: number
+  readonly rows: number
+  readonly answer: (answers: readonly unknown[]) => void
+  readonly fail: (error: Error) => void
+}
+
+function bed(isCluster: boolean, bounds = BOUNDS) {
+  const sent: Sent[] = []
+  const calls = {
+    servers: { isCluster },
+    script: (shard: number, _name: string, { args }: ScriptCall) =>
+      new Promise((resolve, reject) => {
+        sent.push({ shard, rows: args.filter((arg) => arg === 'u').length, answer: resolve, fail: reject })
+      }),
+  } as unknown as ShardCalls
+  return { sent, writes: new RowWrites(calls, bounds) }
+}
+
+const row = (text = ''): ScriptCall => ({ keys: ['k'], args: [text] })
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+it('writes what one turn of the event loop brings with one script, whichever the shard', async () => {
+  const { sent, writes } = bed(false)
+  const answers = Promise.all([1, 2, 3].map((shard) => writes.write(shard, 'u', row())))
+  await turn()
+  expect(sent.map(({ rows }) => rows)).toEqual([3])
+  sent[0]?.answer([['saved'], ['fenced'], ['absent']])
+  expect(await answers).toEqual([['saved'], ['fenced'], ['absent']])
+})
+
+it('has a script for each shard of a cluster', async () => {
+  const { sent, writes } = bed(true)
+  for (const shard of [1, 2, 1]) void writes.write(shard, 'u', row())
+  await turn()
+  expect(sent.map(({ shard, rows }) => [shard, rows])).toEqual([
+    [1, 2],
+    [2, 1],
+  ])
+})
+
+it('has two scripts on their way, and collects the rest', async () => {
+  const { sent, writes } = bed(false)
+  for (let i = 0; i < 4; i++) {
+    void writes.write(0, 'u', row())
+    await turn()
+    await turn()
+  }
+  expect(sent.map(({ rows }) => rows)).toEqual([1, 1])
+  sent[0]?.answer([['saved']])
+  await turn()
+  await turn()
+  expect(sent.map(({ rows }) => rows)).toEqual([1, 1, 2])
+})
+
+it('bounds the rows and the size of a script, but for a row that is larger by itself', async () => {
+  const { sent, writes } = bed(false)
+  for (let i = 0; i < 65; i++) void writes.write(0, 'u', row())
+  await turn()
+  await turn()
+  expect(sent.map(({ rows }) => rows)).toEqual([64, 1])
+  const large = bed(false)
+  for (let i = 0; i < 2; i++) void large.writes.write(0, 'u', row('x'.repeat(300_000)))
+  await turn()
+  await turn()
+  expect(large.sent.map(({ rows }) => rows)).toEqual([1, 1])
+})
+
+it('tells of a row that failed inside the script, alone, that it may have been written', async () => {
+  const { sent, writes } = bed(false)
+  const first = writes.write(0, 'u', row())
+  const second = expect(writes.write(0, 'u', row())).rejects.toBeInstanceOf(AssertionError)
+  const third = expect(writes.write(0, 'u', row())).rejects.toMatchObject({ applied: 'unknown' })
+  await turn()
+  sent[0]?.answer([['saved'], ['error', 'WRONGTYPE of a key'], ['error', 'OOM command not allowed']])
+  expect(await first).toEqual(['saved'])
+  await Promise.all([second, third])
+})
+
+it('gives a failed script to all of its rows, as it is', async () => {
+  const { sent, writes } = bed(false)
+  const failure = new StoreUnavailableError('Redis did not answer', { applied: 'unknown' })
+  const rows = [1, 2].map((shard) => expect(writes.write(shard, 'u', row())).rejects.toBe(failure))
+  await turn()
+  sent[0]?.fail(failure)
+  await Promise.all(rows)
+})
+
+it('refuses what is too much, and takes more when something has been answered', async () => {
+  const { sent, writes } = bed(false, { ...BOUNDS, commandsInFlightMax: 1 })
+  const first = writes.write(0, 'u', row())
+  expect(() => writes.write(0, 'u', row())).toThrow(StoreUnavailableError)
+  await turn()
+  sent[0]?.answer([['saved']])
+  await first
+  await turn()
+  expect(() => writes.write(0, 'u', row())).not.toThrow()
+})

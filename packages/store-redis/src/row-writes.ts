@@ -1,0 +1,139 @@
+import { StoreUnavailableError } from '@counterstep/core'
+import { errorOfRefusal, ServerRefusal } from './command-errors.ts'
+import type { ScriptCall } from './encode-calls.ts'
+import { InFlight, type InFlightBounds } from './in-flight.ts'
+import type { ShardCalls } from './shard-calls.ts'
+
+/** `c` creates, `u` updates; as write-rows.lua has them. */
+export type RowOp = 'c' | 'u'
+
+interface Pending {
+  readonly shard: number
+  readonly op: RowOp
+  readonly call: ScriptCall
+  readonly size: number
+  readonly resolve: (answer: unknown) => void
+  readonly reject: (error: Error) => void
+}
+
+/** What goes out together, in the order of the calls. */
+interface Lane {
+  waiting: Pending[]
+  inFlight: number
+  isFlushDue: boolean
+}
+
+/** A script holds up everybody else for as long as it runs. */
+const ROWS_MAX = 64
+const SIZE_MAX = 256 * 1024
+/** One runs in the server while the next one is on its way. */
+const GROUPS_IN_FLIGHT_MAX = 2
+
+/**
+ * Rows that are written at about the same time share one script: a call of it costs both sides more than a row does. One
+ * server has one lane; a cluster one for each shard, since the keys of a script are of one slot.
+ */
+export class RowWrites {
+  readonly #calls: ShardCalls
+  readonly #waiting: InFlight
+  readonly #lanes = new Map<number, Lane>()
+
+  constructor(calls: ShardCalls, bounds: InFlightBounds) {
+    this.#calls = calls
+    this.#waiting = new InFlight(bounds)
+  }
+
+  /** Throws when too much waits. */
+  write(shard: number, op: RowOp, call: ScriptCall): Promise<unknown> {
+    const size = sizeOf(call)
+    this.#waiting.enter(size)
+    const lane = this.#laneOf(this.#calls.servers.isCluster ? shard : 0)
+    return new Promise((resolve, reject) => {
+      lane.waiting.push({ shard, op, call, size, resolve, reject })
+      this.#flushSoon(lane)
+    })
+  }
+
+  #laneOf(key: number): Lane {
+    const known = this.#lanes.get(key)
+    if (known !== undefined) return known
+    const lane = { waiting: [], inFlight: 0, isFlushDue: false }
+    this.#lanes.set(key, lane)
+    return lane
+  }
+
+  #flushSoon(lane: Lane): void {
+    if (lane.isFlushDue || lane.inFlight >= GROUPS_IN_FLIGHT_MAX || lane.waiting.length === 0) return
+    lane.isFlushDue = true
+    setImmediate(() => {
+      lane.isFlushDue = false
+      void this.#flush(lane)
+    })
+  }
+
+  async #flush(lane: Lane): Promise<void> {
+    const group = takeGroup(lane)
+    const [first] = group
+    if (first === undefined) return
+    lane.inFlight += 1
+    this.#flushSoon(lane)
+    try {
+      const answers = (await this.#calls.script(
+        first.shard,
+        'writeRows',
+        callOf(group),
+      )) as readonly unknown[]
+      for (const [i, row] of group.entries()) settle(row, answers[i])
+    } catch (error: unknown) {
+      const reason = error instanceof Error ? error : new Error(String(error))
+      for (const { reject } of group) reject(reason)
+    } finally {
+      for (const { size } of group) this.#waiting.leave(size)
+      lane.inFlight -= 1
+      // After the callers' own reactions, so that their next writes ride along.
+      this.#flushSoon(lane)
+    }
+  }
+}
+
+function takeGroup(lane: Lane): readonly Pending[] {
+  let rows = 0
+  let sum = 0
+  for (const { size } of lane.waiting) {
+    if (rows === ROWS_MAX || (rows > 0 && sum + size > SIZE_MAX)) break
+    rows += 1
+    sum += size
+  }
+  return lane.waiting.splice(0, rows)
+}
+
+function callOf(group: readonly Pending[]): ScriptCall {
+  const keys: string[] = []
+  const args: string[] = []
+  for (const { op, call } of group) {
+    keys.push(...call.keys)
+    args.push(op, ...call.args)
+  }
+  return { keys, args }
+}
+
+function settle({ resolve, reject }: Pending, answer: unknown): void {
+  const [type, problem] = answer as readonly unknown[]
+  if (type !== 'error') resolve(answer)
+  else reject(errorInScript(new ServerRefusal(String(problem))))
+}
+
+/** It has begun: what came before the refused command is done. */
+function errorInScript(refusal: ServerRefusal): Error {
+  const error = errorOfRefusal(refusal)
+  if (!(error instanceof StoreUnavailableError)) return error
+  return new StoreUnavailableError(error.message, { applied: 'unknown', cause: refusal })
+}
+
+/** UTF-16 units: near enough for a bound, and free. */
+function sizeOf({ keys, args }: ScriptCall): number {
+  let size = 0
+  for (const key of keys) size += key.length
+  for (const argument of args) size += argument.length
+  return size
+}
