@@ -2,7 +2,7 @@ import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { SETTINGS } from '../test/run-bed.ts'
 import { CREATED_AT, TOKEN } from '../test/sagas.ts'
-import { accepted, BRANCH, withFields } from '../test/submissions.ts'
+import { accepted, BRANCH, parse, withFields } from '../test/submissions.ts'
 import { newTransaction, newTransactionRow } from './accept.ts'
 import { decodeTransaction } from './record.ts'
 
@@ -62,5 +62,38 @@ describe('a start that is further away than holdMs', () => {
 
   it('is not trusted later where a write may be lost', () => {
     expect(row({ delayMs: 60_000 }, { ...SETTINGS, releaseKeepsSentList: false }).sentList).toBe('held')
+  })
+})
+
+describe('a row that is prepared', () => {
+  const prepared = (body: object) => {
+    const parsed = parse(body)
+    if (parsed.type === 'refused') throw new Error('it was refused')
+    return newTransactionRow(parsed.submission, IDS, SETTINGS)
+  }
+  const check = { url: 'http://bank.test/query', afterMs: 700 }
+
+  it.each([
+    ['a TCC, until its deadline', { kind: 'tcc', deadlineMs: 500 }, 500],
+    ['a TCC, until its default deadline', { kind: 'tcc' }, 35_000],
+    ['a message, until its sender is asked', { kind: 'message', branches: [BRANCH], check }, 700],
+    ['a message with a later start', { kind: 'message', branches: [BRANCH], check, delayMs: 9_000 }, 700],
+  ])('waits for its client, however short that is, and nobody owns it: %s', (_, body, dueInMs) => {
+    expect(prepared(body)).toMatchObject({
+      status: 'prepared',
+      format: 2,
+      progress: '{}',
+      hold: { type: 'waiting', dueInMs },
+      sentList: 'released',
+    })
+  })
+
+  it.each([
+    ['is run at once', {}, { type: 'owned', leaseMs: SETTINGS.leaseMs }],
+    ['is held for a short delay', { delayMs: SETTINGS.holdMs }, { type: 'owned', leaseMs: SETTINGS.leaseMs }],
+    ['waits for a longer one', { delayMs: SETTINGS.holdMs + 1 }, { type: 'waiting', dueInMs: 1_001 }],
+  ])('is not what a message without a query-back is: it %s', (_, fields, hold) => {
+    const body = { kind: 'message', branches: [BRANCH], ...fields }
+    expect(prepared(body)).toMatchObject({ kind: 'message', status: 'submitted', format: 2, hold })
   })
 })

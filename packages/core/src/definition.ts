@@ -10,6 +10,8 @@ interface Common {
   readonly checkpointMs: number
   /** The words ONGOING and FAILURE in an answer's body count, whatever its status. */
   readonly wordsCount?: true
+  /** What the face that accepted it wants to find again. The core only keeps it. */
+  readonly note?: string
 }
 
 export interface SagaDefinition extends Common {

@@ -143,13 +143,13 @@ const ROWS = table`
   final      abort asked            → unchanged     finished        ignored
   final      retry asked            → unchanged     finished        ignored
   final      stop asked             → unchanged     finished        ignored
-`.flatMap(({ cells: { status = '', event = '', ...expected } }) =>
+`.flatMap(({ cells: { status = '', event = '', effects = '', durability = '', ...expected } }) =>
   (status === 'final' ? ['succeeded', 'failed', 'stopped'] : [status]).flatMap((from) =>
     (event.includes('*') ? ['success', 'failure', 'ongoing', 'unknown'] : ['']).map((result) => {
       const named = event.replace('*', result)
       const to = expected['status after'] === 'unchanged' ? from : expected['status after']
-      const title = `${from} · ${named} → ${to} · ${expected.effects} · ${expected.durability}`
-      return { title, from, event: named, to, ...expected }
+      const title = `${from} · ${named} → ${to} · ${effects} · ${durability}`
+      return { title, from, event: named, to, effects, durability }
     }),
   ),
 )
@@ -315,6 +315,12 @@ describe('the delivery', () => {
     const message = folded(messageOf(1), [SUBMIT, sending([0, 'action']), answering(0, 'action', 'failure')])
     expect(message).toMatchObject({ status: 'submitted', attention: 'action of branch 01 answered failure' })
     expect(effectsAsText(transition(message, TIME, CREATED_AT + 200).effects)).toBe('call 01 action')
+  })
+
+  it('of no branch is done as soon as it is submitted', () => {
+    expect(transition(messageOf(0), SUBMIT, NOW).next.status).toBe('succeeded')
+    const { next, durability } = transition(plainMessageOf(0), TIME, NOW)
+    expect([next.status, durability]).toEqual(['succeeded', 'strong'])
   })
 
   it('cannot be aborted any more', () => {

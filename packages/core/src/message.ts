@@ -58,6 +58,7 @@ export function foldMessage(
         durability: 'strong',
       }
     case 'time':
+      return message.status === 'prepared' ? unchanged(message) : finishIfDelivered(message, 'none', now)
     case 'register-asked':
       return unchanged(message)
   }

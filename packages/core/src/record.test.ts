@@ -2,6 +2,20 @@ import type { Result } from '@counterstep/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  ABORT,
+  answering,
+  CHECK_AT,
+  callsIn,
+  folded,
+  messageOf,
+  plainMessageOf,
+  RETRY_NOW,
+  register,
+  STOP,
+  SUBMIT,
+  tccOf,
+} from '../test/prepared.ts'
+import {
   after,
   answered,
   asSaga,
@@ -15,8 +29,9 @@ import {
   serial,
 } from '../test/sagas.ts'
 import { AssertionError } from './errors.ts'
-import type { TransactionEvent } from './events.ts'
-import { decodeTransaction, encodeDefinition, encodeProgress, FORMAT } from './record.ts'
+import type { CallKey, TransactionEvent } from './events.ts'
+import { opOf } from './op-progress.ts'
+import { decodeTransaction, encodeDefinition, encodeProgress, FORMAT, formatOf } from './record.ts'
 import type { StoredTransaction } from './store.ts'
 import { isFinal, type SagaOp, type SagaTransaction, type Transaction } from './transaction.ts'
 import { transition } from './transition.ts'
@@ -112,6 +127,50 @@ function withClaim(
   return { sentList: sentUnknown ? 'unknown' : 'held', epoch, updatedAt: transaction.updatedAt }
 }
 
+const tccs: fc.Arbitrary<Transaction> = fc
+  .record({
+    count: fc.nat(4),
+    deadlineMs: fc.integer({ min: 1, max: 9_000 }),
+    checkpointMs: fc.constantFrom(0, 1_000),
+  })
+  .map(({ count, ...settings }) => tccOf(count, settings))
+const messages: fc.Arbitrary<Transaction> = fc
+  .record({
+    count: fc.integer({ min: 1, max: 4 }),
+    concurrent: fc.boolean(),
+    isPlain: fc.boolean(),
+    delayMs: fc.constantFrom(0, 500),
+  })
+  .map(({ count, isPlain, ...settings }) =>
+    isPlain
+      ? plainMessageOf(count, settings)
+      : messageOf(count, { ...settings, check: { url: 'http://bank.test/', afterMs: 300, headers: {} } }),
+  )
+
+function chosenFor(transaction: Transaction, choice: Choice, now: number): TransactionEvent {
+  const { kind, pick } = choice
+  if (kind < 12) return [SUBMIT, ABORT, register(transaction.branches.length)][kind % 3] ?? SUBMIT
+  if (kind < 15) return RETRY_NOW
+  if (kind < 16) return STOP
+  if (kind < 20) return { type: 'claimed', epoch: transaction.epoch + 1, sentUnknown: kind % 2 === 0 }
+  const inFlight = inFlightOf(transaction)
+  const call = inFlight[pick % Math.max(inFlight.length, 1)]
+  if (kind < 60 && call !== undefined) {
+    const { result, excerpt } = choice
+    const attempt = pick % 10 === 0 ? 99 : (opOf(transaction, call)?.attempts ?? 1)
+    return answering(call.branch, call.op, result, { attempt, excerpt })
+  }
+  const calls = callsIn(transition(transaction, { type: 'time' }, now).effects)
+  return calls.length === 0 ? { type: 'time' } : { type: 'sent', calls }
+}
+
+function inFlightOf(transaction: Transaction): CallKey[] {
+  const ops = ['confirm', 'cancel', 'action'] as const
+  const all: CallKey[] = transaction.branches.flatMap((_, branch) => ops.map((op) => ({ branch, op })))
+  all.push({ branch: CHECK_AT, op: 'msg' })
+  return all.filter((call) => opOf(transaction, call)?.state === 'calling')
+}
+
 describe('a record', () => {
   it('goes on as the transaction itself would, whatever happened and whatever comes (I25)', () => {
     fc.assert(
@@ -155,6 +214,44 @@ describe('a record', () => {
       { numRuns: 300 },
     )
     expect([...seen].sort()).toEqual(['aborting', 'failed', 'stopped', 'submitted', 'succeeded'])
+  })
+
+  it.each([
+    ['a TCC', tccs],
+    ['a message', messages],
+  ])('of %s goes on as the transaction itself would', (_, kinds) => {
+    const seen = new Set<string>()
+    fc.assert(
+      fc.property(kinds, choices, (given, walk) => {
+        let transaction: Transaction = given
+        let now = CREATED_AT
+        for (const choice of walk) {
+          now += choice.passes
+          const event = chosenFor(transaction, choice, now)
+          if (event.type === 'sent') transaction = transition(transaction, { type: 'time' }, now).next
+          const copy = decodeTransaction(
+            rowOf(transaction, withClaim(transaction, transaction.sentUnknown, transaction.epoch)),
+          )
+          expect(copy).toEqual(transaction)
+          expect(copy).not.toBe(transaction)
+          const own = transition(transaction, event, now)
+          expect(transition(copy, event, now)).toEqual(own)
+          transaction = own.next
+          seen.add(transaction.status)
+        }
+        expect(reread(transaction)).toEqual(transaction)
+      }),
+      { numRuns: 300 },
+    )
+    const aborting = _ === 'a TCC' ? ['aborting'] : []
+    expect([...seen].sort()).toEqual([...aborting, 'failed', 'prepared', 'stopped', 'submitted', 'succeeded'])
+  })
+
+  it('is of the format that the oldest reader of its kind knows', () => {
+    expect(formatOf(serial(1).definition)).toBe(1)
+    expect(formatOf({ ...serial(1).definition, wordsCount: true })).toBe(2)
+    expect(formatOf(tccOf(0).definition)).toBe(2)
+    expect(formatOf(messageOf(1).definition)).toBe(2)
   })
 
   it('carries a branch’s answer in any characters', () => {
@@ -289,3 +386,63 @@ function onlyAsserts(decode: () => unknown): boolean {
     return error instanceof AssertionError
   }
 }
+
+describe('a corrupted record of a prepared kind', () => {
+  const tcc = folded(tccOf(2), [SUBMIT, { type: 'sent', calls: [{ branch: 1, op: 'confirm' }] }])
+  const message = messageOf(1)
+  const branch = JSON.stringify(tcc.registered[0])
+  const check = (value: unknown) => ({
+    definition: JSON.stringify({ ...message.definition, check: value }),
+  })
+  for (const [what, good, broken] of [
+    ['a registered branch that is a text', tcc, { progress: '{"r":["x"]}' }],
+    ['registered branches that are no list', tcc, { progress: '{"r":{}}' }],
+    ['a registered branch without an id', tcc, { progress: `{"r":[${branch.replace('"id"', '"no"')}]}` }],
+    [
+      'a registered branch without a confirm',
+      tcc,
+      { progress: `{"r":[${branch.replace('"confirm"', '"no"')}]}` },
+    ],
+    [
+      'a registered branch without a cancel',
+      tcc,
+      { progress: `{"r":[${branch.replace('"cancel"', '"no"')}]}` },
+    ],
+    ['a TCC without a deadline', tcc, { definition: '{"kind":"tcc","retry":{},"headers":{}}' }],
+    ['a confirm that is a number', tcc, { progress: `{"r":[${branch}],"b":[{"f":7}]}` }],
+    [
+      'a cancel of a state that nobody knows',
+      tcc,
+      { progress: `{"r":[${branch}],"b":[{"x":{"state":"no"}}]}` },
+    ],
+    ['a query-back that is null', message, check(null)],
+    ['a query-back without its time', message, check({ url: 'http://a/', headers: {} })],
+    ['a query-back without a URL', message, check({ afterMs: 5, headers: {} })],
+    ['a prepared message without a query-back', message, check(undefined)],
+    ['an answer of a query-back that is a text', message, { progress: '{"q":"x"}' }],
+    ['an aborting message', message, { status: 'aborting', progress: '{"abort":{"branches":[]}}' }],
+  ] as const) {
+    it(`is an assertion, never another error: ${what}`, () => {
+      expect(() => decodeTransaction(rowOf(good, broken))).toThrow(AssertionError)
+    })
+  }
+
+  it.each([tcc, message])(
+    'is an assertion or goes on, wherever a piece of a $kind was replaced',
+    (transaction) => {
+      const row = rowOf(transaction)
+      fc.assert(
+        fc.property(
+          fc.constantFrom('definition', 'progress'),
+          fc.array(fc.nat(20), { minLength: 1, maxLength: 4 }),
+          fc.jsonValue({ maxDepth: 2 }),
+          (column, path, value) => {
+            const text = JSON.stringify(replaced(JSON.parse(row[column]), path, value)) ?? 'null'
+            expect(onlyAsserts(() => decodeTransaction({ ...row, [column]: text }))).toBe(true)
+          },
+        ),
+        { numRuns: 2_000 },
+      )
+    },
+  )
+})

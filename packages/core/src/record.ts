@@ -1,6 +1,6 @@
 /** How a transaction is written down. State is fully in the record: decoding what was encoded goes on as if nothing was. */
 import type { Gid, OpState, Status } from '@counterstep/protocol'
-import type { Definition, TccBranch } from './definition.ts'
+import type { Definition, MessageCheck, TccBranch } from './definition.ts'
 import { AssertionError, assert } from './errors.ts'
 import type { StoredTransaction } from './store.ts'
 import {
@@ -162,8 +162,11 @@ const STATUSES_OF: { readonly [kind in Transaction['kind']]: readonly Status[] }
 function isOfKind(transaction: {
   readonly kind: Transaction['kind']
   readonly status: Status
+  readonly definition: Definition
 }): transaction is Transaction {
-  return STATUSES_OF[transaction.kind].includes(transaction.status)
+  const { kind, status, definition } = transaction
+  if (status === 'prepared' && definition.kind === 'message' && definition.check === undefined) return false
+  return STATUSES_OF[kind].includes(status)
 }
 
 function decodeSagaBranch(record: BranchRecord | undefined): SagaBranchProgress {
@@ -189,7 +192,7 @@ function assertShape(definition: Definition, record: ProgressRecord): void {
   assert(isObject(definition.retry) && hasBranches(definition), 'the definition is not one of a known kind')
   const { b = [], r = [], q, abort } = record
   assert(Array.isArray(b) && b.every(isBranchRecord) && isOpRecord(q), 'the progress of a branch is not one')
-  assert(Array.isArray(r) && r.every(isObject), 'a registered branch is not one')
+  assert(Array.isArray(r) && r.every(isRegistered), 'a registered branch is not one')
   assert(
     abort === undefined || (isObject(abort) && Array.isArray(abort.branches)),
     'the abort decision is not one',
@@ -208,10 +211,26 @@ function hasBranches(definition: Definition): boolean {
     case 'tcc':
       return Number.isInteger(definition.deadlineMs)
     case 'message':
-      return Array.isArray(definition.branches) && definition.branches.every(isObject)
+      return (
+        Array.isArray(definition.branches) &&
+        definition.branches.every(isObject) &&
+        (definition.check === undefined || isCheck(definition.check))
+      )
     default:
       return false
   }
+}
+
+function isRegistered(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { id, confirm, cancel } = value as Partial<TccBranch>
+  return [id, confirm, cancel].every((text) => typeof text === 'string')
+}
+
+function isCheck(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { url, afterMs } = value as Partial<MessageCheck>
+  return typeof url === 'string' && Number.isInteger(afterMs)
 }
 
 function isBranchRecord(value: unknown): value is BranchRecord {

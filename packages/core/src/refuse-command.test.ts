@@ -1,3 +1,4 @@
+import { HEADER_BYTES_MAX, HEADERS_MAX } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import {
   ABORT,
@@ -91,6 +92,22 @@ describe('what is refused', () => {
     expect(refusalOf(tccOf(REGISTERED_MAX - 1), register(REGISTERED_MAX - 1))).toBeUndefined()
     expect(refusalOf(full, register(REGISTERED_MAX))).toBe('too-many-branches')
     expect(refusalOf(full, register(REGISTERED_MAX - 1))).toBeUndefined()
+  })
+
+  it('is what would make a call carry more headers than a receiver takes, with those of all branches', () => {
+    const headers = (name: string, count: number, text = 'x') =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`${name}-${n}`, text]))
+    const common = tccOf(0, { headers: headers('a', 15) })
+    expect(refusalOf(common, register(0, { headers: headers('b', HEADERS_MAX - 15) }))).toBeUndefined()
+    expect(refusalOf(common, register(0, { headers: headers('b', HEADERS_MAX - 14) }))).toBe(
+      'headers-too-large',
+    )
+    // One that is given again takes the place of the common one.
+    expect(refusalOf(common, register(0, { headers: headers('a', HEADERS_MAX) }))).toBeUndefined()
+    const long = 'x'.repeat(HEADER_BYTES_MAX / 2)
+    expect(refusalOf(tccOf(0, { headers: { a: long } }), register(0, { headers: { b: long } }))).toBe(
+      'headers-too-large',
+    )
   })
 
   it('is what would make all bodies together too large to be written with each save', () => {

@@ -3,13 +3,14 @@ import { BODY_BYTES_MAX, BRANCHES_MAX } from '@counterstep/protocol'
 import { canonicalJson } from './canonical-json.ts'
 import type { TccBranch } from './definition.ts'
 import type { Command } from './events.ts'
+import { excessOf } from './submission/parse-headers.ts'
 import { utf8Length } from './submission/utf8-length.ts'
 import { isFinal, type TccTransaction, type Transaction } from './transaction.ts'
 
 /**
  * `already-final`: nothing can be asked of it any more. `not-prepared`: it has been decided, the other way.
  * `wrong-kind`: transactions of its kind do not have that. `branch-exists`: with other content.
- * `too-large`: with the bodies of those that are there.
+ * `too-large`: with the bodies of those that are there. `headers-too-large`: with those of all branches.
  */
 export type Refusal =
   | 'already-final'
@@ -18,6 +19,7 @@ export type Refusal =
   | 'branch-exists'
   | 'too-many-branches'
   | 'too-large'
+  | 'headers-too-large'
 
 /** Of one TCC, with all their bodies: what is registered is written with each save. */
 export const REGISTERED_MAX = BRANCHES_MAX
@@ -68,6 +70,8 @@ function refuseBranch(transaction: Transaction, branch: TccBranch): Refusal | un
   const standing = registeredAs(transaction, branch)
   if (standing !== undefined) return isSame(standing, branch) ? undefined : 'branch-exists'
   if (transaction.registered.length >= REGISTERED_MAX) return 'too-many-branches'
+  if (excessOf({ ...transaction.definition.headers, ...branch.headers }).length > 0)
+    return 'headers-too-large'
   return bodyBytes([...transaction.registered, branch]) > REGISTERED_BYTES_MAX ? 'too-large' : undefined
 }
 

@@ -163,13 +163,13 @@ const ROWS = table`
   final      abort asked                      → unchanged     finished         ignored
   final      retry asked                      → unchanged     finished         ignored
   final      stop asked                       → unchanged     finished         ignored
-`.flatMap(({ cells: { status = '', event = '', ...expected } }) =>
+`.flatMap(({ cells: { status = '', event = '', effects = '', durability = '', ...expected } }) =>
   (status === 'final' ? ['succeeded', 'failed', 'stopped'] : [status]).flatMap((from) =>
     (event.includes('*') ? ['success', 'failure', 'ongoing', 'unknown'] : ['']).map((result) => {
       const named = event.replace('*', result)
       const to = expected['status after'] === 'unchanged' ? from : expected['status after']
-      const title = `${from} · ${named} → ${to} · ${expected.effects} · ${expected.durability}`
-      return { title, from, event: named, to, ...expected }
+      const title = `${from} · ${named} → ${to} · ${effects} · ${durability}`
+      return { title, from, event: named, to, effects, durability }
     }),
   ),
 )

@@ -1,5 +1,18 @@
 import type { Status } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
+import {
+  ABORT,
+  answering,
+  CHECK_AFTER_MS,
+  CHECK_AT,
+  folded,
+  messageOf,
+  plainMessageOf,
+  SUBMIT,
+  TCC_DEADLINE_MS,
+  tccBranchAt,
+  tccOf,
+} from '../test/prepared.ts'
 import { after, answered, CREATED_AT, sagaOf, sent, serial } from '../test/sagas.ts'
 import { table } from '../test/table.ts'
 import type { Transaction } from './transaction.ts'
@@ -114,5 +127,78 @@ describe('the view', () => {
     const text = JSON.stringify(viewTransaction(failed, 'failed'))
     expect(text).not.toContain('body')
     expect(text).not.toContain('headers')
+  })
+})
+
+describe('the view of a TCC', () => {
+  const tcc = folded(tccOf(2), [{ type: 'register-asked', branch: tccBranchAt(2) }])
+
+  it('shows the branches that are registered, each after the newer one, and its deadline', () => {
+    expect(viewTransaction(tcc, 'prepared')).toMatchObject({
+      kind: 'tcc',
+      status: 'prepared',
+      deadlineAt: CREATED_AT + TCC_DEADLINE_MS,
+      branches: [
+        {
+          id: '01',
+          after: ['02'],
+          ops: [
+            { op: 'confirm', state: 'idle' },
+            { op: 'cancel', state: 'idle' },
+          ],
+        },
+        { id: '02', after: ['03'] },
+        { id: '03', after: [], ops: [{ url: 'http://bank.test/03/confirm' }, {}] },
+      ],
+    })
+    expect(viewTransaction(tccOf(0), 'prepared').branches).toEqual([])
+  })
+
+  it('does not show a decision that is not durable', () => {
+    const aborted = folded(tcc, [{ ...ABORT, reason: 'no money' }])
+    expect(viewTransaction(aborted, 'prepared')).not.toHaveProperty('abort')
+    expect(viewTransaction(aborted, 'aborting').abort).toEqual({
+      cause: 'requested',
+      at: CREATED_AT,
+      reason: 'no money',
+    })
+    expect(viewTransaction(folded(tcc, [SUBMIT]), 'prepared').status).toBe('prepared')
+  })
+})
+
+describe('the view of a message', () => {
+  it('shows its query-back, when it starts and when its sender is asked', () => {
+    const message = folded(messageOf(2, { delayMs: 70 }), [
+      { type: 'sent', calls: [{ branch: CHECK_AT, op: 'msg' }] },
+      answering(CHECK_AT, 'msg', 'unknown'),
+    ])
+    expect(viewTransaction(message, 'prepared')).toMatchObject({
+      kind: 'message',
+      startAt: CREATED_AT + 70,
+      checkAt: CREATED_AT + CHECK_AFTER_MS,
+      check: { op: 'msg', url: 'http://bank.test/query', state: 'waiting', attempts: 1, result: 'unknown' },
+      branches: [
+        { id: '01', after: [], ops: [{ op: 'action' }] },
+        { id: '02', after: ['01'] },
+      ],
+    })
+  })
+
+  it('shows no query-back where there is none, and no order where there is none', () => {
+    const view = viewTransaction(plainMessageOf(2, { concurrent: true }), 'submitted')
+    for (const field of ['check', 'checkAt', 'startAt', 'deadlineAt']) expect(view).not.toHaveProperty(field)
+    expect(view.branches.map(({ after: before }) => before)).toEqual([[], []])
+  })
+
+  it('shows why it was dropped, once that is durable', () => {
+    const dropped = folded(messageOf(1), [
+      { type: 'sent', calls: [{ branch: CHECK_AT, op: 'msg' }] },
+      answering(CHECK_AT, 'msg', 'failure'),
+    ])
+    expect(viewTransaction(dropped, 'prepared')).not.toHaveProperty('finishedAt')
+    expect(viewTransaction(dropped, 'failed')).toMatchObject({
+      abort: { cause: 'check-failed' },
+      finishedAt: CREATED_AT,
+    })
   })
 })

@@ -9,6 +9,7 @@ const CODES = {
   'branch-exists': 'SAGA_BRANCH_CONFLICT',
   'too-many-branches': 'SAGA_TOO_MANY_BRANCHES',
   'too-large': 'SAGA_PAYLOAD_TOO_LARGE',
+  'headers-too-large': 'SAGA_HEADER_INVALID',
 } as const
 
 /** What a caller is told whose command cannot be given to the transaction as it is. */
@@ -34,5 +35,7 @@ function textOf(gid: Gid, { type }: Command, refusal: Refusal, status: Status): 
       return `${gid} has as many branches as a transaction may have`
     case 'too-large':
       return `all bodies of ${gid} together are over ${REGISTERED_BYTES_MAX} bytes`
+    case 'headers-too-large':
+      return `the headers of ${gid} and of this branch together are more than a call carries`
   }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { Bed } from './support/bed.ts'
 import { heldBefore } from './support/fault-store.ts'
 import { Gate } from './support/gate.ts'
-import { abort, messageOf, submitPrepared } from './support/prepared.ts'
+import { abort, answered, messageOf, submitPrepared } from './support/prepared.ts'
 import { codeOf, watched } from './support/sagas.ts'
 
 const FAST = { leaseMs: 3_000, pollMs: 500 }
@@ -14,7 +14,7 @@ describe('a two-phase message', () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     expect(await node.submit(messageOf('m'))).toMatchObject({ kind: 'message', status: 'prepared' })
-    expect((await submitPrepared(node, 'm', 5_000)).status).toBe('succeeded')
+    expect((await answered(bed, submitPrepared(node, 'm', 5_000))).status).toBe('succeeded')
     await bed.time.advance(20_000)
     expect(bed.services.callsOf('m')).toEqual(DELIVERED)
   })
@@ -204,7 +204,7 @@ describe('after a crash', () => {
     await one.submit(messageOf('m'))
     expect((await two.submit(messageOf('m'))).status).toBe('prepared')
     expect(await codeOf(two.submit(messageOf('m', 3)))).toBe('SAGA_GID_CONFLICT')
-    await submitPrepared(two, 'm', 5_000)
+    await answered(bed, submitPrepared(two, 'm', 5_000))
     expect((await one.submit(messageOf('m'))).status).toBe('succeeded')
     expect((await two.engine.read('m' as Gid))?.status).toBe('succeeded')
     expect(bed.services.callsOf('m')).toEqual(DELIVERED)

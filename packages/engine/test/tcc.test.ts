@@ -3,7 +3,15 @@ import { describe, expect, it } from 'vitest'
 import { Bed } from './support/bed.ts'
 import { heldAnswer, heldBefore, lostAfter, refused } from './support/fault-store.ts'
 import { Gate } from './support/gate.ts'
-import { abort, preparedTcc, register, registrationOf, submitPrepared, tccOf } from './support/prepared.ts'
+import {
+  abort,
+  answered,
+  preparedTcc,
+  register,
+  registrationOf,
+  submitPrepared,
+  tccOf,
+} from './support/prepared.ts'
 import { codeOf, sagaOf, watched } from './support/sagas.ts'
 
 const FAST = { leaseMs: 3_000, pollMs: 500 }
@@ -60,7 +68,7 @@ describe('a TCC', () => {
     await node.submit(tccOf('s'))
     expect((await submitPrepared(node, 's')).status).toBe('succeeded')
     await node.submit(tccOf('t'))
-    expect((await abort(node, 't', 5_000)).status).toBe('failed')
+    expect((await answered(bed, abort(node, 't', 5_000))).status).toBe('failed')
     expect(bed.services.calls).toEqual([])
   })
 
@@ -91,7 +99,7 @@ describe('a command to a TCC', () => {
     await one.submit(tccOf('t'))
     await register(two, 't', 'a')
     await register(three, 't', 'b')
-    expect((await submitPrepared(two, 't', 10_000)).status).toBe('succeeded')
+    expect((await answered(bed, submitPrepared(two, 't', 10_000))).status).toBe('succeeded')
     expect(bed.services.callsOf('t')).toEqual(['b confirm', 'a confirm'])
   })
 
@@ -113,11 +121,11 @@ describe('a command to a TCC', () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     await preparedTcc(bed, node, 's')
-    await submitPrepared(node, 's', 5_000)
+    await answered(bed, submitPrepared(node, 's', 5_000))
     expect(await codeOf(abort(node, 's'))).toBe('SAGA_ALREADY_FINAL')
     expect(await codeOf(register(node, 's', 'c'))).toBe('SAGA_NOT_PREPARED')
     await preparedTcc(bed, node, 't')
-    await abort(node, 't', 5_000)
+    await answered(bed, abort(node, 't', 5_000))
     expect(await codeOf(submitPrepared(node, 't'))).toBe('SAGA_NOT_PREPARED')
     expect([await bed.status('s'), await bed.status('t')]).toEqual(['succeeded', 'failed'])
   })
@@ -148,7 +156,7 @@ describe('a command to a TCC', () => {
     expect(await codeOf(register(node, 'g', 'a'))).toBe('SAGA_WRONG_KIND')
     await preparedTcc(bed, node, 't')
     expect(await codeOf(register(node, 't', 'a', { payload: 2 }))).toBe('SAGA_BRANCH_CONFLICT')
-    expect(await codeOf(register(node, 't', ''))).toBe('SAGA_INVALID')
+    expect(await codeOf(register(node, 't', ''))).toBe('SAGA_BRANCH_ID_INVALID')
     const large = { payload: undefined, body: 'x'.repeat(250 * 1024) }
     const codes: string[] = []
     for (const id of ['c', 'd', 'e', 'f', 'g']) codes.push(await codeOf(register(node, 't', id, large)))
@@ -171,12 +179,10 @@ describe('a command to a TCC', () => {
     const node = await bed.node(FAST)
     await node.submit(tccOf('t'))
     node.store.on('update', lostAfter)
-    await register(node, 't', 'a')
+    await answered(bed, register(node, 't', 'a'))
     node.store.on('update', refused)
     node.store.on('update', lostAfter)
-    const answered = watched(submitPrepared(node, 't'))
-    await bed.time.until('answered', () => answered.isSettled)
-    expect(answered.value?.status).toBe('submitted')
+    expect((await answered(bed, submitPrepared(node, 't'))).status).toBe('submitted')
     await bed.untilStatus('t', 'succeeded')
     expect(bed.services.callsOf('t')).toEqual(['a confirm'])
   })

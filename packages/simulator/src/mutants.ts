@@ -29,6 +29,8 @@ export interface Wiring {
   readonly actsBeforeAccept: boolean
   /** The node tells the end as soon as it has decided it. */
   readonly tellsEarly: boolean
+  /** A run that reads its row again overlooks branches that another node has registered. */
+  readonly overlooksBranches: boolean
   readonly barrier:
     | 'right'
     | 'no-null-compensation'
@@ -44,6 +46,7 @@ export const RIGHT: Wiring = {
   reissuesVersions: false,
   actsBeforeAccept: false,
   tellsEarly: false,
+  overlooksBranches: false,
   barrier: 'right',
 }
 
@@ -115,6 +118,7 @@ export const MUTANTS: Readonly<Record<string, Wiring>> = {
   'no-null-compensation': { ...RIGHT, barrier: 'no-null-compensation' },
   'no-anti-hanging': { ...RIGHT, barrier: 'no-anti-hanging' },
   'no-idempotency': { ...RIGHT, barrier: 'no-idempotency' },
+  'drop-on-learn': { ...RIGHT, overlooksBranches: true },
   'cancel-after-submit': { ...RIGHT, rules: cancelAfterSubmit },
   'cancel-after-failure': { ...RIGHT, rules: cancelAfterFailure },
   'oldest-first': { ...RIGHT, rules: oldestFirst },

@@ -1,5 +1,15 @@
 /** Wrong rules for TCCs and messages. */
-import { CHECK, RULES, type Rules, type TccTransaction, type TransactionEffect } from '@counterstep/core'
+import {
+  CHECK,
+  decodeTransaction,
+  encodeProgress,
+  RULES,
+  type Rules,
+  type StoredTransaction,
+  type TccTransaction,
+  type Transaction,
+  type TransactionEffect,
+} from '@counterstep/core'
 
 /** A confirm that fails is given up, as an action would be. */
 export const cancelAfterFailure: Rules = {
@@ -131,4 +141,16 @@ export const alwaysConcurrent: Rules = {
     if (transaction.kind !== 'message') return RULES.effects(transaction, now)
     return RULES.effects({ ...transaction, definition: { ...transaction.definition, concurrent: true } }, now)
   },
+}
+
+/** The row as a run sees it that keeps to the branches that it knows. */
+export function withoutNewBranches(row: StoredTransaction, ours: Transaction): StoredTransaction {
+  const stored = decodeTransaction(row)
+  if (stored.kind !== 'tcc' || ours.kind !== 'tcc') return row
+  const known = ours.registered.length
+  const registered = stored.registered.slice(0, known)
+  return {
+    ...row,
+    progress: encodeProgress({ ...stored, registered, branches: stored.branches.slice(0, known) }),
+  }
 }

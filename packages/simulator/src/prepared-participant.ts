@@ -100,7 +100,7 @@ export class PreparedParticipants {
     const refuses =
       plan.kind === 'tcc' && op === 'try'
         ? plan.refused[branch] === true
-        : random.chance(faults.flaky * faults.businessFailures)
+        : random.chance(faults.businessFailures / 4)
     if (refuses) return FAILURE
     const state = this.state(plan, branch)
     state.rows = rows

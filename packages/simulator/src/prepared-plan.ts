@@ -33,7 +33,8 @@ export function drawTcc(random: Random, number: number, faults: FaultProfile): T
   const definition: TccDefinition = {
     kind: 'tcc',
     ...drawSettings(random),
-    deadlineMs: random.between(200, 5_000),
+    // Often while its client still registers.
+    deadlineMs: random.chance(0.4) ? random.between(50, 600) : random.between(200, 5_000),
     headers: {},
   }
   const branches = Array.from({ length: random.between(0, 4) }, (_, branch) => ({

@@ -6,6 +6,7 @@ import {
   type RunEffect,
   type RunEvent,
   refusalOf,
+  type StoredTransaction,
   stepRun,
   type TransactionUpdate,
 } from '@counterstep/core'
@@ -13,6 +14,7 @@ import { isFinalStatus, type Status } from '@counterstep/protocol'
 import { EVENT } from './event-code.ts'
 import type { NodeHost } from './node-host.ts'
 import type { Plan } from './plan.ts'
+import { withoutNewBranches } from './prepared-mutants.ts'
 import { askStore } from './store-link.ts'
 
 /** `gone`: this run ended before it could say. `refused`: it cannot be given to the transaction as it is. */
@@ -146,9 +148,14 @@ export class RunHost {
     if (this.#isDropped || this.run.ended) return
     askStore(world, this.#node, {
       apply: () => store.read(this.plan.gid),
-      answered: (row) => this.apply({ type: 'reread', row }),
+      answered: (row) => this.apply({ type: 'reread', row: this.#asSeen(row) }),
       unavailable: () => world.after(RESEND_MS, EVENT.resend, () => this.#reread(), this.#node),
     })
+  }
+
+  #asSeen(row: StoredTransaction | undefined): StoredTransaction | undefined {
+    if (row === undefined || !this.#node.world.wiring.overlooksBranches) return row
+    return withoutNewBranches(row, this.run.transaction)
   }
 
   #wake(at: number): void {

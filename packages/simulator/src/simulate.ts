@@ -64,7 +64,8 @@ export function simulate(
     for (const row of store.parked()) nodes[0]?.command(row.gid, { type: 'retry-asked' }, () => undefined)
     const isSettled =
       store.isSettled() && [...auditor.logs.values()].every((log) => log.isAcknowledged || log.isOrphan)
-    if (isSettled) settledAt ??= world.now
+    // Not for good: what a client that has died asked for may only now come.
+    settledAt = isSettled ? (settledAt ?? world.now) : undefined
     if (settledAt !== undefined && world.now >= settledAt + CALM_MS) hush(world, auditor, nodes)
     else if (world.now < healAt + LIVENESS_MS) world.after(OPERATOR_MS, EVENT.nemesis, look)
     else world.isQuiet = true

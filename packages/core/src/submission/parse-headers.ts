@@ -57,12 +57,16 @@ function refuseHeader(name: string, lower: string, text: unknown): string | unde
   return undefined
 }
 
-/** Of what a call will carry: a receiver that refuses a long head refuses it for ever. */
 function refuseExcess(headers: Headers, path: string, faults: Faults): void {
+  for (const excess of excessOf(headers)) faults.add('SAGA_HEADER_INVALID', path, excess)
+}
+
+/** Of what a call will carry: a receiver that refuses a long head refuses it for ever. */
+export function excessOf(headers: Headers): readonly string[] {
   const entries = Object.entries(headers)
-  if (entries.length > HEADERS_MAX) {
-    faults.add('SAGA_HEADER_INVALID', path, `has more than ${HEADERS_MAX} headers`)
-  }
   const bytes = entries.reduce((sum, [name, text]) => sum + name.length + text.length, 0)
-  if (bytes > HEADER_BYTES_MAX) faults.add('SAGA_HEADER_INVALID', path, `is over ${HEADER_BYTES_MAX} bytes`)
+  return [
+    ...(entries.length > HEADERS_MAX ? [`has more than ${HEADERS_MAX} headers`] : []),
+    ...(bytes > HEADER_BYTES_MAX ? [`is over ${HEADER_BYTES_MAX} bytes`] : []),
+  ]
 }

@@ -1,5 +1,6 @@
 import type { Gid, TransactionView } from '@counterstep/protocol'
 import type { Bed, TestNode } from './bed.ts'
+import { watched } from './sagas.ts'
 
 export function tccOf(gid: string, change: Readonly<Record<string, unknown>> = {}) {
   return { gid, kind: 'tcc', ...change } as const
@@ -40,4 +41,11 @@ export async function preparedTcc(bed: Bed, node: TestNode, gid: string, change 
   await node.submit(tccOf(gid, change))
   for (const id of ['a', 'b']) await register(node, gid, id)
   if ((await bed.status(gid)) !== 'prepared') throw new Error('it is not prepared')
+}
+
+/** Lets the time pass until it is answered. */
+export async function answered<T>(bed: Bed, promise: Promise<T>): Promise<T> {
+  const state = watched(promise)
+  await bed.time.until('answered', () => state.isSettled)
+  return await promise
 }
