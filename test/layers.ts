@@ -23,6 +23,7 @@ const REDIS = '@counterstep/store-redis'
 const TEST_SERVERS = '@counterstep/test-servers'
 const CONFORMANCE = '@counterstep/store-conformance'
 const SERVER = '@counterstep/server'
+const DTM = '@counterstep/dtm'
 const SDK = '@counterstep/sdk'
 
 /**
@@ -56,9 +57,17 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     thirdParty: ['@fastify/swagger', '@fastify/swagger-ui', 'fastify', 'pino', 'prom-client', 'zod'],
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE],
   }),
-  counterstep: layer('packages/cli', [SERVER, ENGINE, CORE, PROTOCOL, SQLITE, MYSQL, REDIS, BRANCH_HTTP], {
-    testWorkspaces: [SDK],
+  [DTM]: layer('packages/dtm', [ENGINE, CORE, PROTOCOL], {
+    thirdParty: ['fastify'],
+    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE],
   }),
+  counterstep: layer(
+    'packages/cli',
+    [SERVER, DTM, ENGINE, CORE, PROTOCOL, SQLITE, MYSQL, REDIS, BRANCH_HTTP],
+    {
+      testWorkspaces: [SDK],
+    },
+  ),
   [SDK]: layer('sdk', [PROTOCOL, BARRIER], {
     testWorkspaces: [SERVER, ENGINE, CORE, CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS],
   }),

@@ -9,6 +9,7 @@ import { balanceTable, wrongBalances } from '../scripts/demo/report.ts'
 import { transferThatFails, transferThatSucceeds } from '../scripts/demo/transfer.ts'
 import { reasonToInstall } from '../scripts/install.mjs'
 import { findNode, satisfies } from '../scripts/pinned-node.mjs'
+import { countsTold } from '../scripts/test-parts.mjs'
 
 const ENGINES = '^22.19.0 || ^24.11.0 || >=26.0.0'
 
@@ -124,5 +125,38 @@ describe('the transfers of the demo', () => {
     const table = balanceTable(balances(500, 100), balances(400, 200)).split('\n')
     expect(table[1]).toMatch(/alice at bank-a +5\.00 +4\.00 +-1\.00$/)
     expect(table[2]).toMatch(/bob at bank-b +1\.00 +2\.00 +\+1\.00$/)
+  })
+})
+
+describe('the counts that a tool tells', () => {
+  it('are its last line, with the names before it', () => {
+    const lines = [
+      'ok a',
+      'not ok b: 1 is not 2',
+      'skipped java: no compiler',
+      '1 passed, 1 failed, 1 skipped',
+    ]
+    expect(countsTold('clients', lines, 'exit code 1')).toEqual({
+      passed: 1,
+      failed: ['clients: b: 1 is not 2'],
+      skipped: [{ name: 'clients: java', reason: 'no compiler' }],
+    })
+  })
+
+  it('count what has no name, and a failure that nobody told of', () => {
+    expect(countsTold('clients', ['3 passed, 1 failed'], 'exit code 1').failed).toEqual([
+      'clients: without a name',
+    ])
+    expect(countsTold('clients', ['3 passed, 0 failed'], 'exit code 1').failed).toEqual([
+      'clients: exit code 1',
+    ])
+  })
+
+  it('are a failure when there are none', () => {
+    expect(countsTold('clients', ['no last line'], undefined)).toEqual({
+      passed: 0,
+      failed: ['clients: no count (exit code 0)'],
+      skipped: [],
+    })
   })
 })

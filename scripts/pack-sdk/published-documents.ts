@@ -5,6 +5,8 @@ import { join, posix } from 'node:path'
 const DOCUMENTS: Readonly<Record<string, string>> = {
   'sdk/README.md': 'README.md',
   'docs/guides/participant.md': 'docs/participant.md',
+  'docs/guides/tcc.md': 'docs/tcc.md',
+  'docs/guides/message.md': 'docs/message.md',
   'docs/errors.md': 'docs/errors.md',
 }
 

@@ -7,10 +7,21 @@ import type {
   TransactionSummary,
   TransactionView,
 } from '@counterstep/protocol'
+import type { Branch } from './branch/branch.ts'
 import { command } from './command.ts'
 import { listAll, listPage } from './list.ts'
+import {
+  type Message,
+  type MessageSettings,
+  message,
+  type TwoPhaseMessage,
+  type TwoPhaseMessageSettings,
+} from './message/message.ts'
 import type { Saga } from './saga.ts'
 import { submit } from './submit.ts'
+import { submitPrepared } from './submit-prepared.ts'
+import { type RunTccOptions, runTcc, type SubmittedTcc } from './tcc/run-tcc.ts'
+import { type Tcc, type TccScope, type TccSettings, tcc, tccOf } from './tcc/tcc.ts'
 import { fetchTransaction } from './transaction.ts'
 import { createTransport } from './transport.ts'
 import { waitUntilFinal } from './wait.ts'
@@ -26,7 +37,10 @@ import { waitUntilFinal } from './wait.ts'
 export interface ClientOptions {
   /** The server's base URL, http or https, for example `http://127.0.0.1:8470`. */
   readonly url: string | URL
-  /** Default: the global `fetch`. */
+  /**
+   * Default: on Node its own HTTP client over kept connections, which costs a third; elsewhere the global `fetch`. Give one,
+   * for example `globalThis.fetch`, to send through a proxy, a dispatcher or an interceptor of `fetch`.
+   */
   readonly fetch?: typeof globalThis.fetch
   /** Sent with every request, for example an authorization. */
   readonly headers?: Readonly<Record<string, string>>
@@ -62,6 +76,19 @@ export interface CallOptions {
 export interface SubmitOptions extends CallOptions {
   /** Answer when the transaction is final, or after this time. 0 to 60,000; whole seconds go out. Default: no wait. */
   readonly waitMs?: number
+}
+
+/**
+ * What an abort may say for itself.
+ *
+ * @example
+ * ```ts
+ * await client.abort(gid, { reason: 'the customer has cancelled', waitMs: 5_000 })
+ * ```
+ */
+export interface AbortOptions extends SubmitOptions {
+  /** Kept with the decision, and shown. At most 1,024 characters. */
+  readonly reason?: string
 }
 
 /**
@@ -118,6 +145,31 @@ export interface Client {
    * while the outcome is open, which cannot run it twice. Throws SAGA_GID_CONFLICT when the gid has other content.
    */
   submit(transaction: Saga | SubmitRequest, options?: SubmitOptions): Promise<SubmitView>
+  /**
+   * A message with a query-back (`check`): `doAndSubmit` runs a local transaction, and it is delivered if and only if
+   * that commits. Without a `check` it is a plain reliable message: `submit` it. Nothing is sent yet.
+   */
+  message(settings: TwoPhaseMessageSettings): TwoPhaseMessage
+  message(settings: MessageSettings): Message
+  /**
+   * Runs a TCC: prepares it, lets `callback` try branches, and confirms all of them when it returns. When it throws, or
+   * a try has failed, all are cancelled, and the error is thrown on. Throws SAGA_NOT_PREPARED when the deadline came
+   * before the submit; an UnavailableError of the submit leaves open which of the two comes: see `get`.
+   */
+  runTcc<Answer>(
+    settings: TccSettings,
+    callback: (tcc: TccScope) => Answer | Promise<Answer>,
+    options?: RunTccOptions,
+  ): Promise<SubmittedTcc<Answer>>
+  /** A TCC to be taken step by step. Nothing is sent yet. */
+  tcc(settings?: TccSettings): Tcc
+  /**
+   * The share of a TCC that the participant of this branch has: it tries branches of its own from within its try, under
+   * ids behind its own (`0201`). Whoever began the TCC submits or aborts it, and theirs with it.
+   */
+  tccOf(branch: Pick<Branch, 'gid' | 'branchId' | 'kind'>): TccScope
+  /** Submits what is prepared, by its gid alone. Again: nothing changes. Throws SAGA_NOT_PREPARED, SAGA_WRONG_KIND. */
+  submitPrepared(gid: string, options?: SubmitOptions): Promise<TransactionView>
   /** Resolves when the transaction is final. Throws NotFinalError with what was seen last, and SAGA_UNKNOWN_GID. */
   wait(gid: string, options?: WaitOptions): Promise<TransactionView>
   /** Throws SAGA_UNKNOWN_GID. */
@@ -126,8 +178,11 @@ export interface Client {
   list(filter?: ListFilter, options?: CallOptions): AsyncIterable<TransactionSummary>
   /** One page; its `cursor` leads to the next. */
   page(filter?: ListFilter, options?: CallOptions): Promise<TransactionPage>
-  /** Turns it around: what may have run is compensated. Resolves when that is decided for good. Throws SAGA_ALREADY_FINAL. */
-  abort(gid: string, options?: CallOptions): Promise<TransactionView>
+  /**
+   * Turns it around: what may have run is compensated, what is prepared is cancelled or dropped. Resolves when that is
+   * decided for good. Throws SAGA_ALREADY_FINAL, and SAGA_NOT_PREPARED for a TCC or a message that is submitted.
+   */
+  abort(gid: string, options?: AbortOptions): Promise<TransactionView>
   /** Asks again now what waits for its back-off. Throws SAGA_ALREADY_FINAL. */
   retry(gid: string, options?: CallOptions): Promise<TransactionView>
   /** Ends it as it is, undoing nothing. For operators. Throws SAGA_ALREADY_FINAL. */
@@ -148,7 +203,7 @@ export interface Client {
  */
 export function createClient({
   url,
-  fetch = globalThis.fetch,
+  fetch,
   headers = {},
   timeoutMs = 10_000,
   retryForMs = 30_000,
@@ -158,9 +213,20 @@ export function createClient({
     throw new TypeError('url must be http or https')
   if (base.username !== '' || base.password !== '')
     throw new TypeError('url must have no login: send it in headers')
-  const setup = { send: createTransport({ url: base, fetch, headers }), timeoutMs, retryForMs }
+  const setup = {
+    send: createTransport({ url: base, fetch, headers }),
+    fetch: fetch ?? globalThis.fetch,
+    timeoutMs,
+    retryForMs,
+  }
   return {
     submit: (transaction, options = {}) => submit(setup, transaction, options),
+    // The overloads are the builder's own.
+    message: ((settings: TwoPhaseMessageSettings) => message(setup, settings)) as Client['message'],
+    runTcc: (settings, callback, options = {}) => runTcc(setup, settings, callback, options),
+    tcc: (settings = {}) => tcc(setup, settings),
+    tccOf: (branch) => tccOf(setup, branch),
+    submitPrepared: (gid, options = {}) => submitPrepared(setup, gid, options),
     wait: (gid, options = {}) => waitUntilFinal(setup, gid, options),
     get: (gid, options = {}) => fetchTransaction(setup, gid, options),
     list: (filter = {}, options = {}) => listAll(setup, filter, options),

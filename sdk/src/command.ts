@@ -1,20 +1,25 @@
 import type { TransactionView } from '@counterstep/protocol'
-import type { CallOptions } from './client.ts'
+import type { AbortOptions } from './client.ts'
 import { isCounterstepError } from './errors.ts'
+import { jsonOf } from './json-of.ts'
+import { preferWait } from './prefer-wait.ts'
 import { sendAgain } from './send-again.ts'
 import type { Setup } from './setup.ts'
 import { fetchTransaction, transactionOf, transactionPath } from './transaction.ts'
 
 type Command = 'abort' | 'retry' | 'stop'
 
-export function command(
+export async function command(
   setup: Setup,
   verb: Command,
   gid: string,
-  { signal, ...options }: CallOptions,
+  { signal, waitMs = 0, reason, ...options }: AbortOptions,
 ): Promise<TransactionView> {
+  const { headers, longerMs } = preferWait(waitMs)
   const path = `${transactionPath(gid)}/${verb}`
-  const request = { method: 'POST', path, timeoutMs: setup.timeoutMs, signal, gid } as const
+  const timeoutMs = setup.timeoutMs + longerMs
+  const body = reason === undefined ? {} : { body: jsonOf({ reason }, gid) }
+  const request = { method: 'POST', path, headers, ...body, timeoutMs, signal, gid } as const
   const persistence = { retryForMs: options.retryForMs ?? setup.retryForMs, signal }
   return sendAgain(async (number) => {
     try {

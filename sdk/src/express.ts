@@ -1,6 +1,13 @@
 import type { Barrier } from './barrier/barrier.ts'
+import type { MessageBarrier } from './barrier/message-barrier.ts'
 import { asBranchError } from './branch/http-answer.ts'
-import { answerBranch, type BranchHandler, type BranchHandlerOptions } from './http/answer-branch.ts'
+import {
+  type AnsweredBranch,
+  answerBranch,
+  type BranchHandler,
+  type BranchHandlerOptions,
+} from './http/answer-branch.ts'
+import { answerQueryBack } from './http/answer-query-back.ts'
 
 /**
  * What is read of Express's request.
@@ -71,24 +78,62 @@ export function branchHandler<Tx, Effect, Payload>(
     try {
       const { query, headers } = request
       const payload = hasBody(headers) ? request.body : undefined
-      const { answer, error, branch } = await answerBranch(
-        barrier,
-        handler,
-        { query, headers, payload },
-        parse,
-      )
-      if (error !== undefined && onError === undefined) {
-        next(asBranchError(error))
-        return
-      }
-      if (error !== undefined) onError?.(error, branch)
-      response.status(answer.statusCode)
-      response.set({ ...answer.headers })
-      response.end(answer.body)
+      const answered = await answerBranch(barrier, handler, { query, headers, payload }, parse)
+      respond(response, next, answered, onError)
     } catch (error: unknown) {
       next(asBranchError(error))
     }
   }
+}
+
+/**
+ * A route handler (GET) for Express 4 and 5 for the query-back of two-phase messages, ours and DTM's: 200 if the local
+ * transaction has committed, 409 if it has not and never will, 425 while a lock is in the way. Everything else goes to
+ * `next` (or to `onError`) as a `BranchError` with status 500, so that it is asked again.
+ *
+ * @example
+ * ```ts
+ * import express from 'express'
+ * import { Pool } from 'pg'
+ * import { postgresBarrier } from '@counterstep/sdk/barrier/postgres'
+ * import { queryPreparedHandler } from '@counterstep/sdk/express'
+ *
+ * const barrier = postgresBarrier(new Pool({ database: 'shop' }))
+ * const app = express()
+ * app.get('/query-prepared', queryPreparedHandler(barrier))
+ * ```
+ */
+export function queryPreparedHandler(
+  barrier: Pick<MessageBarrier<never, never>, 'queryPrepared'>,
+  { onError }: Pick<BranchHandlerOptions<never>, 'onError'> = {},
+): (
+  request: BranchExpressRequest,
+  response: BranchExpressResponse,
+  next: (error?: unknown) => void,
+) => Promise<void> {
+  return async function queryPreparedHandler({ query, headers }, response, next) {
+    try {
+      respond(response, next, await answerQueryBack(barrier, { query, headers }), onError)
+    } catch (error: unknown) {
+      next(asBranchError(error))
+    }
+  }
+}
+
+function respond(
+  response: BranchExpressResponse,
+  next: (error?: unknown) => void,
+  { answer, error, branch }: AnsweredBranch,
+  onError: BranchHandlerOptions<never>['onError'],
+): void {
+  if (error !== undefined && onError === undefined) {
+    next(asBranchError(error))
+    return
+  }
+  if (error !== undefined) onError?.(error, branch)
+  response.status(answer.statusCode)
+  response.set({ ...answer.headers })
+  response.end(answer.body)
 }
 
 /** Express 4 makes an empty object of a request without a body, which would pass for a payload. */

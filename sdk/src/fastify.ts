@@ -1,6 +1,13 @@
 import type { Barrier } from './barrier/barrier.ts'
+import type { MessageBarrier } from './barrier/message-barrier.ts'
 import { asBranchError } from './branch/http-answer.ts'
-import { answerBranch, type BranchHandler, type BranchHandlerOptions } from './http/answer-branch.ts'
+import {
+  type AnsweredBranch,
+  answerBranch,
+  type BranchHandler,
+  type BranchHandlerOptions,
+} from './http/answer-branch.ts'
+import { answerQueryBack } from './http/answer-query-back.ts'
 
 /**
  * What is read of Fastify's request.
@@ -61,22 +68,53 @@ export function branchHandler<Tx, Effect, Payload>(
 ): (request: BranchFastifyRequest, reply: BranchFastifyReply) => Promise<unknown> {
   barrier.assertHandler?.(handler)
   return async function branchHandler(request, reply) {
-    const { query, headers, body, log } = request
-    const { answer, error, branch } = await answerBranch(
-      barrier,
-      handler,
-      { query, headers, payload: body },
-      parse,
-    )
-    if (error !== undefined) {
-      if (onError !== undefined) tell(() => onError(error, branch))
-      else
-        log.error({ err: error, gid: branch?.gid, branchId: branch?.branchId, op: branch?.op }, 'branch call')
-    }
-    reply.code(answer.statusCode)
-    reply.headers({ ...answer.headers })
-    return reply.send(answer.body)
+    const { query, headers, body } = request
+    const answered = await answerBranch(barrier, handler, { query, headers, payload: body }, parse)
+    return respond(request, reply, answered, onError)
   }
+}
+
+/**
+ * A Fastify 5 route handler (GET) for the query-back of two-phase messages, ours and DTM's: 200 if the local transaction
+ * has committed, 409 if it has not and never will, 425 while a lock is in the way. Everything else goes to `request.log`
+ * (or to `onError`) and is answered 500, so that it is asked again.
+ *
+ * @example
+ * ```ts
+ * import fastify from 'fastify'
+ * import { createPool } from 'mysql2/promise'
+ * import { mysqlBarrier } from '@counterstep/sdk/barrier/mysql'
+ * import { queryPreparedHandler } from '@counterstep/sdk/fastify'
+ *
+ * const barrier = mysqlBarrier(createPool({ uri: 'mysql://shop@127.0.0.1/shop' }))
+ * const app = fastify({ logger: true })
+ * app.get('/query-prepared', queryPreparedHandler(barrier))
+ * ```
+ */
+export function queryPreparedHandler(
+  barrier: Pick<MessageBarrier<never, never>, 'queryPrepared'>,
+  { onError }: Pick<BranchHandlerOptions<never>, 'onError'> = {},
+): (request: BranchFastifyRequest, reply: BranchFastifyReply) => Promise<unknown> {
+  return async function queryPreparedHandler(request, reply) {
+    const { query, headers } = request
+    return respond(request, reply, await answerQueryBack(barrier, { query, headers }), onError)
+  }
+}
+
+function respond(
+  { log }: BranchFastifyRequest,
+  reply: BranchFastifyReply,
+  { answer, error, branch }: AnsweredBranch,
+  onError: BranchHandlerOptions<never>['onError'],
+): unknown {
+  if (error !== undefined) {
+    if (onError !== undefined) tell(() => onError(error, branch))
+    else
+      log.error({ err: error, gid: branch?.gid, branchId: branch?.branchId, op: branch?.op }, 'branch call')
+  }
+  reply.code(answer.statusCode)
+  reply.headers({ ...answer.headers })
+  return reply.send(answer.body)
 }
 
 /** Fastify would take a status out of what it throws; this one is 500. */

@@ -1,4 +1,5 @@
 export type { Barrier, BarrierOptions, BarrierOutcome } from './barrier/barrier.ts'
+export type { LocalOutcome, MessageBarrier, QueryPreparedOptions } from './barrier/message-barrier.ts'
 export { STORED_ANSWER_BYTES_MAX } from './barrier/stored-answer.ts'
 export type { FirstAnswer } from './barrier/with-barrier.ts'
 export { withBarrier } from './barrier/with-barrier.ts'
@@ -17,7 +18,15 @@ export type { HttpAnswer } from './branch/http-answer.ts'
 export type { BranchRequest } from './branch/parse-branch.ts'
 export { parseBranch } from './branch/parse-branch.ts'
 export { branchOf, type TypedBranch } from './branch-of.ts'
-export type { CallOptions, Client, ClientOptions, ListFilter, SubmitOptions, WaitOptions } from './client.ts'
+export type {
+  AbortOptions,
+  CallOptions,
+  Client,
+  ClientOptions,
+  ListFilter,
+  SubmitOptions,
+  WaitOptions,
+} from './client.ts'
 export { createClient } from './client.ts'
 export type { CounterstepErrorCode } from './errors.ts'
 export {
@@ -33,6 +42,15 @@ export {
 export { newGid } from './gid.ts'
 export type { AnsweredBranch, BranchHandler, BranchHandlerOptions } from './http/answer-branch.ts'
 export { answerBranch } from './http/answer-branch.ts'
+export { answerQueryBack } from './http/answer-query-back.ts'
+export type {
+  DoAndSubmitOptions,
+  Message,
+  MessageSettings,
+  SubmittedMessage,
+  TwoPhaseMessage,
+  TwoPhaseMessageSettings,
+} from './message/message.ts'
 export type { BranchOptions, Part } from './part.ts'
 export { branch, parallel, serial } from './part.ts'
 export type {
@@ -45,17 +63,25 @@ export type {
   FinalStatus,
   JsonValue,
   Kind,
+  MessageBranchRequest,
+  MessageCheckRequest,
+  MessageSubmitRequest,
   Op,
   OpView,
   Result,
   RetryPolicy,
   SagaBranchRequest,
+  SagaSubmitRequest,
   Status,
   SubmitRequest,
   SubmitView,
+  TccBranchRequest,
+  TccSubmitRequest,
   TransactionPage,
   TransactionSummary,
   TransactionView,
 } from './protocol-types.ts'
 export type { Saga, SagaSettings } from './saga.ts'
 export { saga } from './saga.ts'
+export type { RunTccOptions, SubmittedTcc } from './tcc/run-tcc.ts'
+export type { RegisteredBranch, Tcc, TccBranch, TccScope, TccSettings } from './tcc/tcc.ts'

@@ -211,3 +211,65 @@ export type TransactionSummary = protocol.TransactionSummary
  * ```
  */
 export type TransactionView = protocol.TransactionView
+
+/**
+ * A branch of a message as it is sent to the server: called until it succeeds.
+ *
+ * @example
+ * ```ts
+ * const mail: MessageBranchRequest = { action: 'http://mail/welcome', payload: { user: 'alice' } }
+ * ```
+ */
+export type MessageBranchRequest = protocol.MessageBranchRequest
+
+/**
+ * Whom the server asks (GET) whether the local transaction of a message has committed, and after how long (`afterMs`).
+ *
+ * @example
+ * ```ts
+ * const check: MessageCheckRequest = { url: 'http://shop/query-prepared', afterMs: 10_000 }
+ * ```
+ */
+export type MessageCheckRequest = protocol.MessageCheckRequest
+
+/**
+ * The body of a message's submit; `client.message` makes it.
+ *
+ * @example
+ * ```ts
+ * const request: MessageSubmitRequest = { kind: 'message', branches: [{ action: 'http://mail/welcome' }] }
+ * await client.submit(request)
+ * ```
+ */
+export type MessageSubmitRequest = protocol.MessageSubmitRequest
+
+/**
+ * The body of a saga's submit; `saga` makes it.
+ *
+ * @example
+ * ```ts
+ * const request: SagaSubmitRequest = { deadlineMs: 60_000, branches: [{ action: 'http://bank-a/debit' }] }
+ * await client.submit(request)
+ * ```
+ */
+export type SagaSubmitRequest = protocol.SagaSubmitRequest
+
+/**
+ * A branch of a TCC as it is registered; `try` of a TCC makes it.
+ *
+ * @example
+ * ```ts
+ * const hotel: TccBranchRequest = { id: '01', confirm: 'http://hotel/ok', cancel: 'http://hotel/undo' }
+ * ```
+ */
+export type TccBranchRequest = protocol.TccBranchRequest
+
+/**
+ * The body that prepares a TCC; `client.tcc` makes it.
+ *
+ * @example
+ * ```ts
+ * const request: TccSubmitRequest = { kind: 'tcc', deadlineMs: 20_000 }
+ * ```
+ */
+export type TccSubmitRequest = protocol.TccSubmitRequest

@@ -1,4 +1,4 @@
-import type { SubmitRequest } from '@counterstep/protocol'
+import type { SagaSubmitRequest } from '@counterstep/protocol'
 import { newGid } from './gid.ts'
 import { appended, type BranchOptions, branch, type Chain, type Part } from './part.ts'
 
@@ -11,7 +11,7 @@ import { appended, type BranchOptions, branch, type Chain, type Part } from './p
  * const settings: SagaSettings = { gid: `transfer-${transferId}`, deadlineMs: 60_000 }
  * ```
  */
-export type SagaSettings = Omit<SubmitRequest, 'kind' | 'branches'>
+export type SagaSettings = Omit<SagaSubmitRequest, 'kind' | 'branches'>
 
 /**
  * One transaction that has not been submitted yet. An immutable value: each method returns a new one with the same gid.
@@ -25,7 +25,7 @@ export type SagaSettings = Omit<SubmitRequest, 'kind' | 'branches'>
 export interface Saga<Ids extends string = string> {
   readonly gid: string
   /** What is sent. */
-  readonly request: SubmitRequest & { readonly gid: string }
+  readonly request: SagaSubmitRequest & { readonly gid: string }
   /** Adds a branch behind what is there, or after the branches that it names. Throws SAGA_BRANCH_ID_DUPLICATE and SAGA_AFTER_UNKNOWN. */
   branch<const Id extends string>(id: Id, options: BranchOptions<Ids>): Saga<Ids | Id>
   /** Adds a part behind what is there. Throws like `branch`. */

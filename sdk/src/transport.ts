@@ -1,5 +1,9 @@
 import { UnavailableError } from './errors.ts'
 import { problemError } from './problem-error.ts'
+import type { Exchange } from './transport/exchange.ts'
+import { fetchExchange } from './transport/fetch-exchange.ts'
+import { nodeExchange } from './transport/node-exchange.ts'
+import { nodeHttp } from './transport/node-http.ts'
 
 export interface Request {
   readonly method: 'GET' | 'POST'
@@ -20,63 +24,44 @@ export type Transport = (request: Request) => Promise<unknown>
 
 export interface TransportOptions {
   readonly url: URL
-  readonly fetch: typeof globalThis.fetch
+  /** The caller's own. Without it: Node's HTTP client, and elsewhere the global `fetch`. */
+  readonly fetch: typeof globalThis.fetch | undefined
   readonly headers: Readonly<Record<string, string>>
 }
 
 export function createTransport({ url, fetch, headers }: TransportOptions): Transport {
-  const base = url.href.replace(/\/$/, '')
-  return async function send(request) {
-    const { method, path, body, signal, gid } = request
+  const exchange = exchangeWith(url, fetch)
+  const ofAll = { accept: 'application/json', ...headers }
+  return async function send({ path, method, body, timeoutMs, signal, gid, ...request }) {
     signal?.throwIfAborted()
-    const timeout = AbortSignal.timeout(Math.ceil(request.timeoutMs))
-    const init: RequestInit = {
+    const sent = {
       method,
-      redirect: 'manual',
+      path,
       headers: {
-        accept: 'application/json',
-        ...headers,
+        ...ofAll,
         ...request.headers,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
-      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      timeoutMs,
+      signal,
+      ...(body === undefined ? {} : { body }),
     }
-    const answer = await read(fetch, base + path, body === undefined ? init : { ...init, body }, request)
-    const { status, retryAfter } = answer
-    const value = parsed(answer.text)
+    const { status, retryAfter, text } = await exchange(sent).catch((error: unknown) => {
+      // The caller's own signal is the caller's own reason.
+      signal?.throwIfAborted()
+      throw new UnavailableError('SAGA_UNREACHABLE', `no answer from ${url.origin}`, { gid, cause: error })
+    })
+    const value = parsed(text)
     if (status < 200 || status > 299) throw problemError({ status, value, retryAfter, gid })
     if (value !== undefined) return value
     throw new UnavailableError('SAGA_UNREACHABLE', 'the answer was not JSON', { status, gid })
   }
 }
 
-interface Answer {
-  readonly status: number
-  readonly retryAfter: string | null
-  readonly text: string
-}
-
-async function read(
-  fetch: typeof globalThis.fetch,
-  url: string,
-  init: RequestInit,
-  { signal, gid }: Request,
-): Promise<Answer> {
-  try {
-    const response = await fetch(url, init)
-    return {
-      status: response.status,
-      retryAfter: response.headers.get('retry-after'),
-      text: await response.text(),
-    }
-  } catch (error: unknown) {
-    // The caller's own signal is the caller's own reason.
-    signal?.throwIfAborted()
-    throw new UnavailableError('SAGA_UNREACHABLE', `no answer from ${new URL(url).origin}`, {
-      gid,
-      cause: error,
-    })
-  }
+function exchangeWith(url: URL, fetch: typeof globalThis.fetch | undefined): Exchange {
+  if (fetch !== undefined) return fetchExchange(url, fetch)
+  const node = nodeHttp(url.protocol)
+  return node === undefined ? fetchExchange(url, globalThis.fetch) : nodeExchange(url, node)
 }
 
 function parsed(text: string): unknown {

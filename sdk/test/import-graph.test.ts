@@ -54,6 +54,7 @@ describe('the entries of the package', () => {
       'protocol-types.ts',
       'grouped/group-barrier.ts',
       'setup.ts',
+      'transport/exchange.ts',
     ]
     expect(files.filter((file) => !loaded.has(file)).sort()).toEqual(
       typesOnly.map((path) => `src/${path}`).sort(),

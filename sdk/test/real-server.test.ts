@@ -1,48 +1,11 @@
-import type { BranchAnswer, BranchCall } from '@counterstep/core'
-import { createEngine, DEFAULT_SETTINGS, nodeClock, nodeIds } from '@counterstep/engine'
 import { branch, createClient, isRefused, parallel, saga } from '@counterstep/sdk'
-import { buildApp, createRegistry, prometheusObserver } from '@counterstep/server'
-import { memoryStore } from '@counterstep/store-conformance'
 import { describe, expect, it } from 'vitest'
+import { serve } from './served-server.ts'
 
 const to = (name: string) => ({
   action: `http://service/${name}`,
   compensation: `http://service/${name}/undo`,
 })
-
-/** The real server on a port of its own, with branches that the test plays. */
-async function serve(play: (call: BranchCall) => BranchAnswer) {
-  const calls: string[] = []
-  const store = memoryStore()
-  const registry = createRegistry()
-  const engine = createEngine({
-    store,
-    branches: {
-      async call(call) {
-        calls.push(`${call.branchId} ${call.op}`)
-        return play(call)
-      },
-      close: async () => undefined,
-    },
-    clock: nodeClock(),
-    ids: nodeIds(),
-    observer: prometheusObserver(registry),
-    settings: DEFAULT_SETTINGS,
-  })
-  await engine.start()
-  const app = buildApp({ engine, store, registry })
-  const url = await app.listen({ port: 0, host: '127.0.0.1' })
-  return {
-    url,
-    calls,
-    client: createClient({ url }),
-    async [Symbol.asyncDispose]() {
-      await app.close()
-      await engine.close(1_000)
-      await store.close()
-    },
-  }
-}
 
 describe('against the real server', () => {
   it('a saga is submitted, waited for, looked at and listed', async () => {

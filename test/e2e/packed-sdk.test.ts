@@ -74,7 +74,9 @@ describe('the packed SDK', () => {
       'LICENSE',
       'README.md',
       'docs/errors.md',
+      'docs/message.md',
       'docs/participant.md',
+      'docs/tcc.md',
       'package.json',
     ])
     expect(files.filter((file) => file.startsWith('dist/') && !/^[\w/-]+(\.js|\.d\.ts)$/.test(file))).toEqual(
@@ -187,6 +189,8 @@ describe('a project with the packed SDK', () => {
       'bank.ts',
       'serve.ts',
       'bank.test.ts',
+      'orders.ts',
+      'rooms.ts',
       'fetch-handler.ts',
       'hot-row.ts',
     ])
@@ -287,5 +291,20 @@ describe('a project with the packed SDK', () => {
     project.write('transfer-undone.ts', replaced(transfer, { "'bob'": "'nobody'" }))
     expect(await node(['transfer-undone.ts'])).toBe('failed\n')
     expect([centsOf('bank-a', 'alice'), centsOf('bank-b', 'bob')]).toEqual([8_750, 1_250])
+
+    // The guide's message and its TCC.
+    const [folder, here] = [join(project.folder, 'orders'), { 'http://127.0.0.1:8470': server.url }]
+    mkdirSync(folder)
+    const orders = replaced(guide.get('orders.ts') ?? '', {
+      ...here,
+      'http://127.0.0.1:3002': bankB.url,
+      'listen(3003': 'listen(0',
+    })
+    project.write('orders-here.ts', orders)
+    expect(await node([join(project.folder, 'orders-here.ts')], folder)).toBe('succeeded\n')
+    expect(centsOf('bank-b', 'bob')).toBe(1_750)
+    project.write('rooms-here.ts', replaced(guide.get('rooms.ts') ?? '', here))
+    const booked = await node([join(project.folder, 'rooms-here.ts')], folder)
+    expect(booked).toMatch(/^FULL succeeded .*\{ free: 0, held: 0, taken: 1 \}\n$/)
   })
 })

@@ -1,4 +1,10 @@
-import { type BarrierDecision, type BarrierRow, decideBarrier, originOf } from '@counterstep/barrier'
+import {
+  type BarrierDecision,
+  type BarrierRow,
+  decideBarrier,
+  mustRollBack,
+  originOf,
+} from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
 import { BranchError } from '../branch/branch-errors.ts'
 import type { BarrierOutcome } from './barrier.ts'
@@ -32,7 +38,8 @@ export function needsStanding(op: Op, inserted: InsertedOps): boolean {
 /**
  * The outcome of a call whose effect must not run, or undefined: then run it. Throws BARRIER_TRANSACTION_LOST for a row
  * that was committed without its effect: to answer for that would be to tell of something that never happened, and to
- * undo it would be to pay back what was never taken.
+ * undo it would be to pay back what was never taken. Throws MESSAGE_DUPLICATED or MESSAGE_REFUSED for a message's local
+ * transaction that must not commit.
  */
 export function heldBack(
   op: Op,
@@ -44,13 +51,18 @@ export function heldBack(
     if (origin !== undefined && isUnfinished(origin)) throw nothingToUndo(op)
     return undefined
   }
-  if (decision !== 'duplicate') return { decision }
+  if (decision !== 'duplicate') {
+    if (mustRollBack(op, decision)) throw messageHeldBack(decision)
+    return { decision }
+  }
   const own = standing.find((row) => row.op === op)
   if (own !== undefined && isUnfinished(own) && !isNullCompensation(op, standing)) throw unfinished(op)
+  if (mustRollBack(op, decision)) throw messageHeldBack(decision)
   return outcomeOf(decision, own?.answer ?? EMPTY_ANSWER)
 }
 
-function isUnfinished({ op, reason, answer }: StandingRow): boolean {
+/** Of a row that was committed without its effect. */
+export function isUnfinished({ op, reason, answer }: StandingRow): boolean {
   return reason === op && answer === null
 }
 
@@ -63,6 +75,16 @@ function isNullCompensation(op: Op, standing: readonly BarrierRow[]): boolean {
 function unfinished(op: Op): BranchError {
   const message = `the row of this ${op} was committed, but its effect never came to its end: the effect or its caller committed`
   return new BranchError('BARRIER_TRANSACTION_LOST', message)
+}
+
+/** For a message's local transaction, which rolls back together with whatever else its sender has open. */
+export function messageHeldBack(decision: BarrierDecision): BranchError {
+  return decision === 'duplicate'
+    ? new BranchError('MESSAGE_DUPLICATED', 'the local transaction of this message has committed before')
+    : new BranchError(
+        'MESSAGE_REFUSED',
+        'the message was asked about before its local transaction, and is dropped',
+      )
 }
 
 /** For an undo whose origin's row was committed without its effect. */

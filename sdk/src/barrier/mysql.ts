@@ -5,6 +5,7 @@ export type { GroupApply, GroupBarrier, GroupCall } from '../grouped/group-barri
 export { conditionalAdd } from '../grouped/mysql/mysql-conditional-add.ts'
 export type { Barrier, BarrierOptions, BarrierOutcome } from './barrier.ts'
 export type { PooledBarrierOptions } from './deadline.ts'
+export type { LocalOutcome, MessageBarrier, QueryPreparedOptions } from './message-barrier.ts'
 export type { BarrierMigration } from './migration.ts'
 export { mysqlBarrier, mysqlBarrierIn } from './mysql/mysql-barrier.ts'
 export { checkBarrier } from './mysql/mysql-check.ts'

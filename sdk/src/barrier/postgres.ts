@@ -5,6 +5,7 @@ export type { GroupApply, GroupBarrier, GroupCall } from '../grouped/group-barri
 export { conditionalAdd } from '../grouped/postgres/postgres-conditional-add.ts'
 export type { Barrier, BarrierOptions, BarrierOutcome } from './barrier.ts'
 export type { PooledBarrierOptions } from './deadline.ts'
+export type { LocalOutcome, MessageBarrier, QueryPreparedOptions } from './message-barrier.ts'
 export type { BarrierMigration } from './migration.ts'
 export { postgresBarrier, postgresBarrierIn } from './postgres/postgres-barrier.ts'
 export { checkBarrier } from './postgres/postgres-check.ts'

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/performance/noBarrelFile: An entry of package.json.
 export type { Barrier, BarrierOutcome } from './barrier.ts'
+export type { LocalOutcome, MessageBarrier, QueryPreparedOptions } from './message-barrier.ts'
 export type { RedisBarrierOptions } from './redis/redis-barrier.ts'
 export { redisBarrier } from './redis/redis-barrier.ts'
 export { checkBarrier } from './redis/redis-check.ts'

@@ -4,6 +4,7 @@ export type { Added, Addition, AdditionLog, ConditionalAddOptions } from '../gro
 export type { GroupApply, GroupBarrier, GroupCall } from '../grouped/group-barrier.ts'
 export { conditionalAdd } from '../grouped/sqlite/sqlite-conditional-add.ts'
 export type { Barrier, BarrierOptions, BarrierOutcome } from './barrier.ts'
+export type { LocalOutcome, MessageBarrier, QueryPreparedOptions } from './message-barrier.ts'
 export type { BarrierMigration } from './migration.ts'
 export type { PurgeOptions } from './purge-options.ts'
 export type { SqliteBarrier } from './sqlite/sqlite-barrier.ts'

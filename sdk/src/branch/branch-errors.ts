@@ -17,6 +17,8 @@ export const BRANCH_CODES = {
   BRANCH_FAILED: { meaning: 'failure', statusCode: 409 },
   /** The action came after its compensation: the transaction has turned around. */
   ALREADY_COMPENSATED: { meaning: 'failure', statusCode: 409 },
+  /** To a query-back: the local transaction of the message has not committed, and never will. */
+  MESSAGE_ROLLED_BACK: { meaning: 'failure', statusCode: 409 },
   BRANCH_NOT_YET: { meaning: 'ongoing', statusCode: 425 },
   /** The query or a header is no branch call: a wrong URL, or something that is no orchestrator. */
   BRANCH_CALL_INVALID: { meaning: 'bug', statusCode: 400 },
@@ -46,6 +48,10 @@ export const BRANCH_CODES = {
   BARRIER_EFFECT_BROKEN: { meaning: 'bug', statusCode: 500 },
   /** Keys of a Redis effect are not in the barrier's hash slot. */
   BARRIER_KEYS_APART: { meaning: 'bug', statusCode: 500 },
+  /** The local transaction of a message has committed before; this one was rolled back. */
+  MESSAGE_DUPLICATED: { meaning: 'bug', statusCode: 500 },
+  /** The local transaction came after the query-back that it should have come before; it was rolled back. */
+  MESSAGE_REFUSED: { meaning: 'unavailable', statusCode: 500 },
   /** A grouped branch: too many calls of this key wait already. Nothing was done. */
   BRANCH_QUEUE_FULL: { meaning: 'unavailable', statusCode: 503 },
   /** A grouped branch: `apply` did not return one result for each call. */

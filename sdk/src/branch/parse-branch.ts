@@ -45,8 +45,8 @@ const COUNT = /^\d{1,15}$/
  * `BRANCH_KIND_UNSUPPORTED`. Both are answered 400, which no orchestrator takes for success or for failure: it asks
  * again, and its operators see a branch that never ends. A 409 would undo a transaction because of a wrong URL.
  *
- * DTM's query-back of a message (op `msg`) is read as well, but it asks what has happened and must run nothing: give it
- * a route of its own, without a `branchHandler`.
+ * The query-back of a message (op `msg`) is read as well, but it asks what has happened and must run nothing: give it a
+ * route of its own, with a `queryPreparedHandler`; a `branchHandler` refuses it.
  *
  * @example
  * ```ts

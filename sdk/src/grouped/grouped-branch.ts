@@ -55,8 +55,8 @@ const TIMEOUT_MS_DEFAULT = 10_000
  * alone. Async handlers of a group run at once; one that takes longer than half of the barrier's `timeoutMs` is late,
  * and fails alone with `BARRIER_TIMED_OUT`.
  *
- * A deadlock runs the whole group again. A row that somebody else keeps locked for longer than 1 s costs only the calls
- * that need it, which end with `BARRIER_CONTENDED`: the group is served in parts, for at most 5 s, at once and so in any
+ * A deadlock runs the whole group again. A row that somebody else keeps locked for longer than 1 s (PostgreSQL: a
+ * twentieth of `timeoutMs`, at most 1 s) costs only the calls that need it, which end with `BARRIER_CONTENDED`: the group is served in parts, for at most 5 s, at once and so in any
  * order. What a constraint refuses at COMMIT fails the call whose effect it is. A COMMIT whose answer is lost is
  * `BARRIER_COMMIT_UNKNOWN` for all of the group. A call that is alone passes the plain barrier. Throws a TypeError at
  * construction for bounds that make no sense.

@@ -80,6 +80,9 @@ export async function answerBranch<Tx, Effect, Payload>(
   try {
     const called = parseBranch(request)
     branch = called
+    // Its local transaction would run, of which it only asks.
+    if (called.op === 'msg')
+      throw new BranchError('BRANCH_KIND_UNSUPPORTED', 'a query-back needs queryPreparedHandler')
     const outcome = await barrier.run(called, (tx) => handler(tx, withPayload(called, parse)))
     assertNotCompensated(outcome)
     return { answer: outcomeAnswer(outcome), branch }

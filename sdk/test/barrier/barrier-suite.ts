@@ -67,15 +67,25 @@ const TABLE: readonly Row[] = [
   { before: ['compensate'], arrives: 'compensate', decision: 'duplicate' },
   { before: ['action', 'compensate'], arrives: 'compensate', decision: 'duplicate' },
   { before: ['compensate', 'action'], arrives: 'compensate', decision: 'duplicate' },
-  { before: ['cancel'], arrives: 'try', decision: 'already-compensated' },
+  { before: [], arrives: 'try', decision: 'run' },
   { before: ['try'], arrives: 'try', decision: 'duplicate' },
-  { before: [], arrives: 'cancel', decision: 'null-compensation' },
-  { before: ['try'], arrives: 'cancel', decision: 'run' },
+  { before: ['try!'], arrives: 'try', decision: 'run' },
+  { before: ['cancel'], arrives: 'try', decision: 'already-compensated' },
   { before: ['try', 'cancel'], arrives: 'try', decision: 'already-compensated' },
+  { before: ['try!', 'cancel'], arrives: 'try', decision: 'already-compensated' },
+  { before: ['try', 'confirm'], arrives: 'try', decision: 'duplicate' },
+  { before: [], arrives: 'cancel', decision: 'null-compensation' },
+  { before: ['try!'], arrives: 'cancel', decision: 'null-compensation' },
+  { before: ['try'], arrives: 'cancel', decision: 'run' },
+  { before: ['try', 'cancel!'], arrives: 'cancel', decision: 'run' },
+  { before: ['cancel'], arrives: 'cancel', decision: 'duplicate' },
+  { before: ['try', 'cancel'], arrives: 'cancel', decision: 'duplicate' },
+  { before: ['cancel', 'try'], arrives: 'cancel', decision: 'duplicate' },
   { before: ['try'], arrives: 'confirm', decision: 'run' },
+  { before: ['try', 'confirm!'], arrives: 'confirm', decision: 'run' },
   { before: ['try', 'confirm'], arrives: 'confirm', decision: 'duplicate' },
   { before: [], arrives: 'msg', decision: 'run' },
-  { before: ['msg'], arrives: 'msg', decision: 'duplicate' },
+  { before: ['msg!'], arrives: 'msg', decision: 'run' },
 ]
 
 /** The whole truth table of `invariants.md`, for one driver. */
@@ -108,16 +118,27 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
         })
       }
 
-      it('ends the same for every sequence of four arrivals: each op at most once, no action after its undo', async () => {
-        for (let bits = 0; bits < 16; bits++) {
-          const { gid } = newCall()
-          for (let place = 0; place < 4; place++) {
-            const op = (bits >> place) & 1 ? 'compensate' : 'action'
-            await bed.run({ gid, branchId: '01', op }, SUCCEED)
-          }
-          expect(['', 'action', 'action compensate']).toContain((await bed.effects(gid)).join(' '))
-        }
+      it('msg after msg: the second local transaction of a message fails, and leaves nothing', async () => {
+        const call = newCall('msg')
+        await bed.run(call, SUCCEED)
+        await expect(bed.run(call, SUCCEED)).rejects.toMatchObject({ code: 'MESSAGE_DUPLICATED' })
+        expect(await bed.effects(call.gid)).toEqual(['msg'])
       })
+
+      for (const [op, undo] of [
+        ['action', 'compensate'],
+        ['try', 'cancel'],
+      ] as const) {
+        it(`ends the same for every sequence of four arrivals: each op at most once, no ${op} after its undo`, async () => {
+          for (let bits = 0; bits < 16; bits++) {
+            const { gid } = newCall()
+            for (let place = 0; place < 4; place++) {
+              await bed.run({ gid, branchId: '01', op: (bits >> place) & 1 ? undo : op }, SUCCEED)
+            }
+            expect(['', op, `${op} ${undo}`]).toContain((await bed.effects(gid)).join(' '))
+          }
+        })
+      }
     })
 
     describe('what a row keeps', () => {

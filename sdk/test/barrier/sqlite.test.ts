@@ -14,7 +14,8 @@ import { branchHandler } from '../../src/fastify.ts'
 import type { GroupCall } from '../../src/grouped/group-barrier.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { type BarrierCall, withBarrier } from '../../src/index.ts'
-import { type BarrierBed, barrierSuite, type SuiteEffect, thrownBy } from './barrier-suite.ts'
+import { barrierSuite, type SuiteEffect, thrownBy } from './barrier-suite.ts'
+import { type MessageBed, messageSuite } from './message-suite.ts'
 
 const DATABASES: readonly (readonly [string, () => SqliteDatabase])[] = [
   ['better-sqlite3', () => new BetterSqlite(':memory:')],
@@ -46,10 +47,11 @@ function count(database: SqliteDatabase, where = '1 = 1'): number {
 }
 
 for (const [name, open] of DATABASES) {
-  const bedOf = (database: SqliteDatabase): BarrierBed => {
+  const bedOf = (database: SqliteDatabase): MessageBed => {
     const barrier = sqliteBarrier(database)
     return {
       run: (call, effect) => barrier.run(call, (tx) => act(tx, call, effect)),
+      queryPrepared: barrier.queryPrepared,
       effects: async (gid) => effectsOf(database, gid),
       rows: async (gid) => count(database, `gid = '${gid}'`),
       rollsBack: true,
@@ -57,9 +59,18 @@ for (const [name, open] of DATABASES) {
     }
   }
   barrierSuite({ name, open: async () => bedOf(opened(open)), width: 64 })
+  messageSuite({ name, open: async () => bedOf(opened(open)), width: 64 })
 
   describe(`the SQLite barrier with ${name}`, () => {
     const CALL = { gid: 'g', branchId: '01', op: 'action' } as const
+
+    it('does not tell of a message whose row was committed without its effect', async () => {
+      const database = opened(open)
+      const barrier = sqliteBarrier(database)
+      database.exec(`INSERT INTO counterstep_barrier (gid, branch_id, op, barrier_id, reason, created_at)
+        VALUES ('half', '00', 'msg', '01', 'msg', 0)`)
+      await expect(barrier.queryPrepared('half')).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+    })
 
     it('refuses an effect that returns a promise, and rolls back what it wrote', async () => {
       const database = opened(open)

@@ -18,6 +18,7 @@ import type { GroupCall } from '../../src/grouped/group-barrier.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { type BarrierCall, BranchFailure, withBarrier } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
+import { messageSuite } from '../barrier/message-suite.ts'
 import {
   actOnMysql,
   dropMysqlDatabase,
@@ -33,6 +34,7 @@ const DEADLOCK = 1213
 for (const server of ['mariadb', 'mysql'] as const) {
   describeOn(server, 'the MySQL barrier', (url) => {
     barrierSuite({ name: server, open: () => openMysqlBed(url), width: 64 })
+    messageSuite({ name: server, open: () => openMysqlBed(url), width: 64 })
     barrierSuite({
       name: `${server} with other flags and values`,
       open: () => openMysqlBed(url, { flags: ['-FOUND_ROWS'], rowsAsArray: true, typeCast: false }),
@@ -183,6 +185,39 @@ for (const server of ['mariadb', 'mysql'] as const) {
           await dropMysqlDatabase(small)
         })
       }
+
+      it('lets who has replaced `query` see each of its statements, and otherwise asks the raw connection', async () => {
+        const small = await openMysqlDatabase(url, { connectionLimit: 1 })
+        const seen: string[] = []
+        const watching = (watch: (connection: PoolConnection) => void) => ({
+          getConnection: async () => {
+            const connection = await small.getConnection()
+            watch(connection)
+            return connection
+          },
+        })
+        const promised = watching((connection) => {
+          const query = connection.query.bind(connection)
+          connection.query = ((statement: { readonly sql: string }) => {
+            seen.push(`promise ${statement.sql.split(' ')[0]}`)
+            return query(statement)
+          }) as typeof connection.query
+        })
+        const raw = watching((connection) => {
+          const owner = rawOf(connection)
+          const query = owner.query.bind(owner) as (...values: unknown[]) => unknown
+          owner.query = ((statement: { readonly sql: string }, ...values: unknown[]) => {
+            seen.push(`raw ${statement.sql.split(' ')[0]}`)
+            return query(statement, ...values)
+          }) as typeof owner.query
+        })
+        const statements = ['START', 'INSERT', 'UPDATE', 'COMMIT']
+        await mysqlBarrier(promised).run(newCall(), () => undefined)
+        expect(seen.splice(0)).toEqual(statements.map((statement) => `promise ${statement}`))
+        await mysqlBarrier(raw).run(newCall(), () => undefined)
+        expect(seen).toEqual(statements.map((statement) => `raw ${statement}`))
+        await dropMysqlDatabase(small)
+      })
 
       it('does not replay as a success what a handler committed before it failed', async () => {
         const call = newCall()

@@ -5,9 +5,11 @@ import {
   type PoolOptions,
   type RowDataPacket,
 } from 'mysql2/promise'
+import { localCall } from '../../src/barrier/message-barrier.ts'
 import { migrateBarrier, mysqlBarrier } from '../../src/barrier/mysql.ts'
 import type { BarrierCall } from '../../src/index.ts'
-import { type BarrierBed, type SuiteEffect, thrownBy } from '../barrier/barrier-suite.ts'
+import { type SuiteEffect, thrownBy } from '../barrier/barrier-suite.ts'
+import type { MessageBed } from '../barrier/message-suite.ts'
 
 const CONNECTIONS = 48
 
@@ -56,7 +58,7 @@ export async function mysqlRowsOf(pool: Pool, gid: string): Promise<number> {
 }
 
 /** `options` are those of the pool that the barrier gets; the bed itself looks through a plain one. */
-export async function openMysqlBed(url: string, options: PoolOptions = {}): Promise<BarrierBed> {
+export async function openMysqlBed(url: string, options: PoolOptions = {}): Promise<MessageBed> {
   const pool = await openMysqlDatabase(url)
   const [rows] = await pool.query<RowDataPacket[]>('SELECT DATABASE() AS name')
   const barrierPool = createPool({ uri: `${url}/${rows[0]?.name}`, connectionLimit: CONNECTIONS, ...options })
@@ -65,6 +67,12 @@ export async function openMysqlBed(url: string, options: PoolOptions = {}): Prom
     run: (call, effect) => barrier.run(call, (tx) => actOnMysql(tx, call, effect)),
     runLosingCommit: (call, effect, when) =>
       mysqlBarrier(losingCommit(barrierPool, when)).run(call, (tx) => actOnMysql(tx, call, effect)),
+    queryPrepared: barrier.queryPrepared,
+    runHeld: (gid, gate) =>
+      barrier.run(localCall(gid), async (tx) => {
+        await actOnMysql(tx, localCall(gid), { does: 'succeed' })
+        await gate()
+      }),
     effects: (gid) => mysqlEffects(pool, gid),
     rows: (gid) => mysqlRowsOf(pool, gid),
     rollsBack: true,

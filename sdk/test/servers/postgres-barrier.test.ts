@@ -12,6 +12,7 @@ import type { GroupCall } from '../../src/grouped/group-barrier.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { type BarrierCall, BranchFailure, withBarrier } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
+import { messageSuite } from '../barrier/message-suite.ts'
 import {
   actOnPostgres,
   dropPostgresDatabase,
@@ -26,6 +27,13 @@ const SERIALIZABLE = { options: '-c default_transaction_isolation=serializable' 
 
 describeOn('postgres', 'the PostgreSQL barrier', (url) => {
   barrierSuite({ name: 'postgres', open: () => openPostgresBed(url), width: 64 })
+  messageSuite({ name: 'postgres', open: () => openPostgresBed(url), width: 64 })
+  messageSuite({
+    name: 'postgres, serializable',
+    open: () => openPostgresBed(url, SERIALIZABLE),
+    pairs: 100,
+    width: 8,
+  })
   barrierSuite({
     name: 'postgres, serializable',
     open: () => openPostgresBed(url, SERIALIZABLE),

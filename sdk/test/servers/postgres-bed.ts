@@ -1,7 +1,9 @@
 import { Client, Pool, type PoolClient, type PoolConfig } from 'pg'
+import { localCall } from '../../src/barrier/message-barrier.ts'
 import { migrateBarrier, postgresBarrier } from '../../src/barrier/postgres.ts'
 import type { BarrierCall } from '../../src/index.ts'
-import { type BarrierBed, type SuiteEffect, thrownBy } from '../barrier/barrier-suite.ts'
+import { type SuiteEffect, thrownBy } from '../barrier/barrier-suite.ts'
+import type { MessageBed } from '../barrier/message-suite.ts'
 
 const CLIENTS = 48
 
@@ -50,13 +52,19 @@ export async function postgresRowsOf(pool: Pool, gid: string): Promise<number> {
   return Number(rows[0].number)
 }
 
-export async function openPostgresBed(url: string, options: PoolConfig = {}): Promise<BarrierBed> {
+export async function openPostgresBed(url: string, options: PoolConfig = {}): Promise<MessageBed> {
   const pool = await openPostgresDatabase(url, options)
   const barrier = postgresBarrier(pool)
   return {
     run: (call, effect) => barrier.run(call, (tx) => actOnPostgres(tx, call, effect)),
     runLosingCommit: (call, effect, when) =>
       postgresBarrier(losingCommit(pool, when)).run(call, (tx) => actOnPostgres(tx, call, effect)),
+    queryPrepared: barrier.queryPrepared,
+    runHeld: (gid, gate) =>
+      barrier.run(localCall(gid), async (tx) => {
+        await actOnPostgres(tx, localCall(gid), { does: 'succeed' })
+        await gate()
+      }),
     effects: (gid) => postgresEffects(pool, gid),
     rows: (gid) => postgresRowsOf(pool, gid),
     rollsBack: true,

@@ -9,15 +9,23 @@ import {
   branch as part,
   type Status,
   saga,
+  type Tcc,
   type TransactionView,
+  type TwoPhaseMessage,
   withBarrier,
 } from '@counterstep/sdk'
 import { conditionalAdd, mysqlBarrier, mysqlBarrierIn } from '@counterstep/sdk/barrier/mysql'
 import { migrateBarrier, postgresBarrier, postgresBarrierIn } from '@counterstep/sdk/barrier/postgres'
 import { redisBarrier } from '@counterstep/sdk/barrier/redis'
 import { purgeBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
-import { branchHandler as expressHandler } from '@counterstep/sdk/express'
-import { branchHandler as fastifyHandler } from '@counterstep/sdk/fastify'
+import {
+  branchHandler as expressHandler,
+  queryPreparedHandler as expressQuery,
+} from '@counterstep/sdk/express'
+import {
+  branchHandler as fastifyHandler,
+  queryPreparedHandler as fastifyQuery,
+} from '@counterstep/sdk/fastify'
 import { type GroupedBranchOptions, groupedBranch, takeOut } from '@counterstep/sdk/grouped'
 import { assertBranch, BRANCH_RULES, type BranchReport, checkBranch } from '@counterstep/sdk/testing'
 import Database from 'better-sqlite3'
@@ -109,3 +117,37 @@ export const asserted = assertBranch({
   read: () => 1,
 })
 export const rule: string = BRANCH_RULES.DUPLICATE_RAN_TWICE
+
+const orders = createClient({ url: 'http://127.0.0.1:8470' })
+const order: TwoPhaseMessage = orders.message({
+  branches: [{ action: 'http://stock/reserve', payload: { order: 17 } }],
+  check: { url: 'http://shop/query-prepared' },
+})
+app.get('/query-prepared', fastifyQuery(mysqlBarrier(pool)))
+router.get('/query-prepared', expressQuery(postgresBarrier(client)))
+export async function placeOrder(): Promise<number> {
+  const { answer } = await order.doAndSubmit(mysqlBarrier(pool), async (tx) => {
+    await tx.execute('INSERT INTO orders VALUES (17)')
+    return { number: 17 }
+  })
+  const plain = orders.message({ branches: [{ action: 'http://mail/welcome' }] })
+  // @ts-expect-error Nobody could ask about its local transaction.
+  plain.doAndSubmit
+  // @ts-expect-error A barrier in a transaction of one's own cannot tell of it afterwards.
+  await order.doAndSubmit(postgresBarrierIn(await client.connect()), () => undefined)
+  await plain.submit({ waitMs: 1_000 })
+  return answer?.number ?? 0
+}
+export async function bookTrip(nested: Branch): Promise<number> {
+  const urls = { try: 'http://hotel/try', confirm: 'http://hotel/ok', cancel: 'http://hotel/undo' }
+  const { answer } = await orders.runTcc({ deadlineMs: 20_000 }, async (tcc) => {
+    const { room } = await tcc.try<{ room: number }>({ ...urls, payload: { nights: 2 } })
+    return room
+  })
+  const parsed: number = await orders.tccOf(nested).try({ ...urls, parse: (each) => Number(each) })
+  const steps: Tcc = orders.tcc()
+  await steps.prepare()
+  const { branchId } = await steps.register({ confirm: urls.confirm, cancel: urls.cancel })
+  await steps.abort({ reason: branchId })
+  return answer + parsed
+}

@@ -5,7 +5,9 @@ import type { GroupBarrier } from '../../grouped/group-barrier.ts'
 import { runMysqlGroup } from '../../grouped/mysql/run-mysql-group.ts'
 import type { Barrier, BarrierOptions } from '../barrier.ts'
 import { checkedTimeoutMs, deadlineIn, type PooledBarrierOptions } from '../deadline.ts'
+import type { MessageBarrier } from '../message-barrier.ts'
 import { passBarrier } from '../pass-barrier.ts'
+import { checkedQueryBack, queryBack } from '../query-back.ts'
 import { repeatContended } from '../repeat-contended.ts'
 import { assertNotExpired, checkedRetentionMs } from '../retention.ts'
 import { checkedTable, quoted } from '../table-name.ts'
@@ -51,7 +53,7 @@ import { inTransaction } from './mysql-transaction.ts'
 export function mysqlBarrier<Connection extends MysqlPoolConnection>(
   pool: MysqlPool<Connection>,
   { table, retentionMs, timeoutMs, now = Date.now }: PooledBarrierOptions = {},
-): GroupBarrier<Connection> {
+): GroupBarrier<Connection> & MessageBarrier<Connection> {
   assertPromiseApi(pool, 'pool')
   const name = quoted(checkedTable(table), '`')
   const keptMs = checkedRetentionMs(retentionMs)
@@ -64,9 +66,17 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
       const deadline = deadlineIn(callMs)
       return repeatContended(
         () =>
-          inTransaction(pool, deadline, (connection) =>
-            passBarrier(mysqlRows(connection, name), passing, () => effect(connection)),
+          inTransaction(pool, deadline, (handle, own) =>
+            passBarrier(mysqlRows(own, name), passing, () => effect(handle)),
           ),
+        isContended,
+      )
+    },
+    queryPrepared: async (gid, options) => {
+      const query = checkedQueryBack(gid, options, keptMs, now())
+      const deadline = deadlineIn(callMs)
+      return repeatContended(
+        () => inTransaction(pool, deadline, (connection) => queryBack(mysqlRows(connection, name), query)),
         isContended,
       )
     },

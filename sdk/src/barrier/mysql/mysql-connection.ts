@@ -75,7 +75,7 @@ export async function execute(
   sql: string,
   values: MysqlStatement['values'] = [],
 ): Promise<MysqlDone> {
-  const [done] = await connection.query({ sql, values })
+  const done = await answered(connection, { sql, values })
   if (isDone(done)) return done
   throw new TypeError('this is no mysql2 connection: a statement was answered without a server status')
 }
@@ -86,10 +86,41 @@ export async function select(
   sql: string,
   values: MysqlStatement['values'] = [],
 ): Promise<readonly (readonly (string | null)[])[]> {
-  const [rows] = await connection.query({ sql, values, rowsAsArray: true, typeCast: true })
+  const rows = await answered(connection, { sql, values, rowsAsArray: true, typeCast: true })
   if (!Array.isArray(rows))
     throw new TypeError('this is no mysql2 connection: a SELECT was answered without rows')
   return rows.map((row: readonly unknown[]) => row.map(textOf))
+}
+
+/** The callback connection under a promise connection is asked where there is one: the promise layer takes a stack trace for each query. */
+function answered(connection: MysqlConnection, statement: MysqlStatement): Promise<unknown> {
+  const raw = callbackConnectionOf(connection)
+  if (raw === undefined) return connection.query(statement).then(([answer]) => answer)
+  return new Promise((resolve, reject) => {
+    raw.query(statement, (error, answer) => {
+      if (error) reject(error)
+      else resolve(answer)
+    })
+  })
+}
+
+interface CallbackConnection {
+  query(statement: MysqlStatement, callback: (error: unknown, answer: unknown) => void): unknown
+}
+
+/** Undefined for what is no connection of mysql2, and for one whose `query` somebody has replaced: he is to see all of them. */
+function callbackConnectionOf(connection: MysqlConnection): CallbackConnection | undefined {
+  if (!('connection' in connection)) return undefined
+  const { connection: raw } = connection
+  const isOwnQuery = connection.query === Object.getPrototypeOf(connection).query
+  return isOwnQuery && isCallbackConnection(raw) ? raw : undefined
+}
+
+function isCallbackConnection(value: unknown): value is CallbackConnection {
+  if (typeof value !== 'object' || value === null) return false
+  const { query, promise } = value as { readonly query?: unknown; readonly promise?: unknown }
+  // Only mysql2's callback API has a way back to promises.
+  return typeof query === 'function' && typeof promise === 'function'
 }
 
 function textOf(value: unknown): string | null {

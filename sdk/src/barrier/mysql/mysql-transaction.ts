@@ -11,18 +11,22 @@ import {
 } from './mysql-connection.ts'
 import { close, cutOff } from './mysql-cut-off.ts'
 
-/** Runs `body` in a transaction of its own. What it throws rolls back; the connection goes back clean or not at all. */
+/**
+ * Runs `body` in a transaction of its own. What it throws rolls back; the connection goes back clean or not at all. The
+ * handle is for what others write; `own` is the connection itself, for statements of whom `body` waits for: it is cut
+ * off before `body` is given up.
+ */
 export async function inTransaction<Connection extends MysqlPoolConnection, T>(
   pool: MysqlPool<Connection>,
   deadline: Deadline,
-  body: (connection: Connection) => Promise<T>,
+  body: (handle: Connection, own: MysqlConnection) => Promise<T>,
 ): Promise<T> {
   const connection = await borrow(deadline, () => pool.getConnection())
   const lent = lease(connection)
   try {
     const result = await within(deadline, async () => {
       await execute(connection, 'START TRANSACTION')
-      return body(lent.handle)
+      return body(lent.handle, connection)
     })
     lent.end()
     await commit(connection, deadline)

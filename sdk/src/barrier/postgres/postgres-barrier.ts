@@ -4,7 +4,9 @@ import type { GroupBarrier } from '../../grouped/group-barrier.ts'
 import { runPostgresGroup } from '../../grouped/postgres/run-postgres-group.ts'
 import type { Barrier, BarrierOptions } from '../barrier.ts'
 import { checkedTimeoutMs, deadlineIn, type PooledBarrierOptions } from '../deadline.ts'
+import type { MessageBarrier } from '../message-barrier.ts'
 import { passBarrier } from '../pass-barrier.ts'
+import { checkedQueryBack, queryBack } from '../query-back.ts'
 import { repeatContended } from '../repeat-contended.ts'
 import { assertNotExpired, checkedRetentionMs } from '../retention.ts'
 import { checkedTable, quoted } from '../table-name.ts'
@@ -47,7 +49,7 @@ import { inTransaction } from './postgres-transaction.ts'
 export function postgresBarrier<Client extends PostgresPoolClient>(
   pool: PostgresPool<Client>,
   { table, retentionMs, timeoutMs, now = Date.now }: PooledBarrierOptions = {},
-): GroupBarrier<Client> {
+): GroupBarrier<Client> & MessageBarrier<Client> {
   assertPool(pool)
   const name = quoted(checkedTable(table), '"')
   const keptMs = checkedRetentionMs(retentionMs)
@@ -63,6 +65,14 @@ export function postgresBarrier<Client extends PostgresPoolClient>(
           inTransaction(pool, deadline, (client) =>
             passBarrier(postgresRows(client, name), passing, () => effect(client)),
           ),
+        isContended,
+      )
+    },
+    queryPrepared: async (gid, options) => {
+      const query = checkedQueryBack(gid, options, keptMs, now())
+      const deadline = deadlineIn(callMs)
+      return repeatContended(
+        () => inTransaction(pool, deadline, (client) => queryBack(postgresRows(client, name), query)),
         isContended,
       )
     },

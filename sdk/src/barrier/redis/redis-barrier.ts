@@ -1,14 +1,17 @@
+import { type BarrierReason, mustRollBack, QUERY_BACK_ROW } from '@counterstep/barrier'
 import { barrierKey } from '../../branch/barrier-key.ts'
 import type { BarrierCall } from '../../branch/branch.ts'
 import { BranchError, BranchFailure, BranchOngoing } from '../../branch/branch-errors.ts'
-import type { Barrier, BarrierOptions, BarrierOutcome } from '../barrier.ts'
-import { outcomeOf } from '../decide-call.ts'
+import type { BarrierOptions, BarrierOutcome } from '../barrier.ts'
+import { messageHeldBack, outcomeOf } from '../decide-call.ts'
+import { localCall, type MessageBarrier } from '../message-barrier.ts'
+import { queriedOutcome } from '../query-back.ts'
 import { assertNotExpired, checkedRetentionMs } from '../retention.ts'
-import { STORED_ANSWER_BYTES_MAX } from '../stored-answer.ts'
+import { EMPTY_ANSWER, STORED_ANSWER_BYTES_MAX } from '../stored-answer.ts'
 import { hashSlot } from './hash-slot.ts'
 import { isScriptError, isScriptMissing, type RedisConnection } from './redis-connection.ts'
 import { REDIS_EFFECTS, type RedisEffect, type RedisEffects } from './redis-effect.ts'
-import { type RedisScript, redisScripts, ruleOf } from './redis-script.ts'
+import { QUERY_BACK_SCRIPT, type RedisScript, redisScripts, ruleOf } from './redis-script.ts'
 
 /**
  * What the Redis barrier takes. Instead of a table it has keys, and the retention is their time to live.
@@ -24,7 +27,8 @@ export interface RedisBarrierOptions extends Omit<BarrierOptions, 'table'> {
   /**
    * Needed in a cluster: what stands between braces in the keys of the effect, so that the barrier's key is in their
    * slot. It must be the same for an action and its compensation, or the barrier cannot see the one from the other;
-   * they get the same payload. All keys of an effect are checked against it.
+   * they get the same payload. All keys of an effect are checked against it. A message's local transaction and its
+   * query-back (op `msg`) have no payload: there it must follow from the gid.
    */
   readonly hashTag?: (call: BarrierCall) => string
 }
@@ -56,7 +60,7 @@ export interface RedisBarrierOptions extends Omit<BarrierOptions, 'table'> {
 export function redisBarrier(
   redis: RedisConnection,
   { prefix = 'counterstep:barrier', hashTag, retentionMs, now = Date.now }: RedisBarrierOptions = {},
-): Barrier<RedisEffects, RedisEffect> {
+): MessageBarrier<RedisEffects, RedisEffect> {
   if (/[{}]/.test(prefix))
     throw new TypeError('prefix must have no braces: hashTag says what is between them')
   if (redis.isCluster === true && hashTag === undefined) {
@@ -64,16 +68,18 @@ export function redisBarrier(
   }
   const keptMs = checkedRetentionMs(retentionMs)
   const scriptOf = redisScripts()
+  const keyOf = (call: BarrierCall): string => {
+    const { gid, branchId, barrierId } = barrierKey(call)
+    // Lengths, because ids may have colons: no two of them make one key.
+    const id = `${gid.length}:${gid}:${branchId.length}:${branchId}:${barrierId}`
+    return hashTag === undefined ? `${prefix}:${id}` : `${prefix}:{${checkedTag(hashTag(call))}}:${id}`
+  }
   return {
     run: async (call, plan) => {
       assertNotExpired(call, keptMs, now())
-      const { gid, branchId, barrierId } = barrierKey(call)
-      const tag = hashTag === undefined ? undefined : checkedTag(hashTag(call))
-      // Lengths, because ids may have colons: no two of them make one key.
-      const id = `${gid.length}:${gid}:${branchId.length}:${branchId}:${barrierId}`
-      const key = tag === undefined ? `${prefix}:${id}` : `${prefix}:{${tag}}:${id}`
+      const key = keyOf(call)
       const planned = await plannedEffect(plan)
-      if (tag !== undefined && 'effect' in planned) assertOneSlot(key, planned.effect.keys)
+      if (hashTag !== undefined && 'effect' in planned) assertOneSlot(key, planned.effect.keys)
       const { ops, decisions } = ruleOf(call.op)
       const { script, keys, args } = 'effect' in planned ? planned.effect : NOTHING
       const mode = 'effect' in planned ? 'run' : 'decide'
@@ -81,7 +87,18 @@ export function redisBarrier(
       const reply = await evaluate(redis, scriptOf(script), [key, ...keys], [...rule, ...(args ?? [])])
       const outcome = outcomeOfReply(reply)
       if (outcome.decision === 'run' && 'error' in planned) throw planned.error
+      if (mustRollBack(call.op, outcome.decision)) throw messageHeldBack(outcome.decision)
       return outcome
+    },
+    queryPrepared: async (gid, options) => {
+      const call = localCall(gid, options)
+      assertNotExpired(call, keptMs, now())
+      const { op, reason } = QUERY_BACK_ROW
+      const standing = await evaluate(redis, QUERY_BACK_SCRIPT, [keyOf(call)], [op, reason, keptMs])
+      if (typeof standing !== 'string') throw noIoredis()
+      if (standing === '') return queriedOutcome(new Set([op]), [])
+      // A script keeps the row and its answer, or neither.
+      return queriedOutcome(new Set(), [{ op, reason: standing as BarrierReason, answer: EMPTY_ANSWER }])
     },
   }
 }
@@ -147,6 +164,10 @@ function outcomeOfReply(reply: unknown): BarrierOutcome {
     case 'already-compensated':
       return outcomeOf(word, first ?? '')
     default:
-      throw new TypeError('this is no ioredis: a script was answered with no list')
+      throw noIoredis()
   }
+}
+
+function noIoredis(): TypeError {
+  return new TypeError('this is no ioredis: a script was not answered as scripts answer')
 }

@@ -43,10 +43,25 @@ redis.call('PEXPIRE', barrier, ttlMs)
 return { decision, answer }
 `
 
+/** The reason of the row that stood, or nothing where it is new. It cannot come in between: scripts run one by one. */
+const QUERY_BACK = `local reason = redis.call('HGET', KEYS[1], ARGV[1])
+if reason then return reason end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return ''
+`
+
 export interface RedisScript {
   readonly text: string
   readonly sha: string
 }
+
+function named(text: string): RedisScript {
+  // The name that Redis gives a script; nothing here is secret.
+  return { text, sha: createHash('sha1').update(text).digest('hex') }
+}
+
+export const QUERY_BACK_SCRIPT = named(QUERY_BACK)
 
 const SCRIPTS_MAX = 200
 
@@ -56,9 +71,7 @@ export function redisScripts(): (effect: string) => RedisScript {
   return (effect) => {
     const found = known.get(effect)
     if (found !== undefined) return found
-    const text = PROLOGUE + effect + EPILOGUE
-    // The name that Redis gives a script; nothing here is secret.
-    const script = { text, sha: createHash('sha1').update(text).digest('hex') }
+    const script = named(PROLOGUE + effect + EPILOGUE)
     if (known.size === SCRIPTS_MAX) known.clear()
     known.set(effect, script)
     return script

@@ -8,6 +8,8 @@ import { runSqliteGroup } from '../../grouped/sqlite/run-sqlite-group.ts'
 import type { BarrierOptions, BarrierOutcome } from '../barrier.ts'
 import { decideCall, heldBack, needsStanding, outcomeOf } from '../decide-call.ts'
 import { lease } from '../lease.ts'
+import type { LocalOutcome, MessageBarrier } from '../message-barrier.ts'
+import { checkedQueryBack, isNew, QUERY_BACK_ROWS, type QueryBack, queriedOutcome } from '../query-back.ts'
 import { causesOf, repeatContended } from '../repeat-contended.ts'
 import { assertNotExpired, checkedRetentionMs } from '../retention.ts'
 import { answerText } from '../stored-answer.ts'
@@ -25,7 +27,9 @@ import { type SqliteRows, sqliteRows } from './sqlite-rows.ts'
  * const barrier: SqliteBarrier<Database> = sqliteBarrier(database)
  * ```
  */
-export interface SqliteBarrier<Database extends SqliteDatabase> extends GroupBarrier<Database> {
+export interface SqliteBarrier<Database extends SqliteDatabase>
+  extends GroupBarrier<Database>,
+    MessageBarrier<Database> {
   /**
    * Like `run`, at once, and within a transaction that is open already a savepoint of it: for a synchronous transaction
    * function of your own. Throws what `run` rejects with.
@@ -84,6 +88,11 @@ export function sqliteBarrier<Database extends SqliteDatabase>(
         isBusyOrTaken,
         SQLITE_PACE,
       ),
+    queryPrepared: async (gid, options) => {
+      const query = checkedQueryBack(gid, options, keptMs, now())
+      const ask = async () => inOwnTransaction(database, () => queryBack(rows, query))
+      return repeatContended(ask, isBusyOrTaken, SQLITE_PACE)
+    },
     group: {
       admit: (call) => admitCall(call, keptMs, now()),
       run: runSqliteGroup(rows, {
@@ -116,6 +125,12 @@ function pass(rows: SqliteRows, { key, op, at }: Passing, effect: () => unknown)
   const answer = answerText(synchronous(effect()))
   if (!rows.keepAnswer(key, op, answer)) throw transactionLost()
   return outcomeOf(decision, answer)
+}
+
+/** In a transaction that commits whatever is found. */
+function queryBack(rows: SqliteRows, { key, at }: QueryBack): LocalOutcome {
+  const inserted = rows.insert(key, QUERY_BACK_ROWS, at)
+  return queriedOutcome(inserted, isNew(inserted) ? [] : rows.standing(key))
 }
 
 function synchronous(result: unknown): unknown {

@@ -1,0 +1,60 @@
+import type { BarrierCall } from '../branch/branch.ts'
+import type { Barrier } from './barrier.ts'
+
+/**
+ * What became of the local transaction of a two-phase message. `rolled-back` is for good: one that comes later finds
+ * that it has been asked about, and is refused.
+ *
+ * @example
+ * ```ts
+ * const words: Record<LocalOutcome, string> = { committed: 'will be delivered', 'rolled-back': 'never was' }
+ * ```
+ */
+export type LocalOutcome = 'committed' | 'rolled-back'
+
+/**
+ * What a query-back may say besides the gid.
+ *
+ * @example
+ * ```ts
+ * const options: QueryPreparedOptions = { acceptedAt: view.createdAt }
+ * ```
+ */
+export interface QueryPreparedOptions {
+  /** When the server accepted the message, as epoch milliseconds. Without it nothing tells a query that comes too late. */
+  readonly acceptedAt?: number
+}
+
+/**
+ * A barrier that knows what became of the local transactions of two-phase messages, as those of a pool, of SQLite and
+ * of Redis do: give it to `doAndSubmit` and to `queryPreparedHandler`. For a query builder write one yourself, with
+ * `run` in a transaction of its own (`mysqlBarrierIn`, `postgresBarrierIn`) and `queryPrepared` of the pool's barrier.
+ *
+ * @example
+ * ```ts
+ * const barrier: MessageBarrier<PoolConnection> = mysqlBarrier(pool)
+ * ```
+ */
+export interface MessageBarrier<Tx, Effect = unknown> extends Barrier<Tx, Effect> {
+  /**
+   * Whether the local transaction of a message has committed. It waits for one that is under way, and blocks one that
+   * has not begun: what it says once, it says always. Rejects while nobody can tell, with a `BranchError` or the
+   * driver's own error; ask again then, and take it for neither.
+   */
+  queryPrepared(gid: string, options?: QueryPreparedOptions): Promise<LocalOutcome>
+}
+
+/** DTM's names for what belongs to the message itself and to none of its branches. */
+export const MESSAGE_BRANCH_ID = '00'
+const MESSAGE_BARRIER_ID = '01'
+
+/** The local transaction of a message, as a call that a barrier can pass. */
+export function localCall(gid: string, { acceptedAt }: QueryPreparedOptions = {}): BarrierCall {
+  return {
+    gid,
+    branchId: MESSAGE_BRANCH_ID,
+    op: 'msg',
+    barrierId: MESSAGE_BARRIER_ID,
+    ...(acceptedAt === undefined ? {} : { acceptedAt }),
+  }
+}

@@ -1,0 +1,55 @@
+import { decideQueryBack, QUERY_BACK_ROW } from '@counterstep/barrier'
+import { type BarrierKey, barrierKey } from '../branch/barrier-key.ts'
+import { BranchError } from '../branch/branch-errors.ts'
+import { type InsertedOps, isUnfinished, type StandingRow } from './decide-call.ts'
+import { type LocalOutcome, localCall, type QueryPreparedOptions } from './message-barrier.ts'
+import type { BarrierTable } from './pass-barrier.ts'
+import { assertNotExpired } from './retention.ts'
+
+export interface QueryBack {
+  readonly key: BarrierKey
+  /** Epoch milliseconds. */
+  readonly at: number
+}
+
+export const QUERY_BACK_ROWS = [QUERY_BACK_ROW] as const
+
+/** Throws BARRIER_EXPIRED: the row of what has committed may be gone, and a new one would say that it has not. */
+export function checkedQueryBack(
+  gid: string,
+  options: QueryPreparedOptions | undefined,
+  retentionMs: number,
+  at: number,
+): QueryBack {
+  const call = localCall(gid, options)
+  assertNotExpired(call, retentionMs, at)
+  return { key: barrierKey(call), at }
+}
+
+/** In a transaction that commits whatever is found. The insert waits for a local transaction that is under way. */
+export async function queryBack(table: BarrierTable, { key, at }: QueryBack): Promise<LocalOutcome> {
+  const inserted = await table.insert(key, QUERY_BACK_ROWS, at)
+  return queriedOutcome(inserted, isNew(inserted) ? [] : await table.standing(key))
+}
+
+/** Whether the query-back came first, and nothing more has to be read. */
+export function isNew(inserted: InsertedOps): boolean {
+  return inserted.has(QUERY_BACK_ROW.op)
+}
+
+export function queriedOutcome(inserted: InsertedOps, standing: readonly StandingRow[]): LocalOutcome {
+  const outcome = decideQueryBack(isNew(inserted) ? { inserted: true } : { inserted: false, standing })
+  if (outcome === 'unknown') {
+    throw new BranchError(
+      'BARRIER_CONTENDED',
+      'the row of the local transaction is there and is not: ask again',
+    )
+  }
+  const own = standing.find((row) => row.op === QUERY_BACK_ROW.op)
+  if (own !== undefined && isUnfinished(own)) {
+    const message =
+      'the row of the local transaction was committed without its effect: somebody must find out'
+    throw new BranchError('BARRIER_TRANSACTION_LOST', message)
+  }
+  return outcome
+}

@@ -1,0 +1,53 @@
+import { MESSAGE_BRANCH_ID, type MessageBarrier } from '../barrier/message-barrier.ts'
+import type { Branch } from '../branch/branch.ts'
+import { BranchError, BranchFailure, BranchOngoing, isBranchError } from '../branch/branch-errors.ts'
+import { asBranchError, errorAnswer, type HttpAnswer } from '../branch/http-answer.ts'
+import { type BranchRequest, parseBranch } from '../branch/parse-branch.ts'
+import type { AnsweredBranch } from './answer-branch.ts'
+
+/**
+ * Answers the query-back of a two-phase message, ours or DTM's; never rejects. For a framework without a
+ * `queryPreparedHandler` here. 200: the local transaction has committed; 409: it has not, and never will; 425: a lock is
+ * in the way, ask again; 400 and 500: nobody can tell.
+ *
+ * @example
+ * ```ts
+ * const { answer, error } = await answerQueryBack(barrier, { query: url.searchParams, headers: request.headers })
+ * if (error !== undefined) console.error(error)
+ * return new Response(answer.body, { status: answer.statusCode, headers: answer.headers })
+ * ```
+ */
+export async function answerQueryBack(
+  barrier: Pick<MessageBarrier<never, never>, 'queryPrepared'>,
+  request: BranchRequest,
+): Promise<AnsweredBranch> {
+  let known: { readonly branch?: Branch } = {}
+  try {
+    const branch = parsedQueryBack(request)
+    known = { branch }
+    const { gid, acceptedAt } = branch
+    const outcome = await barrier.queryPrepared(gid, acceptedAt === undefined ? {} : { acceptedAt })
+    return { answer: outcome === 'committed' ? COMMITTED : errorAnswer(ROLLED_BACK), ...known }
+  } catch (error: unknown) {
+    if (isContended(error)) return { answer: errorAnswer(new BranchOngoing()), ...known }
+    // Whatever was thrown: only what the barrier returns may drop a message.
+    const answer = errorAnswer(asBranchError(error))
+    return { answer, error: error ?? new Error('the barrier threw undefined'), ...known }
+  }
+}
+
+const COMMITTED: HttpAnswer = { statusCode: 200, headers: {} }
+const ROLLED_BACK = new BranchFailure('the local transaction has not committed, and never will', {
+  code: 'MESSAGE_ROLLED_BACK',
+})
+
+function parsedQueryBack(request: BranchRequest): Branch {
+  const branch = parseBranch(request)
+  if (branch.kind === 'message' && branch.op === 'msg' && branch.branchId === MESSAGE_BRANCH_ID) return branch
+  throw new BranchError('BRANCH_CALL_INVALID', 'this is no query-back: it has branch_id 00 and op msg')
+}
+
+/** The local transaction is under way, most likely. */
+function isContended(error: unknown): boolean {
+  return isBranchError(error) && error.code === 'BARRIER_CONTENDED'
+}

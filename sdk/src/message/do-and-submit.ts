@@ -1,0 +1,56 @@
+import { localCall, type MessageBarrier } from '../barrier/message-barrier.ts'
+import { type FirstAnswer, withBarrier } from '../barrier/with-barrier.ts'
+import type { CallOptions } from '../client.ts'
+import { command } from '../command.ts'
+import type { Setup } from '../setup.ts'
+import { submitPrepared } from '../submit-prepared.ts'
+import { assertPrepared, reasonOf } from '../undecided.ts'
+import type { DoAndSubmitOptions, SubmittedMessage, TwoPhaseMessage } from './message.ts'
+
+interface LocalWork<Tx, Effect, Answer extends Effect> {
+  readonly barrier: MessageBarrier<Tx, Effect>
+  readonly effect: (tx: Tx) => Answer | Promise<Answer>
+}
+
+export async function doAndSubmit<Tx, Effect, Answer extends Effect>(
+  setup: Setup,
+  { gid, prepare }: Pick<TwoPhaseMessage, 'gid' | 'prepare'>,
+  { barrier, effect }: LocalWork<Tx, Effect, Answer>,
+  { waitMs = 0, onUnsettled, ...options }: DoAndSubmitOptions,
+): Promise<SubmittedMessage<FirstAnswer<Effect, Answer> | undefined>> {
+  barrier.assertHandler?.(effect)
+  const prepared = await prepare(options)
+  assertPrepared(prepared)
+  const acceptedAt = prepared.createdAt
+  let answer: FirstAnswer<Effect, Answer> | undefined
+  try {
+    answer = await withBarrier(barrier, localCall(gid, { acceptedAt }), effect)
+  } catch (error: unknown) {
+    await settle(setup, { gid, acceptedAt, error, options }, barrier).catch((unsettled: unknown) =>
+      onUnsettled?.(unsettled),
+    )
+    throw error
+  }
+  return { answer, transaction: await submitPrepared(setup, gid, { ...options, waitMs }) }
+}
+
+interface Unsettled {
+  readonly gid: string
+  readonly acceptedAt: number
+  readonly error: unknown
+  readonly options: CallOptions
+}
+
+/**
+ * Also a business failure is asked about before the message is aborted: another process may run the same message's
+ * local transaction, and only the query-back's row keeps that from committing afterwards.
+ */
+async function settle(
+  setup: Setup,
+  { gid, acceptedAt, error, options }: Unsettled,
+  barrier: Pick<MessageBarrier<never, never>, 'queryPrepared'>,
+): Promise<void> {
+  const outcome = await barrier.queryPrepared(gid, { acceptedAt })
+  if (outcome === 'committed') await submitPrepared(setup, gid, options)
+  else await command(setup, 'abort', gid, { ...options, reason: reasonOf(error) })
+}

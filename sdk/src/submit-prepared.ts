@@ -1,0 +1,19 @@
+import type { TransactionView } from '@counterstep/protocol'
+import type { SubmitOptions } from './client.ts'
+import { preferWait } from './prefer-wait.ts'
+import { sendAgain } from './send-again.ts'
+import type { Setup } from './setup.ts'
+import { transactionOf, transactionPath } from './transaction.ts'
+
+/** To submit what is submitted already changes nothing, so that a lost answer is made good by another attempt. */
+export async function submitPrepared(
+  { send, timeoutMs, retryForMs }: Setup,
+  gid: string,
+  { waitMs = 0, signal, ...options }: SubmitOptions,
+): Promise<TransactionView> {
+  const { headers, longerMs } = preferWait(waitMs)
+  const path = `${transactionPath(gid)}/submit`
+  const request = { method: 'POST', path, headers, timeoutMs: timeoutMs + longerMs, signal, gid } as const
+  const persistence = { retryForMs: options.retryForMs ?? retryForMs, signal }
+  return sendAgain(async () => transactionOf(await send(request), gid), persistence)
+}

@@ -1,0 +1,68 @@
+import type { TccBranchRequest } from '@counterstep/protocol'
+import type { CallOptions } from '../client.ts'
+import { jsonOf } from '../json-of.ts'
+import { sendAgain } from '../send-again.ts'
+import type { Setup } from '../setup.ts'
+import { transactionOf, transactionPath } from '../transaction.ts'
+import { branchIds } from './branch-ids.ts'
+import type { RegisteredBranch, TccBranch, TccScope } from './tcc.ts'
+import { checkedTryUrl, tryBranch } from './try-branch.ts'
+
+export interface ScopeSettings {
+  readonly gid: string
+  /** Of the participant that has this share; empty for the whole. */
+  readonly parentId: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Of a try, as of every other call. */
+  readonly timeoutMs?: number
+}
+
+export function tccScope(setup: Setup, { gid, parentId, headers, timeoutMs }: ScopeSettings): TccScope {
+  const idOf = branchIds(gid, parentId)
+  const register = async (branch: Omit<TccBranch, 'try'>, options: CallOptions = {}) =>
+    registerBranch(setup, gid, registrationOf(branch, idOf(branch.id)), options)
+  return {
+    gid,
+    register,
+    try: async (branch, options = {}) => {
+      const { parse } = branch
+      const url = checkedTryUrl(branch.try)
+      const registered = await register(branch, options)
+      const answer = await tryBranch(setup.fetch, {
+        branch,
+        registered,
+        url,
+        headers: { ...headers, ...branch.headers },
+        timeoutMs: branch.timeoutMs ?? timeoutMs ?? setup.timeoutMs,
+        signal: options.signal,
+      })
+      // Without `parse` the caller has said what the answer is, and answers for it.
+      return parse === undefined ? (answer as never) : parse(answer)
+    },
+  }
+}
+
+/** What of a branch the server knows: how it is tried is no matter of its. */
+function registrationOf(
+  branch: Omit<TccBranch, 'try'> & { readonly try?: string },
+  id: string,
+): TccBranchRequest {
+  const { try: _try, parse: _parse, ...registration } = branch
+  return { ...registration, id }
+}
+
+/** The same branch again is there once, so that a lost answer is made good by another attempt. */
+function registerBranch(
+  { send, timeoutMs, retryForMs }: Setup,
+  gid: string,
+  branch: TccBranchRequest,
+  { signal, ...options }: CallOptions,
+): Promise<RegisteredBranch> {
+  const path = `${transactionPath(gid)}/branches`
+  const request = { method: 'POST', path, body: jsonOf(branch, gid), timeoutMs, signal, gid } as const
+  const persistence = { retryForMs: options.retryForMs ?? retryForMs, signal }
+  return sendAgain(async () => {
+    const { createdAt } = transactionOf(await send(request), gid)
+    return { gid, branchId: branch.id, acceptedAt: createdAt }
+  }, persistence)
+}

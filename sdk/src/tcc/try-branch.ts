@@ -1,0 +1,110 @@
+import type { JsonValue } from '@counterstep/protocol'
+import { BranchFailure, BranchOngoing } from '../branch/branch-errors.ts'
+import { UnavailableError } from '../errors.ts'
+import { jsonOf } from '../json-of.ts'
+import { isRecord } from '../problem-error.ts'
+import type { RegisteredBranch, TccBranch } from './tcc.ts'
+
+export interface TryRequest {
+  readonly branch: TccBranch
+  readonly registered: RegisteredBranch
+  /** Checked. */
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly timeoutMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+/** Throws a TypeError for what the server would not call either. */
+export function checkedTryUrl(text: string): URL {
+  const url = new URL(text)
+  const isHttp = url.protocol === 'http:' || url.protocol === 'https:'
+  if (isHttp && url.username === '' && url.password === '') return url
+  throw new TypeError('try must be a http or https URL without a login')
+}
+
+/** Calls it once: what is not answered is cancelled, and may then be tried by another transaction. */
+export async function tryBranch(fetch: typeof globalThis.fetch, request: TryRequest): Promise<unknown> {
+  const { branch, registered, url, signal } = request
+  const timeout = AbortSignal.timeout(Math.ceil(request.timeoutMs))
+  const init: RequestInit = {
+    method: 'POST',
+    redirect: 'manual',
+    headers: {
+      ...request.headers,
+      'content-type':
+        branch.body === undefined ? 'application/json' : (branch.contentType ?? 'text/plain; charset=utf-8'),
+      'counterstep-attempt': '1',
+      'counterstep-epoch': '0',
+      'counterstep-accepted-at': String(registered.acceptedAt),
+    },
+    body: branch.body ?? jsonOf(branch.payload === undefined ? {} : branch.payload, registered.gid),
+    signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+  }
+  const { response, text } = await answered(fetch, targetOf(url, registered), init, request)
+  return outcomeOf(response, text, request)
+}
+
+/** The URL's own query stays as it is written. */
+function targetOf({ origin, pathname, search }: URL, { gid, branchId }: RegisteredBranch): string {
+  const joint = search === '' ? '?' : search.endsWith('&') ? '' : '&'
+  const ids = `gid=${encodeURIComponent(gid)}&trans_type=tcc&branch_id=${encodeURIComponent(branchId)}&op=try`
+  return `${origin}${pathname}${search}${joint}${ids}`
+}
+
+async function answered(
+  fetch: typeof globalThis.fetch,
+  target: string,
+  init: RequestInit,
+  { registered: { gid, branchId }, signal }: TryRequest,
+): Promise<{ readonly response: Response; readonly text: string }> {
+  try {
+    const response = await fetch(target, init)
+    return { response, text: await response.text() }
+  } catch (error: unknown) {
+    signal?.throwIfAborted()
+    const message = `no answer to the try of branch ${branchId}`
+    throw new UnavailableError('SAGA_UNREACHABLE', message, { gid, cause: error })
+  }
+}
+
+/** By the status alone, as the server reads its own calls. */
+function outcomeOf(
+  { status, headers }: Response,
+  text: string,
+  { registered: { gid, branchId } }: TryRequest,
+): unknown {
+  if (status === 200) return answerOf(text)
+  if (status === 409) throw failureOf(answerOf(text), branchId)
+  if (status === 425) {
+    const seconds = headers.get('retry-after')
+    const isCount = seconds !== null && /^\d{1,6}$/.test(seconds)
+    throw new BranchOngoing({
+      message: `the try of branch ${branchId} is not done yet`,
+      ...(isCount ? { retryAfterMs: Number(seconds) * 1000 } : {}),
+    })
+  }
+  const message = `the try of branch ${branchId} was answered ${status}`
+  throw new UnavailableError('SAGA_UNREACHABLE', message, { status, gid })
+}
+
+/** JSON, or the text as it is; undefined for none. */
+function answerOf(text: string): unknown {
+  if (text === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    // A service need not answer JSON.
+    return text
+  }
+}
+
+function failureOf(answer: unknown, branchId: string): BranchFailure {
+  const { code, message, details } = isRecord(answer) ? answer : {}
+  const text = typeof message === 'string' ? message : `branch ${branchId} said no`
+  return new BranchFailure(text, {
+    ...(typeof code === 'string' ? { code } : {}),
+    // It came out of JSON.
+    ...(details === undefined ? {} : { details: details as JsonValue }),
+  })
+}

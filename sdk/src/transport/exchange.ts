@@ -1,0 +1,23 @@
+/** One request, whole: where it goes and who it is from was settled when the exchange was made. */
+export interface ExchangeRequest {
+  readonly method: 'GET' | 'POST'
+  /** After the base URL, percent-encoded. */
+  readonly path: string
+  readonly body?: string
+  readonly headers: Readonly<Record<string, string>>
+  /** From now to the last byte of the answer. */
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface ExchangeAnswer {
+  readonly status: number
+  readonly retryAfter: string | null
+  readonly text: string
+}
+
+/**
+ * Sends a request once, follows no redirect, and gives whatever was answered. Rejects with the signal's reason, with a
+ * TimeoutError, or with what kept the answer from coming.
+ */
+export type Exchange = (request: ExchangeRequest) => Promise<ExchangeAnswer>

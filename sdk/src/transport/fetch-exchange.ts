@@ -1,0 +1,21 @@
+import type { Exchange } from './exchange.ts'
+
+/** Over the caller's own `fetch`, or that of a platform without Node's HTTP client. */
+export function fetchExchange(url: URL, fetch: typeof globalThis.fetch): Exchange {
+  const base = url.href.replace(/\/$/, '')
+  return async ({ method, path, body, headers, timeoutMs, signal }) => {
+    const timeout = AbortSignal.timeout(Math.ceil(timeoutMs))
+    const init: RequestInit = {
+      method,
+      redirect: 'manual',
+      headers,
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    }
+    const response = await fetch(base + path, body === undefined ? init : { ...init, body })
+    return {
+      status: response.status,
+      retryAfter: response.headers.get('retry-after'),
+      text: await response.text(),
+    }
+  }
+}

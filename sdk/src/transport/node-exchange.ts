@@ -1,0 +1,87 @@
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { Exchange, ExchangeAnswer, ExchangeRequest } from './exchange.ts'
+import type { NodeHttp } from './node-http.ts'
+
+/** Over Node's own HTTP client: a third of what `fetch` with a timeout costs a call. */
+export function nodeExchange(url: URL, { module, agent }: NodeHttp): Exchange {
+  const base = (url.pathname + url.search).replace(/\/$/, '')
+  const target = {
+    protocol: url.protocol,
+    // A URL writes an IPv6 address in brackets, a socket is opened without.
+    hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port,
+    agent,
+  }
+  return async (request) => {
+    const { method, path, body, headers } = request
+    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
+    const outgoing = module.request({
+      ...target,
+      method,
+      path: base + path,
+      // Nothing here decompresses.
+      headers: { ...headers, 'accept-encoding': 'identity', ...length },
+    })
+    return exchanged(outgoing, request)
+  }
+}
+
+function exchanged(
+  outgoing: ClientRequest,
+  { body, timeoutMs, signal }: ExchangeRequest,
+): Promise<ExchangeAnswer> {
+  return new Promise((resolve, reject) => {
+    let isSettled = false
+    const settle = (): void => {
+      isSettled = true
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    }
+    const fail = (error: unknown): void => {
+      if (isSettled) return
+      settle()
+      reject(error)
+      // A connection with half an exchange on it serves no other.
+      outgoing.destroy()
+    }
+    const closed = (): void => {
+      if (!isSettled) fail(new Error('the connection was closed before the answer was whole'))
+    }
+    const onAbort = (): void => fail(signal?.reason)
+    const timer = setTimeout(() => fail(timedOut()), Math.ceil(timeoutMs))
+    signal?.addEventListener('abort', onAbort, { once: true })
+    outgoing.on('error', fail)
+    // Where nothing else is said, as when the server answers in another protocol.
+    outgoing.on('close', closed)
+    outgoing.on('response', (response) => {
+      const done = (text: string): void => {
+        settle()
+        resolve(answerOf(response, text))
+      }
+      outgoing.off('close', closed)
+      response.on('close', closed)
+      readText(response, done, fail)
+    })
+    outgoing.end(body)
+  })
+}
+
+function readText(
+  response: IncomingMessage,
+  done: (text: string) => void,
+  fail: (error: unknown) => void,
+): void {
+  const chunks: Buffer[] = []
+  response.on('data', (chunk: Buffer) => chunks.push(chunk))
+  response.on('error', fail)
+  response.on('end', () => done(new TextDecoder().decode(Buffer.concat(chunks))))
+}
+
+function answerOf({ statusCode = 0, headers }: IncomingMessage, text: string): ExchangeAnswer {
+  return { status: statusCode, retryAfter: headers['retry-after'] ?? null, text }
+}
+
+/** As `AbortSignal.timeout` gives it. */
+function timedOut(): DOMException {
+  return new DOMException('The operation was aborted due to timeout', 'TimeoutError')
+}

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { localCall } from '../../src/barrier/message-barrier.ts'
+import { answerQueryBack } from '../../src/http/answer-query-back.ts'
+import { isBranchError, type LocalOutcome, type QueryPreparedOptions } from '../../src/index.ts'
+import type { BarrierBed, BarrierSuite } from './barrier-suite.ts'
+
+export interface MessageBed extends BarrierBed {
+  queryPrepared(gid: string, options?: QueryPreparedOptions): Promise<LocalOutcome>
+  /** Runs a local transaction that has written its effect, and ends when the gate does. Not where effects cannot wait. */
+  runHeld?(gid: string, gate: () => Promise<void>): Promise<unknown>
+}
+
+export interface MessageSuite extends Omit<BarrierSuite, 'open'> {
+  readonly open: () => Promise<MessageBed>
+}
+
+const SUCCEED = { does: 'succeed' } as const
+const REFUSED = { code: 'MESSAGE_REFUSED', meaning: 'unavailable' }
+const DUPLICATED = { code: 'MESSAGE_DUPLICATED', meaning: 'bug' }
+
+/** Local transactions of two-phase messages against their query-back, for one driver. */
+export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite): void {
+  describe(`the query-back on ${name}`, () => {
+    let bed: MessageBed
+    let gids = 0
+    const newGid = (): string => `message-${++gids}`
+    const local = (gid: string) => bed.run(localCall(gid), SUCCEED)
+
+    beforeAll(async () => {
+      bed = await open()
+    })
+    afterAll(() => bed.close())
+
+    it('after the local transaction: committed, again and again, and a second one is refused', async () => {
+      const gid = newGid()
+      expect(await local(gid)).toEqual({ decision: 'run' })
+      expect([await bed.queryPrepared(gid), await bed.queryPrepared(gid)]).toEqual(['committed', 'committed'])
+      await expect(local(gid)).rejects.toMatchObject(DUPLICATED)
+      expect([await bed.effects(gid), await bed.queryPrepared(gid)]).toEqual([['msg'], 'committed'])
+    })
+
+    it('before the local transaction: rolled back, and the late one is refused for good', async () => {
+      const gid = newGid()
+      expect(await bed.queryPrepared(gid)).toBe('rolled-back')
+      await expect(local(gid)).rejects.toMatchObject(REFUSED)
+      expect([await bed.effects(gid), await bed.queryPrepared(gid)]).toEqual([[], 'rolled-back'])
+      await expect(local(gid)).rejects.toMatchObject(REFUSED)
+    })
+
+    for (const does of ['fail', 'break', 'not-yet'] as const) {
+      it(`after a local transaction that ended with ${does}: rolled back`, async () => {
+        const gid = newGid()
+        await expect(bed.run(localCall(gid), { does })).rejects.toThrow()
+        expect(await bed.queryPrepared(gid)).toBe('rolled-back')
+        await expect(local(gid)).rejects.toMatchObject(REFUSED)
+        if (bed.rollsBack) expect(await bed.effects(gid)).toEqual([])
+      })
+    }
+
+    it('asks about the message of the gid alone, and not about its branches', async () => {
+      const gid = newGid()
+      await bed.run({ gid, branchId: '01', op: 'action' }, SUCCEED)
+      await local(gid)
+      expect(await bed.queryPrepared(gid)).toBe('committed')
+      expect(await bed.queryPrepared(newGid())).toBe('rolled-back')
+      expect(await bed.effects(gid)).toEqual(['action', 'msg'])
+    })
+
+    it('tells nothing of a message that is older than the rows, and writes none', async () => {
+      const gid = newGid()
+      const acceptedAt = Date.now() - 60 * 24 * 3_600_000
+      await expect(bed.queryPrepared(gid, { acceptedAt })).rejects.toMatchObject({ code: 'BARRIER_EXPIRED' })
+      expect(await bed.queryPrepared(gid, { acceptedAt: Date.now() })).toBe('rolled-back')
+    })
+
+    it('refuses a gid that no row can have', async () => {
+      const asking = bed.queryPrepared('x'.repeat(129))
+      await expect(asking).rejects.toMatchObject({ code: 'BRANCH_CALL_INVALID' })
+    })
+
+    it('answers over HTTP, to DTM as well', async () => {
+      const [done, undone] = [newGid(), newGid()]
+      await local(done)
+      const ask = async (gid: string) => {
+        const query = { gid, trans_type: 'msg', branch_id: '00', op: 'msg' }
+        return (await answerQueryBack(bed, { query, headers: {} })).answer
+      }
+      expect([(await ask(done)).statusCode, (await ask(undone)).statusCode]).toEqual([200, 409])
+    })
+
+    for (const ending of ['commits', 'rolls back'] as const) {
+      it(`waits for a local transaction that is under way, and then ${ending}`, async () => {
+        if (bed.runHeld === undefined) return expect(name).toMatch(/sqlite|Redis/i)
+        const gid = newGid()
+        const begun = gate()
+        const held = gate()
+        const running = bed.runHeld(gid, () => {
+          begun.resolve()
+          return held.promise
+        })
+        await begun.promise
+        let isAnswered = false
+        const asking = bed.queryPrepared(gid).finally(() => {
+          isAnswered = true
+        })
+        // Others come and go meanwhile.
+        for (let other = 0; other < 20; other++) expect(await bed.queryPrepared(newGid())).toBe('rolled-back')
+        expect(isAnswered).toBe(false)
+        if (ending === 'commits') held.resolve()
+        else held.reject(new Error('broken on purpose'))
+        if (ending === 'commits') await running
+        else await expect(running).rejects.toThrow('broken on purpose')
+        expect(await asking).toBe(ending === 'commits' ? 'committed' : 'rolled-back')
+      })
+    }
+
+    it(`${pairs} pairs of local transaction and query-back: exactly one wins, and both agree`, async () => {
+      const wins = { committed: 0, 'rolled-back': 0 }
+      const pair = async (number: number): Promise<void> => {
+        const gid = newGid()
+        // By turns: the query-back first; certainly last; a turn later, since a driver may take one before it sends anything.
+        const first = number % 3 === 0 ? bed.queryPrepared(gid) : undefined
+        const ending = local(gid).catch((error: unknown) => error)
+        if (number % 10 === 5) await ending
+        else if (number % 3 === 1) await new Promise((resolve) => setImmediate(resolve))
+        const [outcome, ran] = await Promise.all([first ?? bed.queryPrepared(gid), ending])
+        wins[outcome]++
+        if (outcome === 'committed') expect(ran).toEqual({ decision: 'run' })
+        else expect(isBranchError(ran) && ran.code).toBe('MESSAGE_REFUSED')
+        expect(await bed.effects(gid)).toEqual(outcome === 'committed' ? ['msg'] : [])
+        expect(await bed.queryPrepared(gid)).toBe(outcome)
+      }
+      let next = 0
+      const walk = async (): Promise<void> => {
+        for (let number = next++; number < pairs; number = next++) await pair(number)
+      }
+      const startedAt = performance.now()
+      await Promise.all(Array.from({ length: Math.ceil(width / 2) }, walk))
+      const ms = Math.round(performance.now() - startedAt)
+      console.log(`${name}: ${JSON.stringify(wins)} of ${pairs} pairs, ${ms} ms`)
+      expect(wins.committed + wins['rolled-back']).toBe(pairs)
+      // Both orders were seen, or the test has shown only one of them.
+      expect(Math.min(wins.committed, wins['rolled-back'])).toBeGreaterThan(0)
+    }, 120_000)
+  })
+}
+
+function gate() {
+  let resolve: () => void = () => undefined
+  let reject: (error: Error) => void = () => undefined
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve
+    reject = onReject
+  })
+  return { promise, resolve, reject }
+}

@@ -1,0 +1,58 @@
+import type { BranchAnswer, BranchCall } from '@counterstep/core'
+import { createEngine, DEFAULT_SETTINGS, nodeClock, nodeIds } from '@counterstep/engine'
+import { createClient } from '@counterstep/sdk'
+import { buildApp, createRegistry, prometheusObserver } from '@counterstep/server'
+import { memoryStore } from '@counterstep/store-conformance'
+
+type Answer = BranchAnswer | Promise<BranchAnswer>
+
+/** The real server on a port of its own, with branches that the test plays. */
+export async function serve(play: (call: BranchCall) => Answer) {
+  const calls: string[] = []
+  const store = memoryStore()
+  const registry = createRegistry()
+  const engine = createEngine({
+    store,
+    branches: {
+      async call(call) {
+        calls.push(`${call.branchId} ${call.op}`)
+        return play(call)
+      },
+      close: async () => undefined,
+    },
+    clock: nodeClock(),
+    ids: nodeIds(),
+    observer: prometheusObserver(registry),
+    settings: DEFAULT_SETTINGS,
+  })
+  await engine.start()
+  const app = buildApp({ engine, store, registry })
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  return {
+    url,
+    calls,
+    client: createClient({ url }),
+    async [Symbol.asyncDispose]() {
+      await app.close()
+      await engine.close(1_000)
+      await store.close()
+    },
+  }
+}
+
+export const SUCCESS: BranchAnswer = { result: 'success', statusCode: 200 }
+export const FAILURE: BranchAnswer = { result: 'failure', statusCode: 409 }
+
+/** Calls a branch as the server would, over HTTP, and reads its answer by the status. */
+export async function callOver(call: BranchCall): Promise<BranchAnswer> {
+  const ids = { gid: call.gid, trans_type: call.kind, branch_id: call.branchId, op: call.op }
+  const response = await fetch(`${call.url}?${new URLSearchParams(ids)}`, {
+    method: call.method,
+    headers: { ...call.headers, 'counterstep-accepted-at': String(call.acceptedAt) },
+    ...(call.method === 'GET' ? {} : { body: call.body, headers: { 'content-type': call.contentType } }),
+  })
+  const results = { 200: 'success', 409: 'failure', 425: 'ongoing' } as const
+  const statusCode = response.status
+  await response.arrayBuffer()
+  return { result: results[statusCode as 200 | 409 | 425] ?? 'unknown', statusCode }
+}

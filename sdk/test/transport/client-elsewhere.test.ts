@@ -1,0 +1,15 @@
+import { createClient } from '@counterstep/sdk'
+import { afterAll, expect, it, vi } from 'vitest'
+import { scriptedServer } from '../scripted-server.ts'
+
+// What the client asks to find out whether it runs on Node. All tests of the client run once more, over `fetch`.
+vi.stubGlobal('navigator', { userAgent: 'another platform' })
+afterAll(() => vi.unstubAllGlobals())
+
+it('sends over fetch where this is not Node', async () => {
+  await using server = await scriptedServer([{ status: 200, body: { items: [] } }])
+  await createClient({ url: server.url }).page()
+  expect(server.seen[0]?.headers['sec-fetch-mode']).toBe('cors')
+})
+
+await import('../client.test.ts')
