@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { COUNTS_FILE } from './count-reporter.mjs'
 import { nodeEnvironment } from './pinned-node.mjs'
 
@@ -22,6 +23,8 @@ export function testParts(root, node) {
     suite('packages and end to end', 900_000, vitest('packages'), context),
     // The first run on a machine may install servers and download one.
     suite('stores on real servers', 900_000, vitest('servers'), context),
+    // Builds three programs the first time, in Go, Python and Java.
+    told('clients of DTM', 1_500_000, [node, join(root, 'conformance', 'src', 'main.ts')], context),
     withTemporaryFolder('npm start -- --once', (folder) =>
       command('npm start -- --once', 120_000, [...start, '--data', folder], context).run(),
     ),
@@ -58,6 +61,40 @@ function suite(name, limitMs, argv, context) {
   })
 }
 
+/** A tool that tells its counts on its last line, and before it the names of what failed and what was skipped. */
+function told(name, limitMs, argv, context) {
+  return {
+    name,
+    async run() {
+      const lines = []
+      const fault = await runTool(argv, context, limitMs, (line) => lines.push(line))
+      return countsTold(name, lines, fault)
+    },
+  }
+}
+
+/** Exported for its test. */
+export function countsTold(name, lines, fault) {
+  const counts = /^(\d+) passed, (\d+) failed(?:, \d+ known)?(?:, (\d+) skipped)?$/.exec(lines.at(-1) ?? '')
+  if (counts === null) {
+    return { passed: 0, failed: [`${name}: no count (${fault ?? 'exit code 0'})`], skipped: [] }
+  }
+  const [passed, failures, skips = 0] = counts.slice(1).map((count) => Number(count ?? 0))
+  const failed = namesOf(lines, 'not ok ', failures).map((text) => `${name}: ${text}`)
+  if (fault !== undefined && failed.length === 0) failed.push(`${name}: ${fault}`)
+  const skipped = namesOf(lines, 'skipped ', skips).map((text) => {
+    const [what, reason] = text.split(/: (.*)/s)
+    return { name: `${name}: ${what}`, reason }
+  })
+  return { passed, failed, skipped }
+}
+
+/** As many as were told of: a name that is missing is a fault of the tool's report, and is counted all the same. */
+function namesOf(lines, start, count) {
+  const names = lines.filter((line) => line.startsWith(start)).map((line) => line.slice(start.length))
+  return Array.from({ length: Math.max(count, names.length) }, (_, i) => names[i] ?? 'without a name')
+}
+
 function withTemporaryFolder(name, run) {
   return {
     name,
@@ -80,10 +117,15 @@ function readCounts(path) {
   }
 }
 
-/** Answers undefined when it went well, else what went wrong. Its output is shown as it comes. */
-function runTool([file, ...args], { root, env }, limitMs) {
+/** Answers undefined when it went well, else what went wrong. Its output is shown as it comes; `onLine` is told it, too. */
+function runTool([file, ...args], { root, env }, limitMs, onLine) {
   return new Promise((resolve) => {
-    const child = spawn(file, args, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'] })
+    const output = onLine === undefined ? 'inherit' : 'pipe'
+    const child = spawn(file, args, { cwd: root, env, stdio: ['ignore', output, 'inherit'] })
+    if (child.stdout !== null) {
+      child.stdout.pipe(process.stdout, { end: false })
+      createInterface({ input: child.stdout }).on('line', onLine)
+    }
     let timedOut = false
     const limit = setTimeout(() => {
       timedOut = true
@@ -94,7 +136,8 @@ function runTool([file, ...args], { root, env }, limitMs) {
       resolve(fault)
     }
     child.on('error', (error) => end(error.message))
-    child.on('exit', (code, signal) => {
+    // Not `exit`: its last lines may come after it.
+    child.on('close', (code, signal) => {
       if (timedOut) end(`not done after ${limitMs / 1000} s`)
       else end(code === 0 ? undefined : `exit code ${code ?? signal}`)
     })
