@@ -3,6 +3,7 @@ import type { Tx } from './database-transactions.ts'
 import { STATEMENTS } from './generated/sql.ts'
 import { CREATE, type PendingCreate } from './pending-writes.ts'
 import { statusOf } from './row-codes.ts'
+import { runNow } from './run-now.ts'
 import { SqlError } from './server-errors.ts'
 import type { Row } from './session.ts'
 import type { Settlement } from './settlement.ts'
@@ -15,7 +16,7 @@ const READ_EXISTING = rowsStatementOf(STATEMENTS.readExisting)
 export async function createRows(tx: Tx, creates: readonly PendingCreate[]): Promise<readonly Settlement[]> {
   if (creates.length === 0) return []
   try {
-    await tx.session.run(createStatement(creates))
+    await runNow(tx, [createStatement(creates)])
     return createdAll(creates, tx.now)
   } catch (error: unknown) {
     if (!(error instanceof SqlError)) throw error

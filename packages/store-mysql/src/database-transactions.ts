@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AssertionError, StoreUnavailableError } from '@counterstep/core'
 import { STATEMENTS } from './generated/sql.ts'
+import { sumOfChanges } from './run-now.ts'
 import { isRefusedCommit, isServerFault, SqlError, type SqlFault, stallOf } from './server-errors.ts'
 import type { Cell, Row, Session } from './session.ts'
 import type { SessionPool } from './session-pool.ts'
@@ -30,13 +31,13 @@ export interface Work<T> {
 
 export interface RunOptions {
   readonly lockWaitRepeats?: number
-  /** Sent with the beginning. The work is told how many rows each has changed, or that they are not done. */
+  /** Sent with the beginning. The work is told how many rows they have changed, or that they are not done. */
   readonly opening?: readonly string[]
 }
 
 interface Begun {
   readonly now: number
-  readonly changed?: readonly number[]
+  readonly changed?: number
 }
 
 /** How often a database transaction is begun again after a fault of this kind. */
@@ -63,7 +64,7 @@ export class DatabaseTransactions {
   }
 
   async run<T>(
-    work: (tx: Tx, changed?: readonly number[]) => Promise<Work<T>>,
+    work: (tx: Tx, changed?: number) => Promise<Work<T>>,
     { lockWaitRepeats = 1, opening = [] }: RunOptions = {},
   ): Promise<T> {
     const left: Partial<Record<SqlFault, number>> = { ...REPEATS, 'lock-wait': lockWaitRepeats }
@@ -85,7 +86,7 @@ export class DatabaseTransactions {
 
   /** Throws a `SqlError` when nothing was applied, and a `StoreUnavailableError` when that is unknown. */
   async #once<T>(
-    work: (tx: Tx, changed?: readonly number[]) => Promise<Work<T>>,
+    work: (tx: Tx, changed?: number) => Promise<Work<T>>,
     opening: readonly string[],
   ): Promise<T> {
     const session = await this.#writers.acquire()
@@ -130,7 +131,7 @@ export class DatabaseTransactions {
       session.destroy()
       throw new SqlError('read-only', 'the server is read-only')
     }
-    return { now: Number(now), ...(opening.length === 0 ? {} : { changed: answers.map(Number) }) }
+    return { now: Number(now), ...(opening.length === 0 ? {} : { changed: sumOfChanges(answers) }) }
   }
 
   async #commit(session: Session): Promise<void> {

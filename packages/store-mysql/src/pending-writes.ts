@@ -72,6 +72,10 @@ export function pendingUpdate(
 ): PendingUpdate {
   const { gid, token, version, writeId } = update
   const parts = updateParts(update)
-  const length = parts.head.length + parts.row.reduce((sum, text) => sum + text.length, 0)
+  const length = lengthOf(parts.texts) + lengthOf(parts.row)
   return { type: 'update', gid, token, version, writeId, parts, length, resolve, reject }
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0)
 }

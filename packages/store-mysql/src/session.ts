@@ -59,11 +59,11 @@ export class Session {
 
   /**
    * Several statements in one packet, done one after the other until one fails; of each its rows, or how many it has
-   * changed. The first must be answered within `firstTimeoutMs`. Only for a session that was opened for it.
+   * changed. The first must be answered within `firstTimeoutMs`, if given. Only for a session that was opened for it.
    */
   async packet(
     statements: readonly string[],
-    firstTimeoutMs: number,
+    firstTimeoutMs?: number,
   ): Promise<readonly (readonly Row[] | number)[]> {
     const sql = statements.join(';')
     const answers = (await this.#query(sql, this.#statementTimeoutMs, firstTimeoutMs)) as readonly Answer[]

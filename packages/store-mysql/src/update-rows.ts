@@ -2,6 +2,7 @@ import { AssertionError } from '@counterstep/core'
 import type { Tx } from './database-transactions.ts'
 import { STATEMENTS } from './generated/sql.ts'
 import type { PendingUpdate } from './pending-writes.ts'
+import { runNow, sumOfChanges } from './run-now.ts'
 import { SqlError } from './server-errors.ts'
 import type { Row } from './session.ts'
 import type { Settlement } from './settlement.ts'
@@ -15,9 +16,7 @@ const READ_KEYS = rowsStatementOf(STATEMENTS.readKeys)
 export async function updateRows(tx: Tx, updates: readonly PendingUpdate[]): Promise<readonly Settlement[]> {
   if (updates.length === 0) return []
   try {
-    let changed = 0
-    for (const statement of updateStatements(updates)) changed += await tx.session.run(statement)
-    return await updatedRows(tx, updates, changed)
+    return await updatedRows(tx, updates, sumOfChanges(await runNow(tx, updateStatements(updates))))
   } catch (error: unknown) {
     if (!(error instanceof SqlError) || error.fault !== 'row') throw error
     return updateHalves(tx, updates, error)

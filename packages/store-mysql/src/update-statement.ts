@@ -1,15 +1,24 @@
 import { NEVER_AT, type TransactionUpdate, type UpdateHold } from '@counterstep/core'
 import { STATEMENTS } from './generated/sql.ts'
+import type { Value } from './literal.ts'
 import type { PendingUpdate } from './pending-writes.ts'
 import { SENT_LIST_CODES, STATUS_CODES } from './row-codes.ts'
-import { fill, fillFrom, groupsStatementOf, repeated, statementOf } from './statement.ts'
+import {
+  fill,
+  fillFrom,
+  fillRows,
+  groupsStatementOf,
+  repeated,
+  rowsStatementOf,
+  statementOf,
+} from './statement.ts'
 
 /** A CASE looks for its row among all that the statement has. */
 const STATEMENT_ROWS_MAX = 32
 
-/** What an update is in its statement: the head is the same for all rows of one statement. */
+/** What an update is in its statement: the texts are the same for all rows of one statement. */
 export interface UpdateParts {
-  readonly head: string
+  readonly texts: readonly string[]
   /** One for each group of the statement. */
   readonly row: readonly string[]
 }
@@ -22,17 +31,18 @@ const HOLD_CODES: Readonly<Record<UpdateHold['type'], number>> = {
   command: 3,
 }
 
-const [HEAD = '', ...BETWEEN] = groupsStatementOf(STATEMENTS.update).texts
-const HEAD_CHUNKS = statementOf(HEAD)
-const GROUPS = groupsStatementOf(STATEMENTS.update).groups
-const [WRITE_ID, PROGRESS, GID, KEY] = GROUPS.map(({ row }) => row)
+const { texts: TEXTS, groups: GROUPS } = groupsStatementOf(STATEMENTS.update)
+const TEXT_CHUNKS = TEXTS.map(statementOf)
+const [DUE, WRITE_ID, PROGRESS, GID, KEY] = GROUPS.map(({ row }) => row)
+const LOCK_ROWS = rowsStatementOf(STATEMENTS.lockRows)
 
 /** Throws an `AssertionError` for a value that no statement can carry. */
 export function updateParts(update: TransactionUpdate): UpdateParts {
-  const { gid, token, version, writeId, progress } = update
+  const { gid, token, version, writeId, progress, hold } = update
   return {
-    head: headOf(update),
+    texts: textsOf(update),
     row: [
+      fillFrom(DUE ?? [], 0, [gid, dueOf(hold)]),
       fillFrom(WRITE_ID ?? [], 0, [gid, writeId]),
       fillFrom(PROGRESS ?? [], 0, [gid, progress]),
       fillFrom(GID ?? [], 0, [gid]),
@@ -41,23 +51,32 @@ export function updateParts(update: TransactionUpdate): UpdateParts {
   }
 }
 
-function headOf({ hold, status, format, retrying, attention, sentList }: TransactionUpdate): string {
+/** Around the groups. */
+function textsOf({
+  hold,
+  status,
+  format,
+  retrying,
+  attention,
+  sentList,
+}: TransactionUpdate): readonly string[] {
   const code = HOLD_CODES[hold.type]
-  const due = dueOf(hold)
-  return fill(HEAD_CHUNKS, [
-    code,
-    due,
-    due,
-    NEVER_AT,
-    due,
-    code,
-    code,
-    STATUS_CODES[status],
-    format,
-    retrying ? 1 : 0,
-    attention ? 1 : 0,
-    sentList === undefined ? null : SENT_LIST_CODES[sentList],
-  ])
+  const values: readonly (readonly Value[])[] = [
+    [code, code],
+    [
+      code,
+      code,
+      NEVER_AT,
+      code,
+      code,
+      STATUS_CODES[status],
+      format,
+      retrying ? 1 : 0,
+      attention ? 1 : 0,
+      sentList === undefined ? null : SENT_LIST_CODES[sentList],
+    ],
+  ]
+  return TEXT_CHUNKS.map((chunks, i) => fill(chunks, values[i] ?? []))
 }
 
 function dueOf(hold: UpdateHold): number | null {
@@ -73,31 +92,40 @@ function dueOf(hold: UpdateHold): number | null {
   }
 }
 
-/** Few statements for many rows: those that are set to the same share one. */
+/**
+ * Few statements for many rows: those that are set to the same share one. Where that would leave the order of the keys,
+ * all rows are locked in it before.
+ */
 export function updateStatements(updates: readonly PendingUpdate[]): readonly string[] {
-  const byHead = new Map<string, PendingUpdate[]>()
+  const alike = new Map<string, PendingUpdate[]>()
   for (const update of updates) {
-    const same = byHead.get(update.parts.head)
-    if (same === undefined) byHead.set(update.parts.head, [update])
+    const key = update.parts.texts.join('')
+    const same = alike.get(key)
+    if (same === undefined) alike.set(key, [update])
     else same.push(update)
   }
   const statements: string[] = []
-  for (const [head, same] of byHead) {
+  for (const same of alike.values()) {
     for (let from = 0; from < same.length; from += STATEMENT_ROWS_MAX) {
-      statements.push(statementFor(head, same.slice(from, from + STATEMENT_ROWS_MAX)))
+      statements.push(statementFor(same.slice(from, from + STATEMENT_ROWS_MAX)))
     }
   }
-  return statements
+  return alike.size > 1 ? [lockStatement(updates), ...statements] : statements
 }
 
-function statementFor(head: string, updates: readonly PendingUpdate[]): string {
-  let sql = head
+function lockStatement(updates: readonly PendingUpdate[]): string {
+  return fillRows(
+    LOCK_ROWS,
+    updates.map(({ gid }) => fillFrom(LOCK_ROWS.row, 0, [gid])),
+  )
+}
+
+function statementFor(updates: readonly PendingUpdate[]): string {
+  const [before = '', ...behind] = updates[0]?.parts.texts ?? []
+  let sql = before
   for (const [group, { separator }] of GROUPS.entries()) {
-    sql += repeated(
-      separator,
-      updates.map(({ parts }) => parts.row[group] ?? ''),
-    )
-    sql += BETWEEN[group] ?? ''
+    const rows = updates.map(({ parts }) => parts.row[group] ?? '')
+    sql += `${repeated(separator, rows)}${behind[group] ?? ''}`
   }
   return sql
 }

@@ -1,0 +1,2 @@
+-- In key order, whatever the order of the statements that follow.
+SELECT id FROM counterstep_transactions FORCE INDEX (counterstep_gid) WHERE gid IN (/*rows ,*/_binary ?/*end*/) ORDER BY gid FOR UPDATE
