@@ -78,7 +78,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     thirdParty: ['express', 'fastify', 'mysql2', 'pg'],
     testWorkspaces: [TEST_SERVERS],
   }),
-  '@counterstep/conformance': layer('conformance', [TEST_SERVERS]),
+  '@counterstep/conformance': layer('conformance', [TEST_SERVERS], { thirdParty: ['mysql2'] }),
   '@counterstep/bench': layer('bench', [SDK, TEST_SERVERS], {
     thirdParty: ['autocannon', 'fastify', 'ioredis', 'mysql2', 'undici'],
   }),

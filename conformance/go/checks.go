@@ -111,6 +111,14 @@ func expectEqual(what string, got, wanted any) error {
 	return nil
 }
 
+// expectEndOr: DTM answers after one round of calls, with the word; who waits for the end answers success.
+func expectEndOr(what string, err error, word string) error {
+	if err == nil {
+		return nil
+	}
+	return expectError(what, err, word)
+}
+
 func expectError(what string, err error, text string) error {
 	if err == nil {
 		return fmt.Errorf("%s: no error", what)

@@ -250,7 +250,7 @@ func tccWaits(s *scenario) error {
 		s.on("confirmb", atMost(1, dtmcli.ErrOngoing, s.guarded(s.settle("b", amount))))
 		return answer, err
 	})
-	return all(expectError("transaction", err, "ONGOING"), s.expectConfirmed())
+	return all(expectEndOr("transaction", err, "ONGOING"), s.expectConfirmed())
 }
 
 func tccAgain(s *scenario) error {

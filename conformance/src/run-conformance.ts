@@ -6,7 +6,7 @@ import { NOTHING, ONE_FAILED, ONE_SKIPPED, readTally, sum, type Tally } from './
 import { pythonProgram } from './python-program.ts'
 import { runCommand } from './run-command.ts'
 import type { Settings } from './settings.ts'
-import { type MissingTarget, runningTarget, STORES, startTarget, type Target } from './start-target.ts'
+import { runningTarget, STORES, startTarget, type Target } from './start-target.ts'
 import { BuildFailedError } from './toolchain.ts'
 
 /** A program's own waits end after 40 s; it has this long for all of its checks. */
@@ -73,15 +73,10 @@ async function runOnTargets(
   let total = NOTHING
   const starts =
     settings.dtmUrl === undefined
-      ? STORES.map((store) => () => startTarget(store))
+      ? STORES.map((store) => () => startTarget(store, databases))
       : [async () => runningTarget(settings.dtmUrl ?? '')]
   for (const start of starts) {
-    const target: Target | MissingTarget = await start()
-    if ('missing' in target) {
-      print(`skipped ${target.name}: ${target.missing}`)
-      total = sum([total, ONE_SKIPPED])
-      continue
-    }
+    const target: Target = await start()
     try {
       // One after the other: each has enough checks beside each other, and time bounds of its own.
       for (const program of programs) {

@@ -1,3 +1,10 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Databases } from './databases.ts'
+import { newSqlDatabase } from './new-sql-database.ts'
+import { startServer } from './start-server.ts'
+
 /** An orchestrator that speaks DTM's dialect. */
 export interface Target {
   readonly name: string
@@ -6,18 +13,35 @@ export interface Target {
   readonly stop: () => Promise<void>
 }
 
-export interface MissingTarget {
-  readonly name: string
-  readonly missing: string
-}
-
 export const STORES = ['sqlite', 'mysql', 'redis'] as const
 
 export type StoreName = (typeof STORES)[number]
 
 /** Starts a Counterstep server on that store, with the dialect on a free port. */
-export async function startTarget(store: StoreName): Promise<Target | MissingTarget> {
-  return { name: store, missing: 'the server does not speak the dialect yet; DTM_URL names another target' }
+export async function startTarget(store: StoreName, databases: Databases): Promise<Target> {
+  const folder = await mkdtemp(join(tmpdir(), 'counterstep-conformance-'))
+  const place = await placeOf(store, databases)
+  const server = await startServer(folder, place)
+  return {
+    name: store,
+    url: `${server.dtmUrl}/api/dtmsvr`,
+    stop: async () => {
+      await server.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Undefined: the file in the server's folder. */
+async function placeOf(store: StoreName, { mysqlUrl, redisUrl }: Databases): Promise<string | undefined> {
+  switch (store) {
+    case 'sqlite':
+      return undefined
+    case 'mysql':
+      return await newSqlDatabase(mysqlUrl, 'counterstep_conformance')
+    case 'redis':
+      return redisUrl
+  }
 }
 
 /** A target that somebody else has started and will stop. */

@@ -24,6 +24,8 @@ import {
 export interface ServeConfig {
   readonly host: string
   readonly port: number
+  /** Of DTM's HTTP face. */
+  readonly dtmPort: number | 'off'
   readonly store: StoreConfig
   readonly logLevel: SettingValues['logLevel']
   /** Print one line {"url": …} on stdout when listening, for a harness that starts us. */
@@ -131,12 +133,18 @@ function toConfig(
   return Object.freeze({
     host: values.host,
     port: values.port,
+    dtmPort: dtmPortOf(values, sources),
     store: storeConfig(values, password),
     logLevel: values.logLevel,
     readyJson,
     engine: toEngineSettings(values),
     warnings: Object.freeze([...warnings(values, environment), ...storeWarnings(values, sources)]),
   })
+}
+
+/** Who takes any port may start several on one machine, and those cannot all have DTM's. */
+function dtmPortOf({ port, dtmPort }: SettingValues, sources: Sources): ServeConfig['dtmPort'] {
+  return port === 0 && !sources.has('dtmPort') ? 'off' : dtmPort
 }
 
 function toEngineSettings(values: SettingValues): EngineSettings {

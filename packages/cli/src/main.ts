@@ -63,8 +63,8 @@ async function run(config: ServeConfig): Promise<void> {
     (code) => process.exit(code),
   )
   try {
-    const { url } = await starting
-    if (config.readyJson) process.stdout.write(`${JSON.stringify({ url })}\n`)
+    const { url, dtmUrl } = await starting
+    if (config.readyJson) process.stdout.write(`${JSON.stringify({ url, dtmUrl })}\n`)
   } catch (error) {
     if (isAbort(error)) return
     const { code, sentence } = startFailure(error, config)
@@ -115,11 +115,13 @@ function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError'
 }
 
-function startFailure(error: unknown, { host, port }: ServeConfig) {
+function startFailure(error: unknown, { host, port, dtmPort }: ServeConfig) {
   const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-  return isTaken
-    ? { code: 'EADDRINUSE', sentence: `port ${port} of ${host} is taken; choose another with --port` }
-    : describeFailure(error)
+  if (!isTaken) return describeFailure(error)
+  const isDtm = 'port' in error && error.port === dtmPort && dtmPort !== port
+  const advice = isDtm ? '--dtm-port, or switch DTM off by --dtm-port off' : '--port'
+  const taken = isDtm ? dtmPort : port
+  return { code: 'EADDRINUSE', sentence: `port ${taken} of ${host} is taken; choose another with ${advice}` }
 }
 
 function version(): string {

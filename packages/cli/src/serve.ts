@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { httpBranchCaller } from '@counterstep/branch-http'
 import type { Store } from '@counterstep/core'
+import { buildDtmApp, documentTopicStore } from '@counterstep/dtm'
 import { createEngine, nodeClock, nodeIds } from '@counterstep/engine'
 import {
   buildApp,
@@ -34,13 +35,17 @@ export interface ServeDeps {
 
 export interface Serving {
   readonly url: string
+  /** Of DTM's HTTP face, if it is on. */
+  readonly dtmUrl?: string
   /** Refuses new work, lets calls finish, gives everything back to the store, closes. */
   stop(): Promise<void>
 }
 
+type Closers = (() => Promise<void>)[]
+
 /** The composition root: puts the parts together. */
 export async function serve(deps: ServeDeps): Promise<Serving> {
-  const closers: (() => Promise<void>)[] = []
+  const closers: Closers = []
   // Last opened, first closed; and all of it, whatever fails on the way.
   const stop = async () => {
     const errors: unknown[] = []
@@ -48,7 +53,7 @@ export async function serve(deps: ServeDeps): Promise<Serving> {
     if (errors.length > 0) throw new AggregateError(errors, 'the stop was not clean')
   }
   try {
-    return { url: await open(deps, closers), stop }
+    return { ...(await open(deps, closers)), stop }
   } catch (error) {
     // The reason of the failed start counts; what its clean-up meets would only hide it.
     await stop().catch((closeError: unknown) => deps.logger.warn({ err: closeError }, 'clean-up failed'))
@@ -56,7 +61,7 @@ export async function serve(deps: ServeDeps): Promise<Serving> {
   }
 }
 
-async function open(deps: ServeDeps, closers: (() => Promise<void>)[]): Promise<string> {
+async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 'stop'>> {
   const { config, logger, version } = deps
   for (const warning of config.warnings) logger.warn({}, warning)
   const registry = createRegistry()
@@ -65,27 +70,44 @@ async function open(deps: ServeDeps, closers: (() => Promise<void>)[]): Promise<
   for (const warning of durabilityWarnings(store)) logger.warn({}, warning)
   const branches = httpBranchCaller()
   closers.push(() => branches.close())
+  const ids = nodeIds()
   const engine = createEngine({
     store,
     branches,
     clock: nodeClock(),
-    ids: nodeIds(),
+    ids,
     observer: prometheusObserver(registry, logEvents(logger)),
     settings: config.engine,
   })
   const app = buildApp({ engine, store, storeForced: isForced(config.store), registry, logger, version })
   closers.push(() => closeApp(app))
+  const dtm = buildDtmApp({
+    engine,
+    topics: documentTopicStore(store, () => ids.writeId()),
+    nodeMetrics: () => registry.metrics(),
+    onError: (error) => logger.error({ err: error }, 'request failed'),
+  })
+  closers.push(() => closeApp(dtm))
   // Pushed last, so closed first: while calls finish, the listening app answers 503 to new work.
   closers.push(() => engine.close(DRAIN_MS))
   await engine.start()
   await app.listen({ host: config.host, port: config.port })
-  const url = urlOf(app.server.address())
+  const urls = { url: urlOf(app.server.address()), ...(await listenAsDtm(dtm, config)) }
   const { name, durabilityClass, failover } = store
   logger.info(
-    { url, store: name, durabilityClass, failover, place: config.store.place, version },
+    { ...urls, store: name, durabilityClass, failover, place: config.store.place, version },
     'listening',
   )
-  return url
+  return urls
+}
+
+async function listenAsDtm(
+  app: ReturnType<typeof buildDtmApp>,
+  { host, dtmPort }: ServeConfig,
+): Promise<{ readonly dtmUrl?: string }> {
+  if (dtmPort === 'off') return {}
+  await app.listen({ host, port: dtmPort })
+  return { dtmUrl: urlOf(app.server.address()) }
 }
 
 function storeOf({ config, logger, signal, onBroken }: ServeDeps, registry: Registry): Promise<Store> {

@@ -12,6 +12,12 @@ const { retry } = DEFAULT_SETTINGS
 export const SETTINGS = {
   host: setting('host', '127.0.0.1', 'address to listen on', nonEmpty),
   port: setting('port', 8470, 'port to listen on; 0 takes a free one', portNumber),
+  dtmPort: setting(
+    'dtm-port',
+    36_789,
+    "port of DTM's HTTP face, or off; off beside --port 0 unless given",
+    orWord('off', 'off' as const, portNumber),
+  ),
   ...STORE_SETTINGS,
   logLevel: setting(
     'log-level',

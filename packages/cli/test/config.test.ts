@@ -45,9 +45,27 @@ describe('the configuration without any setting', () => {
   })
 })
 
+describe('the port of DTM', () => {
+  const PORTS = [
+    [[], 36_789],
+    [['--port', '8471'], 36_789],
+    [['--port', '0'], 'off'],
+    [['--port', '0', '--dtm-port', '0'], 0],
+    [['--port', '0', '--dtm-port', '36789'], 36_789],
+    [['--dtm-port', 'off'], 'off'],
+  ] as const
+  for (const [args, expected] of PORTS) {
+    it(`is ${expected} with ${args.join(' ') || 'no option'}`, () => {
+      expect(configOf(args).dtmPort).toBe(expected)
+    })
+  }
+})
+
 describe('a setting', () => {
   const ACCEPTED: readonly (readonly [string, string, (config: ServeConfig) => unknown, unknown])[] = [
     ['port', '0', (config) => config.port, 0],
+    ['dtm-port', '0', (config) => config.dtmPort, 0],
+    ['dtm-port', 'off', (config) => config.dtmPort, 'off'],
     ['host', '::1', (config) => config.host, '::1'],
     ['data', '/var/lib/x', (config) => config.store.place, resolve('/var/lib/x/counterstep.db')],
     ['store', '/var/lib/a.db', (config) => config.store.place, resolve('/var/lib/a.db')],
@@ -79,6 +97,7 @@ describe('a setting', () => {
     ['port', '8e3', 'whole number'],
     ['port', '', 'whole number'],
     ['port', 'tcp://10.0.0.1:8470', 'Kubernetes'],
+    ['dtm-port', 'x', 'or "off"'],
     ['host', ' ', 'must not be empty'],
     ['store', 'sqlite:', 'names no file'],
     ['store', ':memory:', 'forgets'],

@@ -37,6 +37,39 @@ it('starts, runs a saga, and stops cleanly on SIGTERM', async () => {
   expect(process.stderr).toEqual([])
 })
 
+it('speaks DTM on a port of its own, and stops that face too', async () => {
+  const { process } = await ServeProcess.listening(folder, '--dtm-port', '0')
+  const ready = process.stdout.find((line) => line.startsWith('{"url":')) ?? '{}'
+  const { dtmUrl } = JSON.parse(ready) as { readonly dtmUrl: string }
+  const branch = await branchService()
+  const submitted = await fetch(`${dtmUrl}/api/dtmsvr/submit`, {
+    method: 'POST',
+    body: JSON.stringify({
+      gid: 'of-dtm',
+      trans_type: 'saga',
+      steps: [{ action: branch.url, compensate: '' }],
+      payloads: ['{}'],
+      wait_result: true,
+    }),
+  })
+  expect(await submitted.text()).toBe('{"dtm_result":"SUCCESS"}')
+  process.signal('SIGTERM')
+  expect((await process.ended()).code).toBe(0)
+  await expect(fetch(`${dtmUrl}/api/ping`)).rejects.toThrow()
+})
+
+it('does not start when the port of DTM is taken, and says how to choose', async () => {
+  const first = await ServeProcess.listening(folder, '--dtm-port', '0')
+  const { dtmUrl } = JSON.parse(first.process.stdout.find((line) => line.startsWith('{"url":')) ?? '{}')
+  const { port } = new URL(dtmUrl)
+  const other = join(folder, 'other')
+  const second = new ServeProcess(['serve', '--port', '0', '--dtm-port', port, '--data', other])
+  expect((await second.ended()).code).toBe(1)
+  expect(second.output).toContain(`port ${port} of 127.0.0.1 is taken; choose another with --dtm-port`)
+  first.process.signal('SIGTERM')
+  await first.process.ended()
+})
+
 it('prints nothing on stdout but JSON, and says at start what it stores on and how durably', async () => {
   const { process, url } = await ServeProcess.listening(folder)
   process.signal('SIGINT')

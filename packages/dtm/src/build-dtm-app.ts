@@ -1,0 +1,100 @@
+import type { EngineApi } from '@counterstep/engine'
+import { BODY_BYTES_MAX } from '@counterstep/protocol'
+import { type FastifyInstance, fastify } from 'fastify'
+import { DialectMetrics } from './metrics/dialect-metrics.ts'
+import { takeBodiesAsText } from './routes/body-of.ts'
+import { errorHandler, type ReportError } from './routes/handle-error.ts'
+import { newGidRoute } from './routes/new-gid.ts'
+import { routesNotThereYet } from './routes/not-there-yet.ts'
+import { operationRoutes } from './routes/operations.ts'
+import { queryRoutes } from './routes/queries.ts'
+import { registerBranchRoutes } from './routes/register-branch.ts'
+import { resetCronTimeRoute } from './routes/reset-cron-time.ts'
+import { topicRoutes } from './routes/topics.ts'
+import { transactionCommands } from './routes/transaction-commands.ts'
+import { answerUnknownRoutes } from './routes/unknown-route.ts'
+import type { TopicStore } from './topics/topic-store.ts'
+import { Topics } from './topics/topics.ts'
+
+export interface DtmAppDeps {
+  readonly engine: EngineApi
+  readonly topics: TopicStore
+  /** The node's own metrics in Prometheus' text format; shown behind the dialect's. Default: none. */
+  readonly nodeMetrics?: () => Promise<string>
+  /** What is a bug or has no name. Default: told to nobody. */
+  readonly onError?: ReportError
+  /** The version of DTM that clients believe to speak to. Default: the one that the dialect was compared with. */
+  readonly version?: string
+}
+
+export const DTM_VERSION = 'v1.19.0'
+
+/** A request's head and body must be there within this time; it bounds no wait for a result. */
+const REQUEST_MS_MAX = 30_000
+const KEEP_ALIVE_MS = 72_000
+const TOPIC_LENGTH_MAX = 1_024
+const CLOSE_CHECK_MS = 50
+
+/** DTM's HTTP face as a fastify app that has not listened. */
+export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
+  const { engine, topics, nodeMetrics = async () => '', onError = () => undefined } = deps
+  const metrics = new DialectMetrics()
+  const list = new Topics(topics, () => performance.now())
+  const commands = { engine, subscribersOf: (topic: string) => list.subscribersOf(topic) }
+  const app = createApp(errorHandler(onError))
+  endConnectionsWhileStopping(app, engine)
+  takeBodiesAsText(app)
+  answerUnknownRoutes(app)
+  countAnswers(app, metrics)
+  transactionCommands(app, commands, metrics)
+  registerBranchRoutes(app, commands)
+  queryRoutes(app, engine)
+  resetCronTimeRoute(app, engine)
+  topicRoutes(app, list)
+  newGidRoute(app)
+  operationRoutes(app, { metrics, version: deps.version ?? DTM_VERSION, nodeMetrics })
+  routesNotThereYet(app)
+  return app
+}
+
+function createApp(handleError: ReturnType<typeof errorHandler>): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_MS_MAX,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    forceCloseConnections: 'idle',
+    // What still comes while it closes is answered by the engine's own refusal.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: TOPIC_LENGTH_MAX },
+    frameworkErrors: handleError,
+  })
+  app.setErrorHandler(handleError)
+  return app
+}
+
+/** Each answer from the stop on is its connection's last, and a connection that idles is let go. */
+function endConnectionsWhileStopping(app: FastifyInstance, engine: Pick<EngineApi, 'isStopping'>): void {
+  app.addHook('onSend', function endConnection(_request, reply, payload, done) {
+    if (engine.isStopping) reply.header('connection', 'close')
+    done(null, payload)
+  })
+  app.addHook('preClose', (done) => {
+    const timer = setInterval(() => app.server.closeIdleConnections(), CLOSE_CHECK_MS)
+    app.server.once('close', () => clearInterval(timer))
+    timer.unref()
+    done()
+  })
+}
+
+/** By the route's name, as DTM labels them; what is no route is not counted, since anybody can make those up. */
+function countAnswers(app: FastifyInstance, metrics: DialectMetrics): void {
+  app.addHook('onResponse', function countAnswer(request, reply, done) {
+    const route = request.routeOptions.url
+    if (route?.startsWith('/api/dtmsvr/') === true) {
+      const api = route.split('/')[3] ?? ''
+      metrics.answered(api.toLowerCase(), reply.statusCode < 400, reply.elapsedTime / 1_000)
+    }
+    done()
+  })
+}

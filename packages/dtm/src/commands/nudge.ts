@@ -1,0 +1,17 @@
+import type { EngineApi } from '@counterstep/engine'
+import { type Gid, isCounterstepError } from '@counterstep/protocol'
+
+/** What waits for its next call is called now. */
+export async function nudge(
+  gid: Gid,
+  engine: Pick<EngineApi, 'retry'>,
+): Promise<'nudged' | 'final' | 'unknown'> {
+  try {
+    await engine.retry(gid)
+    return 'nudged'
+  } catch (error: unknown) {
+    if (isCounterstepError(error) && error.code === 'SAGA_ALREADY_FINAL') return 'final'
+    if (isCounterstepError(error) && error.code === 'SAGA_UNKNOWN_GID') return 'unknown'
+    throw error
+  }
+}

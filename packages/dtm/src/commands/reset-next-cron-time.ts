@@ -1,0 +1,12 @@
+import { type Answer, SUCCESS } from '../wire/answer.ts'
+import { readKnownGid, unknownGid } from '../wire/read-gid.ts'
+import type { DtmRequest } from '../wire/read-request.ts'
+import type { CommandDeps } from './deps.ts'
+import { nudge } from './nudge.ts'
+
+/** What waits is called now. A finished one stays what it is. */
+export async function resetNextCronTime(request: DtmRequest, { engine }: CommandDeps): Promise<Answer> {
+  const gid = readKnownGid(request.gid)
+  if ((await nudge(gid, engine)) === 'unknown') throw unknownGid(gid)
+  return SUCCESS
+}

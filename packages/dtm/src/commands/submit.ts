@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto'
+import type { Definition, Transaction } from '@counterstep/core'
+import { type Gid, isCounterstepError, type Kind, type TransactionView } from '@counterstep/protocol'
+import { messageDefinition } from '../definition/message-definition.ts'
+import { readNote } from '../definition/note.ts'
+import { sagaDefinition } from '../definition/saga-definition.ts'
+import { requestDigest, submissionOf, waitMsOf } from '../definition/submission.ts'
+import { tccDefinition } from '../definition/tcc-definition.ts'
+import { type Answer, failure, refuse, SUCCESS } from '../wire/answer.ts'
+import { answerToWaiter } from '../wire/answer-to-waiter.ts'
+import { readGid } from '../wire/read-gid.ts'
+import type { DtmRequest } from '../wire/read-request.ts'
+import { statusWord } from '../wire/status-word.ts'
+import type { CommandDeps } from './deps.ts'
+import { nudge } from './nudge.ts'
+import { readKind } from './read-kind.ts'
+
+/** Between two looks it may have been prepared, decided or purged by others. */
+const LOOKS_MAX = 3
+
+interface Submit {
+  readonly gid: Gid
+  readonly kind: Kind
+  readonly request: DtmRequest
+  readonly waitMs: number
+}
+
+interface Submitted {
+  readonly view: TransactionView
+  readonly definition: Definition
+}
+
+/** Stores what is new and runs it; submits what is prepared; of what is submitted already nothing is done twice. */
+export async function submit(request: DtmRequest, deps: CommandDeps): Promise<Answer> {
+  const kind = readKind(request.trans_type)
+  const gid = readGid(request.gid)
+  const asked = { gid, kind, request, waitMs: request.wait_result ? waitMsOf(request) : 0 }
+  const outcome = await submitUntilClear(asked, deps)
+  if ('status' in outcome) return outcome
+  return request.wait_result ? answerToWaiter(outcome.view, outcome.definition) : SUCCESS
+}
+
+async function submitUntilClear(asked: Submit, deps: CommandDeps): Promise<Submitted | Answer> {
+  // Who prepares is the rule for these, so the look comes first; for the others it would be one round for nothing.
+  let isNew = asked.kind === 'saga' || (asked.kind === 'message' && asked.request.query_prepared === '')
+  for (let looks = 0; looks < LOOKS_MAX; looks++) {
+    const outcome = isNew ? await submitNew(asked, deps) : await submitStanding(asked, deps)
+    if (outcome !== undefined) return outcome
+    isNew = !isNew
+  }
+  throw refuse(`${asked.gid} changes all the time: submit it again`)
+}
+
+/** Undefined: the gid is taken. */
+async function submitNew(
+  { gid, kind, request, waitMs }: Submit,
+  { engine, subscribersOf }: CommandDeps,
+): Promise<Submitted | undefined> {
+  const definition = await definitionOf(kind, request, subscribersOf)
+  const submission = submissionOf(gid, request, definition, randomUUID())
+  try {
+    const view = await engine.accept(submission, { waitMs })
+    // Nobody has prepared it, so it has no branches: it is confirmed as soon as it is there.
+    return { definition, view: kind === 'tcc' ? await engine.submitPrepared(gid, { waitMs }) : view }
+  } catch (error: unknown) {
+    if (isCounterstepError(error) && error.code === 'SAGA_GID_CONFLICT') return undefined
+    throw error
+  }
+}
+
+function definitionOf(
+  kind: Kind,
+  request: DtmRequest,
+  subscribersOf: CommandDeps['subscribersOf'],
+): Definition | Promise<Definition> {
+  switch (kind) {
+    case 'saga':
+      return sagaDefinition(request)
+    case 'tcc':
+      return tccDefinition(request)
+    case 'message':
+      return messageDefinition(request, 'submitted', subscribersOf)
+  }
+}
+
+/** Undefined: the gid is free. */
+async function submitStanding(
+  { gid, kind, request, waitMs }: Submit,
+  { engine }: CommandDeps,
+): Promise<Submitted | Answer | undefined> {
+  const standing = await engine.read(gid)
+  if (standing === undefined) return undefined
+  if (standing.status !== 'prepared' && standing.status !== 'submitted')
+    return failure(`current status '${statusWord(standing.status)}', cannot sumbmit.`)
+  if (standing.kind !== kind || !isSameRequest(standing, request))
+    throw refuse(`${gid} is taken by a transaction with other content`)
+  const { definition } = standing
+  // Who submits again does not want to wait for what waits.
+  if (standing.status === 'submitted') await nudge(gid, engine)
+  if (standing.kind === 'saga')
+    return { definition, view: await submitAgain(standing, request, waitMs, engine) }
+  try {
+    return { definition, view: await engine.submitPrepared(gid, { waitMs }) }
+  } catch (error: unknown) {
+    // An abort or the deadline came between: the next look shows it.
+    if (isCounterstepError(error) && error.code === 'SAGA_NOT_PREPARED') return failureNow(gid, engine)
+    throw error
+  }
+}
+
+async function failureNow(gid: Gid, engine: CommandDeps['engine']): Promise<Answer | undefined> {
+  const view = await engine.get(gid)
+  return view === undefined
+    ? undefined
+    : failure(`current status '${statusWord(view.status)}', cannot sumbmit.`)
+}
+
+/** With the ticket that it was accepted by it is the same submission: who asks may wait for its end. */
+async function submitAgain(
+  standing: Transaction,
+  request: DtmRequest,
+  waitMs: number,
+  engine: CommandDeps['engine'],
+): Promise<TransactionView> {
+  const ticket = readNote(standing.definition)?.ticket ?? ''
+  return await engine.accept(submissionOf(standing.gid, request, standing.definition, ticket), { waitMs })
+}
+
+/** A prepared one is submitted with what it was prepared with, whatever the second body says, as DTM does. */
+function isSameRequest({ kind, definition }: Transaction, request: DtmRequest): boolean {
+  if (kind === 'tcc' || (definition.kind === 'message' && definition.check !== undefined)) return true
+  return readNote(definition)?.request === requestDigest(request)
+}

@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest'
+import { AnsweredError } from '../wire/answer.ts'
+import { type DtmRequest, readRequest } from '../wire/read-request.ts'
+import { messageDefinition } from './message-definition.ts'
+import { type Note, readNote, writeNote } from './note.ts'
+import { sagaDefinition } from './saga-definition.ts'
+import { submissionOf, waitMsOf } from './submission.ts'
+import { tccDefinition } from './tcc-definition.ts'
+
+const URL = 'http://127.0.0.1/x'
+
+function request(more: object = {}): DtmRequest {
+  const steps = [1, 2, 3].map((step) => ({ action: `${URL}/a${step}`, compensate: `${URL}/c${step}` }))
+  return readRequest(JSON.stringify({ gid: 'g', steps, payloads: ['1', '2', '3'], ...more }))
+}
+
+describe('the policy of retries', () => {
+  const POLICIES = [
+    [{}, { initialMs: 10_000, capMs: 60_000, limit: null }],
+    [{ retry_interval: 1 }, { initialMs: 1_000, capMs: 60_000, limit: null }],
+    [{ retry_interval: 300 }, { initialMs: 300_000, capMs: 300_000, limit: null }],
+    [
+      { retry_interval: -1, retry_limit: -1 },
+      { initialMs: 10_000, capMs: 60_000, limit: null },
+    ],
+    // DTM counts the calls after the first.
+    [{ retry_limit: 3 }, { initialMs: 200, capMs: 60_000, limit: 4 }],
+    [
+      { retry_limit: 3, retry_interval: 2 },
+      { initialMs: 2_000, capMs: 60_000, limit: 4 },
+    ],
+  ] as const
+  for (const [options, policy] of POLICIES) {
+    it(`of ${JSON.stringify(options)} is capped and drawn`, () => {
+      expect(sagaDefinition(request(options)).retry).toEqual({ ...policy, factor: 2, jitter: 1 })
+    })
+  }
+})
+
+describe('the spans', () => {
+  it('are DTM’s own where the request says nothing', async () => {
+    expect(sagaDefinition(request())).toMatchObject({ timeoutMs: 3_000, wordsCount: true })
+    expect(sagaDefinition(request())).not.toHaveProperty('deadlineMs')
+    expect(tccDefinition(request())).toMatchObject({ deadlineMs: 35_000 })
+    const message = await messageDefinition(request(), 'prepared', async () => [])
+    expect(message.check).toMatchObject({ afterMs: 35_000 })
+  })
+
+  it('are the request’s', async () => {
+    const options = { request_timeout: 7, timeout_to_fail: 9, custom_data: '{"delay":5}' }
+    expect(sagaDefinition(request(options))).toMatchObject({ timeoutMs: 7_000, deadlineMs: 9_000 })
+    const message = await messageDefinition(request(options), 'submitted', async () => [])
+    expect(message).toMatchObject({ delayMs: 5_000 })
+    expect(message).not.toHaveProperty('check')
+    expect(waitMsOf(request(options))).toBe(12_000)
+    expect(waitMsOf(request({ request_timeout: 1_000_000 }))).toBe(60_000)
+  })
+
+  it('are refused where nobody keeps a transaction that long', () => {
+    expect(() => tccDefinition(request({ timeout_to_fail: 31 * 86_400 }))).toThrow(AnsweredError)
+  })
+})
+
+describe('the order of a saga', () => {
+  const after = (custom_data: string) =>
+    sagaDefinition(request({ custom_data })).branches.map((branch) => branch.after)
+
+  it('is one after the other unless custom_data says concurrent', () => {
+    expect(after('')).toEqual([[], [0], [1]])
+    expect(after('{"concurrent":false,"orders":{"0":[2]}}')).toEqual([[], [0], [1]])
+    expect(sagaDefinition(request({ concurrent: true })).branches.map((branch) => branch.after)).toEqual([
+      [],
+      [0],
+      [1],
+    ])
+  })
+
+  it('is that of `orders`, by positions from 0', () => {
+    expect(after('{"concurrent":true}')).toEqual([[], [], []])
+    expect(after('{"Concurrent":true,"orders":{"0":[2,1,2],"1":null}}')).toEqual([[2, 1], [], []])
+  })
+})
+
+describe('the branches', () => {
+  it('are called with the request’s headers, which win over DTM’s own', () => {
+    const headers = { 'X-A': 'a', 'content-TYPE': 'text/plain' }
+    expect(sagaDefinition(request({ branch_headers: headers })).branches[0]).toMatchObject({
+      contentType: 'text/plain',
+      headers: { 'x-a': 'a', accept: 'text/plain' },
+    })
+  })
+
+  const BAD_HEADERS = [{ 'a b': '1' }, { a: 'x\r\nb: y' }, { Host: 'x' }, { Cookie: 'x' }, { 'Proxy-X': 'x' }]
+  for (const branch_headers of BAD_HEADERS) {
+    it(`are refused with the headers ${JSON.stringify(branch_headers)}`, () => {
+      expect(() => sagaDefinition(request({ branch_headers }))).toThrow(AnsweredError)
+    })
+  }
+
+  const BAD_URLS = [
+    'localhost:58080/busi.Busi/TransIn',
+    'ftp://x/y',
+    'http://',
+    'http://u:p@x/',
+    `${URL}/${'x'.repeat(2_048)}`,
+  ]
+  for (const action of BAD_URLS) {
+    it(`are refused with the URL ${action.slice(0, 40)}`, () => {
+      expect(() => sagaDefinition(request({ steps: [{ action }] }))).toThrow(AnsweredError)
+    })
+  }
+
+  it('of a topic are one for each subscriber, and the id shows it when there are several', async () => {
+    const steps = [{ action: 'topic://one' }, { action: `${URL}/plain` }, { action: 'topic://two' }]
+    const subscribers: Readonly<Record<string, readonly string[]>> = {
+      one: [`${URL}/1`],
+      two: [`${URL}/2`, `${URL}/3`],
+    }
+    const { branches } = await messageDefinition(
+      request({ steps }),
+      'submitted',
+      async (topic) => subscribers[topic] ?? [],
+    )
+    expect(branches.map(({ id, action, body }) => [id, action, body])).toEqual([
+      ['01', `${URL}/1`, '1'],
+      ['02', `${URL}/plain`, '2'],
+      ['03-01', `${URL}/2`, '3'],
+      ['03-02', `${URL}/3`, '3'],
+    ])
+  })
+
+  it('of a topic are refused when their payloads together are more than a request may hold', async () => {
+    const urls = Array.from({ length: 50 }, (_, position) => `${URL}/${position}`)
+    const body = { steps: [{ action: 'topic://many' }], payloads: ['x'.repeat(50_000)] }
+    await expect(messageDefinition(request(body), 'submitted', async () => urls)).rejects.toThrow(
+      AnsweredError,
+    )
+  })
+
+  it('have three digits from the hundredth on, and there are no more', () => {
+    const many = (count: number) => {
+      const steps = Array.from({ length: count }, () => ({ action: URL }))
+      return request({ steps, payloads: steps.map(() => '') })
+    }
+    const ids = sagaDefinition(many(100)).branches.map(({ id }) => id)
+    expect([ids[0], ids[98], ids[99]]).toEqual(['01', '99', '100'])
+    expect(() => sagaDefinition(many(101))).toThrow(AnsweredError)
+  })
+})
+
+describe('the note', () => {
+  it('comes back as it was written', () => {
+    const usual: Note = {
+      ticket: 't',
+      request: 'r',
+      options: '{}',
+      protocol: 'http',
+      queryPrepared: '',
+      customData: '',
+      retryIntervalS: 10,
+      waitResult: false,
+      waitMs: 8_000,
+      contentType: 'application/json',
+      isStepless: false,
+    }
+    const unusual: Note = {
+      ...usual,
+      protocol: 'grpc',
+      queryPrepared: URL,
+      customData: '{"a":1}',
+      waitResult: true,
+      contentType: 'text/plain',
+      isStepless: true,
+    }
+    for (const note of [usual, unusual])
+      expect(readNote({ ...tccDefinition(request()), note: writeNote(note) })).toEqual(note)
+  })
+
+  it('of another face is none of ours', () => {
+    expect(readNote({ ...tccDefinition(request()), note: 'other {}' })).toBeUndefined()
+    expect(readNote(tccDefinition(request()))).toBeUndefined()
+  })
+})
+
+describe('the content of a submission', () => {
+  const contentOf = (more: object, ticket = 't') =>
+    submissionOf('g' as never, request(more), sagaDefinition(request()), ticket).content
+
+  it('is the same when only the asking differs', () => {
+    expect(contentOf({ wait_result: true })).toBe(contentOf({}))
+    expect(contentOf({ payloads: ['1', '2', '4'] })).not.toBe(contentOf({}))
+  })
+
+  it('is one of its own for each ticket', () => {
+    expect(contentOf({}, 'u')).not.toBe(contentOf({}))
+  })
+})

@@ -1,0 +1,65 @@
+import type { MessageBranch, MessageDefinition } from '@counterstep/core'
+import { BODY_BYTES_MAX, BRANCHES_MAX, DEADLINE_MS_MAX, DELAY_MS_MAX } from '@counterstep/protocol'
+import { refuse } from '../wire/answer.ts'
+import type { DtmRequest } from '../wire/read-request.ts'
+import { type BranchHeaders, readBranchHeaders } from './branch-headers.ts'
+import { branchIdAt } from './branch-id.ts'
+import { readBranchUrl } from './branch-url.ts'
+import { commonDefinition, TIMEOUT_TO_FAIL_S } from './common-definition.ts'
+import { readDelayS } from './custom-data.ts'
+import { NO_BRANCH } from './no-branch.ts'
+import { payloadsOf } from './payload.ts'
+import { spanMs } from './span.ts'
+
+/** The URLs of those that have subscribed to a topic; none: there is no such topic. */
+export type SubscribersOf = (topic: string) => Promise<readonly string[]>
+
+const TOPIC = 'topic://'
+
+/** `prepared`: its sender has still to say whether its database transaction has committed, or is asked. */
+export async function messageDefinition(
+  request: DtmRequest,
+  phase: 'prepared' | 'submitted',
+  subscribersOf: SubscribersOf,
+): Promise<MessageDefinition> {
+  const delayMs = spanMs('delay', readDelayS(request.custom_data), DELAY_MS_MAX)
+  const seconds = request.timeout_to_fail > 0 ? request.timeout_to_fail : TIMEOUT_TO_FAIL_S
+  const branchHeaders = readBranchHeaders(request.branch_headers)
+  const url = readBranchUrl(request.query_prepared)
+  const afterMs = spanMs('timeout_to_fail', seconds, DEADLINE_MS_MAX)
+  return {
+    kind: 'message',
+    ...commonDefinition(request),
+    branches: await branchesOf(request, branchHeaders, subscribersOf),
+    concurrent: request.concurrent,
+    ...(delayMs === 0 ? {} : { delayMs }),
+    ...(phase === 'prepared' ? { check: { url, afterMs, headers: branchHeaders.headers } } : {}),
+  }
+}
+
+async function branchesOf(
+  request: DtmRequest,
+  { headers, contentType }: BranchHeaders,
+  subscribersOf: SubscribersOf,
+): Promise<readonly MessageBranch[]> {
+  const payloads = payloadsOf(request)
+  const branches: MessageBranch[] = []
+  for (const [step, { action = '' }] of request.steps.entries()) {
+    const urls = action.startsWith(TOPIC) ? await subscribersOf(action.slice(TOPIC.length)) : [action]
+    if (urls.length === 0) throw refuse('topic not found')
+    for (const [subscriber, url] of urls.entries()) {
+      branches.push({
+        id: urls.length === 1 ? branchIdAt(step) : branchIdAt(step, subscriber),
+        action: readBranchUrl(url),
+        body: payloads[step] ?? '',
+        contentType,
+        headers,
+      })
+    }
+  }
+  if (branches.length > BRANCHES_MAX) throw refuse(`more than ${BRANCHES_MAX} branches`)
+  // Each subscriber has a payload of its own, so a small request could be stored as a large one.
+  if (branches.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0) > BODY_BYTES_MAX)
+    throw refuse(`the payloads of all branches are over ${BODY_BYTES_MAX} bytes`)
+  return branches.length === 0 ? [NO_BRANCH] : branches
+}

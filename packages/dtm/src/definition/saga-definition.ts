@@ -1,0 +1,60 @@
+import type { SagaDefinition } from '@counterstep/core'
+import { DEADLINE_MS_MAX } from '@counterstep/protocol'
+import { refuse } from '../wire/answer.ts'
+import type { DtmRequest } from '../wire/read-request.ts'
+import { readBranchHeaders } from './branch-headers.ts'
+import { branchIdAt } from './branch-id.ts'
+import { readBranchUrl } from './branch-url.ts'
+import { commonDefinition } from './common-definition.ts'
+import { readSagaOrder, type SagaOrder } from './custom-data.ts'
+import { NO_BRANCH } from './no-branch.ts'
+import { payloadsOf } from './payload.ts'
+import { spanMs } from './span.ts'
+
+/** Throws AnsweredError for what cannot run. */
+export function sagaDefinition(request: DtmRequest): SagaDefinition {
+  const order = readSagaOrder(request.custom_data)
+  const count = request.steps.length
+  if (order.concurrent) refuseBadOrder(order, count)
+  const { headers, contentType } = readBranchHeaders(request.branch_headers)
+  const payloads = payloadsOf(request)
+  const branches = request.steps.map(({ action = '', compensate = '' }, step) => ({
+    id: branchIdAt(step),
+    action: readBranchUrl(action),
+    compensation: readBranchUrl(compensate),
+    body: payloads[step] ?? '',
+    contentType,
+    headers,
+    after: predecessors(order, step),
+  }))
+  const { timeout_to_fail } = request
+  return {
+    kind: 'saga',
+    ...commonDefinition(request),
+    branches: branches.length === 0 ? [{ ...NO_BRANCH, compensation: '', after: [] }] : branches,
+    ...(timeout_to_fail > 0
+      ? { deadlineMs: spanMs('timeout_to_fail', timeout_to_fail, DEADLINE_MS_MAX) }
+      : {}),
+  }
+}
+
+function predecessors({ concurrent, orders }: SagaOrder, step: number): readonly number[] {
+  if (concurrent) return [...new Set(orders.get(step) ?? [])]
+  return step === 0 ? [] : [step - 1]
+}
+
+/** DTM stores such a saga and never ends it. */
+function refuseBadOrder({ orders }: SagaOrder, count: number): void {
+  for (const [step, before] of orders) {
+    const missing = [step, ...before].find((position) => position >= count)
+    if (missing !== undefined) throw refuse(`custom_data: orders name step ${missing} of ${count}`)
+  }
+  const left = new Set(orders.keys())
+  for (let isTaking = true; isTaking; ) {
+    const free = [...left].filter((step) => !orders.get(step)?.some((before) => left.has(before)))
+    for (const step of free) left.delete(step)
+    isTaking = free.length > 0
+  }
+  const [first] = left
+  if (first !== undefined) throw refuse(`custom_data: orders wait in a circle at step ${first}`)
+}

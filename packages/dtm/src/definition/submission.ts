@@ -1,0 +1,61 @@
+import { hash } from 'node:crypto'
+import type { Definition, Submission } from '@counterstep/core'
+import { type Gid, WAIT_MS_MAX } from '@counterstep/protocol'
+import type { DtmRequest } from '../wire/read-request.ts'
+import { readBranchHeaders } from './branch-headers.ts'
+import { RETRY_INTERVAL_S, requestTimeoutMs } from './common-definition.ts'
+import { type Note, optionsText, writeNote } from './note.ts'
+
+/** Beside the time of one call: DTM's own pass over a saga ends within 8 s when a call may take 3. */
+const WAIT_BEYOND_CALL_MS = 5_000
+
+export type NamedSubmission = Submission & { readonly gid: Gid }
+
+/** `ticket`: fresh for what is new, the stored one to name what is there. */
+export function submissionOf(
+  gid: Gid,
+  request: DtmRequest,
+  definition: Definition,
+  ticket: string,
+): NamedSubmission {
+  const note: Note = {
+    ticket,
+    request: requestDigest(request),
+    options: optionsText(request),
+    protocol: request.protocol,
+    queryPrepared: request.query_prepared,
+    customData: request.custom_data,
+    retryIntervalS: shownIntervalS(request),
+    waitResult: request.wait_result,
+    waitMs: waitMsOf(request),
+    contentType: readBranchHeaders(request.branch_headers).contentType,
+    isStepless: definition.kind !== 'tcc' && request.steps.length === 0,
+  }
+  return {
+    gid,
+    ack: 'durable',
+    content: contentOf(ticket, note.request),
+    definition: { ...definition, note: writeNote(note) },
+  }
+}
+
+/** Of the same gid and ticket it is the same content, whatever a topic's subscribers are by now. */
+export function contentOf(ticket: string, request: string): string {
+  return `dtm ${ticket} ${request}`
+}
+
+/** How long a caller waits for the end who has asked for the result. */
+export function waitMsOf(request: DtmRequest): number {
+  return Math.min(requestTimeoutMs(request) + WAIT_BEYOND_CALL_MS, WAIT_MS_MAX)
+}
+
+/** Without what tells of the asking only: a client that asks again may wait this time. */
+export function requestDigest(request: DtmRequest): string {
+  const { wait_result: _waits, rollback_reason: _reason, ...content } = request
+  return hash('sha256', JSON.stringify(content))
+}
+
+function shownIntervalS({ retry_interval, timeout_to_fail }: DtmRequest): number {
+  if (retry_interval > 0) return retry_interval
+  return timeout_to_fail > 0 && timeout_to_fail < RETRY_INTERVAL_S ? timeout_to_fail : RETRY_INTERVAL_S
+}

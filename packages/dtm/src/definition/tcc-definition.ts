@@ -1,0 +1,35 @@
+import type { TccBranch, TccDefinition } from '@counterstep/core'
+import { DEADLINE_MS_MAX } from '@counterstep/protocol'
+import type { Registration } from '../wire/read-registration.ts'
+import type { DtmRequest } from '../wire/read-request.ts'
+import { readBranchHeaders } from './branch-headers.ts'
+import { readBranchId } from './branch-id.ts'
+import { readBranchUrl } from './branch-url.ts'
+import { commonDefinition, TIMEOUT_TO_FAIL_S } from './common-definition.ts'
+import { readPayload } from './payload.ts'
+import { spanMs } from './span.ts'
+
+/** Throws AnsweredError for what cannot run. */
+export function tccDefinition(request: DtmRequest): TccDefinition {
+  const seconds = request.timeout_to_fail > 0 ? request.timeout_to_fail : TIMEOUT_TO_FAIL_S
+  return {
+    kind: 'tcc',
+    ...commonDefinition(request),
+    deadlineMs: spanMs('timeout_to_fail', seconds, DEADLINE_MS_MAX),
+    headers: readBranchHeaders(request.branch_headers).headers,
+  }
+}
+
+export function tccBranch(
+  { branch_id = '', data = '', confirm = '', cancel = '' }: Registration,
+  contentType: string,
+): TccBranch {
+  return {
+    id: readBranchId(branch_id),
+    confirm: readBranchUrl(confirm),
+    cancel: readBranchUrl(cancel),
+    body: readPayload(data),
+    contentType,
+    headers: {},
+  }
+}

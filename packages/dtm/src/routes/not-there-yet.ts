@@ -1,0 +1,17 @@
+import type { FastifyInstance } from 'fastify'
+import { notThereYet } from '../wire/not-there-yet.ts'
+import { BASE_PATH } from './base-path.ts'
+
+export function routesNotThereYet(app: FastifyInstance): void {
+  app.post(`${BASE_PATH}/prepareWorkflow`, () => {
+    throw notThereYet('workflows are')
+  })
+  for (const path of ['scanKV', 'queryKV']) {
+    app.get(`${BASE_PATH}/${path}`, () => {
+      throw notThereYet('the key-value routes are')
+    })
+  }
+  app.post('/api/json-rpc', () => {
+    throw notThereYet('JSON-RPC is')
+  })
+}

@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify'
+import type { DialectMetrics } from '../metrics/dialect-metrics.ts'
+import { found } from '../wire/answer.ts'
+import { BASE_PATH } from './base-path.ts'
+import { sendAnswer } from './send-answer.ts'
+
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+export interface Operations {
+  readonly metrics: DialectMetrics
+  readonly version: string
+  /** The whole node's metrics, in the text format, behind the dialect's own. */
+  readonly nodeMetrics: () => Promise<string>
+}
+
+export function operationRoutes(app: FastifyInstance, { metrics, version, nodeMetrics }: Operations): void {
+  app.all('/api/ping', (_request, reply) => sendAnswer(reply, found({ msg: 'pong' })))
+  app.get(`${BASE_PATH}/version`, (_request, reply) => sendAnswer(reply, found({ version })))
+  app.get('/api/metrics', async (_request, reply) =>
+    sendAnswer(reply, {
+      status: 200,
+      body: metrics.text(version) + (await nodeMetrics()),
+      contentType: METRICS_TYPE,
+    }),
+  )
+}

@@ -1,0 +1,63 @@
+import type { EngineApi } from '@counterstep/engine'
+import { isGid } from '@counterstep/protocol'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { listTransactions } from '../view/list-transactions.ts'
+import { see } from '../view/see.ts'
+import { shownBranches, shownTransaction } from '../view/shown-transaction.ts'
+import { found, refuse } from '../wire/answer.ts'
+import { readNumber } from '../wire/read-number.ts'
+import { kindOf, statusesOf } from '../wire/status-word.ts'
+import { BASE_PATH } from './base-path.ts'
+import { queryOf } from './query-of.ts'
+import { sendAnswer } from './send-answer.ts'
+
+const LIST_LIMIT = 100
+
+export function queryRoutes(app: FastifyInstance, engine: EngineApi): void {
+  app.get(`${BASE_PATH}/query`, async (request, reply) => {
+    const gid = queryOf(request, 'gid')
+    if (gid === '') throw refuse('no gid specified')
+    const seen = isGid(gid) ? await see(engine, gid) : undefined
+    const shown =
+      seen === undefined
+        ? { branches: [], transaction: null }
+        : { branches: shownBranches(seen), transaction: shownTransaction(seen) }
+    return sendAnswer(reply, found(shown))
+  })
+  app.get(`${BASE_PATH}/all`, async (request, reply) => {
+    const gid = queryOf(request, 'gid')
+    return sendAnswer(reply, found(gid === '' ? await all(engine, request) : await one(engine, gid)))
+  })
+}
+
+async function one(engine: EngineApi, gid: string) {
+  const seen = isGid(gid) ? await see(engine, gid) : undefined
+  return { next_position: '', transactions: seen === undefined ? null : [shownTransaction(seen)] }
+}
+
+async function all(engine: EngineApi, request: FastifyRequest) {
+  const limit = readNumber(queryOf(request, 'limit'), LIST_LIMIT)
+  const createdFrom = readNumber(queryOf(request, 'createTimeStart'), 0)
+  const createdTo = readNumber(queryOf(request, 'createTimeEnd'), 0)
+  const statusText = queryOf(request, 'status')
+  const typeText = queryOf(request, 'transType')
+  const status = statusesOf(statusText)
+  const kind = kindOf(typeText)
+  // A word that no transaction can have.
+  const isNone = (statusText !== '' && status.length === 0) || (typeText !== '' && kind === undefined)
+  if (isNone) return { next_position: '', transactions: [] }
+  const filter = {
+    ...(statusText === '' ? {} : { status }),
+    ...(kind === undefined ? {} : { kind }),
+    ...(createdFrom > 0 ? { createdFrom } : {}),
+    // DTM's end is inclusive.
+    ...(createdTo > 0 ? { createdTo: createdTo + 1 } : {}),
+  }
+  const { position, transactions } = await listTransactions(
+    engine,
+    filter,
+    queryOf(request, 'position'),
+    limit,
+  )
+  return { next_position: position, transactions }
+}

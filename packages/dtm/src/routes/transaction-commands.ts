@@ -1,0 +1,45 @@
+import type { FastifyInstance } from 'fastify'
+import { abort } from '../commands/abort.ts'
+import type { CommandDeps } from '../commands/deps.ts'
+import { forceStop } from '../commands/force-stop.ts'
+import { prepare } from '../commands/prepare.ts'
+import { resetNextCronTime } from '../commands/reset-next-cron-time.ts'
+import { submit } from '../commands/submit.ts'
+import type { DialectMetrics } from '../metrics/dialect-metrics.ts'
+import type { Answer } from '../wire/answer.ts'
+import { type DtmRequest, readRequest } from '../wire/read-request.ts'
+import { kindOf } from '../wire/status-word.ts'
+import { BASE_PATH } from './base-path.ts'
+import { bodyOf } from './body-of.ts'
+import { sendAnswer } from './send-answer.ts'
+
+type Command = (request: DtmRequest, deps: CommandDeps) => Promise<Answer>
+
+/** The commands that have the same body: a transaction. */
+export function transactionCommands(app: FastifyInstance, deps: CommandDeps, metrics: DialectMetrics): void {
+  const route = (path: string, command: Command) =>
+    app.post(`${BASE_PATH}/${path}`, async (request, reply) =>
+      sendAnswer(reply, await command(readRequest(bodyOf(request)), deps)),
+    )
+  route('prepare', prepare)
+  route('submit', measured(submit, metrics))
+  route('abort', measured(abort, metrics))
+  route('forceStop', forceStop)
+  route('resetNextCronTime', resetNextCronTime)
+}
+
+function measured(command: Command, metrics: DialectMetrics): Command {
+  return async function measure(request, deps) {
+    const startedAt = performance.now()
+    let isOk = false
+    try {
+      const answer = await command(request, deps)
+      isOk = answer.status === 200
+      return answer
+    } finally {
+      // Only of known types, so that no client can make series.
+      if (kindOf(request.trans_type) !== undefined)
+        metrics.handled(request.trans_type, isOk, (performance.now() - startedAt) / 1_000)
+    }
+  }
+}

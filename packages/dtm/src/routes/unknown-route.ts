@@ -1,0 +1,28 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+
+const NOT_FOUND = '404 page not found'
+
+/** As gin does: 404 in plain text, also for a known path with another method; a slash too much is redirected. */
+export function answerUnknownRoutes(app: FastifyInstance): void {
+  app.setNotFoundHandler(function handleUnknownRoute(request: FastifyRequest, reply: FastifyReply) {
+    const [path = '', query] = request.url.split('?', 2)
+    const url = path.slice(0, -1)
+    if (!path.endsWith('/') || !app.hasRoute({ url, method: request.method as 'GET' }))
+      return reply.code(404).header('content-type', 'text/plain').send(NOT_FOUND)
+    const location = query === undefined ? url : `${url}?${query}`
+    if (request.method !== 'GET') return reply.code(307).header('location', location).send()
+    return reply
+      .code(301)
+      .header('location', location)
+      .header('content-type', 'text/html; charset=utf-8')
+      .send(`<a href="${escapeHtml(location)}">Moved Permanently</a>.\n\n`)
+  })
+}
+
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('"', '&#34;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+}

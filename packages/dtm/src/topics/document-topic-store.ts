@@ -1,0 +1,38 @@
+import { assert, isDocumentText, type Store, type StoredDocument } from '@counterstep/core'
+import type { Subscriber, Topic, TopicStore } from './topic-store.ts'
+
+type Documents = Pick<Store, 'readDocuments' | 'writeDocument' | 'removeDocument'>
+
+const CATEGORY = 'dtm-topics'
+
+/** The topics as documents of the transactions' own store. */
+export function documentTopicStore(documents: Documents, writeId: () => string): TopicStore {
+  return {
+    async list() {
+      return (await documents.readDocuments(CATEGORY)).map(topicOf)
+    },
+    async write({ name, subscribers, expectedVersion }) {
+      const text = JSON.stringify(subscribers)
+      if (!isDocumentText(text)) return 'too-large'
+      const document = { category: CATEGORY, key: name, text, expectedVersion, writeId: writeId() }
+      const { type } = await documents.writeDocument(document)
+      return type === 'full' ? 'too-many' : type
+    },
+    async remove(name, expectedVersion) {
+      return (await documents.removeDocument({ category: CATEGORY, key: name, expectedVersion })).type
+    },
+  }
+}
+
+function topicOf({ key, text, version }: StoredDocument): Topic {
+  const subscribers: unknown = JSON.parse(text)
+  assert(
+    Array.isArray(subscribers) && subscribers.every(isSubscriber),
+    'a topic that is no list of subscribers',
+  )
+  return { name: key, subscribers, version }
+}
+
+function isSubscriber(value: unknown): value is Subscriber {
+  return typeof value === 'object' && value !== null && 'url' in value && typeof value.url === 'string'
+}

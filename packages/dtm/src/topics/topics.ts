@@ -1,0 +1,102 @@
+import { isDocumentKey } from '@counterstep/core'
+import { readBranchUrl } from '../definition/branch-url.ts'
+import { refuse } from '../wire/answer.ts'
+import type { Subscriber, Topic, TopicStore } from './topic-store.ts'
+
+/** How old the list may be by which a message is sent: after it, every node sees what another has changed. */
+export const TOPICS_AGE_MS_MAX = 1_000
+const TRIES_MAX = 20
+
+/** Subscribes, unsubscribes and looks up. One for a whole app. */
+export class Topics {
+  readonly #store: TopicStore
+  readonly #now: () => number
+  #listed: { readonly at: number; readonly topics: Promise<ReadonlyMap<string, Topic>> } | undefined
+
+  constructor(store: TopicStore, now: () => number) {
+    this.#store = store
+    this.#now = now
+  }
+
+  /** Of a topic that is not in a list that is not fresh, the store is asked: it may have been made just now. */
+  async subscribersOf(name: string): Promise<readonly string[]> {
+    const askedAt = this.#now()
+    const topic =
+      (await this.#list()).get(name) ??
+      (this.#listed !== undefined && this.#listed.at < askedAt ? (await this.#read()).get(name) : undefined)
+    return topic?.subscribers.map(({ url }) => url) ?? []
+  }
+
+  subscribe(name: string, url: string, remark: string): Promise<void> {
+    requireBoth(name, url)
+    if (!isDocumentKey(name)) throw refuse('a topic must be 1–128 characters that can be seen')
+    readBranchUrl(url)
+    return this.#change(name, (topic) => {
+      const subscribers = topic?.subscribers ?? []
+      if (subscribers.some((subscriber) => subscriber.url === url)) throw refuse('this url exists')
+      return [...subscribers, { url, remark }]
+    })
+  }
+
+  unsubscribe(name: string, url: string): Promise<void> {
+    requireBoth(name, url)
+    return this.#change(name, (topic) => {
+      if (topic === undefined) throw refuse('no such a topic')
+      if (topic.subscribers.length === 0) throw refuse('this topic is empty')
+      const left = topic.subscribers.filter((subscriber) => subscriber.url !== url)
+      if (left.length === topic.subscribers.length) throw refuse('no such an url ')
+      return left
+    })
+  }
+
+  async remove(name: string): Promise<void> {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const topic = (await this.#read()).get(name)
+      if (topic === undefined) throw refuse('storage: NotFound')
+      const result = await this.#store.remove(name, topic.version)
+      this.#listed = undefined
+      if (result === 'removed') return
+      if (result === 'absent') throw refuse('storage: NotFound')
+    }
+    throw contended()
+  }
+
+  /** What another has changed meanwhile is looked at again, instead of the lost race being the caller's. */
+  async #change(name: string, change: (topic: Topic | undefined) => readonly Subscriber[]): Promise<void> {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const topic = (await this.#read()).get(name)
+      const subscribers = change(topic)
+      const result = await this.#store.write({ name, subscribers, expectedVersion: topic?.version ?? 0 })
+      this.#listed = undefined
+      if (result === 'written') return
+      if (result === 'too-many') throw refuse('there are too many topics')
+      if (result === 'too-large') throw refuse('this topic has too many subscribers')
+    }
+    throw contended()
+  }
+
+  #list(): Promise<ReadonlyMap<string, Topic>> {
+    const listed = this.#listed
+    return listed !== undefined && this.#now() - listed.at <= TOPICS_AGE_MS_MAX ? listed.topics : this.#read()
+  }
+
+  #read(): Promise<ReadonlyMap<string, Topic>> {
+    const topics = this.#store.list().then((list) => new Map(list.map((topic) => [topic.name, topic])))
+    const listed = { at: this.#now(), topics }
+    this.#listed = listed
+    // What cannot be read is not kept.
+    topics.catch(() => {
+      if (this.#listed === listed) this.#listed = undefined
+    })
+    return topics
+  }
+}
+
+function requireBoth(name: string, url: string): void {
+  if (name === '') throw refuse('empty topic')
+  if (url === '') throw refuse('empty url')
+}
+
+function contended() {
+  return refuse('others change this topic all the time: try again')
+}

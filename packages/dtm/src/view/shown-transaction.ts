@@ -1,0 +1,105 @@
+/** A transaction and its branches as `query` and `all` show them: the shape of DTM over MySQL, where no time is null. */
+import type { BranchTarget, Definition, Transaction } from '@counterstep/core'
+import { targetsOf } from '@counterstep/core'
+import type { BranchView, OpView, TransactionView } from '@counterstep/protocol'
+import { type Note, readNote } from '../definition/note.ts'
+import { statusWord, transType } from '../wire/status-word.ts'
+import { rollbackReason } from './rollback-reason.ts'
+
+const INTERVAL_S = 10
+
+/** `view` has what has happened since `transaction` was saved. */
+export interface Seen {
+  readonly transaction: Transaction
+  readonly view: TransactionView
+}
+
+export function shownTransaction({ transaction, view }: Seen) {
+  const { definition } = transaction
+  const note = readNote(definition)
+  const reason = rollbackReason(view, definition)
+  return {
+    ...shownRow(stableId(view.gid), view),
+    trans_type: transType(view.kind),
+    status: statusWord(view.status),
+    ...textUnlessEmpty('query_prepared', note?.queryPrepared ?? checkUrlOf(definition)),
+    protocol: note?.protocol ?? 'http',
+    ...shownEnd(view),
+    ...textUnlessEmpty('rollback_reason', reason ?? ''),
+    options: note?.options ?? '{"concurrent":false}',
+    ...textUnlessEmpty('custom_data', note?.customData ?? ''),
+    next_cron_interval: note?.retryIntervalS ?? INTERVAL_S,
+    next_cron_time: timeText(nextAt(view, note)),
+    concurrent: false,
+  }
+}
+
+/** Two rows for each branch of a saga or a TCC, the undoing one first; one for each of a message. */
+export function shownBranches({ transaction, view }: Seen) {
+  const rows: ReturnType<typeof shownBranch>[] = []
+  if (readNote(transaction.definition)?.isStepless) return rows
+  for (const [position, target] of targetsOf(transaction).entries()) {
+    const branch = view.branches[position]
+    for (const op of OPS[transaction.kind]) rows.push(shownBranch(rows.length + 1, view, target, branch, op))
+  }
+  return rows
+}
+
+const OPS = { saga: ['compensate', 'action'], tcc: ['cancel', 'confirm'], message: ['action'] } as const
+
+function shownBranch(
+  id: number,
+  view: TransactionView,
+  { id: branchId, body }: BranchTarget,
+  branch: BranchView | undefined,
+  opName: OpView['op'],
+) {
+  const op = branch?.ops.find((each) => each.op === opName)
+  const status = op?.state === 'succeeded' ? 'succeed' : op?.state === 'failed' ? 'failed' : 'prepared'
+  return {
+    ...shownRow(id, view),
+    ...textUnlessEmpty('url', op?.url ?? ''),
+    ...textUnlessEmpty('bin_data', Buffer.from(body).toString('base64')),
+    branch_id: branchId,
+    op: opName,
+    status,
+    ...(status === 'prepared' ? {} : { finish_time: timeText(op?.endedAt ?? view.updatedAt) }),
+  }
+}
+
+function shownRow(id: number, { gid, createdAt, updatedAt }: TransactionView) {
+  return { id, create_time: timeText(createdAt), update_time: timeText(updatedAt), gid }
+}
+
+function shownEnd({ status, finishedAt }: TransactionView) {
+  if (finishedAt === undefined) return {}
+  return { [status === 'succeeded' ? 'finish_time' : 'rollback_time']: timeText(finishedAt) }
+}
+
+function nextAt(view: TransactionView, note: Note | undefined): number {
+  if (view.finishedAt !== undefined) return view.finishedAt
+  const due = view.branches.flatMap(({ ops }) => ops.flatMap((op) => op.nextAt ?? []))
+  const waiting = view.check?.nextAt ?? view.startAt ?? view.checkAt ?? view.deadlineAt
+  const interval = view.createdAt + (note?.retryIntervalS ?? INTERVAL_S) * 1_000
+  return due.length > 0 ? Math.min(...due) : (waiting ?? interval)
+}
+
+function checkUrlOf(definition: Definition): string {
+  return definition.kind === 'message' ? (definition.check?.url ?? '') : ''
+}
+
+function timeText(at: number): string {
+  return new Date(at).toISOString()
+}
+
+function textUnlessEmpty<Key extends string>(key: Key, text: string): { readonly [key in Key]?: string } {
+  return text === '' ? {} : ({ [key]: text } as { readonly [key in Key]: string })
+}
+
+/** Clients of C# read it as a positive number of 32 bits. Made of the gid (FNV-1a), since nothing counts transactions. */
+function stableId(gid: string): number {
+  let hash = 0x811c9dc5
+  for (let position = 0; position < gid.length; position++)
+    hash = Math.imul(hash ^ gid.charCodeAt(position), 0x01000193)
+  return hash & 0x7fffffff || 1
+}

@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { PlayedAnswer } from '../support/branch-service.ts'
+
+const FOLDER = join(import.meta.dirname, '../../../../conformance/golden')
+
+export interface GoldenAnswer {
+  readonly status: number
+  readonly contentType?: string
+  readonly location?: string
+  readonly body: string
+}
+
+export interface GoldenStep {
+  readonly request?: {
+    readonly method: string
+    readonly target: string
+    readonly headers?: Readonly<Record<string, string>>
+    readonly body?: string
+  }
+  readonly answer?: GoldenAnswer
+  readonly answersByStore?: readonly { readonly answer: GoldenAnswer }[]
+  readonly keepLines?: string
+  readonly pollUntilStatus?: number
+  readonly until?: { readonly gid: string; readonly status?: string; readonly calls?: number }
+  readonly pauseMs?: number
+}
+
+export interface GoldenCall {
+  readonly method: string
+  readonly target: string
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body: string
+}
+
+export interface GoldenCase {
+  readonly name: string
+  readonly emptyStore?: boolean
+  readonly branches?: Readonly<Record<string, readonly PlayedAnswer[]>>
+  readonly steps: readonly GoldenStep[]
+  readonly calls?: readonly GoldenCall[]
+  readonly callsByStore?: readonly { readonly calls: readonly GoldenCall[] }[]
+  readonly order?: 'any'
+  /** How often a call is repeated is a matter of time: calls that are alike count as one. */
+  readonly repeats?: 'any'
+  readonly settleMs?: number
+  readonly defect?: string
+}
+
+/** Files of the faces that the dialect has. */
+export function goldenFiles(): readonly string[] {
+  return readdirSync(FOLDER)
+    .filter((name) => name.endsWith('.json') && !name.startsWith('later-'))
+    .sort()
+}
+
+export function readGolden(file: string): readonly GoldenCase[] {
+  return JSON.parse(readFileSync(join(FOLDER, file), 'utf8'))
+}
+
+export function answersOf({ answer, answersByStore = [] }: GoldenStep): readonly GoldenAnswer[] {
+  return answer === undefined ? answersByStore.map((each) => each.answer) : [answer]
+}
+
+export function callsOf({ calls, callsByStore = [] }: GoldenCase): readonly (readonly GoldenCall[])[] {
+  return calls === undefined ? callsByStore.map((each) => each.calls) : [calls]
+}

@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type DtmBed, dtmBed } from '../support/dtm-bed.ts'
+import { DEVIATIONS } from './deviations.ts'
+import { goldenFiles, readGolden } from './golden-case.ts'
+import { playCase } from './play-case.ts'
+
+for (const file of goldenFiles()) {
+  const subject = file.slice(0, -'.json'.length)
+  const cases = readGolden(file)
+  describe.concurrent(`${subject} as DTM`, () => {
+    let shared: DtmBed
+    beforeAll(async () => {
+      shared = await dtmBed()
+    })
+    afterAll(() => shared[Symbol.asyncDispose]())
+    for (const golden of cases) {
+      const deviation = DEVIATIONS[`${subject}: ${golden.name}`]
+      const title = deviation === undefined ? golden.name : `${golden.name} (deviates: ${deviation.reason})`
+      it(title, async () => {
+        if (golden.emptyStore !== true) return await playCase(shared, golden, deviation)
+        await using bed = await dtmBed()
+        await playCase(bed, golden, deviation)
+      })
+    }
+  })
+}
+
+it('lists no deviation of a case that is not there', () => {
+  const names = goldenFiles().flatMap((file) =>
+    readGolden(file).map(({ name }) => `${file.slice(0, -'.json'.length)}: ${name}`),
+  )
+  expect(Object.keys(DEVIATIONS).filter((name) => !names.includes(name))).toEqual([])
+})

@@ -1,0 +1,126 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect } from 'vitest'
+import type { PlayedBranches } from '../support/branch-service.ts'
+import type { DtmBed } from '../support/dtm-bed.ts'
+import { until } from '../support/until.ts'
+import { normalCalls } from './compare-calls.ts'
+import type { DeviantAnswer, Deviation } from './deviations.ts'
+import { answersOf, callsOf, type GoldenAnswer, type GoldenCase, type GoldenStep } from './golden-case.ts'
+import { fill, freshValues, matches, type Values } from './placeholders.ts'
+
+const SETTLE_MS = 100
+
+/** Replays one case, and expects of each answer and of the calls that they are the recorded ones, or deviate as written. */
+export async function playCase(
+  bed: DtmBed,
+  golden: GoldenCase,
+  deviation: Deviation | undefined,
+): Promise<void> {
+  const played = bed.play(golden.branches)
+  const values = freshValues(played.url)
+  for (const [position, step] of golden.steps.entries()) {
+    if (step.request !== undefined) {
+      const answer = await send(bed, step, values)
+      expectAnswer(answer, step, deviation?.answers?.[position], values, `step ${position}`)
+    } else if (step.until !== undefined) {
+      await waitUntil(bed, played, step.until, deviation?.untils?.[position], values)
+    } else await delay(step.pauseMs ?? 0)
+  }
+  await delay(golden.settleMs ?? SETTLE_MS)
+  expectCalls(played, golden, deviation, values)
+}
+
+async function send(bed: DtmBed, { request, keepLines }: GoldenStep, values: Values): Promise<GoldenAnswer> {
+  if (request === undefined) throw new Error('no request')
+  const answer = await bed.node.app.inject({
+    method: request.method as 'GET',
+    url: fill(request.target, values),
+    headers: { ...request.headers },
+    ...(request.body === undefined ? {} : { payload: fill(request.body, values) }),
+  })
+  const { location } = answer.headers
+  return {
+    status: answer.statusCode,
+    contentType: String(answer.headers['content-type'] ?? ''),
+    ...(location === undefined ? {} : { location }),
+    body: keepLines === undefined ? answer.body : linesOf(answer.body, keepLines),
+  }
+}
+
+function linesOf(body: string, pattern: string): string {
+  const kept = new RegExp(pattern)
+  return body
+    .split('\n')
+    .filter((line) => kept.test(line))
+    .join('\n')
+}
+
+function expectAnswer(
+  actual: GoldenAnswer,
+  step: GoldenStep,
+  deviant: DeviantAnswer | undefined,
+  values: Values,
+  what: string,
+): void {
+  const recorded = answersOf(step)
+  const isRecorded = recorded.some((answer) => isSame(actual, answer, values))
+  if (deviant === undefined) {
+    const expected = recorded.map((answer) => ({ ...answer, body: fill(answer.body, values) }))
+    // Shows both sides when it fails.
+    expect(isRecorded ? 'as recorded' : { what, actual, expected }).toBe('as recorded')
+    return
+  }
+  expect({ what, isRecorded, status: actual.status }).toEqual({
+    what,
+    isRecorded: false,
+    status: deviant.status,
+  })
+  if (deviant.body === undefined) return
+  const isAsWritten = matches(actual.body, deviant.body, values)
+  expect(isAsWritten ? 'as written' : { what, actual, written: deviant.body }).toBe('as written')
+}
+
+function isSame(actual: GoldenAnswer, recorded: GoldenAnswer, values: Values): boolean {
+  return (
+    actual.status === recorded.status &&
+    actual.contentType === (recorded.contentType ?? '') &&
+    (recorded.location === undefined || actual.location === recorded.location) &&
+    matches(actual.body, recorded.body, values)
+  )
+}
+
+async function waitUntil(
+  bed: DtmBed,
+  played: PlayedBranches,
+  { gid, status, calls = 0 }: NonNullable<GoldenStep['until']>,
+  deviant: string | undefined,
+  values: Values,
+): Promise<void> {
+  if (deviant === 'skip') return
+  const wanted = deviant ?? status
+  await until(`${gid} ${wanted} after ${calls} calls`, async () => {
+    if (played.calls.length < calls) return false
+    const { body } = await bed.node.get(`query?gid=${fill(gid, values)}`)
+    return wanted === undefined || JSON.parse(body).transaction?.status === wanted
+  })
+}
+
+function expectCalls(
+  played: PlayedBranches,
+  golden: GoldenCase,
+  deviation: Deviation | undefined,
+  values: Values,
+): void {
+  if (deviation?.calls === 'any') return
+  const actual = normalCalls(played.calls, values, golden)
+  const recorded = callsOf(golden).map((calls) => normalCalls(calls, values, golden))
+  const same = recorded.find((calls) => calls.join('\n\n') === actual.join('\n\n'))
+  if (deviation?.calls !== undefined) {
+    expect(same).toBeUndefined()
+    expect(played.calls.map(({ method, target }) => `${method} ${target.split('?', 1)[0]}`)).toEqual(
+      deviation.calls,
+    )
+    return
+  }
+  expect(actual).toEqual(same ?? recorded[0] ?? [])
+}

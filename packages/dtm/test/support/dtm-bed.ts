@@ -1,0 +1,129 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { httpBranchCaller } from '@counterstep/branch-http'
+import {
+  createEngine,
+  DEFAULT_SETTINGS,
+  type Engine,
+  type EngineEvent,
+  type EngineObserver,
+  nodeClock,
+  nodeIds,
+} from '@counterstep/engine'
+import { openSqliteStore, type SqliteStore } from '@counterstep/store-sqlite'
+import type { FastifyInstance } from 'fastify'
+import { buildDtmApp, documentTopicStore } from '../../src/index.ts'
+import { BranchService, type PlayedAnswer, type PlayedBranches } from './branch-service.ts'
+
+export interface DtmNode extends AsyncDisposable {
+  readonly app: FastifyInstance
+  readonly engine: Engine
+  /** Answers of its POST routes. */
+  post(path: string, body: unknown): Promise<Answered>
+  get(path: string): Promise<Answered>
+}
+
+export interface Answered {
+  readonly status: number
+  readonly body: string
+}
+
+export interface DtmBed extends AsyncDisposable {
+  readonly node: DtmNode
+  play(answers?: Readonly<Record<string, readonly PlayedAnswer[]>>): PlayedBranches
+  /** Ends the node without a word, as a crash would as far as its store sees, and starts another on the same file. */
+  restart(): Promise<DtmNode>
+  /** Another node on the same store. */
+  second(): Promise<DtmNode>
+}
+
+const SETTINGS = { ...DEFAULT_SETTINGS, leaseMs: 2_000, pollMs: 100 }
+
+/** The whole of it: the dialect on a real engine, a sqlite file and branches over HTTP. */
+export async function dtmBed(): Promise<DtmBed> {
+  const folder = await mkdtemp(join(tmpdir(), 'dtm-bed-'))
+  const service = await BranchService.open()
+  const path = join(folder, 'store.db')
+  let store = await openSqliteStore({ path })
+  let node = await startNode(store)
+  const others: DtmNode[] = []
+  return {
+    get node() {
+      return node
+    },
+    play: (answers) => service.play(answers),
+    async second() {
+      const other = await startNode(store)
+      others.push(other)
+      return other
+    },
+    async restart() {
+      await node[Symbol.asyncDispose]()
+      await store.close()
+      store = await openSqliteStore({ path })
+      node = await startNode(store)
+      return node
+    },
+    async [Symbol.asyncDispose]() {
+      for (const each of [node, ...others]) await each[Symbol.asyncDispose]()
+      await store.close()
+      await service[Symbol.asyncDispose]()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+async function startNode(store: SqliteStore): Promise<DtmNode> {
+  const branches = httpBranchCaller()
+  const ids = nodeIds()
+  const failures: EngineEvent[] = []
+  const observer = quietObserver((event) => {
+    if (event.level === 'error') failures.push(event)
+  })
+  const engine = createEngine({ store, branches, clock: nodeClock(), ids, observer, settings: SETTINGS })
+  await engine.start()
+  const topics = documentTopicStore(store, () => ids.writeId())
+  const app = buildDtmApp({
+    engine,
+    topics,
+    onError: (error) => failures.push({ level: 'error', name: 'request-failed', error }),
+  })
+  const answered = async (method: 'GET' | 'POST', path: string, body?: string): Promise<Answered> => {
+    const answer = await app.inject({
+      method,
+      url: `/api/dtmsvr/${path}`,
+      ...(body === undefined ? {} : { payload: body }),
+    })
+    return { status: answer.statusCode, body: answer.body }
+  }
+  return {
+    app,
+    engine,
+    post: (path, body) => answered('POST', path, typeof body === 'string' ? body : JSON.stringify(body)),
+    get: (path) => answered('GET', path),
+    async [Symbol.asyncDispose]() {
+      await app.close()
+      await engine.close(100)
+      await branches.close()
+      if (failures.length > 0) throw new AggregateError(failures.map(failureOf), 'a node reported errors')
+    },
+  }
+}
+
+function failureOf({ name, error }: EngineEvent): Error {
+  return new Error(name, { cause: error })
+}
+
+function quietObserver(event: EngineObserver['event']): EngineObserver {
+  const nothing = () => undefined
+  return {
+    accepted: nothing,
+    refused: nothing,
+    finished: nothing,
+    branchCalled: nothing,
+    storeCalled: nothing,
+    claimed: nothing,
+    event,
+  }
+}
