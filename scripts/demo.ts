@@ -86,7 +86,7 @@ async function startServices({ port, dataFolder }: DemoOptions, services: Servic
   // First, because it locks the data folder: a second demo on the same data ends here, before it touches a bank.
   const serve = [join(ROOT, 'packages/cli/src/main.ts'), 'serve', '--ready-json', '--data', dataFolder]
   const orchestratorUrl = await services
-    .start({ name: 'orchestrator', args: [...serve, '--port', String(port)], logFolder })
+    .start({ name: 'orchestrator', args: [...serve, '--port', String(port), '--dtm-port', 'off'], logFolder })
     .catch((error: unknown) => Promise.reject(explainLock(error, dataFolder)))
   const startBank = async (name: string, bankPort: number): Promise<Bank> => {
     const data = join(dataFolder, `${name}.db`)

@@ -36,7 +36,7 @@ export class NodeProcess {
   }
 
   static async start(flags: NodeFlags): Promise<NodeProcess> {
-    const node = new NodeProcess({ port: 0, 'log-level': 'warn', ...flags })
+    const node = new NodeProcess({ port: 0, 'dtm-port': 'off', 'log-level': 'warn', ...flags })
     node.#url = await node.#ready()
     return node
   }
