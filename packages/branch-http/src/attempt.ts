@@ -89,7 +89,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   }
 
   onResponseEnd(): void {
-    this.#settle(this.#result(), undefined)
+    this.#settle(this.#result('whole'), undefined)
     this.#release()
   }
 
@@ -97,7 +97,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     // It is this caller that would not read on: the other side has said what it had to say, and would say it again
     // at the same length for ever. So an oversized answer counts by its status.
     if (codeOf(error) === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
-      this.#settle(this.#result(), undefined)
+      this.#settle(this.#result('cut'), undefined)
     } else {
       this.#settle('unknown', errorWord(error))
     }
@@ -116,10 +116,13 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     this.#settle('unknown', word)
   }
 
-  #result(): Result {
+  #result(body: 'whole' | 'cut'): Result {
     const byStatus = resultOf(this.#statusCode)
-    if (!this.call.wordsCount || this.#body === undefined || byStatus === 'ongoing') return byStatus
-    return resultOfWords(this.#body) ?? byStatus
+    if (!this.call.wordsCount || byStatus === 'ongoing') return byStatus
+    const byWord = this.#body === undefined ? undefined : resultOfWords(this.#body)
+    // A word may stand in what was packed, or was not read: it might say that a 200 is none, or a 409 not yet.
+    if (byWord === undefined && (this.#isEncoded || body === 'cut')) return 'unknown'
+    return byWord ?? byStatus
   }
 
   #end(word: ErrorWord, controller: Dispatcher.DispatchController): void {

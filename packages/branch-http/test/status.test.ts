@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, branchCall, serveBytes, serveHttp } from './hostile-server.ts'
 import { callOnce, testCaller } from './test-caller.ts'
@@ -33,6 +34,44 @@ describe('the result is the status alone', () => {
       )
     })
     expect(await callOnce(server.url)).toEqual({ result: 'success', statusCode: 200, excerpt: 'ok' })
+  })
+})
+
+describe('where the words count', () => {
+  const results = [
+    [200, 'x', 'success'],
+    [200, 'a FAILURE here', 'failure'],
+    [500, 'FAILURE', 'failure'],
+    [409, 'ONGOING FAILURE', 'ongoing'],
+    [425, 'FAILURE', 'ongoing'],
+    [409, '', 'failure'],
+    [500, 'x', 'unknown'],
+  ] as const
+  for (const [status, body, result] of results) {
+    it(`${status} with "${body}" is ${result}`, async () => {
+      const server = await serveHttp((_request, response) => response.writeHead(status).end(body))
+      expect(await callOnce(server.url, { wordsCount: true })).toMatchObject({ result })
+    })
+  }
+
+  it('a packed body tells nothing: it might say that a 200 is none', async () => {
+    const server = await serveHttp((_request, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{"dtm_result":"FAILURE"}')),
+    )
+    expect(await callOnce(server.url, { wordsCount: true })).toMatchObject({ result: 'unknown' })
+    expect(await callOnce(server.url)).toMatchObject({ result: 'success' })
+  })
+
+  it('nor does one that is too long to be read, unless a word has come', async () => {
+    for (const [start, result] of [
+      ['x', 'unknown'],
+      ['FAILURE', 'failure'],
+    ] as const) {
+      const server = await serveHttp((_request, response) =>
+        response.writeHead(200).end(start + 'x'.repeat(3 * 1024 * 1024)),
+      )
+      expect(await callOnce(server.url, { wordsCount: true })).toMatchObject({ result })
+    }
   })
 })
 

@@ -46,6 +46,8 @@ const WAKE_MS_MAX = 10_000
 const NOT_SENT = { result: 'ongoing', error: 'not-sent' } as const
 /** Of a call with an empty URL, which asks nobody. */
 const NOBODY = { result: 'success' } as const
+/** Nobody has said that the sender's transaction has committed. */
+const NOBODY_TO_ASK = { result: 'unknown', error: 'no-query-back' } as const
 
 export type CommandOutcome =
   | { readonly type: 'durable'; readonly view: TransactionView }
@@ -271,7 +273,8 @@ export class Runner {
 }
 
 function answerTo(branches: BranchCaller, request: BranchCall): Promise<BranchAnswer> {
-  return request.url === '' ? Promise.resolve(NOBODY) : branches.call(request)
+  if (request.url !== '') return branches.call(request)
+  return Promise.resolve(request.op === 'msg' ? NOBODY_TO_ASK : NOBODY)
 }
 
 /** The state in which a call may be sent: no action once the transaction has turned around. */

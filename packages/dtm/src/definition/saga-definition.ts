@@ -15,9 +15,10 @@ import { spanMs } from './span.ts'
 export function sagaDefinition(request: DtmRequest): SagaDefinition {
   const order = readSagaOrder(request.custom_data)
   const count = request.steps.length
-  if (order.concurrent) refuseBadOrder(order, count)
   const { headers, contentType } = readBranchHeaders(request.branch_headers)
+  // It bounds the steps, whose order is then looked at.
   const payloads = payloadsOf(request)
+  if (order.concurrent) refuseBadOrder(order, count)
   const branches = request.steps.map(({ action = '', compensate = '' }, step) => ({
     id: branchIdAt(step),
     action: readBranchUrl(action),
