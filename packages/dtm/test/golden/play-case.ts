@@ -72,7 +72,7 @@ function expectAnswer(
   }
   expect({ what, isRecorded, status: actual.status }).toEqual({
     what,
-    isRecorded: false,
+    isRecorded: deviant.byTime === true ? isRecorded : false,
     status: deviant.status,
   })
   if (deviant.body === undefined) return
