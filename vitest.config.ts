@@ -6,6 +6,7 @@ const exclude = ['**/node_modules/**', '**/dist/**']
 /** Tests that need database servers. Only they pay for the start of these. */
 const onServers = [
   'bench/test/servers/**/*.test.ts',
+  'chaos/test/servers/**/*.test.ts',
   'examples/*/test/servers/**/*.test.ts',
   'packages/store-mysql/test/**/*.test.ts',
   'packages/store-redis/test/**/*.test.ts',
@@ -31,6 +32,7 @@ export default defineConfig({
             'sdk/**/*.test.ts',
             'examples/*/test/**/*.test.ts',
             'bench/test/**/*.test.ts',
+            'chaos/test/**/*.test.ts',
             'conformance/src/**/*.test.ts',
             'test/*/**/*.test.ts',
           ],

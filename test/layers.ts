@@ -79,6 +79,11 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     testWorkspaces: [TEST_SERVERS],
   }),
   '@counterstep/conformance': layer('conformance', [TEST_SERVERS], { thirdParty: ['mysql2'] }),
+  '@counterstep/chaos': layer(
+    'chaos',
+    [SDK, SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, SQLITE, TEST_SERVERS],
+    { thirdParty: ['better-sqlite3', 'fastify', 'ioredis', 'mysql2', 'undici'] },
+  ),
   '@counterstep/bench': layer('bench', [SDK, TEST_SERVERS], {
     thirdParty: ['autocannon', 'fastify', 'ioredis', 'mysql2', 'undici'],
   }),
