@@ -7,6 +7,7 @@ import { migrate } from './migrate.ts'
 import { type Serving, serve } from './serve.ts'
 import { describeFailure } from './start-failure.ts'
 import { onStopSignals } from './stop-signals.ts'
+import { boundYoungGeneration } from './young-generation.ts'
 
 /** A stop that takes longer than this is cut: whoever runs us will kill us at 10 s. */
 const STOP_MS_MAX = 9_500
@@ -31,6 +32,7 @@ function main(): void {
       void runMigrate(command.config)
       return
     case 'serve':
+      boundYoungGeneration(process)
       void run(command.config)
   }
 }

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,6 +36,13 @@ it('starts, runs a saga, and stops cleanly on SIGTERM', async () => {
   expect(code).toBe(0)
   expect(tookMs).toBeLessThan(5_000)
   expect(process.stderr).toEqual([])
+})
+
+it.runIf(existsSync('/proc/self/cmdline'))('bounds its young generation, under the same pid', async () => {
+  const { process } = await ServeProcess.listening(folder)
+  const args = readFileSync(`/proc/${process.pid}/cmdline`, 'utf8').split('\0')
+  process.signal('SIGTERM')
+  expect(args).toContain('--max-semi-space-size=16')
 })
 
 it('speaks DTM on a port of its own, and stops that face too', async () => {

@@ -1,0 +1,17 @@
+import { describe, expect, test } from 'vitest'
+import { boundedArguments } from '../src/young-generation.ts'
+
+describe('the bound of the young generation', () => {
+  test('is put before the arguments that there are', () => {
+    expect(boundedArguments(['--cpu-prof'], '')).toEqual(['--max-semi-space-size=16', '--cpu-prof'])
+  })
+
+  test.each([
+    [['--max-semi-space-size=4'], ''],
+    [['--max_semi_space_size=4'], ''],
+    [['--max-semi-space-size', '4'], ''],
+    [[], '--enable-source-maps --max-semi-space-size=4'],
+  ])('is the user’s where there is one: %j %j', (execArgv, nodeOptions) => {
+    expect(boundedArguments(execArgv, nodeOptions)).toBeUndefined()
+  })
+})
