@@ -9,7 +9,9 @@ import {
   RESULTS,
   type Result,
 } from '@counterstep/protocol'
-import { Counter, Histogram, type Registry } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
+import { CountFamily } from './count-family.ts'
+import { DurationFamily } from './duration-family.ts'
 import { boundedNames } from './event-names.ts'
 
 const CALL_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -39,12 +41,14 @@ export function prometheusObserver(
   onEvent?: (event: EngineEvent) => void,
 ): EngineObserver {
   const registers = [registry]
-  const accepted = new Counter({
-    name: 'counterstep_transactions_accepted_total',
-    help: 'Transactions accepted by this node.',
-    labelNames: ['kind'],
-    registers,
-  })
+  const accepted = new CountFamily(
+    {
+      name: 'counterstep_transactions_accepted_total',
+      help: 'Transactions accepted by this node.',
+      labelNames: ['kind'],
+    },
+    registry,
+  )
   const refused = new Counter({
     name: 'counterstep_transactions_refused_total',
     help: 'Submits refused without storing anything.',
@@ -56,9 +60,9 @@ export function prometheusObserver(
     help: 'Transactions taken over from the due index.',
     registers,
   })
-  const acceptedOf = tableOf(KINDS, (kind) => accepted.labels(kind))
+  const acceptedOf = tableOf(KINDS, (kind) => accepted.child(kind))
   return {
-    accepted: (kind) => acceptedOf[kind].inc(),
+    accepted: (kind) => acceptedOf[kind].increment(),
     refused: (code) => refused.inc({ code }),
     claimed: (count) => claimed.inc(count),
     finished: observeFinished(registry),
@@ -69,41 +73,45 @@ export function prometheusObserver(
 }
 
 function observeFinished(registry: Registry): EngineObserver['finished'] {
-  const histogram = new Histogram({
-    name: 'counterstep_transaction_duration_seconds',
-    help: 'From accept to a durable end.',
-    labelNames: ['kind', 'status'],
-    buckets: WHOLE_BUCKETS_SECONDS,
-    registers: [registry],
-  })
-  const children = tableOf(KINDS, (kind) =>
-    tableOf(FINAL_STATUSES, (status) => histogram.labels(kind, status)),
+  const family = new DurationFamily(
+    {
+      name: 'counterstep_transaction_duration_seconds',
+      help: 'From accept to a durable end.',
+      labelNames: ['kind', 'status'],
+      buckets: WHOLE_BUCKETS_SECONDS,
+    },
+    registry,
   )
+  const children = tableOf(KINDS, (kind) => tableOf(FINAL_STATUSES, (status) => family.child(kind, status)))
   return (kind: Kind, status: FinalStatus, durationMs) => children[kind][status].observe(durationMs / 1000)
 }
 
 function observeBranchCalls(registry: Registry): EngineObserver['branchCalled'] {
-  const histogram = new Histogram({
-    name: 'counterstep_branch_call_duration_seconds',
-    help: 'One attempt to call a branch.',
-    labelNames: ['op', 'result'],
-    buckets: CALL_BUCKETS_SECONDS,
-    registers: [registry],
-  })
-  const children = tableOf(OPS, (op) => tableOf(RESULTS, (result) => histogram.labels(op, result)))
+  const family = new DurationFamily(
+    {
+      name: 'counterstep_branch_call_duration_seconds',
+      help: 'One attempt to call a branch.',
+      labelNames: ['op', 'result'],
+      buckets: CALL_BUCKETS_SECONDS,
+    },
+    registry,
+  )
+  const children = tableOf(OPS, (op) => tableOf(RESULTS, (result) => family.child(op, result)))
   return (op: Op, result: Result, durationMs) => children[op][result].observe(durationMs / 1000)
 }
 
 function observeStoreCalls(registry: Registry): EngineObserver['storeCalled'] {
-  const histogram = new Histogram({
-    name: 'counterstep_store_call_duration_seconds',
-    help: 'One call of the store, its queue included.',
-    labelNames: ['verb', 'outcome'],
-    buckets: CALL_BUCKETS_SECONDS,
-    registers: [registry],
-  })
+  const family = new DurationFamily(
+    {
+      name: 'counterstep_store_call_duration_seconds',
+      help: 'One call of the store, its queue included.',
+      labelNames: ['verb', 'outcome'],
+      buckets: CALL_BUCKETS_SECONDS,
+    },
+    registry,
+  )
   const children = tableOf(STORE_VERBS, (verb) =>
-    tableOf(STORE_OUTCOMES, (outcome) => histogram.labels(verb, outcome)),
+    tableOf(STORE_OUTCOMES, (outcome) => family.child(verb, outcome)),
   )
   return (verb, outcome, durationMs) => children[verb][outcome].observe(durationMs / 1000)
 }

@@ -1,0 +1,91 @@
+import type { Metric, MetricObjectWithValues, MetricValue, Registry } from 'prom-client'
+
+export interface DurationFamilyOptions {
+  readonly name: string
+  readonly help: string
+  readonly labelNames: readonly string[]
+  /** Upper bounds in seconds, ascending. */
+  readonly buckets: readonly number[]
+}
+
+/** The durations of one combination of labels. */
+export class Durations {
+  readonly #bounds: readonly number[]
+  /** One more than there are bounds: the last is for what is above them all. */
+  readonly #counts: Float64Array
+  #sumSeconds = 0
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds
+    this.#counts = new Float64Array(bounds.length + 1)
+  }
+
+  observe(seconds: number): void {
+    const bounds = this.#bounds
+    let bucket = 0
+    while (bucket < bounds.length && seconds > (bounds[bucket] as number)) bucket += 1
+    this.#counts[bucket] = (this.#counts[bucket] as number) + 1
+    this.#sumSeconds += seconds
+  }
+
+  /** As the text format has them: each bucket counts what is in those before it, too. Nothing where nothing was seen. */
+  valuesOf(name: string, labels: Readonly<Record<string, string>>): readonly DurationValue[] {
+    let count = 0
+    const buckets = [...this.#counts].map((inBucket, index) => {
+      count += inBucket
+      const le = this.#bounds[index] ?? '+Inf'
+      return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: count }
+    })
+    if (count === 0) return []
+    return [
+      ...buckets,
+      { metricName: `${name}_sum`, labels, value: this.#sumSeconds },
+      { metricName: `${name}_count`, labels, value: count },
+    ]
+  }
+}
+
+interface DurationValue {
+  readonly metricName: string
+  readonly labels: Readonly<Record<string, string | number>>
+  readonly value: number
+}
+
+/**
+ * A histogram of durations whose children are looked up once. prom-client's own looks its labels up, checks and joins
+ * them at each observation, seven times a saga: 4 % of the time of a busy server.
+ */
+export class DurationFamily {
+  readonly name: string
+  readonly #options: DurationFamilyOptions
+  readonly #children: { readonly labels: Readonly<Record<string, string>>; readonly durations: Durations }[] =
+    []
+
+  constructor(options: DurationFamilyOptions, registry: Registry) {
+    this.name = options.name
+    this.#options = options
+    // The registry asks its metrics for `name` and `get` alone; its types name prom-client's own classes.
+    registry.registerMetric(this as unknown as Metric)
+  }
+
+  /** To be kept by the caller: each call makes another. */
+  child(...labelValues: readonly string[]): Durations {
+    const { labelNames, buckets } = this.#options
+    const labels = Object.fromEntries(labelNames.map((name, index) => [name, labelValues[index] ?? '']))
+    const durations = new Durations(buckets)
+    this.#children.push({ labels, durations })
+    return durations
+  }
+
+  get(): Promise<MetricObjectWithValues<MetricValue<string>>> {
+    const { name, help } = this.#options
+    const values = this.#children.flatMap(({ labels, durations }) => durations.valuesOf(name, labels))
+    return Promise.resolve({
+      name,
+      help,
+      type: 'histogram',
+      aggregator: 'sum',
+      values,
+    } as unknown as MetricObjectWithValues<MetricValue<string>>)
+  }
+}

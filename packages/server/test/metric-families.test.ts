@@ -1,0 +1,39 @@
+import { Counter, Histogram, Registry } from 'prom-client'
+import { expect, test } from 'vitest'
+import { CountFamily } from '../src/metrics/count-family.ts'
+import { DurationFamily } from '../src/metrics/duration-family.ts'
+
+const name = 'seen'
+const help = 'What was seen.'
+const labelNames = ['method', 'route']
+
+test('a family of durations is printed as prom-client prints a histogram of the same', async () => {
+  const theirs = new Registry()
+  const ours = new Registry()
+  const buckets = [0.001, 0.01, 1]
+  const histogram = new Histogram({ name, help, labelNames, buckets, registers: [theirs] })
+  const family = new DurationFamily({ name, help, labelNames, buckets }, ours)
+  const children = [family.child('GET', '/a'), family.child('POST', '/b"\\')]
+  family.child('PUT', '/never')
+  for (const seconds of [0, 0.001, 0.0011, 0.5, 1, 1.5, 60]) {
+    histogram.labels('GET', '/a').observe(seconds)
+    children[0]?.observe(seconds)
+  }
+  histogram.labels('POST', '/b"\\').observe(0.25)
+  children[1]?.observe(0.25)
+  expect(await ours.metrics()).toBe(await theirs.metrics())
+})
+
+test('a family of counts is printed as prom-client prints a counter of the same', async () => {
+  const theirs = new Registry()
+  const ours = new Registry()
+  const counter = new Counter({ name, help, labelNames, registers: [theirs] })
+  const family = new CountFamily({ name, help, labelNames }, ours)
+  const child = family.child('GET', '/a')
+  family.child('PUT', '/never')
+  for (let seen = 0; seen < 3; seen += 1) {
+    counter.labels('GET', '/a').inc()
+    child.increment()
+  }
+  expect(await ours.metrics()).toBe(await theirs.metrics())
+})
