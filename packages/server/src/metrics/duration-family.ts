@@ -34,7 +34,7 @@ export class Durations {
     const buckets = [...this.#counts].map((inBucket, index) => {
       count += inBucket
       const le = this.#bounds[index] ?? '+Inf'
-      return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: count }
+      return { metricName: `${name}_bucket`, labels: { le, ...labels }, value: count }
     })
     if (count === 0) return []
     return [
