@@ -1,8 +1,10 @@
 import type { EngineApi } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
+import { DEFAULT_DTM_LIMITS, type DtmLimits } from './dtm-limits.ts'
 import { DialectMetrics } from './metrics/dialect-metrics.ts'
 import { takeBodiesAsText } from './routes/body-of.ts'
+import { answerClientError } from './routes/client-error.ts'
 import { errorHandler, type ReportError } from './routes/handle-error.ts'
 import { newGidRoute } from './routes/new-gid.ts'
 import { routesNotThereYet } from './routes/not-there-yet.ts'
@@ -25,13 +27,11 @@ export interface DtmAppDeps {
   readonly onError?: ReportError
   /** The version of DTM that clients believe to speak to. Default: the one that the dialect was compared with. */
   readonly version?: string
+  readonly limits?: Partial<DtmLimits>
 }
 
 export const DTM_VERSION = 'v1.19.0'
 
-/** A request's head and body must be there within this time; it bounds no wait for a result. */
-const REQUEST_MS_MAX = 30_000
-const KEEP_ALIVE_MS = 72_000
 const TOPIC_LENGTH_MAX = 1_024
 const CLOSE_CHECK_MS = 50
 
@@ -41,7 +41,7 @@ export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   const metrics = new DialectMetrics()
   const list = new Topics(topics, () => performance.now())
   const commands = { engine, subscribersOf: (topic: string) => list.subscribersOf(topic) }
-  const app = createApp(errorHandler(onError))
+  const app = createApp(errorHandler(onError), { ...DEFAULT_DTM_LIMITS, ...deps.limits })
   endConnectionsWhileStopping(app, engine)
   takeBodiesAsText(app)
   answerUnknownRoutes(app)
@@ -57,16 +57,24 @@ export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   return app
 }
 
-function createApp(handleError: ReturnType<typeof errorHandler>): FastifyInstance {
+function createApp(handleError: ReturnType<typeof errorHandler>, limits: DtmLimits): FastifyInstance {
   const app = fastify({
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
-    requestTimeout: REQUEST_MS_MAX,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionTimeout: limits.idleTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    // Node swaps the two when the first is the longer, so requestTimeout alone would bound only the headers.
+    http: {
+      headersTimeout: limits.requestTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      connectionsCheckingInterval: limits.connectionsCheckMs,
+    },
     forceCloseConnections: 'idle',
     // What still comes while it closes is answered by the engine's own refusal.
     return503OnClosing: false,
     routerOptions: { maxParamLength: TOPIC_LENGTH_MAX },
+    clientErrorHandler: answerClientError,
     frameworkErrors: handleError,
   })
   app.setErrorHandler(handleError)

@@ -182,6 +182,16 @@ describe.concurrent('where DTM fails', () => {
     expect(branches.calls).toEqual([])
   })
 
+  it('9.21: a second abort in the same second is answered as the first', async () => {
+    const branches = bed.play({ '/cancel01': [LATER] })
+    await bed.node.post('prepare', tcc('aborted-twice'))
+    await bed.node.post('registerBranch', tccBranch('aborted-twice', branches, '01'))
+    const abort = { gid: 'aborted-twice', trans_type: 'tcc' }
+    const answers = await Promise.all([bed.node.post('abort', abort), bed.node.post('abort', abort)])
+    expect([...answers, await bed.node.post('abort', abort)]).toEqual([OK, OK, OK])
+    expect(await statusOf(bed.node, 'aborted-twice')).toBe('aborting')
+  })
+
   it('9.22: orders in a circle and orders of a missing step store nothing', async () => {
     const branches = bed.play()
     for (const orders of ['{"0":[1],"1":[0]}', '{"1":[7]}', '{"7":[0]}', '{"0":[0]}', '[]', '{"x":[0]}']) {

@@ -70,6 +70,29 @@ describe('POST /v1/transactions', () => {
     })
   }
 
+  for (const [coding, status] of [
+    ['gzip', 415],
+    ['br, gzip', 415],
+    ['x-unknown', 415],
+    ['identity', 202],
+    ['IDENTITY', 202],
+    ['', 202],
+  ] as const) {
+    it(`answers ${status} to the content coding "${coding}", since nothing here unpacks a body`, async () => {
+      const engine = scriptedEngine()
+      const headers = { 'content-type': 'application/json', 'content-encoding': coding }
+      const answer = await buildApp({ engine }).inject(submitWith(Buffer.from('{}'), headers))
+      expect(answer.statusCode).toBe(status)
+      expect(engine.calls).toHaveLength(status === 202 ? 1 : 0)
+      if (status === 415) {
+        expect(answer.json()).toMatchObject({
+          code: 'SAGA_UNSUPPORTED_MEDIA_TYPE',
+          path: 'content-encoding',
+        })
+      }
+    })
+  }
+
   it('answers 413 to a body over 1 MiB, with the place and the limit', async () => {
     const engine = scriptedEngine({})
     const answer = await buildApp({ engine }).inject(submitWith(`"${'x'.repeat(2 ** 20)}"`))
@@ -270,6 +293,12 @@ describe('an abort', () => {
       'SAGA_UNSUPPORTED_MEDIA_TYPE',
     ],
     [{ 'content-type': 'text/plain' }, '{"reason":"x"}', 415, 'SAGA_UNSUPPORTED_MEDIA_TYPE'],
+    [
+      { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+      '{"reason":"x"}',
+      415,
+      'SAGA_UNSUPPORTED_MEDIA_TYPE',
+    ],
     [{ 'content-type': 'application/x-www-form-urlencoded' }, 'a=1', 415, 'SAGA_UNSUPPORTED_MEDIA_TYPE'],
   ]
   for (const [headers, payload, status, code] of rows) {

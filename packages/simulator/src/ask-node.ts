@@ -2,10 +2,10 @@
 import type { Gid } from '@counterstep/protocol'
 import type { Auditor } from './auditor.ts'
 import { EVENT } from './event-code.ts'
-import { isStatus, type Node, type Reply } from './node.ts'
+import type { Node } from './node.ts'
+import { type Answer, isStatus, type Reply } from './reply.ts'
 import type { World } from './world.ts'
 
-export type Answer = Parameters<Reply>[0]
 export type Ask = (node: Node, reply: Reply) => void
 
 export interface Asking {
@@ -20,7 +20,8 @@ export function askNode(
   ask: Ask,
   answered: (answer: Answer) => void,
 ): void {
-  const { faults, random } = world
+  const { faults } = world
+  const random = world.randomOf(gid)
   const node = nodes[random.between(0, nodes.length - 1)]
   if (node === undefined || !node.isUp || random.chance(faults.requestLoss)) return
   const askedAt = world.now
@@ -29,7 +30,7 @@ export function askNode(
     world.after(random.between(1, 6), EVENT.clientAnswer, () => {
       if (answer === 'absent' && auditor.log(gid).isAcknowledged)
         auditor.report('I1', gid, 'acknowledged, then absent')
-      if (isStatus(answer)) auditor.seen(gid, answer, askedAt)
+      if (isStatus(answer)) auditor.clients.seen(gid, answer, askedAt)
       answered(answer)
     })
   }

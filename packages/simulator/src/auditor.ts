@@ -3,7 +3,6 @@ import {
   type AbortDecision,
   type CallKey,
   decodeTransaction,
-  opOf,
   type Run,
   type SagaOp,
   type StoredTransaction,
@@ -11,11 +10,14 @@ import {
   type TransactionUpdate,
 } from '@counterstep/core'
 import { type Gid, isFinalStatus, type Status } from '@counterstep/protocol'
+import { CallPace } from './call-pace.ts'
+import { ClientAudit } from './client-audit.ts'
 import type { Log } from './log.ts'
 import type { BranchState, Participants } from './participant.ts'
 import type { Plan } from './plan.ts'
 import { PreparedAudit } from './prepared-audit.ts'
 import { newPreparedLog } from './prepared-log.ts'
+import { SagaCallAudit } from './saga-call-audit.ts'
 import { maskOf, newSagaLog, type SagaLog } from './saga-log.ts'
 import type { SagaPlan } from './saga-plan.ts'
 import type { SimStore } from './sim-store.ts'
@@ -44,6 +46,9 @@ export class Auditor {
   readonly violations: Violation[] = []
   readonly logs = new Map<Gid, Log>()
   readonly prepared: PreparedAudit
+  readonly clients: ClientAudit
+  readonly pace: CallPace
+  readonly #sagaCalls: SagaCallAudit
   readonly #world: World
   readonly #tokens = new Set<string>()
   #store: SimStore | undefined
@@ -52,11 +57,16 @@ export class Auditor {
   constructor(world: World) {
     this.#world = world
     this.prepared = new PreparedAudit(world, this)
+    this.clients = new ClientAudit(world, this)
+    this.pace = new CallPace(this)
+    this.#sagaCalls = new SagaCallAudit(this)
   }
 
   watch(store: SimStore, participants: Participants): void {
     this.#store = store
     this.#participants = participants
+    this.clients.watch(store)
+    this.#sagaCalls.watch(participants)
   }
 
   register(plan: Plan): void {
@@ -80,6 +90,12 @@ export class Auditor {
   created(row: StoredTransaction): void {
     this.#token(row)
     this.#note('created', row)
+    const log = this.logs.get(row.gid)
+    if (log === undefined) this.report('I2', row.gid, 'nobody has submitted that')
+    else if (row.digest !== log.plan.digest)
+      this.report('I17', row.gid, 'it has other content than the first')
+    if (log?.isRefused === true)
+      this.report('I21', row.gid, 'stored, though its client was told that it is not')
   }
 
   claimed(row: StoredTransaction): void {
@@ -122,6 +138,8 @@ export class Auditor {
       return
     }
     const undo = maskOf(abort.branches)
+    if (before.status === 'submitted' && hasSucceeded(decodeTransaction(before)))
+      this.report('I20', row.gid, 'aborted after its last success was durable')
     if (log.undo === undefined) this.#checkCause(row, abort, log)
     // A runner that knows exactly what it sent may end on its own list, though a command that knew nothing named all.
     else if (row.status === 'aborting' && (log.undo & ~undo) !== 0)
@@ -140,9 +158,10 @@ export class Auditor {
   }
 
   #checkCause(row: StoredTransaction, abort: AbortDecision, log: SagaLog): void {
-    const { counters, storeNow } = this.#world
+    const { counters } = this.#world
     const { definition, saga } = log.plan
-    const { deadlineMs } = definition
+    const { branches, deadlineMs, retry } = definition
+    const { limit } = branches[abort.branch ?? 0]?.retry ?? retry
     switch (abort.cause) {
       case 'branch-failed':
         counters.abortsByFailure++
@@ -151,11 +170,11 @@ export class Auditor {
         return
       case 'retry-limit':
         counters.abortsByRetryLimit++
-        if (definition.retry.limit === null) this.report('I5', row.gid, 'it has no retry limit')
+        if (limit === null) this.report('I5', row.gid, 'it has no retry limit')
         return
       case 'deadline':
         counters.abortsByDeadline++
-        if (deadlineMs === undefined || storeNow < row.createdAt + deadlineMs)
+        if (deadlineMs === undefined || this.#world.isBefore(row.createdAt + deadlineMs))
           this.report('I20', row.gid, 'aborted before its deadline')
         return
       case 'requested':
@@ -177,65 +196,19 @@ export class Auditor {
       return
     }
     if (nodeNow >= run.leaseUntil) this.report('I14', gid, 'a call was started after the lease')
-    if (row.token !== run.token && !log.isFinal)
+    // Where clocks are wrong, two owners may believe in their leases; their tokens, and the barrier, keep them apart.
+    const isReplaced = row.token !== run.token && !log.isFinal
+    if (isReplaced && this.#world.skewMs > 0) this.#world.counters.zombieCalls++
+    else if (isReplaced)
       this.report('I14', gid, `${call.op} ${call.branch} was started under a replaced token`)
     if (row.token === run.token && !row.owned && !log.isFinal)
       this.report('I14', gid, `${call.op} ${call.branch} was started on a row that was given back`)
+    this.pace.called(run, call, runner, nodeNow)
     if ('turn' in log) {
       this.prepared.called(run, call, log)
       return
     }
-    if (call.op === 'action') this.#actionSent(run, call.branch, log, runner)
-    else this.#compensationSent(run.transaction, call.branch, log)
-    if (log.plan.definition.checkpointMs === 0) this.#checkStrict(run, row, call, log)
-  }
-
-  #actionSent(run: Run, branch: number, log: SagaLog, runner: object): void {
-    const { gid, status } = run.transaction
-    log.sent |= 1 << branch
-    if (status !== 'submitted')
-      this.report('I13', gid, `action ${branch} started by a runner that is ${status}`)
-    const owner = log.owners.get(run.token)
-    if (owner !== undefined && owner !== runner)
-      this.report('I14', gid, `two runners start actions under token ${run.token}`)
-    log.owners.set(run.token, runner)
-    for (const before of log.plan.definition.branches[branch]?.after ?? []) {
-      if (this.#participants?.branch(log.plan.saga, before).action.length === 0)
-        this.report('I11', gid, `action ${branch} sent before ${before} has succeeded`)
-    }
-  }
-
-  #compensationSent(transaction: Transaction, branch: number, log: SagaLog): void {
-    const { gid } = transaction
-    if (log.undo === undefined) {
-      this.report('I13', gid, `compensation ${branch} sent before the abort decision was durable`)
-    }
-    if (!('abort' in transaction) || transaction.abort === undefined) return
-    for (const later of log.plan.successors[branch] ?? []) {
-      if (!transaction.abort.branches.includes(later)) continue
-      if (log.plan.definition.branches[later]?.compensation === undefined) continue
-      if (this.#participants?.branch(log.plan.saga, later).isCompensated !== true)
-        this.report('I12', gid, `compensation ${branch} sent before that of ${later} has succeeded`)
-    }
-  }
-
-  /** In strict mode what the call rests on is durable. */
-  #checkStrict(run: Run, row: StoredTransaction, call: CallKey, log: SagaLog): void {
-    if (row.token !== run.token || log.isFinal) return
-    const stored = decodeTransaction(row)
-    const forward = call.op === 'action'
-    const before = forward
-      ? (log.plan.definition.branches[call.branch]?.after ?? [])
-      : (log.plan.successors[call.branch] ?? []).filter(
-          (later) =>
-            log.plan.definition.branches[later]?.compensation !== undefined &&
-            log.undo !== undefined &&
-            (log.undo & (1 << later)) !== 0,
-        )
-    for (const branch of before) {
-      if (opOf(stored, { branch, op: call.op })?.state !== 'succeeded')
-        this.report('strict', row.gid, `${call.op} ${call.branch} sent before ${branch}'s result was durable`)
-    }
+    this.#sagaCalls.called(run, row, call, log, runner)
   }
 
   // ── the effects ──
@@ -248,33 +221,15 @@ export class Auditor {
     if (op === 'compensate' && state.action.length === 0) {
       this.report('I9', plan.gid, `compensation ${branch} had an effect before its action`)
     }
+    const { finalSeen } = this.log(plan.gid)
+    // A late copy of an action that nothing undoes finds no compensation in its way.
+    if (plan.definition.branches[branch]?.compensation === undefined) return
+    if (finalSeen === (op === 'action' ? 'failed' : 'succeeded'))
+      this.report('I18', plan.gid, `a client has seen ${finalSeen}, then ${op} ${branch} had its effect`)
   }
 
-  // ── what clients are told ──
-
-  /** A node is about to answer. */
   told(gid: Gid, status: Status): void {
-    const row = this.#store?.read(gid)
-    if (row === undefined) {
-      this.report('I1', gid, `told ${status}, but the store has no such row`)
-      return
-    }
-    if (isFinalStatus(status) && row.status !== status)
-      this.report('I19', gid, `told ${status}, but the store has ${row.status}`)
-    const log = this.log(gid)
-    if ('turn' in log) this.prepared.told(gid, status, log)
-  }
-
-  /** An answer to what the client asked at `askedAt` has come. */
-  seen(gid: Gid, status: Status, askedAt: number): void {
-    const log = this.log(gid)
-    if (log.finalSeen !== undefined && askedAt >= log.finalSeenAt && status !== log.finalSeen) {
-      if (log.isEndedByCommand && !isFinalStatus(status)) this.#world.counters.staleViews++
-      else this.report('I18', gid, `seen ${log.finalSeen}, then ${status}`)
-    }
-    if (log.finalSeen !== undefined || !isFinalStatus(status)) return
-    log.finalSeen = status
-    log.finalSeenAt = this.#world.now
+    this.clients.told(gid, status)
   }
 
   #note(what: string, row: StoredTransaction): void {
@@ -289,6 +244,12 @@ export class Auditor {
       `store ${what} ${gid} v${version} ${token} ${status} ${sentList} owned=${owned} due=${due} ${progress}`,
     )
   }
+}
+
+function hasSucceeded(transaction: Transaction): boolean {
+  return (
+    transaction.kind === 'saga' && transaction.branches.every(({ action }) => action.state === 'succeeded')
+  )
 }
 
 function mayFollow(before: StoredTransaction, { status }: StoredTransaction): boolean {

@@ -49,6 +49,21 @@ export interface Counters {
   checksNo: number
   sendersRefused: number
   clientsDead: number
+  hungRequests: number
+  storeHangs: number
+  clockJumps: number
+  clockStops: number
+  driftingClocks: number
+  zombieCalls: number
+  reordered: number
+  poisoned: number
+  poisonedCalls: number
+  givenUp: number
+  resubmitsAfterAccept: number
+  serialSagas: number
+  parallelSagas: number
+  dagSagas: number
+  nags: number
 }
 
 export function newCounters(): Counters {
@@ -102,19 +117,24 @@ export function newCounters(): Counters {
     checksNo: 0,
     sendersRefused: 0,
     clientsDead: 0,
+    hungRequests: 0,
+    storeHangs: 0,
+    clockJumps: 0,
+    clockStops: 0,
+    driftingClocks: 0,
+    zombieCalls: 0,
+    reordered: 0,
+    poisoned: 0,
+    poisonedCalls: 0,
+    givenUp: 0,
+    resubmitsAfterAccept: 0,
+    serialSagas: 0,
+    parallelSagas: 0,
+    dagSagas: 0,
+    nags: 0,
   }
 }
 
-/** May be zero in a correct world: it tells of what a client may see, not of what the faults did. */
-const MAY_BE_ZERO: readonly string[] = ['staleViews'] satisfies (keyof Counters)[]
-
 export function addCounters(sum: Counters, more: Counters): void {
   for (const name of Object.keys(sum) as (keyof Counters)[]) sum[name] += more[name]
-}
-
-/** What never happened: reasons why a run proves less than it says. */
-export function vacuous(counters: Counters): string[] {
-  return Object.entries(counters)
-    .filter(([name, count]) => count === 0 && !MAY_BE_ZERO.includes(name))
-    .map(([name]) => name)
 }

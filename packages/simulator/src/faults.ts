@@ -4,7 +4,7 @@ import type { Random } from './random.ts'
 export interface FaultProfile {
   readonly crashes: number
   readonly pauses: number
-  readonly loseTail: boolean
+  readonly loseTail: number
   readonly requestLoss: number
   readonly answerLoss: number
   readonly duplicates: number
@@ -13,22 +13,60 @@ export interface FaultProfile {
   readonly storeRequestLoss: number
   readonly storeAnswerLoss: number
   readonly storeRefusals: number
+  readonly storeHangs: number
   readonly slowStoreMs: number
+  /** By how much of itself a node's clock is at most too fast or too slow. */
+  readonly clockDrift: number
+  readonly clockJumps: number
   readonly flaky: number
   readonly ongoing: number
   readonly silence: number
   readonly slowBranchMs: number
   readonly businessFailures: number
+  /** Transactions whose branches answer nothing but errors until everything else has ended. */
+  readonly poison: number
+  /** How often an operator asks to retry each transaction, whatever it does. */
+  readonly nags: number
 }
+
+export type FaultName = keyof FaultProfile
+
+export const NO_FAULTS: FaultProfile = {
+  crashes: 0,
+  pauses: 0,
+  loseTail: 0,
+  requestLoss: 0,
+  answerLoss: 0,
+  duplicates: 0,
+  lateDuplicates: 0,
+  slowNetworkMs: 0,
+  storeRequestLoss: 0,
+  storeAnswerLoss: 0,
+  storeRefusals: 0,
+  storeHangs: 0,
+  slowStoreMs: 0,
+  clockDrift: 0,
+  clockJumps: 0,
+  flaky: 0,
+  ongoing: 0,
+  silence: 0,
+  slowBranchMs: 0,
+  businessFailures: 0,
+  poison: 0,
+  nags: 0,
+}
+
+export const FAULT_NAMES = Object.keys(NO_FAULTS) as readonly FaultName[]
 
 /** Each fault is off in about half of the worlds, so that one does not hide what another would show. */
 export function drawFaults(random: Random): FaultProfile {
   const rate = (highest: number) => (random.next() < 0.5 ? 0 : random.next() * highest)
   const upTo = (highest: number) => (random.next() < 0.5 ? 0 : random.between(1, highest))
+  const sometimes = (highest: number) => (random.next() < 0.75 ? 0 : random.between(1, highest))
   return {
     crashes: upTo(5),
     pauses: upTo(3),
-    loseTail: random.next() < 0.4,
+    loseTail: random.next() < 0.4 ? 1 : 0,
     requestLoss: rate(0.3),
     answerLoss: rate(0.3),
     duplicates: rate(0.3),
@@ -37,34 +75,28 @@ export function drawFaults(random: Random): FaultProfile {
     storeRequestLoss: rate(0.2),
     storeAnswerLoss: rate(0.3),
     storeRefusals: rate(0.2),
+    storeHangs: sometimes(3),
     slowStoreMs: upTo(700),
+    // Where clocks are wrong some checks have to allow for it, so that most worlds have true ones.
+    clockDrift: random.next() < 0.75 ? 0 : random.next() * 0.1,
+    clockJumps: sometimes(4),
     flaky: rate(0.4),
     ongoing: rate(0.3),
     silence: rate(0.2),
     slowBranchMs: upTo(600),
     businessFailures: rate(0.3),
+    poison: sometimes(2),
+    nags: sometimes(40),
   }
 }
 
+export function withoutFaults(faults: FaultProfile, off: readonly FaultName[]): FaultProfile {
+  const less: Record<FaultName, number> = { ...faults }
+  for (const name of off) less[name] = 0
+  return less
+}
+
 /** After the heal. What is on the wire stays there, and the business keeps its mind. */
-export function healed(faults: FaultProfile): FaultProfile {
-  return {
-    crashes: 0,
-    pauses: 0,
-    loseTail: false,
-    requestLoss: 0,
-    answerLoss: 0,
-    duplicates: 0,
-    lateDuplicates: 0,
-    slowNetworkMs: 0,
-    storeRequestLoss: 0,
-    storeAnswerLoss: 0,
-    storeRefusals: 0,
-    slowStoreMs: 0,
-    flaky: 0,
-    ongoing: 0,
-    silence: 0,
-    slowBranchMs: 0,
-    businessFailures: faults.businessFailures,
-  }
+export function healed({ businessFailures }: FaultProfile): FaultProfile {
+  return { ...NO_FAULTS, businessFailures }
 }

@@ -6,18 +6,42 @@ import type { Log } from './log.ts'
 import type { Participants } from './participant.ts'
 import type { SagaLog } from './saga-log.ts'
 import type { SimStore } from './sim-store.ts'
+import type { World } from './world.ts'
 
-export function auditEnd(auditor: Auditor, store: SimStore, participants: Participants): void {
+export function auditEnd(
+  { poisoned }: World,
+  auditor: Auditor,
+  store: SimStore,
+  participants: Participants,
+): void {
   for (const [gid, log] of auditor.logs) {
     const row = store.read(gid)
     if (row === undefined) {
       if (log.isAcknowledged) auditor.report('I1', gid, 'acknowledged, and gone')
       if ('turn' in log) auditor.prepared.neverThere(log.plan)
       else auditWithoutRow(auditor, log, participants)
-    } else {
-      auditRow(auditor, log, row, participants)
-    }
+    } else if (!poisoned.has(gid)) auditRow(auditor, log, row, participants)
   }
+  auditMoney(auditor, store, participants)
+}
+
+/** Money only moves: what is not back is in flight, in a saga that somebody stopped or that has no end. */
+function auditMoney(auditor: Auditor, store: SimStore, participants: Participants): void {
+  let inFlight = 0
+  for (const [gid, log] of auditor.logs) {
+    const status = store.read(gid)?.status
+    if ('turn' in log || status === 'succeeded' || status === 'failed') continue
+    inFlight += movedBy(log, participants)
+  }
+  const missing = participants.balance - inFlight
+  if (missing !== 0) auditor.report('I15', '-', `all accounts together have ${missing} more than at first`)
+}
+
+function movedBy({ plan }: SagaLog, participants: Participants): number {
+  return plan.amounts.reduce((sum, amount, branch) => {
+    const { action, compensate } = participants.branch(plan.saga, branch)
+    return sum + amount * (action.length - compensate.length)
+  }, 0)
 }
 
 /** A submit that was never accepted never runs. */

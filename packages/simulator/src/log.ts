@@ -13,6 +13,10 @@ export interface CommonLog {
   /** The first final status that a client was told, and when. */
   finalSeen: FinalStatus | undefined
   finalSeenAt: number
+  /** When a client was first told that it is aborting. */
+  abortSeenAt: number | undefined
+  /** Its only submit was refused, and its client gave up. */
+  isRefused: boolean
   isFinal: boolean
   /** By a node that did not run it: who runs it hears of that with its next renewal. */
   isEndedByCommand: boolean
@@ -28,6 +32,8 @@ export function newCommonLog(): CommonLog {
     stopAsked: false,
     finalSeen: undefined,
     finalSeenAt: 0,
+    abortSeenAt: undefined,
+    isRefused: false,
     isFinal: false,
     isEndedByCommand: false,
   }

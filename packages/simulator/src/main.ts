@@ -1,73 +1,87 @@
-/** `npm run simulate -- --seeds N [--seed S] [--mutant NAME] [--trace]` */
+/** `npm run simulate -- --seeds N [--seed S] [--mutant NAME] [--trace] [--only "SEED off=… drop=… heal=…"]` */
 import { performance } from 'node:perf_hooks'
-import { parseArgs } from 'node:util'
-import { addCounters, newCounters, vacuous } from './counters.ts'
-import { type SimulationResult, simulate } from './simulate.ts'
+import { type Arguments, readArguments } from './arguments.ts'
+import type { ReducedSeed } from './reduction.ts'
+import { keepRegression, readRegressions } from './regressions.ts'
+import { describeFailure, runSeeds, type SeedsRun } from './run-seeds.ts'
+import { shrink } from './shrink.ts'
+import { simulate } from './simulate.ts'
+import { vacuous } from './vacuous.ts'
 
-const TRACE_TAIL = 80
+const TRACE_TAIL_LINES = 80
 const PROGRESS_SEEDS = 500
 
-interface Arguments {
-  readonly first: number
-  readonly seeds: number
-  readonly mutant: string | undefined
-  readonly trace: boolean
+function* seedsOf({ first, seeds, reduction }: Arguments): Generator<ReducedSeed> {
+  for (let seed = first; seed < first + seeds; seed++) yield { seed, reduction }
 }
 
-function readArguments(): Arguments {
-  const { values } = parseArgs({
-    options: {
-      seeds: { type: 'string' },
-      seed: { type: 'string', default: '1' },
-      mutant: { type: 'string' },
-      trace: { type: 'boolean', default: false },
-    },
-  })
-  const first = Number(values.seed)
-  const seeds = Number(values.seeds ?? (values.trace ? '1' : '1000'))
-  if (!Number.isSafeInteger(first) || !Number.isSafeInteger(seeds) || seeds < 1)
-    throw new RangeError('--seed and --seeds are whole numbers, --seeds at least 1')
-  return { first, seeds, mutant: values.mutant, trace: values.trace }
+function showTrace({ seed, reduction }: ReducedSeed, { mutant, trace }: Arguments): void {
+  const { trace: lines } = simulate(seed, mutant, { trace: true, reduction })
+  for (const line of trace ? lines : lines.slice(-TRACE_TAIL_LINES)) print(line)
 }
 
-/** Each failing seed again, with a trace. */
-function show(seed: number, { mutant, trace }: Arguments): void {
-  const { violations, trace: lines } = simulate(seed, mutant, { trace: true })
-  print(`seed ${seed}: ${violations.length} violations`)
-  for (const line of trace ? lines : lines.slice(-TRACE_TAIL)) print(line)
-  for (const { invariant, gid, at, text } of violations)
-    print(`seed ${seed}: ${invariant} ${gid} at ${at}: ${text}`)
+/** The smallest world that fails so, its trace, and, of the right core, its line in the list. */
+function showFailure(failing: NonNullable<SeedsRun['failing']>, asked: Arguments): void {
+  print(describeFailure(failing))
+  const shrunk = asked.reduction === failing.reduction ? shrink(failing.seed, asked.mutant) : undefined
+  if (shrunk === undefined) {
+    showTrace(failing, asked)
+    return
+  }
+  const { invariant, reduction, result, runs } = shrunk
+  const smallest = { seed: failing.seed, reduction, result }
+  showTrace(smallest, asked)
+  print(`\nshrunk in ${runs} runs from ${failing.result.events} to ${result.events} events:`)
+  print(describeFailure(smallest))
+  if (asked.mutant !== undefined) return
+  const [violation] = result.violations
+  const line = keepRegression({ seed: failing.seed, reduction, note: `${invariant}: ${violation?.text}` })
+  print(`kept in seeds.regress.txt: ${line}`)
+}
+
+function progressOf(total: number): ((seeds: number) => void) | undefined {
+  if (!process.stderr.isTTY) return undefined
+  return (seeds) => {
+    if (seeds % PROGRESS_SEEDS === 0) process.stderr.write(`\r${seeds} of ${total} seeds`)
+    if (seeds === total) process.stderr.write('\r')
+  }
+}
+
+function runRegressions(asked: Arguments): boolean {
+  const regressions = readRegressions()
+  const { failing } = runSeeds({ seeds: regressions })
+  if (failing === undefined) {
+    print(`${regressions.length} seeds that once failed: all right`)
+    return true
+  }
+  print(describeFailure(failing))
+  showTrace(failing, asked)
+  return false
+}
+
+function report({ counters, seeds, events, hash, slowestMs, failing }: SeedsRun, elapsedMs: number): boolean {
+  for (const [name, value] of Object.entries(counters)) print(`${name.padEnd(20)} ${value}`)
+  const missing = failing === undefined ? vacuous(counters, seeds) : []
+  for (const what of missing) print(`proves nothing: ${what}`)
+  print(`all final at most ${slowestMs} ms after the heal`)
+  const rate = Math.round(seeds / (elapsedMs / 1_000))
+  const transactions = counters.sagas + counters.tccs + counters.messages
+  print(
+    `${seeds} seeds, ${transactions} transactions, ${events} events, ${failing?.result.violations.length ?? 0} violations, ${rate} seeds/s, hash ${hash.toString(16)}`,
+  )
+  return failing === undefined && missing.length === 0
 }
 
 function main(): boolean {
-  const asked = readArguments()
-  const counters = newCounters()
+  const asked = readArguments(process.argv.slice(2))
+  print(`seeds ${asked.first} to ${asked.first + asked.seeds - 1}; to repeat: --seed ${asked.first}`)
+  if (asked.regressions && !runRegressions(asked)) return false
   const startedAt = performance.now()
-  let [events, violations, hash, slowest] = [0, 0, 0, 0]
-  let failing: number | undefined
-  const last = asked.first + asked.seeds - 1
-  for (let seed = asked.first; seed <= last && failing === undefined; seed++) {
-    const result: SimulationResult = simulate(seed, asked.mutant)
-    addCounters(counters, result.counters)
-    events += result.events
-    violations += result.violations.length
-    hash = (Math.imul(hash, 31) + result.traceHash) >>> 0
-    slowest = Math.max(slowest, result.healMs)
-    if (result.violations.length > 0) failing = seed
-    if (process.stderr.isTTY && seed % PROGRESS_SEEDS === 0)
-      process.stderr.write(`\r${seed - asked.first + 1} seeds`)
-  }
-  if (process.stderr.isTTY) process.stderr.write('\r')
-  if (failing !== undefined || asked.trace) show(failing ?? asked.first, asked)
-  const seeds = (failing ?? last) - asked.first + 1
-  const rate = Math.round(seeds / ((performance.now() - startedAt) / 1_000))
-  for (const [name, value] of Object.entries(counters)) print(`${name.padEnd(20)} ${value}`)
-  for (const name of seeds >= PROGRESS_SEEDS ? vacuous(counters) : []) print(`never happened: ${name}`)
-  print(`all final at most ${slowest} ms after the heal`)
-  print(
-    `${seeds} seeds, ${counters.sagas} sagas, ${events} events, ${violations} violations, ${rate} seeds/s, hash ${hash.toString(16)}`,
-  )
-  return violations === 0
+  const run = runSeeds({ seeds: seedsOf(asked), mutant: asked.mutant, progress: progressOf(asked.seeds) })
+  const elapsedMs = performance.now() - startedAt
+  if (run.failing !== undefined) showFailure(run.failing, asked)
+  else if (asked.trace) showTrace({ seed: asked.first, reduction: asked.reduction }, asked)
+  return report(run, elapsedMs)
 }
 
 function print(line: string): void {

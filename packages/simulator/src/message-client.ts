@@ -34,7 +34,8 @@ export class MessageClient {
   #work(): void {
     const { check } = this.#plan.definition
     if (check === undefined || this.#client.mayDie(DIES)) return
-    const { random } = this.#client.asking.world
+    const { gid, world } = this.#client.asking
+    const random = world.randomOf(gid)
     const longest = random.chance(0.3) ? 3 * check.afterMs : check.afterMs
     this.#client.later(random.between(0, longest), () => {
       if (this.#plan.commits && this.#participants.commitSender(this.#plan)) this.#log.hasCommitted = true

@@ -1,4 +1,4 @@
-/** Kills, drains, pauses, and takes the store's tail away; then heals everything. */
+/** Kills, drains, pauses, moves clocks, makes the store hang and takes its tail away; then heals everything. */
 import { EVENT } from './event-code.ts'
 import { healed } from './faults.ts'
 import type { Node } from './node.ts'
@@ -8,6 +8,8 @@ import type { World } from './world.ts'
 const DRAIN_MS = 300
 const TAIL_LOSSES = 4
 const WATCH_MS = 15
+const JUMP_MS_MAX = 5_000
+const HANG_MS_MAX = 2_500
 
 export function unleash(world: World, nodes: readonly Node[], store: SimStore, healAt: number): void {
   const { faults, random } = world
@@ -20,7 +22,13 @@ export function unleash(world: World, nodes: readonly Node[], store: SimStore, h
     strike(random.chance(0.25) ? (node) => drain(world, node) : (node) => kill(world, node))
   }
   for (let pause = 0; pause < faults.pauses; pause++) strike((node) => stall(world, node, healAt))
-  if (faults.loseTail) {
+  for (let hang = 0; hang < faults.storeHangs; hang++) {
+    world.after(soon(), EVENT.nemesis, () => hangStore(world, healAt))
+  }
+  for (let jump = 0; jump < faults.clockJumps; jump++) {
+    world.after(soon(), EVENT.nemesis, () => jumpClock(world, nodes))
+  }
+  if (faults.loseTail > 0) {
     for (let loss = 0; loss < TAIL_LOSSES; loss++) {
       lieInWait(world, soon(), healAt, () => cutPower(world, nodes, store))
     }
@@ -38,7 +46,7 @@ function lieInWait(world: World, atMs: number, healAt: number, hit: () => boolea
 
 /** An idle node proves nothing. */
 function strikeBusy(node: Node, hit: (node: Node) => void): boolean {
-  if (!node.isUp || node.running === 0) return false
+  if (!node.isUp || node.running === 0 || node.pausedUntil > node.world.now) return false
   hit(node)
   return true
 }
@@ -81,6 +89,36 @@ function stall(world: World, node: Node, healAt: number): void {
   const pauseMs = world.random.between(50, 4_000)
   if (world.trace.isOn) world.trace.line(world.now, `${node.name} pauses for ${pauseMs}`)
   node.pausedUntil = Math.min(world.now + pauseMs, healAt)
+  const { clockDrift, clockJumps } = world.faults
+  if (clockDrift + clockJumps > 0 && world.random.chance(0.5)) stopClock(world, node)
+}
+
+/** A monotonic clock that does not count the time in which its machine was suspended. */
+function stopClock(world: World, node: Node): void {
+  const pauseMs = node.pausedUntil - world.now
+  world.counters.clockStops++
+  world.jumpedMs += pauseMs
+  node.clock.jump(-pauseMs)
+}
+
+/** The store's wall clock is set, forward or back; a node's own clock only ever leaps forward. */
+function jumpClock(world: World, nodes: readonly Node[]): void {
+  const { counters, random } = world
+  const jumpMs = random.between(1, JUMP_MS_MAX)
+  const node = random.chance(0.5) ? nodes[random.between(0, nodes.length - 1)] : undefined
+  const ownMs = node === undefined && random.chance(0.5) ? -jumpMs : jumpMs
+  counters.clockJumps++
+  world.jumpedMs += jumpMs
+  if (world.trace.isOn)
+    world.trace.line(world.now, `the clock of ${node?.name ?? 'the store'} jumps ${ownMs}`)
+  const clock = node?.clock ?? world.storeClock
+  clock.jump(ownMs)
+}
+
+function hangStore(world: World, healAt: number): void {
+  world.counters.storeHangs++
+  world.storeHangsUntil = Math.min(world.now + world.random.between(100, HANG_MS_MAX), healAt)
+  if (world.trace.isOn) world.trace.line(world.now, `the store hangs until ${world.storeHangsUntil}`)
 }
 
 function heal(world: World, nodes: readonly Node[]): void {
@@ -89,6 +127,7 @@ function heal(world: World, nodes: readonly Node[]): void {
   if (world.trace.isOn) world.trace.line(world.now, 'healed')
   for (const node of nodes) {
     node.pausedUntil = 0
+    node.clock.straighten()
     node.start()
   }
 }

@@ -1,11 +1,14 @@
 /** The way from a node to a branch and back: delay, loss, lost answers, duplicates, copies that come very late. */
 import { assert, type BranchAnswer } from '@counterstep/core'
 import type { Op } from '@counterstep/protocol'
+import { BROKEN } from './branch-answers.ts'
+import type { Deliveries } from './deliveries.ts'
 import { EVENT } from './event-code.ts'
 import type { EventOwner } from './heap.ts'
 import type { Participants } from './participant.ts'
 import type { Plan } from './plan.ts'
 import type { PreparedParticipants } from './prepared-participant.ts'
+import type { Random } from './random.ts'
 import type { World } from './world.ts'
 
 const LATE_MS = 25_000
@@ -14,6 +17,7 @@ export interface BranchRequest {
   readonly plan: Plan
   /** An orchestrator's call, or the try of a TCC's client. */
   readonly call: { readonly branch: number; readonly op: Op }
+  readonly body: string
   readonly answered: (answer: BranchAnswer, durationMs: number) => void
 }
 
@@ -21,9 +25,16 @@ export class Network {
   readonly #world: World
   readonly #participants: Participants
   readonly #prepared: PreparedParticipants
+  readonly #deliveries: Deliveries
 
-  constructor(world: World, participants: Participants, prepared: PreparedParticipants) {
+  constructor(
+    world: World,
+    deliveries: Deliveries,
+    participants: Participants,
+    prepared: PreparedParticipants,
+  ) {
     this.#world = world
+    this.#deliveries = deliveries
     this.#participants = participants
     this.#prepared = prepared
   }
@@ -31,7 +42,8 @@ export class Network {
   /** Ends exactly once within the branch's time limit, unless the node dies before. */
   send(node: EventOwner, request: BranchRequest): void {
     const world = this.#world
-    const { faults, random } = world
+    const { faults } = world
+    const random = world.randomOf(request.plan.gid)
     const sentAt = world.now
     const { incarnation } = node
     let isOpen = true
@@ -47,10 +59,11 @@ export class Network {
     world.after(timeoutMs, EVENT.callTimeout, () => end({ result: 'unknown', error: 'timeout' }), node)
     const answer = (result: BranchAnswer) => {
       if (random.chance(world.faults.answerLoss)) return
-      world.after(this.#delay(), EVENT.callAnswer, () => end(result), node, incarnation)
+      world.after(this.#delay(random), EVENT.callAnswer, () => end(result), node, incarnation)
     }
-    if (!random.chance(faults.requestLoss)) this.#arrive(this.#delay(), request, answer)
-    if (random.chance(faults.duplicates)) this.#arrive(this.#delay() + random.between(0, 50), request, answer)
+    if (!random.chance(faults.requestLoss)) this.#arrive(this.#delay(random), request, answer)
+    if (random.chance(faults.duplicates))
+      this.#arrive(this.#delay(random) + random.between(0, 50), request, answer)
     if (random.chance(faults.lateDuplicates)) this.#arrive(random.between(200, LATE_MS), request, undefined)
   }
 
@@ -60,8 +73,10 @@ export class Network {
     answer: ((answer: BranchAnswer) => void) | undefined,
   ): void {
     const world = this.#world
-    const { random } = world
+    const random = world.randomOf(request.plan.gid)
+    const sequence = this.#deliveries.sent()
     world.after(delayMs, EVENT.callArrival, () => {
+      this.#deliveries.arrived(request, sequence)
       if (random.chance(world.faults.silence)) return
       const slow = world.faults.slowBranchMs
       const work = slow > 0 && random.chance(0.3) ? random.between(1, slow) : random.between(0, 3)
@@ -78,13 +93,17 @@ export class Network {
   }
 
   #commit({ plan, call: { branch, op } }: BranchRequest): BranchAnswer {
+    if (this.#world.poisoned.has(plan.gid)) {
+      this.#world.counters.poisonedCalls++
+      return BROKEN
+    }
     if (plan.kind !== 'saga') return this.#prepared.commit(plan, branch, op)
     assert(op === 'action' || op === 'compensate', 'a saga has no other ops')
     return this.#participants.commit(plan, branch, op)
   }
 
-  #delay(): number {
-    const { faults, random } = this.#world
+  #delay(random: Random): number {
+    const { faults } = this.#world
     const slow = faults.slowNetworkMs > 0 && random.chance(0.2) ? random.between(0, faults.slowNetworkMs) : 0
     return random.between(1, 8) + slow
   }

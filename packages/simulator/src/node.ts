@@ -1,39 +1,28 @@
 /** One orchestrator: takes submits and commands, runs what it accepted or claimed, renews, and may die at any event. */
 import {
-  acceptedRun,
   type Command,
   FORMAT,
   type Grant,
-  newTransaction,
-  newTransactionRow,
-  planCommand,
   type Run,
   type RunSettings,
   type StoredTransaction,
   type TransactionUpdate,
   takeOver,
 } from '@counterstep/core'
-import { type Gid, isFinalStatus, type Status } from '@counterstep/protocol'
+import type { Gid } from '@counterstep/protocol'
 import type { Auditor } from './auditor.ts'
+import { SimClock } from './clock.ts'
 import { EVENT } from './event-code.ts'
 import type { Network } from './network.ts'
+import { NodeAcceptance, type Submit } from './node-acceptance.ts'
+import { NodeCommands } from './node-commands.ts'
 import type { NodeHost } from './node-host.ts'
 import type { Plan } from './plan.ts'
+import { type Answer, isStatus, type Reply } from './reply.ts'
 import { RunHost } from './run-host.ts'
 import type { SimStore } from './sim-store.ts'
 import { askStore } from './store-link.ts'
 import type { World } from './world.ts'
-
-/** `not-accepted`: proven. `conflict`: other content under that gid. `absent`: no such gid. `refused`: not in its state. */
-export type Reply = (answer: Status | NoStatus) => void
-export type NoStatus = 'not-accepted' | 'conflict' | 'absent' | 'refused'
-
-/** A create in flight, and who waits for it. */
-interface Creating {
-  readonly digest: string
-  readonly replies: Reply[]
-  readonly after: (() => void)[]
-}
 
 export interface Surroundings {
   readonly world: World
@@ -43,10 +32,12 @@ export interface Surroundings {
   readonly settings: RunSettings
 }
 
-const POLL_MS = 400
+export const POLL_MS = 400
 const CLAIM_LIMIT = 4
 const RESEND_MS = 25
-const COMMAND_TRIES = 12
+const ORIGIN_MS_MAX = 1_000_000
+/** Of the mutant that asks the wall clock beside it whether a lease is over. */
+const WALL_CLOCK_ERROR_MS = 2_000
 
 export class Node implements NodeHost {
   readonly name: string
@@ -54,15 +45,16 @@ export class Node implements NodeHost {
   readonly auditor: Auditor
   readonly store: SimStore
   readonly network: Network
-  readonly #settings: RunSettings
+  readonly settings: RunSettings
   readonly #plans: readonly Plan[]
   readonly #runs = new Map<Gid, RunHost>()
-  readonly #creating = new Map<Gid, Creating>()
+  readonly #acceptance: NodeAcceptance
+  readonly #commands: NodeCommands
+  clock: SimClock
   incarnation = 0
   pausedUntil = 0
   isUp = false
   #isDraining = false
-  #clockOffset = 0
   /** Unknown until the store has answered this incarnation. */
   #storeOffset: number | undefined
 
@@ -72,8 +64,11 @@ export class Node implements NodeHost {
     this.auditor = surroundings.auditor
     this.store = surroundings.store
     this.network = surroundings.network
-    this.#settings = surroundings.settings
+    this.settings = surroundings.settings
     this.#plans = plans
+    this.clock = new SimClock(this.world, 0, 1)
+    this.#acceptance = new NodeAcceptance(this, (plan, run) => this.#host(plan, run))
+    this.#commands = new NodeCommands(this)
   }
 
   get running(): number {
@@ -81,17 +76,26 @@ export class Node implements NodeHost {
   }
 
   now(): number {
-    return this.world.now + this.#clockOffset
+    return this.clock.now()
   }
 
   start(): void {
     if (this.isUp) return
     this.isUp = true
     this.#isDraining = false
-    this.#clockOffset = this.world.random.next() * 1_000_000
+    this.clock = this.#newClock()
     this.#storeOffset = undefined
     this.#poll()
     this.#renewLater()
+  }
+
+  #newClock(): SimClock {
+    const { counters, faults } = this.world
+    const random = this.world.randomOf(this.name)
+    const origin = random.next() * ORIGIN_MS_MAX
+    if (faults.clockDrift === 0) return new SimClock(this.world, origin, 1)
+    counters.driftingClocks++
+    return new SimClock(this.world, origin, 1 + faults.clockDrift * (2 * random.next() - 1))
   }
 
   /** What it knew is gone; what it sent is not. */
@@ -101,7 +105,7 @@ export class Node implements NodeHost {
     this.incarnation++
     this.pausedUntil = 0
     this.#runs.clear()
-    this.#creating.clear()
+    this.#acceptance.clear()
   }
 
   drain(when: 'when-calls-end' | 'now'): void {
@@ -115,72 +119,28 @@ export class Node implements NodeHost {
     if (this.#runs.get(gid) === run) this.#runs.delete(gid)
   }
 
-  // ── submit ──
-
-  submit(plan: Plan, digest: string, waits: boolean, reply: Reply): void {
-    if (this.#isDraining) {
-      reply('not-accepted')
-      return
-    }
-    const host = this.#runs.get(plan.gid)
-    if (host?.mayTell === true) {
-      if (digest !== plan.digest) reply('conflict')
-      else {
-        this.#reply(plan.gid, host.run.durableStatus, reply)
-        if (waits) this.#waitForEnd(host, reply)
-      }
-      return
-    }
-    const creating = this.#creating.get(plan.gid)
-    if (creating !== undefined) {
-      if (creating.digest === digest) creating.replies.push(reply)
-      // Whose content it is shows when the other create is definite.
-      else creating.after.push(() => this.submit(plan, digest, waits, reply))
-      return
-    }
-    this.#create(plan, digest, waits, reply)
+  submit(asked: Submit): void {
+    if (this.#isDraining) asked.reply('not-accepted')
+    else this.#acceptance.submit(asked, this.#runs.get(asked.plan.gid))
   }
 
-  #create(plan: Plan, digest: string, waits: boolean, reply: Reply): void {
-    const { world } = this
-    const ids = { gid: plan.gid, digest, token: `t${world.nextId()}`, writeId: `w${world.nextId()}` }
-    const row = newTransactionRow(plan.submission, ids, this.#settings)
-    const sentAt = this.now()
-    const creating: Creating = { digest, replies: [reply], after: [] }
-    this.#creating.set(plan.gid, creating)
-    const answerAll = (answer: Parameters<Reply>[0]) => {
-      this.#creating.delete(plan.gid)
-      for (const each of creating.replies) this.#reply(plan.gid, answer, each)
-    }
-    const accept = (createdAt: number, storeNow: number) => {
-      if (row.hold.type === 'waiting') return
-      const grant: Grant = { sentAt, now: this.now(), storeNow }
-      const transaction = newTransaction(plan.submission, ids, createdAt)
-      const host = this.#host(plan, acceptedRun(transaction, ids.token, this.#settings, grant))
-      if (waits) this.#waitForEnd(host, reply)
-    }
-    if (world.wiring.actsBeforeAccept) accept(world.storeNow, world.storeNow)
-    let mayBeStored = false
-    const send = () =>
-      askStore(world, this, {
-        apply: () => this.store.create(row),
-        answered: (result) => {
-          if (result.type === 'created') {
-            answerAll(row.status)
-            if (!world.wiring.actsBeforeAccept) accept(result.createdAt, result.now)
-          } else answerAll(result.digest === digest ? result.status : 'conflict')
-          for (const run of creating.after) run()
-        },
-        unavailable: (applied) => {
-          if (applied === 'unknown') mayBeStored = true
-          if (mayBeStored) world.after(RESEND_MS, EVENT.resend, send, this)
-          else {
-            answerAll('not-accepted')
-            for (const run of creating.after) run()
-          }
-        },
-      })
-    send()
+  command(gid: Gid, command: Command, reply: Reply): void {
+    this.#commands.command(gid, command, reply, this.#runs.get(gid))
+  }
+
+  /** On behalf of an operator, who does not wait for the answer. */
+  abort(gid: Gid): void {
+    this.auditor.log(gid).abortAsked = true
+    this.command(gid, { type: 'abort-asked' }, () => undefined)
+  }
+
+  view(gid: Gid, reply: Reply): void {
+    this.#commands.view(gid, reply, this.#runs.get(gid))
+  }
+
+  reply(gid: Gid, answer: Answer, reply: Reply): void {
+    if (isStatus(answer)) this.auditor.told(gid, answer)
+    reply(answer)
   }
 
   #host(plan: Plan, run: Run): RunHost {
@@ -193,28 +153,23 @@ export class Node implements NodeHost {
     return host
   }
 
-  #waitForEnd(host: RunHost, reply: Reply): void {
-    host.waitForEnd((status) => {
-      if (status !== 'gone' && status !== 'refused') this.#reply(host.plan.gid, status, reply)
-    })
-  }
-
-  #reply(gid: Gid, answer: Parameters<Reply>[0], reply: Reply): void {
-    if (isStatus(answer)) this.auditor.told(gid, answer)
-    reply(answer)
-  }
-
-  // ── claims and leases ──
-
   #poll(): void {
     const { world } = this
-    world.after(POLL_MS + world.random.between(-50, 50), EVENT.poll, () => this.#poll(), this)
-    if (this.#isDraining) return
+    const { flaw } = world.wiring
+    const pollMs = this.clock.worldMs(POLL_MS + world.randomOf(this.name).between(-50, 50))
+    world.after(pollMs, EVENT.poll, () => this.#poll(), this)
+    if (this.#isDraining || flaw === 'never-claims') return
+    if (flaw === 'retries-block-claims' && [...this.#runs.values()].some((host) => host.isRetrying)) return
     const tokens = Array.from({ length: CLAIM_LIMIT }, () => `t${world.nextId()}`)
-    const { leaseMs } = this.#settings
+    const { leaseMs } = this.settings
     const sentAt = this.now()
     askStore(world, this, {
-      apply: () => this.store.claimDue({ limit: CLAIM_LIMIT, leaseMs, tokens, formatMax: FORMAT }),
+      about: this.name,
+      apply: () => {
+        const claim = { limit: CLAIM_LIMIT, leaseMs, tokens, formatMax: FORMAT }
+        if (flaw !== 'lease-by-own-clock') return this.store.claimDue(claim)
+        return this.store.claimDue(claim, world.storeNow + WALL_CLOCK_ERROR_MS)
+      },
       answered: ({ now, claimed }) => {
         this.#storeOffset = now - this.now()
         for (const row of claimed) this.#takeOver(row, { sentAt, now: this.now(), storeNow: now })
@@ -225,7 +180,7 @@ export class Node implements NodeHost {
 
   #takeOver(row: StoredTransaction, grant: Grant): void {
     const { counters, wiring } = this.world
-    const taken = takeOver(wiring.rules, row, this.#settings, grant)
+    const taken = takeOver(wiring.rules, row, this.settings, grant)
     if (taken.type === 'park') {
       counters.parked++
       this.#park({ ...taken.update, writeId: `w${this.world.nextId()}` })
@@ -239,6 +194,7 @@ export class Node implements NodeHost {
   #park(update: TransactionUpdate): void {
     const { world } = this
     askStore(world, this, {
+      about: update.gid,
       apply: () => this.store.update(update),
       answered: () => undefined,
       unavailable: () => world.after(RESEND_MS, EVENT.resend, () => this.#park(update), this),
@@ -246,8 +202,8 @@ export class Node implements NodeHost {
   }
 
   #renewLater(): void {
-    const { leaseMs } = this.#settings
-    this.world.after(leaseMs / 3, EVENT.renew, () => this.#renew(), this)
+    const thirdMs = this.clock.worldMs(this.settings.leaseMs / 3)
+    this.world.after(thirdMs, EVENT.renew, () => this.#renew(), this)
   }
 
   #renew(): void {
@@ -257,7 +213,8 @@ export class Node implements NodeHost {
     const leases = hosts.map(({ plan, run }) => ({ gid: plan.gid, token: run.token }))
     const sentAt = this.now()
     askStore(this.world, this, {
-      apply: () => this.store.renew(leases, this.#settings.leaseMs),
+      about: this.name,
+      apply: () => this.store.renew(leases, this.settings.leaseMs),
       answered: ({ now, renewed, lost }) => {
         this.#storeOffset = now - this.now()
         const grant: Grant = { sentAt, now: this.now(), storeNow: now }
@@ -272,87 +229,9 @@ export class Node implements NodeHost {
     })
   }
 
-  /** Never later than it is: a row that was written at `updatedAt` proves that it is at least that. */
-  #storeNow({ updatedAt }: StoredTransaction): number {
+  /** A row that was written at `updatedAt` proves that it is at least that. */
+  storeNow({ updatedAt }: StoredTransaction): number {
     if (this.#storeOffset === undefined) return updatedAt
     return Math.max(updatedAt, Math.floor(this.now() + this.#storeOffset))
   }
-
-  // ── commands and views ──
-
-  command(gid: Gid, command: Command, reply: Reply): void {
-    const host = this.#runs.get(gid)
-    if (host?.holdsLease !== true) {
-      this.#commandRow(gid, command, reply, COMMAND_TRIES)
-      return
-    }
-    this.world.counters.localCommands++
-    host.command(command, (status) => {
-      if (status === 'gone') this.#commandRow(gid, command, reply, COMMAND_TRIES)
-      else this.#reply(gid, status, reply)
-    })
-  }
-
-  /** On behalf of an operator, who does not wait for the answer. */
-  abort(gid: Gid): void {
-    this.auditor.log(gid).abortAsked = true
-    this.command(gid, { type: 'abort-asked' }, () => undefined)
-  }
-
-  view(gid: Gid, reply: Reply): void {
-    const host = this.#runs.get(gid)
-    if (host?.mayTell === true) this.#reply(gid, host.run.durableStatus, reply)
-    else this.#read(gid, (row) => this.#reply(gid, row?.status ?? 'absent', reply))
-  }
-
-  #read(gid: Gid, answered: (row: StoredTransaction | undefined) => void): void {
-    askStore(this.world, this, {
-      apply: () => this.store.read(gid),
-      answered,
-      unavailable: () => this.world.after(RESEND_MS, EVENT.resend, () => this.#read(gid, answered), this),
-    })
-  }
-
-  #commandRow(gid: Gid, command: Command, reply: Reply, tries: number): void {
-    if (tries === 0) return
-    this.#read(gid, (row) => {
-      if (row === undefined) {
-        reply('absent')
-        return
-      }
-      const { rules } = this.world.wiring
-      const plan = planCommand(rules, row, command, { retentionMs: 'never', storeNow: this.#storeNow(row) })
-      if (plan.type !== 'update') {
-        if (plan.type === 'refused') this.world.counters.commandsTooLate++
-        this.#reply(gid, plan.type === 'refused' ? 'refused' : plan.transaction.status, reply)
-        return
-      }
-      const update = { ...plan.update, writeId: `w${this.world.nextId()}` }
-      this.#writeCommand(update, reply, () => this.#commandRow(gid, command, reply, tries - 1))
-    })
-  }
-
-  #writeCommand(update: TransactionUpdate, reply: Reply, again: () => void): void {
-    const { world } = this
-    askStore(world, this, {
-      apply: () => {
-        const result = this.store.update(update)
-        if (result.type === 'saved' && isFinalStatus(update.status))
-          this.auditor.log(update.gid).isEndedByCommand = true
-        return result
-      },
-      answered: (result) => {
-        if (result.type === 'saved') {
-          world.counters.remoteCommands++
-          this.#reply(update.gid, update.status, reply)
-        } else again()
-      },
-      unavailable: () =>
-        world.after(RESEND_MS, EVENT.resend, () => this.#writeCommand(update, reply, again), this),
-    })
-  }
-}
-
-export function isStatus(answer: Status | NoStatus): answer is Status {
-  return answer !== 'not-accepted' && answer !== 'conflict' && answer !== 'absent' && answer !== 'refused'
 }

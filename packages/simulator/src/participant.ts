@@ -16,13 +16,20 @@ export interface BranchState {
   isCompensated: boolean
   /** An action was answered failure. */
   isRefused: boolean
+  /** When its rows were last written. */
+  rowsAt: number
 }
+
+const PURGE_MS = 1_500
+const TORN = 0.05
 
 export class Participants {
   readonly #world: World
   readonly #auditor: Auditor
   readonly #branches = new Map<number, BranchState>()
   #ledger = 0
+  /** Of all accounts together. */
+  balance = 0
 
   constructor(world: World, auditor: Auditor) {
     this.#world = world
@@ -33,7 +40,7 @@ export class Participants {
     const key = saga * 64 + branch
     let state = this.#branches.get(key)
     if (state === undefined) {
-      state = { rows: [], action: [], compensate: [], isCompensated: false, isRefused: false }
+      state = { rows: [], action: [], compensate: [], isCompensated: false, isRefused: false, rowsAt: 0 }
       this.#branches.set(key, state)
     }
     return state
@@ -41,7 +48,8 @@ export class Participants {
 
   /** One call, at the instant its database transaction would commit. */
   commit(plan: SagaPlan, branch: number, op: SagaOp): BranchAnswer {
-    const { random, faults, trace } = this.#world
+    const { faults, trace } = this.#world
+    const random = this.#world.randomOf(plan.gid)
     if (random.chance(faults.flaky)) return BROKEN
     if (random.chance(faults.ongoing)) return ONGOING
     const answer = this.#decide(plan, branch, op)
@@ -53,8 +61,10 @@ export class Participants {
   }
 
   #decide(plan: SagaPlan, branch: number, op: SagaOp): BranchAnswer {
-    const { counters, faults, random, wiring } = this.#world
+    const { counters, faults, wiring } = this.#world
+    const random = this.#world.randomOf(plan.gid)
     const state = this.branch(plan.saga, branch)
+    if (wiring.flaw === 'barrier-purged' && this.#world.now - state.rowsAt > PURGE_MS) state.rows = []
     const rows = [...state.rows]
     let inserted = 0
     for (const row of barrierRows(op)) {
@@ -71,12 +81,15 @@ export class Participants {
         return this.#runBusiness(plan, branch, op, rows)
       case 'null-compensation':
         counters.nullCompensations++
-        if (wiring.barrier === 'no-null-compensation') return this.#runBusiness(plan, branch, op, rows)
-        if (wiring.barrier !== 'no-anti-hanging') state.rows = rows
+        if (wiring.flaw === 'no-null-compensation') return this.#runBusiness(plan, branch, op, rows)
+        if (wiring.flaw !== 'no-anti-hanging') {
+          state.rows = rows
+          state.rowsAt = this.#world.now
+        }
         return SUCCESS
       case 'duplicate':
         counters.duplicates++
-        if (wiring.barrier === 'no-idempotency') return this.#runBusiness(plan, branch, op, rows)
+        if (wiring.flaw === 'no-idempotency') return this.#runBusiness(plan, branch, op, rows)
         return SUCCESS
       case 'already-compensated':
         counters.hangingRefused++
@@ -85,7 +98,8 @@ export class Participants {
   }
 
   #runBusiness(plan: SagaPlan, branch: number, op: SagaOp, rows: BarrierRow[]): BranchAnswer {
-    const { counters, faults, random } = this.#world
+    const { counters, faults } = this.#world
+    const random = this.#world.randomOf(plan.gid)
     const refuses =
       op === 'action' ? plan.refused[branch] === true : random.chance(faults.flaky * faults.businessFailures)
     if (refuses) {
@@ -95,7 +109,10 @@ export class Participants {
     }
     const state = this.branch(plan.saga, branch)
     state.rows = rows
+    state.rowsAt = this.#world.now
+    if (this.#world.wiring.flaw === 'barrier-row-apart' && random.chance(TORN)) return BROKEN
     state[op].push(++this.#ledger)
+    this.balance += (op === 'action' ? 1 : -1) * (plan.amounts[branch] ?? 0)
     this.#auditor.effect(plan, branch, op, state)
     return SUCCESS
   }

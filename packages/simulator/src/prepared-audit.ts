@@ -45,7 +45,7 @@ export class PreparedAudit {
     const tcc = decodeTransaction(row)
     if (tcc.kind !== 'tcc' || !('abort' in tcc) || tcc.abort === undefined) return
     const { cause } = tcc.abort
-    if (cause === 'deadline' && this.#world.storeNow < tcc.createdAt + tcc.definition.deadlineMs)
+    if (cause === 'deadline' && this.#world.isBefore(tcc.createdAt + tcc.definition.deadlineMs))
       this.#auditor.report('I20', row.gid, 'aborted before its deadline')
     if (cause === 'requested' && !this.#auditor.log(row.gid).abortAsked)
       this.#auditor.report('I5', row.gid, 'aborted though nobody asked')
@@ -57,7 +57,7 @@ export class PreparedAudit {
     if (op === 'msg') {
       const { transaction } = run
       const after = transaction.kind === 'message' ? (transaction.definition.check?.afterMs ?? 0) : 0
-      if (this.#world.storeNow < transaction.createdAt + after)
+      if (this.#world.isBefore(transaction.createdAt + after))
         this.#auditor.report('I20', gid, 'its sender was asked before the time')
       return
     }
@@ -80,7 +80,7 @@ export class PreparedAudit {
     if (definition.kind !== 'message') return
     if ('hasCommitted' in log && !log.hasCommitted)
       this.#auditor.report('message', gid, `branch ${branch} called, and its sender has not committed`)
-    if (this.#world.storeNow < createdAt + (definition.delayMs ?? 0))
+    if (this.#world.isBefore(createdAt + (definition.delayMs ?? 0)))
       this.#auditor.report('I20', gid, `branch ${branch} called before the start`)
     if (
       !definition.concurrent &&
@@ -103,7 +103,7 @@ export class PreparedAudit {
     if (!('confirmed' in log)) return
     if (op === 'confirm') log.confirmed++
     if (op === 'cancel') log.cancelled++
-    if (log.confirmed > 0 && log.cancelled > 0) report('tcc', 'one branch was confirmed, and one cancelled')
+    if (log.confirmed > 0 && log.cancelled > 0) report('I16', 'one branch was confirmed, and one cancelled')
   }
 
   /** A client was told so. */

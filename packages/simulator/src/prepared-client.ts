@@ -1,9 +1,9 @@
 /** What the clients of TCCs and of messages have in common: they insist on an answer, look, nudge, and may die. */
 import type { Command } from '@counterstep/core'
-import { type Answer, type Asking, askNode } from './ask-node.ts'
+import { type Asking, askNode } from './ask-node.ts'
 import { EVENT } from './event-code.ts'
-import { isStatus } from './node.ts'
 import type { PreparedPlan } from './prepared-plan.ts'
+import { type Answer, isStatus } from './reply.ts'
 
 const PATIENCE_MS = 700
 const AGAIN_MS = 60
@@ -31,7 +31,7 @@ export class PreparedClient {
   /** It may end here, for good: what it has asked for is on its way all the same. */
   mayDie(probability: number): boolean {
     const { auditor, gid, world } = this.asking
-    if (this.#isDead || !world.random.chance(probability)) return this.#isDead
+    if (this.#isDead || !world.randomOf(gid).chance(probability)) return this.#isDead
     this.#isDead = true
     world.counters.clientsDead++
     const log = auditor.log(gid)
@@ -49,7 +49,7 @@ export class PreparedClient {
     }
     if (this.mayDie(0.03)) return
     this.#ask(
-      (node, reply) => node.submit(plan, plan.digest, false, reply),
+      (node, reply) => node.submit({ plan, digest: plan.digest, waits: false, reply }),
       (answer) => {
         if (answer === 'conflict') auditor.report('I17', gid, 'the same content was refused')
         if (answer === 'not-accepted') this.later(AGAIN_MS, again)
@@ -88,7 +88,7 @@ export class PreparedClient {
   /** Somebody else: an operator, or a page that shows it. */
   meddle(): void {
     const { world, gid } = this.asking
-    const { random } = world
+    const random = world.randomOf(gid)
     const soon = () => random.between(0, 3_000)
     const ignore = () => undefined
     if (random.chance(0.2)) this.later(soon(), () => this.command({ type: 'retry-asked' }, 1, ignore))

@@ -38,7 +38,8 @@ export class PreparedParticipants {
 
   /** One call, at the instant its database transaction would commit. */
   commit(plan: PreparedPlan, branch: number, op: Op): BranchAnswer {
-    const { random, faults, trace } = this.#world
+    const { faults, trace } = this.#world
+    const random = this.#world.randomOf(plan.gid)
     if (random.chance(faults.flaky)) return BROKEN
     if (random.chance(faults.ongoing)) return ONGOING
     const answer = branch === CHECK ? this.#queryBack(plan) : this.#decide(plan, branch, op)
@@ -68,7 +69,7 @@ export class PreparedParticipants {
       counters.checksYes++
       return SUCCESS
     }
-    if (decision === 'run' && this.#world.wiring.barrier !== 'no-rollback-row')
+    if (decision === 'run' && this.#world.wiring.flaw !== 'no-rollback-row')
       state.rows = [{ op: 'msg', reason: 'rollback' }]
     counters.checksNo++
     return FAILURE
@@ -83,11 +84,11 @@ export class PreparedParticipants {
         return this.#runBusiness(plan, branch, op, rows)
       case 'null-compensation':
         counters.nullCancels++
-        if (wiring.barrier === 'no-null-compensation') return this.#runBusiness(plan, branch, op, rows)
-        if (wiring.barrier !== 'no-anti-hanging') state.rows = rows
+        if (wiring.flaw === 'no-null-compensation') return this.#runBusiness(plan, branch, op, rows)
+        if (wiring.flaw !== 'no-anti-hanging') state.rows = rows
         return SUCCESS
       case 'duplicate':
-        if (wiring.barrier === 'no-idempotency') return this.#runBusiness(plan, branch, op, rows)
+        if (wiring.flaw === 'no-idempotency') return this.#runBusiness(plan, branch, op, rows)
         return SUCCESS
       case 'already-compensated':
         counters.hangingTries++
@@ -96,7 +97,8 @@ export class PreparedParticipants {
   }
 
   #runBusiness(plan: PreparedPlan, branch: number, op: Op, rows: BarrierRow[]): BranchAnswer {
-    const { faults, random } = this.#world
+    const { faults } = this.#world
+    const random = this.#world.randomOf(plan.gid)
     const refuses =
       plan.kind === 'tcc' && op === 'try'
         ? plan.refused[branch] === true

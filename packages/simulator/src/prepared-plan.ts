@@ -2,6 +2,7 @@
 import type { MessageBranch, MessageDefinition, TccBranch, TccDefinition } from '@counterstep/core'
 import { type BranchId, type Gid, isBranchId, isGid } from '@counterstep/protocol'
 import type { FaultProfile } from './faults.ts'
+import { drawBody } from './payload.ts'
 import type { Random } from './random.ts'
 import type { Submission } from './saga-plan.ts'
 
@@ -38,7 +39,7 @@ export function drawTcc(random: Random, number: number, faults: FaultProfile): T
     headers: {},
   }
   const branches = Array.from({ length: random.between(0, 4) }, (_, branch) => ({
-    ...targetOf(branch),
+    ...targetOf(random, `t${number}`, branch),
     confirm: 'http://f',
     cancel: 'http://x',
   }))
@@ -48,7 +49,7 @@ export function drawTcc(random: Random, number: number, faults: FaultProfile): T
 
 export function drawMessage(random: Random, number: number): MessagePlan {
   const branches: MessageBranch[] = Array.from({ length: random.between(1, 3) }, (_, branch) => ({
-    ...targetOf(branch),
+    ...targetOf(random, `m${number}`, branch),
     action: 'http://a',
   }))
   const definition: MessageDefinition = {
@@ -85,8 +86,9 @@ function identityOf(name: string, definition: TccDefinition | MessageDefinition)
   return { gid: name, digest, submission: { gid: name, ack: 'durable', content: name, definition } }
 }
 
-function targetOf(branch: number) {
-  return { id: branchIdOf(branch), body: '', contentType: 'text/plain', headers: {} }
+function targetOf(random: Random, gid: string, branch: number) {
+  const body = drawBody(random, gid, branch)
+  return { id: branchIdOf(branch), body, contentType: 'application/json', headers: {} }
 }
 
 function branchIdOf(branch: number): BranchId {

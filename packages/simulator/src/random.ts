@@ -19,8 +19,8 @@ export class Random {
     return low + Math.floor(this.next() * (high - low + 1))
   }
 
-  /** Draws nothing when the answer is certain. */
+  /** Draws even where the answer is certain, so that a fault that is taken away moves nothing else. */
   chance(probability: number): boolean {
-    return probability > 0 && this.next() < probability
+    return this.next() < probability
   }
 }

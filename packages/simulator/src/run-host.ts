@@ -2,15 +2,19 @@
 import {
   type Command,
   isDone,
+  mayShow,
+  type OpProgress,
   type Run,
   type RunEffect,
   type RunEvent,
   refusalOf,
   type StoredTransaction,
   stepRun,
+  type Transaction,
   type TransactionUpdate,
 } from '@counterstep/core'
 import { isFinalStatus, type Status } from '@counterstep/protocol'
+import { bodyOf } from './call-body.ts'
 import { EVENT } from './event-code.ts'
 import type { NodeHost } from './node-host.ts'
 import type { Plan } from './plan.ts'
@@ -27,6 +31,10 @@ interface Waiter {
 }
 
 const RESEND_MS = 20
+
+function isRetrying({ branches }: Transaction): boolean {
+  return branches.some((ops) => Object.values(ops).some((op: OpProgress) => op.state === 'waiting'))
+}
 
 export class RunHost {
   run: Run
@@ -47,20 +55,27 @@ export class RunHost {
     return !this.run.ended && this.#node.now() < this.run.leaseUntil
   }
 
-  /** While the lease runs nobody else can have ended it, but by a command; a save in flight may have ended it. */
   get mayTell(): boolean {
-    const { durableStatus, save } = this.run
-    return this.holdsLease && (save === undefined || (save.hold === 'keep' && save.status === durableStatus))
+    if (this.#node.world.wiring.flaw === 'shows-from-memory') return true
+    return mayShow(this.run, this.#node.now())
+  }
+
+  get isRetrying(): boolean {
+    return isRetrying(this.run.transaction)
   }
 
   apply(event: RunEvent): void {
     if (this.#isDropped) return
     const { world } = this.#node
-    const { run, effects } = stepRun(world.wiring.rules, this.run, event, this.#node.now())
+    const { flaw, rules } = world.wiring
+    if (event.type === 'answered')
+      this.#node.auditor.pace.answered(this.run, event.call, this, this.#node.now())
+    const held = flaw === 'no-self-fencing' ? { ...this.run, leaseUntil: Number.MAX_SAFE_INTEGER } : this.run
+    const { run, effects } = stepRun(rules, held, event, this.#node.now())
     this.run = run
     if (world.trace.isOn) this.#trace(event, effects)
     for (const effect of effects) this.#do(effect)
-    if (world.wiring.tellsEarly && isFinalStatus(run.transaction.status)) {
+    if (flaw === 'told-early' && isFinalStatus(run.transaction.status)) {
       this.#tell(() => true, run.transaction.status)
     }
   }
@@ -103,6 +118,7 @@ export class RunHost {
         network.send(this.#node, {
           plan: this.plan,
           call,
+          body: bodyOf(this.run.transaction, call, world.wiring.flaw),
           answered: (answer, durationMs) =>
             this.apply({
               type: 'answered',
@@ -110,7 +126,7 @@ export class RunHost {
               attempt,
               answer,
               durationMs,
-              jitter01: world.random.next(),
+              jitter01: world.randomOf(this.plan.gid).next(),
             }),
         })
         return
@@ -137,16 +153,30 @@ export class RunHost {
     const { store, world } = this.#node
     if (this.#isDropped || this.run.ended) return
     askStore(world, this.#node, {
+      about: this.plan.gid,
       apply: () => store.update(update),
-      answered: (result) => this.apply({ type: 'saved', result }),
+      answered: (result) => {
+        const isRefused = result.type === 'conflict' || result.type === 'fenced'
+        if (isRefused && world.wiring.flaw === 'refused-write-repeated') this.#saveOver(update)
+        else this.apply({ type: 'saved', result })
+      },
       unavailable: () => world.after(RESEND_MS, EVENT.resend, () => this.#save(update), this.#node),
     })
+  }
+
+  /** As a mutant does that takes a refusal for a stale read. */
+  #saveOver(update: TransactionUpdate): void {
+    const row = this.#node.store.read(update.gid)
+    if (row === undefined || isFinalStatus(row.status))
+      this.apply({ type: 'saved', result: { type: 'absent' } })
+    else this.#save({ ...update, token: row.token, version: row.version })
   }
 
   #reread(): void {
     const { store, world } = this.#node
     if (this.#isDropped || this.run.ended) return
     askStore(world, this.#node, {
+      about: this.plan.gid,
       apply: () => store.read(this.plan.gid),
       answered: (row) => this.apply({ type: 'reread', row: this.#asSeen(row) }),
       unavailable: () => world.after(RESEND_MS, EVENT.resend, () => this.#reread(), this.#node),
@@ -154,8 +184,10 @@ export class RunHost {
   }
 
   #asSeen(row: StoredTransaction | undefined): StoredTransaction | undefined {
-    if (row === undefined || !this.#node.world.wiring.overlooksBranches) return row
-    return withoutNewBranches(row, this.run.transaction)
+    const { flaw } = this.#node.world.wiring
+    if (row === undefined) return row
+    if (flaw === 'learns-given-back') return { ...row, owned: true }
+    return flaw === 'drop-on-learn' ? withoutNewBranches(row, this.run.transaction) : row
   }
 
   #wake(at: number): void {
@@ -167,14 +199,16 @@ export class RunHost {
       this.#wakeAt = undefined
       this.apply({ type: 'tick' })
     }
-    world.after(Math.max(1, at - this.#node.now()), EVENT.tick, tick, this.#node)
+    const waitMs = this.#node.clock.worldMs(at - this.#node.now())
+    world.after(Math.max(1, waitMs), EVENT.tick, tick, this.#node)
   }
 
   #end(how: 'finished' | 'released' | 'lost'): void {
-    const { counters } = this.#node.world
+    const { world } = this.#node
+    const { counters } = world
     if (how === 'released') counters.releases++
     if (how === 'lost') counters.leasesLost++
-    this.#node.forget(this)
+    if (how !== 'lost' || world.wiring.flaw !== 'forgets-to-end') this.#node.forget(this)
     this.#tell(() => true, how === 'finished' ? this.run.durableStatus : 'gone')
   }
 

@@ -24,6 +24,10 @@ interface SimRow {
   stored: StoredTransaction
   /** What the row goes back to when the tail is lost: as it was before the first lazy save since the last strong write. */
   beforeLazy: StoredTransaction | undefined
+  /** When it was last saved, by the world's time. */
+  savedAt: number
+  /** The highest version that it ever had, lost or not. */
+  versionMax: number
 }
 
 export class SimStore {
@@ -35,7 +39,7 @@ export class SimStore {
   constructor(world: World, auditor: Auditor) {
     this.#world = world
     this.#auditor = auditor
-    this.#losesTail = world.faults.loseTail
+    this.#losesTail = world.faults.loseTail > 0
   }
 
   create(transaction: NewTransaction): CreateResult {
@@ -62,7 +66,7 @@ export class SimStore {
       updatedAt: now,
       dueAt: now + (hold.type === 'owned' ? hold.leaseMs : hold.dueInMs),
     }
-    this.#rows.set(stored.gid, { stored, beforeLazy: undefined })
+    this.#rows.set(stored.gid, { stored, beforeLazy: undefined, savedAt: this.#world.now, versionMax: 1 })
     this.#auditor.created(stored)
     return { type: 'created', createdAt: now, now }
   }
@@ -76,24 +80,32 @@ export class SimStore {
     const row = this.#rows.get(update.gid)
     if (row === undefined) return { type: 'absent' }
     const before = row.stored
-    if (!wiring.ignoresTokens) {
+    const isChecked = wiring.flaw !== 'token-ignored'
+    const isVersionChecked = wiring.flaw !== 'finish-unchecked' || update.hold.type !== 'finish'
+    if (isChecked) {
       if (before.token !== update.token) {
         counters.fencedWrites++
-        return { type: 'fenced' }
+        return this.#refused({ type: 'fenced' }, before)
       }
       if (before.writeId === update.writeId) {
         counters.repeatedWrites++
         return { type: 'saved', version: before.version, now }
       }
-      if (before.version !== update.version || isFinalStatus(before.status)) {
+      if (isVersionChecked && (before.version !== update.version || isFinalStatus(before.status))) {
         counters.conflicts++
-        return { type: 'conflict', version: before.version }
+        return this.#refused({ type: 'conflict', version: before.version }, before)
       }
     }
+    row.savedAt = this.#world.now
     row.beforeLazy = this.#losesTail && isLazy(before, update) ? (row.beforeLazy ?? before) : undefined
-    row.stored = { ...updatedRow(before, update, now), version: this.#nextVersion(before) }
+    row.stored = { ...updatedRow(before, update, now), version: this.#nextVersion(row) }
     this.#auditor.updated(before, update, row.stored)
     return { type: 'saved', version: row.stored.version, now }
+  }
+
+  #refused(refusal: UpdateResult, { version }: StoredTransaction): UpdateResult {
+    if (this.#world.wiring.flaw !== 'says-saved') return refusal
+    return { type: 'saved', version, now: this.#world.storeNow }
   }
 
   renew(leases: readonly Lease[], leaseMs: number): RenewResult {
@@ -112,25 +124,28 @@ export class SimStore {
     return { now, renewed, lost }
   }
 
-  claimDue({ limit, leaseMs, tokens }: DueClaim): DueClaimResult {
+  /** `dueBy` is the store's own time, but where a mutant brings its own. */
+  claimDue({ limit, leaseMs, tokens }: DueClaim, dueBy = this.#world.storeNow): DueClaimResult {
     const now = this.#world.storeNow
+    const { flaw } = this.#world.wiring
     const due: SimRow[] = []
     for (const row of this.#rows.values()) {
-      if (!isFinalStatus(row.stored.status) && row.stored.dueAt <= now) due.push(row)
+      if (!isFinalStatus(row.stored.status) && row.stored.dueAt <= dueBy) due.push(row)
     }
     due.sort((a, b) => a.stored.dueAt - b.stored.dueAt)
     const claimed = due.slice(0, limit).map((row, index) => {
       const before = row.stored
       row.beforeLazy = undefined
+      row.savedAt = this.#world.now
       row.stored = {
         ...before,
-        token: this.#world.wiring.reusesTokens ? before.token : (tokens[index] ?? ''),
+        token: flaw === 'token-reused' ? before.token : (tokens[index] ?? ''),
         owned: true,
         dueAt: now + leaseMs,
-        version: this.#nextVersion(before),
+        version: this.#nextVersion(row),
         epoch: before.epoch + 1,
         claimsWithoutProgress: before.claimsWithoutProgress + 1,
-        sentList: before.sentList === 'released' ? 'held' : 'unknown',
+        sentList: flaw === 'sent-list-trusted' || before.sentList === 'released' ? 'held' : 'unknown',
       }
       this.#auditor.claimed(row.stored)
       return row.stored
@@ -143,7 +158,7 @@ export class SimStore {
     const lost: Gid[] = []
     for (const row of this.#rows.values()) {
       const { beforeLazy, stored } = row
-      if (beforeLazy === undefined || stored.version >= this.#world.storeNow) continue
+      if (beforeLazy === undefined || row.savedAt === this.#world.now) continue
       if (!this.#world.random.chance(0.9)) continue
       row.stored = { ...beforeLazy, dueAt: stored.dueAt, owned: stored.owned }
       row.beforeLazy = undefined
@@ -155,12 +170,16 @@ export class SimStore {
   }
 
   /**
-   * Never one that was issued before. A counter alone would issue the lost ones again, and a runner that lives on would
-   * overwrite a command that was given in between.
+   * Never one that was issued before: a runner that lives on would overwrite a command that was given in between. The
+   * mutants count on from what is left, or take the clock, which may have been set back.
    */
-  #nextVersion({ version }: StoredTransaction): number {
-    const counts = !this.#losesTail || this.#world.wiring.reissuesVersions
-    return counts ? version + 1 : Math.max(version + 1, this.#world.storeNow)
+  #nextVersion(row: SimRow): number {
+    const { storeNow, wiring } = this.#world
+    const next = row.stored.version + 1
+    if (!this.#losesTail || wiring.flaw === 'version-reissued') return next
+    if (wiring.flaw === 'version-by-clock') return Math.max(next, storeNow)
+    row.versionMax = Math.max(row.versionMax + 1, next)
+    return row.versionMax
   }
 
   rows(): StoredTransaction[] {
@@ -169,11 +188,6 @@ export class SimStore {
 
   parked(): StoredTransaction[] {
     return this.rows().filter((row) => row.dueAt === PARKED_AT && !isFinalStatus(row.status))
-  }
-
-  isSettled(): boolean {
-    for (const row of this.#rows.values()) if (!isFinalStatus(row.stored.status)) return false
-    return true
   }
 }
 

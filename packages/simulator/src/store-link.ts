@@ -1,4 +1,4 @@
-/** The way from a node to the store and back: delay, group commit, lost requests, lost answers, refusals. */
+/** The way from a node to the store and back: delay, group commit, hangs, lost requests, lost answers, refusals. */
 import { EVENT } from './event-code.ts'
 import type { EventOwner } from './heap.ts'
 import type { World } from './world.ts'
@@ -10,6 +10,8 @@ const STORE_TIMEOUT_MS = 300
 const FLUSH_MS = 4
 
 export interface StoreRequest<T> {
+  /** A gid, or the node that asks for many. */
+  readonly about: string
   /** At the store, when it arrives. */
   readonly apply: () => T
   readonly answered: (result: T) => void
@@ -17,7 +19,8 @@ export interface StoreRequest<T> {
 }
 
 export function askStore<T>(world: World, node: EventOwner, request: StoreRequest<T>): void {
-  const { faults, random } = world
+  const { faults } = world
+  const random = world.randomOf(request.about)
   const { incarnation } = node
   if (random.chance(faults.storeRefusals)) {
     world.after(random.between(1, 20), EVENT.storeAnswer, () => request.unavailable('no'), node)
@@ -38,7 +41,13 @@ export function askStore<T>(world: World, node: EventOwner, request: StoreReques
   if (random.chance(faults.storeRequestLoss)) return
   const slow = faults.slowStoreMs > 0 && random.chance(0.3) ? random.between(0, faults.slowStoreMs) : 0
   const losesAnswer = random.chance(faults.storeAnswerLoss)
-  world.after(1 + random.between(0, 3) + slow, EVENT.storeArrival, () => {
+  const arrive = () => {
+    const hangsMs = world.storeHangsUntil - world.now
+    if (hangsMs > 0) {
+      world.counters.hungRequests++
+      world.after(hangsMs, EVENT.storeArrival, arrive)
+      return
+    }
     const result = request.apply()
     if (losesAnswer) return
     // Nobody is answered before the flush that holds his row.
@@ -49,5 +58,6 @@ export function askStore<T>(world: World, node: EventOwner, request: StoreReques
       request.answered(result)
     }
     world.after(flushed + random.between(1, 3), EVENT.storeAnswer, answer, node, incarnation)
-  })
+  }
+  world.after(1 + random.between(0, 3) + slow, EVENT.storeArrival, arrive)
 }

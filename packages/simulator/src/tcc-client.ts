@@ -3,10 +3,11 @@ import type { BranchAnswer } from '@counterstep/core'
 import type { Asking } from './ask-node.ts'
 import type { EventOwner } from './heap.ts'
 import type { Network } from './network.ts'
-import { isStatus } from './node.ts'
+
 import { PreparedClient } from './prepared-client.ts'
 import type { TccLog } from './prepared-log.ts'
 import type { TccPlan } from './prepared-plan.ts'
+import { isStatus } from './reply.ts'
 
 const TRIES = 6
 const COMMAND_TRIES = 8
@@ -36,14 +37,14 @@ export class TccClient {
   }
 
   #branch(position: number): void {
-    const { world } = this.#client.asking
+    const { gid, world } = this.#client.asking
     const branch = this.#plan.branches[position]
     if (this.#client.mayDie(DIES)) return
     if (branch === undefined) {
       this.#decide()
       return
     }
-    this.#client.later(world.random.between(0, 30), () =>
+    this.#client.later(world.randomOf(gid).between(0, 30), () =>
       this.#client.command({ type: 'register-asked', branch }, COMMAND_TRIES, (answer) => {
         if (answer === 'none') this.#abort()
         else if (answer === 'refused') world.counters.registeredTooLate++
@@ -65,11 +66,14 @@ export class TccClient {
       else this.#client.later(20, () => this.#try(position, tries - 1))
     }
     const call = { branch: position, op: 'try' } as const
-    this.#network.send(SELF, { plan: this.#plan, call, answered })
+    const body = this.#plan.branches[position]?.body ?? ''
+    this.#network.send(SELF, { plan: this.#plan, call, body, answered })
   }
 
   #decide(): void {
-    const { counters, random } = this.#client.asking.world
+    const { gid, world } = this.#client.asking
+    const { counters } = world
+    const random = world.randomOf(gid)
     if (random.chance(0.1)) {
       this.#abort()
       return

@@ -1,38 +1,72 @@
 /** What everything in a world shares: time, chance, faults, the wiring, and who watches. */
+import { SimClock } from './clock.ts'
 import { type Counters, newCounters } from './counters.ts'
-import { drawFaults, type FaultProfile } from './faults.ts'
+import { drawFaults, type FaultProfile, withoutFaults } from './faults.ts'
 import { type Event, EventHeap, type EventOwner } from './heap.ts'
-import type { Wiring } from './mutants.ts'
 import { Random } from './random.ts'
+import type { Reduction } from './reduction.ts'
 import { Trace } from './trace.ts'
+import type { Wiring } from './wiring.ts'
 
 /** By the store's clock, at virtual time 0. */
-export const STORE_EPOCH_MS = 1_700_000_000_000
+const STORE_EPOCH_MS = 1_700_000_000_000
 
 export class World {
+  readonly #seed: number
+  /** Of the world itself. */
   readonly random: Random
   readonly trace: Trace
   readonly wiring: Wiring
   readonly counters: Counters = newCounters()
+  readonly poisoned = new Set<string>()
+  readonly #driftMax: number
   faults: FaultProfile
   now = 0
+  readonly storeClock = new SimClock(this, STORE_EPOCH_MS, 1)
   events = 0
   /** Everything is final: the nodes are still, what is on the wire still arrives. */
   isQuiet = false
   isHealed = false
+  /** Until then what reaches the store waits there. */
+  storeHangsUntil = 0
+  /** By how much clocks have jumped or stood still, together. */
+  jumpedMs = 0
   #sequence = 0
   #ids = 0
   readonly #heap = new EventHeap()
+  readonly #randoms = new Map<string, Random>()
 
-  constructor(seed: number, wiring: Wiring, tracing: boolean) {
+  constructor(seed: number, wiring: Wiring, tracing: boolean, { off }: Reduction) {
+    this.#seed = seed
     this.random = new Random(seed)
     this.trace = new Trace(tracing)
     this.wiring = wiring
-    this.faults = drawFaults(this.random)
+    this.faults = withoutFaults(drawFaults(this.random), off)
+    this.#driftMax = this.faults.clockDrift
+  }
+
+  /** A stream of its own for each transaction and node, so that what is taken away moves little of the rest. */
+  randomOf(name: string): Random {
+    let random = this.#randoms.get(name)
+    if (random === undefined) {
+      random = new Random(this.#seed ^ hashOf(name))
+      this.#randoms.set(name, random)
+    }
+    return random
   }
 
   get storeNow(): number {
-    return STORE_EPOCH_MS + this.now
+    return Math.floor(this.storeClock.now())
+  }
+
+  /** By how much a node that reckons well may be wrong about the store's time. */
+  get skewMs(): number {
+    return this.jumpedMs + Math.ceil(2 * this.#driftMax * this.now)
+  }
+
+  /** By the store's clock, even if a clock was as wrong as it can have been. */
+  isBefore(instant: number): boolean {
+    return this.storeNow + this.skewMs < instant
   }
 
   /** Never twice, whatever is lost. */
@@ -58,14 +92,10 @@ export class World {
     })
   }
 
-  /** One event; false when there is none up to `until`. */
-  step(until: number): boolean {
+  /** One event; false when there is none. */
+  step(): boolean {
     const event = this.#heap.pop()
     if (event === undefined) return false
-    if (event.at > until) {
-      this.#heap.push(event)
-      return false
-    }
     this.now = Math.max(this.now, event.at)
     if (event.owner !== undefined && !this.#mayRun(event, event.owner)) return true
     this.events++
@@ -83,4 +113,12 @@ export class World {
     this.#heap.push(event)
     return false
   }
+}
+
+function hashOf(name: string): number {
+  let hash = 0x811c9dc5
+  for (let position = 0; position < name.length; position++) {
+    hash = Math.imul(hash ^ name.charCodeAt(position), 0x01000193)
+  }
+  return Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
 }

@@ -4,6 +4,14 @@ import type { Socket } from 'node:net'
 export interface LaneRule {
   latencyMs: number
   isHeld: boolean
+  /** Undefined: what was read at once is written at once. */
+  slices: Slices | undefined
+}
+
+/** Pieces of so many bytes, one after the other with so long between them. */
+export interface Slices {
+  readonly bytes: number
+  readonly gapMs: number
 }
 
 /** Memory for bytes under way, after which the sender is made to wait. */
@@ -32,7 +40,10 @@ export class ByteLane {
   }
 
   send(chunk: Buffer | undefined): void {
-    this.#queue.push({ chunk, dueAt: performance.now() + this.#rule.latencyMs })
+    const dueAt = performance.now() + this.#rule.latencyMs
+    const { slices } = this.#rule
+    if (chunk === undefined || slices === undefined) this.#queue.push({ chunk, dueAt })
+    else this.#queue.push(...sliced(chunk, slices, dueAt))
     this.#queuedBytes += chunk?.length ?? 0
     if (this.#queuedBytes > QUEUED_BYTES_MAX) this.#from.pause()
     this.move()
@@ -74,4 +85,11 @@ export class ByteLane {
   #letSenderGoOn(): void {
     if (this.#queuedBytes <= QUEUED_BYTES_MAX && !this.#to.writableNeedDrain) this.#from.resume()
   }
+}
+
+function sliced(chunk: Buffer, { bytes, gapMs }: Slices, dueAt: number): Parcel[] {
+  return Array.from({ length: Math.ceil(chunk.length / bytes) }, (_, index) => ({
+    chunk: chunk.subarray(index * bytes, (index + 1) * bytes),
+    dueAt: dueAt + index * gapMs,
+  }))
 }

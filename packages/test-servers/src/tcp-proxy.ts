@@ -27,6 +27,9 @@ export interface TcpProxy {
   release(): void
   /** Delays each byte, each way. */
   latency(ms: number): void
+  /** Cuts all bytes, each way, into pieces that arrive one after the other, until `unslice`. */
+  slice(bytes: number, gapMs: number): void
+  unslice(): void
 
   /**
    * Passes on the next bytes of a client that match, so that the server does what they ask, then drops the answer and
@@ -46,7 +49,7 @@ export async function startTcpProxy(target: Address): Promise<TcpProxy> {
   const port = await freePort()
   const state: ProxyState = {
     faults: new ProxyFaults(),
-    lanes: { latencyMs: 0, isHeld: false },
+    lanes: { latencyMs: 0, isHeld: false, slices: undefined },
     counts: { connections: 0, refused: 0, cut: 0, swallowedBytes: 0, answersDropped: 0, requestsDropped: 0 },
     isBlackHole: false,
   }
@@ -85,7 +88,10 @@ export async function startTcpProxy(target: Address): Promise<TcpProxy> {
   }
 }
 
-type Rules = Pick<TcpProxy, 'cut' | 'blackHole' | 'heal' | 'hold' | 'release' | 'latency'>
+type Rules = Pick<
+  TcpProxy,
+  'cut' | 'blackHole' | 'heal' | 'hold' | 'release' | 'latency' | 'slice' | 'unslice'
+>
 
 function rulesOf(state: ProxyState, open: ReadonlySet<ProxiedConnection>): Rules {
   const changeLanes = (change: Partial<ProxyState['lanes']>) => {
@@ -107,6 +113,8 @@ function rulesOf(state: ProxyState, open: ReadonlySet<ProxiedConnection>): Rules
     hold: () => changeLanes({ isHeld: true }),
     release: () => changeLanes({ isHeld: false }),
     latency: (ms) => changeLanes({ latencyMs: ms }),
+    slice: (bytes, gapMs) => changeLanes({ slices: { bytes, gapMs } }),
+    unslice: () => changeLanes({ slices: undefined }),
   }
 }
 

@@ -169,6 +169,21 @@ describeOn('redis', 'a proxy', (url) => {
     expect(await client.answer()).toBe('+OK')
   })
 
+  it('delivers in slices, one after the other, and whole again', async () => {
+    proxy.slice(5, 10)
+    const startedAt = performance.now()
+    client.send('SET', key, 'x'.repeat(40))
+    expect(await client.answer()).toBe('+OK')
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(100)
+    client.send('STRLEN', key)
+    expect(await client.answer()).toBe(':40')
+    proxy.unslice()
+    const wholeAt = performance.now()
+    client.send('SET', key, 'x'.repeat(4_000))
+    expect(await client.answer()).toBe('+OK')
+    expect(performance.now() - wholeAt).toBeLessThan(1_000)
+  })
+
   it('delays each way', async () => {
     proxy.latency(150)
     const startedAt = performance.now()

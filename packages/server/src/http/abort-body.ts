@@ -1,7 +1,7 @@
 import { InvalidRequestError, REASON_LENGTH_MAX } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
 import { parseJson } from '../json/parse-json.ts'
-import { isUtf8Json, unsupportedMediaType } from './json-body.ts'
+import { requirePlainJson, unsupportedMediaType } from './json-body.ts'
 
 /** A reason whose every character is written as an escape. */
 const BODY_BYTES_MAX = 8 * 1024
@@ -13,7 +13,7 @@ export function takeAbortBody(app: FastifyInstance): void {
   const options = { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX } as const
   app.addContentTypeParser(/^application\/json(?:[\s;]|$)/i, options, (request, bytes: Buffer, done) => {
     try {
-      if (!isUtf8Json(request.headers['content-type'])) throw unsupportedMediaType()
+      requirePlainJson(request.headers)
       done(null, bytes.length === 0 ? undefined : parseJson(bytes))
     } catch (error) {
       done(error instanceof Error ? error : new Error('not parsed', { cause: error }), undefined)

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { InvalidRequestError } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
 import { parseJson } from '../json/parse-json.ts'
@@ -7,12 +8,21 @@ export function takeJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
     try {
-      if (!isUtf8Json(request.headers['content-type'])) throw unsupportedMediaType()
+      requirePlainJson(request.headers)
       done(null, parseJson(bytes))
     } catch (error) {
       done(error instanceof Error ? error : new Error('not parsed', { cause: error }), undefined)
     }
   })
+}
+
+/** Throws for another charset than that of JSON, and for a compressed body: nothing here unpacks one. */
+export function requirePlainJson(headers: IncomingHttpHeaders): void {
+  if (!isUtf8Json(headers['content-type'])) throw unsupportedMediaType()
+  const coding = headers['content-encoding']
+  if (coding === undefined || coding === '' || coding.toLowerCase() === 'identity') return
+  const message = 'the body must not be compressed'
+  throw new InvalidRequestError([{ code: 'SAGA_UNSUPPORTED_MEDIA_TYPE', path: 'content-encoding', message }])
 }
 
 export function unsupportedMediaType(): InvalidRequestError {
@@ -21,7 +31,7 @@ export function unsupportedMediaType(): InvalidRequestError {
 }
 
 // Fastify has matched the media type; what is left to see is a charset that is not the one of JSON.
-export function isUtf8Json(contentType: string | undefined): boolean {
+function isUtf8Json(contentType: string | undefined): boolean {
   if (contentType === 'application/json') return true
   const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType ?? '')?.[1]
   return charset === undefined || /^utf-?8$/i.test(charset)

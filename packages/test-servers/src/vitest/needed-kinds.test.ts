@@ -20,6 +20,7 @@ for (const [title, files, kinds] of [
     ['/r/sdk/test/servers/a.test.ts'],
     ['mariadb', 'mysql', 'redis', 'redis-cluster', 'postgres'],
   ],
+  ['chaos hurts two', ['/r/chaos/test/servers/a.test.ts'], ['mariadb', 'redis']],
   ['the bench measures two', ['/r/bench/test/servers/a.test.ts'], ['mariadb', 'redis']],
   ['examples are services', ['/r/examples/a/test/servers/a.test.ts'], ['mariadb', 'postgres']],
 ] as const) {

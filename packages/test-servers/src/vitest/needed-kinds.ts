@@ -7,6 +7,7 @@ const KINDS_OF_FOLDER: readonly (readonly [string, readonly ServerKind[]])[] = [
   ['/packages/store-mysql/', ['mariadb', 'mysql']],
   ['/packages/store-redis/', ['redis', 'redis-cluster']],
   ['/bench/', ['mariadb', 'redis']],
+  ['/chaos/', ['mariadb', 'redis']],
   ['/examples/', ['mariadb', 'postgres']],
   ['/sdk/test/servers/', ALL],
   // No store is in PostgreSQL.

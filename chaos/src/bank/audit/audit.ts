@@ -1,0 +1,21 @@
+import type { Evidence } from '../evidence.ts'
+import { auditClients } from './audit-clients.ts'
+import { auditEnds, auditOrder } from './audit-effects.ts'
+import { auditMoney } from './audit-money.ts'
+import { auditHistory, auditPhantoms, auditStored } from './audit-store.ts'
+import { EffectIndex } from './branch-effects.ts'
+import type { Violation } from './violation.ts'
+
+/** Holds everything that was seen and everything that is stored to the invariants. Empty: nothing is wrong. */
+export function audit(evidence: Evidence): readonly Violation[] {
+  const effects = new EffectIndex(evidence.banks)
+  return [
+    ...auditStored(evidence),
+    ...auditPhantoms(evidence),
+    ...auditHistory(evidence),
+    ...auditEnds(evidence, effects),
+    ...auditOrder(effects),
+    ...auditMoney(evidence),
+    ...auditClients(evidence),
+  ]
+}

@@ -1,0 +1,27 @@
+/** The invariants that a run of real processes is held to, and what each one claims. */
+export const INVARIANTS = {
+  I1: 'what was acknowledged is stored',
+  I2: 'nothing runs that nobody submitted, and as it was submitted',
+  I3: 'a final status never changes, others only move on',
+  I4: 'success and abort are never both decided',
+  I5: 'success: every action took effect once, and no compensation',
+  I6: 'failure: every effect is undone',
+  I7: 'an op takes effect at most once',
+  I8: 'no action takes effect after its compensation',
+  I9: 'a compensation takes effect only after its action did',
+  I15: 'money is conserved',
+  I17: 'a submit may be repeated, with the same content only',
+  I18: 'what a client saw never goes back',
+  I19: 'an end that a client was told is the end in the store',
+  I21: 'what was refused as not accepted is not done',
+  L1: 'everything ends when the faults have healed',
+} as const
+
+export type InvariantName = keyof typeof INVARIANTS
+
+export interface Violation {
+  readonly invariant: InvariantName
+  /** A gid, or an account. */
+  readonly subject: string
+  readonly detail: string
+}

@@ -1,0 +1,35 @@
+import type { Violation } from './audit/violation.ts'
+import type { ChaosSettings } from './chaos-settings.ts'
+import type { NemesisCounts } from './nemesis/nemesis.ts'
+
+/** What a run has done, what bit, and what is wrong. */
+export interface ChaosResult {
+  readonly settings: ChaosSettings
+  readonly tookMs: number
+  /** From the last fault to the last end. */
+  readonly healedMs: number
+  readonly accepted: number
+  readonly ends: Readonly<Record<'succeeded' | 'failed' | 'other', number>>
+  readonly faults: ChaosFaults
+  readonly violations: readonly Violation[]
+  /** Faults that did not bite: such a run proves little. */
+  readonly unbitten: readonly string[]
+}
+
+export interface ChaosFaults extends NemesisCounts {
+  readonly fencedWrites: number
+  readonly ambiguousCommits: number
+  readonly commitsLost: number
+  readonly submitAnswersLost: number
+  readonly branchAnswersLost: number
+  readonly requestsDoubled: number
+  readonly requestsLate: number
+  readonly requestsLost: number
+  readonly requestsReplayed: number
+  readonly nullCompensations: number
+  readonly hangingActionsBlocked: number
+  readonly duplicatesFiltered: number
+  /** Questions of clients that had no answer, and were asked again. */
+  readonly unansweredQuestions: number
+  readonly serverErrorsLogged: number
+}

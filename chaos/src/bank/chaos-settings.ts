@@ -1,0 +1,15 @@
+import type { StoreName } from '../settings.ts'
+import type { Guard } from './service/bank-database.ts'
+
+export interface ChaosSettings {
+  readonly store: StoreName
+  readonly sagas: number
+  /** SIGKILLs of servers. */
+  readonly kills: number
+  /** SIGSTOPs of servers past their lease. */
+  readonly pauses: number
+  /** Answers to commits that are lost, where there is a network to the store. */
+  readonly ambiguous: number
+  readonly seed: number
+  readonly guard: Guard
+}

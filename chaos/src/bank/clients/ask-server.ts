@@ -1,0 +1,60 @@
+import { STATUSES, type Status } from '@counterstep/protocol'
+import { Agent, errors, request } from 'undici'
+import type { ClientAnswer } from '../evidence.ts'
+
+const ANSWER_MS_MAX = 6_000
+
+export interface Question {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly body?: unknown
+  readonly waitSeconds?: number
+}
+
+/** Connections of clients through the fault proxies. */
+export class ServerAsker {
+  readonly #agent = new Agent({ connections: 64, pipelining: 1, connect: { timeout: 2_000 } })
+
+  async ask({ method, url, body, waitSeconds }: Question): Promise<ClientAnswer> {
+    try {
+      const response = await request(url, {
+        method,
+        dispatcher: this.#agent,
+        signal: AbortSignal.timeout(ANSWER_MS_MAX),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        headers: {
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(waitSeconds === undefined ? {} : { prefer: `wait=${waitSeconds}` }),
+        },
+      })
+      return answerOf(response.statusCode, await response.body.json())
+    } catch (error: unknown) {
+      return { type: 'none', why: lossOf(error) }
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#agent.destroy()
+  }
+}
+
+function answerOf(statusCode: number, body: unknown): ClientAnswer {
+  const { status, code } = body as Readonly<Record<string, unknown>>
+  if (statusCode < 300) return { type: 'view', statusCode, status: statusOf(status) }
+  return { type: 'problem', statusCode, code: String(code) }
+}
+
+function statusOf(word: unknown): Status {
+  const status = STATUSES.find((each) => each === word)
+  if (status === undefined) throw new Error(`a server answers the status ${String(word)}`)
+  return status
+}
+
+/** A connection that ended, or an answer that did not come in time. Anything else is a fault of the run. */
+function lossOf(error: unknown): string {
+  if (error instanceof errors.UndiciError) return error.code
+  if (error instanceof DOMException) return error.name
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
+  if (error instanceof SyntaxError) return 'HALF_AN_ANSWER'
+  throw error
+}

@@ -1,0 +1,110 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { isFinalStatus } from '@counterstep/protocol'
+import type { Ask, ClientAnswer, ClientNote } from '../evidence.ts'
+import type { SeededRandom } from '../seeded-random.ts'
+import type { Question, ServerAsker } from './ask-server.ts'
+import type { ClientPlan } from './plan-transaction.ts'
+
+const TRY_AGAIN_MS_MIN = 30
+const TRY_AGAIN_MS_MAX = 400
+const WAIT_SECONDS = 2
+const LOOKS_MAX = 3
+
+export interface ClientDeps {
+  readonly asker: ServerAsker
+  /** Of every server, through its proxy. */
+  readonly urls: readonly string[]
+  readonly random: SeededRandom
+  readonly note: (note: ClientNote) => void
+  /** Nobody waits for an end any more: what has none by now is for the audit. */
+  readonly isOver: () => boolean
+}
+
+/** A client as one should be: in doubt it sends the same again, to whichever server. */
+export class Client {
+  readonly #deps: ClientDeps
+
+  constructor(deps: ClientDeps) {
+    this.#deps = deps
+  }
+
+  /** False: it was told that it was not accepted, and has left. */
+  async submit(plan: ClientPlan): Promise<boolean> {
+    for (let tries = 0; ; tries++) {
+      const answer = await this.#submitOnce(plan)
+      if (answer.type === 'view') return true
+      if (plan.givesUp && tries === 0 && isNotAccepted(answer)) return false
+      // What it means that its own content is in conflict, the audit says.
+      if (answer.type === 'problem' && answer.statusCode === 409) return true
+      if (answer.type === 'problem' && answer.statusCode < 500) {
+        throw new Error(`a submit is refused with ${answer.statusCode} ${answer.code}`)
+      }
+      await this.#pause()
+    }
+  }
+
+  /** What it does after it was accepted. */
+  async follow(plan: ClientPlan): Promise<void> {
+    const { gid } = plan.request
+    if (plan.again === 'same') await this.#submitOnce(plan)
+    if (plan.again === 'other-content') await this.#submitOther(plan)
+    switch (plan.after) {
+      case 'leave':
+        return
+      case 'wait':
+        while (!isEnd(await this.#submitOnce(plan)) && !this.#deps.isOver()) await this.#pause()
+        return
+      case 'look':
+        for (let looks = 0; looks < LOOKS_MAX; looks++) {
+          if (isEnd(await this.#ask(gid, 'look', { method: 'GET', url: `/${gid}` }))) return
+          await this.#pause()
+        }
+        return
+      case 'abort':
+        await delay(plan.abortAfterMs)
+        while (!isDefinite(await this.#ask(gid, 'abort', { method: 'POST', url: `/${gid}/abort` }))) {
+          await this.#pause()
+        }
+    }
+  }
+
+  #pause(): Promise<void> {
+    return delay(this.#deps.random.between(TRY_AGAIN_MS_MIN, TRY_AGAIN_MS_MAX))
+  }
+
+  #submitOnce({ request, after }: ClientPlan): Promise<ClientAnswer> {
+    return this.#ask(request.gid, 'submit', {
+      method: 'POST',
+      url: '',
+      body: request,
+      ...(after === 'wait' ? { waitSeconds: WAIT_SECONDS } : {}),
+    })
+  }
+
+  #submitOther({ request }: ClientPlan): Promise<ClientAnswer> {
+    const body = { ...request, branches: request.branches.slice(0, 1) }
+    return this.#ask(request.gid, 'other-content', { method: 'POST', url: '', body })
+  }
+
+  async #ask(gid: string, ask: Ask, question: Question): Promise<ClientAnswer> {
+    const { asker, urls, random, note } = this.#deps
+    const url = `${random.pick(urls)}/v1/transactions${question.url}`
+    const askedAt = performance.now()
+    const answer = await asker.ask({ ...question, url })
+    note({ gid, ask, askedAt, answeredAt: performance.now(), answer })
+    return answer
+  }
+}
+
+function isNotAccepted(answer: ClientAnswer): boolean {
+  return answer.type === 'problem' && answer.code === 'SAGA_NOT_ACCEPTED'
+}
+
+function isEnd(answer: ClientAnswer): boolean {
+  if (answer.type === 'view') return isFinalStatus(answer.status)
+  return answer.type === 'problem' && answer.statusCode < 500
+}
+
+function isDefinite(answer: ClientAnswer): boolean {
+  return answer.type === 'view' || (answer.type === 'problem' && answer.statusCode < 500)
+}

@@ -1,0 +1,106 @@
+import type { Kind, Op, Status } from '@counterstep/protocol'
+
+/** One branch as its client meant it. */
+export interface PlannedBranch {
+  readonly id: string
+  /** Which bank serves it. */
+  readonly bank: number
+  readonly account: string
+  /** What its action adds to the account; its compensation takes it back. */
+  readonly cents: number
+}
+
+/** What a client set out to do under one gid. */
+export interface PlannedTransaction {
+  readonly gid: string
+  readonly kind: Kind
+  readonly branches: readonly PlannedBranch[]
+}
+
+/** What a client asked for. `other-content` submits something else under a gid that was accepted. */
+export type Ask = 'submit' | 'other-content' | 'abort' | 'look'
+
+export type ClientAnswer =
+  | { readonly type: 'view'; readonly statusCode: number; readonly status: Status }
+  | { readonly type: 'problem'; readonly statusCode: number; readonly code: string }
+  | { readonly type: 'none'; readonly why: string }
+
+/** One question of a client and what it heard, by one monotonic clock. */
+export interface ClientNote {
+  readonly gid: string
+  readonly ask: Ask
+  readonly askedAt: number
+  readonly answeredAt: number
+  readonly answer: ClientAnswer
+}
+
+/** One arrival at a bank, seen in front of it. */
+export interface BranchCallNote {
+  readonly gid: string
+  readonly branchId: string
+  readonly op: Op
+  readonly at: number
+  /** Undefined: the bank's answer is not known. */
+  readonly statusCode?: number
+  /** Of a body that has one. */
+  readonly code?: string
+  /** Sent by the network once more, not by the orchestrator. */
+  readonly isCopy: boolean
+}
+
+/** A transaction as the orchestrator's own database holds it. */
+export interface StoredRow {
+  readonly gid: string
+  readonly kind: Kind
+  readonly status: Status
+  /** It waits for a person. */
+  readonly attention: boolean
+}
+
+/** One accepted write of a row, kept by a trigger in the same database transaction. */
+export interface StatusWrite {
+  readonly gid: string
+  readonly status: Status
+  readonly epoch: number
+}
+
+/** One row of a bank's ledger, in the order of its commits within one branch. */
+export interface Effect {
+  readonly seq: number
+  readonly gid: string
+  readonly branchId: string
+  readonly op: Op
+  readonly account: string
+  readonly cents: number
+}
+
+export interface Account {
+  readonly id: string
+  readonly initialCents: number
+  readonly balanceCents: number
+}
+
+/** An op that a null compensation has blocked for good. */
+export interface BlockedOp {
+  readonly gid: string
+  readonly branchId: string
+  readonly op: Op
+}
+
+/** What one bank's database holds. */
+export interface BankBooks {
+  readonly accounts: readonly Account[]
+  readonly effects: readonly Effect[]
+  readonly blocked: readonly BlockedOp[]
+}
+
+/** Everything that an audit looks at. */
+export interface Evidence {
+  readonly planned: ReadonlyMap<string, PlannedTransaction>
+  readonly notes: readonly ClientNote[]
+  readonly calls: readonly BranchCallNote[]
+  readonly rows: ReadonlyMap<string, StoredRow>
+  /** Absent where the store has no triggers. */
+  readonly writes?: readonly StatusWrite[]
+  readonly banks: readonly BankBooks[]
+}

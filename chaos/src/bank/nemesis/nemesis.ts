@@ -1,0 +1,171 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { TcpProxy } from '@counterstep/test-servers'
+import type { BankNode } from '../processes/bank-node.ts'
+import { type FencedWrites, inFlightOf } from '../processes/server-figures.ts'
+import type { ServerNode } from '../processes/server-node.ts'
+import type { HurtServer } from '../stores/store-bed.ts'
+import { HARM_RULES } from './hurt-edge.ts'
+import type { Edge, Harm, NemesisAction } from './nemesis-action.ts'
+import type { Lane } from './pace.ts'
+import { Turns } from './turns.ts'
+
+/** With fewer a kill proves little. */
+export const IN_FLIGHT_MIN = 5
+/** A kill waits so long at most for a server that has enough to lose. */
+const IN_FLIGHT_WAIT_MS = 4_000
+const LOOK_EVERY_MS = 10
+
+export interface NemesisDeps {
+  readonly servers: readonly ServerNode[]
+  readonly banks: readonly BankNode[]
+  readonly storeServer: HurtServer | undefined
+  readonly fenced: FencedWrites
+  /** Told of each action, after it. */
+  readonly onDone: (action: NemesisAction, startedAt: number, endedAt: number) => void
+}
+
+export interface NemesisCounts {
+  serverKills: number
+  /** Of these, those that hit at least IN_FLIGHT_MIN transactions. */
+  killsWithWork: number
+  serverPauses: number
+  storeKills: number
+  storePauses: number
+  bankKills: number
+  edgesHurt: number
+}
+
+/** Does what the schedule says, each when it is due. */
+export class Nemesis {
+  readonly counts: NemesisCounts = {
+    serverKills: 0,
+    killsWithWork: 0,
+    serverPauses: 0,
+    storeKills: 0,
+    storePauses: 0,
+    bankKills: 0,
+    edgesHurt: 0,
+  }
+  readonly #deps: NemesisDeps
+  readonly #turns = new Turns()
+
+  constructor(deps: NemesisDeps) {
+    this.#deps = deps
+  }
+
+  async run(actions: readonly NemesisAction[], lane: Lane): Promise<void> {
+    for (const action of actions) {
+      await lane.untilDue()
+      const startedAt = performance.now()
+      await this.#do(action)
+      this.#deps.onDone(action, startedAt, performance.now())
+      lane.finishOne()
+    }
+  }
+
+  #do(action: NemesisAction): Promise<void> {
+    switch (action.type) {
+      case 'kill-server':
+        return this.#onServer(action.server, (server) => this.#killServer(server, action.downMs))
+      case 'pause-server':
+        return this.#onServer(action.server, (server) => this.#pauseServer(server, action.forMs))
+      case 'kill-store':
+        return this.#onStore((store) => this.#killStore(store, action.downMs))
+      case 'pause-store':
+        return this.#onStore((store) => this.#pauseStore(store, action.forMs))
+      case 'kill-bank':
+        return this.#turns.take(`bank-${action.bank}`, () => this.#killBank(action.bank, action.downMs))
+      case 'hurt-edge':
+        return this.#hurt(action.edge, action.harm, action.forMs)
+    }
+  }
+
+  #onServer(index: number, work: (server: ServerNode) => Promise<void>): Promise<void> {
+    const server = at(this.#deps.servers, index)
+    return this.#turns.take(server.process.name, () => work(server))
+  }
+
+  #onStore(work: (store: HurtServer) => Promise<void>): Promise<void> {
+    const { storeServer } = this.#deps
+    if (storeServer === undefined) throw new Error('there is no store server to hurt')
+    return this.#turns.take('store', () => work(storeServer))
+  }
+
+  async #killServer(server: ServerNode, downMs: number): Promise<void> {
+    const held = await untilBusy(server)
+    await this.#deps.fenced.sample()
+    await server.process.kill()
+    this.counts.serverKills += 1
+    if (held >= IN_FLIGHT_MIN) this.counts.killsWithWork += 1
+    await delay(downMs)
+    await server.process.restart()
+  }
+
+  async #pauseServer(server: ServerNode, forMs: number): Promise<void> {
+    await untilBusy(server)
+    await server.process.pause()
+    await delay(forMs)
+    await server.process.resume()
+    this.counts.serverPauses += 1
+  }
+
+  async #killStore(store: HurtServer, downMs: number): Promise<void> {
+    await store.kill()
+    this.counts.storeKills += 1
+    await delay(downMs)
+    await store.restart()
+  }
+
+  async #pauseStore(store: HurtServer, forMs: number): Promise<void> {
+    await store.pause()
+    this.counts.storePauses += 1
+    await delay(forMs)
+    await store.resume()
+  }
+
+  async #killBank(index: number, downMs: number): Promise<void> {
+    const { process } = at(this.#deps.banks, index)
+    await process.kill()
+    this.counts.bankKills += 1
+    await delay(downMs)
+    await process.restart()
+  }
+
+  async #hurt(edge: Edge, harm: Harm, forMs: number): Promise<void> {
+    const proxy = this.#proxyOf(edge)
+    HARM_RULES[harm].begin(proxy)
+    this.counts.edgesHurt += 1
+    await delay(forMs)
+    HARM_RULES[harm].end(proxy)
+  }
+
+  #proxyOf(edge: Edge): TcpProxy {
+    switch (edge.type) {
+      case 'client':
+        return at(this.#deps.servers, edge.server).clientProxy
+      case 'bank':
+        return at(this.#deps.banks, edge.bank).proxy
+      case 'store': {
+        const { storeProxy } = at(this.#deps.servers, edge.server)
+        if (storeProxy === undefined) throw new Error('there is no network to the store')
+        return storeProxy
+      }
+    }
+  }
+}
+
+/** How many transactions it holds when there are enough, or when there was no more time to wait. */
+async function untilBusy(server: ServerNode): Promise<number> {
+  const endAt = performance.now() + IN_FLIGHT_WAIT_MS
+  for (;;) {
+    const held = await inFlightOf(server)
+    if (held >= IN_FLIGHT_MIN || performance.now() > endAt) return held
+    await delay(LOOK_EVERY_MS)
+  }
+}
+
+function at<T>(items: readonly T[], index: number): T {
+  const item = items[index]
+  if (item === undefined) throw new RangeError(`there is no ${index}`)
+  return item
+}

@@ -1,0 +1,44 @@
+import { join } from 'node:path'
+import { freePort, startTcpProxy, type TcpProxy } from '@counterstep/test-servers'
+import type { StoreEdge } from '../stores/store-bed.ts'
+import { CLI } from './cli.ts'
+import { OwnProcess } from './own-process.ts'
+import { SERVER_FLAGS } from './server-flags.ts'
+
+export interface ServerNodeSpec {
+  readonly index: number
+  readonly logFolder: string
+  readonly store: StoreEdge
+}
+
+/** A real `counterstep serve`, its edge to the clients, and its edge to the store. */
+export interface ServerNode {
+  readonly process: OwnProcess
+  /** Past the proxy: for the harness alone. */
+  readonly directUrl: string
+  /** Through the proxy. */
+  readonly url: string
+  readonly clientProxy: TcpProxy
+  readonly storeProxy?: TcpProxy
+}
+
+export async function startServerNode(spec: ServerNodeSpec): Promise<ServerNode> {
+  const { index, logFolder, store } = spec
+  const port = await freePort()
+  const directUrl = `http://127.0.0.1:${port}`
+  const flags = Object.entries({ ...SERVER_FLAGS, ...store.flags, port })
+  const process = await OwnProcess.start({
+    name: `server-${index}`,
+    args: [CLI, 'serve', ...flags.flatMap(([name, value]) => [`--${name}`, String(value)])],
+    log: join(logFolder, `server-${index}.log`),
+    readyUrl: `${directUrl}/health/ready`,
+  })
+  const clientProxy = await startTcpProxy({ host: '127.0.0.1', port })
+  return {
+    process,
+    directUrl,
+    url: `http://127.0.0.1:${clientProxy.port}`,
+    clientProxy,
+    ...(store.proxy === undefined ? {} : { storeProxy: store.proxy }),
+  }
+}

@@ -1,0 +1,37 @@
+import type { ChaosFaults } from '../chaos-result.ts'
+import type { ChaosSettings } from '../chaos-settings.ts'
+
+/** Kills that found work, of all kills. */
+const KILLS_WITH_WORK_MIN = 0.8
+/** For 2,000 sagas; fewer sagas need fewer. */
+const FULL_SAGAS = 2_000
+const HANGING_MIN = 20
+const NULL_COMPENSATIONS_MIN = 20
+const DUPLICATES_MIN = 100
+
+/** What was ordered and did not happen, or happened to nobody. */
+export function unbittenFaults(
+  settings: ChaosSettings,
+  faults: ChaosFaults,
+  hasNetwork: boolean,
+): readonly string[] {
+  const { sagas, kills, pauses, ambiguous, guard } = settings
+  const share = Math.min(1, sagas / FULL_SAGAS)
+  const unbitten: string[] = []
+  const need = (what: string, count: number, min: number) => {
+    if (count < min) unbitten.push(`${what}: ${count}, at least ${Math.ceil(min)} were to be`)
+  }
+  need('servers killed', faults.serverKills, kills)
+  need('kills with work under way', faults.killsWithWork, Math.floor(kills * KILLS_WITH_WORK_MIN))
+  need('servers paused', faults.serverPauses, pauses)
+  if (hasNetwork) {
+    need('ambiguous commits', faults.ambiguousCommits, ambiguous)
+    need('fenced writes', faults.fencedWrites, Math.min(1, pauses))
+  }
+  if (guard === 'barrier') {
+    need('null compensations', faults.nullCompensations, NULL_COMPENSATIONS_MIN * share)
+    need('hanging actions blocked', faults.hangingActionsBlocked, HANGING_MIN * share)
+    need('duplicates filtered', faults.duplicatesFiltered, DUPLICATES_MIN * share)
+  }
+  return unbitten
+}

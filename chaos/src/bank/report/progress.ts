@@ -1,0 +1,29 @@
+export interface Progress {
+  show(text: string): void
+  clear(): void
+}
+
+const CLEAR_LINE = '\r\u001b[2K'
+/** Where lines cannot be written over, they are few. */
+const BETWEEN_LINES_MS = 10_000
+
+/** One line that is written over, on a terminal; elsewhere a line now and then. */
+export function progressOn(stream: NodeJS.WriteStream): Progress {
+  if (!stream.isTTY) return linesOn(stream)
+  return {
+    show: (text) => void stream.write(`${CLEAR_LINE}${text}`),
+    clear: () => void stream.write(CLEAR_LINE),
+  }
+}
+
+function linesOn(stream: NodeJS.WriteStream): Progress {
+  let nextAt = 0
+  return {
+    show(text) {
+      if (performance.now() < nextAt) return
+      nextAt = performance.now() + BETWEEN_LINES_MS
+      stream.write(`${text}\n`)
+    },
+    clear: () => undefined,
+  }
+}

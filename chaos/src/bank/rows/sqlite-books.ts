@@ -1,0 +1,57 @@
+import Sqlite from 'better-sqlite3'
+import { kindWord, statusWord } from './row-words.ts'
+import { rowsByGid, type StoreBooks } from './store-books.ts'
+
+const JOURNAL = `
+  CREATE TABLE audit_journal (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, gid TEXT NOT NULL, status INTEGER NOT NULL, epoch INTEGER NOT NULL
+  );
+  CREATE TRIGGER audit_insert AFTER INSERT ON transactions BEGIN
+    INSERT INTO audit_journal (gid, status, epoch) VALUES (NEW.gid, NEW.status, NEW.epoch);
+  END;
+  CREATE TRIGGER audit_update AFTER UPDATE ON transactions BEGIN
+    INSERT INTO audit_journal (gid, status, epoch) VALUES (NEW.gid, NEW.status, NEW.epoch);
+  END`
+
+/** Of a file that nobody has open. From here on every write of a row leaves a line. */
+export function keepSqliteJournal(path: string): void {
+  const database = new Sqlite(path, { fileMustExist: true })
+  try {
+    database.exec(JOURNAL)
+  } finally {
+    database.close()
+  }
+}
+
+interface RawRow {
+  readonly gid: string
+  readonly kind: number
+  readonly status: number
+  readonly epoch: number
+  readonly attention: number
+}
+
+export function readSqliteStore(path: string): StoreBooks {
+  const database = new Sqlite(path, { fileMustExist: true })
+  try {
+    const rows = database
+      .prepare<[], RawRow>('SELECT gid, kind, status, epoch, attention FROM transactions')
+      .all()
+    const writes = database
+      .prepare<[], RawRow>('SELECT gid, status, epoch FROM audit_journal ORDER BY seq')
+      .all()
+    return {
+      rows: rowsByGid(
+        rows.map(({ gid, kind, status, attention }) => ({
+          gid,
+          kind: kindWord(kind),
+          status: statusWord(status),
+          attention: attention === 1,
+        })),
+      ),
+      writes: writes.map(({ gid, status, epoch }) => ({ gid, status: statusWord(status), epoch })),
+    }
+  } finally {
+    database.close()
+  }
+}

@@ -1,0 +1,12 @@
+import type { StatusWrite, StoredRow } from '../evidence.ts'
+
+/** What an auditor takes out of the orchestrator's database, past the orchestrator. */
+export interface StoreBooks {
+  readonly rows: ReadonlyMap<string, StoredRow>
+  /** Every write of a status in its order, where triggers could keep them. */
+  readonly writes?: readonly StatusWrite[]
+}
+
+export function rowsByGid(rows: readonly StoredRow[]): ReadonlyMap<string, StoredRow> {
+  return new Map(rows.map((row) => [row.gid, row]))
+}

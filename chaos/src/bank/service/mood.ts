@@ -1,0 +1,30 @@
+import { type Branch, BranchFailure, BranchOngoing } from '@counterstep/sdk'
+import type { TransferPayload } from './transfer-payload.ts'
+
+/** After so many attempts nothing breaks any more: everything has an end that a run can wait for. */
+const BROKEN_ATTEMPTS_MAX = 4
+
+/** What a moody branch throws instead of doing its work. */
+export function applyMood(
+  { op, attempt, payload: { mood } }: Branch<TransferPayload>,
+  draw: () => number,
+): void {
+  const isForward = op === 'action' || op === 'try'
+  const isTails = draw() < 0.5
+  const mayBreak = attempt <= BROKEN_ATTEMPTS_MAX
+  switch (mood) {
+    case 'sound':
+      return
+    case 'refuses':
+      if (isForward) throw new BranchFailure('the account is closed')
+      return
+    case 'moody':
+      if (isForward && isTails) throw new BranchFailure('not today')
+      return
+    case 'breaks':
+      if (isTails && mayBreak) throw new Error('a fault of the bank, on purpose')
+      return
+    case 'ongoing':
+      if (isTails && mayBreak) throw new BranchOngoing()
+  }
+}

@@ -1,0 +1,69 @@
+import type { Barrier } from '@counterstep/sdk'
+import { migrateBarrier, mysqlBarrier } from '@counterstep/sdk/barrier/mysql'
+import { branchHandler } from '@counterstep/sdk/fastify'
+import { createPool, type Pool, type PoolConnection } from 'mysql2/promise'
+import { type BankDatabase, centsOf, type Guard } from './bank-database.ts'
+import { accountIds, INITIAL_CENTS } from './bank-schema.ts'
+import { readTransferPayload } from './transfer-payload.ts'
+
+const CONNECTIONS_MAX = 16
+
+// No unique key on the ledger: the barrier is to keep it right, and the audit to see it.
+const SCHEMA = [
+  `CREATE TABLE IF NOT EXISTS account (
+    id VARCHAR(32) PRIMARY KEY, initial_cents BIGINT NOT NULL, balance_cents BIGINT NOT NULL
+  ) ENGINE = InnoDB`,
+  `CREATE TABLE IF NOT EXISTS effect (
+    seq BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    gid VARCHAR(128) NOT NULL, branch_id VARCHAR(64) NOT NULL, op VARCHAR(16) NOT NULL,
+    account VARCHAR(32) NOT NULL, cents BIGINT NOT NULL
+  ) ENGINE = InnoDB`,
+]
+
+export async function openMysqlBank(url: string, guard: Guard): Promise<BankDatabase> {
+  const pool = createPool({ uri: url, connectionLimit: CONNECTIONS_MAX })
+  for (const sql of SCHEMA) await pool.query(sql)
+  const rows = accountIds().map((id) => [id, INITIAL_CENTS, INITIAL_CENTS])
+  await pool.query('INSERT IGNORE INTO account VALUES ?', [rows])
+  await migrateBarrier(pool)
+  const barrier = guard === 'barrier' ? mysqlBarrier(pool) : withoutBarrier(pool)
+  return {
+    route: (before) =>
+      branchHandler(
+        barrier,
+        async (tx, branch) => {
+          before(branch)
+          const cents = centsOf(branch)
+          const { account } = branch.payload
+          await tx.query('UPDATE account SET balance_cents = balance_cents + ? WHERE id = ?', [
+            cents,
+            account,
+          ])
+          await tx.query('INSERT INTO effect (gid, branch_id, op, account, cents) VALUES ?', [
+            [[branch.gid, branch.branchId, branch.op, account, cents]],
+          ])
+        },
+        { parse: readTransferPayload },
+      ),
+    close: () => pool.end(),
+  }
+}
+
+function withoutBarrier(pool: Pool): Barrier<PoolConnection> {
+  return {
+    async run(_call, effect) {
+      const connection = await pool.getConnection()
+      try {
+        await connection.beginTransaction()
+        await effect(connection)
+        await connection.commit()
+        return { decision: 'run' }
+      } catch (error: unknown) {
+        await connection.rollback()
+        throw error
+      } finally {
+        connection.release()
+      }
+    },
+  }
+}

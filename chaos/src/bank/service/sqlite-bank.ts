@@ -1,0 +1,63 @@
+import type { Barrier } from '@counterstep/sdk'
+import { migrateBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
+import { branchHandler } from '@counterstep/sdk/fastify'
+import Sqlite, { type Database } from 'better-sqlite3'
+import { type BankDatabase, centsOf, type Guard } from './bank-database.ts'
+import { accountIds, INITIAL_CENTS } from './bank-schema.ts'
+import { readTransferPayload } from './transfer-payload.ts'
+
+// No CHECK of the balance and no unique key on the ledger: the barrier is to keep them right, and the audit to see it.
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS account (
+    id TEXT PRIMARY KEY, initial_cents INTEGER NOT NULL, balance_cents INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS effect (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    gid TEXT NOT NULL, branch_id TEXT NOT NULL, op TEXT NOT NULL, account TEXT NOT NULL, cents INTEGER NOT NULL
+  ) STRICT`
+
+export function openSqliteBank(path: string, guard: Guard): BankDatabase {
+  const database = new Sqlite(path)
+  database.pragma('journal_mode = WAL')
+  // A killed process loses nothing by it, and no bank here loses its power.
+  database.pragma('synchronous = NORMAL')
+  database.exec(SCHEMA)
+  const open = database.prepare('INSERT INTO account VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING')
+  database.transaction(() => {
+    for (const id of accountIds()) open.run(id, INITIAL_CENTS, INITIAL_CENTS)
+  })()
+  migrateBarrier(database)
+  const barrier = guard === 'barrier' ? sqliteBarrier(database) : withoutBarrier(database)
+  return {
+    route: (before) =>
+      branchHandler(
+        barrier,
+        (tx, branch) => {
+          before(branch)
+          const cents = centsOf(branch)
+          const { account } = branch.payload
+          tx.prepare('UPDATE account SET balance_cents = balance_cents + ? WHERE id = ?').run(cents, account)
+          tx.prepare('INSERT INTO effect (gid, branch_id, op, account, cents) VALUES (?, ?, ?, ?, ?)').run(
+            branch.gid,
+            branch.branchId,
+            branch.op,
+            account,
+            cents,
+          )
+        },
+        { parse: readTransferPayload },
+      ),
+    async close() {
+      database.close()
+    },
+  }
+}
+
+function withoutBarrier(database: Database): Barrier<Database> {
+  return {
+    async run(_call, effect) {
+      database.transaction(() => void effect(database))()
+      return { decision: 'run' }
+    },
+  }
+}

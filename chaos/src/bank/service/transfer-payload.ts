@@ -1,0 +1,33 @@
+/** How a branch behaves besides what it does. */
+export const MOODS = [
+  'sound',
+  /** The business says no, each time. */
+  'refuses',
+  /** The business says no half of the time. */
+  'moody',
+  /** Breaks half of the time, which means nothing. */
+  'breaks',
+  /** Half of the time it is not yet done. */
+  'ongoing',
+] as const
+export type Mood = (typeof MOODS)[number]
+
+/** The JSON that a branch is called with. */
+export interface TransferPayload {
+  readonly account: string
+  /** What the action adds; the compensation takes it back. */
+  readonly cents: number
+  /** How long the bank takes before it looks. */
+  readonly slowMs: number
+  /** Of the action. A compensation knows no business failure. */
+  readonly mood: Mood
+}
+
+export function readTransferPayload(body: unknown): TransferPayload {
+  const { account, cents, slowMs, mood } = body as Readonly<Record<string, unknown>>
+  if (typeof account !== 'string' || !Number.isSafeInteger(cents) || !Number.isSafeInteger(slowMs)) {
+    throw new TypeError('the payload is no transfer')
+  }
+  if (!MOODS.some((each) => each === mood)) throw new TypeError('the payload has no mood')
+  return body as TransferPayload
+}

@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { isMysqlCommit, startMariadb, startTcpProxy } from '@counterstep/test-servers'
+import { createConnection } from 'mysql2/promise'
+import { readMysqlBooks } from '../books/read-mysql-books.ts'
+import { CLI } from '../processes/cli.ts'
+import { keepMysqlJournal, readMysqlStore } from '../rows/mysql-books.ts'
+import type { StoreBed } from './store-bed.ts'
+
+const SERVERS = 3
+const DATABASE = 'counterstep'
+const MIGRATE_MS_MAX = 30_000
+
+/** One MariaDB for the servers, which is hurt, and one for the banks, which is not: else each fault would be everybody's. */
+export async function openMysqlBed(): Promise<StoreBed> {
+  const [server, bankServer] = await Promise.all([startMariadb(), startMariadb()])
+  const url = `${server.url}/${DATABASE}`
+  await runSql(server.url, `CREATE DATABASE ${DATABASE}`)
+  await promisify(execFile)(process.execPath, [CLI, 'migrate', '--store', url], { timeout: MIGRATE_MS_MAX })
+  await keepMysqlJournal(url)
+  const bankUrl = (index: number) => `${bankServer.url}/bank_${index}`
+  return {
+    servers: SERVERS,
+    async edge() {
+      const proxy = await startTcpProxy({ host: '127.0.0.1', port: server.port })
+      return {
+        flags: { store: proxy.through(url), 'store-failover': 'none', 'store-connect-timeout-ms': 1_000 },
+        proxy,
+      }
+    },
+    isCommit: isMysqlCommit,
+    server,
+    async bankDatabase(index) {
+      await runSql(bankServer.url, `CREATE DATABASE bank_${index}`)
+      return bankUrl(index)
+    },
+    readStore: () => readMysqlStore(url),
+    readBank: (index) => readMysqlBooks(bankUrl(index)),
+    async stop() {
+      await Promise.all([server.stop(), bankServer.stop()])
+    },
+  }
+}
+
+async function runSql(url: string, sql: string): Promise<void> {
+  const connection = await createConnection(url)
+  try {
+    await connection.query(sql)
+  } finally {
+    await connection.end()
+  }
+}

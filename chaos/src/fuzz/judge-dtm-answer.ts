@@ -1,0 +1,55 @@
+import type { Nature } from './judge-answer.ts'
+import { pathOf } from './open-api.ts'
+import type { WireAnswer, WireRequest } from './wire-request.ts'
+
+/** DTM's outcomes, its refusals (500, with a sentence), gin's redirects, what is not there yet, and HTTP's own. */
+const STATUSES: ReadonlySet<number> = new Set([
+  200, 301, 307, 400, 404, 408, 409, 413, 414, 425, 431, 500, 501,
+])
+const COMMAND = /^\/api\/dtmsvr\/(?:prepare|submit|abort|forceStop|resetNextCronTime)$/
+/** What an error says that nobody has foreseen. */
+const BROKE = 'internal error'
+const WORDS: Readonly<Record<number, string>> = { 200: 'SUCCESS', 409: 'FAILURE', 425: 'ONGOING' }
+
+/** What is wrong with an answer of DTM's face, which has no document of its own. Empty: nothing. */
+export function faultsOfDtmAnswer(
+  nature: Nature,
+  request: WireRequest,
+  answer: WireAnswer,
+): readonly string[] {
+  const said = `${answer.status} ${answer.contentType} ${answer.body.toString('utf8').slice(0, 400)}`
+  const faults = [
+    ...(STATUSES.has(answer.status) ? [] : ['a status that DTM does not know']),
+    ...(nature === 'valid' && answer.status >= 500 ? ['a valid request was refused'] : []),
+    ...bodyFaults(request, answer),
+    ...takenFaults(request, answer),
+  ]
+  return faults.map((fault) => `${fault} (${said})`)
+}
+
+function bodyFaults({ method, target }: WireRequest, { status, contentType, body }: WireAnswer) {
+  if (method === 'HEAD') return body.length === 0 ? [] : ['a HEAD with a body']
+  if (contentType !== 'application/json') {
+    return status < 500 ? [] : ['it broke, and says it in no JSON']
+  }
+  const value: unknown = JSON.parse(body.toString('utf8'))
+  if (typeof value !== 'object' || value === null) return ['an answer that is no object']
+  if (status >= 500) {
+    const message = 'message' in value ? value.message : undefined
+    return typeof message === 'string' && message !== BROKE ? [] : ['it broke']
+  }
+  if (!COMMAND.test(pathOf(target)) || WORDS[status] === undefined) return []
+  const word = 'dtm_result' in value ? value.dtm_result : undefined
+  return word === WORDS[status] ? [] : ['a status and a word that do not fit']
+}
+
+function takenFaults({ method, target, body }: WireRequest, { status }: WireAnswer): readonly string[] {
+  if (method !== 'POST' || !COMMAND.test(pathOf(target)) || status !== 200) return []
+  try {
+    const value: unknown = JSON.parse(Buffer.from(body, 'latin1').toString('utf8'))
+    return typeof value === 'object' && !Array.isArray(value) ? [] : ['what is no object was taken']
+  } catch (error: unknown) {
+    if (error instanceof SyntaxError) return ['what is no JSON was taken']
+    throw error
+  }
+}

@@ -1,0 +1,25 @@
+import type { OverloadReport } from './run-overload.ts'
+
+const GOODPUT_SHARE_MIN = 0.8
+const REFUSED_P99_MS_MAX = 50
+/** Some 512 connections come with the overload; what is meant is that it has a bound. */
+const GROWTH_BYTES_MAX = 256 * 1024 * 1024
+const SETTLED_MS_MAX = 5_000
+
+/** What the run on demand has to reach; each miss is one sentence. */
+export function missedByOverload(report: OverloadReport): readonly string[] {
+  const { overload, audit, capacityPerSecond } = report
+  const goodput = overload.goodputPerSecond / capacityPerSecond
+  const missed: readonly (readonly [boolean, string])[] = [
+    [goodput < GOODPUT_SHARE_MIN, `goodput is under ${100 * GOODPUT_SHARE_MIN} % of the capacity`],
+    [overload.refused === 0, 'nothing was refused: it was no overload'],
+    [(overload.refusedP99Ms ?? 0) > REFUSED_P99_MS_MAX, `refusals took over ${REFUSED_P99_MS_MAX} ms at p99`],
+    [overload.withoutRetryAfter > 0, 'refusals came without Retry-After'],
+    [(report.growthBytes ?? 0) > GROWTH_BYTES_MAX, 'the server grew by over 256 MiB'],
+    [report.settledAfterMs > SETTLED_MS_MAX, `it was not normal again within ${SETTLED_MS_MAX} ms`],
+    [audit.lost + audit.unfinishedWork > 0, 'what was accepted was lost'],
+    [audit.refusedThatRan > 0, 'what was refused has run'],
+    [audit.unclear > 0, 'there were answers that leave it open'],
+  ]
+  return missed.filter(([isMissed]) => isMissed).map(([, sentence]) => `MISSED: ${sentence}`)
+}

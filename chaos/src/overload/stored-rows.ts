@@ -1,0 +1,22 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+
+export interface StoredRow {
+  readonly gid: string
+  /** Final: nobody looks at it again. */
+  readonly isFinal: boolean
+}
+
+/** What the store of a stopped server holds, read past every layer of it. */
+export function readStoredRows(dataFolder: string): readonly StoredRow[] {
+  const database = new Database(join(dataFolder, 'counterstep.db'), { readonly: true })
+  try {
+    const rows = database.prepare('SELECT gid, live FROM transactions').all()
+    return (rows as { readonly gid: string; readonly live: number }[]).map(({ gid, live }) => ({
+      gid,
+      isFinal: live === 0,
+    }))
+  } finally {
+    database.close()
+  }
+}

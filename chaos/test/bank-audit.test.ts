@@ -1,0 +1,274 @@
+import type { Status } from '@counterstep/protocol'
+import { describe, expect, it } from 'vitest'
+import { audit } from '../src/bank/audit/audit.ts'
+import { INVARIANTS, type InvariantName } from '../src/bank/audit/violation.ts'
+import type { BankBooks, ClientAnswer, ClientNote, Effect, Evidence } from '../src/bank/evidence.ts'
+import { auditBed } from './bank-audit-bed.ts'
+
+/** What is planted, and what the auditor must then name. */
+const PLANTED: readonly (readonly [
+  title: string,
+  names: readonly InvariantName[],
+  plant: (evidence: Evidence) => Evidence,
+])[] = [
+  ['an acknowledged saga that is not stored', ['I1'], (sound) => withoutRow(sound, 'left')],
+  [
+    'a server that does not know what was acknowledged',
+    ['I1'],
+    (sound) => noted(sound, note('done', 'look', problem(404, 'SAGA_UNKNOWN_GID'), 50)),
+  ],
+  ['a row that nobody submitted', ['I2'], (sound) => withRow(sound, 'stranger', 'failed')],
+  [
+    'a call that nobody submitted',
+    ['I2'],
+    (sound) => ({
+      ...sound,
+      calls: [...sound.calls, { gid: 'stranger', branchId: 'debit', op: 'action', at: 1, isCopy: false }],
+    }),
+  ],
+  [
+    'an effect of another amount, beside which the money still fits',
+    ['I2', 'I2'],
+    (sound) =>
+      changed(
+        sound,
+        (effect) => (effect.gid === 'done' ? { ...effect, cents: 2 * effect.cents } : effect),
+        'done',
+      ),
+  ],
+  [
+    'a final status that changed',
+    ['I3'],
+    (sound) => ({
+      ...sound,
+      writes: [...(sound.writes ?? []), { gid: 'done', status: 'aborting', epoch: 1 }],
+    }),
+  ],
+  [
+    'an epoch that went back',
+    ['I3'],
+    (sound) => ({
+      ...sound,
+      writes: [
+        { gid: 'left', status: 'submitted', epoch: 2 },
+        { gid: 'left', status: 'submitted', epoch: 1 },
+      ],
+    }),
+  ],
+  [
+    'a success after the decision to abort',
+    ['I3', 'I4'],
+    (sound) => ({
+      ...sound,
+      writes: [
+        { gid: 'done', status: 'aborting', epoch: 1 },
+        { gid: 'done', status: 'succeeded', epoch: 1 },
+      ],
+    }),
+  ],
+  [
+    'a success of which an abort was promised',
+    ['I4'],
+    (sound) => noted(sound, note('done', 'abort', view(202, 'aborting'), 5)),
+  ],
+  ['a success without an effect', ['I5', 'I15'], (sound) => withoutEffect(sound, 'done', 'credit', 'action')],
+  [
+    'a success that was compensated',
+    ['I5', 'I15'],
+    (sound) =>
+      withEffect(sound, 1, { gid: 'done', branchId: 'credit', op: 'compensate', account: 'b', cents: -7 }),
+  ],
+  [
+    'a failure that was not undone',
+    ['I6', 'I15'],
+    (sound) => withoutEffect(sound, 'undone', 'debit', 'compensate'),
+  ],
+  [
+    'an action that took effect twice',
+    ['I5', 'I7', 'I15'],
+    (sound) =>
+      withEffect(sound, 1, { gid: 'done', branchId: 'credit', op: 'action', account: 'b', cents: 7 }),
+  ],
+  [
+    'a compensation that took effect twice',
+    ['I6', 'I7', 'I15'],
+    (sound) =>
+      withEffect(sound, 0, { gid: 'undone', branchId: 'debit', op: 'compensate', account: 'a', cents: 9 }),
+  ],
+  [
+    'an action after its null compensation',
+    ['I8', 'I6', 'I15'],
+    (sound) =>
+      withEffect(sound, 1, { gid: 'undone', branchId: 'credit', op: 'action', account: 'b', cents: 9 }),
+  ],
+  [
+    'an action after its compensation',
+    ['I8', 'I9'],
+    (sound) => changed(sound, (effect) => (isDone(effect) ? { ...effect, seq: 1_000 } : effect)),
+  ],
+  [
+    'a compensation of what was never done',
+    ['I6', 'I9', 'I15'],
+    (sound) => withoutEffect(sound, 'undone', 'debit', 'action'),
+  ],
+  ['a balance that its ledger does not explain', ['I15', 'I15'], (sound) => withBalance(sound, 'a', 1)],
+  [
+    'money that moved between two accounts and stands in no ledger',
+    ['I15', 'I15'],
+    (sound) => withBalance(withBalance(sound, 'a', 1), 'b', -1),
+  ],
+  [
+    'a repeated submit that was refused',
+    ['I17'],
+    (sound) => noted(sound, note('done', 'submit', problem(409, 'SAGA_GID_CONFLICT'), 5)),
+  ],
+  [
+    'other content that was taken',
+    ['I17'],
+    (sound) => noted(sound, note('done', 'other-content', view(202, 'submitted'), 0)),
+  ],
+  [
+    'an end that was taken back',
+    ['I18'],
+    (sound) => noted(sound, note('done', 'look', view(200, 'submitted'), 50)),
+  ],
+  [
+    'two different ends',
+    ['I18', 'I19'],
+    (sound) => noted(sound, note('done', 'look', view(200, 'failed'), 50)),
+  ],
+  [
+    'an end that the store does not know',
+    ['I19'],
+    (sound) => noted(sound, note('left', 'submit', view(200, 'failed'), 5)),
+  ],
+  [
+    'a refused submit that was done',
+    ['I21'],
+    (sound) => ({
+      ...withRow(sound, 'refused', 'failed'),
+      notes: [...sound.notes, note('refused', 'submit', problem(503, 'SAGA_NOT_ACCEPTED'), 0)],
+    }),
+  ],
+  ['a saga that never ends', ['L1'], (sound) => withRow(sound, 'left', 'aborting')],
+]
+
+describe('the audit of a run', () => {
+  it('finds nothing where nothing is wrong', () => {
+    expect(audit(auditBed())).toEqual([])
+  })
+
+  it('takes an answer that was asked for before the end was known for no step back', () => {
+    expect(audit(noted(auditBed(), note('done', 'look', view(200, 'submitted'), 1)))).toEqual([])
+  })
+
+  it('asks nothing of the branches of a stopped saga but I7 to I9', () => {
+    const stopped = withRow(withoutEffect(auditBed(), 'left', 'credit', 'action', false), 'left', 'stopped')
+    expect(audit({ ...stopped, writes: [] })).toEqual([])
+  })
+
+  for (const [title, names, plant] of PLANTED) {
+    it(`names ${names.join(', ')}: ${title}`, () => {
+      const found = audit(plant(auditBed())).map(({ invariant }) => invariant)
+      expect(found.toSorted()).toEqual([...names].sort())
+    })
+  }
+
+  it('was shown a violation of every invariant', () => {
+    expect(new Set(PLANTED.flatMap(([, names]) => names))).toEqual(new Set(Object.keys(INVARIANTS)))
+  })
+})
+
+function view(statusCode: number, status: Status): ClientAnswer {
+  return { type: 'view', statusCode, status }
+}
+
+function problem(statusCode: number, code: string): ClientAnswer {
+  return { type: 'problem', statusCode, code }
+}
+
+function note(gid: string, ask: ClientNote['ask'], answer: ClientAnswer, askedAt: number): ClientNote {
+  return { gid, ask, askedAt, answeredAt: askedAt + 5, answer }
+}
+
+function noted(evidence: Evidence, more: ClientNote): Evidence {
+  return { ...evidence, notes: [...evidence.notes, more] }
+}
+
+function withRow(evidence: Evidence, gid: string, status: Status): Evidence {
+  const planned = new Map(evidence.planned)
+  if (gid === 'refused') planned.set(gid, { gid, kind: 'saga', branches: [] })
+  return {
+    ...evidence,
+    planned,
+    rows: new Map(evidence.rows).set(gid, { gid, kind: 'saga', status, attention: false }),
+  }
+}
+
+function withoutRow(evidence: Evidence, gid: string): Evidence {
+  return { ...evidence, rows: new Map([...evidence.rows].filter(([key]) => key !== gid)) }
+}
+
+function withBooks(evidence: Evidence, change: (books: BankBooks, bank: number) => BankBooks): Evidence {
+  return { ...evidence, banks: evidence.banks.map(change) }
+}
+
+/** As a bank without a barrier would: the balance follows. */
+function withEffect(evidence: Evidence, at: number, effect: Omit<Effect, 'seq'>): Evidence {
+  return withBooks(evidence, (books, bank) =>
+    bank === at ? balanced({ ...books, effects: [...books.effects, { ...effect, seq: 500 }] }) : books,
+  )
+}
+
+function withoutEffect(
+  evidence: Evidence,
+  gid: string,
+  branchId: string,
+  op: Effect['op'],
+  alone = true,
+): Evidence {
+  return withBooks(evidence, (books) =>
+    balanced({
+      ...books,
+      effects: books.effects.filter((effect) => {
+        if (effect.gid !== gid) return true
+        return alone ? effect.branchId !== branchId || effect.op !== op : false
+      }),
+    }),
+  )
+}
+
+function changed(evidence: Evidence, change: (effect: Effect) => Effect, balancedGid?: string): Evidence {
+  return withBooks(evidence, (books) => {
+    const next = {
+      ...books,
+      effects: books.effects.map(change).toSorted((one, other) => one.seq - other.seq),
+    }
+    return balancedGid === undefined ? next : balanced(next)
+  })
+}
+
+function balanced(books: BankBooks): BankBooks {
+  return {
+    ...books,
+    accounts: books.accounts.map((account) => ({
+      ...account,
+      balanceCents: books.effects
+        .filter((effect) => effect.account === account.id)
+        .reduce((sum, { cents }) => sum + cents, account.initialCents),
+    })),
+  }
+}
+
+function isDone({ gid, branchId, op }: Effect): boolean {
+  return gid === 'undone' && branchId === 'debit' && op === 'action'
+}
+
+function withBalance(evidence: Evidence, id: string, cents: number): Evidence {
+  return withBooks(evidence, (books) => ({
+    ...books,
+    accounts: books.accounts.map((account) =>
+      account.id === id ? { ...account, balanceCents: account.balanceCents + cents } : account,
+    ),
+  }))
+}

@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ChaosResult } from '../src/bank/chaos-result.ts'
+
+const MAIN = join(import.meta.dirname, '../src/main.ts')
+const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
+const KEPT = /are kept in (\S+)$/m
+
+export interface CommandRun {
+  readonly exitCode: number
+  readonly output: string
+  /** The last line. */
+  readonly result: ChaosResult & Readonly<Record<'lost' | 'doubled' | 'stuck' | 'other', number>>
+  /** Named where something was wrong. */
+  readonly keptFolder: string | undefined
+}
+
+/** `npm run chaos`, as a user runs it. */
+export async function runCommand(line: string): Promise<CommandRun> {
+  const args = [MAIN, ...line.split(' '), '--json']
+  const { exitCode, output, errors } = await new Promise<{
+    exitCode: number
+    output: string
+    errors: string
+  }>((resolve) => {
+    const child = execFile(
+      process.execPath,
+      args,
+      { maxBuffer: OUTPUT_BYTES_MAX },
+      (_error, stdout, stderr) => resolve({ exitCode: child.exitCode ?? -1, output: stdout, errors: stderr }),
+    )
+  })
+  const last = output.trimEnd().split('\n').at(-1) ?? ''
+  if (!last.startsWith('{')) throw new Error(`npm run chaos -- ${line}\n${output}${errors}`)
+  return {
+    exitCode,
+    output,
+    result: JSON.parse(last) as CommandRun['result'],
+    keptFolder: KEPT.exec(output)?.[1],
+  }
+}
+
+export async function forget({ keptFolder }: CommandRun): Promise<void> {
+  if (keptFolder !== undefined) await rm(keptFolder, { recursive: true, force: true })
+}

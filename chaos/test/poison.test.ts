@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest'
+import { healthyShare } from '../src/overload/poison-figures.ts'
+import { runPoison } from '../src/overload/run-poison.ts'
+
+const HEALTHY_SHARE_MIN = 0.7
+const RUN_MS_MAX = 400_000
+
+it('goes on beside sagas that cannot be undone, which a person sees and can end', {
+  timeout: RUN_MS_MAX,
+}, async () => {
+  const report = await runPoison({ healthyCallers: 20, rounds: 2, roundSeconds: 3 })
+  for (const round of report.beside) {
+    expect(round.poison).toBeGreaterThan(0)
+    expect(round).toMatchObject({ notSucceeded: 0, withoutAttention: 0, notUndone: 0 })
+  }
+  expect(healthyShare(report)).toBeGreaterThanOrEqual(HEALTHY_SHARE_MIN)
+})

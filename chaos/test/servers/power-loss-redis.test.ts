@@ -1,0 +1,56 @@
+import { readlinkSync } from 'node:fs'
+import { startRedis } from '@counterstep/test-servers'
+import { describeOwn } from '@counterstep/test-servers/vitest'
+import { expect, it, type TestContext } from 'vitest'
+import type { CutReport } from '../../src/power-loss/cut-run.ts'
+import { freePort } from '../../src/power-loss/free-port.ts'
+import { PoweredRedis, type RedisChoice } from '../../src/power-loss/powered-redis.ts'
+import { type PowerLossResult, runPowerLoss } from '../../src/power-loss/run-power-loss.ts'
+
+const CUTS = 5
+const ACKNOWLEDGED_PER_CUT = 40
+const SEED = 20_261_121
+const RUN_MS_MAX = 300_000
+
+describeOwn('redis', 'a Redis whose power is cut under load', () => {
+  it('has all that was acknowledged, finished once, with appendfsync always', {
+    timeout: RUN_MS_MAX,
+  }, async (context) => {
+    const report = reportOf(await cutRedis('always', CUTS), context)
+    expect(report).toMatchObject({ cuts: CUTS, lost: [], faults: [], refused: undefined })
+    expect(report.acknowledged).toBeGreaterThanOrEqual(CUTS * ACKNOWLEDGED_PER_CUT)
+    expect(report.cutsBetweenWriteAndSync).toBeGreaterThanOrEqual(CUTS - 1)
+  })
+
+  it('loses what was acknowledged with appendfsync everysec, or these cuts would prove nothing', {
+    timeout: RUN_MS_MAX,
+  }, async (context) => {
+    const report = reportOf(await cutRedis('everysec', 3), context)
+    expect(report.lost.length).toBeGreaterThan(0)
+  })
+})
+
+async function cutRedis(appendfsync: RedisChoice['appendfsync'], cuts: number): Promise<PowerLossResult> {
+  const store = new PoweredRedis({ binary: await redisProgram(), port: await freePort(), appendfsync })
+  return await runPowerLoss({ store, cuts, acknowledgedPerCut: ACKNOWLEDGED_PER_CUT, seed: SEED })
+}
+
+/** The one that the other tests run, wherever it was found. */
+async function redisProgram(): Promise<string> {
+  if (process.platform !== 'linux') return 'redis-server'
+  const redis = await startRedis()
+  try {
+    return readlinkSync(`/proc/${redis.pid()}/exe`)
+  } finally {
+    await redis.stop()
+  }
+}
+
+function reportOf(result: PowerLossResult, context: TestContext): CutReport {
+  if ('type' in result) return context.skip(result.reason)
+  const { lost, faults, refused: _, ...counts } = result
+  process.stdout.write(
+    `power loss: ${JSON.stringify({ ...counts, lost: lost.length, faults: faults.length })}\n`,
+  )
+  return result
+}

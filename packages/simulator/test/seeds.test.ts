@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import {
+  addCounters,
+  describeFailure,
+  freshSeed,
+  keepRegression,
+  newCounters,
+  readRegressions,
+  runSeeds,
+  type SeedsRun,
+  shrink,
+  vacuous,
+  WHOLE,
+} from '../src/index.ts'
+
+const SEEDS = 15_000
+const BLOCK_SEEDS = 1_500
+const TIMEOUT_MS = 120_000
+
+/** What it was, made small, and kept for ever. */
+function explain(failing: NonNullable<SeedsRun['failing']>): string {
+  const { seed, result } = failing
+  const shrunk = shrink(seed)
+  if (shrunk === undefined) return describeFailure(failing)
+  const { reduction, invariant } = shrunk
+  const note = `${invariant}: ${result.violations[0]?.text}`
+  return `${describeFailure({ ...failing, reduction, result: shrunk.result })}\nkept: ${keepRegression({ seed, reduction, note })}`
+}
+
+describe('the seeds that once failed', () => {
+  it('are right, first of all', () => {
+    const regressions = readRegressions()
+    const { failing } = runSeeds({ seeds: regressions })
+    expect(failing === undefined ? '' : describeFailure(failing)).toBe('')
+    expect(regressions.length).toBeGreaterThan(0)
+  })
+})
+
+describe('the right core in a bad world that nobody has seen before', () => {
+  const first = freshSeed(Date.now())
+  const counters = newCounters()
+  const spent = { seeds: 0, cpuMs: 0 }
+  process.stdout.write(`fresh seeds: npm run simulate -- --seeds ${SEEDS} --seed ${first}\n`)
+
+  for (let base = first; base < first + SEEDS; base += BLOCK_SEEDS) {
+    const seeds = Array.from({ length: BLOCK_SEEDS }, (_, offset) => ({
+      seed: base + offset,
+      reduction: WHOLE,
+    }))
+    it(
+      `breaks no invariant in seeds ${base} to ${base + BLOCK_SEEDS - 1}`,
+      () => {
+        const before = process.cpuUsage()
+        const run = runSeeds({ seeds })
+        const { user, system } = process.cpuUsage(before)
+        spent.seeds += run.seeds
+        spent.cpuMs += (user + system) / 1_000
+        addCounters(counters, run.counters)
+        expect(run.failing === undefined ? '' : explain(run.failing)).toBe('')
+      },
+      TIMEOUT_MS,
+    )
+  }
+
+  it('went through everything that it claims to survive', () => {
+    expect(counters.sagas).toBeGreaterThan(SEEDS)
+    expect(vacuous(counters, SEEDS)).toEqual([])
+  })
+
+  it('goes through at least 10,000 worlds in a minute of one core', () => {
+    expect((spent.seeds / spent.cpuMs) * 60_000).toBeGreaterThan(10_000)
+  })
+})

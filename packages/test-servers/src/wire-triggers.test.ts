@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest'
+import { isHttpPost, isMysqlCommit, isRedisScript } from './wire-triggers.ts'
+
+function query(sql: string): Buffer {
+  const text = Buffer.from(sql)
+  return Buffer.concat([Buffer.from([text.length + 1, 0, 0, 0, 3]), text])
+}
+
+function command(...words: readonly string[]): Buffer {
+  return Buffer.from(`*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`)
+}
+
+it('knows a COMMIT by its packet, not by a word in it', () => {
+  expect(isMysqlCommit(query('COMMIT'))).toBe(true)
+  expect(isMysqlCommit(query('commit'))).toBe(true)
+  for (const other of [query("INSERT INTO notes VALUES ('COMMIT')"), query('BEGIN'), Buffer.from('COMMIT')]) {
+    expect(isMysqlCommit(other)).toBe(false)
+  }
+})
+
+it('knows the call of a script by its command', () => {
+  expect(isRedisScript(command('evalsha', 'a'.repeat(40), '0'))).toBe(true)
+  expect(isRedisScript(command('EVAL', 'return 1', '0'))).toBe(true)
+  for (const other of [command('GET', 'evalsha'), command('TIME'), Buffer.from('')]) {
+    expect(isRedisScript(other)).toBe(false)
+  }
+})
+
+it('knows a POST by its path', () => {
+  const head = Buffer.from('POST /v1/transactions HTTP/1.1\r\nhost: a\r\n\r\n')
+  expect(isHttpPost(head, '/v1/transactions')).toBe(true)
+  expect(isHttpPost(head, '/move')).toBe(false)
+  expect(isHttpPost(Buffer.from('GET /v1/transactions'), '/v1/transactions')).toBe(false)
+})
