@@ -170,7 +170,7 @@ describeOwn('redis', 'opening', () => {
     withServer([], async ({ url, port }) => {
       const [admin] = await connect(url)
       const rights =
-        '+evalsha +eval +get +getrange +strlen +set +zadd +zrem +zrange +zscore +hincrby +hmget +unlink +pexpireat +time'
+        '+evalsha +eval +get +getrange +strlen +set +msetnx +zadd +zrem +zrange +zscore +hincrby +hmget +unlink +pexpireat +time'
       await admin?.call('ACL', 'SETUSER', 'app', 'on', '>secret', '~mine:*', ...rights.split(' '))
       const { store } = await open(`redis://app:secret@127.0.0.1:${port}`, {
         keyPrefix: 'mine',

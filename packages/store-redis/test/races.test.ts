@@ -5,7 +5,7 @@ import { describe, it } from 'vitest'
 
 const TIMEOUT_MS = 120_000
 
-// This store has no batcher: each call is a script of its own, and only their bytes share a packet.
+// What comes together shares a script, which no other process's comes between.
 for (const server of ['redis', 'redis-cluster'] as const) {
   describeOn(server, 'two processes on one Redis', (url) => {
     storeRaces({
