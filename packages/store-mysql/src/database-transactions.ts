@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AssertionError, StoreUnavailableError } from '@counterstep/core'
+import { type AtOnce, CommitInDoubt, commitAtOnce } from './commit-at-once.ts'
+import { doubted } from './doubted.ts'
 import { STATEMENTS } from './generated/sql.ts'
 import { sumOfChanges } from './run-now.ts'
 import { isRefusedCommit, isServerFault, SqlError, type SqlFault, stallOf } from './server-errors.ts'
@@ -29,11 +31,16 @@ export interface Work<T> {
   readonly rows: number
 }
 
-export interface RunOptions {
+export interface RunOptions<T> {
   readonly lockWaitRepeats?: number
-  /** Sent with the beginning. The work is told how many rows they have changed, or that they are not done. */
-  readonly opening?: readonly string[]
+  readonly start?: Start<T>
 }
+
+export type Start<T> =
+  /** Sent with the beginning. The work is told how many rows they have changed, or that they are not done. */
+  | { readonly type: 'opening'; readonly statements: readonly string[] }
+  /** Instead of the work, which follows only where it did not come to its COMMIT. */
+  | ({ readonly type: 'at-once' } & AtOnce<T>)
 
 interface Begun {
   readonly now: number
@@ -48,6 +55,7 @@ const REPEATS: Readonly<Partial<Record<SqlFault, number>>> = {
   'read-only': 1,
 }
 const PAUSE_MS_MAX = 20
+const NOTHING = { type: 'opening', statements: [] } as const
 
 /** Runs work as one database transaction each, and says of every failure whether it may have been applied. */
 export class DatabaseTransactions {
@@ -65,16 +73,20 @@ export class DatabaseTransactions {
 
   async run<T>(
     work: (tx: Tx, changed?: number) => Promise<Work<T>>,
-    { lockWaitRepeats = 1, opening = [] }: RunOptions = {},
+    { lockWaitRepeats = 1, start = NOTHING }: RunOptions<T> = {},
   ): Promise<T> {
     const left: Partial<Record<SqlFault, number>> = { ...REPEATS, 'lock-wait': lockWaitRepeats }
+    // Of any try: that a later one has certainly not been applied says nothing of it.
+    let isInDoubt = false
     for (let repeats = 1; ; repeats++) {
       try {
-        return await this.#once(work, opening)
-      } catch (error: unknown) {
-        if (!(error instanceof SqlError)) throw error
-        const allowance = left[error.fault] ?? 0
-        if (allowance === 0) throw finalError(error)
+        return await this.#once(work, start)
+      } catch (thrown: unknown) {
+        isInDoubt ||= thrown instanceof CommitInDoubt
+        const error = thrown instanceof CommitInDoubt ? thrown.cause : thrown
+        const allowance = error instanceof SqlError ? (left[error.fault] ?? 0) : 0
+        if (!(error instanceof SqlError) || allowance === 0)
+          throw isInDoubt ? doubted(definite(error)) : definite(error)
         left[error.fault] = allowance - 1
         this.counters.retries += 1
         // At different times, so that those who have met do not meet again. A lost connection tells nothing of others.
@@ -84,29 +96,41 @@ export class DatabaseTransactions {
     }
   }
 
-  /** Throws a `SqlError` when nothing was applied, and a `StoreUnavailableError` when that is unknown. */
-  async #once<T>(
-    work: (tx: Tx, changed?: number) => Promise<Work<T>>,
-    opening: readonly string[],
-  ): Promise<T> {
+  /**
+   * Throws a `SqlError` when nothing was applied, a `CommitInDoubt` when that is unknown and the same may be sent again,
+   * and else a `StoreUnavailableError`.
+   */
+  async #once<T>(work: (tx: Tx, changed?: number) => Promise<Work<T>>, start: Start<T>): Promise<T> {
     const session = await this.#writers.acquire()
     try {
-      const rowsChangedBefore = session.rowsChanged
-      const { now, changed } = await this.#begin(session, opening)
-      const { value, rows } = await work({ session, now, rowsChangedBefore }, changed).catch(refuseStall)
-      await this.#commit(session)
+      const atOnce =
+        start.type === 'at-once' ? await commitAtOnce(session, start, this.#probeTimeoutMs) : undefined
+      const { value, rows } = atOnce ?? (await this.#stepByStep(session, work, start))
       if (rows > 0) {
         this.counters.commits += 1
         this.counters.rows += rows
       }
       return value
     } catch (error: unknown) {
-      if (error instanceof SqlError && isServerFault(error)) this.#onServerFault()
+      const fault = error instanceof CommitInDoubt ? error.cause : error
+      if (fault instanceof SqlError && isServerFault(fault)) this.#onServerFault()
       await rollBack(session)
       throw error
     } finally {
       this.#writers.release(session)
     }
+  }
+
+  async #stepByStep<T>(
+    session: Session,
+    work: (tx: Tx, changed?: number) => Promise<Work<T>>,
+    start: Start<T>,
+  ): Promise<Work<T>> {
+    const rowsChangedBefore = session.rowsChanged
+    const { now, changed } = await this.#begin(session, start.type === 'opening' ? start.statements : [])
+    const done = await work({ session, now, rowsChangedBefore }, changed).catch(refuseStall)
+    await this.#commit(session)
+    return done
   }
 
   /** In one packet with the opening statements; without them where a row is in their way. */
@@ -154,6 +178,10 @@ export class DatabaseTransactions {
 export function finalError(error: SqlError): Error {
   if (error.fault === 'row' || error.fault === 'duplicate') return new AssertionError(error.message)
   return new StoreUnavailableError(error.message, { applied: 'no', cause: error })
+}
+
+function definite(error: unknown): unknown {
+  return error instanceof SqlError ? finalError(error) : error
 }
 
 /** The server has just told the time, so it is there: its row locks, waited for one after the other, are what takes so long. */

@@ -29,8 +29,10 @@ export async function updatedRows(
   updates: readonly PendingUpdate[],
   changed: number,
 ): Promise<readonly Settlement[]> {
-  const { now } = tx
-  if (changed < updates.length) return await settleByRow(tx, updates)
+  return changed < updates.length ? await settleByRow(tx, updates) : savedAll(updates, tx.now)
+}
+
+export function savedAll(updates: readonly PendingUpdate[], now: number): readonly Settlement[] {
   return updates.map(
     (update) => () => update.resolve({ type: 'saved', version: nextVersion(update, now), now }),
   )
