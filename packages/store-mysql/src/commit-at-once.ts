@@ -6,11 +6,15 @@ import { fill, statementOf } from './statement.ts'
 
 /** A whole database transaction whose statements are known before it begins, and may be sent again. */
 export interface AtOnce<T> {
-  readonly statements: readonly string[]
-  /** So many rows the last statement changes, or nothing is committed. */
-  readonly changes: number
+  readonly statements: readonly Counted[]
   /** What it has come to. */
   readonly done: (now: number) => Work<T>
+}
+
+export interface Counted {
+  readonly sql: string
+  /** So many rows it changes, or nothing is committed. Absent: of itself it changes all or fails. */
+  readonly changes?: number
 }
 
 /** The COMMIT was sent, and nobody has said what became of it. */
@@ -36,10 +40,10 @@ const GUARD = statementOf(STATEMENTS.guard)
  */
 export async function commitAtOnce<T>(
   session: Session,
-  { statements, changes, done }: AtOnce<T>,
+  { statements, done }: AtOnce<T>,
   probeTimeoutMs: number,
 ): Promise<Work<T> | undefined> {
-  const packet = [STATEMENTS.setNow, STATEMENTS.readNow, ...statements, fill(GUARD, [changes]), 'COMMIT']
+  const packet = [STATEMENTS.setNow, STATEMENTS.readNow, ...statements.flatMap(guarded), 'COMMIT']
   try {
     const answers = await session.packet(packet, probeTimeoutMs)
     const [[now] = []] = answers[1] as readonly Row[]
@@ -56,6 +60,10 @@ export async function commitAtOnce<T>(
     await session.run('ROLLBACK')
     return undefined
   }
+}
+
+function guarded({ sql, changes }: Counted): readonly string[] {
+  return changes === undefined ? [sql] : [sql, fill(GUARD, [changes])]
 }
 
 /**

@@ -3,7 +3,6 @@ import { AssertionError, StoreUnavailableError } from '@counterstep/core'
 import { type AtOnce, CommitInDoubt, commitAtOnce } from './commit-at-once.ts'
 import { doubted } from './doubted.ts'
 import { STATEMENTS } from './generated/sql.ts'
-import { sumOfChanges } from './run-now.ts'
 import { isRefusedCommit, isServerFault, SqlError, type SqlFault, stallOf } from './server-errors.ts'
 import type { Cell, Row, Session } from './session.ts'
 import type { SessionPool } from './session-pool.ts'
@@ -33,18 +32,8 @@ export interface Work<T> {
 
 export interface RunOptions<T> {
   readonly lockWaitRepeats?: number
-  readonly start?: Start<T>
-}
-
-export type Start<T> =
-  /** Sent with the beginning. The work is told how many rows they have changed, or that they are not done. */
-  | { readonly type: 'opening'; readonly statements: readonly string[] }
   /** Instead of the work, which follows only where it did not come to its COMMIT. */
-  | ({ readonly type: 'at-once' } & AtOnce<T>)
-
-interface Begun {
-  readonly now: number
-  readonly changed?: number
+  readonly atOnce?: AtOnce<T> | undefined
 }
 
 /** How often a database transaction is begun again after a fault of this kind. */
@@ -55,7 +44,6 @@ const REPEATS: Readonly<Partial<Record<SqlFault, number>>> = {
   'read-only': 1,
 }
 const PAUSE_MS_MAX = 20
-const NOTHING = { type: 'opening', statements: [] } as const
 
 /** Runs work as one database transaction each, and says of every failure whether it may have been applied. */
 export class DatabaseTransactions {
@@ -72,15 +60,15 @@ export class DatabaseTransactions {
   }
 
   async run<T>(
-    work: (tx: Tx, changed?: number) => Promise<Work<T>>,
-    { lockWaitRepeats = 1, start = NOTHING }: RunOptions<T> = {},
+    work: (tx: Tx) => Promise<Work<T>>,
+    { lockWaitRepeats = 1, atOnce }: RunOptions<T> = {},
   ): Promise<T> {
     const left: Partial<Record<SqlFault, number>> = { ...REPEATS, 'lock-wait': lockWaitRepeats }
     // Of any try: that a later one has certainly not been applied says nothing of it.
     let isInDoubt = false
     for (let repeats = 1; ; repeats++) {
       try {
-        return await this.#once(work, start)
+        return await this.#once(work, atOnce)
       } catch (thrown: unknown) {
         isInDoubt ||= thrown instanceof CommitInDoubt
         const error = thrown instanceof CommitInDoubt ? thrown.cause : thrown
@@ -100,12 +88,11 @@ export class DatabaseTransactions {
    * Throws a `SqlError` when nothing was applied, a `CommitInDoubt` when that is unknown and the same may be sent again,
    * and else a `StoreUnavailableError`.
    */
-  async #once<T>(work: (tx: Tx, changed?: number) => Promise<Work<T>>, start: Start<T>): Promise<T> {
+  async #once<T>(work: (tx: Tx) => Promise<Work<T>>, atOnce: AtOnce<T> | undefined): Promise<T> {
     const session = await this.#writers.acquire()
     try {
-      const atOnce =
-        start.type === 'at-once' ? await commitAtOnce(session, start, this.#probeTimeoutMs) : undefined
-      const { value, rows } = atOnce ?? (await this.#stepByStep(session, work, start))
+      const done = atOnce && (await commitAtOnce(session, atOnce, this.#probeTimeoutMs))
+      const { value, rows } = done ?? (await this.#stepByStep(session, work))
       if (rows > 0) {
         this.counters.commits += 1
         this.counters.rows += rows
@@ -121,41 +108,23 @@ export class DatabaseTransactions {
     }
   }
 
-  async #stepByStep<T>(
-    session: Session,
-    work: (tx: Tx, changed?: number) => Promise<Work<T>>,
-    start: Start<T>,
-  ): Promise<Work<T>> {
+  async #stepByStep<T>(session: Session, work: (tx: Tx) => Promise<Work<T>>): Promise<Work<T>> {
     const rowsChangedBefore = session.rowsChanged
-    const { now, changed } = await this.#begin(session, start.type === 'opening' ? start.statements : [])
-    const done = await work({ session, now, rowsChangedBefore }, changed).catch(refuseStall)
+    const now = await this.#begin(session)
+    const done = await work({ session, now, rowsChangedBefore }).catch(refuseStall)
     await this.#commit(session)
     return done
   }
 
-  /** In one packet with the opening statements; without them where a row is in their way. */
-  async #begin(session: Session, opening: readonly string[]): Promise<Begun> {
-    try {
-      return await this.#beginWith(session, opening)
-    } catch (error: unknown) {
-      if (!(error instanceof SqlError) || opening.length === 0) throw error
-      if (error.fault !== 'duplicate' && error.fault !== 'row') throw error
-      await session.run('ROLLBACK')
-      const { now } = await this.#beginWith(session, [])
-      return { now }
-    }
-  }
-
-  /** Found before anything is committed: a former primary that takes reads only. */
-  async #beginWith(session: Session, opening: readonly string[]): Promise<Begun> {
-    const statements = [STATEMENTS.setNow, STATEMENTS.head, ...opening]
-    const [, head, ...answers] = await session.packet(statements, this.#probeTimeoutMs)
+  /** The server's clock. Found before anything is written: a former primary that takes reads only. */
+  async #begin(session: Session): Promise<number> {
+    const [, head] = await session.packet([STATEMENTS.setNow, STATEMENTS.head], this.#probeTimeoutMs)
     const [[now, ...readOnly] = []] = head as readonly Row[]
     if (!readOnly.every(isOff)) {
       session.destroy()
       throw new SqlError('read-only', 'the server is read-only')
     }
-    return { now: Number(now), ...(opening.length === 0 ? {} : { changed: sumOfChanges(answers) }) }
+    return Number(now)
   }
 
   async #commit(session: Session): Promise<void> {

@@ -22,9 +22,9 @@ const TRIES = 3
 const hasCommit = (chunk: Buffer) => chunk.subarray(-'COMMIT'.length).toString() === 'COMMIT'
 const isWrite = (chunk: Buffer) =>
   chunk.includes('INSERT INTO counterstep_transactions') || chunk.includes('UPDATE counterstep_transactions')
-/** A flush in one packet, and the two of one that takes two. */
+/** A flush in one packet, and what one consists of that is taken step by step. */
 const isWholeFlush = (chunk: Buffer) => isWrite(chunk) && hasCommit(chunk)
-const isOpening = (chunk: Buffer) => isWrite(chunk) && !hasCommit(chunk)
+const isStep = (chunk: Buffer) => isWrite(chunk) && !hasCommit(chunk)
 const isCommit = (chunk: Buffer) => !isWrite(chunk) && hasCommit(chunk)
 
 for (const server of ['mariadb', 'mysql'] as const) {
@@ -49,28 +49,26 @@ for (const server of ['mariadb', 'mysql'] as const) {
       }
     }
 
-    /** Two that are not alike take two packets. */
-    async function twoUpdates(store: MysqlStore) {
-      const rows = ['u-1', 'u-2'].map((gid) => aTransaction(gid))
-      await Promise.all(rows.map((row) => store.create(row)))
-      return rows.map((row, i) => updateOf(row, { progress: 'new', attention: i === 0 }))
+    /** Too long for one packet. */
+    function long(gid: string) {
+      return aTransaction(gid, { definition: 'x'.repeat(300 * 1024) })
     }
 
-    it('sends a flush as one packet, and one of updates that are not alike as two', () =>
+    it('sends a flush as one packet, also of updates that are not alike, and a long one step by step', () =>
       withProxy(async (store, proxy) => {
-        const updates = await twoUpdates(store)
-        const beside = aTransaction('beside')
-        await store.create(beside)
+        const rows = gidsOf(80).map((gid) => aTransaction(gid))
+        await Promise.all(rows.map((row) => store.create(row)))
         const sent: string[] = []
         proxy.cutBefore((chunk) => {
           sent.push(kindOf(chunk))
           return false
         })
-        const creates = gidsOf(20).map((gid) => store.create(aTransaction(gid)))
-        await Promise.all([...creates, store.update(updateOf(beside))])
+        const updates = rows.map((row, i) => store.update(updateOf(row, { attention: i % 2 === 0 })))
+        const answers = await Promise.all([store.create(aTransaction('new')), ...updates])
+        expect(answers.map(({ type }) => type)).toEqual(['created', ...rows.map(() => 'saved')])
         expect(sent.splice(0)).toEqual(['whole'])
-        await Promise.all(updates.map((update) => store.update(update)))
-        expect(sent).toEqual(['opening', 'commit'])
+        await store.create(long('a'))
+        expect(sent.filter((kind) => kind !== 'other')).toEqual(['step', 'commit'])
       }))
 
     const losses = {
@@ -104,16 +102,14 @@ for (const server of ['mariadb', 'mysql'] as const) {
 
       it(`says so of a COMMIT of its own at once when ${name}`, () =>
         withProxy(async (store, proxy) => {
-          const updates = await twoUpdates(store)
+          const row = long('a')
           const fault = lose(proxy, isCommit, 1)
-          await Promise.all(updates.map((update) => expectUnavailable(store.update(update), 'unknown')))
+          await expectUnavailable(store.create(row), 'unknown')
           expect(fault.bites()).toBe(1)
-          for (const update of updates) {
-            const saved = await store.update(update)
-            const [stored] = await store.readMany([update.gid])
-            expect(saved).toMatchObject({ type: 'saved', version: stored?.version })
-            expect(stored).toMatchObject({ progress: 'new', writeId: update.writeId })
-          }
+          const created = await store.create(row)
+          const [stored] = await store.readMany([row.gid])
+          expect(created).toMatchObject({ type: 'created', createdAt: stored?.createdAt })
+          expect(stored).toMatchObject({ version: 1, epoch: 1, writeId: row.writeId })
         }))
 
       it(`answers for certain, on another connection, when ${name} once`, () =>
@@ -194,26 +190,21 @@ for (const server of ['mariadb', 'mysql'] as const) {
 
     it('repeats on another connection what was lost before its COMMIT', () =>
       withProxy(async (store, proxy) => {
-        const updates = await twoUpdates(store)
-        const faults = [proxy.cutBefore(isOpening), proxy.dropAnswerWhen(isOpening)]
-        const saves = await Promise.all(updates.map((update) => store.update(update)))
-        for (const saved of saves) expect(saved).toMatchObject({ type: 'saved' })
+        const faults = [proxy.cutBefore(isStep), proxy.dropAnswerWhen(isStep)]
+        expect(await store.create(long('a'))).toMatchObject({ type: 'created' })
         expect(faults.map((fault) => fault.bites())).toEqual([1, 1])
-        expect(store.counters()).toEqual({ commits: 2, rows: 4, retries: 2 })
+        expect(store.counters()).toEqual({ commits: 1, rows: 1, retries: 2 })
       }))
 
     it('says for certain that nothing was written when every connection is lost before its COMMIT', () =>
       withProxy(async (store, proxy) => {
-        const updates = await twoUpdates(store)
-        const fault = proxy.cutBefore(isOpening, 100)
-        await Promise.all(updates.map((update) => expectUnavailable(store.update(update), 'no')))
+        const row = long('a')
+        const fault = proxy.cutBefore(isStep, 100)
+        await expectUnavailable(store.create(row), 'no')
         expect(fault.bites()).toBe(TRIES)
         fault.cancel()
-        expect(await store.readMany(updates.map(({ gid }) => gid))).toMatchObject([
-          { version: 1 },
-          { version: 1 },
-        ])
-        for (const update of updates) expect(await store.update(update)).toMatchObject({ type: 'saved' })
+        expect(await store.readMany([row.gid])).toEqual([])
+        expect(await store.create(row)).toMatchObject({ type: 'created' })
       }))
 
     it('goes on without a word after all idle connections were cut', () =>
@@ -306,7 +297,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
 
 function kindOf(chunk: Buffer): string {
   if (isWholeFlush(chunk)) return 'whole'
-  if (isOpening(chunk)) return 'opening'
+  if (isStep(chunk)) return 'step'
   return isCommit(chunk) ? 'commit' : 'other'
 }
 
