@@ -76,6 +76,7 @@ describe('the packed SDK', () => {
       'docs/errors.md',
       'docs/message.md',
       'docs/participant.md',
+      'docs/signed-calls.md',
       'docs/tcc.md',
       'package.json',
     ])
