@@ -114,10 +114,9 @@ describe('a watched signing key', () => {
 
   function watched(path: string) {
     const problems: string[] = []
-    let heard = Promise.withResolvers<SigningKey | string>()
+    const hearers: ((what: SigningKey | string) => void)[] = []
     const tell = (what: SigningKey | string) => {
-      heard.resolve(what)
-      heard = Promise.withResolvers()
+      for (const hear of hearers.splice(0)) hear(what)
     }
     const onProblem = (problem: string) => {
       problems.push(problem)
@@ -125,7 +124,7 @@ describe('a watched signing key', () => {
     }
     const watch = watchSigningKey(path, { onKey: tell, onProblem }, LOOK_MS)
     onTestFinished(watch.close)
-    return { watch, problems, next: () => heard.promise }
+    return { watch, problems, next: () => new Promise<SigningKey | string>((hear) => hearers.push(hear)) }
   }
 
   function replace(path: string, text: string, mode = 0o600): void {
