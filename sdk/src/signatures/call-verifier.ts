@@ -33,6 +33,8 @@ export function callVerifier({
   const seen = new SeenCalls(callsRememberedMax)
   return {
     check({ method, path, origin, values }) {
+      // Or `https://bank.example` and `.elsewhere/debit` would make what was signed for somebody else.
+      if (!path.startsWith('/')) throw signatureError('mismatch')
       const nowS = now() / 1000
       const verdict = verifyHead({ method, targetUri: (base ?? origin()) + path, values }, known, nowS)
       if (verdict.refusal !== undefined) throw signatureError(verdict.refusal)

@@ -86,6 +86,12 @@ describe('signedCallCheck', () => {
     expect(check({ ...call, headers: {} })?.answer.body).toContain('BRANCH_UNSIGNED')
   })
 
+  it('S18: takes no path that would make another host of the base URL', () => {
+    const check = signedCallCheck(OPTIONS)
+    const call = asFetched(signedRequest(`${BASE}.elsewhere.example`, PATH))
+    expect(check({ ...call, url: `.elsewhere.example${PATH}` })?.answer.statusCode).toBe(401)
+  })
+
   it('S19: goes by the origin of the URL without a base URL', () => {
     const check = signedCallCheck({ keys: [PUBLIC_KEY] })
     const call = asFetched(signedRequest(BASE, PATH))
