@@ -22,6 +22,8 @@ async function main(): Promise<void> {
 
 try {
   await main()
+  // All is stopped and told. Node's own clean-up has been seen to spin for minutes over a socket that a proxy had reset.
+  process.exit()
 } catch (error: unknown) {
   process.stderr.write(`chaos: ${error instanceof Error ? messagesOf(error) : String(error)}\n`)
   // Clients and nemesis of a run that broke off would go on with what is no longer there.
