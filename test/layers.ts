@@ -16,6 +16,7 @@ const PROTOCOL = '@counterstep/protocol'
 const BARRIER = '@counterstep/barrier'
 const CORE = '@counterstep/core'
 const ENGINE = '@counterstep/engine'
+const TARGETS = '@counterstep/targets'
 const BRANCH_HTTP = '@counterstep/branch-http'
 const SQLITE = '@counterstep/store-sqlite'
 const MYSQL = '@counterstep/store-mysql'
@@ -37,7 +38,8 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   [BARRIER]: layer('packages/barrier', [PROTOCOL], { builtins: false }),
   [CORE]: layer('packages/core', [PROTOCOL], { builtins: false }),
   [ENGINE]: layer('packages/engine', [CORE, PROTOCOL], { testWorkspaces: [CONFORMANCE] }),
-  [BRANCH_HTTP]: layer('packages/branch-http', [CORE, PROTOCOL], { thirdParty: ['undici'] }),
+  [TARGETS]: layer('packages/targets', []),
+  [BRANCH_HTTP]: layer('packages/branch-http', [CORE, PROTOCOL, TARGETS], { thirdParty: ['undici'] }),
   [SQLITE]: layer('packages/store-sqlite', [CORE, PROTOCOL], {
     thirdParty: ['better-sqlite3'],
     testWorkspaces: [CONFORMANCE],
@@ -55,21 +57,21 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   '@counterstep/simulator': layer('packages/simulator', [BARRIER, CORE, PROTOCOL]),
   [SERVER]: layer('packages/server', [ENGINE, CORE, PROTOCOL], {
     thirdParty: ['@fastify/swagger', '@fastify/swagger-ui', 'fastify', 'pino', 'prom-client', 'zod'],
-    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE],
+    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS],
   }),
   [DTM]: layer('packages/dtm', [ENGINE, CORE, PROTOCOL], {
     thirdParty: ['fastify'],
-    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE],
+    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS],
   }),
   counterstep: layer(
     'packages/cli',
-    [SERVER, DTM, ENGINE, CORE, PROTOCOL, SQLITE, MYSQL, REDIS, BRANCH_HTTP],
+    [SERVER, DTM, ENGINE, CORE, PROTOCOL, SQLITE, MYSQL, REDIS, BRANCH_HTTP, TARGETS],
     {
       testWorkspaces: [SDK],
     },
   ),
   [SDK]: layer('sdk', [PROTOCOL, BARRIER], {
-    testWorkspaces: [SERVER, ENGINE, CORE, CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS],
+    testWorkspaces: [SERVER, ENGINE, CORE, CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS],
   }),
   '@counterstep/example-bank': layer('examples/bank', [SDK, PROTOCOL, BARRIER], {
     thirdParty: ['better-sqlite3', 'fastify'],

@@ -3,6 +3,7 @@ import { DEFAULT_SETTINGS } from '@counterstep/engine'
 import { CHECKPOINT_MS_MAX, RETRY_CAP_MS_MAX, RETRY_LIMIT_MAX, TIMEOUT_MS_MAX } from '@counterstep/protocol'
 import { decimal, nonEmpty, oneOf, orWord, type Parsed, setting, wholeNumber } from './setting.ts'
 import { STORE_SETTINGS } from './store-settings.ts'
+import { TARGET_SETTINGS } from './target-settings.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -18,6 +19,7 @@ export const SETTINGS = {
     "port of DTM's HTTP face, or off; off beside --port 0 unless given",
     orWord('off', 'off' as const, portNumber),
   ),
+  ...TARGET_SETTINGS,
   ...STORE_SETTINGS,
   logLevel: setting(
     'log-level',

@@ -1,6 +1,7 @@
 import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
 import { createEngine, DEFAULT_SETTINGS, type Engine, nodeClock, nodeIds } from '@counterstep/engine'
 import { memoryStore } from '@counterstep/store-conformance'
+import { targetPolicy } from '@counterstep/targets'
 import type { FastifyInstance } from 'fastify'
 import { buildApp, createRegistry, prometheusObserver } from '../src/index.ts'
 
@@ -26,7 +27,10 @@ export async function realServer(
   const registry = createRegistry()
   const observer = prometheusObserver(registry)
   const settings = DEFAULT_SETTINGS
-  const engine = createEngine({ store, branches, clock: nodeClock(), ids: nodeIds(), observer, settings })
+  const targets = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true })
+  const checkUrl = (url: string) => targets.check(url)
+  const clock = nodeClock()
+  const engine = createEngine({ store, branches, checkUrl, clock, ids: nodeIds(), observer, settings })
   await engine.start()
   const app = buildApp({ engine, store, registry })
   return {

@@ -12,6 +12,7 @@ import {
   nodeIds,
 } from '@counterstep/engine'
 import { openSqliteStore, type SqliteStore } from '@counterstep/store-sqlite'
+import { loopbackTargets } from '@counterstep/targets'
 import type { FastifyInstance } from 'fastify'
 import { buildDtmApp, documentTopicStore } from '../../src/index.ts'
 import { BranchService, type PlayedAnswer, type PlayedBranches } from './branch-service.ts'
@@ -75,18 +76,29 @@ export async function dtmBed(): Promise<DtmBed> {
 }
 
 async function startNode(store: SqliteStore): Promise<DtmNode> {
-  const branches = httpBranchCaller()
+  const targets = loopbackTargets()
+  const checkUrl = (url: string) => targets.check(url)
+  const branches = httpBranchCaller({ targets })
   const ids = nodeIds()
   const failures: EngineEvent[] = []
   const observer = quietObserver((event) => {
     if (event.level === 'error') failures.push(event)
   })
-  const engine = createEngine({ store, branches, clock: nodeClock(), ids, observer, settings: SETTINGS })
+  const engine = createEngine({
+    store,
+    branches,
+    checkUrl,
+    clock: nodeClock(),
+    ids,
+    observer,
+    settings: SETTINGS,
+  })
   await engine.start()
   const topics = documentTopicStore(store, () => ids.writeId())
   const app = buildDtmApp({
     engine,
     topics,
+    checkUrl,
     onError: (error) => failures.push({ level: 'error', name: 'request-failed', error }),
   })
   const answered = async (method: 'GET' | 'POST', path: string, body?: string): Promise<Answered> => {
