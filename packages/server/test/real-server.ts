@@ -1,4 +1,4 @@
-import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
+import type { BranchAnswer, BranchCall, BranchCaller, CheckUrl } from '@counterstep/core'
 import { createEngine, DEFAULT_SETTINGS, type Engine, nodeClock, nodeIds } from '@counterstep/engine'
 import { memoryStore } from '@counterstep/store-conformance'
 import { targetPolicy } from '@counterstep/targets'
@@ -11,9 +11,13 @@ export interface RealServer extends AsyncDisposable {
   readonly calls: readonly BranchCall[]
 }
 
+const anywhere = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true })
+const checkAnywhere: CheckUrl = (url) => anywhere.check(url)
+
 /** The whole of it but for the network: the real engine over the reference store, and branches that the test plays. */
 export async function realServer(
   play: (call: BranchCall) => BranchAnswer | Promise<BranchAnswer>,
+  checkUrl: CheckUrl = checkAnywhere,
 ): Promise<RealServer> {
   const calls: BranchCall[] = []
   const branches: BranchCaller = {
@@ -27,8 +31,6 @@ export async function realServer(
   const registry = createRegistry()
   const observer = prometheusObserver(registry)
   const settings = DEFAULT_SETTINGS
-  const targets = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true })
-  const checkUrl = (url: string) => targets.check(url)
   const clock = nodeClock()
   const engine = createEngine({ store, branches, checkUrl, clock, ids: nodeIds(), observer, settings })
   await engine.start()

@@ -2,7 +2,7 @@ import { type AddressClass, classOfAddress } from './address-class.ts'
 import { type AllowedOrigin, matchesHost, matchesOrigin } from './allowed-origin.ts'
 import { classOfHost, withoutBrackets } from './host.ts'
 import { type NamedService, urlOfService } from './named-service.ts'
-import { type Refusal, readTargetUrl } from './target-url.ts'
+import { type Refusal, readTargetUrl, refuseNotation } from './target-url.ts'
 
 export interface TargetRules {
   readonly services: readonly NamedService[]
@@ -54,7 +54,7 @@ class RuledPolicy implements TargetPolicy {
 
   check(url: string): Refusal | undefined {
     if (this.#good.has(url)) return undefined
-    const resolved = this.resolve(url)
+    const resolved = refuseNotation(url) ?? this.resolve(url)
     if (!(resolved instanceof URL)) return resolved
     if (this.#good.size >= REMEMBERED_MAX) this.#good.clear()
     this.#good.add(url)

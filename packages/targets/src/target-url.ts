@@ -14,10 +14,14 @@ const SERVICE_URL = /^([a-z][a-z0-9-]*):(\/(?!\/).*)$/
 /** The parser drops tabs and line breaks and turns backslashes: what is called must be what was written. */
 const PLAIN = /^[\x21-\x5b\x5d-\x7e]*$/
 
+/** Of what is new: no sign that a reader may drop, turn or encode. Where a call goes is safe without this rule. */
+export function refuseNotation(text: string): Refusal | undefined {
+  if (!PLAIN.test(text)) return invalid('must be plain ASCII, without spaces, line breaks and backslashes')
+  return text.includes('#') ? invalid('must not have a fragment') : undefined
+}
+
 /** Parsed once; what is called is the parsed URL. `bank:/debit` names a service. */
 export function readTargetUrl(text: string): URL | ServiceUrl | Refusal {
-  if (!PLAIN.test(text)) return invalid('must be plain ASCII, without spaces, line breaks and backslashes')
-  if (text.includes('#')) return invalid('must not have a fragment')
   const [, service, rest] = SERVICE_URL.exec(text) ?? []
   if (service !== undefined && rest !== undefined && !/^https?$/.test(service)) return { service, rest }
   return readHttpUrl(text)
