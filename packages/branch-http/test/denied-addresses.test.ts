@@ -150,6 +150,29 @@ describe('S3: a call', () => {
   })
 })
 
+describe('mutants of S3', () => {
+  const everywhereGoes: TargetPolicy = { ...policy, mayReach: () => true }
+
+  it('without the check of addresses, what is denied above is called', async () => {
+    const server = await everywhere()
+    const lookup = fixedLookup({ 'bank.test': ['127.0.0.2'] })
+    const caller = testCaller({ targets: everywhereGoes, lookup })
+    for (const host of ['127.0.0.2', '127.0.0.3', 'bank.test'])
+      expect((await caller.call(branchCall(`http://${host}:${server.port}/`))).result).toBe('success')
+    expect(server.connections()).toBe(3)
+  })
+
+  it('with a check of names alone, an address in place of a name is called', async () => {
+    const server = await everywhere()
+    const mayReach = (hostname: string, address: string) =>
+      hostname === address || policy.mayReach(hostname, address)
+    const lookup = fixedLookup({ 'bank.test': ['127.0.0.2'] })
+    const caller = testCaller({ targets: { ...policy, mayReach }, lookup })
+    expect((await caller.call(branchCall(`http://127.0.0.2:${server.port}/`))).result).toBe('success')
+    expect(await caller.call(branchCall(`http://bank.test:${server.port}/`))).toEqual(DENIED)
+  })
+})
+
 describe('S1: a call to a URL that was stored, and that the rules no longer allow,', () => {
   for (const [url, error] of [
     ['https://bank.test/', 'denied-target'],
