@@ -1,23 +1,4 @@
-import type { BranchCall } from '@counterstep/core'
-
-// Submit refuses them (S9). Here they are left out, because failing a call for good at this point would make a
-// transaction that was stored by an older version one that can never end.
-const OURS = new Set([
-  'host',
-  'connection',
-  'keep-alive',
-  'content-length',
-  'content-type',
-  'transfer-encoding',
-  'upgrade',
-  'te',
-  'trailer',
-  'expect',
-  'cookie',
-  'counterstep-attempt',
-  'counterstep-epoch',
-  'counterstep-accepted-at',
-])
+import { type BranchCall, isReservedHeader } from '@counterstep/core'
 
 /** Names and values in turn: the form that undici reads without making an object's keys. */
 export function headersOf(call: BranchCall): string[] {
@@ -32,7 +13,9 @@ export function headersOf(call: BranchCall): string[] {
   ]
   for (const name in call.headers) {
     const value = call.headers[name]
-    if (value !== undefined && !OURS.has(name) && !name.startsWith('proxy-')) headers.push(name, value)
+    // Submit refuses those (S9). Here they are left out, because failing a call for good at this point would make a
+    // transaction that was stored by an older version one that can never end.
+    if (value !== undefined && !isReservedHeader(name)) headers.push(name, value)
   }
   return headers
 }

@@ -45,6 +45,28 @@ describe('S6: a call', () => {
   })
 })
 
+describe('S9: a header that is not for a caller to set', () => {
+  it('is left out of the call of a transaction that was stored with it', async () => {
+    const seen: (string | string[] | undefined)[] = []
+    const server = await serveHttp((request, response) => {
+      const { signature, cookie } = request.headers
+      seen.push(signature, cookie, request.headers['signature-input'], request.headers['content-digest'])
+      seen.push(request.headers['counterstep-tenant'], request.headers['counterstep-attempt'])
+      response.end()
+    })
+    const headers = {
+      signature: 'sig1=:x:',
+      'signature-input': 'sig1=()',
+      'content-digest': 'sha-256=:x:',
+      'counterstep-tenant': 'other',
+      'counterstep-attempt': '99',
+      cookie: 'a=b',
+    }
+    expect((await testCaller().call(branchCall(server.url, { headers }))).result).toBe('success')
+    expect(seen).toEqual([undefined, undefined, undefined, undefined, undefined, '1'])
+  })
+})
+
 describe('S7: an excerpt of the answer', () => {
   it('is left out if it is switched off, and the words in a body still count', async () => {
     const server = await serveHttp((_request, response) => response.end('secret FAILURE'))
