@@ -17,6 +17,7 @@ const BARRIER = '@counterstep/barrier'
 const SIGNATURE = '@counterstep/signature'
 const CORE = '@counterstep/core'
 const ENGINE = '@counterstep/engine'
+const TARGETS = '@counterstep/targets'
 const BRANCH_HTTP = '@counterstep/branch-http'
 const SQLITE = '@counterstep/store-sqlite'
 const MYSQL = '@counterstep/store-mysql'
@@ -39,7 +40,10 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   [SIGNATURE]: layer('packages/signature', []),
   [CORE]: layer('packages/core', [PROTOCOL], { builtins: false }),
   [ENGINE]: layer('packages/engine', [CORE, PROTOCOL], { testWorkspaces: [CONFORMANCE] }),
-  [BRANCH_HTTP]: layer('packages/branch-http', [CORE, PROTOCOL, SIGNATURE], { thirdParty: ['undici'] }),
+  [TARGETS]: layer('packages/targets', []),
+  [BRANCH_HTTP]: layer('packages/branch-http', [CORE, PROTOCOL, SIGNATURE, TARGETS], {
+    thirdParty: ['undici'],
+  }),
   [SQLITE]: layer('packages/store-sqlite', [CORE, PROTOCOL], {
     thirdParty: ['better-sqlite3'],
     testWorkspaces: [CONFORMANCE],
@@ -57,21 +61,21 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   '@counterstep/simulator': layer('packages/simulator', [BARRIER, CORE, PROTOCOL]),
   [SERVER]: layer('packages/server', [ENGINE, CORE, PROTOCOL], {
     thirdParty: ['@fastify/swagger', '@fastify/swagger-ui', 'fastify', 'pino', 'prom-client', 'zod'],
-    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE],
+    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS],
   }),
   [DTM]: layer('packages/dtm', [ENGINE, CORE, PROTOCOL], {
     thirdParty: ['fastify'],
-    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE],
+    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS],
   }),
   counterstep: layer(
     'packages/cli',
-    [SERVER, DTM, ENGINE, CORE, PROTOCOL, SQLITE, MYSQL, REDIS, BRANCH_HTTP, SIGNATURE],
+    [SERVER, DTM, ENGINE, CORE, PROTOCOL, SQLITE, MYSQL, REDIS, BRANCH_HTTP, SIGNATURE, TARGETS],
     {
       testWorkspaces: [SDK],
     },
   ),
   [SDK]: layer('sdk', [PROTOCOL, BARRIER, SIGNATURE], {
-    testWorkspaces: [SERVER, ENGINE, CORE, CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS],
+    testWorkspaces: [SERVER, ENGINE, CORE, CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS],
   }),
   '@counterstep/example-bank': layer('examples/bank', [SDK, PROTOCOL, BARRIER], {
     thirdParty: ['better-sqlite3', 'fastify'],
@@ -83,7 +87,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   '@counterstep/conformance': layer('conformance', [TEST_SERVERS], { thirdParty: ['mysql2'] }),
   '@counterstep/chaos': layer(
     'chaos',
-    [SDK, SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, SQLITE, TEST_SERVERS],
+    [SDK, SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS],
     { thirdParty: ['better-sqlite3', 'fastify', 'ioredis', 'mysql2', 'undici'] },
   ),
   '@counterstep/bench': layer('bench', [SDK, TEST_SERVERS], {

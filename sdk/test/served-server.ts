@@ -3,6 +3,7 @@ import { createEngine, DEFAULT_SETTINGS, nodeClock, nodeIds } from '@counterstep
 import { createClient } from '@counterstep/sdk'
 import { buildApp, createRegistry, prometheusObserver } from '@counterstep/server'
 import { memoryStore } from '@counterstep/store-conformance'
+import { targetPolicy } from '@counterstep/targets'
 
 type Answer = BranchAnswer | Promise<BranchAnswer>
 
@@ -11,6 +12,7 @@ export async function serve(play: (call: BranchCall) => Answer) {
   const calls: string[] = []
   const store = memoryStore()
   const registry = createRegistry()
+  const targets = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true })
   const engine = createEngine({
     store,
     branches: {
@@ -20,6 +22,7 @@ export async function serve(play: (call: BranchCall) => Answer) {
       },
       close: async () => undefined,
     },
+    checkUrl: (url) => targets.check(url),
     clock: nodeClock(),
     ids: nodeIds(),
     observer: prometheusObserver(registry),

@@ -3,6 +3,7 @@ import { httpBranchCaller } from '@counterstep/branch-http'
 import { createEngine, DEFAULT_SETTINGS, type EngineSettings, nodeClock, nodeIds } from '@counterstep/engine'
 import { buildApp, createLogger, createRegistry, logEvents, prometheusObserver } from '@counterstep/server'
 import { openSqliteStore } from '@counterstep/store-sqlite'
+import { loopbackTargets } from '@counterstep/targets'
 import { CrashSwitch } from './crash-switch.ts'
 import { crashingBranches } from './crashing-branches.ts'
 import { crashingStore } from './crashing-store.ts'
@@ -29,9 +30,11 @@ async function main({ path, armed, mutant }: NodeArguments): Promise<void> {
   const sound = crashingStore(await openSqliteStore({ path, driver }), crash)
   const store = mutant === undefined ? sound : forgetfulStore(sound)
   const registry = createRegistry()
+  const targets = loopbackTargets()
   const engine = createEngine({
     store,
-    branches: crashingBranches(httpBranchCaller(), crash),
+    branches: crashingBranches(httpBranchCaller({ targets }), crash),
+    checkUrl: (url) => targets.check(url),
     clock: nodeClock(),
     ids: nodeIds(),
     observer: prometheusObserver(registry, logEvents(createLogger({ level: 'error' }))),

@@ -1,33 +1,42 @@
+import { lookup as systemLookup } from 'node:dns'
+import type { LookupFunction } from 'node:net'
 import type { CallSigner } from '@counterstep/signature'
+import { loopbackTargets, type TargetPolicy } from '@counterstep/targets'
 
-export interface HttpBranchCallerOptions extends HttpBranchCallerBounds {
+export interface HttpBranchCallerOptions extends Partial<CallerLimits> {
+  /** Where calls may go. Default: this machine only. */
+  readonly targets?: TargetPolicy
+  /** Finds the addresses of a name. Default: the system's. */
+  readonly lookup?: LookupFunction
+  /** Keep the first bytes of an answer's body, to be shown to people. Default: true. */
+  readonly answerExcerpts?: boolean
   /** Signs each attempt when it is sent. Default: nothing is signed. */
   readonly signer?: CallSigner | undefined
 }
 
 /** The bounds of a caller. All are positive integers; what is left out has the default named beside it. */
-export interface HttpBranchCallerBounds {
+export interface CallerLimits {
   /** Calls in flight to one origin, each on a connection of its own. Default 128. */
-  readonly connectionsPerOriginMax?: number
+  readonly connectionsPerOriginMax: number
   /** Calls waiting for a connection to one origin; one more is answered `busy`. Default 8,192. */
-  readonly queuedPerOriginMax?: number
+  readonly queuedPerOriginMax: number
   /** Origins with connections. Over it, the one idle longest makes room; if none is idle: `busy`. Default 256. */
-  readonly originsMax?: number
+  readonly originsMax: number
   /** An origin without calls for so long is closed when a new one comes. Default 60,000. */
-  readonly originIdleMs?: number
+  readonly originIdleMs: number
   /** Parsed URLs that are kept at least; at most twice as many. Default 2,048. */
-  readonly targetsMax?: number
+  readonly targetsMax: number
   /** For TCP and TLS together. undici watches it in steps of half a second. Default 2,000. */
-  readonly connectTimeoutMs?: number
+  readonly connectTimeoutMs: number
   /** How long an idle connection is kept, unless the other side's Keep-Alive says less. Default 4,000. */
-  readonly keepAliveMs?: number
+  readonly keepAliveMs: number
   /** Default 1 MiB. */
-  readonly answerBodyBytesMax?: number
+  readonly answerBodyBytesMax: number
   /** Default 16 KiB. */
-  readonly answerHeaderBytesMax?: number
+  readonly answerHeaderBytesMax: number
 }
 
-const DEFAULTS: Required<HttpBranchCallerBounds> = {
+export const DEFAULT_CALLER_LIMITS: CallerLimits = {
   connectionsPerOriginMax: 128,
   queuedPerOriginMax: 8_192,
   originsMax: 256,
@@ -40,12 +49,19 @@ const DEFAULTS: Required<HttpBranchCallerBounds> = {
 }
 
 /** Throws on the first bad bound, so that a wrong configuration ends at the start. */
-export function checkedBounds(bounds: HttpBranchCallerBounds): Required<HttpBranchCallerBounds> {
-  const checked = { ...DEFAULTS, ...bounds }
+export function checkedOptions(options: HttpBranchCallerOptions): Required<HttpBranchCallerOptions> {
+  const {
+    targets = loopbackTargets(),
+    lookup = systemLookup as LookupFunction,
+    answerExcerpts = true,
+    signer,
+    ...limits
+  } = options
+  const checked = { ...DEFAULT_CALLER_LIMITS, ...limits }
   for (const [name, value] of Object.entries(checked)) {
     if (!Number.isSafeInteger(value) || value < 1) {
       throw new RangeError(`${name} must be a positive integer, got ${String(value)}`)
     }
   }
-  return checked
+  return { ...checked, targets, lookup, answerExcerpts, signer }
 }

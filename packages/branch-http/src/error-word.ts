@@ -3,6 +3,7 @@ import { errors } from 'undici'
 /**
  * Why a call has no answer. The words are stable and short, and never hold an address or a text of the other side.
  * `timeout`: the total deadline passed. `connect-timeout`: no connection in time, nothing was sent.
+ * `denied-target`, `denied-address`: the configuration does not let a call go there, nothing was sent.
  * `refused`, `unreachable`, `dns`, `tls`: no connection. `reset`: the other side ended it before the answer was whole.
  * `bad-response`: what came is no HTTP. `too-large`: its headers are over the bound. `busy`: a bound of this caller
  * kept it waiting, nothing was sent. `closed`: this caller was closed. `bad-url`, `bad-request`: it cannot be sent.
@@ -11,6 +12,8 @@ import { errors } from 'undici'
 export type ErrorWord =
   | 'timeout'
   | 'connect-timeout'
+  | 'denied-target'
+  | 'denied-address'
   | 'refused'
   | 'unreachable'
   | 'dns'
@@ -26,6 +29,7 @@ export type ErrorWord =
   | 'other'
 
 const WORDS: ReadonlyMap<string, ErrorWord> = new Map<string, ErrorWord>([
+  ['COUNTERSTEP_DENIED_ADDRESS', 'denied-address'],
   ['ECONNREFUSED', 'refused'],
   ['ECONNRESET', 'reset'],
   ['EPIPE', 'reset'],

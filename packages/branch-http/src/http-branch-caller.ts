@@ -1,10 +1,11 @@
 import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
 import type { CallSigner } from '@counterstep/signature'
-import { buildConnector, Client } from 'undici'
+import { Client } from 'undici'
 import { Attempt } from './attempt.ts'
-import { checkedBounds, type HttpBranchCallerOptions } from './caller-options.ts'
+import { checkedOptions, type HttpBranchCallerOptions } from './caller-options.ts'
 import { DeadlineWheel } from './deadline-wheel.ts'
 import { type ErrorWord, errorWord } from './error-word.ts'
+import { guardedConnector } from './guarded-connector.ts'
 import type { Origin } from './origin.ts'
 import { Origins } from './origins.ts'
 import { type Target, TargetCache } from './target-cache.ts'
@@ -21,14 +22,18 @@ class HttpBranchCaller implements BranchCaller {
   readonly #wheel = new DeadlineWheel()
   readonly #targets: TargetCache
   readonly #origins: Origins
+  readonly #keepsExcerpts: boolean
   readonly #signer: CallSigner | undefined
   #isClosed = false
 
-  constructor({ signer, ...bounds }: HttpBranchCallerOptions) {
-    const limits = checkedBounds(bounds)
-    this.#signer = signer
-    const connect = buildConnector({ allowH2: false, timeout: limits.connectTimeoutMs })
-    this.#targets = new TargetCache(limits.targetsMax)
+  constructor(options: HttpBranchCallerOptions) {
+    const limits = checkedOptions(options)
+    const { targets } = limits
+    const mayReach = (hostname: string, address: string) => targets.mayReach(hostname, address)
+    const connect = guardedConnector({ ...limits, mayReach })
+    this.#keepsExcerpts = limits.answerExcerpts
+    this.#signer = limits.signer
+    this.#targets = new TargetCache(limits.targetsMax, (url) => targets.resolve(url))
     this.#origins = new Origins(this.#wheel, {
       originsMax: limits.originsMax,
       originIdleMs: limits.originIdleMs,
@@ -52,7 +57,7 @@ class HttpBranchCaller implements BranchCaller {
   call(call: BranchCall): Promise<BranchAnswer> {
     return new Promise((resolve) => {
       try {
-        this.#start(call, resolve)
+        this.#start(call, this.#keepsExcerpts ? resolve : ({ excerpt: _, ...answer }) => resolve(answer))
       } catch (error: unknown) {
         // A call that cannot even be written down. The port's word is that a call never rejects.
         resolve(unsent(errorWord(error)))
@@ -66,9 +71,13 @@ class HttpBranchCaller implements BranchCaller {
   }
 
   #start(call: BranchCall, resolve: (answer: BranchAnswer) => void): void {
+    if (this.#isClosed) {
+      resolve(unsent('closed'))
+      return
+    }
     const target = this.#targets.get(call.url)
-    if (this.#isClosed || target === undefined) {
-      resolve(unsent(this.#isClosed ? 'closed' : 'bad-url'))
+    if (typeof target === 'string') {
+      resolve(unsent(target))
       return
     }
     const now = performance.now()

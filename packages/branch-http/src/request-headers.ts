@@ -1,24 +1,5 @@
-import type { BranchCall } from '@counterstep/core'
+import { type BranchCall, isReservedHeader } from '@counterstep/core'
 import type { CallSigner } from '@counterstep/signature'
-
-// Submit refuses them (S9). Here they are left out, because failing a call for good at this point would make a
-// transaction that was stored by an older version one that can never end.
-const OURS = new Set([
-  'host',
-  'connection',
-  'keep-alive',
-  'content-length',
-  'content-type',
-  'transfer-encoding',
-  'upgrade',
-  'te',
-  'trailer',
-  'expect',
-  'cookie',
-  'counterstep-attempt',
-  'counterstep-epoch',
-  'counterstep-accepted-at',
-])
 
 /** Names and values in turn: the form that undici reads without making an object's keys. */
 export function headersOf(call: BranchCall): string[] {
@@ -33,17 +14,17 @@ export function headersOf(call: BranchCall): string[] {
   ]
   for (const name in call.headers) {
     const value = call.headers[name]
-    if (value !== undefined && !OURS.has(name) && !name.startsWith('proxy-')) headers.push(name, value)
+    // Submit refuses those (S9). Here they are left out, because failing a call for good at this point would make a
+    // transaction that was stored by an older version one that can never end.
+    if (value !== undefined && !isReservedHeader(name)) headers.push(name, value)
   }
   return headers
 }
 
-const SIGNED = new Set(['content-digest', 'signature-input', 'signature'])
-
-/** With the three headers of a signature over what is sent; a digest that the submit gave is not sent beside ours. */
+/** With the three headers of a signature over what is sent. */
 export function signedHeadersOf(call: BranchCall, targetUri: string, signer: CallSigner): string[] {
   const isGet = call.method === 'GET'
-  const headers = headersOf(withoutSigned(call))
+  const headers = headersOf(call)
   const signature = signer.sign({
     method: call.method,
     targetUri,
@@ -55,10 +36,4 @@ export function signedHeadersOf(call: BranchCall, targetUri: string, signer: Cal
   })
   headers.push(...signature)
   return headers
-}
-
-function withoutSigned(call: BranchCall): BranchCall {
-  const own = Object.entries(call.headers)
-  if (!own.some(([name]) => SIGNED.has(name))) return call
-  return { ...call, headers: Object.fromEntries(own.filter(([name]) => !SIGNED.has(name))) }
 }

@@ -7,11 +7,7 @@ export interface ParsedUrl {
   readonly pathStart: string
 }
 
-/** Undefined for what no call may go to: no http(s), or with credentials in it (S2, S6). */
-export function parseTargetUrl(text: string): ParsedUrl | undefined {
-  const url = URL.parse(text)
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined
-  if (url.username !== '' || url.password !== '') return undefined
+export function parsedUrl(url: URL): ParsedUrl {
   const path = url.pathname + url.search
   const last = path.at(-1)
   const joint = url.search === '' ? '?' : last === '&' || last === '?' ? '' : '&'

@@ -1,10 +1,14 @@
+import type { TargetPolicy } from '@counterstep/targets'
+import type { ErrorWord } from './error-word.ts'
 import type { Origin } from './origin.ts'
-import { type ParsedUrl, parseTargetUrl } from './request-line.ts'
+import { type ParsedUrl, parsedUrl } from './request-line.ts'
 
 /** A URL that was parsed once, and the origin that last served it (which may have been closed since). */
 export interface Target extends ParsedUrl {
   origin: Origin | undefined
 }
+
+type UncalledWord = Extract<ErrorWord, 'bad-url' | 'denied-target'>
 
 /**
  * The last `targetsMax` to `2 × targetsMax` URLs. Two generations in place of a list in order of use: a hit in the
@@ -12,25 +16,27 @@ export interface Target extends ParsedUrl {
  */
 export class TargetCache {
   readonly #targetsMax: number
+  readonly #resolve: TargetPolicy['resolve']
   #young = new Map<string, Target>()
   #old = new Map<string, Target>()
 
-  constructor(targetsMax: number) {
+  constructor(targetsMax: number, resolve: TargetPolicy['resolve']) {
     this.#targetsMax = targetsMax
+    this.#resolve = resolve
   }
 
   get size(): number {
     return this.#young.size + this.#old.size
   }
 
-  /** Undefined for a URL that no call may go to; those are not kept. */
-  get(url: string): Target | undefined {
+  /** Why, for a URL that no call may go to; those are not kept. */
+  get(url: string): Target | UncalledWord {
     return this.#young.get(url) ?? this.#admit(url)
   }
 
-  #admit(url: string): Target | undefined {
-    const target = this.#old.get(url) ?? targetOf(url)
-    if (target === undefined) return undefined
+  #admit(url: string): Target | UncalledWord {
+    const target = this.#old.get(url) ?? this.#targetOf(url)
+    if (typeof target === 'string') return target
     if (this.#young.size >= this.#targetsMax) {
       this.#old = this.#young
       this.#young = new Map()
@@ -38,9 +44,10 @@ export class TargetCache {
     this.#young.set(url, target)
     return target
   }
-}
 
-function targetOf(url: string): Target | undefined {
-  const parsed = parseTargetUrl(url)
-  return parsed && { ...parsed, origin: undefined }
+  #targetOf(text: string): Target | UncalledWord {
+    const url = this.#resolve(text)
+    if (url instanceof URL) return { ...parsedUrl(url), origin: undefined }
+    return url.code === 'SAGA_URL_INVALID' ? 'bad-url' : 'denied-target'
+  }
 }

@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { TargetCache } from '../src/target-cache.ts'
 
+const resolve = (url: string) =>
+  URL.parse(url) ?? ({ code: 'SAGA_URL_INVALID', message: 'is not a URL' } as const)
+
 describe('the target cache', () => {
   it('gives the same target while it is kept', () => {
-    const cache = new TargetCache(10)
+    const cache = new TargetCache(10, resolve)
     expect(cache.get('http://a/x')).toBe(cache.get('http://a/x'))
   })
 
   it('is bounded, and keeps what is used', () => {
-    const cache = new TargetCache(10)
+    const cache = new TargetCache(10, resolve)
     const kept = cache.get('http://a/kept')
     for (let n = 0; n < 1000; n++) {
       cache.get(`http://a/${n}`)
@@ -18,8 +21,8 @@ describe('the target cache', () => {
   })
 
   it('keeps nothing of what is no target', () => {
-    const cache = new TargetCache(10)
-    expect(cache.get('nowhere')).toBeUndefined()
+    const cache = new TargetCache(10, resolve)
+    expect(cache.get('nowhere')).toBe('bad-url')
     expect(cache.size).toBe(0)
   })
 })

@@ -1,5 +1,7 @@
+import type { HttpBranchCallerOptions } from '@counterstep/branch-http'
 import { assert } from '@counterstep/core'
 import type { EngineSettings } from '@counterstep/engine'
+import type { TargetRules } from '@counterstep/targets'
 import { readLine } from './command-line.ts'
 import { COMMANDS, type CommandName, type SettingName, settingsOf } from './commands.ts'
 import { isLoopback } from './loopback.ts'
@@ -19,6 +21,7 @@ import {
   PASSWORD_VARIABLE,
   readPassword,
 } from './store-password.ts'
+import { callerOptions, targetProblems, targetRules, targetWarnings } from './target-config.ts'
 
 /** Everything `serve` needs to know from outside, checked. */
 export interface ServeConfig {
@@ -33,6 +36,9 @@ export interface ServeConfig {
   /** Print one line {"url": …} on stdout when listening, for a harness that starts us. */
   readonly readyJson: boolean
   readonly engine: EngineSettings
+  /** Where branches may be called. */
+  readonly targets: TargetRules
+  readonly caller: HttpBranchCallerOptions
   /** What is odd but no reason to refuse; belongs into the log. */
   readonly warnings: readonly string[]
 }
@@ -62,7 +68,7 @@ export function readCommand(args: readonly string[], environment: Environment = 
   problems.unshift(...line.problems)
   if ('problem' in secret) problems.push(secret.problem)
   problems.push(...storeProblems(known, sources, password))
-  if (type === 'serve') problems.push(...contradictions(known, environment))
+  if (type === 'serve') problems.push(...contradictions(known, environment), ...targetProblems(known))
   if (problems.length > 0) return { type: 'refused', problems }
   if (type === 'migrate' && hasAll(known, COMMANDS.migrate)) {
     const { store } = known
@@ -141,7 +147,13 @@ function toConfig(
     logLevel: values.logLevel,
     readyJson,
     engine: toEngineSettings(values),
-    warnings: Object.freeze([...warnings(values, environment), ...storeWarnings(values, sources)]),
+    targets: targetRules(values),
+    caller: callerOptions(values),
+    warnings: Object.freeze([
+      ...warnings(values, environment),
+      ...targetWarnings(values),
+      ...storeWarnings(values, sources),
+    ]),
   })
 }
 

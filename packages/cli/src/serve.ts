@@ -13,6 +13,7 @@ import {
   type Registry,
 } from '@counterstep/server'
 import type { CallSigner } from '@counterstep/signature'
+import { targetPolicy } from '@counterstep/targets'
 import { closeApp } from './close-app.ts'
 import type { ServeConfig } from './config.ts'
 import { durabilityWarnings } from './durability-warnings.ts'
@@ -70,12 +71,15 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
   const store = await storeOf(deps, registry)
   closers.push(() => store.close())
   for (const warning of durabilityWarnings(store)) logger.warn({}, warning)
-  const branches = httpBranchCaller({ signer: signerOf(deps, closers) })
+  const targets = targetPolicy(config.targets)
+  const checkUrl = (url: string) => targets.check(url)
+  const branches = httpBranchCaller({ ...config.caller, targets, signer: signerOf(deps, closers) })
   closers.push(() => branches.close())
   const ids = nodeIds()
   const engine = createEngine({
     store,
     branches,
+    checkUrl,
     clock: nodeClock(),
     ids,
     observer: prometheusObserver(registry, logEvents(logger)),
@@ -86,6 +90,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
   const dtm = buildDtmApp({
     engine,
     topics: documentTopicStore(store, () => ids.writeId()),
+    checkUrl,
     nodeMetrics: () => registry.metrics(),
     onError: (error) => logger.error({ err: error }, 'request failed'),
   })

@@ -4,6 +4,7 @@ import { CHECKPOINT_MS_MAX, RETRY_CAP_MS_MAX, RETRY_LIMIT_MAX, TIMEOUT_MS_MAX } 
 import { decimal, nonEmpty, oneOf, orUnset, orWord, type Parsed, setting, wholeNumber } from './setting.ts'
 import { signingKeyPath } from './signing-key-file.ts'
 import { STORE_SETTINGS } from './store-settings.ts'
+import { TARGET_SETTINGS } from './target-settings.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -19,6 +20,7 @@ export const SETTINGS = {
     "port of DTM's HTTP face, or off; off beside --port 0 unless given",
     orWord('off', 'off' as const, portNumber),
   ),
+  ...TARGET_SETTINGS,
   ...STORE_SETTINGS,
   signingKeyFile: setting(
     'signing-key-file',

@@ -196,7 +196,7 @@ describe('the command line', () => {
 
 describe('a configuration that is odd', () => {
   it('may listen beyond loopback, with a warning', () => {
-    expect(configOf(['--host', '0.0.0.0']).warnings).toEqual([
+    expect(configOf(['--host', '0.0.0.0', '--services', 'bank=http://10.0.0.5:8080']).warnings).toEqual([
       expect.stringContaining('no authentication yet'),
     ])
     expect(configOf(['--host', '127.0.0.2']).warnings).toEqual([])

@@ -195,7 +195,13 @@ it('prints every fault of its configuration on stderr, and starts nothing', asyn
 })
 
 it('warns in its log when it listens beyond loopback', async () => {
-  const { process } = await ServeProcess.listening(folder, '--host', '0.0.0.0')
+  const { process } = await ServeProcess.listening(
+    folder,
+    '--host',
+    '0.0.0.0',
+    '--allow-targets',
+    'http://127.0.0.1:1',
+  )
   process.signal('SIGTERM')
   await process.ended()
   expect(process.output).toContain('There is no authentication yet')

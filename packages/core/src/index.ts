@@ -90,7 +90,8 @@ export {
   assertRenew,
   assertUpdate,
 } from './store-arguments.ts'
-export type { CheckUrl } from './submission/parse-branch.ts'
+export type { CheckUrl, UrlRefusal } from './submission/parse-branch.ts'
+export { isReservedHeader } from './submission/parse-headers.ts'
 export { type ParsedRegistration, parseRegistration } from './submission/parse-registration.ts'
 export {
   type ParsedSubmission,

@@ -2,6 +2,7 @@
 
 import type { ErrorCode } from '@counterstep/protocol'
 import type { SagaDefinition } from '../src/definition.ts'
+import type { UrlRefusal } from '../src/submission/parse-branch.ts'
 import {
   type ParsedSubmission,
   parseSubmission,
@@ -13,8 +14,10 @@ import { RETRY } from './sagas.ts'
 export const DEFAULTS: SubmissionDefaults = { retry: RETRY, timeoutMs: 10_000, checkpointMs: 1_000 }
 
 /** As a host's would be, in short. */
-export function checkUrl(url: string): string | undefined {
-  return /^https?:\/\/[a-z0-9.:-]+(\/\S*)?$/i.test(url) ? undefined : 'must be an http or https URL'
+export function checkUrl(url: string): UrlRefusal | undefined {
+  return /^https?:\/\/[a-z0-9.:-]+(\/\S*)?$/i.test(url)
+    ? undefined
+    : { code: 'SAGA_URL_INVALID', message: 'must be an http or https URL' }
 }
 
 export const BRANCH = { action: 'http://bank.test/debit' } as const

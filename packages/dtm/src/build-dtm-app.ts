@@ -1,3 +1,4 @@
+import type { CheckUrl } from '@counterstep/core'
 import type { EngineApi } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
@@ -21,6 +22,8 @@ import { Topics } from './topics/topics.ts'
 export interface DtmAppDeps {
   readonly engine: EngineApi
   readonly topics: TopicStore
+  /** Whether a branch may be called there; asked before anything is stored. */
+  readonly checkUrl: CheckUrl
   /** The node's own metrics in Prometheus' text format; shown behind the dialect's. Default: none. */
   readonly nodeMetrics?: () => Promise<string>
   /** What is a bug or has no name. Default: told to nobody. */
@@ -37,10 +40,10 @@ const CLOSE_CHECK_MS = 50
 
 /** DTM's HTTP face as a fastify app that has not listened. */
 export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
-  const { engine, topics, nodeMetrics = async () => '', onError = () => undefined } = deps
+  const { engine, topics, checkUrl, nodeMetrics = async () => '', onError = () => undefined } = deps
   const metrics = new DialectMetrics()
-  const list = new Topics(topics, () => performance.now())
-  const commands = { engine, subscribersOf: (topic: string) => list.subscribersOf(topic) }
+  const list = new Topics(topics, checkUrl, () => performance.now())
+  const commands = { engine, checkUrl, subscribersOf: (topic: string) => list.subscribersOf(topic) }
   const app = createApp(errorHandler(onError), { ...DEFAULT_DTM_LIMITS, ...deps.limits })
   endConnectionsWhileStopping(app, engine)
   takeBodiesAsText(app)

@@ -20,7 +20,7 @@ const topics: TopicStore = {
 }
 
 async function listen(deps: Partial<DtmAppDeps> = {}): Promise<number> {
-  const app = buildDtmApp({ engine, topics, ...deps })
+  const app = buildDtmApp({ engine, topics, checkUrl: () => undefined, ...deps })
   open.push(app)
   await app.listen({ port: 0, host: '127.0.0.1' })
   return (app.server.address() as AddressInfo).port

@@ -1,5 +1,6 @@
 import {
   type BranchCaller,
+  type CheckUrl,
   type Clock,
   type Command,
   decodeTransaction,
@@ -48,6 +49,8 @@ import { Waiters } from './waiters.ts'
 export interface EngineParts {
   readonly store: Store
   readonly branches: BranchCaller
+  /** Whether a branch may be called there; asked at submit. What `accept` and `addBranch` are given is checked already. */
+  readonly checkUrl: CheckUrl
   readonly clock: Clock
   readonly ids: Ids
   readonly observer: EngineObserver
@@ -70,7 +73,7 @@ const HAND_BACK_MS = 2_000
 class AssembledEngine implements Engine {
   readonly #parts: EngineParts
   readonly #store: ObservedStore
-  readonly #checkUrl = urlChecker()
+  readonly #checkUrl: CheckUrl
   readonly #alarms: AlarmClock
   readonly #runner: Runner
   readonly #acceptance: Acceptance
@@ -92,6 +95,7 @@ class AssembledEngine implements Engine {
     }
     const common = { ...settings, store, clock, ids, observer, branches, run, formatMax: FORMAT }
     this.#parts = parts
+    this.#checkUrl = urlChecker(parts.checkUrl)
     this.#store = store
     this.#alarms = new AlarmClock(clock)
     const runner = new Runner({

@@ -21,6 +21,7 @@ export const ERROR_MEANINGS = {
   SAGA_AFTER_UNKNOWN: 'failure',
   SAGA_AFTER_CYCLE: 'failure',
   SAGA_URL_INVALID: 'failure',
+  SAGA_TARGET_NOT_ALLOWED: 'failure',
   SAGA_HEADER_INVALID: 'failure',
   SAGA_PAYLOAD_TOO_LARGE: 'failure',
   SAGA_PAYLOAD_TOO_DEEP: 'failure',

@@ -1,6 +1,7 @@
-import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
+import type { BranchAnswer, BranchCall, BranchCaller, CheckUrl } from '@counterstep/core'
 import { createEngine, DEFAULT_SETTINGS, type Engine, nodeClock, nodeIds } from '@counterstep/engine'
 import { memoryStore } from '@counterstep/store-conformance'
+import { targetPolicy } from '@counterstep/targets'
 import type { FastifyInstance } from 'fastify'
 import { buildApp, createRegistry, prometheusObserver } from '../src/index.ts'
 
@@ -10,9 +11,13 @@ export interface RealServer extends AsyncDisposable {
   readonly calls: readonly BranchCall[]
 }
 
+const anywhere = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true })
+const checkAnywhere: CheckUrl = (url) => anywhere.check(url)
+
 /** The whole of it but for the network: the real engine over the reference store, and branches that the test plays. */
 export async function realServer(
   play: (call: BranchCall) => BranchAnswer | Promise<BranchAnswer>,
+  checkUrl: CheckUrl = checkAnywhere,
 ): Promise<RealServer> {
   const calls: BranchCall[] = []
   const branches: BranchCaller = {
@@ -26,7 +31,8 @@ export async function realServer(
   const registry = createRegistry()
   const observer = prometheusObserver(registry)
   const settings = DEFAULT_SETTINGS
-  const engine = createEngine({ store, branches, clock: nodeClock(), ids: nodeIds(), observer, settings })
+  const clock = nodeClock()
+  const engine = createEngine({ store, branches, checkUrl, clock, ids: nodeIds(), observer, settings })
   await engine.start()
   const app = buildApp({ engine, store, registry })
   return {

@@ -15,7 +15,13 @@ import { parseRetry } from './parse-retry.ts'
 import { isWellFormed, utf8Length } from './utf8-length.ts'
 
 /** Undefined: it may be called. Else why not. Parsing a URL and the policy on targets are a host's matter. */
-export type CheckUrl = (url: string) => string | undefined
+export type CheckUrl = (url: string) => UrlRefusal | undefined
+
+export interface UrlRefusal {
+  readonly code: 'SAGA_URL_INVALID' | 'SAGA_TARGET_NOT_ALLOWED'
+  /** Without the URL, which may hold a secret. */
+  readonly message: string
+}
 
 export interface BranchContext {
   readonly retry: RetryPolicy
@@ -119,7 +125,7 @@ export function parseUrl(
     return faults.add('SAGA_URL_INVALID', path, `is over ${URL_LENGTH_MAX} characters`)
   }
   const refusal = checkUrl(value)
-  return refusal === undefined ? value : faults.add('SAGA_URL_INVALID', path, refusal)
+  return refusal === undefined ? value : faults.add(refusal.code, path, refusal.message)
 }
 
 function parseAfter(value: unknown, path: string, faults: Faults): readonly string[] | undefined {

@@ -15,6 +15,7 @@ const RESERVED = new Set([
   'content-length',
   'content-type',
   'content-encoding',
+  'content-digest',
   'transfer-encoding',
   'connection',
   'keep-alive',
@@ -25,6 +26,11 @@ const RESERVED = new Set([
   'cookie',
 ])
 const RESERVED_PREFIX = /^(proxy-|counterstep-|signature)/
+
+/** Of a name in lower case: not for a caller to set. */
+export function isReservedHeader(name: string): boolean {
+  return RESERVED.has(name) || RESERVED_PREFIX.test(name)
+}
 
 /** Names in lower case. A header that could not be sent is refused here: found at send time, it would never end. */
 export function parseHeaders(
@@ -52,7 +58,7 @@ export function parseHeaders(
 
 function refuseHeader(name: string, lower: string, text: unknown): string | undefined {
   if (!NAME.test(name) || name.length > NAME_LENGTH_MAX) return 'is not a header name'
-  if (RESERVED.has(lower) || RESERVED_PREFIX.test(lower)) return 'is a reserved header'
+  if (isReservedHeader(lower)) return 'is a reserved header'
   if (typeof text !== 'string' || !VALUE.test(text)) return 'must be a string of printable ASCII characters'
   return undefined
 }

@@ -1,8 +1,7 @@
 import type { EngineApi } from '@counterstep/engine'
-import type { SubscribersOf } from '../definition/message-definition.ts'
+import type { MessageContext } from '../definition/message-definition.ts'
 
 /** What a command needs to be carried out. */
-export interface CommandDeps {
+export interface CommandDeps extends MessageContext {
   readonly engine: EngineApi
-  readonly subscribersOf: SubscribersOf
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Definition } from '@counterstep/core'
 import { isCounterstepError } from '@counterstep/protocol'
-import { messageDefinition } from '../definition/message-definition.ts'
+import { type MessageContext, messageDefinition } from '../definition/message-definition.ts'
 import { submissionOf } from '../definition/submission.ts'
 import { tccDefinition } from '../definition/tcc-definition.ts'
 import { type Answer, failure, refuse, SUCCESS } from '../wire/answer.ts'
@@ -28,12 +28,12 @@ export async function prepare(request: DtmRequest, deps: CommandDeps): Promise<A
   }
 }
 
-async function preparedDefinition(request: DtmRequest, { subscribersOf }: CommandDeps): Promise<Definition> {
+async function preparedDefinition(request: DtmRequest, context: MessageContext): Promise<Definition> {
   switch (readKind(request.trans_type)) {
     case 'tcc':
       return tccDefinition(request)
     case 'message':
-      return await messageDefinition(request, 'prepared', subscribersOf)
+      return await messageDefinition(request, 'prepared', context)
     case 'saga':
       // No client does it: there is nothing to wait for between the two.
       throw refuse('a saga is not prepared: submit it')

@@ -8,7 +8,10 @@ import type { Registration } from '../wire/read-registration.ts'
 import type { CommandDeps } from './deps.ts'
 
 /** Again with the same content: it is there once. DTM answers a repeat with an error, though its first answer may have been lost. */
-export async function registerBranch(registration: Registration, { engine }: CommandDeps): Promise<Answer> {
+export async function registerBranch(
+  registration: Registration,
+  { engine, checkUrl }: CommandDeps,
+): Promise<Answer> {
   const { trans_type = '' } = registration
   if (trans_type === 'xa' || trans_type === 'workflow')
     throw notThereYet(`branches of type ${trans_type} are`)
@@ -18,7 +21,7 @@ export async function registerBranch(registration: Registration, { engine }: Com
   if (!isGid(gid) || standing?.kind !== 'tcc' || standing.status !== 'prepared') return notPrepared(gid)
   const contentType = readNote(standing.definition)?.contentType ?? 'application/json'
   try {
-    await engine.addBranch(gid, tccBranch(registration, contentType))
+    await engine.addBranch(gid, tccBranch(registration, contentType, checkUrl))
     return SUCCESS
   } catch (error: unknown) {
     if (!isCounterstepError(error)) throw error

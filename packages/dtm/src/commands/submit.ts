@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Definition, Transaction } from '@counterstep/core'
 import { type Gid, isCounterstepError, type Kind, type TransactionView } from '@counterstep/protocol'
-import { messageDefinition } from '../definition/message-definition.ts'
+import { type MessageContext, messageDefinition } from '../definition/message-definition.ts'
 import { readNote } from '../definition/note.ts'
 import { sagaDefinition } from '../definition/saga-definition.ts'
 import { requestDigest, submissionOf, waitMsOf } from '../definition/submission.ts'
@@ -54,9 +54,10 @@ async function submitUntilClear(asked: Submit, deps: CommandDeps): Promise<Submi
 /** Undefined: the gid is taken. */
 async function submitNew(
   { gid, kind, request, waitMs }: Submit,
-  { engine, subscribersOf }: CommandDeps,
+  deps: CommandDeps,
 ): Promise<Submitted | undefined> {
-  const definition = await definitionOf(kind, request, subscribersOf)
+  const { engine } = deps
+  const definition = await definitionOf(kind, request, deps)
   const submission = submissionOf(gid, request, definition, randomUUID())
   try {
     const view = await engine.accept(submission, { waitMs })
@@ -71,15 +72,15 @@ async function submitNew(
 function definitionOf(
   kind: Kind,
   request: DtmRequest,
-  subscribersOf: CommandDeps['subscribersOf'],
+  context: MessageContext,
 ): Definition | Promise<Definition> {
   switch (kind) {
     case 'saga':
-      return sagaDefinition(request)
+      return sagaDefinition(request, context.checkUrl)
     case 'tcc':
       return tccDefinition(request)
     case 'message':
-      return messageDefinition(request, 'submitted', subscribersOf)
+      return messageDefinition(request, 'submitted', context)
   }
 }
 

@@ -1,15 +1,19 @@
-import { URL_LENGTH_MAX } from '@counterstep/protocol'
+import type { CheckUrl } from '@counterstep/core'
+import { CounterstepError, URL_LENGTH_MAX } from '@counterstep/protocol'
 import { refuse } from '../wire/answer.ts'
 import { notThereYet } from '../wire/not-there-yet.ts'
 
-/** Throws for a URL that no call could ever go to: DTM stores it and tries for ever. An empty one calls nobody. */
-export function readBranchUrl(url: string): string {
+/**
+ * Throws for a URL that no call could ever go to (DTM stores it and tries for ever), and for one that no call may go
+ * to. An empty one calls nobody.
+ */
+export function readBranchUrl(url: string, checkUrl: CheckUrl): string {
   if (url === '') return url
   if (url.length > URL_LENGTH_MAX) throw refuse(`a URL is over ${URL_LENGTH_MAX} characters`)
-  if (!/^https?:\/\//i.test(url)) throw notThereYet(`branches other than http:// and https:// are`)
-  const parsed = URL.parse(url)
-  if (parsed === null) throw refuse(`${url} is not a URL`)
-  if (parsed.username !== '' || parsed.password !== '')
-    throw refuse('a URL must not carry a user name or password')
-  return url
+  const refusal = checkUrl(url)
+  if (refusal === undefined) return url
+  if (!/^https?:\/\//i.test(url) && refusal.code === 'SAGA_URL_INVALID')
+    throw notThereYet('branches other than http:// and https:// are')
+  if (refusal.code === 'SAGA_URL_INVALID') throw refuse(`a branch URL ${refusal.message}`)
+  throw new CounterstepError(refusal.code, `a branch URL ${refusal.message}`)
 }

@@ -1,3 +1,4 @@
+import { loopbackTargets } from '@counterstep/targets'
 import { describe, expect, it } from 'vitest'
 import { AnsweredError } from '../wire/answer.ts'
 import { type DtmRequest, readRequest } from '../wire/read-request.ts'
@@ -8,6 +9,8 @@ import { submissionOf, waitMsOf } from './submission.ts'
 import { tccDefinition } from './tcc-definition.ts'
 
 const URL = 'http://127.0.0.1/x'
+const targets = loopbackTargets()
+const check = (url: string) => targets.check(url)
 
 function request(more: object = {}): DtmRequest {
   const steps = [1, 2, 3].map((step) => ({ action: `${URL}/a${step}`, compensate: `${URL}/c${step}` }))
@@ -32,24 +35,30 @@ describe('the policy of retries', () => {
   ] as const
   for (const [options, policy] of POLICIES) {
     it(`of ${JSON.stringify(options)} is capped and drawn`, () => {
-      expect(sagaDefinition(request(options)).retry).toEqual({ ...policy, factor: 2, jitter: 1 })
+      expect(sagaDefinition(request(options), check).retry).toEqual({ ...policy, factor: 2, jitter: 1 })
     })
   }
 })
 
 describe('the spans', () => {
   it('are DTM’s own where the request says nothing', async () => {
-    expect(sagaDefinition(request())).toMatchObject({ timeoutMs: 3_000, wordsCount: true })
-    expect(sagaDefinition(request())).not.toHaveProperty('deadlineMs')
+    expect(sagaDefinition(request(), check)).toMatchObject({ timeoutMs: 3_000, wordsCount: true })
+    expect(sagaDefinition(request(), check)).not.toHaveProperty('deadlineMs')
     expect(tccDefinition(request())).toMatchObject({ deadlineMs: 35_000 })
-    const message = await messageDefinition(request(), 'prepared', async () => [])
+    const message = await messageDefinition(request(), 'prepared', {
+      checkUrl: check,
+      subscribersOf: async () => [],
+    })
     expect(message.check).toMatchObject({ afterMs: 35_000 })
   })
 
   it('are the request’s', async () => {
     const options = { request_timeout: 7, timeout_to_fail: 9, custom_data: '{"delay":5}' }
-    expect(sagaDefinition(request(options))).toMatchObject({ timeoutMs: 7_000, deadlineMs: 9_000 })
-    const message = await messageDefinition(request(options), 'submitted', async () => [])
+    expect(sagaDefinition(request(options), check)).toMatchObject({ timeoutMs: 7_000, deadlineMs: 9_000 })
+    const message = await messageDefinition(request(options), 'submitted', {
+      checkUrl: check,
+      subscribersOf: async () => [],
+    })
     expect(message).toMatchObject({ delayMs: 5_000 })
     expect(message).not.toHaveProperty('check')
     expect(waitMsOf(request(options))).toBe(12_000)
@@ -63,16 +72,14 @@ describe('the spans', () => {
 
 describe('the order of a saga', () => {
   const after = (custom_data: string) =>
-    sagaDefinition(request({ custom_data })).branches.map((branch) => branch.after)
+    sagaDefinition(request({ custom_data }), check).branches.map((branch) => branch.after)
 
   it('is one after the other unless custom_data says concurrent', () => {
     expect(after('')).toEqual([[], [0], [1]])
     expect(after('{"concurrent":false,"orders":{"0":[2]}}')).toEqual([[], [0], [1]])
-    expect(sagaDefinition(request({ concurrent: true })).branches.map((branch) => branch.after)).toEqual([
-      [],
-      [0],
-      [1],
-    ])
+    expect(
+      sagaDefinition(request({ concurrent: true }), check).branches.map((branch) => branch.after),
+    ).toEqual([[], [0], [1]])
   })
 
   it('is that of `orders`, by positions from 0', () => {
@@ -84,7 +91,7 @@ describe('the order of a saga', () => {
 describe('the branches', () => {
   it('are called with the request’s headers, which win over DTM’s own', () => {
     const headers = { 'X-A': 'a', 'content-TYPE': 'text/plain' }
-    expect(sagaDefinition(request({ branch_headers: headers })).branches[0]).toMatchObject({
+    expect(sagaDefinition(request({ branch_headers: headers }), check).branches[0]).toMatchObject({
       contentType: 'text/plain',
       headers: { 'x-a': 'a', accept: 'text/plain' },
     })
@@ -93,7 +100,7 @@ describe('the branches', () => {
   const BAD_HEADERS = [{ 'a b': '1' }, { a: 'x\r\nb: y' }, { Host: 'x' }, { Cookie: 'x' }, { 'Proxy-X': 'x' }]
   for (const branch_headers of BAD_HEADERS) {
     it(`are refused with the headers ${JSON.stringify(branch_headers)}`, () => {
-      expect(() => sagaDefinition(request({ branch_headers }))).toThrow(AnsweredError)
+      expect(() => sagaDefinition(request({ branch_headers }), check)).toThrow(AnsweredError)
     })
   }
 
@@ -106,7 +113,7 @@ describe('the branches', () => {
   ]
   for (const action of BAD_URLS) {
     it(`are refused with the URL ${action.slice(0, 40)}`, () => {
-      expect(() => sagaDefinition(request({ steps: [{ action }] }))).toThrow(AnsweredError)
+      expect(() => sagaDefinition(request({ steps: [{ action }] }), check)).toThrow(AnsweredError)
     })
   }
 
@@ -116,11 +123,10 @@ describe('the branches', () => {
       one: [`${URL}/1`],
       two: [`${URL}/2`, `${URL}/3`],
     }
-    const { branches } = await messageDefinition(
-      request({ steps }),
-      'submitted',
-      async (topic) => subscribers[topic] ?? [],
-    )
+    const { branches } = await messageDefinition(request({ steps }), 'submitted', {
+      checkUrl: check,
+      subscribersOf: async (topic) => subscribers[topic] ?? [],
+    })
     expect(branches.map(({ id, action, body }) => [id, action, body])).toEqual([
       ['01', `${URL}/1`, '1'],
       ['02', `${URL}/plain`, '2'],
@@ -132,9 +138,9 @@ describe('the branches', () => {
   it('of a topic are refused when their payloads together are more than a request may hold', async () => {
     const urls = Array.from({ length: 50 }, (_, position) => `${URL}/${position}`)
     const body = { steps: [{ action: 'topic://many' }], payloads: ['x'.repeat(50_000)] }
-    await expect(messageDefinition(request(body), 'submitted', async () => urls)).rejects.toThrow(
-      AnsweredError,
-    )
+    await expect(
+      messageDefinition(request(body), 'submitted', { checkUrl: check, subscribersOf: async () => urls }),
+    ).rejects.toThrow(AnsweredError)
   })
 
   it('have three digits from the hundredth on, and there are no more', () => {
@@ -142,9 +148,9 @@ describe('the branches', () => {
       const steps = Array.from({ length: count }, () => ({ action: URL }))
       return request({ steps, payloads: steps.map(() => '') })
     }
-    const ids = sagaDefinition(many(100)).branches.map(({ id }) => id)
+    const ids = sagaDefinition(many(100), check).branches.map(({ id }) => id)
     expect([ids[0], ids[98], ids[99]]).toEqual(['01', '99', '100'])
-    expect(() => sagaDefinition(many(101))).toThrow(AnsweredError)
+    expect(() => sagaDefinition(many(101), check)).toThrow(AnsweredError)
   })
 })
 
@@ -184,7 +190,7 @@ describe('the note', () => {
 
 describe('the content of a submission', () => {
   const contentOf = (more: object, ticket = 't') =>
-    submissionOf('g' as never, request(more), sagaDefinition(request()), ticket).content
+    submissionOf('g' as never, request(more), sagaDefinition(request(), check), ticket).content
 
   it('is the same when only the asking differs', () => {
     expect(contentOf({ wait_result: true })).toBe(contentOf({}))

@@ -1,4 +1,4 @@
-import type { MessageBranch, MessageDefinition } from '@counterstep/core'
+import type { CheckUrl, MessageBranch, MessageDefinition } from '@counterstep/core'
 import { BODY_BYTES_MAX, BRANCHES_MAX, DEADLINE_MS_MAX, DELAY_MS_MAX } from '@counterstep/protocol'
 import { refuse } from '../wire/answer.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
@@ -11,6 +11,12 @@ import { NO_BRANCH } from './no-branch.ts'
 import { payloadsOf } from './payload.ts'
 import { spanMs } from './span.ts'
 
+/** What a message is read with besides its request. */
+export interface MessageContext {
+  readonly checkUrl: CheckUrl
+  readonly subscribersOf: SubscribersOf
+}
+
 /** The URLs of those that have subscribed to a topic; none: there is no such topic. */
 export type SubscribersOf = (topic: string) => Promise<readonly string[]>
 
@@ -20,17 +26,17 @@ const TOPIC = 'topic://'
 export async function messageDefinition(
   request: DtmRequest,
   phase: 'prepared' | 'submitted',
-  subscribersOf: SubscribersOf,
+  context: MessageContext,
 ): Promise<MessageDefinition> {
   const delayMs = spanMs('delay', readDelayS(request.custom_data), DELAY_MS_MAX)
   const seconds = request.timeout_to_fail > 0 ? request.timeout_to_fail : TIMEOUT_TO_FAIL_S
   const branchHeaders = readBranchHeaders(request.branch_headers)
-  const url = readBranchUrl(request.query_prepared)
+  const url = readBranchUrl(request.query_prepared, context.checkUrl)
   const afterMs = spanMs('timeout_to_fail', seconds, DEADLINE_MS_MAX)
   return {
     kind: 'message',
     ...commonDefinition(request),
-    branches: await branchesOf(request, branchHeaders, subscribersOf),
+    branches: await branchesOf(request, branchHeaders, context),
     concurrent: request.concurrent,
     ...(delayMs === 0 ? {} : { delayMs }),
     ...(phase === 'prepared' ? { check: { url, afterMs, headers: branchHeaders.headers } } : {}),
@@ -40,7 +46,7 @@ export async function messageDefinition(
 async function branchesOf(
   request: DtmRequest,
   { headers, contentType }: BranchHeaders,
-  subscribersOf: SubscribersOf,
+  { checkUrl, subscribersOf }: MessageContext,
 ): Promise<readonly MessageBranch[]> {
   const payloads = payloadsOf(request)
   const branches: MessageBranch[] = []
@@ -50,7 +56,7 @@ async function branchesOf(
     for (const [subscriber, url] of urls.entries()) {
       branches.push({
         id: urls.length === 1 ? branchIdAt(step) : branchIdAt(step, subscriber),
-        action: readBranchUrl(url),
+        action: readBranchUrl(url, checkUrl),
         body: payloads[step] ?? '',
         contentType,
         headers,

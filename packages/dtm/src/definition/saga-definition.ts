@@ -1,4 +1,4 @@
-import type { SagaDefinition } from '@counterstep/core'
+import type { CheckUrl, SagaDefinition } from '@counterstep/core'
 import { DEADLINE_MS_MAX } from '@counterstep/protocol'
 import { refuse } from '../wire/answer.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
@@ -12,7 +12,7 @@ import { payloadsOf } from './payload.ts'
 import { spanMs } from './span.ts'
 
 /** Throws AnsweredError for what cannot run. */
-export function sagaDefinition(request: DtmRequest): SagaDefinition {
+export function sagaDefinition(request: DtmRequest, checkUrl: CheckUrl): SagaDefinition {
   const order = readSagaOrder(request.custom_data)
   const count = request.steps.length
   const { headers, contentType } = readBranchHeaders(request.branch_headers)
@@ -21,8 +21,8 @@ export function sagaDefinition(request: DtmRequest): SagaDefinition {
   if (order.concurrent) refuseBadOrder(order, count)
   const branches = request.steps.map(({ action = '', compensate = '' }, step) => ({
     id: branchIdAt(step),
-    action: readBranchUrl(action),
-    compensation: readBranchUrl(compensate),
+    action: readBranchUrl(action, checkUrl),
+    compensation: readBranchUrl(compensate, checkUrl),
     body: payloads[step] ?? '',
     contentType,
     headers,

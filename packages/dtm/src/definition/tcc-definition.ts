@@ -1,4 +1,4 @@
-import type { TccBranch, TccDefinition } from '@counterstep/core'
+import type { CheckUrl, TccBranch, TccDefinition } from '@counterstep/core'
 import { DEADLINE_MS_MAX } from '@counterstep/protocol'
 import type { Registration } from '../wire/read-registration.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
@@ -23,11 +23,12 @@ export function tccDefinition(request: DtmRequest): TccDefinition {
 export function tccBranch(
   { branch_id = '', data = '', confirm = '', cancel = '' }: Registration,
   contentType: string,
+  checkUrl: CheckUrl,
 ): TccBranch {
   return {
     id: readBranchId(branch_id),
-    confirm: readBranchUrl(confirm),
-    cancel: readBranchUrl(cancel),
+    confirm: readBranchUrl(confirm, checkUrl),
+    cancel: readBranchUrl(cancel, checkUrl),
     body: readPayload(data),
     contentType,
     headers: {},

@@ -1,4 +1,4 @@
-import { isDocumentKey } from '@counterstep/core'
+import { type CheckUrl, isDocumentKey } from '@counterstep/core'
 import { readBranchUrl } from '../definition/branch-url.ts'
 import { refuse } from '../wire/answer.ts'
 import type { Subscriber, Topic, TopicStore } from './topic-store.ts'
@@ -10,11 +10,13 @@ const TRIES_MAX = 20
 /** Subscribes, unsubscribes and looks up. One for a whole app. */
 export class Topics {
   readonly #store: TopicStore
+  readonly #checkUrl: CheckUrl
   readonly #now: () => number
   #listed: { readonly at: number; readonly topics: Promise<ReadonlyMap<string, Topic>> } | undefined
 
-  constructor(store: TopicStore, now: () => number) {
+  constructor(store: TopicStore, checkUrl: CheckUrl, now: () => number) {
     this.#store = store
+    this.#checkUrl = checkUrl
     this.#now = now
   }
 
@@ -30,7 +32,7 @@ export class Topics {
   subscribe(name: string, url: string, remark: string): Promise<void> {
     requireBoth(name, url)
     if (!isDocumentKey(name)) throw refuse('a topic must be 1–128 characters that can be seen')
-    readBranchUrl(url)
+    readBranchUrl(url, this.#checkUrl)
     return this.#change(name, (topic) => {
       const subscribers = topic?.subscribers ?? []
       if (subscribers.some((subscriber) => subscriber.url === url)) throw refuse('this url exists')

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { httpBranchCaller } from '@counterstep/branch-http'
+import type { CheckUrl } from '@counterstep/core'
 import {
   createEngine,
   DEFAULT_SETTINGS,
@@ -12,6 +13,7 @@ import {
   nodeIds,
 } from '@counterstep/engine'
 import { openSqliteStore, type SqliteStore } from '@counterstep/store-sqlite'
+import { loopbackTargets, type TargetPolicy } from '@counterstep/targets'
 import type { FastifyInstance } from 'fastify'
 import { buildDtmApp, documentTopicStore } from '../../src/index.ts'
 import { BranchService, type PlayedAnswer, type PlayedBranches } from './branch-service.ts'
@@ -33,20 +35,29 @@ export interface DtmBed extends AsyncDisposable {
   readonly node: DtmNode
   play(answers?: Readonly<Record<string, readonly PlayedAnswer[]>>): PlayedBranches
   /** Ends the node without a word, as a crash would as far as its store sees, and starts another on the same file. */
-  restart(): Promise<DtmNode>
+  restart(targets?: Targets): Promise<DtmNode>
   /** Another node on the same store. */
   second(): Promise<DtmNode>
 }
 
 const SETTINGS = { ...DEFAULT_SETTINGS, leaseMs: 2_000, pollMs: 100 }
 
+const loopback = loopbackTargets()
+const onlyLocal: Targets = { policy: loopback, check: (url) => loopback.check(url) }
+
+/** Where calls go, and what is checked before: the same in a server, apart where a test takes the check out. */
+export interface Targets {
+  readonly policy: TargetPolicy
+  readonly check: CheckUrl
+}
+
 /** The whole of it: the dialect on a real engine, a sqlite file and branches over HTTP. */
-export async function dtmBed(): Promise<DtmBed> {
+export async function dtmBed(targets = onlyLocal): Promise<DtmBed> {
   const folder = await mkdtemp(join(tmpdir(), 'dtm-bed-'))
   const service = await BranchService.open()
   const path = join(folder, 'store.db')
   let store = await openSqliteStore({ path })
-  let node = await startNode(store)
+  let node = await startNode(store, targets)
   const others: DtmNode[] = []
   return {
     get node() {
@@ -54,15 +65,15 @@ export async function dtmBed(): Promise<DtmBed> {
     },
     play: (answers) => service.play(answers),
     async second() {
-      const other = await startNode(store)
+      const other = await startNode(store, targets)
       others.push(other)
       return other
     },
-    async restart() {
+    async restart(otherTargets = targets) {
       await node[Symbol.asyncDispose]()
       await store.close()
       store = await openSqliteStore({ path })
-      node = await startNode(store)
+      node = await startNode(store, otherTargets)
       return node
     },
     async [Symbol.asyncDispose]() {
@@ -74,19 +85,28 @@ export async function dtmBed(): Promise<DtmBed> {
   }
 }
 
-async function startNode(store: SqliteStore): Promise<DtmNode> {
-  const branches = httpBranchCaller()
+async function startNode(store: SqliteStore, { policy, check: checkUrl }: Targets): Promise<DtmNode> {
+  const branches = httpBranchCaller({ targets: policy })
   const ids = nodeIds()
   const failures: EngineEvent[] = []
   const observer = quietObserver((event) => {
     if (event.level === 'error') failures.push(event)
   })
-  const engine = createEngine({ store, branches, clock: nodeClock(), ids, observer, settings: SETTINGS })
+  const engine = createEngine({
+    store,
+    branches,
+    checkUrl,
+    clock: nodeClock(),
+    ids,
+    observer,
+    settings: SETTINGS,
+  })
   await engine.start()
   const topics = documentTopicStore(store, () => ids.writeId())
   const app = buildDtmApp({
     engine,
     topics,
+    checkUrl,
     onError: (error) => failures.push({ level: 'error', name: 'request-failed', error }),
   })
   const answered = async (method: 'GET' | 'POST', path: string, body?: string): Promise<Answered> => {

@@ -1,5 +1,5 @@
 /** One test's world: a time, a store, participants, and as many nodes as it needs. */
-import type { DurabilityClass, Ids, Store, StoredTransaction } from '@counterstep/core'
+import type { CheckUrl, DurabilityClass, Ids, Store, StoredTransaction } from '@counterstep/core'
 import type { ErrorCode, FinalStatus, Gid, SubmitView, TransactionView } from '@counterstep/protocol'
 import { memoryStore } from '@counterstep/store-conformance'
 import { createEngine, type Engine } from '../../src/engine.ts'
@@ -25,6 +25,8 @@ export class Bed {
   readonly store: Store = memoryStore({ now: () => this.time.now })
   readonly services = new Participants(() => this.time.now)
   jitter: () => number = () => 0.5
+  checkUrl: CheckUrl = (url) =>
+    /^https?:/.test(url) ? undefined : { code: 'SAGA_URL_INVALID', message: 'is not a URL' }
   #drawn = 0
   #nodes = 0
 
@@ -111,6 +113,7 @@ export class TestNode {
     this.engine = createEngine({
       store: this.store,
       branches: bed.services.caller(name, () => this.#stopped),
+      checkUrl: bed.checkUrl,
       clock,
       ids: bed.ids(),
       observer: this.seen,

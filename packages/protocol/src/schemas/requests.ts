@@ -63,7 +63,7 @@ const urlSchema = z
   .min(1)
   .max(URL_LENGTH_MAX)
   .meta({
-    description: `An http or https URL, called with POST. ${URL_RULE}`,
+    description: `An http or https URL, or \`SERVICE:/PATH\` of a service that the server's configuration names; called with POST. ${URL_RULE}`,
     examples: ['http://127.0.0.1:9001/debit'],
   })
 

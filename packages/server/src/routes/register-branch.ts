@@ -33,6 +33,7 @@ export const registerBranchOperation: Operation = {
     'SAGA_UNKNOWN_FIELD',
     'SAGA_BRANCH_ID_INVALID',
     'SAGA_URL_INVALID',
+    'SAGA_TARGET_NOT_ALLOWED',
     'SAGA_HEADER_INVALID',
     'SAGA_PAYLOAD_TOO_LARGE',
     'SAGA_PAYLOAD_TOO_DEEP',

@@ -56,6 +56,7 @@ export const submitOperation: Operation = {
     'SAGA_AFTER_UNKNOWN',
     'SAGA_AFTER_CYCLE',
     'SAGA_URL_INVALID',
+    'SAGA_TARGET_NOT_ALLOWED',
     'SAGA_HEADER_INVALID',
     'SAGA_PAYLOAD_TOO_LARGE',
     'SAGA_PAYLOAD_TOO_DEEP',

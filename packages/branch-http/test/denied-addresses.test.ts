@@ -1,0 +1,200 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:net'
+import type { TargetPolicy } from '@counterstep/targets'
+import { classOfAddress, targetPolicy } from '@counterstep/targets'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { fixedLookup } from './fixed-lookup.ts'
+import { branchCall, serveHttp } from './hostile-server.ts'
+import { testCaller } from './test-caller.ts'
+
+const DENIED = { result: 'unknown', error: 'denied-address' }
+
+/**
+ * Addresses of this machine play the others, since no test dials further: 127.0.0.1 is public, 127.0.0.2 metadata,
+ * 127.0.0.3 loopback, 127.0.0.4 private.
+ */
+const PARTS = new Map([
+  ['127.0.0.1', 'public'],
+  ['127.0.0.2', 'never'],
+  ['127.0.0.3', 'loopback'],
+  ['127.0.0.4', 'private'],
+] as const)
+const classOf = (address: string) => PARTS.get(address as '127.0.0.1') ?? classOfAddress(address)
+
+const free = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: false }, classOf)
+/** Of the rules for connections alone: http, though it is free, and names that no list has. */
+const policy: TargetPolicy = {
+  check: () => undefined,
+  resolve: (url) => new URL(url),
+  mayReach: (hostname, address) => free.mayReach(hostname, address),
+}
+
+/** On all of 127.0.0.0/8 at one port; counts what is connected, and what is sent. */
+async function everywhere(): Promise<{ readonly port: number; readonly connections: () => number }> {
+  let connections = 0
+  const server: Server = createServer((socket) => {
+    connections++
+    socket.on('error', () => socket.destroy())
+    socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'))
+  })
+  server.listen(0, '0.0.0.0')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.close()
+  })
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return { port: address.port, connections: () => connections }
+}
+
+describe('S3: a call', () => {
+  for (const address of ['127.0.0.2', '127.0.0.3']) {
+    it(`to the denied address ${address} makes no connection`, async () => {
+      const server = await everywhere()
+      const caller = testCaller({ targets: policy })
+      expect(await caller.call(branchCall(`http://${address}:${server.port}/`))).toEqual(DENIED)
+      expect(server.connections()).toBe(0)
+      // The same server on an address that is not denied: it would have answered.
+      const good = await caller.call(branchCall(`http://127.0.0.1:${server.port}/`))
+      expect([good.result, server.connections()]).toEqual(['success', 1])
+    })
+
+    it(`to a name that has ${address} too makes no connection`, async () => {
+      const server = await everywhere()
+      const lookup = fixedLookup({ 'bank.test': ['127.0.0.1', address] })
+      const caller = testCaller({ targets: policy, lookup })
+      expect(await caller.call(branchCall(`http://bank.test:${server.port}/`))).toEqual(DENIED)
+      expect(server.connections()).toBe(0)
+    })
+
+    it(`to a name that moves to ${address} and back is made only while it is elsewhere`, async () => {
+      const server = await everywhere()
+      let asked = 0
+      const lookup = fixedLookup({ 'bank.test': () => [asked++ % 2 === 0 ? '127.0.0.1' : address] })
+      const caller = testCaller({ targets: policy, lookup })
+      const url = `http://bank.test:${server.port}/`
+      const errors: unknown[] = []
+      // The server closes after each answer, so each call connects anew.
+      for (let n = 0; n < 8; n++) errors.push((await caller.call(branchCall(url))).error)
+      expect(errors.filter((error) => error === 'denied-address')).toHaveLength(4)
+      expect(server.connections()).toBe(4)
+    })
+  }
+
+  it('to a name is made to the address that was checked: there is no second look-up', async () => {
+    const server = await everywhere()
+    let asked = 0
+    const lookup = fixedLookup({ 'bank.test': () => [asked++ === 0 ? '127.0.0.1' : '127.0.0.2'] })
+    const caller = testCaller({ targets: policy, lookup })
+    expect((await caller.call(branchCall(`http://bank.test:${server.port}/`))).result).toBe('success')
+    expect([asked, server.connections()]).toEqual([1, 1])
+  })
+
+  it('to localhost is made by the look-up of the system, where nothing else is said', async () => {
+    const server = await serveHttp((_request, response) => response.end())
+    const answer = await testCaller().call(branchCall(`http://localhost:${server.port}/`))
+    expect(answer.result).toBe('success')
+  })
+
+  it('to a private address is made if the rules say so', async () => {
+    const server = await everywhere()
+    const caller = testCaller({ targets: policy, lookup: fixedLookup({ 'bank.test': ['127.0.0.4'] }) })
+    expect((await caller.call(branchCall(`http://bank.test:${server.port}/`))).result).toBe('success')
+    const none = { ...policy, mayReach: () => false }
+    const strict = testCaller({ targets: none, lookup: fixedLookup({ 'bank.test': ['127.0.0.4'] }) })
+    expect(await strict.call(branchCall(`http://bank.test:${server.port}/`))).toEqual(DENIED)
+  })
+
+  for (const protocol of ['http', 'https']) {
+    it(`by ${protocol} sends nothing where the other side proves to be denied after all`, async () => {
+      let bytes = 0
+      const server = createServer((socket) => {
+        socket.on('data', (chunk) => {
+          bytes += chunk.length
+        })
+        socket.on('error', () => socket.destroy())
+      })
+      server.listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      onTestFinished(() => {
+        server.close()
+      })
+      const closed = new Promise<void>((resolve) => {
+        server.on('connection', (socket) => socket.on('close', () => resolve()))
+      })
+      const address = server.address()
+      if (address === null || typeof address === 'string') throw new Error('no port')
+      let asked = 0
+      // As if what was checked before were not what was connected to.
+      const targets = { ...policy, mayReach: () => ++asked === 1 }
+      const caller = testCaller({ targets, lookup: fixedLookup({ 'bank.test': ['127.0.0.1'] }) })
+      const answer = await caller.call(branchCall(`${protocol}://bank.test:${address.port}/`))
+      await closed
+      expect([answer, asked, bytes]).toEqual([DENIED, 2, 0])
+    })
+  }
+
+  it('on a connection that stands is not checked again', async () => {
+    const server = await serveHttp((_request, response) => response.end())
+    let asked = 0
+    const targets = {
+      ...policy,
+      mayReach: () => {
+        asked++
+        return true
+      },
+    }
+    const caller = testCaller({ targets })
+    for (let n = 0; n < 20; n++) await caller.call(branchCall(server.url))
+    expect([server.accepted(), asked]).toEqual([1, 2])
+  })
+})
+
+describe('mutants of S3', () => {
+  const everywhereGoes: TargetPolicy = { ...policy, mayReach: () => true }
+
+  it('without the check of addresses, what is denied above is called', async () => {
+    const server = await everywhere()
+    const lookup = fixedLookup({ 'bank.test': ['127.0.0.2'] })
+    const caller = testCaller({ targets: everywhereGoes, lookup })
+    for (const host of ['127.0.0.2', '127.0.0.3', 'bank.test'])
+      expect((await caller.call(branchCall(`http://${host}:${server.port}/`))).result).toBe('success')
+    expect(server.connections()).toBe(3)
+  })
+
+  it('with a check of names alone, an address in place of a name is called', async () => {
+    const server = await everywhere()
+    const mayReach = (hostname: string, address: string) =>
+      hostname === address || policy.mayReach(hostname, address)
+    const lookup = fixedLookup({ 'bank.test': ['127.0.0.2'] })
+    const caller = testCaller({ targets: { ...policy, mayReach }, lookup })
+    expect((await caller.call(branchCall(`http://127.0.0.2:${server.port}/`))).result).toBe('success')
+    expect(await caller.call(branchCall(`http://bank.test:${server.port}/`))).toEqual(DENIED)
+  })
+})
+
+describe('S1: a call to a URL that was stored, and that the rules no longer allow,', () => {
+  for (const [url, error] of [
+    ['https://bank.test/', 'denied-target'],
+    ['gone:/debit', 'denied-target'],
+    ['http://0x7f.1/', 'bad-url'],
+  ]) {
+    it(`is not made: ${url}`, async () => {
+      expect(await testCaller().call(branchCall(url ?? ''))).toEqual({ result: 'unknown', error })
+    })
+  }
+})
+
+describe('S1: a call to a named service', () => {
+  it('goes to its origin, below its base, with the query', async () => {
+    const paths: string[] = []
+    const server = await serveHttp((request, response) => {
+      paths.push(request.url ?? '')
+      response.end()
+    })
+    const service = { name: 'bank', origin: server.url, hostname: '127.0.0.1', base: '/api' }
+    const targets = targetPolicy({ services: [service], allowed: [], others: 'none', isLocal: false })
+    expect((await testCaller({ targets }).call(branchCall('bank:/debit?x=1'))).result).toBe('success')
+    expect(paths).toEqual([expect.stringMatching(/^\/api\/debit\?x=1&gid=gid-1&/)])
+  })
+})

@@ -1,0 +1,97 @@
+import { type LookupFunction, Socket } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { DeniedAddressError, type Dial, guardedConnector, guardedLookup } from '../src/guarded-connector.ts'
+import { fixedLookup } from './fixed-lookup.ts'
+
+const DENIED = new Set(['127.0.0.2', '169.254.169.254', '::1'])
+const mayReach = (_hostname: string, address: string) => !DENIED.has(address)
+
+interface Outcome {
+  readonly error: Error | undefined
+  readonly dialled: readonly string[]
+}
+
+/** Looks on in place of undici's connector, and connects nowhere: what it would have dialled is the outcome. */
+function connectTo(hostname: string, parts: { readonly lookup: LookupFunction }): Promise<Outcome> {
+  const dialled: string[] = []
+  const spy = ((options: { readonly lookup: LookupFunction }) =>
+    (target: { readonly hostname: string }, callback: (...answer: [Error | null, Socket]) => void) => {
+      const socket = new Socket()
+      if (/^[\d.:a-f]+$/.test(target.hostname)) {
+        dialled.push(target.hostname)
+        queueMicrotask(() => callback(null, socket))
+      } else {
+        options.lookup(target.hostname, { all: true }, (error, found) => {
+          if (error === null && typeof found !== 'string')
+            dialled.push(...found.map(({ address }) => address))
+          callback(error, socket)
+        })
+      }
+      return socket
+    }) as unknown as Dial
+  const connect = guardedConnector({ mayReach, connectTimeoutMs: 1_000, ...parts }, spy)
+  return new Promise((resolve) => {
+    connect({ hostname, protocol: 'http:', port: '80' }, (...[error]: [Error | null, unknown]) => {
+      resolve({ error: error ?? undefined, dialled })
+    })
+  })
+}
+
+describe('S3: the connector', () => {
+  it('dials all that a name has, if all of it may be dialled', async () => {
+    const lookup = fixedLookup({ 'bank.test': ['203.0.113.1', '2001:db8::1'] })
+    expect(await connectTo('bank.test', { lookup })).toEqual({
+      error: undefined,
+      dialled: ['203.0.113.1', '2001:db8::1'],
+    })
+  })
+
+  for (const [what, answers] of [
+    ['the first', ['169.254.169.254', '203.0.113.1']],
+    ['the last', ['203.0.113.1', '203.0.113.2', '127.0.0.2']],
+    ['the only one', ['::1']],
+  ] as const) {
+    it(`dials nothing if ${what} of a name's addresses is denied`, async () => {
+      const outcome = await connectTo('bank.test', { lookup: fixedLookup({ 'bank.test': answers }) })
+      expect(outcome).toEqual({ error: expect.any(DeniedAddressError), dialled: [] })
+    })
+  }
+
+  it('dials nothing for a name without any address', async () => {
+    const outcome = await connectTo('bank.test', { lookup: fixedLookup({ 'bank.test': [] }) })
+    expect(outcome).toEqual({ error: expect.any(DeniedAddressError), dialled: [] })
+  })
+
+  it.each(['127.0.0.2', '169.254.169.254', '::1'])(
+    'dials no denied address that stands in place of a name, for which no look-up runs: %s',
+    async (address) => {
+      const lookup: LookupFunction = () => {
+        throw new Error('looked up')
+      }
+      const outcome = await connectTo(address, { lookup })
+      expect(outcome).toEqual({ error: expect.any(DeniedAddressError), dialled: [] })
+    },
+  )
+
+  it('dials an address in place of a name that is not denied', async () => {
+    const outcome = await connectTo('203.0.113.7', { lookup: fixedLookup({}) })
+    expect(outcome).toEqual({ error: undefined, dialled: ['203.0.113.7'] })
+  })
+
+  it('asks for all addresses, though its caller wants one', () => {
+    const lookup = guardedLookup(mayReach, fixedLookup({ 'bank.test': ['203.0.113.1', '127.0.0.2'] }))
+    const seen: unknown[] = []
+    lookup('bank.test', { all: false }, (error, address) => seen.push(error, address))
+    expect(seen[0]).toBeInstanceOf(DeniedAddressError)
+    const one: unknown[] = []
+    const good = guardedLookup(mayReach, fixedLookup({ 'bank.test': ['203.0.113.1', '203.0.113.2'] }))
+    good('bank.test', { all: false }, (...answer) => one.push(...answer))
+    expect(one).toEqual([null, '203.0.113.1', 4])
+  })
+
+  it('passes on that a name is not there', () => {
+    const seen: unknown[] = []
+    guardedLookup(mayReach, fixedLookup({}))('none.test', { all: true }, (error) => seen.push(error?.code))
+    expect(seen).toEqual(['ENOTFOUND'])
+  })
+})

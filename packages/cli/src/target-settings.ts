@@ -1,0 +1,78 @@
+import { DEFAULT_CALLER_LIMITS } from '@counterstep/branch-http'
+import { parseAllowedOrigins, parseServices } from '@counterstep/targets'
+import { oneOf, setting, switchSetting, wholeNumber } from './setting.ts'
+
+const HOUR_MS = 3_600_000
+const MIB = 1024 * 1024
+
+/** Where branches may be called, and within which bounds. */
+export const TARGET_SETTINGS = {
+  services: setting(
+    'services',
+    '',
+    'NAME=ORIGIN[/BASE],…: named services; a branch URL may then be NAME:/PATH',
+    parseServices,
+  ),
+  allowTargets: setting(
+    'allow-targets',
+    '',
+    'ORIGIN,…: where else branches may be; https://*.example.internal stands for one label',
+    parseAllowedOrigins,
+  ),
+  allowAnyTarget: switchSetting(
+    'allow-any-target',
+    'INSECURE: call whatever URL a request names; link-local and metadata addresses stay refused',
+  ),
+  answerExcerpts: setting(
+    'answer-excerpts',
+    'on',
+    "on or off: keep the first 1 KiB of a branch's last answer, to be shown",
+    oneOf('on', 'off'),
+  ),
+  connectionsPerOriginMax: bound(
+    'connections-per-origin-max',
+    DEFAULT_CALLER_LIMITS.connectionsPerOriginMax,
+    'connections to one origin at once',
+    65_535,
+  ),
+  queuedPerOriginMax: bound(
+    'queued-per-origin-max',
+    DEFAULT_CALLER_LIMITS.queuedPerOriginMax,
+    'calls that wait for one of them at once',
+    10_000_000,
+  ),
+  originsMax: bound(
+    'origins-max',
+    DEFAULT_CALLER_LIMITS.originsMax,
+    'origins with connections at once',
+    100_000,
+  ),
+  connectTimeoutMs: bound(
+    'connect-timeout-ms',
+    DEFAULT_CALLER_LIMITS.connectTimeoutMs,
+    'limit of one TCP and TLS connect',
+    HOUR_MS,
+  ),
+  keepAliveMs: bound(
+    'keep-alive-ms',
+    DEFAULT_CALLER_LIMITS.keepAliveMs,
+    'how long an idle connection to a branch is kept',
+    HOUR_MS,
+  ),
+  answerBodyBytesMax: bound(
+    'answer-body-bytes-max',
+    DEFAULT_CALLER_LIMITS.answerBodyBytesMax,
+    'of an answer, what is read',
+    64 * MIB,
+  ),
+  answerHeaderBytesMax: bound(
+    'answer-header-bytes-max',
+    DEFAULT_CALLER_LIMITS.answerHeaderBytesMax,
+    'of its headers, what is taken',
+    MIB,
+  ),
+} as const
+
+function bound(flag: string, fallback: number, help: string, max: number) {
+  return setting(flag, fallback, help, wholeNumber(1, max))
+}

@@ -1,0 +1,114 @@
+import { DEFAULT_CALLER_LIMITS } from '@counterstep/branch-http'
+import { describe, expect, it } from 'vitest'
+import { readCommand, type ServeConfig } from '../src/config.ts'
+
+type Environment = Readonly<Record<string, string>>
+
+function configOf(args: readonly string[], environment: Environment = {}): ServeConfig {
+  const command = readCommand(['serve', ...args], environment)
+  if (command.type !== 'serve') throw new Error(JSON.stringify(command))
+  return command.config
+}
+
+function problemsOf(args: readonly string[], environment: Environment = {}): readonly string[] {
+  const command = readCommand(['serve', ...args], environment)
+  return command.type === 'refused' ? command.problems : []
+}
+
+describe('S1: targets', () => {
+  it('are those of this machine, on a loopback bind with nothing said', () => {
+    for (const host of ['127.0.0.1', 'localhost', '::1'])
+      expect(configOf(['--host', host]).targets).toEqual({
+        services: [],
+        allowed: [],
+        others: 'loopback',
+        isLocal: true,
+      })
+  })
+
+  it.each(['0.0.0.0', '::', '10.0.0.1', 'server.test'])('must be said for a bind to %s', (host) => {
+    const problems = problemsOf(['--host', host])
+    expect(problems).toHaveLength(1)
+    for (const choice of ['--services', '--allow-targets', '--allow-any-target'])
+      expect(problems[0]).toContain(choice)
+    expect(problemsOf(['--host', host, '--dtm-port', 'off'])).toHaveLength(1)
+    expect(problemsOf(['--host', host, '--services', '', '--allow-targets', ''])).toHaveLength(1)
+  })
+
+  it.each([
+    ['--services', 'bank=https://bank.test'],
+    ['--allow-targets', 'https://bank.test'],
+    ['--allow-any-target'],
+  ])('are said by %s', (...choice) => {
+    expect(problemsOf(['--host', '0.0.0.0', ...choice])).toEqual([])
+  })
+
+  it('may be said by variables', () => {
+    const { targets } = configOf(['--host', '0.0.0.0'], {
+      COUNTERSTEP_SERVICES: 'bank=https://bank.test/api',
+      COUNTERSTEP_ALLOW_TARGETS: 'https://a.test, https://*.b.test',
+    })
+    expect(targets).toMatchObject({ others: 'none', isLocal: false })
+    expect([targets.services.length, targets.allowed.length]).toEqual([1, 2])
+    const any = configOf(['--host', '0.0.0.0'], { COUNTERSTEP_ALLOW_ANY_TARGET: 'true' })
+    expect(any.targets.others).toBe('any')
+  })
+
+  it('that are listed are all there are, on a loopback bind too', () => {
+    expect(configOf(['--services', 'bank=https://bank.test']).targets.others).toBe('none')
+    expect(configOf(['--allow-targets', 'https://bank.test']).targets.others).toBe('none')
+  })
+
+  it('that may be anything are warned of', () => {
+    expect(configOf(['--allow-any-target']).warnings).toEqual([
+      expect.stringContaining('INSECURE --allow-any-target'),
+    ])
+    expect(configOf(['--services', 'bank=https://bank.test']).warnings).toEqual([])
+  })
+
+  it('that are written wrong are refused by name, and not quoted', () => {
+    const problems = [
+      ...problemsOf(['--services', 'bank=https://u:secret@bank.test']),
+      ...problemsOf(['--allow-targets', 'https://u:secret@bank.test']),
+    ]
+    expect(problems).toEqual([
+      expect.stringMatching(/^--services has an item 1 that /),
+      expect.stringMatching(/^--allow-targets has an item 1 that /),
+    ])
+    expect(problems.join()).not.toContain('secret')
+  })
+})
+
+describe('S8: the bounds of branch calls', () => {
+  it('are those of the caller unless they are set', () => {
+    expect(configOf([]).caller).toEqual({
+      answerExcerpts: true,
+      connectionsPerOriginMax: DEFAULT_CALLER_LIMITS.connectionsPerOriginMax,
+      queuedPerOriginMax: DEFAULT_CALLER_LIMITS.queuedPerOriginMax,
+      originsMax: DEFAULT_CALLER_LIMITS.originsMax,
+      connectTimeoutMs: DEFAULT_CALLER_LIMITS.connectTimeoutMs,
+      keepAliveMs: DEFAULT_CALLER_LIMITS.keepAliveMs,
+      answerBodyBytesMax: DEFAULT_CALLER_LIMITS.answerBodyBytesMax,
+      answerHeaderBytesMax: DEFAULT_CALLER_LIMITS.answerHeaderBytesMax,
+    })
+  })
+
+  const SETTINGS = [
+    ['connections-per-origin-max', 'connectionsPerOriginMax'],
+    ['queued-per-origin-max', 'queuedPerOriginMax'],
+    ['origins-max', 'originsMax'],
+    ['connect-timeout-ms', 'connectTimeoutMs'],
+    ['keep-alive-ms', 'keepAliveMs'],
+    ['answer-body-bytes-max', 'answerBodyBytesMax'],
+    ['answer-header-bytes-max', 'answerHeaderBytesMax'],
+  ] as const
+  it.each(SETTINGS)('are set by --%s', (flag, name) => {
+    expect(configOf([`--${flag}`, '77']).caller[name]).toBe(77)
+    expect(problemsOf([`--${flag}`, '0'])).toEqual([expect.stringContaining(`--${flag} must be`)])
+  })
+
+  it('S7: and answers may be kept from view', () => {
+    expect(configOf(['--answer-excerpts', 'off']).caller.answerExcerpts).toBe(false)
+    expect(problemsOf(['--answer-excerpts', 'no'])).toHaveLength(1)
+  })
+})

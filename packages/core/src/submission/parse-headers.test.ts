@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { parse } from '../../test/submissions.ts'
+
+/** Of a whole transaction, and of one branch. */
+function faultsOf(headers: unknown): readonly string[] {
+  const bodies = [
+    { headers, branches: [{ action: 'http://bank.test/debit' }] },
+    { branches: [{ action: 'http://bank.test/debit', headers }] },
+    { kind: 'message', headers, branches: [{ action: 'http://bank.test/debit' }] },
+    { kind: 'tcc', headers },
+  ]
+  return bodies.map((body) => {
+    const parsed = parse(body)
+    return parsed.type === 'refused' ? parsed.faults[0].code : 'parsed'
+  })
+}
+
+const REFUSED = Array(4).fill('SAGA_HEADER_INVALID')
+const DENIED = [
+  ...['Host', 'Content-Length', 'Content-Type', 'Transfer-Encoding', 'Connection', 'Keep-Alive', 'Upgrade'],
+  ...['TE', 'Trailer', 'Expect', 'Cookie', 'Proxy-Authorization', 'proxy-connection', 'Counterstep-Epoch'],
+  ...['counterstep-anything', 'Signature', 'Signature-Input', 'signature-agent', 'Content-Digest'],
+]
+
+describe('S9: a header', () => {
+  it.each(DENIED)('that is not for a caller to set is refused: %s', (name) => {
+    expect(faultsOf({ [name]: '1' })).toEqual(REFUSED)
+    expect(faultsOf({ [name.toUpperCase()]: '1' })).toEqual(REFUSED)
+  })
+
+  it.each(['Authorization', 'X-Signature', 'Digest', 'Idempotency-Key', 'traceparent'])(
+    'may be %s',
+    (name) => {
+      expect(faultsOf({ [name]: '1' })).toEqual(Array(4).fill('parsed'))
+    },
+  )
+
+  it.each(['a b', '', 'a:', 'a\r\nb', 'a\u0000', 'ä', 'a(b', 'a"b'])('has no such name: %j', (name) => {
+    expect(faultsOf({ [name]: '1' })).toEqual(REFUSED)
+  })
+
+  it.each(['a\r\nb: c', 'a\nb', 'a\rb', '\u0000', 'ä', '\u007f', '\u2028'])(
+    'has no such value: %j',
+    (value) => {
+      expect(faultsOf({ 'x-a': value })).toEqual(REFUSED)
+    },
+  )
+
+  it('is given once, in whatever case', () => {
+    expect(faultsOf({ 'X-A': '1', 'x-a': '1' })).toEqual(REFUSED)
+  })
+})

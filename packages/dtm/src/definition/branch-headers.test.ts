@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { AnsweredError } from '../wire/answer.ts'
+import { readBranchHeaders } from './branch-headers.ts'
+
+const DENIED = [
+  ...['Host', 'Content-Length', 'Transfer-Encoding', 'Connection', 'Keep-Alive', 'Upgrade', 'TE', 'Trailer'],
+  ...['Expect', 'Cookie', 'Proxy-Authorization', 'Proxy-Connection', 'Counterstep-Attempt', 'counterstep-x'],
+  ...['Signature', 'signature-input', 'SIGNATURE-KEY', 'Content-Digest', 'content-encoding'],
+]
+const NO_HEADERS: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+  ['a name with a space', { 'a b': 'c' }],
+  ['an empty name', { '': 'c' }],
+  ['a name with a colon', { 'a:': 'c' }],
+  ['a name with a line break', { 'a\r\nb': 'c' }],
+  ['a name that is not ASCII', { ä: 'c' }],
+  ['a value of two lines', { a: 'b\r\nc: d' }],
+  ['a value with a line feed', { a: 'b\nc' }],
+  ['a value with a nul', { a: '\u0000' }],
+  ['a value beyond bytes', { a: '\u0100' }],
+  ['a name twice, in two cases', { 'X-A': '1', 'x-a': '2' }],
+  ['a content type twice', { 'Content-Type': 'a/b', 'content-type': 'c/d' }],
+]
+
+describe('S9: the headers of branches', () => {
+  it.each(DENIED)('are refused with %s', (name) => {
+    expect(() => readBranchHeaders({ [name]: '1' })).toThrow(AnsweredError)
+  })
+
+  it.each(NO_HEADERS)('are refused with %s', (_, headers) => {
+    expect(() => readBranchHeaders(headers)).toThrow(AnsweredError)
+  })
+
+  it('are in lower case, under plain names only', () => {
+    const { headers } = readBranchHeaders(JSON.parse('{"X-A":"1","__proto__":"2"}'))
+    expect(Object.entries(headers)).toEqual([
+      ['accept', 'application/json'],
+      ['x-a', '1'],
+      ['__proto__', '2'],
+    ])
+  })
+
+  it('are at most 20 with the one that is added', () => {
+    const headers = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`h${n}`, '']))
+    expect(Object.keys(readBranchHeaders(headers(19)).headers)).toHaveLength(20)
+    expect(() => readBranchHeaders(headers(20))).toThrow(AnsweredError)
+  })
+
+  it('are at most 8 KiB, a content type counted as often as it is sent', () => {
+    const added = 'accept'.length + 'content-type'.length + 2 * 'application/json'.length
+    const room = 8_192 - added - 1
+    expect(readBranchHeaders({ a: 'v'.repeat(room) }).headers.a).toHaveLength(room)
+    expect(() => readBranchHeaders({ a: 'v'.repeat(room + 1) })).toThrow(AnsweredError)
+    expect(() => readBranchHeaders({ 'content-type': 'v'.repeat(4_100) })).toThrow(AnsweredError)
+  })
+})

@@ -1,0 +1,82 @@
+import { loopbackTargets, type NamedService, targetPolicy } from '@counterstep/targets'
+import { describe, expect, it } from 'vitest'
+import { type DtmBed, type DtmNode, dtmBed, type Targets } from './support/dtm-bed.ts'
+import { message, tcc } from './support/requests.ts'
+
+const OK = { status: 200, body: '{"dtm_result":"SUCCESS"}' }
+const DENIED = { status: 500, body: expect.stringMatching(/^\{"message":"SAGA_TARGET_NOT_ALLOWED: /) }
+/** The mutant: nothing is checked at submit. What is called is, so that no test dials another machine. */
+const UNCHECKED: Targets = { policy: loopbackTargets(), check: () => undefined }
+/** Not listed, denied by its address, and no service. */
+const UNLISTED = ['http://bank.test/x', 'http://169.254.169.254/latest', 'other:/x']
+
+function sagaOf(gid: string, step: object) {
+  return { gid, trans_type: 'saga', steps: [step], payloads: ['{}'] }
+}
+
+/** Every way by which a URL comes in, for each URL. */
+async function expectAllDenied({ node }: Pick<DtmBed, 'node'>): Promise<void> {
+  const good = 'http://127.0.0.1:1/x'
+  for (const [at, url] of UNLISTED.entries()) {
+    const gid = (what: string) => `${what}-${at}`
+    expect(await node.post('submit', sagaOf(gid('action'), { action: url }))).toEqual(DENIED)
+    const undo = { action: good, compensate: url }
+    expect(await node.post('submit', sagaOf(gid('undo'), undo))).toEqual(DENIED)
+    expect(await node.post('submit', message(gid('message'), [url]))).toEqual(DENIED)
+    const asked = { query_prepared: url }
+    expect(await node.post('prepare', message(gid('query-back'), [good], asked))).toEqual(DENIED)
+    expect(await node.post('prepare', tcc(gid('tcc')))).toEqual(OK)
+    for (const urls of [
+      { confirm: url, cancel: good },
+      { confirm: good, cancel: url },
+    ]) {
+      const branch = { gid: gid('tcc'), trans_type: 'tcc', branch_id: '01', data: '{}', ...urls }
+      expect(await node.post('registerBranch', branch)).toEqual(DENIED)
+    }
+    expect(await node.get(`subscribe?topic=t${at}&url=${encodeURIComponent(url)}`)).toEqual(DENIED)
+    for (const what of ['action', 'undo', 'message', 'query-back'])
+      expect(await isStored(node, gid(what))).toBe(false)
+    expect((await node.engine.get(gid('tcc') as never))?.branches).toEqual([])
+  }
+}
+
+function targetsOf(services: readonly NamedService[]): Targets {
+  const policy = targetPolicy({ services, allowed: [], others: 'none', isLocal: true })
+  return { policy, check: (url) => policy.check(url) }
+}
+
+async function isStored(node: DtmNode, gid: string): Promise<boolean> {
+  return (await node.engine.get(gid as never)) !== undefined
+}
+
+describe("S1: a target of DTM's clients", () => {
+  it('that is not allowed is refused by its code, wherever it stands, and nothing is stored', async () => {
+    await using bed = await dtmBed()
+    await expectAllDenied(bed)
+  })
+
+  it('mutant: without the rules, the test above fails', async () => {
+    await using bed = await dtmBed(UNCHECKED)
+    await expect(expectAllDenied(bed)).rejects.toThrow()
+  })
+
+  it('that was subscribed while it was allowed is refused when it no longer is', async () => {
+    await using bed = await dtmBed(UNCHECKED)
+    await bed.node.get(`subscribe?topic=orders&url=${encodeURIComponent('http://bank.test/x')}`)
+    const narrowed = await bed.restart(targetsOf([]))
+    expect(await narrowed.post('submit', message('late', ['topic://orders']))).toEqual(DENIED)
+    expect(await isStored(narrowed, 'late')).toBe(false)
+  })
+
+  it('may be a named service', async () => {
+    await using bed = await dtmBed()
+    const branches = bed.play()
+    const { origin, hostname, pathname } = new URL(`${branches.url}/api`)
+    const service = { name: 'bank', origin, hostname, base: pathname }
+    const named = await bed.restart(targetsOf([service]))
+    const request = { ...sagaOf('named', { action: 'bank:/debit?x=1' }), wait_result: true }
+    expect(await named.post('submit', request)).toEqual(OK)
+    expect(branches.calls.map(({ target }) => target)).toEqual([expect.stringMatching(/^\/api\/debit\?x=1&/)])
+    expect(await named.post('submit', sagaOf('by-url', { action: `${branches.url}/debit` }))).toEqual(DENIED)
+  })
+})

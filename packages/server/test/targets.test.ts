@@ -1,0 +1,136 @@
+import type { LookupFunction } from 'node:net'
+import { httpBranchCaller } from '@counterstep/branch-http'
+import type { BranchAnswer, CheckUrl } from '@counterstep/core'
+import { classOfAddress, loopbackTargets, targetPolicy } from '@counterstep/targets'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type RealServer, realServer } from './real-server.ts'
+
+const SUCCESS: BranchAnswer = { result: 'success', statusCode: 200 }
+const FAILURE: BranchAnswer = { result: 'failure', statusCode: 409 }
+const loopback = loopbackTargets()
+const checkLoopback: CheckUrl = (url) => loopback.check(url)
+const GOOD = 'http://127.0.0.1:9001/x'
+/** Not listed, denied by its address, and no service. */
+const UNLISTED = ['https://bank.test/?token=secret', 'http://169.254.169.254/latest', 'other:/x']
+
+async function post({ app }: RealServer, path: string, body: unknown) {
+  const headers = { 'content-type': 'application/json' }
+  return app.inject({
+    method: 'POST',
+    url: `/v1/transactions${path}`,
+    headers,
+    payload: JSON.stringify(body),
+  })
+}
+
+/** Every way by which a URL comes in, for each URL. */
+async function expectAllDenied(server: RealServer): Promise<void> {
+  expect((await post(server, '', { gid: 'trip', kind: 'tcc' })).statusCode).toBe(202)
+  for (const url of UNLISTED) {
+    const WAYS: readonly (readonly [string, unknown, string])[] = [
+      ['', { branches: [{ action: GOOD }, { action: url }] }, '/branches/1/action'],
+      ['', { branches: [{ action: GOOD, compensation: url }] }, '/branches/0/compensation'],
+      ['', { kind: 'message', branches: [{ action: url }] }, '/branches/0/action'],
+      ['', { kind: 'message', branches: [{ action: GOOD }], check: { url } }, '/check/url'],
+      ['/trip/branches', { id: '01', confirm: url, cancel: GOOD }, '/confirm'],
+      ['/trip/branches', { id: '01', confirm: GOOD, cancel: url }, '/cancel'],
+    ]
+    for (const [path, body, place] of WAYS) {
+      const answer = await post(server, path, body)
+      expect([answer.statusCode, answer.json()]).toEqual([
+        422,
+        expect.objectContaining({ code: 'SAGA_TARGET_NOT_ALLOWED', path: place }),
+      ])
+      expect(answer.body).not.toContain('secret')
+    }
+  }
+  const { items } = await server.engine.list({ limit: 10 })
+  expect(items.map(({ gid }) => gid)).toEqual(['trip'])
+  expect((await server.engine.get('trip' as never))?.branches).toEqual([])
+  expect(server.calls).toEqual([])
+}
+
+describe('S1: a target', () => {
+  it('that is not allowed is refused, wherever it stands, and nothing is stored', async () => {
+    await using server = await realServer(() => SUCCESS, checkLoopback)
+    await expectAllDenied(server)
+  })
+
+  it('mutant: without the check, the test above fails', async () => {
+    await using server = await realServer(
+      () => SUCCESS,
+      () => undefined,
+    )
+    await expect(expectAllDenied(server)).rejects.toThrow()
+  })
+
+  it('that is a named service is stored and shown as written', async () => {
+    const services = [{ name: 'bank', origin: 'http://10.0.0.5', hostname: '10.0.0.5', base: '' }]
+    const named = targetPolicy({ services, allowed: [], others: 'none', isLocal: false })
+    await using server = await realServer(
+      () => SUCCESS,
+      (url) => named.check(url),
+    )
+    const url = 'bank:/debit?x=1'
+    expect((await post(server, '', { gid: 'a', branches: [{ action: url }] })).statusCode).toBe(202)
+    await expect.poll(() => server.calls.map((call) => call.url)).toEqual([url])
+    const shown = await server.app.inject({ url: '/v1/transactions/a' })
+    expect(shown.json().branches[0].ops[0].url).toBe(url)
+  })
+})
+
+/** The connections are those of the real caller; the name server and the table of addresses are the test's. */
+describe('S4: a call that is denied by its address', () => {
+  // As if 127.0.0.2 were a metadata service, and 127.0.0.1 another machine. Nobody listens there: what got as far is played.
+  const classOf = (text: string) =>
+    text === '127.0.0.2' ? 'never' : text === '127.0.0.1' ? 'public' : classOfAddress(text)
+  const free = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true }, classOf)
+
+  /** bank.test is where the test says, every other name is at 127.0.0.1. */
+  async function serverWith(bank: { address: string }) {
+    const lookup: LookupFunction = (hostname, _options, callback) => {
+      const address = hostname === 'bank.test' ? bank.address : '127.0.0.1'
+      callback(null, [{ address, family: 4 }])
+    }
+    const caller = httpBranchCaller({ targets: free, lookup })
+    onTestFinished(() => caller.close())
+    return realServer(
+      async (call) => {
+        const answer = await caller.call(call)
+        if (answer.error !== 'refused') return answer
+        return call.url.endsWith('/no') ? FAILURE : SUCCESS
+      },
+      (url) => free.check(url),
+    )
+  }
+
+  const retry = { initialMs: 10, capMs: 20, factor: 1, jitter: 0 }
+  const bank = 'http://bank.test:1/x'
+
+  it('is no failure: it is shown, asked again, and done once the name is elsewhere', async () => {
+    const at = { address: '127.0.0.2' }
+    await using server = await serverWith(at)
+    await post(server, '', { gid: 'a', retry, branches: [{ action: bank, compensation: bank }] })
+    const read = async () => (await server.app.inject({ url: '/v1/transactions/a' })).json()
+    await expect.poll(() => server.calls.length, { timeout: 10_000 }).toBeGreaterThan(3)
+    const shown = await read()
+    expect(shown.status).toBe('submitted')
+    expect(JSON.stringify(shown)).toContain('denied-address')
+    expect(JSON.stringify(shown)).not.toContain('127.0.0')
+    at.address = '127.0.0.1'
+    await expect.poll(async () => (await read()).status, { timeout: 10_000 }).toBe('succeeded')
+  })
+
+  it('calls for a person where it cannot be given up', async () => {
+    const at = { address: '127.0.0.2' }
+    await using server = await serverWith(at)
+    const branches = [{ action: 'http://a.test:1/', compensation: bank }, { action: 'http://b.test:1/no' }]
+    await post(server, '', { gid: 'a', retry, branches })
+    const read = async () => (await server.app.inject({ url: '/v1/transactions/a' })).json()
+    await expect
+      .poll(async () => (await read()).attention ?? '', { timeout: 10_000 })
+      .toBe('compensation of branch 01 failed 10 times')
+    at.address = '127.0.0.1'
+    await expect.poll(async () => (await read()).status, { timeout: 10_000 }).toBe('failed')
+  })
+})

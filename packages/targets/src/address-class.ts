@@ -1,0 +1,80 @@
+import { BlockList, isIP } from 'node:net'
+import { type Embedded, embeddedIpv4, ipv6Groups } from './embedded-ipv4.ts'
+
+/**
+ * `never`: link-local, metadata services, multicast, reserved: no configuration reaches them. `loopback`: this machine.
+ * `private`: the networks that only their owners route.
+ */
+export type AddressClass = 'public' | 'private' | 'loopback' | 'never'
+
+/** In words of `net.BlockList`: address/prefix length. */
+const NEVER = [
+  '0.0.0.0/8',
+  '169.254.0.0/16', // Link-local: the metadata of AWS, Azure, Google; credentials of ECS (170.2) and EKS (170.23).
+  '168.63.129.16/32', // Azure's platform.
+  '100.100.100.200/32', // Alibaba's metadata.
+  '192.0.0.0/24', // IETF protocols; Oracle's metadata is 192.0.0.192.
+  '224.0.0.0/4',
+  '240.0.0.0/4', // Reserved, with 255.255.255.255.
+  '::/128',
+  'fe80::/10',
+  'fec0::/10', // The site-local of before fc00::/7.
+  'ff00::/8',
+  'fd00:ec2::/32', // AWS, within the private range.
+  'fd20:ce::254/128', // Google, within the private range.
+  '100::/64', // Discarded by routers.
+  '64:ff9b:1::/48', // NAT64 of a network's own: which address it becomes cannot be told.
+]
+const LOOPBACK = ['127.0.0.0/8', '::1/128']
+const PRIVATE = [
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '100.64.0.0/10', // Carriers' NAT; clusters use it too.
+  '198.18.0.0/15',
+  'fc00::/7',
+]
+
+const LISTS: readonly (readonly [AddressClass, BlockList])[] = [
+  ['never', listOf(NEVER)],
+  ['loopback', listOf(LOOPBACK)],
+  ['private', listOf(PRIVATE)],
+]
+
+/** Of an address as text; `never` for what is none. An IPv6 address that leads to an IPv4 one counts as that one too. */
+export function classOfAddress(text: string): AddressClass {
+  const version = isIP(text)
+  if (version === 4) return listedClass(text, 'ipv4')
+  if (version !== 6) return 'never'
+  const groups = ipv6Groups(text)
+  if (groups === undefined) return 'never'
+  const embedded = embeddedIpv4(groups)
+  // The same address in another spelling.
+  if (embedded?.form === 'mapped') return classOfAll(embedded.addresses)
+  const own = listedClass(groups.map((group) => group.toString(16)).join(':'), 'ipv6')
+  return embedded === undefined || own !== 'public' ? own : throughTunnel(embedded)
+}
+
+/** Nobody reaches this machine, or a link, by way of a translator in good faith. */
+function throughTunnel({ addresses }: Embedded): AddressClass {
+  const leadsTo = classOfAll(addresses)
+  return leadsTo === 'loopback' ? 'never' : leadsTo
+}
+
+function classOfAll(addresses: readonly string[]): AddressClass {
+  const classes = addresses.map((address) => listedClass(address, 'ipv4'))
+  return LISTS.find(([name]) => classes.includes(name))?.[0] ?? 'public'
+}
+
+function listedClass(address: string, family: 'ipv4' | 'ipv6'): AddressClass {
+  return LISTS.find(([, list]) => list.check(address, family))?.[0] ?? 'public'
+}
+
+function listOf(subnets: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const subnet of subnets) {
+    const [address = '', length] = subnet.split('/')
+    list.addSubnet(address, Number(length), address.includes(':') ? 'ipv6' : 'ipv4')
+  }
+  return list
+}

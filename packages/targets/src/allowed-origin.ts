@@ -1,0 +1,64 @@
+import { classOfHost, withoutBrackets } from './host.ts'
+import { type Read, splitList } from './list.ts'
+import { readHttpUrl } from './target-url.ts'
+
+/** One listed origin, or all whose host has exactly one label before `suffix`. */
+export type AllowedOrigin =
+  | {
+      readonly type: 'exact'
+      readonly origin: string
+      /** An IPv6 address without its brackets. */
+      readonly hostname: string
+    }
+  | {
+      readonly type: 'wildcard'
+      readonly protocol: string
+      readonly port: string
+      /** With its leading dot. */
+      readonly suffix: string
+    }
+
+/** `https://bank.example,http://10.0.0.5:8080,https://*.example.internal`. */
+export function parseAllowedOrigins(text: string): Read<readonly AllowedOrigin[]> {
+  const value: AllowedOrigin[] = []
+  for (const [at, item] of splitList(text).entries()) {
+    const rule = parseAllowedOrigin(item)
+    // By its place: what is wrong may be a password that strayed into it.
+    if (typeof rule === 'string') return { problem: `has an item ${at + 1} that ${rule}` }
+    value.push(rule)
+  }
+  return { value }
+}
+
+/** A text: what is wrong. */
+export function parseAllowedOrigin(text: string): AllowedOrigin | string {
+  const isWildcard = /^https?:\/\/\*\./i.test(text)
+  const url = readOrigin(isWildcard ? text.replace('*.', 'any.') : text)
+  if (typeof url === 'string') return url
+  if (!isWildcard) return { type: 'exact', origin: url.origin, hostname: withoutBrackets(url.hostname) }
+  const suffix = url.hostname.slice('any'.length)
+  // `*.com` would list half the world.
+  if (suffix.split('.').length < 3) return 'must have at least two labels after its *'
+  return { type: 'wildcard', protocol: url.protocol, port: url.port, suffix }
+}
+
+export function readOrigin(text: string): URL | string {
+  if (text.includes('*')) return 'may have one * only, as the first label of its host'
+  if (text.includes('#') || text.includes('\\')) return 'must be an origin: http(s)://HOST[:PORT]'
+  const url = readHttpUrl(text)
+  if (!(url instanceof URL)) return url.message.replace(', or SERVICE:/PATH', '')
+  if (url.pathname !== '/' || url.search !== '' || text.endsWith('?'))
+    return 'must be an origin: http(s)://HOST[:PORT], with no path and no query'
+  return classOfHost(url.hostname) === 'never' ? 'names an address that is never called' : url
+}
+
+export function matchesOrigin(rule: AllowedOrigin, url: URL): boolean {
+  if (rule.type === 'exact') return rule.origin === url.origin
+  return rule.protocol === url.protocol && rule.port === url.port && matchesHost(rule, url.hostname)
+}
+
+export function matchesHost(rule: AllowedOrigin, hostname: string): boolean {
+  if (rule.type === 'exact') return rule.hostname === hostname
+  const label = hostname.slice(0, -rule.suffix.length)
+  return hostname.endsWith(rule.suffix) && label !== '' && !label.includes('.')
+}

@@ -1,0 +1,110 @@
+import { type AddressClass, classOfAddress } from './address-class.ts'
+import { type AllowedOrigin, matchesHost, matchesOrigin } from './allowed-origin.ts'
+import { classOfHost, withoutBrackets } from './host.ts'
+import { type NamedService, urlOfService } from './named-service.ts'
+import { type Refusal, readTargetUrl, refuseNotation } from './target-url.ts'
+
+export interface TargetRules {
+  readonly services: readonly NamedService[]
+  readonly allowed: readonly AllowedOrigin[]
+  /** Of the URLs that no rule names, which may be called: none, those of this machine, or all. */
+  readonly others: 'none' | 'loopback' | 'any'
+  /** With `any`: this machine and plain http too. For a server that only this machine reaches. */
+  readonly isLocal: boolean
+}
+
+/** Where branch calls may go. Asked at submit, again at the call, and for each connection. */
+export interface TargetPolicy {
+  /** Undefined: it may be called. Remembers what it has seen. */
+  check(url: string): Refusal | undefined
+  /** What is called for a URL as it was stored. */
+  resolve(url: string): URL | Refusal
+  /** Whether a connection for that host may go to that address, whoever said that the host is there. */
+  mayReach(hostname: string, address: string): boolean
+}
+
+const REMEMBERED_MAX = 1_000
+const NOT_ALLOWED = 'is no target that the configuration of this server allows'
+const NONE: readonly AddressClass[] = []
+const LISTED: readonly AddressClass[] = ['public', 'private']
+const LOOPBACK: readonly AddressClass[] = ['loopback']
+const ALL: readonly AddressClass[] = ['loopback', ...LISTED]
+
+/** Development's: this machine and nothing else. */
+export function loopbackTargets(): TargetPolicy {
+  return targetPolicy({ services: [], allowed: [], others: 'loopback', isLocal: true })
+}
+
+/** `classOf` stands in for the table of addresses where a test cannot dial the real ones. */
+export function targetPolicy(rules: TargetRules, classOf = classOfAddress): TargetPolicy {
+  return new RuledPolicy(rules, classOf)
+}
+
+class RuledPolicy implements TargetPolicy {
+  readonly #rules: TargetRules
+  readonly #services: ReadonlyMap<string, NamedService>
+  readonly #classOf: (address: string) => AddressClass
+  readonly #good = new Set<string>()
+
+  constructor(rules: TargetRules, classOf: (address: string) => AddressClass) {
+    this.#rules = rules
+    this.#services = new Map(rules.services.map((service) => [service.name, service]))
+    this.#classOf = classOf
+  }
+
+  check(url: string): Refusal | undefined {
+    if (this.#good.has(url)) return undefined
+    const resolved = refuseNotation(url) ?? this.resolve(url)
+    if (!(resolved instanceof URL)) return resolved
+    if (this.#good.size >= REMEMBERED_MAX) this.#good.clear()
+    this.#good.add(url)
+    return undefined
+  }
+
+  resolve(text: string): URL | Refusal {
+    const read = readTargetUrl(text)
+    if ('code' in read) return read
+    if (read instanceof URL) return this.#refuse(read) ?? read
+    const service = this.#services.get(read.service)
+    return service === undefined
+      ? notAllowed('names no service of the configuration of this server')
+      : urlOfService(service, read)
+  }
+
+  mayReach(hostname: string, address: string): boolean {
+    return this.#reachOf(hostname).includes(this.#classOf(address))
+  }
+
+  #refuse(url: URL): Refusal | undefined {
+    const { allowed, others, isLocal } = this.#rules
+    const isListed = allowed.some((rule) => matchesOrigin(rule, url))
+    if (!isListed && others === 'none') return notAllowed(NOT_ALLOWED)
+    const own = classOfHost(url.hostname, this.#classOf)
+    if (!isListed && others === 'loopback' && own !== 'loopback')
+      return notAllowed(
+        `${NOT_ALLOWED}: it has no list, so only this machine (localhost, 127.0.0.1) may be called`,
+      )
+    if (own !== undefined && !this.#reachOf(withoutBrackets(url.hostname)).includes(own))
+      return notAllowed('names an address that may not be called')
+    if (isListed || isLocal || url.protocol === 'https:') return undefined
+    return notAllowed('must be https: plain http only for listed origins')
+  }
+
+  /** By the host as it is written in the URL, an IPv6 address without its brackets. */
+  #reachOf(hostname: string): readonly AddressClass[] {
+    const { services, allowed, others, isLocal } = this.#rules
+    const own = classOfHost(hostname, this.#classOf)
+    const isListed =
+      services.some((service) => service.hostname === hostname) ||
+      allowed.some((rule) => matchesHost(rule, hostname))
+    // A listed name that turns out to be this machine is a lie of its name server, unless the name says so itself.
+    if (isListed) return own === 'loopback' ? LOOPBACK : LISTED
+    if (others === 'loopback') return LOOPBACK
+    if (others === 'any') return isLocal ? ALL : LISTED
+    return NONE
+  }
+}
+
+function notAllowed(message: string): Refusal {
+  return { code: 'SAGA_TARGET_NOT_ALLOWED', message }
+}

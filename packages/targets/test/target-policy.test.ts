@@ -1,0 +1,298 @@
+import { describe, expect, it } from 'vitest'
+import { parseAllowedOrigins } from '../src/allowed-origin.ts'
+import { parseServices } from '../src/named-service.ts'
+import { loopbackTargets, type TargetPolicy, type TargetRules, targetPolicy } from '../src/target-policy.ts'
+
+interface Wanted extends Partial<Pick<TargetRules, 'others' | 'isLocal'>> {
+  readonly services?: string
+  readonly allowed?: string
+}
+
+function policyOf({ services = '', allowed = '', others = 'none', isLocal = false }: Wanted): TargetPolicy {
+  const read = { services: parseServices(services), allowed: parseAllowedOrigins(allowed) }
+  if ('problem' in read.services || 'problem' in read.allowed) throw new Error(JSON.stringify(read))
+  return targetPolicy({ services: read.services.value, allowed: read.allowed.value, others, isLocal })
+}
+
+function expectAllowed(policy: TargetPolicy, urls: readonly string[]): void {
+  for (const url of urls) expect([url, policy.check(url)]).toEqual([url, undefined])
+}
+
+function expectRefused(policy: TargetPolicy, urls: readonly string[]): void {
+  for (const url of urls) {
+    const refused = [policy.check(url), policy.resolve(url)]
+    expect([url, ...refused.map((refusal) => refusal && 'code' in refusal && refusal.code)]).toEqual([
+      url,
+      'SAGA_TARGET_NOT_ALLOWED',
+      'SAGA_TARGET_NOT_ALLOWED',
+    ])
+  }
+}
+
+describe('S1: targets of a server without a list, for this machine only', () => {
+  const policy = loopbackTargets()
+
+  it('are on this machine', () => {
+    const urls = ['http://127.0.0.1:8080/a', 'http://localhost/', 'https://[::1]:1/', 'http://a.localhost:3/']
+    expectAllowed(policy, [...urls, 'http://127.0.0.2/', 'http://[::ffff:7f00:1]/'])
+  })
+
+  it('are nowhere else', () => {
+    expectRefused(policy, [
+      ...['http://bank.test/', 'https://bank.test/', 'http://10.0.0.1/', 'http://8.8.8.8/', 'bank:/debit'],
+      ...['http://169.254.169.254/', 'http://[fd00:ec2::254]/', 'http://0.0.0.0/', 'http://localhost.test/'],
+      ...['http://notlocalhost/', 'http://[64:ff9b::7f00:1]/', 'http://metadata.google.internal/'],
+    ])
+  })
+
+  it('are reached on this machine only', () => {
+    expect(policy.mayReach('localhost', '127.0.0.1')).toBe(true)
+    expect(policy.mayReach('localhost', '::1')).toBe(true)
+    for (const address of ['8.8.8.8', '10.0.0.1', '169.254.169.254', '::'])
+      expect(policy.mayReach('localhost', address)).toBe(false)
+  })
+})
+
+describe('S1: an allowed origin', () => {
+  it('is its scheme, host and port, and nothing near it', () => {
+    const policy = policyOf({ allowed: 'https://bank.test, http://ledger.test:8080' })
+    expectAllowed(policy, ['https://bank.test/a?b', 'https://BANK.test:443/', 'http://ledger.test:8080/x'])
+    expectRefused(policy, [
+      ...[
+        'http://bank.test/',
+        'https://bank.test:444/',
+        'https://a.bank.test/',
+        'https://bank.test.evil.test/',
+      ],
+      ...['https://evil-bank.test/', 'http://ledger.test/', 'https://ledger.test:8080/', 'http://127.0.0.1/'],
+    ])
+  })
+
+  it('with a * stands for one label', () => {
+    const policy = policyOf({ allowed: 'https://*.example.internal,http://*.svc.test:8080' })
+    expectAllowed(policy, ['https://bank.example.internal/', 'http://a-b.svc.test:8080/'])
+    expectRefused(policy, [
+      ...['https://example.internal/', 'https://a.b.example.internal/', 'https://bankexample.internal/'],
+      ...['http://bank.example.internal/', 'https://bank.example.internal:444/', 'http://a.svc.test/'],
+      ...['https://bank.example.internal.evil.test/'],
+    ])
+  })
+
+  it('with a * is never a metadata service', () => {
+    expectRefused(policyOf({ allowed: 'http://*.google.internal' }), ['http://metadata.google.internal/'])
+  })
+
+  const WRONG = [
+    ...['bank.test', 'ftp://bank.test', 'https://bank.test/a', 'https://bank.test/?', 'https://bank.test#'],
+    ...[
+      'https://u:secret@bank.test',
+      'https://*',
+      'https://*.test',
+      'https://a.*.test',
+      'https://*.*.a.test',
+    ],
+    ...[
+      'https://b*.a.test',
+      '*',
+      'http://0x7f.1',
+      'http://2130706433',
+      'http://169.254.169.254',
+      'http://0.0.0.0',
+    ],
+    ...['http://metadata.google.internal', 'http://[fe80::1]', 'https://a.test.', 'https://bänk.test', ','],
+    ...[
+      'https://a.test,,https://b.test',
+      'https://a.test:0x50',
+      'https://\\a.test',
+      'http://[64:ff9b::7f00:1]',
+    ],
+  ]
+  it.each(WRONG)('is refused when it is written so: %s', (text) => {
+    const read = parseAllowedOrigins(text)
+    expect(read).toEqual({ problem: expect.stringMatching(/^has an item \d that /) })
+    expect(JSON.stringify(read)).not.toContain('secret')
+  })
+})
+
+describe('S1: a named service', () => {
+  const services = 'bank=http://10.0.0.5:8080/api/v1/,ledger=https://ledger.test,own=http://127.0.0.1:9000'
+
+  it('is called at its origin, below its base', () => {
+    const policy = policyOf({ services })
+    const CALLED = [
+      ['bank:/debit?x=1', 'http://10.0.0.5:8080/api/v1/debit?x=1'],
+      ['bank:/', 'http://10.0.0.5:8080/api/v1/'],
+      ['bank:/a/../b', 'http://10.0.0.5:8080/api/v1/b'],
+      ['ledger:/x%20y', 'https://ledger.test/x%20y'],
+      ['own:/?a', 'http://127.0.0.1:9000/?a'],
+    ]
+    for (const [url = '', called] of CALLED) {
+      expect(policy.check(url)).toBeUndefined()
+      expect(String(policy.resolve(url))).toBe(called)
+    }
+  })
+
+  it('does not make a target of its origin', () => {
+    expectRefused(policyOf({ services }), ['http://10.0.0.5:8080/api/v1/debit', 'https://ledger.test/x'])
+  })
+
+  it('may move, and what was stored moves with it', () => {
+    expect(String(policyOf({ services: 'bank=https://new.test/b' }).resolve('bank:/debit'))).toBe(
+      'https://new.test/b/debit',
+    )
+  })
+
+  it('that is not configured is no target', () => {
+    expectRefused(policyOf({ services }), ['other:/x', 'data:/x', 'file:/etc/passwd', 'constructor:/x'])
+  })
+
+  const OUTSIDE = [
+    'bank:/../admin',
+    'bank:/%2e%2e/admin',
+    'bank:/a/../../../admin',
+    'bank:/..',
+    'bank:/.%2E/x',
+  ]
+  it.each(OUTSIDE)('is not left by %s', (url) => {
+    expect(policyOf({ services }).check(url)).toMatchObject({ code: 'SAGA_URL_INVALID' })
+  })
+
+  it.each([
+    'Bank:/x',
+    'bank://x',
+    'bank:x',
+    'bank:/a#b',
+    'bank:/a b',
+    'bank:/\\evil.test',
+    'bank:/a\tb',
+    'bank:',
+  ])('is not written %s', (url) =>
+    expect(policyOf({ services }).check(url)).toMatchObject({ code: 'SAGA_URL_INVALID' }),
+  )
+
+  const WRONG = [
+    ...[
+      'bank',
+      'bank=',
+      '=http://a.test',
+      'bank=a.test',
+      'Bank=http://a.test',
+      '1=http://a.test',
+      'http=http://a',
+    ],
+    ...['topic=http://a.test', 'a.b=http://a.test', 'bank=http://a.test/?x', 'bank=http://a.test/#x'],
+    ...[
+      'bank=http://a.test/../b',
+      'bank=http://a.test//b',
+      'bank=http://u:secret@a.test',
+      'bank=ftp://a.test',
+    ],
+    ...[
+      'bank=http://169.254.169.254',
+      'bank=http://*.a.test',
+      'bank=http://127.1',
+      'a=http://a.test,a=http://b.test',
+    ],
+    ...['bank=http://a.test/%2e%2e/b', 'bank=http://a.test\\b'],
+  ]
+  it.each(WRONG)('is refused when it is configured so: %s', (text) => {
+    const read = parseServices(text)
+    expect(read).toEqual({ problem: expect.stringMatching(/^(has an item \d that |names \w+ twice)/) })
+    expect(JSON.stringify(read)).not.toContain('secret')
+  })
+})
+
+describe('S1: free targets', () => {
+  it('are everywhere but where nobody may call', () => {
+    const policy = policyOf({ others: 'any' })
+    expectAllowed(policy, [
+      'https://bank.test/',
+      'https://10.0.0.1/',
+      'https://8.8.8.8:1/',
+      'https://[fd12::1]/',
+    ])
+    expectRefused(policy, [
+      ...['https://127.0.0.1/', 'https://localhost/', 'https://[::1]/', 'https://169.254.169.254/latest'],
+      ...[
+        'https://metadata.google.internal/',
+        'https://metadata/',
+        'https://[fd00:ec2::254]/',
+        'https://0.0.0.0/',
+      ],
+      ...[
+        'https://[::ffff:7f00:1]/',
+        'https://[::ffff:a9fe:a9fe]/',
+        'https://[64:ff9b::a9fe:a9fe]/',
+        'bank:/x',
+      ],
+      ...[
+        'https://100.100.100.200/',
+        'https://168.63.129.16/',
+        'https://224.0.0.1/',
+        'https://255.255.255.255/',
+      ],
+    ])
+  })
+
+  it('S2: are https, unless a list says http', () => {
+    const policy = policyOf({ others: 'any', allowed: 'http://old.test' })
+    expectAllowed(policy, ['http://old.test/a', 'https://other.test/'])
+    expectRefused(policy, ['http://other.test/', 'http://10.0.0.1/'])
+  })
+
+  it('of a server for this machine only may be on this machine, and plain http', () => {
+    const policy = policyOf({ others: 'any', isLocal: true })
+    expectAllowed(policy, [
+      'http://127.0.0.1/',
+      'http://localhost:1/',
+      'http://bank.test/',
+      'http://10.0.0.1/',
+    ])
+    expectRefused(policy, ['http://169.254.169.254/', 'http://0.0.0.0/', 'http://metadata.google.internal/'])
+  })
+})
+
+describe('S3: the address that a name turns out to be', () => {
+  const PRIVATE = ['10.1.2.3', '192.168.0.1', 'fd12::1', '::ffff:10.0.0.1']
+  const NEVER = [
+    '169.254.169.254',
+    'fe80::1',
+    '::ffff:169.254.169.254',
+    '0.0.0.0',
+    '2002:7f00:1::',
+    'fd00:ec2::254',
+  ]
+  const LOOPBACK = ['127.0.0.1', '127.0.0.2', '::1', '::ffff:127.0.0.1']
+  const reached = (policy: TargetPolicy, hostname: string, addresses: readonly string[]) =>
+    addresses.filter((address) => policy.mayReach(hostname, address))
+
+  const LISTED = [
+    ['listed', policyOf({ allowed: 'https://bank.test' }), 'bank.test'],
+    ['listed by *', policyOf({ allowed: 'https://*.bank.test' }), 'a.bank.test'],
+    ['a service', policyOf({ services: 'bank=https://bank.test' }), 'bank.test'],
+    ['free', policyOf({ others: 'any' }), 'bank.test'],
+  ] as const
+  for (const [what, policy, hostname] of LISTED) {
+    it(`may be private or public for one that is ${what}, never this machine or metadata`, () => {
+      expect(reached(policy, hostname, ['8.8.8.8', ...PRIVATE])).toEqual(['8.8.8.8', ...PRIVATE])
+      expect(reached(policy, hostname, [...LOOPBACK, ...NEVER])).toEqual([])
+    })
+  }
+
+  it('may be this machine, and only that, for a listed name of it', () => {
+    for (const [allowed, hostname] of [
+      ['http://localhost:80', 'localhost'],
+      ['http://127.0.0.1:80', '127.0.0.1'],
+      ['http://[::1]:80', '::1'],
+    ] as const) {
+      const policy = policyOf({ allowed })
+      expect(reached(policy, hostname, LOOPBACK)).toEqual(LOOPBACK)
+      expect(reached(policy, hostname, ['8.8.8.8', ...PRIVATE, ...NEVER])).toEqual([])
+    }
+  })
+
+  it('is none for a name that no list has', () => {
+    const policy = policyOf({ allowed: 'https://bank.test' })
+    expect(reached(policy, 'other.test', ['8.8.8.8', ...PRIVATE, ...LOOPBACK, ...NEVER])).toEqual([])
+  })
+})
