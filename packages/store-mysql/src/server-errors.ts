@@ -132,6 +132,13 @@ export function isServerFault({ fault }: SqlError): boolean {
   return fault === 'read-only' || fault === 'lost' || fault === 'timeout' || fault === 'unavailable'
 }
 
+/** No right to the table, the database, the column or at all. */
+const DENIED: ReadonlySet<number> = new Set([1142, 1044, 1143, 1227, 1370])
+
+export function isDenied({ errno }: SqlError): boolean {
+  return DENIED.has(errno)
+}
+
 export function isRefusedCommit({ fault }: SqlError): boolean {
   return REFUSED_COMMIT.has(fault)
 }

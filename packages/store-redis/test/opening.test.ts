@@ -6,11 +6,12 @@ import { describeOn, describeOwn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
 import { openRedisStore } from '../src/open-redis-store.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
+import { documentedRights } from './least-user.ts'
 import { openedForTests } from './open-stores.ts'
 import { aTransaction, created, finished, tokens, updateOf } from './transactions.ts'
 
 describeOwn('redis', 'opening', () => {
-  const { open, connect } = openedForTests()
+  const { open, connect } = openedForTests('as-given')
 
   async function withServer(
     settings: readonly string[],
@@ -166,12 +167,13 @@ describeOwn('redis', 'opening', () => {
       expect(visible([full, events])).not.toMatch(/hunter2|canary/)
     }))
 
-  it('works as a user who may do no more than the store needs', () =>
+  it('S24: works as the documented user, and reaches no key of another prefix', () =>
     withServer([], async ({ url, port }) => {
       const [admin] = await connect(url)
-      const rights =
-        '+evalsha +eval +get +getrange +strlen +set +zadd +zrem +zrange +zscore +hincrby +hmget +unlink +pexpireat +time'
-      await admin?.call('ACL', 'SETUSER', 'app', 'on', '>secret', '~mine:*', ...rights.split(' '))
+      const rights = documentedRights().map((word) =>
+        word.replace('>...', '>secret').replace('~counterstep:', '~mine:'),
+      )
+      await admin?.call('ACL', 'SETUSER', 'app', ...rights)
       const { store } = await open(`redis://app:secret@127.0.0.1:${port}`, {
         keyPrefix: 'mine',
         durability: 'A',
@@ -202,7 +204,7 @@ describeOwn('redis', 'opening', () => {
 })
 
 describeOn('redis-cluster', 'opening', (url) => {
-  const { open } = openedForTests()
+  const { open } = openedForTests('as-given')
 
   it('finds the class of all masters, from any one of them', async () => {
     const [scheme, nodes = ''] = url.split('://')
@@ -219,7 +221,7 @@ describeOn('redis-cluster', 'opening', (url) => {
 })
 
 describeOwn('redis-cluster', 'opening', () => {
-  const { open, connect } = openedForTests()
+  const { open, connect } = openedForTests('as-given')
 
   it('refuses a cluster of which one master may lose, by the name of that one', async () => {
     const cluster = await startRedisCluster()
