@@ -17,7 +17,7 @@ function commandsUsed(): readonly string[] {
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
     .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
     .join('\n')
-  const sent = [...sources.matchAll(/(?:send|command)\((?:\w+, )?'(\w+)'(?:, \['([A-Z]+)')?/g)]
+  const sent = [...sources.matchAll(/(?:send|command)\((?:\w+, )?'(\w+)'(?:, \['(GET|SLOTS)')?/g)]
   const direct = sent.map(([, name, sub]) => (sub === undefined ? name : `${name}|${sub.toLowerCase()}`))
   return [...new Set([...inScripts, ...direct.map(String), ...OF_THE_DRIVER])].sort()
 }

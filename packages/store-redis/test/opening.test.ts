@@ -190,16 +190,25 @@ describeOwn('redis', 'opening', () => {
       expect((await store.list({ limit: 5 })).items).toHaveLength(2)
       expect((await store.stats()).unfinished.submitted).toBe(1)
       expect(await store.purgeFinished(5)).toEqual({ purged: 0 })
-      const { store: other } = await open(`redis://app:secret@127.0.0.1:${port}`, {
-        keyPrefix: 'other',
-        durability: 'A',
-      })
-      await expectUnavailable(other.stats(), 'no')
+      const other = open(`redis://app:secret@127.0.0.1:${port}`, { keyPrefix: 'other' })
+      await expect(other).rejects.toMatchObject({ code: 'SAGA_STORE_UNSUPPORTED' })
       // What it may not look at is not taken for nothing that is due.
       await created(store, { ...aTransaction('c'), hold: { type: 'waiting', dueInMs: 0 } })
       await admin?.call('ACL', 'SETUSER', 'app', '-strlen')
       const claim = store.claimDue({ limit: 1, leaseMs: 1_000, tokens: tokens(1), formatMax: 1 })
       await expect(claim).rejects.toMatchObject({ code: 'SAGA_INTERNAL' })
+    }))
+
+  it('S24: refuses a user who may not write, and says so', () =>
+    withServer([], async ({ url, port }) => {
+      const [admin] = await connect(url)
+      const rights = '~mine:* -@all +evalsha +eval +get +time +info +config|get'
+      await admin?.call('ACL', 'SETUSER', 'reader', 'on', '>secret', ...rights.split(' '))
+      const reader = open(`redis://reader:secret@127.0.0.1:${port}`, { keyPrefix: 'mine' })
+      await expect(reader).rejects.toMatchObject({ code: 'SAGA_STORE_UNSUPPORTED' })
+      await expect(reader).rejects.toThrow('may not write keys')
+      await admin?.call('ACL', 'SETUSER', 'reader', '+set')
+      await open(`redis://reader:secret@127.0.0.1:${port}`, { keyPrefix: 'mine' })
     }))
 })
 
