@@ -34,19 +34,25 @@ const NO_TEXTS: readonly unknown[] = [{ gid: 1 }, { toSqlString: 'x' }, ['a'], [
 
 const INTERNAL = /SAGA_INTERNAL|syntax|SQL|SQLITE|ER_[A-Z]+|mariadb/i
 
-/** Sends each of them in each text field of both faces; answers how many requests that were. */
-export async function injectEverywhere(store: Store): Promise<number> {
+export interface Injected {
+  readonly sent: number
+  /** Of these; the others were refused, and stored nothing. */
+  readonly accepted: number
+}
+
+/** Sends each of them in each text field of both faces. */
+export async function injectEverywhere(store: Store): Promise<Injected> {
   await using faces = await bothFaces(store)
   const bystander = { gid: 'bystander', delayMs: 3_600_000, branches: [{ action: 'http://127.0.0.1:9/a' }] }
-  const accepted = await faces.send({
+  const stored = await faces.send({
     face: 'native',
     method: 'POST',
     url: '/v1/transactions',
     body: bystander,
   })
-  expect(accepted.status).toBe(202)
+  expect(stored.status).toBe(202)
   const before = await store.readMany(['bystander' as never])
-  let sent = 0
+  let [sent, accepted] = [0, 0]
   for (const [index, value] of [...SQL_TEXTS, ...NO_TEXTS].entries()) {
     // What is changed in one request must be there for the next.
     for (const request of faceRequests(`plain-${index}`)) await faces.send(request)
@@ -57,11 +63,12 @@ export async function injectEverywhere(store: Store): Promise<number> {
         expect([where, answer.status]).toEqual([where, expect.toSatisfy(isNoFault)])
       if (answer.status >= 500) expect(withoutEchoes(answer.body)).not.toMatch(INTERNAL)
       sent += 1
+      if (answer.status < 300) accepted += 1
     }
   }
   expect(await store.readMany(['bystander' as never])).toEqual(before)
   expect(errorsIn(faces)).toEqual([])
-  return sent
+  return { sent, accepted }
 }
 
 /** An accepted text comes back as it was, character by character. */
