@@ -89,7 +89,10 @@ describe('S26: content types', () => {
       })
       if (status === 202) accepted.push(type)
     }
-    for (const type of accepted) expect(type).toMatch(/^\s*application\/json\s*(;|$)/i)
+    for (const type of accepted) {
+      expect(type).toMatch(/^\s*application\/json\s*(;|$)/i)
+      expect(type).not.toMatch(/charset=(?!"?utf-8)/i)
+    }
     expect(accepted.length).toBeGreaterThan(2)
   })
 
