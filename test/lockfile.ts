@@ -4,6 +4,8 @@ export interface LockedPackage {
   readonly version?: string
   readonly resolved?: string
   readonly link?: boolean
+  readonly integrity?: string
+  readonly hasInstallScript?: boolean
   readonly dependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
 }

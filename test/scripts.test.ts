@@ -8,6 +8,7 @@ import { readDemoOptions } from '../scripts/demo/options.ts'
 import { balanceTable, wrongBalances } from '../scripts/demo/report.ts'
 import { transferThatFails, transferThatSucceeds } from '../scripts/demo/transfer.ts'
 import { reasonToInstall } from '../scripts/install.mjs'
+import { judgeAudit } from '../scripts/judge-audit.mjs'
 import { findNode, satisfies } from '../scripts/pinned-node.mjs'
 import { countsTold } from '../scripts/test-parts.mjs'
 
@@ -159,4 +160,26 @@ describe('the counts that a tool tells', () => {
       skipped: [],
     })
   })
+})
+
+describe('S35: npm run audit', () => {
+  for (const [outcome, status, output] of [
+    ['clean', 0, 'found 0 vulnerabilities'],
+    ['clean', 0, '473 packages have verified registry signatures'],
+    ['failed', 1, '3 moderate severity vulnerabilities'],
+    ['failed', 1, 'some-parser: E404 network request smuggling, severity high'],
+    ['failed', 1, '1 package has an invalid registry signature'],
+    ['not-asked', 1, 'npm error audit endpoint returned an error'],
+    ['not-asked', 1, 'npm error code ENOTFOUND'],
+    [
+      'not-asked',
+      1,
+      'npm error found no dependencies to audit that were installed from a supported registry',
+    ],
+    ['not-asked', null, ''],
+  ] as const) {
+    it(`S35: says ${outcome} of "${output}"`, () => {
+      expect(judgeAudit(status, output)).toMatchObject({ outcome })
+    })
+  }
 })

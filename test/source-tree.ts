@@ -13,7 +13,7 @@ export interface Violation {
 export const REPOSITORY = join(import.meta.dirname, '..')
 
 const FOLDERS_LEFT_OUT = new Set(['node_modules', 'dist', '.git', '.data', '.tmp', 'coverage'])
-const ENDINGS = ['.ts', '.mjs', '.json', '.md', '.sql', '.lua']
+const ENDINGS = ['.ts', '.mjs', '.json', '.md', '.sql', '.lua', '.yml', '.yaml']
 
 export function readRepository(root: string = REPOSITORY): SourceTree {
   const files = new Map<string, string>()

@@ -2,6 +2,7 @@ import { Agent } from 'node:http'
 import type { TransactionPage } from '@counterstep/protocol'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { canariesIn, canary } from '../src/canary/canary.ts'
 import { FuzzedServer, type ServerFigures } from '../src/fuzz/fuzzed-server.ts'
 import { faultsOfAnswer, type Nature } from '../src/fuzz/judge-answer.ts'
 import { ServerDocument } from '../src/fuzz/open-api.ts'
@@ -135,12 +136,15 @@ describe('requests made from the OpenAPI document', () => {
     expect(server.complaints).toEqual([])
     expect(await server.stop()).toBe(0)
     expect(server.complaints).toEqual([])
+    expect(canariesIn({ server: server.output })).toEqual([])
   })
 })
 
 /** Enough of each that the commands can meet, since some end one. */
 function standing(branchUrl: string) {
-  const branches = [{ id: 'a', action: `${branchUrl}/a`, compensation: `${branchUrl}/b` }]
+  const secrets = { payload: canary('payload'), headers: { authorization: canary('header') } }
+  const action = `${branchUrl}/a?token=${canary('query')}`
+  const branches = [{ id: 'a', action, compensation: `${branchUrl}/b`, ...secrets }]
   const check = { url: `${branchUrl}/c`, afterMs: HOUR_MS }
   return Array.from({ length: 20 }, (_, index) => [
     { gid: `done-${index}`, branches },

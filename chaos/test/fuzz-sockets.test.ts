@@ -61,6 +61,30 @@ describe('raw connections', () => {
         expect([[], [400], [408], [100, 408], [100]]).toContainEqual(statuses)
     }, 60_000)
 
+    it(`S32: the ${face} face is answered while ${IDLE} others send their head byte by byte`, async () => {
+      const slow = await Promise.all(Array.from({ length: IDLE }, () => RawConnection.to(url())))
+      for (const connection of slow) connection.send(`POST ${path} HTTP/1.1\r\n${HOST}X-Slow: `)
+      const drip = setInterval(() => {
+        for (const connection of slow) if (!connection.isClosed) connection.send('a')
+      }, 200)
+      try {
+        const tookMs: number[] = []
+        for (let request = 0; request < 20; request += 1) {
+          const startedAt = performance.now()
+          const answer = await fetch(new URL('/nothing-here', url()))
+          await answer.arrayBuffer()
+          expect(answer.status).toBe(404)
+          tookMs.push(performance.now() - startedAt)
+        }
+        // 100 ms by itself; the machine also writes 1,000 bytes each 200 ms here.
+        expect(Math.min(...tookMs)).toBeLessThan(100)
+        expect(Math.max(...tookMs)).toBeLessThan(PROMPT_MS_MAX)
+      } finally {
+        clearInterval(drip)
+        for (const connection of slow) connection.drop()
+      }
+    }, 60_000)
+
     it(`the ${face} face goes on when clients leave in the middle of a body`, async () => {
       const head = `POST ${path} HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`
       const connections = await Promise.all(Array.from({ length: 100 }, () => RawConnection.to(url())))

@@ -54,6 +54,11 @@ export class FuzzedServer {
     )
   }
 
+  /** All that it has printed. */
+  get output(): string {
+    return this.#lines.join('\n')
+  }
+
   async figures(): Promise<ServerFigures> {
     const text = await (await fetch(`${this.url}/metrics`)).text()
     const read = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])

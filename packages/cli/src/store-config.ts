@@ -133,7 +133,17 @@ export function storeWarnings(values: SettingValues, sources: Sources): readonly
         'that may lose or evict what it acknowledged.',
     )
   }
+  if (values.storeTls === 'off' && !store.hosts.split(',').every(isLocal)) {
+    warnings.push(
+      `${sources.get('storeTls')} is off: the store's password and every payload travel in clear text.`,
+    )
+  }
   return warnings
+}
+
+/** With its port, and an IPv6 address in brackets. */
+function isLocal(host: string): boolean {
+  return isLoopback(host.replace(/:\d{1,5}$/, '').replace(/^\[(.*)\]$/, '$1'))
 }
 
 function settingsInVain(store: StoreTarget, sources: Sources): string[] {

@@ -191,6 +191,16 @@ describe('the password', () => {
     })
   }
 
+  it('S37: a store without TLS is warned of beyond this machine, and on it not', () => {
+    const warningsOf = (store: string) => readCommand(['serve', '--store', store, '--store-tls', 'off'], {})
+    const inClear = { config: { warnings: [expect.stringContaining('--store-tls is off')] } }
+    for (const host of ['db.internal:3306', '10.0.0.1', '[fd00::1]:3306'])
+      expect(warningsOf(`mysql://u@${host}/x`)).toMatchObject(inClear)
+    expect(warningsOf('redis-cluster://127.0.0.1:1,b.internal:2')).toMatchObject(inClear)
+    for (const host of ['127.0.0.1:3306', 'localhost', '[::1]:3306'])
+      expect(warningsOf(`mysql://u@${host}/x`)).toMatchObject({ config: { warnings: [] } })
+  })
+
   it('is warned of in a flag, and not in the environment', () => {
     const url = `mysql://u:${CANARY}@db/x`
     const inFlag = readCommand(['serve', '--store', url], {})

@@ -67,6 +67,7 @@ function createApp(handleError: ReturnType<typeof errorHandler>, limits: DtmLimi
     requestTimeout: limits.requestTimeoutMs,
     connectionTimeout: limits.idleTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
+    maxRequestsPerSocket: limits.requestsPerSocketMax,
     // Node swaps the two when the first is the longer, so requestTimeout alone would bound only the headers.
     http: {
       headersTimeout: limits.requestTimeoutMs,

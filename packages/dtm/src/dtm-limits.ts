@@ -5,6 +5,7 @@ export interface DtmLimits {
   /** Without a byte either way; above the longest wait. */
   readonly idleTimeoutMs: number
   readonly keepAliveTimeoutMs: number
+  readonly requestsPerSocketMax: number
   /** How often slow senders are looked for. */
   readonly connectionsCheckMs: number
 }
@@ -13,5 +14,6 @@ export const DEFAULT_DTM_LIMITS: DtmLimits = {
   requestTimeoutMs: 15_000,
   idleTimeoutMs: 75_000,
   keepAliveTimeoutMs: 72_000,
+  requestsPerSocketMax: 100_000,
   connectionsCheckMs: 2_000,
 }

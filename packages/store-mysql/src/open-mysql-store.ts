@@ -3,6 +3,7 @@ import { CounterstepError } from '@counterstep/protocol'
 import { connectionTarget, type TlsChoice } from './connection-target.ts'
 import { DatabaseTransactions } from './database-transactions.ts'
 import { MysqlStore } from './mysql-store.ts'
+import { refuseReadOnlyUser } from './probe-writes.ts'
 import { ensureSchema, type MigrationReport, refuseOtherEngine } from './schema.ts'
 import { durabilityOf, refuseUnsupported } from './server-facts.ts'
 import { sessionTimeouts } from './session-timeouts.ts'
@@ -67,6 +68,7 @@ export async function openMysqlStore({
   })
   try {
     await prepareDatabase(sessions)
+    await sessions.read(refuseReadOnlyUser)
     const durability = durabilityOf(sessions.server)
     if (durability.class === 'C' && !acceptClassC) {
       const message = `a crash of the server may lose acknowledged writes: ${durability.because}`

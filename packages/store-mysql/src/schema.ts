@@ -1,6 +1,6 @@
 import { CounterstepError } from '@counterstep/protocol'
 import { MIGRATIONS, STATEMENTS } from './generated/sql.ts'
-import { SqlError } from './server-errors.ts'
+import { isDenied, SqlError } from './server-errors.ts'
 import { unsupported } from './server-facts.ts'
 import type { Session } from './session.ts'
 import { fill, statementOf } from './statement.ts'
@@ -26,8 +26,6 @@ const LOCK_TIMEOUT_MS = 35_000
 const STATEMENT_TIMEOUT_MS = 3_600_000
 
 const NO_SUCH_TABLE = 1146
-/** No right to the table, the database, the column or at all. */
-const DENIED: ReadonlySet<number> = new Set([1142, 1044, 1143, 1227, 1370])
 
 /** Applies what is missing; a user without the right to do so is told who can. Issues no DDL when nothing is missing. */
 export async function ensureSchema(
@@ -40,7 +38,7 @@ export async function ensureSchema(
   try {
     return await underLock(session, () => migrate(session, known, migrations))
   } catch (error: unknown) {
-    if (!(error instanceof SqlError) || !DENIED.has(error.errno)) throw error
+    if (!(error instanceof SqlError) || !isDenied(error)) throw error
     const message = `this user finds schema ${present} and this code needs ${known}: run \`counterstep migrate\` as a user who may create tables, and let this one read counterstep_schema`
     throw new CounterstepError('SAGA_STORE_SCHEMA', message, { cause: error })
   }
@@ -84,7 +82,7 @@ async function presentVersion(session: Session, known: number): Promise<number> 
       `the database has schema ${present}, which wants code that knows schema ${minReader}; this code knows ${known}`,
     )
   } catch (error: unknown) {
-    if (error instanceof SqlError && (error.errno === NO_SUCH_TABLE || DENIED.has(error.errno))) return 0
+    if (error instanceof SqlError && (error.errno === NO_SUCH_TABLE || isDenied(error))) return 0
     throw error
   }
 }

@@ -44,6 +44,20 @@ for (const server of ['mariadb', 'mysql'] as const) {
       await store.close()
     })
 
+    it('S24: refuses a user who may not write rows, and names what is missing', async () => {
+      const { url } = await databases.empty('may-not-write')
+      await databases.migrated('may-not-write')
+      for (const grant of ['INSERT', 'UPDATE', 'DELETE'])
+        await databases.revoke('may-not-write', `${grant} ON ?.counterstep_transactions`)
+      const readOnly = openMysqlStore({ url })
+      await expect(readOnly).rejects.toMatchObject({ code: 'SAGA_STORE_UNSUPPORTED' })
+      await expect(readOnly).rejects.toThrow('may not INSERT, UPDATE, DELETE on counterstep_transactions')
+      await databases.grant('may-not-write', 'INSERT, UPDATE ON ?.counterstep_transactions')
+      await expect(openMysqlStore({ url })).rejects.toThrow('may not DELETE on counterstep_transactions')
+      await databases.grant('may-not-write', 'DELETE ON ?.counterstep_transactions')
+      await (await openMysqlStore({ url })).close()
+    })
+
     it('is unavailable without a word of the password', async () => {
       const { url } = await databases.migrated('refused')
       const wrong = new URL(url)

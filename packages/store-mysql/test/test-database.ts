@@ -1,14 +1,20 @@
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import mysql from 'mysql2/promise'
 import { afterAll } from 'vitest'
 import { migrateMysql } from '../src/open-mysql-store.ts'
 
-/** A user who may read and write rows, and nothing else. */
-const GRANTS = [
-  'SELECT, INSERT, UPDATE, DELETE ON ?.counterstep_transactions',
-  'SELECT, INSERT, UPDATE, DELETE ON ?.counterstep_documents',
-  'SELECT ON ?.counterstep_schema',
-]
+const PAGE = join(import.meta.dirname, '../../../docs/stores.md')
+
+/** The rights of docs/stores.md, and no other, `?` for the database: a user who may read and write rows. */
+export function documentedGrants(): readonly string[] {
+  const grants = readFileSync(PAGE, 'utf8').matchAll(
+    /^GRANT (.+ ON )counterstep(\..+) TO counterstep@'%';$/gm,
+  )
+  return [...grants].map(([, rights, table]) => `${rights}?${table}`)
+}
+
 const PASSWORD = 'p/a:s@s %'
 const HOSTS = ['%', 'localhost']
 
@@ -51,7 +57,7 @@ export class TestDatabases {
   async migrated(place: string): Promise<TestDatabase> {
     const database = await this.empty(place)
     const { to, from } = await migrateMysql({ url: database.rootUrl })
-    if (to > from) for (const grant of GRANTS) await this.grant(place, grant)
+    if (to > from) for (const grant of documentedGrants()) await this.grant(place, grant)
     return database
   }
 
@@ -59,6 +65,12 @@ export class TestDatabases {
   async grant(place: string, grant: string): Promise<void> {
     const { name } = await this.empty(place)
     for (const host of HOSTS) await this.sql(`GRANT ${grant.replace('?', name)} TO '${this.#user}'@'${host}'`)
+  }
+
+  async revoke(place: string, grant: string): Promise<void> {
+    const { name } = await this.empty(place)
+    for (const host of HOSTS)
+      await this.sql(`REVOKE ${grant.replace('?', name)} FROM '${this.#user}'@'${host}'`)
   }
 
   /** As the administrator. */

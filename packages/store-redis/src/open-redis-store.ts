@@ -4,6 +4,7 @@ import { CounterstepError } from '@counterstep/protocol'
 import { admitServers } from './admit-servers.ts'
 import { errorOfRefusal, ServerRefusal } from './command-errors.ts'
 import { InFlight } from './in-flight.ts'
+import { refuseReadOnlyUser } from './probe-writes.ts'
 import { RedisStore } from './redis-store.ts'
 import { parseRedisUrl, type RedisPlace } from './redis-url.ts'
 import { RowWrites } from './row-writes.ts'
@@ -70,6 +71,7 @@ export async function openRedisStore({
     const facts = await Promise.all(servers.masters().map(readFacts))
     const durabilityClass = admitServers(facts, terms)
     health.promise(durabilityClass)
+    await refuseReadOnlyUser(servers, calls)
     const rows = new RowWrites(calls, bounds)
     return new RedisStore(calls, rows, health, {
       durabilityClass,

@@ -10,6 +10,7 @@ import type { RedisStore } from '../src/redis-store.ts'
 import { ALL_SHARDS, shardOf, slotOf } from '../src/shards.ts'
 import { eventually } from './eventually.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
+import { asLeastUser } from './least-user.ts'
 import { openedForTests } from './open-stores.ts'
 import { aTransaction, created, hex, saved, tokens, updateOf } from './transactions.ts'
 
@@ -197,7 +198,10 @@ describeOwn('redis-cluster', 'a cluster that changes', () => {
     const master = cluster.nodes[0] as RedisServer
     const replica = await startReplica(master)
     try {
-      const opened = await open(cluster.url, { commandTimeoutMs: COMMAND_TIMEOUT_MS })
+      const keyPrefix = `test-${hex(6)}`
+      // Users are not replicated.
+      await asLeastUser(replica.server.url, keyPrefix)
+      const opened = await open(cluster.url, { commandTimeoutMs: COMMAND_TIMEOUT_MS, keyPrefix })
       const { store, events } = opened
       expect(store.failover).toBe('lossy')
       const running = load(store)

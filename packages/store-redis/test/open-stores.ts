@@ -3,6 +3,7 @@ import { Redis } from 'ioredis'
 import { afterEach } from 'vitest'
 import { openRedisStore, type RedisOptions } from '../src/open-redis-store.ts'
 import type { RedisStore } from '../src/redis-store.ts'
+import { asLeastUser } from './least-user.ts'
 import { hex } from './transactions.ts'
 
 export interface OpenedStore {
@@ -11,8 +12,11 @@ export interface OpenedStore {
   readonly events: readonly StoreEvent[]
 }
 
-/** Opens stores and plain connections that are closed after the test. */
-export function openedForTests(): {
+/** Opens stores, as the documented user with least rights, and plain connections; all are closed after the test. */
+export function openedForTests(
+  /** `as-given`: for servers on which no user can be made, or which are none. */
+  login: 'least-user' | 'as-given' = 'least-user',
+): {
   readonly open: (url: string, options?: Partial<RedisOptions>) => Promise<OpenedStore>
   readonly connect: (url: string) => Promise<readonly Redis[]>
 } {
@@ -25,7 +29,7 @@ export function openedForTests(): {
       const keyPrefix = options.keyPrefix ?? `test-${hex(6)}`
       const events: StoreEvent[] = []
       const store = await openRedisStore({
-        url,
+        url: login === 'as-given' ? url : await asLeastUser(url, keyPrefix),
         onEvent: (event) => events.push(event),
         ...options,
         keyPrefix,

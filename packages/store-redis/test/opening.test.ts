@@ -6,11 +6,12 @@ import { describeOn, describeOwn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
 import { openRedisStore } from '../src/open-redis-store.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
+import { documentedRights } from './least-user.ts'
 import { openedForTests } from './open-stores.ts'
 import { aTransaction, created, finished, tokens, updateOf } from './transactions.ts'
 
 describeOwn('redis', 'opening', () => {
-  const { open, connect } = openedForTests()
+  const { open, connect } = openedForTests('as-given')
 
   async function withServer(
     settings: readonly string[],
@@ -166,12 +167,13 @@ describeOwn('redis', 'opening', () => {
       expect(visible([full, events])).not.toMatch(/hunter2|canary/)
     }))
 
-  it('works as a user who may do no more than the store needs', () =>
+  it('S24: works as the documented user, and reaches no key of another prefix', () =>
     withServer([], async ({ url, port }) => {
       const [admin] = await connect(url)
-      const rights =
-        '+evalsha +eval +get +getrange +strlen +set +msetnx +zadd +zrem +zrange +zscore +hincrby +hmget +unlink +pexpireat +time'
-      await admin?.call('ACL', 'SETUSER', 'app', 'on', '>secret', '~mine:*', ...rights.split(' '))
+      const rights = documentedRights().map((word) =>
+        word.replace('>...', '>secret').replace('~counterstep:', '~mine:'),
+      )
+      await admin?.call('ACL', 'SETUSER', 'app', ...rights)
       const { store } = await open(`redis://app:secret@127.0.0.1:${port}`, {
         keyPrefix: 'mine',
         durability: 'A',
@@ -188,21 +190,30 @@ describeOwn('redis', 'opening', () => {
       expect((await store.list({ limit: 5 })).items).toHaveLength(2)
       expect((await store.stats()).unfinished.submitted).toBe(1)
       expect(await store.purgeFinished(5)).toEqual({ purged: 0 })
-      const { store: other } = await open(`redis://app:secret@127.0.0.1:${port}`, {
-        keyPrefix: 'other',
-        durability: 'A',
-      })
-      await expectUnavailable(other.stats(), 'no')
+      const other = open(`redis://app:secret@127.0.0.1:${port}`, { keyPrefix: 'other' })
+      await expect(other).rejects.toMatchObject({ code: 'SAGA_STORE_UNSUPPORTED' })
       // What it may not look at is not taken for nothing that is due.
       await created(store, { ...aTransaction('c'), hold: { type: 'waiting', dueInMs: 0 } })
       await admin?.call('ACL', 'SETUSER', 'app', '-strlen')
       const claim = store.claimDue({ limit: 1, leaseMs: 1_000, tokens: tokens(1), formatMax: 1 })
       await expect(claim).rejects.toMatchObject({ code: 'SAGA_INTERNAL' })
     }))
+
+  it('S24: refuses a user who may not write, and says so', () =>
+    withServer([], async ({ url, port }) => {
+      const [admin] = await connect(url)
+      const rights = '~mine:* -@all +evalsha +eval +get +time +info +config|get'
+      await admin?.call('ACL', 'SETUSER', 'reader', 'on', '>secret', ...rights.split(' '))
+      const reader = open(`redis://reader:secret@127.0.0.1:${port}`, { keyPrefix: 'mine' })
+      await expect(reader).rejects.toMatchObject({ code: 'SAGA_STORE_UNSUPPORTED' })
+      await expect(reader).rejects.toThrow('may not write keys')
+      await admin?.call('ACL', 'SETUSER', 'reader', '+set')
+      await open(`redis://reader:secret@127.0.0.1:${port}`, { keyPrefix: 'mine' })
+    }))
 })
 
 describeOn('redis-cluster', 'opening', (url) => {
-  const { open } = openedForTests()
+  const { open } = openedForTests('as-given')
 
   it('finds the class of all masters, from any one of them', async () => {
     const [scheme, nodes = ''] = url.split('://')
@@ -219,7 +230,7 @@ describeOn('redis-cluster', 'opening', (url) => {
 })
 
 describeOwn('redis-cluster', 'opening', () => {
-  const { open, connect } = openedForTests()
+  const { open, connect } = openedForTests('as-given')
 
   it('refuses a cluster of which one master may lose, by the name of that one', async () => {
     const cluster = await startRedisCluster()

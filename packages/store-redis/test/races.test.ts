@@ -1,13 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { storeRaces } from '@counterstep/store-conformance'
 import { describeOn } from '@counterstep/test-servers/vitest'
-import { describe, it } from 'vitest'
+import { beforeAll, describe, it } from 'vitest'
+import { asLeastUser, leastUserUrl } from './least-user.ts'
 
 const TIMEOUT_MS = 120_000
 
 // What comes together shares a script, which no other process's comes between.
 for (const server of ['redis', 'redis-cluster'] as const) {
   describeOn(server, 'two processes on one Redis', (url) => {
+    const keyPrefix = `races-${randomBytes(6).toString('hex')}`
+    beforeAll(() => asLeastUser(url, keyPrefix))
+
     storeRaces({
       runner: {
         describe,
@@ -17,7 +21,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       place: {
         moduleUrl: new URL('../src/index.ts', import.meta.url).href,
         opener: 'openRedisStore',
-        options: { url, keyPrefix: `races-${randomBytes(6).toString('hex')}` },
+        options: { url: leastUserUrl(url, keyPrefix), keyPrefix },
       },
       report: (line) => process.stdout.write(`${server}, ${line}\n`),
     })

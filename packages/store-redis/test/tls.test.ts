@@ -23,7 +23,7 @@ function freePort(): Promise<number> {
 }
 
 describeOwn('redis', 'a Redis behind TLS', () => {
-  const { open } = openedForTests()
+  const { open } = openedForTests('as-given')
 
   it('is trusted by its authority and its name, and not otherwise', async () => {
     const port = await freePort()

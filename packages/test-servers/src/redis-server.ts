@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { freePort } from './free-port.ts'
 import { keptFolder } from './kept-process.ts'
 import { redisAnswer } from './redis-answer.ts'
@@ -31,12 +32,26 @@ export async function startRedisServer(
 ): Promise<RedisServer> {
   const folder = await keptFolder('redis')
   const port = await freePort()
+  // For ACL SAVE: users whom a test has made are there after a restart.
+  const users = join(folder, 'users.acl')
   try {
+    await writeFile(users, 'user default on nopass ~* &* +@all\n')
     const server = await startServerProcess({
       name: 'redis',
       folder,
       command,
-      args: ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, ...DURABLE, ...settings],
+      args: [
+        '--port',
+        String(port),
+        '--bind',
+        '127.0.0.1',
+        '--dir',
+        folder,
+        '--aclfile',
+        users,
+        ...DURABLE,
+        ...settings,
+      ],
       waitingFor: () => waitingForPong(port),
     })
     return { ...server, port, url: `redis://127.0.0.1:${port}` }

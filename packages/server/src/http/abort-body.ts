@@ -5,7 +5,7 @@ import { requirePlainJson, unsupportedMediaType } from './json-body.ts'
 
 /** A reason whose every character is written as an escape. */
 const BODY_BYTES_MAX = 8 * 1024
-const NOTHING = /^\s*(?:\{\s*\})?\s*$/
+const NOTHING = /^\s*(?:\{\s*\}\s*)?$/
 
 /** Lets the routes of this scope be called with nothing or `{}` of any content type, or with JSON. */
 export function takeAbortBody(app: FastifyInstance): void {

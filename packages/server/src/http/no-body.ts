@@ -10,7 +10,7 @@ export function takeNoBody(app: FastifyInstance): void {
     '*',
     { parseAs: 'string', bodyLimit: BODY_BYTES_MAX },
     (_request, text: string, done) => {
-      if (/^\s*(?:\{\s*\})?\s*$/.test(text)) {
+      if (/^\s*(?:\{\s*\}\s*)?$/.test(text)) {
         done(null, undefined)
         return
       }

@@ -1,0 +1,42 @@
+import { describeOn } from '@counterstep/test-servers/vitest'
+import { expect, it } from 'vitest'
+import { connectionTarget } from '../src/connection-target.ts'
+import { openSession } from '../src/open-session.ts'
+import { testDatabases } from './test-database.ts'
+
+const TIMEOUTS = { connectTimeoutMs: 5_000, statementTimeoutMs: 20_000, lockWaitTimeoutMs: 2_000 }
+
+/** 1148 and 4166 are MariaDB's, 3948 and 2068 MySQL's. */
+const isRefusal = (errno: number) => [1148, 4166, 3948, 2068].includes(errno)
+
+for (const server of ['mariadb', 'mysql'] as const) {
+  describeOn(server, 'sessions', (serverUrl) => {
+    const databases = testDatabases(serverUrl)
+
+    it('S23: one that reads takes one statement at a time', async () => {
+      const { url } = await databases.migrated('limits')
+      const target = connectionTarget(url, 'off', TIMEOUTS.connectTimeoutMs)
+      expect(target.multipleStatements).toBe(false)
+      const { session } = await openSession(target, { ...TIMEOUTS, autocommit: true })
+      await expect(session.all('SELECT 1; SELECT 2')).rejects.toMatchObject({ errno: 1064 })
+      session.destroy()
+      // The same text is taken by the one that writes, and by no other.
+      const writer = await openSession(target, { ...TIMEOUTS, autocommit: false })
+      expect(await writer.session.packet(['SELECT 1', 'SELECT 2'])).toEqual([[[1]], [[2]]])
+      writer.session.destroy()
+    })
+
+    it('S23: none hands over a file of this machine, though the server asks for it', async () => {
+      await databases.sql('SET GLOBAL local_infile = 1')
+      const { rootUrl } = await databases.migrated('files')
+      for (const autocommit of [true, false]) {
+        const target = connectionTarget(rootUrl, 'off', TIMEOUTS.connectTimeoutMs)
+        const { session } = await openSession(target, { ...TIMEOUTS, autocommit })
+        const load = "LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE counterstep_schema (name)"
+        // The server's own refusal of a client that has not offered it; the driver would have another.
+        await expect(session.run(load)).rejects.toMatchObject({ errno: expect.toSatisfy(isRefusal) })
+        session.destroy()
+      }
+    })
+  })
+}

@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { SCRIPTS } from './generated/scripts.ts'
+import { ShardKeys, shardOf, slotOf } from './shards.ts'
+
+const PAGE = join(import.meta.dirname, '../../../docs/stores.md')
+const TEXTS = Object.values(SCRIPTS).join('\n')
+/** What the driver sends by itself to choose a database and to follow a moving slot. */
+const OF_THE_DRIVER = ['select', 'asking']
+
+function commandsUsed(): readonly string[] {
+  const inScripts = [...TEXTS.matchAll(/redis\.p?call\('(\w+)'/g)].map(([, name]) =>
+    String(name).toLowerCase(),
+  )
+  const sources = readdirSync(import.meta.dirname)
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
+    .join('\n')
+  const sent = [...sources.matchAll(/(?:send|command)\((?:\w+, )?'(\w+)'(?:, \['(GET|SLOTS)')?/g)]
+  const direct = sent.map(([, name, sub]) => (sub === undefined ? name : `${name}|${sub.toLowerCase()}`))
+  return [...new Set([...inScripts, ...direct.map(String), ...OF_THE_DRIVER])].sort()
+}
+
+it('S24: the documented ACL allows the commands that are used, and no other', () => {
+  const acl = /^ACL SETUSER counterstep ((?:.*\\\n)*.*)$/m.exec(readFileSync(PAGE, 'utf8'))?.[1] ?? ''
+  expect(acl).toContain('-@all')
+  expect(acl).not.toMatch(/\+@|~\*|allkeys|allcommands|nopass/)
+  expect([...acl.matchAll(/\+(\S+)/g)].map(([, name]) => name).sort()).toEqual(commandsUsed())
+})
+
+it('S24: scripts are constant texts that decode nothing and make no code of what they are given', () => {
+  expect(TEXTS).not.toMatch(/cjson|cmsgpack|loadstring|\bload\s*\(|\bdofile\b|setfenv/)
+  // A command, too, is written down, never an argument.
+  expect(TEXTS.match(/redis\.p?call\((?!')/g)).toBeNull()
+})
+
+it('S24: no gid moves a key out of its shard', () => {
+  for (const gid of ['}', '{', '{a}b', '}{', '{p1}', 'a\nb', 'a\r\nDEL x', '{}', '*', '?']) {
+    const shard = shardOf(gid)
+    const keys = new ShardKeys('counterstep', shard)
+    for (const key of [keys.row(gid), keys.definition(gid)]) {
+      // The first braces count, as Redis counts them.
+      const tag = key.slice(key.indexOf('{') + 1, key.indexOf('}'))
+      expect(tag).toBe(`p${shard}`)
+      expect(key.endsWith(`:${gid}`)).toBe(true)
+    }
+    expect(slotOf(shard)).toBeLessThan(16_384)
+  }
+})

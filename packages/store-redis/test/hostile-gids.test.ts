@@ -1,0 +1,54 @@
+import type { Gid } from '@counterstep/protocol'
+import { describeOn } from '@counterstep/test-servers/vitest'
+import { expect, it } from 'vitest'
+import { openedForTests } from './open-stores.ts'
+import { aTransaction, created, updateOf } from './transactions.ts'
+
+const GIDS: readonly string[] = [
+  ...['{', '}', '{}', '}{', '{p1}', 'a{b}c', '*', '?', '[a-z]', ':', 'due', 'counts', 'mark:x'],
+  // Faces refuse these; a store must not rely on that.
+  ...[
+    'a\nb',
+    'a\r\nFLUSHALL\r\n',
+    '$1\r\n{',
+    ' ',
+    "'",
+    '"',
+    '\\',
+    ';',
+    "' .. redis.call('FLUSHALL') .. '",
+    ']]',
+  ],
+]
+const NESTED = '['.repeat(100_000)
+const TEXTS = [NESTED, '{"a":'.repeat(50_000), "'); redis.call('FLUSHALL') --", '\0\n1 2 3', '%d %s']
+
+for (const server of ['redis', 'redis-cluster'] as const) {
+  describeOn(server, 'hostile gids and texts', (url) => {
+    const { open } = openedForTests()
+
+    it('S24: each gid is its own row, whatever stands in it, and nothing else is touched', async () => {
+      const { store } = await open(url)
+      await created(store, aTransaction('bystander', { definition: 'untouched' }))
+      for (const gid of GIDS)
+        await created(store, aTransaction(gid, { definition: `of ${gid}`, progress: gid }))
+      const rows = await store.readMany([...GIDS, 'bystander'] as Gid[])
+      expect(new Map(rows.map(({ gid, definition }) => [gid, definition]))).toEqual(
+        new Map([...GIDS.map((gid) => [gid, `of ${gid}`] as const), ['bystander', 'untouched']]),
+      )
+      expect((await store.stats()).unfinished.submitted).toBe(GIDS.length + 1)
+    })
+
+    it('S24: texts are bytes to the scripts, however deep or Lua-like they are', async () => {
+      const { store } = await open(url)
+      for (const [index, text] of TEXTS.entries()) {
+        const row = await created(store, aTransaction(`t-${index}`, { definition: text, progress: text }))
+        expect(await store.update({ ...updateOf(row), progress: `${text}!` })).toMatchObject({
+          type: 'saved',
+        })
+        const [read] = await store.readMany([row.gid])
+        expect([read?.definition, read?.progress]).toEqual([text, `${text}!`])
+      }
+    })
+  })
+}

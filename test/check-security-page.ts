@@ -1,0 +1,60 @@
+import type { SourceTree, Violation } from './source-tree.ts'
+
+export const SECURITY_PAGE = 'docs/security.md'
+/** Rows may also stand in files of their own. */
+const ROWS_FOLDER = 'docs/security/'
+
+export interface SecurityRow {
+  readonly page: string
+  readonly numbers: readonly string[]
+  readonly tests: readonly { readonly path: string; readonly title: string }[]
+}
+
+/** Every row of a table whose first cell names a number. */
+export function securityRows(tree: SourceTree): readonly SecurityRow[] {
+  return [...tree]
+    .filter(([path]) => path === SECURITY_PAGE || (path.startsWith(ROWS_FOLDER) && path.endsWith('.md')))
+    .flatMap(([page, text]) =>
+      text
+        .split('\n')
+        .filter((line) => /^\| *S\d+/.test(line))
+        .map((line) => {
+          const cells = line.split('|')
+          return { page, numbers: numbersIn(cells[1] ?? ''), tests: testsIn(cells.slice(3).join('|')) }
+        }),
+    )
+}
+
+/** `S3`, `S3, S5` and `S3–S5`. */
+export function numbersIn(text: string): readonly string[] {
+  return [...text.matchAll(/S(\d+)(?:\s*[–-]\s*S(\d+))?/g)].flatMap(([, first, last = first]) =>
+    Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => `S${Number(first) + index}`),
+  )
+}
+
+/** A path in code, then one or more titles in quotation marks. */
+function testsIn(text: string): SecurityRow['tests'] {
+  let path = ''
+  const tests: { readonly path: string; readonly title: string }[] = []
+  for (const [, named, title] of text.matchAll(/`([^`\s]+\.(?:ts|mjs))`|"((?:[^"\\]|\\.)+)"/g)) {
+    if (named !== undefined) path = named
+    else tests.push({ path, title: title ?? '' })
+  }
+  return tests
+}
+
+/** Each row names tests that exist. */
+export function checkSecurityPage(tree: SourceTree): Violation[] {
+  return securityRows(tree).flatMap(({ page, numbers, tests }) => {
+    const faults = tests.filter(({ path, title }) => !hasTitle(tree.get(path), title))
+    return [
+      ...(tests.length === 0 ? [`${numbers.join(', ')} names no test`] : []),
+      ...faults.map(({ path, title }) => `${numbers.join(', ')}: ${path} has no test "${title}"`),
+    ].map((detail) => ({ rule: 'security-page', path: page, detail }))
+  })
+}
+
+/** As the source writes it, whichever quotes it uses. */
+function hasTitle(text: string | undefined, title: string): boolean {
+  return text !== undefined && [title, title.replaceAll("'", "\\'")].some((each) => text.includes(each))
+}

@@ -1,0 +1,83 @@
+import type { BranchAnswer, BranchCall, Store } from '@counterstep/core'
+import { buildDtmApp, documentTopicStore } from '@counterstep/dtm'
+import { createEngine, DEFAULT_SETTINGS, type Engine, nodeClock, nodeIds } from '@counterstep/engine'
+import { buildApp, createLogger, createRegistry, logEvents, prometheusObserver } from '@counterstep/server'
+import type { FastifyInstance } from 'fastify'
+
+export interface FaceRequest {
+  readonly face: 'native' | 'dtm'
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
+}
+
+export interface FaceAnswer {
+  readonly status: number
+  readonly body: string
+}
+
+export interface BothFaces extends AsyncDisposable {
+  readonly native: FastifyInstance
+  readonly dtm: FastifyInstance
+  readonly engine: Engine
+  /** Calls of branches; each is answered with success. */
+  readonly calls: readonly BranchCall[]
+  /** Every line that was logged. */
+  readonly lines: readonly string[]
+  send(request: FaceRequest): Promise<FaceAnswer>
+}
+
+const CLOSE_MS = 2_000
+const SUCCESS: BranchAnswer = { result: 'success', statusCode: 200 }
+
+/** Both faces on one engine over the given store, which stays the caller's to close. */
+export async function bothFaces(store: Store): Promise<BothFaces> {
+  const calls: BranchCall[] = []
+  const lines: string[] = []
+  const logger = createLogger({ level: 'debug', destination: { write: (line) => lines.push(line) } })
+  const registry = createRegistry()
+  const ids = nodeIds()
+  const engine = createEngine({
+    store,
+    branches: {
+      async call(call) {
+        calls.push(call)
+        return SUCCESS
+      },
+      close: async () => undefined,
+    },
+    clock: nodeClock(),
+    ids,
+    observer: prometheusObserver(registry, logEvents(logger)),
+    settings: DEFAULT_SETTINGS,
+  })
+  await engine.start()
+  const native = buildApp({ engine, store, registry, logger })
+  const dtm = buildDtmApp({
+    engine,
+    topics: documentTopicStore(store, () => ids.writeId()),
+    nodeMetrics: () => registry.metrics(),
+    onError: (error) => logger.error({ err: error }, 'request failed'),
+  })
+  return {
+    native,
+    dtm,
+    engine,
+    calls,
+    lines,
+    async send({ face, method, url, headers = {}, body }) {
+      const app = face === 'native' ? native : dtm
+      const given =
+        body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }
+      const type = body === undefined ? {} : { 'content-type': 'application/json' }
+      const answer = await app.inject({ method, url, headers: { ...type, ...headers }, ...given })
+      return { status: answer.statusCode, body: answer.body }
+    },
+    async [Symbol.asyncDispose]() {
+      await native.close()
+      await dtm.close()
+      await engine.close(CLOSE_MS)
+    },
+  }
+}

@@ -1,0 +1,99 @@
+import type { Store } from '@counterstep/core'
+import { expect } from 'vitest'
+import { type BothFaces, bothFaces } from './both-faces.ts'
+import { faceRequests, withEachText } from './face-requests.ts'
+
+const TABLE = 'counterstep_transactions'
+
+/** What opens a literal, a comment or another statement in one of the dialects. */
+export const SQL_TEXTS: readonly string[] = [
+  "'",
+  "' OR '1'='1",
+  "' OR 1=1 -- ",
+  '" OR ""="',
+  "\\' OR 1=1 #",
+  `'; DROP TABLE ${TABLE}; -- `,
+  `x'); DELETE FROM ${TABLE}; /*`,
+  `'; UPDATE ${TABLE} SET status = 3; -- `,
+  "' UNION SELECT token, token FROM transactions -- ",
+  "'; ATTACH DATABASE '/tmp/x' AS y; --",
+  "' AND SLEEP(5) -- ",
+  '/*!50000 SLEEP(5) */',
+  "\u00bf' OR 1=1 -- ",
+  "LOAD_FILE('/etc/passwd')",
+  "' || (SELECT 1) || '",
+  '%\' OR "%_',
+  '1;1',
+  '?',
+  ':gid @gid $1',
+  '\u0000',
+]
+
+/** What a driver of old would have written as a piece of SQL. */
+const NO_TEXTS: readonly unknown[] = [{ gid: 1 }, { toSqlString: 'x' }, ['a'], [['a', 'b']], 1, true, null]
+
+const INTERNAL = /SAGA_INTERNAL|syntax|SQL|SQLITE|ER_[A-Z]+|mariadb/i
+
+export interface Injected {
+  readonly sent: number
+  /** Of these; the others were refused, and stored nothing. */
+  readonly accepted: number
+}
+
+/** Sends each of them in each text field of both faces. */
+export async function injectEverywhere(store: Store): Promise<Injected> {
+  await using faces = await bothFaces(store)
+  const bystander = { gid: 'bystander', delayMs: 3_600_000, branches: [{ action: 'http://127.0.0.1:9/a' }] }
+  const stored = await faces.send({
+    face: 'native',
+    method: 'POST',
+    url: '/v1/transactions',
+    body: bystander,
+  })
+  expect(stored.status).toBe(202)
+  const before = await store.readMany(['bystander' as never])
+  let [sent, accepted] = [0, 0]
+  for (const [index, value] of [...SQL_TEXTS, ...NO_TEXTS].entries()) {
+    // What is changed in one request must be there for the next.
+    for (const request of faceRequests(`plain-${index}`)) await faces.send(request)
+    for (const request of faceRequests(`x-${index}`).flatMap((one) => withEachText(one, value))) {
+      const answer = await faces.send(request)
+      const where = `${request.method} ${request.url} ${JSON.stringify(request.body)}`
+      if (request.face === 'native')
+        expect([where, answer.status]).toEqual([where, expect.toSatisfy(isNoFault)])
+      if (answer.status >= 500) expect(withoutEchoes(answer.body)).not.toMatch(INTERNAL)
+      sent += 1
+      if (answer.status < 300) accepted += 1
+    }
+  }
+  expect(await store.readMany(['bystander' as never])).toEqual(before)
+  expect(errorsIn(faces)).toEqual([])
+  return { sent, accepted }
+}
+
+/** An accepted text comes back as it was, character by character. */
+export async function keepsTexts(store: Store): Promise<void> {
+  await using faces = await bothFaces(store)
+  for (const [index, text] of SQL_TEXTS.entries()) {
+    const gid = `kept-${index}`
+    const branches = [{ action: 'http://127.0.0.1:9/a', payload: { text } }]
+    const sent = { face: 'native', method: 'POST', url: '/v1/transactions', body: { gid, branches } } as const
+    const answer = await faces.send({ ...sent, headers: { prefer: 'wait=10' } })
+    expect([text, answer.status]).toEqual([text, 200])
+    const call = faces.calls.find((one) => one.gid === gid)
+    expect(JSON.parse(String((call as unknown as { readonly body: string }).body))).toEqual({ text })
+  }
+}
+
+/** The dialect repeats what it refuses, as DTM does. */
+function withoutEchoes(body: string): string {
+  return SQL_TEXTS.reduce((rest, text) => rest.replaceAll(JSON.stringify(text).slice(1, -1), ''), body)
+}
+
+function isNoFault(status: number): boolean {
+  return status < 500
+}
+
+function errorsIn({ lines }: BothFaces): readonly string[] {
+  return lines.filter((line) => /"level":[5-9]\d/.test(line))
+}

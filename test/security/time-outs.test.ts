@@ -1,0 +1,20 @@
+import { memoryStore } from '@counterstep/store-conformance'
+import { expect, it } from 'vitest'
+import { bothFaces } from './both-faces.ts'
+
+/** Node's own of these are mostly none. */
+const BOUNDS = {
+  requestTimeout: 15_000,
+  headersTimeout: 15_000,
+  timeout: 75_000,
+  keepAliveTimeout: 72_000,
+  maxRequestsPerSocket: 100_000,
+} as const
+
+it('S32: both faces bound the time to send a request, an idle connection, and the requests of one', async () => {
+  await using faces = await bothFaces(memoryStore())
+  for (const { server, initialConfig } of [faces.native, faces.dtm]) {
+    expect(server).toMatchObject(BOUNDS)
+    expect(initialConfig.bodyLimit).toBe(1024 * 1024)
+  }
+})

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { checkActionPins, checkSupplyChain } from './check-supply-chain.ts'
+import { REPOSITORY, readRepository, type SourceTree } from './source-tree.ts'
+
+const INTEGRITY = `sha512-${'A'.repeat(86)}==`
+const SOUND = { version: '5.12.8', integrity: INTEGRITY }
+
+function treeWith(entry: object, name = 'fastify', more: Readonly<Record<string, string>> = {}): SourceTree {
+  const npmrc = 'ignore-scripts=true\nsave-exact=true\n'
+  const manifest = { name: 'a', dependencies: {} }
+  return new Map(
+    Object.entries({
+      '.npmrc': npmrc,
+      'scripts/install.mjs': "'--ignore-scripts'",
+      'package.json': JSON.stringify(manifest),
+      'package-lock.json': JSON.stringify({ packages: { [`node_modules/${name}`]: entry } }),
+      ...more,
+    }),
+  )
+}
+
+const rulesOf = (tree: SourceTree) => checkSupplyChain(tree).map(({ rule }) => rule)
+
+describe('S34, S35: the supply chain', () => {
+  const npmrc = readFileSync(join(REPOSITORY, '.npmrc'), 'utf8')
+  const tree = new Map([...readRepository(), ['.npmrc', npmrc]])
+
+  it('S34: S35: the repository locks everything by content, in versions without known holes, and runs no script at install', () => {
+    expect(checkSupplyChain(tree)).toEqual([])
+    expect(rulesOf(treeWith(SOUND))).toEqual([])
+  })
+
+  it('S34: finds a version that is too old', () => {
+    expect(rulesOf(treeWith({ ...SOUND, version: '5.8.4' }))).toEqual(['minimum-versions'])
+    expect(rulesOf(treeWith({ ...SOUND, version: '3.23.0' }, 'mysql2'))).toEqual(['minimum-versions'])
+    expect(rulesOf(treeWith({ ...SOUND, version: '7.24.0' }, 'undici'))).toEqual(['minimum-versions'])
+    // Also one that only a dependency brings.
+    expect(rulesOf(treeWith({ ...SOUND, version: '6.23.0' }, 'x/node_modules/undici'))).toEqual([
+      'minimum-versions',
+    ])
+  })
+
+  it('S35: finds a package without a digest, and one with a weak one', () => {
+    expect(rulesOf(treeWith({ version: '5.12.8' }))).toEqual(['locked-by-content'])
+    expect(rulesOf(treeWith({ ...SOUND, integrity: 'sha1-AAAA' }))).toEqual(['locked-by-content'])
+  })
+
+  it('S35: finds a package that wants to run something at install', () => {
+    expect(rulesOf(treeWith({ ...SOUND, hasInstallScript: true }))).toEqual(['install-scripts'])
+    expect(rulesOf(treeWith(SOUND, 'fastify', { '.npmrc': 'save-exact=true' }))).toEqual(['install-scripts'])
+  })
+
+  it('S35: finds a lock that is not what was declared', () => {
+    const manifest = JSON.stringify({ name: 'a', dependencies: { fastify: '5.12.9' } })
+    expect(rulesOf(treeWith(SOUND, 'fastify', { 'package.json': manifest }))).toEqual(['locked-as-declared'])
+  })
+
+  it('S35: CI steps by others are pinned by commit, where there are any', () => {
+    expect(checkActionPins(tree)).toEqual([])
+    const workflow = (uses: string) => new Map([['.github/workflows/ci.yml', `steps:\n  - uses: ${uses}\n`]])
+    expect(checkActionPins(workflow('actions/checkout@v5'))).toHaveLength(1)
+    expect(checkActionPins(workflow(`actions/checkout@${'a'.repeat(40)}`))).toEqual([])
+  })
+})
