@@ -14,6 +14,7 @@ export interface Layer {
 
 const PROTOCOL = '@counterstep/protocol'
 const BARRIER = '@counterstep/barrier'
+const SIGNATURE = '@counterstep/signature'
 const CORE = '@counterstep/core'
 const ENGINE = '@counterstep/engine'
 const BRANCH_HTTP = '@counterstep/branch-http'
@@ -35,9 +36,10 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   // zod only behind the entry /schemas, for which users bring it themselves.
   [PROTOCOL]: layer('packages/protocol', [], { thirdParty: ['zod'], builtins: false }),
   [BARRIER]: layer('packages/barrier', [PROTOCOL], { builtins: false }),
+  [SIGNATURE]: layer('packages/signature', []),
   [CORE]: layer('packages/core', [PROTOCOL], { builtins: false }),
   [ENGINE]: layer('packages/engine', [CORE, PROTOCOL], { testWorkspaces: [CONFORMANCE] }),
-  [BRANCH_HTTP]: layer('packages/branch-http', [CORE, PROTOCOL], { thirdParty: ['undici'] }),
+  [BRANCH_HTTP]: layer('packages/branch-http', [CORE, PROTOCOL, SIGNATURE], { thirdParty: ['undici'] }),
   [SQLITE]: layer('packages/store-sqlite', [CORE, PROTOCOL], {
     thirdParty: ['better-sqlite3'],
     testWorkspaces: [CONFORMANCE],
@@ -63,12 +65,12 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   }),
   counterstep: layer(
     'packages/cli',
-    [SERVER, DTM, ENGINE, CORE, PROTOCOL, SQLITE, MYSQL, REDIS, BRANCH_HTTP],
+    [SERVER, DTM, ENGINE, CORE, PROTOCOL, SQLITE, MYSQL, REDIS, BRANCH_HTTP, SIGNATURE],
     {
       testWorkspaces: [SDK],
     },
   ),
-  [SDK]: layer('sdk', [PROTOCOL, BARRIER], {
+  [SDK]: layer('sdk', [PROTOCOL, BARRIER, SIGNATURE], {
     testWorkspaces: [SERVER, ENGINE, CORE, CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS],
   }),
   '@counterstep/example-bank': layer('examples/bank', [SDK, PROTOCOL, BARRIER], {

@@ -13,6 +13,7 @@ import { sagaConnections } from './scenarios/saga-connections.ts'
 import { sagaEmpty } from './scenarios/saga-empty.ts'
 import { sagaEmptyRetention } from './scenarios/saga-empty-retention.ts'
 import { scale } from './scenarios/scale.ts'
+import { signed } from './scenarios/signed.ts'
 import { submit } from './scenarios/submit.ts'
 import { transfer } from './scenarios/transfer.ts'
 
@@ -23,6 +24,7 @@ export const SCENARIOS: readonly Scenario[] = [
   sagaBranches,
   sagaEmpty,
   sagaEmptyRetention,
+  signed,
   latency,
   submit,
   memory,

@@ -3,6 +3,7 @@ import { runBench } from '../src/run-bench.ts'
 import { dtm } from '../src/scenarios/dtm.ts'
 import { memory } from '../src/scenarios/memory.ts'
 import { sagaBranches } from '../src/scenarios/saga-branches.ts'
+import { signed } from '../src/scenarios/signed.ts'
 import { submit } from '../src/scenarios/submit.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../src/settings.ts'
 
@@ -17,6 +18,21 @@ describe('sagas of many branches', () => {
     expect(counters.stored).toBe(counters.answers)
     expect(counters.branchCalls).toBeGreaterThan(counters.answers ?? 0)
     expect(ratios['20-branches/2-branches']).toBeGreaterThan(0)
+  })
+})
+
+describe('signed sagas', () => {
+  it('end as those that are not, each call of a branch counted', { timeout: SMOKE_MS_MAX }, async () => {
+    const { counters, rows, ratios } = await runBench(signed, { ...SMOKE, store: 'sqlite' }, silent)
+    expect(rows.map(({ name }) => name)).toEqual([
+      'saga',
+      'saga, signed, ed25519',
+      'saga, signed, hmac-sha256',
+    ])
+    expect(counters.stored).toBe(counters.answers)
+    expect(counters.branchCalls).toBe(2 * (counters.answers ?? 0))
+    expect(ratios['signed/saga, ed25519']).toBeGreaterThan(0)
+    expect(ratios['signed/saga, hmac-sha256']).toBeGreaterThan(0)
   })
 })
 

@@ -16,6 +16,7 @@ export const CARRIED: readonly CarriedPackage[] = [
   SDK,
   { name: '@counterstep/barrier', folder: 'packages/barrier', as: 'barrier' },
   { name: '@counterstep/protocol', folder: 'packages/protocol', as: 'protocol' },
+  { name: '@counterstep/signature', folder: 'packages/signature', as: 'signature' },
 ]
 
 export function carriedPackage(name: string): CarriedPackage {

@@ -7,6 +7,7 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
   'docs/guides/participant.md': 'docs/participant.md',
   'docs/guides/tcc.md': 'docs/tcc.md',
   'docs/guides/message.md': 'docs/message.md',
+  'docs/guides/signed-calls.md': 'docs/signed-calls.md',
   'docs/errors.md': 'docs/errors.md',
 }
 

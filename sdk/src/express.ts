@@ -1,6 +1,9 @@
+// biome-ignore-all lint/performance/noBarrelFile: An entry of package.json.
+
 import type { Barrier } from './barrier/barrier.ts'
 import type { MessageBarrier } from './barrier/message-barrier.ts'
 import { asBranchError } from './branch/http-answer.ts'
+import type { BranchExpressRequest, BranchExpressResponse } from './express-types.ts'
 import {
   type AnsweredBranch,
   answerBranch,
@@ -8,34 +11,11 @@ import {
   type BranchHandlerOptions,
 } from './http/answer-branch.ts'
 import { answerQueryBack } from './http/answer-query-back.ts'
+import { hasBody } from './http/has-body.ts'
 
-/**
- * What is read of Express's request.
- *
- * @example
- * ```ts
- * const request: BranchExpressRequest = expressRequest
- * ```
- */
-export interface BranchExpressRequest {
-  readonly query: unknown
-  readonly headers: Readonly<Record<string, unknown>>
-  readonly body?: unknown
-}
-
-/**
- * What is used of Express's response.
- *
- * @example
- * ```ts
- * const response: BranchExpressResponse = expressResponse
- * ```
- */
-export interface BranchExpressResponse {
-  status(statusCode: number): unknown
-  set(values: Record<string, string>): unknown
-  end(body?: string): unknown
-}
+export type { BranchExpressRequest, BranchExpressResponse } from './express-types.ts'
+export { type SignedExpressRequest, signedCalls } from './signatures/express-signed-calls.ts'
+export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
 
 /**
  * A route handler for Express 4 and 5 that serves one branch behind a barrier: 200 with what `handler` returned, 409
@@ -77,6 +57,7 @@ export function branchHandler<Tx, Effect, Payload>(
   return async function branchHandler(request, response, next) {
     try {
       const { query, headers } = request
+      // Express 4 makes an empty object of a request without a body, which would pass for a payload.
       const payload = hasBody(headers) ? request.body : undefined
       const answered = await answerBranch(barrier, handler, { query, headers, payload }, parse)
       respond(response, next, answered, onError)
@@ -134,9 +115,4 @@ function respond(
   response.status(answer.statusCode)
   response.set({ ...answer.headers })
   response.end(answer.body)
-}
-
-/** Express 4 makes an empty object of a request without a body, which would pass for a payload. */
-function hasBody(headers: Readonly<Record<string, unknown>>): boolean {
-  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }

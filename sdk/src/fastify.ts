@@ -1,6 +1,9 @@
+// biome-ignore-all lint/performance/noBarrelFile: An entry of package.json.
+
 import type { Barrier } from './barrier/barrier.ts'
 import type { MessageBarrier } from './barrier/message-barrier.ts'
 import { asBranchError } from './branch/http-answer.ts'
+import type { BranchFastifyReply, BranchFastifyRequest } from './fastify-types.ts'
 import {
   type AnsweredBranch,
   answerBranch,
@@ -9,34 +12,9 @@ import {
 } from './http/answer-branch.ts'
 import { answerQueryBack } from './http/answer-query-back.ts'
 
-/**
- * What is read of Fastify's request.
- *
- * @example
- * ```ts
- * const request: BranchFastifyRequest = fastifyRequest
- * ```
- */
-export interface BranchFastifyRequest {
-  readonly query: unknown
-  readonly headers: Readonly<Record<string, unknown>>
-  readonly body?: unknown
-  readonly log: { error(details: object, message: string): void }
-}
-
-/**
- * What is used of Fastify's reply.
- *
- * @example
- * ```ts
- * const reply: BranchFastifyReply = fastifyReply
- * ```
- */
-export interface BranchFastifyReply {
-  code(statusCode: number): unknown
-  headers(values: Record<string, string>): unknown
-  send(payload?: unknown): unknown
-}
+export type { BranchFastifyReply, BranchFastifyRequest } from './fastify-types.ts'
+export { type SignedFastifyRequest, signedCalls } from './signatures/fastify-signed-calls.ts'
+export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
 
 /**
  * A Fastify 5 route handler that serves one branch behind a barrier: 200 with what `handler` returned, 409 for

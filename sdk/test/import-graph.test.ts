@@ -28,8 +28,9 @@ function loadedBy(file: string, found = new Set<string>()): ReadonlySet<string> 
 /** What only one entry may load, by the start of its path. */
 const OWN: Readonly<Record<string, readonly string[]>> = {
   '.': ['src/client.ts', 'src/saga.ts'],
-  './fastify': ['src/fastify.ts'],
-  './express': ['src/express.ts'],
+  './fastify': ['src/fastify.ts', 'src/signatures/fastify-signed-calls.ts'],
+  './express': ['src/express.ts', 'src/signatures/express-signed-calls.ts'],
+  './signatures': ['src/signatures/signed-call-check.ts'],
   './testing': ['src/testing'],
   './grouped': ['src/grouped/grouped-branch.ts', 'src/grouped/group-queue.ts', 'src/grouped/serve-group.ts'],
   './barrier/mysql': ['src/barrier/mysql', 'src/grouped/mysql'],
@@ -37,7 +38,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   './barrier/sqlite': ['src/barrier/sqlite', 'src/grouped/sqlite'],
   './barrier/redis': ['src/barrier/redis'],
 }
-const BUNDLED = ['@counterstep/barrier', '@counterstep/protocol']
+const BUNDLED = ['@counterstep/barrier', '@counterstep/protocol', '@counterstep/signature']
 
 describe('the entries of the package', () => {
   it('are all here, and each file belongs to one', () => {
@@ -55,6 +56,9 @@ describe('the entries of the package', () => {
       'grouped/group-barrier.ts',
       'setup.ts',
       'transport/exchange.ts',
+      'express-types.ts',
+      'fastify-types.ts',
+      'signatures/signed-calls-options.ts',
     ]
     expect(files.filter((file) => !loaded.has(file)).sort()).toEqual(
       typesOnly.map((path) => `src/${path}`).sort(),

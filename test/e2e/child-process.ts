@@ -10,8 +10,15 @@ export interface Child {
 }
 
 /** Starts a program of the repository and waits for its line with a url. Stopped by its own process id. */
-export async function startChild(program: string, args: readonly string[]): Promise<Child> {
-  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+export async function startChild(
+  program: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Child> {
+  const child = spawn(process.execPath, [program, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...environment },
+  })
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const url = await readyUrl(child, program)
   return {

@@ -9,6 +9,7 @@ const USES: Readonly<Record<string, string>> = {
   '.': 'withBarrier',
   './express': 'branchHandler',
   './fastify': 'branchHandler',
+  './signatures': 'signedCallCheck',
   './grouped': 'groupedBranch',
   './testing': 'assertBranch',
   './barrier/mysql': 'mysqlBarrier',

@@ -15,10 +15,11 @@ const ENTRIES = [
   './express',
   './fastify',
   './grouped',
+  './signatures',
   './testing',
   ...DRIVERS.map((name) => `./barrier/${name}`),
 ]
-const ENTRY_FILES = ['index', 'express', 'fastify', 'grouped/grouped', 'testing/index']
+const ENTRY_FILES = ['index', 'express', 'fastify', 'grouped/grouped', 'signatures', 'testing/index']
 
 let project: SdkProject
 
@@ -76,6 +77,7 @@ describe('the packed SDK', () => {
       'docs/errors.md',
       'docs/message.md',
       'docs/participant.md',
+      'docs/signed-calls.md',
       'docs/tcc.md',
       'package.json',
     ])
@@ -99,7 +101,7 @@ describe('the packed SDK', () => {
 
   it('names no private workspace, no path and no registry of this machine', () => {
     const told =
-      /@counterstep\/(protocol|barrier)\b|sourceMappingURL|counterstep-pack|file:\/\/|registry\.|\/(?:home|Users|work)\//
+      /@counterstep\/(protocol|barrier|signature)\b|sourceMappingURL|counterstep-pack|file:\/\/|registry\.|\/(?:home|Users|work)\//
     const telling = packedFiles().filter(
       (file) => told.test(textOf(file)) || textOf(file).includes(REPOSITORY),
     )

@@ -1,10 +1,12 @@
 import type { BranchAnswer, BranchCall } from '@counterstep/core'
 import { ANSWER_BYTES_MAX, type Result } from '@counterstep/protocol'
+import type { CallSigner } from '@counterstep/signature'
 import type { Client, Dispatcher } from 'undici'
 import type { WheelEntry } from './deadline-wheel.ts'
 import { codeOf, type ErrorWord, errorWord } from './error-word.ts'
 import { excerptOf } from './excerpt.ts'
-import { headersOf } from './request-headers.ts'
+import { headersOf, signedHeadersOf } from './request-headers.ts'
+import { type ParsedUrl, pathOf } from './request-line.ts'
 import { retryAfterMs } from './retry-after.ts'
 
 const INFORMATIONAL_MAX = 16
@@ -30,6 +32,8 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   isQueued = false
   readonly call: BranchCall
   readonly path: string
+  readonly #originKey: string
+  readonly #signer: CallSigner | undefined
   readonly #resolve: (answer: BranchAnswer) => void
   #host: AttemptHost | undefined = undefined
   #controller: Dispatcher.DispatchController | undefined = undefined
@@ -41,9 +45,16 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   #isEncoded = false
   #body: Buffer | undefined = undefined
 
-  constructor(call: BranchCall, path: string, resolve: (answer: BranchAnswer) => void) {
+  constructor(
+    call: BranchCall,
+    { originKey, pathStart }: ParsedUrl,
+    signer: CallSigner | undefined,
+    resolve: (answer: BranchAnswer) => void,
+  ) {
     this.call = call
-    this.path = path
+    this.#originKey = originKey
+    this.path = pathOf(pathStart, call)
+    this.#signer = signer
     this.#resolve = resolve
   }
 
@@ -56,7 +67,11 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     this.#client = client
     const { path, call } = this
     const body = call.method === 'GET' ? null : call.body
-    client.dispatch({ path, method: call.method, headers: headersOf(call), body }, this)
+    // Not before: it may have waited for the connection, and a signature ages.
+    const signer = this.#signer
+    const headers =
+      signer === undefined ? headersOf(call) : signedHeadersOf(call, this.#originKey + path, signer)
+    client.dispatch({ path, method: call.method, headers, body }, this)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

@@ -1,5 +1,12 @@
+import type { CallSigner } from '@counterstep/signature'
+
+export interface HttpBranchCallerOptions extends HttpBranchCallerBounds {
+  /** Signs each attempt when it is sent. Default: nothing is signed. */
+  readonly signer?: CallSigner | undefined
+}
+
 /** The bounds of a caller. All are positive integers; what is left out has the default named beside it. */
-export interface HttpBranchCallerOptions {
+export interface HttpBranchCallerBounds {
   /** Calls in flight to one origin, each on a connection of its own. Default 128. */
   readonly connectionsPerOriginMax?: number
   /** Calls waiting for a connection to one origin; one more is answered `busy`. Default 8,192. */
@@ -20,7 +27,7 @@ export interface HttpBranchCallerOptions {
   readonly answerHeaderBytesMax?: number
 }
 
-const DEFAULTS: Required<HttpBranchCallerOptions> = {
+const DEFAULTS: Required<HttpBranchCallerBounds> = {
   connectionsPerOriginMax: 128,
   queuedPerOriginMax: 8_192,
   originsMax: 256,
@@ -33,8 +40,8 @@ const DEFAULTS: Required<HttpBranchCallerOptions> = {
 }
 
 /** Throws on the first bad bound, so that a wrong configuration ends at the start. */
-export function checkedOptions(options: HttpBranchCallerOptions): Required<HttpBranchCallerOptions> {
-  const checked = { ...DEFAULTS, ...options }
+export function checkedBounds(bounds: HttpBranchCallerBounds): Required<HttpBranchCallerBounds> {
+  const checked = { ...DEFAULTS, ...bounds }
   for (const [name, value] of Object.entries(checked)) {
     if (!Number.isSafeInteger(value) || value < 1) {
       throw new RangeError(`${name} must be a positive integer, got ${String(value)}`)

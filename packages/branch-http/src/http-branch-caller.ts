@@ -1,12 +1,12 @@
 import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
+import type { CallSigner } from '@counterstep/signature'
 import { buildConnector, Client } from 'undici'
 import { Attempt } from './attempt.ts'
-import { checkedOptions, type HttpBranchCallerOptions } from './caller-options.ts'
+import { checkedBounds, type HttpBranchCallerOptions } from './caller-options.ts'
 import { DeadlineWheel } from './deadline-wheel.ts'
 import { type ErrorWord, errorWord } from './error-word.ts'
 import type { Origin } from './origin.ts'
 import { Origins } from './origins.ts'
-import { pathOf } from './request-line.ts'
 import { type Target, TargetCache } from './target-cache.ts'
 
 /**
@@ -21,10 +21,12 @@ class HttpBranchCaller implements BranchCaller {
   readonly #wheel = new DeadlineWheel()
   readonly #targets: TargetCache
   readonly #origins: Origins
+  readonly #signer: CallSigner | undefined
   #isClosed = false
 
-  constructor(options: HttpBranchCallerOptions) {
-    const limits = checkedOptions(options)
+  constructor({ signer, ...bounds }: HttpBranchCallerOptions) {
+    const limits = checkedBounds(bounds)
+    this.#signer = signer
     const connect = buildConnector({ allowH2: false, timeout: limits.connectTimeoutMs })
     this.#targets = new TargetCache(limits.targetsMax)
     this.#origins = new Origins(this.#wheel, {
@@ -75,7 +77,7 @@ class HttpBranchCaller implements BranchCaller {
       resolve(unsent('busy'))
       return
     }
-    const attempt = new Attempt(call, pathOf(target.pathStart, call), resolve)
+    const attempt = new Attempt(call, target, this.#signer, resolve)
     this.#wheel.add(attempt, now, call.timeoutMs)
     origin.start(attempt)
   }

@@ -27,6 +27,8 @@ export interface ServeConfig {
   /** Of DTM's HTTP face. */
   readonly dtmPort: number | 'off'
   readonly store: StoreConfig
+  /** Undefined: branch calls are not signed. */
+  readonly signingKeyFile: string | undefined
   readonly logLevel: SettingValues['logLevel']
   /** Print one line {"url": …} on stdout when listening, for a harness that starts us. */
   readonly readyJson: boolean
@@ -135,6 +137,7 @@ function toConfig(
     port: values.port,
     dtmPort: dtmPortOf(values, sources),
     store: storeConfig(values, password),
+    signingKeyFile: values.signingKeyFile,
     logLevel: values.logLevel,
     readyJson,
     engine: toEngineSettings(values),

@@ -1,5 +1,6 @@
 import { type CommandName, settingsOf } from './commands.ts'
 import { SETTINGS } from './settings.ts'
+import { SIGNING_KEY_USAGE } from './signing-key-command.ts'
 import { PASSWORD_FILE_VARIABLE, PASSWORD_VARIABLE } from './store-password.ts'
 
 const STORES = [
@@ -15,6 +16,7 @@ const STORES = [
 const SERVE = [
   'counterstep serve [options]     runs the orchestrator',
   'counterstep migrate [options]   creates or updates the tables of a MySQL store; see migrate --help',
+  ...SIGNING_KEY_USAGE,
 ]
 
 const MIGRATE = [

@@ -5,6 +5,7 @@ import { type MigrateConfig, readCommand, type ServeConfig } from './config.ts'
 import { helpText } from './help-text.ts'
 import { migrate } from './migrate.ts'
 import { type Serving, serve } from './serve.ts'
+import { signingKeyCommand } from './signing-key-command.ts'
 import { describeFailure } from './start-failure.ts'
 import { onStopSignals } from './stop-signals.ts'
 import { boundYoungGeneration } from './young-generation.ts'
@@ -16,6 +17,13 @@ function main(): void {
   const args = process.argv.slice(2)
   // Takes the arguments out of the list of processes, since a URL with a login may hold a password.
   if (args.some((text) => text.includes('@'))) process.title = 'counterstep'
+  if (args[0] === 'signing-key') {
+    const { exitCode, stdout, stderr } = signingKeyCommand(args.slice(1))
+    for (const line of stdout) process.stdout.write(`${line}\n`)
+    for (const line of stderr) process.stderr.write(`${line}\n`)
+    process.exitCode = exitCode
+    return
+  }
   const command = readCommand(args)
   switch (command.type) {
     case 'help':

@@ -12,9 +12,11 @@ import {
   prometheusObserver,
   type Registry,
 } from '@counterstep/server'
+import type { CallSigner } from '@counterstep/signature'
 import { closeApp } from './close-app.ts'
 import type { ServeConfig } from './config.ts'
 import { durabilityWarnings } from './durability-warnings.ts'
+import { openSigner } from './open-signer.ts'
 import { openStore } from './open-store.ts'
 import { describeFailure } from './start-failure.ts'
 import { isForced } from './store-config.ts'
@@ -68,7 +70,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
   const store = await storeOf(deps, registry)
   closers.push(() => store.close())
   for (const warning of durabilityWarnings(store)) logger.warn({}, warning)
-  const branches = httpBranchCaller()
+  const branches = httpBranchCaller({ signer: signerOf(deps, closers) })
   closers.push(() => branches.close())
   const ids = nodeIds()
   const engine = createEngine({
@@ -99,6 +101,13 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     'listening',
   )
   return urls
+}
+
+function signerOf({ config, logger }: ServeDeps, closers: Closers): CallSigner | undefined {
+  if (config.signingKeyFile === undefined) return undefined
+  const { signer, close } = openSigner(config.signingKeyFile, logger)
+  closers.push(async () => close())
+  return signer
 }
 
 async function listenAsDtm(

@@ -1,7 +1,8 @@
 import { CLAIM_MAX } from '@counterstep/core'
 import { DEFAULT_SETTINGS } from '@counterstep/engine'
 import { CHECKPOINT_MS_MAX, RETRY_CAP_MS_MAX, RETRY_LIMIT_MAX, TIMEOUT_MS_MAX } from '@counterstep/protocol'
-import { decimal, nonEmpty, oneOf, orWord, type Parsed, setting, wholeNumber } from './setting.ts'
+import { decimal, nonEmpty, oneOf, orUnset, orWord, type Parsed, setting, wholeNumber } from './setting.ts'
+import { signingKeyPath } from './signing-key-file.ts'
 import { STORE_SETTINGS } from './store-settings.ts'
 
 const HOUR_MS = 3_600_000
@@ -19,6 +20,12 @@ export const SETTINGS = {
     orWord('off', 'off' as const, portNumber),
   ),
   ...STORE_SETTINGS,
+  signingKeyFile: setting(
+    'signing-key-file',
+    '',
+    'file with the key that branch calls are signed with, from signing-key create; read again when it changes',
+    orUnset(signingKeyPath),
+  ),
   logLevel: setting(
     'log-level',
     'info',

@@ -140,6 +140,17 @@ describe('an unknown answer', () => {
     expect(bed.save).toMatchObject({ hold: { type: 'keep' } })
   })
 
+  it('gives the row back when it has waited often, however short it waits', () => {
+    const bed = RunBed.accepted(sagaOf([{ retry: { initialMs: 10, capMs: 1_000 } }])).tick()
+    for (let waits = 1; waits < 5; waits += 1) {
+      bed.answer(0, 'action', 'unknown')
+      expect(bed.save).toMatchObject({ hold: { type: 'keep' } })
+      bed.saved().tick(1_000)
+    }
+    bed.answer(0, 'action', 'unknown')
+    expect(bed.save).toMatchObject({ hold: { type: 'release' } })
+  })
+
   it('gives the row back until the deadline when that is earlier', () => {
     const saga = sagaOf([{ retry: { initialMs: 30_000 } }], { deadlineMs: 8_000 })
     const bed = RunBed.accepted(saga).tick().answer(0, 'action', 'unknown')

@@ -1,8 +1,10 @@
 /**
  * When to save, and what the save does with the row. One save of a transaction is in flight; later changes merge
  * into the next. A strong change is saved at once; a lazy one with the next strong one, or when it has stayed
- * unsaved for checkpointMs. A transaction that only waits, longer than holdMs, is given back with the same write.
+ * unsaved for checkpointMs. A transaction that only waits, longer than holdMs or not for the first times, is given back
+ * with the same write.
  */
+import { HOT_FAILURES } from './backoff.ts'
 import type { CallKey } from './events.ts'
 import { someOp } from './op-progress.ts'
 import { encodeProgress, formatOf } from './record.ts'
@@ -35,7 +37,8 @@ export function planSave(run: Run, wishes: Wishes, now: number): SavePlan {
   }
   const { wakeAt } = wishes
   const onlyWaits = !isCalling && wishes.calls.length === 0 && wakeAt !== undefined
-  if (onlyWaits && wakeAt - now > run.settings.holdMs) return release(run, storeInstant(run, wakeAt))
+  if (onlyWaits && (wakeAt - now > run.settings.holdMs || isHot(run.transaction)))
+    return release(run, storeInstant(run, wakeAt))
   if (run.durable < run.gate) return startSave(run, 'keep')
   if (run.dirtySince === undefined) return { run }
   const checkpointAt = run.dirtySince + run.transaction.definition.checkpointMs
@@ -85,6 +88,11 @@ function updateHold(run: Run, hold: SaveInFlight['hold'], dueAt = 0): UpdateHold
     case 'finish':
       return { type: 'finish', retentionMs: run.settings.retentionMs }
   }
+}
+
+/** It has waited often, and will again: a node that held many such would have no room for what is new. */
+function isHot(transaction: Transaction): boolean {
+  return someOp(transaction, ({ state, waits }) => state === 'waiting' && waits >= HOT_FAILURES)
 }
 
 export function isRetrying(transaction: Transaction): boolean {

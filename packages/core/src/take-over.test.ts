@@ -3,7 +3,7 @@ import { GRANT, NODE_START, RunBed, SETTINGS } from '../test/run-bed.ts'
 import { after, answered, CREATED_AT, rowOf, sagaOf, sent, serial, TOKEN } from '../test/sagas.ts'
 import type { Run } from './run.ts'
 import { PARKED_AT, type StoredTransaction } from './store.ts'
-import { type TakeOver, takeOver } from './take-over.ts'
+import { REST_LEASES, type TakeOver, takeOver } from './take-over.ts'
 import type { Transaction } from './transaction.ts'
 import { RULES } from './transition.ts'
 
@@ -16,7 +16,7 @@ function take(
 }
 
 function runOf(taken: TakeOver): Run {
-  if (taken.type !== 'run') throw new Error(`it was parked: ${taken.reason}`)
+  if (taken.type !== 'run') throw new Error(`it was not run: ${taken.reason}`)
   return taken.run
 }
 
@@ -98,11 +98,11 @@ describe('a row that stops its runners', () => {
     expect(take(serial(1), { claimsWithoutProgress: 3 }).type).toBe('run')
   })
 
-  it('is parked at the next claim, with the reason in its record', () => {
+  it('rests after the next claim, with the reason in its record', () => {
     const saga = after(serial(2), [sent([0, 'action']), answered(0, 'action', 'success')])
-    const parked = take(saga, { claimsWithoutProgress: 4, version: 9 })
-    expect(parked).toMatchObject({
-      type: 'park',
+    const rests = take(saga, { claimsWithoutProgress: 4, version: 9 }, CREATED_AT + 70)
+    expect(rests).toMatchObject({
+      type: 'rest',
       reason: 'claimed 3 times without progress',
       update: {
         gid: 'order-4711',
@@ -110,15 +110,21 @@ describe('a row that stops its runners', () => {
         version: 9,
         status: 'submitted',
         attention: true,
-        hold: { type: 'release', dueAt: PARKED_AT },
+        hold: { type: 'release', dueAt: CREATED_AT + 70 + REST_LEASES * SETTINGS.leaseMs },
       },
     })
-    if (parked.type !== 'park') throw new Error('it was not parked')
-    expect(JSON.parse(parked.update.progress)).toMatchObject({
+    if (rests.type !== 'rest') throw new Error('it does not rest')
+    expect(JSON.parse(rests.update.progress)).toMatchObject({
       attention: 'claimed 3 times without progress',
       b: [{ a: { state: 'succeeded' } }],
     })
-    expect(parked.update).not.toHaveProperty('sentList')
+    expect(rests.update).not.toHaveProperty('sentList')
+  })
+
+  it('is run again after its rest, and rests again after one claim more', () => {
+    const rested = { ...serial(1), attention: 'claimed 3 times without progress' }
+    expect(take(rested, { claimsWithoutProgress: 1 }).type).toBe('run')
+    expect(take(rested, { claimsWithoutProgress: 2 }).type).toBe('rest')
   })
 
   for (const broken of [

@@ -1,16 +1,24 @@
-/** A claimed row: run it, or park it for a person. */
+/** A claimed row: run it, let it rest, or park it for a person. */
 import { AssertionError } from './errors.ts'
 import { decodeTransaction, encodeProgress } from './record.ts'
 import { claimedRun, type Grant, type Run, type RunSettings } from './run.ts'
 import { PARKED_AT, type StoredTransaction, type TransactionUpdate } from './store.ts'
-import { isFinal, type Transaction } from './transaction.ts'
+import type { Transaction } from './transaction.ts'
 import type { Rules } from './transition.ts'
 
 /** Claims without a save after which a row may be what stops its runners. */
 export const CLAIMS_WITHOUT_PROGRESS_MAX = 3
+/** After a rest one such claim is enough for the next. */
+const CLAIMS_AFTER_REST_MAX = 1
+/** What kills its runners does so once in about so many leases, and its neighbours run meanwhile. */
+export const REST_LEASES = 6
+const REST_REASON = `claimed ${CLAIMS_WITHOUT_PROGRESS_MAX} times without progress`
 
 export type TakeOver =
   | { readonly type: 'run'; readonly run: Run }
+  /** Given back for a while: nothing says that the row is to blame, it may have been the way to the store. */
+  | { readonly type: 'rest'; readonly reason: string; readonly update: Omit<TransactionUpdate, 'writeId'> }
+  /** Nobody can run it, however often it is tried. */
   | { readonly type: 'park'; readonly reason: string; readonly update: Omit<TransactionUpdate, 'writeId'> }
 
 export function takeOver(
@@ -20,15 +28,14 @@ export function takeOver(
   grant: Grant,
 ): TakeOver {
   const stored = tryDecode(row)
-  if (stored instanceof AssertionError)
-    return park(row, row.progress, `record cannot be read: ${stored.message}`)
-  if (row.claimsWithoutProgress > CLAIMS_WITHOUT_PROGRESS_MAX) {
-    const reason = `claimed ${CLAIMS_WITHOUT_PROGRESS_MAX} times without progress`
-    return park(
-      row,
-      isFinal(stored) ? row.progress : encodeProgress({ ...stored, attention: reason }),
-      reason,
-    )
+  if (stored instanceof AssertionError) {
+    const reason = `record cannot be read: ${stored.message}`
+    return { type: 'park', reason, update: givenBack(row, row.progress, PARKED_AT) }
+  }
+  if (row.claimsWithoutProgress > claimsMax(stored)) {
+    const dueAt = Math.ceil(grant.storeNow) + REST_LEASES * settings.leaseMs
+    const progress = encodeProgress({ ...stored, attention: REST_REASON })
+    return { type: 'rest', reason: REST_REASON, update: givenBack(row, progress, dueAt) }
   }
   const event = { type: 'claimed', epoch: row.epoch, sentUnknown: stored.sentUnknown } as const
   const { next, durability } = rules.fold(stored, event, Math.floor(grant.storeNow))
@@ -49,12 +56,15 @@ function tryDecode(row: StoredTransaction): Transaction | AssertionError {
   }
 }
 
-function park(row: StoredTransaction, progress: string, reason: string): TakeOver {
-  const { gid, token, version, status, format, retrying } = row
-  const hold = { type: 'release', dueAt: PARKED_AT } as const
-  return {
-    type: 'park',
-    reason,
-    update: { gid, token, version, status, format, progress, retrying, attention: true, hold },
-  }
+function claimsMax(transaction: Transaction): number {
+  return transaction.attention === REST_REASON ? CLAIMS_AFTER_REST_MAX : CLAIMS_WITHOUT_PROGRESS_MAX
+}
+
+function givenBack(
+  { gid, token, version, status, format, retrying }: StoredTransaction,
+  progress: string,
+  dueAt: number,
+): Omit<TransactionUpdate, 'writeId'> {
+  const hold = { type: 'release', dueAt } as const
+  return { gid, token, version, status, format, progress, retrying, attention: true, hold }
 }

@@ -31,6 +31,8 @@ export interface AcceptanceParts {
   readonly observer: EngineObserver
   readonly run: RunSettings
   readonly inFlightMax: number
+  /** How many of the runner's transactions were claimed and not accepted here. */
+  readonly recovered: () => number
   readonly memoryAckMax: number
   readonly storeTimeoutMs: number
   /** A row that waits for its start: due at that instant of this node's clock. */
@@ -164,9 +166,10 @@ export class Acceptance {
   }
 
   #admit(gid: Gid, digest: string, submission: Submission): void {
-    const { runner, inFlightMax, memoryAckMax, ids, run } = this.#parts
+    const { runner, recovered, inFlightMax, memoryAckMax, ids, run } = this.#parts
     const memoryIsFull = submission.ack === 'memory' && this.#accepting.size >= memoryAckMax
-    if (memoryIsFull || this.#accepting.size + runner.size >= inFlightMax) {
+    // What was claimed here has a bound of its own: old work that does not end must not shut out the new.
+    if (memoryIsFull || this.#accepting.size + runner.size - recovered() >= inFlightMax) {
       throw new CounterstepError('SAGA_OVER_CAPACITY', 'too many transactions are in flight here')
     }
     const acceptIds = { gid, digest, token: ids.token(), writeId: ids.writeId() }

@@ -110,7 +110,12 @@ class AssembledEngine implements Engine {
       renewExpired: () => renewal.renewExpired(),
     })
     const onWaiting = (dueAt: number) => this.#recovery.hint(dueAt)
-    this.#acceptance = new Acceptance({ ...common, runner, onWaiting })
+    this.#acceptance = new Acceptance({
+      ...common,
+      runner,
+      recovered: () => this.#recovery.inFlight,
+      onWaiting,
+    })
     this.#commands = new Commands({
       ...common,
       runner,

@@ -70,6 +70,11 @@ export class Recovery {
     await this.#polling
   }
 
+  /** Runs of what was claimed here. */
+  get inFlight(): number {
+    return this.#recovered.size
+  }
+
   hint(dueAt: number): void {
     if (this.#stopped || this.#hints.size >= this.#parts.hintsMax) return
     this.#hints.push(dueAt, undefined)
@@ -171,7 +176,7 @@ export class Recovery {
       try {
         const taken = takeOver(RULES, row, this.#parts.run, grant)
         if (taken.type === 'run') this.#hold(taken.run)
-        else this.#park(row, taken)
+        else this.#giveBack(row, taken)
       } catch (error: unknown) {
         // A bug with this row: its lease runs out, and its neighbours go on.
         this.#parts.observer.event({ level: 'error', name: 'take-over-failed', gid: row.gid, error })
@@ -187,15 +192,18 @@ export class Recovery {
   }
 
   /** Beside everything else: a store that refuses it holds up nobody. */
-  #park({ gid }: StoredTransaction, { reason, update }: Extract<TakeOver, { type: 'park' }>): void {
+  #giveBack({ gid }: StoredTransaction, { type, reason, update }: Exclude<TakeOver, { type: 'run' }>): void {
     const { store, clock, ids, observer } = this.#parts
-    observer.event({ level: 'error', name: 'transaction-parked', gid, detail: reason })
+    const name = type === 'rest' ? 'transaction-rests' : 'transaction-parked'
+    observer.event({ level: type === 'rest' ? 'warn' : 'error', name, gid, detail: reason })
     const write = { ...update, writeId: ids.writeId() }
-    const parked = untilDefinite(
+    const givenBack = untilDefinite(
       clock,
       () => store.update(write),
       () => this.#stopped,
     )
-    parked.catch((error: unknown) => observer.event({ level: 'error', name: 'park-failed', gid, error }))
+    givenBack.catch((error: unknown) =>
+      observer.event({ level: 'error', name: 'give-back-failed', gid, error }),
+    )
   }
 }

@@ -145,6 +145,22 @@ describe('a request that is refused', () => {
     expect(node.seen.refusals).toHaveLength(1)
   })
 
+  it('is not made for want of room by sagas that go on failing', async () => {
+    const bed = new Bed()
+    const node = await bed.node({ inFlightMax: 3, recoveryInFlightMax: 2 })
+    const poison = ['p1', 'p2', 'p3']
+    bed.services.otherwise = ({ gid }) => (poison.includes(gid) ? 'unknown' : 'success')
+    const impatient = { retry: { initialMs: 1_000, capMs: 1_000 } }
+    for (const gid of poison) await node.submit({ ...sagaOf(gid), ...impatient })
+    expect(await codeOf(node.submit(sagaOf('early')))).toBe('SAGA_OVER_CAPACITY')
+    await bed.time.advance(30_000)
+    for (const gid of ['a', 'b', 'c', 'd']) {
+      await node.submit(sagaOf(gid))
+      await bed.untilStatus(gid, 'succeeded', 1_000)
+    }
+    expect(await Promise.all(poison.map((gid) => bed.status(gid)))).toEqual(poison.map(() => 'submitted'))
+  })
+
   it('because there is no room says so and stores nothing, and there is room again when one has ended', async () => {
     const bed = new Bed()
     const node = await bed.node({ inFlightMax: 3 })

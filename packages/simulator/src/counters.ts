@@ -9,7 +9,7 @@ export interface Counters {
   pauses: number
   takeovers: number
   leasesLost: number
-  parked: number
+  rested: number
   releases: number
   fencedWrites: number
   conflicts: number
@@ -77,7 +77,7 @@ export function newCounters(): Counters {
     pauses: 0,
     takeovers: 0,
     leasesLost: 0,
-    parked: 0,
+    rested: 0,
     releases: 0,
     fencedWrites: 0,
     conflicts: 0,

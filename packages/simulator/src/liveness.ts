@@ -17,17 +17,19 @@ export class Liveness {
   readonly #auditor: Auditor
   readonly #store: SimStore
   readonly #nodes: readonly Node[]
+  readonly #restMs: number
   #healedAt = 0
   #curedAt: number | undefined
   #settledAt: number | undefined
   /** The longest of the two waits. */
   #longestMs = 0
 
-  constructor(world: World, auditor: Auditor, store: SimStore, nodes: readonly Node[]) {
+  constructor(world: World, auditor: Auditor, store: SimStore, nodes: readonly Node[], restMs: number) {
     this.#world = world
     this.#auditor = auditor
     this.#store = store
     this.#nodes = nodes
+    this.#restMs = restMs
   }
 
   /** Less what clocks have jumped. */
@@ -42,8 +44,6 @@ export class Liveness {
 
   #look(): void {
     const world = this.#world
-    for (const { gid } of this.#store.parked())
-      this.#nodes[0]?.command(gid, { type: 'retry-asked' }, () => undefined)
     if (this.#curedAt === undefined && this.#isSettled()) {
       this.#curedAt = world.now
       this.#longestMs = world.now - this.#healedAt
@@ -60,7 +60,12 @@ export class Liveness {
 
   get #lookUntil(): number {
     const calm = this.#settledAt === undefined ? 0 : CALM_MS
-    return (this.#curedAt ?? this.#healedAt) + ENDS_WITHIN_MS + this.#world.jumpedMs + calm
+    return (this.#curedAt ?? this.#healedAt) + this.#endsWithinMs + this.#world.jumpedMs + calm
+  }
+
+  /** What was claimed too often during the faults ends its rest first. */
+  get #endsWithinMs(): number {
+    return ENDS_WITHIN_MS + (this.#world.counters.rested > 0 ? this.#restMs : 0)
   }
 
   /** But for what is poisoned. */
@@ -89,7 +94,7 @@ export class Liveness {
     const { poisoned } = this.#world
     if (poisoned.size > 0)
       this.#auditor.report('L3', [...poisoned].join(), 'others have not ended while these were poisoned')
-    this.#longestMs = ENDS_WITHIN_MS
+    this.#longestMs = this.#endsWithinMs
     this.#world.isQuiet = true
   }
 }

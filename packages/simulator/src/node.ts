@@ -159,7 +159,7 @@ export class Node implements NodeHost {
     const pollMs = this.clock.worldMs(POLL_MS + world.randomOf(this.name).between(-50, 50))
     world.after(pollMs, EVENT.poll, () => this.#poll(), this)
     if (this.#isDraining || flaw === 'never-claims') return
-    if (flaw === 'retries-block-claims' && [...this.#runs.values()].some((host) => host.isRetrying)) return
+    if (flaw === 'retries-block-claims' && this.store.rows().some((row) => row.retrying)) return
     const tokens = Array.from({ length: CLAIM_LIMIT }, () => `t${world.nextId()}`)
     const { leaseMs } = this.settings
     const sentAt = this.now()
@@ -181,9 +181,9 @@ export class Node implements NodeHost {
   #takeOver(row: StoredTransaction, grant: Grant): void {
     const { counters, wiring } = this.world
     const taken = takeOver(wiring.rules, row, this.settings, grant)
-    if (taken.type === 'park') {
-      counters.parked++
-      this.#park({ ...taken.update, writeId: `w${this.world.nextId()}` })
+    if (taken.type !== 'run') {
+      counters.rested++
+      this.#giveBack({ ...taken.update, writeId: `w${this.world.nextId()}` })
       return
     }
     counters.takeovers++
@@ -191,13 +191,13 @@ export class Node implements NodeHost {
     if (plan !== undefined) this.#host(plan, taken.run)
   }
 
-  #park(update: TransactionUpdate): void {
+  #giveBack(update: TransactionUpdate): void {
     const { world } = this
     askStore(world, this, {
       about: update.gid,
       apply: () => this.store.update(update),
       answered: () => undefined,
-      unavailable: () => world.after(RESEND_MS, EVENT.resend, () => this.#park(update), this),
+      unavailable: () => world.after(RESEND_MS, EVENT.resend, () => this.#giveBack(update), this),
     })
   }
 

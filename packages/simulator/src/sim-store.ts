@@ -10,7 +10,6 @@ import {
   type Lease,
   NEVER_AT,
   type NewTransaction,
-  PARKED_AT,
   type RenewResult,
   type StoredTransaction,
   type TransactionUpdate,
@@ -184,10 +183,6 @@ export class SimStore {
 
   rows(): StoredTransaction[] {
     return [...this.#rows.values()].map((row) => row.stored)
-  }
-
-  parked(): StoredTransaction[] {
-    return this.rows().filter((row) => row.dueAt === PARKED_AT && !isFinalStatus(row.status))
   }
 }
 

@@ -1,5 +1,5 @@
 /** One seed, one world, from the first submit to the audit. */
-import { AssertionError, type RunSettings } from '@counterstep/core'
+import { AssertionError, REST_LEASES, type RunSettings } from '@counterstep/core'
 import { Auditor, type Violation } from './auditor.ts'
 import type { Counters } from './counters.ts'
 import { Deliveries } from './deliveries.ts'
@@ -39,8 +39,6 @@ export interface SimulationOptions {
 
 const FAULTY_MS = 7_000
 const LEASE_MS = 1_500
-/** Longer than any back-off: nothing is given back while it waits. */
-const HOLD_FOR_EVER_MS = 1_000_000
 
 export function simulate(seed: number, mutant?: string, options: SimulationOptions = {}): SimulationResult {
   const { trace = false, reduction = WHOLE } = options
@@ -59,7 +57,7 @@ export function simulate(seed: number, mutant?: string, options: SimulationOptio
   const healAt = Math.min(drawnHealAt, reduction.healAtMs ?? drawnHealAt)
   if (world.trace.isOn) world.trace.line(0, JSON.stringify(faults))
   unleash(world, nodes, store, healAt)
-  const liveness = new Liveness(world, auditor, store, nodes)
+  const liveness = new Liveness(world, auditor, store, nodes, REST_LEASES * LEASE_MS)
   liveness.start(healAt)
   turn(world, auditor)
   auditEnd(world, auditor, store, participants)
@@ -77,11 +75,10 @@ export function simulate(seed: number, mutant?: string, options: SimulationOptio
   }
 }
 
-function settingsOf({ faults, random, wiring }: World): RunSettings {
-  const holdMs = random.between(50, 500)
+function settingsOf({ faults, random }: World): RunSettings {
   return {
     leaseMs: LEASE_MS,
-    holdMs: wiring.flaw === 'retries-block-claims' ? HOLD_FOR_EVER_MS : holdMs,
+    holdMs: random.between(50, 500),
     retentionMs: 'never',
     // A store that loses its tail is of class B.
     releaseKeepsSentList: faults.loseTail === 0,

@@ -6,7 +6,7 @@ const SEEDS = 2_000
 it('a run in which nothing happened proves nothing', () => {
   const reasons = vacuous(newCounters(), SEEDS)
   expect(reasons).toContain('fencedWrites is 0, less than 100')
-  expect(reasons).toContain('parked is 0, less than 1')
+  expect(reasons).toContain('rested is 0, less than 1')
 })
 
 it('a run whose kills hit idle nodes proves nothing', () => {

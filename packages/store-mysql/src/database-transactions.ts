@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AssertionError, StoreUnavailableError } from '@counterstep/core'
+import { type AtOnce, CommitInDoubt, commitAtOnce } from './commit-at-once.ts'
+import { doubted } from './doubted.ts'
 import { STATEMENTS } from './generated/sql.ts'
-import { sumOfChanges } from './run-now.ts'
 import { isRefusedCommit, isServerFault, SqlError, type SqlFault, stallOf } from './server-errors.ts'
 import type { Cell, Row, Session } from './session.ts'
 import type { SessionPool } from './session-pool.ts'
@@ -29,15 +30,10 @@ export interface Work<T> {
   readonly rows: number
 }
 
-export interface RunOptions {
+export interface RunOptions<T> {
   readonly lockWaitRepeats?: number
-  /** Sent with the beginning. The work is told how many rows they have changed, or that they are not done. */
-  readonly opening?: readonly string[]
-}
-
-interface Begun {
-  readonly now: number
-  readonly changed?: number
+  /** Instead of the work, which follows only where it did not come to its COMMIT. */
+  readonly atOnce?: AtOnce<T> | undefined
 }
 
 /** How often a database transaction is begun again after a fault of this kind. */
@@ -64,17 +60,21 @@ export class DatabaseTransactions {
   }
 
   async run<T>(
-    work: (tx: Tx, changed?: number) => Promise<Work<T>>,
-    { lockWaitRepeats = 1, opening = [] }: RunOptions = {},
+    work: (tx: Tx) => Promise<Work<T>>,
+    { lockWaitRepeats = 1, atOnce }: RunOptions<T> = {},
   ): Promise<T> {
     const left: Partial<Record<SqlFault, number>> = { ...REPEATS, 'lock-wait': lockWaitRepeats }
+    // Of any try: that a later one has certainly not been applied says nothing of it.
+    let isInDoubt = false
     for (let repeats = 1; ; repeats++) {
       try {
-        return await this.#once(work, opening)
-      } catch (error: unknown) {
-        if (!(error instanceof SqlError)) throw error
-        const allowance = left[error.fault] ?? 0
-        if (allowance === 0) throw finalError(error)
+        return await this.#once(work, atOnce)
+      } catch (thrown: unknown) {
+        isInDoubt ||= thrown instanceof CommitInDoubt
+        const error = thrown instanceof CommitInDoubt ? thrown.cause : thrown
+        const allowance = error instanceof SqlError ? (left[error.fault] ?? 0) : 0
+        if (!(error instanceof SqlError) || allowance === 0)
+          throw isInDoubt ? doubted(definite(error)) : definite(error)
         left[error.fault] = allowance - 1
         this.counters.retries += 1
         // At different times, so that those who have met do not meet again. A lost connection tells nothing of others.
@@ -84,24 +84,23 @@ export class DatabaseTransactions {
     }
   }
 
-  /** Throws a `SqlError` when nothing was applied, and a `StoreUnavailableError` when that is unknown. */
-  async #once<T>(
-    work: (tx: Tx, changed?: number) => Promise<Work<T>>,
-    opening: readonly string[],
-  ): Promise<T> {
+  /**
+   * Throws a `SqlError` when nothing was applied, a `CommitInDoubt` when that is unknown and the same may be sent again,
+   * and else a `StoreUnavailableError`.
+   */
+  async #once<T>(work: (tx: Tx) => Promise<Work<T>>, atOnce: AtOnce<T> | undefined): Promise<T> {
     const session = await this.#writers.acquire()
     try {
-      const rowsChangedBefore = session.rowsChanged
-      const { now, changed } = await this.#begin(session, opening)
-      const { value, rows } = await work({ session, now, rowsChangedBefore }, changed).catch(refuseStall)
-      await this.#commit(session)
+      const done = atOnce && (await commitAtOnce(session, atOnce, this.#probeTimeoutMs))
+      const { value, rows } = done ?? (await this.#stepByStep(session, work))
       if (rows > 0) {
         this.counters.commits += 1
         this.counters.rows += rows
       }
       return value
     } catch (error: unknown) {
-      if (error instanceof SqlError && isServerFault(error)) this.#onServerFault()
+      const fault = error instanceof CommitInDoubt ? error.cause : error
+      if (fault instanceof SqlError && isServerFault(fault)) this.#onServerFault()
       await rollBack(session)
       throw error
     } finally {
@@ -109,29 +108,23 @@ export class DatabaseTransactions {
     }
   }
 
-  /** In one packet with the opening statements; without them where a row is in their way. */
-  async #begin(session: Session, opening: readonly string[]): Promise<Begun> {
-    try {
-      return await this.#beginWith(session, opening)
-    } catch (error: unknown) {
-      if (!(error instanceof SqlError) || opening.length === 0) throw error
-      if (error.fault !== 'duplicate' && error.fault !== 'row') throw error
-      await session.run('ROLLBACK')
-      const { now } = await this.#beginWith(session, [])
-      return { now }
-    }
+  async #stepByStep<T>(session: Session, work: (tx: Tx) => Promise<Work<T>>): Promise<Work<T>> {
+    const rowsChangedBefore = session.rowsChanged
+    const now = await this.#begin(session)
+    const done = await work({ session, now, rowsChangedBefore }).catch(refuseStall)
+    await this.#commit(session)
+    return done
   }
 
-  /** Found before anything is committed: a former primary that takes reads only. */
-  async #beginWith(session: Session, opening: readonly string[]): Promise<Begun> {
-    const statements = [STATEMENTS.setNow, STATEMENTS.head, ...opening]
-    const [, head, ...answers] = await session.packet(statements, this.#probeTimeoutMs)
+  /** The server's clock. Found before anything is written: a former primary that takes reads only. */
+  async #begin(session: Session): Promise<number> {
+    const [, head] = await session.packet([STATEMENTS.setNow, STATEMENTS.head], this.#probeTimeoutMs)
     const [[now, ...readOnly] = []] = head as readonly Row[]
     if (!readOnly.every(isOff)) {
       session.destroy()
       throw new SqlError('read-only', 'the server is read-only')
     }
-    return { now: Number(now), ...(opening.length === 0 ? {} : { changed: sumOfChanges(answers) }) }
+    return Number(now)
   }
 
   async #commit(session: Session): Promise<void> {
@@ -154,6 +147,10 @@ export class DatabaseTransactions {
 export function finalError(error: SqlError): Error {
   if (error.fault === 'row' || error.fault === 'duplicate') return new AssertionError(error.message)
   return new StoreUnavailableError(error.message, { applied: 'no', cause: error })
+}
+
+function definite(error: unknown): unknown {
+  return error instanceof SqlError ? finalError(error) : error
 }
 
 /** The server has just told the time, so it is there: its row locks, waited for one after the other, are what takes so long. */

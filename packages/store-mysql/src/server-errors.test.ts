@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { endsSession, isRefusedCommit, isServerFault, sqlErrorOf } from './server-errors.ts'
+import { endsSession, isOfStatement, isRefusedCommit, isServerFault, sqlErrorOf } from './server-errors.ts'
 
 const table = [
   // errno, SQL state, fault, ends the session, the server's fault, a refused COMMIT
@@ -65,6 +65,51 @@ describe("the connection's errors by their code", () => {
       expect([endsSession(error), isServerFault(error), isRefusedCommit(error)]).toEqual([true, true, false])
     })
   }
+})
+
+describe('what an error says of what was sent', () => {
+  it('is that it has not left when the write itself has failed', () => {
+    for (const [syscall, hasNotLeft] of [
+      ['write', true],
+      ['read', false],
+    ] as const) {
+      const error = Object.assign(new Error(`${syscall} ECONNRESET`), {
+        code: 'ECONNRESET',
+        errno: -104,
+        syscall,
+      })
+      expect(isRefusedCommit(sqlErrorOf(error))).toBe(hasNotLeft)
+    }
+  })
+
+  const words = [
+    // errno, a word on its statement
+    [1062, true],
+    [1205, true],
+    [1690, true],
+    [1146, true],
+    [4025, true],
+    [1053, false],
+    [1927, false],
+    [2013, false],
+    [9001, false],
+  ] as const
+  for (const [errno, isWord] of words) {
+    it(`${errno} is ${isWord ? 'the server’s word on one statement' : 'no word on a statement'}`, () => {
+      const error = sqlErrorOf({
+        errno,
+        sqlState: 'HY000',
+        code: 'ER_X',
+        sqlMessage: 'text',
+        message: 'text',
+      })
+      expect(isOfStatement(error)).toBe(isWord)
+    })
+  }
+
+  it('is nothing when the driver has given up', () => {
+    expect(isOfStatement(sqlErrorOf({ code: 'PROTOCOL_SEQUENCE_TIMEOUT', message: 'text' }))).toBe(false)
+  })
 })
 
 describe('what an error tells the log', () => {

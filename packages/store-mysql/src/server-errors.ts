@@ -70,8 +70,14 @@ const QUOTING: ReadonlySet<number> = new Set([1064, 1265, 1292, 1366, 1690])
 /** SQL's own classes for a value that is wrong and for a constraint that is violated. */
 const DATA_STATE = /^2[23]/
 
-/** Refusals of a COMMIT after which it certainly has not happened and will not. Any other error leaves it open. */
+/** Refusals of a COMMIT after which it certainly has not happened and will not. Any other error of one that has left leaves it open. */
 const REFUSED_COMMIT: ReadonlySet<SqlFault> = new Set(['repeat', 'read-only'])
+
+/** What a client says of its connection; as an answer a proxy says it, of its own connection to the server. */
+const CLIENT_ERRNO_MIN = 2_000
+const CLIENT_ERRNO_MAX = 2_999
+/** No server's, but a proxy's own. */
+const PROXY_ERRNO_MIN = 9_000
 
 /** The server's or the driver's error without the statement, which holds payloads and would be logged with it. */
 export class SqlError extends Error {
@@ -89,15 +95,23 @@ export class SqlError extends Error {
   }
 }
 
+/** Of what has not left, or not whole: the server does nothing of it. */
+export class UnsentError extends SqlError {}
+
 export function sqlErrorOf(error: unknown): SqlError {
   const {
     errno = 0,
     code = '',
     sqlState = '',
+    syscall,
     sqlMessage,
     message = String(error),
   } = error as Partial<DriverError>
-  if (sqlMessage === undefined || errno <= 0) return new SqlError(connectionFault(code), message, 0, code)
+  if (sqlMessage === undefined || errno <= 0) {
+    // A packet is one write, behind which nothing is written before its answer.
+    const Kind = syscall === 'write' ? UnsentError : SqlError
+    return new Kind(connectionFault(code), message, 0, code)
+  }
   const text = QUOTING.has(errno) ? `${code} (${errno})` : `${sqlMessage} (${errno})`
   const otherwise = DATA_STATE.test(sqlState) ? 'row' : 'unavailable'
   return new SqlError(FAULTS.get(errno) ?? otherwise, text, errno, code)
@@ -107,6 +121,8 @@ interface DriverError {
   readonly errno: number
   readonly code: string
   readonly sqlState: string
+  /** Of Node's own errors. */
+  readonly syscall: string
   readonly sqlMessage: string
   readonly message: string
 }
@@ -139,6 +155,15 @@ export function isDenied({ errno }: SqlError): boolean {
   return DENIED.has(errno)
 }
 
-export function isRefusedCommit({ fault }: SqlError): boolean {
-  return REFUSED_COMMIT.has(fault)
+export function isRefusedCommit(error: SqlError): boolean {
+  return error instanceof UnsentError || REFUSED_COMMIT.has(error.fault)
+}
+
+/**
+ * The server's word on the one statement that it names, which was taken back. Not from it may be what ends connections:
+ * a proxy that has lost its server says so too, whatever that goes on to do.
+ */
+export function isOfStatement({ fault, errno }: SqlError): boolean {
+  if (fault === 'lost' || errno <= 0 || errno >= PROXY_ERRNO_MIN) return false
+  return errno < CLIENT_ERRNO_MIN || errno > CLIENT_ERRNO_MAX
 }

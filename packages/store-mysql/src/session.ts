@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Connection } from 'mysql2'
-import { endsSession, SqlError, sqlErrorOf, stallOf } from './server-errors.ts'
+import { endsSession, SqlError, sqlErrorOf, stallOf, UnsentError } from './server-errors.ts'
 
 export type Cell = string | number | Buffer | null
 export type Row = readonly Cell[]
@@ -24,6 +24,7 @@ export class Session {
   /** By the monotonic clock, set by the pool. */
   idleSince = 0
   #rowsChanged = 0
+  #answered = 0
 
   constructor(connection: Connection, statementTimeoutMs: number) {
     this.#connection = connection
@@ -40,6 +41,11 @@ export class Session {
   /** By all its statements so far. */
   get rowsChanged(): number {
     return this.#rowsChanged
+  }
+
+  /** So many statements of what was sent last; of one that answers with rows as soon as these begin. */
+  get answered(): number {
+    return this.#answered
   }
 
   set packetBytesMax(bytes: number) {
@@ -91,15 +97,14 @@ export class Session {
   }
 
   #query(sql: string, timeout: number, firstTimeoutMs?: number): Promise<unknown> {
-    if (this.#isBroken) return Promise.reject(new SqlError('lost', 'the connection has ended'))
+    this.#answered = 0
+    if (this.#isBroken) return Promise.reject(new UnsentError('lost', 'the connection has ended'))
     if (this.#isTooLarge(sql)) {
       // The server would close the connection, which looks like a network that fails again and again.
-      return Promise.reject(new SqlError('row', 'larger than max_allowed_packet', 1153))
+      return Promise.reject(new UnsentError('row', 'larger than max_allowed_packet', 1153))
     }
     return new Promise((resolve, reject) => {
       this.#rejectPending = reject
-      /** The first of several statements. */
-      let isAnswered = false
       const query = this.#connection.query({ sql, timeout, rowsAsArray: true }, (error, result) => {
         this.#rejectPending = undefined
         clearTimeout(firstTimer)
@@ -107,14 +112,15 @@ export class Session {
           resolve(result)
           return
         }
-        const failure = isAnswered ? stallOf(sqlErrorOf(error)) : sqlErrorOf(error)
+        const hasBegun = firstTimeoutMs !== undefined && this.#answered > 0
+        const failure = hasBegun ? stallOf(sqlErrorOf(error)) : sqlErrorOf(error)
         if (endsSession(failure)) this.destroy()
         reject(failure)
       })
       const giveUp = () => this.#lost(new SqlError('timeout', 'the server has not answered in time'))
       const firstTimer = firstTimeoutMs === undefined ? undefined : setTimeout(giveUp, firstTimeoutMs)
-      query.once('fields', () => {
-        isAnswered = firstTimeoutMs !== undefined
+      query.on('fields', () => {
+        this.#answered += 1
         clearTimeout(firstTimer)
       })
     })

@@ -16,21 +16,16 @@ const READ_KEYS = rowsStatementOf(STATEMENTS.readKeys)
 export async function updateRows(tx: Tx, updates: readonly PendingUpdate[]): Promise<readonly Settlement[]> {
   if (updates.length === 0) return []
   try {
-    return await updatedRows(tx, updates, sumOfChanges(await runNow(tx, updateStatements(updates))))
+    const statements = updateStatements(updates).map(({ sql }) => sql)
+    const changed = sumOfChanges(await runNow(tx, statements))
+    return changed < updates.length ? await settleByRow(tx, updates) : savedAll(updates, tx.now)
   } catch (error: unknown) {
     if (!(error instanceof SqlError) || error.fault !== 'row') throw error
     return updateHalves(tx, updates, error)
   }
 }
 
-/** After statements that have changed so many of them. */
-export async function updatedRows(
-  tx: Tx,
-  updates: readonly PendingUpdate[],
-  changed: number,
-): Promise<readonly Settlement[]> {
-  const { now } = tx
-  if (changed < updates.length) return await settleByRow(tx, updates)
+export function savedAll(updates: readonly PendingUpdate[], now: number): readonly Settlement[] {
   return updates.map(
     (update) => () => update.resolve({ type: 'saved', version: nextVersion(update, now), now }),
   )

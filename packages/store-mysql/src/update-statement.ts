@@ -1,4 +1,5 @@
 import { NEVER_AT, type TransactionUpdate, type UpdateHold } from '@counterstep/core'
+import type { Counted } from './commit-at-once.ts'
 import { STATEMENTS } from './generated/sql.ts'
 import type { Value } from './literal.ts'
 import type { PendingUpdate } from './pending-writes.ts'
@@ -96,7 +97,7 @@ function dueOf(hold: UpdateHold): number | null {
  * Few statements for many rows: those that are set to the same share one. Where that would leave the order of the keys,
  * all rows are locked in it before.
  */
-export function updateStatements(updates: readonly PendingUpdate[]): readonly string[] {
+export function updateStatements(updates: readonly PendingUpdate[]): readonly Counted[] {
   const alike = new Map<string, PendingUpdate[]>()
   for (const update of updates) {
     const key = update.parts.texts.join('')
@@ -104,13 +105,14 @@ export function updateStatements(updates: readonly PendingUpdate[]): readonly st
     if (same === undefined) alike.set(key, [update])
     else same.push(update)
   }
-  const statements: string[] = []
+  const statements: Counted[] = []
   for (const same of alike.values()) {
     for (let from = 0; from < same.length; from += STATEMENT_ROWS_MAX) {
-      statements.push(statementFor(same.slice(from, from + STATEMENT_ROWS_MAX)))
+      const rows = same.slice(from, from + STATEMENT_ROWS_MAX)
+      statements.push({ sql: statementFor(rows), changes: rows.length })
     }
   }
-  return alike.size > 1 ? [lockStatement(updates), ...statements] : statements
+  return alike.size > 1 ? [{ sql: lockStatement(updates) }, ...statements] : statements
 }
 
 function lockStatement(updates: readonly PendingUpdate[]): string {

@@ -1,17 +1,18 @@
+import type { AtOnce } from './commit-at-once.ts'
 import { createdAll, createRows, createStatement } from './create-rows.ts'
 import type { DatabaseTransactions, Tx } from './database-transactions.ts'
 import { ensureOwnRedo } from './own-redo.ts'
 import type { PendingCreate, PendingUpdate, PendingWrite } from './pending-writes.ts'
 import type { Settlement } from './settlement.ts'
-import { updatedRows, updateRows } from './update-rows.ts'
+import { savedAll, updateRows } from './update-rows.ts'
 import { updateStatements } from './update-statement.ts'
 
-const OPENING_LENGTH_MAX = 256 * 1024
+const AT_ONCE_LENGTH_MAX = 256 * 1024
 
 /**
- * One flush is one database transaction. Its rows are in key order, and so are its locks. Mostly it takes two packets:
- * its beginning with both statements, and the COMMIT. Where one of the rows stands in the way, creates and updates are
- * written one after the other, and each can then be answered by another.
+ * One flush is one database transaction. Its rows are in key order, and so are its locks. Mostly it is one packet. Where
+ * one of the rows stands in the way, creates and updates are written one after the other, and each can then be answered
+ * by another.
  */
 export function writeBatch(
   transactions: DatabaseTransactions,
@@ -19,23 +20,30 @@ export function writeBatch(
 ): Promise<readonly Settlement[]> {
   const creates = writes.filter((write): write is PendingCreate => write.type === 'create')
   const updates = writes.filter((write): write is PendingUpdate => write.type === 'update')
-  const opening = openingOf(creates, updates)
   // What is alone tries a lock again; with neighbours it is set apart first, so that they go on.
   const lockWaitRepeats = writes.length === 1 ? 1 : 0
-  const work = async (tx: Tx, changed?: number) => {
-    const settlements =
-      changed === undefined
-        ? [...(await createRows(tx, creates)), ...(await updateRows(tx, updates))]
-        : [...createdAll(creates, tx.now), ...(await updatedRows(tx, updates, changed - creates.length))]
+  const work = async (tx: Tx) => {
+    const settlements = [...(await createRows(tx, creates)), ...(await updateRows(tx, updates))]
     await ensureOwnRedo(tx)
     return { value: settlements, rows: writes.length }
   }
-  return transactions.run(work, { lockWaitRepeats, opening })
+  const length = writes.reduce((sum, write) => sum + write.length, 0)
+  // The server answers a packet only when it has come whole.
+  const atOnce = length > AT_ONCE_LENGTH_MAX ? undefined : atOnceOf(creates, updates)
+  return transactions.run(work, { lockWaitRepeats, atOnce })
 }
 
-/** Nothing where it would be long: the server answers a packet only when it has come whole. */
-function openingOf(creates: readonly PendingCreate[], updates: readonly PendingUpdate[]): readonly string[] {
-  const length = [...creates, ...updates].reduce((sum, write) => sum + write.length, 0)
-  if (length > OPENING_LENGTH_MAX) return []
-  return [...(creates.length === 0 ? [] : [createStatement(creates)]), ...updateStatements(updates)]
+/** It changes rows, so its COMMIT waits for the disk. */
+function atOnceOf(
+  creates: readonly PendingCreate[],
+  updates: readonly PendingUpdate[],
+): AtOnce<readonly Settlement[]> {
+  const created = creates.length === 0 ? [] : [{ sql: createStatement(creates), changes: creates.length }]
+  return {
+    statements: [...created, ...updateStatements(updates)],
+    done: (now) => ({
+      value: [...createdAll(creates, now), ...savedAll(updates, now)],
+      rows: creates.length + updates.length,
+    }),
+  }
 }

@@ -1,6 +1,7 @@
 import { type CreateResult, StoreUnavailableError } from '@counterstep/core'
 import { describe, expect, it } from 'vitest'
 import { finalError } from './database-transactions.ts'
+import { doubted } from './doubted.ts'
 import type { PendingWrite } from './pending-writes.ts'
 import { SqlError, type SqlFault } from './server-errors.ts'
 import { type QueueBounds, type WriteBatch, WriteQueue } from './write-queue.ts'
@@ -21,15 +22,25 @@ async function outcomes(writer: WriteBatch, bounds: Partial<QueueBounds> = {}): 
   const writes = ['a', 'b', 'c', 'd', 'e', 'f'].map(
     (gid) =>
       new Promise<string>((resolve) => {
-        const settle = { resolve: () => resolve(gid), reject: () => resolve('-') }
+        const settle = { resolve: () => resolve(gid), reject: (error: unknown) => resolve(signOf(error)) }
         queue.add({ type: 'create', gid, token: '', writeId: '', sql: '', length: 0, ...settle })
       }),
   )
   return (await Promise.all(writes)).join('')
 }
 
+/** `-` when nothing was applied, `?` when that is unknown. */
+function signOf(error: unknown): string {
+  return error instanceof StoreUnavailableError && error.applied === 'unknown' ? '?' : '-'
+}
+
 function failure(fault: SqlFault): Error {
   return finalError(new SqlError(fault, fault))
+}
+
+/** As a flush fails that may have been committed. */
+function doubtedFailure(fault: SqlFault): unknown {
+  return doubted(failure(fault))
 }
 
 function written(writes: readonly PendingWrite[]) {
@@ -111,6 +122,41 @@ describe('what a failed flush takes with it', () => {
       if (holds(writes, 'b')) throw new StoreUnavailableError('lost during COMMIT', { applied: 'unknown' })
       return written(writes)
     }
-    expect(await outcomes(writer)).toBe('---def')
+    expect(await outcomes(writer)).toBe('???def')
+  })
+
+  it('is its rows, and not those that wait, when a connection was lost with its COMMIT', async () => {
+    const writer: WriteBatch = async (writes) => {
+      if (holds(writes, 'b')) throw doubtedFailure('lost')
+      return written(writes)
+    }
+    expect(await outcomes(writer)).toBe('???def')
+  })
+
+  for (const fault of ['timeout', 'unavailable'] as const) {
+    it(`is all that waits when the server has gone, of which nothing was sent: ${fault}`, async () => {
+      const writer: WriteBatch = async (writes) => {
+        if (holds(writes, 'b')) throw doubtedFailure(fault)
+        return written(writes)
+      }
+      expect(await outcomes(writer)).toBe('???---')
+    })
+  }
+
+  it('is unknown also for a row that certainly fails alone, after a stall whose outcome is unknown', async () => {
+    const writer: WriteBatch = async (writes) => {
+      if (writes.length > 1 && holds(writes, 'b')) throw doubtedFailure('stall')
+      if (holds(writes, 'b')) throw failure('lock-wait')
+      return written(writes)
+    }
+    expect(await outcomes(writer)).toBe('a?cdef')
+  })
+
+  it('is unknown for those behind a row that has found the server gone, after such a stall', async () => {
+    const writer: WriteBatch = async (writes) => {
+      if (writes.length > 1) throw doubtedFailure('stall')
+      throw failure('unavailable')
+    }
+    expect(await outcomes(writer)).toBe('???---')
   })
 })

@@ -1,4 +1,5 @@
 import { StoreUnavailableError } from '@counterstep/core'
+import { doubted } from './doubted.ts'
 import type { PendingWrite } from './pending-writes.ts'
 import { isServerFault, SqlError, type SqlFault } from './server-errors.ts'
 import type { Settlement } from './settlement.ts'
@@ -123,8 +124,8 @@ export class WriteQueue {
     }
   }
 
-  /** The error that has rejected the batch, if one has. */
-  async #settle(batch: readonly PendingWrite[]): Promise<unknown> {
+  /** The error that has rejected the batch, if one has. `isInDoubt`: it was sent before, and may have been applied. */
+  async #settle(batch: readonly PendingWrite[], isInDoubt = false): Promise<unknown> {
     const writtenBefore = this.#written
     try {
       // In key order, so that two flushes take their locks in the same order.
@@ -134,8 +135,8 @@ export class WriteQueue {
       this.#left(batch)
       return undefined
     } catch (error: unknown) {
-      if (batch.length > 1 && !isForAll(error)) return this.#settleOneByOne(batch)
-      this.#reject(batch, error)
+      if (batch.length > 1 && !isForAll(error)) return this.#settleOneByOne(batch, isUnknown(error))
+      this.#reject(batch, isInDoubt ? doubted(error) : error)
       // What was written meanwhile proves that the server is there for others.
       if (isServerGone(error) && this.#written === writtenBefore) this.#rejectReady(error)
       return error
@@ -143,11 +144,12 @@ export class WriteQueue {
   }
 
   /** One row's lock, or a row that nobody foresaw: its neighbours do not wait for it a second time. */
-  async #settleOneByOne(batch: readonly PendingWrite[]): Promise<void> {
+  async #settleOneByOne(batch: readonly PendingWrite[], isInDoubt: boolean): Promise<void> {
     for (const [i, write] of batch.entries()) {
-      const error = await this.#settle([write])
+      const error = await this.#settle([write], isInDoubt)
       if (isServerGone(error)) {
-        this.#reject(batch.slice(i + 1), error)
+        const unsent = unsentAfter(error)
+        this.#reject(batch.slice(i + 1), isInDoubt ? doubted(unsent) : unsent)
         return
       }
     }
@@ -161,7 +163,7 @@ export class WriteQueue {
 
   /** What waits would only find the same: it is told now, and nothing of it has been sent. */
   #rejectReady(error: StoreUnavailableError): void {
-    while (this.#ready.length > 0) this.#reject(this.#ready.splice(0), error)
+    while (this.#ready.length > 0) this.#reject(this.#ready.splice(0), unsentAfter(error))
   }
 
   #left(writes: readonly PendingWrite[]): void {
@@ -186,11 +188,21 @@ function isForAll(error: unknown): boolean {
   return fault !== 'lock-wait' && fault !== 'stall'
 }
 
-/** Of a row alone a stall is no queue of locks. */
+/** Of a row alone a stall is no queue of locks. One connection that was lost in its COMMIT says nothing of the next. */
 function isServerGone(error: unknown): error is StoreUnavailableError {
-  if (!(error instanceof StoreUnavailableError) || error.applied !== 'no') return false
+  if (!(error instanceof StoreUnavailableError) || !(error.cause instanceof SqlError)) return false
   const { cause } = error
-  return cause instanceof SqlError && (isServerFault(cause) || cause.fault === 'stall')
+  if (isUnknown(error) && cause.fault === 'lost') return false
+  return isServerFault(cause) || cause.fault === 'stall'
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof StoreUnavailableError && error.applied === 'unknown'
+}
+
+/** Whatever became of what has met it: of these nothing was sent. */
+function unsentAfter({ message, cause }: StoreUnavailableError): StoreUnavailableError {
+  return new StoreUnavailableError(message, { applied: 'no', cause })
 }
 
 function faultOf({ cause }: StoreUnavailableError): SqlFault | undefined {

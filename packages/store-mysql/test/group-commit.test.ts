@@ -94,6 +94,43 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(await store.readMany([asGid('a')])).toMatchObject([{ progress: 'first' }])
       }))
 
+    it('a row that is not as its writer knew it leaves its neighbours alone', () =>
+      withStore({}, async (store) => {
+        const [late, other, fenced] = ['a', 'b', 'c'].map((gid) => aTransaction(gid))
+        if (late === undefined || other === undefined || fenced === undefined) throw new Error('no rows')
+        await Promise.all([late, other, fenced].map((row) => store.create(row)))
+        const saved = await store.update(updateOf(late))
+        const results = await Promise.all([
+          store.create(aTransaction('new')),
+          store.update(updateOf(late, { progress: 'late' })),
+          store.update(updateOf(other, { progress: 'new' })),
+          store.update(updateOf(aTransaction('c'), { progress: 'foreign' })),
+          store.update(updateOf(aTransaction('absent'))),
+        ])
+        expect(results.map(({ type }) => type)).toEqual(['created', 'conflict', 'saved', 'fenced', 'absent'])
+        expect(results[1]).toMatchObject({ version: saved.type === 'saved' ? saved.version : 0 })
+        const rows = await store.readMany(['a', 'b', 'c', 'new'].map(asGid))
+        expect(new Map(rows.map(({ gid, progress }) => [gid as string, progress]))).toEqual(
+          new Map([
+            ['a', '{}'],
+            ['b', 'new'],
+            ['c', '{}'],
+            ['new', '{}'],
+          ]),
+        )
+      }))
+
+    it('is certain that nothing was written when a statement before the COMMIT is refused', () =>
+      withStore({}, async (store) => {
+        const { name } = await databases.empty(`commit-${places}`)
+        const [table, away] = [`${name}.counterstep_transactions`, `${name}.away`]
+        const transaction = aTransaction('a')
+        await databases.sql(`RENAME TABLE ${table} TO ${away}`)
+        await expectUnavailable(store.create(transaction), 'no')
+        await databases.sql(`RENAME TABLE ${away} TO ${table}`)
+        expect(await store.create(transaction)).toMatchObject({ type: 'created' })
+      }))
+
     describe('a row that cannot be written', () => {
       const creates = {
         'nothing where a text must be': { progress: null },

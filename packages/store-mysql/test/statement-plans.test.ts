@@ -59,7 +59,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const updates = gidsOf(rows).map((gid) =>
           pendingUpdate(updateOf(aTransaction(gid)), noAnswer, noAnswer),
         )
-        for (const text of updateStatements(updates)) {
+        for (const { sql: text } of updateStatements(updates)) {
           const plan = await planOf(session, server, text)
           expect(plan, `update, ${rows} rows`).toEqual([expect.objectContaining({ key: 'counterstep_gid' })])
           expect(JSON.stringify(plan), `update, ${rows} rows`).not.toContain('filesort')

@@ -9,6 +9,21 @@ const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
 /** CRC-16/XMODEM over the text's UTF-8 bytes, as a Redis cluster hashes its keys. */
 export function crc16(text: string): number {
   let crc = 0
-  for (const byte of Buffer.from(text)) crc = ((crc << 8) & 0xffff) ^ (TABLE[(crc >> 8) ^ byte] ?? 0)
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    // No buffer for what is ASCII, which gids are.
+    if (code > 127) return crcOf(Buffer.from(text))
+    crc = next(crc, code)
+  }
   return crc
+}
+
+function crcOf(bytes: Buffer): number {
+  let crc = 0
+  for (const byte of bytes) crc = next(crc, byte)
+  return crc
+}
+
+function next(crc: number, byte: number): number {
+  return ((crc << 8) & 0xffff) ^ (TABLE[(crc >> 8) ^ byte] ?? 0)
 }

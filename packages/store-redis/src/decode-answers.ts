@@ -10,19 +10,25 @@ import type { Gid } from '@counterstep/protocol'
 import { statusOf } from './row-codes.ts'
 import { headOf, type RowHead, storedTransaction, transactionOf } from './row-text.ts'
 
-export function decodeCreate(gid: Gid, answer: unknown): CreateResult {
-  const [type, first, second, third] = answer as readonly [string, string, string, number]
+/** A line of write-rows.lua. */
+export function decodeCreate(gid: Gid, answer: string): CreateResult {
+  const [type, first = '', second, third] = answer.split(' ')
   if (type === 'created') return { type, createdAt: Number(first), now: Number(second) }
   const status = statusOf(second)
-  if (type === 'exists' && status !== undefined) return { type, digest: first, status, now: third }
+  if (type === 'exists' && status !== undefined) return { type, digest: first, status, now: Number(third) }
   throw new AssertionError(`the row of ${gid} cannot be read by this version`)
 }
 
-export function decodeUpdate(answer: unknown): UpdateResult {
-  const [type, version, now] = answer as readonly ['absent' | 'fenced' | 'saved' | 'conflict', string, number]
+/** A line of write-rows.lua. */
+export function decodeUpdate(answer: string): UpdateResult {
+  const [type, version, now] = answer.split(' ') as [
+    'absent' | 'fenced' | 'saved' | 'conflict',
+    string,
+    string,
+  ]
   switch (type) {
     case 'saved':
-      return { type, version: Number(version), now }
+      return { type, version: Number(version), now: Number(now) }
     case 'conflict':
       return { type, version: Number(version) }
     default:

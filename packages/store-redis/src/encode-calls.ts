@@ -18,43 +18,34 @@ export interface ScriptCall {
   readonly args: readonly string[]
 }
 
+/** The first word of a row says what many rows have alike: the script takes it apart once. */
 export function createCall(keys: ShardKeys, transaction: NewTransaction): ScriptCall {
-  const { gid, hold } = transaction
+  const { gid, format, kind, status, hold, sentList, token, writeId, digest, progress } = transaction
+  const [owned, dueInMs] = hold.type === 'owned' ? ['1', hold.leaseMs] : ['0', hold.dueInMs]
+  const [kindCode, statusCode] = [whole(KIND_CODES[kind]), whole(STATUS_CODES[status])]
   return {
     keys: [keys.row(gid), keys.definition(gid), keys.due, keys.created, keys.done, keys.counts],
     args: [
+      `c ${whole(format)} ${kindCode} ${statusCode} ${owned} ${whole(SENT_LIST_CODES[sentList])} ${whole(dueInMs)}`,
       text(gid),
-      whole(transaction.format),
-      whole(KIND_CODES[transaction.kind]),
-      whole(STATUS_CODES[transaction.status]),
-      word(transaction.digest),
-      word(transaction.token),
-      word(transaction.writeId),
-      hold.type === 'owned' ? '1' : '0',
-      whole(SENT_LIST_CODES[transaction.sentList]),
-      whole(hold.type === 'owned' ? hold.leaseMs : hold.dueInMs),
+      `${word(token)} ${word(writeId)} ${word(digest)}\n${text(progress)}`,
       text(transaction.definition),
-      text(transaction.progress),
     ],
   }
 }
 
 export function updateCall(keys: ShardKeys, update: TransactionUpdate): ScriptCall {
-  const { gid, sentList, hold } = update
+  const { gid, format, retrying, attention, sentList, hold } = update
+  const statusCode = whole(STATUS_CODES[update.status])
+  const sentListCode = sentList === undefined ? '' : whole(SENT_LIST_CODES[sentList])
   return {
     keys: [keys.row(gid), keys.definition(gid), keys.due, keys.done, keys.counts],
     args: [
+      `u ${statusCode} ${whole(format)} ${flag(retrying)} ${flag(attention)} ${sentListCode} ${hold.type} ${amountOf(hold)}`,
       text(gid),
       word(update.token),
       whole(update.version),
       word(update.writeId),
-      whole(STATUS_CODES[update.status]),
-      whole(update.format),
-      flag(update.retrying),
-      flag(update.attention),
-      sentList === undefined ? '' : whole(SENT_LIST_CODES[sentList]),
-      hold.type,
-      amountOf(hold),
       text(update.progress),
     ],
   }
@@ -145,12 +136,16 @@ function text(value: unknown): string {
   return value
 }
 
-const WORD = /^[A-Za-z0-9-]{1,64}$/
+const WORD = /^[A-Za-z0-9-]+$/
+const WORD_LENGTH_MAX = 64
 
 /** What stands in the head of a row, where a blank or a new line would shift the words behind it. */
 function word(value: unknown): string {
   const checked = text(value)
-  assert(WORD.test(checked), 'a token, writeId or digest with a character that it cannot have')
+  assert(
+    checked.length <= WORD_LENGTH_MAX && WORD.test(checked),
+    'a token, writeId or digest with a character that it cannot have',
+  )
   return checked
 }
 

@@ -83,7 +83,7 @@ export class RedisStore implements Store {
       const { gid } = transaction
       const shard = shardOf(gid)
       const call = createCall(this.#calls.keys(shard), transaction)
-      const result = decodeCreate(gid, await this.#rows.write(shard, 'c', call))
+      const result = decodeCreate(gid, await this.#rows.write(shard, call))
       if (result.type === 'created') this.#health.tail.acknowledged(shard, gid, 1)
       return result
     })
@@ -96,7 +96,7 @@ export class RedisStore implements Store {
       const shard = shardOf(gid)
       const call = updateCall(this.#calls.keys(shard), update)
       const sentAt = Date.now()
-      const result = decodeUpdate(await this.#rows.write(shard, 'u', call))
+      const result = decodeUpdate(await this.#rows.write(shard, call))
       if (result.type === 'saved') {
         const isPurged = hold.type === 'finish' && hold.retentionMs !== 'never'
         // From the sending at the earliest; of a repeat, from the first save, whose instant the version is.

@@ -9,7 +9,7 @@ const BOUNDS = { commandsInFlightMax: 100, bytesInFlightMax: 10_000_000 }
 interface Sent {
   readonly shard: number
   readonly rows: number
-  readonly answer: (answers: readonly unknown[]) => void
+  readonly answer: (...lines: readonly string[]) => void
   readonly fail: (error: Error) => void
 }
 
@@ -19,7 +19,8 @@ function bed(isCluster: boolean, bounds = BOUNDS) {
     servers: { isCluster },
     script: (shard: number, _name: string, { args }: ScriptCall) =>
       new Promise((resolve, reject) => {
-        sent.push({ shard, rows: args.filter((arg) => arg === 'u').length, answer: resolve, fail: reject })
+        const answer = (...lines: readonly string[]) => resolve(lines.join('\n'))
+        sent.push({ shard, rows: args.length, answer, fail: reject })
       }),
   } as unknown as ShardCalls
   return { sent, writes: new RowWrites(calls, bounds) }
@@ -30,16 +31,16 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 it('writes what one turn of the event loop brings with one script, whichever the shard', async () => {
   const { sent, writes } = bed(false)
-  const answers = Promise.all([1, 2, 3].map((shard) => writes.write(shard, 'u', row())))
+  const answers = Promise.all([1, 2, 3].map((shard) => writes.write(shard, row())))
   await turn()
   expect(sent.map(({ rows }) => rows)).toEqual([3])
-  sent[0]?.answer([['saved'], ['fenced'], ['absent']])
-  expect(await answers).toEqual([['saved'], ['fenced'], ['absent']])
+  sent[0]?.answer('saved 1 2', 'fenced', 'absent')
+  expect(await answers).toEqual(['saved 1 2', 'fenced', 'absent'])
 })
 
 it('has a script for each shard of a cluster', async () => {
   const { sent, writes } = bed(true)
-  for (const shard of [1, 2, 1]) void writes.write(shard, 'u', row())
+  for (const shard of [1, 2, 1]) void writes.write(shard, row())
   await turn()
   expect(sent.map(({ shard, rows }) => [shard, rows])).toEqual([
     [1, 2],
@@ -47,48 +48,60 @@ it('has a script for each shard of a cluster', async () => {
   ])
 })
 
-it('has two scripts on their way, and collects the rest', async () => {
+it('collects what comes while one script is on its way, for the next one', async () => {
   const { sent, writes } = bed(false)
   for (let i = 0; i < 4; i++) {
-    void writes.write(0, 'u', row())
+    void writes.write(0, row())
     await turn()
     await turn()
   }
-  expect(sent.map(({ rows }) => rows)).toEqual([1, 1])
-  sent[0]?.answer([['saved']])
+  expect(sent.map(({ rows }) => rows)).toEqual([1])
+  sent[0]?.answer('saved 1 2')
   await turn()
   await turn()
-  expect(sent.map(({ rows }) => rows)).toEqual([1, 1, 2])
+  expect(sent.map(({ rows }) => rows)).toEqual([1, 3])
+})
+
+it('has a second script on its way behind the first when many wait, and never a third', async () => {
+  const { sent, writes } = bed(false)
+  for (const rows of [1, 31, 1, 64]) {
+    for (let i = 0; i < rows; i++) void writes.write(0, row())
+    await turn()
+    await turn()
+  }
+  expect(sent.map(({ rows }) => rows)).toEqual([1, 32])
 })
 
 it('bounds the rows and the size of a script, but for a row that is larger by itself', async () => {
-  const { sent, writes } = bed(false)
-  for (let i = 0; i < 65; i++) void writes.write(0, 'u', row())
-  await turn()
-  await turn()
-  expect(sent.map(({ rows }) => rows)).toEqual([64, 1])
+  const many = bed(false)
+  for (let i = 0; i < 65; i++) void many.writes.write(0, row())
   const large = bed(false)
-  for (let i = 0; i < 2; i++) void large.writes.write(0, 'u', row('x'.repeat(300_000)))
-  await turn()
-  await turn()
+  for (let i = 0; i < 2; i++) void large.writes.write(0, row('x'.repeat(300_000)))
+  for (const { sent } of [many, large]) {
+    await turn()
+    sent[0]?.answer('saved 1 2')
+    await turn()
+    await turn()
+  }
+  expect(many.sent.map(({ rows }) => rows)).toEqual([64, 1])
   expect(large.sent.map(({ rows }) => rows)).toEqual([1, 1])
 })
 
 it('tells of a row that failed inside the script, alone, that it may have been written', async () => {
   const { sent, writes } = bed(false)
-  const first = writes.write(0, 'u', row())
-  const second = expect(writes.write(0, 'u', row())).rejects.toBeInstanceOf(AssertionError)
-  const third = expect(writes.write(0, 'u', row())).rejects.toMatchObject({ applied: 'unknown' })
+  const first = writes.write(0, row())
+  const second = expect(writes.write(0, row())).rejects.toBeInstanceOf(AssertionError)
+  const third = expect(writes.write(0, row())).rejects.toMatchObject({ applied: 'unknown' })
   await turn()
-  sent[0]?.answer([['saved'], ['error', 'WRONGTYPE of a key'], ['error', 'OOM command not allowed']])
-  expect(await first).toEqual(['saved'])
+  sent[0]?.answer('saved 1 2', 'error WRONGTYPE of a key', 'error OOM command not allowed')
+  expect(await first).toBe('saved 1 2')
   await Promise.all([second, third])
 })
 
 it('gives a failed script to all of its rows, as it is', async () => {
   const { sent, writes } = bed(false)
   const failure = new StoreUnavailableError('Redis did not answer', { applied: 'unknown' })
-  const rows = [1, 2].map((shard) => expect(writes.write(shard, 'u', row())).rejects.toBe(failure))
+  const rows = [1, 2].map((shard) => expect(writes.write(shard, row())).rejects.toBe(failure))
   await turn()
   sent[0]?.fail(failure)
   await Promise.all(rows)
@@ -96,11 +109,11 @@ it('gives a failed script to all of its rows, as it is', async () => {
 
 it('refuses what is too much, and takes more when something has been answered', async () => {
   const { sent, writes } = bed(false, { ...BOUNDS, commandsInFlightMax: 1 })
-  const first = writes.write(0, 'u', row())
-  expect(() => writes.write(0, 'u', row())).toThrow(StoreUnavailableError)
+  const first = writes.write(0, row())
+  expect(() => writes.write(0, row())).toThrow(StoreUnavailableError)
   await turn()
-  sent[0]?.answer([['saved']])
+  sent[0]?.answer('saved 1 2')
   await first
   await turn()
-  expect(() => writes.write(0, 'u', row())).not.toThrow()
+  expect(() => writes.write(0, row())).not.toThrow()
 })

@@ -4,15 +4,11 @@ import type { ScriptCall } from './encode-calls.ts'
 import { InFlight, type InFlightBounds } from './in-flight.ts'
 import type { ShardCalls } from './shard-calls.ts'
 
-/** `c` creates, `u` updates; as write-rows.lua has them. */
-export type RowOp = 'c' | 'u'
-
 interface Pending {
   readonly shard: number
-  readonly op: RowOp
   readonly call: ScriptCall
   readonly size: number
-  readonly resolve: (answer: unknown) => void
+  readonly resolve: (line: string) => void
   readonly reject: (error: Error) => void
 }
 
@@ -28,6 +24,8 @@ const ROWS_MAX = 64
 const SIZE_MAX = 256 * 1024
 /** One runs in the server while the next one is on its way. */
 const GROUPS_IN_FLIGHT_MAX = 2
+/** With fewer the next one waits for the answer: larger groups cost both sides less. */
+const ROWS_BEHIND_MIN = 32
 
 /**
  * Rows that are written at about the same time share one script: a call of it costs both sides more than a row does. One
@@ -43,13 +41,13 @@ export class RowWrites {
     this.#waiting = new InFlight(bounds)
   }
 
-  /** Throws when too much waits. */
-  write(shard: number, op: RowOp, call: ScriptCall): Promise<unknown> {
+  /** Resolves with the row's line of the answer. Throws when too much waits. */
+  write(shard: number, call: ScriptCall): Promise<string> {
     const size = sizeOf(call)
     this.#waiting.enter(size)
     const lane = this.#laneOf(this.#calls.servers.isCluster ? shard : 0)
     return new Promise((resolve, reject) => {
-      lane.waiting.push({ shard, op, call, size, resolve, reject })
+      lane.waiting.push({ shard, call, size, resolve, reject })
       this.#flushSoon(lane)
     })
   }
@@ -63,11 +61,11 @@ export class RowWrites {
   }
 
   #flushSoon(lane: Lane): void {
-    if (lane.isFlushDue || lane.inFlight >= GROUPS_IN_FLIGHT_MAX || lane.waiting.length === 0) return
+    if (lane.isFlushDue || !mayFlush(lane)) return
     lane.isFlushDue = true
     setImmediate(() => {
       lane.isFlushDue = false
-      void this.#flush(lane)
+      if (mayFlush(lane)) void this.#flush(lane)
     })
   }
 
@@ -78,12 +76,9 @@ export class RowWrites {
     lane.inFlight += 1
     this.#flushSoon(lane)
     try {
-      const answers = (await this.#calls.script(
-        first.shard,
-        'writeRows',
-        callOf(group),
-      )) as readonly unknown[]
-      for (const [i, row] of group.entries()) settle(row, answers[i])
+      const answer = await this.#calls.script(first.shard, 'writeRows', callOf(group))
+      const lines = String(answer).split('\n')
+      for (const [i, row] of group.entries()) settle(row, lines[i] ?? '')
     } catch (error: unknown) {
       const reason = error instanceof Error ? error : new Error(String(error))
       for (const { reject } of group) reject(reason)
@@ -94,6 +89,11 @@ export class RowWrites {
       this.#flushSoon(lane)
     }
   }
+}
+
+function mayFlush({ waiting, inFlight }: Lane): boolean {
+  if (inFlight === 0) return waiting.length > 0
+  return inFlight < GROUPS_IN_FLIGHT_MAX && waiting.length >= ROWS_BEHIND_MIN
 }
 
 function takeGroup(lane: Lane): readonly Pending[] {
@@ -110,17 +110,18 @@ function takeGroup(lane: Lane): readonly Pending[] {
 function callOf(group: readonly Pending[]): ScriptCall {
   const keys: string[] = []
   const args: string[] = []
-  for (const { op, call } of group) {
+  for (const { call } of group) {
     keys.push(...call.keys)
-    args.push(op, ...call.args)
+    args.push(...call.args)
   }
   return { keys, args }
 }
 
-function settle({ resolve, reject }: Pending, answer: unknown): void {
-  const [type, problem] = answer as readonly unknown[]
-  if (type !== 'error') resolve(answer)
-  else reject(errorInScript(new ServerRefusal(String(problem))))
+const ERROR = 'error '
+
+function settle({ resolve, reject }: Pending, line: string): void {
+  if (line.startsWith(ERROR)) reject(errorInScript(new ServerRefusal(line.slice(ERROR.length))))
+  else resolve(line)
 }
 
 /** It has begun: what came before the refused command is done. */

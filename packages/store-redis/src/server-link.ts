@@ -171,9 +171,15 @@ export class ServerLink {
 class TrackedCommand extends Command {
   isWritten = false
 
-  override toWritable(socket: object): string | Buffer {
+  /** All arguments are texts. Joined once: ioredis' own chain of concatenations costs a third of a write's time. */
+  override toWritable(): string {
     this.isWritten = true
-    return super.toWritable(socket)
+    const words = [`*${this.args.length + 1}`, `$${this.name.length}`, this.name]
+    for (const argument of this.args as readonly string[]) {
+      words.push(`$${Buffer.byteLength(argument)}`, argument)
+    }
+    words.push('')
+    return words.join('\r\n')
   }
 }
 

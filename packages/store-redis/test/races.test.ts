@@ -6,7 +6,7 @@ import { asLeastUser, leastUserUrl } from './least-user.ts'
 
 const TIMEOUT_MS = 120_000
 
-// This store has no batcher: each call is a script of its own, and only their bytes share a packet.
+// What comes together shares a script, which no other process's comes between.
 for (const server of ['redis', 'redis-cluster'] as const) {
   describeOn(server, 'two processes on one Redis', (url) => {
     const keyPrefix = `races-${randomBytes(6).toString('hex')}`

@@ -11,6 +11,7 @@ import {
   created,
   dueTransaction,
   finished,
+  hex,
   read,
   saved,
   tokens,
@@ -90,6 +91,20 @@ for (const server of ['redis', 'redis-cluster'] as const) {
         if (ends.includes(key)) expect(ttlMs).toBeGreaterThan(60_000 - MILLISECONDS_MAX)
         else expect([key, ttlMs]).toEqual([key, -1])
       }
+    })
+
+    it('takes a gid again while the definition of its expired namesake still stands there', async () => {
+      const { store, keyPrefix } = await open(url)
+      const connections = await connect(url)
+      const gid = 'again' as Gid
+      const definitionKey = new ShardKeys(keyPrefix, shardOf(gid)).definition(gid)
+      await finished(store, gid, 1)
+      await eventually('its row is gone', async () => (await store.readMany([gid])).length === 0)
+      // However long this test has slept.
+      await ask(connections, 'SET', definitionKey, '"old"', 'PX', 60_000)
+      await created(store, aTransaction(gid, { definition: '"new"' }))
+      expect((await read(store, gid)).definition).toBe('"new"')
+      expect(await ask(connections, 'PTTL', definitionKey)).toBe(-1)
     })
 
     it('keeps all keys of a shard under its tag, and every key under the prefix', async () => {
@@ -297,6 +312,30 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       // The poisoned row spoils only what asks for it.
       expect(await read(store, 'k-0')).toMatchObject({ epoch: 2 })
       expect((await store.list({ limit: 5 })).items).toHaveLength(5)
+    })
+
+    it('fails a row that Redis cannot write alone, wherever it stands in its group', async () => {
+      const { store, keyPrefix } = await open(url)
+      const connections = await connect(url)
+      const bad = ['wrong-1', 'wrong-2', 'wrong-3']
+      for (const gid of bad) await ask(connections, 'RPUSH', rowKey(keyPrefix, gid), 'no text')
+      const rows = ['wrong-1', 'good-1', 'wrong-2', 'good-2', 'good-3', 'wrong-3']
+      const creates = await Promise.allSettled(rows.map((gid) => store.create(aTransaction(gid))))
+      expect(creates.map(({ status }) => status)).toEqual(
+        rows.map((gid) => (bad.includes(gid) ? 'rejected' : 'fulfilled')),
+      )
+      const written = await Promise.all(
+        rows.map(async (gid) =>
+          bad.includes(gid) ? { gid: gid as Gid, token: hex(16), version: 1 } : read(store, gid),
+        ),
+      )
+      const updates = await Promise.allSettled(
+        written.map((row) => store.update(updateOf(row, { type: 'finish', retentionMs: 'never' }))),
+      )
+      expect(
+        updates.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value.type : outcome.reason.code)),
+      ).toEqual(rows.map((gid) => (bad.includes(gid) ? 'SAGA_INTERNAL' : 'saved')))
+      expect((await store.stats()).unfinished.submitted).toBe(0)
     })
 
     it('fails one bad row alone', async () => {

@@ -218,7 +218,7 @@ describeOwn('redis', 'a Redis that has forgotten', () => {
     // By another node.
     const [connection] = await connect(server.url)
     const call = createCall(new ShardKeys(keyPrefix, shardOf(gid)), aTransaction(gid))
-    await connection?.eval(SCRIPTS.writeRows, call.keys.length, ...call.keys, 'c', ...call.args)
+    await connection?.eval(SCRIPTS.writeRows, call.keys.length, ...call.keys, ...call.args)
     await connection?.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
     await eventually('the break is noticed', () => store.counters().breaks > 0)
     await untilBack(opened)

@@ -26,6 +26,20 @@ export const BRANCH_CODES = {
   BRANCH_KIND_UNSUPPORTED: { meaning: 'bug', statusCode: 400 },
   /** `parse` refused the payload. */
   BRANCH_PAYLOAD_INVALID: { meaning: 'bug', statusCode: 422 },
+  /** `signedCalls`: the call has no signature. */
+  BRANCH_UNSIGNED: { meaning: 'bug', statusCode: 401 },
+  /** `signedCalls`: the signature does not fit the call, or covers too little of it. */
+  BRANCH_SIGNATURE_INVALID: { meaning: 'bug', statusCode: 401 },
+  /** `signedCalls`: the signature is by a key that this service has not. */
+  BRANCH_SIGNATURE_KEY_UNKNOWN: { meaning: 'bug', statusCode: 401 },
+  /** `signedCalls`: the signature is too old, or of a time to come. */
+  BRANCH_SIGNATURE_EXPIRED: { meaning: 'unavailable', statusCode: 401 },
+  /** `signedCalls` with `callsRememberedMax`: this very call came before. */
+  BRANCH_SIGNATURE_REPLAYED: { meaning: 'unavailable', statusCode: 401 },
+  /** `signedCalls` with `callsRememberedMax`: there is no room to remember this call. Nothing was done. */
+  BRANCH_MEMORY_FULL: { meaning: 'unavailable', statusCode: 503 },
+  /** `signedCalls` of Express: the body was parsed before its bytes could be checked. */
+  BRANCH_BODY_NOT_RAW: { meaning: 'bug', statusCode: 500 },
   /** The handler returned what is no JSON. */
   BRANCH_ANSWER_INVALID: { meaning: 'bug', statusCode: 500 },
   /** The answer is longer than STORED_ANSWER_BYTES_MAX. */

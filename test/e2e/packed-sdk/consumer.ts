@@ -21,12 +21,15 @@ import { purgeBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
 import {
   branchHandler as expressHandler,
   queryPreparedHandler as expressQuery,
+  signedCalls as expressSigned,
 } from '@counterstep/sdk/express'
 import {
   branchHandler as fastifyHandler,
   queryPreparedHandler as fastifyQuery,
+  signedCalls as fastifySigned,
 } from '@counterstep/sdk/fastify'
 import { type GroupedBranchOptions, groupedBranch, takeOut } from '@counterstep/sdk/grouped'
+import { type SignedCall, signedCallCheck } from '@counterstep/sdk/signatures'
 import { assertBranch, BRANCH_RULES, type BranchReport, checkBranch } from '@counterstep/sdk/testing'
 import Database from 'better-sqlite3'
 import express from 'express'
@@ -151,3 +154,9 @@ export async function bookTrip(nested: Branch): Promise<number> {
   await steps.abort({ reason: branchId })
   return answer + parsed
 }
+
+const signed = { keys: [''], baseUrl: 'https://bank.example' }
+express().use(expressSigned(signed))
+fastify().addHook('preParsing', fastifySigned(signed))
+const arrived: SignedCall = { method: 'POST', url: '/debit', headers: new Headers(), body: new Uint8Array() }
+export const refusedStatus: number | undefined = signedCallCheck(signed)(arrived)?.answer.statusCode

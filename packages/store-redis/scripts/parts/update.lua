@@ -1,54 +1,89 @@
-local UPDATE_KEYS, UPDATE_WORDS = 5, 12
+local UPDATE_KEYS, UPDATE_WORDS = 5, 6
+local UPDATE_TERMS = '^u (%d+) (%d+) ([01]) ([01]) (%d*) (%l+) (%S*)$'
+-- What a new head takes over from the old one, and what the write is checked against; `()` is where the token begins.
+local NUMBERS = '^1 %d+ (%d+) (%d+) (%d+) (%d+) ([01]) (%d+) %d+ [01] ([01]) (%d+) %d+ (%d+) ()'
 
--- `k` and `a`: where its keys and its arguments begin.
-local function update(now, k, a)
-  local rowKey, definitionKey, dueKey, doneKey, countsKey = unpack(KEYS, k, k + UPDATE_KEYS - 1)
-  local gid, token, version, writeId, status, format, retrying, attention, sentList, hold, amount, progress =
-    unpack(ARGV, a, a + UPDATE_WORDS - 1)
-  local text = redis.call('GETRANGE', rowKey, 0, HEAD_BYTES_MAX - 1)
-  if text == '' then return { 'absent' } end
-  local row = rowOf(text)
-  if not row then return unreadable(rowKey) end
-  if row.token ~= token then return { 'fenced' } end
-  if row.writeId == writeId then return { 'saved', row.version, now } end
-  -- A final row takes no write, not even under its own version.
-  if row.version ~= version or row.endAt ~= '0' then return { 'conflict', row.version } end
+-- Token, writeId and digest; nothing where there are not just three. Looking for the blanks takes a third of a pattern's time.
+local function wordsOf(text, from)
+  local afterToken = from and find(text, ' ', from, true)
+  local afterWriteId = afterToken and find(text, ' ', afterToken + 1, true)
+  local lineEnd = afterWriteId and find(text, '\n', afterWriteId, true)
+  if not lineEnd then return nil end
+  local digest = sub(text, afterWriteId + 1, lineEnd - 1)
+  if find(digest, ' ', 1, true) then return nil end
+  return sub(text, from, afterToken - 1), sub(text, afterToken + 1, afterWriteId - 1), digest
+end
 
-  local statusBefore, attentionBefore = row.status, row.attention
-  local isFinish = hold == 'finish'
-  local dueAt = nil
-  if hold == 'release' then
-    dueAt = amount
-  elseif hold == 'command' and row.owned == '0' then
-    dueAt = amount == '' and whole(now) or amount
-  end
-  if hold == 'release' or isFinish then row.owned = '0' end
-  -- An amount that is no duration is `never`, written as the instant itself.
-  if isFinish then row.endAt = string.sub(amount, 1, 1) == '=' and string.sub(amount, 2) or whole(now + tonumber(amount)) end
-  row.version = whole(math.max(tonumber(row.version) + 1, now))
-  row.writeId, row.status, row.format, row.retrying, row.attention = writeId, status, format, retrying, attention
-  if sentList ~= '' then row.sentList = sentList end
-  row.claims = '0'
-  row.updatedAt = whole(now)
-
-  redis.call('SET', rowKey, headOf(row) .. progress)
-  if dueAt then redis.call('ZADD', dueKey, dueAt, gid) end
-  if isFinish then
-    redis.call('ZREM', dueKey, gid)
-    if string.sub(amount, 1, 1) ~= '=' then
-      redis.call('ZADD', doneKey, row.endAt, gid)
-      redis.call('PEXPIREAT', rowKey, row.endAt)
-      -- A little later, so that no row is ever seen without its definition.
-      redis.call('PEXPIREAT', definitionKey, whole(tonumber(row.endAt) + 1000))
-    end
-    redis.call('HINCRBY', countsKey, statusBefore, -1)
-    if attentionBefore == '1' then redis.call('HINCRBY', countsKey, 'attention', -1) end
+-- What rows that are updated alike have in common.
+local function updateTerms(word, now)
+  local status, format, retrying, attention, sentList, hold, amount = match(word, UPDATE_TERMS)
+  local terms = {
+    status = status,
+    attention = attention,
+    sentList = sentList ~= '' and sentList,
+    isFinish = hold == 'finish',
+    isOver = hold == 'finish' or hold == 'release',
+    isCommand = hold == 'command',
+    now = now,
+    updatedAt = whole(now),
+    format = '1 ' .. format .. ' ',
+    flags = ' 0 ' .. retrying .. ' ' .. attention .. ' ',
+    endAt = '0',
+  }
+  terms.answer = 'saved ' .. terms.updatedAt .. ' ' .. terms.updatedAt
+  if terms.isFinish then
+    -- An amount that is no duration is `never`, written as the instant itself.
+    terms.isKept = sub(amount, 1, 1) == '='
+    terms.endAt = terms.isKept and sub(amount, 2) or whole(now + tonumber(amount))
+    -- A little later, so that no row is ever seen without its definition.
+    terms.definitionEndAt = whole(tonumber(terms.endAt) + 1000)
   else
-    if statusBefore ~= status then
-      redis.call('HINCRBY', countsKey, statusBefore, -1)
-      redis.call('HINCRBY', countsKey, status, 1)
-    end
-    if attentionBefore ~= attention then redis.call('HINCRBY', countsKey, 'attention', attention - attentionBefore) end
+    terms.dueAt = amount == '' and terms.updatedAt or amount
   end
-  return { 'saved', row.version, now }
+  return terms
+end
+
+local function countUpdated(countsKey, terms, status, attention)
+  local isFinish = terms.isFinish
+  if isFinish or status ~= terms.status then call('HINCRBY', countsKey, status, '-1') end
+  if not isFinish and status ~= terms.status then call('HINCRBY', countsKey, terms.status, '1') end
+  local attentionAfter = isFinish and '0' or terms.attention
+  if attention ~= attentionAfter then call('HINCRBY', countsKey, 'attention', attentionAfter - attention) end
+end
+
+-- `k` and `a`: where its keys and its words begin.
+local function update(terms, k, a)
+  local rowKey, dueKey = KEYS[k], KEYS[k + 2]
+  local gid, token, version, writeId = ARGV[a + 1], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4]
+  local old = call('GETRANGE', rowKey, '0', HEAD_END)
+  if old == '' then return 'absent' end
+  local kind, status, oldVersion, epoch, owned, sentList, attention, createdAt, endAt, from = match(old, NUMBERS)
+  local oldToken, oldWriteId, digest = wordsOf(old, from)
+  if not digest then return 'error ' .. unreadable(rowKey).err end
+  if oldToken ~= token then return 'fenced' end
+  if oldWriteId == writeId then return 'saved ' .. oldVersion .. ' ' .. terms.updatedAt end
+  -- A final row takes no write, not even under its own version.
+  if oldVersion ~= version or endAt ~= '0' then return 'conflict ' .. oldVersion end
+
+  local next = tonumber(version) + 1
+  local isNow = next <= terms.now
+  local newVersion = isNow and terms.updatedAt or whole(next)
+  local text = terms.format .. kind .. ' ' .. terms.status .. ' ' .. newVersion .. ' ' .. epoch .. ' ' ..
+    (terms.isOver and '0' or owned) .. ' ' .. (terms.sentList or sentList) .. terms.flags .. createdAt .. ' ' ..
+    terms.updatedAt .. ' ' .. terms.endAt .. ' ' .. token .. ' ' .. writeId .. ' ' .. digest .. '\n' .. ARGV[a + 5]
+
+  if terms.isFinish and not terms.isKept then
+    call('SET', rowKey, text, 'PXAT', terms.endAt)
+    call('PEXPIREAT', KEYS[k + 1], terms.definitionEndAt)
+    call('ZADD', KEYS[k + 3], terms.endAt, gid)
+  else
+    call('SET', rowKey, text)
+  end
+  if terms.isFinish then
+    call('ZREM', dueKey, gid)
+  elseif terms.isOver or (terms.isCommand and owned == '0') then
+    call('ZADD', dueKey, terms.dueAt, gid)
+  end
+  countUpdated(KEYS[k + 4], terms, status, attention)
+  return isNow and terms.answer or 'saved ' .. newVersion .. ' ' .. terms.updatedAt
 end

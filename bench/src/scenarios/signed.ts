@@ -1,0 +1,66 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { SERVER_MAIN } from '../harness/paths.ts'
+import { runRounds } from '../rounds.ts'
+import { ratioOf } from '../row.ts'
+import type { Scenario, ScenarioContext } from '../scenario.ts'
+import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
+import type { StoreHost } from '../stores/store-host.ts'
+import { auditSagas, openSagaBed, type SagaBed, type SagaPlan, sagaPlan } from './saga-bed.ts'
+
+const ALGORITHMS = ['ed25519', 'hmac-sha256'] as const
+type Algorithm = (typeof ALGORITHMS)[number]
+
+export const signed: Scenario = {
+  name: 'signed',
+  summary: 'saga beside the same with every branch call signed: by Ed25519, by HMAC; nobody verifies',
+  async run(context) {
+    const host = await openStoreHost(context.harness, context.settings.store)
+    const plain = await openRow(context, host)
+    const signing: SignedRow[] = []
+    for (const algorithm of ALGORITHMS) signing.push(await openRow(context, host, algorithm))
+    const beds = [plain, ...signing]
+    const rows = await runRounds(
+      context,
+      beds.map(({ plan }) => plan),
+    )
+    context.progress.show('counting what is stored')
+    const counters = { answers: 0, stored: 0, branchCalls: 0 }
+    for (const [index, { bed, plan }] of beds.entries()) {
+      const counted = await auditSagas(bed, [plan], rows.slice(index, index + 1))
+      counters.answers += counted.answers
+      counters.stored += counted.stored
+      counters.branchCalls += counted.branchCalls
+    }
+    const [plainRow, ...signedRows] = rows
+    if (plainRow === undefined) throw new Error('a row is missing')
+    return {
+      store: storeFactsOf(host, plain.bed.servers[0]),
+      rows,
+      ratios: signedRows.map((row, index) => ratioOf(`signed/saga, ${ALGORITHMS[index]}`, row, plainRow)),
+      counters,
+    }
+  },
+}
+
+interface SignedRow {
+  readonly bed: SagaBed
+  readonly plan: SagaPlan
+}
+
+async function openRow(context: ScenarioContext, host: StoreHost, algorithm?: Algorithm): Promise<SignedRow> {
+  const { branches, connections } = context.settings
+  const options = algorithm === undefined ? [] : ['--signing-key-file', makeKey(context, algorithm)]
+  const bed = await openSagaBed(context, host, await host.newDatabase(), { options })
+  const name = algorithm === undefined ? 'saga' : `saga, signed, ${algorithm}`
+  return { bed, plan: sagaPlan(bed, context, { name, connections, branches }) }
+}
+
+/** As a user makes one. */
+function makeKey({ harness }: ScenarioContext, algorithm: Algorithm): string {
+  const path = join(harness.folder, `${algorithm}.key`)
+  const args = [SERVER_MAIN, 'signing-key', 'create', '--alg', algorithm, '--out', path]
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`there is no key: ${stderr}`)
+  return path
+}

@@ -1,0 +1,110 @@
+import type { TransactionView } from '@counterstep/protocol'
+import Sqlite from 'better-sqlite3'
+
+interface Effect {
+  readonly seq: number
+  readonly branchId: string
+  readonly op: string
+  readonly deltaCents: number
+}
+
+interface Arrival {
+  readonly branchId: string
+  readonly op: string
+  readonly statusCode: number
+}
+
+const EFFECTS = `SELECT seq, branch_id AS branchId, op, delta_cents AS deltaCents FROM ledger WHERE gid = ? ORDER BY seq`
+const ARRIVALS = `SELECT branch_id AS branchId, op, status_code AS statusCode FROM call_log WHERE gid = ? ORDER BY seq`
+/** An action whose barrier row stems from its compensation was blocked, so it must have no effect (I8). */
+const HANGING = `SELECT branch_id AS branchId FROM ledger JOIN barrier USING (gid, branch_id, op)
+  WHERE gid = ? AND barrier.reason <> barrier.op`
+const WRONG_BALANCES = `SELECT id FROM account WHERE balance_cents < 0 OR balance_cents <> initial_cents
+  + (SELECT coalesce(sum(delta_cents), 0) FROM ledger WHERE ledger.account = account.id)`
+const FORWARD = new Set(['action', 'try', 'msg'])
+
+/** Reads the bank's own database: an auditor that asks the suspect proves nothing. */
+export class BankLedger {
+  readonly #database: Sqlite.Database
+
+  constructor(file: string) {
+    this.#database = new Sqlite(file, { readonly: true, fileMustExist: true })
+  }
+
+  /** What is wrong with a transaction that has ended, each a sentence. */
+  faultsOf(view: TransactionView): string[] {
+    const effects = this.#database.prepare<[string], Effect>(EFFECTS).all(view.gid)
+    const arrivals = this.#database.prepare<[string], Arrival>(ARRIVALS).all(view.gid)
+    const hanging = this.#database.prepare<[string], { branchId: string }>(HANGING).all(view.gid)
+    const found = [
+      ...hanging.map(({ branchId }) => `I8: ${branchId} took effect after its compensation`),
+      ...view.branches.flatMap(({ id }) => branchFaults(view, id, effects)),
+      ...(view.status === 'failed' ? forgottenBranches(arrivals) : []),
+      ...moneyFaults(view, effects),
+    ]
+    return found.map((fault) => `${view.gid} (${view.status}): ${fault}`)
+  }
+
+  wasCalled(gid: string): boolean {
+    return this.#database.prepare<[string], Arrival>(ARRIVALS).get(gid) !== undefined
+  }
+
+  /** Accounts that are not their start and their ledger together (I15). */
+  wrongBalances(): string[] {
+    return this.#database
+      .prepare<[], { id: string }>(WRONG_BALANCES)
+      .all()
+      .map(({ id }) => `I15: the balance of ${id} is not its ledger's`)
+  }
+
+  /** Calls that arrived again, and compensations of what never was: the audit says little where there are none. */
+  duplicates(): number {
+    return this.#count(
+      'SELECT coalesce(sum(n - 1), 0) AS n FROM (SELECT count(*) AS n FROM call_log GROUP BY gid, branch_id, op)',
+    )
+  }
+
+  nullCompensations(): number {
+    return this.#count('SELECT count(*) AS n FROM barrier WHERE reason <> op')
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  #count(sql: string): number {
+    return this.#database.prepare<[], { n: number }>(sql).get()?.n ?? 0
+  }
+}
+
+/** I5, I6, I7, I9. */
+function branchFaults({ status }: TransactionView, id: string, effects: readonly Effect[]): string[] {
+  const own = effects.filter(({ branchId }) => branchId === id)
+  const done = own.filter(({ op }) => FORWARD.has(op))
+  const undone = own.filter(({ op }) => !FORWARD.has(op))
+  const found: string[] = []
+  if (done.length > 1 || undone.length > 1) found.push(`I7: ${id} took effect more than once`)
+  if (status === 'succeeded' && done.length !== 1) found.push(`I5: ${id} took effect ${done.length} times`)
+  if (status === 'succeeded' && undone.length !== 0) found.push(`I5: ${id} was undone`)
+  if (status === 'failed' && done.length !== undone.length) {
+    found.push(`I6: ${id} was done ${done.length} times and undone ${undone.length} times`)
+  }
+  if ((undone[0]?.seq ?? Number.POSITIVE_INFINITY) < (done[0]?.seq ?? 0)) {
+    found.push(`I9: ${id} was undone before it was done`)
+  }
+  return found
+}
+
+/** I10: whatever was called forward, with or without effect, was called back. */
+function forgottenBranches(arrivals: readonly Arrival[]): string[] {
+  const called = new Set(arrivals.filter(({ op }) => FORWARD.has(op)).map(({ branchId }) => branchId))
+  const undone = arrivals.filter(({ op, statusCode }) => !FORWARD.has(op) && statusCode === 200)
+  for (const { branchId } of undone) called.delete(branchId)
+  return [...called].map((branchId) => `I10: ${branchId} was called, and its compensation never was`)
+}
+
+function moneyFaults({ kind }: TransactionView, effects: readonly Effect[]): string[] {
+  const sumCents = effects.reduce((sum, { deltaCents }) => sum + deltaCents, 0)
+  // A message brings the money in: its sender's own debit is none of the bank's.
+  return kind === 'message' || sumCents === 0 ? [] : [`I15: ${sumCents} cents appeared`]
+}

@@ -1,0 +1,40 @@
+import type { CrashCase } from './crash-chain.ts'
+import { POINTS, type Point } from './points.ts'
+
+/** Passed once and again in a recovery: what was claimed is called, saved and finished a second time. */
+const IN_RECOVERY: readonly Point[] = [
+  'claim-before',
+  'claim-after',
+  'call-before',
+  'call-after',
+  'checkpoint-before',
+  'checkpoint-after',
+  'decision-before',
+  'decision-after',
+  'finish-before',
+  'finish-after',
+  'commit-before',
+  'commit-after',
+]
+/** How far into all hits of a point, since the last ones are in no two runs the same in number. */
+const SHARES = [0.2, 0.4, 0.6, 0.8]
+const FIRST_HITS = [1, 2, 3, 4]
+
+/** Of each point the first hits, and some on the way to the last one. */
+export function chosenCases(counts: Readonly<Record<Point, number>>): CrashCase[] {
+  const inScenario = POINTS.filter((point) => !isOfOpening(point)).flatMap((point) =>
+    hitsOf(counts[point]).map((nth): CrashCase => ({ hit: { point, nth }, during: 'scenario' })),
+  )
+  const inRecovery = IN_RECOVERY.map((point): CrashCase => ({ hit: { point, nth: 1 }, during: 'recovery' }))
+  return [...inScenario, ...inRecovery]
+}
+
+export function isOfOpening(point: Point): boolean {
+  return point.startsWith('migration-')
+}
+
+function hitsOf(count: number): number[] {
+  const shares = SHARES.map((share) => Math.floor(count * share))
+  const hits = new Set([...FIRST_HITS.filter((nth) => nth <= count), ...shares.filter((nth) => nth > 0)])
+  return [...hits].sort((a, b) => a - b)
+}

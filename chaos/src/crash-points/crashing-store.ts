@@ -1,0 +1,47 @@
+import type { Store, StoredTransaction, TransactionUpdate } from '@counterstep/core'
+import type { Gid, Status } from '@counterstep/protocol'
+import type { CrashSwitch } from './crash-switch.ts'
+import type { Step } from './points.ts'
+
+/** The store, with a crash point before each write is asked for and after it is durable but not yet known to anyone. */
+export function crashingStore(store: Store, crash: CrashSwitch): Store {
+  const statuses = new Map<Gid, Status>()
+  const remember = ({ gid, status }: StoredTransaction) => statuses.set(gid, status)
+
+  function stepOf({ gid, status, hold }: TransactionUpdate): Step {
+    const before = statuses.get(gid)
+    statuses.set(gid, status)
+    if (status === 'aborting' && before !== 'aborting') return 'decision'
+    return hold.type === 'keep' ? 'checkpoint' : hold.type
+  }
+
+  return {
+    name: store.name,
+    durabilityClass: store.durabilityClass,
+    failover: store.failover,
+    capabilities: store.capabilities,
+    create: (transaction) => {
+      statuses.set(transaction.gid, transaction.status)
+      return crash.around('create', () => store.create(transaction))
+    },
+    readMany: (gids) => store.readMany(gids),
+    update: (update) => crash.around(stepOf(update), () => store.update(update)),
+    renew: (leases, leaseMs) => crash.around('renew', () => store.renew(leases, leaseMs)),
+    claimDue: async (claim) => {
+      crash.pass('claim-before')
+      const result = await store.claimDue(claim)
+      result.claimed.forEach(remember)
+      // An idle look leaves nothing behind that a crash could harm.
+      if (result.claimed.length > 0) crash.pass('claim-after')
+      return result
+    },
+    claim: (claim) => store.claim(claim),
+    list: (query) => store.list(query),
+    stats: () => store.stats(),
+    purgeFinished: (limit) => crash.around('purge', () => store.purgeFinished(limit)),
+    readDocuments: (category) => store.readDocuments(category),
+    writeDocument: (write) => crash.around('document', () => store.writeDocument(write)),
+    removeDocument: (removal) => crash.around('document', () => store.removeDocument(removal)),
+    close: () => store.close(),
+  }
+}

@@ -1,0 +1,34 @@
+/** Where a node can be made to die. Each stands directly beside a durable write, a claim or a branch call. */
+export const POINTS = [
+  'create-before',
+  'create-after',
+  'checkpoint-before',
+  'checkpoint-after',
+  'decision-before',
+  'decision-after',
+  'release-before',
+  'release-after',
+  'finish-before',
+  'finish-after',
+  'command-before',
+  'command-after',
+  'renew-before',
+  'renew-after',
+  'claim-before',
+  'claim-after',
+  'purge-before',
+  'purge-after',
+  'document-before',
+  'document-after',
+  'call-before',
+  'call-after',
+  'commit-before',
+  'commit-after',
+  'migration-before',
+  'migration-after',
+] as const
+
+export type Point = (typeof POINTS)[number]
+
+/** The verb of the store, or what else a pair of points stands around. */
+export type Step = Point extends `${infer Name}-${'before' | 'after'}` ? Name : never

@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isFinalStatus, type SubmitRequest, type TransactionView } from '@counterstep/protocol'
+
+const TRY_EVERY_MS = 20
+
+export interface Answer {
+  readonly status: number
+  readonly body: unknown
+}
+
+/** Speaks to a node that may die at any moment: what has no definite answer is sent again to the next one. */
+export class ResumingClient {
+  #url: string | undefined
+  readonly #acknowledged = new Set<string>()
+  readonly #seenFinal = new Map<string, string>()
+  readonly faults: string[] = []
+
+  /** Undefined while no node is up. */
+  useNode(url: string | undefined): void {
+    this.#url = url
+  }
+
+  get acknowledged(): ReadonlySet<string> {
+    return this.#acknowledged
+  }
+
+  async submit(request: SubmitRequest & { readonly gid: string }, waitSeconds = 0): Promise<void> {
+    const headers: Record<string, string> = waitSeconds > 0 ? { prefer: `wait=${waitSeconds}` } : {}
+    const { status, body } = await this.send('POST', '/v1/transactions', request, headers)
+    if (status !== 200 && status !== 202) this.faults.push(`submit of ${request.gid} answered ${status}`)
+    this.#acknowledged.add(request.gid)
+    this.#see(body as TransactionView)
+  }
+
+  /** Until there is a definite answer, which is not always a good one. */
+  async send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    for (;;) {
+      const url = this.#url
+      const answer = url === undefined ? undefined : await tryOnce(url + path, method, body, headers)
+      if (answer !== undefined && answer.status !== 503) return answer
+      await sleep(TRY_EVERY_MS)
+    }
+  }
+
+  /** Undefined: it does not exist. */
+  async look(url: string, gid: string): Promise<TransactionView | undefined> {
+    const answer = await tryOnce(`${url}/v1/transactions/${gid}`, 'GET', undefined, {})
+    if (answer === undefined) throw new NodeGoneError(gid)
+    if (answer.status === 404) return undefined
+    if (answer.status !== 200) throw new Error(`GET of ${gid} answered ${answer.status}`)
+    const view = answer.body as TransactionView
+    this.#see(view)
+    return view
+  }
+
+  /** What a client saw as final stays as it was seen (I18). */
+  #see({ gid, status }: TransactionView): void {
+    const before = this.#seenFinal.get(gid)
+    if (before !== undefined && before !== status) this.faults.push(`${gid} was ${before}, then ${status}`)
+    if (isFinalStatus(status)) this.#seenFinal.set(gid, status)
+  }
+}
+
+export class NodeGoneError extends Error {
+  override readonly name = 'NodeGoneError'
+}
+
+/** Undefined: no answer. */
+async function tryOnce(
+  url: string,
+  method: string,
+  body: unknown,
+  headers: Record<string, string>,
+): Promise<Answer | undefined> {
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, body: await response.json() }
+  } catch (error: unknown) {
+    // fetch reports a lost connection so, and a body that was cut; anything else is a fault of the harness.
+    if (error instanceof TypeError || error instanceof SyntaxError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,163 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SagaBranchRequest, SagaSubmitRequest } from '@counterstep/protocol'
+import type { ResumingClient } from './resuming-client.ts'
+
+export const ACCOUNTS = 40
+const AMOUNT_CENTS_MAX = 500
+const WAIT_SECONDS = 5
+/** Longer than a lease, so that it is renewed. */
+const SLOW_MS = 350
+const ABORT_AFTER_MS = 60
+const DELAY_MS = 120
+
+export interface Participants {
+  readonly bank: string
+  /** The bank behind something that fails the first attempt of each call, after the bank has done it. */
+  readonly flaky: string
+  /** Answers 200 to everything. */
+  readonly yes: string
+}
+
+/** One transaction of each way to live and end, all at once, each with the status that it must end in. */
+export class Scenario {
+  readonly prefix: string
+  readonly gids: readonly string[]
+  readonly expected: ReadonlyMap<string, readonly string[]>
+  readonly #scripts: readonly (() => Promise<void>)[]
+
+  constructor(prefix: string, client: ResumingClient, participants: Participants) {
+    this.prefix = prefix
+    const cast = castOf(prefix, client, participants)
+    this.gids = cast.map(({ gid }) => gid)
+    this.expected = new Map(cast.map(({ gid, endsIn }) => [gid, endsIn]))
+    this.#scripts = cast.map(({ play }) => play)
+  }
+
+  async play(): Promise<void> {
+    await Promise.all(this.#scripts.map((script) => script()))
+  }
+}
+
+interface Role {
+  readonly gid: string
+  readonly endsIn: readonly string[]
+  readonly play: () => Promise<void>
+}
+
+const SUCCEEDED = ['succeeded']
+const FAILED = ['failed']
+
+function castOf(prefix: string, client: ResumingClient, { bank, flaky, yes }: Participants): Role[] {
+  const saga = (
+    name: string,
+    endsIn: readonly string[],
+    request: SagaSubmitRequest,
+    waitSeconds = 0,
+  ): Role => {
+    const gid = `${prefix}-${name}`
+    return { gid, endsIn, play: () => client.submit({ ...request, gid }, waitSeconds) }
+  }
+  return [
+    saga('happy', SUCCEEDED, { branches: transfer(bank) }, WAIT_SECONDS),
+    saga('happy-again', SUCCEEDED, { branches: transfer(bank) }),
+    saga('failing', FAILED, { branches: transfer(bank, 'frozen') }, WAIT_SECONDS),
+    saga('failing-late', FAILED, { branches: [...transfer(bank), credit(bank, 1, 'frozen', 'third')] }),
+    saga('strict', SUCCEEDED, { branches: transfer(bank), checkpointMs: 0 }),
+    saga('strict-failing', FAILED, { branches: transfer(bank, 'frozen'), checkpointMs: 0 }),
+    saga('retried', SUCCEEDED, { branches: transfer(flaky) }),
+    saga('undo-retried', FAILED, {
+      branches: [debit(flaky, cents(), account()), credit(bank, 1, 'frozen')],
+    }),
+    saga('delayed', SUCCEEDED, { branches: transfer(bank), delayMs: DELAY_MS }),
+    saga('slow', SUCCEEDED, { branches: transfer(bank, account(), SLOW_MS) }, WAIT_SECONDS),
+    aborted(prefix, client, bank),
+    message(prefix, client, flaky),
+    tcc(prefix, client, { bank, yes }, 'submit'),
+    tcc(prefix, client, { bank, yes }, 'abort'),
+  ]
+}
+
+function aborted(prefix: string, client: ResumingClient, bank: string): Role {
+  const gid = `${prefix}-aborted`
+  return {
+    gid,
+    // The abort may come too late.
+    endsIn: ['failed', 'succeeded'],
+    play: async () => {
+      await client.submit({ gid, branches: transfer(bank, account(), SLOW_MS) })
+      await sleep(ABORT_AFTER_MS)
+      await client.send('POST', `/v1/transactions/${gid}/abort`)
+    },
+  }
+}
+
+function message(prefix: string, client: ResumingClient, bank: string): Role {
+  const gid = `${prefix}-message`
+  const payload = { account: account(), amountCents: cents() }
+  const branches = [{ action: `${bank}/credit`, payload }]
+  const check = { url: `${bank}/never-asked`, afterMs: 60_000 }
+  return {
+    gid,
+    endsIn: SUCCEEDED,
+    play: async () => {
+      await client.submit({ kind: 'message', gid, branches, check })
+      await client.send('POST', `/v1/transactions/${gid}/submit`)
+    },
+  }
+}
+
+/** The client tries; the orchestrator confirms or cancels. */
+function tcc(
+  prefix: string,
+  client: ResumingClient,
+  { bank, yes }: Pick<Participants, 'bank' | 'yes'>,
+  end: 'submit' | 'abort',
+): Role {
+  const gid = `${prefix}-tcc-${end}`
+  const amountCents = cents()
+  return {
+    gid,
+    endsIn: end === 'submit' ? SUCCEEDED : FAILED,
+    play: async () => {
+      await client.submit({ kind: 'tcc', gid })
+      for (const what of ['debit', 'credit']) {
+        const payload = { account: account(), amountCents }
+        const branch = { id: what, confirm: yes, cancel: `${bank}/${what}-undo`, payload }
+        await client.send('POST', `/v1/transactions/${gid}/branches`, branch)
+        await attempt(`${bank}/${what}?gid=${gid}&trans_type=tcc&branch_id=${what}&op=try`, payload)
+      }
+      await client.send('POST', `/v1/transactions/${gid}/${end}`)
+    },
+  }
+}
+
+async function attempt(url: string, payload: object): Promise<void> {
+  const body = JSON.stringify(payload)
+  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  await response.arrayBuffer()
+  if (response.status !== 200) throw new Error(`try at ${url} answered ${response.status}`)
+}
+
+function transfer(bank: string, to = account(), slowMs = 0): SagaBranchRequest[] {
+  const amountCents = cents()
+  return [debit(bank, amountCents, account(), slowMs), credit(bank, amountCents, to)]
+}
+
+function debit(bank: string, amountCents: number, from: string, slowMs = 0): SagaBranchRequest {
+  const payload = { account: from, amountCents, slowMs }
+  return { id: 'debit', action: `${bank}/debit`, compensation: `${bank}/debit-undo`, payload }
+}
+
+function credit(bank: string, amountCents: number, to: string, id = 'credit'): SagaBranchRequest {
+  const payload = { account: to, amountCents }
+  return { id, action: `${bank}/credit`, compensation: `${bank}/credit-undo`, payload }
+}
+
+/** Which account and how much is no matter: the audit only adds up. */
+function account(): string {
+  return `account-${1 + Math.floor(Math.random() * ACCOUNTS)}`
+}
+
+function cents(): number {
+  return 1 + Math.floor(Math.random() * AMOUNT_CENTS_MAX)
+}

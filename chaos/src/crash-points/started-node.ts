@@ -1,0 +1,88 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { dirname, join } from 'node:path'
+import type { Hit, NodeArguments, NodeNews, NodeOrder } from './node-messages.ts'
+import type { Point } from './points.ts'
+
+const START_MS_MAX = 60_000
+
+export type NodeStart =
+  | { readonly type: 'listening'; readonly node: StartedNode }
+  /** It was armed, and died on the way. */
+  | { readonly type: 'died' }
+
+/** A node in a process of its own, as who started it sees it. */
+export class StartedNode {
+  readonly url: string
+  /** Resolves with the signal that ended it, or with its exit code. */
+  readonly gone: Promise<string>
+  readonly #child: ChildProcess
+
+  private constructor(url: string, child: ChildProcess, gone: Promise<string>) {
+    this.url = url
+    this.#child = child
+    this.gone = gone
+  }
+
+  static async start(given: NodeArguments): Promise<NodeStart> {
+    const child = fork(new URL('./node.ts', import.meta.url), [JSON.stringify(given)], {
+      execArgv: [],
+      // Hundreds of starts read the same modules.
+      env: { ...process.env, NODE_COMPILE_CACHE: join(dirname(dirname(given.path)), 'compiled') },
+    })
+    const gone = new Promise<string>((resolve) =>
+      child.once('exit', (code, signal) => resolve(signal ?? `code ${code}`)),
+    )
+    const timer = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX)
+    const first = await Promise.race([newsOf(child, 'listening'), gone])
+    clearTimeout(timer)
+    if (typeof first !== 'string') {
+      return { type: 'listening', node: new StartedNode(first.url, child, gone) }
+    }
+    if (given.armed !== undefined && first === 'SIGKILL') return { type: 'died' }
+    throw new Error(`the node ended with ${first} before it listened`)
+  }
+
+  async arm(hit: Hit): Promise<void> {
+    await this.#ask({ type: 'arm', hit }, 'armed')
+  }
+
+  /** How often each point was passed since the start, or since the last time. */
+  async disarm(): Promise<Readonly<Record<Point, number>> | undefined> {
+    return (await this.#ask({ type: 'disarm' }, 'disarmed'))?.counts
+  }
+
+  async maintain(): Promise<void> {
+    await this.#ask({ type: 'maintain' }, 'maintained')
+  }
+
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await this.gone
+  }
+
+  /** Undefined when the node died of it. */
+  async #ask<Type extends NodeNews['type']>(order: NodeOrder, type: Type): Promise<NewsOf<Type> | undefined> {
+    const answer = newsOf(this.#child, type)
+    // It may have died a moment ago; `gone` tells.
+    this.#child.send(order, () => undefined)
+    const news = await Promise.race([answer, this.gone])
+    return typeof news === 'string' ? undefined : news
+  }
+}
+
+type NewsOf<Type extends NodeNews['type']> = Extract<NodeNews, { readonly type: Type }>
+
+function newsOf<Type extends NodeNews['type']>(child: ChildProcess, type: Type): Promise<NewsOf<Type>> {
+  return new Promise((resolve) => {
+    const onMessage = (news: NodeNews) => {
+      if (!isOf(news, type)) return
+      child.off('message', onMessage)
+      resolve(news)
+    }
+    child.on('message', onMessage)
+  })
+}
+
+function isOf<Type extends NodeNews['type']>(news: NodeNews, type: Type): news is NewsOf<Type> {
+  return news.type === type
+}

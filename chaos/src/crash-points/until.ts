@@ -1,0 +1,10 @@
+const LOOK_EVERY_MS = 20
+
+/** Waits for a condition; `limitMs` only tells stuck from slow. */
+export async function until(what: string, limitMs: number, holds: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + limitMs
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error(`not within ${limitMs} ms: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+  }
+}

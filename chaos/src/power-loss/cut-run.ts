@@ -1,0 +1,202 @@
+import { mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isFinalStatus, type TransactionView } from '@counterstep/protocol'
+import type { BankLedger } from '../crash-points/bank-ledger.ts'
+import { until } from '../crash-points/until.ts'
+import { shimVariables } from './compile-shim.ts'
+import { Disk, type Image } from './disk.ts'
+import { readImage, writeImage } from './image-folder.ts'
+import type { Load } from './load.ts'
+import { lookMany } from './look-many.ts'
+import type { PoweredServer, PoweredStore } from './powered-store.ts'
+import type { Random } from './random.ts'
+import { readJournal } from './read-journal.ts'
+import { StartRefusedError } from './server-process.ts'
+import { Fate } from './surviving-changes.ts'
+
+/** Recovery takes a second or so; this only tells stuck from slow. */
+const FINAL_MS_MAX = 60_000
+const LOOK_EVERY_MS = 2
+/** Besides the acknowledged ones of a round, so that cuts fall anywhere. */
+const MORE_MS_MAX = 40
+
+export interface CutRunParts {
+  readonly store: PoweredStore
+  readonly shimPath: string
+  /** For disks and journals. */
+  readonly folder: string
+  readonly load: Load
+  readonly ledger: BankLedger
+  readonly random: Random
+  readonly cuts: number
+  readonly acknowledgedPerCut: number
+  /** From when a server is up, its disk only says that it has synced. */
+  readonly isLying?: boolean
+}
+
+export interface CutReport {
+  readonly cuts: number
+  readonly acknowledged: number
+  /** Cuts with something to lose: without them the run proves nothing. */
+  readonly cutsBetweenWriteAndSync: number
+  /** What no sync was sure of, over all cuts. */
+  readonly unsettledChanges: number
+  /** Acknowledged, and gone. */
+  readonly lost: readonly string[]
+  readonly faults: readonly string[]
+  readonly repairs: number
+  /** The last image was none that the store could open; the run ended there. */
+  readonly refused: string | undefined
+}
+
+/** Load, cut, a disk as the cut may leave it, start; and in the end every acknowledged saga must be final and right. */
+export class CutRun {
+  readonly #parts: CutRunParts
+  readonly #lost = new Set<string>()
+  readonly #faults: string[] = []
+  #cutsBetween = 0
+  #unsettled = 0
+  #cuts = 0
+
+  constructor(parts: CutRunParts) {
+    this.#parts = parts
+  }
+
+  async run(): Promise<CutReport> {
+    const first = this.#freshRoot()
+    await this.#parts.store.prepare(first)
+    let image = readImage(first)
+    let refused: string | undefined
+    try {
+      while (this.#cuts < this.#parts.cuts) image = await this.#loadAndCut(image)
+      await this.#endOn(image)
+    } catch (error: unknown) {
+      if (!(error instanceof StartRefusedError)) throw error
+      refused = error.message
+    }
+    const { load } = this.#parts
+    return {
+      cuts: this.#cuts,
+      acknowledged: load.acknowledged.size,
+      cutsBetweenWriteAndSync: this.#cutsBetween,
+      unsettledChanges: this.#unsettled,
+      lost: [...this.#lost],
+      faults: [...this.#faults, ...load.faults],
+      repairs: this.#parts.store.repairs,
+      refused,
+    }
+  }
+
+  async #loadAndCut(image: Image): Promise<Image> {
+    const { load, random, acknowledgedPerCut } = this.#parts
+    const root = this.#freshRoot()
+    const journal = `${root}-journal`
+    const server = await this.#start(root, journal, image)
+    const readyAt = statSync(journal).size
+    try {
+      await this.#compare(server)
+      const enough = load.acknowledged.size + acknowledgedPerCut
+      const running = load.run(server.url)
+      let isOver = false
+      const over = running.then(() => {
+        isOver = true
+      })
+      while (load.acknowledged.size < enough) {
+        if (isOver) throw new Error('the server has stopped to answer before its power was cut')
+        await Promise.race([sleep(LOOK_EVERY_MS), over])
+      }
+      await sleep(random.next() * MORE_MS_MAX)
+      await server.cut()
+      await running
+    } finally {
+      await server.cut()
+    }
+    const left = this.#imageAfter({ root, journal, before: image, readyAt })
+    this.#cuts += 1
+    rmSync(root, { recursive: true, force: true })
+    rmSync(journal)
+    return left
+  }
+
+  #imageAfter({ root, journal, before, readyAt }: Round): Image {
+    const disk = new Disk(root, before, this.#parts.store.growth)
+    for (const note of readJournal(journal)) {
+      if (this.#parts.isLying === true && note.endsAt > readyAt) disk.lie()
+      disk.apply(note)
+    }
+    if (disk.unsettled > 0) this.#cutsBetween += 1
+    this.#unsettled += disk.unsettled
+    return disk.image(new Fate(this.#parts.random, this.#cuts))
+  }
+
+  #start(root: string, journal: string, image: Image): Promise<PoweredServer> {
+    writeImage(root, image)
+    return this.#parts.store.start({ root, variables: shimVariables(this.#parts.shimPath, root, journal) })
+  }
+
+  /** Whatever a client was told still holds (I1, I18). */
+  async #compare({ url }: PoweredServer): Promise<void> {
+    const { acknowledged } = this.#parts.load
+    const gids = [...acknowledged.keys()].filter((gid) => !this.#lost.has(gid))
+    const views = await lookMany(url, gids)
+    for (const gid of gids) this.#compareOne(gid, acknowledged.get(gid), views.get(gid))
+    for (const [gid, { status }] of views) acknowledged.set(gid, status)
+  }
+
+  #compareOne(gid: string, seen: string | undefined, view: TransactionView | undefined): void {
+    if (view === undefined) this.#lost.add(gid)
+    else if ((seen === 'succeeded' || seen === 'failed') && view.status !== seen) {
+      this.#faults.push(`I18: ${gid} was ${seen}, then ${view.status}`)
+    }
+  }
+
+  async #endOn(image: Image): Promise<void> {
+    const root = this.#freshRoot()
+    const server = await this.#start(root, `${root}-journal`, image)
+    try {
+      await this.#compare(server)
+      await this.#waitForFinal(server.url)
+      await this.#audit(server.url)
+    } finally {
+      await server.cut()
+    }
+  }
+
+  async #waitForFinal(url: string): Promise<void> {
+    let open = [...this.#parts.load.sent]
+    await until('every saga is final', FINAL_MS_MAX, async () => {
+      const views = await lookMany(url, open)
+      open = [...views.values()].filter(({ status }) => !isFinalStatus(status)).map(({ gid }) => gid)
+      return open.length === 0
+    })
+  }
+
+  async #audit(url: string): Promise<void> {
+    const { load, ledger } = this.#parts
+    const views = await lookMany(url, [...load.sent])
+    for (const gid of load.sent) {
+      const view = views.get(gid)
+      if (view !== undefined) this.#faults.push(...ledger.faultsOf(view))
+      else if (!load.acknowledged.has(gid) && ledger.wasCalled(gid)) {
+        this.#faults.push(`${gid} was called before its accept was durable`)
+      }
+    }
+    this.#faults.push(...ledger.wrongBalances())
+  }
+
+  #freshRoot(): string {
+    const root = join(this.#parts.folder, `disk-${this.#cuts}`)
+    rmSync(root, { recursive: true, force: true })
+    mkdirSync(root, { recursive: true })
+    return realpathSync(root)
+  }
+}
+
+interface Round {
+  readonly root: string
+  readonly journal: string
+  readonly before: Image
+  /** Where the journal stood when the server was up. */
+  readonly readyAt: number
+}

@@ -1,0 +1,24 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { Image } from './disk.ts'
+
+/** As it is in a folder now. */
+export function readImage(root: string): Image {
+  const entries = readdirSync(root, { recursive: true, withFileTypes: true })
+  const pathOf = (entry: (typeof entries)[number]) => relative(root, join(entry.parentPath, entry.name))
+  return {
+    folders: entries.filter((entry) => entry.isDirectory()).map(pathOf),
+    files: new Map(
+      entries
+        .filter((entry) => entry.isFile())
+        .map((entry) => [pathOf(entry), readFileSync(join(root, pathOf(entry)))]),
+    ),
+  }
+}
+
+/** Folders come before what is in them. */
+export function writeImage(root: string, { folders, files }: Image): void {
+  mkdirSync(root, { recursive: true })
+  for (const folder of [...folders].sort()) mkdirSync(join(root, folder), { recursive: true })
+  for (const [path, content] of files) writeFileSync(join(root, path), content)
+}

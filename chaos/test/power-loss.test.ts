@@ -1,0 +1,63 @@
+import { describe, expect, it, type TestContext } from 'vitest'
+import type { CutReport } from '../src/power-loss/cut-run.ts'
+import { cutWhileOpening } from '../src/power-loss/cut-while-opening.ts'
+import { poweredSqlite } from '../src/power-loss/powered-sqlite.ts'
+import { type PowerLossResult, runPowerLoss } from '../src/power-loss/run-power-loss.ts'
+
+const CUTS = 5
+const OPENING_CUTS = 6
+const ACKNOWLEDGED_PER_CUT = 40
+const SEED = 20_261_121
+const RUN_MS_MAX = 300_000
+
+describe('a sqlite store whose power is cut under load', { timeout: RUN_MS_MAX }, () => {
+  it('has all that was acknowledged, finished once, with synchronous=FULL', async (context) => {
+    const store = poweredSqlite('full')
+    const report = reportOf(
+      await runPowerLoss({ store, cuts: CUTS, acknowledgedPerCut: ACKNOWLEDGED_PER_CUT, seed: SEED }),
+      context,
+    )
+    expect(report).toMatchObject({ cuts: CUTS, lost: [], faults: [], refused: undefined })
+    expect(report.acknowledged).toBeGreaterThanOrEqual(CUTS * ACKNOWLEDGED_PER_CUT)
+    expect(report.cutsBetweenWriteAndSync).toBeGreaterThanOrEqual(CUTS - 1)
+  })
+
+  it('loses what was acknowledged with synchronous=NORMAL, or these cuts would prove nothing', async (context) => {
+    const store = poweredSqlite('normal')
+    const report = reportOf(
+      await runPowerLoss({ store, cuts: 3, acknowledgedPerCut: ACKNOWLEDGED_PER_CUT, seed: SEED }),
+      context,
+    )
+    expect(report.lost.length).toBeGreaterThan(0)
+  })
+
+  it('loses what was acknowledged on a disk that only says it has synced', async (context) => {
+    const store = poweredSqlite('full')
+    const report = reportOf(
+      await runPowerLoss({
+        store,
+        cuts: 3,
+        acknowledgedPerCut: ACKNOWLEDGED_PER_CUT,
+        seed: SEED,
+        isLying: true,
+      }),
+      context,
+    )
+    expect(report.lost.length).toBeGreaterThan(0)
+  })
+
+  it('opens whatever a cut in its first start has left', async (context) => {
+    const report = await cutWhileOpening(poweredSqlite('full'), OPENING_CUTS, SEED)
+    if ('type' in report) return context.skip(report.reason)
+    expect(report.notes).toBeGreaterThan(OPENING_CUTS)
+  })
+})
+
+function reportOf(result: PowerLossResult, context: TestContext): CutReport {
+  if ('type' in result) return context.skip(result.reason)
+  const { lost, faults, refused: _, ...counts } = result
+  process.stdout.write(
+    `power loss: ${JSON.stringify({ ...counts, lost: lost.length, faults: faults.length })}\n`,
+  )
+  return result
+}

@@ -1,0 +1,87 @@
+import type { IncomingMessage } from 'node:http'
+import type { BranchCall } from '@counterstep/core'
+import {
+  callSigner,
+  isDigestOf,
+  newSigningKeyText,
+  publicJwk,
+  signingKeyOf,
+  verificationKeyOf,
+  verifyHead,
+} from '@counterstep/signature'
+import { describe, expect, it } from 'vitest'
+import { bodyOf, branchCall, serveHttp } from './hostile-server.ts'
+import { testCaller } from './test-caller.ts'
+
+const KEY = signingKeyOf(newSigningKeyText('ed25519'))
+const KEYS = new Map([[KEY.keyId, verificationKeyOf(publicJwk(KEY) ?? '')]])
+
+interface Received {
+  readonly request: IncomingMessage
+  readonly verdict: string
+}
+
+/** Calls a server that checks what it got, to the byte, and says what it found. */
+async function received(overrides: Partial<BranchCall>, signed = true, path = '/debit'): Promise<Received> {
+  const found: Received[] = []
+  const { url } = await serveHttp(async (request, response) => {
+    const body = Buffer.from(await bodyOf(request))
+    const values = (name: string) =>
+      request.rawHeaders.filter((_, index, all) => index % 2 === 1 && all[index - 1]?.toLowerCase() === name)
+    const targetUri = `http://${request.headers.host}${request.url}`
+    const head = verifyHead({ method: request.method ?? '', targetUri, values }, KEYS, Date.now() / 1000)
+    const fits = head.refusal === undefined && isDigestOf(head.digest, body)
+    found.push({ request, verdict: head.refusal ?? (fits ? 'fits' : 'body') })
+    response.end()
+  })
+  const signer = signed ? callSigner(() => KEY, Date.now) : undefined
+  await testCaller({ signer }).call(branchCall(url + path, overrides))
+  const [only] = found
+  if (only === undefined) throw new Error('the call did not arrive')
+  return only
+}
+
+describe('a signed call', () => {
+  it('S18: fits what arrives: body, query, unusual ids, content types, a GET', async () => {
+    const calls: readonly Partial<BranchCall>[] = [
+      {},
+      { body: '' },
+      { body: '{"name":"Zoë 🙂"}', attempt: 17, epoch: 5 },
+      { body: 'a\r\nb', contentType: ' text/plain; charset=utf-8 ' },
+      { method: 'GET', body: 'never sent', contentType: '' },
+    ]
+    for (const overrides of calls) expect((await received(overrides)).verdict).toBe('fits')
+    const odd = branchCall('', { id: 'a/b?c&d=é'.replace('é', '%') })
+    expect((await received({ gid: odd.gid }, true, '/debit?mine=1&x=%20y')).verdict).toBe('fits')
+  })
+
+  it('S18: has no digest and no signature but its own, whatever the submit gave', async () => {
+    const headers = { 'content-digest': 'sha-256=:AAAA:', signature: 'a=:AAAA:', 'x-kept': '1' }
+    const { request, verdict } = await received({ headers })
+    expect([verdict, request.headers['x-kept']]).toEqual(['fits', '1'])
+  })
+
+  it('S18: is not signed without a signer, and has then only what it had', async () => {
+    const { request, verdict } = await received({ headers: { 'content-digest': 'sha-256=:AAAA:' } }, false)
+    expect([verdict, request.headers['content-digest']]).toEqual(['missing', 'sha-256=:AAAA:'])
+  })
+
+  it('S18: is signed anew for each attempt, when it is sent', async () => {
+    const created: string[] = []
+    const { url } = await serveHttp((request, response) => {
+      created.push(/;created=(\d+)/.exec(String(request.headers['signature-input']))?.[1] ?? '')
+      response.end()
+    })
+    let nowMs = 1_000_000
+    const caller = testCaller({
+      signer: callSigner(
+        () => KEY,
+        () => nowMs,
+      ),
+    })
+    await caller.call(branchCall(url))
+    nowMs += 2_500
+    await caller.call(branchCall(url, { attempt: 2 }))
+    expect(created).toEqual(['1000', '1002'])
+  })
+})

@@ -1,0 +1,76 @@
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { newSigningKeyText, publicJwk, type SigningKey, signingKeyOf } from '@counterstep/signature'
+import { readSigningKeyFile } from './signing-key-file.ts'
+
+export const SIGNING_KEY_USAGE = [
+  'counterstep signing-key create [--alg ed25519|hmac-sha256] --out FILE   makes a key for --signing-key-file',
+  'counterstep signing-key show --key FILE                                 prints its public half again',
+]
+
+export interface CommandOutcome {
+  readonly exitCode: 0 | 1
+  readonly stdout: readonly string[]
+  readonly stderr: readonly string[]
+}
+
+/** What stands on stdout is for services; what is for people goes to stderr. */
+export function signingKeyCommand(args: readonly string[]): CommandOutcome {
+  const given = readArguments(args)
+  if (given?.type === 'create') return create(given.algorithm, given.out)
+  if (given?.type === 'show') return show(given.path)
+  return { exitCode: 1, stdout: [], stderr: SIGNING_KEY_USAGE }
+}
+
+type Given =
+  | { readonly type: 'create'; readonly algorithm: 'ed25519' | 'hmac-sha256'; readonly out: string }
+  | { readonly type: 'show'; readonly path: string }
+
+function readArguments(args: readonly string[]): Given | undefined {
+  const { positionals, values } = parseArgs({
+    args: [...args],
+    strict: false,
+    allowPositionals: true,
+    options: { alg: { type: 'string' }, out: { type: 'string' }, key: { type: 'string' } },
+  })
+  const { alg = 'ed25519', out, key, ...unknown } = values
+  if (positionals.length !== 1 || Object.keys(unknown).length > 0) return undefined
+  const [word] = positionals
+  if (word === 'create' && typeof out === 'string' && key === undefined) {
+    return alg === 'ed25519' || alg === 'hmac-sha256' ? { type: 'create', algorithm: alg, out } : undefined
+  }
+  const isShow = word === 'show' && typeof key === 'string' && out === undefined && values.alg === undefined
+  return isShow ? { type: 'show', path: key } : undefined
+}
+
+function create(algorithm: 'ed25519' | 'hmac-sha256', out: string): CommandOutcome {
+  const text = newSigningKeyText(algorithm)
+  try {
+    // Never over another key: that one may be signing.
+    writeFileSync(out, text, { flag: 'wx', mode: 0o600 })
+  } catch (error: unknown) {
+    if (!(error instanceof Error) || !('code' in error)) throw error
+    const why = error.code === 'EEXIST' ? 'is there already' : `cannot be written (${String(error.code)})`
+    return { exitCode: 1, stdout: [], stderr: [`counterstep: the file of --out ${why}.`] }
+  }
+  return shown(signingKeyOf(text), `wrote ${out}`)
+}
+
+function show(path: string): CommandOutcome {
+  const key = readSigningKeyFile(path)
+  if ('problem' in key) return { exitCode: 1, stdout: [], stderr: [`counterstep: --key ${key.problem}.`] }
+  return shown(key.value, `read ${path}`)
+}
+
+function shown(key: SigningKey, done: string): CommandOutcome {
+  const jwk = publicJwk(key)
+  const advice =
+    jwk === undefined
+      ? 'An HMAC key has no public half: each service needs the content of this file, and can sign with it.'
+      : 'The line on stdout is for the services: signedCalls({ keys: [LINE] }).'
+  return {
+    exitCode: 0,
+    stdout: jwk === undefined ? [] : [jwk],
+    stderr: [`counterstep: ${done} (keyid ${key.keyId}). ${advice}`],
+  }
+}

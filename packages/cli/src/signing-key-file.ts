@@ -1,0 +1,45 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import { type SigningKey, signingKeyOf } from '@counterstep/signature'
+import type { Parsed } from './setting.ts'
+
+const FILE_BYTES_MAX = 16 * 1024
+const OTHERS = 0o077
+// Windows has no such bits; Node makes them up.
+const HAS_MODES = process.platform !== 'win32'
+
+/** The key in a file that nobody but its owner may read (S18). */
+export function readSigningKeyFile(path: string): Parsed<SigningKey> {
+  let descriptor: number | undefined
+  try {
+    // Not blocking: a named pipe would keep us waiting for its writer.
+    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    const problem = fileProblem(descriptor)
+    if (problem !== undefined) return { problem }
+    return { value: signingKeyOf(readFileSync(descriptor, 'utf8')) }
+  } catch (error: unknown) {
+    if (error instanceof TypeError && !('code' in error))
+      return { problem: `names a file without a key: ${error.message}` }
+    if (!(error instanceof Error) || !('code' in error)) throw error
+    return { problem: `names a file that cannot be read (${String(error.code)})` }
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
+}
+
+/** Of the open file, not of its name: what is checked is what is read. */
+function fileProblem(descriptor: number): string | undefined {
+  const stats = fstatSync(descriptor)
+  if (!stats.isFile()) return 'names what is no file'
+  if (stats.size > FILE_BYTES_MAX) return `names a file over ${FILE_BYTES_MAX} bytes, which is no key`
+  if (HAS_MODES && (stats.mode & OTHERS) !== 0) {
+    const mode = (stats.mode & 0o777).toString(8).padStart(4, '0')
+    return `names a file that others than its owner may use (mode ${mode}): whoever has it signs as this server; chmod 600 it, or make a new key`
+  }
+  return undefined
+}
+
+/** For a setting: the path, if there is a key behind it. */
+export function signingKeyPath(path: string): Parsed<string> {
+  const key = readSigningKeyFile(path)
+  return 'problem' in key ? key : { value: path }
+}

@@ -1,0 +1,11 @@
+import { hash } from 'node:crypto'
+
+/** The value of Content-Digest (RFC 9530); a text is taken in UTF-8. */
+export function contentDigest(body: string | Uint8Array): string {
+  return `sha-256=:${hash('sha256', body, 'base64')}:`
+}
+
+/** No secret is compared: who sends the bytes knows their digest. */
+export function isDigestOf(digest: string, body: Uint8Array): boolean {
+  return digest === contentDigest(body)
+}

@@ -1,0 +1,20 @@
+export { contentDigest, isDigestOf } from './content-digest.ts'
+export { seal, sealFits } from './seal.ts'
+export { type CallSigner, type CallToSign, callSigner, SIGNATURE_LIFETIME_S } from './sign-call.ts'
+export { signatureBase } from './signature-base.ts'
+export {
+  newSigningKeyText,
+  publicJwk,
+  type SignatureAlgorithm,
+  type SigningKey,
+  signingKeyOf,
+} from './signing-key.ts'
+export { type VerificationKey, type VerificationKeyText, verificationKeyOf } from './verification-key.ts'
+export {
+  type CallHead,
+  CLOCK_SKEW_S,
+  type HeadVerdict,
+  LIFETIME_S_MAX,
+  type SignatureRefusal,
+  verifyHead,
+} from './verify-head.ts'

@@ -1,0 +1,92 @@
+import { contentDigest } from './content-digest.ts'
+import { CONTENT_TYPE, coveredNames, LABEL, TAG } from './profile.ts'
+import { seal } from './seal.ts'
+import { signatureBase } from './signature-base.ts'
+import type { SigningKey } from './signing-key.ts'
+
+/** How long a signature is good. Each attempt is signed anew, so it covers the way there and a clock that is off. */
+export const SIGNATURE_LIFETIME_S = 300
+
+export interface CallToSign {
+  readonly method: string
+  /** Absolute, to the character as its origin and its request line are sent. */
+  readonly targetUri: string
+  /** Undefined: the header is not sent. */
+  readonly contentType: string | undefined
+  readonly attempt: string
+  readonly epoch: string
+  readonly acceptedAt: string
+  readonly body: string
+}
+
+export interface CallSigner {
+  /** The three headers, names and values in turn. */
+  sign(call: CallToSign): string[]
+}
+
+/** Signs with the key of the moment. `now` is in epoch milliseconds. */
+export function callSigner(currentKey: () => SigningKey, now: () => number): CallSigner {
+  let known: Parameters | undefined
+  return {
+    sign(call) {
+      const key = currentKey()
+      const createdAtS = Math.floor(now() / 1000)
+      // They change with the second and with the key alone.
+      if (known === undefined || known.createdAtS !== createdAtS || known.key !== key) {
+        known = parametersOf(key, createdAtS)
+      }
+      return signedHeaders(call, known)
+    },
+  }
+}
+
+interface Parameters {
+  readonly key: SigningKey
+  readonly createdAtS: number
+  readonly withContentType: string
+  readonly withoutContentType: string
+}
+
+function parametersOf(key: SigningKey, createdAtS: number): Parameters {
+  const { keyId, algorithm } = key
+  const rest =
+    `;created=${createdAtS};expires=${createdAtS + SIGNATURE_LIFETIME_S}` +
+    `;keyid="${keyId}";alg="${algorithm}";tag="${TAG}"`
+  const listed = (hasContentType: boolean) =>
+    `(${coveredNames(hasContentType)
+      .map((name) => `"${name}"`)
+      .join(' ')})`
+  return {
+    key,
+    createdAtS,
+    withContentType: listed(true) + rest,
+    withoutContentType: listed(false) + rest,
+  }
+}
+
+function signedHeaders(call: CallToSign, known: Parameters): string[] {
+  const { method, targetUri, contentType, attempt, epoch, acceptedAt } = call
+  const digest = contentDigest(call.body)
+  const parameters = contentType === undefined ? known.withoutContentType : known.withContentType
+  const components: (readonly [string, string])[] = [
+    ['@method', method],
+    ['@target-uri', targetUri],
+    ['content-digest', digest],
+  ]
+  // As it arrives: HTTP takes white space around a value for none of it.
+  if (contentType !== undefined) components.push([CONTENT_TYPE, contentType.trim()])
+  components.push(
+    ['counterstep-attempt', attempt],
+    ['counterstep-epoch', epoch],
+    ['counterstep-accepted-at', acceptedAt],
+  )
+  const signature = seal(known.key, signatureBase(components, parameters))
+  return [
+    'content-digest',
+    digest,
+    'signature-input',
+    `${LABEL}=${parameters}`,
+    'signature',
+    `${LABEL}=:${signature}:`,
+  ]
+}

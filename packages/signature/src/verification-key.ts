@@ -1,0 +1,56 @@
+import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
+import { keyIdOf } from './key-id.ts'
+import { fieldsOf, secretKeyOf } from './secret-key.ts'
+import type { SignatureAlgorithm } from './signing-key.ts'
+
+/** What a service knows of a signer. Its algorithm is the key's, whatever a message says. */
+export interface VerificationKey {
+  readonly algorithm: SignatureAlgorithm
+  readonly keyId: string
+  readonly key: KeyObject
+}
+
+/** A JWK (an object, or its JSON), a public key in PEM, or `{ keyid, alg: 'hmac-sha256', secret }` (or its JSON). */
+export type VerificationKeyText = string | object
+
+/** Throws a TypeError whose message has nothing of the key in it. */
+export function verificationKeyOf(source: VerificationKeyText): VerificationKey {
+  if (typeof source === 'string' && !source.trimStart().startsWith('{')) return pemKey(source)
+  const fields = fieldsOf(source)
+  if ('secret' in fields) return secretKeyOf(fields)
+  if ('d' in fields) throw privateHalf()
+  const { kty, crv, x, kid } = fields
+  if (kty !== 'OKP' || crv !== 'Ed25519') throw new TypeError('a JWK must have kty "OKP" and crv "Ed25519"')
+  const found = publicKeyOf(() => createPublicKey({ key: { kty, crv, x } as JsonWebKey, format: 'jwk' }))
+  if (kid !== undefined && kid !== found.keyId) {
+    throw new TypeError('the kid of a JWK must be that of its own x: they were mixed up')
+  }
+  return found
+}
+
+function pemKey(pem: string): VerificationKey {
+  // Node would make the public key of it, and the service would go on holding what can sign.
+  if (pem.includes('PRIVATE KEY')) throw privateHalf()
+  return publicKeyOf(() => createPublicKey(pem))
+}
+
+function publicKeyOf(read: () => KeyObject): VerificationKey {
+  const key = keyOrUndefined(read)
+  if (key?.asymmetricKeyType !== 'ed25519') {
+    throw new TypeError('a key is an Ed25519 public key, as JWK or PEM, or JSON with a secret')
+  }
+  return { algorithm: 'ed25519', keyId: keyIdOf(key), key }
+}
+
+function keyOrUndefined(read: () => KeyObject): KeyObject | undefined {
+  try {
+    return read()
+  } catch (error: unknown) {
+    if (error instanceof Error) return undefined
+    throw error
+  }
+}
+
+function privateHalf(): TypeError {
+  return new TypeError('this is the private half, which only the orchestrator may have: give the public one')
+}

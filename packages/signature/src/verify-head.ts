@@ -1,0 +1,103 @@
+import { CONTENT_TYPE, coveredNames, TAG } from './profile.ts'
+import { sealFits } from './seal.ts'
+import { signatureBase } from './signature-base.ts'
+import { readSignature, readSignatureInput, type SignatureInput } from './signature-input.ts'
+import type { VerificationKey } from './verification-key.ts'
+
+/** How far the clocks of orchestrator and service may be apart, and how old a call may be. */
+export const CLOCK_SKEW_S = 300
+/** The shortest retention that a barrier may have: what is good for longer could run again after its row is gone. */
+export const LIFETIME_S_MAX = 86_400
+
+/** A request without its body. */
+export interface CallHead {
+  readonly method: string
+  /** As the caller addressed it: the service's own origin, then path and query as they came. */
+  readonly targetUri: string
+  /** Every value of a header, one for each line. `name` is in lower case. */
+  values(name: string): readonly string[]
+}
+
+/**
+ * `missing`: there is no signature. `malformed`: it is none of ours, or does not cover what it must. `unknown-key`.
+ * `algorithm`: not that of the key. `expired` and `future`: by this side's clock. `mismatch`: it is not of this request.
+ */
+export type SignatureRefusal =
+  | 'missing'
+  | 'malformed'
+  | 'unknown-key'
+  | 'algorithm'
+  | 'expired'
+  | 'future'
+  | 'mismatch'
+
+export type HeadVerdict =
+  | { readonly refusal: SignatureRefusal }
+  | {
+      readonly refusal?: undefined
+      /** What the body must have, by the signed Content-Digest. */
+      readonly digest: string
+      readonly signature: Buffer
+    }
+
+export function verifyHead(
+  head: CallHead,
+  keys: ReadonlyMap<string, VerificationKey>,
+  nowS: number,
+): HeadVerdict {
+  const read = readSigned(head)
+  if ('refusal' in read) return read
+  const { input, signature } = read
+  const components = componentsOf(head, input)
+  if (components === undefined || input.tag !== TAG) return { refusal: 'malformed' }
+  const untimely = timeRefusal(input, nowS)
+  if (untimely !== undefined) return { refusal: untimely }
+  const key = keys.get(input.keyId)
+  if (key === undefined) return { refusal: 'unknown-key' }
+  if (key.algorithm !== input.algorithm) return { refusal: 'algorithm' }
+  const base = signatureBase([...components], input.parameters)
+  if (!sealFits(key, base, signature)) return { refusal: 'mismatch' }
+  return { digest: components.get('content-digest') ?? '', signature }
+}
+
+function readSigned(
+  head: CallHead,
+): { readonly refusal: SignatureRefusal } | { readonly input: SignatureInput; readonly signature: Buffer } {
+  const inputs = head.values('signature-input')
+  const signatures = head.values('signature')
+  if (inputs.length === 0 && signatures.length === 0) return { refusal: 'missing' }
+  const [inputText, signatureText] = [only(inputs), only(signatures)]
+  if (inputText === undefined || signatureText === undefined) return { refusal: 'malformed' }
+  const input = readSignatureInput(inputText)
+  const signature = readSignature(signatureText)
+  return input === undefined || signature === undefined ? { refusal: 'malformed' } : { input, signature }
+}
+
+/** By name, in the signer's order; undefined if a component is missing, is there twice, or is none that we know. */
+function componentsOf(head: CallHead, { names }: SignatureInput): ReadonlyMap<string, string> | undefined {
+  const components = new Map<string, string>()
+  for (const name of names) {
+    const value = componentOf(head, name)
+    if (value === undefined || /[\r\n]/.test(value)) return undefined
+    components.set(name, value)
+  }
+  const hasContentType = head.values(CONTENT_TYPE).length > 0
+  return coveredNames(hasContentType).every((name) => components.has(name)) ? components : undefined
+}
+
+function componentOf(head: CallHead, name: string): string | undefined {
+  if (name === '@method') return head.method
+  if (name === '@target-uri') return head.targetUri
+  return name.startsWith('@') ? undefined : only(head.values(name))
+}
+
+function only(values: readonly string[]): string | undefined {
+  return values.length === 1 ? values[0]?.trim() : undefined
+}
+
+function timeRefusal({ created, expires }: SignatureInput, nowS: number): SignatureRefusal | undefined {
+  if (expires <= created || expires - created > LIFETIME_S_MAX) return 'malformed'
+  if (created > nowS + CLOCK_SKEW_S) return 'future'
+  // Whatever the signer allowed: a call older than this is not on its way, somebody kept it.
+  return nowS > expires || created < nowS - CLOCK_SKEW_S ? 'expired' : undefined
+}

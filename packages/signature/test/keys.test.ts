@@ -1,0 +1,62 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { newSigningKeyText, publicJwk, signingKeyOf, verificationKeyOf } from '../src/index.ts'
+import { ED25519, ED25519_PUBLIC } from './signed-call.ts'
+
+describe('keys', () => {
+  it('has an id that is the start of the thumbprint of RFC 8037, A.3', () => {
+    const x = '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo'
+    const { keyId } = verificationKeyOf({ kty: 'OKP', crv: 'Ed25519', x })
+    expect('kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'.startsWith(keyId)).toBe(true)
+    expect(keyId).toHaveLength(16)
+  })
+
+  it('is made, read, and shown to services in one line', () => {
+    const key = signingKeyOf(newSigningKeyText('ed25519'))
+    const line = publicJwk(key) ?? ''
+    expect(line).not.toContain('"d"')
+    expect(verificationKeyOf(line)).toMatchObject({ algorithm: 'ed25519', keyId: key.keyId })
+    const secretText = newSigningKeyText('hmac-sha256')
+    const secret = signingKeyOf(secretText)
+    expect([secret.algorithm, publicJwk(secret)]).toEqual(['hmac-sha256', undefined])
+    expect(verificationKeyOf(secretText).keyId).toBe(secret.keyId)
+    expect(ED25519_PUBLIC.keyId).toBe(ED25519.keyId)
+  })
+
+  it('S19: is refused where it is no key, too short, of another kind, or the half that services must not have', () => {
+    const pem = newSigningKeyText('ed25519')
+    const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const rsaPem = rsa.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+    const hmac = (fields: object) => ({ keyid: 'a', alg: 'hmac-sha256', secret: 'A'.repeat(43), ...fields })
+    for (const text of ['', 'x', rsaPem, '{', '{"secret":1}', JSON.stringify(hmac({ secret: 'QUJD' }))]) {
+      expect(() => signingKeyOf(text)).toThrow(TypeError)
+    }
+    const { kty, crv, x, d } = signingKeyOf(pem).key.export({ format: 'jwk' })
+    for (const source of [
+      '',
+      pem,
+      rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+      { kty, crv, x, d },
+      { kty, crv, x, kid: 'another' },
+      { kty, crv, x: 'short' },
+      rsa.publicKey.export({ format: 'jwk' }),
+      hmac({ alg: 'ed25519' }),
+      hmac({ alg: undefined }),
+      hmac({ keyid: 'a"b' }),
+      hmac({ secret: 'A'.repeat(42) }),
+    ]) {
+      expect(() => verificationKeyOf(source), JSON.stringify(source)).toThrow(TypeError)
+    }
+    expect(verificationKeyOf(hmac({}))).toMatchObject({ keyId: 'a' })
+  })
+
+  it('S28: says nothing of a key in what it throws', () => {
+    for (const text of [
+      '{"secret":"canary-5f1"',
+      'canary-5f1',
+      '{"keyid":"k","alg":"hmac-sha256","secret":"canary"}',
+    ]) {
+      expect(() => signingKeyOf(text)).toThrow(/^(?!.*canary)/)
+    }
+  })
+})

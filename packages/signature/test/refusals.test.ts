@@ -1,0 +1,267 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  CLOCK_SKEW_S,
+  LIFETIME_S_MAX,
+  newSigningKeyText,
+  seal,
+  signatureBase,
+  signingKeyOf,
+  verificationKeyOf,
+} from '../src/index.ts'
+import {
+  CALL,
+  ED25519,
+  ED25519_PUBLIC,
+  HMAC,
+  NOW_S,
+  type SentCall,
+  sent,
+  verdictOn,
+  withHeader,
+  without,
+} from './signed-call.ts'
+
+const SIGNED_HEADERS = [
+  'content-type',
+  'content-digest',
+  'counterstep-attempt',
+  'counterstep-epoch',
+  'counterstep-accepted-at',
+]
+const REQUIRED = ['@method', '@target-uri', ...SIGNED_HEADERS]
+
+function flipped(text: string, index: number): string {
+  return text.slice(0, index) + String.fromCharCode(text.charCodeAt(index) ^ 1) + text.slice(index + 1)
+}
+
+/** Signed by the right key, over parameters that the test chooses. */
+function signedOver(names: readonly string[], tail: string, call: SentCall = sent(CALL), key = ED25519) {
+  const value = (name: string) =>
+    name === '@method'
+      ? call.method
+      : name === '@target-uri'
+        ? call.targetUri
+        : (call.headers.find(([each]) => each === name)?.[1] ?? '')
+  const parameters = `(${names.map((name) => `"${name}"`).join(' ')})${tail}`
+  const signature = seal(
+    key,
+    signatureBase(
+      names.map((name) => [name, value(name)] as const),
+      parameters,
+    ),
+  )
+  return withHeader(
+    withHeader(call, 'signature-input', () => `counterstep=${parameters}`),
+    'signature',
+    () => `counterstep=:${signature}:`,
+  )
+}
+
+function tailOf(changes: Readonly<Record<string, string | number>> = {}): string {
+  const all = {
+    created: NOW_S,
+    expires: NOW_S + 300,
+    keyid: `"${ED25519.keyId}"`,
+    alg: '"ed25519"',
+    tag: '"counterstep"',
+    ...changes,
+  }
+  return Object.entries(all)
+    .map(([name, value]) => `;${name}=${value}`)
+    .join('')
+}
+
+describe('a call that is as it was signed', () => {
+  for (const key of [ED25519, HMAC]) {
+    it(`S19: fits, by ${key.algorithm}, with and without a content type`, () => {
+      expect(verdictOn(sent(CALL, key))).toBe('fits')
+      const query = { ...CALL, method: 'GET', contentType: undefined, body: '' }
+      expect(verdictOn(sent(query, key))).toBe('fits')
+    })
+  }
+
+  it('S19: fits whatever was signed', () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 200 })
+    const value = fc.stringMatching(/^[\x21-\x7e]([\x20-\x7e]{0,30}[\x21-\x7e])?$/)
+    const count = fc.nat().map(String)
+    const call = fc.record({
+      method: fc.constantFrom('GET', 'POST'),
+      targetUri: fc.webUrl({ withQueryParameters: true }),
+      contentType: fc.option(value, { nil: undefined }),
+      attempt: count,
+      epoch: count,
+      acceptedAt: count,
+      body: text,
+    })
+    fc.assert(
+      fc.property(
+        call,
+        fc.constantFrom(ED25519, HMAC),
+        fc.integer({ min: -300, max: 300 }),
+        (each, key, s) => {
+          expect(verdictOn(sent(each, key), undefined, NOW_S + s)).toBe('fits')
+        },
+      ),
+    )
+  })
+
+  it('S19: may be signed over more than it must, and in another order', () => {
+    const call = { ...sent(CALL), headers: [...sent(CALL).headers, ['x-more', '1'] as const] }
+    expect(verdictOn(signedOver(['x-more', ...REQUIRED.toReversed()], tailOf(), call))).toBe('fits')
+  })
+})
+
+describe('a call that was changed', () => {
+  const call = sent(CALL)
+
+  it('S19: is refused for each flipped byte of each signed part', () => {
+    let flips = 0
+    const refused = (changed: SentCall) => {
+      flips += 1
+      expect(verdictOn(changed)).not.toBe('fits')
+    }
+    for (let index = 0; index < call.method.length; index += 1) {
+      refused({ ...call, method: flipped(call.method, index) })
+    }
+    for (let index = 0; index < call.targetUri.length; index += 1) {
+      refused({ ...call, targetUri: flipped(call.targetUri, index) })
+    }
+    for (const name of [...SIGNED_HEADERS, 'signature-input', 'signature']) {
+      const { length } = call.headers.find(([each]) => each === name)?.[1] ?? ''
+      for (let index = 0; index < length; index += 1) {
+        refused(withHeader(call, name, (value) => flipped(value, index)))
+      }
+    }
+    for (let index = 0; index < call.body.length; index += 1) {
+      const body = Uint8Array.from(call.body)
+      body[index] = (body[index] ?? 0) ^ 1
+      refused({ ...call, body })
+    }
+    expect(flips).toBeGreaterThan(400)
+  })
+
+  it('S19: is refused without any of its headers, and with any of them twice', () => {
+    for (const name of [...SIGNED_HEADERS, 'signature-input', 'signature']) {
+      expect(verdictOn(without(call, name)), name).not.toBe('fits')
+      const twice = {
+        ...call,
+        headers: call.headers.flatMap((header) => (header[0] === name ? [header, header] : [header])),
+      }
+      expect(verdictOn(twice), name).toBe('malformed')
+      expect(verdictOn(withHeader(call, name, (value) => `${value}, ${value}`)), name).not.toBe('fits')
+    }
+    expect(verdictOn(without(without(call, 'signature-input'), 'signature'))).toBe('missing')
+  })
+
+  it('S18: an action is no compensation, and no action of another transaction, branch or service', () => {
+    for (const [from, to] of [
+      ['op=action', 'op=compensate'],
+      ['/debit', '/debit-undo'],
+      ['gid=g-1', 'gid=g-2'],
+      ['branch_id=01', 'branch_id=02'],
+      ['trans_type=saga', 'trans_type=tcc'],
+      ['bank.example', 'shop.example'],
+      ['http:', 'https:'],
+    ] as const) {
+      expect(verdictOn({ ...call, targetUri: call.targetUri.replace(from, to) }), to).toBe('mismatch')
+    }
+    const other = sent({ ...CALL, body: '{"account":"alice","cents":9999}' })
+    expect(verdictOn({ ...call, body: other.body })).toBe('body')
+    const digest = other.headers.find(([name]) => name === 'content-digest')?.[1] ?? ''
+    expect(verdictOn(withHeader({ ...call, body: other.body }, 'content-digest', () => digest))).toBe(
+      'mismatch',
+    )
+  })
+})
+
+describe('a signature that covers too little', () => {
+  it('S19: is refused for each component that is not covered, though the key is right', () => {
+    expect(verdictOn(signedOver(REQUIRED, tailOf()))).toBe('fits')
+    for (const name of REQUIRED) {
+      const names = REQUIRED.filter((each) => each !== name)
+      expect(verdictOn(signedOver(names, tailOf())), name).toBe('malformed')
+      expect(verdictOn(signedOver([...REQUIRED, name], tailOf())), `${name} twice`).toBe('malformed')
+    }
+    expect(verdictOn(signedOver([...REQUIRED, '@path'], tailOf()))).toBe('malformed')
+    expect(verdictOn(signedOver([...REQUIRED, 'x-absent'], tailOf()))).toBe('malformed')
+  })
+
+  it('S19: is refused without any of its parameters, with one twice, or with one that is unknown', () => {
+    for (const name of ['created', 'expires', 'keyid', 'alg', 'tag']) {
+      const part = new RegExp(`;${name}=[^;]*`)
+      expect(verdictOn(signedOver(REQUIRED, tailOf().replace(part, ''))), name).toBe('malformed')
+      const again = part.exec(tailOf())?.[0] ?? ''
+      expect(verdictOn(signedOver(REQUIRED, tailOf() + again)), `${name} twice`).toBe('malformed')
+    }
+    for (const tail of [';nonce="1"', ';created="1"', ';alg=1', ';tag', ';keyid=?1']) {
+      expect(verdictOn(signedOver(REQUIRED, tailOf() + tail)), tail).toBe('malformed')
+    }
+    expect(verdictOn(signedOver(REQUIRED, tailOf({ tag: '"other"' })))).toBe('malformed')
+  })
+
+  it('S19: is refused under another label, and beside another signature', () => {
+    const call = sent(CALL)
+    const labelled = (change: (value: string) => string) =>
+      withHeader(withHeader(call, 'signature-input', change), 'signature', change)
+    expect(verdictOn(labelled((value) => value.replace('counterstep=', 'sig1=')))).toBe('malformed')
+    expect(verdictOn(labelled((value) => `${value}, ${value.replace('counterstep=', 'sig1=')}`))).toBe(
+      'malformed',
+    )
+    expect(verdictOn(labelled((value) => `${value};a`))).toBe('malformed')
+  })
+})
+
+describe('a signature at the wrong time', () => {
+  it('S19: is refused when it is older or newer than the clocks may be apart', () => {
+    const at = (createdAtS: number) => verdictOn(sent(CALL, ED25519, createdAtS))
+    expect([at(NOW_S - CLOCK_SKEW_S), at(NOW_S + CLOCK_SKEW_S)]).toEqual(['fits', 'fits'])
+    expect([at(NOW_S - CLOCK_SKEW_S - 1), at(NOW_S + CLOCK_SKEW_S + 1)]).toEqual(['expired', 'future'])
+  })
+
+  it('S20: is refused when it is good for longer than a barrier remembers, and when it is old all the same', () => {
+    const lasting = (created: number, lifetimeS: number) =>
+      verdictOn(signedOver(REQUIRED, tailOf({ created, expires: created + lifetimeS })))
+    expect(lasting(NOW_S, LIFETIME_S_MAX)).toBe('fits')
+    expect(lasting(NOW_S, LIFETIME_S_MAX + 1)).toBe('malformed')
+    expect(lasting(NOW_S - CLOCK_SKEW_S - 1, LIFETIME_S_MAX)).toBe('expired')
+    expect(lasting(NOW_S - 10, 9)).toBe('expired')
+    expect(lasting(NOW_S, 0)).toBe('malformed')
+  })
+})
+
+describe('a signature by the wrong key', () => {
+  it('S19: is refused when the key is unknown, or is another under the same name', () => {
+    const stranger = signingKeyOf(newSigningKeyText('ed25519'))
+    expect(verdictOn(sent(CALL, stranger))).toBe('unknown-key')
+    expect(verdictOn(sent(CALL, { ...stranger, keyId: ED25519.keyId }))).toBe('mismatch')
+    expect(verdictOn(sent(CALL), [])).toBe('unknown-key')
+  })
+
+  it('S19: is refused when it says another algorithm than the key has', () => {
+    for (const alg of ['"hmac-sha256"', '"none"', '""', '"ED25519"', '"rsa-pss-sha512"']) {
+      expect(verdictOn(signedOver(REQUIRED, tailOf({ alg }))), alg).toBe('algorithm')
+    }
+    // The classic confusion: the public key, which everybody has, as an HMAC secret.
+    const x = ED25519_PUBLIC.key.export({ format: 'jwk' }).x ?? ''
+    const posing = verificationKeyOf({ keyid: ED25519.keyId, alg: 'hmac-sha256', secret: x })
+    const asHmac = { algorithm: 'hmac-sha256', keyId: ED25519.keyId, key: posing.key } as const
+    expect(verdictOn(sent(CALL, asHmac))).toBe('algorithm')
+    expect(verdictOn(signedOver(REQUIRED, tailOf(), sent(CALL), asHmac))).toBe('mismatch')
+  })
+
+  it('S22: holds while the old and the new key are both known', () => {
+    const next = signingKeyOf(newSigningKeyText('ed25519'))
+    const nextPublic = verificationKeyOf(
+      next.key.export({ format: 'jwk' }).x === undefined ? '' : publicOf(next),
+    )
+    const both = [ED25519_PUBLIC, nextPublic]
+    expect([verdictOn(sent(CALL), both), verdictOn(sent(CALL, next), both)]).toEqual(['fits', 'fits'])
+    expect(verdictOn(sent(CALL), [nextPublic])).toBe('unknown-key')
+  })
+})
+
+function publicOf(key: typeof ED25519): object {
+  const { kty, crv, x } = key.key.export({ format: 'jwk' })
+  return { kty, crv, x }
+}

@@ -1,0 +1,92 @@
+import {
+  type CallHead,
+  type CallToSign,
+  callSigner,
+  isDigestOf,
+  type SigningKey,
+  signingKeyOf,
+  type VerificationKey,
+  verificationKeyOf,
+  verifyHead,
+} from '@counterstep/signature'
+
+/** A request as a service gets it, every part of it open to change. */
+export interface SentCall {
+  readonly method: string
+  readonly targetUri: string
+  /** Name and value, a pair for each line. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: Uint8Array
+}
+
+export const NOW_S = 1_800_000_000
+
+export const CALL: CallToSign = {
+  method: 'POST',
+  targetUri: 'http://bank.example/debit?gid=g-1&trans_type=saga&branch_id=01&op=action',
+  contentType: 'application/json',
+  attempt: '1',
+  epoch: '3',
+  acceptedAt: '1799999999000',
+  body: '{"account":"alice","cents":2500}',
+}
+
+export const ED25519 = signingKeyOf(`-----BEGIN PRIVATE KEY-----
+MC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF
+-----END PRIVATE KEY-----`)
+export const ED25519_PUBLIC = verificationKeyOf(`-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEAJrQLj5P/89iXES9+vFgrIy29clF9CC/oPPsw3c5D0bs=
+-----END PUBLIC KEY-----`)
+const SECRET = JSON.stringify({
+  keyid: 'test-shared-secret',
+  alg: 'hmac-sha256',
+  secret: 'uzvJfB4u3N0Jy4T7NZ75MDVcr8zSTInedJtkgcu46YW4XByzNJjxBdtjUkdJPBtbmHhIDi6pcl8jsasjlTMtDQ==',
+})
+export const HMAC = signingKeyOf(SECRET)
+export const HMAC_SHARED = verificationKeyOf(SECRET)
+
+export function sent(call: CallToSign, key: SigningKey = ED25519, createdAtS = NOW_S): SentCall {
+  const flat = callSigner(
+    () => key,
+    () => createdAtS * 1000,
+  ).sign(call)
+  const own: [string, string][] = []
+  for (let index = 0; index < flat.length; index += 2) own.push([flat[index] ?? '', flat[index + 1] ?? ''])
+  return {
+    method: call.method,
+    targetUri: call.targetUri,
+    headers: [
+      ...(call.contentType === undefined ? [] : [['content-type', call.contentType] as const]),
+      ['counterstep-attempt', call.attempt],
+      ['counterstep-epoch', call.epoch],
+      ['counterstep-accepted-at', call.acceptedAt],
+      ...own,
+    ],
+    body: Buffer.from(call.body),
+  }
+}
+
+/** `fits`, or why not; both parts of the check, the head and the body. */
+export function verdictOn(
+  call: SentCall,
+  keys: readonly VerificationKey[] = [ED25519_PUBLIC, HMAC_SHARED],
+  nowS = NOW_S,
+): string {
+  const head: CallHead = {
+    method: call.method,
+    targetUri: call.targetUri,
+    values: (wanted) => call.headers.filter(([name]) => name === wanted).map(([, value]) => value),
+  }
+  const verdict = verifyHead(head, new Map(keys.map((key) => [key.keyId, key])), nowS)
+  if (verdict.refusal !== undefined) return verdict.refusal
+  return isDigestOf(verdict.digest, call.body) ? 'fits' : 'body'
+}
+
+export function withHeader(call: SentCall, name: string, change: (value: string) => string): SentCall {
+  const headers = call.headers.map(([each, value]) => [each, each === name ? change(value) : value] as const)
+  return { ...call, headers }
+}
+
+export function without(call: SentCall, name: string): SentCall {
+  return { ...call, headers: call.headers.filter(([each]) => each !== name) }
+}

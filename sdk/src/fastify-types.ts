@@ -1,0 +1,28 @@
+/**
+ * What is read of Fastify's request.
+ *
+ * @example
+ * ```ts
+ * const request: BranchFastifyRequest = fastifyRequest
+ * ```
+ */
+export interface BranchFastifyRequest {
+  readonly query: unknown
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly body?: unknown
+  readonly log: { error(details: object, message: string): void }
+}
+
+/**
+ * What is used of Fastify's reply.
+ *
+ * @example
+ * ```ts
+ * const reply: BranchFastifyReply = fastifyReply
+ * ```
+ */
+export interface BranchFastifyReply {
+  code(statusCode: number): unknown
+  headers(values: Record<string, string>): unknown
+  send(payload?: unknown): unknown
+}

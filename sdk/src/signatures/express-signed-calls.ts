@@ -1,0 +1,126 @@
+import { BranchError, isBranchError } from '../branch/branch-errors.ts'
+import { asBranchError } from '../branch/http-answer.ts'
+import type { BranchExpressResponse } from '../express-types.ts'
+import { hasBody } from '../http/has-body.ts'
+import { type BodyCheck, callVerifier } from './call-verifier.ts'
+import { originOf, rawValues } from './raw-headers.ts'
+import { readBody } from './read-body.ts'
+import { refusalAnswer } from './signature-refusal.ts'
+import type { SignedCallsOptions } from './signed-calls-options.ts'
+
+/**
+ * What is read of Express's request by `signedCalls`, and the body that it leaves there.
+ *
+ * @example
+ * ```ts
+ * const request: SignedExpressRequest = expressRequest
+ * ```
+ */
+export interface SignedExpressRequest extends AsyncIterable<Uint8Array | string> {
+  readonly method: string
+  readonly originalUrl: string
+  readonly protocol: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly rawHeaders: readonly string[]
+  readonly readableDidRead: boolean
+  body?: unknown
+}
+
+/**
+ * A middleware for Express 4 and 5: only calls that an orchestrator signed with one of the keys go on (RFC 9421). Put it
+ * before `express.json()`, which it makes unnecessary: it reads the body, checks its bytes, and leaves JSON parsed and
+ * everything else as a Buffer in `request.body`. Behind a parser it needs the bytes in `request.rawBody`:
+ * `express.json({ verify: (request, _response, bytes) => { request.rawBody = bytes } })`.
+ *
+ * What is refused is answered 401, a problem with a code (`BRANCH_UNSIGNED`, `BRANCH_SIGNATURE_INVALID`, …): to the
+ * orchestrator that is unknown, and it asks again. Mount it where the branches are, since everything behind it needs a
+ * signature; the `try` of a TCC comes from its client, who has no key. Throws a TypeError at construction for a bad key.
+ *
+ * @example
+ * ```ts
+ * import express from 'express'
+ * import { Pool } from 'pg'
+ * import { branchHandler, signedCalls } from '@counterstep/sdk/express'
+ * import { postgresBarrier } from '@counterstep/sdk/barrier/postgres'
+ *
+ * const barrier = postgresBarrier(new Pool({ database: 'bank' }))
+ * const app = express()
+ * app.use(signedCalls({ keys: [process.env.COUNTERSTEP_KEY ?? ''], baseUrl: 'https://bank.example' }))
+ * app.post('/credit', branchHandler(barrier, async (tx, branch: Branch<{ id: string; cents: number }>) => {
+ *   await tx.query('UPDATE account SET cents = cents + $1 WHERE id = $2', [branch.payload.cents, branch.payload.id])
+ * }))
+ * ```
+ */
+export function signedCalls(
+  options: SignedCallsOptions,
+): (
+  request: SignedExpressRequest,
+  response: BranchExpressResponse,
+  next: (error?: unknown) => void,
+) => Promise<void> {
+  const verifier = callVerifier(options)
+  return async function signedCalls(request, response, next) {
+    try {
+      const { method, originalUrl, headers, rawHeaders } = request
+      const checkBody = verifier.check({
+        method,
+        path: originalUrl,
+        origin: () => originOf(request.protocol, String(headers.host)),
+        values: (name) => rawValues(rawHeaders, name),
+      })
+      await takeBody(request, checkBody)
+    } catch (error: unknown) {
+      if (!isRefusal(error)) return next(asBranchError(error))
+      options.onRefused?.(error)
+      const { statusCode, headers, body } = refusalAnswer(error)
+      response.status(statusCode)
+      response.set({ ...headers })
+      response.end(body)
+      return
+    }
+    next()
+  }
+}
+
+function isRefusal(error: unknown): error is BranchError {
+  return isBranchError(error) && (error.status === 401 || error.status === 503)
+}
+
+async function takeBody(request: SignedExpressRequest, checkBody: BodyCheck): Promise<void> {
+  if (!hasBody(request.headers)) return checkBody(new Uint8Array())
+  const kept = keptBytes(request)
+  if (kept !== undefined) return checkBody(kept)
+  if (request.readableDidRead) {
+    throw new BranchError(
+      'BRANCH_BODY_NOT_RAW',
+      'the body was read before signedCalls could check its bytes: put signedCalls before express.json(), or keep them: ' +
+        'express.json({ verify: (request, _response, bytes) => { request.rawBody = bytes } })',
+    )
+  }
+  const bytes = await readBody(request, String(request.headers['content-length'] ?? 0))
+  checkBody(bytes)
+  // `_body` keeps the parsers of Express 4 from waiting for a stream that has ended.
+  Object.assign(request, { rawBody: bytes, body: parsedBody(request, bytes), _body: true })
+}
+
+/** What a parser before us has kept, or `express.raw()` has made the body. */
+function keptBytes(request: SignedExpressRequest): Uint8Array | undefined {
+  const { body } = request
+  const rawBody = 'rawBody' in request ? request.rawBody : undefined
+  if (rawBody instanceof Uint8Array) return rawBody
+  return body instanceof Uint8Array ? body : undefined
+}
+
+function parsedBody({ headers }: SignedExpressRequest, bytes: Buffer): unknown {
+  if (!/^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i.test(String(headers['content-type']))) return bytes
+  if (bytes.length === 0) return undefined
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch (error: unknown) {
+    throw new BranchError(
+      'BRANCH_CALL_INVALID',
+      'the body is no JSON, though its content type says so',
+      error,
+    )
+  }
+}

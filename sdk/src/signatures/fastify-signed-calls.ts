@@ -1,0 +1,89 @@
+import { Readable } from 'node:stream'
+import { isBranchError } from '../branch/branch-errors.ts'
+import { asBranchError } from '../branch/http-answer.ts'
+import type { BranchFastifyReply } from '../fastify-types.ts'
+import { hasBody } from '../http/has-body.ts'
+import { callVerifier } from './call-verifier.ts'
+import { originOf, rawValues } from './raw-headers.ts'
+import { readBody } from './read-body.ts'
+import { refusalAnswer } from './signature-refusal.ts'
+import type { SignedCallsOptions } from './signed-calls-options.ts'
+
+/**
+ * What is read of Fastify's request by `signedCalls`.
+ *
+ * @example
+ * ```ts
+ * const request: SignedFastifyRequest = fastifyRequest
+ * ```
+ */
+export interface SignedFastifyRequest {
+  readonly method: string
+  readonly originalUrl: string
+  /** Fastify's, and so the proxy's word where `trustProxy` says that it counts. */
+  readonly protocol: string
+  readonly host: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly raw: { readonly rawHeaders: readonly string[] }
+  readonly log: { warn(details: object, message: string): void }
+}
+
+/**
+ * A `preParsing` hook for Fastify 5: only calls that an orchestrator signed with one of the keys go on (RFC 9421). It
+ * sees the bytes before anything parses them, and hands them on.
+ *
+ * What is refused is answered 401, a problem with a code (`BRANCH_UNSIGNED`, `BRANCH_SIGNATURE_INVALID`, …): to the
+ * orchestrator that is unknown, and it asks again. It goes to `request.log`, or to `onRefused`. Add it where the branches
+ * are, since everything in that scope needs a signature; the `try` of a TCC comes from its client, who has no key. Throws
+ * a TypeError at construction for a bad key.
+ *
+ * @example
+ * ```ts
+ * import fastify from 'fastify'
+ * import { createPool } from 'mysql2/promise'
+ * import { branchHandler, signedCalls } from '@counterstep/sdk/fastify'
+ * import { mysqlBarrier } from '@counterstep/sdk/barrier/mysql'
+ *
+ * const pool = createPool({ uri: 'mysql://bank@127.0.0.1/bank' })
+ * const app = fastify({ logger: true })
+ * app.addHook('preParsing', signedCalls({ keys: [process.env.COUNTERSTEP_KEY ?? ''], baseUrl: 'https://bank.example' }))
+ * app.post('/credit', branchHandler(mysqlBarrier(pool), async (tx, branch: Branch<{ id: string; cents: number }>) => {
+ *   await tx.execute('UPDATE account SET cents = cents + ? WHERE id = ?', [branch.payload.cents, branch.payload.id])
+ * }))
+ * ```
+ */
+export function signedCalls(
+  options: SignedCallsOptions,
+): (
+  request: SignedFastifyRequest,
+  reply: BranchFastifyReply,
+  payload: AsyncIterable<Uint8Array | string>,
+) => Promise<unknown> {
+  const verifier = callVerifier(options)
+  return async function signedCalls(request, reply, payload) {
+    try {
+      const { method, originalUrl, headers } = request
+      const checkBody = verifier.check({
+        method,
+        path: originalUrl,
+        origin: () => originOf(request.protocol, request.host),
+        values: (name) => rawValues(request.raw.rawHeaders, name),
+      })
+      if (!hasBody(headers)) {
+        checkBody(new Uint8Array())
+        return payload
+      }
+      const bytes = await readBody(payload, String(headers['content-length'] ?? 0))
+      checkBody(bytes)
+      return Readable.from([bytes], { objectMode: false })
+    } catch (error: unknown) {
+      if (!isBranchError(error)) throw asBranchError(error)
+      if (options.onRefused === undefined) request.log.warn({ code: error.code }, 'branch call refused')
+      else options.onRefused(error)
+      const { statusCode, headers, body } = refusalAnswer(error)
+      reply.code(statusCode)
+      reply.headers({ ...headers })
+      return reply.send(body)
+    }
+  }
+}

@@ -1,0 +1,18 @@
+/**
+ * Every value of a header in Node's list of names and values. Its object would not do: of some headers it keeps the
+ * first, and others it joins.
+ */
+export function rawValues(rawHeaders: readonly string[], wanted: string): readonly string[] {
+  const values: string[] = []
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    if (name.length === wanted.length && name.toLowerCase() === wanted)
+      values.push(rawHeaders[index + 1] ?? '')
+  }
+  return values
+}
+
+/** As a URL has it: in lower case, without the port of the scheme. What is no host gives what no call was signed for. */
+export function originOf(protocol: string, host: string): string {
+  return URL.parse(`${protocol}://${host}`)?.origin ?? ''
+}

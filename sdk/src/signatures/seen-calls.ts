@@ -1,0 +1,37 @@
+import { BranchError } from '../branch/branch-errors.ts'
+import { signatureError } from './signature-refusal.ts'
+
+/** A call may come from a clock that is 300 s ahead, and is good for 300 s of that clock. */
+const REMEMBERED_S = 600
+const CALLS_MAX = 10_000_000
+// Of the base64: 128 bits of a signature, which nobody can choose.
+const KEY_LENGTH = 22
+
+/** The signatures of the last ten minutes, bounded. Only calls that were signed rightly come in, so no forger fills it. */
+export class SeenCalls {
+  readonly #callsMax: number
+  /** When each came, in that order. */
+  readonly #seen = new Map<string, number>()
+
+  constructor(callsMax: number) {
+    if (!Number.isSafeInteger(callsMax) || callsMax < 0 || callsMax > CALLS_MAX) {
+      throw new TypeError(`callsRememberedMax must be a whole number from 0 to ${CALLS_MAX}`)
+    }
+    this.#callsMax = callsMax
+  }
+
+  /** Throws if it was seen, and if it could not be remembered: then a second one could not be told. */
+  add(signature: Buffer, nowS: number): void {
+    if (this.#callsMax === 0) return
+    for (const [key, at] of this.#seen) {
+      if (nowS - at <= REMEMBERED_S) break
+      this.#seen.delete(key)
+    }
+    const key = signature.toString('base64').slice(0, KEY_LENGTH)
+    if (this.#seen.has(key)) throw signatureError('replayed')
+    if (this.#seen.size >= this.#callsMax) {
+      throw new BranchError('BRANCH_MEMORY_FULL', 'too many calls of ten minutes: raise callsRememberedMax')
+    }
+    this.#seen.set(key, nowS)
+  }
+}

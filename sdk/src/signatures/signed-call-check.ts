@@ -1,0 +1,65 @@
+import { isBranchError } from '../branch/branch-errors.ts'
+import { errorAnswer } from '../branch/http-answer.ts'
+import type { AnsweredBranch } from '../http/answer-branch.ts'
+import { callVerifier } from './call-verifier.ts'
+import { refusalAnswer } from './signature-refusal.ts'
+import type { SignedCallsOptions } from './signed-calls-options.ts'
+
+/**
+ * A request whose body was read as it came.
+ *
+ * @example
+ * ```ts
+ * const { method, url, headers } = request
+ * const call: SignedCall = { method, url, headers, body: new Uint8Array(await request.arrayBuffer()) }
+ * ```
+ */
+export interface SignedCall {
+  readonly method: string
+  /** Absolute; its origin is looked at only without `baseUrl`. */
+  readonly url: string
+  readonly headers: Headers | Readonly<Record<string, unknown>>
+  /** The bytes before anything parsed them; empty without a body. */
+  readonly body: Uint8Array
+}
+
+/**
+ * For a framework without a `signedCalls` here: gives a check that returns undefined for a call that was signed with one
+ * of the keys (RFC 9421), and else what to answer (401, a problem with a code) and why. Never rejects, never throws.
+ *
+ * @example
+ * ```ts
+ * const check = signedCallCheck({ keys: [process.env.COUNTERSTEP_KEY ?? ''], baseUrl: 'https://bank.example' })
+ * const { method, url, headers } = request
+ * const refused = check({ method, url, headers, body: new Uint8Array(await request.arrayBuffer()) })
+ * if (refused !== undefined) {
+ *   const { statusCode, headers, body } = refused.answer
+ *   return new Response(body, { status: statusCode, headers })
+ * }
+ * ```
+ */
+export function signedCallCheck(
+  options: SignedCallsOptions,
+): (call: SignedCall) => AnsweredBranch | undefined {
+  const verifier = callVerifier(options)
+  return function checkSignedCall({ method, url, headers, body }) {
+    try {
+      // By its text: to parse it would write some characters in another way than they were signed.
+      const origin = /^[a-z]+:\/\/[^/?#]*/i.exec(url)?.[0] ?? ''
+      const path = url.slice(origin.length)
+      const values = (name: string) => valuesOf(headers, name)
+      verifier.check({ method, path, origin: () => origin, values })(body)
+      return undefined
+    } catch (error: unknown) {
+      if (!isBranchError(error)) return { answer: errorAnswer(error), error }
+      options.onRefused?.(error)
+      return { answer: refusalAnswer(error), error }
+    }
+  }
+}
+
+function valuesOf(headers: SignedCall['headers'], name: string): readonly string[] {
+  const value = headers instanceof Headers ? headers.get(name) : headers[name]
+  if (typeof value === 'string') return [value]
+  return Array.isArray(value) ? value.map(String) : []
+}

@@ -1,0 +1,35 @@
+import type { BranchError } from '../branch/branch-errors.ts'
+
+/**
+ * What a service knows of the orchestrator that calls it.
+ *
+ * @example
+ * ```ts
+ * const options: SignedCallsOptions = {
+ *   keys: [process.env.COUNTERSTEP_KEY ?? '', process.env.COUNTERSTEP_KEY_NEXT ?? ''].filter((key) => key !== ''),
+ *   baseUrl: 'https://bank.example',
+ * }
+ * ```
+ */
+export interface SignedCallsOptions {
+  /**
+   * At least one: the line that `counterstep signing-key create` printed (a JWK, as text or object), a public key in PEM,
+   * or the whole JSON of an HMAC key. While a key is replaced, the old one and the new one.
+   */
+  readonly keys: readonly (string | object)[]
+  /**
+   * How this service is addressed in the branches' URLs, e.g. `https://bank.example`; with a path, if a proxy takes that
+   * away. A call that was signed for another service is refused then. Default: what the request says of itself, that is
+   * its Host header, and whatever the framework believes of its proxy.
+   */
+  readonly baseUrl?: string
+  /**
+   * For a service without a barrier, which would do the same twice: so many calls are remembered for ten minutes, and one
+   * that was seen is refused. When it is full, calls wait (503) until there is room. Default 0: none are.
+   */
+  readonly callsRememberedMax?: number
+  /** Hears of every call that was refused. */
+  readonly onRefused?: (error: BranchError) => void
+  /** Epoch milliseconds. Default `Date.now`. */
+  readonly now?: () => number
+}

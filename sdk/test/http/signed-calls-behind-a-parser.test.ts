@@ -1,0 +1,101 @@
+import express from 'express'
+// @ts-expect-error: The alias has no types; where it is used it gets those of Express 5.
+import express4 from 'express4'
+import { describe, expect, it } from 'vitest'
+import { signedCalls } from '../../src/express.ts'
+import { isBranchError } from '../../src/index.ts'
+import { signedCallCheck } from '../../src/signatures.ts'
+import { listening, PUBLIC_KEY, QUERY, send, signedRequest } from './signed-request.ts'
+
+const BASE = 'https://bank.example'
+const OPTIONS = { keys: [PUBLIC_KEY], baseUrl: BASE }
+const PATH = `/debit?${QUERY}`
+
+for (const [name, make] of [
+  ['Express 5', express],
+  ['Express 4', express4 as typeof express],
+] as const) {
+  describe(`signedCalls of ${name} behind a parser`, () => {
+    async function serve(parser: ReturnType<typeof express.json>) {
+      const thrown: unknown[] = []
+      const app = make()
+      app.use(parser)
+      app.use(signedCalls(OPTIONS))
+      app.post('/debit', (request, response) => {
+        response.json({ seen: Buffer.isBuffer(request.body) ? String(request.body) : request.body })
+      })
+      app.use(((error, _request, response, _next) => {
+        thrown.push(error)
+        response.status(error.status).json({ code: error.code })
+      }) satisfies express.ErrorRequestHandler)
+      return { url: await listening(app), thrown }
+    }
+
+    it('S19: says how to keep the bytes that the parser has taken, and lets nothing through', async () => {
+      const { url, thrown } = await serve(make.json())
+      const answer = await send(url, signedRequest(BASE, PATH))
+      expect([answer.status, answer.code]).toEqual([500, 'BRANCH_BODY_NOT_RAW'])
+      const [error] = thrown
+      expect(isBranchError(error) && error.message).toContain('request.rawBody = bytes')
+    })
+
+    it('S19: checks the bytes that the parser kept, or made the body', async () => {
+      const verify: NonNullable<Parameters<typeof express.json>[0]>['verify'] = (
+        request,
+        _response,
+        bytes,
+      ) => {
+        Object.assign(request, { rawBody: bytes })
+      }
+      for (const parser of [make.json({ verify }), make.raw({ type: '*/*' })]) {
+        const { url } = await serve(parser)
+        expect((await send(url, signedRequest(BASE, PATH))).text).toContain('cents')
+        const changed = { ...signedRequest(BASE, PATH), body: '{"cents":900}' }
+        expect((await send(url, changed)).status).toBe(401)
+      }
+    })
+
+    it('S19: leaves JSON parsed and everything else as bytes, and 400 to JSON that is none', async () => {
+      const { url } = await serve(((_request, _response, next) => next()) as ReturnType<typeof express.json>)
+      const seen = async (contentType: string, body: string) =>
+        send(url, signedRequest(BASE, PATH, { contentType, body }))
+      expect((await seen('application/json; charset=utf-8', '[1]')).text).toBe('{"seen":[1]}')
+      expect((await seen('application/cloudevents+json', '[1]')).text).toBe('{"seen":[1]}')
+      expect((await seen('text/plain', '[1]')).text).toBe('{"seen":"[1]"}')
+      expect(await seen('application/json', '{')).toMatchObject({ status: 400, code: 'BRANCH_CALL_INVALID' })
+    })
+  })
+}
+
+describe('signedCallCheck', () => {
+  const asFetched = ({ method, path, headers, body }: ReturnType<typeof signedRequest>) => ({
+    method,
+    url: `http://10.0.0.7:8080${path}`,
+    headers: new Headers(headers.map(([name, value]) => [name, value] as [string, string])),
+    body: Buffer.from(body),
+  })
+
+  it('S19: finds nothing against a signed call, and answers 401 to any other', () => {
+    const check = signedCallCheck(OPTIONS)
+    const call = asFetched(signedRequest(BASE, PATH))
+    expect(check(call)).toBeUndefined()
+    expect(check({ ...call, headers: Object.fromEntries(call.headers) })).toBeUndefined()
+    expect(check({ ...call, body: Buffer.from('{}') })?.answer.statusCode).toBe(401)
+    call.headers.append('signature', call.headers.get('signature') ?? '')
+    expect(check(call)?.answer.statusCode).toBe(401)
+    expect(check({ ...call, headers: {} })?.answer.body).toContain('BRANCH_UNSIGNED')
+  })
+
+  it('S18: takes no path that would make another host of the base URL', () => {
+    const check = signedCallCheck(OPTIONS)
+    const call = asFetched(signedRequest(`${BASE}.elsewhere.example`, PATH))
+    expect(check({ ...call, url: `.elsewhere.example${PATH}` })?.answer.statusCode).toBe(401)
+  })
+
+  it('S19: goes by the origin of the URL without a base URL', () => {
+    const check = signedCallCheck({ keys: [PUBLIC_KEY] })
+    const call = asFetched(signedRequest(BASE, PATH))
+    expect(check({ ...call, url: BASE + PATH })).toBeUndefined()
+    expect(check(call)?.answer.statusCode).toBe(401)
+  })
+})

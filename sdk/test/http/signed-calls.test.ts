@@ -1,0 +1,249 @@
+import { newSigningKeyText, publicJwk, signingKeyOf } from '@counterstep/signature'
+import express from 'express'
+// @ts-expect-error: The alias has no types; where it is used it gets those of Express 5.
+import express4 from 'express4'
+import fastify from 'fastify'
+import { describe, expect, it } from 'vitest'
+import * as ofExpress from '../../src/express.ts'
+import * as ofFastify from '../../src/fastify.ts'
+import type { Branch, BranchError } from '../../src/index.ts'
+import type { SignedCallsOptions } from '../../src/signatures.ts'
+import { type Header, KEY, listening, PUBLIC_KEY, QUERY, send, signedRequest } from './signed-request.ts'
+
+const BASE = 'https://bank.example'
+
+interface Served {
+  readonly url: string
+  /** What the handlers saw. */
+  readonly branches: readonly Branch[]
+  readonly refused: readonly BranchError[]
+}
+
+/** Test wiring only: what a test must notice. */
+type Mutant = 'unguarded' | 'deaf-to-path'
+
+type Serve = (options?: Partial<SignedCallsOptions>, mutant?: Mutant) => Promise<Served>
+
+function bed() {
+  const branches: Branch[] = []
+  const refused: BranchError[] = []
+  const barrier = {
+    run: async (_call: unknown, effect: (tx: undefined) => unknown) => {
+      await effect(undefined)
+      return { decision: 'run' as const }
+    },
+    queryPrepared: async () => 'committed' as const,
+  }
+  const options = {
+    keys: [PUBLIC_KEY],
+    baseUrl: BASE,
+    onRefused: (error: BranchError) => refused.push(error),
+  }
+  const handler = (_tx: undefined, branch: Branch) => {
+    branches.push(branch)
+  }
+  return { branches, refused, barrier, options, handler }
+}
+
+/** Signed for one path, believed of every other. */
+const SIGNED_PATH = `/debit?${QUERY}`
+
+const serveFastify: Serve = async (more, mutant) => {
+  const { branches, refused, barrier, options, handler } = bed()
+  const app = fastify()
+  const guard = ofFastify.signedCalls({ ...options, ...more })
+  if (mutant === 'deaf-to-path') {
+    app.addHook(
+      'preParsing',
+      (request, reply, payload) =>
+        guard(Object.create(request, { originalUrl: { value: SIGNED_PATH } }), reply, payload) as never,
+    )
+  } else if (mutant === undefined) app.addHook('preParsing', guard)
+  app.post('/debit', ofFastify.branchHandler(barrier, handler))
+  app.post('/debit-undo', ofFastify.branchHandler(barrier, handler))
+  app.get('/query', ofFastify.queryPreparedHandler(barrier))
+  await app.ready()
+  return { url: await listening((request, response) => app.routing(request, response)), branches, refused }
+}
+
+function serveExpress(make: typeof express): Serve {
+  return async (more, mutant) => {
+    const { branches, refused, barrier, options, handler } = bed()
+    const app = make()
+    app.set('env', 'test')
+    const guard = ofExpress.signedCalls({ ...options, ...more })
+    if (mutant === 'deaf-to-path') {
+      app.use((request, response, next) => {
+        const { originalUrl } = request
+        request.originalUrl = SIGNED_PATH
+        void guard(request, response, (error?: unknown) => {
+          request.originalUrl = originalUrl
+          next(error)
+        })
+      })
+    } else if (mutant === undefined) app.use(guard)
+    app.use(make.json())
+    app.post('/debit', ofExpress.branchHandler(barrier, handler))
+    app.post('/debit-undo', ofExpress.branchHandler(barrier, handler))
+    app.get('/query', ofExpress.queryPreparedHandler(barrier))
+    return { url: await listening(app), branches, refused }
+  }
+}
+
+const FRAMEWORKS: readonly (readonly [string, Serve])[] = [
+  ['Fastify 5', serveFastify],
+  ['Express 5', serveExpress(express)],
+  ['Express 4', serveExpress(express4 as typeof express)],
+]
+
+for (const [name, serve] of FRAMEWORKS) {
+  describe(`signedCalls of ${name}`, () => {
+    it('S19: lets a signed call through, with its payload, its query-back, and an empty body', async () => {
+      const { url, branches } = await serve()
+      const body = '{"name":"Zoë","cents":1}'
+      expect((await send(url, signedRequest(BASE, `/debit?${QUERY}`, { body }))).status).toBe(200)
+      expect(branches[0]).toMatchObject({ gid: 'g-1', attempt: 1, payload: { name: 'Zoë', cents: 1 } })
+      const query = '/query?gid=g-1&trans_type=msg&branch_id=00&op=msg'
+      const get = signedRequest(BASE, query, { method: 'GET', contentType: undefined, body: '' })
+      expect((await send(url, get)).status).toBe(200)
+      const large = JSON.stringify({ text: 'x'.repeat(90_000) })
+      expect((await send(url, signedRequest(BASE, `/debit?${QUERY}`, { body: large }))).status).toBe(200)
+      expect(branches).toHaveLength(2)
+    })
+
+    it('S19: answers 401, a problem with a code, to what is not signed rightly, and runs nothing', async () => {
+      const { url, branches, refused } = await serve()
+      const path = `/debit?${QUERY}`
+      const signed = signedRequest(BASE, path)
+      const stranger = signingKeyOf(newSigningKeyText('ed25519'))
+      const minutes = (count: number) => ({ createdAtMs: Date.now() + count * 60_000 })
+      const twice = (wanted: string): readonly Header[] =>
+        signed.headers.flatMap((header) => (header[0] === wanted ? [header, header] : [header]))
+      const cases = [
+        ['BRANCH_UNSIGNED', { ...signed, headers: signed.headers.slice(0, 4) }],
+        ['BRANCH_SIGNATURE_INVALID', { ...signed, body: '{"cents":900}' }],
+        ['BRANCH_SIGNATURE_INVALID', { ...signed, path: path.replace('action', 'compensate') }],
+        ['BRANCH_SIGNATURE_INVALID', { ...signed, path: path.replace('g-1', 'g-2') }],
+        ['BRANCH_SIGNATURE_INVALID', { ...signed, path: path.replace('/debit', '/debit-undo') }],
+        ['BRANCH_SIGNATURE_INVALID', { ...signed, headers: twice('signature') }],
+        ['BRANCH_SIGNATURE_INVALID', { ...signed, headers: twice('content-type') }],
+        ['BRANCH_SIGNATURE_INVALID', { ...signed, headers: twice('counterstep-epoch') }],
+        ['BRANCH_SIGNATURE_INVALID', signedRequest('https://shop.example', path)],
+        ['BRANCH_SIGNATURE_KEY_UNKNOWN', signedRequest(BASE, path, { key: stranger })],
+        ['BRANCH_SIGNATURE_INVALID', signedRequest(BASE, path, { key: { ...stranger, keyId: KEY.keyId } })],
+        ['BRANCH_SIGNATURE_EXPIRED', signedRequest(BASE, path, minutes(-6))],
+        ['BRANCH_SIGNATURE_EXPIRED', signedRequest(BASE, path, minutes(6))],
+      ] as const
+      for (const [index, [code, request]] of cases.entries()) {
+        const answer = await send(url, request)
+        expect([answer.status, answer.code], `case ${index}`).toEqual([401, code])
+        expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/)
+        expect(answer.headers['www-authenticate']).toBe('Signature')
+      }
+      expect(branches).toEqual([])
+      expect(refused.map(({ code }) => code)).toEqual(cases.map(([code]) => code))
+      expect((await send(url, signed)).status).toBe(200)
+    })
+
+    it('S19: reads no body for who has no key, and none that is over 1 MiB for anybody', async () => {
+      const { url, branches } = await serve()
+      const signed = signedRequest(BASE, `/debit?${QUERY}`, { body: `"${'x'.repeat(1024 * 1024)}"` })
+      const answer = await send(url, signed)
+      expect([answer.status, answer.code]).toEqual([401, 'BRANCH_SIGNATURE_INVALID'])
+      // Its sender never ends it: who waited for the end would never answer.
+      const unsigned = await fetch(`${url}/debit?${QUERY}`, {
+        method: 'POST',
+        body: new ReadableStream({ start: (stream) => stream.enqueue(Buffer.from('{')) }),
+        headers: { 'content-type': 'application/json' },
+        duplex: 'half',
+      } as RequestInit)
+      expect([unsigned.status, await unsigned.json()]).toEqual([
+        401,
+        expect.objectContaining({ code: 'BRANCH_UNSIGNED' }),
+      ])
+      expect(branches).toEqual([])
+    })
+
+    it('S19: takes the Host header for its address without a base URL', async () => {
+      const { url } = await serve({ baseUrl: undefined as never })
+      expect((await send(url, signedRequest(url, `/debit?${QUERY}`))).status).toBe(200)
+      expect((await send(url, signedRequest(BASE, `/debit?${QUERY}`))).status).toBe(401)
+      const posing = signedRequest(url, `/debit?${QUERY}`)
+      const forwarded: readonly Header[] = [
+        ['x-forwarded-host', 'bank.example'],
+        ['x-forwarded-proto', 'https'],
+      ]
+      expect((await send(url, { ...posing, headers: [...posing.headers, ...forwarded] })).status).toBe(200)
+      const outside = signedRequest(BASE, `/debit?${QUERY}`)
+      expect((await send(url, { ...outside, headers: [...outside.headers, ...forwarded] })).status).toBe(401)
+    })
+
+    it('S19: adds the path of the base URL that a proxy took away', async () => {
+      const { url } = await serve({ baseUrl: `${BASE}/bank/` })
+      expect((await send(url, signedRequest(`${BASE}/bank`, `/debit?${QUERY}`))).status).toBe(200)
+      expect((await send(url, signedRequest(BASE, `/debit?${QUERY}`))).status).toBe(401)
+    })
+
+    it('S20: refuses a call that it remembers, and lets none in that it could not', async () => {
+      let nowMs = Date.now()
+      const { url, branches } = await serve({ callsRememberedMax: 2, now: () => nowMs })
+      const call = (attempt: string) =>
+        signedRequest(BASE, `/debit?${QUERY}`, { attempt, createdAtMs: nowMs })
+      const first = call('1')
+      expect((await send(url, first)).status).toBe(200)
+      const again = await send(url, first)
+      expect([again.status, again.code]).toEqual([401, 'BRANCH_SIGNATURE_REPLAYED'])
+      expect((await send(url, call('2'))).status).toBe(200)
+      const third = await send(url, call('3'))
+      expect([third.status, third.code]).toEqual([503, 'BRANCH_MEMORY_FULL'])
+      nowMs += 601_000
+      expect((await send(url, call('4'))).status).toBe(200)
+      expect(branches.map(({ attempt }) => attempt)).toEqual([1, 2, 4])
+    })
+
+    it('S22: takes the old and the new key while both are given', async () => {
+      const next = signingKeyOf(newSigningKeyText('ed25519'))
+      const secret = newSigningKeyText('hmac-sha256')
+      const { url } = await serve({ keys: [PUBLIC_KEY, JSON.parse(publicJwk(next) ?? ''), secret] })
+      for (const key of [KEY, next, signingKeyOf(secret)]) {
+        expect((await send(url, signedRequest(BASE, `/debit?${QUERY}`, { key }))).status).toBe(200)
+      }
+    })
+
+    it('S18: shows the test to be one: without the guard a forged call runs', async () => {
+      const unsigned = {
+        ...signedRequest(BASE, `/debit?${QUERY}`),
+        headers: [['content-type', 'application/json']],
+      } as const
+      const { url, branches } = await serve({}, 'unguarded')
+      expect((await send(url, unsigned)).status).toBe(200)
+      expect(branches).toHaveLength(1)
+    })
+
+    it('S18: shows the test to be one: where the path is not covered, an action runs as its undo', async () => {
+      const action = signedRequest(BASE, SIGNED_PATH)
+      const undo = { ...action, path: `/debit-undo?${QUERY.replace('action', 'compensate')}` }
+      const { url, branches } = await serve({}, 'deaf-to-path')
+      expect((await send(url, undo)).status).toBe(200)
+      expect(branches.map(({ op }) => op)).toEqual(['compensate'])
+      expect((await send((await serve()).url, undo)).status).toBe(401)
+    })
+  })
+}
+
+describe('signedCalls', () => {
+  it('S19: throws at construction for what could never verify, or is not for a service to have', () => {
+    for (const options of [
+      { keys: [] },
+      { keys: [''] },
+      { keys: [PUBLIC_KEY, PUBLIC_KEY] },
+      { keys: [newSigningKeyText('ed25519')] },
+      { keys: [PUBLIC_KEY], baseUrl: 'bank.example' },
+      { keys: [PUBLIC_KEY], baseUrl: 'https://bank.example/?x=1' },
+      { keys: [PUBLIC_KEY], callsRememberedMax: -1 },
+    ]) {
+      expect(() => ofExpress.signedCalls(options)).toThrow(TypeError)
+      expect(() => ofFastify.signedCalls(options)).toThrow(TypeError)
+    }
+  })
+})
