@@ -38,7 +38,8 @@ function testsIn(text: string): SecurityRow['tests'] {
   const tests: { readonly path: string; readonly title: string }[] = []
   for (const [, named, title] of text.matchAll(/`([^`\s]+\.(?:ts|mjs))`|"((?:[^"\\]|\\.)+)"/g)) {
     if (named !== undefined) path = named
-    else tests.push({ path, title: title ?? '' })
+    // A path alone means the file; what is left out at the end of a title is an ellipsis.
+    tests.push({ path, title: (title ?? '').replace('…', '') })
   }
   return tests
 }

@@ -24,6 +24,7 @@ const BUILT = [
   'packages/branch-http/src/excerpt.ts',
   'packages/core/src/documents.ts',
   'packages/server/src/http/unknown-route.ts',
+  'packages/signature/src/signature-input.ts',
 ]
 
 describe('S27: regular expressions', () => {

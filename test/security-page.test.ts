@@ -5,7 +5,7 @@ import { readRepository, type SourceTree } from './source-tree.ts'
 const NUMBERS = numbersIn('S1–S38')
 const NOT_YET = ['S12', 'S13', 'S15', 'S21', 'S30', 'S31', 'S33', 'S38']
 /** Their rows come with what they describe. Nothing may stand here that has a row. */
-const AWAITED: readonly string[] = numbersIn('S1–S11, S14, S16–S20, S22')
+const AWAITED: readonly string[] = numbersIn('S1–S11, S14, S16, S17')
 
 describe('the map of protections', () => {
   const tree = readRepository()
@@ -47,7 +47,7 @@ describe('the check of the map', () => {
   })
   it('finds a row without a test, a file that is not there, and a title that is not', () => {
     expect(checkSecurityPage(row('none'))).toHaveLength(1)
-    expect(checkSecurityPage(row('`b.test.ts` "S3: is refused"'))).toHaveLength(1)
+    expect(checkSecurityPage(row('`b.test.ts`'))).toHaveLength(1)
     expect(checkSecurityPage(row('`a.test.ts` "S3: is refused", "S3: is mended"'))).toHaveLength(1)
   })
   it('reads lists and ranges of numbers', () => {

@@ -148,6 +148,13 @@ export function isServerFault({ fault }: SqlError): boolean {
   return fault === 'read-only' || fault === 'lost' || fault === 'timeout' || fault === 'unavailable'
 }
 
+/** No right to the table, the database, the column or at all. */
+const DENIED: ReadonlySet<number> = new Set([1142, 1044, 1143, 1227, 1370])
+
+export function isDenied({ errno }: SqlError): boolean {
+  return DENIED.has(errno)
+}
+
 export function isRefusedCommit(error: SqlError): boolean {
   return error instanceof UnsentError || REFUSED_COMMIT.has(error.fault)
 }
@@ -160,11 +167,3 @@ export function isOfStatement({ fault, errno }: SqlError): boolean {
   if (fault === 'lost' || errno <= 0 || errno >= PROXY_ERRNO_MIN) return false
   return errno < CLIENT_ERRNO_MIN || errno > CLIENT_ERRNO_MAX
 }
-
-/** No right to the table, the database, the column or at all. */
-const DENIED: ReadonlySet<number> = new Set([1142, 1044, 1143, 1227, 1370])
-
-export function isDenied({ errno }: SqlError): boolean {
-  return DENIED.has(errno)
-}
-
