@@ -14,6 +14,7 @@ export interface Layer {
 
 const PROTOCOL = '@counterstep/protocol'
 const BARRIER = '@counterstep/barrier'
+const ACCESS = '@counterstep/access'
 const CORE = '@counterstep/core'
 const ENGINE = '@counterstep/engine'
 const BRANCH_HTTP = '@counterstep/branch-http'
@@ -35,6 +36,8 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   // zod only behind the entry /schemas, for which users bring it themselves.
   [PROTOCOL]: layer('packages/protocol', [], { thirdParty: ['zod'], builtins: false }),
   [BARRIER]: layer('packages/barrier', [PROTOCOL], { builtins: false }),
+  // The two faces' common part: keys and guards know routes, but neither face.
+  [ACCESS]: layer('packages/access', [PROTOCOL], { thirdParty: ['fastify'] }),
   [CORE]: layer('packages/core', [PROTOCOL], { builtins: false }),
   [ENGINE]: layer('packages/engine', [CORE, PROTOCOL], { testWorkspaces: [CONFORMANCE] }),
   [BRANCH_HTTP]: layer('packages/branch-http', [CORE, PROTOCOL], { thirdParty: ['undici'] }),
@@ -53,17 +56,17 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   [TEST_SERVERS]: layer('packages/test-servers', [], { thirdParty: ['vitest'] }),
   [CONFORMANCE]: layer('packages/store-conformance', [CORE, PROTOCOL]),
   '@counterstep/simulator': layer('packages/simulator', [BARRIER, CORE, PROTOCOL]),
-  [SERVER]: layer('packages/server', [ENGINE, CORE, PROTOCOL], {
+  [SERVER]: layer('packages/server', [ACCESS, ENGINE, CORE, PROTOCOL], {
     thirdParty: ['@fastify/swagger', '@fastify/swagger-ui', 'fastify', 'pino', 'prom-client', 'zod'],
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE],
   }),
-  [DTM]: layer('packages/dtm', [ENGINE, CORE, PROTOCOL], {
+  [DTM]: layer('packages/dtm', [ACCESS, ENGINE, CORE, PROTOCOL], {
     thirdParty: ['fastify'],
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE],
   }),
   counterstep: layer(
     'packages/cli',
-    [SERVER, DTM, ENGINE, CORE, PROTOCOL, SQLITE, MYSQL, REDIS, BRANCH_HTTP],
+    [ACCESS, SERVER, DTM, ENGINE, CORE, PROTOCOL, SQLITE, MYSQL, REDIS, BRANCH_HTTP],
     {
       testWorkspaces: [SDK],
     },

@@ -1,8 +1,9 @@
 import { assert } from '@counterstep/core'
 import type { EngineSettings } from '@counterstep/engine'
+import { type AccessConfig, accessConfig, accessProblems, accessWarnings } from './access-config.ts'
 import { readLine } from './command-line.ts'
 import { COMMANDS, type CommandName, type SettingName, settingsOf } from './commands.ts'
-import { isLoopback } from './loopback.ts'
+import { type KeysCommand, readKeysCommand } from './keys-command.ts'
 import { SETTINGS, type SettingValues } from './settings.ts'
 import {
   type Connection,
@@ -26,6 +27,7 @@ export interface ServeConfig {
   readonly port: number
   /** Of DTM's HTTP face. */
   readonly dtmPort: number | 'off'
+  readonly access: AccessConfig
   readonly store: StoreConfig
   readonly logLevel: SettingValues['logLevel']
   /** Print one line {"url": …} on stdout when listening, for a harness that starts us. */
@@ -41,6 +43,7 @@ export type MigrateConfig = Connection | { readonly type: 'sqlite' }
 export type Command =
   | { readonly type: 'serve'; readonly config: ServeConfig }
   | { readonly type: 'migrate'; readonly config: MigrateConfig }
+  | { readonly type: 'keys'; readonly command: KeysCommand }
   | { readonly type: 'help'; readonly of: CommandName }
   | { readonly type: 'version' }
   /** Every problem at once, each a sentence that names its flag or variable. */
@@ -50,6 +53,10 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /** The only place that reads the environment. A flag wins over its variable. */
 export function readCommand(args: readonly string[], environment: Environment = process.env): Command {
+  if (args[0] === 'keys') {
+    const keys = readKeysCommand(args.slice(1), environment)
+    return 'problems' in keys ? { type: 'refused', ...keys } : { type: 'keys', ...keys }
+  }
   const line = readLine(args)
   const type = line.command ?? 'serve'
   if (line.switches.has('help')) return { type: 'help', of: type }
@@ -60,7 +67,7 @@ export function readCommand(args: readonly string[], environment: Environment = 
   problems.unshift(...line.problems)
   if ('problem' in secret) problems.push(secret.problem)
   problems.push(...storeProblems(known, sources, password))
-  if (type === 'serve') problems.push(...contradictions(known, environment))
+  if (type === 'serve') problems.push(...accessProblems(known), ...contradictions(known, environment))
   if (problems.length > 0) return { type: 'refused', problems }
   if (type === 'migrate' && hasAll(known, COMMANDS.migrate)) {
     const { store } = known
@@ -134,6 +141,7 @@ function toConfig(
     host: values.host,
     port: values.port,
     dtmPort: dtmPortOf(values, sources),
+    access: accessConfig(values),
     store: storeConfig(values, password),
     logLevel: values.logLevel,
     readyJson,
@@ -180,10 +188,5 @@ function warnings(values: SettingValues, environment: Environment): string[] {
   const unknown = Object.keys(environment)
     .filter((name) => name.startsWith('COUNTERSTEP_') && !variables.has(name))
     .map((name) => `${name} is no setting and was ignored.`)
-  if (isLoopback(values.host)) return unknown
-  return [
-    ...unknown,
-    `Listening on ${values.host}: anyone who reaches it may submit, abort and stop transactions. ` +
-      'There is no authentication yet.',
-  ]
+  return [...unknown, ...accessWarnings(values)]
 }

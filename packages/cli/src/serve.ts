@@ -15,6 +15,7 @@ import {
 import { closeApp } from './close-app.ts'
 import type { ServeConfig } from './config.ts'
 import { durabilityWarnings } from './durability-warnings.ts'
+import { openGates } from './open-gates.ts'
 import { openStore } from './open-store.ts'
 import { describeFailure } from './start-failure.ts'
 import { isForced } from './store-config.ts'
@@ -65,6 +66,8 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
   const { config, logger, version } = deps
   for (const warning of config.warnings) logger.warn({}, warning)
   const registry = createRegistry()
+  const gates = await openGates(config.access, logger)
+  closers.push(async () => gates.close())
   const store = await storeOf(deps, registry)
   closers.push(() => store.close())
   for (const warning of durabilityWarnings(store)) logger.warn({}, warning)
@@ -79,10 +82,20 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     observer: prometheusObserver(registry, logEvents(logger)),
     settings: config.engine,
   })
-  const app = buildApp({ engine, store, storeForced: isForced(config.store), registry, logger, version })
+  const app = buildApp({
+    engine,
+    store,
+    storeForced: isForced(config.store),
+    insecure: config.access.insecure,
+    gate: gates.native,
+    registry,
+    logger,
+    version,
+  })
   closers.push(() => closeApp(app))
   const dtm = buildDtmApp({
     engine,
+    gate: gates.dtm,
     topics: documentTopicStore(store, () => ids.writeId()),
     nodeMetrics: () => registry.metrics(),
     onError: (error) => logger.error({ err: error }, 'request failed'),

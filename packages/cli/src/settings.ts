@@ -1,6 +1,7 @@
 import { CLAIM_MAX } from '@counterstep/core'
 import { DEFAULT_SETTINGS } from '@counterstep/engine'
 import { CHECKPOINT_MS_MAX, RETRY_CAP_MS_MAX, RETRY_LIMIT_MAX, TIMEOUT_MS_MAX } from '@counterstep/protocol'
+import { ACCESS_SETTINGS } from './access-settings.ts'
 import { decimal, nonEmpty, oneOf, orWord, type Parsed, setting, wholeNumber } from './setting.ts'
 import { STORE_SETTINGS } from './store-settings.ts'
 
@@ -18,6 +19,7 @@ export const SETTINGS = {
     "port of DTM's HTTP face, or off; off beside --port 0 unless given",
     orWord('off', 'off' as const, portNumber),
   ),
+  ...ACCESS_SETTINGS,
   ...STORE_SETTINGS,
   logLevel: setting(
     'log-level',

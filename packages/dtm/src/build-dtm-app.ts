@@ -1,3 +1,4 @@
+import { bearerOrBasicKey, createGate, type Gate, guardRoutes } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
@@ -21,6 +22,8 @@ import { Topics } from './topics/topics.ts'
 export interface DtmAppDeps {
   readonly engine: EngineApi
   readonly topics: TopicStore
+  /** Who may do what. Default: everybody, but no page of another origin. */
+  readonly gate?: Gate
   /** The node's own metrics in Prometheus' text format; shown behind the dialect's. Default: none. */
   readonly nodeMetrics?: () => Promise<string>
   /** What is a bug or has no name. Default: told to nobody. */
@@ -46,6 +49,7 @@ export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   takeBodiesAsText(app)
   answerUnknownRoutes(app)
   countAnswers(app, metrics)
+  guardRoutes(app, deps.gate ?? createGate({ credentials: bearerOrBasicKey }))
   transactionCommands(app, commands, metrics)
   registerBranchRoutes(app, commands)
   queryRoutes(app, engine)

@@ -1,5 +1,5 @@
 import { HEADER_BYTES_MAX, HEADERS_MAX } from '@counterstep/protocol'
-import { refuse } from '../wire/answer.ts'
+import { refuse, refuseOver } from '../wire/answer.ts'
 
 export interface BranchHeaders {
   readonly headers: Readonly<Record<string, string>>
@@ -40,7 +40,7 @@ export function readBranchHeaders(given: Readonly<Record<string, string>>): Bran
 
 function refuseTooMany(headers: Readonly<Record<string, string>>): void {
   const entries = Object.entries(headers)
-  if (entries.length >= HEADERS_MAX) throw refuse(`branch_headers: more than ${HEADERS_MAX - 1} headers`)
+  if (entries.length >= HEADERS_MAX) throw refuseOver(`branch_headers: more than ${HEADERS_MAX - 1} headers`)
   const bytes = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
-  if (bytes > HEADER_BYTES_MAX) throw refuse(`branch_headers: over ${HEADER_BYTES_MAX} bytes`)
+  if (bytes > HEADER_BYTES_MAX) throw refuseOver(`branch_headers: over ${HEADER_BYTES_MAX} bytes`)
 }
