@@ -14,5 +14,5 @@ export function isFromForeignPage(headers: IncomingHttpHeaders, hosts: HostRule 
   if (page === null || page.host === '') return true
   // By the page's scheme, whose port a browser leaves out; ours may be another behind a proxy that ends TLS.
   if (URL.parse(`${page.protocol}//${host}`)?.host === page.host) return false
-  return hosts?.names(page.hostname) !== true
+  return hosts?.names(page.host) !== true
 }

@@ -6,11 +6,11 @@ const REMEMBERED_MAX = 64
 export interface HostRule {
   /** Of a Host header. */
   allows(host: string): boolean
-  /** Whether the configuration names it, as the host of an origin. */
-  names(hostname: string): boolean
+  /** Of the host of an origin, with its port unless that is its scheme's: whether the configuration names it. */
+  names(originHost: string): boolean
 }
 
-/** On a loopback address: what a page could have pointed there is refused (DNS rebinding). */
+/** `named`: as `host` or `host:port`. On a loopback address: what a page could have pointed there is refused (DNS rebinding). */
 export function loopbackHosts(named: readonly string[]): HostRule {
   return hostRule(named, isLoopbackName)
 }
@@ -21,10 +21,11 @@ export function namedHosts(named: readonly string[]): HostRule {
 }
 
 function hostRule(named: readonly string[], isOwn: (hostname: string) => boolean): HostRule {
-  const names = new Set(named.map((name) => hostnameOf(name) ?? name.toLowerCase()))
+  const names = new Set(named.map(hostnameOf))
+  const originHosts = new Set(named.map((name) => URL.parse(`http://${name}`)?.host))
   const remembered = new Set<string>()
   return {
-    names: (hostname) => names.has(hostname),
+    names: (originHost) => originHosts.has(originHost),
     allows(host) {
       if (remembered.has(host)) return true
       const hostname = hostnameOf(host)

@@ -41,11 +41,15 @@ function networkList(text: string): Parsed<Networks> {
 }
 
 function hostList(text: string): Parsed<readonly string[]> {
-  const names = itemsOf(text).map(hostnameOf)
-  const value = names.filter((name) => name !== undefined && name !== '')
-  return value.length < names.length || value.length > NAMES_MAX
+  const value = itemsOf(text)
+  return value.length > NAMES_MAX || !value.every(isHost)
     ? { problem: `must be at most ${NAMES_MAX} host names, without a scheme` }
-    : { value: value as readonly string[] }
+    : { value }
+}
+
+/** Letters, digits and signs of names, or an address: there is no pattern that fits several. */
+function isHost(name: string): boolean {
+  return /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/.test(hostnameOf(name) ?? '')
 }
 
 function itemsOf(text: string): readonly string[] {

@@ -50,14 +50,16 @@ export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   answerUnknownRoutes(app)
   countAnswers(app, metrics)
   guardRoutes(app, deps.gate ?? createGate({ credentials: bearerOrBasicKey }))
-  transactionCommands(app, commands, metrics)
-  registerBranchRoutes(app, commands)
-  queryRoutes(app, engine)
-  resetCronTimeRoute(app, engine)
-  topicRoutes(app, list)
-  newGidRoute(app)
-  operationRoutes(app, { metrics, version: deps.version ?? DTM_VERSION, nodeMetrics })
-  routesNotThereYet(app)
+  app.register(async function dtmRoutes(routes) {
+    transactionCommands(routes, commands, metrics)
+    registerBranchRoutes(routes, commands)
+    queryRoutes(routes, engine)
+    resetCronTimeRoute(routes, engine)
+    topicRoutes(routes, list)
+    newGidRoute(routes)
+    operationRoutes(routes, { metrics, version: deps.version ?? DTM_VERSION, nodeMetrics })
+    routesNotThereYet(routes)
+  })
   return app
 }
 
