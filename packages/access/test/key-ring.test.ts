@@ -40,11 +40,17 @@ describe('S11: the keys in force', () => {
   it('are looked at by themselves, within a second or so', async () => {
     await using folder = await keyFolder()
     const { stored } = await createKey(folder.path, ASKED)
-    const read = Promise.withResolvers<number>()
-    const ring = await KeyRing.open(folder.path, { onRead: read.resolve, onBroken: read.reject })
-    await revokeKey(folder.path, stored.id)
-    expect(await read.promise).toBe(0)
-    ring.close()
+    const rings: KeyRing[] = []
+    const keys = await new Promise<number>((resolve, reject) => {
+      KeyRing.open(folder.path, { onRead: resolve, onBroken: reject })
+        .then((ring) => {
+          rings.push(ring)
+          return revokeKey(folder.path, stored.id)
+        })
+        .catch(reject)
+    })
+    expect(keys).toBe(0)
+    for (const ring of rings) ring.close()
   })
 
   const BREAKS: readonly (readonly [string, (path: string) => Promise<void>])[] = [
