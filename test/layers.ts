@@ -15,6 +15,7 @@ export interface Layer {
 const PROTOCOL = '@counterstep/protocol'
 const BARRIER = '@counterstep/barrier'
 const SIGNATURE = '@counterstep/signature'
+const ACCESS = '@counterstep/access'
 const CORE = '@counterstep/core'
 const ENGINE = '@counterstep/engine'
 const TARGETS = '@counterstep/targets'
@@ -38,6 +39,8 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   [PROTOCOL]: layer('packages/protocol', [], { thirdParty: ['zod'], builtins: false }),
   [BARRIER]: layer('packages/barrier', [PROTOCOL], { builtins: false }),
   [SIGNATURE]: layer('packages/signature', []),
+  // The two faces' common part: keys and guards know routes, but neither face.
+  [ACCESS]: layer('packages/access', [PROTOCOL], { thirdParty: ['fastify'] }),
   [CORE]: layer('packages/core', [PROTOCOL], { builtins: false }),
   [ENGINE]: layer('packages/engine', [CORE, PROTOCOL], { testWorkspaces: [CONFORMANCE] }),
   [TARGETS]: layer('packages/targets', []),
@@ -59,17 +62,17 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   [TEST_SERVERS]: layer('packages/test-servers', [], { thirdParty: ['vitest'] }),
   [CONFORMANCE]: layer('packages/store-conformance', [CORE, PROTOCOL]),
   '@counterstep/simulator': layer('packages/simulator', [BARRIER, CORE, PROTOCOL]),
-  [SERVER]: layer('packages/server', [ENGINE, CORE, PROTOCOL], {
+  [SERVER]: layer('packages/server', [ACCESS, ENGINE, CORE, PROTOCOL], {
     thirdParty: ['@fastify/swagger', '@fastify/swagger-ui', 'fastify', 'pino', 'prom-client', 'zod'],
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS],
   }),
-  [DTM]: layer('packages/dtm', [ENGINE, CORE, PROTOCOL], {
+  [DTM]: layer('packages/dtm', [ACCESS, ENGINE, CORE, PROTOCOL], {
     thirdParty: ['fastify'],
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS],
   }),
   counterstep: layer(
     'packages/cli',
-    [SERVER, DTM, ENGINE, CORE, PROTOCOL, SQLITE, MYSQL, REDIS, BRANCH_HTTP, SIGNATURE, TARGETS],
+    [ACCESS, SERVER, DTM, ENGINE, CORE, PROTOCOL, SQLITE, MYSQL, REDIS, BRANCH_HTTP, SIGNATURE, TARGETS],
     {
       testWorkspaces: [SDK],
     },

@@ -58,7 +58,7 @@ describe("requests to DTM's face", () => {
   function note({ method, target, body }: WireRequest, { status }: WireAnswer): void {
     if (method !== 'POST' || !/^\/api\/dtmsvr\/(?:submit|prepare)$/.test(target)) return
     const gids = [...body.matchAll(/"gid":"([!#-&(-:<-[\]-~]{1,128})"/gi)].flatMap(([, gid]) => gid ?? [])
-    for (const gid of gids) (status === 500 || status === 501 ? refusedGids : takenGids).add(gid)
+    for (const gid of gids) ([403, 421, 422, 500, 501].includes(status) ? refusedGids : takenGids).add(gid)
   }
 
   it(`${runs} of them, valid, near-valid and rubbish, are answered in its words (seed ${seed})`, async () => {
@@ -85,7 +85,7 @@ describe("requests to DTM's face", () => {
   }, 120_000)
 
   it('met every kind of answer, or the requests were too tame', () => {
-    for (const status of [200, 400, 404, 409, 500, 501]) {
+    for (const status of [200, 400, 404, 409, 422, 500, 501]) {
       expect([status, tally.statuses.get(status) ?? 0]).not.toEqual([status, 0])
     }
     expect(takenGids.size).toBeGreaterThan(runs / 20)

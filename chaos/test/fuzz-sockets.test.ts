@@ -10,7 +10,7 @@ const PROMPT_MS_MAX = 8_000
 const SLOW_MS_MAX = 30_000
 const IDLE = 1_000
 const GROWTH_BYTES_MAX = 100 * 2 ** 20
-const HOST = 'Host: x\r\n'
+const HOST = 'Host: localhost\r\n'
 
 describe('raw connections', () => {
   let server: FuzzedServer

@@ -7,6 +7,7 @@ import type {
   TransactionSummary,
   TransactionView,
 } from '@counterstep/protocol'
+import { apiKeyReader } from './api-key.ts'
 import type { Branch } from './branch/branch.ts'
 import { command } from './command.ts'
 import { listAll, listPage } from './list.ts'
@@ -42,7 +43,12 @@ export interface ClientOptions {
    * for example `globalThis.fetch`, to send through a proxy, a dispatcher or an interceptor of `fetch`.
    */
   readonly fetch?: typeof globalThis.fetch
-  /** Sent with every request, for example an authorization. */
+  /**
+   * An API key of the server, sent as `Authorization: Bearer`. It is in no error and goes to no branch. A function is asked
+   * before each attempt, so that a new key can come from a file or a vault while the client lives.
+   */
+  readonly apiKey?: string | (() => string | Promise<string>)
+  /** Sent with every request, for example an authorization for a proxy. */
   readonly headers?: Readonly<Record<string, string>>
   /** For one attempt, without the time of a wait. Default 10,000. */
   readonly timeoutMs?: number
@@ -190,7 +196,8 @@ export interface Client {
 }
 
 /**
- * A client of one server. Throws a TypeError for a URL that is not http(s), or has a login in it.
+ * A client of one server. Throws a TypeError for a URL that is not http(s), or has a login in it, and for an API key
+ * that no header can carry.
  *
  * @example
  * ```ts
@@ -204,6 +211,7 @@ export interface Client {
 export function createClient({
   url,
   fetch,
+  apiKey,
   headers = {},
   timeoutMs = 10_000,
   retryForMs = 30_000,
@@ -213,8 +221,9 @@ export function createClient({
     throw new TypeError('url must be http or https')
   if (base.username !== '' || base.password !== '')
     throw new TypeError('url must have no login: send it in headers')
+  const keyOf = apiKeyReader(apiKey, headers)
   const setup = {
-    send: createTransport({ url: base, fetch, headers }),
+    send: createTransport({ url: base, fetch, keyOf, headers }),
     fetch: fetch ?? globalThis.fetch,
     timeoutMs,
     retryForMs,

@@ -20,7 +20,7 @@ export function problemError({ status, value, retryAfter, gid: askedGid }: BadAn
     const message = `the answer was ${status}, not from a Counterstep server`
     return new UnavailableError('SAGA_UNREACHABLE', message, { status, gid })
   }
-  if (status === 503) {
+  if (status === 503 || status === 429) {
     const retryAfterMs = secondsOf(retryAfter)
     return new UnavailableError(problem.code, detail, { status, retryAfterMs, gid })
   }

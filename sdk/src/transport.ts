@@ -1,3 +1,4 @@
+import type { KeyReader } from './api-key.ts'
 import { UnavailableError } from './errors.ts'
 import { problemError } from './problem-error.ts'
 import type { Exchange } from './transport/exchange.ts'
@@ -26,20 +27,23 @@ export interface TransportOptions {
   readonly url: URL
   /** The caller's own. Without it: Node's HTTP client, and elsewhere the global `fetch`. */
   readonly fetch: typeof globalThis.fetch | undefined
+  readonly keyOf: KeyReader
   readonly headers: Readonly<Record<string, string>>
 }
 
-export function createTransport({ url, fetch, headers }: TransportOptions): Transport {
+export function createTransport({ url, fetch, keyOf, headers }: TransportOptions): Transport {
   const exchange = exchangeWith(url, fetch)
   const ofAll = { accept: 'application/json', ...headers }
   return async function send({ path, method, body, timeoutMs, signal, gid, ...request }) {
     signal?.throwIfAborted()
+    const key = keyOf === undefined ? undefined : await keyOf()
     const sent = {
       method,
       path,
       headers: {
         ...ofAll,
         ...request.headers,
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       timeoutMs,

@@ -2,6 +2,7 @@ import type { BranchAnswer, BranchCall, Store } from '@counterstep/core'
 import { buildDtmApp, documentTopicStore } from '@counterstep/dtm'
 import { createEngine, DEFAULT_SETTINGS, type Engine, nodeClock, nodeIds } from '@counterstep/engine'
 import { buildApp, createLogger, createRegistry, logEvents, prometheusObserver } from '@counterstep/server'
+import { loopbackTargets } from '@counterstep/targets'
 import type { FastifyInstance } from 'fastify'
 
 export interface FaceRequest {
@@ -38,6 +39,8 @@ export async function bothFaces(store: Store): Promise<BothFaces> {
   const logger = createLogger({ level: 'debug', destination: { write: (line) => lines.push(line) } })
   const registry = createRegistry()
   const ids = nodeIds()
+  const targets = loopbackTargets()
+  const checkUrl = (url: string) => targets.check(url)
   const engine = createEngine({
     store,
     branches: {
@@ -50,12 +53,14 @@ export async function bothFaces(store: Store): Promise<BothFaces> {
     clock: nodeClock(),
     ids,
     observer: prometheusObserver(registry, logEvents(logger)),
+    checkUrl,
     settings: DEFAULT_SETTINGS,
   })
   await engine.start()
   const native = buildApp({ engine, store, registry, logger })
   const dtm = buildDtmApp({
     engine,
+    checkUrl,
     topics: documentTopicStore(store, () => ids.writeId()),
     nodeMetrics: () => registry.metrics(),
     onError: (error) => logger.error({ err: error }, 'request failed'),

@@ -2,9 +2,9 @@ import type { Nature } from './judge-answer.ts'
 import { pathOf } from './open-api.ts'
 import type { WireAnswer, WireRequest } from './wire-request.ts'
 
-/** DTM's outcomes, its refusals (500, with a sentence), gin's redirects, what is not there yet, and HTTP's own. */
+/** DTM's outcomes, its refusals (500, with a sentence; 422 for what is over a bound of ours), gin's redirects, what is not there yet, what the gate refuses (403, 421), and HTTP's own. */
 const STATUSES: ReadonlySet<number> = new Set([
-  200, 301, 307, 400, 404, 408, 409, 413, 414, 425, 431, 500, 501,
+  200, 301, 307, 400, 403, 404, 408, 409, 413, 414, 421, 422, 425, 431, 500, 501,
 ])
 const COMMAND = /^\/api\/dtmsvr\/(?:prepare|submit|abort|forceStop|resetNextCronTime)$/
 /** What an error says that nobody has foreseen. */
@@ -20,7 +20,9 @@ export function faultsOfDtmAnswer(
   const said = `${answer.status} ${answer.contentType} ${answer.body.toString('utf8').slice(0, 400)}`
   const faults = [
     ...(STATUSES.has(answer.status) ? [] : ['a status that DTM does not know']),
-    ...(nature === 'valid' && answer.status >= 500 ? ['a valid request was refused'] : []),
+    ...(nature === 'valid' && (answer.status === 422 || answer.status >= 500)
+      ? ['a valid request was refused']
+      : []),
     ...bodyFaults(request, answer),
     ...takenFaults(request, answer),
   ]

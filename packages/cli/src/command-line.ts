@@ -81,7 +81,8 @@ function wordProblems(words: readonly string[], command: CommandName | undefined
   if (words.length === 0) {
     return [`Say what to do: ${COMMAND_NAMES.map((name) => `counterstep ${name}`).join(', or ')}.`]
   }
-  if (command === undefined) return [`The first word is no command; there is ${COMMAND_NAMES.join(' and ')}.`]
+  if (command === undefined)
+    return [`The first word is no command; there is ${COMMAND_NAMES.join(', ')} and keys.`]
   const more = words.length - 1
   return more === 0 ? [] : [`Nothing may follow ${command} but options; there is more (words: ${more}).`]
 }

@@ -2,9 +2,10 @@ import type { HttpBranchCallerOptions } from '@counterstep/branch-http'
 import { assert } from '@counterstep/core'
 import type { EngineSettings } from '@counterstep/engine'
 import type { TargetRules } from '@counterstep/targets'
+import { type AccessConfig, accessConfig, accessProblems, accessWarnings } from './access-config.ts'
 import { readLine } from './command-line.ts'
 import { COMMANDS, type CommandName, type SettingName, settingsOf } from './commands.ts'
-import { isLoopback } from './loopback.ts'
+import { type KeysCommand, readKeysCommand } from './keys-command.ts'
 import { SETTINGS, type SettingValues } from './settings.ts'
 import {
   type Connection,
@@ -29,6 +30,7 @@ export interface ServeConfig {
   readonly port: number
   /** Of DTM's HTTP face. */
   readonly dtmPort: number | 'off'
+  readonly access: AccessConfig
   readonly store: StoreConfig
   /** Undefined: branch calls are not signed. */
   readonly signingKeyFile: string | undefined
@@ -49,6 +51,7 @@ export type MigrateConfig = Connection | { readonly type: 'sqlite' }
 export type Command =
   | { readonly type: 'serve'; readonly config: ServeConfig }
   | { readonly type: 'migrate'; readonly config: MigrateConfig }
+  | { readonly type: 'keys'; readonly command: KeysCommand }
   | { readonly type: 'help'; readonly of: CommandName }
   | { readonly type: 'version' }
   /** Every problem at once, each a sentence that names its flag or variable. */
@@ -58,6 +61,10 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /** The only place that reads the environment. A flag wins over its variable. */
 export function readCommand(args: readonly string[], environment: Environment = process.env): Command {
+  if (args[0] === 'keys') {
+    const keys = readKeysCommand(args.slice(1), environment)
+    return 'problems' in keys ? { type: 'refused', ...keys } : { type: 'keys', ...keys }
+  }
   const line = readLine(args)
   const type = line.command ?? 'serve'
   if (line.switches.has('help')) return { type: 'help', of: type }
@@ -68,7 +75,8 @@ export function readCommand(args: readonly string[], environment: Environment = 
   problems.unshift(...line.problems)
   if ('problem' in secret) problems.push(secret.problem)
   problems.push(...storeProblems(known, sources, password))
-  if (type === 'serve') problems.push(...contradictions(known, environment), ...targetProblems(known))
+  if (type === 'serve')
+    problems.push(...accessProblems(known), ...contradictions(known, environment), ...targetProblems(known))
   if (problems.length > 0) return { type: 'refused', problems }
   if (type === 'migrate' && hasAll(known, COMMANDS.migrate)) {
     const { store } = known
@@ -142,6 +150,7 @@ function toConfig(
     host: values.host,
     port: values.port,
     dtmPort: dtmPortOf(values, sources),
+    access: accessConfig(values),
     store: storeConfig(values, password),
     signingKeyFile: values.signingKeyFile,
     logLevel: values.logLevel,
@@ -195,10 +204,5 @@ function warnings(values: SettingValues, environment: Environment): string[] {
   const unknown = Object.keys(environment)
     .filter((name) => name.startsWith('COUNTERSTEP_') && !variables.has(name))
     .map((name) => `${name} is no setting and was ignored.`)
-  if (isLoopback(values.host)) return unknown
-  return [
-    ...unknown,
-    `Listening on ${values.host}: anyone who reaches it may submit, abort and stop transactions. ` +
-      'There is no authentication yet.',
-  ]
+  return [...unknown, ...accessWarnings(values)]
 }

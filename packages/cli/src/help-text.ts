@@ -15,6 +15,7 @@ const STORES = [
 
 const SERVE = [
   'counterstep serve [options]     runs the orchestrator',
+  'counterstep keys …              makes, lists and revokes API keys; see keys --help',
   'counterstep migrate [options]   creates or updates the tables of a MySQL store; see migrate --help',
   ...SIGNING_KEY_USAGE,
 ]

@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs'
 import { createLogger, type Logger } from '@counterstep/server'
 import { type MigrateConfig, readCommand, type ServeConfig } from './config.ts'
 import { helpText } from './help-text.ts'
+import type { KeysCommand } from './keys-command.ts'
 import { migrate } from './migrate.ts'
+import { runKeys } from './run-keys.ts'
 import { type Serving, serve } from './serve.ts'
 import { signingKeyCommand } from './signing-key-command.ts'
 import { describeFailure } from './start-failure.ts'
@@ -35,6 +37,9 @@ function main(): void {
     case 'refused':
       process.stderr.write(command.problems.map((problem) => `counterstep: ${problem}\n`).join(''))
       process.exitCode = 1
+      return
+    case 'keys':
+      void runKeysCommand(command.command)
       return
     case 'migrate':
       void runMigrate(command.config)
@@ -80,6 +85,17 @@ async function run(config: ServeConfig): Promise<void> {
     const { code, sentence } = startFailure(error, config)
     logger.error(code === undefined ? { err: error } : { code }, `cannot start: ${sentence}`)
     process.exit(1)
+  }
+}
+
+async function runKeysCommand(command: KeysCommand): Promise<void> {
+  try {
+    const { stdout, stderr } = await runKeys(command, Date.now())
+    process.stderr.write(stderr)
+    process.stdout.write(stdout)
+  } catch (error) {
+    process.stderr.write(`counterstep: ${describeFailure(error).sentence}\n`)
+    process.exitCode = 1
   }
 }
 

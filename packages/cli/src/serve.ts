@@ -17,6 +17,7 @@ import { targetPolicy } from '@counterstep/targets'
 import { closeApp } from './close-app.ts'
 import type { ServeConfig } from './config.ts'
 import { durabilityWarnings } from './durability-warnings.ts'
+import { openGates } from './open-gates.ts'
 import { openSigner } from './open-signer.ts'
 import { openStore } from './open-store.ts'
 import { describeFailure } from './start-failure.ts'
@@ -68,6 +69,8 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
   const { config, logger, version } = deps
   for (const warning of config.warnings) logger.warn({}, warning)
   const registry = createRegistry()
+  const gates = await openGates(config.access, logger)
+  closers.push(async () => gates.close())
   const store = await storeOf(deps, registry)
   closers.push(() => store.close())
   for (const warning of durabilityWarnings(store)) logger.warn({}, warning)
@@ -85,10 +88,20 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     observer: prometheusObserver(registry, logEvents(logger)),
     settings: config.engine,
   })
-  const app = buildApp({ engine, store, storeForced: isForced(config.store), registry, logger, version })
+  const app = buildApp({
+    engine,
+    store,
+    storeForced: isForced(config.store),
+    insecure: insecureSwitches(config),
+    gate: gates.native,
+    registry,
+    logger,
+    version,
+  })
   closers.push(() => closeApp(app))
   const dtm = buildDtmApp({
     engine,
+    gate: gates.dtm,
     topics: documentTopicStore(store, () => ids.writeId()),
     checkUrl,
     nodeMetrics: () => registry.metrics(),
@@ -142,4 +155,13 @@ function urlOf(address: AddressInfo | string | null): string {
   if (address === null || typeof address === 'string') throw new Error('not listening on a port')
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
   return `http://${host}:${address.port}`
+}
+
+/** As /health/ready shows them. */
+function insecureSwitches({ access, targets, store }: ServeConfig): readonly string[] {
+  return [
+    ...access.insecure,
+    ...(targets.others === 'any' ? ['allow-any-target'] : []),
+    ...(isForced(store) ? ['store-accept-class-c'] : []),
+  ]
 }

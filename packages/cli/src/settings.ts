@@ -1,6 +1,7 @@
 import { CLAIM_MAX } from '@counterstep/core'
 import { DEFAULT_SETTINGS } from '@counterstep/engine'
 import { CHECKPOINT_MS_MAX, RETRY_CAP_MS_MAX, RETRY_LIMIT_MAX, TIMEOUT_MS_MAX } from '@counterstep/protocol'
+import { ACCESS_SETTINGS } from './access-settings.ts'
 import { decimal, nonEmpty, oneOf, orUnset, orWord, type Parsed, setting, wholeNumber } from './setting.ts'
 import { signingKeyPath } from './signing-key-file.ts'
 import { STORE_SETTINGS } from './store-settings.ts'
@@ -21,6 +22,7 @@ export const SETTINGS = {
     orWord('off', 'off' as const, portNumber),
   ),
   ...TARGET_SETTINGS,
+  ...ACCESS_SETTINGS,
   ...STORE_SETTINGS,
   signingKeyFile: setting(
     'signing-key-file',

@@ -150,7 +150,7 @@ describe('the command line', () => {
     ]
     const problems = problemsOf(args, { COUNTERSTEP_LEASE_MS: '1', COUNTERSTEP_LOG_LEVEL: 'loud' })
     for (const name of [
-      'The first word is no command; there is serve and migrate.',
+      'The first word is no command; there is serve, migrate and keys.',
       '--port',
       '--speed',
       '--retry-cap-ms',
@@ -195,11 +195,20 @@ describe('the command line', () => {
 })
 
 describe('a configuration that is odd', () => {
-  it('may listen beyond loopback, with a warning', () => {
-    expect(configOf(['--host', '0.0.0.0', '--services', 'bank=http://10.0.0.5:8080']).warnings).toEqual([
-      expect.stringContaining('no authentication yet'),
+  it('S10: may listen beyond loopback without keys when that is said by name, with a warning', () => {
+    const open = configOf([
+      '--host',
+      '0.0.0.0',
+      '--insecure-no-keys',
+      '--services',
+      'bank=http://10.0.0.5:8080',
     ])
-    expect(configOf(['--host', '127.0.0.2']).warnings).toEqual([])
+    expect(open.warnings).toEqual([
+      expect.stringMatching(/^--insecure-no-keys: anyone who reaches 0\.0\.0\.0/),
+    ])
+    expect(open.access.insecure).toEqual(['no-keys'])
+    const near = configOf(['--host', '127.0.0.2', '--insecure-no-keys'])
+    expect([near.warnings, near.access.insecure]).toEqual([[], []])
   })
 
   it('is warned of a variable that is no setting', () => {

@@ -194,19 +194,6 @@ it('prints every fault of its configuration on stderr, and starts nothing', asyn
   ])
 })
 
-it('warns in its log when it listens beyond loopback', async () => {
-  const { process } = await ServeProcess.listening(
-    folder,
-    '--host',
-    '0.0.0.0',
-    '--allow-targets',
-    'http://127.0.0.1:1',
-  )
-  process.signal('SIGTERM')
-  await process.ended()
-  expect(process.output).toContain('There is no authentication yet')
-})
-
 it('warns in its log of what its store may lose', async () => {
   const { process, url } = await ServeProcess.listening(folder, '--sqlite-synchronous', 'normal')
   const ready = await (await fetch(`${url}/health/ready`)).json()

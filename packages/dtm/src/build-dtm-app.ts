@@ -1,3 +1,4 @@
+import { bearerOrBasicKey, createGate, type Gate, guardRoutes } from '@counterstep/access'
 import type { CheckUrl } from '@counterstep/core'
 import type { EngineApi } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
@@ -24,6 +25,8 @@ export interface DtmAppDeps {
   readonly topics: TopicStore
   /** Whether a branch may be called there; asked before anything is stored. */
   readonly checkUrl: CheckUrl
+  /** Who may do what. Default: everybody, but no page of another origin. */
+  readonly gate?: Gate
   /** The node's own metrics in Prometheus' text format; shown behind the dialect's. Default: none. */
   readonly nodeMetrics?: () => Promise<string>
   /** What is a bug or has no name. Default: told to nobody. */
@@ -49,14 +52,17 @@ export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   takeBodiesAsText(app)
   answerUnknownRoutes(app)
   countAnswers(app, metrics)
-  transactionCommands(app, commands, metrics)
-  registerBranchRoutes(app, commands)
-  queryRoutes(app, engine)
-  resetCronTimeRoute(app, engine)
-  topicRoutes(app, list)
-  newGidRoute(app)
-  operationRoutes(app, { metrics, version: deps.version ?? DTM_VERSION, nodeMetrics })
-  routesNotThereYet(app)
+  guardRoutes(app, deps.gate ?? createGate({ credentials: bearerOrBasicKey }))
+  app.register(async function dtmRoutes(routes) {
+    transactionCommands(routes, commands, metrics)
+    registerBranchRoutes(routes, commands)
+    queryRoutes(routes, engine)
+    resetCronTimeRoute(routes, engine)
+    topicRoutes(routes, list)
+    newGidRoute(routes)
+    operationRoutes(routes, { metrics, version: deps.version ?? DTM_VERSION, nodeMetrics })
+    routesNotThereYet(routes)
+  })
   return app
 }
 

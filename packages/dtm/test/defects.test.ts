@@ -178,7 +178,7 @@ describe.concurrent('where DTM fails', () => {
   it('9.21: an empty gid is refused and stores nothing', async () => {
     const branches = bed.play()
     const answer = await bed.node.post('submit', saga('', branches, 1, { wait_result: true }))
-    expect(answer.status).toBe(500)
+    expect(answer.status).toBe(422)
     expect(branches.calls).toEqual([])
   })
 

@@ -164,11 +164,20 @@ export const readinessSchema = z
           .describe('What a failover of the database may lose; none: there is no failover.'),
         forced: z.boolean().describe('Opened by a switch that forces what is refused otherwise.'),
       })
-      .readonly(),
-    inFlight: count,
-    inFlightMax: count,
+      .readonly()
+      .exactOptional(),
+    inFlight: count.exactOptional(),
+    inFlightMax: count.exactOptional(),
+    insecure: z
+      .array(z.string())
+      .readonly()
+      .exactOptional()
+      .describe('The protections that were switched off by name at start.'),
   })
   .readonly()
+  .describe(
+    'Where the server has API keys, one with the scope read is shown all of it, and others status and reason.',
+  )
 
 /** Every schema that the OpenAPI document names, under its name there. */
 export const NAMED_SCHEMAS = {

@@ -1,3 +1,4 @@
+import { bearerKey, createGate, type Gate, guardRoutes } from '@counterstep/access'
 import type { Store } from '@counterstep/core'
 import type { EngineApi } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
@@ -35,6 +36,10 @@ export interface AppDeps {
   readonly store?: Pick<Store, 'stats'>
   /** The store was opened by a switch that forces what is refused otherwise; /health/ready shows it. Default: no. */
   readonly storeForced?: boolean
+  /** Protections that were switched off by name; /health/ready lists them. Default: none. */
+  readonly insecure?: readonly string[]
+  /** Who may do what. Default: everybody, but no page of another origin. */
+  readonly gate?: Gate
   /** The one that `prometheusObserver` writes to. Default: a fresh one. */
   readonly registry?: Registry
   /** Default: silent. */
@@ -51,15 +56,17 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   const limits = { ...DEFAULT_SERVER_LIMITS, ...deps.limits }
   const logger = deps.logger ?? silentLogger
   const registry = deps.registry ?? createRegistry()
+  const gate = deps.gate ?? createGate({ credentials: bearerKey })
   const app = createApp(limits, logger)
   refuseWhileClosing(app)
   endConnectionsWhileStopping(app, deps.engine)
   answerUnknownRoutes(app)
   countAnswers(app, registry)
+  guardRoutes(app, gate)
   if (deps.logRequests === true) app.addHook('onResponse', logAnswer(logger))
   registerEngineGauges(registry, deps.engine)
   if (deps.store !== undefined) registerStoreGauges(registry, deps.store)
-  registerRoutes(app, deps, limits, registry)
+  registerRoutes(app, { ...deps, gate }, limits, registry)
   return app
 }
 
@@ -93,7 +100,7 @@ function createApp(limits: ServerLimits, logger: Logger): FastifyInstance {
 
 function registerRoutes(
   app: FastifyInstance,
-  { engine, storeForced = false, version = '0.1.0' }: AppDeps,
+  { engine, gate, storeForced = false, insecure = [], version = '0.1.0' }: AppDeps & { readonly gate: Gate },
   { handlerTimeoutMs }: ServerLimits,
   registry: Registry,
 ): void {
@@ -108,7 +115,7 @@ function registerRoutes(
   app.register(stopRoute(engine, handlerTimeoutMs))
   app.register(rootRoute(version))
   app.register(liveRoute)
-  app.register(readyRoute(engine, storeForced))
+  app.register(readyRoute(engine, gate, { storeForced, insecure }))
   app.register(metricsRoute(registry, handlerTimeoutMs))
   app.register(openApiRoute(document))
   app.register(docsRoute(document))

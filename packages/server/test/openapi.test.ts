@@ -96,6 +96,12 @@ describe('the OpenAPI document', () => {
       'SAGA_STOPPING', // In every route.
       'SAGA_ROUTE_UNKNOWN', // Where there is no route.
       'SAGA_METHOD_NOT_ALLOWED', // Where there is no route.
+      'SAGA_UNAUTHENTICATED', // At the gate, before every route.
+      'SAGA_FORBIDDEN', // At the gate.
+      'SAGA_ORIGIN_REFUSED', // At the gate.
+      'SAGA_HOST_REFUSED', // At the gate.
+      'SAGA_RATE_LIMITED', // At the gate.
+      'SAGA_KEYS_UNUSABLE', // At start.
       'SAGA_STORE_IN_USE', // At start.
       'SAGA_STORE_NOT_DURABLE', // At start.
       'SAGA_STORE_SCHEMA', // At start.

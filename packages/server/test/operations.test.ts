@@ -25,6 +25,7 @@ describe('health', () => {
       store: { ...READY.store, forced: false },
       inFlight: 3,
       inFlightMax: 4096,
+      insecure: [],
     })
   })
 

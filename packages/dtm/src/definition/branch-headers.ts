@@ -1,6 +1,6 @@
 import { isReservedHeader } from '@counterstep/core'
 import { HEADER_BYTES_MAX, HEADERS_MAX } from '@counterstep/protocol'
-import { refuse } from '../wire/answer.ts'
+import { refuse, refuseOver } from '../wire/answer.ts'
 
 export interface BranchHeaders {
   readonly headers: Readonly<Record<string, string>>
@@ -25,14 +25,14 @@ export function readBranchHeaders(given: Readonly<Record<string, string>>): Bran
     own[key] = value
   }
   if (Object.keys(own).length >= HEADERS_MAX)
-    throw refuse(`branch_headers: more than ${HEADERS_MAX - 1} headers`)
+    throw refuseOver(`branch_headers: more than ${HEADERS_MAX - 1} headers`)
   const { [CONTENT_TYPE]: contentType = JSON_TYPE, ...headers } = own
   const sent = { accept: contentType, ...headers }
-  refuseTooLong({ ...sent, [CONTENT_TYPE]: contentType })
+  refuseTooMuch({ ...sent, [CONTENT_TYPE]: contentType })
   return { headers: sent, contentType }
 }
 
-function refuseTooLong(headers: Readonly<Record<string, string>>): void {
+function refuseTooMuch(headers: Readonly<Record<string, string>>): void {
   const bytes = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length, 0)
-  if (bytes > HEADER_BYTES_MAX) throw refuse(`branch_headers: over ${HEADER_BYTES_MAX} bytes`)
+  if (bytes > HEADER_BYTES_MAX) throw refuseOver(`branch_headers: over ${HEADER_BYTES_MAX} bytes`)
 }

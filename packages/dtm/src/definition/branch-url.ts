@@ -1,6 +1,6 @@
 import type { CheckUrl } from '@counterstep/core'
 import { CounterstepError, URL_LENGTH_MAX } from '@counterstep/protocol'
-import { refuse } from '../wire/answer.ts'
+import { refuse, refuseOver } from '../wire/answer.ts'
 import { notThereYet } from '../wire/not-there-yet.ts'
 
 /**
@@ -9,7 +9,7 @@ import { notThereYet } from '../wire/not-there-yet.ts'
  */
 export function readBranchUrl(url: string, checkUrl: CheckUrl): string {
   if (url === '') return url
-  if (url.length > URL_LENGTH_MAX) throw refuse(`a URL is over ${URL_LENGTH_MAX} characters`)
+  if (url.length > URL_LENGTH_MAX) throw refuseOver(`a URL is over ${URL_LENGTH_MAX} characters`)
   const refusal = checkUrl(url)
   if (refusal === undefined) return url
   if (!/^https?:\/\//i.test(url) && refusal.code === 'SAGA_URL_INVALID')

@@ -1,6 +1,6 @@
 import type { CheckUrl, MessageBranch, MessageDefinition } from '@counterstep/core'
 import { BODY_BYTES_MAX, BRANCHES_MAX, DEADLINE_MS_MAX, DELAY_MS_MAX } from '@counterstep/protocol'
-import { refuse } from '../wire/answer.ts'
+import { refuse, refuseOver } from '../wire/answer.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
 import { type BranchHeaders, readBranchHeaders } from './branch-headers.ts'
 import { branchIdAt } from './branch-id.ts'
@@ -63,9 +63,9 @@ async function branchesOf(
       })
     }
   }
-  if (branches.length > BRANCHES_MAX) throw refuse(`more than ${BRANCHES_MAX} branches`)
+  if (branches.length > BRANCHES_MAX) throw refuseOver(`more than ${BRANCHES_MAX} branches`)
   // Each subscriber has a payload of its own, so a small request could be stored as a large one.
   if (branches.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0) > BODY_BYTES_MAX)
-    throw refuse(`the payloads of all branches are over ${BODY_BYTES_MAX} bytes`)
+    throw refuseOver(`the payloads of all branches are over ${BODY_BYTES_MAX} bytes`)
   return branches.length === 0 ? [NO_BRANCH] : branches
 }

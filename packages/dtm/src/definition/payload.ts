@@ -1,5 +1,5 @@
 import { BRANCHES_MAX, PAYLOAD_BYTES_MAX } from '@counterstep/protocol'
-import { refuse } from '../wire/answer.ts'
+import { refuse, refuseOver } from '../wire/answer.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
 
 /** The body of each step: `payloads` first, then the `data` of steps, as old clients send it. */
@@ -7,12 +7,12 @@ export function payloadsOf({ steps, payloads }: DtmRequest): readonly string[] {
   const inSteps = steps.flatMap(({ data = '' }) => (data === '' ? [] : [data]))
   const all = [...payloads, ...inSteps]
   if (all.length < steps.length) throw refuse(`${steps.length} steps have only ${all.length} payloads`)
-  if (steps.length > BRANCHES_MAX) throw refuse(`more than ${BRANCHES_MAX} steps`)
+  if (steps.length > BRANCHES_MAX) throw refuseOver(`more than ${BRANCHES_MAX} steps`)
   return all.slice(0, steps.length).map(readPayload)
 }
 
 export function readPayload(payload: string): string {
   if (Buffer.byteLength(payload) > PAYLOAD_BYTES_MAX)
-    throw refuse(`a payload is over ${PAYLOAD_BYTES_MAX} bytes`)
+    throw refuseOver(`a payload is over ${PAYLOAD_BYTES_MAX} bytes`)
   return payload
 }

@@ -2,11 +2,9 @@
  * Reads JSON with the texts of Go's scanner, since clients and people know them. By hand: JSON.parse has texts of its
  * own, keeps one of two equal keys, and does not tell 1.0 from 1.
  */
+import { JSON_DEPTH_MAX } from '@counterstep/protocol'
 import { wellFormed } from '../wire/well-formed.ts'
 import type { GoMember, GoValue } from './go-value.ts'
-
-/** What is nested deeper is refused. Of what the dialect reads, nothing is deeper than three. */
-const DEPTH_MAX = 1_000
 
 /** `incomplete`: the text ended too early. Decoders say so in words of their own. */
 export class GoSyntaxError extends Error {
@@ -16,6 +14,14 @@ export class GoSyntaxError extends Error {
     super(message)
     this.name = 'GoSyntaxError'
     this.incomplete = incomplete
+  }
+}
+
+/** Of what the dialect reads, nothing is deeper than three. */
+export class GoDepthError extends GoSyntaxError {
+  constructor() {
+    super('exceeded max depth')
+    this.name = 'GoDepthError'
   }
 }
 
@@ -60,7 +66,7 @@ class Scanner {
   }
 
   value(depth: number): GoValue {
-    if (depth > DEPTH_MAX) throw new GoSyntaxError('exceeded max depth')
+    if (depth > JSON_DEPTH_MAX) throw new GoDepthError()
     const start = this.#nextAfterSpace()
     switch (start) {
       case '{':

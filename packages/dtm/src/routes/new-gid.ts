@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { found } from '../wire/answer.ts'
 import { BASE_PATH } from './base-path.ts'
+import { SUBMIT } from './route-access.ts'
 import { sendAnswer } from './send-answer.ts'
 
 /** Digits and letters that no reader takes for one another: the alphabet of DTM's own ids. */
@@ -9,7 +10,7 @@ const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const LENGTH = 22
 
 export function newGidRoute(app: FastifyInstance): void {
-  app.get(`${BASE_PATH}/newGid`, (_request, reply) =>
+  app.get(`${BASE_PATH}/newGid`, SUBMIT, (_request, reply) =>
     sendAnswer(reply, found({ dtm_result: 'SUCCESS', gid: newGid() })),
   )
 }

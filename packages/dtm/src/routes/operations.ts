@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { DialectMetrics } from '../metrics/dialect-metrics.ts'
 import { found } from '../wire/answer.ts'
 import { BASE_PATH } from './base-path.ts'
+import { OPEN, READ } from './route-access.ts'
 import { sendAnswer } from './send-answer.ts'
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
@@ -14,9 +15,9 @@ export interface Operations {
 }
 
 export function operationRoutes(app: FastifyInstance, { metrics, version, nodeMetrics }: Operations): void {
-  app.all('/api/ping', (_request, reply) => sendAnswer(reply, found({ msg: 'pong' })))
-  app.get(`${BASE_PATH}/version`, (_request, reply) => sendAnswer(reply, found({ version })))
-  app.get('/api/metrics', async (_request, reply) =>
+  app.all('/api/ping', OPEN, (_request, reply) => sendAnswer(reply, found({ msg: 'pong' })))
+  app.get(`${BASE_PATH}/version`, READ, (_request, reply) => sendAnswer(reply, found({ version })))
+  app.get('/api/metrics', READ, async (_request, reply) =>
     sendAnswer(reply, {
       status: 200,
       body: metrics.text(version) + (await nodeMetrics()),

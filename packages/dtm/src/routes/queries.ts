@@ -9,12 +9,13 @@ import { readNumber } from '../wire/read-number.ts'
 import { kindOf, statusesOf } from '../wire/status-word.ts'
 import { BASE_PATH } from './base-path.ts'
 import { queryOf } from './query-of.ts'
+import { READ } from './route-access.ts'
 import { sendAnswer } from './send-answer.ts'
 
 const LIST_LIMIT = 100
 
 export function queryRoutes(app: FastifyInstance, engine: EngineApi): void {
-  app.get(`${BASE_PATH}/query`, async (request, reply) => {
+  app.get(`${BASE_PATH}/query`, READ, async (request, reply) => {
     const gid = queryOf(request, 'gid')
     if (gid === '') throw refuse('no gid specified')
     const seen = isGid(gid) ? await see(engine, gid) : undefined
@@ -24,7 +25,7 @@ export function queryRoutes(app: FastifyInstance, engine: EngineApi): void {
         : { branches: shownBranches(seen), transaction: shownTransaction(seen) }
     return sendAnswer(reply, found(shown))
   })
-  app.get(`${BASE_PATH}/all`, async (request, reply) => {
+  app.get(`${BASE_PATH}/all`, READ, async (request, reply) => {
     const gid = queryOf(request, 'gid')
     return sendAnswer(reply, found(gid === '' ? await all(engine, request) : await one(engine, gid)))
   })

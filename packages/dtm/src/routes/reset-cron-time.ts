@@ -6,13 +6,14 @@ import { found } from '../wire/answer.ts'
 import { readNumber } from '../wire/read-number.ts'
 import { BASE_PATH } from './base-path.ts'
 import { queryOf } from './query-of.ts'
+import { ADMIN_BY_GET } from './route-access.ts'
 import { sendAnswer } from './send-answer.ts'
 
 const TIMEOUT_S = 3 * TIMEOUT_TO_FAIL_S
 const LIMIT = 100
 
 export function resetCronTimeRoute(app: FastifyInstance, engine: EngineApi): void {
-  app.get(`${BASE_PATH}/resetCronTime`, async (request, reply) => {
+  app.get(`${BASE_PATH}/resetCronTime`, ADMIN_BY_GET, async (request, reply) => {
     const timeoutS = readNumber(queryOf(request, 'timeout'), TIMEOUT_S)
     const limit = readNumber(queryOf(request, 'limit'), LIMIT)
     const { hasRemaining, count } = await resetCronTime(engine, Date.now() + timeoutS * 1_000, limit)

@@ -41,6 +41,11 @@ export class AnsweredError extends Error {
   }
 }
 
+/** Over a bound of ours, or a name that no store could keep: DTM has no such answer, and its clients report any other. */
+export function refuseOver(message: string): AnsweredError {
+  return new AnsweredError(trouble(message, 422))
+}
+
 export function refuse(message: string): AnsweredError {
   return new AnsweredError(trouble(message))
 }

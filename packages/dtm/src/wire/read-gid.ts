@@ -1,5 +1,5 @@
 import { GID_RULE, type Gid, isGid } from '@counterstep/protocol'
-import { refuse } from './answer.ts'
+import { refuse, refuseOver } from './answer.ts'
 
 /** DTM takes these out of a gid before it looks at it. */
 export function strippedGid(text: string): string {
@@ -8,7 +8,7 @@ export function strippedGid(text: string): string {
 
 /** Throws for what cannot be stored: DTM keeps some of it in one store and loses it in another. */
 export function readGid(text: string): Gid {
-  if (!isGid(text)) throw refuse(`gid ${GID_RULE}`)
+  if (!isGid(text)) throw refuseOver(`gid ${GID_RULE}`)
   return text
 }
 

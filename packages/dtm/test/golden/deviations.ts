@@ -25,10 +25,10 @@ const NO_KV = {
   status: 501,
   body: '{"message":"the key-value routes are not there yet: sagas, TCC and two-phase messages over HTTP are"}',
 }
-const BAD_GID = trouble(
+const BAD_GID = over(
   'gid must be 1–128 printable ASCII characters without space, quote, backslash or semicolon, and not . or ..',
 )
-const BAD_BRANCH_ID = trouble('branch_id must be 1–64 characters of A-Z a-z 0-9 . _ : -')
+const BAD_BRANCH_ID = over('branch_id must be 1–64 characters of A-Z a-z 0-9 . _ : -')
 /** Of what is shown besides. */
 const SHOWN = { status: 200 }
 
@@ -228,6 +228,10 @@ export const DEVIATIONS: Readonly<Record<string, Deviation>> = {
 
 function trouble(message: string): DeviantAnswer {
   return { status: 500, body: JSON.stringify({ message }) }
+}
+
+function over(message: string): DeviantAnswer {
+  return { status: 422, body: JSON.stringify({ message }) }
 }
 
 function failure(message: string): DeviantAnswer {

@@ -3,8 +3,12 @@ import type { FastifyReply } from 'fastify'
 import { PROBLEM_TYPE } from './problem.ts'
 
 export const RETRY_AFTER_SECONDS = 1
+/** Bearer alone, though DTM's face takes Basic too: a browser must not be led to keep a key and send it by itself. */
+export const CHALLENGE = 'Bearer realm="counterstep"'
 
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
-  if (problem.status === 503) reply.header('retry-after', String(RETRY_AFTER_SECONDS))
+  const { status } = problem
+  if (status === 503 || status === 429) reply.header('retry-after', String(RETRY_AFTER_SECONDS))
+  if (status === 401) reply.header('www-authenticate', CHALLENGE)
   return reply.code(problem.status).header('content-type', PROBLEM_TYPE).send(JSON.stringify(problem))
 }

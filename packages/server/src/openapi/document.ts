@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import type { RouteAccess } from '@counterstep/access'
 import type { ErrorCode } from '@counterstep/protocol'
 import { problemOf } from '../http/problem.ts'
 import { RETRY_AFTER_SECONDS } from '../http/send-problem.ts'
@@ -7,6 +8,18 @@ import type { Answer, JsonObject, Operation } from './operation.ts'
 import { schemaComponents } from './schema-components.ts'
 
 const COMMON_PROBLEMS: readonly ErrorCode[] = ['SAGA_INTERNAL', 'SAGA_STOPPING']
+const GATE_PROBLEMS: readonly ErrorCode[] = [
+  'SAGA_UNAUTHENTICATED',
+  'SAGA_FORBIDDEN',
+  'SAGA_HOST_REFUSED',
+  'SAGA_RATE_LIMITED',
+]
+
+const API_KEY = {
+  type: 'http',
+  scheme: 'bearer',
+  description: 'An API key, where the server has a file of keys. Made by `counterstep keys create`.',
+}
 
 /** The OpenAPI 3.1 document of these operations. Built by hand: there is no generator between it and the schemas. */
 export function openApiDocument(operations: readonly Operation[], version: string): JsonObject {
@@ -31,25 +44,36 @@ export function openApiDocument(operations: readonly Operation[], version: strin
       { name: 'operations', description: 'Health, metrics and this document.' },
     ],
     paths,
-    components: { schemas: schemaComponents() },
+    components: { schemas: schemaComponents(), securitySchemes: { apiKey: API_KEY } },
   }
 }
 
 function operationObject(operation: Operation): JsonObject {
-  const { id, tag, summary, description, parameters, body, answers, problems } = operation
+  const { id, tag, access, method, summary, description, parameters, body, answers, problems } = operation
   const answerEntries = Object.entries(answers).map(([status, answer]) => [status, answerObject(answer)])
   return {
     operationId: id,
     tags: [tag],
     summary,
+    security: securityOf(access),
     ...(description === undefined ? {} : { description }),
     ...(parameters === undefined ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: requestObject(body) }),
     responses: {
-      ...problemObjects([...problems, ...COMMON_PROBLEMS]),
+      ...problemObjects([...problems, ...gateProblems(access, method), ...COMMON_PROBLEMS]),
       ...Object.fromEntries(answerEntries),
     },
   }
+}
+
+/** One of the scopes, or nothing: a server on loopback may have no keys. */
+function securityOf(access: RouteAccess): readonly JsonObject[] {
+  return access === 'open' ? [] : [...access.map((scope) => ({ apiKey: [scope] })), {}]
+}
+
+function gateProblems(access: RouteAccess, method: Operation['method']): readonly ErrorCode[] {
+  const ofBrowsers: readonly ErrorCode[] = method === 'get' ? [] : ['SAGA_ORIGIN_REFUSED']
+  return access === 'open' ? ofBrowsers : [...GATE_PROBLEMS, ...ofBrowsers]
 }
 
 function requestObject({ schema, required, examples }: NonNullable<Operation['body']>): JsonObject {
@@ -106,7 +130,7 @@ function problemObjects(codes: readonly ErrorCode[]): JsonObject {
 }
 
 function headersOf(status: number): JsonObject {
-  if (status !== 503) return {}
+  if (status !== 503 && status !== 429) return {}
   const description = 'Seconds after which to ask again.'
   const schema = { type: 'integer', examples: [RETRY_AFTER_SECONDS] }
   return { headers: { 'Retry-After': { description, schema } } }

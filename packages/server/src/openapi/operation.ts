@@ -1,3 +1,4 @@
+import type { RouteAccess } from '@counterstep/access'
 import type { ErrorCode } from '@counterstep/protocol'
 import type { SchemaName } from '@counterstep/protocol/schemas'
 
@@ -10,6 +11,8 @@ export interface Operation {
   readonly path: string
   readonly id: string
   readonly tag: 'transactions' | 'operations'
+  /** Who may use it, once there are keys. The route takes it from here. */
+  readonly access: RouteAccess
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly JsonObject[]

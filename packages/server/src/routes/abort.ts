@@ -15,6 +15,7 @@ export const abortOperation: Operation = {
   path: '/v1/transactions/{gid}/abort',
   id: 'abortTransaction',
   tag: 'transactions',
+  access: ['submit', 'admin'],
   summary: 'Turn a transaction around',
   description:
     'The decision is durable when this is answered; the compensations of a saga or the cancels of a TCC follow. A TCC and a message can be aborted while they are prepared.',
@@ -47,7 +48,8 @@ export const abortOperation: Operation = {
 export function abortRoute(engine: EngineApi) {
   return async function abortPlugin(app: FastifyInstance): Promise<void> {
     takeAbortBody(app)
-    app.post('/v1/transactions/:gid/abort', async function abort(request, reply) {
+    const config = { access: abortOperation.access }
+    app.post('/v1/transactions/:gid/abort', { config }, async function abort(request, reply) {
       const gid = gidOf(request)
       const reason = reasonOf(request.body)
       const waitSeconds = waitSecondsOf(request.headers.prefer)

@@ -1,3 +1,4 @@
+import type { RouteAccess } from '@counterstep/access'
 import { type ErrorCode, type Gid, isFinalStatus, type TransactionView } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
 import { gidOf } from '../http/gid-of.ts'
@@ -19,6 +20,7 @@ export const COMMAND_PROBLEMS = [
 
 export interface CommandRoute {
   readonly path: string
+  readonly access: RouteAccess
   readonly handlerTimeoutMs: number
   run(gid: Gid): Promise<TransactionView>
 }
@@ -28,7 +30,7 @@ export async function answerCommand(app: FastifyInstance, command: CommandRoute)
   takeNoBody(app)
   app.post(
     command.path,
-    { handlerTimeout: command.handlerTimeoutMs },
+    { config: { access: command.access }, handlerTimeout: command.handlerTimeoutMs },
     async function runCommand(request, reply) {
       const view = await command.run(gidOf(request))
       reply.code(isFinalStatus(view.status) ? 200 : 202).header('content-type', JSON_TYPE)

@@ -8,6 +8,7 @@ export const docsOperation: Operation = {
   path: '/docs',
   id: 'getDocs',
   tag: 'operations',
+  access: ['read'],
   summary: 'This document for people, without anything from the network',
   answers: { 200: { description: 'A page.', contentType: 'text/html' } },
   problems: [],
@@ -25,6 +26,10 @@ const CONTENT_SECURITY_POLICY = {
 
 export function docsRoute(document: JsonObject) {
   return async function docsPlugin(app: FastifyInstance): Promise<void> {
+    // Of the page's own routes none says it.
+    app.addHook('onRoute', (route) => {
+      route.config = { ...route.config, access: docsOperation.access }
+    })
     // The page insists on this plugin; the document that it would make is replaced by ours.
     await app.register(fastifySwagger, { openapi: {} })
     await app.register(fastifySwaggerUi, {

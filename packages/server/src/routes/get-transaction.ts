@@ -11,6 +11,7 @@ export const getTransactionOperation: Operation = {
   path: '/v1/transactions/{gid}',
   id: 'getTransaction',
   tag: 'transactions',
+  access: ['read'],
   summary: 'Look at a transaction',
   description:
     'A final status is shown only when it is durable. Progress shown before that may go back after a crash.',
@@ -21,7 +22,8 @@ export const getTransactionOperation: Operation = {
 
 export function getTransactionRoute(engine: EngineApi, handlerTimeoutMs: number) {
   return async function getTransactionPlugin(app: FastifyInstance): Promise<void> {
-    const options = { handlerTimeout: handlerTimeoutMs }
+    const config = { access: getTransactionOperation.access }
+    const options = { config, handlerTimeout: handlerTimeoutMs }
     app.get('/v1/transactions/:gid', options, async function getTransaction(request, reply) {
       const gid = gidOf(request)
       const view = await engine.get(gid)

@@ -14,6 +14,7 @@ export const listTransactionsOperation: Operation = {
   path: '/v1/transactions',
   id: 'listTransactions',
   tag: 'transactions',
+  access: ['read'],
   summary: 'List transactions, newest first',
   parameters: [
     {
@@ -39,7 +40,8 @@ function filter(name: string, schema: JsonObject, description?: string): JsonObj
 
 export function listTransactionsRoute(engine: EngineApi, handlerTimeoutMs: number) {
   return async function listTransactionsPlugin(app: FastifyInstance): Promise<void> {
-    const options = { handlerTimeout: handlerTimeoutMs }
+    const config = { access: listTransactionsOperation.access }
+    const options = { config, handlerTimeout: handlerTimeoutMs }
     app.get('/v1/transactions', options, async function listTransactions(request, reply) {
       const { items, cursor } = await engine.list(listQueryOf(request.query))
       const page: TransactionPage = {

@@ -7,6 +7,7 @@ export const liveOperation: Operation = {
   path: '/health/live',
   id: 'getLiveness',
   tag: 'operations',
+  access: 'open',
   summary: 'Whether the process answers',
   answers: { 200: { description: 'It does.', schema: 'Liveness', example: { status: 'live' } } },
   problems: [],
@@ -15,7 +16,11 @@ export const liveOperation: Operation = {
 const LIVE = JSON.stringify({ status: 'live' })
 
 export async function liveRoute(app: FastifyInstance): Promise<void> {
-  app.get('/health/live', function getLiveness(_request, reply) {
-    reply.header('content-type', JSON_TYPE).send(LIVE)
-  })
+  app.get(
+    '/health/live',
+    { config: { access: liveOperation.access } },
+    function getLiveness(_request, reply) {
+      reply.header('content-type', JSON_TYPE).send(LIVE)
+    },
+  )
 }

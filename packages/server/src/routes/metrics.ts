@@ -7,6 +7,7 @@ export const metricsOperation: Operation = {
   path: '/metrics',
   id: 'getMetrics',
   tag: 'operations',
+  access: ['read'],
   summary: 'Metrics in the text format of Prometheus',
   answers: { 200: { description: 'The metrics.', contentType: 'text/plain' } },
   problems: [],
@@ -14,7 +15,8 @@ export const metricsOperation: Operation = {
 
 export function metricsRoute(registry: Registry, handlerTimeoutMs: number) {
   return async function metricsPlugin(app: FastifyInstance): Promise<void> {
-    app.get('/metrics', { handlerTimeout: handlerTimeoutMs }, async function getMetrics(_request, reply) {
+    const options = { config: { access: metricsOperation.access }, handlerTimeout: handlerTimeoutMs }
+    app.get('/metrics', options, async function getMetrics(_request, reply) {
       const text = await registry.metrics()
       return reply.header('content-type', registry.contentType).send(text)
     })

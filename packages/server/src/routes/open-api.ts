@@ -7,6 +7,7 @@ export const openApiOperation: Operation = {
   path: '/openapi.json',
   id: 'getOpenApi',
   tag: 'operations',
+  access: ['read'],
   summary: 'This document',
   answers: { 200: { description: 'OpenAPI 3.1.', schema: 'JsonValue', example: { openapi: '3.1.0' } } },
   problems: [],
@@ -15,8 +16,12 @@ export const openApiOperation: Operation = {
 export function openApiRoute(document: JsonObject) {
   const text = JSON.stringify(document)
   return async function openApiPlugin(app: FastifyInstance): Promise<void> {
-    app.get('/openapi.json', function getOpenApi(_request, reply) {
-      reply.header('content-type', JSON_TYPE).send(text)
-    })
+    app.get(
+      '/openapi.json',
+      { config: { access: openApiOperation.access } },
+      function getOpenApi(_request, reply) {
+        reply.header('content-type', JSON_TYPE).send(text)
+      },
+    )
   }
 }

@@ -1,3 +1,4 @@
+import type { Gate } from '@counterstep/access'
 import type { EngineApi, EngineHealth } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
 import { JSON_TYPE } from '../http/json-type.ts'
@@ -10,8 +11,10 @@ export const readyOperation: Operation = {
   path: '/health/ready',
   id: 'getReadiness',
   tag: 'operations',
+  access: 'open',
   summary: 'Whether new work is taken, and how durable the store is',
-  description: 'When it is not, the problem carries the same members beside its own.',
+  description:
+    'When it is not, the problem carries the same members beside its own. Where there are keys, all but status and reason is shown to one with the scope read.',
   answers: {
     200: {
       description: 'New work is taken.',
@@ -21,35 +24,52 @@ export const readyOperation: Operation = {
         store: { name: 'sqlite', durabilityClass: 'A', failover: 'none', forced: false },
         inFlight: 12,
         inFlightMax: 4096,
+        insecure: [],
       },
     },
   },
   problems: ['SAGA_STORE_UNAVAILABLE'],
 }
 
-export function readyRoute(engine: EngineApi, storeForced: boolean) {
+/** What was decided at start. */
+export interface StartFacts {
+  readonly storeForced: boolean
+  readonly insecure: readonly string[]
+}
+
+export function readyRoute(engine: EngineApi, gate: Pick<Gate, 'mayAs'>, facts: StartFacts) {
   return async function readyPlugin(app: FastifyInstance): Promise<void> {
-    app.get('/health/ready', function getReadiness(_request, reply) {
-      const health = engine.health()
-      if (health.ready) {
-        reply.header('content-type', JSON_TYPE).send(JSON.stringify(readinessOf(health, storeForced)))
-        return
-      }
-      const code = health.reason === 'stopping' ? 'SAGA_STOPPING' : 'SAGA_STORE_UNAVAILABLE'
-      const problem = problemOf(code, { detail: 'new work is not taken now' })
-      // RFC 9457 extension members.
-      sendProblem(reply, { ...readinessOf(health, storeForced), ...problem, status: problem.status })
-    })
+    app.get(
+      '/health/ready',
+      { config: { access: readyOperation.access } },
+      function getReadiness(request, reply) {
+        const health = engine.health()
+        // Open to a probe without a key, which need not know of what the server is made, or where it is weak.
+        const readiness = gate.mayAs('read', request.raw) ? readinessOf(health, facts) : outcomeOf(health)
+        if (health.ready) {
+          reply.header('content-type', JSON_TYPE).send(JSON.stringify(readiness))
+          return
+        }
+        const code = health.reason === 'stopping' ? 'SAGA_STOPPING' : 'SAGA_STORE_UNAVAILABLE'
+        const problem = problemOf(code, { detail: 'new work is not taken now' })
+        // RFC 9457 extension members.
+        sendProblem(reply, { ...readiness, ...problem, status: problem.status })
+      },
+    )
   }
 }
 
-function readinessOf({ ready, reason, store, inFlight, inFlightMax }: EngineHealth, forced: boolean) {
-  const { name, durabilityClass, failover } = store
+function outcomeOf({ ready, reason }: EngineHealth) {
+  return { status: ready ? 'ready' : 'not-ready', ...(reason === undefined ? {} : { reason }) }
+}
+
+function readinessOf(health: EngineHealth, { storeForced, insecure }: StartFacts) {
+  const { name, durabilityClass, failover } = health.store
   return {
-    status: ready ? 'ready' : 'not-ready',
-    ...(reason === undefined ? {} : { reason }),
-    store: { name, durabilityClass, failover, forced },
-    inFlight,
-    inFlightMax,
+    ...outcomeOf(health),
+    store: { name, durabilityClass, failover, forced: storeForced },
+    inFlight: health.inFlight,
+    inFlightMax: health.inFlightMax,
+    insecure,
   }
 }

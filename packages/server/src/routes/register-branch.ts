@@ -12,6 +12,7 @@ export const registerBranchOperation: Operation = {
   path: '/v1/transactions/{gid}/branches',
   id: 'registerBranch',
   tag: 'transactions',
+  access: ['submit'],
   summary: 'Register a branch of a prepared TCC',
   description:
     'Before its client tries it: what is registered is confirmed or cancelled, what is not is left as it was tried. The same branch again is there once.',
@@ -56,10 +57,15 @@ export function registerBranchRoute(engine: EngineApi, handlerTimeoutMs: number)
   return async function registerBranchPlugin(app: FastifyInstance): Promise<void> {
     takeJson(app)
     const path = '/v1/transactions/:gid/branches'
-    app.post(path, { handlerTimeout: handlerTimeoutMs }, async function registerBranch(request, reply) {
-      if (request.headers['content-type'] === undefined) throw unsupportedMediaType()
-      const view = await engine.registerBranch(gidOf(request), request.body)
-      return reply.header('content-type', JSON_TYPE).send(JSON.stringify(view))
-    })
+    const config = { access: registerBranchOperation.access }
+    app.post(
+      path,
+      { config, handlerTimeout: handlerTimeoutMs },
+      async function registerBranch(request, reply) {
+        if (request.headers['content-type'] === undefined) throw unsupportedMediaType()
+        const view = await engine.registerBranch(gidOf(request), request.body)
+        return reply.header('content-type', JSON_TYPE).send(JSON.stringify(view))
+      },
+    )
   }
 }

@@ -10,6 +10,7 @@ export const retryOperation: Operation = {
   path: '/v1/transactions/{gid}/retry',
   id: 'retryTransaction',
   tag: 'transactions',
+  access: ['admin'],
   summary: 'Ask again now what waits for its back-off',
   description: 'Also takes up a transaction that was set aside for a person to look at. Takes no body.',
   parameters: [gidParameter],
@@ -31,6 +32,7 @@ export const retryOperation: Operation = {
 export function retryRoute(engine: EngineApi, handlerTimeoutMs: number) {
   return async function retryPlugin(app: FastifyInstance): Promise<void> {
     const path = '/v1/transactions/:gid/retry'
-    await answerCommand(app, { path, handlerTimeoutMs, run: (gid) => engine.retry(gid) })
+    const { access } = retryOperation
+    await answerCommand(app, { path, access, handlerTimeoutMs, run: (gid) => engine.retry(gid) })
   }
 }

@@ -9,6 +9,7 @@ export const rootOperation: Operation = {
   path: '/',
   id: 'getRoot',
   tag: 'operations',
+  access: ['read'],
   summary: 'What this is, and where to look',
   answers: {
     200: {
@@ -23,7 +24,7 @@ export const rootOperation: Operation = {
 export function rootRoute(version: string) {
   const text = JSON.stringify({ name: 'counterstep', version, links: LINKS })
   return async function rootPlugin(app: FastifyInstance): Promise<void> {
-    app.get('/', function getRoot(_request, reply) {
+    app.get('/', { config: { access: rootOperation.access } }, function getRoot(_request, reply) {
       reply.header('content-type', JSON_TYPE).send(text)
     })
   }

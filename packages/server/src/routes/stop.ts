@@ -10,6 +10,7 @@ export const stopOperation: Operation = {
   path: '/v1/transactions/{gid}/stop',
   id: 'stopTransaction',
   tag: 'transactions',
+  access: ['admin'],
   summary: 'End a transaction as it is',
   description:
     'Nothing more is called, and nothing is undone: for an operator who has cleared it up by hand. Takes no body.',
@@ -32,6 +33,7 @@ export const stopOperation: Operation = {
 export function stopRoute(engine: EngineApi, handlerTimeoutMs: number) {
   return async function stopPlugin(app: FastifyInstance): Promise<void> {
     const path = '/v1/transactions/:gid/stop'
-    await answerCommand(app, { path, handlerTimeoutMs, run: (gid) => engine.stop(gid) })
+    const { access } = stopOperation
+    await answerCommand(app, { path, access, handlerTimeoutMs, run: (gid) => engine.stop(gid) })
   }
 }

@@ -15,6 +15,7 @@ export const submitPreparedOperation: Operation = {
   path: '/v1/transactions/{gid}/submit',
   id: 'submitPrepared',
   tag: 'transactions',
+  access: ['submit'],
   summary: 'Submit what is prepared',
   description:
     'The branches of a TCC are confirmed, those of a message called; the decision is durable when this is answered. Again: nothing changes. Takes no body.',
@@ -44,7 +45,8 @@ export const submitPreparedOperation: Operation = {
 export function submitPreparedRoute(engine: EngineApi) {
   return async function submitPreparedPlugin(app: FastifyInstance): Promise<void> {
     takeNoBody(app)
-    app.post('/v1/transactions/:gid/submit', async function submitPrepared(request, reply) {
+    const config = { access: submitPreparedOperation.access }
+    app.post('/v1/transactions/:gid/submit', { config }, async function submitPrepared(request, reply) {
       const waitSeconds = waitSecondsOf(request.headers.prefer)
       const options = waitSeconds === undefined ? {} : { waitMs: waitSeconds * 1000 }
       return sendView(reply, await engine.submitPrepared(gidOf(request), options), waitSeconds)

@@ -18,6 +18,7 @@ export const submitOperation: Operation = {
   path: '/v1/transactions',
   id: 'submitTransaction',
   tag: 'transactions',
+  access: ['submit'],
   summary: 'Submit a transaction',
   description:
     'Stored before it is answered. The same gid with the same content is the same transaction, so a submit may be repeated. A TCC, and a message with a check, is accepted as prepared: a wait for it ends at once.',
@@ -80,7 +81,8 @@ export const submitOperation: Operation = {
 export function submitRoute(engine: EngineApi) {
   return async function submitPlugin(app: FastifyInstance): Promise<void> {
     takeJson(app)
-    app.post('/v1/transactions', async function submit(request, reply) {
+    const config = { access: submitOperation.access }
+    app.post('/v1/transactions', { config }, async function submit(request, reply) {
       if (request.headers['content-type'] === undefined) throw unsupportedMediaType()
       const waitSeconds = waitSecondsOf(request.headers.prefer)
       const options = waitSeconds === undefined ? undefined : { waitMs: waitSeconds * 1000 }

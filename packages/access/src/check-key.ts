@@ -1,0 +1,17 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { KeyFinder } from './key-ring.ts'
+import { readKey } from './key-text.ts'
+import { secretDigest } from './secret-digest.ts'
+import { isActive, type StoredKey } from './stored-key.ts'
+
+/** No secret has it: compared with for an unknown id, so that the time does not tell one from a wrong secret. */
+const NO_DIGEST = Buffer.alloc(32)
+
+/** Undefined: unknown, expired or wrong. */
+export function checkKey(keys: KeyFinder, text: string, nowMs: number): StoredKey | undefined {
+  const parts = readKey(text)
+  if (parts === undefined) return undefined
+  const stored = keys.find(parts.id)
+  const isSecret = timingSafeEqual(secretDigest(parts.secret), stored?.digest ?? NO_DIGEST)
+  return stored !== undefined && isSecret && isActive(stored, nowMs) ? stored : undefined
+}

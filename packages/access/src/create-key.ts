@@ -1,0 +1,41 @@
+import { changeKeyFile } from './change-key-file.ts'
+import { keysUnusable } from './errors.ts'
+import { KEYS_MAX } from './key-file-text.ts'
+import { newKeyParts, writeKey } from './key-text.ts'
+import type { Scope } from './scope.ts'
+import { secretDigest } from './secret-digest.ts'
+import { isActive, type StoredKey } from './stored-key.ts'
+
+/** The old and the new one, while the holders of a key change over. */
+export const ACTIVE_KEYS_PER_NAME_MAX = 2
+
+export interface NewKey {
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly createdAt: number
+  readonly expiresAt: number | null
+}
+
+export interface CreatedKey {
+  /** Known to nobody else, and told once. */
+  readonly key: string
+  readonly stored: StoredKey
+}
+
+/** Throws SAGA_KEYS_UNUSABLE. */
+export async function createKey(path: string, asked: NewKey): Promise<CreatedKey> {
+  const parts = newKeyParts()
+  const stored = { id: parts.id, ...asked, digest: secretDigest(parts.secret) }
+  await changeKeyFile(path, (keys) => {
+    const active = [...keys.values()].filter(
+      (key) => key.name === asked.name && isActive(key, asked.createdAt),
+    )
+    if (active.length >= ACTIVE_KEYS_PER_NAME_MAX) {
+      const ids = active.map(({ id }) => id).join(' and ')
+      throw keysUnusable(`${asked.name} has ${active.length} active keys, ${ids}: revoke one first`)
+    }
+    if (keys.size >= KEYS_MAX) throw keysUnusable(`the file of keys is full (${KEYS_MAX}): revoke some`)
+    return [...keys.values(), stored]
+  })
+  return { key: writeKey(parts), stored }
+}

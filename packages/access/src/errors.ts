@@ -1,0 +1,28 @@
+import { CounterstepError } from '@counterstep/protocol'
+
+export function keysUnusable(message: string, cause?: unknown): CounterstepError {
+  return new CounterstepError('SAGA_KEYS_UNUSABLE', message, cause === undefined ? {} : { cause })
+}
+
+export function unauthenticated(message: string): CounterstepError {
+  return new CounterstepError('SAGA_UNAUTHENTICATED', message)
+}
+
+export function forbidden(message: string): CounterstepError {
+  return new CounterstepError('SAGA_FORBIDDEN', message)
+}
+
+export function rateLimited(message: string): CounterstepError {
+  return new CounterstepError('SAGA_RATE_LIMITED', message)
+}
+
+export function hostRefused(): CounterstepError {
+  return new CounterstepError(
+    'SAGA_HOST_REFUSED',
+    'this server does not answer to that Host; see --allowed-hosts',
+  )
+}
+
+export function originRefused(): CounterstepError {
+  return new CounterstepError('SAGA_ORIGIN_REFUSED', 'a page of another origin may change nothing here')
+}

@@ -1,0 +1,92 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { CounterstepError } from '@counterstep/protocol'
+import { checkKey } from './check-key.ts'
+import type { CredentialReader } from './credentials.ts'
+import { forbidden, hostRefused, originRefused, rateLimited, unauthenticated } from './errors.ts'
+import { FailureRate } from './failure-rate.ts'
+import { isFromForeignPage } from './foreign-page.ts'
+import type { HostRule } from './host-rule.ts'
+import type { KeyRate } from './key-rate.ts'
+import type { KeyFinder } from './key-ring.ts'
+import type { Networks } from './networks.ts'
+import type { RouteAccess, Scope } from './scope.ts'
+
+/** The part of a request that is there before its body. */
+export interface RequestHead {
+  readonly headers: IncomingHttpHeaders
+  readonly socket: { readonly remoteAddress?: string | undefined }
+}
+
+/** Undefined: it may go on. */
+export type Guard = (head: RequestHead) => CounterstepError | undefined
+
+/** What one HTTP face asks of a request before it reads the body. */
+export interface Gate {
+  guardOf(access: RouteAccess, changesState: boolean): Guard
+  /** Whether it may see what a key of this scope may; of an open route that shows more to some. */
+  mayAs(scope: Scope, head: RequestHead): boolean
+  /** Whether anybody is asked for a key. */
+  readonly hasKeys: boolean
+}
+
+export interface GateSettings {
+  /** Absent: nobody is asked for a key. */
+  readonly keys?: KeyFinder
+  readonly credentials: CredentialReader
+  /** Absent: any Host will do. */
+  readonly hosts?: HostRule
+  /** From where no key is asked for. */
+  readonly keylessNetworks?: Networks
+  /** Absent: a key may be used as often as it likes. */
+  readonly keyRate?: KeyRate
+  /** Default: the system's clock. */
+  readonly nowMs?: () => number
+}
+
+export function createGate(settings: GateSettings): Gate {
+  const { keys, credentials, hosts, keylessNetworks, keyRate, nowMs = Date.now } = settings
+  const failures = new FailureRate()
+
+  function isWithoutKey({ socket }: RequestHead): boolean {
+    return keys === undefined || keylessNetworks?.has(socket.remoteAddress ?? '') === true
+  }
+
+  function refuseStranger({ socket }: RequestHead, message: string, now: number): CounterstepError {
+    return failures.isOver(socket.remoteAddress ?? '', now)
+      ? rateLimited('too many requests without a good key')
+      : unauthenticated(message)
+  }
+
+  function checkScope(head: RequestHead, scopes: readonly Scope[]): CounterstepError | undefined {
+    if (keys === undefined || isWithoutKey(head)) return undefined
+    const text = credentials(head.headers.authorization)
+    const now = nowMs()
+    if (text === undefined) return refuseStranger(head, 'a key is needed: Authorization: Bearer KEY', now)
+    const key = checkKey(keys, text, now)
+    // A good key is never held up by what others fail at from the same address, which may be a proxy's.
+    if (key === undefined) return refuseStranger(head, 'the key is unknown, expired or revoked', now)
+    if (keyRate?.take(key, now) === false) return rateLimited('this key is used too often')
+    if (scopes.some((scope) => key.scopes.includes(scope))) return undefined
+    return forbidden(`this needs a key with the scope ${scopes.join(' or ')}`)
+  }
+
+  return {
+    hasKeys: keys !== undefined,
+    mayAs(scope, head) {
+      if (keys === undefined || isWithoutKey(head)) return true
+      const text = credentials(head.headers.authorization)
+      return text !== undefined && checkKey(keys, text, nowMs())?.scopes.includes(scope) === true
+    },
+    guardOf(access, changesState) {
+      return function guard(head) {
+        const { headers } = head
+        if (changesState && isFromForeignPage(headers, hosts)) return originRefused()
+        if (access === 'open') return undefined
+        // Without one it is HTTP/1.0, which no browser speaks.
+        if (hosts !== undefined && headers.host !== undefined && !hosts.allows(headers.host))
+          return hostRefused()
+        return checkScope(head, access)
+      }
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net'
+
+/** Addresses that a list of CIDRs names. */
+export interface Networks {
+  has(address: string): boolean
+}
+
+/** Undefined: one of them is no CIDR. A single address is a network of one. */
+export function networksOf(cidrs: readonly string[]): Networks | undefined {
+  const list = new BlockList()
+  for (const cidr of cidrs) {
+    const [, address = '', bits] = /^([0-9a-fA-F.:]+)(?:\/(\d{1,3}))?$/.exec(cidr) ?? []
+    const family = familyOf(address)
+    if (family === undefined) return undefined
+    const bitsMax = family === 'ipv4' ? 32 : 128
+    const prefix = bits === undefined ? bitsMax : Number(bits)
+    if (prefix > bitsMax) return undefined
+    list.addSubnet(address, prefix, family)
+  }
+  return { has: (address) => isListed(list, address) }
+}
+
+function isListed(list: BlockList, address: string): boolean {
+  // What an IPv6 socket calls an IPv4 caller.
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  const plain = mapped ?? address.replace(/%.*$/, '')
+  const family = familyOf(plain)
+  return family !== undefined && list.check(plain, family)
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {
+  if (isIPv4(address)) return 'ipv4'
+  return isIPv6(address) ? 'ipv6' : undefined
+}

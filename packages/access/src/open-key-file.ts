@@ -1,0 +1,57 @@
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { keysUnusable } from './errors.ts'
+import { readKeyFileText } from './key-file-text.ts'
+import type { StoredKey } from './stored-key.ts'
+
+const FILE_BYTES_MAX = 1024 * 1024
+/**
+ * Others may do nothing with it, and the group may only read it: a secret that Kubernetes mounts belongs to root, and
+ * the server reads it by its group.
+ */
+const MODE_DENIED = 0o027
+
+export interface KeyFile {
+  readonly keys: ReadonlyMap<string, StoredKey>
+  /** Of the file's content and rights: another one means that it is to be read again. */
+  readonly version: string
+  readonly mode: number
+  readonly uid: number
+  readonly gid: number
+}
+
+/** Throws SAGA_KEYS_UNUSABLE, whose cause has a code when it was the system's. */
+export async function openKeyFile(path: string): Promise<KeyFile> {
+  const handle = await open(path, constants.O_RDONLY).catch((error: unknown) => {
+    throw keysUnusable(`the file of keys cannot be read`, error)
+  })
+  try {
+    return await readHandle(handle)
+  } finally {
+    await handle.close()
+  }
+}
+
+async function readHandle(handle: FileHandle): Promise<KeyFile> {
+  const stats = await handle.stat({ bigint: true })
+  const mode = Number(stats.mode) & 0o777
+  if (!stats.isFile()) throw keysUnusable('the file of keys is no regular file')
+  if (process.platform !== 'win32' && (mode & MODE_DENIED) !== 0) {
+    throw keysUnusable(`others may read or change the file of keys (mode ${mode.toString(8)}): chmod 600 it`)
+  }
+  if (stats.size > FILE_BYTES_MAX) throw keysUnusable(`the file of keys is over ${FILE_BYTES_MAX} bytes`)
+  const keys = readKeyFileText(await handle.readFile('utf8'))
+  return { keys, version: versionOf(stats), mode, uid: Number(stats.uid), gid: Number(stats.gid) }
+}
+
+interface Stats {
+  readonly ino: bigint
+  readonly size: bigint
+  readonly mtimeNs: bigint
+  readonly ctimeNs: bigint
+}
+
+/** The time of change as well: it tells of a chmod. */
+export function versionOf({ ino, size, mtimeNs, ctimeNs }: Stats): string {
+  return [ino, size, mtimeNs, ctimeNs].join(' ')
+}

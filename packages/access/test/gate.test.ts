@@ -1,0 +1,271 @@
+import { describe, expect, it } from 'vitest'
+import type { Guard } from '../src/gate.ts'
+import {
+  bearerKey,
+  bearerOrBasicKey,
+  createGate,
+  type GateSettings,
+  KeyRate,
+  loopbackHosts,
+  namedHosts,
+  networksOf,
+  type RequestHead,
+  type Scope,
+  type StoredKey,
+} from '../src/index.ts'
+import { newKeyParts, writeKey } from '../src/key-text.ts'
+import { secretDigest } from '../src/secret-digest.ts'
+
+type Headers = Readonly<Record<string, string>>
+
+function keyWith(scopes: readonly Scope[], expiresAt: number | null = null) {
+  const parts = newKeyParts()
+  const stored: StoredKey = {
+    id: parts.id,
+    name: 'x',
+    digest: secretDigest(parts.secret),
+    scopes,
+    createdAt: 0,
+    expiresAt,
+  }
+  return { key: writeKey(parts), parts, stored }
+}
+
+function headOf(headers: Headers = {}, remoteAddress = '192.0.2.1'): RequestHead {
+  return { headers, socket: { remoteAddress } }
+}
+
+function bearer(key: string, more: Headers = {}): RequestHead {
+  return headOf({ authorization: `Bearer ${key}`, ...more })
+}
+
+function codeOf(guard: Guard, head: RequestHead): string {
+  return guard(head)?.code ?? 'passes'
+}
+
+function gateWith(held: readonly StoredKey[], more: Partial<GateSettings> = {}) {
+  const clock = { nowMs: 1_000 }
+  const keys = new Map(held.map((key) => [key.id, key]))
+  const finder = { find: (id: string) => keys.get(id) }
+  const gate = createGate({ keys: finder, credentials: bearerKey, nowMs: () => clock.nowMs, ...more })
+  return { gate, keys, clock, read: gate.guardOf(['read'], false) }
+}
+
+describe('S11: a key', () => {
+  const one = keyWith(['read'])
+  const other = keyWith(['read'])
+
+  it('opens what one of its scopes opens, and nothing else', () => {
+    const { gate } = gateWith([one.stored])
+    expect(codeOf(gate.guardOf(['read'], false), bearer(one.key))).toBe('passes')
+    expect(codeOf(gate.guardOf(['submit', 'read'], true), bearer(one.key))).toBe('passes')
+    expect(codeOf(gate.guardOf(['submit'], true), bearer(one.key))).toBe('SAGA_FORBIDDEN')
+    expect(codeOf(gate.guardOf(['submit', 'admin'], true), bearer(one.key))).toBe('SAGA_FORBIDDEN')
+    expect(codeOf(gate.guardOf('open', false), headOf())).toBe('passes')
+  })
+
+  const BAD: readonly (readonly [string, string])[] = [
+    ['nothing', ''],
+    ['another scheme', `Token ${one.key}`],
+    ['no scheme', one.key],
+    ['Basic, which this face does not take', `Basic ${Buffer.from(`x:${one.key}`).toString('base64')}`],
+    ['the secret of another key', `Bearer ${writeKey({ id: one.parts.id, secret: other.parts.secret })}`],
+    ['an unknown id', `Bearer ${writeKey({ id: other.parts.id, secret: one.parts.secret })}`],
+    ['a letter more', `Bearer ${one.key}A`],
+    ['a letter less', `Bearer ${one.key.slice(0, -1)}`],
+    ['two keys', `Bearer ${one.key} ${one.key}`],
+    ['the stored digest', `Bearer cs_${one.stored.id}_${one.stored.digest.toString('base64url')}`],
+  ]
+  for (const [what, authorization] of BAD) {
+    it(`is not ${what}`, () => {
+      const { read } = gateWith([one.stored])
+      expect(codeOf(read, headOf({ authorization }))).toBe('SAGA_UNAUTHENTICATED')
+    })
+  }
+
+  it('with any letter changed is none', () => {
+    const { gate } = gateWith([one.stored])
+    for (let position = 0; position < one.key.length; position += 1) {
+      const letter = one.key[position] === 'a' ? 'b' : 'a'
+      const changed = one.key.slice(0, position) + letter + one.key.slice(position + 1)
+      expect(gate.mayAs('read', bearer(changed)), `at ${position}`).toBe(false)
+    }
+    expect(gate.mayAs('read', bearer(one.key))).toBe(true)
+    expect(gate.mayAs('admin', bearer(one.key))).toBe(false)
+  })
+
+  it('is good until the instant at which it expires', () => {
+    const brief = keyWith(['read'], 5_000)
+    const { read, clock } = gateWith([brief.stored])
+    clock.nowMs = 4_999
+    expect(codeOf(read, bearer(brief.key))).toBe('passes')
+    clock.nowMs = 5_000
+    expect(codeOf(read, bearer(brief.key))).toBe('SAGA_UNAUTHENTICATED')
+  })
+
+  it('is good no longer once it is revoked', () => {
+    const { read, keys } = gateWith([one.stored])
+    expect(codeOf(read, bearer(one.key))).toBe('passes')
+    keys.delete(one.stored.id)
+    expect(codeOf(read, bearer(one.key))).toBe('SAGA_UNAUTHENTICATED')
+  })
+
+  it('may be the password of HTTP Basic, under any user name, where the face takes that', () => {
+    const { read } = gateWith([one.stored], { credentials: bearerOrBasicKey })
+    for (const user of ['', 'key', 'a:b'.slice(0, 1)]) {
+      const authorization = `Basic ${Buffer.from(`${user}:${one.key}`).toString('base64')}`
+      expect(codeOf(read, headOf({ authorization }))).toBe('passes')
+    }
+    expect(codeOf(read, bearer(one.key))).toBe('passes')
+    expect(codeOf(read, headOf({ authorization: `Basic ${btoa(one.key)}` }))).toBe('SAGA_UNAUTHENTICATED')
+  })
+
+  it('is in no text of a refusal', () => {
+    const { gate } = gateWith([])
+    const refusal = gate.guardOf(['read'], false)(bearer(one.key))
+    expect(JSON.stringify([refusal, refusal?.message, refusal?.stack])).not.toContain(one.parts.secret)
+  })
+
+  it('is asked for from no network that the configuration names', () => {
+    const keylessNetworks = networksOf(['10.0.0.0/8', 'fd00::/8', '192.0.2.7'])
+    if (keylessNetworks === undefined) throw new Error('no networks')
+    const { read } = gateWith([one.stored], { keylessNetworks })
+    for (const address of ['10.1.2.3', '::ffff:10.1.2.3', 'fd00::1', '192.0.2.7']) {
+      expect([address, codeOf(read, headOf({}, address))]).toEqual([address, 'passes'])
+    }
+    for (const address of ['11.0.0.1', '::ffff:11.0.0.1', '127.0.0.1', '::1', 'fe80::1', '192.0.2.8', '']) {
+      expect([address, codeOf(read, headOf({}, address))]).toEqual([address, 'SAGA_UNAUTHENTICATED'])
+    }
+  })
+})
+
+describe('a list of networks', () => {
+  for (const cidr of [
+    '',
+    '10.0.0.0/33',
+    '10.0.0/8',
+    'fd00::/129',
+    'localhost',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    '::/-1',
+  ]) {
+    it(`is not "${cidr}"`, () => expect(networksOf([cidr])).toBeUndefined())
+  }
+})
+
+describe('S17: rates', () => {
+  const one = keyWith(['read'])
+
+  it('answer 429 to the eleventh failure of an address in a second, and never to a good key from there', () => {
+    const { read, clock } = gateWith([one.stored])
+    const outcomes = Array.from({ length: 12 }, () => codeOf(read, headOf()))
+    expect(outcomes).toEqual([
+      ...Array(10).fill('SAGA_UNAUTHENTICATED'),
+      'SAGA_RATE_LIMITED',
+      'SAGA_RATE_LIMITED',
+    ])
+    expect(codeOf(read, bearer(one.key))).toBe('passes')
+    expect(codeOf(read, headOf({}, '192.0.2.2'))).toBe('SAGA_UNAUTHENTICATED')
+    clock.nowMs += 1_000
+    expect(codeOf(read, headOf())).toBe('SAGA_UNAUTHENTICATED')
+  })
+
+  it('take an IPv6 network of 64 bits for one address', () => {
+    const { read } = gateWith([])
+    for (let host = 1; host <= 10; host += 1) read(headOf({}, `2001:db8::${host}`))
+    expect(codeOf(read, headOf({}, '2001:db8:0:0:1::1'))).toBe('SAGA_RATE_LIMITED')
+    expect(codeOf(read, headOf({}, '2001:db8:0:1::1'))).toBe('SAGA_UNAUTHENTICATED')
+  })
+
+  it('give each key its own bound, which fills again', () => {
+    const other = keyWith(['read'])
+    const { read, clock } = gateWith([one.stored, other.stored], { keyRate: new KeyRate(3) })
+    const outcomes = Array.from({ length: 4 }, () => codeOf(read, bearer(one.key)))
+    expect(outcomes).toEqual(['passes', 'passes', 'passes', 'SAGA_RATE_LIMITED'])
+    expect(codeOf(read, bearer(other.key))).toBe('passes')
+    clock.nowMs += 334
+    expect(codeOf(read, bearer(one.key))).toBe('passes')
+    expect(codeOf(read, bearer(one.key))).toBe('SAGA_RATE_LIMITED')
+    clock.nowMs -= 10_000
+    expect(codeOf(read, bearer(one.key))).toBe('SAGA_RATE_LIMITED')
+  })
+})
+
+describe('a page in a browser', () => {
+  const HERE = { host: 'orders.example:8470' }
+  const PAGES: readonly (readonly [string, Headers, boolean])[] = [
+    ['a program', {}, true],
+    ['this server itself', { origin: 'http://orders.example:8470', 'sec-fetch-site': 'same-origin' }, true],
+    ['this server behind TLS', { origin: 'https://orders.example:8470' }, true],
+    ['an origin that the configuration names', { origin: 'https://shop.example' }, true],
+    ['a port that the configuration names', { origin: 'http://dev.example:3000' }, true],
+    ['another port of that', { origin: 'http://dev.example:3001' }, false],
+    ['an address that somebody typed', { 'sec-fetch-site': 'none' }, true],
+    ['another origin', { origin: 'http://evil.example' }, false],
+    ['another port', { origin: 'http://orders.example:3000' }, false],
+    ['nowhere', { origin: 'null' }, false],
+    ['two origins', { origin: 'http://orders.example:8470, http://evil.example' }, false],
+    ['what is no origin', { origin: 'orders.example:8470' }, false],
+    ['another site, without an origin', { 'sec-fetch-site': 'cross-site' }, false],
+    ['another host of the site, without an origin', { 'sec-fetch-site': 'same-site' }, false],
+  ]
+  for (const [from, headers, passes] of PAGES) {
+    it(`from ${from} ${passes ? 'may' : 'must not'} change something`, () => {
+      const { gate } = gateWith([])
+      const named = createGate({
+        credentials: bearerKey,
+        hosts: namedHosts(['shop.example', 'orders.example', 'dev.example:3000']),
+      })
+      const guard = named.guardOf(['submit'], true)
+      expect(codeOf(guard, headOf({ ...HERE, ...headers }))).toBe(passes ? 'passes' : 'SAGA_ORIGIN_REFUSED')
+      // What changes nothing is for the key alone to decide.
+      expect(codeOf(named.guardOf(['read'], false), headOf({ ...HERE, ...headers }))).toBe('passes')
+      if (!passes)
+        expect(codeOf(gate.guardOf('open', true), headOf({ ...HERE, ...headers }))).toBe(
+          'SAGA_ORIGIN_REFUSED',
+        )
+    })
+  }
+
+  const LOOPBACK: readonly (readonly [string | undefined, boolean])[] = [
+    [undefined, true],
+    ['localhost', true],
+    ['LOCALHOST:8470', true],
+    ['localhost.:8470', true],
+    ['app.localhost', true],
+    ['127.0.0.1:8470', true],
+    ['127.8.8.8', true],
+    ['[::1]:8470', true],
+    ['orders.example', true],
+    ['evil.example', false],
+    ['localhost.evil.example', false],
+    ['127.0.0.1.evil.example', false],
+    ['evil.example@localhost', false],
+    ['localhost/evil', false],
+    ['192.0.2.1', false],
+    ['0.0.0.0', false],
+    ['[::]', false],
+    ['', false],
+  ]
+  for (const [host, passes] of LOOPBACK) {
+    it(`that was sent to ${host} ${passes ? 'reaches' : 'does not reach'} a server on loopback`, () => {
+      const gate = createGate({ credentials: bearerKey, hosts: loopbackHosts(['orders.example']) })
+      const head = headOf(host === undefined ? {} : { host })
+      // Twice, since what was allowed is remembered.
+      for (let time = 0; time < 2; time += 1) {
+        expect(codeOf(gate.guardOf(['read'], false), head)).toBe(passes ? 'passes' : 'SAGA_HOST_REFUSED')
+      }
+      expect(codeOf(gate.guardOf('open', false), head)).toBe('passes')
+    })
+  }
+
+  it('beyond loopback reaches the names of the configuration, and a probe any address', () => {
+    const gate = createGate({ credentials: bearerKey, hosts: namedHosts(['orders.example']) })
+    const guard = gate.guardOf(['read'], false)
+    for (const host of ['orders.example:1', '10.0.0.7:8470', '[fd00::1]', 'localhost']) {
+      expect([host, codeOf(guard, headOf({ host }))]).toEqual([host, 'passes'])
+    }
+    expect(codeOf(guard, headOf({ host: 'evil.example' }))).toBe('SAGA_HOST_REFUSED')
+  })
+})

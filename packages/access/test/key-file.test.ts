@@ -1,0 +1,147 @@
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { isCounterstepError } from '@counterstep/protocol'
+import { describe, expect, it } from 'vitest'
+import { createKey, openKeyFile, revokeKey, type Scope } from '../src/index.ts'
+import { keyFolder } from './key-folder.ts'
+
+const ASKED = {
+  name: 'ci',
+  scopes: ['submit', 'read'] as readonly Scope[],
+  createdAt: 1_000,
+  expiresAt: null,
+}
+const onPosix = it.runIf(process.platform !== 'win32')
+
+async function refusalOf(outcome: Promise<unknown>): Promise<string> {
+  const error: unknown = await outcome.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (!isCounterstepError(error)) throw new Error('was not refused', { cause: error })
+  expect(error.code).toBe('SAGA_KEYS_UNUSABLE')
+  return error.message
+}
+
+describe('S11: the file of keys', () => {
+  it('holds of a key of 256 random bits its SHA-256, its name, scopes and times, and not the key', async () => {
+    await using folder = await keyFolder()
+    const { key } = await createKey(folder.path, ASKED)
+    const [, id = '', secret = ''] = /^cs_([a-z0-9]{12})_([A-Za-z0-9_-]{43})$/.exec(key) ?? []
+    expect(Buffer.from(secret, 'base64url')).toHaveLength(32)
+    const text = await readFile(folder.path, 'utf8')
+    expect(text).not.toContain(secret)
+    expect(JSON.parse(text)).toEqual({
+      version: 1,
+      keys: [
+        {
+          id,
+          name: 'ci',
+          secretSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+          scopes: ASKED.scopes,
+          createdAt: 1_000,
+          expiresAt: null,
+        },
+      ],
+    })
+  })
+
+  onPosix('is readable by its owner alone', async () => {
+    await using folder = await keyFolder()
+    await createKey(folder.path, ASKED)
+    expect((await stat(folder.path)).mode & 0o777).toBe(0o600)
+  })
+
+  for (const mode of [0o604, 0o602, 0o620, 0o644, 0o666]) {
+    onPosix(`is refused with the mode ${mode.toString(8)}`, async () => {
+      await using folder = await keyFolder()
+      await createKey(folder.path, ASKED)
+      await chmod(folder.path, mode)
+      expect(await refusalOf(openKeyFile(folder.path))).toContain(`mode ${mode.toString(8)}`)
+      await refusalOf(createKey(folder.path, ASKED))
+    })
+  }
+
+  onPosix('may be read by a group, as a mounted secret is, and stays so', async () => {
+    await using folder = await keyFolder()
+    await createKey(folder.path, ASKED)
+    await chmod(folder.path, 0o640)
+    await createKey(folder.path, ASKED)
+    expect((await stat(folder.path)).mode & 0o777).toBe(0o640)
+    expect((await openKeyFile(folder.path)).keys.size).toBe(2)
+  })
+
+  it('has at most two active keys of a name, so that its holders can change over', async () => {
+    await using folder = await keyFolder()
+    const { stored } = await createKey(folder.path, ASKED)
+    await createKey(folder.path, { ...ASKED, expiresAt: 5_000 })
+    expect(await refusalOf(createKey(folder.path, ASKED))).toContain(`${stored.id} and `)
+    await createKey(folder.path, { ...ASKED, name: 'other' })
+    // One has expired by then.
+    await createKey(folder.path, { ...ASKED, createdAt: 5_000 })
+    await revokeKey(folder.path, stored.id)
+    await createKey(folder.path, { ...ASKED, createdAt: 5_001 })
+    expect((await openKeyFile(folder.path)).keys.size).toBe(4)
+  })
+
+  it('forgets a revoked key, and knows no other id', async () => {
+    await using folder = await keyFolder()
+    const { stored } = await createKey(folder.path, ASKED)
+    await revokeKey(folder.path, stored.id)
+    expect((await openKeyFile(folder.path)).keys.size).toBe(0)
+    expect(await refusalOf(revokeKey(folder.path, stored.id))).toContain('no key of this id')
+  })
+
+  it('loses no key when many are made at once: all but one are told to wait', async () => {
+    await using folder = await keyFolder()
+    const names = Array.from({ length: 8 }, (_, index) => `n${index}`)
+    const outcomes = await Promise.allSettled(names.map((name) => createKey(folder.path, { ...ASKED, name })))
+    const made = outcomes.filter(({ status }) => status === 'fulfilled')
+    expect(made.length).toBeGreaterThan(0)
+    expect((await openKeyFile(folder.path)).keys.size).toBe(made.length)
+    expect(await readdir(dirname(folder.path))).toEqual(['keys.json'])
+  })
+
+  const BROKEN: readonly (readonly [string, string])[] = [
+    ['no JSON', 'cs_canary'],
+    ['a list', '[]'],
+    ['another version', '{"version":2,"keys":[]}'],
+    ['a scope that there is not', fileOf({ scopes: ['submit', '*'] })],
+    ['no scope', fileOf({ scopes: [] })],
+    ['a digest that is none', fileOf({ secretSha256: 'canary' })],
+    ['an instant that is none', fileOf({ expiresAt: '2030-01-01' })],
+    ['an id that is none', fileOf({ id: 'canary_1' })],
+    ['one id twice', JSON.stringify({ version: 1, keys: [keyOf({}), keyOf({})] })],
+    ['too many keys', JSON.stringify({ version: 1, keys: Array(1_001).fill(keyOf({})) })],
+  ]
+  for (const [what, text] of BROKEN) {
+    it(`is refused with ${what}, without a word of it`, async () => {
+      await using folder = await keyFolder()
+      await writeFile(folder.path, text, { mode: 0o600 })
+      expect(await refusalOf(openKeyFile(folder.path))).not.toContain('canary')
+    })
+  }
+
+  it('is refused when it is not there, or no file', async () => {
+    await using folder = await keyFolder()
+    expect(await refusalOf(openKeyFile(folder.path))).toContain('cannot be read')
+    await refusalOf(openKeyFile(dirname(folder.path)))
+  })
+})
+
+function keyOf(parts: object): object {
+  const secretSha256 = 'a'.repeat(64)
+  return {
+    id: 'a'.repeat(12),
+    name: 'x',
+    secretSha256,
+    scopes: ['read'],
+    createdAt: 1,
+    expiresAt: null,
+    ...parts,
+  }
+}
+
+function fileOf(parts: object): string {
+  return JSON.stringify({ version: 1, keys: [keyOf(parts)] })
+}

@@ -1,0 +1,16 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface KeyFolder extends AsyncDisposable {
+  /** Of a file that is not there yet. */
+  readonly path: string
+}
+
+export async function keyFolder(): Promise<KeyFolder> {
+  const folder = await mkdtemp(join(tmpdir(), 'counterstep-keys-'))
+  return {
+    path: join(folder, 'keys.json'),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  }
+}

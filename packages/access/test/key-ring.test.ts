@@ -1,0 +1,75 @@
+import { chmod, rm, writeFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { createKey, KeyRing, revokeKey, type Scope } from '../src/index.ts'
+import { keyFolder } from './key-folder.ts'
+
+const ASKED = { name: 'ci', scopes: ['read'] as readonly Scope[], createdAt: 1_000, expiresAt: null }
+
+async function openRing(path: string) {
+  const broken: unknown[] = []
+  const read: number[] = []
+  const ring = await KeyRing.open(path, {
+    onRead: (keys) => void read.push(keys),
+    onBroken: (error) => void broken.push(error),
+  })
+  return { ring, broken, read, [Symbol.dispose]: () => ring.close() }
+}
+
+describe('S11: the keys in force', () => {
+  it('follow the file: a new key is known, a revoked one is not', async () => {
+    await using folder = await keyFolder()
+    const first = await createKey(folder.path, ASKED)
+    using opened = await openRing(folder.path)
+    const second = await createKey(folder.path, ASKED)
+    await revokeKey(folder.path, first.stored.id)
+    await opened.ring.refresh()
+    expect(opened.ring.find(first.stored.id)).toBeUndefined()
+    expect(opened.ring.find(second.stored.id)).toEqual(second.stored)
+    expect(opened.read).toEqual([1])
+  })
+
+  it('are not read again while the file is the same', async () => {
+    await using folder = await keyFolder()
+    await createKey(folder.path, ASKED)
+    using opened = await openRing(folder.path)
+    await opened.ring.refresh()
+    await opened.ring.refresh()
+    expect(opened.read).toEqual([])
+  })
+
+  it('are looked at by themselves, within a second or so', async () => {
+    await using folder = await keyFolder()
+    const { stored } = await createKey(folder.path, ASKED)
+    const rings: KeyRing[] = []
+    const keys = await new Promise<number>((resolve, reject) => {
+      KeyRing.open(folder.path, { onRead: resolve, onBroken: reject })
+        .then((ring) => {
+          rings.push(ring)
+          return revokeKey(folder.path, stored.id)
+        })
+        .catch(reject)
+    })
+    expect(keys).toBe(0)
+    for (const ring of rings) ring.close()
+  })
+
+  const BREAKS: readonly (readonly [string, (path: string) => Promise<void>])[] = [
+    ['is broken', (path) => writeFile(path, '{"version":1,"keys":[')],
+    ['is gone', (path) => rm(path)],
+    ...(process.platform === 'win32'
+      ? []
+      : [['is open to others', (path: string) => chmod(path, 0o644)] as const]),
+  ]
+  for (const [what, breakIt] of BREAKS) {
+    it(`stay as they are when the file ${what}, which is told once`, async () => {
+      await using folder = await keyFolder()
+      const { stored } = await createKey(folder.path, ASKED)
+      using opened = await openRing(folder.path)
+      await breakIt(folder.path)
+      await opened.ring.refresh()
+      await opened.ring.refresh()
+      expect(opened.ring.find(stored.id)).toEqual(stored)
+      expect(opened.broken).toEqual([expect.objectContaining({ code: 'SAGA_KEYS_UNUSABLE' })])
+    })
+  }
+})

@@ -1,0 +1,61 @@
+import type { Networks } from '@counterstep/access'
+import { isLoopback } from './loopback.ts'
+import type { SettingValues } from './settings.ts'
+
+export interface AccessConfig {
+  readonly keysFile: string | undefined
+  readonly ratePerKey: number | undefined
+  /** From where DTM's face asks for no key. */
+  readonly dtmNetworks: Networks | undefined
+  readonly allowedHosts: readonly string[]
+  readonly isLoopback: boolean
+  /** Protections that are switched off by name, for /health/ready. */
+  readonly insecure: readonly string[]
+}
+
+type AccessValues = Pick<
+  SettingValues,
+  'host' | 'keysFile' | 'insecureNoKeys' | 'ratePerKey' | 'dtmNetworks' | 'allowedHosts'
+>
+
+export function accessConfig(values: AccessValues): AccessConfig {
+  const { host, keysFile, ratePerKey, dtmNetworks, allowedHosts = [] } = values
+  return Object.freeze({
+    keysFile,
+    ratePerKey: ratePerKey === 'off' ? undefined : ratePerKey,
+    dtmNetworks,
+    allowedHosts,
+    isLoopback: isLoopback(host),
+    insecure: Object.freeze(isOpenToAll(values) ? ['no-keys'] : []),
+  })
+}
+
+export function accessProblems(values: Partial<AccessValues>): string[] {
+  const { host, keysFile, insecureNoKeys, ratePerKey, dtmNetworks } = values
+  const problems: string[] = []
+  const hasKeys = keysFile !== undefined
+  if (host !== undefined && !isLoopback(host) && !hasKeys && insecureNoKeys === false) {
+    problems.push(
+      `--host ${host} is reached by others, and there are no keys: make one by ` +
+        'counterstep keys create --keys-file FILE --name NAME --scopes submit,read and serve with ' +
+        '--keys-file FILE; or say --insecure-no-keys, if nobody else can get there.',
+    )
+  }
+  if (hasKeys && insecureNoKeys === true) problems.push('--insecure-no-keys contradicts --keys-file.')
+  // In vain they would be a misunderstanding: who sets them believes to have keys.
+  if (!hasKeys && dtmNetworks !== undefined) problems.push('--dtm-networks is of use only with --keys-file.')
+  if (!hasKeys && typeof ratePerKey === 'number')
+    problems.push('--rate-per-key is of use only with --keys-file.')
+  return problems
+}
+
+export function accessWarnings(values: AccessValues): string[] {
+  if (!isOpenToAll(values)) return []
+  return [
+    `--insecure-no-keys: anyone who reaches ${values.host} may submit, read, abort and stop transactions.`,
+  ]
+}
+
+function isOpenToAll({ host, keysFile }: AccessValues): boolean {
+  return keysFile === undefined && !isLoopback(host)
+}

@@ -1,0 +1,57 @@
+import { hostnameOf, type Networks, networksOf } from '@counterstep/access'
+import { orUnset, orWord, type Parsed, setting, switchSetting, wholeNumber } from './setting.ts'
+
+const NAMES_MAX = 64
+
+/** Who may use the server. */
+export const ACCESS_SETTINGS = {
+  keysFile: setting(
+    'keys-file',
+    '',
+    'file of API keys, made by counterstep keys; every request needs one then',
+    orUnset((text): Parsed<string> => ({ value: text })),
+  ),
+  insecureNoKeys: switchSetting(
+    'insecure-no-keys',
+    'listen beyond loopback without keys; anybody may do anything',
+  ),
+  ratePerKey: setting(
+    'rate-per-key',
+    'off',
+    'requests per second that one key may make on this node, or off',
+    orWord('off', 'off' as const, wholeNumber(1, 1_000_000)),
+  ),
+  dtmNetworks: setting(
+    'dtm-networks',
+    '',
+    "CIDR,… from where DTM's face asks for no key",
+    orUnset(networkList),
+  ),
+  allowedHosts: setting(
+    'allowed-hosts',
+    '',
+    'NAME,… that a Host header may have, and a page that calls; loopback always may',
+    orUnset(hostList),
+  ),
+} as const
+
+function networkList(text: string): Parsed<Networks> {
+  const value = networksOf(itemsOf(text))
+  return value === undefined ? { problem: 'must be networks such as 10.0.0.0/8,fd00::/8' } : { value }
+}
+
+function hostList(text: string): Parsed<readonly string[]> {
+  const value = itemsOf(text)
+  return value.length > NAMES_MAX || !value.every(isHost)
+    ? { problem: `must be at most ${NAMES_MAX} host names, without a scheme` }
+    : { value }
+}
+
+/** Letters, digits and signs of names, or an address: there is no pattern that fits several. */
+function isHost(name: string): boolean {
+  return /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/.test(hostnameOf(name) ?? '')
+}
+
+function itemsOf(text: string): readonly string[] {
+  return text.split(',').map((item) => item.trim())
+}

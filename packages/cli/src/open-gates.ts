@@ -1,0 +1,57 @@
+import {
+  bearerKey,
+  bearerOrBasicKey,
+  createGate,
+  type Gate,
+  type HostRule,
+  KeyRate,
+  KeyRing,
+  loopbackHosts,
+  namedHosts,
+} from '@counterstep/access'
+import type { Logger } from '@counterstep/server'
+import type { AccessConfig } from './access-config.ts'
+import { describeFailure } from './start-failure.ts'
+
+/** One for each face, since they take keys in other ways; the keys and their rates are the same. */
+export interface Gates {
+  readonly native: Gate
+  readonly dtm: Gate
+  close(): void
+}
+
+/** Throws SAGA_KEYS_UNUSABLE. */
+export async function openGates(config: AccessConfig, logger: Logger): Promise<Gates> {
+  const ring = config.keysFile === undefined ? undefined : await openRing(config.keysFile, logger)
+  const hosts = hostRuleOf(config)
+  const shared = {
+    ...(ring === undefined ? {} : { keys: ring }),
+    ...(hosts === undefined ? {} : { hosts }),
+    ...(config.ratePerKey === undefined ? {} : { keyRate: new KeyRate(config.ratePerKey) }),
+  }
+  const { dtmNetworks } = config
+  return {
+    native: createGate({ ...shared, credentials: bearerKey }),
+    dtm: createGate({
+      ...shared,
+      credentials: bearerOrBasicKey,
+      ...(dtmNetworks === undefined ? {} : { keylessNetworks: dtmNetworks }),
+    }),
+    close: () => ring?.close(),
+  }
+}
+
+async function openRing(path: string, logger: Logger): Promise<KeyRing> {
+  const ring = await KeyRing.open(path, {
+    onRead: (keys) => logger.info({ keys }, 'keys read again'),
+    onBroken: (error) =>
+      logger.error({ reason: describeFailure(error).sentence }, 'the keys file is broken; the old keys stay'),
+  })
+  if (ring.size === 0) logger.warn({}, 'the keys file has no key: nobody can use this server yet')
+  return ring
+}
+
+function hostRuleOf({ isLoopback, allowedHosts }: AccessConfig): HostRule | undefined {
+  if (isLoopback) return loopbackHosts(allowedHosts)
+  return allowedHosts.length === 0 ? undefined : namedHosts(allowedHosts)
+}

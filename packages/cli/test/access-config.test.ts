@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest'
+import { readCommand } from '../src/config.ts'
+
+type Environment = Readonly<Record<string, string>>
+
+function read(args: readonly string[], environment: Environment = {}) {
+  const command = readCommand(['serve', ...args], environment)
+  return command.type === 'serve' ? command.config.access : command.type === 'refused' ? command.problems : []
+}
+
+describe('S10: who may listen where', () => {
+  for (const host of ['0.0.0.0', '::', '10.0.0.7', 'orders.example', '128.0.0.1', '127.0.0.1.evil.example']) {
+    it(`${host} is refused without keys, with the two ways out`, () => {
+      expect(read(['--host', host])).toEqual([
+        expect.stringMatching(/keys create --keys-file.*--keys-file FILE; or say --insecure-no-keys/),
+      ])
+    })
+
+    it(`${host} is fine with keys, and when it is said by name`, () => {
+      expect(read(['--host', host, '--keys-file', 'keys.json'])).toMatchObject({
+        keysFile: 'keys.json',
+        insecure: [],
+      })
+      expect(read(['--host', host], { COUNTERSTEP_KEYS_FILE: 'k' })).toMatchObject({ keysFile: 'k' })
+      expect(read(['--host', host, '--insecure-no-keys'])).toMatchObject({ insecure: ['no-keys'] })
+    })
+  }
+
+  for (const host of ['127.0.0.1', '127.9.9.9', '::1', 'localhost']) {
+    it(`${host} needs nothing`, () =>
+      expect(read(['--host', host])).toMatchObject({ insecure: [], keysFile: undefined }))
+  }
+
+  it('what would be set in vain, or contradicts itself, is refused', () => {
+    expect(read(['--keys-file', 'k', '--insecure-no-keys'])).toEqual([
+      '--insecure-no-keys contradicts --keys-file.',
+    ])
+    expect(read(['--dtm-networks', '10.0.0.0/8'])).toEqual([
+      '--dtm-networks is of use only with --keys-file.',
+    ])
+    expect(read(['--rate-per-key', '5'])).toEqual(['--rate-per-key is of use only with --keys-file.'])
+  })
+
+  const BAD = [
+    ['dtm-networks', '10.0.0.0/33', 'must be networks'],
+    ['dtm-networks', 'all', 'must be networks'],
+    ['allowed-hosts', 'https://orders.example', 'without a scheme'],
+    ['allowed-hosts', 'a,,b', 'host names'],
+    ['allowed-hosts', '*', 'host names'],
+    ['rate-per-key', '0', 'or "off"'],
+  ] as const
+  for (const [flag, text, message] of BAD) {
+    it(`--${flag} refuses "${text}"`, () => {
+      expect(read(['--keys-file', 'k', `--${flag}`, text])).toEqual([expect.stringContaining(message)])
+    })
+  }
+})
+
+describe('counterstep keys', () => {
+  const keys = (...args: string[]) => readCommand(['keys', ...args], {})
+
+  it('reads what it is told', () => {
+    expect(
+      keys(
+        'create',
+        '--keys-file',
+        'f',
+        '--name',
+        'ci',
+        '--scopes',
+        'submit,read',
+        '--expires-in-days',
+        '90',
+      ),
+    ).toEqual({
+      type: 'keys',
+      command: { verb: 'create', path: 'f', name: 'ci', scopes: ['submit', 'read'], expiresInDays: 90 },
+    })
+    expect(keys('revoke', 'abcdefghjkmn', '--keys-file', 'f')).toEqual({
+      type: 'keys',
+      command: { verb: 'revoke', path: 'f', id: 'abcdefghjkmn' },
+    })
+    const listed = readCommand(['keys', 'list'], { COUNTERSTEP_KEYS_FILE: 'f' })
+    expect(listed).toEqual({ type: 'keys', command: { verb: 'list', path: 'f' } })
+  })
+
+  it('S14: has no scope for everything: each is named', () => {
+    for (const scopes of ['*', 'all', '', 'submit,*', 'submit,', 'Submit']) {
+      expect(keys('create', '--keys-file', 'f', '--name', 'ci', '--scopes', scopes)).toEqual({
+        type: 'refused',
+        problems: ['--scopes must be some of submit,read,admin.'],
+      })
+    }
+  })
+
+  const REFUSED: readonly (readonly string[])[] = [
+    [],
+    ['forge'],
+    ['create'],
+    ['create', '--keys-file', 'f', '--name', 'a b', '--scopes', 'read'],
+    ['create', '--keys-file', 'f', '--name', 'a', '--scopes', 'read', '--expires-in-days', '0'],
+    ['create', '--keys-file', 'f', '--name', 'a', '--scopes', 'read', 'cs_canary'],
+    ['list', '--keys-file', 'f', '--name', 'canary'],
+    ['list', '--keys-file', 'f', '--canary'],
+    ['list'],
+    ['revoke', '--keys-file', 'f'],
+    ['revoke', 'cs_canary_canary', '--keys-file', 'f'],
+  ]
+  for (const args of REFUSED) {
+    it(`refuses "${args.join(' ')}" without quoting it`, () => {
+      const command = keys(...args)
+      expect(command).toMatchObject({
+        type: 'refused',
+        problems: expect.arrayContaining([expect.any(String)]),
+      })
+      expect(JSON.stringify(command)).not.toContain('canary')
+    })
+  }
+})

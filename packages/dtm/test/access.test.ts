@@ -1,0 +1,212 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  bearerOrBasicKey,
+  createGate,
+  createKey,
+  type GateSettings,
+  KeyRing,
+  networksOf,
+  type RouteAccess,
+  SCOPES,
+  type Scope,
+} from '@counterstep/access'
+import type { EngineApi } from '@counterstep/engine'
+import type { FastifyInstance, InjectOptions, RouteOptions } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buildDtmApp } from '../src/index.ts'
+import type { TopicStore } from '../src/topics/topic-store.ts'
+
+interface Route {
+  readonly method: string
+  readonly url: string
+  readonly access: RouteAccess | undefined
+}
+
+const keys = new Map<Scope, string>()
+let folder = ''
+let ring: KeyRing
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'counterstep-dtm-keys-'))
+  const path = join(folder, 'keys.json')
+  for (const scope of SCOPES) {
+    const { key } = await createKey(path, { name: scope, scopes: [scope], createdAt: 0, expiresAt: null })
+    keys.set(scope, key)
+  }
+  ring = await KeyRing.open(path, { onRead: () => undefined, onBroken: () => undefined })
+})
+
+afterAll(async () => {
+  ring.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** An engine and topics of which the test only wants to know whether they were reached. */
+function noted(settings: Partial<GateSettings> = {}) {
+  const reached: string[] = []
+  const note = (what: string) => async () => {
+    reached.push(what)
+    return undefined
+  }
+  const engine = { isStopping: false, list: async () => ({ items: [] }) } as unknown as EngineApi
+  const changes = ['submit', 'accept', 'addBranch', 'submitPrepared', 'abort', 'retry', 'stop', 'read', 'get']
+  Object.assign(engine, Object.fromEntries(changes.map((verb) => [verb, note(verb)])))
+  const topics: TopicStore = {
+    list: async () => [],
+    write: async () => {
+      reached.push('topic')
+      return 'written'
+    },
+    remove: async () => {
+      reached.push('topic')
+      return 'removed'
+    },
+  }
+  const gate = createGate({ keys: ring, credentials: bearerOrBasicKey, ...settings })
+  return { app: buildDtmApp({ engine, topics, gate, checkUrl: () => undefined }), reached }
+}
+
+async function routesOf(app: FastifyInstance): Promise<readonly Route[]> {
+  const seen: RouteOptions[] = []
+  app.addHook('onRoute', (route) => void seen.push(route))
+  await app.ready()
+  // Fastify has made those of /api/ping for each method that there is, also odd ones.
+  const plain = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE'])
+  return seen.flatMap(({ method, url, config }) =>
+    [method]
+      .flat()
+      .flatMap((each) => (plain.has(each) ? [{ method: each, url, access: config?.access }] : [])),
+  )
+}
+
+const SUBMISSION = JSON.stringify({ gid: 'a', trans_type: 'saga', steps: [], payloads: [] })
+const QUERY = '?gid=a&topic=t&url=http%3A%2F%2F127.0.0.1'
+
+function requestTo({ method, url }: Route, headers: Readonly<Record<string, string>> = {}): InjectOptions {
+  const path = url.replace(':topic', 't')
+  return {
+    method: method as 'GET',
+    url: ['GET', 'HEAD'].includes(method) ? path + QUERY : path,
+    headers,
+    ...(method === 'POST' ? { payload: SUBMISSION } : {}),
+  }
+}
+
+function basic(key: string | undefined): string {
+  return `Basic ${Buffer.from(`key:${key}`).toString('base64')}`
+}
+
+describe("S11: every route of DTM's face", () => {
+  it('takes each scope that it declares as Bearer and as Basic, refuses others with 403, and no key with 401', async () => {
+    const routes = await routesOf(noted().app)
+    expect(routes.length).toBeGreaterThan(25)
+    for (const route of routes) {
+      for (const [scope, key] of keys) {
+        for (const authorization of [`Bearer ${key}`, basic(key)]) {
+          const { app, reached } = noted()
+          const { statusCode } = await app.inject(requestTo(route, { authorization }))
+          const isAllowed = route.access === 'open' || route.access?.includes(scope) === true
+          const what = `${route.method} ${route.url} with ${scope}: ${statusCode}`
+          expect([what, [401, 403].includes(statusCode)]).toEqual([what, !isAllowed])
+          if (!isAllowed) expect([what, statusCode, reached]).toEqual([what, 403, []])
+        }
+      }
+      for (const headers of [{}, { authorization: basic('cs_unknown') }]) {
+        const { app, reached } = noted()
+        const answer = await app.inject(requestTo(route, headers))
+        const what = `${route.method} ${route.url} without a good key: ${answer.statusCode}`
+        if (route.access === 'open') expect([what, answer.statusCode]).toEqual([what, 200])
+        else expect([what, answer.statusCode, reached]).toEqual([what, 401, []])
+      }
+    }
+  })
+
+  it('declares what is written here', async () => {
+    const routes = await routesOf(noted().app)
+    const declared = routes
+      .filter(({ method }) => method !== 'HEAD' && method !== 'PUT')
+      .map(({ method, url, access }) => [`${method} ${url.replace('/api/dtmsvr', '')}`, access])
+    expect(Object.fromEntries(declared)).toEqual({
+      'POST /prepare': ['submit'],
+      'POST /submit': ['submit'],
+      'POST /abort': ['submit', 'admin'],
+      'POST /forceStop': ['admin'],
+      'POST /resetNextCronTime': ['admin'],
+      'POST /registerBranch': ['submit'],
+      'POST /registerTccBranch': ['submit'],
+      'POST /registerXaBranch': ['submit'],
+      'GET /query': ['read'],
+      'GET /all': ['read'],
+      'GET /resetCronTime': ['admin'],
+      'GET /subscribe': ['admin'],
+      'GET /unsubscribe': ['admin'],
+      'DELETE /topic/:topic': ['admin'],
+      'GET /newGid': ['submit'],
+      'GET /api/ping': 'open',
+      'POST /api/ping': 'open',
+      'DELETE /api/ping': 'open',
+      'GET /version': ['read'],
+      'GET /api/metrics': ['read'],
+      'POST /prepareWorkflow': ['submit'],
+      'GET /scanKV': ['read'],
+      'GET /queryKV': ['read'],
+      'POST /api/json-rpc': ['submit'],
+    })
+  })
+
+  it('that does not say who may use it keeps the app from getting ready', async () => {
+    const { app } = noted()
+    app.get('/api/dtmsvr/forgotten', () => 'open to all')
+    await expect(app.ready()).rejects.toThrow('/api/dtmsvr/forgotten does not say who may use it')
+  })
+
+  it('may be used without a key from the networks that the configuration names, and from no other', async () => {
+    const keylessNetworks = networksOf(['10.0.0.0/8'])
+    if (keylessNetworks === undefined) throw new Error('no network')
+    const { app } = noted({ keylessNetworks })
+    const ask = async (remoteAddress: string) =>
+      (await app.inject({ url: `/api/dtmsvr/query${QUERY}`, remoteAddress })).statusCode
+    expect([await ask('10.1.2.3'), await ask('::ffff:10.1.2.3')]).toEqual([200, 200])
+    expect([await ask('192.0.2.1'), await ask('127.0.0.1')]).toEqual([401, 401])
+  })
+
+  it('answers the eleventh bad request of an address in a second 429 (S17)', async () => {
+    const { app } = noted({ nowMs: () => 1_000 })
+    for (let count = 0; count < 10; count += 1) await app.inject({ url: '/api/dtmsvr/all' })
+    const answer = await app.inject({ url: '/api/dtmsvr/all' })
+    expect([answer.statusCode, answer.headers['retry-after']]).toEqual([429, '1'])
+    expect(answer.json()).toEqual({ message: 'SAGA_RATE_LIMITED: too many requests without a good key' })
+  })
+})
+
+describe("S16: the methods of DTM's face", () => {
+  /** Its clients ask for these by GET, and for no other. */
+  const BY_GET = ['/api/dtmsvr/resetCronTime', '/api/dtmsvr/subscribe', '/api/dtmsvr/unsubscribe']
+
+  it('change something by POST and DELETE, but for the three that its clients send as GET', async () => {
+    const routes = await routesOf(noted().app)
+    for (const route of routes.filter(({ method }) => method === 'GET')) {
+      const { app, reached } = noted({ keylessNetworks: { has: () => true } })
+      await app.inject(requestTo(route))
+      const changes = reached.filter((what) => what !== 'read' && what !== 'get')
+      if (!BY_GET.includes(route.url)) expect([route.url, changes]).toEqual([route.url, []])
+    }
+  })
+
+  for (const headers of [{ origin: 'http://evil.example' }, { 'sec-fetch-site': 'cross-site' }]) {
+    it(`change nothing for a page of another origin (${Object.keys(headers)[0]})`, async () => {
+      const routes = await routesOf(noted().app)
+      const changing = routes.filter(
+        ({ method, url }) => BY_GET.includes(url) || !['GET', 'HEAD'].includes(method),
+      )
+      expect(changing.length).toBeGreaterThan(12)
+      for (const route of changing) {
+        const { app, reached } = noted({ keylessNetworks: { has: () => true } })
+        const answer = await app.inject(requestTo(route, headers))
+        expect([route.url, answer.statusCode, reached]).toEqual([route.url, 403, []])
+      }
+    })
+  }
+})

@@ -1,0 +1,282 @@
+import {
+  bearerKey,
+  createGate,
+  type Gate,
+  KeyRate,
+  loopbackHosts,
+  type RouteAccess,
+  SCOPES,
+} from '@counterstep/access'
+import type { FastifyInstance, InjectOptions, RouteOptions } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buildApp, OPERATIONS } from '../src/index.ts'
+import { type ScopeKeys, scopeKeys } from './scope-keys.ts'
+import { READY, type ScriptedEngine, scriptedEngine } from './scripted-engine.ts'
+
+interface Route {
+  readonly method: string
+  readonly url: string
+  readonly access: RouteAccess | undefined
+}
+
+let held: ScopeKeys
+beforeAll(async () => {
+  held = await scopeKeys()
+})
+afterAll(() => held[Symbol.asyncDispose]())
+
+function keyed(): { app: FastifyInstance; engine: ScriptedEngine } {
+  const engine = scriptedEngine()
+  const gate = createGate({ keys: held.ring, credentials: bearerKey })
+  return { app: buildApp({ engine, gate }), engine }
+}
+
+/** The route table as fastify has it, HEAD and the parts of the page included. */
+async function routesOf(app: FastifyInstance): Promise<readonly Route[]> {
+  const seen: RouteOptions[] = []
+  app.addHook('onRoute', (route) => void seen.push(route))
+  await app.ready()
+  // Read after all hooks have spoken.
+  return seen.flatMap(({ method, url, config }) =>
+    [method].flat().map((each) => ({ method: each, url, access: config?.access })),
+  )
+}
+
+function requestTo({ method, url }: Route, key?: string): InjectOptions {
+  return {
+    method: method as 'GET',
+    url: url.replace(':gid', 'a').replace('*', 'x'),
+    headers: {
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
+    },
+    ...(method === 'POST' ? { payload: '{}' } : {}),
+  }
+}
+
+/** What a gate lets through that it should not, and the other way round; a line each. */
+async function scopeFaults(gate: Gate): Promise<readonly string[]> {
+  const faults: string[] = []
+  const routes = await routesOf(buildApp({ engine: scriptedEngine() }))
+  // With HEAD for each GET, and the parts of the page.
+  expect(routes.length).toBeGreaterThan(OPERATIONS.length * 1.5)
+  const check = async (route: Route, key: string | undefined, expected: number | 'passes') => {
+    const engine = scriptedEngine()
+    const answer = await buildApp({ engine, gate }).inject(requestTo(route, key))
+    const { statusCode } = answer
+    const isRefused = [401, 403, 429].includes(statusCode)
+    const isAsExpected =
+      expected === 'passes' ? !isRefused : statusCode === expected && engine.calls.length === 0
+    if (!isAsExpected) faults.push(`${route.method} ${route.url}: ${statusCode} instead of ${expected}`)
+    if (statusCode === 401) expect(answer.headers['www-authenticate']).toBe('Bearer realm="counterstep"')
+  }
+  for (const route of routes) {
+    const { access } = route
+    for (const scope of SCOPES) {
+      const isAllowed = access === 'open' || access?.includes(scope) === true
+      await check(route, held.keys[scope], isAllowed ? 'passes' : 403)
+    }
+    for (const key of [undefined, 'cs_unknown', `${held.keys.admin.slice(0, -1)}!`])
+      await check(route, key, access === 'open' ? 'passes' : 401)
+  }
+  return faults
+}
+
+/** Its clock goes on a second with each request, so that no rate gets between. */
+function keyedGate(): Gate {
+  let nowMs = 0
+  const tick = () => {
+    nowMs += 1_000
+    return nowMs
+  }
+  return createGate({ keys: held.ring, credentials: bearerKey, hosts: loopbackHosts([]), nowMs: tick })
+}
+
+function withGuard(gate: Gate, accessOf: (access: RouteAccess) => RouteAccess): Gate {
+  return { ...gate, guardOf: (access, changesState) => gate.guardOf(accessOf(access), changesState) }
+}
+
+describe('S11: every route of the table', () => {
+  it('takes each scope that it declares, refuses the others with 403, and no key or a bad one with 401', async () => {
+    expect(await scopeFaults(keyedGate())).toEqual([])
+  })
+
+  const MUTANTS: readonly (readonly [string, (gate: Gate) => Gate])[] = [
+    ['asks nobody for a key', () => createGate({ credentials: bearerKey })],
+    ['takes any scope for any', (gate) => withGuard(gate, (access) => (access === 'open' ? access : SCOPES))],
+    ['has every route open', (gate) => withGuard(gate, () => 'open')],
+  ]
+  for (const [what, mutate] of MUTANTS) {
+    it(`is found out when the gate ${what} (mutant)`, async () => {
+      expect((await scopeFaults(mutate(keyedGate()))).length).toBeGreaterThan(5)
+    })
+  }
+
+  it('declares what is written here', () => {
+    const declared = OPERATIONS.map(({ method, path, access }) => [`${method} ${path}`, access])
+    expect(Object.fromEntries(declared)).toEqual({
+      'post /v1/transactions': ['submit'],
+      'get /v1/transactions': ['read'],
+      'get /v1/transactions/{gid}': ['read'],
+      'post /v1/transactions/{gid}/branches': ['submit'],
+      'post /v1/transactions/{gid}/submit': ['submit'],
+      'post /v1/transactions/{gid}/abort': ['submit', 'admin'],
+      'post /v1/transactions/{gid}/retry': ['admin'],
+      'post /v1/transactions/{gid}/stop': ['admin'],
+      'get /': ['read'],
+      'get /health/live': 'open',
+      'get /health/ready': 'open',
+      'get /metrics': ['read'],
+      'get /openapi.json': ['read'],
+      'get /docs': ['read'],
+    })
+  })
+
+  it('that does not say who may use it keeps the app from getting ready', async () => {
+    const { app } = keyed()
+    app.get('/forgotten', () => 'open to all')
+    await expect(app.ready()).rejects.toThrow('the route GET /forgotten does not say who may use it')
+    const nested = keyed().app
+    nested.register(async (scope) => {
+      scope.post('/v1/forgotten', () => 'open to all')
+    })
+    await expect(nested.ready()).rejects.toThrow('/v1/forgotten')
+  })
+})
+
+describe('S11: a refusal', () => {
+  it('comes before the body is read, and does not quote the key', async () => {
+    const { app, engine } = keyed()
+    const answer = await app.inject({
+      method: 'POST',
+      url: '/v1/transactions',
+      headers: { authorization: `Bearer ${held.keys.read}`, 'content-type': 'nonsense' },
+      payload: 'x'.repeat(2 ** 20 + 1),
+    })
+    expect(answer.statusCode).toBe(403)
+    expect(answer.json()).toMatchObject({ code: 'SAGA_FORBIDDEN', detail: expect.stringContaining('submit') })
+    expect(answer.body).not.toContain(held.keys.read)
+    expect(engine.calls).toEqual([])
+  })
+
+  it('of the eleventh bad request of an address in a second is 429 with Retry-After (S17)', async () => {
+    const engine = scriptedEngine()
+    const gate = createGate({ keys: held.ring, credentials: bearerKey, nowMs: () => 1_000 })
+    const app = buildApp({ engine, gate })
+    for (let count = 0; count < 10; count += 1) await app.inject({ url: '/v1/transactions' })
+    const answer = await app.inject({ url: '/v1/transactions' })
+    expect([answer.statusCode, answer.headers['retry-after']]).toEqual([429, '1'])
+    expect(answer.json().code).toBe('SAGA_RATE_LIMITED')
+  })
+})
+
+describe('S17: the rate of a key', () => {
+  it('counts a request once, HEAD too, and the one over it is 429 with Retry-After', async () => {
+    const keyRate = new KeyRate(2)
+    const gate = createGate({ keys: held.ring, credentials: bearerKey, keyRate, nowMs: () => 1_000 })
+    const app = buildApp({ engine: scriptedEngine(), gate })
+    const ask = (method: 'HEAD' | 'GET') =>
+      app.inject({ method, url: '/v1/transactions', headers: { authorization: `Bearer ${held.keys.read}` } })
+    expect([(await ask('HEAD')).statusCode, (await ask('GET')).statusCode]).toEqual([200, 200])
+    const over = await ask('GET')
+    expect([over.statusCode, over.headers['retry-after']]).toEqual([429, '1'])
+  })
+})
+
+describe('GET /health/ready with keys', () => {
+  it('shows a key with the scope read what the server is made of and where it is weak, and others the outcome', async () => {
+    const gate = createGate({ keys: held.ring, credentials: bearerKey })
+    const app = buildApp({ engine: scriptedEngine(), gate, insecure: ['some-switch'] })
+    const ask = async (key?: string) =>
+      (
+        await app.inject({
+          url: '/health/ready',
+          headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+        })
+      ).json()
+    expect(await ask()).toEqual({ status: 'ready' })
+    expect(await ask(held.keys.submit)).toEqual({ status: 'ready' })
+    expect(await ask(held.keys.read)).toMatchObject({ store: READY.store, insecure: ['some-switch'] })
+  })
+
+  it('S10: lists what was switched off to everybody where there are no keys', async () => {
+    const app = buildApp({ engine: scriptedEngine(), insecure: ['no-keys'] })
+    expect((await app.inject({ url: '/health/ready' })).json()).toMatchObject({ insecure: ['no-keys'] })
+  })
+})
+
+describe('S16: the methods', () => {
+  const CHANGES: ReadonlySet<string> = new Set([
+    'submit',
+    'accept',
+    'registerBranch',
+    'addBranch',
+    'submitPrepared',
+    'abort',
+    'retry',
+    'stop',
+  ])
+
+  it('GET and HEAD of every route leave everything as it is, and the rest is POST', async () => {
+    const routes = await routesOf(buildApp({ engine: scriptedEngine() }))
+    for (const route of routes) {
+      const engine = scriptedEngine()
+      await buildApp({ engine }).inject(requestTo(route))
+      const changes = engine.calls.filter(({ verb }) => CHANGES.has(verb))
+      const isSafe = ['GET', 'HEAD'].includes(route.method)
+      expect([route.method, route.url, changes.length]).toEqual([route.method, route.url, isSafe ? 0 : 1])
+      if (!isSafe) expect(route.method).toBe('POST')
+    }
+  })
+})
+
+const FOREIGN = [{ origin: 'http://evil.example' }, { 'sec-fetch-site': 'cross-site' }] as const
+
+async function pageFaults(gate: Gate, headers: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const faults: string[] = []
+  const routes = await routesOf(buildApp({ engine: scriptedEngine() }))
+  const posts = routes.filter(({ method }) => method === 'POST')
+  expect(posts.length).toBeGreaterThan(5)
+  for (const route of posts) {
+    const engine = scriptedEngine()
+    const asked = requestTo(route)
+    const answer = await buildApp({ engine, gate }).inject({
+      ...asked,
+      headers: { ...asked.headers, ...headers },
+    })
+    if (answer.statusCode !== 403 || answer.json().code !== 'SAGA_ORIGIN_REFUSED' || engine.calls.length > 0)
+      faults.push(`${route.url}: ${answer.statusCode}`)
+  }
+  return faults
+}
+
+describe('S16: a page of another origin', () => {
+  for (const headers of FOREIGN) {
+    it(`changes nothing by any route (${Object.keys(headers)[0]})`, async () => {
+      expect(await pageFaults(createGate({ credentials: bearerKey }), headers)).toEqual([])
+    })
+
+    it(`is found out when the gate does not look at it (${Object.keys(headers)[0]}, mutant)`, async () => {
+      const gate = createGate({ credentials: bearerKey })
+      const blind: Gate = { ...gate, guardOf: (access) => gate.guardOf(access, false) }
+      expect((await pageFaults(blind, headers)).length).toBeGreaterThan(5)
+    })
+  }
+
+  it('does not get in by a name of its own that it has pointed at loopback (DNS rebinding)', async () => {
+    const engine = scriptedEngine()
+    const gate = createGate({ credentials: bearerKey, hosts: loopbackHosts([]) })
+    const app = buildApp({ engine, gate })
+    const headers = {
+      host: 'evil.example:8470',
+      origin: 'http://evil.example:8470',
+      'sec-fetch-site': 'same-origin',
+    }
+    const answer = await app.inject({ url: '/v1/transactions', headers })
+    expect([answer.statusCode, answer.json().code]).toEqual([421, 'SAGA_HOST_REFUSED'])
+    const post = requestTo({ method: 'POST', url: '/v1/transactions', access: undefined })
+    expect((await app.inject({ ...post, headers: { ...post.headers, ...headers } })).statusCode).toBe(421)
+    expect(engine.calls).toEqual([])
+    expect((await app.inject({ url: '/health/live', headers })).statusCode).toBe(200)
+  })
+})

@@ -1,0 +1,134 @@
+import type { AddressInfo } from 'node:net'
+import {
+  BODY_BYTES_MAX,
+  BRANCHES_MAX,
+  DEADLINE_MS_MAX,
+  GID_LENGTH_MAX,
+  JSON_DEPTH_MAX,
+  PAYLOAD_BYTES_MAX,
+} from '@counterstep/protocol'
+import { describe, expect, it } from 'vitest'
+import { realServer } from './real-server.ts'
+
+const BRANCH = { action: 'http://127.0.0.1:9001/a' }
+const HEADER_BYTES_MAX = 16 * 1024
+
+interface Limit {
+  readonly name: string
+  /** A submit with that much of it. */
+  readonly submit: (amount: number) => string
+  readonly max: number
+  readonly status: number
+  readonly code: string
+}
+
+const LIMITS: readonly Limit[] = [
+  {
+    name: 'bytes of the body',
+    submit: (bytes) => JSON.stringify({ branches: [BRANCH] }).padEnd(bytes, ' '),
+    max: BODY_BYTES_MAX,
+    status: 413,
+    code: 'SAGA_BODY_TOO_LARGE',
+  },
+  {
+    name: 'branches',
+    submit: (count) => JSON.stringify({ branches: Array(count).fill(BRANCH) }),
+    max: BRANCHES_MAX,
+    status: 422,
+    code: 'SAGA_TOO_MANY_BRANCHES',
+  },
+  {
+    name: "bytes of a branch's payload",
+    // As JSON: with its two quotes.
+    submit: (bytes) => JSON.stringify({ branches: [{ ...BRANCH, payload: 'x'.repeat(bytes - 2) }] }),
+    max: PAYLOAD_BYTES_MAX,
+    status: 422,
+    code: 'SAGA_PAYLOAD_TOO_LARGE',
+  },
+  {
+    name: 'levels of JSON',
+    // The body, its branches and the branch are three of them.
+    submit: (depth) =>
+      JSON.stringify({
+        branches: [{ ...BRANCH, payload: JSON.parse('['.repeat(depth - 3) + ']'.repeat(depth - 3)) }],
+      }),
+    max: JSON_DEPTH_MAX,
+    status: 422,
+    code: 'SAGA_PAYLOAD_TOO_DEEP',
+  },
+  {
+    name: 'characters of the gid',
+    submit: (length) => JSON.stringify({ gid: 'g'.repeat(length), branches: [BRANCH] }),
+    max: GID_LENGTH_MAX,
+    status: 400,
+    code: 'SAGA_GID_INVALID',
+  },
+  {
+    name: 'milliseconds to the deadline',
+    submit: (deadlineMs) => JSON.stringify({ deadlineMs, branches: [BRANCH] }),
+    max: DEADLINE_MS_MAX,
+    status: 422,
+    code: 'SAGA_DEADLINE_INVALID',
+  },
+]
+
+async function submitted(payload: string) {
+  await using server = await realServer(() => ({ result: 'success', statusCode: 200 }))
+  const answer = await server.app.inject({
+    method: 'POST',
+    url: '/v1/transactions',
+    headers: { 'content-type': 'application/json' },
+    payload,
+  })
+  const { items } = await server.engine.list({ limit: 10 })
+  return { status: answer.statusCode, code: answer.json().code, stored: items.length }
+}
+
+describe('S17: a submit', () => {
+  for (const { name, submit, max, status, code } of LIMITS) {
+    it(`may have ${max} ${name}; one more is ${status} ${code}, and nothing is stored`, async () => {
+      expect(await submitted(submit(max))).toEqual({ status: 202, code: undefined, stored: 1 })
+      expect(await submitted(submit(max + 1))).toEqual({ status, code, stored: 0 })
+    })
+  }
+
+  for (const gid of [
+    '',
+    ' ',
+    'a b',
+    'a"b',
+    "a'b",
+    'a\\b',
+    'a;b',
+    '.',
+    '..',
+    'a\n',
+    'ä',
+    'a\u0000',
+    'a\u007f',
+  ]) {
+    it(`may not have the gid ${JSON.stringify(gid)}`, async () => {
+      const outcome = await submitted(JSON.stringify({ gid, branches: [BRANCH] }))
+      expect(outcome).toEqual({ status: 400, code: 'SAGA_GID_INVALID', stored: 0 })
+    })
+  }
+
+  it(`may have less than ${HEADER_BYTES_MAX} bytes of headers; with one of that size it is 431, and nothing is stored`, async () => {
+    await using server = await realServer(() => ({ result: 'success', statusCode: 200 }))
+    await server.app.listen({ host: '127.0.0.1', port: 0 })
+    const { port } = server.app.server.address() as AddressInfo
+    const send = (bytes: number) =>
+      fetch(`http://127.0.0.1:${port}/v1/transactions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-long': 'x'.repeat(bytes) },
+        body: JSON.stringify({ branches: [BRANCH] }),
+      })
+    const over = await send(HEADER_BYTES_MAX)
+    expect([over.status, await over.json()]).toEqual([
+      431,
+      expect.objectContaining({ code: 'SAGA_HEADER_INVALID' }),
+    ])
+    expect((await server.engine.list({ limit: 10 })).items).toEqual([])
+    expect((await send(HEADER_BYTES_MAX - 1_024)).status).toBe(202)
+  })
+})
