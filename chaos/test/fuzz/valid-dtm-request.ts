@@ -13,24 +13,12 @@ export function validDtmRequest(around: Surroundings, waits: boolean): fc.Arbitr
   const command = (name: string, json: fc.Arbitrary<unknown>) => draft('POST', [name], NONE, json)
   const read = (path: readonly string[], query: fc.Arbitrary<Draft['query']> = NONE) =>
     draft('GET', path, query, fc.constant(undefined))
-  const branch = fc.record({
-    gid: fc.oneof(known, fresh),
-    trans_type: fc.constant('tcc'),
-    branch_id: fc.constantFrom('01', '02', 'a:b'),
-    data: fc.constantFrom('', '{}', 'x'),
-    confirm: fc.constant(`${around.branchUrl}/confirm`),
-    cancel: fc.constant(`${around.branchUrl}/cancel`),
-  })
   return fc.oneof(
     { weight: 4, arbitrary: command('submit', body.fresh) },
     { weight: 2, arbitrary: command('prepare', body.fresh.filter(isPreparable)) },
     ...['abort', 'forceStop', 'resetNextCronTime'].map((name) => ({
       weight: 1,
       arbitrary: command(name, body.known),
-    })),
-    ...['registerBranch', 'registerTccBranch'].map((name) => ({
-      weight: 1,
-      arbitrary: command(name, branch),
     })),
     { weight: 1, arbitrary: read(['query'], pairs({ gid: fc.oneof(known, fresh) })) },
     { weight: 1, arbitrary: read(['all'], listQuery(known)) },
@@ -39,7 +27,7 @@ export function validDtmRequest(around: Surroundings, waits: boolean): fc.Arbitr
   )
 }
 
-/** What may be refused, since it depends on what is there: taken gids, topics, and what is not there yet. */
+/** What may be refused, since it depends on what is there: taken gids and branch ids, topics, and what is not there yet. */
 export function dtmRequestOfState(around: Surroundings): fc.Arbitrary<Draft> {
   const { branchUrl, gids } = around
   const query = pairs({
@@ -48,8 +36,17 @@ export function dtmRequestOfState(around: Surroundings): fc.Arbitrary<Draft> {
     remark: fc.string({ unit: 'grapheme', maxLength: 20 }),
   })
   const nothing = fc.constant(undefined)
+  const branch = fc.record({
+    gid: fc.oneof(fc.constantFrom(...gids), fc.uuid()),
+    trans_type: fc.constant('tcc'),
+    branch_id: fc.constantFrom('01', '02', 'a:b'),
+    data: fc.constantFrom('', '{}', 'x'),
+    confirm: fc.constant(`${around.branchUrl}/confirm`),
+    cancel: fc.constant(`${around.branchUrl}/cancel`),
+  })
   return fc.oneof(
     draft('POST', ['submit'], NONE, transactionOf(around, fc.constantFrom(...gids), false)),
+    ...['registerBranch', 'registerTccBranch'].map((name) => draft('POST', [name], NONE, branch)),
     draft('GET', ['subscribe'], query, nothing),
     draft('GET', ['unsubscribe'], query, nothing),
     draft('DELETE', ['topic', 't1'], NONE, nothing),

@@ -4,7 +4,8 @@ import { readCommand } from '../src/config.ts'
 type Environment = Readonly<Record<string, string>>
 
 function read(args: readonly string[], environment: Environment = {}) {
-  const command = readCommand(['serve', ...args], environment)
+  const targets = { COUNTERSTEP_SERVICES: 'bank=http://10.0.0.5:8080' }
+  const command = readCommand(['serve', ...args], { ...targets, ...environment })
   return command.type === 'serve' ? command.config.access : command.type === 'refused' ? command.problems : []
 }
 

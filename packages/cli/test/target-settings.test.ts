@@ -5,13 +5,13 @@ import { readCommand, type ServeConfig } from '../src/config.ts'
 type Environment = Readonly<Record<string, string>>
 
 function configOf(args: readonly string[], environment: Environment = {}): ServeConfig {
-  const command = readCommand(['serve', ...args], environment)
+  const command = readCommand(['serve', ...args], { COUNTERSTEP_KEYS_FILE: 'keys.json', ...environment })
   if (command.type !== 'serve') throw new Error(JSON.stringify(command))
   return command.config
 }
 
 function problemsOf(args: readonly string[], environment: Environment = {}): readonly string[] {
-  const command = readCommand(['serve', ...args], environment)
+  const command = readCommand(['serve', ...args], { COUNTERSTEP_KEYS_FILE: 'keys.json', ...environment })
   return command.type === 'refused' ? command.problems : []
 }
 
