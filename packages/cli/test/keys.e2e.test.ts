@@ -23,6 +23,8 @@ async function run(...args: string[]) {
   return { code, stdout: process.stdout, stderr: process.stderr.join('\n') }
 }
 
+const TARGETS = ['--services', 'bank=http://127.0.0.1:9']
+
 /** As the command does it, without the time that a process takes to start. */
 async function createKey(...scopes: Scope[]): Promise<string> {
   const asked = { verb: 'create', path: keysFile, name: 'ci', scopes, expiresInDays: null } as const
@@ -30,7 +32,16 @@ async function createKey(...scopes: Scope[]): Promise<string> {
 }
 
 it('S10: does not start beyond loopback without keys, and says what to do', async () => {
-  const process = new ServeProcess(['serve', '--host', '0.0.0.0', '--port', '0', '--data', folder])
+  const process = new ServeProcess([
+    'serve',
+    '--host',
+    '0.0.0.0',
+    ...TARGETS,
+    '--port',
+    '0',
+    '--data',
+    folder,
+  ])
   expect((await process.ended()).code).toBe(1)
   expect(process.stderr).toEqual([
     expect.stringMatching(/^counterstep: --host 0\.0\.0\.0 .*--insecure-no-keys/),
@@ -38,7 +49,13 @@ it('S10: does not start beyond loopback without keys, and says what to do', asyn
 })
 
 it('S10: starts there when it is said by name, warns, and shows it in /health/ready', async () => {
-  const { process, url } = await ServeProcess.listening(folder, '--host', '0.0.0.0', '--insecure-no-keys')
+  const { process, url } = await ServeProcess.listening(
+    folder,
+    '--host',
+    '0.0.0.0',
+    '--insecure-no-keys',
+    ...TARGETS,
+  )
   const ready = await fetch(`${url}/health/ready`)
   expect(await ready.json()).toMatchObject({ status: 'ready', insecure: ['no-keys'] })
   process.signal('SIGTERM')
