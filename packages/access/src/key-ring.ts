@@ -21,26 +21,29 @@ export class KeyRing implements KeyFinder {
   readonly #events: KeyRingEvents
   readonly #timer: NodeJS.Timeout
   #keys: ReadonlyMap<string, StoredKey>
-  /** Of the file that was looked at last, usable or not. */
+  /** Of the file whose keys these are. */
   #version: string
+  /** What was told of a file that could not be used, until one can be. */
+  #told: string | undefined
+  readonly #read: typeof openKeyFile
   #looking: Promise<void> | undefined
 
   /** Throws SAGA_KEYS_UNUSABLE: a server does not start without its keys. */
-  static async open(path: string, events: KeyRingEvents): Promise<KeyRing> {
-    const { keys, version } = await openKeyFile(path)
-    return new KeyRing(path, keys, version, events)
+  static async open(path: string, events: KeyRingEvents, read = openKeyFile): Promise<KeyRing> {
+    return new KeyRing(path, await read(path), events, read)
   }
 
   private constructor(
     path: string,
-    keys: ReadonlyMap<string, StoredKey>,
-    version: string,
+    { keys, version }: Awaited<ReturnType<typeof openKeyFile>>,
     events: KeyRingEvents,
+    read: typeof openKeyFile,
   ) {
     this.#path = path
     this.#keys = keys
     this.#version = version
     this.#events = events
+    this.#read = read
     // Not on a request's way: the first one after a quiet hour would still see a key that was revoked in it.
     this.#timer = setInterval(() => void this.refresh(), KEY_FILE_POLL_MS)
     this.#timer.unref()
@@ -69,14 +72,17 @@ export class KeyRing implements KeyFinder {
   async #look(): Promise<void> {
     const version = await stat(this.#path, { bigint: true }).then(versionOf, String)
     if (version === this.#version) return
-    this.#version = version
     try {
-      const file = await openKeyFile(this.#path)
+      const file = await this.#read(this.#path)
       this.#version = file.version
       this.#keys = file.keys
+      this.#told = undefined
       this.#events.onRead(file.keys.size)
     } catch (error: unknown) {
-      this.#events.onBroken(error)
+      // Looked at again, though it stays as it is: perhaps it was only this process that had no descriptor left.
+      const problem = String(error)
+      if (problem !== this.#told) this.#events.onBroken(error)
+      this.#told = problem
     }
   }
 }

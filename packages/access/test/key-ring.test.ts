@@ -1,17 +1,19 @@
 import { chmod, rm, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { createKey, KeyRing, revokeKey, type Scope } from '../src/index.ts'
+import { openKeyFile } from '../src/open-key-file.ts'
 import { keyFolder } from './key-folder.ts'
 
 const ASKED = { name: 'ci', scopes: ['read'] as readonly Scope[], createdAt: 1_000, expiresAt: null }
 
-async function openRing(path: string) {
+async function openRing(path: string, readFile?: Parameters<typeof KeyRing.open>[2]) {
   const broken: unknown[] = []
   const read: number[] = []
-  const ring = await KeyRing.open(path, {
-    onRead: (keys) => void read.push(keys),
-    onBroken: (error) => void broken.push(error),
-  })
+  const events = {
+    onRead: (keys: number) => void read.push(keys),
+    onBroken: (error: unknown) => void broken.push(error),
+  }
+  const ring = await KeyRing.open(path, events, readFile)
   return { ring, broken, read, [Symbol.dispose]: () => ring.close() }
 }
 
@@ -26,6 +28,24 @@ describe('S11: the keys in force', () => {
     expect(opened.ring.find(first.stored.id)).toBeUndefined()
     expect(opened.ring.find(second.stored.id)).toEqual(second.stored)
     expect(opened.read).toEqual([1])
+  })
+
+  it('follow the file though it could not be read when it was looked at first', async () => {
+    await using folder = await keyFolder()
+    const { stored } = await createKey(folder.path, ASKED)
+    let hasDescriptors = true
+    using opened = await openRing(folder.path, async (path) => {
+      if (!hasDescriptors) throw Object.assign(new Error('too many open files'), { code: 'EMFILE' })
+      return openKeyFile(path)
+    })
+    await revokeKey(folder.path, stored.id)
+    hasDescriptors = false
+    await opened.ring.refresh()
+    expect(opened.ring.find(stored.id)).toEqual(stored)
+    hasDescriptors = true
+    await opened.ring.refresh()
+    expect(opened.ring.find(stored.id)).toBeUndefined()
+    expect(opened.broken).toHaveLength(1)
   })
 
   it('are not read again while the file is the same', async () => {

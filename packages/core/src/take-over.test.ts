@@ -121,6 +121,15 @@ describe('a row that stops its runners', () => {
     expect(rests.update).not.toHaveProperty('sentList')
   })
 
+  it('keeps the reason that it had before', () => {
+    const failing = { ...serial(1), attention: 'compensation of branch 01 answered failure' }
+    const rests = take(failing, { claimsWithoutProgress: 4 })
+    if (rests.type !== 'rest') throw new Error('it does not rest')
+    expect(JSON.parse(rests.update.progress)).toMatchObject({
+      attention: 'compensation of branch 01 answered failure; claimed 3 times without progress',
+    })
+  })
+
   it('is run again after its rest, and rests again after one claim more', () => {
     const rested = { ...serial(1), attention: 'claimed 3 times without progress' }
     expect(take(rested, { claimsWithoutProgress: 1 }).type).toBe('run')

@@ -34,7 +34,7 @@ export function takeOver(
   }
   if (row.claimsWithoutProgress > claimsMax(stored)) {
     const dueAt = Math.ceil(grant.storeNow) + REST_LEASES * settings.leaseMs
-    const progress = encodeProgress({ ...stored, attention: REST_REASON })
+    const progress = encodeProgress({ ...stored, attention: restReason(stored) })
     return { type: 'rest', reason: REST_REASON, update: givenBack(row, progress, dueAt) }
   }
   const event = { type: 'claimed', epoch: row.epoch, sentUnknown: stored.sentUnknown } as const
@@ -57,7 +57,18 @@ function tryDecode(row: StoredTransaction): Transaction | AssertionError {
 }
 
 function claimsMax(transaction: Transaction): number {
-  return transaction.attention === REST_REASON ? CLAIMS_AFTER_REST_MAX : CLAIMS_WITHOUT_PROGRESS_MAX
+  return hasRested(transaction) ? CLAIMS_AFTER_REST_MAX : CLAIMS_WITHOUT_PROGRESS_MAX
+}
+
+function hasRested({ attention = '' }: Transaction): boolean {
+  return attention.endsWith(REST_REASON)
+}
+
+/** Behind what a person has to know besides. */
+function restReason(transaction: Transaction): string {
+  const { attention } = transaction
+  if (attention === undefined) return REST_REASON
+  return hasRested(transaction) ? attention : `${attention}; ${REST_REASON}`
 }
 
 function givenBack(

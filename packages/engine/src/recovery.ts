@@ -47,6 +47,7 @@ export class Recovery {
   readonly #hints = new MinHeap<undefined>()
   /** Claimed here and still run here. Fresh ones do not count: however many there are, what is due goes on. */
   readonly #recovered = new Set<Gid>()
+  readonly #givingBack = new Set<Gid>()
   #cancelTimer: () => void = () => undefined
   #timerAt = Number.POSITIVE_INFINITY
   #claimLimit: number
@@ -93,7 +94,7 @@ export class Recovery {
   }
 
   #room(): number {
-    return this.#parts.inFlightMax - this.#recovered.size
+    return this.#parts.inFlightMax - this.#recovered.size - this.#givingBack.size
   }
 
   #setTimer(at: number): void {
@@ -176,7 +177,7 @@ export class Recovery {
       try {
         const taken = takeOver(RULES, row, this.#parts.run, grant)
         if (taken.type === 'run') this.#hold(taken.run)
-        else this.#giveBack(row, taken)
+        else this.#giveBack(row, taken, grant.sentAt + this.#parts.run.leaseMs)
       } catch (error: unknown) {
         // A bug with this row: its lease runs out, and its neighbours go on.
         this.#parts.observer.event({ level: 'error', name: 'take-over-failed', gid: row.gid, error })
@@ -191,19 +192,28 @@ export class Recovery {
     if (runner.holds(gid)) this.#recovered.add(gid)
   }
 
-  /** Beside everything else: a store that refuses it holds up nobody. */
-  #giveBack({ gid }: StoredTransaction, { type, reason, update }: Exclude<TakeOver, { type: 'run' }>): void {
+  /** Beside everything else, but it takes its place: a store that takes no writes must not make them pile up. */
+  #giveBack(
+    { gid }: StoredTransaction,
+    { type, reason, update }: Exclude<TakeOver, { type: 'run' }>,
+    leaseUntil: number,
+  ): void {
     const { store, clock, ids, observer } = this.#parts
     const name = type === 'rest' ? 'transaction-rests' : 'transaction-parked'
-    observer.event({ level: type === 'rest' ? 'warn' : 'error', name, gid, detail: reason })
+    observer.event({ level: 'error', name, gid, detail: reason })
     const write = { ...update, writeId: ids.writeId() }
+    this.#givingBack.add(gid)
     const givenBack = untilDefinite(
       clock,
       () => store.update(write),
-      () => this.#stopped,
+      // Then another claim decides.
+      () => this.#stopped || clock.now() >= leaseUntil,
     )
-    givenBack.catch((error: unknown) =>
-      observer.event({ level: 'error', name: 'give-back-failed', gid, error }),
-    )
+    givenBack
+      .catch((error: unknown) => observer.event({ level: 'error', name: 'give-back-failed', gid, error }))
+      .finally(() => {
+        this.#givingBack.delete(gid)
+        this.#pollIfRoom()
+      })
   }
 }

@@ -54,7 +54,7 @@ export async function commitAtOnce<T>(
     if (!isCertain(error, isCommitNext)) {
       // What it is doing nobody can say; the server may go on to the COMMIT without a listener.
       session.destroy()
-      throw new CommitInDoubt(isCommitNext ? hangOf(error) : error)
+      throw new CommitInDoubt(isCommitNext ? ofCommit(error) : error)
     }
     if (error.fault !== 'duplicate' && error.fault !== 'row') throw error
     await session.run('ROLLBACK')
@@ -75,6 +75,9 @@ function isCertain(error: SqlError, isCommitNext: boolean): boolean {
 }
 
 /** A COMMIT waits for the disk or for a replica, and not behind the locks of rows. */
-function hangOf(error: SqlError): SqlError {
-  return error.fault === 'stall' ? new SqlError('timeout', error.message, error.errno, error.code) : error
+function ofCommit({ fault, message, errno, code }: SqlError): SqlError {
+  if (fault === 'stall') return new SqlError('timeout', message, errno, code)
+  // Of a COMMIT these say nothing of a row, and they must not be taken for certain.
+  const known = fault === 'row' || fault === 'duplicate' ? 'unavailable' : fault
+  return new SqlError(known, message, errno, code)
 }
