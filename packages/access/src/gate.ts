@@ -13,6 +13,7 @@ import type { RouteAccess, Scope } from './scope.ts'
 
 /** The part of a request that is there before its body. */
 export interface RequestHead {
+  readonly method?: string | undefined
   readonly headers: IncomingHttpHeaders
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
@@ -80,7 +81,7 @@ export function createGate(settings: GateSettings): Gate {
     guardOf(access, changesState) {
       return function guard(head) {
         const { headers } = head
-        if (changesState && isFromForeignPage(headers, hosts)) return originRefused()
+        if (changesState && isFromForeignPage(head, hosts)) return originRefused()
         if (access === 'open') return undefined
         // Without one it is HTTP/1.0, which no browser speaks.
         if (hosts !== undefined && headers.host !== undefined && !hosts.allows(headers.host))

@@ -228,6 +228,54 @@ describe('a page in a browser', () => {
     })
   }
 
+  const BROWSER = {
+    'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+    'accept-language': 'en-US,en;q=0.5',
+  }
+  const LANGUAGE = { 'accept-language': 'de' }
+  const READS: readonly (readonly [string, Headers, boolean])[] = [
+    ['curl', { 'user-agent': 'curl/8.14.1', accept: '*/*' }, true],
+    ['Go', { 'user-agent': 'Go-http-client/1.1', 'accept-encoding': 'gzip' }, true],
+    ['resty', { 'user-agent': 'go-resty/2.7.0 (https://github.com/go-resty/resty)' }, true],
+    ['Python', { 'user-agent': 'python-requests/2.32.5', accept: '*/*', connection: 'keep-alive' }, true],
+    ['Node', { 'user-agent': 'node', 'accept-language': '*', 'sec-fetch-mode': 'cors' }, true],
+    ['nothing that says its name', {}, true],
+    ['a program that names this server', { referer: 'http://orders.example:8470/docs' }, true],
+    ['a program that names a page of the configuration', { referer: 'https://shop.example/a' }, true],
+    ['a browser, of a page of this server', { ...BROWSER, 'sec-fetch-site': 'same-origin' }, true],
+    [
+      'a browser, of an own page without Sec-Fetch',
+      { ...BROWSER, origin: 'http://orders.example:8470' },
+      true,
+    ],
+    ['a browser without Sec-Fetch', BROWSER, false],
+    ['a browser without a language', { 'user-agent': BROWSER['user-agent'] }, false],
+    ['a browser under another name', LANGUAGE, false],
+    ['a browser whose page set a language', { ...BROWSER, 'accept-language': '*' }, false],
+    ['a browser, by its own page', { ...BROWSER, referer: 'http://orders.example:8470/docs' }, false],
+    ['a page of another host', { referer: 'http://evil.example/page' }, false],
+    ['a page of another port', { referer: 'http://orders.example:3000/' }, false],
+    ['a page that is no URL', { referer: 'orders.example' }, false],
+    ['a page without a host', { referer: 'about:blank' }, false],
+  ]
+  for (const [from, headers, passes] of READS) {
+    it(`from ${from} ${passes ? 'may' : 'must not'} change something by GET or HEAD`, () => {
+      const gate = createGate({
+        credentials: bearerKey,
+        hosts: namedHosts(['shop.example', 'orders.example']),
+      })
+      const head = headOf({ ...HERE, ...headers })
+      for (const method of ['GET', 'HEAD']) {
+        const outcome = codeOf(gate.guardOf('open', true), { ...head, method })
+        expect([method, outcome]).toEqual([method, passes ? 'passes' : 'SAGA_ORIGIN_REFUSED'])
+        // What changes nothing is for the key alone to decide.
+        expect(codeOf(gate.guardOf(['read'], false), { ...head, method })).toBe('passes')
+      }
+      // With a POST each browser sends its Origin, which decides.
+      expect(codeOf(gate.guardOf('open', true), { ...head, method: 'POST' })).toBe('passes')
+    })
+  }
+
   const LOOPBACK: readonly (readonly [string | undefined, boolean])[] = [
     [undefined, true],
     ['localhost', true],

@@ -6,7 +6,7 @@ import { loopbackTargets, type TargetPolicy } from '@counterstep/targets'
 export interface HttpBranchCallerOptions extends Partial<CallerLimits> {
   /** Where calls may go. Default: this machine only. */
   readonly targets?: TargetPolicy
-  /** Finds the addresses of a name. Default: the system's. */
+  /** Finds the addresses of a name; asked once for all who want the same name meanwhile. Default: the system's. */
   readonly lookup?: LookupFunction
   /** Keep the first bytes of an answer's body, to be shown to people. Default: true. */
   readonly answerExcerpts?: boolean

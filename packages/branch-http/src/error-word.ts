@@ -45,6 +45,7 @@ const WORDS: ReadonlyMap<string, ErrorWord> = new Map<string, ErrorWord>([
   ['ENOTFOUND', 'dns'],
   ['EAI_AGAIN', 'dns'],
   ['ENODATA', 'dns'],
+  ['COUNTERSTEP_TOO_MANY_LOOKUPS', 'dns'],
   ['EPROTO', 'tls'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls'],
   ['SELF_SIGNED_CERT_IN_CHAIN', 'tls'],

@@ -2,6 +2,7 @@ import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import type { TargetPolicy } from '@counterstep/targets'
 import { buildConnector } from 'undici'
+import { sharedLookup } from './shared-lookup.ts'
 
 /** No connection was made, or it was destroyed before a byte went out. It names no address: it may be shown. */
 export class DeniedAddressError extends Error {
@@ -36,7 +37,7 @@ export function guardedConnector(
   const connect = dial({
     allowH2: false,
     timeout: connectTimeoutMs,
-    lookup: guardedLookup(mayReach, lookup),
+    lookup: guardedLookup(mayReach, sharedLookup(lookup)),
   }) as DialledConnector
   return function connectGuarded(options, callback): void {
     const { hostname } = options

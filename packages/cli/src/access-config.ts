@@ -50,10 +50,21 @@ export function accessProblems(values: Partial<AccessValues>): string[] {
 }
 
 export function accessWarnings(values: AccessValues): string[] {
-  if (!isOpenToAll(values)) return []
-  return [
-    `--insecure-no-keys: anyone who reaches ${values.host} may submit, read, abort and stop transactions.`,
-  ]
+  const { host, dtmNetworks, allowedHosts = [] } = values
+  const isOpen = isOpenToAll(values)
+  const warnings: string[] = []
+  if (isOpen) {
+    warnings.push(
+      `--insecure-no-keys: anyone who reaches ${host} may submit, read, abort and stop transactions.`,
+    )
+  }
+  if ((isOpen || dtmNetworks !== undefined) && !isLoopback(host) && allowedHosts.length === 0) {
+    warnings.push(
+      `${isOpen ? '--insecure-no-keys' : '--dtm-networks'} without --allowed-hosts: any Host is taken, so a page ` +
+        'whose name is pointed at this server (DNS rebinding) may call it without a key; name its own hosts.',
+    )
+  }
+  return warnings
 }
 
 function isOpenToAll({ host, keysFile }: AccessValues): boolean {

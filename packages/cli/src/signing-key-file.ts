@@ -3,11 +3,15 @@ import { type SigningKey, signingKeyOf } from '@counterstep/signature'
 import type { Parsed } from './setting.ts'
 
 const FILE_BYTES_MAX = 16 * 1024
-const OTHERS = 0o077
+/**
+ * Others may do nothing with it, and the group may only read it: a secret that Kubernetes mounts belongs to root, and
+ * the server reads it by its group.
+ */
+const MODE_DENIED = 0o027
 // Windows has no such bits; Node makes them up.
 const HAS_MODES = process.platform !== 'win32'
 
-/** The key in a file that nobody but its owner may read (S18). */
+/** The key in a file that only its owner may change, and only its owner and group may read (S18). */
 export function readSigningKeyFile(path: string): Parsed<SigningKey> {
   let descriptor: number | undefined
   try {
@@ -31,9 +35,9 @@ function fileProblem(descriptor: number): string | undefined {
   const stats = fstatSync(descriptor)
   if (!stats.isFile()) return 'names what is no file'
   if (stats.size > FILE_BYTES_MAX) return `names a file over ${FILE_BYTES_MAX} bytes, which is no key`
-  if (HAS_MODES && (stats.mode & OTHERS) !== 0) {
+  if (HAS_MODES && (stats.mode & MODE_DENIED) !== 0) {
     const mode = (stats.mode & 0o777).toString(8).padStart(4, '0')
-    return `names a file that others than its owner may use (mode ${mode}): whoever has it signs as this server; chmod 600 it, or make a new key`
+    return `names a file that others may use or its group may change (mode ${mode}): whoever has it signs as this server; chmod 600 it, or make a new key`
   }
   return undefined
 }

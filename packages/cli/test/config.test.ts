@@ -205,10 +205,24 @@ describe('a configuration that is odd', () => {
     ])
     expect(open.warnings).toEqual([
       expect.stringMatching(/^--insecure-no-keys: anyone who reaches 0\.0\.0\.0/),
+      expect.stringMatching(/^--insecure-no-keys without --allowed-hosts: /),
     ])
     expect(open.access.insecure).toEqual(['no-keys'])
     const near = configOf(['--host', '127.0.0.2', '--insecure-no-keys'])
     expect([near.warnings, near.access.insecure]).toEqual([[], []])
+  })
+
+  it('is warned where no key is asked for beyond loopback and any Host will do', () => {
+    const beyond = ['--host', '0.0.0.0', '--services', 'bank=http://10.0.0.5:8080']
+    const networks = ['--keys-file', 'k', '--dtm-networks', '10.0.0.0/8']
+    const named = ['--allowed-hosts', 'orders.example']
+    expect(configOf([...beyond, ...networks]).warnings).toEqual([
+      expect.stringMatching(/^--dtm-networks without --allowed-hosts: .*Host/),
+    ])
+    expect(configOf([...beyond, ...networks, ...named]).warnings).toEqual([])
+    expect(configOf([...beyond, '--insecure-no-keys', ...named]).warnings).toHaveLength(1)
+    expect(configOf([...beyond, '--keys-file', 'k']).warnings).toEqual([])
+    expect(configOf(networks).warnings).toEqual([])
   })
 
   it('is warned of a variable that is no setting', () => {

@@ -16,5 +16,7 @@ export {
   type HeadVerdict,
   LIFETIME_S_MAX,
   type SignatureRefusal,
+  type SignedTimes,
+  timeRefusal,
   verifyHead,
 } from './verify-head.ts'

@@ -38,7 +38,15 @@ export type HeadVerdict =
       /** What the body must have, by the signed Content-Digest. */
       readonly digest: string
       readonly signature: Buffer
+      /** For `timeRefusal` once more, when the body has come: its sender chooses when that is. */
+      readonly times: SignedTimes
     }
+
+/** Epoch seconds. */
+export interface SignedTimes {
+  readonly created: number
+  readonly expires: number
+}
 
 export function verifyHead(
   head: CallHead,
@@ -57,7 +65,7 @@ export function verifyHead(
   if (key.algorithm !== input.algorithm) return { refusal: 'algorithm' }
   const base = signatureBase([...components], input.parameters)
   if (!sealFits(key, base, signature)) return { refusal: 'mismatch' }
-  return { digest: components.get('content-digest') ?? '', signature }
+  return { digest: components.get('content-digest') ?? '', signature, times: input }
 }
 
 function readSigned(
@@ -95,7 +103,7 @@ function only(values: readonly string[]): string | undefined {
   return values.length === 1 ? values[0]?.trim() : undefined
 }
 
-function timeRefusal({ created, expires }: SignatureInput, nowS: number): SignatureRefusal | undefined {
+export function timeRefusal({ created, expires }: SignedTimes, nowS: number): SignatureRefusal | undefined {
   if (expires <= created || expires - created > LIFETIME_S_MAX) return 'malformed'
   if (created > nowS + CLOCK_SKEW_S) return 'future'
   // Whatever the signer allowed: a call older than this is not on its way, somebody kept it.

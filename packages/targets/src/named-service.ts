@@ -47,5 +47,16 @@ function parseService(text: string): NamedService | string {
 export function urlOfService({ origin, base }: NamedService, { rest }: ServiceUrl): URL | Refusal {
   const url = URL.parse(`${origin}${base}${rest}`)
   if (url === null || url.origin !== origin) return invalid('is not a URL')
-  return url.pathname.startsWith(`${base}/`) ? url : invalid('must stay below the base of its service')
+  if (base === '') return url
+  const isBelow = url.pathname.startsWith(`${base}/`)
+  // Both: what was written may hide what the parser turns, and the parser resolves what was written.
+  const paths = [rest.replace(/[?#].*$/s, ''), url.pathname.slice(base.length)]
+  return isBelow && !paths.some(mayClimb) ? url : invalid('must stay below the base of its service')
+}
+
+/** As a service may read it that decodes a path before it splits it, or drops the parameters of its segments. */
+function mayClimb(path: string): boolean {
+  if (/%2f|%5c/i.test(path)) return true
+  const decoded = path.replace(/%2e/gi, '.').replace(/%3b/gi, ';')
+  return decoded.split('/').some((segment) => /^\.\.?(;|$)/.test(segment))
 }

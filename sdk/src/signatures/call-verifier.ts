@@ -1,4 +1,10 @@
-import { isDigestOf, type VerificationKey, verificationKeyOf, verifyHead } from '@counterstep/signature'
+import {
+  isDigestOf,
+  timeRefusal,
+  type VerificationKey,
+  verificationKeyOf,
+  verifyHead,
+} from '@counterstep/signature'
 import { SeenCalls } from './seen-calls.ts'
 import { signatureError } from './signature-refusal.ts'
 import type { SignedCallsOptions } from './signed-calls-options.ts'
@@ -35,11 +41,18 @@ export function callVerifier({
     check({ method, path, origin, values }) {
       // Or `https://bank.example` and `.elsewhere/debit` would make what was signed for somebody else.
       if (!path.startsWith('/')) throw signatureError('mismatch')
-      const nowS = now() / 1000
-      const verdict = verifyHead({ method, targetUri: (base ?? origin()) + path, values }, known, nowS)
+      const verdict = verifyHead(
+        { method, targetUri: (base ?? origin()) + path, values },
+        known,
+        now() / 1000,
+      )
       if (verdict.refusal !== undefined) throw signatureError(verdict.refusal)
-      const { digest, signature } = verdict
+      const { digest, signature, times } = verdict
       return (body) => {
+        // Of now, not of the head: who holds the body back would come again when the first is forgotten.
+        const nowS = now() / 1000
+        const untimely = timeRefusal(times, nowS)
+        if (untimely !== undefined) throw signatureError(untimely)
         if (!isDigestOf(digest, body)) throw signatureError('body')
         seen.add(signature, nowS)
       }

@@ -8,6 +8,9 @@ import { readBody } from './read-body.ts'
 import { refusalAnswer } from './signature-refusal.ts'
 import type { SignedCallsOptions } from './signed-calls-options.ts'
 
+/** From here on no header needs to tell of a body. */
+const HTTP_2 = 2
+
 /**
  * What is read of Express's request by `signedCalls`, and the body that it leaves there.
  *
@@ -18,6 +21,7 @@ import type { SignedCallsOptions } from './signed-calls-options.ts'
  */
 export interface SignedExpressRequest extends AsyncIterable<Uint8Array | string> {
   readonly method: string
+  readonly httpVersionMajor: number
   readonly originalUrl: string
   readonly protocol: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
@@ -87,7 +91,8 @@ function isRefusal(error: unknown): error is BranchError {
 }
 
 async function takeBody(request: SignedExpressRequest, checkBody: BodyCheck): Promise<void> {
-  if (!hasBody(request.headers)) return checkBody(new Uint8Array())
+  const isAnnounced = hasBody(request.headers)
+  if (!isAnnounced && request.httpVersionMajor < HTTP_2) return checkBody(new Uint8Array())
   const kept = keptBytes(request)
   if (kept !== undefined) return checkBody(kept)
   if (request.readableDidRead) {
@@ -99,6 +104,7 @@ async function takeBody(request: SignedExpressRequest, checkBody: BodyCheck): Pr
   }
   const bytes = await readBody(request, String(request.headers['content-length'] ?? 0))
   checkBody(bytes)
+  if (!isAnnounced && bytes.length === 0) return
   // `_body` keeps the parsers of Express 4 from waiting for a stream that has ended.
   Object.assign(request, { rawBody: bytes, body: parsedBody(request, bytes), _body: true })
 }

@@ -20,7 +20,10 @@ export class SeenCalls {
     this.#callsMax = callsMax
   }
 
-  /** Throws if it was seen, and if it could not be remembered: then a second one could not be told. */
+  /**
+   * `nowS` is an instant at which the signature is good, or what it copies may be forgotten already.
+   * Throws if it was seen, and if it could not be remembered: then a second one could not be told.
+   */
   add(signature: Buffer, nowS: number): void {
     if (this.#callsMax === 0) return
     for (const [key, at] of this.#seen) {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import {
+  type ClientRequest,
   createServer,
   request as httpRequest,
   type IncomingMessage,
@@ -81,12 +82,21 @@ export function signedRequest(
 }
 
 /** Header lines go out as they are, twice if they are there twice. */
-export async function send(url: string, { method, path, headers, body }: Request): Promise<Answer> {
+export async function send(url: string, call: Request): Promise<Answer> {
+  const request = opened(url, call)
+  request.end(call.method === 'GET' ? undefined : call.body)
+  return answerTo(request)
+}
+
+/** Its head is sent when the caller says so or ends it; its body is the caller's to send. */
+export function opened(url: string, { method, path, headers, body }: Request): ClientRequest {
   const { host } = new URL(url)
   const own = headers.some(([name]) => name === 'host') ? headers : [['host', host] as const, ...headers]
   const length = method === 'GET' ? [] : [['content-length', String(Buffer.byteLength(body))] as const]
-  const request = httpRequest(url + path, { method, headers: [...own, ...length].flat() as never })
-  request.end(method === 'GET' ? undefined : body)
+  return httpRequest(url + path, { method, headers: [...own, ...length].flat() as never })
+}
+
+export async function answerTo(request: ClientRequest): Promise<Answer> {
   const [response] = (await once(request, 'response')) as [IncomingMessage]
   let text = ''
   for await (const chunk of response) text += String(chunk)

@@ -1,0 +1,136 @@
+import type { LookupFunction } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { errorWord } from '../src/error-word.ts'
+import { DeniedAddressError, guardedConnector, guardedLookup } from '../src/guarded-connector.ts'
+import { LOOKUPS_IN_FLIGHT_MAX, sharedLookup } from '../src/shared-lookup.ts'
+import { fixedLookup } from './fixed-lookup.ts'
+import { branchCall, serveHttp } from './hostile-server.ts'
+import { testCaller } from './test-caller.ts'
+
+type Answer = Parameters<LookupFunction>[2]
+
+/** A name server that answers for a name when the test says so. */
+function heldLookup() {
+  const asked: string[] = []
+  const held = new Map<string, Answer>()
+  const lookup: LookupFunction = (hostname, _options, callback) => {
+    asked.push(hostname)
+    held.set(hostname, callback)
+  }
+  function answer(hostname: string, error: NodeJS.ErrnoException | null, addresses: readonly string[]): void {
+    const found = addresses.map((address) => ({ address, family: 4 }))
+    held.get(hostname)?.(error, found)
+  }
+  return { lookup, asked, answer }
+}
+
+function outcomesOf(lookup: LookupFunction, hostname: string, count: number): unknown[] {
+  const outcomes: unknown[] = []
+  for (let n = 0; n < count; n++)
+    lookup(hostname, { all: true }, (error, found) => outcomes.push(error ?? found))
+  return outcomes
+}
+
+describe('look-ups', () => {
+  const FOUND = [{ address: '203.0.113.1', family: 4 }]
+
+  it('of one name are one while it is in flight, and its answer is for all', () => {
+    const { lookup, asked, answer } = heldLookup()
+    const shared = sharedLookup(lookup)
+    const outcomes = outcomesOf(shared, 'bank.test', 100)
+    expect([asked, outcomes]).toEqual([['bank.test'], []])
+    answer('bank.test', null, ['203.0.113.1'])
+    expect(outcomes).toEqual(Array(100).fill(FOUND))
+    // Nothing is remembered.
+    outcomesOf(shared, 'bank.test', 1)
+    expect(asked).toHaveLength(2)
+  })
+
+  it('that fail, fail for all', () => {
+    const { lookup, asked, answer } = heldLookup()
+    const outcomes = outcomesOf(sharedLookup(lookup), 'none.test', 100)
+    const error = Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })
+    answer('none.test', error, [])
+    expect([asked, outcomes]).toEqual([['none.test'], Array(100).fill(error)])
+  })
+
+  it('that are denied, are denied for all', () => {
+    const { lookup, asked, answer } = heldLookup()
+    const guarded = guardedLookup((_hostname, address) => address !== '127.0.0.2', sharedLookup(lookup))
+    const outcomes = outcomesOf(guarded, 'bank.test', 100)
+    answer('bank.test', null, ['203.0.113.1', '127.0.0.2'])
+    expect(asked).toEqual(['bank.test'])
+    expect(outcomes).toEqual(Array(100).fill(expect.any(DeniedAddressError)))
+  })
+
+  it('of a name that hangs hold up no other', () => {
+    const { lookup, asked, answer } = heldLookup()
+    const shared = sharedLookup(lookup)
+    const slow = outcomesOf(shared, 'slow.test', 100)
+    const good = outcomesOf(shared, 'bank.test', 1)
+    answer('bank.test', null, ['203.0.113.1'])
+    expect([asked, slow, good]).toEqual([['slow.test', 'bank.test'], [], [FOUND]])
+  })
+
+  it('that want another family are others', () => {
+    const { lookup, asked } = heldLookup()
+    const shared = sharedLookup(lookup)
+    for (const family of [4, 6, 4]) shared('bank.test', { all: true, family }, () => undefined)
+    expect(asked).toEqual(['bank.test', 'bank.test'])
+  })
+
+  it('over the bound fail at once, and one that ends makes room', () => {
+    const { lookup, asked, answer } = heldLookup()
+    const shared = sharedLookup(lookup)
+    for (let n = 0; n < LOOKUPS_IN_FLIGHT_MAX; n++) outcomesOf(shared, `slow-${n}.test`, 1)
+    const [refused] = outcomesOf(shared, 'bank.test', 1)
+    expect([errorWord(refused), asked.length]).toEqual(['dns', LOOKUPS_IN_FLIGHT_MAX])
+    // Those that are in flight may be joined.
+    expect(outcomesOf(shared, 'slow-0.test', 1)).toEqual([])
+    answer('slow-0.test', null, ['203.0.113.1'])
+    expect(outcomesOf(shared, 'bank.test', 1)).toEqual([])
+    expect(asked.at(-1)).toBe('bank.test')
+  })
+
+  it('that cannot even be asked are in flight no longer', () => {
+    let asked = 0
+    const shared = sharedLookup(() => {
+      asked++
+      throw new RangeError('no such option')
+    })
+    for (let n = 0; n < 2; n++) expect(() => outcomesOf(shared, 'bank.test', 1)).toThrow(RangeError)
+    expect(asked).toBe(2)
+  })
+})
+
+describe('connections', () => {
+  it('to a name that hangs make one look-up', () => {
+    const { lookup, asked } = heldLookup()
+    const connect = guardedConnector({ mayReach: () => true, connectTimeoutMs: 1_000, lookup })
+    const sockets = Array.from({ length: 100 }, () =>
+      connect({ hostname: 'slow.test', host: 'slow.test', protocol: 'http:', port: '80' }, () => undefined),
+    )
+    expect([sockets.length, asked]).toEqual([100, ['slow.test']])
+  })
+
+  it('of a caller to another name are made while one hangs', async () => {
+    const server = await serveHttp((_request, response) => response.end())
+    const held = heldLookup()
+    const known = fixedLookup({ 'bank.test': ['127.0.0.1'] })
+    const lookup: LookupFunction = (hostname, ...rest) =>
+      (hostname === 'slow.test' ? held.lookup : known)(hostname, ...rest)
+    const targets = {
+      check: () => undefined,
+      resolve: (url: string) => new URL(url),
+      mayReach: () => true,
+    }
+    const caller = testCaller({ targets, lookup, connectTimeoutMs: 60_000 })
+    const { port } = new URL(server.url)
+    const slow = Array.from({ length: 100 }, () => caller.call(branchCall('http://slow.test/')))
+    const good = await caller.call(branchCall(`http://bank.test:${port}/`))
+    expect([good.result, held.asked]).toEqual(['success', ['slow.test']])
+    await caller.close()
+    for (const answer of await Promise.all(slow))
+      expect(answer).toEqual({ result: 'unknown', error: 'closed' })
+  })
+})
