@@ -79,6 +79,7 @@ class Round {
   readonly #api: Api
   readonly #settings: PoisonSettings
   readonly #poison: string[] = []
+  readonly #poisonings: Promise<void>[] = []
   readonly #latenciesMs: number[] = []
   #healthy = 0
   #notSucceeded = 0
@@ -96,6 +97,7 @@ class Round {
     const endAt = startedAt + roundSeconds * 1_000
     await Promise.all(Array.from({ length: healthyCallers }, () => this.#callUntil(endAt, isPoisoned)))
     const seconds = (performance.now() - startedAt) / 1_000
+    await Promise.all(this.#poisonings)
     const withoutAttention = await this.#unseen()
     await this.#branches.heal()
     const notUndone = await this.#retryByHand()
@@ -114,7 +116,8 @@ class Round {
   async #callUntil(endAt: number, isPoisoned: boolean): Promise<void> {
     while (performance.now() < endAt) {
       const index = this.#healthy++
-      if (isPoisoned && index % HEALTHY_PER_POISON === 0) await this.#submitPoison(index)
+      // Beside it: a healthy caller does not wait for the poison of others.
+      if (isPoisoned && index % HEALTHY_PER_POISON === 0) this.#poisonings.push(this.#submitPoison(index))
       const url = this.#branches.url
       const [action, second, compensation] = [`${url}/first`, `${url}/second`, `${url}/undone`]
       const saga = {
