@@ -154,7 +154,6 @@ function credit(bank: string, amountCents: number, to: string, id = 'credit'): S
 }
 
 /** Which account and how much is no matter: the audit only adds up. */
-// Which account and how much decides nothing that is checked: the audit reads what the ledger says.
 function account(): string {
   return `account-${1 + Math.floor(Math.random() * ACCOUNTS)}`
 }
