@@ -45,7 +45,7 @@ export abstract class Requests implements EngineApi {
       if (this.isStopping) throw new CounterstepError('SAGA_STOPPING', 'this node is stopping')
       const parsed = parseSubmission(body, this.#defaults(), this.assembly.checkUrl)
       if (parsed.type === 'refused') throw new InvalidRequestError(parsed.faults)
-      return await this.#accept(parsed.submission, options)
+      return await this.take(parsed.submission, options)
     } catch (error: unknown) {
       throw this.#refused(error)
     }
@@ -54,13 +54,13 @@ export abstract class Requests implements EngineApi {
   async accept(submission: Submission, options: WaitOptions = {}): Promise<SubmitView> {
     try {
       if (this.isStopping) throw new CounterstepError('SAGA_STOPPING', 'this node is stopping')
-      return await this.#accept(submission, options)
+      return await this.take(submission, options)
     } catch (error: unknown) {
       throw this.#refused(error)
     }
   }
 
-  #accept(given: Submission, { waitMs = 0 }: WaitOptions): Promise<SubmitView> {
+  protected take(given: Submission, { waitMs = 0 }: WaitOptions): Promise<SubmitView> {
     // A caller who waits is told about what is durable only.
     const submission = waitMs > 0 ? { ...given, ack: 'durable' as const } : given
     const gid = submission.gid ?? this.assembly.ids.gid()
