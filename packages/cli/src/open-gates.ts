@@ -9,7 +9,7 @@ import {
   loopbackHosts,
   namedHosts,
 } from '@counterstep/access'
-import type { Logger } from '@counterstep/server'
+import type { Logger } from '@counterstep/engine'
 import type { AccessConfig } from './access-config.ts'
 import { describeFailure } from './start-failure.ts'
 

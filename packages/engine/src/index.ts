@@ -1,6 +1,8 @@
 export type { Engine, EngineParts } from './engine.ts'
 export { createEngine } from './engine.ts'
 export type { EngineApi, EngineHealth } from './engine-api.ts'
+export { type Logger, logEvents } from './log-events.ts'
+export { type LoggedError, loggedError } from './logged-error.ts'
 export { nodeClock } from './node-clock.ts'
 export { nodeIds } from './node-ids.ts'
 export type { EngineEvent, EngineObserver, StoreOutcome, StoreVerb } from './observer.ts'
