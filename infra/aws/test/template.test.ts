@@ -70,15 +70,15 @@ const QUEUE_ARN = { 'Fn::GetAtt': ['Queue', 'Arn'] }
 
 /** What is planted: in words, where, what, and the rule that must catch it. */
 const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
-  ['a Ref to nothing`, `${API} Timeout`, { Ref: `Nothing' }, 'names-exist'],
-  ['a GetAtt of nothing`, `${API} Role`, { `Fn::GetAtt': ['NoRole', 'Arn'] }, 'names-exist'],
-  ['a Sub of nothing`, `${API} Description`, { `Fn::Sub': `\${Nothing}` }, 'names-exist'],
-  ['a Sub of an attribute of nothing`, `${API} Description`, { `Fn::Sub': `\${Nothing.Arn}` }, 'names-exist'],
+  ['a Ref to nothing', `${API} Timeout`, { Ref: 'Nothing' }, 'names-exist'],
+  ['a GetAtt of nothing', `${API} Role`, { 'Fn::GetAtt': ['NoRole', 'Arn'] }, 'names-exist'],
+  ['a Sub of nothing', `${API} Description`, { 'Fn::Sub': `\${Nothing}` }, 'names-exist'],
+  ['a Sub of an attribute of nothing', `${API} Description`, { 'Fn::Sub': `\${Nothing.Arn}` }, 'names-exist'],
   ['a DependsOn nothing', 'Resources ApiFunction DependsOn', ['Queue', 'Nothing'], 'names-exist'],
   ['a condition that is none', 'Resources Url Condition', 'IsNothing', 'names-exist'],
-  ['an If of no condition`, `${API} Description`, { `Fn::If': ['IsNothing', 'a', 'b'] }, 'names-exist'],
+  ['an If of no condition', `${API} Description`, { 'Fn::If': ['IsNothing', 'a', 'b'] }, 'names-exist'],
   ['a condition of no condition', 'Conditions HasUrl', { Condition: 'IsNothing' }, 'names-exist'],
-  ['a map that is none`, `${API} Timeout`, { `Fn::FindInMap': ['NoMap', 'a', 'b'] }, 'names-exist'],
+  ['a map that is none', `${API} Timeout`, { 'Fn::FindInMap': ['NoMap', 'a', 'b'] }, 'names-exist'],
   [
     'a rule about nothing',
     'Rules VpcIsWhole RuleCondition',
@@ -90,15 +90,15 @@ const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
   ['a mapping that nothing uses', 'Mappings Spare', { a: { b: 1 } }, 'names-are-used'],
   ['a parameter in no group', 'Parameters Spare', { Type: 'String' }, 'parameters-are-grouped'],
 
-  ['a * as action`, `${API_STATEMENTS} 1 Action`, `sqs:*', 'no-wildcards'],
-  ['a * as resource`, `${API_STATEMENTS} 1 Resource`, `*', 'no-wildcards'],
+  ['a * as action', `${API_STATEMENTS} 1 Action`, 'sqs:*', 'no-wildcards'],
+  ['a * as resource', `${API_STATEMENTS} 1 Resource`, '*', 'no-wildcards'],
   [
     'a * within a resource',
     `${API_STATEMENTS} 1 Resource`,
     { 'Fn::Sub': `arn:\${AWS::Partition}:sqs:*` },
     'no-wildcards',
   ],
-  ['a * behind a condition`, `${API_STATEMENTS} 2 Fn::If 1 Resource`, [`*'], 'no-wildcards'],
+  ['a * behind a condition', `${API_STATEMENTS} 2 Fn::If 1 Resource`, ['*'], 'no-wildcards'],
   ['a negation', `${API_STATEMENTS} 1 NotAction`, 'iam:PassRole', 'no-negations'],
   [
     'api may receive',
@@ -146,13 +146,13 @@ const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
   [
     'a role that nobody explained',
     'Resources OtherRole',
-    { Type: 'AWS::IAM::Role', Properties: Policies: [] },
+    { Type: 'AWS::IAM::Role', Properties: { Policies: [] } },
     'roles-are-known',
   ],
   [
     'a policy beside the roles',
     'Resources Other',
-    { Type: 'AWS::IAM::Policy', Properties: },
+    { Type: 'AWS::IAM::Policy', Properties: {} },
     'policies-in-roles',
   ],
   [
@@ -257,11 +257,11 @@ const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
   ['another handler', 'Globals Function Handler', 'main.handler', 'runtime'],
   ['a runtime of its own', `${API} Runtime`, 'nodejs22.x', 'globals'],
   ['the role of another', `${API} Role`, { 'Fn::GetAtt': ['WorkerRole', 'Arn'] }, 'own-role'],
-  ['any number of environments`, `${API} ReservedConcurrentExecutions`, undefined, `bounded'],
+  ['any number of environments', `${API} ReservedConcurrentExecutions`, undefined, 'bounded'],
   ['a timeout that AWS refuses', 'Parameters ApiTimeoutSeconds MaxValue', 901, 'bounded'],
   ['a timeout without an end', 'Parameters ApiTimeoutSeconds MaxValue', undefined, 'bounded'],
   ['logs for ever', 'Resources ApiLogs Properties RetentionInDays', undefined, 'logs'],
-  ['a variable that nothing reads`, `${API} Environment Variables COUNTERSTEP_COLOUR`, `red', 'variables'],
+  ['a variable that nothing reads', `${API} Environment Variables COUNTERSTEP_COLOUR`, 'red', 'variables'],
   [
     'a common variable that nothing reads',
     'Globals Function Environment Variables COUNTERSTEP_PORT',
@@ -269,8 +269,8 @@ const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
     'variables',
   ],
   ['a loop that AWS cuts off', 'Resources WorkerFunction Properties RecursiveLoop', undefined, 'recursion'],
-  ['a loop of the api`, `${API} RecursiveLoop`, `Allow', 'recursion'],
-  ['a secret that cannot be read`, `${WORKER_STATEMENTS} 2 Fn::If 0`, `HasSigningKey', 'secrets'],
+  ['a loop of the api', `${API} RecursiveLoop`, 'Allow', 'recursion'],
+  ['a secret that cannot be read', `${WORKER_STATEMENTS} 2 Fn::If 0`, 'HasSigningKey', 'secrets'],
   [
     'a secret for nothing',
     'Resources WorkerFunction Properties Environment Variables COUNTERSTEP_SIGNING_KEY_SECRET',
