@@ -10,7 +10,7 @@ import {
   namedHosts,
 } from '@counterstep/access'
 import type { AccessConfig } from '@counterstep/configuration'
-import type { Logger } from '@counterstep/server'
+import type { Logger } from '@counterstep/engine'
 import { describeFailure } from './start-failure.ts'
 
 /** One for each face, since they take keys in other ways; the keys and their rates are the same. */

@@ -3,13 +3,11 @@ import { httpBranchCaller } from '@counterstep/branch-http'
 import { insecureSwitches, isForced } from '@counterstep/configuration'
 import type { Store } from '@counterstep/core'
 import { buildDtmApp, documentTopicStore } from '@counterstep/dtm'
-import { createEngine, nodeClock, nodeIds } from '@counterstep/engine'
+import { createEngine, type Logger, logEvents, nodeClock, nodeIds } from '@counterstep/engine'
 import {
   buildApp,
   countStoreEvents,
   createRegistry,
-  type Logger,
-  logEvents,
   prometheusObserver,
   type Registry,
 } from '@counterstep/server'
