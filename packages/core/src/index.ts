@@ -54,6 +54,8 @@ export type {
   CreateResult,
   DueClaim,
   DueClaimResult,
+  DuePostponement,
+  DuePostponementResult,
   DurabilityClass,
   Lease,
   ListCursor,
@@ -79,12 +81,14 @@ export {
   LIST_SCAN_MAX,
   NEVER_AT,
   PARKED_AT,
+  POSTPONE_MAX,
   PURGE_MAX,
   READ_MANY_MAX,
   RENEW_MAX,
 } from './store.ts'
 export {
   assertDueClaim,
+  assertDuePostponement,
   assertPurge,
   assertReadMany,
   assertRenew,
