@@ -1,20 +1,19 @@
+import { readFunctionConfig } from '@counterstep/configuration'
+
 /** What `npm run build:functions` makes in functions/dist. */
 export const FUNCTION_BUNDLES: readonly string[] = ['api', 'worker', 'sweeper']
 
-/** What the functions read from their environment. */
-export const FUNCTION_VARIABLES: ReadonlySet<string> = new Set([
-  'COUNTERSTEP_STORE',
-  'COUNTERSTEP_STORE_PASSWORD_SECRET',
-  'COUNTERSTEP_STORE_TLS_CA',
-  'COUNTERSTEP_STORE_FAILOVER',
-  'COUNTERSTEP_RETENTION_MS',
-  'COUNTERSTEP_QUEUE_URL',
-  'COUNTERSTEP_LOG_LEVEL',
-  'COUNTERSTEP_AUTHORIZER',
-  'COUNTERSTEP_KEYS_SECRET',
-  'COUNTERSTEP_SERVICES',
-  'COUNTERSTEP_ALLOW_TARGETS',
-  'COUNTERSTEP_SIGNING_KEY_SECRET',
-  'COUNTERSTEP_BRANCH_TIMEOUT_MS',
-  'COUNTERSTEP_METRICS_NAMESPACE',
-])
+const SOUND = {
+  COUNTERSTEP_STORE: 'mysql://counterstep@db.example/counterstep',
+  COUNTERSTEP_SERVICES: 'bank=https://bank.example',
+  COUNTERSTEP_AUTHORIZER: 'iam',
+}
+
+/** Whether a function reads the variable, be it only to refuse its value. */
+export function isReadByFunctions(variable: string): boolean {
+  const read = readFunctionConfig('api', { ...SOUND, [variable]: 'x' })
+  return (
+    'problems' in read ||
+    !read.config.warnings.some((warning) => warning.startsWith(`${variable} is no setting`))
+  )
+}
