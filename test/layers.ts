@@ -88,6 +88,14 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       testWorkspaces: [SDK],
     },
   ),
+  '@counterstep/functions': layer(
+    'functions',
+    [ACCESS, CONFIGURATION, SERVER, ENGINE, CORE, PROTOCOL, MYSQL, REDIS, BRANCH_HTTP, SIGNATURE, TARGETS],
+    {
+      thirdParty: ['@aws-sdk/client-secrets-manager', '@aws-sdk/client-sqs', '@fastify/aws-lambda'],
+      testWorkspaces: [CONFORMANCE, SDK],
+    },
+  ),
   [SDK]: layer('sdk', [PROTOCOL, BARRIER, SIGNATURE], {
     testWorkspaces: [SERVER, ENGINE, CORE, CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS],
   }),

@@ -1,14 +1,12 @@
 import { bearerKey, createGate, type Gate, KeyRate, namedHosts } from '@counterstep/access'
 import { buildApp } from '@counterstep/server'
 import { awsLambdaFastify } from '@fastify/aws-lambda'
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda'
+import type { LambdaContext } from './events.ts'
 import type { Home } from './home.ts'
 import { SecretKeys } from './secret-keys.ts'
 
-export type ApiHandler = (
-  event: APIGatewayProxyEventV2,
-  context: Pick<Context, 'getRemainingTimeInMillis'>,
-) => Promise<APIGatewayProxyStructuredResultV2>
+/** An event of API Gateway or of a Function URL, payload format 2.0; the adapter reads it. */
+export type ApiHandler = (event: unknown, context: LambdaContext) => Promise<unknown>
 
 /** The native face behind a Function URL or an HTTP API (payload format 2.0). */
 export async function apiHandler(home: Home, version: string): Promise<ApiHandler> {
@@ -31,7 +29,7 @@ export async function apiHandler(home: Home, version: string): Promise<ApiHandle
   await app.ready()
   return async function handle(event, context) {
     await keys?.refresh()
-    return await engine.during(context.getRemainingTimeInMillis(), () => answer(event, context as Context))
+    return await engine.during(context.getRemainingTimeInMillis(), () => answer(event, context))
   }
 }
 

@@ -1,14 +1,11 @@
 import { CLAIM_MAX, POSTPONE_MAX, PURGE_MAX } from '@counterstep/core'
 import type { Invocation } from '@counterstep/engine'
-import type { Context } from 'aws-lambda'
+import type { LambdaContext } from './events.ts'
 import { embeddedMetrics, gaugesOf } from './gauges.ts'
 import type { Home } from './home.ts'
 import type { LookQueue } from './sqs-queue.ts'
 
-export type SweeperHandler = (
-  event: unknown,
-  context: Pick<Context, 'getRemainingTimeInMillis'>,
-) => Promise<void>
+export type SweeperHandler = (event: unknown, context: LambdaContext) => Promise<void>
 
 /** What the queue is asked for and nobody looks at is found again after so long. */
 export const POSTPONE_MS = 60_000

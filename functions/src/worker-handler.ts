@@ -1,14 +1,11 @@
 import { StoreUnavailableError } from '@counterstep/core'
 import type { Invocation, Logger, LookOutcome } from '@counterstep/engine'
 import type { Gid } from '@counterstep/protocol'
-import type { Context, SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
+import type { LambdaContext, QueueAnswer, QueueEvent, QueueRecord } from './events.ts'
 import type { Home } from './home.ts'
 import { gidsOf } from './look-message.ts'
 
-export type WorkerHandler = (
-  event: Pick<SQSEvent, 'Records'>,
-  context: Pick<Context, 'getRemainingTimeInMillis'>,
-) => Promise<SQSBatchResponse>
+export type WorkerHandler = (event: QueueEvent, context: LambdaContext) => Promise<QueueAnswer>
 
 /**
  * Looks at what the messages name, all of it at once. A message has succeeded when each of its transactions is final,
@@ -24,10 +21,10 @@ export function workerHandler({ engine, logger }: Pick<Home, 'engine' | 'logger'
 }
 
 async function failureOf(
-  { messageId, body }: SQSRecord,
+  { messageId, body }: QueueRecord,
   invocation: Invocation,
   logger: Logger,
-): Promise<SQSBatchItemFailure[]> {
+): Promise<{ readonly itemIdentifier: string }[]> {
   const gids = gidsOf(body)
   if (gids === undefined) {
     // It would be no better the next time.

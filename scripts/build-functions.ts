@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 
-const WORKSPACE = join(import.meta.dirname, '..')
+const WORKSPACE = join(import.meta.dirname, '../functions')
 const FUNCTIONS = ['api', 'worker', 'sweeper']
 /** Of all its files; larger ones start slowly. */
 const BYTES_MAX = 3_000_000
