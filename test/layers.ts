@@ -28,6 +28,7 @@ const CONFORMANCE = '@counterstep/store-conformance'
 const SERVER = '@counterstep/server'
 const DTM = '@counterstep/dtm'
 const SDK = '@counterstep/sdk'
+const EMBEDDED = '@counterstep/embedded'
 
 /**
  * Who may import whom: hosts → engine → core → protocol. A store knows the core's port, the words and its own driver;
@@ -69,6 +70,11 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   [DTM]: layer('packages/dtm', [ACCESS, ENGINE, CORE, PROTOCOL], {
     thirdParty: ['fastify'],
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS],
+  }),
+  // A composition root that picks no store: the user hands one over.
+  [EMBEDDED]: layer('packages/embedded', [ACCESS, SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, TARGETS], {
+    thirdParty: ['fastify', 'fastify-plugin'],
+    testWorkspaces: [SDK, SQLITE],
   }),
   counterstep: layer(
     'packages/cli',

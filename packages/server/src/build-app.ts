@@ -12,7 +12,7 @@ import { answerClientError } from './http/client-error.ts'
 import { refuseWhileClosing } from './http/closing.ts'
 import { type Logger, silentLogger } from './logger.ts'
 import { createRegistry, type Registry } from './metrics/registry.ts'
-import { addNativeFace, type NativeFaceDeps } from './native-face.ts'
+import { addNativeFace, FACE_VERSION, type NativeFaceDeps } from './native-face.ts'
 import { DEFAULT_SERVER_LIMITS, PARAM_LENGTH_MAX, type ServerLimits } from './server-limits.ts'
 
 type Optional = 'gate' | 'registry' | 'logger' | 'version'
@@ -41,7 +41,7 @@ export function buildApp({ limits: givenLimits, ...deps }: AppDeps): FastifyInst
     logger,
     gate: deps.gate ?? createGate({ credentials: bearerKey }),
     registry: deps.registry ?? createRegistry(),
-    version: deps.version ?? '0.1.0',
+    version: deps.version ?? FACE_VERSION,
     page: 'docs',
     handlerTimeoutMs: limits.handlerTimeoutMs,
   })
