@@ -29,6 +29,7 @@ const SERVER = '@counterstep/server'
 const DTM = '@counterstep/dtm'
 const CONFIGURATION = '@counterstep/configuration'
 const SDK = '@counterstep/sdk'
+const EMBEDDED = '@counterstep/embedded'
 
 /**
  * Who may import whom: hosts → engine → core → protocol. A store knows the core's port, the words and its own driver;
@@ -81,6 +82,11 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     SIGNATURE,
     TARGETS,
   ]),
+  // A composition root that picks no store: the user hands one over.
+  [EMBEDDED]: layer('packages/embedded', [ACCESS, SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, TARGETS], {
+    thirdParty: ['fastify', 'fastify-plugin'],
+    testWorkspaces: [SDK, SQLITE],
+  }),
   counterstep: layer(
     'packages/cli',
     [
@@ -100,6 +106,14 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     ],
     {
       testWorkspaces: [SDK],
+    },
+  ),
+  '@counterstep/functions': layer(
+    'functions',
+    [ACCESS, CONFIGURATION, SERVER, ENGINE, CORE, PROTOCOL, MYSQL, REDIS, BRANCH_HTTP, SIGNATURE, TARGETS],
+    {
+      thirdParty: ['@aws-sdk/client-secrets-manager', '@aws-sdk/client-sqs', '@fastify/aws-lambda'],
+      testWorkspaces: [CONFORMANCE, SDK],
     },
   ),
   [SDK]: layer('sdk', [PROTOCOL, BARRIER, SIGNATURE], {

@@ -2,6 +2,7 @@ import {
   type Grant,
   type Look,
   type StoredTransaction,
+  type StoreStats,
   StoreUnavailableError,
   type Submission,
   type WakeUp,
@@ -29,8 +30,15 @@ export interface DueLooks {
   readonly mayBeMore: boolean
 }
 
+export interface PostponedLooks {
+  readonly gids: readonly Gid[]
+  readonly mayBeMore: boolean
+}
+
 /** For a request that the queue does not answer. */
 const ASK_MS = 1_000
+/** What stands before a function answers by itself after 30 s. */
+const WAIT_MS_MAX = 25_000
 
 /** One event of a function. When `end` has resolved, nothing of it runs any more. */
 export class Invocation extends Requests {
@@ -110,6 +118,23 @@ export class Invocation extends Requests {
     return { outcomes, mayBeMore: mayBeMore || claimed.length === limit }
   }
 
+  /** What is due is left to who is asked to look at it. Throws StoreUnavailableError. */
+  async postponeDue(limit: number, byMs: number): Promise<PostponedLooks> {
+    const { store, formatMax } = this.assembly
+    const { gids, mayBeMore = false } = await store.postponeDue({ limit, byMs, formatMax })
+    return { gids, mayBeMore: mayBeMore || gids.length === limit }
+  }
+
+  /** How many of at most `limit` finished transactions past their retention it has removed. Throws StoreUnavailableError. */
+  async purge(limit: number): Promise<number> {
+    return (await this.assembly.store.purgeFinished(limit)).purged
+  }
+
+  /** Throws StoreUnavailableError. */
+  stats(): Promise<StoreStats> {
+    return this.assembly.store.stats()
+  }
+
   /** Until when it is worth to begin anything. */
   get isTimeUp(): boolean {
     return this.#callsMayStart.isOver
@@ -180,7 +205,7 @@ export class Invocation extends Requests {
 
   /** Who says how long he waits is answered then, whatever time is left. */
   #endAfter({ waitMs = 0 }: WaitOptions): void {
-    if (waitMs > 0) this.#callsMayStart.atMost(waitMs)
+    if (waitMs > 0) this.#callsMayStart.atMost(Math.min(waitMs, WAIT_MS_MAX))
   }
 
   #runNow(gid: Gid): void {
