@@ -1,7 +1,25 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { readFunctionConfig } from '@counterstep/configuration'
+import { FOLDER } from './template.ts'
 
-/** What `npm run build:functions` makes in functions/dist. */
-export const FUNCTION_BUNDLES: readonly string[] = ['api', 'worker', 'sweeper']
+const BUILD = join(FOLDER, '../../scripts/build-functions.ts')
+const BUILD_TIMEOUT_MS = 60_000
+
+/** Builds the functions, and answers the folders that AWS can run: with `handler` in an index.mjs. */
+export function builtBundles(): readonly string[] {
+  const into = mkdtempSync(join(tmpdir(), 'counterstep-bundles-'))
+  try {
+    const options = { encoding: 'utf8', timeout: BUILD_TIMEOUT_MS } as const
+    const { status, stderr } = spawnSync(process.execPath, [BUILD, '--into', into], options)
+    if (status !== 0) throw new Error(`the functions could not be built: ${stderr}`)
+    return readdirSync(into).filter((name) => existsSync(join(into, name, 'index.mjs')))
+  } finally {
+    rmSync(into, { recursive: true })
+  }
+}
 
 const SOUND = {
   COUNTERSTEP_STORE: 'mysql://counterstep@db.example/counterstep',

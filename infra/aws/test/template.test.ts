@@ -5,10 +5,10 @@ import { checkOpenness } from './check-openness.ts'
 import { checkPolicies } from './check-policies.ts'
 import { checkQueues } from './check-queues.ts'
 import { checkReferences } from './check-references.ts'
-import { FUNCTION_BUNDLES, isReadByFunctions } from './functions.ts'
+import { builtBundles, isReadByFunctions } from './functions.ts'
 import { type Fault, parseTemplate, readTemplate, type Template } from './template.ts'
 
-const BUNDLES = { folders: FUNCTION_BUNDLES, reads: isReadByFunctions }
+const BUNDLES = { folders: builtBundles(), reads: isReadByFunctions }
 const SECRET = 'arn:aws:secretsmanager:us-east-1:111122223333:secret:'
 const SECRETS: readonly Readonly<Record<string, string>>[] = [
   {},
@@ -215,11 +215,26 @@ const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
     { 'Fn::GetAtt': ['Queue', 'QueueName'] },
     'alarms',
   ],
+  ['no alarm of a worker that throws', 'Resources WorkerErrorsAlarm', undefined, 'alarms'],
+  ['no alarm of a worker that does not run', 'Resources QueueAgeAlarm', undefined, 'alarms'],
   ['a silent sweeper', 'Resources OldestDueAgeAlarm Properties TreatMissingData', 'notBreaching', 'alarms'],
   [
     'an alarm about another stack',
     'Resources NeedsAttentionAlarm Properties Namespace',
     'Counterstep',
+    'alarms',
+  ],
+  [
+    'an alarm of what is not published',
+    'Resources Spare',
+    {
+      Type: 'AWS::CloudWatch::Alarm',
+      Properties: {
+        Namespace: { Ref: 'MetricsNamespace' },
+        MetricName: 'Purgatory',
+        AlarmActions: { 'Fn::If': ['HasAlarmTopic', [{ Ref: 'AlarmTopicArn' }], { Ref: 'AWS::NoValue' }] },
+      },
+    },
     'alarms',
   ],
   ['an alarm for nobody', 'Resources NeedsAttentionAlarm Properties AlarmActions', undefined, 'alarms'],
