@@ -31,6 +31,15 @@ describe('the api behind an event', () => {
     expect(home.looks).toEqual([])
   })
 
+  it('waits no longer than what stands before it', async () => {
+    const request = await handlerOf()
+    const answer = await request('POST', '/v1/transactions', {
+      body: sagaOf('a'),
+      headers: { prefer: 'wait=60' },
+    })
+    expect(answer.headers['preference-applied']).toBe('wait=25')
+  })
+
   it('answers 202 to who does not wait, and the saga has ended when it does', async () => {
     const home = testHome()
     const request = await handlerOf(home)

@@ -5,6 +5,8 @@ const READY_MS_MAX = 30_000
 
 export interface Child {
   readonly url: string
+  /** Its exit code; null if a signal has ended it. */
+  readonly ended: Promise<number | null>
   /** Resolves when the process is gone. */
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>
 }
@@ -19,13 +21,14 @@ export async function startChild(
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...environment },
   })
-  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const url = await readyUrl(child, program)
   return {
     url,
+    ended,
     async kill(signal) {
       child.kill(signal)
-      await gone
+      await ended
     },
   }
 }

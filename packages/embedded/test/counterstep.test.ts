@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,14 +18,6 @@ beforeEach(async () => {
   path = join(folder, 'counterstep.db')
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
-
-function deferred(): { readonly promise: Promise<void>; resolve(): void } {
-  let resolve = () => {}
-  const promise = new Promise<void>((settle) => {
-    resolve = settle
-  })
-  return { promise, resolve: () => resolve() }
-}
 
 describe('app.counterstep', () => {
   it('runs a saga of the SDK to its end, with nothing on a port', async () => {
@@ -101,9 +94,10 @@ describe('app.counterstep', () => {
 
 describe('the end of the app', () => {
   it('lets a call end, keeps what it said, and leaves the rest to the next start', async () => {
-    const held = deferred()
+    const gate = new EventEmitter()
+    const opened = once(gate, 'open')
     await using bank = await Participant.open(async (called) => {
-      if (called === '/first') await held.promise
+      if (called === '/first') await opened
       return 200
     })
     const first = await embeddedApp(path)
@@ -114,7 +108,7 @@ describe('the end of the app', () => {
     const closed = first.close()
     await expect.poll(() => first.counterstep.health().reason).toBe('stopping')
     await expect(first.counterstep.submit({ branches })).rejects.toMatchObject({ code: 'SAGA_STOPPING' })
-    held.resolve()
+    gate.emit('open')
     await closed
     expect(bank.paths).toEqual(['/first'])
     await using second = await embeddedApp(path)
