@@ -1,5 +1,5 @@
 export { type ElasticmqServer, startElasticmq } from './elasticmq.ts'
-export { readEnvironment } from './environment.ts'
+export { type Environment, readEnvironment } from './environment.ts'
 export { ServerFailedError, ServerMissingError } from './errors.ts'
 export { exclusively } from './exclusively.ts'
 export { findBinaries } from './find-binaries.ts'
