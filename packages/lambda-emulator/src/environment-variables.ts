@@ -13,11 +13,10 @@ export function environmentVariables(
   environment: number,
   runtimeApi: string,
 ): Readonly<Record<string, string>> {
-  const { PATH = '' } = process.env
   return {
     ...CREDENTIALS,
     ...spec.variables,
-    PATH,
+    PATH: '/usr/local/bin:/usr/bin:/bin',
     LANG: 'en_US.UTF-8',
     TZ: ':UTC',
     _HANDLER: spec.handler,

@@ -1,3 +1,4 @@
+import { deferred } from './deferred.ts'
 import { type EnvironmentProcess, startEnvironmentProcess } from './environment-process.ts'
 import { arnOf, type FunctionSpec } from './function-spec.ts'
 import type { RuntimeClient } from './install-runtime-client.ts'
@@ -26,8 +27,8 @@ export class Environment {
   readonly ended: Promise<string>
   readonly #spec: FunctionSpec
   readonly #startedAt = Date.now()
-  readonly #ready = Promise.withResolvers<undefined | FunctionError>()
-  readonly #ended = Promise.withResolvers<string>()
+  readonly #ready = deferred<undefined | FunctionError>()
+  readonly #ended = deferred<string>()
   #state: EnvironmentState = 'busy'
   #process: EnvironmentProcess | undefined
   #api: RuntimeApi | undefined
@@ -116,7 +117,7 @@ export class Environment {
     if (this.#invocation !== undefined) throw new Error('one event at a time')
     const { timeoutMs } = this.#spec
     const startedAt = Date.now()
-    const { promise, resolve } = Promise.withResolvers<Ending>()
+    const { promise, resolve } = deferred<Ending>()
     this.#invocation = { requestId, end: resolve }
     this.#event = { requestId, payload, functionArn: arnOf(this.#spec), deadlineAt: startedAt + timeoutMs }
     this.#deadline = setTimeout(() => {

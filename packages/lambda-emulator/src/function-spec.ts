@@ -6,7 +6,7 @@ export interface FunctionSpec {
   readonly taskRoot: string
   /** `file.export`, as in `index.handler`. */
   readonly handler: string
-  /** Of this process only PATH is passed on. */
+  /** None of this process is passed on. */
   readonly variables: Readonly<Record<string, string>>
   readonly memoryMb: number
   readonly timeoutMs: number

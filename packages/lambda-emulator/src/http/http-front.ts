@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { deferred } from '../deferred.ts'
 import type { LambdaFunction } from '../lambda-function.ts'
 import { PAYLOAD_BYTES_MAX } from '../runtime-api.ts'
 import { httpAnswerOf } from './http-answer.ts'
@@ -110,7 +111,7 @@ async function answerOf(target: LambdaFunction, event: unknown, face: HttpFace):
 
 /** The function runs on, as it does there. */
 async function within(limitMs: number, answered: Promise<PlainAnswer>): Promise<PlainAnswer> {
-  const late = Promise.withResolvers<PlainAnswer>()
+  const late = deferred<PlainAnswer>()
   const timer = setTimeout(() => late.resolve(INTEGRATION_TIMED_OUT), limitMs)
   try {
     return await Promise.race([answered, late.promise])
