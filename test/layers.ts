@@ -24,6 +24,7 @@ const SQLITE = '@counterstep/store-sqlite'
 const MYSQL = '@counterstep/store-mysql'
 const REDIS = '@counterstep/store-redis'
 const TEST_SERVERS = '@counterstep/test-servers'
+const LAMBDA_EMULATOR = '@counterstep/lambda-emulator'
 const CONFORMANCE = '@counterstep/store-conformance'
 const SERVER = '@counterstep/server'
 const DTM = '@counterstep/dtm'
@@ -62,6 +63,9 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     testWorkspaces: [CONFORMANCE, TEST_SERVERS],
   }),
   [TEST_SERVERS]: layer('packages/test-servers', [], { thirdParty: ['vitest'] }),
+  [LAMBDA_EMULATOR]: layer('packages/lambda-emulator', [TEST_SERVERS], {
+    thirdParty: ['@aws-sdk/client-sqs', 'vitest'],
+  }),
   [CONFORMANCE]: layer('packages/store-conformance', [CORE, PROTOCOL]),
   '@counterstep/simulator': layer('packages/simulator', [BARRIER, CORE, PROTOCOL]),
   [SERVER]: layer('packages/server', [ACCESS, ENGINE, CORE, PROTOCOL], {
