@@ -15,8 +15,14 @@ export class SdkProject {
     const folder = mkdtempSync(join(tmpdir(), 'counterstep-packed-'))
     const project = join(folder, 'project')
     mkdirSync(project)
-    const script = join(REPOSITORY, 'scripts', 'pack-sdk.ts')
-    const packed = await outputOf(process.execPath, [script, '--into', folder], { cwd: folder })
+    const script = join(REPOSITORY, 'scripts', 'pack.ts')
+    const packed = await outputOf(
+      process.execPath,
+      [script, '--only', '@counterstep/sdk', '--into', folder],
+      {
+        cwd: folder,
+      },
+    )
     const tarball = packed.trim()
     writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }\n')
     // From nowhere but the tarball: the cache is empty, and no registry is asked.
