@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { workspaceFolders } from './workspace-folders.ts'
 import { manifestIn } from './workspace-manifest.ts'
 
 /**
@@ -35,16 +36,13 @@ export function compile(root: string, folders: readonly string[], into: string):
 
 /** Where each entry of each workspace has its source. */
 function sourcesOf(root: string): Readonly<Record<string, readonly string[]>> {
-  const folders = ['sdk', ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}`)]
   return Object.fromEntries(
-    folders
-      .filter((folder) => existsSync(join(root, folder, 'package.json')))
-      .flatMap((folder) => {
-        const { name, exports = {} } = manifestIn(root, folder)
-        return Object.entries(exports).map(([entry, path]) => [
-          name + entry.slice(1),
-          [join(root, folder, path)],
-        ])
-      }),
+    workspaceFolders(root).flatMap((folder) => {
+      const { name, exports = {} } = manifestIn(root, folder)
+      return Object.entries(exports).map(([entry, path]) => [
+        name + entry.slice(1),
+        [join(root, folder, path)],
+      ])
+    }),
   )
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { compiledModules } from './compiled-modules.ts'
 import { type Publication, SDK } from './public-packages.ts'
@@ -26,10 +26,17 @@ export function stagePackage({ root, built }: StageFrom, publication: Publicatio
     ['package.json', `${JSON.stringify(manifest, null, 2)}\n`],
     ['LICENSE', readFileSync(join(root, 'LICENSE'), 'utf8')],
     ...documents,
+    ...changelogOf(root, publication),
     ...(isSdk ? bundledModules(root, built) : compiledModules(built, publication.folder)),
   ])
   for (const [path, text] of files) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)
   }
+}
+
+/** There is one from the first version on that changesets made. */
+function changelogOf(root: string, { folder }: Publication): ReadonlyMap<string, string> {
+  const path = join(root, folder, 'CHANGELOG.md')
+  return new Map(existsSync(path) ? [['CHANGELOG.md', readFileSync(path, 'utf8')]] : [])
 }

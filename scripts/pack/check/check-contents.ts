@@ -7,7 +7,7 @@ import { importsOf } from '../../../test/syntax.ts'
 export const UNPACKED_BYTES_MAX = 1_000_000
 
 const FILES_ALLOWED =
-  /^(package\.json|README\.md|LICENSE|docs\/[a-z-]+\.md|dist\/([a-z0-9-]+\/)*[a-z0-9-]+(\.js|\.d\.ts))$/
+  /^(package\.json|(README|CHANGELOG)\.md|LICENSE|docs\/[a-z-]+\.md|dist\/([a-z0-9-]+\/)*[a-z0-9-]+(\.js|\.d\.ts))$/
 const FILES_REFUSED = /(^|\/)(test|tests|fixtures)\/|\.test\.|test-servers|store-conformance/
 /** A path or a registry of the machine that packed, and a map to sources that are not there. */
 const TELLING =
