@@ -27,6 +27,7 @@ const TEST_SERVERS = '@counterstep/test-servers'
 const CONFORMANCE = '@counterstep/store-conformance'
 const SERVER = '@counterstep/server'
 const DTM = '@counterstep/dtm'
+const CONFIGURATION = '@counterstep/configuration'
 const SDK = '@counterstep/sdk'
 
 /**
@@ -70,9 +71,19 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     thirdParty: ['fastify'],
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS],
   }),
+  // What hosts have in common: which settings there are and what they mean. It opens nothing.
+  [CONFIGURATION]: layer('packages/configuration', [
+    ACCESS,
+    BRANCH_HTTP,
+    CORE,
+    ENGINE,
+    PROTOCOL,
+    SIGNATURE,
+    TARGETS,
+  ]),
   counterstep: layer(
     'packages/cli',
-    [ACCESS, SERVER, DTM, ENGINE, CORE, PROTOCOL, SQLITE, MYSQL, REDIS, BRANCH_HTTP, SIGNATURE, TARGETS],
+    [CONFIGURATION, ACCESS, SERVER, DTM, ENGINE, CORE, PROTOCOL, SQLITE, MYSQL, REDIS, BRANCH_HTTP, SIGNATURE, TARGETS],
     {
       testWorkspaces: [SDK],
     },

@@ -1,5 +1,13 @@
+export {
+  answerClientErrors,
+  type ClientErrorHandler,
+  type ClientFault,
+  type FaultAnswer,
+} from './answer-client-errors.ts'
+export { type ConnectionLimits, connectionOptions, DEFAULT_CONNECTION_LIMITS } from './connection-limits.ts'
 export { ACTIVE_KEYS_PER_NAME_MAX, type CreatedKey, createKey, type NewKey } from './create-key.ts'
 export { bearerKey, bearerOrBasicKey } from './credentials.ts'
+export { endConnectionsWhileStopping, endIdleConnectionsWhileClosing } from './end-connections.ts'
 export { FAILURES_PER_ADDRESS_PER_S_MAX } from './failure-rate.ts'
 export { createGate, type Gate, type GateSettings, type RequestHead } from './gate.ts'
 export { guardRoutes } from './guard-routes.ts'

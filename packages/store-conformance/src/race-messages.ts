@@ -2,6 +2,8 @@ import type {
   CreateResult,
   DueClaim,
   DueClaimResult,
+  DuePostponement,
+  DuePostponementResult,
   NewTransaction,
   RenewResult,
   SingleClaim,
@@ -24,6 +26,7 @@ export type RaceCall =
   | { readonly verb: 'update'; readonly argument: TransactionUpdate }
   | { readonly verb: 'claim'; readonly argument: SingleClaim }
   | { readonly verb: 'claimDue'; readonly argument: DueClaim }
+  | { readonly verb: 'postponeDue'; readonly argument: DuePostponement }
   | { readonly verb: 'renew'; readonly argument: Parameters<Store['renew']> }
   | { readonly verb: 'purgeFinished'; readonly argument: number }
 
@@ -32,6 +35,7 @@ export type RaceResult =
   | UpdateResult
   | SingleClaimResult
   | DueClaimResult
+  | DuePostponementResult
   | RenewResult
   | { readonly purged: number }
 
