@@ -83,7 +83,21 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   ]),
   counterstep: layer(
     'packages/cli',
-    [CONFIGURATION, ACCESS, SERVER, DTM, ENGINE, CORE, PROTOCOL, SQLITE, MYSQL, REDIS, BRANCH_HTTP, SIGNATURE, TARGETS],
+    [
+      CONFIGURATION,
+      ACCESS,
+      SERVER,
+      DTM,
+      ENGINE,
+      CORE,
+      PROTOCOL,
+      SQLITE,
+      MYSQL,
+      REDIS,
+      BRANCH_HTTP,
+      SIGNATURE,
+      TARGETS,
+    ],
     {
       testWorkspaces: [SDK],
     },

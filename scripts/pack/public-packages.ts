@@ -16,6 +16,7 @@ export const PUBLIC_PACKAGES: readonly PublicPackage[] = [
   ...[
     'access',
     'branch-http',
+    'configuration',
     'core',
     'dtm',
     'engine',
