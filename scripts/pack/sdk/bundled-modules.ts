@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { join, posix } from 'node:path'
-import { type CarriedPackage, carriedPackage, entryModule, manifestOf, SDK } from './carried-packages.ts'
-import { moduleNames, withNames } from './module-names.ts'
+import { moduleNames, withNames } from '../module-names.ts'
+import { manifestIn, moduleOf } from '../workspace-manifest.ts'
+import { CARRIED_SDK, type CarriedPackage, carriedPackage } from './carried-packages.ts'
 
 interface CompiledFile {
   readonly carried: CarriedPackage
@@ -17,12 +18,12 @@ interface CompiledFile {
  * workspace, they import by a relative path there. Whatever is neither carried nor Node's is an error: it would be a
  * runtime dependency.
  */
-export function publishedModules(root: string, built: string): ReadonlyMap<string, string> {
+export function bundledModules(root: string, built: string): ReadonlyMap<string, string> {
   const published = new Map<string, string>()
-  const manifest = manifestOf(root, SDK)
-  const waiting: CompiledFile[] = Object.keys(manifest.exports).flatMap((entry) => {
-    const module = entryModule(manifest, entry)
-    return (['.js', '.d.ts'] as const).map((ending) => ({ carried: SDK, module, ending }))
+  const manifest = manifestIn(root, CARRIED_SDK.folder)
+  const waiting: CompiledFile[] = Object.values(manifest.exports ?? {}).flatMap((source) => {
+    const module = moduleOf(manifest, source)
+    return (['.js', '.d.ts'] as const).map((ending) => ({ carried: CARRIED_SDK, module, ending }))
   })
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     const path = publishedPath(file)
@@ -65,7 +66,8 @@ function targetOf(root: string, { carried, module, ending }: CompiledFile, name:
   }
   const [packageName, entry] = splitName(name)
   const other = carriedPackage(packageName)
-  return { carried: other, module: entryModule(manifestOf(root, other), entry), ending }
+  const manifest = manifestIn(root, other.folder)
+  return { carried: other, module: moduleOf(manifest, manifest.exports?.[entry]), ending }
 }
 
 /** `@scope/name/entry` is the entry `./entry` of `@scope/name`. */

@@ -3,9 +3,12 @@ import { createInterface } from 'node:readline'
 
 const PROGRAM_MS_MAX = 90_000
 
+const NPM: ReadonlySet<string> = new Set(['npm', 'npx'])
+
 export interface ProgramOptions {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
+  readonly limitMs?: number
 }
 
 export interface Ended {
@@ -18,15 +21,15 @@ export interface Ended {
 export function runProgram(
   file: string,
   args: readonly string[],
-  { cwd, env }: ProgramOptions,
+  { cwd, env, limitMs = PROGRAM_MS_MAX }: ProgramOptions,
 ): Promise<Ended> {
   const child = spawn(file, args, {
     cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: PROGRAM_MS_MAX,
-    // npm is a .cmd file on Windows, which only a shell can start.
-    shell: file === 'npm' && process.platform === 'win32',
+    timeout: limitMs,
+    // Both are .cmd files on Windows, which only a shell can start.
+    shell: NPM.has(file) && process.platform === 'win32',
   })
   const [out, err]: string[][] = [[], []]
   child.stdout.setEncoding('utf8').on('data', (text: string) => out?.push(text))
@@ -54,8 +57,12 @@ export interface Service {
 }
 
 /** Starts a service, and waits until it prints where it listens. Stopped by its own process id. */
-export async function startService(program: string, { cwd, env }: ProgramOptions): Promise<Service> {
-  const child = spawn(process.execPath, [program], {
+export async function startService(
+  program: string,
+  { cwd, env }: ProgramOptions,
+  args: readonly string[] = [],
+): Promise<Service> {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
