@@ -64,17 +64,17 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   '@counterstep/simulator': layer('packages/simulator', [BARRIER, CORE, PROTOCOL]),
   [SERVER]: layer('packages/server', [ACCESS, ENGINE, CORE, PROTOCOL], {
     thirdParty: ['@fastify/swagger', '@fastify/swagger-ui', 'fastify', 'pino', 'prom-client', 'zod'],
-    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS],
+    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS],
   }),
   [DTM]: layer('packages/dtm', [ACCESS, ENGINE, CORE, PROTOCOL], {
     thirdParty: ['fastify'],
-    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS],
+    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS],
   }),
   counterstep: layer(
     'packages/cli',
     [ACCESS, SERVER, DTM, ENGINE, CORE, PROTOCOL, SQLITE, MYSQL, REDIS, BRANCH_HTTP, SIGNATURE, TARGETS],
     {
-      testWorkspaces: [SDK],
+      testWorkspaces: [SDK, TEST_SERVERS],
     },
   ),
   [SDK]: layer('sdk', [PROTOCOL, BARRIER, SIGNATURE], {
