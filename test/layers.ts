@@ -49,7 +49,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   }),
   [SQLITE]: layer('packages/store-sqlite', [CORE, PROTOCOL], {
     thirdParty: ['better-sqlite3'],
-    testWorkspaces: [CONFORMANCE],
+    testWorkspaces: [CONFORMANCE, TEST_SERVERS],
   }),
   [MYSQL]: layer('packages/store-mysql', [CORE, PROTOCOL], {
     thirdParty: ['mysql2'],

@@ -188,7 +188,7 @@ export class BranchRepeater {
 
 /** Not what is of one connection. */
 function isPassedOn(name: string): boolean {
-  return name === 'content-type' || name === 'authorization' || name.startsWith('counterstep-')
+  return name === 'content-type' || name === 'x-branch-secret' || name.startsWith('counterstep-')
 }
 
 async function keptCall(request: IncomingMessage): Promise<KeptCall> {

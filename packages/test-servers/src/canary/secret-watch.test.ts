@@ -38,7 +38,7 @@ describe('S28: the watch over what servers show', () => {
           action: `http://a/b?c=1&token=${canary('query')}`,
           compensation: `http://a/d?token=${canary('query')}`,
           payload: { cents: 1, secret: canary('payload') },
-          headers: { authorization: `Bearer ${canary('header-of-branch')}` },
+          headers: { 'x-branch-secret': canary('header-of-branch') },
         },
       ],
     })

@@ -18,17 +18,18 @@ export function withSecrets<Body extends Submit>(body: Body): Body {
   }
 }
 
-/** The same branch, with secrets in the queries of its URLs, in its payload and in a header. */
+/** The same branch, with secrets in the queries of its URLs, in a payload that has members, and in a header. */
 export function withBranchSecrets<Branch extends object>(branch: Branch): Branch {
   const members = Object.entries(branch).map(([name, value]) => [
     name,
     URLS.has(name) && typeof value === 'string' ? withSecretQuery(value) : value,
   ])
-  const { payload, headers } = branch as { readonly payload?: object; readonly headers?: object }
+  const { payload = {}, headers } = branch as { readonly payload?: unknown; readonly headers?: object }
+  const hasMembers = typeof payload === 'object' && payload !== null && !('body' in branch)
   return {
     ...Object.fromEntries(members),
-    payload: { ...payload, secret: canary('payload') },
-    headers: { ...headers, authorization: `Bearer ${canary('header-of-branch')}` },
+    ...(hasMembers ? { payload: { ...payload, secret: canary('payload') } } : {}),
+    headers: { ...headers, 'x-branch-secret': canary('header-of-branch') },
   }
 }
 
