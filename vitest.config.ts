@@ -22,7 +22,14 @@ export default defineConfig({
     // More than there are cores: most tests wait for a server, a lease or a disk. On two cores 4 min instead of 10.
     maxWorkers: 4,
     projects: [
-      { test: { name: 'repository', include: ['test/*.test.ts'], exclude, ...timeouts } },
+      {
+        test: {
+          name: 'repository',
+          include: ['test/*.test.ts', 'infra/*/test/*.test.ts'],
+          exclude,
+          ...timeouts,
+        },
+      },
       {
         test: {
           name: 'packages',

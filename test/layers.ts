@@ -27,7 +27,9 @@ const TEST_SERVERS = '@counterstep/test-servers'
 const CONFORMANCE = '@counterstep/store-conformance'
 const SERVER = '@counterstep/server'
 const DTM = '@counterstep/dtm'
+const CONFIGURATION = '@counterstep/configuration'
 const SDK = '@counterstep/sdk'
+const EMBEDDED = '@counterstep/embedded'
 
 /**
  * Who may import whom: hosts → engine → core → protocol. A store knows the core's port, the words and its own driver;
@@ -70,11 +72,48 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     thirdParty: ['fastify'],
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS],
   }),
+  // What hosts have in common: which settings there are and what they mean. It opens nothing.
+  [CONFIGURATION]: layer('packages/configuration', [
+    ACCESS,
+    BRANCH_HTTP,
+    CORE,
+    ENGINE,
+    PROTOCOL,
+    SIGNATURE,
+    TARGETS,
+  ]),
+  // A composition root that picks no store: the user hands one over.
+  [EMBEDDED]: layer('packages/embedded', [ACCESS, SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, TARGETS], {
+    thirdParty: ['fastify', 'fastify-plugin'],
+    testWorkspaces: [SDK, SQLITE],
+  }),
   counterstep: layer(
     'packages/cli',
-    [ACCESS, SERVER, DTM, ENGINE, CORE, PROTOCOL, SQLITE, MYSQL, REDIS, BRANCH_HTTP, SIGNATURE, TARGETS],
+    [
+      CONFIGURATION,
+      ACCESS,
+      SERVER,
+      DTM,
+      ENGINE,
+      CORE,
+      PROTOCOL,
+      SQLITE,
+      MYSQL,
+      REDIS,
+      BRANCH_HTTP,
+      SIGNATURE,
+      TARGETS,
+    ],
     {
       testWorkspaces: [SDK],
+    },
+  ),
+  '@counterstep/functions': layer(
+    'functions',
+    [ACCESS, CONFIGURATION, SERVER, ENGINE, CORE, PROTOCOL, MYSQL, REDIS, BRANCH_HTTP, SIGNATURE, TARGETS],
+    {
+      thirdParty: ['@aws-sdk/client-secrets-manager', '@aws-sdk/client-sqs', '@fastify/aws-lambda'],
+      testWorkspaces: [CONFORMANCE, SDK],
     },
   ),
   [SDK]: layer('sdk', [PROTOCOL, BARRIER, SIGNATURE], {

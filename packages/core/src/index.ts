@@ -38,7 +38,7 @@ export type {
   Transition,
 } from './events.ts'
 export { CHECK, opOf } from './op-progress.ts'
-export type { BranchAnswer, BranchCall, BranchCaller, Clock, Ids } from './ports.ts'
+export type { BranchAnswer, BranchCall, BranchCaller, Clock, Ids, Look, WakeUp } from './ports.ts'
 export { decodeTransaction, encodeProgress, FORMAT, formatOf } from './record.ts'
 export { isDone, REGISTERED_BYTES_MAX, REGISTERED_MAX, type Refusal, refusalOf } from './refuse-command.ts'
 export {

@@ -1,41 +1,14 @@
 import { CLAIM_MAX } from '@counterstep/core'
 import { DEFAULT_SETTINGS } from '@counterstep/engine'
 import { CHECKPOINT_MS_MAX, RETRY_CAP_MS_MAX, RETRY_LIMIT_MAX, TIMEOUT_MS_MAX } from '@counterstep/protocol'
-import { ACCESS_SETTINGS } from './access-settings.ts'
-import { decimal, nonEmpty, oneOf, orUnset, orWord, type Parsed, setting, wholeNumber } from './setting.ts'
-import { signingKeyPath } from './signing-key-file.ts'
-import { STORE_SETTINGS } from './store-settings.ts'
-import { TARGET_SETTINGS } from './target-settings.ts'
+import { decimal, orWord, setting, wholeNumber } from './setting.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const { retry } = DEFAULT_SETTINGS
 
-/** Everything a user may set, in the order of the help text. */
-export const SETTINGS = {
-  host: setting('host', '127.0.0.1', 'address to listen on', nonEmpty),
-  port: setting('port', 8470, 'port to listen on; 0 takes a free one', portNumber),
-  dtmPort: setting(
-    'dtm-port',
-    36_789,
-    "port of DTM's HTTP face, or off; off beside --port 0 unless given",
-    orWord('off', 'off' as const, portNumber),
-  ),
-  ...TARGET_SETTINGS,
-  ...ACCESS_SETTINGS,
-  ...STORE_SETTINGS,
-  signingKeyFile: setting(
-    'signing-key-file',
-    '',
-    'file with the key that branch calls are signed with, from signing-key create; read again when it changes',
-    orUnset(signingKeyPath),
-  ),
-  logLevel: setting(
-    'log-level',
-    'info',
-    'error, warn, info, debug or silent',
-    oneOf('error', 'warn', 'info', 'debug', 'silent'),
-  ),
+/** How transactions are run, and how many at once. */
+export const ENGINE_SETTINGS = {
   retentionMs: setting(
     'retention-ms',
     DEFAULT_SETTINGS.retentionMs,
@@ -111,22 +84,6 @@ export const SETTINGS = {
   memoryAckMax: bound('memory-ack-max', DEFAULT_SETTINGS.memoryAckMax, 'submits with ack "memory" at once'),
 } as const
 
-/** What `SETTINGS` parse to, under the same names. */
-export type SettingValues = {
-  readonly [Name in keyof typeof SETTINGS]: Extract<
-    ReturnType<(typeof SETTINGS)[Name]['parse']>,
-    { readonly value: unknown }
-  >['value']
-}
-
 function bound(flag: string, fallback: number, help: string) {
   return setting(flag, fallback, help, wholeNumber(1, 10_000_000))
-}
-
-function portNumber(text: string): Parsed<number> {
-  // Kubernetes sets NAME_PORT=tcp://… for a service called NAME, and so COUNTERSTEP_PORT for one called counterstep.
-  if (text.startsWith('tcp://')) {
-    return { problem: 'was set by Kubernetes for a service of this name; set enableServiceLinks: false' }
-  }
-  return wholeNumber(0, 65_535)(text)
 }

@@ -1,5 +1,11 @@
-import type { EngineEvent } from '@counterstep/engine'
-import type { Logger } from '../logger.ts'
+import type { EngineEvent } from './observer.ts'
+
+/** What is asked of a logger: the part of pino's that is used. Fields come first, and errors stand under `err`. */
+export interface Logger {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
 
 /** Writes what the engine or the store reports to the log, under the event's stable name. */
 export function logEvents(logger: Logger): (event: EngineEvent) => void {
