@@ -13,11 +13,12 @@ import { refuseWhileClosing } from './http/closing.ts'
 import { type Logger, silentLogger } from './logger.ts'
 import { createRegistry, type Registry } from './metrics/registry.ts'
 import { addNativeFace, FACE_VERSION, type NativeFaceDeps } from './native-face.ts'
+import { docsRoute } from './routes/docs.ts'
 import { DEFAULT_SERVER_LIMITS, PARAM_LENGTH_MAX, type ServerLimits } from './server-limits.ts'
 
 type Optional = 'gate' | 'registry' | 'logger' | 'version'
 
-export interface AppDeps extends Omit<NativeFaceDeps, Optional | 'page' | 'handlerTimeoutMs'> {
+export interface AppDeps extends Omit<NativeFaceDeps, Optional | 'docs' | 'handlerTimeoutMs'> {
   /** Who may do what. Default: everybody, but no page of another origin. */
   readonly gate?: Gate
   /** The one that `prometheusObserver` writes to. Default: a fresh one. */
@@ -42,7 +43,7 @@ export function buildApp({ limits: givenLimits, ...deps }: AppDeps): FastifyInst
     gate: deps.gate ?? createGate({ credentials: bearerKey }),
     registry: deps.registry ?? createRegistry(),
     version: deps.version ?? FACE_VERSION,
-    page: 'docs',
+    docs: docsRoute,
     handlerTimeoutMs: limits.handlerTimeoutMs,
   })
   return app

@@ -1,7 +1,7 @@
 import { endConnectionsWhileStopping, type Gate, guardRoutes } from '@counterstep/access'
 import type { Store } from '@counterstep/core'
 import type { EngineApi } from '@counterstep/engine'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { errorHandler } from './error-handler.ts'
 import { answerUnknownRoutes } from './http/unknown-route.ts'
 import { logAnswer } from './log-answer.ts'
@@ -10,9 +10,10 @@ import { registerEngineGauges, registerStoreGauges } from './metrics/engine-gaug
 import { countAnswers } from './metrics/http-metrics.ts'
 import type { Registry } from './metrics/registry.ts'
 import { openApiDocument } from './openapi/document.ts'
+import type { JsonObject } from './openapi/operation.ts'
 import { OPERATIONS } from './operations.ts'
 import { abortRoute } from './routes/abort.ts'
-import { docsOperation, docsRoute } from './routes/docs.ts'
+import { docsOperation } from './routes/docs-operation.ts'
 import { getTransactionRoute } from './routes/get-transaction.ts'
 import { listTransactionsRoute } from './routes/list-transactions.ts'
 import { liveRoute } from './routes/live.ts'
@@ -46,11 +47,13 @@ export interface NativeFaceDeps {
   readonly logRequests?: boolean
   /** Shown in the OpenAPI document. */
   readonly version: string
-  /** The page under /docs is made of plugins that an app may have registered already, with other settings. */
-  readonly page: 'docs' | 'none'
+  /** The page under /docs. Default: none; its plugins are large, and an app may have them already, with other settings. */
+  readonly docs?: DocsRoute
   /** To answer anything but what may wait for an end. */
   readonly handlerTimeoutMs: number
 }
+
+export type DocsRoute = (document: JsonObject) => FastifyPluginAsync
 
 /**
  * Puts the native face on this app, or on a scope of one: what it sets (error handler, parsers, hooks, what answers an
@@ -71,9 +74,9 @@ export function addNativeFace(app: FastifyInstance, deps: NativeFaceDeps): void 
 }
 
 function registerRoutes(app: FastifyInstance, deps: NativeFaceDeps): void {
-  const { engine, gate, registry, version, page, handlerTimeoutMs } = deps
+  const { engine, gate, registry, version, docs, handlerTimeoutMs } = deps
   const { storeForced = false, insecure = [] } = deps
-  const operations = OPERATIONS.filter((operation) => page === 'docs' || operation !== docsOperation)
+  const operations = OPERATIONS.filter((operation) => docs !== undefined || operation !== docsOperation)
   const document = openApiDocument(operations, version, app.prefix || '/')
   app.register(submitRoute(engine))
   app.register(getTransactionRoute(engine, handlerTimeoutMs))
@@ -83,10 +86,10 @@ function registerRoutes(app: FastifyInstance, deps: NativeFaceDeps): void {
   app.register(abortRoute(engine))
   app.register(retryRoute(engine, handlerTimeoutMs))
   app.register(stopRoute(engine, handlerTimeoutMs))
-  app.register(rootRoute(version, page))
+  app.register(rootRoute(version, docs !== undefined))
   app.register(liveRoute)
   app.register(readyRoute(engine, gate, { storeForced, insecure }))
   app.register(metricsRoute(registry, handlerTimeoutMs))
   app.register(openApiRoute(document))
-  if (page === 'docs') app.register(docsRoute(document))
+  if (docs !== undefined) app.register(docs(document))
 }

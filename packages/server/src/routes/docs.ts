@@ -1,18 +1,8 @@
 import { fastifySwagger } from '@fastify/swagger'
 import { fastifySwaggerUi } from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
-import type { JsonObject, Operation } from '../openapi/operation.ts'
-
-export const docsOperation: Operation = {
-  method: 'get',
-  path: '/docs',
-  id: 'getDocs',
-  tag: 'operations',
-  access: ['read'],
-  summary: 'This document for people, without anything from the network',
-  answers: { 200: { description: 'A page.', contentType: 'text/html' } },
-  problems: [],
-}
+import type { JsonObject } from '../openapi/operation.ts'
+import { docsOperation } from './docs-operation.ts'
 
 // Without the plugin's `upgrade-insecure-requests`, which would break plain HTTP on a loopback port.
 const CONTENT_SECURITY_POLICY = {
