@@ -20,6 +20,7 @@ export async function addFace(app: FastifyInstance, face: Face, parts: FaceParts
         insecure: [...(gate.hasKeys ? [] : ['no-keys']), ...insecure],
         handlerTimeoutMs,
         version: FACE_VERSION,
+        page: 'none',
       })
     },
     { prefix: face.prefix ?? FACE_PREFIX },

@@ -1,16 +1,8 @@
 import { endIdleConnectionsWhileClosing } from '@counterstep/access'
 import { httpBranchCaller } from '@counterstep/branch-http'
 import type { Store } from '@counterstep/core'
-import { createEngine, nodeClock, nodeIds } from '@counterstep/engine'
-import {
-  countStoreEvents,
-  createBareRegistry,
-  type Logger,
-  logEvents,
-  loggedError,
-  prometheusObserver,
-  type Registry,
-} from '@counterstep/server'
+import { createEngine, type Logger, logEvents, loggedError, nodeClock, nodeIds } from '@counterstep/engine'
+import { countStoreEvents, createBareRegistry, prometheusObserver, type Registry } from '@counterstep/server'
 import { targetPolicy } from '@counterstep/targets'
 import type { FastifyInstance } from 'fastify'
 import { fastifyPlugin } from 'fastify-plugin'

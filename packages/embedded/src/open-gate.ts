@@ -10,7 +10,7 @@ import {
   loopbackHosts,
   namedHosts,
 } from '@counterstep/access'
-import type { Logger } from '@counterstep/server'
+import type { Logger } from '@counterstep/engine'
 import { FACE_PREFIX } from './add-face.ts'
 import { refuseUnknown } from './known-options.ts'
 import type { Face } from './options.ts'

@@ -5,20 +5,20 @@ import {
   endIdleConnectionsWhileClosing,
   type Gate,
 } from '@counterstep/access'
+import type { Logger } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
 import { errorHandler } from './error-handler.ts'
 import { answerClientError } from './http/client-error.ts'
 import { refuseWhileClosing } from './http/closing.ts'
-import { type Logger, silentLogger } from './logger.ts'
+import { silentLogger } from './logger.ts'
 import { createRegistry, type Registry } from './metrics/registry.ts'
 import { addNativeFace, FACE_VERSION, type NativeFaceDeps } from './native-face.ts'
-import { docsRoute } from './routes/docs.ts'
 import { DEFAULT_SERVER_LIMITS, PARAM_LENGTH_MAX, type ServerLimits } from './server-limits.ts'
 
 type Optional = 'gate' | 'registry' | 'logger' | 'version'
 
-export interface AppDeps extends Omit<NativeFaceDeps, Optional | 'docs' | 'handlerTimeoutMs'> {
+export interface AppDeps extends Omit<NativeFaceDeps, Optional | 'page' | 'handlerTimeoutMs'> {
   /** Who may do what. Default: everybody, but no page of another origin. */
   readonly gate?: Gate
   /** The one that `prometheusObserver` writes to. Default: a fresh one. */
@@ -27,6 +27,8 @@ export interface AppDeps extends Omit<NativeFaceDeps, Optional | 'docs' | 'handl
   readonly logger?: Logger
   /** Shown in the OpenAPI document. */
   readonly version?: string
+  /** The page under /docs. Default: there is one. */
+  readonly page?: NativeFaceDeps['page']
   readonly limits?: Partial<ServerLimits>
 }
 
@@ -43,7 +45,7 @@ export function buildApp({ limits: givenLimits, ...deps }: AppDeps): FastifyInst
     gate: deps.gate ?? createGate({ credentials: bearerKey }),
     registry: deps.registry ?? createRegistry(),
     version: deps.version ?? FACE_VERSION,
-    docs: docsRoute,
+    page: deps.page ?? 'docs',
     handlerTimeoutMs: limits.handlerTimeoutMs,
   })
   return app

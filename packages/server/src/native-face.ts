@@ -1,19 +1,17 @@
 import { endConnectionsWhileStopping, type Gate, guardRoutes } from '@counterstep/access'
 import type { Store } from '@counterstep/core'
-import type { EngineApi } from '@counterstep/engine'
-import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import type { EngineApi, Logger } from '@counterstep/engine'
+import type { FastifyInstance } from 'fastify'
 import { errorHandler } from './error-handler.ts'
 import { answerUnknownRoutes } from './http/unknown-route.ts'
 import { logAnswer } from './log-answer.ts'
-import type { Logger } from './logger.ts'
 import { registerEngineGauges, registerStoreGauges } from './metrics/engine-gauges.ts'
 import { countAnswers } from './metrics/http-metrics.ts'
 import type { Registry } from './metrics/registry.ts'
 import { openApiDocument } from './openapi/document.ts'
-import type { JsonObject } from './openapi/operation.ts'
 import { OPERATIONS } from './operations.ts'
 import { abortRoute } from './routes/abort.ts'
-import { docsOperation } from './routes/docs-operation.ts'
+import { docsOperation, docsRoute } from './routes/docs.ts'
 import { getTransactionRoute } from './routes/get-transaction.ts'
 import { listTransactionsRoute } from './routes/list-transactions.ts'
 import { liveRoute } from './routes/live.ts'
@@ -47,13 +45,13 @@ export interface NativeFaceDeps {
   readonly logRequests?: boolean
   /** Shown in the OpenAPI document. */
   readonly version: string
-  /** The page under /docs. Default: none; its plugins are large, and an app may have them already, with other settings. */
-  readonly docs?: DocsRoute
+  /** The page under /docs is made of plugins that an app may have registered already, with other settings. */
+  readonly page: 'docs' | 'none'
+  /** The longest `Prefer: wait` that is honoured. Default: 60 s. */
+  readonly waitMsMax?: number
   /** To answer anything but what may wait for an end. */
   readonly handlerTimeoutMs: number
 }
-
-export type DocsRoute = (document: JsonObject) => FastifyPluginAsync
 
 /**
  * Puts the native face on this app, or on a scope of one: what it sets (error handler, parsers, hooks, what answers an
@@ -74,22 +72,22 @@ export function addNativeFace(app: FastifyInstance, deps: NativeFaceDeps): void 
 }
 
 function registerRoutes(app: FastifyInstance, deps: NativeFaceDeps): void {
-  const { engine, gate, registry, version, docs, handlerTimeoutMs } = deps
-  const { storeForced = false, insecure = [] } = deps
-  const operations = OPERATIONS.filter((operation) => docs !== undefined || operation !== docsOperation)
+  const { engine, gate, registry, version, page, handlerTimeoutMs } = deps
+  const { storeForced = false, insecure = [], waitMsMax } = deps
+  const operations = OPERATIONS.filter((operation) => page === 'docs' || operation !== docsOperation)
   const document = openApiDocument(operations, version, app.prefix || '/')
-  app.register(submitRoute(engine))
+  app.register(submitRoute(engine, waitMsMax))
   app.register(getTransactionRoute(engine, handlerTimeoutMs))
   app.register(listTransactionsRoute(engine, handlerTimeoutMs))
   app.register(registerBranchRoute(engine, handlerTimeoutMs))
-  app.register(submitPreparedRoute(engine))
-  app.register(abortRoute(engine))
+  app.register(submitPreparedRoute(engine, waitMsMax))
+  app.register(abortRoute(engine, waitMsMax))
   app.register(retryRoute(engine, handlerTimeoutMs))
   app.register(stopRoute(engine, handlerTimeoutMs))
-  app.register(rootRoute(version, docs !== undefined))
+  app.register(rootRoute(version, page))
   app.register(liveRoute)
   app.register(readyRoute(engine, gate, { storeForced, insecure }))
   app.register(metricsRoute(registry, handlerTimeoutMs))
   app.register(openApiRoute(document))
-  if (docs !== undefined) app.register(docs(document))
+  if (page === 'docs') app.register(docsRoute(document))
 }

@@ -1,6 +1,6 @@
 import type { Operation } from './openapi/operation.ts'
 import { abortOperation } from './routes/abort.ts'
-import { docsOperation } from './routes/docs-operation.ts'
+import { docsOperation } from './routes/docs.ts'
 import { getTransactionOperation } from './routes/get-transaction.ts'
 import { listTransactionsOperation } from './routes/list-transactions.ts'
 import { liveOperation } from './routes/live.ts'

@@ -1,8 +1,16 @@
-import { fastifySwagger } from '@fastify/swagger'
-import { fastifySwaggerUi } from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
-import type { JsonObject } from '../openapi/operation.ts'
-import { docsOperation } from './docs-operation.ts'
+import type { JsonObject, Operation } from '../openapi/operation.ts'
+
+export const docsOperation: Operation = {
+  method: 'get',
+  path: '/docs',
+  id: 'getDocs',
+  tag: 'operations',
+  access: ['read'],
+  summary: 'This document for people, without anything from the network',
+  answers: { 200: { description: 'A page.', contentType: 'text/html' } },
+  problems: [],
+}
 
 // Without the plugin's `upgrade-insecure-requests`, which would break plain HTTP on a loopback port.
 const CONTENT_SECURITY_POLICY = {
@@ -20,6 +28,9 @@ export function docsRoute(document: JsonObject) {
     app.addHook('onRoute', (route) => {
       route.config = { ...route.config, access: docsOperation.access }
     })
+    // Loaded where there is a page: a bundle for a function leaves the plugins out.
+    const { fastifySwagger } = await import('@fastify/swagger')
+    const { fastifySwaggerUi } = await import('@fastify/swagger-ui')
     // The page insists on this plugin; the document that it would make is replaced by ours.
     await app.register(fastifySwagger, { openapi: {} })
     await app.register(fastifySwaggerUi, {

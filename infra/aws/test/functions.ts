@@ -1,0 +1,20 @@
+/** What `npm run build:functions` makes in functions/dist. */
+export const FUNCTION_BUNDLES: readonly string[] = ['api', 'worker', 'sweeper']
+
+/** What the functions read from their environment. */
+export const FUNCTION_VARIABLES: ReadonlySet<string> = new Set([
+  'COUNTERSTEP_STORE',
+  'COUNTERSTEP_STORE_PASSWORD_SECRET',
+  'COUNTERSTEP_STORE_TLS_CA',
+  'COUNTERSTEP_STORE_FAILOVER',
+  'COUNTERSTEP_RETENTION_MS',
+  'COUNTERSTEP_QUEUE_URL',
+  'COUNTERSTEP_LOG_LEVEL',
+  'COUNTERSTEP_AUTHORIZER',
+  'COUNTERSTEP_KEYS_SECRET',
+  'COUNTERSTEP_SERVICES',
+  'COUNTERSTEP_ALLOW_TARGETS',
+  'COUNTERSTEP_SIGNING_KEY_SECRET',
+  'COUNTERSTEP_BRANCH_TIMEOUT_MS',
+  'COUNTERSTEP_METRICS_NAMESPACE',
+])
