@@ -41,13 +41,14 @@ describe('the template', () => {
   const template = TEMPLATE
 
   it('uses names that exist, and no others', () => expect(checkReferences(template)).toEqual([]))
-  it('gives each role what its function does, and no more', () => expect(checkPolicies(template)).toEqual([]))
+  it('S14: gives each role what its function does, and no more', () =>
+    expect(checkPolicies(template)).toEqual([]))
   it('has queues that bear with slow workers', () => expect(checkQueues(template)).toEqual([]))
   it('has an alarm for what nobody else would notice', () => expect(checkAlarms(template)).toEqual([]))
-  it('is never open, whatever its parameters', () => expect(checkOpenness(template)).toEqual([]))
+  it('S14: is never open, whatever its parameters', () => expect(checkOpenness(template)).toEqual([]))
   it('deploys what is built, with settings that are read', () =>
     expect(checkFunctions(template, BUNDLES)).toEqual([]))
-  it('lets a function read the secrets that it is told of', () =>
+  it('S14: lets a function read the secrets that it is told of', () =>
     expect(SECRETS.flatMap((parameters) => checkSecrets(template, parameters))).toEqual([]))
 })
 
@@ -296,7 +297,7 @@ const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
   ],
 ]
 
-describe('the checks of the template', () => {
+describe('S14: the checks of the template', () => {
   for (const [name, path, value, rule] of PLANTED) {
     it(`catch ${name}`, () => {
       expect(checkAll(planted(path, value)).map((fault) => fault.rule)).toContain(rule)
