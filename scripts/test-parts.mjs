@@ -30,6 +30,8 @@ export function testParts(root, node) {
     suite('stores on real servers', 900_000, vitest('servers'), context),
     // Builds three programs the first time, in Go, Python and Java.
     told('clients of DTM', 1_500_000, [node, join(root, 'conformance', 'src', 'main.ts')], context),
+    // The first run on a machine downloads a Debian, and all that the Dockerfile's build installs.
+    told('container images', 900_000, [node, join(root, 'infra', 'test', 'main.ts')], context),
     withTemporaryFolder('npm start -- --once', (folder) =>
       command('npm start -- --once', 120_000, [...start, '--data', folder], context).run(),
     ),

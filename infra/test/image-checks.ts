@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CheckList } from './check-list.ts'
+import { checkCompose } from './checks/compose.ts'
 import { checkEmbedded } from './checks/embedded.ts'
 import { checkFiles, checkNoSecrets, checkSize, checkUser } from './checks/image-contents.ts'
 import { ensureBaseImage } from './image/base-image.ts'
@@ -31,15 +32,15 @@ export async function runImageChecks(list: CheckList): Promise<void> {
   })
   const [orchestrator, examples] = TARGETS.map((target) => images.get(target))
   if (isBuilt && orchestrator !== undefined && examples !== undefined) {
-    await checkImages(list, buildah, orchestrator, examples)
+    await checkImages(list, buildah, kept, [orchestrator, examples])
   }
 }
 
 async function checkImages(
   list: CheckList,
   buildah: Buildah,
-  orchestrator: Image,
-  examples: Image,
+  kept: string,
+  [orchestrator, examples]: readonly [Image, Image],
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'counterstep-image-'))
   const roots = {
@@ -55,6 +56,7 @@ async function checkImages(
     await list.check('orchestrator: it has programs alone', () => checkFiles(roots.orchestrator))
     await list.check('examples: it has programs alone', () => checkFiles(roots.examples))
     await checkEmbedded(list, roots, folder)
+    await checkCompose(list, roots, { root: ROOT, kept, folder })
   } finally {
     for (const root of Object.values(roots)) await root.remove()
     rmSync(folder, { recursive: true, force: true })

@@ -19,7 +19,7 @@ func main() {
 }
 
 func check(files []string) error {
-	options, err := cli.NewProjectOptions(files, cli.WithProfiles([]string{"*"}), cli.WithResolvedPaths(true))
+	options, err := cli.NewProjectOptions(files, cli.WithOsEnv, cli.WithProfiles([]string{"*"}), cli.WithResolvedPaths(true))
 	if err != nil {
 		return err
 	}

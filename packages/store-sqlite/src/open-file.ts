@@ -31,10 +31,9 @@ export interface OpenedFile {
 
 export function openFile(driver: DriverModule, settings: WorkerSettings): OpenedFile {
   const folder = dirname(settings.path)
+  refuseForeign(settings.path)
   const made = mkdirSync(folder, { recursive: true })
   refuseNetwork(folder)
-  refuseForeign(folder)
-  refuseForeign(settings.path)
   const database = driver.openDatabase(settings.path)
   try {
     lock(database, settings.path)
@@ -56,8 +55,9 @@ function refuseNetwork(folder: string): void {
   }
 }
 
-/** SQLite would only say that it cannot open the file. Most often it is a volume that another user owns. */
+/** Most often a volume that another user owns. SQLite would only say that it cannot open the file. */
 function refuseForeign(path: string): void {
+  if (!existsSync(path) || statSync(path).isFile()) refuseForeign(dirname(path))
   if (!existsSync(path)) return
   try {
     accessSync(path, constants.W_OK)
