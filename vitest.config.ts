@@ -38,6 +38,7 @@ export default defineConfig({
             'packages/*/src/**/*.test.ts',
             'packages/*/test/**/*.test.ts',
             'sdk/**/*.test.ts',
+            'functions/test/**/*.test.ts',
             'examples/*/test/**/*.test.ts',
             'bench/test/**/*.test.ts',
             'chaos/test/**/*.test.ts',

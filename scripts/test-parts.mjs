@@ -21,7 +21,8 @@ export function testParts(root, node) {
     command('format and lint', 60_000, tool('@biomejs/biome/bin/biome', 'ci', '.'), context),
     command('types', 120_000, tool('typescript/bin/tsc', '-b'), context),
     command('types of tests', 120_000, tool('typescript/bin/tsc', '-p', 'tsconfig.tests.json'), context),
-    suite('repository rules', 120_000, vitest('repository'), context),
+    // The first run on a machine downloads cfn-lint.
+    suite('repository rules', 300_000, vitest('repository'), context),
     // Compiles for a minute the first time on a machine, which no test is to feel.
     early('runtime client of Lambda', 600_000, [node, join(root, PREPARE_LAMBDA)], context),
     suite('packages and end to end', 900_000, vitest('packages'), context),

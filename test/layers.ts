@@ -52,7 +52,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   }),
   [SQLITE]: layer('packages/store-sqlite', [CORE, PROTOCOL], {
     thirdParty: ['better-sqlite3'],
-    testWorkspaces: [CONFORMANCE],
+    testWorkspaces: [CONFORMANCE, TEST_SERVERS],
   }),
   [MYSQL]: layer('packages/store-mysql', [CORE, PROTOCOL], {
     thirdParty: ['mysql2'],
@@ -70,11 +70,11 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   '@counterstep/simulator': layer('packages/simulator', [BARRIER, CORE, PROTOCOL]),
   [SERVER]: layer('packages/server', [ACCESS, ENGINE, CORE, PROTOCOL], {
     thirdParty: ['@fastify/swagger', '@fastify/swagger-ui', 'fastify', 'pino', 'prom-client', 'zod'],
-    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS],
+    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS],
   }),
   [DTM]: layer('packages/dtm', [ACCESS, ENGINE, CORE, PROTOCOL], {
     thirdParty: ['fastify'],
-    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS],
+    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS],
   }),
   // What hosts have in common: which settings there are and what they mean. It opens nothing.
   [CONFIGURATION]: layer('packages/configuration', [
@@ -109,7 +109,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       TARGETS,
     ],
     {
-      testWorkspaces: [SDK],
+      testWorkspaces: [SDK, TEST_SERVERS],
     },
   ),
   '@counterstep/functions': layer(

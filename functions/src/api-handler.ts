@@ -8,6 +8,8 @@ import { SecretKeys } from './secret-keys.ts'
 /** An event of API Gateway or of a Function URL, payload format 2.0; the adapter reads it. */
 export type ApiHandler = (event: unknown, context: LambdaContext) => Promise<unknown>
 
+const WAIT_MS_MAX = 25_000
+
 /** The native face behind a Function URL or an HTTP API (payload format 2.0). */
 export async function apiHandler(home: Home, version: string): Promise<ApiHandler> {
   const { config, engine, store, logger, readSecret } = home
@@ -16,6 +18,8 @@ export async function apiHandler(home: Home, version: string): Promise<ApiHandle
   const { insecure } = config.access
   const app = buildApp({
     engine,
+    // What stands before a function answers by itself after 30 s.
+    waitMsMax: WAIT_MS_MAX,
     storeForced: config.store.acceptClassC,
     insecure,
     gate: gateOf(config.access, keys),

@@ -1,14 +1,34 @@
+import { GAUGES } from '../../../functions/src/gauges.ts'
 import { type Fault, type Properties, resourcesOf, type Template } from './template.ts'
 
-/** What must be noticed: a metric, from where, and what silence means. */
+const OWN = { Ref: 'MetricsNamespace' }
+
+/** What must be noticed: a metric, whose it is, and what silence means. */
 const ALARMS = [
-  { metric: 'ApproximateNumberOfMessagesVisible', namespace: 'AWS/SQS', missing: 'notBreaching' },
+  {
+    metric: 'ApproximateNumberOfMessagesVisible',
+    namespace: 'AWS/SQS',
+    of: { Name: 'QueueName', Value: { 'Fn::GetAtt': ['DeadLetterQueue', 'QueueName'] } },
+    missing: 'notBreaching',
+  },
+  {
+    metric: 'ApproximateAgeOfOldestMessage',
+    namespace: 'AWS/SQS',
+    of: { Name: 'QueueName', Value: { 'Fn::GetAtt': ['Queue', 'QueueName'] } },
+    missing: 'notBreaching',
+  },
+  {
+    metric: 'Errors',
+    namespace: 'AWS/Lambda',
+    of: { Name: 'FunctionName', Value: { Ref: 'WorkerFunction' } },
+    missing: 'notBreaching',
+  },
   // Nothing else notices a sweeper that does not run.
-  { metric: 'OldestDueAgeMs', namespace: { Ref: 'MetricsNamespace' }, missing: 'breaching' },
-  { metric: 'NeedsAttention', namespace: { Ref: 'MetricsNamespace' }, missing: 'ignore' },
+  { metric: 'OldestDueAgeMs', namespace: OWN, of: undefined, missing: 'breaching' },
+  { metric: 'NeedsAttention', namespace: OWN, of: undefined, missing: 'ignore' },
 ] as const
 
-/** As long as the sweeper's schedule: a shorter one would see gaps. */
+/** The sweeper tells each minute: a shorter period would see gaps. */
 const PERIOD_SECONDS_MIN = 60
 
 export function checkAlarms(template: Template): Fault[] {
@@ -21,6 +41,11 @@ export function checkAlarms(template: Template): Fault[] {
         : alarmFaults(found[0], found[1].Properties, wanted)
     }),
     ...alarms
+      .filter(
+        ([, { Properties }]) => same(Properties.Namespace, OWN) && !(String(Properties.MetricName) in GAUGES),
+      )
+      .map(([name]) => fault(`${name} is about a gauge that the sweeper does not publish`)),
+    ...alarms
       .filter(([, { Properties }]) => !tellsTopic(Properties))
       .map(([name]) => fault(`${name} tells nobody`)),
   ]
@@ -29,19 +54,18 @@ export function checkAlarms(template: Template): Fault[] {
 function alarmFaults(
   name: string,
   properties: Properties,
-  { metric, namespace, missing }: (typeof ALARMS)[number],
+  { namespace, of, missing }: (typeof ALARMS)[number],
 ) {
   const faults: Fault[] = []
-  if (!same(properties.Namespace, namespace))
-    faults.push(fault(`${name} looks elsewhere than in ${namespace}`))
+  if (!same(properties.Namespace, namespace) || !same(properties.Dimensions, of && [of])) {
+    faults.push(fault(`${name} looks elsewhere than at ${JSON.stringify(of ?? namespace)}`))
+  }
   if (properties.TreatMissingData !== missing) faults.push(fault(`${name} must take silence for ${missing}`))
-  if (properties.Statistic !== 'Maximum') faults.push(fault(`${name} must look at the worst value`))
+  if (!['Maximum', 'Sum'].includes(String(properties.Statistic))) {
+    faults.push(fault(`${name} must look at the worst value`))
+  }
   if (Number(properties.Period) < PERIOD_SECONDS_MIN)
     faults.push(fault(`${name} looks more often than is told`))
-  const queue = [{ Name: 'QueueName', Value: { 'Fn::GetAtt': ['DeadLetterQueue', 'QueueName'] } }]
-  if (metric === 'ApproximateNumberOfMessagesVisible' && !same(properties.Dimensions, queue)) {
-    faults.push(fault(`${name} is not about the dead letters`))
-  }
   return faults
 }
 

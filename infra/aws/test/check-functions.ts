@@ -4,8 +4,8 @@ import { type Fault, type Properties, resourcesOf, type Template } from './templ
 export interface Bundles {
   /** Below functions/dist. */
   readonly folders: readonly string[]
-  /** Environment variables that some function reads. */
-  readonly variables: ReadonlySet<string>
+  /** Whether some function reads an environment variable. */
+  readonly reads: (variable: string) => boolean
 }
 
 const RUNTIME = 'nodejs24.x'
@@ -31,7 +31,7 @@ export function checkFunctions(template: Template, bundles: Bundles): Fault[] {
     ...resourcesOf(template, 'AWS::Lambda::Function').map(([name]) =>
       fault('bundles', `${name} is a function without its part of the globals`),
     ),
-    ...unreadVariables(template, bundles.variables),
+    ...unreadVariables(template, bundles.reads),
     ...recursionFaults(template),
   ]
 }
@@ -70,13 +70,13 @@ function functionFaults({ Parameters, Resources }: Template, name: string, prope
   return faults
 }
 
-function unreadVariables(template: Template, variables: ReadonlySet<string>): Fault[] {
+function unreadVariables(template: Template, reads: Bundles['reads']): Fault[] {
   const places = [template.Globals.Function, ...FUNCTIONS.map((name) => propertiesOf(template, name))]
   const set = places.flatMap(({ Environment }) =>
     Object.keys((Environment as { readonly Variables?: Properties } | undefined)?.Variables ?? {}),
   )
   return set
-    .filter((variable) => !variables.has(variable))
+    .filter((variable) => !reads(variable))
     .map((variable) => fault('variables', `no function reads ${variable}`))
 }
 

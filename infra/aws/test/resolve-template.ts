@@ -26,6 +26,11 @@ export function resolveTemplate(template: Template, given: ParameterValues): Res
   return { Resources, environments: Object.fromEntries(environments) }
 }
 
+/** The same for one value. */
+export function resolveValue(template: Template, given: ParameterValues, value: unknown): unknown {
+  return new Resolver(template, given).value(value)
+}
+
 function variablesOf({ Environment }: Properties): Properties {
   return (Environment as { readonly Variables: Properties }).Variables
 }

@@ -5,10 +5,10 @@ import { checkOpenness } from './check-openness.ts'
 import { checkPolicies } from './check-policies.ts'
 import { checkQueues } from './check-queues.ts'
 import { checkReferences } from './check-references.ts'
-import { FUNCTION_BUNDLES, FUNCTION_VARIABLES } from './functions.ts'
+import { builtBundles, isReadByFunctions } from './functions.ts'
 import { type Fault, parseTemplate, readTemplate, type Template } from './template.ts'
 
-const BUNDLES = { folders: FUNCTION_BUNDLES, variables: FUNCTION_VARIABLES }
+const BUNDLES = { folders: builtBundles(), reads: isReadByFunctions }
 const SECRET = 'arn:aws:secretsmanager:us-east-1:111122223333:secret:'
 const SECRETS: readonly Readonly<Record<string, string>>[] = [
   {},
@@ -35,8 +35,10 @@ function checkAll(template: Template): Fault[] {
   ]
 }
 
+const TEMPLATE = readTemplate()
+
 describe('the template', () => {
-  const template = readTemplate()
+  const template = TEMPLATE
 
   it('uses names that exist, and no others', () => expect(checkReferences(template)).toEqual([]))
   it('gives each role what its function does, and no more', () => expect(checkPolicies(template)).toEqual([]))
@@ -51,7 +53,7 @@ describe('the template', () => {
 
 /** A copy with one value replaced, or taken away. */
 function planted(path: string, value: unknown): Template {
-  const template = structuredClone(readTemplate()) as Template
+  const template = structuredClone(TEMPLATE)
   const keys = path.split(' ')
   const last = keys.pop() ?? ''
   let place = template as unknown as Record<string, unknown>
@@ -213,11 +215,26 @@ const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
     { 'Fn::GetAtt': ['Queue', 'QueueName'] },
     'alarms',
   ],
+  ['no alarm of a worker that throws', 'Resources WorkerErrorsAlarm', undefined, 'alarms'],
+  ['no alarm of a worker that does not run', 'Resources QueueAgeAlarm', undefined, 'alarms'],
   ['a silent sweeper', 'Resources OldestDueAgeAlarm Properties TreatMissingData', 'notBreaching', 'alarms'],
   [
     'an alarm about another stack',
     'Resources NeedsAttentionAlarm Properties Namespace',
     'Counterstep',
+    'alarms',
+  ],
+  [
+    'an alarm of what is not published',
+    'Resources Spare',
+    {
+      Type: 'AWS::CloudWatch::Alarm',
+      Properties: {
+        Namespace: { Ref: 'MetricsNamespace' },
+        MetricName: 'Purgatory',
+        AlarmActions: { 'Fn::If': ['HasAlarmTopic', [{ Ref: 'AlarmTopicArn' }], { Ref: 'AWS::NoValue' }] },
+      },
+    },
     'alarms',
   ],
   ['an alarm for nobody', 'Resources NeedsAttentionAlarm Properties AlarmActions', undefined, 'alarms'],

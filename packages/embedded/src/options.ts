@@ -1,8 +1,8 @@
 import type { KeyFinder } from '@counterstep/access'
 import type { HttpBranchCallerOptions } from '@counterstep/branch-http'
 import type { Store, StoreEvent } from '@counterstep/core'
-import type { EngineSettings } from '@counterstep/engine'
-import type { Logger, Registry } from '@counterstep/server'
+import type { EngineSettings, Logger } from '@counterstep/engine'
+import type { Registry } from '@counterstep/server'
 
 export interface CounterstepOptions {
   /** A store is yours, to close too, after the app. What a function opens is the plugin's: it goes with the app. */

@@ -1,8 +1,10 @@
+import { EventEmitter, once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from '@counterstep/core'
 import { saga } from '@counterstep/sdk'
+import { createRegistry } from '@counterstep/server'
 import { openSqliteStore } from '@counterstep/store-sqlite'
 import { fastify } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -17,14 +19,6 @@ beforeEach(async () => {
   path = join(folder, 'counterstep.db')
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
-
-function deferred(): { readonly promise: Promise<void>; resolve(): void } {
-  let resolve = () => {}
-  const promise = new Promise<void>((settle) => {
-    resolve = settle
-  })
-  return { promise, resolve: () => resolve() }
-}
 
 describe('app.counterstep', () => {
   it('runs a saga of the SDK to its end, with nothing on a port', async () => {
@@ -101,9 +95,10 @@ describe('app.counterstep', () => {
 
 describe('the end of the app', () => {
   it('lets a call end, keeps what it said, and leaves the rest to the next start', async () => {
-    const held = deferred()
+    const gate = new EventEmitter()
+    const opened = once(gate, 'open')
     await using bank = await Participant.open(async (called) => {
-      if (called === '/first') await held.promise
+      if (called === '/first') await opened
       return 200
     })
     const first = await embeddedApp(path)
@@ -114,7 +109,7 @@ describe('the end of the app', () => {
     const closed = first.close()
     await expect.poll(() => first.counterstep.health().reason).toBe('stopping')
     await expect(first.counterstep.submit({ branches })).rejects.toMatchObject({ code: 'SAGA_STOPPING' })
-    held.resolve()
+    gate.emit('open')
     await closed
     expect(bank.paths).toEqual(['/first'])
     await using second = await embeddedApp(path)
@@ -160,17 +155,28 @@ describe('the end of the app', () => {
     await expect(opened?.stats()).rejects.toThrow('the store is closed')
   })
 
-  it('leaves a store that is yours open for your own hooks', async () => {
-    const store = await openSqliteStore({ path })
-    const app = await embeddedApp(path, { store })
-    let seen: number | undefined
-    app.addHook('onClose', async () => {
-      seen = (await store.stats()).attention
-      await store.close()
+  it('has given everything back before your own hook closes your store', async () => {
+    const gate = new EventEmitter()
+    const opened = once(gate, 'open')
+    await using bank = await Participant.open(async (called) => {
+      if (called === '/first') await opened
+      return 200
     })
-    await app.ready()
-    await app.close()
-    expect(seen).toBe(0)
+    const store = await openSqliteStore({ path })
+    const first = await embeddedApp(path, { store })
+    first.addHook('onClose', () => store.close())
+    await first.ready()
+    const branches = [{ action: `${bank.url}/first` }, { action: `${bank.url}/second` }]
+    await first.counterstep.submit({ gid: 'x', branches })
+    await bank.called('/first')
+    const closed = first.close()
+    await expect.poll(() => first.counterstep.health().reason).toBe('stopping')
+    gate.emit('open')
+    await closed
+    await using second = await embeddedApp(path)
+    await second.ready()
+    await expect.poll(async () => (await second.counterstep.get('x'))?.status).toBe('succeeded')
+    expect(bank.paths).toEqual(['/first', '/second'])
   })
 })
 
@@ -212,6 +218,15 @@ describe('a registration', () => {
       expect(opened).toBe(0)
     })
   }
+
+  it('takes a registry, for metrics without a face', async () => {
+    await using bank = await Participant.open()
+    const registry = createRegistry()
+    await using app = await embeddedApp(path, { registry })
+    await app.ready()
+    await app.counterstep.submit({ branches: [{ action: bank.url }] }, { waitMs: 10_000 })
+    expect(await registry.metrics()).toContain('counterstep_transactions_accepted_total{kind="saga"} 1')
+  })
 
   it('closes the store that it opened when it fails later', async () => {
     let opened: Store | undefined

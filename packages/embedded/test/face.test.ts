@@ -112,6 +112,32 @@ describe('the face', () => {
     expect((await app.inject({ url: ready, headers })).json()).toMatchObject({ insecure: [] })
   })
 
+  it('asks for a key from elsewhere, as often as it may be used', async () => {
+    const keysFile = join(folder, 'keys.json')
+    const asked = { name: 'orders', scopes: ['read'], createdAt: Date.now(), expiresAt: null } as const
+    const { key, stored } = await createKey(keysFile, asked)
+    const keys = { find: (id: string) => (id === stored.id ? stored : undefined) }
+    await using app = await embeddedApp(path, { face: { keys, ratePerKey: 1 } })
+    const url = '/counterstep/v1/transactions'
+    expect((await app.inject({ url })).statusCode).toBe(401)
+    const headers = { authorization: `Bearer ${key}` }
+    const answers = await Promise.all(Array.from({ length: 20 }, () => app.inject({ url, headers })))
+    expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([200, 429]))
+  })
+
+  it('reaches as long a gid as the router of the app does', async () => {
+    const url = `/counterstep/v1/transactions/${'g'.repeat(128)}`
+    const short = fastify()
+    const long = fastify({ routerOptions: { maxParamLength: 2_048 } })
+    for (const [own, statusCode] of [
+      [short, 414],
+      [long, 404],
+    ] as const) {
+      await using app = await embeddedApp(path, { face: KEYLESS }, own)
+      expect((await app.inject({ url })).statusCode).toBe(statusCode)
+    }
+  })
+
   it('says where it is weak', async () => {
     await using app = await embeddedApp(path, { face: KEYLESS, targets: 'insecure-any' })
     const ready = (await app.inject({ url: '/counterstep/health/ready' })).json()

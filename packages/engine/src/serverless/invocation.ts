@@ -37,8 +37,6 @@ export interface PostponedLooks {
 
 /** For a request that the queue does not answer. */
 const ASK_MS = 1_000
-/** What stands before a function answers by itself after 30 s. */
-const WAIT_MS_MAX = 25_000
 
 /** One event of a function. When `end` has resolved, nothing of it runs any more. */
 export class Invocation extends Requests {
@@ -205,7 +203,7 @@ export class Invocation extends Requests {
 
   /** Who says how long he waits is answered then, whatever time is left. */
   #endAfter({ waitMs = 0 }: WaitOptions): void {
-    if (waitMs > 0) this.#callsMayStart.atMost(Math.min(waitMs, WAIT_MS_MAX))
+    if (waitMs > 0) this.#callsMayStart.atMost(waitMs)
   }
 
   #runNow(gid: Gid): void {
