@@ -133,7 +133,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   '@counterstep/conformance': layer('conformance', [TEST_SERVERS], { thirdParty: ['mysql2'] }),
   '@counterstep/chaos': layer(
     'chaos',
-    [SDK, SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS],
+    [SDK, SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS, LAMBDA_EMULATOR],
     { thirdParty: ['better-sqlite3', 'fastify', 'ioredis', 'mysql2', 'undici'] },
   ),
   '@counterstep/bench': layer('bench', [SDK, TEST_SERVERS], {

@@ -29,7 +29,7 @@ export async function apiHandler(home: Home, version: string): Promise<ApiHandle
     page: 'none',
     store,
   })
-  const answer = awsLambdaFastify(app, { decorateRequest: false })
+  const answer = awsLambdaFastify(app, { decorateRequest: false, parseCommaSeparatedQueryParams: false })
   await app.ready()
   return async function handle(event, context) {
     await keys?.refresh()

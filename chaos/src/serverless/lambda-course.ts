@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RuntimeClient, SqsCounts } from '@counterstep/lambda-emulator'
+import type { TransactionSummary } from '@counterstep/protocol'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import { audit } from '../bank/audit/audit.ts'
 import type { Violation } from '../bank/audit/violation.ts'
@@ -10,8 +11,8 @@ import { countUnfinished, listTransactions } from '../bank/clients/list-transact
 import { type ClientPlan, planTransaction } from '../bank/clients/plan-transaction.ts'
 import { runClients } from '../bank/clients/run-clients.ts'
 import type { ClientNote, Evidence } from '../bank/evidence.ts'
-import { BANKS } from '../bank/nemesis/nemesis-schedule.ts'
 import { LostAnswers } from '../bank/nemesis/lost-answers.ts'
+import { BANKS } from '../bank/nemesis/nemesis-schedule.ts'
 import { Pace } from '../bank/nemesis/pace.ts'
 import { seededFates } from '../bank/network/call-fate.ts'
 import { type ReadServer, serverReader } from '../bank/processes/server-reader.ts'
@@ -129,7 +130,8 @@ export class LambdaCourse {
         sweeper: this.#reports.figuresOf('sweeper'),
       },
       messages: bed.source.counts(),
-      throttled: this.#notes.filter(({ answer }) => answer.type === 'problem' && answer.statusCode === 429).length,
+      throttled: this.#notes.filter(({ answer }) => answer.type === 'problem' && answer.statusCode === 429)
+        .length,
       commitsLost: commits + commitRequests,
       connectionsMost,
     }
@@ -206,7 +208,7 @@ export class LambdaCourse {
 
   async #lookAtAll(read: ReadServer): Promise<void> {
     const askedAt = performance.now()
-    const seen = await persistently(() => Array.fromAsync(listTransactions(read, '')))
+    const seen = await persistently(() => listAll(read))
     for (const { gid, status } of seen) {
       const answer = { type: 'view', statusCode: 200, status } as const
       this.#notes.push({ gid, ask: 'look', askedAt, answeredAt: performance.now(), answer })
@@ -228,6 +230,12 @@ export class LambdaCourse {
       ...books,
     }
   }
+}
+
+async function listAll(read: ReadServer): Promise<readonly TransactionSummary[]> {
+  const all: TransactionSummary[] = []
+  for await (const each of listTransactions(read, '')) all.push(each)
+  return all
 }
 
 /** While clients still use all environments, a question may be throttled or meet one that starts in vain. */

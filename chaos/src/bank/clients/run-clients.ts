@@ -15,7 +15,13 @@ export interface ClientRun {
   readonly callers?: number
 }
 
-export async function runClients({ plans, client, pace, onSettled, callers = CALLERS }: ClientRun): Promise<void> {
+export async function runClients({
+  plans,
+  client,
+  pace,
+  onSettled,
+  callers = CALLERS,
+}: ClientRun): Promise<void> {
   let next = 0
   const caller = async () => {
     for (let plan = plans[next++]; plan !== undefined; plan = plans[next++]) {
