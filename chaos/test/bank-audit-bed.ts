@@ -53,6 +53,7 @@ export function auditBed(): Evidence {
       ['left', { gid: 'left', kind: 'saga', status: 'succeeded', attention: false }],
       ['undone', { gid: 'undone', kind: 'saga', status: 'failed', attention: false }],
     ]),
+    shownSecrets: [],
     writes: [
       { gid: 'done', status: 'submitted', epoch: 1 },
       { gid: 'undone', status: 'submitted', epoch: 1 },

@@ -1,8 +1,14 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Status } from '@counterstep/protocol'
+import { canary } from '@counterstep/test-servers/canary'
+import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import { describe, expect, it } from 'vitest'
 import { audit } from '../src/bank/audit/audit.ts'
 import { INVARIANTS, type InvariantName } from '../src/bank/audit/violation.ts'
 import type { BankBooks, ClientAnswer, ClientNote, Effect, Evidence } from '../src/bank/evidence.ts'
+import { watchLogs } from '../src/bank/report/watch-logs.ts'
 import { auditBed } from './bank-audit-bed.ts'
 
 /** What is planted, and what the auditor must then name. */
@@ -150,6 +156,11 @@ const PLANTED: readonly (readonly [
       notes: [...sound.notes, note('refused', 'submit', problem(503, 'SAGA_NOT_ACCEPTED'), 0)],
     }),
   ],
+  [
+    'a secret in an answer',
+    ['S28'],
+    (sound) => ({ ...sound, shownSecrets: ['answers to clients: a secret'] }),
+  ],
   ['a saga that never ends', ['L1'], (sound) => withRow(sound, 'left', 'aborting')],
 ]
 
@@ -173,6 +184,23 @@ describe('the audit of a run', () => {
       expect(found.toSorted()).toEqual([...names].sort())
     })
   }
+
+  it('S28: names a log line with a secret that a client has sent, and no other', async () => {
+    const logFolder = await mkdtemp(join(tmpdir(), 'counterstep-audit-'))
+    const line = (text: string) => `{"level":40,"msg":"${text}"}\n`
+    const secret = canary('payload')
+    await writeFile(join(logFolder, 'server-0.log'), line('a branch was late'))
+    await writeFile(
+      join(logFolder, 'server-1.log'),
+      line('a branch was late') + line(`it was sent ${secret}`),
+    )
+    const watch = new SecretWatch()
+    await watchLogs(logFolder, watch)
+    await rm(logFolder, { recursive: true })
+    expect(audit({ ...auditBed(), shownSecrets: watch.shown })).toEqual([
+      { invariant: 'S28', subject: 'a secret', detail: `server-1.log: ${secret}` },
+    ])
+  })
 
   it('was shown a violation of every invariant', () => {
     expect(new Set(PLANTED.flatMap(([, names]) => names))).toEqual(new Set(Object.keys(INVARIANTS)))

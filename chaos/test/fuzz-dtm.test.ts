@@ -50,6 +50,10 @@ describe("requests to DTM's face", () => {
   async function send({ nature, request }: Sent): Promise<WireAnswer> {
     const answer = await sendRequest(server.dtmUrl, agent, request)
     tally.add(answer)
+    // Those show what a caller has given, as DTM's do: payloads, headers and all.
+    if (!/\/(?:query|all)\b/.test(request.target)) {
+      server.watch.hear('answers', answer.body.toString('latin1'))
+    }
     note(request, answer)
     expect(faultsOfDtmAnswer(nature, request, answer)).toEqual([])
     return answer

@@ -1,3 +1,4 @@
+import { canary } from '@counterstep/test-servers/canary'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FuzzedServer } from '../src/fuzz/fuzzed-server.ts'
 import { RawConnection } from '../src/fuzz/raw-connection.ts'
@@ -10,7 +11,7 @@ const PROMPT_MS_MAX = 8_000
 const SLOW_MS_MAX = 30_000
 const IDLE = 1_000
 const GROWTH_BYTES_MAX = 100 * 2 ** 20
-const HOST = 'Host: localhost\r\n'
+const HOST = `Host: localhost\r\nX-Secret: ${canary('raw-header')}\r\n`
 
 describe('raw connections', () => {
   let server: FuzzedServer

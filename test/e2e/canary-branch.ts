@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { canary } from '../../chaos/src/canary/canary.ts'
+import { canary } from '@counterstep/test-servers/canary'
 
 /** A branch that tells secrets of its own, and answers as its path asks: `/200`, `/409`, `/302`, `/break`. */
 export async function startTellingBranch(): Promise<{ readonly url: string; readonly server: Server }> {

@@ -1,11 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 
 const READY_MS_MAX = 30_000
 
 export interface Child {
   readonly url: string
-  /** Resolves when the process is gone. */
+  /** Its exit code, when all that it printed has been read; null if a signal has ended it. */
+  readonly ended: Promise<number | null>
+  /** Resolves when the process is gone. Throws if it has printed a secret that it was given. */
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>
 }
 
@@ -19,13 +22,17 @@ export async function startChild(
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...environment },
   })
-  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const watch = new SecretWatch()
+  watch.follow(child, program)
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
   const url = await readyUrl(child, program)
   return {
     url,
+    ended,
     async kill(signal) {
       child.kill(signal)
-      await gone
+      await ended
+      watch.assertNone()
     },
   }
 }

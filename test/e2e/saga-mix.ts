@@ -1,4 +1,5 @@
 import type { SagaBranchRequest, SubmitRequest } from '@counterstep/protocol'
+import { withSecrets } from '@counterstep/test-servers/with-secrets'
 
 export interface MixedSaga {
   readonly request: SubmitRequest & { readonly gid: string }
@@ -18,12 +19,12 @@ export function mixedSaga(index: number, banks: readonly [string, string], rando
   const twist = random()
   const hasDeadline = twist < 0.15
   return {
-    request: {
+    request: withSecrets({
       gid,
       branches,
       retry: { initialMs: 50, capMs: 1_000 },
       ...(hasDeadline ? { deadlineMs: SHORT_DEADLINE_MS } : {}),
-    },
+    }),
     ...(twist > 0.85 ? { abortAfterMs: Math.floor(random() * SLOW_MS_MAX) } : {}),
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { TransactionView } from '@counterstep/protocol'
 import { type RedisServer, startRedis } from '@counterstep/test-servers'
+import { canary } from '@counterstep/test-servers/canary'
 import { describeOn, describeOwn } from '@counterstep/test-servers/vitest'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -10,7 +11,7 @@ import { startPortGate } from './cli-stores/port-gate.ts'
 import { createSqlAccounts, type SqlAccounts } from './cli-stores/sql-accounts.ts'
 
 // With characters that a URL must encode: neither form may be shown.
-const CANARY = 'canary-3141592'
+const CANARY = canary('store-password')
 const PASSWORD = `${CANARY}:/%@`
 const PASSWORDS = { admin: `admin-${PASSWORD}`, serving: `serving-${PASSWORD}` }
 

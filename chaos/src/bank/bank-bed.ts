@@ -1,14 +1,25 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import type { ChaosSettings } from './chaos-settings.ts'
 import type { BankBooks } from './evidence.ts'
 import { BANKS } from './nemesis/nemesis-schedule.ts'
 import type { CallFates } from './network/call-fate.ts'
+import { writeKeyFile } from './processes/api-key.ts'
 import { type BankNode, startBankNode } from './processes/bank-node.ts'
 import { type ServerNode, startServerNode } from './processes/server-node.ts'
+import type { ReadServer } from './processes/server-reader.ts'
 import type { StoreBooks } from './rows/store-books.ts'
 import { openStoreBed } from './stores/open-store-bed.ts'
 import type { StoreBed } from './stores/store-bed.ts'
+
+export interface BankBedSpec {
+  readonly settings: ChaosSettings
+  readonly folder: string
+  readonly fates: CallFates
+  /** Of what its servers answer. */
+  readonly watch: SecretWatch
+}
 
 /** Every process of a run, and the network between them. */
 export class BankBed {
@@ -22,14 +33,15 @@ export class BankBed {
     this.banks = banks
   }
 
-  static async start(settings: ChaosSettings, folder: string, fates: CallFates): Promise<BankBed> {
+  static async start({ settings, folder, fates, watch }: BankBedSpec): Promise<BankBed> {
     const logFolder = join(folder, 'logs')
     await mkdir(logFolder)
     const store = await openStoreBed(settings.store, folder, logFolder)
     const { seed, guard } = settings
+    const keysFile = await writeKeyFile(folder)
     const servers = await Promise.all(
       indexes(store.servers).map(async (index) =>
-        startServerNode({ index, logFolder, store: await store.edge(index) }),
+        startServerNode({ index, logFolder, keysFile, watch, store: await store.edge(index) }),
       ),
     )
     const banks = await Promise.all(
@@ -41,8 +53,10 @@ export class BankBed {
   }
 
   /** Of any server: they share the store. */
-  get anyUrl(): string {
-    return this.servers[0]?.directUrl ?? ''
+  get readAny(): ReadServer {
+    const [server] = this.servers
+    if (server === undefined) throw new Error('a run has a server')
+    return server.read
   }
 
   /** Throws when a process has ended that nobody killed. */

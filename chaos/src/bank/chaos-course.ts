@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import { audit } from './audit/audit.ts'
 import { BankBed } from './bank-bed.ts'
 import type { ChaosResult } from './chaos-result.ts'
@@ -20,6 +21,7 @@ import { FencedWrites } from './processes/server-figures.ts'
 import { unbittenFaults } from './report/bites.ts'
 import { countFaults } from './report/count-faults.ts'
 import type { Progress } from './report/progress.ts'
+import { watchLogs } from './report/watch-logs.ts'
 import { SeededRandom } from './seeded-random.ts'
 
 /** Only tells stuck from slow. */
@@ -35,7 +37,8 @@ export class ChaosCourse {
   readonly #startedAt = performance.now()
   readonly #notes: ClientNote[] = []
   readonly #withheld = new Map<string, string>()
-  readonly #asker = new ServerAsker()
+  readonly #watch = new SecretWatch()
+  readonly #asker = new ServerAsker(this.#watch)
   #hasHealed = false
   #isOver = false
   #accepted = 0
@@ -53,7 +56,8 @@ export class ChaosCourse {
       ({ gid, branchId }) => this.#withheld.get(gid) === branchId,
       () => this.#hasHealed,
     )
-    const bed = await BankBed.start(this.#settings, this.#folder, fates)
+    const places = { settings: this.#settings, folder: this.#folder }
+    const bed = await BankBed.start({ ...places, fates, watch: this.#watch })
     const fenced = new FencedWrites(bed.servers)
     try {
       return await this.#runOn(bed, fenced)
@@ -92,6 +96,7 @@ export class ChaosCourse {
     await this.#lookAtAll(bed)
     await fenced.sample()
     await bed.stopProcesses()
+    await watchLogs(join(this.#folder, 'logs'), this.#watch)
     const evidence = await this.#evidence(bed, plans)
     const faults = await countFaults({
       nemesis,
@@ -191,7 +196,7 @@ export class ChaosCourse {
     const endAt = performance.now() + END_MS_MAX
     for (;;) {
       bed.assertAlive()
-      const unfinished = await countUnfinished(bed.anyUrl)
+      const unfinished = await countUnfinished(bed.readAny)
       this.#progress.show(`healed; ${unfinished} unfinished`)
       if (unfinished === 0 || performance.now() > endAt) return
       await delay(LOOK_EVERY_MS)
@@ -200,9 +205,9 @@ export class ChaosCourse {
 
   /** Every server is asked for everything once more, and must say what the others say. */
   async #lookAtAll({ servers }: BankBed): Promise<void> {
-    for (const { directUrl } of servers) {
+    for (const { read } of servers) {
       const askedAt = performance.now()
-      for await (const { gid, status } of listTransactions(directUrl, '')) {
+      for await (const { gid, status } of listTransactions(read, '')) {
         const answer = { type: 'view', statusCode: 200, status } as const
         this.#notes.push({ gid, ask: 'look', askedAt, answeredAt: performance.now(), answer })
       }
@@ -216,6 +221,7 @@ export class ChaosCourse {
       notes: this.#notes,
       calls: bed.banks.flatMap(({ repeater }) => repeater.notes),
       banks,
+      shownSecrets: this.#watch.shown,
       ...books,
     }
   }

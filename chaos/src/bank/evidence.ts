@@ -103,4 +103,6 @@ export interface Evidence {
   /** Absent where the store has no triggers. */
   readonly writes?: readonly StatusWrite[]
   readonly banks: readonly BankBooks[]
+  /** Secrets that stood in a log or an answer, each with where it stood. */
+  readonly shownSecrets: readonly string[]
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isFinalStatus } from '@counterstep/protocol'
+import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import type { BankLedger } from './bank-ledger.ts'
 import type { Hit } from './node-messages.ts'
 import type { Point } from './points.ts'
@@ -41,7 +42,8 @@ export class CrashChain {
   /** The point was not passed so often, so nothing was killed. */
   readonly missed: CrashCase[] = []
   readonly #parts: ChainParts
-  readonly #client = new ResumingClient()
+  readonly #watch = new SecretWatch()
+  readonly #client = new ResumingClient(this.#watch)
   readonly #faults: string[] = []
   #node: StartedNode | undefined
   #scenarios = 0
@@ -51,7 +53,8 @@ export class CrashChain {
   }
 
   get faults(): readonly string[] {
-    return [...this.#faults, ...this.#client.faults]
+    const shown = this.#watch.shown.map((where) => `S28: ${where}`)
+    return [...this.#faults, ...this.#client.faults, ...shown]
   }
 
   async run(cases: readonly CrashCase[]): Promise<void> {
@@ -100,7 +103,7 @@ export class CrashChain {
   }
 
   async #dieInRecovery(hit: Hit): Promise<boolean> {
-    const start = await StartedNode.start({ path: this.#parts.path, armed: hit })
+    const start = await StartedNode.start({ path: this.#parts.path, armed: hit }, this.#watch)
     if (start.type === 'died') return true
     this.#use(start.node)
     const ended = await Promise.race([start.node.gone, sleep(RECOVERY_MS_MAX, 'alive')])
@@ -113,7 +116,8 @@ export class CrashChain {
     if (this.#node !== undefined) return this.#node
     const { path, mutant } = this.#parts
     const isFirst = gids.length === 0
-    const start = await StartedNode.start({ path, ...(mutant === undefined || !isFirst ? {} : { mutant }) })
+    const given = { path, ...(mutant === undefined || !isFirst ? {} : { mutant }) }
+    const start = await StartedNode.start(given, this.#watch)
     if (start.type === 'died') throw new Error('a node that is not armed has died')
     for (const gid of gids) {
       if (!this.#client.acknowledged.has(gid)) continue

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isFinalStatus, type SubmitRequest, type TransactionView } from '@counterstep/protocol'
+import type { SecretWatch } from '@counterstep/test-servers/secret-watch'
+import { withSecrets } from '@counterstep/test-servers/with-secrets'
 
 const TRY_EVERY_MS = 20
 
@@ -10,10 +12,16 @@ export interface Answer {
 
 /** Speaks to a node that may die at any moment: what has no definite answer is sent again to the next one. */
 export class ResumingClient {
+  readonly #watch: SecretWatch
   #url: string | undefined
   readonly #acknowledged = new Set<string>()
   readonly #seenFinal = new Map<string, string>()
   readonly faults: string[] = []
+
+  /** `watch` hears every answer. */
+  constructor(watch: SecretWatch) {
+    this.#watch = watch
+  }
 
   /** Undefined while no node is up. */
   useNode(url: string | undefined): void {
@@ -26,7 +34,7 @@ export class ResumingClient {
 
   async submit(request: SubmitRequest & { readonly gid: string }, waitSeconds = 0): Promise<void> {
     const headers: Record<string, string> = waitSeconds > 0 ? { prefer: `wait=${waitSeconds}` } : {}
-    const { status, body } = await this.send('POST', '/v1/transactions', request, headers)
+    const { status, body } = await this.send('POST', '/v1/transactions', withSecrets(request), headers)
     if (status !== 200 && status !== 202) this.faults.push(`submit of ${request.gid} answered ${status}`)
     this.#acknowledged.add(request.gid)
     this.#see(body as TransactionView)
@@ -41,7 +49,7 @@ export class ResumingClient {
   ): Promise<Answer> {
     for (;;) {
       const url = this.#url
-      const answer = url === undefined ? undefined : await tryOnce(url + path, method, body, headers)
+      const answer = url === undefined ? undefined : await this.#tryOnce(url + path, method, body, headers)
       if (answer !== undefined && answer.status !== 503) return answer
       await sleep(TRY_EVERY_MS)
     }
@@ -49,13 +57,36 @@ export class ResumingClient {
 
   /** Undefined: it does not exist. */
   async look(url: string, gid: string): Promise<TransactionView | undefined> {
-    const answer = await tryOnce(`${url}/v1/transactions/${gid}`, 'GET', undefined, {})
+    const answer = await this.#tryOnce(`${url}/v1/transactions/${gid}`, 'GET', undefined, {})
     if (answer === undefined) throw new NodeGoneError(gid)
     if (answer.status === 404) return undefined
     if (answer.status !== 200) throw new Error(`GET of ${gid} answered ${answer.status}`)
     const view = answer.body as TransactionView
     this.#see(view)
     return view
+  }
+
+  /** Undefined: no answer. */
+  async #tryOnce(
+    url: string,
+    method: string,
+    body: unknown,
+    headers: Record<string, string>,
+  ): Promise<Answer | undefined> {
+    try {
+      const response = await fetch(url, {
+        method,
+        headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      this.#watch.hear('answers to clients', text)
+      return { status: response.status, body: JSON.parse(text) }
+    } catch (error: unknown) {
+      // fetch reports a lost connection so, and a body that was cut; anything else is a fault of the harness.
+      if (error instanceof TypeError || error instanceof SyntaxError) return undefined
+      throw error
+    }
   }
 
   /** What a client saw as final stays as it was seen (I18). */
@@ -68,25 +99,4 @@ export class ResumingClient {
 
 export class NodeGoneError extends Error {
   override readonly name = 'NodeGoneError'
-}
-
-/** Undefined: no answer. */
-async function tryOnce(
-  url: string,
-  method: string,
-  body: unknown,
-  headers: Record<string, string>,
-): Promise<Answer | undefined> {
-  try {
-    const response = await fetch(url, {
-      method,
-      headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    return { status: response.status, body: await response.json() }
-  } catch (error: unknown) {
-    // fetch reports a lost connection so, and a body that was cut; anything else is a fault of the harness.
-    if (error instanceof TypeError || error instanceof SyntaxError) return undefined
-    throw error
-  }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SagaBranchRequest, SagaSubmitRequest } from '@counterstep/protocol'
+import { withBranchSecrets } from '@counterstep/test-servers/with-secrets'
 import type { ResumingClient } from './resuming-client.ts'
 
 export const ACCOUNTS = 40
@@ -123,7 +124,7 @@ function tcc(
       for (const what of ['debit', 'credit']) {
         const payload = { account: account(), amountCents }
         const branch = { id: what, confirm: yes, cancel: `${bank}/${what}-undo`, payload }
-        await client.send('POST', `/v1/transactions/${gid}/branches`, branch)
+        await client.send('POST', `/v1/transactions/${gid}/branches`, withBranchSecrets(branch))
         await attempt(`${bank}/${what}?gid=${gid}&trans_type=tcc&branch_id=${what}&op=try`, payload)
       }
       await client.send('POST', `/v1/transactions/${gid}/${end}`)

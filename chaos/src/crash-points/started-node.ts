@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { dirname, join } from 'node:path'
+import type { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import type { Hit, NodeArguments, NodeNews, NodeOrder } from './node-messages.ts'
 import type { Point } from './points.ts'
 
@@ -23,12 +24,17 @@ export class StartedNode {
     this.gone = gone
   }
 
-  static async start(given: NodeArguments): Promise<NodeStart> {
+  /** What it prints is heard by `watch`, and seen by who runs the tests. */
+  static async start(given: NodeArguments, watch: SecretWatch): Promise<NodeStart> {
     const child = fork(new URL('./node.ts', import.meta.url), [JSON.stringify(given)], {
       execArgv: [],
+      silent: true,
       // Hundreds of starts read the same modules.
       env: { ...process.env, NODE_COMPILE_CACHE: join(dirname(dirname(given.path)), 'compiled') },
     })
+    watch.follow(child, 'the node')
+    child.stdout?.pipe(process.stdout, { end: false })
+    child.stderr?.pipe(process.stderr, { end: false })
     const gone = new Promise<string>((resolve) =>
       child.once('exit', (code, signal) => resolve(signal ?? `code ${code}`)),
     )

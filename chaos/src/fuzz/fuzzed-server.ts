@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 
 const MAIN = join(import.meta.dirname, '../../../packages/cli/src/main.ts')
 const READY_MS_MAX = 60_000
@@ -20,12 +21,15 @@ export interface ServerFigures {
 export class FuzzedServer {
   readonly url: string
   readonly dtmUrl: string
+  /** Hears what it prints. Who asks it lets it hear the answers. */
+  readonly watch: SecretWatch
   readonly #child: ChildProcess
   readonly #lines: readonly string[]
   readonly #folder: string
 
-  private constructor(child: ChildProcess, lines: readonly string[], folder: string, urls: Urls) {
+  private constructor({ child, watch, lines, folder }: Started, urls: Urls) {
     this.#child = child
+    this.watch = watch
     this.#lines = lines
     this.#folder = folder
     this.url = urls.url
@@ -38,9 +42,11 @@ export class FuzzedServer {
     const child = spawn(process.execPath, [MAIN, 'serve', ...place, ...flags], {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
+    const watch = new SecretWatch()
+    watch.follow(child, 'the server')
     const lines: string[] = []
     const urls = await readyUrls(child, lines)
-    return new FuzzedServer(child, lines, folder, urls)
+    return new FuzzedServer({ child, watch, lines, folder }, urls)
   }
 
   get isRunning(): boolean {
@@ -54,11 +60,6 @@ export class FuzzedServer {
     )
   }
 
-  /** All that it has printed. */
-  get output(): string {
-    return this.#lines.join('\n')
-  }
-
   async figures(): Promise<ServerFigures> {
     const text = await (await fetch(`${this.url}/metrics`)).text()
     const read = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
@@ -69,7 +70,7 @@ export class FuzzedServer {
     }
   }
 
-  /** Resolves with the exit code. */
+  /** Resolves with the exit code. Throws if a secret was shown. */
   async stop(): Promise<number | null> {
     const code = await new Promise<number | null>((resolve) => {
       if (!this.isRunning) return resolve(this.#child.exitCode)
@@ -77,8 +78,16 @@ export class FuzzedServer {
       this.#child.kill('SIGTERM')
     })
     rmSync(this.#folder, { recursive: true, force: true })
+    this.watch.assertNone()
     return code
   }
+}
+
+interface Started {
+  readonly child: ChildProcess
+  readonly watch: SecretWatch
+  readonly lines: readonly string[]
+  readonly folder: string
 }
 
 interface Urls {

@@ -1,4 +1,5 @@
 import type { TransactionView } from '@counterstep/protocol'
+import type { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import { Agent, request } from 'undici'
 
 const CONNECTIONS_MAX = 32
@@ -12,14 +13,16 @@ export interface Answer {
 /** The native face of one orchestrator, over few connections. */
 export class Api {
   readonly #url: string
+  readonly #watch: SecretWatch
   readonly #agent = new Agent({
     connections: CONNECTIONS_MAX,
     headersTimeout: ANSWER_MS_MAX,
     bodyTimeout: ANSWER_MS_MAX,
   })
 
-  constructor(url: string) {
+  constructor({ url, watch }: { readonly url: string; readonly watch: SecretWatch }) {
     this.#url = url
+    this.#watch = watch
   }
 
   async post(path: string, body?: object): Promise<Answer> {
@@ -55,6 +58,8 @@ export class Api {
       dispatcher: this.#agent,
       ...content,
     })
-    return { status: statusCode, body: await body.json() }
+    const text = await body.text()
+    this.#watch.hear('answers to clients', text)
+    return { status: statusCode, body: JSON.parse(text) }
   }
 }

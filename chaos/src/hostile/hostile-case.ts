@@ -6,6 +6,7 @@ import type {
   TccBranchRequest,
   TccSubmitRequest,
 } from '@counterstep/protocol'
+import { withBranchSecrets, withSecrets } from '@counterstep/test-servers/with-secrets'
 import type { HostileBranches, HostileUrl } from './hostile-branches.ts'
 
 /** Which call of a transaction meets the hostile branch. */
@@ -74,15 +75,15 @@ export function pathOf(gid: string): string {
   return `${TRANSACTIONS}/${encodeURIComponent(gid)}`
 }
 
-function submit(body: NonNullable<Step['body']>): Step {
-  return { path: TRANSACTIONS, body }
+function submit(body: SagaSubmitRequest | TccSubmitRequest | MessageSubmitRequest): Step {
+  return { path: TRANSACTIONS, body: withSecrets(body) }
 }
 
 function tcc(gid: string, urls: Pick<TccBranchRequest, 'confirm' | 'cancel'>): readonly Step[] {
   const branch: TccBranchRequest = { id: '01', timeoutMs: BRANCH_TIMEOUT_MS, ...urls }
   return [
     submit({ kind: 'tcc', gid, deadlineMs: PREPARED_MS }),
-    { path: `${pathOf(gid)}/branches`, body: branch },
+    { path: `${pathOf(gid)}/branches`, body: withBranchSecrets(branch) },
   ]
 }
 

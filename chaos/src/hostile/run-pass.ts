@@ -77,7 +77,7 @@ class HostilePass {
   constructor(branches: HostileBranches, orchestrator: Orchestrator, isTaken: (name: string) => boolean) {
     this.#branches = branches
     this.#orchestrator = orchestrator
-    this.#api = new Api(orchestrator.url)
+    this.#api = new Api(orchestrator)
     this.#cases = branches.urls.filter(({ name }) => isTaken(name)).flatMap(hostileCases)
   }
 

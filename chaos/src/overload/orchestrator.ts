@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 
 const MAIN = join(import.meta.dirname, '../../../packages/cli/src/main.ts')
 const READY_MS_MAX = 60_000
@@ -16,20 +17,28 @@ export interface OrchestratorSettings {
   readonly environment?: Readonly<Record<string, string>>
 }
 
+interface Heard {
+  readonly process: ChildProcess
+  readonly watch: SecretWatch
+}
+
 /** A real `counterstep serve` on sqlite, ended by its own process id. */
 export class Orchestrator {
   readonly url: string
   readonly pid: number
+  /** Hears what it prints. Who asks it lets it hear the answers. */
+  readonly watch: SecretWatch
   readonly #child: ChildProcess
   readonly #ended: Promise<unknown>
   readonly #output: () => string
 
-  private constructor(child: ChildProcess, pid: number, url: string, output: () => string) {
-    this.#child = child
+  private constructor(child: Heard, pid: number, url: string, output: () => string) {
+    this.#child = child.process
+    this.watch = child.watch
     this.pid = pid
     this.url = url
     this.#output = output
-    this.#ended = child.exitCode === null ? once(child, 'exit') : Promise.resolve()
+    this.#ended = this.isRunning ? once(this.#child, 'close') : Promise.resolve()
   }
 
   static async start({ dataFolder, flags, environment = {} }: OrchestratorSettings): Promise<Orchestrator> {
@@ -41,6 +50,8 @@ export class Orchestrator {
       env: { PATH: process.env.PATH, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
+    const watch = new SecretWatch()
+    watch.follow(child, 'the server')
     let printed = ''
     const keep = (line: string) => {
       printed = `${printed}${line}\n`.slice(-KEPT_CHARACTERS)
@@ -48,7 +59,7 @@ export class Orchestrator {
     createInterface({ input: child.stderr }).on('line', keep)
     const url = await readyUrl(child, keep, () => printed)
     if (child.pid === undefined) throw new Error('a server that answers has a process id')
-    return new Orchestrator(child, child.pid, url, () => printed)
+    return new Orchestrator({ process: child, watch }, child.pid, url, () => printed)
   }
 
   /** The end of what it printed. */
@@ -60,9 +71,15 @@ export class Orchestrator {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }
 
-  /** Resolves when the process is gone: by its own stop, and killed if that takes too long. */
+  /**
+   * Resolves when the process is gone: by its own stop, and killed if that takes too long. Throws if a secret was shown.
+   */
   async stop(): Promise<void> {
-    if (!this.isRunning) return
+    if (this.isRunning) await this.#end()
+    this.watch.assertNone()
+  }
+
+  async #end(): Promise<void> {
     this.#child.kill('SIGTERM')
     const limit = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS_MAX)
     await this.#ended

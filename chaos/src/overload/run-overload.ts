@@ -75,7 +75,7 @@ interface World {
 
 async function offer(settings: OverloadSettings, world: World): Promise<OverloadReport> {
   const { branches, orchestrator, dataFolder } = world
-  const submitter = new Submitter(orchestrator.url, CONNECTIONS_MAX)
+  const submitter = new Submitter(orchestrator, CONNECTIONS_MAX)
   const delay = monitorEventLoopDelay()
   delay.enable()
   const capacityPerSecond = (settings.callsInFlightMax / BRANCHES) * (1_000 / BRANCH_MS)

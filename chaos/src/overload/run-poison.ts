@@ -87,8 +87,8 @@ class Round {
   constructor(branches: BranchService, orchestrator: Orchestrator, settings: PoisonSettings) {
     this.#settings = settings
     this.#branches = branches
-    this.#submitter = new Submitter(orchestrator.url, settings.healthyCallers * CONNECTIONS_PER_CALLER)
-    this.#api = new Api(orchestrator.url)
+    this.#submitter = new Submitter(orchestrator, settings.healthyCallers * CONNECTIONS_PER_CALLER)
+    this.#api = new Api(orchestrator)
   }
 
   async run(isPoisoned: boolean): Promise<PoisonRound> {

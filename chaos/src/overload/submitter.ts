@@ -1,4 +1,6 @@
 import type { SagaSubmitRequest } from '@counterstep/protocol'
+import type { SecretWatch } from '@counterstep/test-servers/secret-watch'
+import { withSecrets } from '@counterstep/test-servers/with-secrets'
 import { Pool } from 'undici'
 
 /** What became of one submit. */
@@ -20,9 +22,11 @@ const ANSWER_MS_MAX = 60_000
 
 /** Submits over a bounded number of connections; one more waits, and its latency counts that. */
 export class Submitter {
+  readonly #watch: SecretWatch
   readonly #pool: Pool
 
-  constructor(url: string, connectionsMax: number) {
+  constructor({ url, watch }: { readonly url: string; readonly watch: SecretWatch }, connectionsMax: number) {
+    this.#watch = watch
     this.#pool = new Pool(url, {
       connections: connectionsMax,
       pipelining: 1,
@@ -41,9 +45,11 @@ export class Submitter {
         method: 'POST',
         path: '/v1/transactions',
         headers: { 'content-type': 'application/json', prefer: `wait=${waitSeconds}` },
-        body: JSON.stringify(saga),
+        body: JSON.stringify(withSecrets(saga)),
       })
-      const answer = (await body.json()) as { readonly code?: string; readonly status?: unknown }
+      const text = await body.text()
+      this.#watch.hear('answers to clients', text)
+      const answer = JSON.parse(text) as { readonly code?: string; readonly status?: unknown }
       const isAccepted = statusCode < 300
       return {
         gid: saga.gid,

@@ -82,7 +82,7 @@ export class CutRun {
       cutsBetweenWriteAndSync: this.#cutsBetween,
       unsettledChanges: this.#unsettled,
       lost: [...this.#lost],
-      faults: [...this.#faults, ...load.faults],
+      faults: [...this.#faults, ...load.faults, ...load.watch.shown.map((where) => `S28: ${where}`)],
       repairs: this.#parts.store.repairs,
       refused,
     }
@@ -139,7 +139,7 @@ export class CutRun {
   async #compare({ url }: PoweredServer): Promise<void> {
     const { acknowledged } = this.#parts.load
     const gids = [...acknowledged.keys()].filter((gid) => !this.#lost.has(gid))
-    const views = await lookMany(url, gids)
+    const views = await lookMany(url, gids, this.#parts.load.watch)
     for (const gid of gids) this.#compareOne(gid, acknowledged.get(gid), views.get(gid))
     for (const [gid, { status }] of views) acknowledged.set(gid, status)
   }
@@ -166,7 +166,7 @@ export class CutRun {
   async #waitForFinal(url: string): Promise<void> {
     let open = [...this.#parts.load.sent]
     await until('every saga is final', FINAL_MS_MAX, async () => {
-      const views = await lookMany(url, open)
+      const views = await lookMany(url, open, this.#parts.load.watch)
       open = [...views.values()].filter(({ status }) => !isFinalStatus(status)).map(({ gid }) => gid)
       return open.length === 0
     })
@@ -174,7 +174,7 @@ export class CutRun {
 
   async #audit(url: string): Promise<void> {
     const { load, ledger } = this.#parts
-    const views = await lookMany(url, [...load.sent])
+    const views = await lookMany(url, [...load.sent], load.watch)
     for (const gid of load.sent) {
       const view = views.get(gid)
       if (view !== undefined) this.#faults.push(...ledger.faultsOf(view))

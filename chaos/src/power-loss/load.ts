@@ -1,4 +1,6 @@
 import type { SubmitRequest, TransactionView } from '@counterstep/protocol'
+import { SecretWatch } from '@counterstep/test-servers/secret-watch'
+import { withSecrets } from '@counterstep/test-servers/with-secrets'
 import type { Random } from './random.ts'
 
 const SENDERS = 8
@@ -13,6 +15,8 @@ export class Load {
   /** With the last status that was seen. */
   readonly acknowledged = new Map<string, string>()
   readonly faults: string[] = []
+  /** Of every answer that comes. */
+  readonly watch = new SecretWatch()
   readonly #bank: string
   readonly #random: Random
 
@@ -43,7 +47,9 @@ export class Load {
     try {
       const body = JSON.stringify(request)
       const response = await fetch(`${url}/v1/transactions`, { method: 'POST', headers, body })
-      const answer: unknown = await response.json()
+      const text = await response.text()
+      this.watch.hear('answers to clients', text)
+      const answer: unknown = JSON.parse(text)
       if (response.status === 200 || response.status === 202) return answer as TransactionView
       // The store of a server that is still up may be gone already.
       if (response.status !== 503) this.faults.push(`a submit was answered ${response.status}`)
@@ -58,13 +64,13 @@ export class Load {
   #nextRequest(): SubmitRequest & { readonly gid: string } {
     const amountCents = 1 + this.#random.upTo(AMOUNT_CENTS_MAX)
     const to = this.#random.next() < FAILING_SHARE ? 'frozen' : this.#account()
-    return {
+    return withSecrets({
       gid: `power-${this.sent.size + 1}`,
       branches: [
         this.#branch('debit', this.#account(), amountCents),
         this.#branch('credit', to, amountCents),
       ],
-    }
+    })
   }
 
   #branch(what: 'debit' | 'credit', account: string, amountCents: number) {

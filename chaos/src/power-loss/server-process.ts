@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 
 const SERVE = fileURLToPath(new URL('../../../packages/cli/src/main.ts', import.meta.url))
 const START_MS_MAX = 60_000
@@ -19,6 +20,7 @@ const SETTINGS = [
 
 export interface ServerProcess {
   readonly url: string
+  /** Throws if it has printed a secret that it was given. */
   kill(): Promise<void>
 }
 
@@ -37,13 +39,16 @@ export async function startServer(
     env: { ...process.env, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const watch = new SecretWatch()
+  watch.follow(child, 'the server')
+  const gone = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const url = await readyUrl(child, gone)
   return {
     url,
     kill: async () => {
       child.kill('SIGKILL')
       await gone
+      watch.assertNone()
     },
   }
 }

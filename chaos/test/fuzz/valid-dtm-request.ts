@@ -1,3 +1,4 @@
+import { canary } from '@counterstep/test-servers/canary'
 import fc from 'fast-check'
 import type { Draft, Surroundings } from './valid-request.ts'
 
@@ -91,14 +92,14 @@ function isPreparable(value: unknown): boolean {
 }
 
 function transactionOf({ branchUrl }: Surroundings, gid: fc.Arbitrary<string>, waits: boolean) {
-  const action = fc.constantFrom('a', 'b?x=1').map((path) => `${branchUrl}/${path}`)
+  const action = fc.constantFrom('a', `b?x=${canary('query')}`).map((path) => `${branchUrl}/${path}`)
   const step = fc.record({ action, compensate: action })
   const options = {
     retry_interval: fc.integer({ min: 1, max: 1_000 }),
     retry_limit: fc.integer({ min: 1, max: 10 }),
     timeout_to_fail: fc.integer({ min: 1, max: 86_400 }),
     request_timeout: fc.constant(1),
-    branch_headers: fc.constant({ 'x-a': 'b' }),
+    branch_headers: fc.constant({ 'x-a': canary('header') }),
     concurrent: fc.boolean(),
     ...(waits ? { wait_result: fc.boolean() } : {}),
   }
@@ -119,7 +120,7 @@ function transactionOf({ branchUrl }: Surroundings, gid: fc.Arbitrary<string>, w
       )
       .map((request) => {
         const { steps: taken = [] } = request as { readonly steps?: readonly unknown[] }
-        return { ...request, payloads: taken.map(() => '{"x":1}') }
+        return { ...request, payloads: taken.map(() => `{"x":"${canary('payload')}"}`) }
       })
   })
 }

@@ -94,14 +94,14 @@ export function readCommand(args: readonly string[], environment: Environment = 
     ...(type === 'serve' ? serveProblems(known, environment) : []),
   ]
   if (all.length > 0) return { type: 'refused', problems: all }
-  if (type === 'migrate' && hasAll<SettingValues, SettingName>(known, COMMANDS.migrate)) {
+  if (type === 'migrate' && hasAll(known, COMMANDS.migrate)) {
     const { store } = known
     return {
       type,
       config: store.family === 'sqlite' ? { type: 'sqlite' } : connection(store, known, password),
     }
   }
-  assert(hasAll<SettingValues, SettingName>(known, COMMANDS.serve), 'a setting is neither known nor refused')
+  assert(hasAll(known, COMMANDS.serve), 'a setting is neither known nor refused')
   const found = { values: known, sources, password }
   return { type: 'serve', config: toConfig(found, line.switches.has('ready-json'), environment) }
 }

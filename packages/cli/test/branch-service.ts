@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { withSecrets } from '@counterstep/test-servers/with-secrets'
 
 export interface BranchService {
   readonly url: string
@@ -32,6 +33,6 @@ export function submit(url: string, body: object, waitSeconds = 0): Promise<Resp
   return fetch(`${url}/v1/transactions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', prefer: `wait=${waitSeconds}` },
-    body: JSON.stringify(body),
+    body: JSON.stringify(withSecrets(body)),
   })
 }

@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { canary } from '@counterstep/test-servers/canary'
+import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 
 const MAIN = join(import.meta.dirname, '../src/main.ts')
 const PROCESS_MS_MAX = 25_000
@@ -15,15 +17,17 @@ export interface Ending {
 export class ServeProcess {
   readonly stdout: string[] = []
   readonly stderr: string[] = []
+  readonly #watch = new SecretWatch()
   readonly #child: ChildProcess
   readonly #ended: Promise<number | null>
   readonly #limit: NodeJS.Timeout
 
   constructor(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
     this.#child = spawn(process.execPath, [MAIN, ...args], {
-      env: { PATH: process.env.PATH, ...environment },
+      env: { PATH: process.env.PATH, SECRET_OF_ANOTHER: canary('environment'), ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
+    this.#watch.follow(this.#child, 'counterstep')
     this.#ended = this.#end()
     // No test leaves a process behind, however it fails.
     this.#limit = setTimeout(() => this.#child.kill('SIGKILL'), PROCESS_MS_MAX)
@@ -66,7 +70,7 @@ export class ServeProcess {
     this.#child.kill(signal)
   }
 
-  /** Waits for its end. */
+  /** Waits for its end. Throws if it has printed a secret that it was given. */
   async ended(): Promise<Ending> {
     const startedAt = performance.now()
     const code = await this.#ended
@@ -91,6 +95,7 @@ export class ServeProcess {
     }
     const [code] = (await once(this.#child, 'close')) as [number | null]
     clearTimeout(this.#limit)
+    this.#watch.assertNone()
     return code
   }
 }

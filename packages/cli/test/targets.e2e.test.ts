@@ -62,7 +62,9 @@ it('S1: calls a named service, shows it as written, and follows it when it moves
   const first = await ServeProcess.listening(folder, '--services', `bank=${before.url}/old`)
   const body = { gid: 'a', branches: [{ action: 'bank:/debit' }] }
   expect(await (await submit(first.url, body, 10)).json()).toMatchObject({ status: 'succeeded' })
-  expect(before.requests.map(({ url }) => url)).toEqual([expect.stringMatching(/^\/old\/debit\?gid=a&/)])
+  expect(before.requests.map(({ url }) => url)).toEqual([
+    expect.stringMatching(/^\/old\/debit\?token=[^&]+&gid=a&/),
+  ])
   const later = { gid: 'b', delayMs: 1_000, branches: [{ action: 'bank:/debit' }] }
   expect((await submit(first.url, later)).status).toBe(202)
   first.process.signal('SIGTERM')
@@ -73,7 +75,9 @@ it('S1: calls a named service, shows it as written, and follows it when it moves
     return [view.status, view.branches[0]?.ops[0]?.url]
   }
   await expect.poll(status, { timeout: 15_000 }).toEqual(['succeeded', 'bank:/debit'])
-  expect(after.requests.map(({ url }) => url)).toEqual([expect.stringMatching(/^\/new\/debit\?gid=b&/)])
+  expect(after.requests.map(({ url }) => url)).toEqual([
+    expect.stringMatching(/^\/new\/debit\?token=[^&]+&gid=b&/),
+  ])
   expect(before.requests).toHaveLength(1)
   const unlisted = await submit(second.url, { branches: [{ action: `${after.url}/new/debit` }] })
   expect(unlisted.status).toBe(422)

@@ -93,6 +93,8 @@ const FILES: Readonly<Record<string, string>> = {
   COUNTERSTEP_SIGNING_KEY_FILE: 'COUNTERSTEP_SIGNING_KEY_SECRET',
 }
 
+const CALLS_WHAT_IT_IS_TOLD = 'Whoever may submit names the URLs that a function calls'
+
 /** The only place that reads a function's environment. */
 export function readFunctionConfig(
   role: FunctionRole,
@@ -107,13 +109,11 @@ export function readFunctionConfig(
     ...functionStoreProblems(known, sources, password),
     ...(role === 'api' ? functionAccessProblems(known) : []),
     ...engineProblems(known, asVariable),
-    ...(callsBranches(role, known)
-      ? targetProblems(known, 'A function is reached by others', asVariable)
-      : []),
+    ...(callsBranches(role, known) ? targetProblems(known, CALLS_WHAT_IT_IS_TOLD, asVariable) : []),
     ...fileProblems(environment),
   ]
   if (all.length > 0) return { problems: all }
-  assert(hasAll<FunctionValues, FunctionName>(known, NAMES), 'a setting is neither known nor refused')
+  assert(hasAll(known, NAMES), 'a setting is neither known nor refused')
   const unknown = unknownVariables(environment, VARIABLES).map(
     (name) => `${name} is no setting of a function and was ignored.`,
   )

@@ -61,5 +61,7 @@ export function hasAll<Values extends object, Name extends keyof Values>(
 
 /** Variables of ours that mean nothing. No reason to refuse: Kubernetes adds some for a service called counterstep. */
 export function unknownVariables(environment: Environment, known: ReadonlySet<string>): readonly string[] {
-  return Object.keys(environment).filter((name) => name.startsWith('COUNTERSTEP_') && !known.has(name))
+  return Object.entries(environment)
+    .filter(([name, text = '']) => name.startsWith('COUNTERSTEP_') && text !== '' && !known.has(name))
+    .map(([name]) => name)
 }

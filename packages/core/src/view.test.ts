@@ -66,6 +66,14 @@ describe('the view', () => {
     })
   })
 
+  it('S28: shows where each op and a check go without their queries, which may have a secret', () => {
+    const url = 'http://bank.test/confirm'
+    const message = messageOf(1, { check: { url: `${url}?token=a?b`, afterMs: CHECK_AFTER_MS, headers: {} } })
+    expect(viewTransaction(message, 'prepared').check?.url).toBe(url)
+    const tcc = tccOf(1, {}, { confirm: `${url}?token=a`, cancel: `${url}?` })
+    expect(viewTransaction(tcc, 'prepared').branches[0]?.ops.map((op) => op.url)).toEqual([url, url])
+  })
+
   it('has no branch in an abort that somebody asked for', () => {
     const view = viewTransaction(after(serial(1), [{ type: 'abort-asked' }]), 'aborting')
     expect(view.abort).toEqual({ cause: 'requested', at: CREATED_AT })

@@ -113,5 +113,11 @@ function viewOps(transaction: Transaction, branch: number): OpView[] {
 
 function viewOp(op: CalledOp, url: string | undefined, progress: OpProgress = IDLE): OpView {
   const { failures: _failures, waits: _waits, ...shown } = progress
-  return { op, ...(url === undefined ? {} : { url }), ...shown }
+  return { op, ...(url === undefined ? {} : { url: withoutQuery(url) }), ...shown }
+}
+
+/** A query may have a secret for the branch, which is not for everybody who may look. */
+function withoutQuery(url: string): string {
+  const end = url.indexOf('?')
+  return end === -1 ? url : url.slice(0, end)
 }

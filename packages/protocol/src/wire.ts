@@ -141,6 +141,7 @@ export type OpState = 'idle' | 'calling' | 'waiting' | 'succeeded' | 'failed'
 
 export interface OpView {
   readonly op: Op
+  /** Without its query, which may have a secret. */
   readonly url?: string
   readonly state: OpState
   readonly attempts: number

@@ -13,7 +13,7 @@ import { answerClientError } from './http/client-error.ts'
 import { refuseWhileClosing } from './http/closing.ts'
 import { silentLogger } from './logger.ts'
 import { createRegistry, type Registry } from './metrics/registry.ts'
-import { addNativeFace, type NativeFaceDeps } from './native-face.ts'
+import { addNativeFace, FACE_VERSION, type NativeFaceDeps } from './native-face.ts'
 import { DEFAULT_SERVER_LIMITS, PARAM_LENGTH_MAX, type ServerLimits } from './server-limits.ts'
 
 type Optional = 'gate' | 'registry' | 'logger' | 'version'
@@ -44,7 +44,7 @@ export function buildApp({ limits: givenLimits, ...deps }: AppDeps): FastifyInst
     logger,
     gate: deps.gate ?? createGate({ credentials: bearerKey }),
     registry: deps.registry ?? createRegistry(),
-    version: deps.version ?? '0.1.0',
+    version: deps.version ?? FACE_VERSION,
     page: deps.page ?? 'docs',
     handlerTimeoutMs: limits.handlerTimeoutMs,
   })

@@ -25,6 +25,9 @@ import { stopRoute } from './routes/stop.ts'
 import { submitRoute } from './routes/submit.ts'
 import { submitPreparedRoute } from './routes/submit-prepared.ts'
 
+/** What the face says it is, unless its host knows better. A test holds it against package.json. */
+export const FACE_VERSION = '0.1.0'
+
 export interface NativeFaceDeps {
   readonly engine: EngineApi
   /** For the gauges of the store; without one they are left out. */
@@ -44,6 +47,8 @@ export interface NativeFaceDeps {
   readonly version: string
   /** The page under /docs is made of plugins that an app may have registered already, with other settings. */
   readonly page: 'docs' | 'none'
+  /** The longest `Prefer: wait` that is honoured. Default: 60 s. */
+  readonly waitMsMax?: number
   /** To answer anything but what may wait for an end. */
   readonly handlerTimeoutMs: number
 }
@@ -68,15 +73,15 @@ export function addNativeFace(app: FastifyInstance, deps: NativeFaceDeps): void 
 
 function registerRoutes(app: FastifyInstance, deps: NativeFaceDeps): void {
   const { engine, gate, registry, version, page, handlerTimeoutMs } = deps
-  const { storeForced = false, insecure = [] } = deps
+  const { storeForced = false, insecure = [], waitMsMax } = deps
   const operations = OPERATIONS.filter((operation) => page === 'docs' || operation !== docsOperation)
   const document = openApiDocument(operations, version, app.prefix || '/')
-  app.register(submitRoute(engine))
+  app.register(submitRoute(engine, waitMsMax))
   app.register(getTransactionRoute(engine, handlerTimeoutMs))
   app.register(listTransactionsRoute(engine, handlerTimeoutMs))
   app.register(registerBranchRoute(engine, handlerTimeoutMs))
-  app.register(submitPreparedRoute(engine))
-  app.register(abortRoute(engine))
+  app.register(submitPreparedRoute(engine, waitMsMax))
+  app.register(abortRoute(engine, waitMsMax))
   app.register(retryRoute(engine, handlerTimeoutMs))
   app.register(stopRoute(engine, handlerTimeoutMs))
   app.register(rootRoute(version, page))

@@ -1,6 +1,7 @@
 import type { BranchAnswer } from '@counterstep/core'
 import type { ErrorCode } from '@counterstep/protocol'
 import { submitViewSchema, transactionPageSchema, transactionViewSchema } from '@counterstep/protocol/schemas'
+import { withSecrets } from '@counterstep/test-servers/with-secrets'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { realServer } from './real-server.ts'
@@ -52,7 +53,7 @@ describe('over the real engine', () => {
       { action, compensation },
       { action, compensation },
     ]
-    const answer = await submit(server.app, { branches }, { prefer: 'wait=10' })
+    const answer = await submit(server.app, withSecrets({ branches }), { prefer: 'wait=10' })
     expect(answer.statusCode).toBe(200)
     expect(submitViewSchema.parse(answer.json())).toMatchObject({
       status: 'failed',

@@ -1,9 +1,18 @@
 import type { BranchAnswer, BranchCall, BranchCaller, CheckUrl } from '@counterstep/core'
-import { createEngine, DEFAULT_SETTINGS, type Engine, nodeClock, nodeIds } from '@counterstep/engine'
+import {
+  createEngine,
+  DEFAULT_SETTINGS,
+  type Engine,
+  logEvents,
+  nodeClock,
+  nodeIds,
+} from '@counterstep/engine'
 import { memoryStore } from '@counterstep/store-conformance'
 import { targetPolicy } from '@counterstep/targets'
+import { canary } from '@counterstep/test-servers/canary'
+import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import type { FastifyInstance } from 'fastify'
-import { buildApp, createRegistry, prometheusObserver } from '../src/index.ts'
+import { buildApp, createLogger, createRegistry, prometheusObserver } from '../src/index.ts'
 
 export interface RealServer extends AsyncDisposable {
   readonly app: FastifyInstance
@@ -29,12 +38,16 @@ export async function realServer(
   }
   const store = memoryStore()
   const registry = createRegistry()
-  const observer = prometheusObserver(registry)
+  const watch = new SecretWatch()
+  const destination = { write: (line: string) => watch.hear('the log', line) }
+  const logger = createLogger({ level: 'debug', destination })
+  const observer = prometheusObserver(registry, logEvents(logger))
   const settings = DEFAULT_SETTINGS
   const clock = nodeClock()
   const engine = createEngine({ store, branches, checkUrl, clock, ids: nodeIds(), observer, settings })
   await engine.start()
-  const app = buildApp({ engine, store, registry })
+  const app = buildApp({ engine, store, registry, logger, logRequests: true })
+  hearAnswers(app, watch)
   return {
     app,
     engine,
@@ -43,6 +56,18 @@ export async function realServer(
       await app.close()
       await engine.close(1_000)
       await store.close()
+      watch.assertNone()
     },
   }
+}
+
+/** Each request brings what nobody may show again. */
+function hearAnswers(app: FastifyInstance, watch: SecretWatch): void {
+  app.addHook('onRequest', async ({ headers }) => {
+    headers.cookie = canary('cookie')
+    headers['x-secret'] = canary('header-of-request')
+  })
+  app.addHook('onSend', async (request, reply, payload) => {
+    watch.hear(`the answer to ${request.url}`, JSON.stringify(reply.getHeaders()) + String(payload))
+  })
 }

@@ -9,6 +9,7 @@ import type {
   SingleClaim,
   SingleClaimResult,
   Store,
+  StoreStats,
   TransactionUpdate,
   UpdateResult,
 } from '@counterstep/core'
@@ -29,6 +30,7 @@ export type RaceCall =
   | { readonly verb: 'postponeDue'; readonly argument: DuePostponement }
   | { readonly verb: 'renew'; readonly argument: Parameters<Store['renew']> }
   | { readonly verb: 'purgeFinished'; readonly argument: number }
+  | { readonly verb: 'stats' }
 
 export type RaceResult =
   | CreateResult
@@ -38,6 +40,7 @@ export type RaceResult =
   | DuePostponementResult
   | RenewResult
   | { readonly purged: number }
+  | StoreStats
 
 /** The instants are those of the machine's monotonic clock, which all its processes share. */
 export interface RaceAnswer {

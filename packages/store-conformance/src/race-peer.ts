@@ -34,6 +34,8 @@ function send(call: RaceCall): Promise<RaceResult> {
       return store.renew(...call.argument)
     case 'purgeFinished':
       return store.purgeFinished(call.argument)
+    case 'stats':
+      return store.stats()
   }
 }
 

@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Gid } from '@counterstep/protocol'
-import { describe, expect, it } from 'vitest'
+import { SecretWatch } from '@counterstep/test-servers/secret-watch'
+import { afterAll, describe, expect, it } from 'vitest'
 import { openSqliteStore } from '../src/open-sqlite-store.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 import { aTransaction } from './transactions.ts'
@@ -12,11 +13,17 @@ const folder = await temporaryFolder()
 const WRITER = join(import.meta.dirname, 'writer-process.ts')
 const KILLS = 5
 const LINES_BEFORE_KILL = 300
+const watch = new SecretWatch()
+
+afterAll(() => watch.assertNone())
 
 function startWriter(path: string, round: number, callers: number): ChildProcess {
-  return spawn(process.execPath, [WRITER, path, String(round), String(callers)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const writer = spawn(process.execPath, [WRITER, path, String(round), String(callers)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
+  watch.follow(writer, 'the writer')
+  writer.stderr.pipe(process.stderr, { end: false })
+  return writer
 }
 
 /** Its lines until it ends; `onLine` may end it. */

@@ -1,10 +1,13 @@
 // A process that writes until it is killed and prints each acknowledgement: `created <gid>`, `finished <gid>`.
 
 import { isCounterstepError } from '@counterstep/protocol'
+import { canary } from '@counterstep/test-servers/canary'
 import { openSqliteStore } from '../src/open-sqlite-store.ts'
 import { aTransaction, finishOf } from './transactions.ts'
 
 const [path = '', round = '0', callers = '16'] = process.argv.slice(2)
+
+const definition = JSON.stringify({ headers: { authorization: canary('header') } })
 
 try {
   const store = await openSqliteStore({ path })
@@ -13,7 +16,7 @@ try {
   const write = async () => {
     while (Number(callers) > 0) {
       count += 1
-      const transaction = aTransaction(`${round}-${count}`)
+      const transaction = aTransaction(`${round}-${count}`, { definition })
       await store.create(transaction)
       process.stdout.write(`created ${transaction.gid}\n`)
       await store.update(finishOf(transaction))

@@ -4,6 +4,8 @@ import {
   type SubmitRequest,
   type TransactionView,
 } from '@counterstep/protocol'
+import { canariesIn } from '@counterstep/test-servers/canary'
+import { withSecrets } from '@counterstep/test-servers/with-secrets'
 
 const ANSWER_MS_MAX = 20_000
 
@@ -28,7 +30,7 @@ export function submit(
   if (waitSeconds !== undefined) headers.prefer = `wait=${waitSeconds}`
   return ask(
     `${url}/v1/transactions`,
-    { method: 'POST', headers, body: JSON.stringify(request) },
+    { method: 'POST', headers, body: JSON.stringify(withSecrets(request)) },
     answerMsMax,
   )
 }
@@ -51,7 +53,10 @@ async function ask(url: string, init: RequestInit, answerMsMax: number): Promise
   try {
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(answerMsMax) })
     const { status } = response
-    const body = (await response.json()) as TransactionView & { readonly code: string }
+    const text = await response.text()
+    const shown = canariesIn({ [url]: text })
+    if (shown.length > 0) throw new Error(`a node answers secrets: ${shown.join()}`)
+    const body = JSON.parse(text) as TransactionView & { readonly code: string }
     return status < 300 ? { type: 'view', status, view: body } : { type: 'problem', status, code: body.code }
   } catch (error: unknown) {
     return { type: 'none', why: reasonOf(error) }

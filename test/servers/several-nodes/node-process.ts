@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 
 const MAIN = join(import.meta.dirname, '../../../packages/cli/src/main.ts')
 const READY_MS_MAX = 30_000
@@ -16,6 +17,7 @@ export interface Ending {
 
 /** A real `counterstep serve` on loopback, stopped and hurt by its own process id. */
 export class NodeProcess {
+  readonly #watch = new SecretWatch()
   readonly #child: ChildProcess
   readonly #exited: Promise<number | null>
   readonly #log: string[] = []
@@ -28,7 +30,8 @@ export class NodeProcess {
       env: { PATH: process.env.PATH },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    this.#exited = once(this.#child, 'exit').then(([code]) => code as number | null)
+    this.#watch.follow(this.#child, 'a node')
+    this.#exited = once(this.#child, 'close').then(([code]) => code as number | null)
     // No test leaves a process behind, however it ends.
     const killIt = () => this.#child.kill('SIGKILL')
     process.once('exit', killIt)
@@ -49,9 +52,9 @@ export class NodeProcess {
     return Number(new URL(this.#url).port)
   }
 
-  /** What it logged as errors: bugs, and what nobody expects of a sound node. */
+  /** What it logged as errors: bugs, and what nobody expects of a sound node. Also each secret that it printed. */
   get errors(): readonly string[] {
-    return this.#errors
+    return [...this.#errors, ...this.#watch.shown]
   }
 
   get isAlive(): boolean {

@@ -2,6 +2,7 @@ import type { Evidence } from '../evidence.ts'
 import { auditClients } from './audit-clients.ts'
 import { auditEnds, auditOrder } from './audit-effects.ts'
 import { auditMoney } from './audit-money.ts'
+import { auditSecrets } from './audit-secrets.ts'
 import { auditHistory, auditPhantoms, auditStored } from './audit-store.ts'
 import { EffectIndex } from './branch-effects.ts'
 import type { Violation } from './violation.ts'
@@ -17,5 +18,6 @@ export function audit(evidence: Evidence): readonly Violation[] {
     ...auditOrder(effects),
     ...auditMoney(evidence),
     ...auditClients(evidence),
+    ...auditSecrets(evidence),
   ]
 }

@@ -14,6 +14,7 @@ export const INVARIANTS = {
   I18: 'what a client saw never goes back',
   I19: 'an end that a client was told is the end in the store',
   I21: 'what was refused as not accepted is not done',
+  S28: 'no secret is shown in a log or an answer',
   L1: 'everything ends when the faults have healed',
 } as const
 
@@ -21,7 +22,7 @@ export type InvariantName = keyof typeof INVARIANTS
 
 export interface Violation {
   readonly invariant: InvariantName
-  /** A gid, or an account. */
+  /** A gid, an account, or a secret. */
   readonly subject: string
   readonly detail: string
 }

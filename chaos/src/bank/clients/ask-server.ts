@@ -1,6 +1,8 @@
 import { STATUSES, type Status } from '@counterstep/protocol'
+import type { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import { Agent, errors, request } from 'undici'
 import type { ClientAnswer } from '../evidence.ts'
+import { AUTHORIZED } from '../processes/api-key.ts'
 
 const ANSWER_MS_MAX = 6_000
 
@@ -13,7 +15,12 @@ export interface Question {
 
 /** Connections of clients through the fault proxies. */
 export class ServerAsker {
+  readonly #watch: SecretWatch
   readonly #agent = new Agent({ connections: 64, pipelining: 1, connect: { timeout: 2_000 } })
+
+  constructor(watch: SecretWatch) {
+    this.#watch = watch
+  }
 
   async ask({ method, url, body, waitSeconds }: Question): Promise<ClientAnswer> {
     try {
@@ -23,11 +30,14 @@ export class ServerAsker {
         signal: AbortSignal.timeout(ANSWER_MS_MAX),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         headers: {
+          ...AUTHORIZED,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...(waitSeconds === undefined ? {} : { prefer: `wait=${waitSeconds}` }),
         },
       })
-      return answerOf(response.statusCode, await response.body.json())
+      const text = await response.body.text()
+      this.#watch.hear('answers to clients', JSON.stringify(response.headers) + text)
+      return answerOf(response.statusCode, JSON.parse(text))
     } catch (error: unknown) {
       return { type: 'none', why: lossOf(error) }
     }

@@ -1,4 +1,5 @@
 import type { MessageSubmitRequest, SagaBranchRequest, SagaSubmitRequest } from '@counterstep/protocol'
+import { withSecrets } from '@counterstep/test-servers/with-secrets'
 import type { PlannedBranch, PlannedTransaction } from '../evidence.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { ACCOUNTS } from '../service/bank-schema.ts'
@@ -67,7 +68,7 @@ export function planTransaction(index: number, seed: number, draw: Draw): Client
   } as ClientPlan['request']
   return {
     transaction: { gid, kind, branches: branches.map(planned) },
-    request,
+    request: withSecrets(request),
     ...drawManners(random, isMessage),
     ...(isWithheld ? { withheldBranch: 'late' } : {}),
   }

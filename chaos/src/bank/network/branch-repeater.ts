@@ -186,6 +186,11 @@ export class BranchRepeater {
   }
 }
 
+/** Not what is of one connection. */
+function isPassedOn(name: string): boolean {
+  return name === 'content-type' || name === 'x-branch-secret' || name.startsWith('counterstep-')
+}
+
 async function keptCall(request: IncomingMessage): Promise<KeptCall> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
@@ -194,9 +199,7 @@ async function keptCall(request: IncomingMessage): Promise<KeptCall> {
   const op = OPS.find((each) => each === query.get('op'))
   const key = { gid: query.get('gid') ?? '', branchId: query.get('branch_id') ?? '', op: op ?? 'action' }
   const headers = Object.entries(request.headers).flatMap(([name, value]) =>
-    typeof value === 'string' && (name === 'content-type' || name.startsWith('counterstep-'))
-      ? [[name, value] as const]
-      : [],
+    typeof value === 'string' && isPassedOn(name) ? [[name, value] as const] : [],
   )
   return { key, path, headers: Object.fromEntries(headers), body: Buffer.concat(chunks) }
 }

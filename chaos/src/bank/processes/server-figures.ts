@@ -5,8 +5,8 @@ const SAMPLE_EVERY_MS = 250
 const FENCED = /^counterstep_store_call_duration_seconds_count\{(?=[^}]*outcome="fenced")[^}]*\} (\d+)/gm
 
 /** How many transactions this server holds now; 0 when it does not say. */
-export async function inFlightOf({ directUrl }: ServerNode): Promise<number> {
-  const text = await readText(`${directUrl}/health/ready`)
+export async function inFlightOf(server: ServerNode): Promise<number> {
+  const text = await readText(server, '/health/ready')
   const count = /"inFlight":(\d+)/.exec(text ?? '')?.[1]
   return count === undefined ? 0 : Number(count)
 }
@@ -37,7 +37,7 @@ export class FencedWrites {
 
   /** A counter that is lower than before belongs to a new life. */
   async #sampleOne(server: ServerNode): Promise<void> {
-    const text = await readText(`${server.directUrl}/metrics`)
+    const text = await readText(server, '/metrics')
     if (text === undefined) return
     const fenced = [...text.matchAll(FENCED)].reduce((sum, [, value]) => sum + Number(value), 0)
     const before = this.#last.get(server) ?? 0
@@ -47,10 +47,9 @@ export class FencedWrites {
 }
 
 /** Undefined: killed, paused or too busy to say. */
-async function readText(url: string): Promise<string | undefined> {
+async function readText({ read }: ServerNode, path: string): Promise<string | undefined> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX) })
-    return await response.text()
+    return (await read(path, ANSWER_MS_MAX)).text
   } catch {
     return undefined
   }

@@ -1,21 +1,25 @@
 import { join } from 'node:path'
 import { freePort, startTcpProxy, type TcpProxy } from '@counterstep/test-servers'
+import type { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import type { StoreEdge } from '../stores/store-bed.ts'
 import { CLI } from './cli.ts'
 import { OwnProcess } from './own-process.ts'
 import { SERVER_FLAGS } from './server-flags.ts'
+import { type ReadServer, serverReader } from './server-reader.ts'
 
 export interface ServerNodeSpec {
   readonly index: number
   readonly logFolder: string
   readonly store: StoreEdge
+  readonly keysFile: string
+  readonly watch: SecretWatch
 }
 
 /** A real `counterstep serve`, its edge to the clients, and its edge to the store. */
 export interface ServerNode {
   readonly process: OwnProcess
   /** Past the proxy: for the harness alone. */
-  readonly directUrl: string
+  readonly read: ReadServer
   /** Through the proxy. */
   readonly url: string
   readonly clientProxy: TcpProxy
@@ -23,10 +27,10 @@ export interface ServerNode {
 }
 
 export async function startServerNode(spec: ServerNodeSpec): Promise<ServerNode> {
-  const { index, logFolder, store } = spec
+  const { index, logFolder, store, keysFile, watch } = spec
   const port = await freePort()
   const directUrl = `http://127.0.0.1:${port}`
-  const flags = Object.entries({ ...SERVER_FLAGS, ...store.flags, port })
+  const flags = Object.entries({ ...SERVER_FLAGS, ...store.flags, port, 'keys-file': keysFile })
   const process = await OwnProcess.start({
     name: `server-${index}`,
     args: [CLI, 'serve', ...flags.flatMap(([name, value]) => [`--${name}`, String(value)])],
@@ -36,7 +40,7 @@ export async function startServerNode(spec: ServerNodeSpec): Promise<ServerNode>
   const clientProxy = await startTcpProxy({ host: '127.0.0.1', port })
   return {
     process,
-    directUrl,
+    read: serverReader(directUrl, watch),
     url: `http://127.0.0.1:${clientProxy.port}`,
     clientProxy,
     ...(store.proxy === undefined ? {} : { storeProxy: store.proxy }),

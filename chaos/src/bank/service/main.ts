@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { canariesIn } from '@counterstep/test-servers/canary'
 import { fastify } from 'fastify'
 import { SeededRandom } from '../seeded-random.ts'
 import type { Guard } from './bank-database.ts'
@@ -23,9 +24,16 @@ const database = values.database.startsWith('mysql:')
   : openSqliteBank(values.database, guard)
 const random = new SeededRandom(Number(values.seed), 'moods')
 
-const app = fastify({ logger: { level: 'warn' }, forceCloseConnections: true })
-app.addHook('preHandler', async ({ body }) => {
+const app = fastify({
+  // A query may have a secret, and this log is searched for them.
+  logger: { level: 'warn', serializers: { req: ({ method, url }) => ({ method, url: withoutToken(url) }) } },
+  forceCloseConnections: true,
+})
+app.addHook('preHandler', async ({ body, headers }) => {
   if (body === undefined) return
+  // What never came here nobody could have shown on the way.
+  if (canariesIn({ headers: JSON.stringify(headers) }).length === 0)
+    throw new Error('a call without its secret')
   const { slowMs } = readTransferPayload(body)
   if (slowMs > 0) await delay(slowMs)
 })
@@ -38,3 +46,7 @@ app.addHook('onClose', () => database.close())
 process.once('SIGTERM', () => void app.close())
 const url = await app.listen({ host: '127.0.0.1', port: Number(values.port) })
 process.stdout.write(`${JSON.stringify({ url })}\n`)
+
+function withoutToken(url: string): string {
+  return url.replace(/token=[^&]*/, 'token=')
+}

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { isMysqlCommit, startMariadb, startTcpProxy } from '@counterstep/test-servers'
+import { canary } from '@counterstep/test-servers/canary'
 import { createConnection } from 'mysql2/promise'
 import { readMysqlBooks } from '../books/read-mysql-books.ts'
 import { CLI } from '../processes/cli.ts'
@@ -9,6 +10,8 @@ import type { StoreBed } from './store-bed.ts'
 
 const SERVERS = 3
 const DATABASE = 'counterstep'
+const USER = 'chaos'
+const PASSWORD = canary('store-password')
 const MIGRATE_MS_MAX = 30_000
 
 /** One MariaDB for the servers, which is hurt, and one for the banks, which is not: else each fault would be everybody's. */
@@ -18,13 +21,19 @@ export async function openMysqlBed(): Promise<StoreBed> {
   await runSql(server.url, `CREATE DATABASE ${DATABASE}`)
   await promisify(execFile)(process.execPath, [CLI, 'migrate', '--store', url], { timeout: MIGRATE_MS_MAX })
   await keepMysqlJournal(url)
+  await createUser(server.url)
+  const servingUrl = url.replace('root@', `${USER}:${PASSWORD}@`)
   const bankUrl = (index: number) => `${bankServer.url}/bank_${index}`
   return {
     servers: SERVERS,
     async edge() {
       const proxy = await startTcpProxy({ host: '127.0.0.1', port: server.port })
       return {
-        flags: { store: proxy.through(url), 'store-failover': 'none', 'store-connect-timeout-ms': 1_000 },
+        flags: {
+          store: proxy.through(servingUrl),
+          'store-failover': 'none',
+          'store-connect-timeout-ms': 1_000,
+        },
         proxy,
       }
     },
@@ -40,6 +49,12 @@ export async function openMysqlBed(): Promise<StoreBed> {
       await Promise.all([server.stop(), bankServer.stop()])
     },
   }
+}
+
+/** With the rights that the documentation asks for. */
+async function createUser(serverUrl: string): Promise<void> {
+  await runSql(serverUrl, `CREATE USER '${USER}'@'%' IDENTIFIED BY '${PASSWORD}'`)
+  await runSql(serverUrl, `GRANT SELECT, INSERT, UPDATE, DELETE ON ${DATABASE}.* TO '${USER}'@'%'`)
 }
 
 async function runSql(url: string, sql: string): Promise<void> {

@@ -1,7 +1,7 @@
 /** A transaction and its branches as `query` and `all` show them: the shape of DTM over MySQL, where no time is null. */
 import type { BranchTarget, Definition, Transaction } from '@counterstep/core'
 import { targetsOf } from '@counterstep/core'
-import type { BranchView, OpView, TransactionView } from '@counterstep/protocol'
+import type { BranchView, Op, TransactionView } from '@counterstep/protocol'
 import { type Note, readNote } from '../definition/note.ts'
 import { statusWord, transType } from '../wire/status-word.ts'
 import { rollbackReason } from './rollback-reason.ts'
@@ -38,27 +38,50 @@ export function shownTransaction({ transaction, view }: Seen) {
 export function shownBranches({ transaction, view }: Seen) {
   const rows: ReturnType<typeof shownBranch>[] = []
   if (readNote(transaction.definition)?.isStepless) return rows
+  const urls = urlsOf(transaction)
   for (const [position, target] of targetsOf(transaction).entries()) {
     const branch = view.branches[position]
-    for (const op of OPS[transaction.kind]) rows.push(shownBranch(rows.length + 1, view, target, branch, op))
+    for (const op of OPS[transaction.kind]) {
+      const shown = { branch, op, url: urls[position]?.[op] ?? '' }
+      rows.push(shownBranch(rows.length + 1, view, target, shown))
+    }
   }
   return rows
 }
 
 const OPS = { saga: ['compensate', 'action'], tcc: ['cancel', 'confirm'], message: ['action'] } as const
 
+/** Whole, as DTM shows them, beside the payloads that it shows too: the native face shows neither these nor queries. */
+function urlsOf(transaction: Transaction): readonly Partial<Record<Op, string>>[] {
+  switch (transaction.kind) {
+    case 'saga':
+      return transaction.definition.branches.map(({ action, compensation }) =>
+        compensation === undefined ? { action } : { action, compensate: compensation },
+      )
+    case 'tcc':
+      return transaction.registered
+    case 'message':
+      return transaction.definition.branches
+  }
+}
+
+interface ShownOp {
+  readonly branch: BranchView | undefined
+  readonly op: Op
+  readonly url: string
+}
+
 function shownBranch(
   id: number,
   view: TransactionView,
   { id: branchId, body }: BranchTarget,
-  branch: BranchView | undefined,
-  opName: OpView['op'],
+  { branch, op: opName, url }: ShownOp,
 ) {
   const op = branch?.ops.find((each) => each.op === opName)
   const status = op?.state === 'succeeded' ? 'succeed' : op?.state === 'failed' ? 'failed' : 'prepared'
   return {
     ...shownRow(id, view),
-    ...textUnlessEmpty('url', op?.url ?? ''),
+    ...textUnlessEmpty('url', url),
     ...textUnlessEmpty('bin_data', Buffer.from(body).toString('base64')),
     branch_id: branchId,
     op: opName,

@@ -14,6 +14,7 @@ import {
 } from '@counterstep/engine'
 import { openSqliteStore, type SqliteStore } from '@counterstep/store-sqlite'
 import { loopbackTargets, type TargetPolicy } from '@counterstep/targets'
+import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import type { FastifyInstance } from 'fastify'
 import { buildDtmApp, documentTopicStore } from '../../src/index.ts'
 import { BranchService, type PlayedAnswer, type PlayedBranches } from './branch-service.ts'
@@ -89,7 +90,10 @@ async function startNode(store: SqliteStore, { policy, check: checkUrl }: Target
   const branches = httpBranchCaller({ targets: policy })
   const ids = nodeIds()
   const failures: EngineEvent[] = []
+  const watch = new SecretWatch()
   const observer = quietObserver((event) => {
+    const { error: _, ...logged } = event
+    watch.hear('events', JSON.stringify(logged))
     if (event.level === 'error') failures.push(event)
   })
   const engine = createEngine({
@@ -115,6 +119,8 @@ async function startNode(store: SqliteStore, { policy, check: checkUrl }: Target
       url: `/api/dtmsvr/${path}`,
       ...(body === undefined ? {} : { payload: body }),
     })
+    // Those show what a caller has given, as DTM's do: payloads, headers and all.
+    if (!/^(?:query|all)\b/.test(path)) watch.hear(`answer of ${path}`, answer.body)
     return { status: answer.statusCode, body: answer.body }
   }
   return {
@@ -126,6 +132,7 @@ async function startNode(store: SqliteStore, { policy, check: checkUrl }: Target
       await app.close()
       await engine.close(100)
       await branches.close()
+      watch.assertNone()
       if (failures.length > 0) throw new AggregateError(failures.map(failureOf), 'a node reported errors')
     },
   }

@@ -1,4 +1,8 @@
+import { canary } from '@counterstep/test-servers/canary'
 import type { PlayedBranches } from './branch-service.ts'
+
+/** What nobody may show but to who asks for the transaction itself. */
+const SECRETS = { branch_headers: { authorization: canary('header') } }
 
 /** A saga of so many steps at `/a1`, `/c1`, `/a2`, …. */
 export function saga(gid: string, branches: PlayedBranches, count: number, more: object = {}) {
@@ -6,11 +10,11 @@ export function saga(gid: string, branches: PlayedBranches, count: number, more:
     action: `${branches.url}/a${step + 1}`,
     compensate: `${branches.url}/c${step + 1}`,
   }))
-  return { gid, trans_type: 'saga', steps, payloads: steps.map(() => '{}'), ...more }
+  return { gid, trans_type: 'saga', steps, payloads: steps.map(() => '{}'), ...SECRETS, ...more }
 }
 
 export function tcc(gid: string, more: object = {}) {
-  return { gid, trans_type: 'tcc', ...more }
+  return { gid, trans_type: 'tcc', ...SECRETS, ...more }
 }
 
 export function tccBranch(gid: string, branches: PlayedBranches, id: string, more: object = {}) {
@@ -21,7 +25,7 @@ export function tccBranch(gid: string, branches: PlayedBranches, id: string, mor
 
 export function message(gid: string, actions: readonly string[], more: object = {}) {
   const steps = actions.map((action) => ({ action }))
-  return { gid, trans_type: 'msg', steps, payloads: steps.map(() => '{}'), ...more }
+  return { gid, trans_type: 'msg', steps, payloads: steps.map(() => '{}'), ...SECRETS, ...more }
 }
 
 export function pathsOf({ calls }: PlayedBranches): readonly string[] {

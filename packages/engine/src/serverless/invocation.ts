@@ -2,6 +2,7 @@ import {
   type Grant,
   type Look,
   type StoredTransaction,
+  type StoreStats,
   StoreUnavailableError,
   type Submission,
   type WakeUp,
@@ -26,6 +27,11 @@ export type LookOutcome = 'final' | 'given-back' | 'not-ours' | 'left'
 
 export interface DueLooks {
   readonly outcomes: readonly LookOutcome[]
+  readonly mayBeMore: boolean
+}
+
+export interface PostponedLooks {
+  readonly gids: readonly Gid[]
   readonly mayBeMore: boolean
 }
 
@@ -108,6 +114,23 @@ export class Invocation extends Requests {
     const grant = { sentAt, now: clock.now(), storeNow: result.now }
     const outcomes = await Promise.all(claimed.map((row) => this.#run(row, grant)))
     return { outcomes, mayBeMore: mayBeMore || claimed.length === limit }
+  }
+
+  /** What is due is left to who is asked to look at it. Throws StoreUnavailableError. */
+  async postponeDue(limit: number, byMs: number): Promise<PostponedLooks> {
+    const { store, formatMax } = this.assembly
+    const { gids, mayBeMore = false } = await store.postponeDue({ limit, byMs, formatMax })
+    return { gids, mayBeMore: mayBeMore || gids.length === limit }
+  }
+
+  /** How many of at most `limit` finished transactions past their retention it has removed. Throws StoreUnavailableError. */
+  async purge(limit: number): Promise<number> {
+    return (await this.assembly.store.purgeFinished(limit)).purged
+  }
+
+  /** Throws StoreUnavailableError. */
+  stats(): Promise<StoreStats> {
+    return this.assembly.store.stats()
   }
 
   /** Until when it is worth to begin anything. */

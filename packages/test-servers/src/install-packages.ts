@@ -5,12 +5,23 @@ import type { ProgramRun } from './run-program.ts'
 const LOCK_SECONDS_MAX = 300
 const OUTPUT_LINES_SHOWN = 5
 
+export type DebianPackage =
+  | 'cmake'
+  | 'g++'
+  | 'make'
+  | 'mariadb-server'
+  | 'postgresql'
+  | 'python3'
+  | 'redis-server'
+  | 'util-linux'
+  | 'xz-utils'
+
 /**
- * Installs a package on Debian or Ubuntu as root. Returns why it could not, or undefined. Services that the package
+ * Installs packages on Debian or Ubuntu as root. Returns why it could not, or undefined. Services that a package
  * starts are the system's business: they use other ports than ours, and nothing of them is stopped.
  */
-export async function installPackage(
-  name: 'mariadb-server' | 'postgresql' | 'redis-server',
+export async function installPackages(
+  names: readonly DebianPackage[],
   machine: Machine,
 ): Promise<string | undefined> {
   if (!isSystem(machine, 'debian') && !isSystem(machine, 'ubuntu')) {
@@ -18,23 +29,23 @@ export async function installPackage(
   }
   if (!machine.isRoot) return 'not found, and only root can install it'
   return await exclusively('installation by apt-get', async () => {
-    machine.tell(`installing ${name} by apt-get`)
-    const failure = await install(name, machine)
-    if (failure === undefined) machine.tell(`${name} is installed`)
+    machine.tell(`installing ${names.join(', ')} by apt-get`)
+    const failure = await install(names, machine)
+    if (failure === undefined) machine.tell(`installed: ${names.join(', ')}`)
     return failure
   })
 }
 
-async function install(name: string, machine: Machine): Promise<string | undefined> {
+async function install(names: readonly string[], machine: Machine): Promise<string | undefined> {
   // A source that is out of reach is no reason not to try: the package may come from another one.
   await aptGet(machine, ['update'])
-  const first = await aptGet(machine, ['install', '-y', '--no-install-recommends', name])
+  const first = await aptGet(machine, ['install', '-y', '--no-install-recommends', ...names])
   if (first.code === 0) return undefined
-  machine.tell(`${name}: once more after apt-get update`)
+  machine.tell(`${names.join(', ')}: once more after apt-get update`)
   await aptGet(machine, ['update'])
-  const second = await aptGet(machine, ['install', '-y', '--no-install-recommends', name])
+  const second = await aptGet(machine, ['install', '-y', '--no-install-recommends', ...names])
   if (second.code === 0) return undefined
-  return `apt-get install ${name} failed: ${lastLines(second.output)}`
+  return `apt-get install ${names.join(' ')} failed: ${lastLines(second.output)}`
 }
 
 async function aptGet(machine: Machine, args: readonly string[]): Promise<ProgramRun> {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { canariesIn, canary } from '../src/canary/canary.ts'
+import { canariesIn, canary } from './canary.ts'
 
 it('S28: a secret is found in clear, in base64 at any place, in hex, and in a URL', () => {
   const secret = canary('password')
