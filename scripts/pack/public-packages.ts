@@ -19,6 +19,7 @@ export const PUBLIC_PACKAGES: readonly PublicPackage[] = [
     'configuration',
     'core',
     'dtm',
+    'embedded',
     'engine',
     'protocol',
     'server',

@@ -13,20 +13,23 @@ const FOR_PARTICIPANTS: Documents = {
   'docs/errors.md': 'docs/errors.md',
 }
 
+const FOR_HOSTS: Documents = {
+  ...FOR_PARTICIPANTS,
+  'docs/guides/api-keys.md': 'docs/api-keys.md',
+  'docs/guides/targets.md': 'docs/targets.md',
+  'docs/http-api.md': 'docs/http-api.md',
+  'docs/stores.md': 'docs/stores.md',
+}
+
 /** What a package carries besides its README. */
 const DOCUMENTS: Readonly<Record<string, Documents>> = {
   [SDK.name]: FOR_PARTICIPANTS,
-  counterstep: {
-    ...FOR_PARTICIPANTS,
-    'docs/guides/api-keys.md': 'docs/api-keys.md',
-    'docs/guides/targets.md': 'docs/targets.md',
-    'docs/http-api.md': 'docs/http-api.md',
-    'docs/stores.md': 'docs/stores.md',
-  },
+  '@counterstep/embedded': { ...FOR_HOSTS, 'docs/guides/embed.md': 'docs/embed.md' },
+  counterstep: FOR_HOSTS,
 }
 
 /** Of no use without the repository, so a link to it stays as its text. */
-const OF_THE_REPOSITORY = /^(packages|docs\/decisions)\//
+const OF_THE_REPOSITORY = /^(README\.md$|packages\/|docs\/decisions\/)/
 
 /** By their paths in the package, with links that lead from there to each other. */
 export function publishedDocuments(

@@ -89,8 +89,17 @@ describe('a project with every packed package', () => {
     project.write(
       'consumer.ts',
       `${imports.join('\n')}
+       import { counterstep } from '@counterstep/embedded'
+       import fastify from 'fastify'
        import { type MysqlStore, migrateMysql, openMysqlStore } from '@counterstep/store-mysql'
        export const all: readonly object[] = [${ENTRIES.map((_, index) => `entry${index}`).join(', ')}]
+       export const app = fastify()
+       app.register(counterstep, {
+         store: (onEvent) => openMysqlStore({ url: 'mysql://counterstep@127.0.0.1/counterstep', onEvent }),
+         targets: { services: { bank: 'https://bank.example' } },
+       })
+       // @ts-expect-error It must be given a store.
+       app.register(counterstep, { targets: {} })
        export async function open(): Promise<MysqlStore> {
          await migrateMysql({ url: 'mysql://root@127.0.0.1/counterstep' })
          // @ts-expect-error It must be told where the server is.
