@@ -120,10 +120,14 @@ export class Environment {
     const { promise, resolve } = deferred<Ending>()
     this.#invocation = { requestId, end: resolve }
     this.#event = { requestId, payload, functionArn: arnOf(this.#spec), deadlineAt: startedAt + timeoutMs }
-    this.#deadline = setTimeout(() => {
-      this.#isLate = true
-      this.kill()
-    }, timeoutMs)
+    const killAfterMs = this.#spec.killAfterMs?.() ?? timeoutMs
+    this.#deadline = setTimeout(
+      () => {
+        this.#isLate = true
+        this.kill()
+      },
+      Math.min(killAfterMs, timeoutMs),
+    )
     this.#thaw()
     this.#tryToDeliver()
     const ending = await promise

@@ -16,6 +16,11 @@ export interface FunctionSpec {
   readonly reservedConcurrency: number
   /** When an environment is killed instead of kept. Default: never. */
   readonly recycleAfter?: RecycleAfter
+  /**
+   * A fault: how long after its start the next invocation is killed, though it was told its whole time. Undefined: at
+   * its deadline, as without this.
+   */
+  readonly killAfterMs?: () => number | undefined
   /** What each environment prints is appended to NAME-ENVIRONMENT.log here. */
   readonly logFolder: string
   readonly onReport?: (report: InvocationReport) => void
