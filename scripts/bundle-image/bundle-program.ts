@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { build, type Metafile } from 'esbuild'
 import { SQLITE } from './copy-sqlite.ts'
+import { nameExports } from './name-exports.ts'
 import { swaggerUiFolder } from './swagger-ui-folder.ts'
 
 /** What CommonJS modules use, and an ES module does not have. */
@@ -30,7 +31,7 @@ export async function bundleProgram(
     legalComments: 'none',
     external: [SQLITE],
     banner: { js: `${COMMONJS};` },
-    plugins: [swaggerUiFolder],
+    plugins: [swaggerUiFolder, nameExports],
     metafile: true,
     logLevel: 'warning',
   })

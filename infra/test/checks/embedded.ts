@@ -16,6 +16,7 @@ export async function checkEmbedded(list: CheckList, roots: Roots, folder: strin
   try {
     await list.check('it starts on a read-only root as PID 1', () => checkStart(world))
     await list.check('its health check knows whether it lives', () => checkHealth(roots, world))
+    await list.check('it shows its API under /docs', () => checkDocs(world))
     await list.check('the demo transfer runs on the embedded store', () => checkDemo(roots, world, folder))
     await list.check('SIGTERM lets a call end, and exits with 0', () => checkDrain(world))
     await list.check('SIGKILL under load loses nothing', () => checkKill(world))
@@ -68,6 +69,17 @@ async function checkHealth({ orchestrator }: Roots, world: EmbeddedWorld): Promi
   await container.signal('SIGTERM')
   await container.ended
   if (before !== 1 || during !== 0) throw new Error(`answered ${before} before and ${during} during its life`)
+}
+
+async function checkDocs(world: EmbeddedWorld): Promise<undefined> {
+  const { container } = await world.start()
+  const headers = { authorization: `Bearer ${world.key}` }
+  for (const path of ['/docs/', '/docs/static/swagger-ui.css', '/openapi.json']) {
+    const { status } = await fetch(`${world.url}${path}`, { headers })
+    if (status !== 200) throw new Error(`${path} answers ${status}`)
+  }
+  await container.signal('SIGTERM')
+  await container.ended
 }
 
 async function checkDemo({ examples }: Roots, world: EmbeddedWorld, folder: string): Promise<string> {
