@@ -11,6 +11,7 @@ const onServers = [
   'bench/test/servers/**/*.test.ts',
   'chaos/test/servers/**/*.test.ts',
   'examples/*/test/servers/**/*.test.ts',
+  'packages/lambda-emulator/test/servers/**/*.test.ts',
   'packages/store-mysql/test/**/*.test.ts',
   'packages/store-redis/test/**/*.test.ts',
   'packages/test-servers/test/**/*.test.ts',
@@ -25,7 +26,14 @@ export default defineConfig({
     // More than there are cores: most tests wait for a server, a lease or a disk. On two cores 4 min instead of 10.
     maxWorkers: 4,
     projects: [
-      { test: { name: 'repository', include: ['test/*.test.ts'], exclude, ...timeouts } },
+      {
+        test: {
+          name: 'repository',
+          include: ['test/*.test.ts', 'infra/*/test/*.test.ts'],
+          exclude,
+          ...timeouts,
+        },
+      },
       {
         test: {
           name: 'packages',
@@ -33,6 +41,7 @@ export default defineConfig({
             'packages/*/src/**/*.test.ts',
             'packages/*/test/**/*.test.ts',
             'sdk/**/*.test.ts',
+            'functions/test/**/*.test.ts',
             'examples/*/test/**/*.test.ts',
             'bench/test/**/*.test.ts',
             'chaos/test/**/*.test.ts',

@@ -2,19 +2,18 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { renderTimeline } from '@counterstep/example-bank'
-import { type Client, createClient, type Status } from '@counterstep/sdk'
+import { type Client, createClient } from '@counterstep/sdk'
 import { type Bank, readBalances } from './demo/bank-client.ts'
 import { type DemoOptions, readDemoOptions } from './demo/options.ts'
+import { playTransfer } from './demo/play-transfer.ts'
 import { requireFreePorts } from './demo/ports.ts'
-import { balanceTable, describeTransfer, money, sumOf, wrongBalances } from './demo/report.ts'
+import { balanceTable, money, sumOf, wrongBalances } from './demo/report.ts'
 import { ServiceGroup } from './demo/service-group.ts'
 import { stopAsked } from './demo/signals.ts'
-import { type Transfer, toSaga, transferThatFails, transferThatSucceeds } from './demo/transfer.ts'
+import { toSaga, transferThatFails, transferThatSucceeds } from './demo/transfer.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const AMOUNT_CENTS = 2_500
-const TRANSFER_MS_MAX = 20_000
 /** How long transactions that an earlier run left behind may take before the demo goes on without them. */
 const LEFTOVER_MS_MAX = 5_000
 
@@ -117,9 +116,10 @@ async function playTransfers(
   const before = await readBalances([bankA, bankB])
   const good = transferThatSucceeds(bankA, bankB, before, AMOUNT_CENTS)
   const bad = transferThatFails(bankA, bankB, AMOUNT_CENTS)
-  const faults = await playOne(client, good, 'A transfer', 'succeeded')
+  const faults = await playTransfer(client, { title: 'A transfer', transfer: good, ends: 'succeeded' }, print)
   stopping.throwIfAborted()
-  faults.push(...(await playOne(client, bad, 'A transfer that the second bank refuses', 'failed')))
+  const refused = { title: 'A transfer that the second bank refuses', transfer: bad, ends: 'failed' } as const
+  faults.push(...(await playTransfer(client, refused, print)))
   const after = await readBalances([bankA, bankB])
   print(`\n${balanceTable(before, after)}\n`)
   faults.push(...wrongBalances(before, after, good))
@@ -130,22 +130,6 @@ async function playTransfers(
   )
   print(`  no trace, and the sum is still ${money(sumOf(after))}.`)
   return true
-}
-
-async function playOne(
-  client: Client,
-  transfer: Transfer,
-  title: string,
-  expected: Status,
-): Promise<string[]> {
-  print(`\n${title}: ${describeTransfer(transfer)}`)
-  const { gid } = await client.submit(toSaga(transfer))
-  const view = await client.wait(gid, { timeoutMs: TRANSFER_MS_MAX })
-  print(`gid ${view.gid}\n`)
-  print(renderTimeline(view).replace(/^/gm, '  '))
-  return view.status === expected
-    ? []
-    : [`${view.gid} should have ${expected}, and its status is ${view.status}`]
 }
 
 /** Transactions that an earlier run left behind are run now, and would move money under the demo. */

@@ -6,6 +6,8 @@ import { createInterface } from 'node:readline'
 import { COUNTS_FILE } from './count-reporter.mjs'
 import { nodeEnvironment } from './pinned-node.mjs'
 
+const PREPARE_LAMBDA = 'packages/lambda-emulator/src/prepare.ts'
+
 /**
  * The parts of `npm test`, in order. `run` answers { passed, failed, skipped }: a number, the names that failed, and
  * the names with reasons that were skipped.
@@ -19,16 +21,34 @@ export function testParts(root, node) {
     command('format and lint', 60_000, tool('@biomejs/biome/bin/biome', 'ci', '.'), context),
     command('types', 120_000, tool('typescript/bin/tsc', '-b'), context),
     command('types of tests', 120_000, tool('typescript/bin/tsc', '-p', 'tsconfig.tests.json'), context),
-    suite('repository rules', 120_000, vitest('repository'), context),
+    // The first run on a machine downloads cfn-lint.
+    suite('repository rules', 300_000, vitest('repository'), context),
+    // Compiles for a minute the first time on a machine, which no test is to feel.
+    early('runtime client of Lambda', 600_000, [node, join(root, PREPARE_LAMBDA)], context),
     suite('packages and end to end', 900_000, vitest('packages'), context),
     // The first run on a machine may install servers and download one.
     suite('stores on real servers', 900_000, vitest('servers'), context),
     // Builds three programs the first time, in Go, Python and Java.
     told('clients of DTM', 1_500_000, [node, join(root, 'conformance', 'src', 'main.ts')], context),
+    // The first run on a machine downloads a Debian, and all that the Dockerfile's build installs.
+    told('container images', 900_000, [node, join(root, 'infra', 'test', 'main.ts')], context),
     withTemporaryFolder('npm start -- --once', (folder) =>
       command('npm start -- --once', 120_000, [...start, '--data', folder], context).run(),
     ),
   ]
+}
+
+/** A tool that counts as one and runs beside all parts before it: `begin` starts it, `run` waits for it. */
+function early(name, limitMs, argv, context) {
+  let begun
+  const { run } = command(name, limitMs, argv, context)
+  return {
+    name,
+    begin() {
+      begun = run()
+    },
+    run: () => begun ?? run(),
+  }
 }
 
 /** A tool that counts as one: it passed when it exits with 0. */

@@ -11,7 +11,9 @@ async function test() {
   ensureInstalled(root)
   const node = findNode(root)
   const done = []
-  for (const part of testParts(root, node)) {
+  const parts = testParts(root, node)
+  for (const part of parts) part.begin?.()
+  for (const part of parts) {
     print(`\n── ${part.name} ──`)
     const startedAt = Date.now()
     const counts = await part.run()

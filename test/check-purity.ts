@@ -56,9 +56,10 @@ function isMathRandom(node: SyntaxNode): boolean {
   return node.object.name === 'Math' && property === 'random'
 }
 
-/** The product has one reader, in the cli; the servers for tests have theirs. */
+/** Of the product each command line and each function has one; the servers for tests have theirs. */
 const ENVIRONMENT_READERS = new Set([
   'packages/cli/src/config.ts',
+  'packages/configuration/src/read-function-config.ts',
   'packages/test-servers/src/environment.ts',
 ])
 

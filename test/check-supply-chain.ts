@@ -4,7 +4,12 @@ import { manifestsOf, type SourceTree, type Violation } from './source-tree.ts'
 const LOCKFILE = 'package-lock.json'
 
 /** Packages that may have a script at install, and why. It is never run: `ignore-scripts` is set. */
-const SCRIPTS_ALLOWED: ReadonlySet<string> = new Set([])
+const SCRIPTS_ALLOWED: ReadonlySet<string> = new Set([
+  // Would save a few milliseconds of each start of the bundler.
+  'esbuild',
+  // Compiles. The emulator of Lambda runs these steps itself, in the cache, when its tests ask for it.
+  'aws-lambda-ric',
+])
 
 /** The oldest version without a known hole that reaches us. One more line in the table at each advisory. */
 const VERSION_MIN: Readonly<Record<string, string>> = {
@@ -21,13 +26,24 @@ const VERSION_MIN: Readonly<Record<string, string>> = {
 export function checkSupplyChain(tree: SourceTree): Violation[] {
   const packages = lockedPackages(tree)
   return [
-    ...Object.entries(packages).flatMap(([path, entry]) => entryFaults(path, entry)),
+    ...lockfilesOf(tree).flatMap((path) => lockFaults(path, lockedPackages(tree, path))),
     ...lockedAsDeclared(tree, packages),
     ...configFaults(tree),
   ].map((fault) => ({ path: LOCKFILE, ...fault }))
 }
 
 type Fault = Omit<Violation, 'path'> & { readonly path?: string }
+
+/** The workspaces' own, and those of folders that install apart from them. */
+function lockfilesOf(tree: SourceTree): readonly string[] {
+  return [...tree.keys()].filter((path) => path === LOCKFILE || path.endsWith(`/${LOCKFILE}`))
+}
+
+function lockFaults(path: string, packages: LockedPackages): Fault[] {
+  return Object.entries(packages).flatMap(([name, entry]) =>
+    entryFaults(name, entry).map((fault) => ({ path, ...fault })),
+  )
+}
 
 function entryFaults(path: string, entry: LockedPackages[string]): Fault[] {
   if (!path.includes('node_modules/') || entry.link === true) return []

@@ -24,10 +24,13 @@ const SQLITE = '@counterstep/store-sqlite'
 const MYSQL = '@counterstep/store-mysql'
 const REDIS = '@counterstep/store-redis'
 const TEST_SERVERS = '@counterstep/test-servers'
+const LAMBDA_EMULATOR = '@counterstep/lambda-emulator'
 const CONFORMANCE = '@counterstep/store-conformance'
 const SERVER = '@counterstep/server'
 const DTM = '@counterstep/dtm'
+const CONFIGURATION = '@counterstep/configuration'
 const SDK = '@counterstep/sdk'
+const EMBEDDED = '@counterstep/embedded'
 
 /**
  * Who may import whom: hosts → engine → core → protocol. A store knows the core's port, the words and its own driver;
@@ -60,6 +63,9 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     testWorkspaces: [CONFORMANCE, TEST_SERVERS],
   }),
   [TEST_SERVERS]: layer('packages/test-servers', [], { thirdParty: ['vitest'] }),
+  [LAMBDA_EMULATOR]: layer('packages/lambda-emulator', [TEST_SERVERS], {
+    thirdParty: ['@aws-sdk/client-sqs', 'vitest'],
+  }),
   [CONFORMANCE]: layer('packages/store-conformance', [CORE, PROTOCOL]),
   '@counterstep/simulator': layer('packages/simulator', [BARRIER, CORE, PROTOCOL]),
   [SERVER]: layer('packages/server', [ACCESS, ENGINE, CORE, PROTOCOL], {
@@ -70,11 +76,48 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     thirdParty: ['fastify'],
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS],
   }),
+  // What hosts have in common: which settings there are and what they mean. It opens nothing.
+  [CONFIGURATION]: layer('packages/configuration', [
+    ACCESS,
+    BRANCH_HTTP,
+    CORE,
+    ENGINE,
+    PROTOCOL,
+    SIGNATURE,
+    TARGETS,
+  ]),
+  // A composition root that picks no store: the user hands one over.
+  [EMBEDDED]: layer('packages/embedded', [ACCESS, SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, TARGETS], {
+    thirdParty: ['fastify', 'fastify-plugin'],
+    testWorkspaces: [SDK, SQLITE],
+  }),
   counterstep: layer(
     'packages/cli',
-    [ACCESS, SERVER, DTM, ENGINE, CORE, PROTOCOL, SQLITE, MYSQL, REDIS, BRANCH_HTTP, SIGNATURE, TARGETS],
+    [
+      CONFIGURATION,
+      ACCESS,
+      SERVER,
+      DTM,
+      ENGINE,
+      CORE,
+      PROTOCOL,
+      SQLITE,
+      MYSQL,
+      REDIS,
+      BRANCH_HTTP,
+      SIGNATURE,
+      TARGETS,
+    ],
     {
       testWorkspaces: [SDK, TEST_SERVERS],
+    },
+  ),
+  '@counterstep/functions': layer(
+    'functions',
+    [ACCESS, CONFIGURATION, SERVER, ENGINE, CORE, PROTOCOL, MYSQL, REDIS, BRANCH_HTTP, SIGNATURE, TARGETS],
+    {
+      thirdParty: ['@aws-sdk/client-secrets-manager', '@aws-sdk/client-sqs', '@fastify/aws-lambda'],
+      testWorkspaces: [CONFORMANCE, SDK],
     },
   ),
   [SDK]: layer('sdk', [PROTOCOL, BARRIER, SIGNATURE], {

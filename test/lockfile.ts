@@ -15,8 +15,8 @@ export type LockedPackages = Readonly<Record<string, LockedPackage>>
 
 const LOCKFILE = 'package-lock.json'
 
-export function lockedPackages(tree: SourceTree): LockedPackages {
-  const lock = JSON.parse(tree.get(LOCKFILE) ?? '{}') as { readonly packages?: LockedPackages }
+export function lockedPackages(tree: SourceTree, path = LOCKFILE): LockedPackages {
+  const lock = JSON.parse(tree.get(path) ?? '{}') as { readonly packages?: LockedPackages }
   return lock.packages ?? {}
 }
 

@@ -50,12 +50,14 @@ export interface Manifest {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
 }
 
-/** The package.json of every workspace by its folder; the root's has the folder "". */
+/** The package.json of every workspace by its folder; the root's has the folder "". One beside a lockfile is none. */
 export function manifestsOf(tree: SourceTree): ReadonlyMap<string, Manifest> {
   const manifests = new Map<string, Manifest>()
   for (const [path, text] of tree) {
     if (!/(^|\/)package\.json$/.test(path)) continue
-    manifests.set(path.replace(/\/?package\.json$/, ''), JSON.parse(text) as Manifest)
+    const folder = path.replace(/\/?package\.json$/, '')
+    if (folder !== '' && tree.has(`${folder}/package-lock.json`)) continue
+    manifests.set(folder, JSON.parse(text) as Manifest)
   }
   return manifests
 }

@@ -45,6 +45,10 @@ describe('S34, S35: the supply chain', () => {
   it('S35: finds a package without a digest, and one with a weak one', () => {
     expect(rulesOf(treeWith({ version: '5.12.8' }))).toEqual(['locked-by-content'])
     expect(rulesOf(treeWith({ ...SOUND, integrity: 'sha1-AAAA' }))).toEqual(['locked-by-content'])
+    const apart = JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.0' } } })
+    expect(checkSupplyChain(treeWith(SOUND, 'fastify', { 'b/package-lock.json': apart }))).toMatchObject([
+      { rule: 'locked-by-content', path: 'b/package-lock.json' },
+    ])
   })
 
   it('S35: finds a package that wants to run something at install', () => {

@@ -6,6 +6,8 @@ const READY_MS_MAX = 30_000
 
 export interface Child {
   readonly url: string
+  /** Its exit code, when all that it printed has been read; null if a signal has ended it. */
+  readonly ended: Promise<number | null>
   /** Resolves when the process is gone. Throws if it has printed a secret that it was given. */
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>
 }
@@ -22,13 +24,14 @@ export async function startChild(
   })
   const watch = new SecretWatch()
   watch.follow(child, program)
-  const gone = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
   const url = await readyUrl(child, program)
   return {
     url,
+    ended,
     async kill(signal) {
       child.kill(signal)
-      await gone
+      await ended
       watch.assertNone()
     },
   }

@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { REPOSITORY } from '../source-tree.ts'
-import { runProgram } from './packed-sdk/run-program.ts'
-import { SdkProject } from './packed-sdk/sdk-project.ts'
+import { runProgram } from './packed/run-program.ts'
+import { SdkProject } from './packed/sdk-project.ts'
 
 const USES: Readonly<Record<string, string>> = {
   '.': 'withBarrier',

@@ -6,8 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { REPOSITORY } from '../source-tree.ts'
 import { importsOf } from '../syntax.ts'
 import { type Child, startChild } from './child-process.ts'
-import { outputOf, runProgram, type Service, startService } from './packed-sdk/run-program.ts'
-import { replaced, SdkProject } from './packed-sdk/sdk-project.ts'
+import { outputOf, runProgram, type Service, startService } from './packed/run-program.ts'
+import { SdkProject } from './packed/sdk-project.ts'
+import { replaced } from './packed/user-project.ts'
 
 const DRIVERS = ['mysql', 'postgres', 'sqlite', 'redis']
 const ENTRIES = [
@@ -203,10 +204,7 @@ describe('a project with the packed SDK', () => {
     ['esnext', 'bundler'],
   ] as const) {
     it(`compiles against its types, strictly, with moduleResolution ${moduleResolution}`, async () => {
-      project.write(
-        'consumer.ts',
-        readFileSync(join(import.meta.dirname, 'packed-sdk', 'consumer.ts'), 'utf8'),
-      )
+      project.write('consumer.ts', readFileSync(join(import.meta.dirname, 'packed', 'consumer.ts'), 'utf8'))
       const compilerOptions = {
         ...{ module, moduleResolution, target: 'es2023', lib: ['es2023'], types: ['node'] },
         ...{ strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true },

@@ -1,7 +1,14 @@
 import type { BranchAnswer, BranchCall, Store } from '@counterstep/core'
 import { buildDtmApp, documentTopicStore } from '@counterstep/dtm'
-import { createEngine, DEFAULT_SETTINGS, type Engine, nodeClock, nodeIds } from '@counterstep/engine'
-import { buildApp, createLogger, createRegistry, logEvents, prometheusObserver } from '@counterstep/server'
+import {
+  createEngine,
+  DEFAULT_SETTINGS,
+  type Engine,
+  logEvents,
+  nodeClock,
+  nodeIds,
+} from '@counterstep/engine'
+import { buildApp, createLogger, createRegistry, prometheusObserver } from '@counterstep/server'
 import { loopbackTargets } from '@counterstep/targets'
 import type { FastifyInstance } from 'fastify'
 

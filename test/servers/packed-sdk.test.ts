@@ -5,8 +5,9 @@ import Sqlite from 'better-sqlite3'
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startChild } from '../e2e/child-process.ts'
-import { outputOf, startService } from '../e2e/packed-sdk/run-program.ts'
-import { replaced, SdkProject } from '../e2e/packed-sdk/sdk-project.ts'
+import { outputOf, startService } from '../e2e/packed/run-program.ts'
+import { SdkProject } from '../e2e/packed/sdk-project.ts'
+import { replaced } from '../e2e/packed/user-project.ts'
 
 let project: SdkProject
 

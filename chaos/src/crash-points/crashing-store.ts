@@ -36,6 +36,8 @@ export function crashingStore(store: Store, crash: CrashSwitch): Store {
       return result
     },
     claim: (claim) => store.claim(claim),
+    // No node of the scenario asks for it.
+    postponeDue: (postponement) => store.postponeDue(postponement),
     list: (query) => store.list(query),
     stats: () => store.stats(),
     purgeFinished: (limit) => crash.around('purge', () => store.purgeFinished(limit)),

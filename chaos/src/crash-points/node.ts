@@ -1,7 +1,14 @@
 import { flushCompileCache } from 'node:module'
 import { httpBranchCaller } from '@counterstep/branch-http'
-import { createEngine, DEFAULT_SETTINGS, type EngineSettings, nodeClock, nodeIds } from '@counterstep/engine'
-import { buildApp, createLogger, createRegistry, logEvents, prometheusObserver } from '@counterstep/server'
+import {
+  createEngine,
+  DEFAULT_SETTINGS,
+  type EngineSettings,
+  logEvents,
+  nodeClock,
+  nodeIds,
+} from '@counterstep/engine'
+import { buildApp, createLogger, createRegistry, prometheusObserver } from '@counterstep/server'
 import { openSqliteStore } from '@counterstep/store-sqlite'
 import { loopbackTargets } from '@counterstep/targets'
 import { CrashSwitch } from './crash-switch.ts'

@@ -8,6 +8,7 @@ const STOP_MS_MAX = 5_000
 
 const { values } = parseArgs({
   options: {
+    host: { type: 'string', default: '127.0.0.1' },
     port: { type: 'string', default: '0' },
     data: { type: 'string' },
     name: { type: 'string', default: 'bank' },
@@ -39,7 +40,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   })
 }
 
-const url = await app.listen({ host: '127.0.0.1', port: wholeNumber('port', values.port, 65_535) })
+const url = await app.listen({ host: values.host, port: wholeNumber('port', values.port, 65_535) })
 process.stdout.write(`${JSON.stringify({ name: values.name, url })}\n`)
 
 function numberedAccounts(count: number, balanceCents: number): AccountSeed[] {

@@ -1,9 +1,18 @@
+export {
+  answerClientErrors,
+  type ClientErrorHandler,
+  type ClientFault,
+  type FaultAnswer,
+} from './answer-client-errors.ts'
+export { type ConnectionLimits, connectionOptions, DEFAULT_CONNECTION_LIMITS } from './connection-limits.ts'
 export { ACTIVE_KEYS_PER_NAME_MAX, type CreatedKey, createKey, type NewKey } from './create-key.ts'
 export { bearerKey, bearerOrBasicKey } from './credentials.ts'
+export { endConnectionsWhileStopping, endIdleConnectionsWhileClosing } from './end-connections.ts'
 export { FAILURES_PER_ADDRESS_PER_S_MAX } from './failure-rate.ts'
 export { createGate, type Gate, type GateSettings, type RequestHead } from './gate.ts'
 export { guardRoutes } from './guard-routes.ts'
 export { type HostRule, hostnameOf, loopbackHosts, namedHosts } from './host-rule.ts'
+export { readKeyFileText } from './key-file-text.ts'
 export { KeyRate } from './key-rate.ts'
 export { KEY_FILE_POLL_MS, type KeyFinder, KeyRing } from './key-ring.ts'
 export { isKeyId } from './key-text.ts'

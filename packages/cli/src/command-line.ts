@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { COMMANDS, type CommandName, commandNamed, type SettingName, settingsOf } from './commands.ts'
-import { SETTINGS } from './settings.ts'
+import { SETTINGS, type SettingName } from '@counterstep/configuration'
+import { COMMANDS, type CommandName, commandNamed, settingsOf } from './commands.ts'
 
 /** The arguments, taken apart. Problems never quote what was given: a misplaced word may be a password. */
 export interface Line {

@@ -1,6 +1,5 @@
-import { SETTINGS } from './settings.ts'
+import { SETTINGS, type SettingName } from '@counterstep/configuration'
 
-export type SettingName = keyof typeof SETTINGS
 export type CommandName = keyof typeof COMMANDS
 
 const ALL = Object.keys(SETTINGS) as SettingName[]

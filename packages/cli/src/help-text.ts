@@ -1,7 +1,6 @@
+import { PASSWORD_FILE_VARIABLE, PASSWORD_VARIABLE, SETTINGS } from '@counterstep/configuration'
 import { type CommandName, settingsOf } from './commands.ts'
-import { SETTINGS } from './settings.ts'
 import { SIGNING_KEY_USAGE } from './signing-key-command.ts'
-import { PASSWORD_FILE_VARIABLE, PASSWORD_VARIABLE } from './store-password.ts'
 
 const STORES = [
   'Stores',

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
-import { createLogger, type Logger } from '@counterstep/server'
+import type { Logger } from '@counterstep/engine'
+import { createLogger } from '@counterstep/server'
 import { type MigrateConfig, readCommand, type ServeConfig } from './config.ts'
 import { helpText } from './help-text.ts'
 import type { KeysCommand } from './keys-command.ts'

@@ -9,8 +9,8 @@ import {
   loopbackHosts,
   namedHosts,
 } from '@counterstep/access'
-import type { Logger } from '@counterstep/server'
-import type { AccessConfig } from './access-config.ts'
+import type { AccessConfig } from '@counterstep/configuration'
+import type { Logger } from '@counterstep/engine'
 import { describeFailure } from './start-failure.ts'
 
 /** One for each face, since they take keys in other ways; the keys and their rates are the same. */

@@ -1,4 +1,4 @@
-import type { Logger } from '@counterstep/server'
+import type { Logger } from '@counterstep/engine'
 import { type CallSigner, callSigner } from '@counterstep/signature'
 import { watchSigningKey } from './watch-signing-key.ts'
 

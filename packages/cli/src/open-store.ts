@@ -1,5 +1,5 @@
+import type { ServerStoreConfig, StoreConfig } from '@counterstep/configuration'
 import type { Store, StoreEvent } from '@counterstep/core'
-import type { ServerStoreConfig, StoreConfig } from './store-config.ts'
 
 export interface StoreListeners {
   /** The store cannot go on; nothing of this process can. */

@@ -1,14 +1,13 @@
 import type { AddressInfo } from 'node:net'
 import { httpBranchCaller } from '@counterstep/branch-http'
+import { insecureSwitches, isForced } from '@counterstep/configuration'
 import type { Store } from '@counterstep/core'
 import { buildDtmApp, documentTopicStore } from '@counterstep/dtm'
-import { createEngine, nodeClock, nodeIds } from '@counterstep/engine'
+import { createEngine, type Logger, logEvents, nodeClock, nodeIds } from '@counterstep/engine'
 import {
   buildApp,
   countStoreEvents,
   createRegistry,
-  type Logger,
-  logEvents,
   prometheusObserver,
   type Registry,
 } from '@counterstep/server'
@@ -21,7 +20,6 @@ import { openGates } from './open-gates.ts'
 import { openSigner } from './open-signer.ts'
 import { openStore } from './open-store.ts'
 import { describeFailure } from './start-failure.ts'
-import { isForced } from './store-config.ts'
 import { waitForStore } from './wait-for-store.ts'
 
 /** How long branch calls may go on after a stop was asked; all of a stop takes at most 10 s. */
@@ -155,13 +153,4 @@ function urlOf(address: AddressInfo | string | null): string {
   if (address === null || typeof address === 'string') throw new Error('not listening on a port')
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
   return `http://${host}:${address.port}`
-}
-
-/** As /health/ready shows them. */
-function insecureSwitches({ access, targets, store }: ServeConfig): readonly string[] {
-  return [
-    ...access.insecure,
-    ...(targets.others === 'any' ? ['allow-any-target'] : []),
-    ...(isForced(store) ? ['store-accept-class-c'] : []),
-  ]
 }

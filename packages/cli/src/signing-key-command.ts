@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { readSigningKeyFile } from '@counterstep/configuration'
 import { newSigningKeyText, publicJwk, type SigningKey, signingKeyOf } from '@counterstep/signature'
-import { readSigningKeyFile } from './signing-key-file.ts'
 
 export const SIGNING_KEY_USAGE = [
   'counterstep signing-key create [--alg ed25519|hmac-sha256] --out FILE   makes a key for --signing-key-file',

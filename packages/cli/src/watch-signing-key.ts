@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
+import { readSigningKeyFile } from '@counterstep/configuration'
 import type { SigningKey } from '@counterstep/signature'
-import { readSigningKeyFile } from './signing-key-file.ts'
 
 const LOOK_MS = 1_000
 

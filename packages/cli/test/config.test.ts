@@ -1,10 +1,9 @@
 import { resolve } from 'node:path'
+import { SETTINGS, type SqliteConfig } from '@counterstep/configuration'
 import { DEFAULT_SETTINGS } from '@counterstep/engine'
 import { describe, expect, it } from 'vitest'
 import { readCommand, type ServeConfig } from '../src/config.ts'
 import { helpText } from '../src/help-text.ts'
-import { SETTINGS } from '../src/settings.ts'
-import type { SqliteConfig } from '../src/store-config.ts'
 
 type Environment = Readonly<Record<string, string>>
 

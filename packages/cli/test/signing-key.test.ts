@@ -1,11 +1,11 @@
 import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readSigningKeyFile } from '@counterstep/configuration'
 import { newSigningKeyText, type SigningKey, signingKeyOf, verificationKeyOf } from '@counterstep/signature'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readCommand } from '../src/config.ts'
 import { signingKeyCommand } from '../src/signing-key-command.ts'
-import { readSigningKeyFile } from '../src/signing-key-file.ts'
 import { watchSigningKey } from '../src/watch-signing-key.ts'
 
 function folder(): string {

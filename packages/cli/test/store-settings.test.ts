@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isForced, type ServerStoreConfig, type StoreConfig } from '@counterstep/configuration'
 import { afterAll, describe, expect, it } from 'vitest'
 import { type Command, readCommand } from '../src/config.ts'
-import { isForced, type ServerStoreConfig, type StoreConfig } from '../src/store-config.ts'
 
 type Environment = Readonly<Record<string, string>>
 

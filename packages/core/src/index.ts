@@ -38,7 +38,7 @@ export type {
   Transition,
 } from './events.ts'
 export { CHECK, opOf } from './op-progress.ts'
-export type { BranchAnswer, BranchCall, BranchCaller, Clock, Ids } from './ports.ts'
+export type { BranchAnswer, BranchCall, BranchCaller, Clock, Ids, Look, WakeUp } from './ports.ts'
 export { decodeTransaction, encodeProgress, FORMAT, formatOf } from './record.ts'
 export { isDone, REGISTERED_BYTES_MAX, REGISTERED_MAX, type Refusal, refusalOf } from './refuse-command.ts'
 export {
@@ -54,6 +54,8 @@ export type {
   CreateResult,
   DueClaim,
   DueClaimResult,
+  DuePostponement,
+  DuePostponementResult,
   DurabilityClass,
   Lease,
   ListCursor,
@@ -79,12 +81,14 @@ export {
   LIST_SCAN_MAX,
   NEVER_AT,
   PARKED_AT,
+  POSTPONE_MAX,
   PURGE_MAX,
   READ_MANY_MAX,
   RENEW_MAX,
 } from './store.ts'
 export {
   assertDueClaim,
+  assertDuePostponement,
   assertPurge,
   assertReadMany,
   assertRenew,

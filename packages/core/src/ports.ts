@@ -57,3 +57,16 @@ export interface Ids {
   /** Uniform in [0, 1). */
   jitter(): number
 }
+
+/** A later look at a transaction that nobody runs. */
+export interface Look {
+  readonly gid: Gid
+  /** From now. */
+  readonly dueInMs: number
+}
+
+/** Asks for later looks where no process goes on. Only a hint: one that is lost, early or doubled changes nothing but the time. */
+export interface WakeUp {
+  /** Rejects when the request may be lost. */
+  ask(looks: readonly Look[]): Promise<void>
+}

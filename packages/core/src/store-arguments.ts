@@ -4,7 +4,9 @@ import { assert } from './errors.ts'
 import {
   CLAIM_MAX,
   type DueClaim,
+  type DuePostponement,
   type Lease,
+  POSTPONE_MAX,
   PURGE_MAX,
   READ_MANY_MAX,
   RENEW_MAX,
@@ -24,6 +26,12 @@ export function assertRenew(leases: readonly Lease[]): void {
 
 export function assertDueClaim({ limit, tokens }: Pick<DueClaim, 'limit' | 'tokens'>): void {
   assert(limit <= CLAIM_MAX && tokens.length >= limit, 'claimDue: limit over CLAIM_MAX, or too few tokens')
+}
+
+/** Moved by nothing a row would still be due, and the next caller's, too. */
+export function assertDuePostponement({ limit, byMs }: Pick<DuePostponement, 'limit' | 'byMs'>): void {
+  assert(limit <= POSTPONE_MAX, 'postponeDue: limit over POSTPONE_MAX')
+  assert(byMs >= 1, 'postponeDue: byMs under 1')
 }
 
 export function assertReadMany(gids: readonly Gid[]): void {

@@ -34,6 +34,13 @@ export interface Store {
   claimDue(claim: DueClaim): Promise<DueClaimResult>
   /** Claims one row, due or waiting, unless another owner's lease still runs. */
   claim(claim: SingleClaim): Promise<SingleClaimResult>
+  /**
+   * Moves rows that are due on to now + byMs, oldest first, and names them: somebody will look at them by `claim`. Never
+   * two callers for one row until then. Nothing else changes but the hold: an owner whose lease has run out loses it, and
+   * not his token. What he still saves under it counts, since it tells of calls made under his lease, which ended for
+   * him before it did for the store; his `renew` is `lost`, so he makes no new ones beside whoever claims the row.
+   */
+  postponeDue(postponement: DuePostponement): Promise<DuePostponementResult>
   /** Newest first by (createdAt, gid). Scans at most `LIST_SCAN_MAX` rows, so a page may be short and still have a cursor. */
   list(query: ListQuery): Promise<ListResult>
   stats(): Promise<StoreStats>
@@ -71,6 +78,7 @@ export type DurabilityClass = 'A' | 'B' | 'C'
 export const READ_MANY_MAX = 500
 export const RENEW_MAX = 500
 export const CLAIM_MAX = 100
+export const POSTPONE_MAX = 500
 export const LIST_SCAN_MAX = 10_000
 export const PURGE_MAX = 1_000
 /** The due instant of a row that nobody claims until an operator says so. */
@@ -181,7 +189,7 @@ export interface Lease {
 export interface RenewResult {
   readonly now: number
   readonly renewed: readonly { readonly gid: Gid; readonly version: number }[]
-  /** Another token, final, or gone. */
+  /** Another token, given back, postponed, final, or gone. */
   readonly lost: readonly Gid[]
 }
 
@@ -213,6 +221,24 @@ export interface SingleClaim {
 export type SingleClaimResult =
   | { readonly type: 'claimed'; readonly transaction: StoredTransaction; readonly now: number }
   | { readonly type: 'refused'; readonly reason: 'held' | 'final' | 'absent' | 'parked' | 'format' }
+
+export interface DuePostponement {
+  /** At most POSTPONE_MAX. */
+  readonly limit: number
+  /** At least 1. */
+  readonly byMs: number
+  /** Rows of a newer format are left alone. */
+  readonly formatMax: number
+}
+
+export interface DuePostponementResult {
+  /** The rows are due again byMs after this instant, or a little later. */
+  readonly now: number
+  /** In the order in which they were due. */
+  readonly gids: readonly Gid[]
+  /** More may be due, though fewer than `limit` were moved: a store bounds what one call does. */
+  readonly mayBeMore?: boolean
+}
 
 export interface ListCursor {
   readonly createdAt: number

@@ -1,9 +1,18 @@
-import { bearerOrBasicKey, createGate, type Gate, guardRoutes } from '@counterstep/access'
+import {
+  bearerOrBasicKey,
+  type ConnectionLimits,
+  connectionOptions,
+  createGate,
+  DEFAULT_CONNECTION_LIMITS,
+  endConnectionsWhileStopping,
+  endIdleConnectionsWhileClosing,
+  type Gate,
+  guardRoutes,
+} from '@counterstep/access'
 import type { CheckUrl } from '@counterstep/core'
 import type { EngineApi } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
-import { DEFAULT_DTM_LIMITS, type DtmLimits } from './dtm-limits.ts'
 import { DialectMetrics } from './metrics/dialect-metrics.ts'
 import { takeBodiesAsText } from './routes/body-of.ts'
 import { answerClientError } from './routes/client-error.ts'
@@ -33,13 +42,12 @@ export interface DtmAppDeps {
   readonly onError?: ReportError
   /** The version of DTM that clients believe to speak to. Default: the one that the dialect was compared with. */
   readonly version?: string
-  readonly limits?: Partial<DtmLimits>
+  readonly limits?: Partial<ConnectionLimits>
 }
 
 export const DTM_VERSION = 'v1.19.0'
 
 const TOPIC_LENGTH_MAX = 1_024
-const CLOSE_CHECK_MS = 50
 
 /** DTM's HTTP face as a fastify app that has not listened. */
 export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
@@ -47,8 +55,9 @@ export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   const metrics = new DialectMetrics()
   const list = new Topics(topics, checkUrl, () => performance.now())
   const commands = { engine, checkUrl, subscribersOf: (topic: string) => list.subscribersOf(topic) }
-  const app = createApp(errorHandler(onError), { ...DEFAULT_DTM_LIMITS, ...deps.limits })
+  const app = createApp(errorHandler(onError), { ...DEFAULT_CONNECTION_LIMITS, ...deps.limits })
   endConnectionsWhileStopping(app, engine)
+  endIdleConnectionsWhileClosing(app)
   takeBodiesAsText(app)
   answerUnknownRoutes(app)
   countAnswers(app, metrics)
@@ -66,43 +75,17 @@ export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   return app
 }
 
-function createApp(handleError: ReturnType<typeof errorHandler>, limits: DtmLimits): FastifyInstance {
+function createApp(handleError: ReturnType<typeof errorHandler>, limits: ConnectionLimits): FastifyInstance {
   const app = fastify({
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
-    requestTimeout: limits.requestTimeoutMs,
-    connectionTimeout: limits.idleTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    maxRequestsPerSocket: limits.requestsPerSocketMax,
-    // Node swaps the two when the first is the longer, so requestTimeout alone would bound only the headers.
-    http: {
-      headersTimeout: limits.requestTimeoutMs,
-      requestTimeout: limits.requestTimeoutMs,
-      connectionsCheckingInterval: limits.connectionsCheckMs,
-    },
-    forceCloseConnections: 'idle',
-    // What still comes while it closes is answered by the engine's own refusal.
-    return503OnClosing: false,
+    ...connectionOptions(limits),
     routerOptions: { maxParamLength: TOPIC_LENGTH_MAX },
     clientErrorHandler: answerClientError,
     frameworkErrors: handleError,
   })
   app.setErrorHandler(handleError)
   return app
-}
-
-/** Each answer from the stop on is its connection's last, and a connection that idles is let go. */
-function endConnectionsWhileStopping(app: FastifyInstance, engine: Pick<EngineApi, 'isStopping'>): void {
-  app.addHook('onSend', function endConnection(_request, reply, payload, done) {
-    if (engine.isStopping) reply.header('connection', 'close')
-    done(null, payload)
-  })
-  app.addHook('preClose', (done) => {
-    const timer = setInterval(() => app.server.closeIdleConnections(), CLOSE_CHECK_MS)
-    app.server.once('close', () => clearInterval(timer))
-    timer.unref()
-    done()
-  })
 }
 
 /** By the route's name, as DTM labels them; what is no route is not counted, since anybody can make those up. */

@@ -36,7 +36,7 @@ export interface AcceptanceParts {
   readonly memoryAckMax: number
   readonly storeTimeoutMs: number
   /** A row that waits for its start: due at that instant of this node's clock. */
-  readonly onWaiting: (dueAt: number) => void
+  readonly onWaiting: (gid: Gid, dueAt: number) => void
 }
 
 /** A submission whose gid, if the caller gave none, has been drawn. */
@@ -238,7 +238,7 @@ export class Acceptance {
     const transaction = newTransaction(submission, ids, result.createdAt)
     observer.accepted(transaction.kind)
     const dueInMs = waitsMs(submission.definition, run)
-    if (dueInMs !== undefined) onWaiting(clock.now() + dueInMs)
+    if (dueInMs !== undefined) onWaiting(ids.gid, clock.now() + dueInMs)
     else
       runner.hold(
         acceptedRun(transaction, ids.token, run, { sentAt, now: clock.now(), storeNow: result.now }),

@@ -29,7 +29,7 @@ export interface CommandsParts {
   readonly retentionMs: number | 'never'
   readonly storeTimeoutMs: number
   /** A waiting row has become due. */
-  readonly onDue: () => void
+  readonly onDue: (gid: Gid) => void
 }
 
 export class Commands {
@@ -82,7 +82,7 @@ export class Commands {
     const write = { ...plan.update, writeId: ids.writeId() }
     const result = await untilDefinite(clock, () => store.update(write), isOver)
     if (result?.type !== 'saved') return undefined
-    if (!row.owned && isDueNow(plan.update)) onDue()
+    if (!row.owned && isDueNow(plan.update)) onDue(gid)
     return plan.type === 'raw'
       ? viewRow({ ...row, attention: false })
       : viewTransaction(plan.transaction, plan.transaction.status)

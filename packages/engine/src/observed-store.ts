@@ -54,6 +54,7 @@ export function observeStore(store: Store, observer: EngineObserver, clock: Cloc
     renew: (leases, leaseMs) => observed('renew', store.renew(leases, leaseMs)),
     claimDue: (claim) => observed('claim-due', store.claimDue(claim)),
     claim: (claim) => observed('claim', store.claim(claim)),
+    postponeDue: (postponement) => observed('postpone-due', store.postponeDue(postponement)),
     list: (query) => observed('list', store.list(query)),
     stats: () => observed('stats', store.stats()),
     purgeFinished: (limit) => observed('purge', store.purgeFinished(limit)),

@@ -21,6 +21,7 @@ export type StoreVerb =
   | 'renew'
   | 'claim-due'
   | 'claim'
+  | 'postpone-due'
   | 'list'
   | 'stats'
   | 'purge'

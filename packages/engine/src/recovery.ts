@@ -4,20 +4,16 @@ import {
   type DueClaimResult,
   type Grant,
   type Ids,
-  RULES,
-  type Run,
   type RunSettings,
   type Store,
   type StoredTransaction,
   StoreUnavailableError,
-  type TakeOver,
-  takeOver,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { MinHeap } from './min-heap.ts'
 import type { EngineObserver } from './observer.ts'
 import type { Runner } from './runner.ts'
-import { untilDefinite } from './until-definite.ts'
+import { TakeOvers } from './take-overs.ts'
 
 export interface RecoveryParts {
   readonly store: Store
@@ -50,6 +46,7 @@ export class Recovery {
   readonly #givingBack = new Set<Gid>()
   #cancelTimer: () => void = () => undefined
   #timerAt = Number.POSITIVE_INFINITY
+  readonly #takeOvers: TakeOvers
   #claimLimit: number
   #polling: Promise<void> | undefined
   #moreIsDue = false
@@ -57,6 +54,7 @@ export class Recovery {
 
   constructor(parts: RecoveryParts) {
     this.#parts = parts
+    this.#takeOvers = new TakeOvers(parts, () => this.#stopped)
     this.#claimLimit = parts.claimLimit
   }
 
@@ -174,46 +172,18 @@ export class Recovery {
 
   #start(rows: readonly StoredTransaction[], grant: Grant): void {
     for (const row of rows) {
-      try {
-        const taken = takeOver(RULES, row, this.#parts.run, grant)
-        if (taken.type === 'run') this.#hold(taken.run)
-        else this.#giveBack(row, taken, grant.sentAt + this.#parts.run.leaseMs)
-      } catch (error: unknown) {
-        // A bug with this row: its lease runs out, and its neighbours go on.
-        this.#parts.observer.event({ level: 'error', name: 'take-over-failed', gid: row.gid, error })
-      }
+      const taken = this.#takeOvers.take(row, grant)
+      if (taken.type === 'runs') this.#recovered.add(row.gid)
+      if (taken.type === 'giving-back') this.#givingBackUntil(taken.done, row.gid)
     }
   }
 
-  #hold(run: Run): void {
-    const { gid } = run.transaction
-    const { runner } = this.#parts
-    runner.hold(run)
-    if (runner.holds(gid)) this.#recovered.add(gid)
-  }
-
   /** Beside everything else, but it takes its place: a store that takes no writes must not make them pile up. */
-  #giveBack(
-    { gid }: StoredTransaction,
-    { type, reason, update }: Exclude<TakeOver, { type: 'run' }>,
-    leaseUntil: number,
-  ): void {
-    const { store, clock, ids, observer } = this.#parts
-    const name = type === 'rest' ? 'transaction-rests' : 'transaction-parked'
-    observer.event({ level: 'error', name, gid, detail: reason })
-    const write = { ...update, writeId: ids.writeId() }
+  #givingBackUntil(done: Promise<void>, gid: Gid): void {
     this.#givingBack.add(gid)
-    const givenBack = untilDefinite(
-      clock,
-      () => store.update(write),
-      // Then another claim decides.
-      () => this.#stopped || clock.now() >= leaseUntil,
-    )
-    givenBack
-      .catch((error: unknown) => observer.event({ level: 'error', name: 'give-back-failed', gid, error }))
-      .finally(() => {
-        this.#givingBack.delete(gid)
-        this.#pollIfRoom()
-      })
+    void done.then(() => {
+      this.#givingBack.delete(gid)
+      this.#pollIfRoom()
+    })
   }
 }

@@ -77,6 +77,7 @@ describe('an observed store', () => {
     await store.renew([], 1_000)
     await store.claimDue({ limit: 1, leaseMs: 1_000, tokens: ['3'.repeat(32)], formatMax: 1 })
     await store.claim({ gid: ROW.gid, token: '4'.repeat(32), leaseMs: 1_000, formatMax: 1 })
+    await store.postponeDue({ limit: 1, byMs: 1, formatMax: 1 })
     await store.list({ limit: 1 })
     await store.stats()
     await store.purgeFinished(1)
@@ -96,6 +97,7 @@ describe('an observed store', () => {
       'renew ok',
       'claim-due ok',
       'claim ok',
+      'postpone-due ok',
       'list ok',
       'stats ok',
       'purge ok',

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { ERROR_MEANINGS, type ErrorCode } from './errors.ts'
 import { ANSWER_BYTES_MAX, LIST_LIMIT_MAX } from './limits.ts'
 import {

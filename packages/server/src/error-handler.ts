@@ -1,3 +1,4 @@
+import type { Logger } from '@counterstep/engine'
 import {
   BODY_BYTES_MAX,
   type ErrorCode,
@@ -9,7 +10,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { drain } from './http/drain.ts'
 import { problemOf, problemOfError } from './http/problem.ts'
 import { sendProblem } from './http/send-problem.ts'
-import type { Logger } from './logger.ts'
 
 interface FrameworkProblem {
   readonly code: ErrorCode

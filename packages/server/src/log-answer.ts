@@ -1,5 +1,5 @@
+import type { Logger } from '@counterstep/engine'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Logger } from './logger.ts'
 
 /** One line for each answer: the route's pattern instead of the path, and nothing that the caller wrote. */
 export function logAnswer(

@@ -1,12 +1,5 @@
+import { type Logger, loggedError } from '@counterstep/engine'
 import { type DestinationStream, pino } from 'pino'
-import { loggedError } from './logged-error.ts'
-
-/** What the server asks of a logger: the part of pino's that it uses. */
-export interface Logger {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-  error(fields: object, message: string): void
-}
 
 export interface LoggerOptions {
   readonly level?: 'debug' | 'info' | 'warn' | 'error' | 'silent'

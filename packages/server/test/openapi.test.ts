@@ -1,9 +1,11 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { CounterstepError, ERROR_MEANINGS, type ErrorCode } from '@counterstep/protocol'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { buildApp, OPERATIONS, openApiDocument, STATUS_OF_CODE } from '../src/index.ts'
+import { buildApp, FACE_VERSION, OPERATIONS, openApiDocument, STATUS_OF_CODE } from '../src/index.ts'
 import { confirmedTccExample, finishedExample, registeredExample } from '../src/openapi/examples.ts'
 import { registerBranchOperation } from '../src/routes/register-branch.ts'
 import { submitPreparedOperation } from '../src/routes/submit-prepared.ts'
@@ -53,6 +55,13 @@ function faultsOf(schema: object, value: unknown): unknown {
 }
 
 describe('the OpenAPI document', () => {
+  it('has the version of the package', async () => {
+    const manifest = JSON.parse(await readFile(join(import.meta.dirname, '../package.json'), 'utf8'))
+    expect(FACE_VERSION).toBe(manifest.version)
+    const served = await buildApp({ engine: scriptedEngine() }).inject({ url: '/openapi.json' })
+    expect(served.json().info.version).toBe(manifest.version)
+  })
+
   it('is valid OpenAPI 3.1', async () => {
     const validator = new Validator()
     const result = await validator.validate(JSON.parse(JSON.stringify(document)))

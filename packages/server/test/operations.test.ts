@@ -1,6 +1,7 @@
+import { logEvents } from '@counterstep/engine'
 import { CounterstepError } from '@counterstep/protocol'
 import { describe, expect, it, vi } from 'vitest'
-import { buildApp, countStoreEvents, createRegistry, logEvents, prometheusObserver } from '../src/index.ts'
+import { buildApp, countStoreEvents, createRegistry, prometheusObserver } from '../src/index.ts'
 import { READY, scriptedEngine } from './scripted-engine.ts'
 
 const STATS = {

@@ -1,11 +1,18 @@
 import type { BranchAnswer, BranchCall, BranchCaller, CheckUrl } from '@counterstep/core'
-import { createEngine, DEFAULT_SETTINGS, type Engine, nodeClock, nodeIds } from '@counterstep/engine'
+import {
+  createEngine,
+  DEFAULT_SETTINGS,
+  type Engine,
+  logEvents,
+  nodeClock,
+  nodeIds,
+} from '@counterstep/engine'
 import { memoryStore } from '@counterstep/store-conformance'
 import { targetPolicy } from '@counterstep/targets'
 import { canary } from '@counterstep/test-servers/canary'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import type { FastifyInstance } from 'fastify'
-import { buildApp, createLogger, createRegistry, logEvents, prometheusObserver } from '../src/index.ts'
+import { buildApp, createLogger, createRegistry, prometheusObserver } from '../src/index.ts'
 
 export interface RealServer extends AsyncDisposable {
   readonly app: FastifyInstance

@@ -32,6 +32,7 @@ export function closeSuite(test: DefineTest): void {
       () => store.renew([], 1),
       () => store.claimDue({ ...claim, limit: 1, tokens: drawTokens(1) }),
       () => store.claim({ ...claim, gid: row.gid, token: drawToken() }),
+      () => store.postponeDue({ limit: 1, byMs: 1, formatMax: FORMAT }),
       () => store.list({ limit: 1 }),
       () => store.stats(),
       () => store.purgeFinished(1),

@@ -1,3 +1,4 @@
+export { type StoreFreezeOptions, storeFreeze } from './freeze-suite.ts'
 export { type MemoryStoreOptions, memoryStore } from './memory-store.ts'
 export type { ModelStep } from './model-run.ts'
 export { MODEL_STEP_MAX, runAgainstModel } from './model-run.ts'

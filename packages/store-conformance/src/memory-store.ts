@@ -6,6 +6,8 @@ import type {
   DocumentWriteResult,
   DueClaim,
   DueClaimResult,
+  DuePostponement,
+  DuePostponementResult,
   Lease,
   ListQuery,
   ListResult,
@@ -25,6 +27,7 @@ import {
   assertDocumentRemoval,
   assertDocumentWrite,
   assertDueClaim,
+  assertDuePostponement,
   assertPurge,
   assertReadMany,
   assertRenew,
@@ -118,11 +121,9 @@ class MemoryStore implements Store {
   async claimDue({ limit, leaseMs, tokens, formatMax }: DueClaim): Promise<DueClaimResult> {
     const now = this.#begin()
     assertDueClaim({ limit, tokens })
-    const claimed = [...this.#rows.values()]
-      .filter((row) => isLive(row) && row.dueAt <= now && row.dueAt < PARKED_AT && row.format <= formatMax)
-      .sort((a, b) => a.dueAt - b.dueAt)
-      .slice(0, limit)
-      .map((row, i) => claimedRow(row, tokens[i] ?? '', this.#raise(row.version, now), now + leaseMs))
+    const claimed = this.#oldestDue(now, formatMax, limit).map((row, i) =>
+      claimedRow(row, tokens[i] ?? '', this.#raise(row.version, now), now + leaseMs),
+    )
     for (const row of claimed) this.#rows.set(row.gid, row)
     return { now, claimed }
   }
@@ -138,6 +139,14 @@ class MemoryStore implements Store {
     const transaction = claimedRow(row, token, this.#raise(row.version, now), now + leaseMs)
     this.#rows.set(gid, transaction)
     return { type: 'claimed', transaction, now }
+  }
+
+  async postponeDue({ limit, byMs, formatMax }: DuePostponement): Promise<DuePostponementResult> {
+    const now = this.#begin()
+    assertDuePostponement({ limit, byMs })
+    const postponed = this.#oldestDue(now, formatMax, limit)
+    for (const row of postponed) this.#rows.set(row.gid, { ...row, owned: false, dueAt: now + byMs })
+    return { now, gids: postponed.map(({ gid }) => gid) }
   }
 
   async list(query: ListQuery): Promise<ListResult> {
@@ -187,6 +196,13 @@ class MemoryStore implements Store {
 
   async close(): Promise<void> {
     this.#isClosed = true
+  }
+
+  #oldestDue(now: number, formatMax: number, limit: number): readonly StoredTransaction[] {
+    return [...this.#rows.values()]
+      .filter((row) => isLive(row) && row.dueAt <= now && row.dueAt < PARKED_AT && row.format <= formatMax)
+      .sort((a, b) => a.dueAt - b.dueAt)
+      .slice(0, limit)
   }
 
   #begin(): number {

@@ -7,6 +7,7 @@ import {
   type TransactionUpdate,
   type UpdateHold,
 } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
 import { Model } from './model.ts'
 import { ModelClock } from './model-clock.ts'
 import type { ConformanceOptions } from './runner.ts'
@@ -15,10 +16,11 @@ import { asGid, assertRaised, aTransaction, drawToken, drawTokens, FORMAT } from
 /** One random step: what, on which gid, by which owner, and a number whose meaning depends on what. */
 export type ModelStep = readonly [what: number, gid: number, owner: number, amount: number]
 /** Upper bounds, inclusive, for the four numbers. */
-export const MODEL_STEP_MAX = [9, 3, 2, 7] as const
+export const MODEL_STEP_MAX = [10, 3, 2, 7] as const
 
 const GIDS = ['order-1', 'order-10', 'ORDER-1', '~'].map(asGid)
 const LEASE_MS = 100
+const POSTPONE_MS = 50
 const JUMPS_MS = [0, 1, 1, 50, 99, 100, 101, 1_000]
 
 /**
@@ -86,6 +88,7 @@ class ModelRun {
       () => this.#time.pass(JUMPS_MS[amount] ?? 0),
       () => this.#purge(),
       () => this.#reopen(amount),
+      () => this.#postponeDue(amount),
     ]
     await actions[what]?.()
     await this.#compare()
@@ -216,22 +219,44 @@ class ModelRun {
     const tokens = drawTokens(limit)
     const claim = { limit, leaseMs: LEASE_MS, tokens, formatMax: FORMAT }
     const { claimed } = await this.#time.during(() => this.#store.claimDue(claim))
-    const due = this.#model.due(this.#time.to)
-    const surelyDue = this.#model.due(this.#time.from)
-    const instants = claimed.map(({ gid }) => due.get(gid) ?? Number.POSITIVE_INFINITY)
-    const last = instants.at(-1) ?? 0
-    assert.ok(last <= this.#time.to, 'a row was claimed that is not due')
-    assert.deepEqual(
-      instants,
-      [...instants].sort((a, b) => a - b),
+    this.#assertOldestDue(
+      claimed.map(({ gid }) => gid),
+      limit,
     )
-    assert.ok(claimed.length <= limit && claimed.length >= Math.min(limit, surelyDue.size))
-    for (const { gid } of claimed) surelyDue.delete(gid)
-    for (const dueAt of surelyDue.values()) assert.ok(dueAt >= last, 'an older row was left')
     assert.equal(new Set(claimed.map((row) => row.token)).size, claimed.length)
     for (const row of claimed) {
       assert.ok(tokens.includes(row.token))
       this.#take(row, `${owner} ${row.gid}`)
+    }
+  }
+
+  /** Those of the model that are due, the oldest of them, in their order. */
+  #assertOldestDue(gids: readonly Gid[], limit: number): void {
+    const due = this.#model.due(this.#time.to)
+    const surelyDue = this.#model.due(this.#time.from)
+    const instants = gids.map((gid) => due.get(gid) ?? Number.POSITIVE_INFINITY)
+    const last = instants.at(-1) ?? 0
+    assert.ok(last <= this.#time.to, 'a row was taken that is not due')
+    assert.deepEqual(
+      instants,
+      [...instants].sort((a, b) => a - b),
+    )
+    assert.equal(new Set(gids).size, gids.length)
+    assert.ok(gids.length <= limit && gids.length >= Math.min(limit, surelyDue.size))
+    for (const gid of gids) surelyDue.delete(gid)
+    for (const dueAt of surelyDue.values()) assert.ok(dueAt >= last, 'an older row was left')
+  }
+
+  async #postponeDue(limit: number): Promise<void> {
+    const postponement = { limit, byMs: POSTPONE_MS, formatMax: FORMAT }
+    const { now, gids } = await this.#time.during(() => this.#store.postponeDue(postponement))
+    this.#assertOldestDue(gids, limit)
+    const rows = new Map((await this.#store.readMany(gids)).map((row) => [row.gid, row]))
+    for (const gid of gids) {
+      const postponedAt = (rows.get(gid)?.dueAt ?? 0) - POSTPONE_MS
+      assert.ok(postponedAt >= now)
+      this.#time.take(postponedAt)
+      this.#model.postpone(gid, POSTPONE_MS)
     }
   }
 

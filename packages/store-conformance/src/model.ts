@@ -72,6 +72,11 @@ export class Model {
     return new Map(due.map((row) => [row.gid, row.dueAt]))
   }
 
+  postpone(gid: string, byMs: number): void {
+    const row = this.rows.get(gid)
+    if (row) Object.assign(row, { owned: false, dueAt: this.now + byMs })
+  }
+
   /** The present version, which a renewal leaves as it is. */
   renew(gid: string, token: string, leaseMs: number): number | 'lost' {
     const row = this.rows.get(gid)

@@ -2,11 +2,14 @@ import type {
   CreateResult,
   DueClaim,
   DueClaimResult,
+  DuePostponement,
+  DuePostponementResult,
   NewTransaction,
   RenewResult,
   SingleClaim,
   SingleClaimResult,
   Store,
+  StoreStats,
   TransactionUpdate,
   UpdateResult,
 } from '@counterstep/core'
@@ -24,16 +27,20 @@ export type RaceCall =
   | { readonly verb: 'update'; readonly argument: TransactionUpdate }
   | { readonly verb: 'claim'; readonly argument: SingleClaim }
   | { readonly verb: 'claimDue'; readonly argument: DueClaim }
+  | { readonly verb: 'postponeDue'; readonly argument: DuePostponement }
   | { readonly verb: 'renew'; readonly argument: Parameters<Store['renew']> }
   | { readonly verb: 'purgeFinished'; readonly argument: number }
+  | { readonly verb: 'stats' }
 
 export type RaceResult =
   | CreateResult
   | UpdateResult
   | SingleClaimResult
   | DueClaimResult
+  | DuePostponementResult
   | RenewResult
   | { readonly purged: number }
+  | StoreStats
 
 /** The instants are those of the machine's monotonic clock, which all its processes share. */
 export interface RaceAnswer {

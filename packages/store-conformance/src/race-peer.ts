@@ -28,10 +28,14 @@ function send(call: RaceCall): Promise<RaceResult> {
       return store.claim(call.argument)
     case 'claimDue':
       return store.claimDue(call.argument)
+    case 'postponeDue':
+      return store.postponeDue(call.argument)
     case 'renew':
       return store.renew(...call.argument)
     case 'purgeFinished':
       return store.purgeFinished(call.argument)
+    case 'stats':
+      return store.stats()
   }
 }
 

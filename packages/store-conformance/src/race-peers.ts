@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
-import type { FromPeer, RaceAnswer, RaceCall, StorePlace, ToPeer } from './race-messages.ts'
-
-const PEER = fileURLToPath(new URL('./race-peer.ts', import.meta.url))
-/** For one message: an opening, or a wave of calls. A store that hangs fails here, by name. */
-const ANSWER_MS_MAX = 20_000
+import { PeerProcess } from './peer-process.ts'
+import type { RaceAnswer, RaceCall, StorePlace } from './race-messages.ts'
 
 /** Of the left process and of the right one, each in the order of its calls. */
 export type BothAnswers = readonly [readonly RaceAnswer[], readonly RaceAnswer[]]
@@ -15,15 +9,15 @@ export type BothCalls = readonly [readonly RaceCall[], readonly RaceCall[]]
 
 /** Two processes with a store each, at one place. */
 export class RacePeers {
-  readonly #peers: readonly [RacePeer, RacePeer]
+  readonly #peers: readonly [PeerProcess, PeerProcess]
   #waves = 0
 
-  private constructor(peers: readonly [RacePeer, RacePeer]) {
+  private constructor(peers: readonly [PeerProcess, PeerProcess]) {
     this.#peers = peers
   }
 
   static async start(place: StorePlace, skewsMs: readonly [number, number]): Promise<RacePeers> {
-    const [left, right] = [new RacePeer('left'), new RacePeer('right')]
+    const [left, right] = [new PeerProcess('left'), new PeerProcess('right')]
     const peers = new RacePeers([left, right])
     try {
       await left.ask({ type: 'open', place, skewMs: skewsMs[0] }, 'opened')
@@ -64,52 +58,5 @@ export class RacePeers {
 
   kill(): void {
     for (const peer of this.#peers) peer.kill()
-  }
-}
-
-class RacePeer {
-  readonly #name: string
-  readonly #process: ChildProcess
-
-  constructor(name: string) {
-    this.#name = name
-    // Without the flags of the test runner's own process.
-    this.#process = fork(PEER, { execArgv: [] })
-  }
-
-  async ask<T extends FromPeer['type']>(
-    message: ToPeer,
-    expected: T,
-  ): Promise<Extract<FromPeer, { type: T }>> {
-    const settled = new AbortController()
-    const late = AbortSignal.timeout(ANSWER_MS_MAX)
-    const { signal } = settled
-    const reply = once(this.#process, 'message', { signal })
-    const exit = once(this.#process, 'exit', { signal }).then(([code]) => {
-      throw new Error(`the ${this.#name} process ended with ${code} at "${message.type}"`)
-    })
-    const timeout = once(late, 'abort', { signal }).then(() => {
-      throw new Error(`the ${this.#name} process did not answer "${message.type}" in ${ANSWER_MS_MAX} ms`)
-    })
-    this.#process.send(message)
-    try {
-      const [answer] = (await Promise.race([reply, exit, timeout])) as [FromPeer]
-      assert.ok(answer.type === expected, JSON.stringify(answer))
-      return answer as Extract<FromPeer, { type: T }>
-    } finally {
-      settled.abort()
-      await Promise.allSettled([reply, exit, timeout])
-    }
-  }
-
-  async close(): Promise<void> {
-    await this.ask({ type: 'close' }, 'closed')
-    const exited = once(this.#process, 'exit')
-    this.#process.disconnect()
-    await exited
-  }
-
-  kill(): void {
-    this.#process.kill('SIGKILL')
   }
 }

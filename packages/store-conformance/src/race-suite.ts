@@ -4,6 +4,7 @@ import { runClaimRace } from './claim-race.ts'
 import { openStoreAt } from './open-store-at.ts'
 import { runPairRace } from './pair-race.ts'
 import { PAIR_RACES } from './pair-races.ts'
+import { runPostponeRace } from './postpone-race.ts'
 import type { StorePlace } from './race-messages.ts'
 import { RacePeers } from './race-peers.ts'
 import type { Runner } from './runner.ts'
@@ -24,6 +25,9 @@ export function storeRaces({ runner, name, place, report }: StoreRacesOptions): 
   describe(`store races: ${name}`, () => {
     it('of two claims of one row one is granted, and no row is left', async () => {
       report(await withPeers(place, [0, 0], runClaimRace))
+    })
+    it('of two that postpone or claim what is due one has each row, and no row is left', async () => {
+      report(await withPeers(place, [0, 0], runPostponeRace))
     })
     for (const race of PAIR_RACES) {
       it(`${race.title}: one wins, and both and the row say so`, async () => {

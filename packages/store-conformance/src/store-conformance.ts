@@ -7,6 +7,7 @@ import { documentSuite } from './document-suite.ts'
 import { holdSuite } from './hold-suite.ts'
 import { listSuite } from './list-suite.ts'
 import { payloadSuite } from './payload-suite.ts'
+import { postponeSuite } from './postpone-suite.ts'
 import { purgeSuite } from './purge-suite.ts'
 import { renewSuite } from './renew-suite.ts'
 import type { ConformanceOptions } from './runner.ts'
@@ -20,6 +21,7 @@ const SUITES: Readonly<Record<string, (test: DefineTest) => void>> = {
   hold: holdSuite,
   claim: claimSuite,
   renew: renewSuite,
+  postpone: postponeSuite,
   list: listSuite,
   purge: purgeSuite,
   stats: statsSuite,

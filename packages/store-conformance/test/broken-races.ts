@@ -42,6 +42,23 @@ export const BROKEN_RACES: Readonly<Record<string, BrokenRace>> = {
       )
     },
   },
+  'looks first and postpones later': {
+    caughtBy: 'postpone or claim',
+    because: /named not once/,
+    route: () => {
+      const store = memoryStore()
+      return routeTo(
+        rewire(store, {
+          postponeDue: async (postponement) => {
+            const items = (await store.list({ limit: 100 })).items.filter((row) => row.dueAt <= Date.now())
+            const gids = items.slice(0, postponement.limit).map(({ gid }) => gid)
+            await later(() => store.postponeDue(postponement))
+            return { now: Date.now(), gids }
+          },
+        }),
+      )
+    },
+  },
   'looks first and saves later': {
     caughtBy: 'write against write',
     because: /both won/,

@@ -39,6 +39,7 @@ export async function openServedStore({ port }: { readonly port: number }): Prom
     renew: (leases, leaseMs) => ask('renew', leases, leaseMs),
     claimDue: (claim) => ask('claimDue', claim),
     claim: (claim) => ask('claim', claim),
+    postponeDue: (postponement) => ask('postponeDue', postponement),
     list: (query) => ask('list', query),
     stats: () => ask('stats'),
     purgeFinished: (limit) => ask('purgeFinished', limit),

@@ -13,6 +13,7 @@ export function rewire(store: Store, change: Partial<Store>): Store {
     renew: (leases, leaseMs) => store.renew(leases, leaseMs),
     claimDue: (claim) => store.claimDue(claim),
     claim: (claim) => store.claim(claim),
+    postponeDue: (postponement) => store.postponeDue(postponement),
     list: (query) => store.list(query),
     stats: () => store.stats(),
     purgeFinished: (limit) => store.purgeFinished(limit),

@@ -19,6 +19,7 @@ export function serverLikeStore(): Store {
     readMany: (gids) => afterExpiry(() => store.readMany(gids)),
     update: (update) => afterExpiry(() => store.update(update)),
     claim: (claim) => afterExpiry(() => store.claim(claim)),
+    postponeDue: (postponement) => afterExpiry(() => store.postponeDue(postponement)),
     list: (query) => afterExpiry(() => store.list(query)),
     purgeFinished: (limit) => afterExpiry(() => store.purgeFinished(limit)),
   })

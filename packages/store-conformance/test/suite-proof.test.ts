@@ -6,6 +6,7 @@ import { memoryStore } from '../src/memory-store.ts'
 import { MODEL_STEP_MAX, type ModelStep, runAgainstModel } from '../src/model-run.ts'
 import { storeConformance } from '../src/store-conformance.ts'
 import { BROKEN_DOCUMENTS } from './broken-documents.ts'
+import { BROKEN_POSTPONEMENTS } from './broken-postponements.ts'
 import { BROKEN_STORES, type BrokenStore } from './broken-stores.ts'
 import { BROKEN_VERSIONS } from './broken-versions.ts'
 import { CollectingRunner } from './collecting-runner.ts'
@@ -14,6 +15,7 @@ const FAULTS: Readonly<Record<string, BrokenStore>> = {
   ...BROKEN_STORES,
   ...BROKEN_VERSIONS,
   ...BROKEN_DOCUMENTS,
+  ...BROKEN_POSTPONEMENTS,
 }
 const MODEL_FAULTS = [
   'ignores the token',
@@ -24,6 +26,12 @@ const MODEL_FAULTS = [
   'purges before the retention is over',
   'renews a lease that is lost',
   ...Object.keys(BROKEN_VERSIONS),
+  'postpones by a claim that it gives back',
+  'leaves an owner the hold of a row that it postpones',
+  'names what it postpones and leaves it due',
+  'postpones one millisecond early',
+  'postpones one millisecond late',
+  'fences a former owner when it postpones',
 ]
 
 /** Those that show without an exact clock. */

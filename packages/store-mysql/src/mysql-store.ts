@@ -3,6 +3,7 @@ import {
   assertDocumentRemoval,
   assertDocumentWrite,
   assertDueClaim,
+  assertDuePostponement,
   assertPurge,
   assertReadMany,
   assertRenew,
@@ -14,6 +15,8 @@ import {
   type DocumentWriteResult,
   type DueClaim,
   type DueClaimResult,
+  type DuePostponement,
+  type DuePostponementResult,
   type DurabilityClass,
   type Lease,
   type ListQuery,
@@ -35,6 +38,7 @@ import { claimDue, claimOne } from './claims.ts'
 import type { Counters, DatabaseTransactions } from './database-transactions.ts'
 import { readPage } from './list-page.ts'
 import { pendingCreate, pendingUpdate } from './pending-writes.ts'
+import { postponeDue } from './postpone-due.ts'
 import { purgeFinished } from './purge-finished.ts'
 import { readDocuments } from './read-documents.ts'
 import { readMany } from './read-many.ts'
@@ -102,6 +106,12 @@ export class MysqlStore implements Store {
   async claim(claim: SingleClaim): Promise<SingleClaimResult> {
     this.#refuseClosed()
     return this.#transactions.run((tx) => claimOne(tx, claim))
+  }
+
+  async postponeDue(postponement: DuePostponement): Promise<DuePostponementResult> {
+    this.#refuseClosed()
+    assertDuePostponement(postponement)
+    return this.#transactions.run((tx) => postponeDue(tx, postponement))
   }
 
   async readMany(gids: readonly Gid[]): Promise<readonly StoredTransaction[]> {

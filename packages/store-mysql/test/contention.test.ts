@@ -266,5 +266,22 @@ for (const server of ['mariadb', 'mysql'] as const) {
         )
         await other.rollback()
       }))
+
+    it('a postponement leaves locked rows alone, waits for nobody, and the former owner writes what he was writing', () =>
+      withOther(async (store, other) => {
+        const owned = { hold: { type: 'owned', leaseMs: 1 } } as const
+        const rows = ['a', 'b', 'c'].map((gid) => aTransaction(gid, owned))
+        for (const row of rows) await store.create(row)
+        await other.beginTransaction()
+        await other.query(`${LOCK}'a'`)
+        const startedAt = performance.now()
+        const postponement = { limit: 3, byMs: 60_000, formatMax: 1 }
+        const { gids } = await store.postponeDue(postponement)
+        expect(performance.now() - startedAt).toBeLessThan(900)
+        expect(gids).toEqual(['b', 'c'])
+        await other.rollback()
+        for (const row of rows) expect(await store.update(updateOf(row))).toMatchObject({ type: 'saved' })
+        expect((await store.postponeDue(postponement)).gids).toEqual(['a'])
+      }))
   })
 }

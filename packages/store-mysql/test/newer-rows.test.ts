@@ -23,6 +23,12 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const tokens = [drawToken(), drawToken()]
         const { claimed } = await store.claimDue({ ...claim, limit: 2, tokens })
         expect(claimed.map(({ gid }) => gid)).toEqual(['known'])
+        for (const gid of ['also-known', 'newer-too']) await store.create(aTransaction(gid, due))
+        await databases.sql(
+          `UPDATE ${name}.counterstep_transactions SET ${column} = 99 WHERE gid = 'newer-too'`,
+        )
+        const postponement = { limit: 4, byMs: 10_000, formatMax: 1 }
+        expect((await store.postponeDue(postponement)).gids).toEqual(['also-known'])
         const refused = { type: 'refused', reason: 'format' }
         expect(await store.claim({ ...claim, gid: asGid('newer'), token: drawToken() })).toEqual(refused)
         expect((await store.stats()).oldestDueAt).toBeGreaterThan(0)

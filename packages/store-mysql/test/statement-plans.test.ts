@@ -35,6 +35,8 @@ const PLANS: Readonly<
   'delete dummy': [STATEMENTS.deleteDummy, 'counterstep_gid', [], ['t-1']],
   purge: [STATEMENTS.purge, 'PRIMARY', [1], []],
   'find due': [STATEMENTS.findDue, 'counterstep_due', [], [1, 1, 10]],
+  'find postponable': [STATEMENTS.findPostponable, 'counterstep_due', [], [1, 1, 10]],
+  postpone: [STATEMENTS.postpone, 'PRIMARY', [1], [1]],
   'find purgeable': [STATEMENTS.findPurgeable, 'counterstep_due', [], [1, 10]],
   'find one': [STATEMENTS.findOne, 'counterstep_gid', [], ['t-1']],
   'read documents': [STATEMENTS.readDocuments, 'PRIMARY', [], ['topics', 't-1', 32]],

@@ -66,6 +66,21 @@ export function decodeClaimDue(
   return { now, rows }
 }
 
+const POSTPONED = { '1': 'moved', '': 'gone', '+': 'left', '!': 'unknown' } as const
+export type PostponeOutcome = (typeof POSTPONED)[keyof typeof POSTPONED]
+
+/**
+ * What has become of each candidate: `gone` where it is not due any more, `left` for the next call, `unknown` where nobody
+ * here may take it.
+ */
+export function decodePostponeDue(answer: unknown): {
+  readonly now: number
+  readonly rows: readonly PostponeOutcome[]
+} {
+  const [now, ...marks] = answer as readonly [number, ...(keyof typeof POSTPONED)[]]
+  return { now, rows: marks.map((mark) => POSTPONED[mark]) }
+}
+
 export function decodeRead(gids: readonly Gid[], answer: unknown): readonly StoredTransaction[] {
   const values = answer as readonly (string | null)[]
   return gids.flatMap((gid, i) => {

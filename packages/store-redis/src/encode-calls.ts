@@ -94,6 +94,17 @@ export function claimDueCall(
   }
 }
 
+export function postponeDueCall(
+  keys: ShardKeys,
+  gids: readonly string[],
+  { byMs, formatMax }: { readonly byMs: number; readonly formatMax: number },
+): ScriptCall {
+  return {
+    keys: [keys.due, ...gids.map((gid) => keys.row(gid))],
+    args: [whole(byMs), whole(formatMax), whole(PARKED_AT), ...gids.map(text)],
+  }
+}
+
 export function weighCall(keys: ShardKeys, gids: readonly string[], formatMax: number): ScriptCall {
   return { keys: rowKeys(keys, gids), args: [whole(formatMax)] }
 }

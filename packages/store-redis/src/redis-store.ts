@@ -4,6 +4,7 @@ import {
   assertDocumentRemoval,
   assertDocumentWrite,
   assertDueClaim,
+  assertDuePostponement,
   assertPurge,
   assertReadMany,
   assertRenew,
@@ -15,6 +16,8 @@ import {
   type DocumentWriteResult,
   type DueClaim,
   type DueClaimResult,
+  type DuePostponement,
+  type DuePostponementResult,
   type DurabilityClass,
   type Lease,
   type ListQuery,
@@ -36,6 +39,7 @@ import { answersOf, byShard } from './by-shard.ts'
 import { decodeClaim, decodeCreate, decodeRenew, decodeUpdate } from './decode-answers.ts'
 import { Documents } from './documents.ts'
 import { DueClaims } from './due-claims.ts'
+import { DuePostponements } from './due-postponements.ts'
 import { claimCall, createCall, renewCall, updateCall } from './encode-calls.ts'
 import { listPage } from './list-page.ts'
 import { PurgeWalk } from './purge-walk.ts'
@@ -56,6 +60,7 @@ export class RedisStore implements Store {
   readonly #health: StoreHealth
   readonly #rows: RowWrites
   readonly #dueClaims: DueClaims
+  readonly #duePostponements: DuePostponements
   readonly #purgeWalk: PurgeWalk
   readonly #documents: Documents
   #operations = 0
@@ -72,6 +77,7 @@ export class RedisStore implements Store {
     this.#health = health
     this.#rows = rows
     this.#dueClaims = new DueClaims(calls)
+    this.#duePostponements = new DuePostponements(calls)
     this.#purgeWalk = new PurgeWalk(calls)
     this.#documents = new Documents(calls, health.tail)
     this.durabilityClass = guarantee.durabilityClass
@@ -128,6 +134,14 @@ export class RedisStore implements Store {
         this.#health.tail.acknowledged(shardOf(gid), gid, version)
       }
       return result
+    })
+  }
+
+  postponeDue(postponement: DuePostponement): Promise<DuePostponementResult> {
+    return this.#run(async () => {
+      assertDuePostponement(postponement)
+      this.#health.tail.look()
+      return this.#duePostponements.postpone(postponement)
     })
   }
 

@@ -19,7 +19,7 @@ const HOLDS: readonly UpdateHold[] = [
   { type: 'finish', retentionMs: 1 },
   { type: 'finish', retentionMs: 'never' },
 ]
-const ACTIONS = 7
+const ACTIONS = 8
 const AT_ONCE = 8
 
 for (const server of ['redis', 'redis-cluster'] as const) {
@@ -60,6 +60,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
               for (const claimed of due.claimed) learn(claimed)
             }
             if (what === 6) await store.purgeFinished(3)
+            if (what === 7) await store.postponeDue({ limit: 2, byMs: 1, formatMax: 1 })
           }
           for (let i = 0; i < steps.length; i += AT_ONCE)
             await Promise.all(steps.slice(i, i + AT_ONCE).map(step))

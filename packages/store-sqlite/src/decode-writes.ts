@@ -3,13 +3,14 @@ import type {
   DocumentRemovalResult,
   DocumentWriteResult,
   DueClaimResult,
+  DuePostponementResult,
   Lease,
   RenewResult,
   SingleClaimResult,
   UpdateResult,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import type { Row } from './driver.ts'
+import type { Cell, Row } from './driver.ts'
 import type { WriteResult } from './messages.ts'
 import { statusOf } from './row-codes.ts'
 import { storedTransaction } from './stored-row.ts'
@@ -52,6 +53,10 @@ export function decodeClaim(result: WriteResult, now: number): SingleClaimResult
   const [row] = result as readonly Row[]
   if (row === undefined) return { type: 'refused', reason: 'absent' }
   return { type: 'claimed', transaction: storedTransaction(row), now }
+}
+
+export function decodePostponeDue(result: WriteResult, now: number): DuePostponementResult {
+  return { now, gids: result as readonly Cell[] as readonly Gid[] }
 }
 
 export function decodePurge(result: WriteResult): { readonly purged: number } {

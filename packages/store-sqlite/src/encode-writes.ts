@@ -2,6 +2,7 @@ import type {
   DocumentRemoval,
   DocumentWrite,
   DueClaim,
+  DuePostponement,
   Lease,
   NewTransaction,
   SingleClaim,
@@ -12,6 +13,7 @@ import type {
   ClaimDueWrite,
   ClaimWrite,
   CreateWrite,
+  PostponeDueWrite,
   RemoveDocumentWrite,
   RenewWrite,
   UpdateWrite,
@@ -79,6 +81,10 @@ export function claimDueWrite({ formatMax, leaseMs, limit, tokens }: DueClaim): 
 
 export function claimWrite({ gid, token, formatMax, leaseMs }: SingleClaim): ClaimWrite {
   return ['claim', gid, token, formatMax, leaseMs]
+}
+
+export function postponeDueWrite({ formatMax, byMs, limit }: DuePostponement): PostponeDueWrite {
+  return ['postponeDue', formatMax, byMs, limit]
 }
 
 export function writeDocumentWrite(write: DocumentWrite): WriteDocumentWrite {

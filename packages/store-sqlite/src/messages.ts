@@ -14,6 +14,7 @@ export type Write =
   | RenewWrite
   | ClaimDueWrite
   | ClaimWrite
+  | PostponeDueWrite
   | PurgeWrite
   | WriteDocumentWrite
   | RemoveDocumentWrite
@@ -46,6 +47,7 @@ export type ClaimWrite = readonly [
   formatMax: number,
   leaseMs: number,
 ]
+export type PostponeDueWrite = readonly [type: 'postponeDue', formatMax: number, byMs: number, limit: number]
 export type PurgeWrite = readonly [type: 'purge', limit: number]
 export type WriteDocumentWrite = readonly [
   type: 'writeDocument',

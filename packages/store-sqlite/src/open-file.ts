@@ -1,4 +1,16 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, statfsSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import type { DurabilityClass } from '@counterstep/core'
 import { type Database, type DriverModule, sqliteCode } from './driver.ts'
@@ -19,6 +31,7 @@ export interface OpenedFile {
 
 export function openFile(driver: DriverModule, settings: WorkerSettings): OpenedFile {
   const folder = dirname(settings.path)
+  refuseForeign(settings.path)
   const made = mkdirSync(folder, { recursive: true })
   refuseNetwork(folder)
   const database = driver.openDatabase(settings.path)
@@ -39,6 +52,20 @@ export function openFile(driver: DriverModule, settings: WorkerSettings): Opened
 function refuseNetwork(folder: string): void {
   if (NETWORK_FILE_SYSTEMS.has(statfsSync(folder).type)) {
     throw new RefusedError('SAGA_STORE_UNAVAILABLE', `${folder} is on a network file system`)
+  }
+}
+
+/** Most often a volume that another user owns. SQLite would only say that it cannot open the file. */
+function refuseForeign(path: string): void {
+  if (!existsSync(path) || statSync(path).isFile()) refuseForeign(dirname(path))
+  if (!existsSync(path)) return
+  try {
+    accessSync(path, constants.W_OK)
+  } catch (error: unknown) {
+    const { uid, mode } = statSync(path)
+    const rights = (mode & 0o777).toString(8)
+    const text = `user ${process.getuid?.()} may not write ${path}, of user ${uid} and mode ${rights}`
+    throw new RefusedError('SAGA_STORE_UNAVAILABLE', text, error)
   }
 }
 

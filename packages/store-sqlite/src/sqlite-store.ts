@@ -4,6 +4,7 @@ import {
   assertDocumentRemoval,
   assertDocumentWrite,
   assertDueClaim,
+  assertDuePostponement,
   assertPurge,
   assertReadMany,
   assertRenew,
@@ -14,6 +15,8 @@ import {
   type DocumentWriteResult,
   type DueClaim,
   type DueClaimResult,
+  type DuePostponement,
+  type DuePostponementResult,
   type DurabilityClass,
   type Lease,
   type ListQuery,
@@ -36,6 +39,7 @@ import {
   decodeClaim,
   decodeClaimDue,
   decodeCreate,
+  decodePostponeDue,
   decodePurge,
   decodeRemoveDocument,
   decodeRenew,
@@ -47,6 +51,7 @@ import {
   claimDueWrite,
   claimWrite,
   createWrite,
+  postponeDueWrite,
   removeDocumentWrite,
   renewWrite,
   updateWrite,
@@ -110,6 +115,11 @@ export class SqliteStore implements Store {
 
   async claim(claim: SingleClaim): Promise<SingleClaimResult> {
     return this.#write(claimWrite(claim), 1, decodeClaim, undefined)
+  }
+
+  async postponeDue(postponement: DuePostponement): Promise<DuePostponementResult> {
+    assertDuePostponement(postponement)
+    return this.#write(postponeDueWrite(postponement), postponement.limit, decodePostponeDue, undefined)
   }
 
   async purgeFinished(limit: number): Promise<{ readonly purged: number }> {

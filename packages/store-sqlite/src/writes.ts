@@ -5,6 +5,7 @@ import type {
   ClaimDueWrite,
   ClaimWrite,
   CreateWrite,
+  PostponeDueWrite,
   RenewWrite,
   UpdateWrite,
   WorkerSettings,
@@ -21,6 +22,7 @@ export class Writes {
   readonly #findDue: Statement
   readonly #hold: Statement
   readonly #claim: Statement
+  readonly #postpone: Statement
   readonly #purge: Statement
   readonly #documents: DocumentWrites
   readonly #parkedAt: number
@@ -42,6 +44,7 @@ export class Writes {
     this.#findDue = database.prepare(STATEMENTS.findDue)
     this.#hold = database.prepare(STATEMENTS.readHold)
     this.#claim = database.prepare(STATEMENTS.claim)
+    this.#postpone = database.prepare(STATEMENTS.postpone)
     this.#purge = database.prepare(STATEMENTS.purge)
   }
 
@@ -57,6 +60,8 @@ export class Writes {
         return this.#runClaimDue(write, now)
       case 'claim':
         return this.#runClaim(write, now)
+      case 'postponeDue':
+        return this.#runPostponeDue(write, now)
       case 'purge':
         return this.#purge.run(now, write[1])
       case 'writeDocument':
@@ -104,8 +109,20 @@ export class Writes {
   }
 
   #runClaimDue([, formatMax, leaseMs, ...tokens]: ClaimDueWrite, now: number): readonly Row[] {
-    const due = this.#findDue.all(Math.min(now, this.#parkedAt - 1), formatMax, tokens.length)
-    return due.flatMap(([gid], i) => this.#claim.all(tokens[i], now + leaseMs, gid))
+    const due = this.#gidsDue(now, formatMax, tokens.length)
+    return due.flatMap((gid, i) => this.#claim.all(tokens[i], now + leaseMs, gid))
+  }
+
+  /** The gids of the rows. */
+  #runPostponeDue([, formatMax, byMs, limit]: PostponeDueWrite, now: number): Row {
+    const due = this.#gidsDue(now, formatMax, limit)
+    for (const gid of due) this.#postpone.run(now + byMs, gid)
+    return due
+  }
+
+  #gidsDue(now: number, formatMax: number, limit: number): Row {
+    const rows = this.#findDue.all(Math.min(now, this.#parkedAt - 1), formatMax, limit)
+    return rows.map(([gid]) => gid ?? null)
   }
 
   #runClaim([, gid, token, formatMax, leaseMs]: ClaimWrite, now: number): WriteResult {

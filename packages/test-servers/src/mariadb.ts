@@ -1,7 +1,7 @@
 import { readEnvironment } from './environment.ts'
 import { ServerMissingError } from './errors.ts'
 import { findBinaries } from './find-binaries.ts'
-import { installPackage } from './install-package.ts'
+import { installPackages } from './install-packages.ts'
 import { type Machine, thisMachine } from './machine.ts'
 import { runProgram } from './run-program.ts'
 import { identityOf, type SqlProgram } from './sql-program.ts'
@@ -19,7 +19,7 @@ export async function findMariadb(
 ): Promise<SqlProgram> {
   const found = await lookForMariadb(folders)
   if (found !== undefined) return found
-  const failure = await installPackage('mariadb-server', machine)
+  const failure = await installPackages(['mariadb-server'], machine)
   const installed = await lookForMariadb(folders)
   if (installed !== undefined) return installed
   throw new ServerMissingError(

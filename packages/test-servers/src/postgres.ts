@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { readEnvironment } from './environment.ts'
 import { ServerMissingError } from './errors.ts'
 import { findBinaries } from './find-binaries.ts'
-import { installPackage } from './install-package.ts'
+import { installPackages } from './install-packages.ts'
 import { type Machine, thisMachine } from './machine.ts'
 import { type PostgresServer, type PostgresServerOptions, startPostgresServer } from './postgres-server.ts'
 import { runProgram } from './run-program.ts'
@@ -39,7 +39,7 @@ export async function findPostgres(
 ): Promise<PostgresProgram> {
   const found = await lookForPostgres(listFolders())
   if (found !== undefined) return found
-  const failure = await installPackage('postgresql', machine)
+  const failure = await installPackages(['postgresql'], machine)
   const installed = await lookForPostgres(listFolders())
   if (installed !== undefined) return installed
   throw new ServerMissingError(

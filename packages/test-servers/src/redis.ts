@@ -1,7 +1,7 @@
 import { readEnvironment } from './environment.ts'
 import { ServerMissingError } from './errors.ts'
 import { findBinaries } from './find-binaries.ts'
-import { installPackage } from './install-package.ts'
+import { installPackages } from './install-packages.ts'
 import { type Machine, thisMachine } from './machine.ts'
 import { type RedisServer, type RedisServerOptions, startRedisServer } from './redis-server.ts'
 
@@ -17,7 +17,7 @@ export async function findRedis(
 ): Promise<string> {
   const found = await lookForRedis(folders)
   if (found !== undefined) return found
-  const failure = await installPackage('redis-server', machine)
+  const failure = await installPackages(['redis-server'], machine)
   const installed = await lookForRedis(folders)
   if (installed !== undefined) return installed
   throw new ServerMissingError(

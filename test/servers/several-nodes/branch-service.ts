@@ -22,8 +22,8 @@ export interface LoggedCall extends BranchCall {
   readonly isHanging: boolean
 }
 
-/** `run`: have the effect. `refuse`: the business says no, and nothing is written. */
-export type Verdict = 'run' | 'refuse'
+/** `run`: have the effect. `refuse`: the business says no, and nothing is written. `wait`: ask again, and nothing is written. */
+export type Verdict = 'run' | 'refuse' | 'wait'
 export type BranchRule = (call: BranchCall) => Promise<Verdict>
 
 /** The services behind all branches: each call is logged; its effect comes, behind a barrier, when the rule has let it go on. */
@@ -78,7 +78,7 @@ export class BranchService {
     this.#calls.set(call.gid, calls)
     const index = calls.push({ ...call, isHanging: false }) - 1
     const verdict = await this.rule(call)
-    const answer = verdict === 'run' ? this.#run(call) : REFUSED
+    const answer = verdict === 'run' ? this.#run(call) : ANSWERS[verdict]
     const { statusCode, body, isHanging } = answer
     calls[index] = { ...call, statusCode, isHanging }
     response.writeHead(statusCode, { 'content-type': 'application/json' }).end(body)
@@ -91,7 +91,10 @@ export class BranchService {
   }
 }
 
-const REFUSED = { statusCode: 409, body: '{"code":"REFUSED"}', isHanging: false } as const
+const ANSWERS = {
+  refuse: { statusCode: 409, body: '{"code":"REFUSED"}', isHanging: false },
+  wait: { statusCode: 425, body: '{}', isHanging: false },
+} as const
 
 async function readCall(request: IncomingMessage): Promise<BranchCall> {
   const arrivedAt = performance.now()

@@ -36,9 +36,7 @@ export class Client {
       if (plan.givesUp && tries === 0 && isNotAccepted(answer)) return false
       // What it means that its own content is in conflict, the audit says.
       if (answer.type === 'problem' && answer.statusCode === 409) return true
-      if (answer.type === 'problem' && answer.statusCode < 500) {
-        throw new Error(`a submit is refused with ${answer.statusCode} ${answer.code}`)
-      }
+      if (isRefusal(answer)) throw new Error(`a submit is refused: ${JSON.stringify(answer)}`)
       await this.#pause()
     }
   }
@@ -101,10 +99,16 @@ function isNotAccepted(answer: ClientAnswer): boolean {
 }
 
 function isEnd(answer: ClientAnswer): boolean {
-  if (answer.type === 'view') return isFinalStatus(answer.status)
-  return answer.type === 'problem' && answer.statusCode < 500
+  return answer.type === 'view' ? isFinalStatus(answer.status) : isRefusal(answer)
 }
 
 function isDefinite(answer: ClientAnswer): boolean {
-  return answer.type === 'view' || (answer.type === 'problem' && answer.statusCode < 500)
+  return answer.type === 'view' || isRefusal(answer)
+}
+
+const TOO_MANY_REQUESTS = 429
+
+/** Who asks again gets the same; but for him who was only too early. */
+function isRefusal(answer: ClientAnswer): boolean {
+  return answer.type === 'problem' && answer.statusCode < 500 && answer.statusCode !== TOO_MANY_REQUESTS
 }

@@ -11,9 +11,11 @@ export interface ClientRun {
   readonly pace: Pace
   /** Each submit is answered in the end: true, it was accepted; false, its client has left. */
   readonly onSettled: (isAccepted: boolean) => void
+  /** Default: CALLERS. */
+  readonly callers?: number
 }
 
-export async function runClients({ plans, client, pace, onSettled }: ClientRun): Promise<void> {
+export async function runClients({ plans, client, pace, onSettled, callers = CALLERS }: ClientRun): Promise<void> {
   let next = 0
   const caller = async () => {
     for (let plan = plans[next++]; plan !== undefined; plan = plans[next++]) {
@@ -23,5 +25,5 @@ export async function runClients({ plans, client, pace, onSettled }: ClientRun):
       if (isAccepted) await client.follow(plan)
     }
   }
-  await Promise.all(Array.from({ length: CALLERS }, caller))
+  await Promise.all(Array.from({ length: callers }, caller))
 }

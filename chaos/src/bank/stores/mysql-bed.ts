@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { isMysqlCommit, startMariadb, startTcpProxy } from '@counterstep/test-servers'
 import { canary } from '@counterstep/test-servers/canary'
-import { createConnection } from 'mysql2/promise'
+import { createConnection, type RowDataPacket } from 'mysql2/promise'
 import { readMysqlBooks } from '../books/read-mysql-books.ts'
 import { CLI } from '../processes/cli.ts'
 import { keepMysqlJournal, readMysqlStore } from '../rows/mysql-books.ts'
@@ -39,6 +39,9 @@ export async function openMysqlBed(): Promise<StoreBed> {
     },
     isCommit: isMysqlCommit,
     server,
+    allowConnections: (max) =>
+      runSql(server.url, `ALTER USER '${USER}'@'%' WITH MAX_USER_CONNECTIONS ${max}`),
+    connectionsMost: () => mostConnections(server.url),
     async bankDatabase(index) {
       await runSql(bankServer.url, `CREATE DATABASE bank_${index}`)
       return bankUrl(index)
@@ -55,6 +58,16 @@ export async function openMysqlBed(): Promise<StoreBed> {
 async function createUser(serverUrl: string): Promise<void> {
   await runSql(serverUrl, `CREATE USER '${USER}'@'%' IDENTIFIED BY '${PASSWORD}'`)
   await runSql(serverUrl, `GRANT SELECT, INSERT, UPDATE, DELETE ON ${DATABASE}.* TO '${USER}'@'%'`)
+}
+
+async function mostConnections(url: string): Promise<number> {
+  const connection = await createConnection(url)
+  try {
+    const [rows] = await connection.query<RowDataPacket[]>("SHOW GLOBAL STATUS LIKE 'Max_used_connections'")
+    return Number(rows[0]?.Value)
+  } finally {
+    await connection.end()
+  }
 }
 
 async function runSql(url: string, sql: string): Promise<void> {

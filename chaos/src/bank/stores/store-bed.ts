@@ -12,6 +12,10 @@ export interface StoreBed {
   readonly isCommit?: (chunk: Buffer) => boolean
   /** A database server that can be hurt; an embedded store has none. */
   readonly server?: HurtServer
+  /** Of all clients together; where the store has such a bound. */
+  allowConnections?(max: number): Promise<void>
+  /** At one time, since the start; where the store counts them. */
+  connectionsMost?(): Promise<number>
   bankDatabase(index: number): Promise<string>
   /** Of servers and banks that have stopped. */
   readStore(): Promise<StoreBooks>

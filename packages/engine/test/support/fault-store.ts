@@ -90,6 +90,8 @@ export class FaultStore implements Store {
     this.#call('renew', leases, () => this.#inner.renew(leases, leaseMs))
   claimDue: Store['claimDue'] = (claim) => this.#call('claim-due', claim, () => this.#inner.claimDue(claim))
   claim: Store['claim'] = (claim) => this.#call('claim', claim, () => this.#inner.claim(claim))
+  postponeDue: Store['postponeDue'] = (postponement) =>
+    this.#call('postpone-due', postponement, () => this.#inner.postponeDue(postponement))
   list: Store['list'] = (query) => this.#call('list', query, () => this.#inner.list(query))
   stats: Store['stats'] = () => this.#call('stats', undefined, () => this.#inner.stats())
   purgeFinished: Store['purgeFinished'] = (limit) =>

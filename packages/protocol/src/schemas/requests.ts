@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import {
   BRANCH_ID_LENGTH_MAX,
   BRANCHES_MAX,

@@ -1,12 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { InvalidRequestError } from '@counterstep/protocol'
+import { BODY_BYTES_MAX, InvalidRequestError } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
 import { parseJson } from '../json/parse-json.ts'
 
 /** Lets the routes of this scope take application/json, and nothing else (four bypasses of 2025-26 lived in more). */
 export function takeJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
+  const options = { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX } as const
+  app.addContentTypeParser('application/json', options, (request, bytes: Buffer, done) => {
     try {
       requirePlainJson(request.headers)
       done(null, parseJson(bytes))

@@ -1,18 +1,19 @@
 import { WAIT_MS_MAX } from '@counterstep/protocol'
 
-const WAIT_SECONDS_MAX = WAIT_MS_MAX / 1000
-
 /**
- * The seconds of `wait=N` in a Prefer header (RFC 7240), capped at 60; undefined when it is absent or malformed,
+ * The seconds of `wait=N` in a Prefer header (RFC 7240), capped; undefined when it is absent or malformed,
  * which the RFC has us ignore.
  */
-export function waitSecondsOf(header: string | readonly string[] | undefined): number | undefined {
+export function waitSecondsOf(
+  header: string | readonly string[] | undefined,
+  waitMsMax: number = WAIT_MS_MAX,
+): number | undefined {
   if (header === undefined) return undefined
   const preferences = preferencesOf(typeof header === 'string' ? header : header.join(','))
   // "If any preference is specified more than once, only the first instance is to be considered."
   const wait = preferences.find(({ name }) => name === 'wait')
   const digits = /^(?:(\d{1,9})|"(\d{1,9})")$/.exec(wait?.value ?? '')
-  return digits === null ? undefined : Math.min(Number(digits[1] ?? digits[2]), WAIT_SECONDS_MAX)
+  return digits === null ? undefined : Math.min(Number(digits[1] ?? digits[2]), Math.floor(waitMsMax / 1000))
 }
 
 interface Preference {

@@ -10,7 +10,8 @@ export function sendView(
 ): FastifyReply {
   if (waitSeconds !== undefined) reply.header('preference-applied', `wait=${waitSeconds}`)
   if (!isFinalStatus(view.status)) {
-    reply.code(202).header('location', `/v1/transactions/${encodeURIComponent(view.gid)}`)
+    const place = `${reply.server.prefix}/v1/transactions/${encodeURIComponent(view.gid)}`
+    reply.code(202).header('location', place)
   }
   return reply.header('content-type', JSON_TYPE).send(JSON.stringify(view))
 }

@@ -25,6 +25,7 @@ const STORE_VERBS: readonly StoreVerb[] = [
   'renew',
   'claim-due',
   'claim',
+  'postpone-due',
   'list',
   'stats',
   'purge',

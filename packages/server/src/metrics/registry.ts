@@ -8,3 +8,8 @@ export function createRegistry(): Registry {
   collectDefaultMetrics({ register: registry })
   return registry
 }
+
+/** Without the figures of the process: they are for whoever the process belongs to. */
+export function createBareRegistry(): Registry {
+  return new Registry()
+}

@@ -22,7 +22,11 @@ const API_KEY = {
 }
 
 /** The OpenAPI 3.1 document of these operations. Built by hand: there is no generator between it and the schemas. */
-export function openApiDocument(operations: readonly Operation[], version: string): JsonObject {
+export function openApiDocument(
+  operations: readonly Operation[],
+  version: string,
+  serverUrl = '/',
+): JsonObject {
   const paths: Record<string, Record<string, JsonObject>> = {}
   for (const operation of operations) {
     const path = paths[operation.path] ?? {}
@@ -38,7 +42,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
         'Distributed transactions over HTTP. Every error is a problem (RFC 9457) with a stable code.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: serverUrl }],
     tags: [
       { name: 'transactions', description: 'Submit, look at and command transactions.' },
       { name: 'operations', description: 'Health, metrics and this document.' },

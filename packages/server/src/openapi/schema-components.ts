@@ -1,5 +1,5 @@
 import { NAMED_SCHEMAS } from '@counterstep/protocol/schemas'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { JsonObject } from './operation.ts'
 
 /** The named schemas as JSON Schema 2020-12, which is what OpenAPI 3.1 speaks, each referring to the others by name. */

@@ -45,14 +45,14 @@ export const abortOperation: Operation = {
   ],
 }
 
-export function abortRoute(engine: EngineApi) {
+export function abortRoute(engine: EngineApi, waitMsMax?: number) {
   return async function abortPlugin(app: FastifyInstance): Promise<void> {
     takeAbortBody(app)
     const config = { access: abortOperation.access }
     app.post('/v1/transactions/:gid/abort', { config }, async function abort(request, reply) {
       const gid = gidOf(request)
       const reason = reasonOf(request.body)
-      const waitSeconds = waitSecondsOf(request.headers.prefer)
+      const waitSeconds = waitSecondsOf(request.headers.prefer, waitMsMax)
       const view = await engine.abort(gid, {
         ...(reason === undefined ? {} : { reason }),
         ...(waitSeconds === undefined ? {} : { waitMs: waitSeconds * 1000 }),

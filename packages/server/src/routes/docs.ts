@@ -1,5 +1,3 @@
-import { fastifySwagger } from '@fastify/swagger'
-import { fastifySwaggerUi } from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import type { JsonObject, Operation } from '../openapi/operation.ts'
 
@@ -30,6 +28,9 @@ export function docsRoute(document: JsonObject) {
     app.addHook('onRoute', (route) => {
       route.config = { ...route.config, access: docsOperation.access }
     })
+    // Loaded where there is a page: a bundle for a function leaves the plugins out.
+    const { fastifySwagger } = await import('@fastify/swagger')
+    const { fastifySwaggerUi } = await import('@fastify/swagger-ui')
     // The page insists on this plugin; the document that it would make is replaced by ours.
     await app.register(fastifySwagger, { openapi: {} })
     await app.register(fastifySwaggerUi, {

@@ -21,9 +21,11 @@ export const rootOperation: Operation = {
   problems: [],
 }
 
-export function rootRoute(version: string) {
-  const text = JSON.stringify({ name: 'counterstep', version, links: LINKS })
+export function rootRoute(version: string, page: 'docs' | 'none') {
   return async function rootPlugin(app: FastifyInstance): Promise<void> {
+    const links = Object.entries(LINKS).filter(([name]) => page === 'docs' || name !== 'docs')
+    const placed = Object.fromEntries(links.map(([name, path]) => [name, app.prefix + path]))
+    const text = JSON.stringify({ name: 'counterstep', version, links: placed })
     app.get('/', { config: { access: rootOperation.access } }, function getRoot(_request, reply) {
       reply.header('content-type', JSON_TYPE).send(text)
     })

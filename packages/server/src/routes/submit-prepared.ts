@@ -42,12 +42,12 @@ export const submitPreparedOperation: Operation = {
   ],
 }
 
-export function submitPreparedRoute(engine: EngineApi) {
+export function submitPreparedRoute(engine: EngineApi, waitMsMax?: number) {
   return async function submitPreparedPlugin(app: FastifyInstance): Promise<void> {
     takeNoBody(app)
     const config = { access: submitPreparedOperation.access }
     app.post('/v1/transactions/:gid/submit', { config }, async function submitPrepared(request, reply) {
-      const waitSeconds = waitSecondsOf(request.headers.prefer)
+      const waitSeconds = waitSecondsOf(request.headers.prefer, waitMsMax)
       const options = waitSeconds === undefined ? {} : { waitMs: waitSeconds * 1000 }
       return sendView(reply, await engine.submitPrepared(gidOf(request), options), waitSeconds)
     })

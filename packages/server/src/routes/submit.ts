@@ -78,13 +78,13 @@ export const submitOperation: Operation = {
 }
 
 /** The hot route: the engine checks the body by itself, and the answer is written once. */
-export function submitRoute(engine: EngineApi) {
+export function submitRoute(engine: EngineApi, waitMsMax?: number) {
   return async function submitPlugin(app: FastifyInstance): Promise<void> {
     takeJson(app)
     const config = { access: submitOperation.access }
     app.post('/v1/transactions', { config }, async function submit(request, reply) {
       if (request.headers['content-type'] === undefined) throw unsupportedMediaType()
-      const waitSeconds = waitSecondsOf(request.headers.prefer)
+      const waitSeconds = waitSecondsOf(request.headers.prefer, waitMsMax)
       const options = waitSeconds === undefined ? undefined : { waitMs: waitSeconds * 1000 }
       const view = await engine.submit(request.body, options)
       return sendView(reply, view, waitSeconds)

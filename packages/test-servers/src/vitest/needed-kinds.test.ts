@@ -16,10 +16,16 @@ for (const [title, files, kinds] of [
     ['mariadb', 'mysql', 'redis', 'redis-cluster'],
   ],
   [
-    "the SDK's barriers are on everything",
+    "the SDK's barriers are on every database",
     ['/r/sdk/test/servers/a.test.ts'],
     ['mariadb', 'mysql', 'redis', 'redis-cluster', 'postgres'],
   ],
+  [
+    'the emulator of Lambda has a queue',
+    ['/r/packages/lambda-emulator/test/servers/a.test.ts'],
+    ['elasticmq'],
+  ],
+  ['functions have a queue, too', ['/r/functions/test/a.test.ts'], ['mariadb', 'redis', 'elasticmq']],
   ['chaos hurts two', ['/r/chaos/test/servers/a.test.ts'], ['mariadb', 'redis']],
   ['the bench measures two', ['/r/bench/test/servers/a.test.ts'], ['mariadb', 'redis']],
   ['examples are services', ['/r/examples/a/test/servers/a.test.ts'], ['mariadb', 'postgres']],

@@ -1,15 +1,18 @@
 import type { ServerKind } from './offers.ts'
 
-const ALL: readonly ServerKind[] = ['mariadb', 'mysql', 'redis', 'redis-cluster', 'postgres']
+const DATABASES: readonly ServerKind[] = ['mariadb', 'mysql', 'redis', 'redis-cluster', 'postgres']
+const ALL: readonly ServerKind[] = [...DATABASES, 'elasticmq']
 
 /** The first folder that a path is in counts. */
 const KINDS_OF_FOLDER: readonly (readonly [string, readonly ServerKind[]])[] = [
   ['/packages/store-mysql/', ['mariadb', 'mysql']],
   ['/packages/store-redis/', ['redis', 'redis-cluster']],
+  ['/packages/lambda-emulator/', ['elasticmq']],
+  ['/functions/', ['mariadb', 'redis', 'elasticmq']],
   ['/bench/', ['mariadb', 'redis']],
   ['/chaos/', ['mariadb', 'redis']],
   ['/examples/', ['mariadb', 'postgres']],
-  ['/sdk/test/servers/', ALL],
+  ['/sdk/test/servers/', DATABASES],
   // No store is in PostgreSQL.
   ['/test/servers/', ['mariadb', 'mysql', 'redis', 'redis-cluster']],
 ]

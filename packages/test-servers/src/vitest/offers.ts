@@ -1,4 +1,4 @@
-export type ServerKind = 'mariadb' | 'mysql' | 'redis' | 'redis-cluster' | 'postgres'
+export type ServerKind = 'mariadb' | 'mysql' | 'redis' | 'redis-cluster' | 'postgres' | 'elasticmq'
 
 /** What the run has of one kind of server. */
 export interface Offer {

@@ -1,3 +1,4 @@
+import { findElasticmq, startElasticmq } from '../elasticmq.ts'
 import type { Environment } from '../environment.ts'
 import { ServerMissingError } from '../errors.ts'
 import { findMariadb, startMariadb } from '../mariadb.ts'
@@ -23,6 +24,7 @@ const SOURCES: Readonly<Record<ServerKind, Source>> = {
   mysql: { find: findMysql, start: startMysql },
   redis: { find: findRedisOnce, start: startRedis },
   postgres: { find: () => findPostgres(), start: startPostgres },
+  elasticmq: { find: findElasticmq, start: startElasticmq },
   'redis-cluster': { find: findRedisOnce, start: startRedisCluster },
 }
 

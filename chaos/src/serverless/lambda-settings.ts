@@ -1,0 +1,36 @@
+import type { StoreName } from '../settings.ts'
+
+export interface LambdaSettings {
+  readonly store: Exclude<StoreName, 'sqlite'>
+  readonly sagas: number
+  /** So many callers at once at the start. */
+  readonly burst: number
+  readonly seed: number
+}
+
+/** After the burst. */
+export const CALLERS = 24
+/** Of the store's user, where the store bounds them: less than all environments would take. */
+export const CONNECTIONS_MAX = 50
+export const API_CONCURRENCY = 40
+export const WORKER_CONCURRENCY = 4
+export const API_TIMEOUT_MS = 8_000
+export const WORKER_TIMEOUT_MS = 8_000
+export const SWEEPER_TIMEOUT_MS = 6_000
+/** AWS does it each minute. */
+export const SWEEP_EVERY_MS = 1_000
+export const VISIBILITY_MS = 12_000
+export const RECYCLE_AFTER_INVOCATIONS = 60
+
+/** What the functions are started with: waits that are short, so that a run need not be long. */
+export const FUNCTION_VARIABLES: Readonly<Record<string, string>> = {
+  COUNTERSTEP_AUTHORIZER: 'iam',
+  COUNTERSTEP_LOG_LEVEL: 'warn',
+  COUNTERSTEP_HOLD_MS: '500',
+  COUNTERSTEP_CHECKPOINT_MS: '200',
+  COUNTERSTEP_STORE_TIMEOUT_MS: '1500',
+  COUNTERSTEP_STORE_CONNECT_TIMEOUT_MS: '1000',
+  COUNTERSTEP_BRANCH_TIMEOUT_MS: '1500',
+  COUNTERSTEP_RETRY_INITIAL_MS: '50',
+  COUNTERSTEP_RETRY_CAP_MS: '1000',
+}

@@ -1,0 +1,31 @@
+import type { LambdaResult } from './lambda-course.ts'
+
+const VIOLATIONS_SHOWN = 20
+
+/** For people. */
+export function printedLambdaResult(result: LambdaResult): string {
+  const { settings, ends, functions, messages, violations } = result
+  const { store, sagas, burst, seed } = settings
+  return [
+    `${store} on Lambda, seed ${seed}: ${sagas} transactions, ${burst} at once, in ${seconds(result.tookMs)}`,
+    `accepted ${result.accepted}; ends: ${JSON.stringify(ends)}; all ended ${seconds(result.healedMs)} after the last fault`,
+    ...(['api', 'worker', 'sweeper'] as const).map((name) => {
+      const figures = functions[name]
+      return (
+        `${name}: ${figures.invocations} invocations, ${figures.coldStarts} cold (${figures.initMsMedian} ms), ` +
+        `warm ${figures.durationMsMedian} ms, ${figures.timedOut} killed at a deadline, ${figures.failed} failed, ` +
+        `${figures.rssMbMost} MB`
+      )
+    }),
+    `messages: ${messages.received} received, ${messages.lost} lost, ${messages.doubled} doubled, ${messages.delayed} delayed`,
+    `throttled ${result.throttled}; commits lost or unanswered ${result.commitsLost}; connections at once ${result.connectionsMost ?? 'not counted'}`,
+    `violations ${violations.length}`,
+    ...violations
+      .slice(0, VIOLATIONS_SHOWN)
+      .map(({ invariant, subject, detail }) => `  ${invariant} ${subject}: ${detail}`),
+  ].join('\n')
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`
+}

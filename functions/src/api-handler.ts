@@ -1,0 +1,47 @@
+import { bearerKey, createGate, type Gate, KeyRate, namedHosts } from '@counterstep/access'
+import { buildApp } from '@counterstep/server'
+import { awsLambdaFastify } from '@fastify/aws-lambda'
+import type { LambdaContext } from './events.ts'
+import type { Home } from './home.ts'
+import { SecretKeys } from './secret-keys.ts'
+
+/** An event of API Gateway or of a Function URL, payload format 2.0; the adapter reads it. */
+export type ApiHandler = (event: unknown, context: LambdaContext) => Promise<unknown>
+
+const WAIT_MS_MAX = 25_000
+
+/** The native face behind a Function URL or an HTTP API (payload format 2.0). */
+export async function apiHandler(home: Home, version: string): Promise<ApiHandler> {
+  const { config, engine, store, logger, readSecret } = home
+  const { keys: keysArn } = config.secrets
+  const keys = keysArn === undefined ? undefined : await SecretKeys.open(keysArn, readSecret, logger)
+  const { insecure } = config.access
+  const app = buildApp({
+    engine,
+    // What stands before a function answers by itself after 30 s.
+    waitMsMax: WAIT_MS_MAX,
+    storeForced: config.store.acceptClassC,
+    insecure,
+    gate: gateOf(config.access, keys),
+    logger,
+    version,
+    // Its plugins read files that no bundle carries.
+    page: 'none',
+    store,
+  })
+  const answer = awsLambdaFastify(app, { decorateRequest: false })
+  await app.ready()
+  return async function handle(event, context) {
+    await keys?.refresh()
+    return await engine.during(context.getRemainingTimeInMillis(), () => answer(event, context))
+  }
+}
+
+function gateOf({ allowedHosts, ratePerKey }: Home['config']['access'], keys: SecretKeys | undefined): Gate {
+  return createGate({
+    credentials: bearerKey,
+    ...(keys === undefined ? {} : { keys }),
+    ...(allowedHosts.length === 0 ? {} : { hosts: namedHosts(allowedHosts) }),
+    ...(ratePerKey === undefined ? {} : { keyRate: new KeyRate(ratePerKey) }),
+  })
+}

@@ -1,0 +1,92 @@
+import { httpBranchCaller } from '@counterstep/branch-http'
+import {
+  type FunctionConfig,
+  type FunctionRole,
+  passwordOfSecret,
+  readFunctionConfig,
+} from '@counterstep/configuration'
+import type { Store } from '@counterstep/core'
+import {
+  createServerlessEngine,
+  DEFAULT_SETTINGS,
+  type EngineSettings,
+  type Logger,
+  logEvents,
+  nodeClock,
+  nodeIds,
+  type ServerlessEngine,
+} from '@counterstep/engine'
+import { type CallSigner, callSigner, signingKeyOf } from '@counterstep/signature'
+import { targetPolicy } from '@counterstep/targets'
+import { createLog } from './log.ts'
+import { logObserver } from './log-observer.ts'
+import { openStore } from './open-store.ts'
+import { type ReadSecret, secretReader } from './secrets.ts'
+import { type LookQueue, sqsQueue } from './sqs-queue.ts'
+
+/** What an environment keeps between its invocations. */
+export interface Home {
+  readonly config: FunctionConfig
+  readonly logger: Logger
+  readonly readSecret: ReadSecret
+  readonly store: Store
+  readonly engine: ServerlessEngine
+  /** Undefined: there is none. */
+  readonly queue: LookQueue | undefined
+}
+
+/** The composition root of all three functions. Rejects when the settings are wrong or the store cannot be opened. */
+export async function openHome(role: FunctionRole, environment = process.env): Promise<Home> {
+  const read = readFunctionConfig(role, environment)
+  if ('problems' in read) throw new Error(`the settings are wrong:\n${read.problems.join('\n')}`)
+  const { config } = read
+  const logger = createLog(config.logLevel)
+  for (const warning of config.warnings) logger.warn({}, warning)
+  const readSecret = secretReader()
+  const [store, signer] = await Promise.all([
+    storeOf(config, readSecret, logger),
+    signerOf(config, readSecret),
+  ])
+  const queue = config.queueUrl === undefined ? undefined : sqsQueue(config.queueUrl)
+  const targets = targetPolicy(config.targets)
+  const engine = createServerlessEngine({
+    store,
+    branches: httpBranchCaller({ ...config.caller, targets, signer }),
+    checkUrl: (url) => targets.check(url),
+    // Without a queue the sweeper finds what is due.
+    wakeUp: queue ?? { ask: () => Promise.resolve() },
+    clock: nodeClock(),
+    ids: nodeIds(),
+    observer: logObserver(logger),
+    settings: settingsOf(config),
+  })
+  return { config, logger, readSecret, store, engine, queue }
+}
+
+async function storeOf(
+  { store, secrets: { storePassword } }: FunctionConfig,
+  readSecret: ReadSecret,
+  logger: Logger,
+): Promise<Store> {
+  const password = storePassword === undefined ? undefined : passwordOf(await readSecret(storePassword))
+  return await openStore(store, password, logEvents(logger))
+}
+
+function passwordOf(text: string): string {
+  const password = passwordOfSecret(text)
+  if ('problem' in password) throw new Error(`COUNTERSTEP_STORE_PASSWORD_SECRET ${password.problem}`)
+  return password.value
+}
+
+async function signerOf(
+  { secrets: { signingKey } }: FunctionConfig,
+  readSecret: ReadSecret,
+): Promise<CallSigner | undefined> {
+  if (signingKey === undefined) return undefined
+  const key = signingKeyOf(await readSecret(signingKey))
+  return callSigner(() => key, Date.now)
+}
+
+function settingsOf({ engine }: FunctionConfig): EngineSettings {
+  return { ...DEFAULT_SETTINGS, ...engine }
+}

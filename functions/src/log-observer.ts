@@ -1,0 +1,18 @@
+import { type EngineObserver, type Logger, logEvents } from '@counterstep/engine'
+
+/** An environment lives too shortly for counters of its own: what counts for all is in the sweeper's gauges. */
+export function logObserver(logger: Logger): EngineObserver {
+  return {
+    accepted: nothing,
+    refused: nothing,
+    finished: nothing,
+    branchCalled: nothing,
+    storeCalled: nothing,
+    claimed: nothing,
+    event: logEvents(logger),
+  }
+}
+
+function nothing(): void {
+  // Not counted.
+}

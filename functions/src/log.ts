@@ -1,0 +1,21 @@
+import { type Logger, loggedError } from '@counterstep/engine'
+
+const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+type Level = (typeof LEVELS)[number]
+
+/** Lines of JSON on standard output, which CloudWatch takes as they are. Errors are cut down to what cannot hold a payload. */
+export function createLog(level: Level, write: (line: string) => void = writeLine): Logger {
+  const from = LEVELS.indexOf(level)
+  function line(of: Exclude<Level, 'silent'>) {
+    return function log(fields: object, message: string): void {
+      if (LEVELS.indexOf(of) < from) return
+      const shown = 'err' in fields ? { ...fields, err: loggedError(fields.err) } : fields
+      write(`${JSON.stringify({ level: of, time: new Date().toISOString(), message, ...shown })}\n`)
+    }
+  }
+  return { info: line('info'), warn: line('warn'), error: line('error') }
+}
+
+function writeLine(line: string): void {
+  process.stdout.write(line)
+}

@@ -1,0 +1,28 @@
+import { type FunctionStoreConfig, storeUrl } from '@counterstep/configuration'
+import type { Store, StoreEvent } from '@counterstep/core'
+
+/** Opened once for all invocations of an environment. */
+export async function openStore(
+  config: FunctionStoreConfig,
+  password: string | undefined,
+  onEvent: (event: StoreEvent) => void,
+): Promise<Store> {
+  const { type, failover, acceptClassC, connectTimeoutMs, timeoutMs, tls } = config
+  const common = {
+    url: storeUrl(config, password),
+    acceptClassC,
+    connectTimeoutMs,
+    onEvent,
+    ...(failover === undefined ? {} : { failover }),
+  }
+  if (type === 'mysql') {
+    const { openMysqlStore } = await import('@counterstep/store-mysql')
+    const { connectionsMax } = config
+    const secured = tls === undefined ? {} : { tls }
+    return openMysqlStore({ ...common, ...secured, connectionsMax, statementTimeoutMs: timeoutMs })
+  }
+  const { openRedisStore } = await import('@counterstep/store-redis')
+  const { keyPrefix } = config
+  const certificates = typeof tls === 'object' ? { tls } : {}
+  return openRedisStore({ ...common, ...certificates, keyPrefix, commandTimeoutMs: timeoutMs })
+}

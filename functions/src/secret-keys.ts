@@ -1,0 +1,61 @@
+import { type KeyFinder, readKeyFileText, type StoredKey } from '@counterstep/access'
+import type { Logger } from '@counterstep/engine'
+import { CounterstepError } from '@counterstep/protocol'
+import type { ReadSecret } from './secrets.ts'
+
+/** How long a revoked key may still be taken. */
+export const KEYS_FRESH_MS = 60_000
+/** How long the keys that were read last stay in force when the secret cannot be read. */
+export const KEYS_USABLE_MS = 600_000
+
+/** The keys of a secret. Nothing runs between invocations, so each begins by asking whether they are fresh. */
+export class SecretKeys implements KeyFinder {
+  readonly #arn: string
+  readonly #readSecret: ReadSecret
+  readonly #logger: Logger
+  readonly #nowMs: () => number
+  #keys: ReadonlyMap<string, StoredKey>
+  #readAt: number
+
+  /** Throws SAGA_KEYS_UNUSABLE, and what `readSecret` throws. */
+  static async open(
+    arn: string,
+    readSecret: ReadSecret,
+    logger: Logger,
+    nowMs = Date.now,
+  ): Promise<SecretKeys> {
+    return new SecretKeys(arn, readSecret, logger, nowMs, readKeyFileText(await readSecret(arn)))
+  }
+
+  private constructor(
+    arn: string,
+    readSecret: ReadSecret,
+    logger: Logger,
+    nowMs: () => number,
+    keys: ReadonlyMap<string, StoredKey>,
+  ) {
+    this.#arn = arn
+    this.#readSecret = readSecret
+    this.#logger = logger
+    this.#nowMs = nowMs
+    this.#keys = keys
+    this.#readAt = nowMs()
+  }
+
+  find(id: string): StoredKey | undefined {
+    return this.#keys.get(id)
+  }
+
+  /** Throws SAGA_KEYS_UNUSABLE when the keys are too old and cannot be read again. */
+  async refresh(): Promise<void> {
+    const ageMs = this.#nowMs() - this.#readAt
+    if (ageMs < KEYS_FRESH_MS) return
+    try {
+      this.#keys = readKeyFileText(await this.#readSecret(this.#arn))
+      this.#readAt = this.#nowMs()
+    } catch (error: unknown) {
+      this.#logger.error({ err: error, ageMs }, 'the keys cannot be read again')
+      if (ageMs >= KEYS_USABLE_MS) throw new CounterstepError('SAGA_KEYS_UNUSABLE', 'the keys are too old')
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+
+const CONNECT_MS = 1_000
+const REQUEST_MS = 3_000
+
+/** The text of a secret of AWS Secrets Manager, by its ARN. Rejects when it cannot be read, or is no text. */
+export type ReadSecret = (arn: string) => Promise<string>
+
+/** The client is loaded when the first secret is asked for: who has none does not pay for it. */
+export function secretReader(): ReadSecret {
+  let client: SecretsManagerClient | undefined
+  return async function readSecret(arn) {
+    const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager')
+    client ??= new SecretsManagerClient({
+      requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: REQUEST_MS },
+    })
+    const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: arn }))
+    if (SecretString === undefined) throw new Error(`${arn} holds no text`)
+    return SecretString
+  }
+}

@@ -1,0 +1,61 @@
+import { CLAIM_MAX, POSTPONE_MAX, PURGE_MAX } from '@counterstep/core'
+import type { Invocation } from '@counterstep/engine'
+import type { LambdaContext } from './events.ts'
+import { embeddedMetrics, gaugesOf } from './gauges.ts'
+import type { Home } from './home.ts'
+import type { LookQueue } from './sqs-queue.ts'
+
+export type SweeperHandler = (event: unknown, context: LambdaContext) => Promise<void>
+
+/** What the queue is asked for and nobody looks at is found again after so long. */
+export const POSTPONE_MS = 60_000
+
+type SweeperHome = Pick<Home, 'engine' | 'queue' | 'config'>
+
+/** Finds what lost messages and dead owners left, removes what is past its retention, publishes the gauges. */
+export function sweeperHandler(home: SweeperHome, print: (line: string) => void = printLine): SweeperHandler {
+  return async function handle(_event, context) {
+    const { engine, queue, config } = home
+    await engine.during(context.getRemainingTimeInMillis(), async (invocation) => {
+      // Before anything is swept: what has been postponed is not due.
+      const stats = await invocation.stats()
+      const swept = queue === undefined ? await runDue(invocation) : await askForDue(invocation, queue)
+      const purged = await purge(invocation)
+      print(embeddedMetrics(gaugesOf(stats, { swept, purged }), config.metricsNamespace, Date.now()))
+    })
+  }
+}
+
+/** Claims nothing, so that it costs the same however long the transactions take. */
+async function askForDue(invocation: Invocation, queue: LookQueue): Promise<number> {
+  let asked = 0
+  for (let mayBeMore = true; mayBeMore && !invocation.isTimeUp; ) {
+    const postponed = await invocation.postponeDue(POSTPONE_MAX, POSTPONE_MS)
+    await queue.ask(postponed.gids.map((gid) => ({ gid, dueInMs: 0 })))
+    asked += postponed.gids.length
+    mayBeMore = postponed.mayBeMore
+  }
+  return asked
+}
+
+async function runDue(invocation: Invocation): Promise<number> {
+  let run = 0
+  for (let mayBeMore = true; mayBeMore && !invocation.isTimeUp; ) {
+    const due = await invocation.runDue(CLAIM_MAX)
+    run += due.outcomes.length
+    mayBeMore = due.mayBeMore
+  }
+  return run
+}
+
+async function purge(invocation: Invocation): Promise<number> {
+  let purged = 0
+  for (let last = PURGE_MAX; last === PURGE_MAX && !invocation.isTimeUp; purged += last) {
+    last = await invocation.purge(PURGE_MAX)
+  }
+  return purged
+}
+
+function printLine(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

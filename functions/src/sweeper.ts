@@ -1,0 +1,5 @@
+import { openHome } from './home.ts'
+import { sweeperHandler } from './sweeper-handler.ts'
+
+/** `index.handler` of the function that the schedule invokes. */
+export const handler = sweeperHandler(await openHome('sweeper'))

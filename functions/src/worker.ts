@@ -1,0 +1,5 @@
+import { openHome } from './home.ts'
+import { workerHandler } from './worker-handler.ts'
+
+/** `index.handler` of the function that the queue invokes. */
+export const handler = workerHandler(await openHome('worker'))

@@ -1,0 +1,134 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createKey, openKeyFile } from '@counterstep/access'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { apiHandler } from '../src/api-handler.ts'
+import { contextOf, type HttpAnswer, httpEvent } from './support/lambda-context.ts'
+import { sagaOf, testHome } from './support/test-home.ts'
+
+const PLENTY_MS = 29_000
+const ARN = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:counterstep/keys-AbCdEf'
+
+async function handlerOf(home = testHome()) {
+  const handle = await apiHandler(home, '1.2.3')
+  return async (...event: Parameters<typeof httpEvent>) =>
+    (await handle(httpEvent(...event), contextOf(PLENTY_MS))) as HttpAnswer
+}
+
+describe('the api behind an event', () => {
+  it('accepts a saga, runs it to its end and says so to who waits', async () => {
+    const home = testHome()
+    const request = await handlerOf(home)
+    const answer = await request('POST', '/v1/transactions', {
+      body: sagaOf('a'),
+      headers: { prefer: 'wait=5' },
+    })
+    expect(answer.statusCode).toBe(200)
+    expect(answer.headers['preference-applied']).toBe('wait=5')
+    expect(JSON.parse(answer.body)).toMatchObject({ gid: 'a', status: 'succeeded', ack: 'durable' })
+    expect(home.calls).toHaveLength(1)
+    expect(home.looks).toEqual([])
+  })
+
+  it('waits no longer than what stands before it', async () => {
+    const request = await handlerOf()
+    const answer = await request('POST', '/v1/transactions', {
+      body: sagaOf('a'),
+      headers: { prefer: 'wait=60' },
+    })
+    expect(answer.headers['preference-applied']).toBe('wait=25')
+  })
+
+  it('answers 202 to who does not wait, and the saga has ended when it does', async () => {
+    const home = testHome()
+    const request = await handlerOf(home)
+    const answer = await request('POST', '/v1/transactions', { body: sagaOf('a') })
+    expect(answer.statusCode).toBe(202)
+    expect(answer.headers.location).toBe('/v1/transactions/a')
+    const seen = await request('GET', '/v1/transactions/a')
+    expect(JSON.parse(seen.body)).toMatchObject({ status: 'succeeded' })
+  })
+
+  it('refuses what it cannot keep and what is wrong, with the same problems as a server', async () => {
+    const request = await handlerOf()
+    const memory = await request('POST', '/v1/transactions', { body: sagaOf('a', { ack: 'memory' }) })
+    expect(memory.statusCode).toBe(422)
+    expect(JSON.parse(memory.body)).toMatchObject({ code: 'SAGA_ACK_INVALID' })
+    const wrong = await request('POST', '/v1/transactions', { body: { branches: [] } })
+    expect(wrong.headers['content-type']).toContain('application/problem+json')
+    expect(JSON.parse(wrong.body)).toMatchObject({ code: 'SAGA_NO_BRANCHES' })
+    expect((await request('GET', '/v1/transactions/a')).statusCode).toBe(404)
+    expect((await request('GET', '/docs')).statusCode).toBe(404)
+  })
+
+  it('takes queries as they were sent, and a body in base64', async () => {
+    const home = testHome()
+    const handle = await apiHandler(home, '1.2.3')
+    const event = { ...httpEvent('POST', '/v1/transactions', { body: sagaOf('a') }) } as { body: string }
+    const encoded = { ...event, body: Buffer.from(event.body).toString('base64'), isBase64Encoded: true }
+    const accepted = (await handle(encoded, contextOf(PLENTY_MS))) as HttpAnswer
+    expect(accepted.statusCode).toBe(202)
+    const query = 'status=succeeded&status=failed&limit=1'
+    const list = (await handle(
+      httpEvent('GET', '/v1/transactions', { query }),
+      contextOf(PLENTY_MS),
+    )) as HttpAnswer
+    expect(list.statusCode).toBe(200)
+    expect(JSON.parse(list.body).items).toHaveLength(1)
+  })
+
+  it('gives back in time what does not end, and asks for a look', async () => {
+    const home = testHome({
+      answer: ({ timeoutMs }) =>
+        new Promise((resolve) => setTimeout(resolve, timeoutMs, { result: 'unknown', error: 'timeout' })),
+    })
+    const handle = await apiHandler(home, '1.2.3')
+    const event = httpEvent('POST', '/v1/transactions', { body: sagaOf('a') })
+    const answer = (await handle(event, contextOf(3_600))) as HttpAnswer
+    expect(answer.statusCode).toBe(202)
+    expect(home.looks.map(({ gid }) => gid)).toEqual(['a'])
+  })
+})
+
+describe('the api with keys', () => {
+  let folder: string
+  let key: string
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'counterstep-keys-'))
+    const given = {
+      name: 'shop',
+      scopes: ['submit', 'read'] as const,
+      createdAt: Date.now(),
+      expiresAt: null,
+    }
+    key = (await createKey(join(folder, 'keys.json'), given)).key
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  it('asks for one of the secret, and takes nobody without', async () => {
+    expect((await openKeyFile(join(folder, 'keys.json'))).keys.size).toBe(1)
+    const text = readFileSync(join(folder, 'keys.json'), 'utf8')
+    const variables = { COUNTERSTEP_KEYS_SECRET: ARN, COUNTERSTEP_INSECURE_NO_KEYS: '' }
+    const request = await handlerOf(testHome({ variables, secrets: { [ARN]: text } }))
+    const body = sagaOf('a')
+    expect((await request('POST', '/v1/transactions', { body })).statusCode).toBe(401)
+    const authorization = `Bearer ${key}`
+    expect((await request('POST', '/v1/transactions', { body, headers: { authorization } })).statusCode).toBe(
+      202,
+    )
+    const retried = await request('POST', '/v1/transactions/a/retry', {
+      body: {},
+      headers: { authorization },
+    })
+    expect(retried.statusCode).toBe(403)
+  })
+
+  it('does not start without them', async () => {
+    const variables = { COUNTERSTEP_KEYS_SECRET: ARN, COUNTERSTEP_INSECURE_NO_KEYS: '' }
+    await expect(apiHandler(testHome({ variables }), '1')).rejects.toThrow('no such secret')
+    await expect(apiHandler(testHome({ variables, secrets: { [ARN]: '{}' } }), '1')).rejects.toMatchObject({
+      code: 'SAGA_KEYS_UNUSABLE',
+    })
+  })
+})

@@ -1,0 +1,90 @@
+/** A home on the reference store and services that answer at once, with the settings that `readFunctionConfig` makes. */
+import { type FunctionRole, readFunctionConfig } from '@counterstep/configuration'
+import type { BranchAnswer, BranchCall, Look, Store } from '@counterstep/core'
+import {
+  createServerlessEngine,
+  DEFAULT_SETTINGS,
+  type Logger,
+  nodeClock,
+  nodeIds,
+} from '@counterstep/engine'
+import { memoryStore } from '@counterstep/store-conformance'
+import type { Home } from '../../src/home.ts'
+import { logObserver } from '../../src/log-observer.ts'
+
+export interface TestHomeOptions {
+  readonly role?: FunctionRole
+  readonly variables?: Readonly<Record<string, string>>
+  readonly store?: Store
+  readonly hasQueue?: boolean
+  readonly secrets?: Readonly<Record<string, string>>
+  readonly answer?: (call: BranchCall) => Promise<BranchAnswer>
+}
+
+export interface TestHome extends Home {
+  readonly looks: Look[]
+  readonly calls: BranchCall[]
+  readonly lines: { readonly level: string; readonly message: string; readonly fields: object }[]
+  readonly secrets: Record<string, string>
+}
+
+const VARIABLES = {
+  COUNTERSTEP_STORE: 'mysql://user@db.test:3306/counterstep',
+  COUNTERSTEP_ALLOW_ANY_TARGET: 'true',
+  COUNTERSTEP_INSECURE_NO_KEYS: 'true',
+}
+
+export function testHome(options: TestHomeOptions = {}): TestHome {
+  const { role = 'api', variables = {}, hasQueue = true } = options
+  const read = readFunctionConfig(role, { ...VARIABLES, ...variables })
+  if ('problems' in read) throw new Error(read.problems.join('\n'))
+  const [looks, calls, lines]: [Look[], BranchCall[], TestHome['lines']] = [[], [], []]
+  const secrets: Record<string, string> = { ...options.secrets }
+  const store = options.store ?? memoryStore({ now: () => Date.now() })
+  const logger = loggerInto(lines)
+  const queue = { ask: async (asked: readonly Look[]) => void looks.push(...asked) }
+  const answer = options.answer ?? (async () => ({ result: 'success', statusCode: 200 }))
+  const engine = createServerlessEngine({
+    store,
+    branches: {
+      call: (call) => {
+        calls.push(call)
+        return answer(call)
+      },
+      close: async () => undefined,
+    },
+    checkUrl: () => undefined,
+    wakeUp: queue,
+    clock: nodeClock(),
+    ids: nodeIds(),
+    observer: logObserver(logger),
+    settings: { ...DEFAULT_SETTINGS, ...read.config.engine },
+  })
+  return {
+    config: read.config,
+    logger,
+    readSecret: async (arn) => secrets[arn] ?? Promise.reject(new Error('no such secret')),
+    store,
+    engine,
+    queue: hasQueue ? queue : undefined,
+    looks,
+    calls,
+    lines,
+    secrets,
+  }
+}
+
+function loggerInto(lines: TestHome['lines']): Logger {
+  const at = (level: string) => (fields: object, message: string) =>
+    void lines.push({ level, message, fields })
+  return { info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+export function sagaOf(gid: string, more: object = {}) {
+  const url = `http://bank.test/${gid}`
+  return {
+    gid,
+    branches: [{ action: `${url}/in`, compensation: `${url}/out`, payload: { amount: 1 } }],
+    ...more,
+  }
+}

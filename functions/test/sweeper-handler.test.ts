@@ -1,0 +1,111 @@
+import type { Gid } from '@counterstep/protocol'
+import { memoryStore } from '@counterstep/store-conformance'
+import { describe, expect, it } from 'vitest'
+import { POSTPONE_MS, sweeperHandler } from '../src/sweeper-handler.ts'
+import { contextOf } from './support/lambda-context.ts'
+import { sagaOf, testHome } from './support/test-home.ts'
+
+const PLENTY_MS = 30_000
+
+interface Sweep {
+  readonly store: ReturnType<typeof memoryStore>
+  pass(ms: number): void
+}
+
+async function dueSagas(count: number): Promise<Sweep> {
+  let skewMs = 0
+  const store = memoryStore({ now: () => Date.now() + skewMs })
+  const { engine } = testHome({ store })
+  for (let position = 0; position < count; position++) {
+    await engine.during(PLENTY_MS, () => engine.submit(sagaOf(`s${position}`, { delayMs: 2_000 })))
+  }
+  return {
+    store,
+    pass: (ms) => {
+      skewMs += ms
+    },
+  }
+}
+
+describe('the sweeper', () => {
+  it('asks the queue for all that is due, and again only after a minute', async () => {
+    const { store, pass } = await dueSagas(3)
+    pass(10_000)
+    const home = testHome({ role: 'sweeper', store })
+    const sweep = sweeperHandler(home, () => undefined)
+    await sweep({}, contextOf(PLENTY_MS))
+    expect(home.looks.map(({ gid, dueInMs }) => `${gid} ${dueInMs}`).sort()).toEqual(['s0 0', 's1 0', 's2 0'])
+    expect(home.calls).toEqual([])
+    await sweep({}, contextOf(PLENTY_MS))
+    expect(home.looks).toHaveLength(3)
+    pass(POSTPONE_MS)
+    await sweep({}, contextOf(PLENTY_MS))
+    expect(home.looks).toHaveLength(6)
+  })
+
+  it('claims nothing: whoever gets the message may claim at once', async () => {
+    const { store, pass } = await dueSagas(1)
+    pass(10_000)
+    const before = (await store.readMany(['s0' as Gid]))[0]
+    await sweeperHandler(testHome({ role: 'sweeper', store }), () => undefined)({}, contextOf(PLENTY_MS))
+    const after = (await store.readMany(['s0' as Gid]))[0]
+    expect(after).toMatchObject({
+      token: before?.token,
+      version: before?.version,
+      epoch: before?.epoch,
+      owned: false,
+    })
+    const worker = testHome({ role: 'worker', store })
+    const outcome = await worker.engine.during(PLENTY_MS, (invocation) => invocation.runClaimed('s0' as Gid))
+    expect(outcome).toBe('final')
+  })
+
+  it('without a queue it runs what is due itself', async () => {
+    const { store, pass } = await dueSagas(3)
+    pass(10_000)
+    const home = testHome({ role: 'sweeper', store, hasQueue: false })
+    await sweeperHandler(home, () => undefined)({}, contextOf(PLENTY_MS))
+    expect(home.calls).toHaveLength(3)
+    expect((await store.stats()).unfinished).toEqual({ prepared: 0, submitted: 0, aborting: 0 })
+  })
+
+  it('removes what is past its retention', async () => {
+    const { store, pass } = await dueSagas(2)
+    pass(10_000)
+    const variables = { COUNTERSTEP_RETENTION_MS: '60000' }
+    const home = testHome({ role: 'sweeper', store, hasQueue: false, variables })
+    const sweep = sweeperHandler(home, () => undefined)
+    await sweep({}, contextOf(PLENTY_MS))
+    pass(60_001)
+    await sweep({}, contextOf(PLENTY_MS))
+    expect(await store.readMany(['s0', 's1'] as Gid[])).toEqual([])
+  })
+
+  it('publishes the gauges as they were before, in the embedded metric format', async () => {
+    const { store, pass } = await dueSagas(2)
+    pass(10_000)
+    const lines: string[] = []
+    const home = testHome({
+      role: 'sweeper',
+      store,
+      variables: { COUNTERSTEP_METRICS_NAMESPACE: 'Shop/Sagas' },
+    })
+    await sweeperHandler(home, (line) => lines.push(line))({}, contextOf(PLENTY_MS))
+    expect(lines).toHaveLength(1)
+    const published = JSON.parse(lines[0] ?? '')
+    const [directive] = published._aws.CloudWatchMetrics
+    expect(directive.Namespace).toBe('Shop/Sagas')
+    expect(directive.Dimensions).toEqual([[]])
+    expect(directive.Metrics).toContainEqual({ Name: 'OldestDueAgeMs', Unit: 'Milliseconds' })
+    for (const { Name } of directive.Metrics) expect(published[Name]).toEqual(expect.any(Number))
+    expect(published).toMatchObject({ UnfinishedSubmitted: 2, NeedsAttention: 0, Swept: 2, Purged: 0 })
+    expect(published.OldestDueAgeMs).toBeGreaterThan(7_000)
+  })
+
+  it('fails when the store does not answer, so that its alarm rings', async () => {
+    const { store } = await dueSagas(0)
+    await store.close()
+    const home = testHome({ role: 'sweeper', store })
+    await expect(sweeperHandler(home)({}, contextOf(PLENTY_MS))).rejects.toThrow()
+  })
+})

@@ -1,0 +1,83 @@
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt')
+/** Where the template is checked: one region with every service, and one elsewhere. */
+const REGIONS = ['us-east-1', 'eu-central-1']
+
+const PROBE_TIMEOUT_MS = 30_000
+/** The first run on a machine downloads it. */
+export const INSTALL_TIMEOUT_MS = 300_000
+export const LINT_TIMEOUT_MS = 120_000
+
+/** Why cfn-lint cannot be installed on this machine, or undefined. */
+export function missingPython(): string | undefined {
+  const probe = run('python3', ['-c', 'import venv, ensurepip'], PROBE_TIMEOUT_MS)
+  if (probe.status === 0) return undefined
+  return `no python3 with venv: ${probe.error?.message ?? probe.stderr.trim().split('\n').at(-1)}`
+}
+
+/** Installs cfn-lint into an environment of its own, unless it is there, and answers its command. */
+export function installCfnLint(cacheFolder = userCacheFolder()): string {
+  const version = createHash('sha256').update(readFileSync(REQUIREMENTS)).digest('hex').slice(0, 12)
+  const folder = join(cacheFolder, version)
+  if (!existsSync(folder)) {
+    // Moved into place when it is whole: another run may install at the same time, or this one be cut off.
+    const made = join(cacheFolder, `${version}.${randomUUID()}`)
+    mkdirSync(cacheFolder, { recursive: true })
+    expectDone(run('python3', ['-m', 'venv', made], INSTALL_TIMEOUT_MS))
+    expectDone(
+      run(
+        join(made, 'bin', 'python'),
+        ['-m', 'pip', 'install', '--quiet', '-r', REQUIREMENTS],
+        INSTALL_TIMEOUT_MS,
+      ),
+    )
+    moveUnlessThere(made, folder)
+  }
+  return join(folder, 'bin', 'python')
+}
+
+export interface LintMatch {
+  readonly Filename: string
+  readonly Rule: { readonly Id: string }
+  readonly Message: string
+}
+
+/** What cfn-lint has against some templates. All in one run, since it takes longest to start. */
+export function lint(python: string, templatePaths: readonly string[]): readonly LintMatch[] {
+  const main = 'import sys; from cfnlint.runner import main; sys.exit(main())'
+  const end = run(
+    python,
+    ['-c', main, '--format', 'json', '--regions', ...REGIONS, '-t', ...templatePaths],
+    LINT_TIMEOUT_MS,
+  )
+  // Bits: 2 errors, 4 warnings, 8 hints. All else is a fault of cfn-lint's own.
+  if (end.status === null || (end.status & ~0b1110) !== 0) expectDone(end)
+  return JSON.parse(end.stdout) as LintMatch[]
+}
+
+function moveUnlessThere(made: string, folder: string): void {
+  try {
+    renameSync(made, folder)
+  } catch (error: unknown) {
+    if (!existsSync(folder)) throw error
+    rmSync(made, { recursive: true })
+  }
+}
+
+function userCacheFolder(): string {
+  const { XDG_CACHE_HOME = '' } = process.env
+  return join(XDG_CACHE_HOME === '' ? join(homedir(), '.cache') : XDG_CACHE_HOME, 'counterstep', 'cfn-lint')
+}
+
+function run(command: string, args: readonly string[], timeoutMs: number): SpawnSyncReturns<string> {
+  return spawnSync(command, args, { encoding: 'utf8', timeout: timeoutMs, maxBuffer: 64 * 1024 * 1024 })
+}
+
+function expectDone({ status, stdout, stderr, error }: SpawnSyncReturns<string>): void {
+  if (status !== 0) throw new Error(`exit code ${status}: ${error?.message ?? ''}\n${stdout}${stderr}`)
+}

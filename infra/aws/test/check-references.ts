@@ -1,0 +1,102 @@
+import { type Fault, listed, type Template } from './template.ts'
+
+const PSEUDO_PARAMETERS: ReadonlySet<string> = new Set([
+  'AWS::AccountId',
+  'AWS::NoValue',
+  'AWS::Partition',
+  'AWS::Region',
+  'AWS::StackName',
+])
+
+type Kind = 'parameter or resource' | 'resource' | 'condition' | 'mapping'
+
+interface Reference {
+  readonly kind: Kind
+  readonly name: string
+}
+
+/** Every name that is used is declared, and every name that is declared is used. */
+export function checkReferences(template: Template): Fault[] {
+  // A rule about a parameter is no use of it, and neither is its place in the console.
+  const { Metadata: _metadata, Rules: _rules, ...used } = template
+  const everywhere = [...references({ ...used, Rules: template.Rules })]
+  const inUse = [...references(used)]
+  return [
+    ...everywhere.filter((reference) => !exists(template, reference)).map(dangling),
+    ...unused(template, 'Parameters', namesOf(inUse, 'parameter or resource')),
+    ...unused(template, 'Conditions', namesOf(inUse, 'condition')),
+    ...unused(template, 'Mappings', namesOf(inUse, 'mapping')),
+    ...ungrouped(template),
+  ]
+}
+
+function* references(value: unknown): Generator<Reference> {
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, inner] of Object.entries(value)) {
+    yield* own(key, inner)
+    yield* references(inner)
+  }
+}
+
+function* own(key: string, value: unknown): Generator<Reference> {
+  const first = String(listed(value)[0])
+  if (key === 'Ref') yield { kind: 'parameter or resource', name: first }
+  else if (key === 'Fn::GetAtt') yield { kind: 'resource', name: first }
+  else if (key === 'Fn::If') yield { kind: 'condition', name: first }
+  else if (key === 'Fn::FindInMap') yield { kind: 'mapping', name: first }
+  // In a policy it is a map, and CloudFormation has no part in it.
+  else if (key === 'Condition' && typeof value === 'string') yield { kind: 'condition', name: value }
+  else if (key === 'DependsOn')
+    for (const name of listed(value)) yield { kind: 'resource', name: String(name) }
+  else if (key === 'Fn::Sub')
+    for (const [, name = '', attribute] of first.matchAll(/\$\{([^!.}][^.}]*)(\.[^}]+)?\}/g))
+      yield { kind: attribute === undefined ? 'parameter or resource' : 'resource', name }
+}
+
+function exists(
+  { Parameters, Resources, Conditions, Mappings }: Template,
+  { kind, name }: Reference,
+): boolean {
+  switch (kind) {
+    case 'parameter or resource':
+      return name in Parameters || name in Resources || PSEUDO_PARAMETERS.has(name)
+    case 'resource':
+      return name in Resources
+    case 'condition':
+      return name in Conditions
+    case 'mapping':
+      return name in Mappings
+  }
+}
+
+function dangling({ kind, name }: Reference): Fault {
+  return { rule: 'names-exist', detail: `there is no ${kind} ${name}` }
+}
+
+function namesOf(found: readonly Reference[], kind: Kind): ReadonlySet<string> {
+  return new Set(found.filter((reference) => reference.kind === kind).map(({ name }) => name))
+}
+
+function unused(
+  template: Template,
+  section: 'Parameters' | 'Conditions' | 'Mappings',
+  names: ReadonlySet<string>,
+): Fault[] {
+  return Object.keys(template[section])
+    .filter((name) => !names.has(name))
+    .map((name) => ({ rule: 'names-are-used', detail: `nothing uses ${name} of ${section}` }))
+}
+
+interface Interface {
+  readonly ParameterGroups: readonly { readonly Parameters: readonly string[] }[]
+}
+
+/** The console shows each parameter once, in a group. */
+function ungrouped({ Metadata, Parameters }: Template): Fault[] {
+  const shown = (Metadata as Readonly<Record<string, Interface>>)['AWS::CloudFormation::Interface']
+  const grouped = (shown?.ParameterGroups ?? []).flatMap((group) => group.Parameters)
+  const names = Object.keys(Parameters)
+  return [...new Set([...grouped, ...names])]
+    .filter((name) => grouped.filter((other) => other === name).length !== 1 || !names.includes(name))
+    .map((name) => ({ rule: 'parameters-are-grouped', detail: `${name} is not in exactly one group` }))
+}

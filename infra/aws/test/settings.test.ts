@@ -1,0 +1,83 @@
+import { type FunctionRole, readFunctionConfig } from '@counterstep/configuration'
+import { describe, expect, it } from 'vitest'
+import { refusals } from './check-rules.ts'
+import { type ParameterValues, resolveTemplate } from './resolve-template.ts'
+import { readTemplate } from './template.ts'
+
+const SECRET = 'arn:aws:secretsmanager:us-east-1:111122223333:secret:'
+const QUEUE_URL = 'https://sqs.us-east-1.amazonaws.com/111122223333/counterstep-due'
+const ROLES = ['api', 'worker', 'sweeper'] as const
+const template = readTemplate()
+
+/** What somebody may deploy. */
+const DEPLOYMENTS: readonly ParameterValues[] = [
+  { StoreUrl: 'mysql://counterstep@db.example/counterstep', Services: 'bank=https://bank.example' },
+  {
+    Face: 'http-api',
+    Authorization: 'jwt',
+    JwtIssuer: 'https://issuer.example',
+    JwtAudiences: 'counterstep',
+    StoreUrl: 'rediss://counterstep@cache.example:6379',
+    StorePasswordSecretArn: `${SECRET}store`,
+    StoreFailover: 'lossy',
+    AllowTargets: 'https://bank.example',
+    RetentionMs: 'never',
+  },
+  {
+    Authorization: 'keys',
+    KeysSecretArn: `${SECRET}keys`,
+    StoreUrl: 'mysql://counterstep@proxy.example:3306/counterstep',
+    StorePasswordSecretArn: `${SECRET}store`,
+    SigningKeySecretArn: `${SECRET}signing`,
+    StoreFailover: 'lossless',
+    Services: 'bank=https://bank.example',
+    AllowTargets: 'https://*.services.example',
+    SubnetIds: 'subnet-0a,subnet-0b',
+    SecurityGroupIds: 'sg-0a',
+  },
+]
+
+/** As Lambda would hand it over: text, and the queue's address in place of its name. */
+function environmentOf(role: FunctionRole, parameters: ParameterValues): Record<string, string> {
+  const { environments } = resolveTemplate(template, parameters)
+  const variables = environments[`${role.slice(0, 1).toUpperCase()}${role.slice(1)}Function`] ?? {}
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [
+      name,
+      name === 'COUNTERSTEP_QUEUE_URL' ? QUEUE_URL : String(value),
+    ]),
+  )
+}
+
+describe('what the template tells its functions', () => {
+  for (const [index, parameters] of DEPLOYMENTS.entries()) {
+    for (const role of ROLES) {
+      it(`is what ${role} reads, without a problem or a warning (deployment ${index + 1})`, () => {
+        const read = readFunctionConfig(role, environmentOf(role, parameters))
+        expect(read).toMatchObject({ config: { warnings: [], queueUrl: QUEUE_URL } })
+      })
+    }
+  }
+})
+
+describe("the template's rules", () => {
+  for (const [index, parameters] of DEPLOYMENTS.entries()) {
+    it(`accept deployment ${index + 1}`, () => expect(refusals(template, parameters)).toEqual([]))
+  }
+
+  const [fine = {}] = DEPLOYMENTS
+  const REFUSED: readonly (readonly [string, ParameterValues, string])[] = [
+    ['jwt at a Function URL', { Authorization: 'jwt', JwtIssuer: 'https://issuer.example' }, 'Face=http-api'],
+    ['jwt without an issuer', { Authorization: 'jwt', Face: 'http-api' }, 'JwtIssuer'],
+    ['keys without their secret', { Authorization: 'keys' }, 'needs KeysSecretArn'],
+    ['keys in vain', { KeysSecretArn: `${SECRET}keys` }, 'is for Authorization=keys'],
+    ['nothing to call', { Services: '' }, 'Name what may be called'],
+    ['subnets alone', { SubnetIds: 'subnet-0a' }, 'go together'],
+    ['security groups alone', { SecurityGroupIds: 'sg-0a' }, 'go together'],
+  ]
+  for (const [name, parameters, sentence] of REFUSED) {
+    it(`refuse ${name}`, () => {
+      expect(refusals(template, { ...fine, ...parameters })).toEqual([expect.stringContaining(sentence)])
+    })
+  }
+})

@@ -1,0 +1,310 @@
+import { describe, expect, it } from 'vitest'
+import { checkAlarms } from './check-alarms.ts'
+import { checkFunctions, checkSecrets } from './check-functions.ts'
+import { checkOpenness } from './check-openness.ts'
+import { checkPolicies } from './check-policies.ts'
+import { checkQueues } from './check-queues.ts'
+import { checkReferences } from './check-references.ts'
+import { builtBundles, isReadByFunctions } from './functions.ts'
+import { type Fault, parseTemplate, readTemplate, type Template } from './template.ts'
+
+const BUNDLES = { folders: builtBundles(), reads: isReadByFunctions }
+const SECRET = 'arn:aws:secretsmanager:us-east-1:111122223333:secret:'
+const SECRETS: readonly Readonly<Record<string, string>>[] = [
+  {},
+  { StorePasswordSecretArn: `${SECRET}store` },
+  { SigningKeySecretArn: `${SECRET}signing` },
+  { Authorization: 'keys', KeysSecretArn: `${SECRET}keys` },
+  {
+    Authorization: 'keys',
+    KeysSecretArn: `${SECRET}keys`,
+    StorePasswordSecretArn: `${SECRET}store`,
+    SigningKeySecretArn: `${SECRET}signing`,
+  },
+]
+
+function checkAll(template: Template): Fault[] {
+  return [
+    ...checkReferences(template),
+    ...checkPolicies(template),
+    ...checkQueues(template),
+    ...checkAlarms(template),
+    ...checkOpenness(template),
+    ...checkFunctions(template, BUNDLES),
+    ...SECRETS.flatMap((parameters) => checkSecrets(template, parameters)),
+  ]
+}
+
+const TEMPLATE = readTemplate()
+
+describe('the template', () => {
+  const template = TEMPLATE
+
+  it('uses names that exist, and no others', () => expect(checkReferences(template)).toEqual([]))
+  it('S14: gives each role what its function does, and no more', () =>
+    expect(checkPolicies(template)).toEqual([]))
+  it('has queues that bear with slow workers', () => expect(checkQueues(template)).toEqual([]))
+  it('has an alarm for what nobody else would notice', () => expect(checkAlarms(template)).toEqual([]))
+  it('S14: is never open, whatever its parameters', () => expect(checkOpenness(template)).toEqual([]))
+  it('deploys what is built, with settings that are read', () =>
+    expect(checkFunctions(template, BUNDLES)).toEqual([]))
+  it('S14: lets a function read the secrets that it is told of', () =>
+    expect(SECRETS.flatMap((parameters) => checkSecrets(template, parameters))).toEqual([]))
+})
+
+/** A copy with one value replaced, or taken away. */
+function planted(path: string, value: unknown): Template {
+  const template = structuredClone(TEMPLATE)
+  const keys = path.split(' ')
+  const last = keys.pop() ?? ''
+  let place = template as unknown as Record<string, unknown>
+  for (const key of keys) place = place[key] as Record<string, unknown>
+  if (value === undefined) delete place[last]
+  else place[last] = value
+  return template
+}
+
+const API = 'Resources ApiFunction Properties'
+const API_STATEMENTS = 'Resources ApiRole Properties Policies 0 PolicyDocument Statement'
+const WORKER_STATEMENTS = 'Resources WorkerRole Properties Policies 0 PolicyDocument Statement'
+const SWEEPER_STATEMENTS = 'Resources SweeperRole Properties Policies 0 PolicyDocument Statement'
+const NETWORK_STATEMENTS = 'Resources NetworkPolicy Properties PolicyDocument Statement'
+const QUEUE_ARN = { 'Fn::GetAtt': ['Queue', 'Arn'] }
+
+/** What is planted: in words, where, what, and the rule that must catch it. */
+const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
+  ['a Ref to nothing', `${API} Timeout`, { Ref: 'Nothing' }, 'names-exist'],
+  ['a GetAtt of nothing', `${API} Role`, { 'Fn::GetAtt': ['NoRole', 'Arn'] }, 'names-exist'],
+  ['a Sub of nothing', `${API} Description`, { 'Fn::Sub': `\${Nothing}` }, 'names-exist'],
+  ['a Sub of an attribute of nothing', `${API} Description`, { 'Fn::Sub': `\${Nothing.Arn}` }, 'names-exist'],
+  ['a DependsOn nothing', 'Resources ApiFunction DependsOn', ['Queue', 'Nothing'], 'names-exist'],
+  ['a condition that is none', 'Resources Url Condition', 'IsNothing', 'names-exist'],
+  ['an If of no condition', `${API} Description`, { 'Fn::If': ['IsNothing', 'a', 'b'] }, 'names-exist'],
+  ['a condition of no condition', 'Conditions HasUrl', { Condition: 'IsNothing' }, 'names-exist'],
+  ['a map that is none', `${API} Timeout`, { 'Fn::FindInMap': ['NoMap', 'a', 'b'] }, 'names-exist'],
+  [
+    'a rule about nothing',
+    'Rules VpcIsWhole RuleCondition',
+    { 'Fn::Equals': [{ Ref: 'No' }, ''] },
+    'names-exist',
+  ],
+  ['a parameter that nothing uses', 'Parameters Spare', { Type: 'String' }, 'names-are-used'],
+  ['a condition that nothing uses', 'Conditions Spare', { 'Fn::Equals': ['a', 'b'] }, 'names-are-used'],
+  ['a mapping that nothing uses', 'Mappings Spare', { a: { b: 1 } }, 'names-are-used'],
+  ['a parameter in no group', 'Parameters Spare', { Type: 'String' }, 'parameters-are-grouped'],
+
+  ['a * as action', `${API_STATEMENTS} 1 Action`, 'sqs:*', 'no-wildcards'],
+  ['a * as resource', `${API_STATEMENTS} 1 Resource`, '*', 'no-wildcards'],
+  [
+    'a * within a resource',
+    `${API_STATEMENTS} 1 Resource`,
+    { 'Fn::Sub': `arn:\${AWS::Partition}:sqs:*` },
+    'no-wildcards',
+  ],
+  ['a * behind a condition', `${API_STATEMENTS} 2 Fn::If 1 Resource`, ['*'], 'no-wildcards'],
+  ['a negation', `${API_STATEMENTS} 1 NotAction`, 'iam:PassRole', 'no-negations'],
+  [
+    'api may receive',
+    `${API_STATEMENTS} 1 Action`,
+    ['sqs:SendMessage', 'sqs:ReceiveMessage'],
+    'least-privilege',
+  ],
+  [
+    'sweeper may delete',
+    `${SWEEPER_STATEMENTS} 1 Action`,
+    ['sqs:SendMessage', 'sqs:DeleteMessage'],
+    'least-privilege',
+  ],
+  [
+    'worker may empty the dead letters',
+    `${WORKER_STATEMENTS} 1 Resource`,
+    [QUEUE_ARN, { 'Fn::GetAtt': ['DeadLetterQueue', 'Arn'] }],
+    'least-privilege',
+  ],
+  [
+    'sweeper may read the keys',
+    `${SWEEPER_STATEMENTS} 2 Fn::If 1 Resource`,
+    [{ Ref: 'StorePasswordSecretArn' }, { Ref: 'KeysSecretArn' }],
+    'least-privilege',
+  ],
+  [
+    'worker may not delete',
+    `${WORKER_STATEMENTS} 1 Action`,
+    ['sqs:SendMessage', 'sqs:ReceiveMessage', 'sqs:GetQueueAttributes'],
+    'enough-privilege',
+  ],
+  ['a key for anything', `${API_STATEMENTS} 3 Fn::If 1 Condition`, undefined, 'keys-by-service'],
+  [
+    'a policy of Amazon',
+    'Resources ApiRole Properties ManagedPolicyArns',
+    ['arn:aws:iam::aws:policy/AmazonSQSFullAccess'],
+    'no-managed-policies',
+  ],
+  [
+    'a role for somebody else',
+    'Resources ApiRole Properties AssumeRolePolicyDocument Statement 0 Principal',
+    { AWS: '111122223333' },
+    'trust',
+  ],
+  [
+    'a role that nobody explained',
+    'Resources OtherRole',
+    { Type: 'AWS::IAM::Role', Properties: { Policies: [] } },
+    'roles-are-known',
+  ],
+  [
+    'a policy beside the roles',
+    'Resources Other',
+    { Type: 'AWS::IAM::Policy', Properties: {} },
+    'policies-in-roles',
+  ],
+  [
+    'more of the network',
+    `${NETWORK_STATEMENTS} 0 Action`,
+    ['ec2:CreateNetworkInterface', 'ec2:RunInstances'],
+    'network',
+  ],
+  [
+    'the network for code',
+    `${NETWORK_STATEMENTS} 1 Condition ArnEquals lambda:SourceFunctionArn`,
+    [],
+    'network',
+  ],
+  ['the network for all', `${NETWORK_STATEMENTS} 1 Effect`, 'Allow', 'network'],
+
+  ['a short visibility timeout', 'Mappings VisibilityTimeout 300 Seconds', 1799, 'visibility'],
+  ['a visibility timeout that SQS refuses', 'Mappings VisibilityTimeout 900 Seconds', 43_201, 'visibility'],
+  [
+    'a timeout without a visibility timeout',
+    'Parameters WorkerTimeoutSeconds AllowedValues',
+    [60, 90],
+    'visibility',
+  ],
+  ['any timeout', 'Parameters WorkerTimeoutSeconds AllowedValues', undefined, 'visibility'],
+  ['a visibility timeout of its own', 'Resources Queue Properties VisibilityTimeout', 720, 'visibility'],
+  ['a worker timeout of its own', 'Resources WorkerFunction Properties Timeout', 900, 'visibility'],
+  ['hasty dead letters', 'Resources Queue Properties RedrivePolicy maxReceiveCount', 4, 'dead-letters'],
+  ['no dead letters', 'Resources Queue Properties RedrivePolicy', undefined, 'dead-letters'],
+  ['a queue in clear text', 'Resources DeadLetterQueue Properties SqsManagedSseEnabled', false, 'encryption'],
+  ['whole batches', 'Resources WorkerTakesFromQueue Properties FunctionResponseTypes', undefined, 'batches'],
+  ['unbounded workers', 'Resources WorkerTakesFromQueue Properties ScalingConfig', undefined, 'batches'],
+  ['a batch that AWS refuses', 'Mappings BatchingWindow 25 Seconds', 0, 'batches'],
+  ['a slow small batch', 'Mappings BatchingWindow 10 Seconds', 1, 'batches'],
+  [
+    'a queue for everybody',
+    'Resources QueuePolicy Properties PolicyDocument Statement 1 Effect',
+    'Allow',
+    'queue-policy',
+  ],
+  [
+    'a policy for any queue',
+    'Resources QueuePolicy Properties PolicyDocument Statement 0 Resource',
+    '*',
+    'queue-policy',
+  ],
+  [
+    'a queue without TLS',
+    'Resources DeadLetterQueuePolicy Properties PolicyDocument Statement',
+    [],
+    'queue-policy',
+  ],
+
+  ['no alarm of dead letters', 'Resources DeadLettersAlarm', undefined, 'alarms'],
+  [
+    'an alarm about the wrong queue',
+    'Resources DeadLettersAlarm Properties Dimensions 0 Value',
+    { 'Fn::GetAtt': ['Queue', 'QueueName'] },
+    'alarms',
+  ],
+  ['no alarm of a worker that throws', 'Resources WorkerErrorsAlarm', undefined, 'alarms'],
+  ['no alarm of a worker that does not run', 'Resources QueueAgeAlarm', undefined, 'alarms'],
+  ['a silent sweeper', 'Resources OldestDueAgeAlarm Properties TreatMissingData', 'notBreaching', 'alarms'],
+  [
+    'an alarm about another stack',
+    'Resources NeedsAttentionAlarm Properties Namespace',
+    'Counterstep',
+    'alarms',
+  ],
+  [
+    'an alarm of what is not published',
+    'Resources Spare',
+    {
+      Type: 'AWS::CloudWatch::Alarm',
+      Properties: {
+        Namespace: { Ref: 'MetricsNamespace' },
+        MetricName: 'Purgatory',
+        AlarmActions: { 'Fn::If': ['HasAlarmTopic', [{ Ref: 'AlarmTopicArn' }], { Ref: 'AWS::NoValue' }] },
+      },
+    },
+    'alarms',
+  ],
+  ['an alarm for nobody', 'Resources NeedsAttentionAlarm Properties AlarmActions', undefined, 'alarms'],
+  ['an alarm of averages', 'Resources OldestDueAgeAlarm Properties Statistic', 'Average', 'alarms'],
+  ['an alarm between two reports', 'Resources OldestDueAgeAlarm Properties Period', 10, 'alarms'],
+
+  ['an open URL', 'Resources Url Properties AuthType', 'NONE', 'never-open'],
+  [
+    'a URL that opens when the secret is forgotten',
+    'Conditions AsksForKeys',
+    { 'Fn::Equals': [{ Ref: 'Authorization' }, 'keys'] },
+    'never-open',
+  ],
+  ['an open route', 'Resources HttpApiRoute Properties AuthorizationType', undefined, 'never-open'],
+  ['JWT without an authorizer', 'Resources HttpApiAuthorizer Condition', 'HasUrlForKeys', 'never-open'],
+  ['a second face', 'Resources Url Condition', undefined, 'never-open'],
+  [
+    'an api that believes in another guard',
+    `${API} Environment Variables COUNTERSTEP_AUTHORIZER`,
+    'jwt',
+    'never-open',
+  ],
+  [
+    'an api that lets anybody in',
+    `${API} Environment Variables COUNTERSTEP_INSECURE_NO_KEYS`,
+    'true',
+    'never-open',
+  ],
+  ['everybody may invoke', 'Resources UrlForKeysInvokes Condition', undefined, 'never-open'],
+  ['every gateway may invoke', 'Resources HttpApiInvokes Properties SourceArn', undefined, 'never-open'],
+
+  ['code that is not built', `${API} CodeUri`, '../../functions/dist/other', 'bundles'],
+  ['a bundle that is not deployed', 'Resources SweeperFunction', undefined, 'bundles'],
+  ['a function of another kind', 'Resources ApiFunction Type', 'AWS::Lambda::Function', 'bundles'],
+  ['another runtime', 'Globals Function Runtime', 'nodejs99.x', 'runtime'],
+  ['another processor', 'Globals Function Architectures', ['x86_64'], 'runtime'],
+  ['another handler', 'Globals Function Handler', 'main.handler', 'runtime'],
+  ['a runtime of its own', `${API} Runtime`, 'nodejs22.x', 'globals'],
+  ['the role of another', `${API} Role`, { 'Fn::GetAtt': ['WorkerRole', 'Arn'] }, 'own-role'],
+  ['any number of environments', `${API} ReservedConcurrentExecutions`, undefined, 'bounded'],
+  ['a timeout that AWS refuses', 'Parameters ApiTimeoutSeconds MaxValue', 901, 'bounded'],
+  ['a timeout without an end', 'Parameters ApiTimeoutSeconds MaxValue', undefined, 'bounded'],
+  ['logs for ever', 'Resources ApiLogs Properties RetentionInDays', undefined, 'logs'],
+  ['a variable that nothing reads', `${API} Environment Variables COUNTERSTEP_COLOUR`, 'red', 'variables'],
+  [
+    'a common variable that nothing reads',
+    'Globals Function Environment Variables COUNTERSTEP_PORT',
+    '1',
+    'variables',
+  ],
+  ['a loop that AWS cuts off', 'Resources WorkerFunction Properties RecursiveLoop', undefined, 'recursion'],
+  ['a loop of the api', `${API} RecursiveLoop`, 'Allow', 'recursion'],
+  ['a secret that cannot be read', `${WORKER_STATEMENTS} 2 Fn::If 0`, 'HasSigningKey', 'secrets'],
+  [
+    'a secret for nothing',
+    'Resources WorkerFunction Properties Environment Variables COUNTERSTEP_SIGNING_KEY_SECRET',
+    undefined,
+    'secrets',
+  ],
+]
+
+describe('S14: the checks of the template', () => {
+  for (const [name, path, value, rule] of PLANTED) {
+    it(`catch ${name}`, () => {
+      expect(checkAll(planted(path, value)).map((fault) => fault.rule)).toContain(rule)
+    })
+  }
+
+  it('refuse a tag that they do not know', () => {
+    expect(() => parseTemplate('Resources: !Transform { Name: a }')).toThrow('!Transform')
+  })
+})

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Makes the user that `counterstep serve` connects as, and gives it what docs/stores.md lists. Safe to repeat; the
+# password becomes the one in the file. MYSQL_HOST and MYSQL_TCP_PORT are read by the client itself.
+set -eu
+password=$(cat "$COUNTERSTEP_PASSWORD_FILE")
+case $password in
+  *[!A-Za-z0-9._~+=/-]* | '')
+    echo 'the password must be of letters, digits and . _ ~ + = / - alone' >&2
+    exit 1
+    ;;
+esac
+MYSQL_PWD=$(cat "$ROOT_PASSWORD_FILE")
+export MYSQL_PWD
+mysql --user=root <<SQL
+CREATE USER IF NOT EXISTS counterstep@'%';
+ALTER USER counterstep@'%' IDENTIFIED BY '$password';
+GRANT SELECT, INSERT, UPDATE, DELETE ON counterstep.counterstep_transactions TO counterstep@'%';
+GRANT SELECT, INSERT, UPDATE, DELETE ON counterstep.counterstep_documents TO counterstep@'%';
+GRANT SELECT ON counterstep.counterstep_schema TO counterstep@'%';
+SQL

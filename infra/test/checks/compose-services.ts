@@ -1,0 +1,95 @@
+import { join } from 'node:path'
+import type { ComposeProject } from '../compose/load-project.ts'
+import {
+  type Container,
+  type ContainerOptions,
+  type Mount,
+  makeVolume,
+  runContainer,
+  startContainer,
+} from '../image/container.ts'
+import type { RootFileSystem } from '../image/root-file-system.ts'
+import { serviceOf } from './compose-stores.ts'
+import type { Roots } from './embedded-world.ts'
+
+/** host:port of the compose network → the port of 127.0.0.1 that stands for it here. */
+export type Ports = ReadonlyMap<string, number>
+
+/**
+ * Runs services of the compose file in the network of this machine, with its volumes, secrets, variables and commands.
+ * Their addresses alone are others: `bank-a:8471` is a free port of 127.0.0.1.
+ */
+export class ComposeServices {
+  readonly #project: ComposeProject
+  readonly #roots: Roots
+  readonly #folder: string
+  readonly #ports: Ports
+
+  constructor(project: ComposeProject, roots: Roots, folder: string, ports: Ports) {
+    this.#project = project
+    this.#roots = roots
+    this.#folder = folder
+    this.#ports = ports
+  }
+
+  start(name: string): Container {
+    return startContainer(this.#rootOf(name), this.#optionsOf(name))
+  }
+
+  /** A one-shot service; answers what it printed. */
+  async run(name: string): Promise<string> {
+    const { code, output } = await runContainer(this.#rootOf(name), this.#optionsOf(name))
+    if (code !== 0) throw new Error(`${name} ended with ${code}: ${output}`)
+    return output
+  }
+
+  #rootOf(name: string): RootFileSystem {
+    const { image } = serviceOf(this.#project, name)
+    return image.startsWith('counterstep-examples:') ? this.#roots.examples : this.#roots.orchestrator
+  }
+
+  #optionsOf(name: string): ContainerOptions {
+    const { entrypoint, command, environment = {} } = serviceOf(this.#project, name)
+    const env = Object.entries(environment).map(([key, value]) => [key, this.#withPorts(value)])
+    return {
+      ...(entrypoint === null ? {} : { entrypoint }),
+      ...(command === null ? {} : { command: command.map((word) => this.#ownPort(name, word)) }),
+      env: { ...Object.fromEntries(env), ...this.#listening(name) },
+      mounts: [...this.#volumesOf(name), ...this.#secretsOf(name)],
+    }
+  }
+
+  #volumesOf(name: string): Mount[] {
+    const volumes = serviceOf(this.#project, name).volumes ?? []
+    return volumes.map(({ type, source, target, read_only = false }) =>
+      type === 'bind'
+        ? { source, target, readOnly: read_only }
+        : { ...makeVolume(this.#rootOf(name), join(this.#folder, source), target), readOnly: read_only },
+    )
+  }
+
+  #secretsOf(name: string): Mount[] {
+    return (serviceOf(this.#project, name).secrets ?? []).map(({ source }) => ({
+      source: this.#project.secrets[source]?.file ?? '',
+      target: `/run/secrets/${source}`,
+      readOnly: true,
+    }))
+  }
+
+  #withPorts(text: string): string {
+    return [...this.#ports].reduce(
+      (changed, [address, port]) => changed.replaceAll(address, `127.0.0.1:${port}`),
+      text,
+    )
+  }
+
+  #ownPort(name: string, word: string): string {
+    if (word === '0.0.0.0') return '127.0.0.1'
+    return String(this.#ports.get(`${name}:${word}`) ?? word)
+  }
+
+  #listening(name: string): Record<string, string> {
+    const port = this.#ports.get(`${name}:8470`)
+    return port === undefined ? {} : { COUNTERSTEP_PORT: String(port), COUNTERSTEP_DTM_PORT: 'off' }
+  }
+}

@@ -1,0 +1,94 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePort, startKept, startMysql } from '@counterstep/test-servers'
+import type { ComposeProject, ComposeService } from '../compose/load-project.ts'
+import { outputOf, runCommand } from '../run-command.ts'
+
+const ROOT_LOGIN = ['--user=root', '--host=127.0.0.1'] as const
+const ANSWER_TRIES_MAX = 500
+
+export interface RunningStore {
+  readonly port: number
+  stop(): Promise<unknown>
+}
+
+/** A MySQL as its image leaves it: root has its password, and one user all rights on one database. */
+export async function startComposeMysql(project: ComposeProject): Promise<RunningStore> {
+  const server = await startMysql()
+  const { MYSQL_DATABASE: database, MYSQL_USER: user } = serviceOf(project, 'mysql').environment ?? {}
+  const sql = `CREATE DATABASE ${database};
+    CREATE USER ${user}@'%' IDENTIFIED BY '${secretOf(project, 'mysql-migrate-password')}';
+    GRANT ALL ON ${database}.* TO ${user}@'%';
+    ALTER USER CURRENT_USER() IDENTIFIED BY '${secretOf(project, 'mysql-root-password')}';`
+  await outputOf('mysql', [...ROOT_LOGIN, `--port=${server.port}`, '--execute', sql])
+  return { port: server.port, stop: () => server.stop() }
+}
+
+/** The script of the service `grant`, by the client of this machine. */
+export async function runGrant(project: ComposeProject, root: string, port: number): Promise<void> {
+  const env = {
+    ...process.env,
+    ...onThisMachine(project, 'grant'),
+    MYSQL_HOST: '127.0.0.1',
+    MYSQL_TCP_PORT: String(port),
+  }
+  await outputOf('sh', [join(root, 'infra', 'mysql', 'grant.sh')], { env })
+}
+
+/** The script of the service `redis`; the image's entrypoint, which only changes the user, is left out. */
+export async function startComposeRedis(
+  project: ComposeProject,
+  root: string,
+  folder: string,
+): Promise<RunningStore> {
+  const [programs, data, port] = [join(folder, 'bin'), join(folder, 'redis'), await freePort()]
+  for (const each of [programs, data]) mkdirSync(each)
+  const entrypoint = join(programs, 'docker-entrypoint.sh')
+  writeFileSync(entrypoint, '#!/bin/sh\nexec "$@"\n')
+  chmodSync(entrypoint, 0o755)
+  const variables = { ...onThisMachine(project, 'redis'), USERS_FILE: join(folder, 'users.acl') }
+  const given = Object.entries({ ...variables, PATH: `${programs}:${process.env.PATH}` })
+  const script = join(root, 'infra', 'redis', 'start-redis.sh')
+  const options = ['--port', String(port), '--bind', '127.0.0.1', '--dir', data]
+  const args = [...given.map(([name, value]) => `${name}=${value}`), 'sh', script, ...options]
+  const server = await startKept('env', args, join(folder, 'redis.log'))
+  await untilHealthy(project, port, join(folder, 'redis.log'))
+  return {
+    port,
+    stop: async () => {
+      await server.signal('SIGTERM')
+      await server.end(30_000)
+    },
+  }
+}
+
+/** Asks as the health check of the compose file does. */
+async function untilHealthy(project: ComposeProject, port: number, log: string): Promise<void> {
+  const [, command = '', ...args] = serviceOf(project, 'redis').healthcheck?.test ?? []
+  for (let tries = 0; tries < ANSWER_TRIES_MAX; tries++) {
+    const { stdout } = await runCommand(command, ['-p', String(port), ...args])
+    if (stdout.trim() === 'PONG') return
+  }
+  throw new Error(`Redis does not answer its health check: ${readFileSync(log, 'utf8')}`)
+}
+
+export function serviceOf(project: ComposeProject, name: string): ComposeService {
+  const service = project.services[name]
+  if (service === undefined) throw new Error(`there is no service ${name}`)
+  return service
+}
+
+function secretOf(project: ComposeProject, name: string): string {
+  return readFileSync(project.secrets[name]?.file ?? '', 'utf8').trim()
+}
+
+/** The variables of a service, with secrets where this machine has them. */
+function onThisMachine(project: ComposeProject, name: string): Record<string, string> {
+  const variables = Object.entries(serviceOf(project, name).environment ?? {})
+  return Object.fromEntries(
+    variables.map(([key, value]) => {
+      const secret = /^\/run\/secrets\/(.+)$/.exec(value)?.[1]
+      return [key, secret === undefined ? value : (project.secrets[secret]?.file ?? value)]
+    }),
+  )
+}

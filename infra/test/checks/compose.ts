@@ -1,0 +1,92 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePort } from '@counterstep/test-servers'
+import type { CheckList } from '../check-list.ts'
+import { type ComposeProject, loadProject, whyNoCompose } from '../compose/load-project.ts'
+import { untilReady } from '../image/until-ready.ts'
+import { ComposeServices } from './compose-services.ts'
+import { type RunningStore, runGrant, startComposeMysql, startComposeRedis } from './compose-stores.ts'
+import type { Roots } from './embedded-world.ts'
+
+const REDIS = {
+  COUNTERSTEP_STORE: 'redis://counterstep@redis:6379',
+  COUNTERSTEP_STORE_PASSWORD_SECRET: 'redis-counterstep-password',
+}
+const BANKS = ['bank-a', 'bank-b'] as const
+
+export interface ComposePlaces {
+  readonly root: string
+  /** Where built programs are kept. */
+  readonly kept: string
+  readonly folder: string
+}
+
+export async function checkCompose(list: CheckList, roots: Roots, places: ComposePlaces): Promise<void> {
+  const reason = whyNoCompose()
+  if (reason !== undefined) {
+    list.skip('the compose file', reason)
+    return
+  }
+  const isSound = await list.check('Docker Compose takes the compose file', async () => {
+    await loadProject(places.root, places.kept)
+    return undefined
+  })
+  if (!isSound) return
+  await list.check('its services run the demo on MySQL', async () => {
+    const project = await loadProject(places.root, places.kept)
+    const mysql = await startComposeMysql(project)
+    return await playDemo(roots, { ...places, folder: join(places.folder, 'on-mysql') }, project, mysql)
+  })
+  await list.check('its services run the demo on Redis', async () => {
+    const project = await loadProject(places.root, places.kept, REDIS)
+    const folder = join(places.folder, 'on-redis')
+    mkdirSync(folder)
+    const redis = await startComposeRedis(project, places.root, folder)
+    return await playDemo(roots, { ...places, folder }, project, redis)
+  })
+}
+
+async function playDemo(
+  roots: Roots,
+  { root, folder }: ComposePlaces,
+  project: ComposeProject,
+  store: RunningStore,
+): Promise<string> {
+  const ports = new Map([
+    ['mysql:3306', store.port],
+    ['redis:6379', store.port],
+  ])
+  for (const address of ['bank-a:8471', 'bank-b:8471', 'orchestrator:8470'])
+    ports.set(address, await freePort())
+  const services = new ComposeServices(project, roots, folder, ports)
+  const isMysql = project.services.orchestrator?.environment?.COUNTERSTEP_STORE?.startsWith('mysql:')
+  const banks = BANKS.map((name) => services.start(name))
+  try {
+    await services.run('keys')
+    if (isMysql) {
+      await services.run('migrate')
+      await runGrant(project, root, store.port)
+    }
+    for (const [index, bank] of banks.entries()) {
+      await untilReady(bank, `http://127.0.0.1:${ports.get(`${BANKS[index]}:8471`)}/health`)
+    }
+    const orchestrator = services.start('orchestrator')
+    const readyMs = await untilReady(
+      orchestrator,
+      `http://127.0.0.1:${ports.get('orchestrator:8470')}/health/ready`,
+    )
+    await services.run('demo')
+    // Once more, as its comment says.
+    const told = await services.run('demo')
+    await orchestrator.signal('SIGTERM')
+    const { code } = await orchestrator.ended
+    if (code !== 0) throw new Error(`the orchestrator ended with ${code}: ${orchestrator.output()}`)
+    return `ready after ${Math.round(readyMs)} ms; ${told.trim().split('\n').at(-1)}`
+  } finally {
+    for (const bank of banks) {
+      await bank.signal('SIGTERM')
+      await bank.ended
+    }
+    await store.stop()
+  }
+}

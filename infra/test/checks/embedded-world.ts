@@ -1,0 +1,75 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Client, createClient } from '@counterstep/sdk'
+import { freePort } from '@counterstep/test-servers'
+import { type Container, type Mount, makeVolume, runContainer, startContainer } from '../image/container.ts'
+import type { RootFileSystem } from '../image/root-file-system.ts'
+import { untilReady } from '../image/until-ready.ts'
+
+export interface Roots {
+  readonly orchestrator: RootFileSystem
+  readonly examples: RootFileSystem
+}
+
+/** Two banks and an orchestrator on the embedded store, each a container with a volume of its own. */
+export interface EmbeddedWorld {
+  readonly client: Client
+  readonly bankUrls: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly volume: Mount
+  readonly key: string
+  readonly url: string
+  /** Starts the orchestrator, and answers with it when it is ready. */
+  start(): Promise<{ readonly container: Container; readonly readyMs: number }>
+  stopBanks(): Promise<void>
+}
+
+export async function openEmbeddedWorld(
+  { orchestrator, examples }: Roots,
+  folder: string,
+): Promise<EmbeddedWorld> {
+  mkdirSync(folder, { recursive: true })
+  const [port, ...bankPorts] = [await freePort(), await freePort(), await freePort()]
+  const bankUrls = bankPorts.map((bankPort) => `http://127.0.0.1:${bankPort}`)
+  const banks = bankPorts.map((bankPort, index) => {
+    const name = `bank-${'ab'[index]}`
+    const volume = makeVolume(examples, join(folder, name), '/data')
+    const options = ['--port', String(bankPort), '--data', '/data/bank.db', '--name', name]
+    return startContainer(examples, { command: ['node', 'dist/bank.js', ...options], mounts: [volume] })
+  })
+  for (const [index, bank] of banks.entries()) await untilReady(bank, `${bankUrls[index]}/health`)
+  const volume = makeVolume(orchestrator, join(folder, 'orchestrator'), '/data')
+  const key = await makeKey(orchestrator, volume)
+  const url = `http://127.0.0.1:${port}`
+  const env = {
+    COUNTERSTEP_PORT: String(port),
+    COUNTERSTEP_DTM_PORT: 'off',
+    COUNTERSTEP_KEYS_FILE: '/data/keys.json',
+    COUNTERSTEP_SERVICES: bankUrls.map((bankUrl, index) => `bank-${'ab'[index]}=${bankUrl}`).join(','),
+  }
+  return {
+    client: createClient({ url, apiKey: key }),
+    ...{ bankUrls, env, volume, key, url },
+    async start() {
+      const container = startContainer(orchestrator, { env, mounts: [volume] })
+      return { container, readyMs: await untilReady(container, `${url}/health/ready`) }
+    },
+    async stopBanks() {
+      for (const bank of banks) {
+        await bank.signal('SIGTERM')
+        await bank.ended
+      }
+    },
+  }
+}
+
+async function makeKey(root: RootFileSystem, volume: Mount): Promise<string> {
+  const options = ['--keys-file', '/data/keys.json', '--name', 'check', '--scopes', 'submit,read']
+  const { code, output } = await runContainer(root, {
+    command: ['keys', 'create', ...options],
+    mounts: [volume],
+  })
+  const key = /^cs_\S+$/m.exec(output)?.[0]
+  if (code !== 0 || key === undefined) throw new Error(`keys create ended with ${code}: ${output}`)
+  return key
+}

@@ -1,0 +1,43 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { findOnPath } from '../image/tools.ts'
+import { outputOf } from '../run-command.ts'
+
+export interface ComposeService {
+  readonly image: string
+  readonly entrypoint: readonly string[] | null
+  readonly command: readonly string[] | null
+  readonly environment?: Readonly<Record<string, string>>
+  readonly volumes?: readonly {
+    readonly type: 'volume' | 'bind'
+    readonly source: string
+    readonly target: string
+    readonly read_only?: boolean
+  }[]
+  readonly secrets?: readonly { readonly source: string }[]
+  readonly healthcheck?: { readonly test: readonly string[] }
+}
+
+export interface ComposeProject {
+  readonly services: Readonly<Record<string, ComposeService>>
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>
+}
+
+/** Why the file cannot be loaded here. */
+export function whyNoCompose(): string | undefined {
+  return findOnPath('go') === undefined ? 'no Go, in which Docker Compose is written' : undefined
+}
+
+/** What Docker Compose itself would make of the file, under these variables; an error is what it would say. */
+export async function loadProject(
+  root: string,
+  kept: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<ComposeProject> {
+  mkdirSync(kept, { recursive: true })
+  const program = join(kept, 'compose-project')
+  const sources = join(root, 'infra', 'test', 'compose')
+  await outputOf('go', ['build', '-mod=readonly', '-o', program, '.'], { cwd: sources })
+  const file = join(root, 'infra', 'compose.yaml')
+  return JSON.parse(await outputOf(program, [file], { env: { ...process.env, ...variables } }))
+}

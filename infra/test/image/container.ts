@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RootFileSystem } from './root-file-system.ts'
+
+const ENTER_ROOT = join(import.meta.dirname, 'enter-root.sh')
+const START_MS_MAX = 10_000
+const LOOK_MS = 5
+
+export interface Mount {
+  readonly source: string
+  readonly target: string
+  readonly readOnly: boolean
+}
+
+export interface ContainerOptions {
+  readonly env?: Readonly<Record<string, string>>
+  /** Instead of the image's own. */
+  readonly entrypoint?: readonly string[]
+  readonly command?: readonly string[]
+  readonly mounts?: readonly Mount[]
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+export interface Container {
+  /** All that it printed so far. */
+  output(): string
+  /** To its PID 1, as `docker stop` and `docker kill` send it. */
+  signal(signal: NodeJS.Signals): Promise<void>
+  readonly ended: Promise<Ended>
+}
+
+/**
+ * Runs what the image says as the user that it says, on a read-only root. buildah's own `run` has neither a read-only root
+ * nor a PID 1 without a container runtime, and these are what has to be proven.
+ */
+export function startContainer({ image, folder }: RootFileSystem, options: ContainerOptions): Container {
+  const { config } = image
+  const { env = {}, entrypoint = config.Entrypoint ?? [], command = config.Cmd ?? [], mounts = [] } = options
+  for (const mount of mounts) makeMountPoint(folder, mount)
+  const variables = { ...Object.fromEntries(config.Env.map(splitVariable)), ...env }
+  const [user = '', group = ''] = config.User.split(':')
+  const args = [
+    ...['--pdeathsig', 'KILL', 'unshare', '--mount', '--pid', '--fork', '--kill-child'],
+    ...['--propagation', 'private', 'sh', ENTER_ROOT, folder],
+    ...mounts.flatMap(({ source, target, readOnly }) => [source, target, readOnly ? 'ro' : 'rw']),
+    ...['--', user, group, config.WorkingDir],
+    ...Object.entries(variables).map(([name, value]) => `${name}=${value}`),
+    ...entrypoint,
+    ...command,
+  ]
+  const child = spawn('setpriv', args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += String(text)))
+  const ended = once(child, 'close').then(([code, signal]): Ended => ({ code, signal }))
+  return {
+    output: () => output,
+    signal: async (signal) => {
+      process.kill(await firstProcess(child), signal)
+    },
+    ended,
+  }
+}
+
+export async function runContainer(
+  root: RootFileSystem,
+  options: ContainerOptions,
+): Promise<Ended & { output: string }> {
+  const container = startContainer(root, options)
+  return { ...(await container.ended), output: container.output() }
+}
+
+/** A volume as Docker makes it: empty, and owned as the image's folder of that name is. */
+export function makeVolume({ folder }: RootFileSystem, source: string, target: string): Mount {
+  const { uid, gid } = statSync(join(folder, target))
+  if (!existsSync(source)) {
+    mkdirSync(source, { recursive: true })
+    chownSync(source, uid, gid)
+  }
+  return { source, target, readOnly: false }
+}
+
+function splitVariable(text: string): [string, string] {
+  const at = text.indexOf('=')
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+function makeMountPoint(root: string, { source, target }: Mount): void {
+  const at = join(root, target)
+  if (statSync(source).isDirectory()) {
+    mkdirSync(at, { recursive: true })
+    return
+  }
+  mkdirSync(dirname(at), { recursive: true })
+  writeFileSync(at, '', { flag: 'a' })
+}
+
+/** The process that is 1 inside, by the number that it has outside. */
+async function firstProcess({ pid }: ChildProcess): Promise<number> {
+  const endAt = Date.now() + START_MS_MAX
+  for (;;) {
+    const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
+    if (child !== undefined && child !== '') return Number(child)
+    if (Date.now() > endAt) throw new Error(`no process in the container after ${START_MS_MAX} ms`)
+    await sleep(LOOK_MS)
+  }
+}

@@ -1,0 +1,37 @@
+import { accessSync, constants, readFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { outputOf } from '../run-command.ts'
+
+const TOOLS = ['buildah', 'mmdebstrap'] as const
+
+/** Why no image can be built here; undefined when one can. Brings Debian's packages where they are missing. */
+export async function whyNoImages(): Promise<string | undefined> {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root on Linux can build images'
+  const missing = TOOLS.filter((tool) => findOnPath(tool) === undefined)
+  if (missing.length === 0) return undefined
+  const system = readFileSync('/etc/os-release', 'utf8')
+  if (!/^ID=debian$/m.test(system)) return `${missing.join(', ')}: not here, and only Debian's apt is tried`
+  const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  try {
+    await outputOf('apt-get', ['-q', 'update'], { env: environment })
+    await outputOf('apt-get', ['-q', 'install', '-y', '--no-install-recommends', ...missing], {
+      env: environment,
+    })
+    return undefined
+  } catch (error: unknown) {
+    return `${missing.join(', ')}: apt-get could not install (${String(error).split('\n').at(-1)})`
+  }
+}
+
+/** Its path, or undefined when there is none. */
+export function findOnPath(program: string): string | undefined {
+  const paths = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, program))
+  return paths.find((path) => {
+    try {
+      accessSync(path, constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+}

@@ -1,0 +1,8 @@
+// `npm run image:check`: builds infra/Dockerfile without a container engine, and runs what it built.
+
+import { CheckList } from './check-list.ts'
+import { runImageChecks } from './image-checks.ts'
+
+const list = new CheckList((line) => process.stdout.write(`${line}\n`))
+await runImageChecks(list)
+process.exitCode = list.end() ? 0 : 1

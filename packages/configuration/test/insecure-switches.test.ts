@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest'
+import { insecureSwitches } from '../src/insecure-switches.ts'
+import { readFunctionConfig } from '../src/read-function-config.ts'
+
+const SOUND = {
+  COUNTERSTEP_STORE: 'redis://cache',
+  COUNTERSTEP_ALLOW_TARGETS: 'https://bank.example',
+  COUNTERSTEP_AUTHORIZER: 'iam',
+}
+const CASES = [
+  [{}, []],
+  [{ COUNTERSTEP_AUTHORIZER: '', COUNTERSTEP_INSECURE_NO_KEYS: 'true' }, ['no-keys']],
+  [{ COUNTERSTEP_ALLOW_ANY_TARGET: 'true' }, ['allow-any-target']],
+  [{ COUNTERSTEP_STORE_ACCEPT_CLASS_C: 'true' }, ['store-accept-class-c']],
+] as const
+it.each(CASES)('what %o switches off is listed: %o', (environment, switches) => {
+  const read = readFunctionConfig('api', { ...SOUND, ...environment })
+  if ('problems' in read) throw new Error(read.problems.join(' '))
+  expect(insecureSwitches(read.config)).toEqual(switches)
+})
+
+it('the embedded store has nothing to switch off', () => {
+  const store = { type: 'sqlite', path: 'a', place: 'a', synchronous: 'FULL', waitMs: 0 } as const
+  expect(insecureSwitches({ access: { insecure: [] }, targets: { others: 'none' }, store })).toEqual([])
+})

@@ -1,0 +1,28 @@
+import { execFileSync } from 'node:child_process'
+import { pathToFileURL } from 'node:url'
+import { expect, it } from 'vitest'
+
+// A process of its own, since this one has loaded what it likes. It prints what any import resolved to.
+const SCRIPT = `
+  import { registerHooks } from 'node:module'
+  const urls = []
+  registerHooks({
+    resolve(specifier, context, next) {
+      const resolved = next(specifier, context)
+      urls.push(resolved.url)
+      return resolved
+    },
+  })
+  await import(process.argv[1])
+  console.log(urls.join('\\n'))
+`
+
+it('reading the settings loads no web framework, no server and no store', () => {
+  const entry = pathToFileURL(`${import.meta.dirname}/../src/index.ts`).href
+  const loaded = execFileSync(process.execPath, ['--input-type=module', '-e', SCRIPT, entry], {
+    encoding: 'utf8',
+  })
+  expect(loaded).toContain('/read-function-config.ts')
+  expect(loaded).not.toMatch(/\/node_modules\/(?:fastify|pino|zod|mysql2|ioredis|better-sqlite3)\//)
+  expect(loaded).not.toMatch(/\/packages\/(?:server|dtm|cli|store-[a-z]+)\//)
+})

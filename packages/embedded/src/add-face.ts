@@ -1,0 +1,33 @@
+import { addNativeFace, DEFAULT_SERVER_LIMITS, FACE_VERSION, type NativeFaceDeps } from '@counterstep/server'
+import type { FastifyInstance } from 'fastify'
+import type { Face } from './options.ts'
+
+export const FACE_PREFIX = '/counterstep'
+
+type FaceParts = Required<
+  Pick<NativeFaceDeps, 'engine' | 'store' | 'logger' | 'registry' | 'gate' | 'insecure'>
+>
+
+/** In a scope of its own, so that nothing that it sets reaches the app's other routes. */
+export async function addFace(app: FastifyInstance, face: Face, parts: FaceParts): Promise<void> {
+  const { gate, insecure } = parts
+  const { handlerTimeoutMs } = DEFAULT_SERVER_LIMITS
+  await app.register(
+    async function counterstepFace(scope) {
+      scope.addHook('onRoute', hideFromDocuments)
+      addNativeFace(scope, {
+        ...parts,
+        insecure: [...(gate.hasKeys ? [] : ['no-keys']), ...insecure],
+        handlerTimeoutMs,
+        version: FACE_VERSION,
+        page: 'none',
+      })
+    },
+    { prefix: face.prefix ?? FACE_PREFIX },
+  )
+}
+
+/** @fastify/swagger, if the app has it, would put the face's routes into the document of the app's own. */
+function hideFromDocuments(route: { schema?: object }): void {
+  Object.assign(route, { schema: { ...route.schema, hide: true } })
+}

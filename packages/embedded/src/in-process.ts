@@ -1,0 +1,73 @@
+import type { ListQuery } from '@counterstep/core'
+import type { EngineApi } from '@counterstep/engine'
+import {
+  GID_RULE,
+  type Gid,
+  InvalidRequestError,
+  isGid,
+  type SubmitRequest,
+  type SubmitView,
+  type TccBranchRequest,
+  type TransactionView,
+} from '@counterstep/protocol'
+import { throughJson } from './request-json.ts'
+
+const LIST_LIMIT = 50
+
+type Waiting = NonNullable<Parameters<EngineApi['submit']>[1]>
+type Aborting = NonNullable<Parameters<EngineApi['abort']>[1]>
+
+/**
+ * The engine in this process, as `app.counterstep`. It throws CounterstepError with the codes of the HTTP face, and takes what
+ * that takes. Nothing here is sent again by itself: after SAGA_OUTCOME_UNKNOWN submit the same, with its gid, once more.
+ */
+export interface Counterstep {
+  /**
+   * Stores a transaction and runs it here. Resolves when it is durable; with `waitMs` when it is final, or after that
+   * time with what it then is. Takes a `saga()` of the SDK, too.
+   */
+  submit(
+    transaction: SubmitRequest | { readonly request: SubmitRequest },
+    options?: Waiting,
+  ): Promise<SubmitView>
+  /** Undefined: no such gid. */
+  get(gid: string): Promise<TransactionView | undefined>
+  /** One page, newest first; its `cursor` leads to the next. */
+  list(query?: Partial<ListQuery>): ReturnType<EngineApi['list']>
+  /** Adds a branch to a prepared TCC, before it is tried. */
+  registerBranch(gid: string, branch: TccBranchRequest): Promise<TransactionView>
+  submitPrepared(gid: string, options?: Waiting): Promise<TransactionView>
+  abort(gid: string, options?: Aborting): Promise<TransactionView>
+  /** Asks again now what waits for its back-off. */
+  retry(gid: string): Promise<TransactionView>
+  /** Ends it as it is, undoing nothing. For operators. */
+  stop(gid: string): Promise<TransactionView>
+  health(): ReturnType<EngineApi['health']>
+}
+
+/** Its life (start, drain) stays the plugin's. */
+export function inProcess(engine: EngineApi): Counterstep {
+  return {
+    async submit(transaction, options) {
+      const request = isBuilt(transaction) ? transaction.request : transaction
+      return engine.submit(throughJson(request), options)
+    },
+    get: async (gid) => engine.get(checked(gid)),
+    list: async (query) => engine.list({ limit: LIST_LIMIT, ...query }),
+    registerBranch: async (gid, branch) => engine.registerBranch(checked(gid), throughJson(branch)),
+    submitPrepared: async (gid, options) => engine.submitPrepared(checked(gid), options),
+    abort: async (gid, options) => engine.abort(checked(gid), options),
+    retry: async (gid) => engine.retry(checked(gid)),
+    stop: async (gid) => engine.stop(checked(gid)),
+    health: () => engine.health(),
+  }
+}
+
+function isBuilt(transaction: object): transaction is { readonly request: SubmitRequest } {
+  return 'request' in transaction
+}
+
+function checked(gid: string): Gid {
+  if (isGid(gid)) return gid
+  throw new InvalidRequestError([{ code: 'SAGA_GID_INVALID', path: 'gid', message: GID_RULE }])
+}

@@ -1,0 +1,83 @@
+import {
+  bearerKey,
+  createGate,
+  type Gate,
+  type HostRule,
+  hostnameOf,
+  type KeyFinder,
+  KeyRate,
+  KeyRing,
+  loopbackHosts,
+  namedHosts,
+} from '@counterstep/access'
+import type { Logger } from '@counterstep/engine'
+import { FACE_PREFIX } from './add-face.ts'
+import { refuseUnknown } from './known-options.ts'
+import type { Face } from './options.ts'
+
+export interface OpenGate {
+  readonly gate: Gate
+  close(): void
+}
+
+/** Throws a TypeError that says what is wrong with the options. */
+export function checkFace(face: Face): void {
+  const known = ['prefix', 'allowedHosts', 'keysFile', 'keys', 'ratePerKey', 'insecureNoKeys']
+  refuseUnknown('counterstep face', face, known)
+  const ways = [
+    'keysFile' in face && face.keysFile,
+    'keys' in face && face.keys,
+    'insecureNoKeys' in face && face.insecureNoKeys === true,
+  ].filter(Boolean)
+  if (ways.length !== 1) {
+    throw new TypeError(
+      'counterstep face needs one of keysFile (made by `counterstep keys create`), keys, or, where nobody else gets ' +
+        'there, insecureNoKeys: true; or leave the face out and use app.counterstep alone',
+    )
+  }
+  if ('ratePerKey' in face && !(Number.isSafeInteger(face.ratePerKey) && Number(face.ratePerKey) > 0))
+    throw new TypeError('counterstep face.ratePerKey must be a whole number from 1 on')
+  const { prefix = FACE_PREFIX, allowedHosts = [] } = face
+  // At the root its answer to an unknown route would stand in place of the app's.
+  if (!/^(\/[^/\s]+)+$/.test(prefix))
+    throw new TypeError(`counterstep face.prefix must be a path such as ${FACE_PREFIX}`)
+  const wrong = allowedHosts.findIndex((name) => hostnameOf(name) === undefined)
+  if (wrong >= 0) throw new TypeError(`counterstep face.allowedHosts[${wrong}] is no host`)
+}
+
+/** Throws SAGA_KEYS_UNUSABLE. */
+export async function openGate(face: Face, logger: Logger): Promise<OpenGate> {
+  const { allowedHosts = [] } = face
+  if ('insecureNoKeys' in face) {
+    logger.warn(
+      {},
+      'insecureNoKeys: anyone who reaches the face may submit, read, abort and stop transactions',
+    )
+    return gateOf({ hosts: loopbackHosts(allowedHosts) })
+  }
+  const { ratePerKey } = face
+  const rate = ratePerKey === undefined ? {} : { keyRate: new KeyRate(ratePerKey) }
+  const hosts = allowedHosts.length === 0 ? {} : { hosts: namedHosts(allowedHosts) }
+  if ('keys' in face) return gateOf({ keys: face.keys, ...rate, ...hosts })
+  const ring = await openRing(face.keysFile, logger)
+  return gateOf({ keys: ring, ...rate, ...hosts }, () => ring.close())
+}
+
+interface GateParts {
+  readonly keys?: KeyFinder
+  readonly keyRate?: KeyRate
+  readonly hosts?: HostRule
+}
+
+function gateOf(parts: GateParts, close?: () => void): OpenGate {
+  return { gate: createGate({ ...parts, credentials: bearerKey }), close: () => close?.() }
+}
+
+async function openRing(path: string, logger: Logger): Promise<KeyRing> {
+  const ring = await KeyRing.open(path, {
+    onRead: (keys) => logger.info({ keys }, 'keys read again'),
+    onBroken: (error) => logger.error({ err: error }, 'the keys file is broken; the old keys stay'),
+  })
+  if (ring.size === 0) logger.warn({}, 'the keys file has no key: nobody can use the face yet')
+  return ring
+}

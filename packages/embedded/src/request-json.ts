@@ -1,0 +1,35 @@
+import { BODY_BYTES_MAX, type ErrorCode, InvalidRequestError } from '@counterstep/protocol'
+import { parseJson } from '@counterstep/server'
+
+/**
+ * What would come out of the wire: a copy, with dates as texts, nothing undefined, and the bounds and refusals of the HTTP face.
+ * Throws an InvalidRequestError.
+ */
+export function throughJson(value: unknown): unknown {
+  const bytes = Buffer.from(textOf(value))
+  if (bytes.length > BODY_BYTES_MAX)
+    throw refused('SAGA_BODY_TOO_LARGE', '', `has more than ${BODY_BYTES_MAX} bytes as JSON`)
+  return parseJson(bytes)
+}
+
+function textOf(value: unknown): string {
+  let text: string | undefined
+  try {
+    text = JSON.stringify(value, (key, each: unknown) => {
+      if (typeof each === 'bigint') throw refused('SAGA_NUMBER_NOT_EXACT', key, 'is a bigint')
+      // JSON.stringify would quietly turn it into null.
+      if (typeof each !== 'number' || Number.isFinite(each)) return each
+      throw refused('SAGA_NUMBER_NOT_EXACT', key, `is ${each}`)
+    })
+  } catch (error: unknown) {
+    if (error instanceof InvalidRequestError) throw error
+    // Without the error's own text: it may quote the payload.
+    throw refused('SAGA_MALFORMED_JSON', '', 'cannot be written as JSON')
+  }
+  if (text === undefined) throw refused('SAGA_MALFORMED_JSON', '', 'cannot be written as JSON')
+  return text
+}
+
+function refused(code: ErrorCode, path: string, message: string): InvalidRequestError {
+  return new InvalidRequestError([{ code, path, message }])
+}

@@ -1,0 +1,30 @@
+import { parseAllowedOrigins, parseServices, type TargetRules } from '@counterstep/targets'
+import { refuseUnknown } from './known-options.ts'
+import type { Targets } from './options.ts'
+
+/** Throws a TypeError that says what is wrong. */
+export function targetRules(targets: Targets): TargetRules {
+  if (targets === 'loopback') return { services: [], allowed: [], others: 'loopback', isLocal: true }
+  if (targets === 'insecure-any') return { services: [], allowed: [], others: 'any', isLocal: false }
+  if (typeof targets !== 'object' || targets === null) throw nothingNamed()
+  refuseUnknown('counterstep targets', targets, ['services', 'allow'])
+  const items = Object.entries(targets.services ?? {}).map(([name, url]) => `${name}=${url}`)
+  const services = readOrThrow('services', parseServices(items.join(',')))
+  const allowed = readOrThrow('allow', parseAllowedOrigins((targets.allow ?? []).join(',')))
+  if (services.length === 0 && allowed.length === 0) throw nothingNamed()
+  return { services, allowed, others: 'none', isLocal: false }
+}
+
+type Read<Value> = { readonly value: Value } | { readonly problem: string }
+
+function readOrThrow<Value>(name: string, read: Read<Value>): Value {
+  if ('problem' in read) throw new TypeError(`counterstep targets.${name} ${read.problem}`)
+  return read.value
+}
+
+function nothingNamed(): TypeError {
+  return new TypeError(
+    "counterstep needs targets, where branches may be called: { services: { bank: 'https://bank.example' } }, " +
+      "{ allow: ['https://bank.example'] }, or, in development, 'loopback'",
+  )
+}

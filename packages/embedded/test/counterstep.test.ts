@@ -1,0 +1,277 @@
+import { EventEmitter, once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Store } from '@counterstep/core'
+import { saga } from '@counterstep/sdk'
+import { createRegistry } from '@counterstep/server'
+import { openSqliteStore } from '@counterstep/store-sqlite'
+import { fastify } from 'fastify'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type CounterstepOptions, counterstep } from '../src/index.ts'
+import { embeddedApp, KEYLESS } from './embedded-app.ts'
+import { Participant } from './participant.ts'
+
+let folder = ''
+let path = ''
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'counterstep-embedded-'))
+  path = join(folder, 'counterstep.db')
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+describe('app.counterstep', () => {
+  it('runs a saga of the SDK to its end, with nothing on a port', async () => {
+    await using bank = await Participant.open()
+    await using app = await embeddedApp(path)
+    await app.ready()
+    const transfer = saga()
+      .branch('debit', { action: `${bank.url}/debit`, compensation: `${bank.url}/debit/undo` })
+      .branch('credit', { action: `${bank.url}/credit` })
+    const view = await app.counterstep.submit(transfer, { waitMs: 10_000 })
+    expect(view).toMatchObject({ gid: transfer.gid, status: 'succeeded', ack: 'durable' })
+    expect(bank.paths).toEqual(['/debit', '/credit'])
+    expect(await app.counterstep.get(transfer.gid)).toMatchObject({ status: 'succeeded' })
+    expect((await app.counterstep.list({ status: ['succeeded'] })).items).toHaveLength(1)
+    expect(await app.counterstep.get('nobody')).toBeUndefined()
+  })
+
+  it('compensates, and may have the app itself as a participant', async () => {
+    const calls: string[] = []
+    const own = fastify()
+    own.post('/seat', async () => calls.push('seat'))
+    own.post('/seat/undo', async () => calls.push('seat undone'))
+    own.post('/pay', async (_request, reply) => reply.code(409).send({}))
+    await using app = await embeddedApp(path, {}, own)
+    const url = await app.listen({ port: 0, host: '127.0.0.1' })
+    const branches = [
+      { action: `${url}/seat`, compensation: `${url}/seat/undo`, payload: {} },
+      { action: `${url}/pay`, payload: {} },
+    ]
+    const view = await app.counterstep.submit({ branches }, { waitMs: 10_000 })
+    expect(view).toMatchObject({ status: 'failed', abort: { cause: 'branch-failed' } })
+    expect(calls).toEqual(['seat', 'seat undone'])
+  })
+
+  it('is given commands by plain gids', async () => {
+    await using bank = await Participant.open((called) => (called === '/slow' ? 425 : 200))
+    await using app = await embeddedApp(path)
+    await app.ready()
+    const branches = [{ action: `${bank.url}/slow`, compensation: `${bank.url}/undo` }]
+    await app.counterstep.submit({ gid: 'x', branches })
+    await bank.called('/slow')
+    const view = await app.counterstep.abort('x', { reason: 'the customer left', waitMs: 10_000 })
+    expect(view).toMatchObject({ status: 'failed', abort: { cause: 'requested' } })
+    await expect(app.counterstep.retry('x')).rejects.toMatchObject({ code: 'SAGA_ALREADY_FINAL' })
+    await expect(app.counterstep.stop('none')).rejects.toMatchObject({ code: 'SAGA_UNKNOWN_GID' })
+    await expect(app.counterstep.get('no gid')).rejects.toMatchObject({ code: 'SAGA_GID_INVALID' })
+  })
+
+  it('takes what JSON takes, and a copy of it', async () => {
+    await using app = await embeddedApp(path)
+    await app.ready()
+    const submit = (payload: unknown) =>
+      app.counterstep.submit({
+        delayMs: 3_600_000,
+        branches: [{ action: 'http://127.0.0.1:9/x', payload: payload as string }],
+      })
+    const circular: Record<string, unknown> = {}
+    circular.self = circular
+    expect(await submit({ at: new Date(0), left: undefined })).toMatchObject({ status: 'submitted' })
+    await expect(submit({ cents: Number.NaN })).rejects.toMatchObject({ code: 'SAGA_NUMBER_NOT_EXACT' })
+    await expect(submit({ cents: 1n })).rejects.toMatchObject({ code: 'SAGA_NUMBER_NOT_EXACT' })
+    await expect(submit(circular)).rejects.toMatchObject({ code: 'SAGA_MALFORMED_JSON' })
+    await expect(submit('x'.repeat(1_100_000))).rejects.toMatchObject({ code: 'SAGA_BODY_TOO_LARGE' })
+  })
+
+  it('calls nothing that the targets do not name', async () => {
+    await using app = await embeddedApp(path, { targets: { services: { bank: 'https://bank.example' } } })
+    await app.ready()
+    const submit = (action: string) => app.counterstep.submit({ delayMs: 3_600_000, branches: [{ action }] })
+    await expect(submit('http://127.0.0.1:9/x')).rejects.toMatchObject({ code: 'SAGA_TARGET_NOT_ALLOWED' })
+    expect(await submit('bank:/debit')).toMatchObject({ status: 'submitted' })
+  })
+})
+
+describe('the end of the app', () => {
+  it('lets a call end, keeps what it said, and leaves the rest to the next start', async () => {
+    const gate = new EventEmitter()
+    const opened = once(gate, 'open')
+    await using bank = await Participant.open(async (called) => {
+      if (called === '/first') await opened
+      return 200
+    })
+    const first = await embeddedApp(path)
+    await first.ready()
+    const branches = [{ action: `${bank.url}/first` }, { action: `${bank.url}/second` }]
+    await first.counterstep.submit({ gid: 'x', branches })
+    await bank.called('/first')
+    const closed = first.close()
+    await expect.poll(() => first.counterstep.health().reason).toBe('stopping')
+    await expect(first.counterstep.submit({ branches })).rejects.toMatchObject({ code: 'SAGA_STOPPING' })
+    gate.emit('open')
+    await closed
+    expect(bank.paths).toEqual(['/first'])
+    await using second = await embeddedApp(path)
+    await second.ready()
+    await bank.called('/second')
+    await expect.poll(async () => (await second.counterstep.get('x'))?.status).toBe('succeeded')
+    expect(bank.paths).toEqual(['/first', '/second'])
+  })
+
+  it('comes within 10 s though a branch never answers, and answers who waits for it', async () => {
+    await using bank = await Participant.open(() => new Promise(() => undefined))
+    const own = fastify()
+    own.get('/order', async () =>
+      own.counterstep.submit({ branches: [{ action: `${bank.url}/hangs` }] }, { waitMs: 60_000 }),
+    )
+    const app = await embeddedApp(path, { settings: { branchTimeoutMs: 60_000 } }, own)
+    const url = await app.listen({ port: 0, host: '127.0.0.1' })
+    const answer = fetch(`${url}/order`)
+    await bank.called('/hangs')
+    const startedAt = performance.now()
+    await app.close()
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
+    expect((await answer).status).toBe(200)
+    expect(await (await answer).json()).toMatchObject({ status: 'submitted' })
+  })
+
+  it('closes the store that the plugin opened, and no other', async () => {
+    const store = await openSqliteStore({ path })
+    const app = await embeddedApp(path, { store })
+    await app.ready()
+    await app.close()
+    expect((await store.stats()).attention).toBe(0)
+    await store.close()
+    let opened: Store | undefined
+    const owner = await embeddedApp(path, {
+      store: async () => {
+        opened = await openSqliteStore({ path })
+        return opened
+      },
+    })
+    await owner.ready()
+    await owner.close()
+    await expect(opened?.stats()).rejects.toThrow('the store is closed')
+  })
+
+  it('has given everything back before your own hook closes your store', async () => {
+    const gate = new EventEmitter()
+    const opened = once(gate, 'open')
+    await using bank = await Participant.open(async (called) => {
+      if (called === '/first') await opened
+      return 200
+    })
+    const store = await openSqliteStore({ path })
+    const first = await embeddedApp(path, { store })
+    first.addHook('onClose', () => store.close())
+    await first.ready()
+    const branches = [{ action: `${bank.url}/first` }, { action: `${bank.url}/second` }]
+    await first.counterstep.submit({ gid: 'x', branches })
+    await bank.called('/first')
+    const closed = first.close()
+    await expect.poll(() => first.counterstep.health().reason).toBe('stopping')
+    gate.emit('open')
+    await closed
+    await using second = await embeddedApp(path)
+    await second.ready()
+    await expect.poll(async () => (await second.counterstep.get('x'))?.status).toBe('succeeded')
+    expect(bank.paths).toEqual(['/first', '/second'])
+  })
+})
+
+describe('a registration', () => {
+  const keysFile = '/nowhere/keys.json'
+  const refused: readonly (readonly [string, object, RegExp])[] = [
+    ['no targets', { targets: undefined }, /needs targets/],
+    ['empty targets', { targets: { services: {} } }, /needs targets/],
+    [
+      'a target with a path',
+      { targets: { allow: ['https://bank.example/x'] } },
+      /targets.allow has an item 1/,
+    ],
+    ['a service that is no URL', { targets: { services: { Bank: 'x' } } }, /targets.services has an item 1/],
+    ['a misspelled option', { prefix: '/x' }, /no option prefix/],
+    ['a misspelled setting', { settings: { leaseMS: 5_000 } }, /no option leaseMS/],
+    ['a setting out of range', { settings: { leaseMs: 0 } }, /leaseMs must be/],
+    ['settings that contradict each other', { settings: { pollMs: 20_000 } }, /pollMs is over leaseMs/],
+    ['a face without keys', { face: {} }, /needs one of keysFile/],
+    ['a face with and without keys', { face: { keysFile, insecureNoKeys: true } }, /needs one of keysFile/],
+    ['keys that are switched off by half', { face: { insecureNoKeys: false } }, /needs one of keysFile/],
+    ['a face at the root', { face: { ...KEYLESS, prefix: '/' } }, /prefix must be/],
+    ['a rate of nothing', { face: { keysFile, ratePerKey: 0 } }, /ratePerKey must be/],
+    ['a host that is none', { face: { ...KEYLESS, allowedHosts: ['a b'] } }, /allowedHosts\[0\]/],
+    ['a bound of no calls', { calls: { originsMax: 0 } }, /originsMax must be/],
+    ['no store', { store: undefined }, /needs a store/],
+  ]
+  for (const [what, options, message] of refused) {
+    it(`is refused for ${what}, before anything is opened`, async () => {
+      let opened = 0
+      const app = fastify()
+      const store = async () => {
+        opened += 1
+        return openSqliteStore({ path })
+      }
+      // What JavaScript lets through.
+      const given = { store, targets: 'loopback', ...options } as CounterstepOptions
+      await expect(app.register(counterstep, given)).rejects.toThrow(message)
+      expect(opened).toBe(0)
+    })
+  }
+
+  it('takes a registry, for metrics without a face', async () => {
+    await using bank = await Participant.open()
+    const registry = createRegistry()
+    await using app = await embeddedApp(path, { registry })
+    await app.ready()
+    await app.counterstep.submit({ branches: [{ action: bank.url }] }, { waitMs: 10_000 })
+    expect(await registry.metrics()).toContain('counterstep_transactions_accepted_total{kind="saga"} 1')
+  })
+
+  it('closes the store that it opened when it fails later', async () => {
+    let opened: Store | undefined
+    const app = fastify()
+    const options = {
+      store: async () => {
+        opened = await openSqliteStore({ path })
+        return opened
+      },
+      targets: 'loopback',
+      face: { keysFile },
+    } as const
+    await expect(app.register(counterstep, options)).rejects.toMatchObject({ code: 'SAGA_KEYS_UNUSABLE' })
+    await expect(opened?.stats()).rejects.toThrow('the store is closed')
+  })
+
+  it('is refused a second time in one app, with the way out', async () => {
+    await using app = await embeddedApp(path)
+    const again = app.register(counterstep, { store: () => openSqliteStore({ path }), targets: 'loopback' })
+    await expect(again).rejects.toThrow(
+      /has counterstep already; register a second one, .* in a scope beside/,
+    )
+  })
+
+  it('works twice in scopes beside each other, each with its own store and face', async () => {
+    await using bank = await Participant.open()
+    await using app = fastify()
+    for (const name of ['one', 'two']) {
+      await app.register(async (scope) => {
+        const face = { ...KEYLESS, prefix: `/${name}` }
+        await embeddedApp(join(folder, `${name}.db`), { face }, scope)
+        scope.post(`/orders/${name}`, async () =>
+          scope.counterstep.submit(
+            { gid: 'x', branches: [{ action: `${bank.url}/${name}` }] },
+            { waitMs: 10_000 },
+          ),
+        )
+      })
+    }
+    for (const name of ['one', 'two']) {
+      const answer = await app.inject({ method: 'POST', url: `/orders/${name}` })
+      expect(answer.json()).toMatchObject({ status: 'succeeded' })
+      const seen = await app.inject({ url: `/${name}/v1/transactions` })
+      expect(seen.json().items).toHaveLength(1)
+    }
+    expect(bank.paths).toEqual(['/one', '/two'])
+  })
+})

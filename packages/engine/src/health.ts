@@ -1,0 +1,17 @@
+import type { EngineHealth } from './engine-api.ts'
+import type { ObservedStore } from './observed-store.ts'
+import type { EngineSettings } from './settings.ts'
+
+export function healthOf(
+  { name, durabilityClass, failover, isAvailable }: ObservedStore,
+  { inFlightMax }: EngineSettings,
+  { isStopping, inFlight }: { readonly isStopping: boolean; readonly inFlight: number },
+): EngineHealth {
+  return {
+    ready: !isStopping && isAvailable,
+    ...(isStopping ? { reason: 'stopping' } : isAvailable ? {} : { reason: 'store-unavailable' }),
+    store: { name, durabilityClass, failover },
+    inFlight,
+    inFlightMax,
+  }
+}

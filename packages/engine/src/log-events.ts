@@ -1,0 +1,21 @@
+import type { EngineEvent } from './observer.ts'
+
+/** What is asked of a logger: the part of pino's that is used. Fields come first, and errors stand under `err`. */
+export interface Logger {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+/** Writes what the engine or the store reports to the log, under the event's stable name. */
+export function logEvents(logger: Logger): (event: EngineEvent) => void {
+  return function logEvent({ level, name, gid, detail, error }) {
+    const fields = {
+      event: name,
+      ...(gid === undefined ? {} : { gid }),
+      ...(detail === undefined ? {} : { detail }),
+      ...(error === undefined ? {} : { err: error }),
+    }
+    logger[level](fields, name)
+  }
+}

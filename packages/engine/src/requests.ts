@@ -1,0 +1,203 @@
+/** What a host may ask, whatever drives the transactions: takes, shows, waits, commands. */
+import {
+  type Command,
+  decodeTransaction,
+  firstStatus,
+  type ListQuery,
+  mayShow,
+  parseRegistration,
+  parseSubmission,
+  type StoredTransaction,
+  StoreUnavailableError,
+  type Submission,
+  type SubmissionDefaults,
+  type TccBranch,
+  type Transaction,
+} from '@counterstep/core'
+import {
+  CounterstepError,
+  type Gid,
+  InvalidRequestError,
+  isCounterstepError,
+  isFinalStatus,
+  type SubmitView,
+  type TransactionView,
+} from '@counterstep/protocol'
+import type { Accepted, NamedSubmission } from './acceptance.ts'
+import type { Assembly } from './assembly.ts'
+import type { AbortOptions, EngineApi, EngineHealth, WaitOptions } from './engine-api.ts'
+import { within } from './until-definite.ts'
+import { viewRow } from './view-row.ts'
+
+export abstract class Requests implements EngineApi {
+  protected readonly assembly: Assembly
+
+  constructor(assembly: Assembly) {
+    this.assembly = assembly
+  }
+
+  abstract readonly isStopping: boolean
+  abstract health(): EngineHealth
+  abstract close(limitMs?: number): Promise<void>
+
+  async submit(body: unknown, options: WaitOptions = {}): Promise<SubmitView> {
+    try {
+      if (this.isStopping) throw new CounterstepError('SAGA_STOPPING', 'this node is stopping')
+      const parsed = parseSubmission(body, this.#defaults(), this.assembly.checkUrl)
+      if (parsed.type === 'refused') throw new InvalidRequestError(parsed.faults)
+      return await this.take(parsed.submission, options)
+    } catch (error: unknown) {
+      throw this.#refused(error)
+    }
+  }
+
+  async accept(submission: Submission, options: WaitOptions = {}): Promise<SubmitView> {
+    try {
+      if (this.isStopping) throw new CounterstepError('SAGA_STOPPING', 'this node is stopping')
+      return await this.take(submission, options)
+    } catch (error: unknown) {
+      throw this.#refused(error)
+    }
+  }
+
+  protected take(given: Submission, { waitMs = 0 }: WaitOptions): Promise<SubmitView> {
+    // A caller who waits is told about what is durable only.
+    const submission = waitMs > 0 ? { ...given, ack: 'durable' as const } : given
+    const gid = submission.gid ?? this.assembly.ids.gid()
+    return this.#submitAndWait({ ...submission, gid }, waitMs)
+  }
+
+  #refused(error: unknown): unknown {
+    if (isCounterstepError(error)) this.assembly.observer.refused(error.code)
+    return error
+  }
+
+  #defaults(): SubmissionDefaults {
+    const { retry, branchTimeoutMs, checkpointMs } = this.assembly.settings
+    return { retry, timeoutMs: branchTimeoutMs, checkpointMs }
+  }
+
+  async #submitAndWait(submission: NamedSubmission, waitMs: number): Promise<SubmitView> {
+    const { gid } = submission
+    // Opened before the accept: the end may come before the accept's answer is seen here.
+    // A prepared one waits for its client, who is this caller.
+    const waits = waitMs > 0 && firstStatus(submission.definition) !== 'prepared'
+    const waiter = waits ? this.assembly.waiters.open(gid, waitMs) : undefined
+    try {
+      const accepted = await this.assembly.acceptance.submit(submission)
+      if (waiter === undefined) return answerOf(await this.#present(accepted), accepted)
+      // One that was there before may have ended before anybody waited.
+      const before = accepted.view === undefined ? await this.#present(accepted) : undefined
+      if (before !== undefined && !isWaitedFor(before)) return answerOf(before, accepted)
+      if (!this.assembly.runner.holds(gid)) this.assembly.waiters.watch(gid)
+      const now = (await waiter.outcome) ?? (await this.#presentNow(gid)) ?? before
+      return answerOf(now ?? (await this.#present(accepted)), accepted)
+    } finally {
+      waiter?.cancel()
+    }
+  }
+
+  async #present({ gid, view }: Accepted): Promise<TransactionView> {
+    if (view !== undefined) return view()
+    const { clock, settings } = this.assembly
+    const seen = await within(clock, settings.storeTimeoutMs, this.get(gid))
+    if (seen !== undefined) return seen
+    throw new CounterstepError(
+      'SAGA_OUTCOME_UNKNOWN',
+      `${gid} is there, and cannot be read: submit the same again`,
+    )
+  }
+
+  /** Undefined when the store does not say in time. */
+  async #presentNow(gid: Gid): Promise<TransactionView | undefined> {
+    const { clock, settings, observer } = this.assembly
+    try {
+      return await within(clock, settings.storeTimeoutMs, this.get(gid))
+    } catch (error: unknown) {
+      if (!(error instanceof StoreUnavailableError)) throw error
+      observer.event({ level: 'warn', name: 'look-up-failed', gid, error })
+      return undefined
+    }
+  }
+
+  async get(gid: Gid): Promise<TransactionView | undefined> {
+    const { capabilities } = this.assembly.store
+    if (!capabilities.shared && this.#maySee(gid)) return this.assembly.runner.view(gid)
+    const [row] = await this.assembly.store.readMany([gid])
+    // It may have been accepted, or have ended here, while the store was read.
+    if (row === undefined) return this.assembly.runner.view(gid) ?? this.assembly.acceptance.pendingView(gid)
+    return this.#maySee(gid, row) ? this.assembly.runner.view(gid) : viewRow(row)
+  }
+
+  /** Whether what runs here is at least as new as the row: another node's command may have been seen there before. */
+  #maySee(gid: Gid, row?: StoredTransaction): boolean {
+    const run = this.assembly.runner.get(gid)
+    if (run === undefined || !mayShow(run, this.assembly.clock.now())) return false
+    return row === undefined || (run.token === row.token && run.version >= row.version)
+  }
+
+  list(query: ListQuery): ReturnType<EngineApi['list']> {
+    return this.assembly.store.list(query)
+  }
+
+  async read(gid: Gid): Promise<Transaction | undefined> {
+    const [row] = await this.assembly.store.readMany([gid])
+    return row === undefined ? undefined : decodeTransaction(row)
+  }
+
+  registerBranch(gid: Gid, body: unknown): Promise<TransactionView> {
+    const parsed = parseRegistration(body, this.#defaults(), this.assembly.checkUrl)
+    if (parsed.type === 'refused') return Promise.reject(new InvalidRequestError(parsed.faults))
+    return this.addBranch(gid, parsed.branch)
+  }
+
+  addBranch(gid: Gid, branch: TccBranch): Promise<TransactionView> {
+    return this.#command(gid, { type: 'register-asked', branch })
+  }
+
+  submitPrepared(gid: Gid, options?: WaitOptions): Promise<TransactionView> {
+    return this.#commandAndWait(gid, { type: 'submit-asked' }, options)
+  }
+
+  abort(gid: Gid, { reason, ...options }: AbortOptions = {}): Promise<TransactionView> {
+    const command = { type: 'abort-asked', ...(reason === undefined ? {} : { reason }) } as const
+    return this.#commandAndWait(gid, command, options)
+  }
+
+  retry(gid: Gid): Promise<TransactionView> {
+    return this.#command(gid, { type: 'retry-asked' })
+  }
+
+  stop(gid: Gid): Promise<TransactionView> {
+    return this.#command(gid, { type: 'stop-asked' })
+  }
+
+  #command(gid: Gid, command: Command): Promise<TransactionView> {
+    return this.assembly.commands.give(gid, command)
+  }
+
+  async #commandAndWait(
+    gid: Gid,
+    command: Command,
+    { waitMs = 0 }: WaitOptions = {},
+  ): Promise<TransactionView> {
+    if (waitMs <= 0) return await this.#command(gid, command)
+    const waiter = this.assembly.waiters.open(gid, waitMs)
+    try {
+      const view = await this.#command(gid, command)
+      if (isFinalStatus(view.status)) return view
+      if (!this.assembly.runner.holds(gid)) this.assembly.waiters.watch(gid)
+      return (await waiter.outcome) ?? (await this.#presentNow(gid)) ?? view
+    } finally {
+      waiter.cancel()
+    }
+  }
+}
+
+function isWaitedFor({ status }: TransactionView): boolean {
+  return !isFinalStatus(status) && status !== 'prepared'
+}
+
+function answerOf(view: TransactionView, { ack }: Accepted): SubmitView {
+  return { ...view, ack }
+}

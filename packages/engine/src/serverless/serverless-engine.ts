@@ -1,0 +1,108 @@
+import {
+  assert,
+  type BranchCaller,
+  type CheckUrl,
+  type Clock,
+  type Ids,
+  type Store,
+  type WakeUp,
+} from '@counterstep/core'
+import { urlChecker } from '../check-url.ts'
+import type { EngineApi, EngineHealth } from '../engine-api.ts'
+import { healthOf } from '../health.ts'
+import { type ObservedStore, observeStore } from '../observed-store.ts'
+import type { EngineObserver } from '../observer.ts'
+import type { EngineSettings } from '../settings.ts'
+import { Invocation } from './invocation.ts'
+import { invocationTime } from './invocation-time.ts'
+
+export interface ServerlessParts {
+  readonly store: Store
+  readonly branches: BranchCaller
+  readonly checkUrl: CheckUrl
+  readonly wakeUp: WakeUp
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly observer: EngineObserver
+  /** Without `leaseMs` having a meaning: a lease is as long as the invocation, and 5 s. */
+  readonly settings: EngineSettings
+}
+
+/**
+ * The engine of a host that kills: no loops, no renewal, nothing between two invocations. It answers an `EngineApi` so
+ * that the same HTTP face stands on it, but only during an invocation.
+ */
+export interface ServerlessEngine extends EngineApi {
+  /**
+   * Does `work`, and runs what it has begun while there is time. When this resolves, nothing runs here: what is not
+   * final has been given back to the store, and a later look at it was asked for.
+   * One invocation at a time; rejects as `work` does.
+   *
+   * @param remainingMs until the host kills this invocation.
+   */
+  during<T>(remainingMs: number, work: (invocation: Invocation) => Promise<T>): Promise<T>
+}
+
+export function createServerlessEngine(parts: ServerlessParts): ServerlessEngine {
+  return new FunctionEngine(parts)
+}
+
+class FunctionEngine implements ServerlessEngine {
+  readonly #parts: ServerlessParts
+  readonly #store: ObservedStore
+  readonly #checkUrl: CheckUrl
+  #current: Invocation | undefined
+
+  constructor(parts: ServerlessParts) {
+    this.#parts = parts
+    this.#store = observeStore(parts.store, parts.observer, parts.clock)
+    this.#checkUrl = urlChecker(parts.checkUrl)
+  }
+
+  async during<T>(remainingMs: number, work: (invocation: Invocation) => Promise<T>): Promise<T> {
+    assert(this.#current === undefined, 'an environment has one invocation at a time')
+    const { wakeUp, settings, clock } = this.#parts
+    const time = invocationTime(clock.now(), remainingMs, settings.branchTimeoutMs)
+    const parts = { ...this.#parts, store: this.#store, checkUrl: this.#checkUrl }
+    const invocation = new Invocation(parts, wakeUp, time)
+    this.#current = invocation
+    try {
+      const working = work(invocation)
+      await invocation.end(working)
+      return await working
+    } finally {
+      this.#current = undefined
+    }
+  }
+
+  submit: EngineApi['submit'] = (body, options) => this.#now.submit(body, options)
+  accept: EngineApi['accept'] = (submission, options) => this.#now.accept(submission, options)
+  get: EngineApi['get'] = (gid) => this.#now.get(gid)
+  read: EngineApi['read'] = (gid) => this.#now.read(gid)
+  list: EngineApi['list'] = (query) => this.#now.list(query)
+  registerBranch: EngineApi['registerBranch'] = (gid, body) => this.#now.registerBranch(gid, body)
+  addBranch: EngineApi['addBranch'] = (gid, branch) => this.#now.addBranch(gid, branch)
+  submitPrepared: EngineApi['submitPrepared'] = (gid, options) => this.#now.submitPrepared(gid, options)
+  abort: EngineApi['abort'] = (gid, options) => this.#now.abort(gid, options)
+  retry: EngineApi['retry'] = (gid) => this.#now.retry(gid)
+  stop: EngineApi['stop'] = (gid) => this.#now.stop(gid)
+
+  get isStopping(): boolean {
+    return this.#current?.isStopping ?? false
+  }
+
+  health(): EngineHealth {
+    const idle = { isStopping: false, inFlight: 0 }
+    return this.#current?.health() ?? healthOf(this.#store, this.#parts.settings, idle)
+  }
+
+  /** There is nothing to end between two invocations. */
+  close(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  get #now(): Invocation {
+    assert(this.#current !== undefined, 'nothing runs between two invocations')
+    return this.#current
+  }
+}

@@ -1,0 +1,79 @@
+import {
+  type Clock,
+  type Grant,
+  type Ids,
+  RULES,
+  type RunSettings,
+  type Store,
+  type StoredTransaction,
+  type TakeOver,
+  takeOver,
+} from '@counterstep/core'
+import type { EngineObserver } from './observer.ts'
+import type { Runner } from './runner.ts'
+import { untilDefinite } from './until-definite.ts'
+
+export interface TakeOverParts {
+  readonly store: Store
+  readonly runner: Runner
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly observer: EngineObserver
+  readonly run: RunSettings
+}
+
+export type TakenOver =
+  | { readonly type: 'runs' }
+  /** It has ended here already, or a bug stopped it: its lease runs out. */
+  | { readonly type: 'ended' }
+  /** `done` never rejects. */
+  | { readonly type: 'giving-back'; readonly done: Promise<void> }
+
+/** Starts claimed rows here, or gives back at once what cannot run. */
+export class TakeOvers {
+  readonly #parts: TakeOverParts
+  readonly #isStopped: () => boolean
+
+  constructor(parts: TakeOverParts, isStopped: () => boolean) {
+    this.#parts = parts
+    this.#isStopped = isStopped
+  }
+
+  take(row: StoredTransaction, grant: Grant): TakenOver {
+    const { runner, run, observer } = this.#parts
+    const { gid } = row
+    try {
+      const taken = takeOver(RULES, row, run, grant)
+      if (taken.type !== 'run') {
+        return { type: 'giving-back', done: this.#giveBack(row, taken, grant.sentAt + run.leaseMs) }
+      }
+      runner.hold(taken.run)
+      return { type: runner.holds(gid) ? 'runs' : 'ended' }
+    } catch (error: unknown) {
+      // A bug with this row: its lease runs out, and its neighbours go on.
+      observer.event({ level: 'error', name: 'take-over-failed', gid, error })
+      return { type: 'ended' }
+    }
+  }
+
+  async #giveBack(
+    { gid }: StoredTransaction,
+    { type, reason, update }: Exclude<TakeOver, { type: 'run' }>,
+    leaseUntil: number,
+  ): Promise<void> {
+    const { store, clock, ids, observer } = this.#parts
+    const name = type === 'rest' ? 'transaction-rests' : 'transaction-parked'
+    observer.event({ level: 'error', name, gid, detail: reason })
+    const write = { ...update, writeId: ids.writeId() }
+    try {
+      await untilDefinite(
+        clock,
+        () => store.update(write),
+        // Then another claim decides.
+        () => this.#isStopped() || clock.now() >= leaseUntil,
+      )
+    } catch (error: unknown) {
+      observer.event({ level: 'error', name: 'give-back-failed', gid, error })
+    }
+  }
+}

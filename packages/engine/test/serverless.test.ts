@@ -1,0 +1,262 @@
+import { AssertionError, StoreUnavailableError } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
+import { describe, expect, it } from 'vitest'
+import { Bed } from './support/bed.ts'
+import { refused } from './support/fault-store.ts'
+import { FunctionNode } from './support/function-node.ts'
+import { codeOf, sagaOf, watched } from './support/sagas.ts'
+
+const PLENTY_MS = 29_000
+const LEASE_AFTER_MS = 5_000
+
+describe('an invocation that submits', () => {
+  it('ends a saga with two writes, under a lease of its own time and 5 s, and asks for no look', async () => {
+    const bed = new Bed()
+    const node = new FunctionNode(bed, 'api')
+    const submitting = node.engine.during(PLENTY_MS, () =>
+      node.engine.submit(sagaOf('a', 5), { waitMs: 20_000 }),
+    )
+    await bed.time.flush()
+    expect((await submitting).status).toBe('succeeded')
+    expect(node.store.writes).toBe(2)
+    expect(node.store.calls).toHaveLength(2)
+    expect(node.store.calls[0]?.request).toMatchObject({
+      hold: { type: 'owned', leaseMs: PLENTY_MS + LEASE_AFTER_MS },
+    })
+    expect(node.looks).toEqual([])
+  })
+
+  it('answers who does not wait at once, and goes on until it is final', async () => {
+    const bed = new Bed()
+    const node = new FunctionNode(bed, 'api')
+    const first = bed.services.defer('a', '01', 'action')
+    const invoked = watched(node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a'))))
+    await bed.time.advance(2_000)
+    expect(invoked.isSettled).toBe(false)
+    first.answer('success')
+    await bed.time.flush()
+    expect(invoked.value?.status).toBe('submitted')
+    expect(await bed.status('a')).toBe('succeeded')
+  })
+
+  it('gives back what does not fit, as due now, and asks for a look; another invocation ends it', async () => {
+    const bed = new Bed()
+    const node = new FunctionNode(bed, 'api')
+    bed.services.otherwise = () => bed.time.delay(5_000).then(() => 'success')
+    const invoked = watched(node.engine.during(20_000, () => node.engine.submit(sagaOf('a', 5))))
+    await bed.time.advance(20_000)
+    expect(invoked.isSettled).toBe(true)
+    expect(node.looks).toEqual([{ gid: 'a', dueInMs: 0 }])
+    expect(await bed.row('a')).toMatchObject({ owned: false, status: 'submitted', sentList: 'released' })
+    const worker = new FunctionNode(bed, 'worker')
+    const looked = watched(worker.look('a', 60_000))
+    await bed.time.advance(30_000)
+    expect(looked.value).toBe('final')
+    expect(bed.services.callsOf('a')).toEqual(['01', '02', '03', '04', '05'].map((id) => `${id} action`))
+  })
+
+  it('is answered when the wait is over, whatever time is left', async () => {
+    const bed = new Bed()
+    const node = new FunctionNode(bed, 'api')
+    bed.services.otherwise = () => bed.time.delay(2_000).then(() => 'success')
+    const invoked = watched(
+      node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a', 5), { waitMs: 3_000 })),
+    )
+    await bed.time.advance(4_100)
+    expect(invoked.value?.status).toBe('submitted')
+    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action'])
+    expect(node.looks).toEqual([{ gid: 'a', dueInMs: 0 }])
+  })
+
+  it('counts a call that did not answer in time as unknown, and gives the saga back', async () => {
+    const bed = new Bed()
+    const node = new FunctionNode(bed, 'api')
+    bed.services.defer('a', '01', 'action')
+    const invoked = watched(
+      node.engine.during(10_000, () => node.engine.submit(sagaOf('a', 1, { timeoutMs: 60_000 }))),
+    )
+    await bed.time.advance(10_000)
+    expect(invoked.isSettled).toBe(true)
+    expect(await bed.row('a')).toMatchObject({ owned: false, retrying: true })
+    expect(bed.services.calls).toHaveLength(1)
+    expect(node.looks).toHaveLength(1)
+  })
+
+  it('refuses an acknowledgement from memory, and stores nothing', async () => {
+    const bed = new Bed()
+    const node = new FunctionNode(bed, 'api')
+    const submitting = node.engine.during(PLENTY_MS, () =>
+      node.engine.submit(sagaOf('a', 1, { ack: 'memory' })),
+    )
+    expect(await codeOf(submitting)).toBe('SAGA_ACK_INVALID')
+    expect(await bed.rows()).toBe(0)
+  })
+
+  it('asks for a look when a delayed saga is due', async () => {
+    const bed = new Bed()
+    const node = new FunctionNode(bed, 'api')
+    await node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a', 1, { delayMs: 90_000 })))
+    expect(node.looks).toEqual([{ gid: 'a', dueInMs: 90_000 }])
+    expect(bed.services.calls).toEqual([])
+  })
+
+  it('waits for a short back-off by itself, and hands a long one on', async () => {
+    const bed = new Bed()
+    const node = new FunctionNode(bed, 'api', {
+      retry: { initialMs: 500, factor: 60, capMs: 60_000, jitter: 0, limit: null },
+    })
+    bed.services.script('a', '01', 'action', 'unknown', 'unknown')
+    const invoked = watched(node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a'))))
+    await bed.time.advance(1_000)
+    expect(invoked.isSettled).toBe(true)
+    expect(bed.services.calls).toHaveLength(2)
+    expect(node.looks).toEqual([{ gid: 'a', dueInMs: expect.closeTo(30_000, -2) }])
+  })
+
+  it('aborts what nobody runs, and compensates it at once', async () => {
+    const bed = new Bed()
+    const node = new FunctionNode(bed, 'api')
+    bed.services.script('a', '02', 'action', { result: 'unknown', retryAfterMs: 40_000 })
+    await node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a')))
+    expect(await bed.row('a')).toMatchObject({ owned: false })
+    const aborting = node.engine.during(PLENTY_MS, () => node.engine.abort('a' as Gid, { waitMs: 5_000 }))
+    await bed.time.advance(1_000)
+    expect((await aborting).status).toBe('failed')
+    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+  })
+
+  it('goes on without the queue: the sweeper finds what is due', async () => {
+    const bed = new Bed()
+    const node = new FunctionNode(bed, 'api')
+    node.isQueueDown = true
+    bed.services.script('a', '01', 'action', { result: 'ongoing', retryAfterMs: 40_000 })
+    const view = await node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a')))
+    expect(view.status).toBe('submitted')
+    expect(node.seen.named('wake-up-failed')).toHaveLength(1)
+  })
+
+  it('is one at a time', async () => {
+    const bed = new Bed()
+    const node = new FunctionNode(bed, 'api')
+    bed.services.defer('a', '01', 'action')
+    void node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a')))
+    await expect(node.engine.during(PLENTY_MS, async () => 1)).rejects.toBeInstanceOf(AssertionError)
+  })
+})
+
+describe('after an invocation', () => {
+  it('nothing runs: no call, no store, no timer that does anything', async () => {
+    const bed = new Bed()
+    const node = new FunctionNode(bed, 'api')
+    bed.services.defer('a', '01', 'action')
+    const invoked = watched(
+      node.engine.during(10_000, () => node.engine.submit(sagaOf('a', 2), { waitMs: 25_000 })),
+    )
+    await bed.time.advance(10_000)
+    expect(invoked.isSettled).toBe(true)
+    const [calls, stored, events] = [
+      bed.services.calls.length,
+      node.store.calls.length,
+      node.seen.events.length,
+    ]
+    await bed.time.advance(3_600_000)
+    expect(bed.services.calls).toHaveLength(calls)
+    expect(node.store.calls).toHaveLength(stored)
+    expect(node.seen.events).toHaveLength(events)
+  })
+
+  it('a store that hangs does not hold it up, and what it held is left to its lease', async () => {
+    const bed = new Bed()
+    const node = new FunctionNode(bed, 'worker')
+    const api = new FunctionNode(bed, 'api')
+    bed.services.script('a', '01', 'action', { result: 'ongoing', retryAfterMs: 40_000 })
+    await api.engine.during(PLENTY_MS, () => api.engine.submit(sagaOf('a')))
+    bed.services.script('a', '01', 'action', { result: 'ongoing', retryAfterMs: 40_000 })
+    await bed.time.advance(40_000)
+    node.store.on('update', refused, { times: Number.POSITIVE_INFINITY })
+    const looked = watched(node.look('a', 10_000))
+    await bed.time.advance(10_000)
+    expect(looked.value).toBe('left')
+    expect((await bed.row('a')).owned).toBe(true)
+    const other = new FunctionNode(bed, 'worker')
+    expect(await other.look('a', 10_000)).toBe('not-ours')
+    await bed.time.advance(LEASE_AFTER_MS)
+    const again = watched(other.look('a', 10_000))
+    await bed.time.advance(1_000)
+    expect(again.value).toBe('final')
+    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action'])
+  })
+
+  it('one that was thawed after its lease changes nothing', async () => {
+    const bed = new Bed()
+    const zombie = new FunctionNode(bed, 'api')
+    const first = bed.services.defer('a', '01', 'action')
+    const invoked = watched(zombie.engine.during(10_000, () => zombie.engine.submit(sagaOf('a'))))
+    await bed.time.flush()
+    zombie.freeze()
+    first.answer('success')
+    await bed.time.advance(10_000 + LEASE_AFTER_MS + 1)
+    const worker = new FunctionNode(bed, 'worker')
+    bed.services.script('a', '02', 'action', 'failure')
+    const looked = watched(worker.look('a', 30_000))
+    await bed.time.advance(1_000)
+    expect(looked.value).toBe('final')
+    const version = (await bed.row('a')).version
+    zombie.thaw()
+    await bed.time.advance(60_000)
+    expect(invoked.isSettled).toBe(true)
+    expect(await bed.row('a')).toMatchObject({ status: 'failed', version })
+    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+  })
+})
+
+describe('a look at a gid', () => {
+  it('of what is final, of what another owner has, and of what never was: nothing is done', async () => {
+    const bed = new Bed()
+    const api = new FunctionNode(bed, 'api')
+    const worker = new FunctionNode(bed, 'worker')
+    await api.engine.during(PLENTY_MS, () => api.engine.submit(sagaOf('a'), { waitMs: 1_000 }))
+    expect(await worker.look('a', PLENTY_MS)).toBe('final')
+    bed.services.defer('b', '01', 'action')
+    void api.engine.during(PLENTY_MS, () => api.engine.submit(sagaOf('b')))
+    await bed.time.flush()
+    expect(await worker.look('b', PLENTY_MS)).toBe('not-ours')
+    expect(await worker.look('never', PLENTY_MS)).toBe('not-ours')
+    expect(worker.looks).toEqual([])
+  })
+
+  it('that came too early gives it back, and asks for no other look', async () => {
+    const bed = new Bed()
+    const api = new FunctionNode(bed, 'api')
+    bed.services.script('a', '01', 'action', { result: 'ongoing', retryAfterMs: 40_000 })
+    await api.engine.during(PLENTY_MS, () => api.engine.submit(sagaOf('a')))
+    const { dueAt } = await bed.row('a')
+    const worker = new FunctionNode(bed, 'worker')
+    expect(await worker.look('a', PLENTY_MS)).toBe('given-back')
+    expect(worker.looks).toEqual([])
+    expect(Math.abs((await bed.row('a')).dueAt - dueAt)).toBeLessThan(5)
+    expect(bed.services.calls).toHaveLength(1)
+  })
+
+  it('rejects when the claim is not answered', async () => {
+    const bed = new Bed()
+    const worker = new FunctionNode(bed, 'worker')
+    worker.store.on('claim', refused)
+    await expect(worker.look('a', PLENTY_MS)).rejects.toBeInstanceOf(StoreUnavailableError)
+  })
+
+  it('runs all that is due, at most so many, where there is no queue', async () => {
+    const bed = new Bed()
+    const api = new FunctionNode(bed, 'api')
+    for (const gid of ['a', 'b', 'c']) {
+      await api.engine.during(PLENTY_MS, () => api.engine.submit(sagaOf(gid, 1, { delayMs: 2_000 })))
+    }
+    await bed.time.advance(2_000)
+    const sweeper = new FunctionNode(bed, 'sweeper')
+    const first = await sweeper.engine.during(PLENTY_MS, (invocation) => invocation.runDue(2))
+    expect(first).toEqual({ outcomes: ['final', 'final'], mayBeMore: true })
+    const second = await sweeper.engine.during(PLENTY_MS, (invocation) => invocation.runDue(2))
+    expect(second).toEqual({ outcomes: ['final'], mayBeMore: false })
+    expect(await bed.unfinished()).toBe(0)
+  })
+})

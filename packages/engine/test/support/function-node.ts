@@ -1,0 +1,72 @@
+/** One environment of a function on a bed's store: invocations by fake time, freezes between them, and what it asked of the queue. */
+import type { BranchCaller, Look, WakeUp } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
+import type { LookOutcome } from '../../src/serverless/invocation.ts'
+import { createServerlessEngine, type ServerlessEngine } from '../../src/serverless/serverless-engine.ts'
+import { type Bed, RecordingObserver, SETTINGS } from './bed.ts'
+import type { NodeClock } from './fake-time.ts'
+import { FaultStore } from './fault-store.ts'
+import { Gate } from './gate.ts'
+
+export class FunctionNode implements WakeUp {
+  readonly engine: ServerlessEngine
+  readonly store: FaultStore
+  readonly clock: NodeClock
+  readonly seen = new RecordingObserver()
+  /** In the order in which they were asked for. */
+  readonly looks: Look[] = []
+  isQueueDown = false
+  #stopped: Gate | undefined
+
+  constructor(bed: Bed, name: string, settings: Partial<typeof SETTINGS> = {}) {
+    this.clock = bed.time.clock()
+    this.store = new FaultStore(bed.store, () => bed.time.now)
+    this.store.capabilities = { durable: true, shared: true }
+    this.store.isStopped = () => this.#stopped
+    this.engine = createServerlessEngine({
+      store: this.store,
+      branches: this.#endingInTime(bed.services.caller(name, () => this.#stopped)),
+      checkUrl: bed.checkUrl,
+      wakeUp: this,
+      clock: this.clock,
+      ids: bed.ids(),
+      observer: this.seen,
+      settings: { ...SETTINGS, ...settings },
+    })
+  }
+
+  async ask(looks: readonly Look[]): Promise<void> {
+    if (this.isQueueDown) throw new Error('the queue is down')
+    this.looks.push(...looks)
+  }
+
+  look(gid: string, remainingMs: number): Promise<LookOutcome> {
+    return this.engine.during(remainingMs, (invocation) => invocation.runClaimed(gid as Gid))
+  }
+
+  /** SIGSTOP, or SIGKILL where nobody thaws it. */
+  freeze(): void {
+    this.#stopped ??= new Gate()
+    this.clock.freeze()
+  }
+
+  thaw(): void {
+    const gate = this.#stopped
+    this.#stopped = undefined
+    this.clock.thaw()
+    gate?.open()
+  }
+
+  #endingInTime(inner: BranchCaller): BranchCaller {
+    return {
+      call: (call) =>
+        new Promise((resolve, reject) => {
+          const cancel = this.clock.after(call.timeoutMs, () =>
+            resolve({ result: 'unknown', error: 'timeout' }),
+          )
+          inner.call(call).then(resolve, reject).finally(cancel)
+        }),
+      close: () => inner.close(),
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs'
+import { copyFile, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Machine } from '@counterstep/test-servers'
+import { RuntimeClientMissingError } from './errors.ts'
+
+const OUTPUT_LINES_SHOWN = 5
+const NPM_OPTIONS = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+
+/**
+ * Installs by the lockfile of this folder, then does what the scripts of the package would: npm runs none, whatever its
+ * settings, and node-gyp takes the headers that lie beside this Node instead of asking the network for them.
+ */
+export async function buildRuntimeClient(folder: string, machine: Machine): Promise<void> {
+  const run = runner(machine)
+  await run('npm', ['ci', '--prefix', folder, ...NPM_OPTIONS])
+  const client = join(folder, 'node_modules', 'aws-lambda-ric')
+  const artifacts = join(client, 'deps', 'artifacts')
+  await run('sh', [join(client, 'scripts', 'preinstall.sh')])
+  const gyp = join(folder, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js')
+  const native = join(client, 'src', 'native')
+  await run(process.execPath, [gyp, 'rebuild', `--directory=${native}`, ...headers()], {
+    DEPS_PREFIX: artifacts,
+  })
+  await copyFile(join(native, 'build', 'Release', 'rapid-client.node'), join(client, 'rapid-client.node'))
+  for (const built of [join(client, 'deps'), join(native, 'build')]) await rm(built, { recursive: true })
+}
+
+/** Where Node's archives and packages have them; else node-gyp downloads them. */
+function headers(): readonly string[] {
+  const nodeFolder = dirname(dirname(process.execPath))
+  return existsSync(join(nodeFolder, 'include', 'node', 'node_api.h')) ? [`--nodedir=${nodeFolder}`] : []
+}
+
+function runner({ run }: Machine) {
+  return async (command: string, args: readonly string[], more: Readonly<Record<string, string>> = {}) => {
+    const { code, output } = await run(command, args, more)
+    if (code === 0) return
+    const end = output.trim().split('\n').slice(-OUTPUT_LINES_SHOWN).join(' ')
+    throw new RuntimeClientMissingError(
+      `${[command, ...args].join(' ')} failed with exit code ${code}: ${end}`,
+      'not excused',
+    )
+  }
+}

@@ -1,0 +1,39 @@
+import type { Machine } from '@counterstep/test-servers'
+import { expect, it } from 'vitest'
+import { ensureBuildTools } from './build-tools.ts'
+import { RuntimeClientMissingError } from './errors.ts'
+
+function machine(more: Partial<Machine>, asked: string[] = []): Machine {
+  return {
+    isRoot: true,
+    release: { ID: 'debian' },
+    aptSources: [],
+    debianKeys: undefined,
+    tell: () => undefined,
+    async run(command, args) {
+      asked.push([command, ...args.filter((arg) => !arg.startsWith('-') && !arg.includes('::'))].join(' '))
+      return { code: 0, output: '' }
+    },
+    ...more,
+  }
+}
+
+async function refusal(refused: Machine): Promise<RuntimeClientMissingError> {
+  const error: unknown = await ensureBuildTools([], refused).catch((reason: unknown) => reason)
+  if (!(error instanceof RuntimeClientMissingError)) throw new Error('not refused', { cause: error })
+  return error
+}
+
+it('are asked of apt-get where they are missing', async () => {
+  const asked: string[] = []
+  const { message } = await refusal(machine({}, asked))
+  expect(asked).toEqual(['apt-get update', 'apt-get install g++ make cmake xz-utils python3 util-linux'])
+  expect(message).toMatch(/takes g\+\+, make, cmake, xz, python3, setpriv: installed, and yet not found$/)
+})
+
+it('are missed by name, excused even in CI, where they cannot be installed', async () => {
+  const { message, isExcused } = await refusal(machine({ isRoot: false }))
+  expect(message).toContain('no runtime client of Lambda here: building it takes g++')
+  expect(message).toContain('only root can install it')
+  expect(isExcused).toBe(true)
+})

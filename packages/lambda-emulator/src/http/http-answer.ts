@@ -1,0 +1,34 @@
+import { badGateway, type HttpFace, type PlainAnswer } from './http-face.ts'
+
+/** What the function's JSON means as an answer: with a status as it says, and otherwise all of it is the body. */
+export function httpAnswerOf(payload: string, face: HttpFace): PlainAnswer {
+  const answer: unknown = JSON.parse(payload)
+  if (!isObject(answer) || answer.statusCode === undefined) {
+    return { status: 200, headers: [['content-type', 'application/json']], body: payload }
+  }
+  const { statusCode, headers = {}, cookies = [], body = '', isBase64Encoded = false } = answer
+  const status = Number(statusCode)
+  const isWellFormed =
+    Number.isInteger(status) &&
+    status >= 100 &&
+    status <= 599 &&
+    isObject(headers) &&
+    Array.isArray(cookies) &&
+    typeof body === 'string'
+  if (!isWellFormed) return badGateway(face)
+  return {
+    status,
+    headers: [
+      ...Object.entries(headers).map(([name, value]): [string, string] => [
+        name.toLowerCase(),
+        String(value),
+      ]),
+      ...cookies.map((cookie): [string, string] => ['set-cookie', String(cookie)]),
+    ],
+    body: isBase64Encoded === true ? Buffer.from(body, 'base64') : body,
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

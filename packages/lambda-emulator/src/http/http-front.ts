@@ -1,0 +1,121 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { deferred } from '../deferred.ts'
+import type { LambdaFunction } from '../lambda-function.ts'
+import { PAYLOAD_BYTES_MAX } from '../runtime-api.ts'
+import { httpAnswerOf } from './http-answer.ts'
+import { type ClientRequest, httpEventOf } from './http-event.ts'
+import {
+  badGateway,
+  type HttpFace,
+  INTEGRATION_TIMED_OUT,
+  type PlainAnswer,
+  REQUEST_TOO_LARGE,
+  tooManyRequests,
+} from './http-face.ts'
+
+/** Of a body; base64 makes a third more of it, and the event has a limit of its own. */
+const BODY_BYTES_MAX = 6 * 1024 * 1024
+const INTEGRATION_MS_MAX = 30_000
+
+export interface HttpFrontOptions {
+  readonly target: LambdaFunction
+  readonly face: HttpFace
+  /** How long an HTTP API waits. Default: the 30 s of AWS. */
+  readonly integrationTimeoutMs?: number
+}
+
+export interface HttpFront {
+  /** http://127.0.0.1:PORT */
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** Turns requests into events of the function, and what it answers into answers. */
+export async function startHttpFront(options: HttpFrontOptions): Promise<HttpFront> {
+  const server = createServer((request, response) => {
+    answer(options, request, response).catch((error: unknown) => response.destroy(error as Error))
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async stop() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+async function answer(
+  options: HttpFrontOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const body = await bodyOf(request)
+  const {
+    status,
+    headers,
+    body: content,
+  } = body === undefined
+    ? REQUEST_TOO_LARGE
+    : await invoke(options, {
+        method: request.method ?? 'GET',
+        target: request.url ?? '/',
+        rawHeaders: request.rawHeaders,
+        body,
+        sourceIp: request.socket.remoteAddress ?? '',
+      })
+  response.writeHead(status, headers.flat())
+  response.end(content)
+}
+
+/** Undefined when it is too large. */
+async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    // What is too much is read all the same, so that the client hears the answer.
+    if (bytes <= BODY_BYTES_MAX) chunks.push(chunk)
+  }
+  return bytes <= BODY_BYTES_MAX ? Buffer.concat(chunks) : undefined
+}
+
+async function invoke(
+  { target, face, integrationTimeoutMs = INTEGRATION_MS_MAX }: HttpFrontOptions,
+  request: ClientRequest,
+): Promise<PlainAnswer> {
+  const event = httpEventOf(request, face)
+  if (Buffer.byteLength(JSON.stringify(event)) > PAYLOAD_BYTES_MAX) return REQUEST_TOO_LARGE
+  const answered = answerOf(target, event, face)
+  return face === 'http-api' ? await within(integrationTimeoutMs, answered) : await answered
+}
+
+async function answerOf(target: LambdaFunction, event: unknown, face: HttpFace): Promise<PlainAnswer> {
+  const outcome = await target.invoke(event)
+  switch (outcome.type) {
+    case 'answered':
+      return httpAnswerOf(outcome.payload, face)
+    case 'failed':
+    case 'timed-out':
+      return badGateway(face)
+    case 'throttled':
+      return tooManyRequests(face)
+  }
+}
+
+/** The function runs on, as it does there. */
+async function within(limitMs: number, answered: Promise<PlainAnswer>): Promise<PlainAnswer> {
+  const late = deferred<PlainAnswer>()
+  const timer = setTimeout(() => late.resolve(INTEGRATION_TIMED_OUT), limitMs)
+  try {
+    return await Promise.race([answered, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

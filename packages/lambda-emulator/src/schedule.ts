@@ -1,0 +1,62 @@
+import type { LambdaFunction } from './lambda-function.ts'
+
+export interface ScheduleOptions {
+  readonly target: LambdaFunction
+  readonly everyMs: number
+  /** Whether a tick starts an invocation while an earlier one runs. */
+  readonly overlap: 'never' | 'allowed'
+}
+
+export interface ScheduleCounts {
+  readonly invoked: number
+  readonly answered: number
+  /** Failed, timed out or throttled; the next tick is the next try. */
+  readonly failed: number
+  /** Ticks at which an earlier one still ran. */
+  readonly skipped: number
+}
+
+export interface Schedule {
+  counts(): ScheduleCounts
+  /** No more ticks; returns when what runs has ended. */
+  stop(): Promise<void>
+}
+
+/** Invokes a function again and again, first after one interval, without waiting for what it answers. */
+export function startSchedule({ target, everyMs, overlap }: ScheduleOptions): Schedule {
+  const counts = { invoked: 0, answered: 0, failed: 0, skipped: 0 }
+  const running = new Set<Promise<void>>()
+  const tick = () => {
+    if (overlap === 'never' && running.size > 0) {
+      counts.skipped += 1
+      return
+    }
+    counts.invoked += 1
+    const run: Promise<void> = invoke().finally(() => running.delete(run))
+    running.add(run)
+  }
+  const invoke = async () => {
+    const { type } = await target.invoke(scheduledEvent(target.arn))
+    if (type === 'answered') counts.answered += 1
+    else counts.failed += 1
+  }
+  const timer = setInterval(tick, everyMs)
+  return {
+    counts: () => ({ ...counts }),
+    async stop() {
+      clearInterval(timer)
+      await Promise.all(running)
+    },
+  }
+}
+
+function scheduledEvent(arn: string) {
+  return {
+    version: '0',
+    'detail-type': 'Scheduled Event',
+    source: 'aws.scheduler',
+    time: new Date().toISOString(),
+    resources: [arn],
+    detail: '{}',
+  }
+}

@@ -1,0 +1,185 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { DeleteMessageBatchCommand, type Message } from '@aws-sdk/client-sqs'
+import type { InvocationOutcome } from '../invocation.ts'
+import type { LambdaFunction } from '../lambda-function.ts'
+import { batchFailuresOf } from './batch-failures.ts'
+import { drawFates, type SqsFaults } from './message-faults.ts'
+import type { Queue } from './queue.ts'
+import { type BatchLimits, receiveBatch } from './receive-batch.ts'
+import { Slots } from './slots.ts'
+import { sqsEventOf } from './sqs-event.ts'
+
+/** As many as one request takes. */
+const DELETED_MAX = 10
+const AFTER_THROTTLE_MS = 100
+const AFTER_ERROR_MS = 200
+
+export interface SqsEventSourceOptions extends BatchLimits {
+  readonly queue: Queue
+  readonly target: LambdaFunction
+  /** Batches at a time, copies of doubled messages included. */
+  readonly concurrencyMax: number
+  readonly faults?: SqsFaults
+  readonly onBatch?: (delivery: BatchDelivery) => void
+  /** The queue did not answer; it is asked again. */
+  readonly onError: (error: unknown) => void
+}
+
+export interface BatchDelivery {
+  readonly messageIds: readonly string[]
+  /** Of them, those that were not deleted. */
+  readonly failedIds: readonly string[]
+  readonly outcome: InvocationOutcome['type']
+}
+
+export interface SqsCounts {
+  /** Receipts of messages: one that comes back counts again. */
+  readonly received: number
+  readonly delivered: number
+  readonly deleted: number
+  readonly lost: number
+  readonly doubled: number
+  readonly delayed: number
+  readonly batches: number
+  /** Of which nothing was deleted. */
+  readonly batchesFailed: number
+  readonly throttles: number
+}
+
+export interface SqsEventSource {
+  counts(): SqsCounts
+  /** Takes no more messages, and returns when those under way are answered for. */
+  stop(): Promise<void>
+}
+
+/** Takes messages from a queue to a function that reports failures of single messages, as Lambda does. */
+export function startSqsEventSource(options: SqsEventSourceOptions): SqsEventSource {
+  const source = new EventSource(options)
+  const polling = source.poll()
+  return {
+    counts: () => ({ ...source.counts }),
+    async stop() {
+      source.abort()
+      await polling
+      await source.untilDelivered()
+    },
+  }
+}
+
+class EventSource {
+  readonly counts = {
+    received: 0,
+    delivered: 0,
+    deleted: 0,
+    lost: 0,
+    doubled: 0,
+    delayed: 0,
+    batches: 0,
+    batchesFailed: 0,
+    throttles: 0,
+  }
+  readonly #options: SqsEventSourceOptions
+  readonly #slots: Slots
+  readonly #drawFate: ReturnType<typeof drawFates>
+  readonly #stop = new AbortController()
+  readonly #underWay = new Set<Promise<void>>()
+
+  constructor(options: SqsEventSourceOptions) {
+    this.#options = options
+    this.#slots = new Slots(options.concurrencyMax)
+    this.#drawFate = drawFates(options.faults)
+  }
+
+  async poll(): Promise<void> {
+    const { queue, onError } = this.#options
+    while (!this.#stop.signal.aborted) {
+      await this.#slots.untilFree()
+      try {
+        const batch = await receiveBatch(queue, this.#options, this.#stop.signal)
+        this.counts.received += batch.length
+        this.#meetFate(batch, Date.now() + queue.visibilityTimeoutMs)
+      } catch (error: unknown) {
+        if (this.#stop.signal.aborted) return
+        onError(error)
+        await pause(AFTER_ERROR_MS)
+      }
+    }
+  }
+
+  abort(): void {
+    this.#stop.abort()
+  }
+
+  async untilDelivered(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+  }
+
+  #meetFate(batch: readonly Message[], visibleAt: number): void {
+    const whole: Message[] = []
+    const copies: Message[] = []
+    for (const message of batch) {
+      const fate = this.#drawFate()
+      if (fate.type === 'lost') {
+        this.counts.lost += 1
+        this.#begin(() => this.#delete([message]))
+      } else if (fate.type === 'delayed') {
+        this.counts.delayed += 1
+        this.#begin(async () => {
+          await pause(fate.delayMs)
+          await this.#deliver([message], visibleAt)
+        })
+      } else whole.push(message)
+      if (fate.type === 'doubled') copies.push(message)
+    }
+    this.counts.doubled += copies.length
+    for (const messages of [whole, copies]) {
+      if (messages.length > 0) this.#begin(() => this.#deliver(messages, visibleAt))
+    }
+  }
+
+  #begin(work: () => Promise<void>): void {
+    const running: Promise<void> = work()
+      .catch(this.#options.onError)
+      .finally(() => this.#underWay.delete(running))
+    this.#underWay.add(running)
+  }
+
+  async #deliver(messages: readonly Message[], visibleAt: number): Promise<void> {
+    await this.#slots.run(async () => {
+      const outcome = await this.#invoke(messages, visibleAt)
+      const messageIds = messages.map(({ MessageId = '' }) => MessageId)
+      const failures = outcome.type === 'answered' ? batchFailuresOf(outcome.payload, messageIds) : 'all'
+      const failedIds = failures === 'all' ? messageIds : messageIds.filter((id) => failures.has(id))
+      this.counts.batches += 1
+      this.counts.delivered += messages.length
+      if (failedIds.length === messages.length) this.counts.batchesFailed += 1
+      const done = messages.filter(({ MessageId = '' }) => !failedIds.includes(MessageId))
+      await this.#delete(done)
+      this.counts.deleted += done.length
+      this.#options.onBatch?.({ messageIds, failedIds, outcome: outcome.type })
+    })
+  }
+
+  /** While the function is throttled its messages wait, as long as they are not visible to others again. */
+  async #invoke(messages: readonly Message[], visibleAt: number): Promise<InvocationOutcome> {
+    const { target, queue } = this.#options
+    for (;;) {
+      const outcome = await target.invoke(sqsEventOf(messages, queue.arn))
+      if (outcome.type !== 'throttled') return outcome
+      this.counts.throttles += 1
+      if (Date.now() + AFTER_THROTTLE_MS > visibleAt) return outcome
+      await pause(AFTER_THROTTLE_MS)
+    }
+  }
+
+  async #delete(messages: readonly Message[]): Promise<void> {
+    const { client, url } = this.#options.queue
+    for (let from = 0; from < messages.length; from += DELETED_MAX) {
+      const entries = messages.slice(from, from + DELETED_MAX).map(({ ReceiptHandle }, index) => ({
+        Id: String(index),
+        ReceiptHandle,
+      }))
+      await client.send(new DeleteMessageBatchCommand({ QueueUrl: url, Entries: entries }))
+    }
+  }
+}

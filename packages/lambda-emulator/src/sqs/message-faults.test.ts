@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { drawFates, type SqsFaults } from './message-faults.ts'
+
+const FAULTS: SqsFaults = { seed: 7, lostShare: 0.1, doubledShare: 0.2, delayedShare: 0.3, delayMsMax: 500 }
+const DRAWS = 10_000
+
+function draw(faults: SqsFaults | undefined) {
+  const next = drawFates(faults)
+  return Array.from({ length: DRAWS }, () => next())
+}
+
+it('is the same for the same seed and another for another', () => {
+  expect(draw(FAULTS)).toEqual(draw(FAULTS))
+  expect(draw({ ...FAULTS, seed: 8 })).not.toEqual(draw(FAULTS))
+})
+
+it('falls as often as it should', () => {
+  const fates = draw(FAULTS)
+  const shareOf = (type: string) => fates.filter((fate) => fate.type === type).length / DRAWS
+  expect(shareOf('lost')).toBeCloseTo(0.1, 1)
+  expect(shareOf('doubled')).toBeCloseTo(0.2, 1)
+  expect(shareOf('delayed')).toBeCloseTo(0.3, 1)
+  const delays = fates.flatMap((fate) => (fate.type === 'delayed' ? [fate.delayMs] : []))
+  expect(Math.min(...delays)).toBeLessThan(50)
+  expect(Math.max(...delays)).toBeGreaterThan(450)
+  expect(Math.max(...delays)).toBeLessThanOrEqual(500)
+})
+
+it('is delivery where no faults are asked for', () => {
+  expect(new Set(draw(undefined).map(({ type }) => type))).toEqual(new Set(['delivered']))
+})

@@ -1,0 +1,72 @@
+import { CreateQueueCommand, GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import { openSqsClient } from './sqs-client.ts'
+
+const MS_PER_SECOND = 1000
+
+export interface QueueOptions {
+  /** http://127.0.0.1:PORT of the server. */
+  readonly endpoint: string
+  readonly name: string
+  /** In whole seconds. */
+  readonly visibilityTimeoutMs: number
+  /** Where a message goes that was received so often without being deleted. Default: it comes back for ever. */
+  readonly deadLetters?: { readonly queue: Queue; readonly receivesMax: number }
+}
+
+export interface Queue {
+  readonly name: string
+  readonly url: string
+  readonly arn: string
+  readonly visibilityTimeoutMs: number
+  readonly client: SQSClient
+}
+
+export interface MessageCounts {
+  readonly visible: number
+  /** Received and neither deleted nor visible again. */
+  readonly inFlight: number
+  /** Sent with a delay that is not over. */
+  readonly delayed: number
+}
+
+/** A standard queue. Its owner destroys the client. */
+export async function createQueue({
+  endpoint,
+  name,
+  visibilityTimeoutMs,
+  deadLetters,
+}: QueueOptions): Promise<Queue> {
+  if (visibilityTimeoutMs % MS_PER_SECOND !== 0) throw new RangeError('a visibility timeout is whole seconds')
+  const client = openSqsClient(endpoint)
+  const { QueueUrl: url = '' } = await client.send(
+    new CreateQueueCommand({
+      QueueName: name,
+      Attributes: {
+        VisibilityTimeout: String(visibilityTimeoutMs / MS_PER_SECOND),
+        ...(deadLetters === undefined ? {} : { RedrivePolicy: redrivePolicy(deadLetters) }),
+      },
+    }),
+  )
+  const { QueueArn: arn = '' } = await attributesOf(client, url)
+  return { name, url, arn, visibilityTimeoutMs, client }
+}
+
+export async function countMessages({ client, url }: Queue): Promise<MessageCounts> {
+  const attributes = await attributesOf(client, url)
+  return {
+    visible: Number(attributes.ApproximateNumberOfMessages),
+    inFlight: Number(attributes.ApproximateNumberOfMessagesNotVisible),
+    delayed: Number(attributes.ApproximateNumberOfMessagesDelayed),
+  }
+}
+
+function redrivePolicy({ queue, receivesMax }: NonNullable<QueueOptions['deadLetters']>): string {
+  return JSON.stringify({ deadLetterTargetArn: queue.arn, maxReceiveCount: receivesMax })
+}
+
+async function attributesOf(client: SQSClient, url: string): Promise<Readonly<Record<string, string>>> {
+  const { Attributes = {} } = await client.send(
+    new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] }),
+  )
+  return Attributes
+}

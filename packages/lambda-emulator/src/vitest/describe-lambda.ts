@@ -1,0 +1,36 @@
+import { readEnvironment } from '@counterstep/test-servers'
+import { describe, it } from 'vitest'
+import { RuntimeClientMissingError } from '../errors.ts'
+import { installRuntimeClient, type RuntimeClient } from '../install-runtime-client.ts'
+
+interface Missing {
+  readonly reason: string
+  readonly isError: boolean
+}
+
+/** Before the tests are known: which of them there are depends on it. */
+const found = await find()
+
+/** Tests with functions. Without the runtime client they are one skipped test with the reason. */
+export function describeLambda(title: string, define: (client: RuntimeClient) => void): void {
+  if ('entry' in found) describe(title, () => define(found))
+  else describeMissing(title, found)
+}
+
+function describeMissing(title: string, { reason, isError }: Missing): void {
+  describe(title, () => {
+    it('has the runtime client of Lambda', (context) => {
+      if (isError) throw new Error(reason)
+      context.skip(reason)
+    })
+  })
+}
+
+async function find(): Promise<RuntimeClient | Missing> {
+  try {
+    return await installRuntimeClient()
+  } catch (error: unknown) {
+    if (!(error instanceof RuntimeClientMissingError)) throw error
+    return { reason: error.message, isError: readEnvironment().isCi && !error.isExcused }
+  }
+}

@@ -1,0 +1,93 @@
+import { endConnectionsWhileStopping, type Gate, guardRoutes } from '@counterstep/access'
+import type { Store } from '@counterstep/core'
+import type { EngineApi, Logger } from '@counterstep/engine'
+import type { FastifyInstance } from 'fastify'
+import { errorHandler } from './error-handler.ts'
+import { answerUnknownRoutes } from './http/unknown-route.ts'
+import { logAnswer } from './log-answer.ts'
+import { registerEngineGauges, registerStoreGauges } from './metrics/engine-gauges.ts'
+import { countAnswers } from './metrics/http-metrics.ts'
+import type { Registry } from './metrics/registry.ts'
+import { openApiDocument } from './openapi/document.ts'
+import { OPERATIONS } from './operations.ts'
+import { abortRoute } from './routes/abort.ts'
+import { docsOperation, docsRoute } from './routes/docs.ts'
+import { getTransactionRoute } from './routes/get-transaction.ts'
+import { listTransactionsRoute } from './routes/list-transactions.ts'
+import { liveRoute } from './routes/live.ts'
+import { metricsRoute } from './routes/metrics.ts'
+import { openApiRoute } from './routes/open-api.ts'
+import { readyRoute } from './routes/ready.ts'
+import { registerBranchRoute } from './routes/register-branch.ts'
+import { retryRoute } from './routes/retry.ts'
+import { rootRoute } from './routes/root.ts'
+import { stopRoute } from './routes/stop.ts'
+import { submitRoute } from './routes/submit.ts'
+import { submitPreparedRoute } from './routes/submit-prepared.ts'
+
+/** What the face says it is, unless its host knows better. A test holds it against package.json. */
+export const FACE_VERSION = '0.1.0'
+
+export interface NativeFaceDeps {
+  readonly engine: EngineApi
+  /** For the gauges of the store; without one they are left out. */
+  readonly store?: Pick<Store, 'stats'>
+  /** The store was opened by a switch that forces what is refused otherwise; /health/ready shows it. Default: no. */
+  readonly storeForced?: boolean
+  /** Protections that were switched off by name; /health/ready lists them. Default: none. */
+  readonly insecure?: readonly string[]
+  /** Who may do what. */
+  readonly gate: Gate
+  /** The one that `prometheusObserver` writes to. */
+  readonly registry: Registry
+  readonly logger: Logger
+  /** One line for each answer. Default: only errors are logged. */
+  readonly logRequests?: boolean
+  /** Shown in the OpenAPI document. */
+  readonly version: string
+  /** The page under /docs is made of plugins that an app may have registered already, with other settings. */
+  readonly page: 'docs' | 'none'
+  /** The longest `Prefer: wait` that is honoured. Default: 60 s. */
+  readonly waitMsMax?: number
+  /** To answer anything but what may wait for an end. */
+  readonly handlerTimeoutMs: number
+}
+
+/**
+ * Puts the native face on this app, or on a scope of one: what it sets (error handler, parsers, hooks, what answers an
+ * unknown route) holds for the scope alone, and its paths begin with the scope's prefix. Call it before other routes.
+ */
+export function addNativeFace(app: FastifyInstance, deps: NativeFaceDeps): void {
+  const { engine, store, registry, logger } = deps
+  app.setErrorHandler(errorHandler(logger))
+  app.removeAllContentTypeParsers()
+  endConnectionsWhileStopping(app, engine)
+  answerUnknownRoutes(app)
+  countAnswers(app, registry)
+  guardRoutes(app, deps.gate)
+  if (deps.logRequests === true) app.addHook('onResponse', logAnswer(logger))
+  registerEngineGauges(registry, engine)
+  if (store !== undefined) registerStoreGauges(registry, store)
+  registerRoutes(app, deps)
+}
+
+function registerRoutes(app: FastifyInstance, deps: NativeFaceDeps): void {
+  const { engine, gate, registry, version, page, handlerTimeoutMs } = deps
+  const { storeForced = false, insecure = [], waitMsMax } = deps
+  const operations = OPERATIONS.filter((operation) => page === 'docs' || operation !== docsOperation)
+  const document = openApiDocument(operations, version, app.prefix || '/')
+  app.register(submitRoute(engine, waitMsMax))
+  app.register(getTransactionRoute(engine, handlerTimeoutMs))
+  app.register(listTransactionsRoute(engine, handlerTimeoutMs))
+  app.register(registerBranchRoute(engine, handlerTimeoutMs))
+  app.register(submitPreparedRoute(engine, waitMsMax))
+  app.register(abortRoute(engine, waitMsMax))
+  app.register(retryRoute(engine, handlerTimeoutMs))
+  app.register(stopRoute(engine, handlerTimeoutMs))
+  app.register(rootRoute(version, page))
+  app.register(liveRoute)
+  app.register(readyRoute(engine, gate, { storeForced, insecure }))
+  app.register(metricsRoute(registry, handlerTimeoutMs))
+  app.register(openApiRoute(document))
+  if (page === 'docs') app.register(docsRoute(document))
+}

@@ -1,0 +1,150 @@
+import type { NewTransaction } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
+import { type RedisServer, startRedis } from '@counterstep/test-servers'
+import { describeOwn } from '@counterstep/test-servers/vitest'
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { decodePostponeDue } from '../src/decode-answers.ts'
+import { postponeDueCall } from '../src/encode-calls.ts'
+import { SCRIPTS } from '../src/generated/scripts.ts'
+import type { RedisStore } from '../src/redis-store.ts'
+import { ALL_SHARDS, ShardKeys, shardOf } from '../src/shards.ts'
+import { expectUnavailable } from './expect-unavailable.ts'
+import { openedForTests } from './open-stores.ts'
+import { aTransaction, created, dueTransaction, read } from './transactions.ts'
+
+const BY_MS = 60_000
+const STRANGE_ROWS = 10_500
+const BATCH_ROWS = 500
+const SHARD = 5
+
+describeOwn('redis', 'a postponement of due rows', () => {
+  const { open, connect } = openedForTests()
+  let server: RedisServer
+  beforeAll(async () => {
+    server = await startRedis()
+  })
+  afterAll(() => server.stop())
+
+  function postpone(store: RedisStore, limit = 500) {
+    return store.postponeDue({ limit, byMs: BY_MS, formatMax: 1 })
+  }
+
+  async function connection(): Promise<Redis> {
+    const [first] = await connect(server.url)
+    if (first === undefined) throw new Error('no connection')
+    return first
+  }
+
+  async function createdDue(store: RedisStore, gids: readonly string[]): Promise<void> {
+    await Promise.all(gids.map((gid) => created(store, dueTransaction(gid))))
+  }
+
+  function gidsOf(count: number): readonly string[] {
+    return Array.from({ length: count }, (_, i) => `g-${i}`)
+  }
+
+  /** All of one shard. */
+  function neighbours(count: number): readonly string[] {
+    const gids: string[] = []
+    for (let i = 0; gids.length < count; i++) if (shardOf(`g-${i}`) === SHARD) gids.push(`g-${i}`)
+    return gids
+  }
+
+  it('moves more rows of one shard than one script does', async () => {
+    const { store } = await open(server.url)
+    const gids = neighbours(230)
+    await createdDue(store, gids)
+    const result = await postpone(store)
+    expect([...result.gids].sort()).toEqual([...gids].sort())
+    expect(result.mayBeMore).toBeUndefined()
+  })
+
+  it('writes so many bytes of held rows in one script, and leaves the others for the next', async () => {
+    const { store, keyPrefix } = await open(server.url)
+    const gids = neighbours(8)
+    const held: Partial<NewTransaction> = {
+      hold: { type: 'owned', leaseMs: 1 },
+      progress: 'p'.repeat(300_000),
+    }
+    for (const gid of gids) await created(store, aTransaction(gid, held))
+    const call = postponeDueCall(new ShardKeys(keyPrefix, SHARD), gids, { byMs: BY_MS, formatMax: 1 })
+    const redis = await connection()
+    const first = await redis.eval(SCRIPTS.postponeDue, call.keys.length, ...call.keys, ...call.args)
+    // The one that passes the mebibyte is still written.
+    expect(decodePostponeDue(first).rows).toEqual([
+      ...Array<'moved'>(4).fill('moved'),
+      ...Array<'left'>(4).fill('left'),
+    ])
+    const { gids: rest, mayBeMore } = await postpone(store)
+    expect([...rest].sort()).toEqual([...gids.slice(4)].sort())
+    expect(mayBeMore).toBeUndefined()
+    for (const gid of gids)
+      expect(await read(store, gid)).toMatchObject({ owned: false, progress: held.progress })
+  })
+
+  it('that is sent again moves nothing a second time', async () => {
+    const { store, keyPrefix } = await open(server.url)
+    await created(store, dueTransaction('a'))
+    const call = postponeDueCall(new ShardKeys(keyPrefix, shardOf('a')), ['a'], { byMs: BY_MS, formatMax: 1 })
+    const redis = await connection()
+    const send = () => redis.eval(SCRIPTS.postponeDue, call.keys.length, ...call.keys, ...call.args)
+    expect(decodePostponeDue(await send()).rows).toEqual(['moved'])
+    const row = await read(store, 'a')
+    expect(decodePostponeDue(await send()).rows).toEqual(['gone'])
+    expect(await read(store, 'a')).toEqual(row)
+  })
+
+  it('that meets a key of another type leaves that row alone, and moves the others', async () => {
+    const { store, keyPrefix } = await open(server.url)
+    const gids = neighbours(5)
+    await createdDue(store, gids)
+    const redis = await connection()
+    const [spoilt = '', ...others] = gids
+    const key = new ShardKeys(keyPrefix, SHARD).row(spoilt)
+    await redis.del(key)
+    await redis.lpush(key, 'x')
+    expect([...(await postpone(store)).gids].sort()).toEqual([...others].sort())
+    expect((await postpone(store)).gids).toEqual([])
+  })
+
+  it('is not kept from the other shards by one that refuses', async () => {
+    const { store, keyPrefix } = await open(server.url)
+    const gids = gidsOf(130)
+    await createdDue(store, gids)
+    const others = gids.filter((gid) => shardOf(gid) !== shardOf('g-0'))
+    const redis = await connection()
+    const writable = ALL_SHARDS.filter((shard) => shard !== shardOf('g-0')).map(
+      (shard) => `~${keyPrefix}:{p${shard}}:*`,
+    )
+    await redis.acl('SETUSER', 'limited', 'on', '>secret', '+@all', `%R~${keyPrefix}:*`, ...writable)
+    const { store: limited } = await open(server.url.replace('redis://', 'redis://limited:secret@'), {
+      keyPrefix,
+    })
+    expect([...(await postpone(limited)).gids].sort()).toEqual([...others].sort())
+    await expectUnavailable(postpone(limited), 'no')
+    expect((await postpone(store)).gids).toHaveLength(gids.length - others.length)
+  })
+
+  it('finds what stands behind more rows of a newer version than one call looks at', async () => {
+    const { store, keyPrefix } = await open(server.url)
+    const keys = new ShardKeys(keyPrefix, SHARD)
+    const [known = '', ...strange] = neighbours(STRANGE_ROWS + 1)
+    await created(store, dueTransaction(known))
+    const redis = await connection()
+    const text = String(await redis.get(keys.row(known))).replace(/^1 1 /, '1 2 ')
+    for (let from = 0; from < strange.length; from += BATCH_ROWS) {
+      const batch = strange.slice(from, from + BATCH_ROWS)
+      await redis.mset(batch.flatMap((gid) => [keys.row(gid), text]))
+      await redis.zadd(keys.due, ...batch.flatMap((gid) => [1, gid]))
+    }
+    const first = await postpone(store)
+    expect(first).toMatchObject({ gids: [], mayBeMore: true })
+    const second = await postpone(store)
+    expect(second.gids).toEqual([known as Gid])
+    expect(second.mayBeMore).toBeUndefined()
+    // It begins anew: what becomes known at the front is found.
+    await redis.set(keys.row(strange[7] ?? ''), text.replace(/^1 2 /, '1 1 '))
+    expect((await postpone(store)).gids).toEqual([strange[7]])
+  })
+})

@@ -1,0 +1,78 @@
+// `npm run build:functions`: a folder for each function, with everything but Node in it. `-- --into DIR` says where.
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type BuildOptions, build, type Plugin } from 'esbuild'
+
+const WORKSPACE = join(import.meta.dirname, '../functions')
+const FUNCTIONS = ['api', 'worker', 'sweeper']
+/** Of all its files; larger ones start slowly. */
+const BYTES_MAX = 3_000_000
+/** CommonJS packages call a `require` that a module does not have. */
+const REQUIRE =
+  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);"
+
+/** Tables of character sets that a connection in utf8mb4 never asks for; they are read when they are. */
+const withoutCharsets: Plugin = {
+  name: 'without-charsets',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/tables\/.*\.json$/ }, ({ path }) => ({ path, external: true }))
+  },
+}
+
+/** Of undici what branch-http takes, and not its fetch, caches and web sockets, which start with the rest. */
+const UNDICI = dirname(
+  createRequire(join(WORKSPACE, '../packages/branch-http/package.json')).resolve('undici'),
+)
+const undiciParts: Plugin = {
+  name: 'undici-parts',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'parts' }))
+    onLoad({ filter: /.*/, namespace: 'parts' }, () => ({
+      resolveDir: UNDICI,
+      contents: `export { default as Client } from './lib/dispatcher/client.js'
+        export { default as errors } from './lib/core/errors.js'
+        export { default as buildConnector } from './lib/core/connect.js'`,
+    }))
+  },
+}
+
+const OPTIONS: BuildOptions = {
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  // The store that is not used, and the clients that few invocations need, are files of their own.
+  splitting: true,
+  outExtension: { '.js': '.mjs' },
+  minify: true,
+  metafile: true,
+  legalComments: 'none',
+  banner: { js: REQUIRE },
+  plugins: [withoutCharsets, undiciParts],
+  // Of the page under /docs, which a function does not have.
+  external: ['@fastify/swagger', '@fastify/swagger-ui'],
+  logLevel: 'warning',
+}
+
+async function bundle(name: string, into: string, version: string): Promise<string> {
+  const folder = join(into, name)
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const { metafile } = await build({
+    ...OPTIONS,
+    entryPoints: { index: join(WORKSPACE, 'src', `${name}.ts`) },
+    outdir: folder,
+    define: { COUNTERSTEP_VERSION: JSON.stringify(version) },
+  })
+  const outputs = Object.values(metafile?.outputs ?? {})
+  const bytes = outputs.reduce((sum, output) => sum + output.bytes, 0)
+  if (bytes > BYTES_MAX) throw new Error(`${name} has ${bytes} bytes, over ${BYTES_MAX}`)
+  return `${name}: ${(bytes / 1_000_000).toFixed(2)} MB in ${outputs.length} files`
+}
+
+const { values } = parseArgs({ options: { into: { type: 'string', default: join(WORKSPACE, 'dist') } } })
+const { version } = JSON.parse(readFileSync(join(WORKSPACE, 'package.json'), 'utf8'))
+const bundles = await Promise.all(FUNCTIONS.map((name) => bundle(name, resolve(values.into), version)))
+process.stdout.write(`${bundles.join('\n')}\n`)

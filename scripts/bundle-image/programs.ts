@@ -1,0 +1,28 @@
+/** A program that an image holds, by its modules: name of the file in `dist`, and source from the repository's root. */
+export interface Program {
+  readonly folder: string
+  readonly modules: Readonly<Record<string, string>>
+  /** Whose version the program tells. */
+  readonly manifest: string
+}
+
+const STORE_SQLITE = 'packages/store-sqlite/src'
+
+export const PROGRAMS: readonly Program[] = [
+  {
+    folder: 'orchestrator',
+    manifest: 'packages/cli/package.json',
+    modules: {
+      main: 'packages/cli/src/main.ts',
+      // The thread and its two drivers are found by their names beside the module that starts it.
+      'sqlite-worker': `${STORE_SQLITE}/sqlite-worker.ts`,
+      'better-sqlite3-driver': `${STORE_SQLITE}/better-sqlite3-driver.ts`,
+      'node-driver': `${STORE_SQLITE}/node-driver.ts`,
+    },
+  },
+  {
+    folder: 'examples',
+    manifest: 'examples/bank/package.json',
+    modules: { bank: 'examples/bank/src/main.ts', demo: 'scripts/compose-demo.ts' },
+  },
+]

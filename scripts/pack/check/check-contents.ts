@@ -1,0 +1,105 @@
+import { isBuiltin } from 'node:module'
+import { tmpdir } from 'node:os'
+import { posix } from 'node:path'
+import { importsOf } from '../../../test/syntax.ts'
+
+/** The SDK, the largest, has 0.6 MB, most of it declarations with their texts. */
+export const UNPACKED_BYTES_MAX = 1_000_000
+
+const FILES_ALLOWED =
+  /^(package\.json|(README|CHANGELOG)\.md|LICENSE|docs\/[a-z-]+\.md|dist\/([a-z0-9-]+\/)*[a-z0-9-]+(\.js|\.d\.ts))$/
+const FILES_REFUSED = /(^|\/)(test|tests|fixtures)\/|\.test\.|test-servers|store-conformance/
+/** A path or a registry of the machine that packed, and a map to sources that are not there. */
+const TELLING =
+  /sourceMappingURL|counterstep-pack|file:\/\/\/|https?:\/\/registry\.|(^|[\s'"`(])\/(home|Users|root|work)\//m
+
+type Files = ReadonlyMap<string, string>
+
+/** What is wrong with the files of a package that is about to be published. `root` is the repository's. */
+export function checkContents(files: Files, root: string): string[] {
+  const paths = [...files.keys()]
+  const missing = ['package.json', 'README.md', 'LICENSE'].filter((path) => !files.has(path))
+  const foreign = paths.filter((path) => !FILES_ALLOWED.test(path) || FILES_REFUSED.test(path))
+  const telling = [...files].filter(([, text]) => TELLING.test(text) || namesMachine(text, root))
+  const bytes = [...files.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  return [
+    ...missing.map((path) => `${path} is missing`),
+    ...foreign.map((path) => `${path} is of no use to a user`),
+    ...telling.map(([path]) => `${path} names a machine, or a source that is not there`),
+    ...(bytes <= UNPACKED_BYTES_MAX ? [] : [`it has ${bytes} bytes; ${UNPACKED_BYTES_MAX} is the most`]),
+    ...manifestFaults(files),
+    ...importFaults(files),
+    ...linkFaults(files),
+  ]
+}
+
+function namesMachine(text: string, root: string): boolean {
+  return text.includes(root) || text.includes(`${tmpdir()}/`)
+}
+
+interface Published {
+  readonly exports?: Readonly<Record<string, unknown>>
+  readonly bin?: Readonly<Record<string, string>>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+}
+
+function manifestOf(files: Files): Published {
+  return JSON.parse(files.get('package.json') ?? '{}')
+}
+
+function manifestFaults(files: Files): string[] {
+  const manifest = manifestOf(files)
+  const refused = ['private', 'devDependencies', 'scripts', 'workspaces'].filter((field) => field in manifest)
+  const targets = Object.values(manifest.exports ?? {}).flatMap((target) =>
+    typeof target === 'string' ? [target] : Object.values(target as Readonly<Record<string, string>>),
+  )
+  const named = [...targets, ...Object.values(manifest.bin ?? {})].map((path) => posix.normalize(path))
+  const withoutShebang = Object.values(manifest.bin ?? {}).filter(
+    (path) => files.get(posix.normalize(path))?.startsWith('#!/usr/bin/env node\n') !== true,
+  )
+  const inexact = Object.entries(manifest.dependencies ?? {}).filter(
+    ([, version]) => !/^\d+\.\d+\.\d/.test(version),
+  )
+  return [
+    ...refused.map((field) => `package.json has "${field}"`),
+    ...named.filter((path) => !files.has(path)).map((path) => `package.json names ${path}, which is missing`),
+    ...withoutShebang.map((path) => `${path} is a command that no shell can start`),
+    ...inexact.map(([name, version]) => `${name} is wanted as ${version}, not in one version`),
+  ]
+}
+
+/** Whatever it imports, it has, or names as what it needs. */
+function importFaults(files: Files): string[] {
+  const { dependencies, peerDependencies } = manifestOf(files)
+  const needed = Object.keys({ ...dependencies, ...peerDependencies })
+  return [...files]
+    .filter(([path]) => path.startsWith('dist/'))
+    .flatMap(([path, text]) =>
+      importsOf(path.replace(/(\.d\.ts|\.js)$/, '.ts'), text)
+        .filter((name) => {
+          // The name is in a setting; who sets it imports nothing then.
+          if (name === '<computed>' || isBuiltin(name)) return false
+          if (name.startsWith('.')) return !files.has(reached(path, name))
+          return !needed.some((each) => name === each || name.startsWith(`${each}/`))
+        })
+        .map((name) => `${path} imports ${name}, which it may not find`),
+    )
+}
+
+/** The types of x.js are in x.d.ts, and what has types alone has no x.js. */
+function reached(path: string, name: string): string {
+  const target = posix.join(posix.dirname(path), name)
+  return path.endsWith('.d.ts') ? target.replace(/\.js$/, '.d.ts') : target
+}
+
+function linkFaults(files: Files): string[] {
+  return [...files]
+    .filter(([path]) => path.endsWith('.md'))
+    .flatMap(([path, text]) =>
+      [...text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/\]\(([^)#\s]+)/g)]
+        .map(([, link = '']) => link)
+        .filter((link) => !/^[a-z]+:/i.test(link) && !files.has(posix.join(posix.dirname(path), link)))
+        .map((link) => `${path} links to ${link}, which is missing`),
+    )
+}

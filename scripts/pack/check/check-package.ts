@@ -1,0 +1,8 @@
+import { checkByTools } from './check-by-tools.ts'
+import { checkContents } from './check-contents.ts'
+import { readTarball } from './read-tarball.ts'
+
+/** What is wrong with a tarball that is about to be published. */
+export function checkPackage(tarball: string, root: string): readonly string[] {
+  return [...checkContents(readTarball(tarball), root), ...checkByTools(tarball, root)]
+}

@@ -1,0 +1,48 @@
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { workspaceFolders } from './workspace-folders.ts'
+import { manifestIn } from './workspace-manifest.ts'
+
+/**
+ * Compiles the sources of these workspaces, and all that they reach in others, into a folder of its own: what `dist`
+ * has may be left over from sources that are gone, or be in the middle of somebody else's build. `into` gets the tree of
+ * the repository.
+ */
+export function compile(root: string, folders: readonly string[], into: string): void {
+  const compilerOptions = {
+    composite: false,
+    declaration: true,
+    // The sources are not in the package: a map would lead nowhere, and one that holds them doubles its size.
+    sourceMap: false,
+    noEmitOnError: true,
+    rootDir: root,
+    outDir: into,
+    typeRoots: [join(root, 'node_modules', '@types')],
+    // What it finds in node_modules, as it would find these, the compiler does not emit.
+    paths: sourcesOf(root),
+  }
+  const config = join(into, 'tsconfig.json')
+  const include = folders.map((folder) => join(root, folder, 'src'))
+  const exclude = include.map((folder) => join(folder, '**', '*.test.ts'))
+  const base = join(root, 'tsconfig.base.json')
+  writeFileSync(config, JSON.stringify({ extends: base, compilerOptions, include, exclude }))
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  const args = [compiler, '--project', config]
+  const { status, stdout, stderr, error } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' })
+  if (error !== undefined) throw error
+  if (status !== 0) throw new Error(`the packages do not compile:\n${stdout}${stderr}`)
+}
+
+/** Where each entry of each workspace has its source. */
+function sourcesOf(root: string): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(
+    workspaceFolders(root).flatMap((folder) => {
+      const { name, exports = {} } = manifestIn(root, folder)
+      return Object.entries(exports).map(([entry, path]) => [
+        name + entry.slice(1),
+        [join(root, folder, path)],
+      ])
+    }),
+  )
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { type PublicPackage, SDK } from './public-packages.ts'
+
+/** By their paths in the repository, those in the package. */
+type Documents = Readonly<Record<string, string>>
+
+const FOR_PARTICIPANTS: Documents = {
+  'docs/guides/participant.md': 'docs/participant.md',
+  'docs/guides/tcc.md': 'docs/tcc.md',
+  'docs/guides/message.md': 'docs/message.md',
+  'docs/guides/signed-calls.md': 'docs/signed-calls.md',
+  'docs/errors.md': 'docs/errors.md',
+}
+
+/** What a package carries besides its README. */
+const DOCUMENTS: Readonly<Record<string, Documents>> = {
+  [SDK.name]: FOR_PARTICIPANTS,
+  counterstep: {
+    ...FOR_PARTICIPANTS,
+    'docs/guides/api-keys.md': 'docs/api-keys.md',
+    'docs/guides/targets.md': 'docs/targets.md',
+    'docs/http-api.md': 'docs/http-api.md',
+    'docs/stores.md': 'docs/stores.md',
+  },
+}
+
+/** Of no use without the repository, so a link to it stays as its text. */
+const OF_THE_REPOSITORY = /^(packages|docs\/decisions)\//
+
+/** By their paths in the package, with links that lead from there to each other. */
+export function publishedDocuments(
+  root: string,
+  { name, folder }: PublicPackage,
+): ReadonlyMap<string, string> {
+  const documents = { [`${folder}/README.md`]: 'README.md', ...DOCUMENTS[name] }
+  return new Map(
+    Object.entries(documents).map(([source, published]) => {
+      const text = readFileSync(join(root, source), 'utf8')
+      return [published, withLinks(text, source, documents)]
+    }),
+  )
+}
+
+function withLinks(text: string, source: string, documents: Documents): string {
+  return text.replace(/\[([^\]]*)\]\(([^)\s]+)\)/g, (whole, label: string, link: string) => {
+    if (/^([a-z]+:|#)/i.test(link)) return whole
+    const [path = '', fragment] = link.split('#')
+    const linked = posix.join(posix.dirname(source), path)
+    const target = documents[linked]
+    if (target === undefined && OF_THE_REPOSITORY.test(linked)) return label
+    if (target === undefined) throw new Error(`${source} links to ${path}, which the package does not carry`)
+    const relative = posix.relative(posix.dirname(documents[source] ?? ''), target)
+    return `[${label}](${fragment === undefined ? relative : `${relative}#${fragment}`})`
+  })
+}

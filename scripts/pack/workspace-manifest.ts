@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface WorkspaceManifest {
+  readonly name: string
+  readonly version: string
+  readonly exports?: Readonly<Record<string, string>>
+  readonly bin?: Readonly<Record<string, string>>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly [field: string]: unknown
+}
+
+/** `folder` is from the repository's root. */
+export function manifestIn(root: string, folder: string): WorkspaceManifest {
+  return JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
+}
+
+/** A module of a workspace by its source: its path within `src`, without an ending. */
+export function moduleOf(manifest: WorkspaceManifest, source: string | undefined): string {
+  const module = /^\.\/src\/(.+)\.ts$/.exec(source ?? '')?.[1]
+  if (module === undefined) throw new Error(`${manifest.name} has no source ${source}`)
+  return module
+}

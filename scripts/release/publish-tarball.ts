@@ -1,0 +1,24 @@
+import { runNpm } from './run-npm.ts'
+
+export interface PublishOptions {
+  /** Then nothing is sent, and no credentials are needed. */
+  readonly isDry: boolean
+}
+
+/** Answers what npm complains of, if anything. */
+export function publishTarball(
+  tarball: string,
+  version: string,
+  { isDry }: PublishOptions,
+): string | undefined {
+  const more = isDry ? ['--dry-run', '--fetch-retries=0'] : []
+  const { status, stdout, stderr } = runNpm([
+    ...['publish', tarball, '--ignore-scripts', '--access', 'public', '--tag', distTag(version), ...more],
+  ])
+  return status === 0 ? undefined : `npm publish: ${`${stdout}${stderr}`.trim()}`
+}
+
+/** What `npm install NAME` gives: the newest release, never what comes before one. */
+export function distTag(version: string): string {
+  return version.includes('-') ? 'next' : 'latest'
+}

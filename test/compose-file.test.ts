@@ -1,0 +1,73 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { REPOSITORY } from './source-tree.ts'
+
+const INFRA = join(REPOSITORY, 'infra')
+
+interface Service {
+  readonly image: string
+  readonly build?: { readonly dockerfile: string; readonly target: string }
+  readonly ports?: readonly string[]
+  readonly volumes?: readonly string[]
+  readonly secrets?: readonly string[]
+  readonly networks?: readonly string[]
+  readonly depends_on?: Readonly<Record<string, unknown>>
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>
+  readonly volumes: Readonly<Record<string, unknown>>
+  readonly networks: Readonly<Record<string, unknown>>
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>
+}
+
+// That Docker Compose takes it is a part of its own: `npm run image:check`. This needs neither Go nor root.
+describe('the compose file', () => {
+  const compose: Compose = parse(readFileSync(join(INFRA, 'compose.yaml'), 'utf8'), { merge: true })
+  const services = Object.entries(compose.services)
+  const pairs = (of: (service: Service) => readonly string[] | undefined) =>
+    services.flatMap(([name, service]) => (of(service) ?? []).map((item) => `${name}: ${item}`))
+
+  it('names services, volumes, networks and secrets that it has', () => {
+    const named = (set: object, of: (service: Service) => readonly string[]) =>
+      services.flatMap(([, service]) => of(service)).filter((name) => !(name in set))
+    expect(named(compose.services, ({ depends_on = {} }) => Object.keys(depends_on))).toEqual([])
+    expect(named(compose.networks, ({ networks = [] }) => networks)).toEqual([])
+    expect(named(compose.secrets, ({ secrets = [] }) => secrets)).toEqual([])
+    const sources = ({ volumes = [] }: Service) => volumes.map((volume) => volume.split(':')[0] ?? '')
+    const [files, volumes] = [(name: string) => name.startsWith('.'), (name: string) => !name.startsWith('.')]
+    expect(named(compose.volumes, (service) => sources(service).filter(volumes))).toEqual([])
+    const missing = services.flatMap(([, service]) => sources(service).filter(files))
+    expect(missing.filter((path) => !existsSync(join(INFRA, path)))).toEqual([])
+  })
+
+  it('has a default for each secret, which says that it is for development', () => {
+    for (const [name, { file }] of Object.entries(compose.secrets)) {
+      const path = file.replace(/^\$\{COUNTERSTEP_SECRETS:-(.*)\}/, '$1')
+      expect(readFileSync(join(INFRA, path), 'utf8'), name).toMatch(/^dev-only-[a-z-]+\n$/)
+    }
+  })
+
+  it('builds targets that the Dockerfile has', () => {
+    const targets = services.flatMap(([, { build }]) => build ?? [])
+    expect(targets.length).toBeGreaterThan(0)
+    for (const { dockerfile, target } of targets) {
+      expect(readFileSync(join(REPOSITORY, dockerfile), 'utf8')).toMatch(
+        new RegExp(`^FROM .* AS ${target}$`, 'm'),
+      )
+    }
+  })
+
+  it('publishes no port beyond loopback', () => {
+    expect(pairs(({ ports }) => ports).filter((port) => !port.includes(': 127.0.0.1:'))).toEqual([])
+  })
+
+  it('pins each image by a tag', () => {
+    const images = pairs(({ image }) => [image])
+    expect(
+      images.filter((image) => !/^[\w-]+: [\w/.-]+:(\d[\w.-]*|\$\{COUNTERSTEP_VERSION:-dev\})$/.test(image)),
+    ).toEqual([])
+  })
+})

@@ -1,0 +1,26 @@
+import type { SubmitRequest } from '@counterstep/protocol'
+import type { Client } from '@counterstep/sdk'
+
+/** One running orchestrator, wherever it lives. */
+export interface Home extends AsyncDisposable {
+  /** As whoever lives there would. */
+  submit(request: SubmitRequest): Promise<void>
+  /** Over its HTTP face. */
+  readonly client: Client
+  /** Whether it takes new work. */
+  isReady(): Promise<boolean>
+  /** Nothing is given back, nothing more is said. */
+  kill(): Promise<void>
+  /** As its host is told to stop. Throws if that did not go well. */
+  close(): Promise<void>
+}
+
+/** A home that a saga may begin in, and end in. */
+export interface HomeKind {
+  readonly name: string
+  /** On a database of MySQL, which it makes its tables in. */
+  start(storeUrl: string): Promise<Home>
+}
+
+export const LEASE_MS = 1_000
+export const POLL_MS = 100
