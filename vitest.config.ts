@@ -1,5 +1,8 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
+/** Hundreds of processes are started, which read the same modules: with it each takes half of the time. */
+const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/counterstep') }
 const timeouts = { testTimeout: 30_000, hookTimeout: 60_000 }
 const exclude = ['**/node_modules/**', '**/dist/**']
 
@@ -46,6 +49,7 @@ export default defineConfig({
             'test/*/**/*.test.ts',
           ],
           exclude: [...exclude, ...onServers],
+          env,
           ...timeouts,
         },
       },
@@ -54,6 +58,7 @@ export default defineConfig({
           name: 'servers',
           include: onServers,
           exclude,
+          env,
           globalSetup: ['packages/test-servers/src/vitest/global-setup.ts'],
           ...timeouts,
         },

@@ -47,7 +47,7 @@ export class Orchestrator {
       String(value),
     ])
     const child = spawn(process.execPath, [MAIN, 'serve', '--ready-json', ...args], {
-      env: { PATH: process.env.PATH, ...environment },
+      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const watch = new SecretWatch()

@@ -24,7 +24,12 @@ export class ServeProcess {
 
   constructor(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
     this.#child = spawn(process.execPath, [MAIN, ...args], {
-      env: { PATH: process.env.PATH, SECRET_OF_ANOTHER: canary('environment'), ...environment },
+      env: {
+        PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+        SECRET_OF_ANOTHER: canary('environment'),
+        ...environment,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#watch.follow(this.#child, 'counterstep')

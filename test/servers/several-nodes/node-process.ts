@@ -27,7 +27,7 @@ export class NodeProcess {
   private constructor(flags: NodeFlags) {
     const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)])
     this.#child = spawn(process.execPath, [MAIN, 'serve', '--ready-json', ...args], {
-      env: { PATH: process.env.PATH },
+      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#watch.follow(this.#child, 'a node')
