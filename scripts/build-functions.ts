@@ -43,6 +43,8 @@ const OPTIONS: BuildOptions = {
   platform: 'node',
   target: 'node24',
   format: 'esm',
+  // An import that waits takes the names of modules only.
+  mainFields: ['module', 'main'],
   // The store that is not used, and the clients that few invocations need, are files of their own.
   splitting: true,
   outExtension: { '.js': '.mjs' },
