@@ -21,8 +21,12 @@ import { targetPolicy } from '@counterstep/targets'
 import { createLog } from './log.ts'
 import { logObserver } from './log-observer.ts'
 import { openStore } from './open-store.ts'
+import { patiently, patientStore } from './patient-store.ts'
 import { type ReadSecret, secretReader } from './secrets.ts'
 import { type LookQueue, sqsQueue } from './sqs-queue.ts'
+
+/** The start of an environment may take 10 s. */
+const OPEN_PATIENCE_MS = 5_000
 
 /** What an environment keeps between its invocations. */
 export interface Home {
@@ -69,7 +73,10 @@ async function storeOf(
   logger: Logger,
 ): Promise<Store> {
   const password = storePassword === undefined ? undefined : passwordOf(await readSecret(storePassword))
-  return await openStore(store, password, logEvents(logger))
+  const clock = nodeClock()
+  // Too many environments at once may want a connection: the others' come free when they are frozen.
+  const open = () => openStore(store, password, logEvents(logger))
+  return patientStore(await patiently(clock, open, OPEN_PATIENCE_MS), clock)
 }
 
 function passwordOf(text: string): string {
