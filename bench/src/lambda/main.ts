@@ -15,3 +15,6 @@ for (const { name, what, coldMs, warmMs, roundTrips, rssMb } of rows) {
   )
 }
 if (values.json) process.stdout.write(`${JSON.stringify({ store: values.store, rows })}\n`)
+
+// All is stopped and told. Node's own clean-up has been seen to spin over sockets that a proxy had closed.
+process.exit()
