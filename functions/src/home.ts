@@ -9,6 +9,7 @@ import type { Store } from '@counterstep/core'
 import {
   createServerlessEngine,
   DEFAULT_SETTINGS,
+  durabilityWarnings,
   type EngineSettings,
   type Logger,
   logEvents,
@@ -51,6 +52,7 @@ export async function openHome(role: FunctionRole, environment = process.env): P
     storeOf(config, readSecret, logger),
     signerOf(config, readSecret),
   ])
+  for (const warning of durabilityWarnings(store, 'COUNTERSTEP_STORE_FAILOVER')) logger.warn({}, warning)
   const queue = config.queueUrl === undefined ? undefined : sqsQueue(config.queueUrl)
   const targets = targetPolicy(config.targets)
   const engine = createServerlessEngine({
