@@ -12,7 +12,7 @@ export interface LambdaSettings {
 export const CALLERS = 24
 /** Of the store's user, where the store bounds them: less than all environments would take. */
 export const CONNECTIONS_MAX = 50
-export const API_CONCURRENCY = 32
+export const API_CONCURRENCY = 28
 export const WORKER_CONCURRENCY = 4
 export const API_TIMEOUT_MS = 8_000
 export const WORKER_TIMEOUT_MS = 8_000
