@@ -136,7 +136,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     [SDK, SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS, LAMBDA_EMULATOR],
     { thirdParty: ['better-sqlite3', 'fastify', 'ioredis', 'mysql2', 'undici'] },
   ),
-  '@counterstep/bench': layer('bench', [SDK, TEST_SERVERS], {
+  '@counterstep/bench': layer('bench', [SDK, TEST_SERVERS, LAMBDA_EMULATOR], {
     thirdParty: ['autocannon', 'fastify', 'ioredis', 'mysql2', 'undici'],
   }),
 }
