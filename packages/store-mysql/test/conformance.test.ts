@@ -4,20 +4,13 @@ import { afterAll, beforeAll, describe, it } from 'vitest'
 import { openMysqlStore } from '../src/open-mysql-store.ts'
 import { testDatabases } from './test-database.ts'
 
-const CONNECTIONS = {
-  'connections of its own': {},
-  'connections that a proxy lends': { multiplexed: true },
-}
-
 for (const server of ['mariadb', 'mysql'] as const) {
   describeOn(server, 'the store of a user who may read and write rows', (serverUrl) => {
-    for (const [name, options] of Object.entries(CONNECTIONS)) {
-      const databases = testDatabases(serverUrl)
-      storeConformance({
-        runner: { describe, it, before: beforeAll, after: afterAll },
-        name: `${server}, ${name}`,
-        open: async ({ place }) => openMysqlStore({ url: (await databases.migrated(place)).url, ...options }),
-      })
-    }
+    const databases = testDatabases(serverUrl)
+    storeConformance({
+      runner: { describe, it, before: beforeAll, after: afterAll },
+      name: server,
+      open: async ({ place }) => openMysqlStore({ url: (await databases.migrated(place)).url }),
+    })
   })
 }
