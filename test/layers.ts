@@ -117,7 +117,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     [ACCESS, CONFIGURATION, SERVER, ENGINE, CORE, PROTOCOL, MYSQL, REDIS, BRANCH_HTTP, SIGNATURE, TARGETS],
     {
       thirdParty: ['@aws-sdk/client-secrets-manager', '@aws-sdk/client-sqs', '@fastify/aws-lambda'],
-      testWorkspaces: [CONFORMANCE, SDK],
+      testWorkspaces: [CONFORMANCE, LAMBDA_EMULATOR, SDK, TEST_SERVERS],
     },
   ),
   [SDK]: layer('sdk', [PROTOCOL, BARRIER, SIGNATURE], {
@@ -136,7 +136,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     [SDK, SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS, LAMBDA_EMULATOR],
     { thirdParty: ['better-sqlite3', 'fastify', 'ioredis', 'mysql2', 'undici'] },
   ),
-  '@counterstep/bench': layer('bench', [SDK, TEST_SERVERS], {
+  '@counterstep/bench': layer('bench', [SDK, TEST_SERVERS, LAMBDA_EMULATOR], {
     thirdParty: ['autocannon', 'fastify', 'ioredis', 'mysql2', 'undici'],
   }),
 }

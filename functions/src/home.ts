@@ -9,6 +9,7 @@ import type { Store } from '@counterstep/core'
 import {
   createServerlessEngine,
   DEFAULT_SETTINGS,
+  durabilityWarnings,
   type EngineSettings,
   type Logger,
   logEvents,
@@ -21,8 +22,12 @@ import { targetPolicy } from '@counterstep/targets'
 import { createLog } from './log.ts'
 import { logObserver } from './log-observer.ts'
 import { openStore } from './open-store.ts'
+import { patiently, patientStore } from './patient-store.ts'
 import { type ReadSecret, secretReader } from './secrets.ts'
 import { type LookQueue, sqsQueue } from './sqs-queue.ts'
+
+/** The start of an environment may take 10 s. */
+const OPEN_PATIENCE_MS = 5_000
 
 /** What an environment keeps between its invocations. */
 export interface Home {
@@ -47,6 +52,7 @@ export async function openHome(role: FunctionRole, environment = process.env): P
     storeOf(config, readSecret, logger),
     signerOf(config, readSecret),
   ])
+  for (const warning of durabilityWarnings(store, 'COUNTERSTEP_STORE_FAILOVER')) logger.warn({}, warning)
   const queue = config.queueUrl === undefined ? undefined : sqsQueue(config.queueUrl)
   const targets = targetPolicy(config.targets)
   const engine = createServerlessEngine({
@@ -69,7 +75,10 @@ async function storeOf(
   logger: Logger,
 ): Promise<Store> {
   const password = storePassword === undefined ? undefined : passwordOf(await readSecret(storePassword))
-  return await openStore(store, password, logEvents(logger))
+  const clock = nodeClock()
+  // Too many environments at once may want a connection: the others' come free when they are frozen.
+  const open = () => openStore(store, password, logEvents(logger))
+  return patientStore(await patiently(clock, open, OPEN_PATIENCE_MS), clock)
 }
 
 function passwordOf(text: string): string {

@@ -91,8 +91,8 @@ async function start(
   closers.push(async () => edge.proxy?.close())
   const queue = await openQueue(closers)
   const variables = {
-    ...FUNCTION_VARIABLES,
     ...storeVariables(edge.flags),
+    ...FUNCTION_VARIABLES,
     COUNTERSTEP_ALLOW_TARGETS: banks.map(({ url }) => url).join(','),
     COUNTERSTEP_QUEUE_URL: queue.url,
   }

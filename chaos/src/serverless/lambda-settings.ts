@@ -12,7 +12,7 @@ export interface LambdaSettings {
 export const CALLERS = 24
 /** Of the store's user, where the store bounds them: less than all environments would take. */
 export const CONNECTIONS_MAX = 50
-export const API_CONCURRENCY = 40
+export const API_CONCURRENCY = 28
 export const WORKER_CONCURRENCY = 4
 export const API_TIMEOUT_MS = 8_000
 export const WORKER_TIMEOUT_MS = 8_000
@@ -29,7 +29,8 @@ export const FUNCTION_VARIABLES: Readonly<Record<string, string>> = {
   COUNTERSTEP_HOLD_MS: '500',
   COUNTERSTEP_CHECKPOINT_MS: '200',
   COUNTERSTEP_STORE_TIMEOUT_MS: '1500',
-  COUNTERSTEP_STORE_CONNECT_TIMEOUT_MS: '1000',
+  // Many environments start at once, and here they share two processors.
+  COUNTERSTEP_STORE_CONNECT_TIMEOUT_MS: '5000',
   COUNTERSTEP_BRANCH_TIMEOUT_MS: '1500',
   COUNTERSTEP_RETRY_INITIAL_MS: '50',
   COUNTERSTEP_RETRY_CAP_MS: '1000',

@@ -3,7 +3,14 @@ import { httpBranchCaller } from '@counterstep/branch-http'
 import { insecureSwitches, isForced } from '@counterstep/configuration'
 import type { Store } from '@counterstep/core'
 import { buildDtmApp, documentTopicStore } from '@counterstep/dtm'
-import { createEngine, type Logger, logEvents, nodeClock, nodeIds } from '@counterstep/engine'
+import {
+  createEngine,
+  durabilityWarnings,
+  type Logger,
+  logEvents,
+  nodeClock,
+  nodeIds,
+} from '@counterstep/engine'
 import {
   buildApp,
   countStoreEvents,
@@ -15,7 +22,6 @@ import type { CallSigner } from '@counterstep/signature'
 import { targetPolicy } from '@counterstep/targets'
 import { closeApp } from './close-app.ts'
 import type { ServeConfig } from './config.ts'
-import { durabilityWarnings } from './durability-warnings.ts'
 import { openGates } from './open-gates.ts'
 import { openSigner } from './open-signer.ts'
 import { openStore } from './open-store.ts'
@@ -71,7 +77,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
   closers.push(async () => gates.close())
   const store = await storeOf(deps, registry)
   closers.push(() => store.close())
-  for (const warning of durabilityWarnings(store)) logger.warn({}, warning)
+  for (const warning of durabilityWarnings(store, '--store-failover')) logger.warn({}, warning)
   const targets = targetPolicy(config.targets)
   const checkUrl = (url: string) => targets.check(url)
   const branches = httpBranchCaller({ ...config.caller, targets, signer: signerOf(deps, closers) })

@@ -1,7 +1,15 @@
 import { endIdleConnectionsWhileClosing } from '@counterstep/access'
 import { httpBranchCaller } from '@counterstep/branch-http'
 import type { Store } from '@counterstep/core'
-import { createEngine, type Logger, logEvents, loggedError, nodeClock, nodeIds } from '@counterstep/engine'
+import {
+  createEngine,
+  durabilityWarnings,
+  type Logger,
+  logEvents,
+  loggedError,
+  nodeClock,
+  nodeIds,
+} from '@counterstep/engine'
 import { countStoreEvents, createBareRegistry, prometheusObserver, type Registry } from '@counterstep/server'
 import { targetPolicy } from '@counterstep/targets'
 import type { FastifyInstance } from 'fastify'
@@ -103,6 +111,7 @@ async function open(app: FastifyInstance, options: Checked, closers: Closers): P
   app.addHook('onReady', async () => {
     await engine.start()
     const { name, durabilityClass, failover } = store
+    for (const warning of durabilityWarnings(store, "the store's option failover")) logger.warn({}, warning)
     logger.info({ store: name, durabilityClass, failover }, 'counterstep runs')
   })
   // Who waited for an end is answered late in the close, and would hold it for his connection's whole keep-alive time.

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { createKey } from '@counterstep/access'
 import { createClient } from '@counterstep/sdk'
+import { openSqliteStore } from '@counterstep/store-sqlite'
 import { fastifySwagger } from '@fastify/swagger'
 import { type FastifyInstance, fastify } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -240,13 +241,7 @@ describe('an app with the plugin', () => {
   })
 
   it('has in its log what the engine tells, and no payload', async () => {
-    const lines: string[] = []
-    const stream = new Writable({
-      write(chunk, _encoding, done) {
-        lines.push(String(chunk))
-        done()
-      },
-    })
+    const { lines, stream } = logLines()
     await using app = await embeddedApp(path, { face: KEYLESS }, fastify({ logger: { stream } }))
     await app.ready()
     const logged = lines.map((line) => JSON.parse(line))
@@ -257,4 +252,26 @@ describe('an app with the plugin', () => {
       expect.objectContaining({ level: 40, msg: expect.stringMatching(/insecureNoKeys/) }),
     )
   })
+
+  it('has in its log what the store may lose', async () => {
+    const { lines, stream } = logLines()
+    const store = () => openSqliteStore({ path, synchronous: 'NORMAL' })
+    await using app = await embeddedApp(path, { store }, fastify({ logger: { stream } }))
+    await app.ready()
+    const logged = lines.map((line) => JSON.parse(line))
+    expect(logged).toContainEqual(
+      expect.objectContaining({ level: 40, msg: expect.stringMatching(/class B: a power loss/) }),
+    )
+  })
 })
+
+function logLines() {
+  const lines: string[] = []
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk))
+      done()
+    },
+  })
+  return { lines, stream }
+}

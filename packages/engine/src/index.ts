@@ -1,3 +1,4 @@
+export { durabilityWarnings } from './durability-warnings.ts'
 export type { Engine, EngineParts } from './engine.ts'
 export { createEngine } from './engine.ts'
 export type { EngineApi, EngineHealth } from './engine-api.ts'

@@ -10,9 +10,10 @@ const KINDS_OF_FOLDER: readonly (readonly [string, readonly ServerKind[]])[] = [
   ['/packages/lambda-emulator/', ['elasticmq']],
   ['/functions/', ['mariadb', 'redis', 'elasticmq']],
   ['/bench/', ['mariadb', 'redis']],
-  ['/chaos/', ['mariadb', 'redis']],
+  ['/chaos/', ['mariadb', 'redis', 'elasticmq']],
   ['/examples/', ['mariadb', 'postgres']],
   ['/sdk/test/servers/', DATABASES],
+  ['/test/servers/homes/', ['mariadb', 'elasticmq']],
   // No store is in PostgreSQL.
   ['/test/servers/', ['mariadb', 'mysql', 'redis', 'redis-cluster']],
 ]

@@ -1,10 +1,14 @@
 import type { Store } from '@counterstep/core'
 
-/** A sentence for each way in which this store may lose what it acknowledged. */
-export function durabilityWarnings({
-  durabilityClass,
-  failover,
-}: Pick<Store, 'durabilityClass' | 'failover'>): readonly string[] {
+/**
+ * A sentence for each way in which this store may lose what it acknowledged.
+ *
+ * @param failoverSetting what this host calls the setting that says what a failover may cost.
+ */
+export function durabilityWarnings(
+  { durabilityClass, failover }: Pick<Store, 'durabilityClass' | 'failover'>,
+  failoverSetting: string,
+): readonly string[] {
   const warnings: string[] = []
   if (durabilityClass === 'B') {
     warnings.push('The store is class B: a power loss may take the last 2 s of what it acknowledged.')
@@ -17,7 +21,7 @@ export function durabilityWarnings({
   if (failover === 'lossy') {
     warnings.push(
       'A failover of the store may take the last writes that it acknowledged (lossy). ' +
-        'If there is none, or a lossless one, say so by --store-failover.',
+        `If there is none, or a lossless one, say so by ${failoverSetting}.`,
     )
   }
   return warnings

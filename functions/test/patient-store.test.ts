@@ -1,0 +1,51 @@
+import { type Clock, StoreUnavailableError } from '@counterstep/core'
+import { describe, expect, it } from 'vitest'
+import { PATIENCE_MS, patiently } from '../src/patient-store.ts'
+
+/** Time passes only while somebody waits. */
+function waitingClock(): Clock {
+  let now = 0
+  return {
+    now: () => now,
+    after(delayMs, callback) {
+      now += delayMs
+      queueMicrotask(callback)
+      return () => undefined
+    },
+  }
+}
+
+const unavailable = (applied: 'no' | 'unknown') =>
+  new StoreUnavailableError('the connection has ended', { applied })
+
+describe('a call to a store after a freeze', () => {
+  it('is made again while the store proves that nothing was done', async () => {
+    let calls = 0
+    const answer = await patiently(waitingClock(), async () => {
+      calls++
+      if (calls < 4) throw unavailable('no')
+      return 'done'
+    })
+    expect([answer, calls]).toEqual(['done', 4])
+  })
+
+  it('is not made again when it may have been done, and when it is a bug', async () => {
+    for (const error of [unavailable('unknown'), new Error('a bug')]) {
+      let calls = 0
+      const call = patiently(waitingClock(), async () => {
+        calls++
+        throw error
+      })
+      await expect(call).rejects.toBe(error)
+      expect(calls).toBe(1)
+    }
+  })
+
+  it('fails when the time is over', async () => {
+    const clock = waitingClock()
+    const call = patiently(clock, () => Promise.reject(unavailable('no')))
+    await expect(call).rejects.toBeInstanceOf(StoreUnavailableError)
+    expect(clock.now()).toBeGreaterThanOrEqual(PATIENCE_MS)
+    expect(clock.now()).toBeLessThan(2 * PATIENCE_MS)
+  })
+})
