@@ -12,6 +12,7 @@ const onServers = [
   'bench/test/servers/**/*.test.ts',
   'chaos/test/servers/**/*.test.ts',
   'examples/*/test/servers/**/*.test.ts',
+  'functions/test/servers/**/*.test.ts',
   'packages/lambda-emulator/test/servers/**/*.test.ts',
   'packages/store-mysql/test/**/*.test.ts',
   'packages/store-redis/test/**/*.test.ts',

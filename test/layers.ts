@@ -117,7 +117,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     [ACCESS, CONFIGURATION, SERVER, ENGINE, CORE, PROTOCOL, MYSQL, REDIS, BRANCH_HTTP, SIGNATURE, TARGETS],
     {
       thirdParty: ['@aws-sdk/client-secrets-manager', '@aws-sdk/client-sqs', '@fastify/aws-lambda'],
-      testWorkspaces: [CONFORMANCE, SDK],
+      testWorkspaces: [CONFORMANCE, LAMBDA_EMULATOR, SDK, TEST_SERVERS],
     },
   ),
   [SDK]: layer('sdk', [PROTOCOL, BARRIER, SIGNATURE], {

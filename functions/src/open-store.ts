@@ -17,9 +17,15 @@ export async function openStore(
   }
   if (type === 'mysql') {
     const { openMysqlStore } = await import('@counterstep/store-mysql')
-    const { connectionsMax } = config
+    const { connectionsMax, multiplexed } = config
     const secured = tls === undefined ? {} : { tls }
-    return openMysqlStore({ ...common, ...secured, connectionsMax, statementTimeoutMs: timeoutMs })
+    return openMysqlStore({
+      ...common,
+      ...secured,
+      connectionsMax,
+      multiplexed,
+      statementTimeoutMs: timeoutMs,
+    })
   }
   const { openRedisStore } = await import('@counterstep/store-redis')
   const { keyPrefix } = config

@@ -2,7 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createKey, openKeyFile } from '@counterstep/access'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Gid } from '@counterstep/protocol'
+import { memoryStore } from '@counterstep/store-conformance'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { apiHandler } from '../src/api-handler.ts'
 import { contextOf, type HttpAnswer, httpEvent } from './support/lambda-context.ts'
 import { sagaOf, testHome } from './support/test-home.ts'
@@ -38,6 +40,25 @@ describe('the api behind an event', () => {
       headers: { prefer: 'wait=60' },
     })
     expect(answer.headers['preference-applied']).toBe('wait=25')
+  })
+
+  it('asks for a look at what it gave back while its caller still waits, who is told the end', async () => {
+    let skewMs = 0
+    const store = memoryStore({ now: () => Date.now() + skewMs })
+    const home = testHome({
+      store,
+      answer: async () => ({ result: 'ongoing', statusCode: 425, retryAfterMs: 5_000 }),
+    })
+    const request = await handlerOf(home)
+    const wait = { prefer: 'wait=20' }
+    const answered = request('POST', '/v1/transactions', { body: sagaOf('a'), headers: wait })
+    await vi.waitUntil(() => home.looks.length > 0, { timeout: 2_000 })
+    expect(home.looks).toEqual([{ gid: 'a', dueInMs: expect.closeTo(5_000, -3) }])
+    skewMs = 5_000
+    const worker = testHome({ role: 'worker', store })
+    await worker.engine.during(PLENTY_MS, (invocation) => invocation.runClaimed('a' as Gid))
+    expect(JSON.parse((await answered).body)).toMatchObject({ gid: 'a', status: 'succeeded' })
+    expect(home.looks).toHaveLength(1)
   })
 
   it('answers 202 to who does not wait, and the saga has ended when it does', async () => {

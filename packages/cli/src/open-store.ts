@@ -16,9 +16,10 @@ export async function openStore(config: StoreConfig, { onBroken, onEvent }: Stor
     }
     case 'mysql': {
       const { openMysqlStore } = await import('@counterstep/store-mysql')
-      const { connectionsMax, tls, timeoutMs: statementTimeoutMs } = config
+      const { connectionsMax, multiplexed, tls, timeoutMs: statementTimeoutMs } = config
       const secured = tls === undefined ? {} : { tls }
-      return openMysqlStore({ ...commonOf(config), ...secured, connectionsMax, statementTimeoutMs, onEvent })
+      const limits = { connectionsMax, statementTimeoutMs }
+      return openMysqlStore({ ...commonOf(config), ...secured, ...limits, multiplexed, onEvent })
     }
     case 'redis': {
       const { openRedisStore } = await import('@counterstep/store-redis')

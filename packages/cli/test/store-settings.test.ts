@@ -220,6 +220,7 @@ describe('what belongs to one kind of store', () => {
       ['--store', 'redis://a', '--store-connections-max', '5'],
       '--store-connections-max is for mysql, and the store is redis.',
     ],
+    [['--store', 'redis://a', '--store-proxy', 'on'], '--store-proxy is for mysql, and the store is redis.'],
     [
       ['--store', MYSQL, '--store-key-prefix', 'x'],
       '--store-key-prefix is for redis, and the store is mysql.',
@@ -315,6 +316,7 @@ describe('a store that is a server', () => {
       acceptClassC: false,
       keyPrefix: 'counterstep',
       connectionsMax: 10,
+      multiplexed: false,
       connectTimeoutMs: 2_000,
       timeoutMs: 3_000,
       waitMs: 30_000,
@@ -335,6 +337,7 @@ describe('a store that is a server', () => {
     const settings = {
       'store-failover': 'lossy',
       'store-connections-max': '7',
+      'store-proxy': 'on',
       'store-connect-timeout-ms': '800',
       'store-timeout-ms': '900',
       'store-wait-ms': '0',
@@ -343,6 +346,7 @@ describe('a store that is a server', () => {
     expect(serverOf(['--store', MYSQL, ...args])).toMatchObject({
       failover: 'lossy',
       connectionsMax: 7,
+      multiplexed: true,
       connectTimeoutMs: 800,
       timeoutMs: 900,
       waitMs: 0,

@@ -23,6 +23,7 @@ export const FUNCTION_SETTINGS = {
   storeAcceptClassC: SETTINGS.storeAcceptClassC,
   storeKeyPrefix: SETTINGS.storeKeyPrefix,
   storeConnectionsMax: { ...SETTINGS.storeConnectionsMax, fallback: String(CONNECTIONS) },
+  storeProxy: SETTINGS.storeProxy,
   storeConnectTimeoutMs: SETTINGS.storeConnectTimeoutMs,
   storeTimeoutMs: SETTINGS.storeTimeoutMs,
   services: SETTINGS.services,

@@ -29,7 +29,7 @@ export function functionStore(
 ): FunctionStoreConfig {
   const { target, reach } = storeReach(named, values)
   const login = Object.freeze({ ...target, password: password?.text ?? target.password })
-  return Object.freeze({ ...reach, ...storeUse(values), target: login })
+  return Object.freeze({ ...reach, ...storeUse(target, values), target: login })
 }
 
 export function functionStoreProblems(

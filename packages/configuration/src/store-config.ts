@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import type { ENGINE_SETTINGS } from './engine-settings.ts'
 import type { ValuesOf } from './read-values.ts'
 import type { GivenPassword } from './store-password.ts'
+import { isRdsProxy } from './store-proxy.ts'
 import type { STORE_SETTINGS } from './store-settings.ts'
 import { placeOf, type ServerTarget, urlOf, withTlsScheme } from './store-target.ts'
 
@@ -29,6 +30,8 @@ export interface StoreUse {
   readonly keyPrefix: string
   /** Of MySQL only. */
   readonly connectionsMax: number
+  /** Of MySQL only: through a proxy that lends its connections. */
+  readonly multiplexed: boolean
   readonly connectTimeoutMs: number
   /** Of one statement or command. */
   readonly timeoutMs: number
@@ -59,7 +62,12 @@ export type StoreValues = ValuesOf<typeof STORE_SETTINGS>
 type TlsValues = Pick<StoreValues, 'storeTls' | 'storeTlsCa' | 'storeTlsServerName'>
 type UseValues = Pick<
   StoreValues,
-  'storeFailover' | 'storeAcceptClassC' | 'storeKeyPrefix' | 'storeConnectionsMax' | 'storeConnectTimeoutMs'
+  | 'storeFailover'
+  | 'storeAcceptClassC'
+  | 'storeKeyPrefix'
+  | 'storeConnectionsMax'
+  | 'storeProxy'
+  | 'storeConnectTimeoutMs'
 > &
   Pick<ValuesOf<typeof ENGINE_SETTINGS>, 'storeTimeoutMs'>
 
@@ -72,7 +80,7 @@ export function storeConfig(
     const synchronous = values.synchronous === 'full' ? 'FULL' : 'NORMAL'
     return Object.freeze({ type: 'sqlite', path, place: path, synchronous, waitMs: 0 })
   }
-  return Object.freeze({ ...connection(values.store, values, password), ...storeUse(values) })
+  return Object.freeze({ ...connection(values.store, values, password), ...storeUse(values.store, values) })
 }
 
 export function connection(
@@ -97,12 +105,14 @@ export function storeReach(
   return { target, reach }
 }
 
-export function storeUse(values: UseValues): StoreUse {
+export function storeUse({ family, hosts }: ServerTarget, values: UseValues): StoreUse {
+  const isProxy = values.storeProxy === 'on' || (values.storeProxy === 'auto' && isRdsProxy(hosts))
   return {
     ...(values.storeFailover === undefined ? {} : { failover: values.storeFailover }),
     acceptClassC: values.storeAcceptClassC,
     keyPrefix: values.storeKeyPrefix,
     connectionsMax: values.storeConnectionsMax,
+    multiplexed: family === 'mysql' && isProxy,
     connectTimeoutMs: values.storeConnectTimeoutMs,
     timeoutMs: values.storeTimeoutMs,
   }

@@ -90,6 +90,15 @@ export const STORE_SETTINGS = {
     ['mysql'],
     setting('store-connections-max', 10, 'connections to the store at once', wholeNumber(2, 1_000)),
   ),
+  storeProxy: forStores(
+    ['mysql'],
+    setting(
+      'store-proxy',
+      'auto',
+      'on: a proxy lends the database’s connections, and no statement may pin one; auto: where the host is an RDS Proxy',
+      oneOf('auto', 'on', 'off'),
+    ),
+  ),
   storeConnectTimeoutMs: forStores(
     SERVERS,
     setting('store-connect-timeout-ms', 2_000, 'limit of one attempt to connect', wholeNumber(100, 600_000)),

@@ -3,20 +3,19 @@ import type { Tx } from './database-transactions.ts'
 import { STATEMENTS } from './generated/sql.ts'
 import { CREATE, type PendingCreate } from './pending-writes.ts'
 import { statusOf } from './row-codes.ts'
-import { runNow } from './run-now.ts'
 import { SqlError } from './server-errors.ts'
 import type { Row } from './session.ts'
 import type { Settlement } from './settlement.ts'
-import { fillFrom, fillRows, rowsStatementOf } from './statement.ts'
+import { fillFrom, fillRows, groupsWithin, rowsStatementOf } from './statement.ts'
 import { textOf } from './stored-row.ts'
 
 const READ_EXISTING = rowsStatementOf(STATEMENTS.readExisting)
 
-/** Inserts the rows in one statement. What that cannot do for all of them at once it does for fewer. */
+/** Inserts the rows in one statement, or in as few as their bytes allow. What that cannot do for all of them at once it does for fewer. */
 export async function createRows(tx: Tx, creates: readonly PendingCreate[]): Promise<readonly Settlement[]> {
   if (creates.length === 0) return []
   try {
-    await runNow(tx, [createStatement(creates)])
+    await tx.runNow(createStatements(creates, tx.session.rowBytesMax))
     return createdAll(creates, tx.now)
   } catch (error: unknown) {
     if (!(error instanceof SqlError)) throw error
@@ -26,11 +25,12 @@ export async function createRows(tx: Tx, creates: readonly PendingCreate[]): Pro
   }
 }
 
-export function createStatement(creates: readonly PendingCreate[]): string {
-  return fillRows(
-    CREATE,
-    creates.map(({ sql }) => sql),
-  )
+export function createStatements(
+  creates: readonly PendingCreate[],
+  bytesMax = Number.POSITIVE_INFINITY,
+): readonly string[] {
+  const rows = creates.map(({ sql }) => sql)
+  return groupsWithin(rows, (row) => Buffer.byteLength(row), bytesMax).map((group) => fillRows(CREATE, group))
 }
 
 export function createdAll(creates: readonly PendingCreate[], now: number): readonly Settlement[] {
@@ -44,7 +44,7 @@ async function createOthers(
   error: SqlError,
 ): Promise<readonly Settlement[]> {
   const gids = creates.map(({ gid }) => fillFrom(READ_EXISTING.row, 0, [gid]))
-  const rows = await tx.session.all(fillRows(READ_EXISTING, gids))
+  const rows = await tx.session.allRows(READ_EXISTING, gids)
   const existing = new Map(rows.map((row) => [textOf(row[0]), row]))
   if (existing.size === 0) throw new SqlError('repeat', `a duplicate that is not there: ${error.message}`)
   const settlements = creates.flatMap((create) => {

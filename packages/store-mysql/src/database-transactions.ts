@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AssertionError, StoreUnavailableError } from '@counterstep/core'
-import { type AtOnce, CommitInDoubt, commitAtOnce } from './commit-at-once.ts'
+import { type AtOnce, CommitInDoubt } from './commit-at-once.ts'
+import type { Answer, Conduct } from './conduct.ts'
 import { doubted } from './doubted.ts'
-import { STATEMENTS } from './generated/sql.ts'
+import { PACKETS } from './packets.ts'
 import { isRefusedCommit, isServerFault, SqlError, type SqlFault, stallOf } from './server-errors.ts'
-import type { Cell, Row, Session } from './session.ts'
+import type { Cell, Session } from './session.ts'
 import type { SessionPool } from './session-pool.ts'
 
 /** A database transaction under way: the session it is in, and the server's clock at its beginning. */
@@ -13,6 +14,8 @@ export interface Tx {
   readonly now: number
   /** The session's count at the beginning. */
   readonly rowsChangedBefore: number
+  /** Statements that were written down before `now` was known. */
+  readonly runNow: (statements: readonly string[]) => Promise<readonly Answer[]>
 }
 
 export interface Counters {
@@ -50,13 +53,25 @@ export class DatabaseTransactions {
   readonly #writers: SessionPool
   readonly #probeTimeoutMs: number
   readonly #onServerFault: () => void
+  readonly #conduct: Conduct
   readonly counters: Counters = { commits: 0, rows: 0, retries: 0 }
 
   /** `probeTimeoutMs`: within this time a server that is there says what time it is. */
-  constructor(writers: SessionPool, probeTimeoutMs: number, onServerFault: () => void) {
+  constructor(
+    writers: SessionPool,
+    probeTimeoutMs: number,
+    onServerFault: () => void,
+    conduct: Conduct = PACKETS,
+  ) {
+    this.#conduct = conduct
     this.#writers = writers
     this.#probeTimeoutMs = probeTimeoutMs
     this.#onServerFault = onServerFault
+  }
+
+  /** What a statement has for the instant, when it is written down for `runNow`. */
+  get nowText(): string {
+    return this.#conduct.nowText
   }
 
   async run<T>(
@@ -91,7 +106,7 @@ export class DatabaseTransactions {
   async #once<T>(work: (tx: Tx) => Promise<Work<T>>, atOnce: AtOnce<T> | undefined): Promise<T> {
     const session = await this.#writers.acquire()
     try {
-      const done = atOnce && (await commitAtOnce(session, atOnce, this.#probeTimeoutMs))
+      const done = atOnce && (await this.#conduct.atOnce?.(session, atOnce, this.#probeTimeoutMs))
       const { value, rows } = done ?? (await this.#stepByStep(session, work))
       if (rows > 0) {
         this.counters.commits += 1
@@ -111,15 +126,15 @@ export class DatabaseTransactions {
   async #stepByStep<T>(session: Session, work: (tx: Tx) => Promise<Work<T>>): Promise<Work<T>> {
     const rowsChangedBefore = session.rowsChanged
     const now = await this.#begin(session)
-    const done = await work({ session, now, rowsChangedBefore }).catch(refuseStall)
+    const runNow = (statements: readonly string[]) => this.#conduct.runNow(session, now, statements)
+    const done = await work({ session, now, rowsChangedBefore, runNow }).catch(refuseStall)
     await this.#commit(session)
     return done
   }
 
   /** The server's clock. Found before anything is written: a former primary that takes reads only. */
   async #begin(session: Session): Promise<number> {
-    const [, head] = await session.packet([STATEMENTS.setNow, STATEMENTS.head], this.#probeTimeoutMs)
-    const [[now, ...readOnly] = []] = head as readonly Row[]
+    const [now, ...readOnly] = await this.#conduct.begin(session, this.#probeTimeoutMs)
     if (!readOnly.every(isOff)) {
       session.destroy()
       throw new SqlError('read-only', 'the server is read-only')

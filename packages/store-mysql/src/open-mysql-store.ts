@@ -3,10 +3,12 @@ import { CounterstepError } from '@counterstep/protocol'
 import { connectionTarget, type TlsChoice } from './connection-target.ts'
 import { DatabaseTransactions } from './database-transactions.ts'
 import { MysqlStore } from './mysql-store.ts'
+import { PACKETS } from './packets.ts'
 import { refuseReadOnlyUser } from './probe-writes.ts'
-import { ensureSchema, type MigrationReport, refuseOtherEngine } from './schema.ts'
+import { ensureSchema, type MigrationReport, refuseOldSchema, refuseOtherEngine } from './schema.ts'
 import { durabilityOf, refuseUnsupported } from './server-facts.ts'
 import { sessionTimeouts } from './session-timeouts.ts'
+import { singleStatements } from './single-statements.ts'
 import { StoreSessions } from './store-sessions.ts'
 
 export interface MysqlConnection {
@@ -36,6 +38,12 @@ export interface MysqlOptions extends MysqlConnection {
   readonly flushesInFlightMax?: number
   /** A flush that takes longer lets the next start beside it; 0: they start side by side at once. */
   readonly flushPatienceMs?: number
+  /**
+   * The host is a proxy that lends a connection for one database transaction, as RDS Proxy does: no statement makes it
+   * keep one. A flush is three round trips instead of one, `lockWaitTimeoutMs` is the database's own
+   * `innodb_lock_wait_timeout`, and no tables are made.
+   */
+  readonly multiplexed?: boolean
   readonly onEvent?: (event: StoreEvent) => void
 }
 
@@ -55,6 +63,7 @@ export async function openMysqlStore({
   // One after the other writes as many rows as two side by side, in half as many commits.
   flushesInFlightMax = 3,
   flushPatienceMs = 20,
+  multiplexed = false,
   onEvent = ignoreEvent,
   ...limits
 }: MysqlOptions): Promise<MysqlStore> {
@@ -63,19 +72,28 @@ export async function openMysqlStore({
   const { connectTimeoutMs } = timeouts
   const sessions = new StoreSessions(connectionTarget(url, tls, connectTimeoutMs), {
     ...timeouts,
+    multiplexed,
     connectionsMax,
     onEvent,
   })
   try {
-    await prepareDatabase(sessions)
-    await sessions.read(refuseReadOnlyUser)
+    await sessions.read(async (session) => {
+      refuseUnsupported(sessions.server)
+      if (multiplexed) await refuseOldSchema(session)
+      else await ensureSchema(session)
+      await refuseOtherEngine(session)
+      await refuseReadOnlyUser(session)
+    })
     const durability = durabilityOf(sessions.server)
     if (durability.class === 'C' && !acceptClassC) {
       const message = `a crash of the server may lose acknowledged writes: ${durability.because}`
       throw new CounterstepError('SAGA_STORE_NOT_DURABLE', message)
     }
-    const transactions = new DatabaseTransactions(sessions.writers, connectTimeoutMs, () =>
-      sessions.discardIdle(),
+    const transactions = new DatabaseTransactions(
+      sessions.writers,
+      connectTimeoutMs,
+      () => sessions.discardIdle(),
+      multiplexed ? singleStatements(sessions.server) : PACKETS,
     )
     const queue = { queueRowsMax, queueBytesMax, batchRowsMax, batchBytesMax }
     const bounds = { ...queue, flushesInFlightMax, flushPatienceMs }
@@ -95,19 +113,15 @@ export async function migrateMysql({ url, tls, ...limits }: MysqlConnection): Pr
     onEvent: ignoreEvent,
   })
   try {
-    return await prepareDatabase(sessions)
+    return await sessions.read(async (session) => {
+      refuseUnsupported(sessions.server)
+      const report = await ensureSchema(session)
+      await refuseOtherEngine(session)
+      return report
+    })
   } finally {
     await sessions.close()
   }
-}
-
-function prepareDatabase(sessions: StoreSessions): Promise<MigrationReport> {
-  return sessions.read(async (session) => {
-    refuseUnsupported(sessions.server)
-    const report = await ensureSchema(session)
-    await refuseOtherEngine(session)
-    return report
-  })
 }
 
 function ignoreEvent(): undefined {

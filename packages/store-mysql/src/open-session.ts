@@ -9,6 +9,8 @@ import { fill, statementOf } from './statement.ts'
 export interface SessionSettings extends SessionTimeouts {
   /** Off: the session writes, and each flush ends with its COMMIT. */
   readonly autocommit: boolean
+  /** Behind a proxy that lends a connection for a database transaction. */
+  readonly multiplexed?: boolean
 }
 
 export interface OpenedSession {
@@ -20,14 +22,17 @@ export interface OpenedSession {
 const SERVER_IDLE_SECONDS_MAX = 10
 
 const SET_SESSION = statementOf(STATEMENTS.setSession)
+const SET_MULTIPLEXED = statementOf(STATEMENTS.setSessionMultiplexed)
+/** RDS Proxy pins a connection at a statement of over 16 KiB; the rows of one have at most so many. */
+const MULTIPLEXED_ROW_BYTES_MAX = 12 * 1024
 
 /** Connects and sets the session up; one on which that fails is never handed out. */
 export async function openSession(
   target: ConnectionOptions,
   settings: SessionSettings,
 ): Promise<OpenedSession> {
-  const { statementTimeoutMs, connectTimeoutMs, lockWaitTimeoutMs, autocommit } = settings
-  const connection = createConnection({ ...target, multipleStatements: !autocommit })
+  const { statementTimeoutMs, connectTimeoutMs, autocommit, multiplexed = false } = settings
+  const connection = createConnection({ ...target, multipleStatements: !autocommit && !multiplexed })
   const session = new Session(connection, statementTimeoutMs)
   try {
     await new Promise<void>((resolve, reject) => {
@@ -35,18 +40,19 @@ export async function openSession(
       connection.once('end', () => reject(new SqlError('lost', 'the server has closed the connection')))
       connection.connect((error) => (error === null ? resolve() : reject(sqlErrorOf(error))))
     })
-    const lockWaitSeconds = lockWaitTimeoutMs / 1_000
-    const isAutocommit = autocommit ? 1 : 0
-    const set = fill(SET_SESSION, [lockWaitSeconds, SERVER_IDLE_SECONDS_MAX, isAutocommit])
-    await session.run(set, connectTimeoutMs)
-    await session.run(STATEMENTS.setIsolation, connectTimeoutMs)
+    for (const set of settingsOf(settings)) await session.run(set, connectTimeoutMs)
     const variables = variablesOf([
       ...(await session.all(STATEMENTS.readVariables, connectTimeoutMs)),
       ...(await session.all(STATEMENTS.readRedoStatus, connectTimeoutMs)),
     ])
-    const wrong = wrongSetting(variables, lockWaitSeconds, autocommit)
+    const wrong = wrongSetting(variables, settings)
     if (wrong !== undefined) throw new SqlError('unavailable', `the session could not be set up: ${wrong}`)
     session.packetBytesMax = Number(variables.get('max_allowed_packet'))
+    if (multiplexed) {
+      session.rowBytesMax = MULTIPLEXED_ROW_BYTES_MAX
+      // What was read belongs to no database transaction that the proxy would wait for.
+      await session.run('COMMIT', connectTimeoutMs)
+    }
     return { session, variables }
   } catch (error: unknown) {
     session.destroy()
@@ -54,16 +60,26 @@ export async function openSession(
   }
 }
 
+function settingsOf({ lockWaitTimeoutMs, autocommit, multiplexed }: SessionSettings): readonly string[] {
+  const isAutocommit = autocommit ? 1 : 0
+  if (!multiplexed) {
+    const lockWaitSeconds = lockWaitTimeoutMs / 1_000
+    const set = fill(SET_SESSION, [lockWaitSeconds, SERVER_IDLE_SECONDS_MAX, isAutocommit])
+    return [set, STATEMENTS.setIsolation]
+  }
+  const sets = fill(SET_MULTIPLEXED, [SERVER_IDLE_SECONDS_MAX, isAutocommit]).split(';\n')
+  return [STATEMENTS.setIsolation, ...sets]
+}
+
 /** Asked of the server, since a proxy may have answered for it. */
 function wrongSetting(
   variables: Variables,
-  lockWaitSeconds: number,
-  autocommit: boolean,
+  { lockWaitTimeoutMs, autocommit, multiplexed }: SessionSettings,
 ): string | undefined {
   const isolation = variables.get('transaction_isolation') ?? variables.get('tx_isolation')
   const expected: Readonly<Record<string, string>> = {
     time_zone: '+00:00',
-    innodb_lock_wait_timeout: String(lockWaitSeconds),
+    ...(!multiplexed && { innodb_lock_wait_timeout: String(lockWaitTimeoutMs / 1_000) }),
     wait_timeout: String(SERVER_IDLE_SECONDS_MAX),
     autocommit: autocommit ? 'ON' : 'OFF',
     character_set_client: 'utf8mb4',

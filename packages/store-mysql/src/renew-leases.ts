@@ -5,7 +5,7 @@ import type { DatabaseTransactions, Tx, Work } from './database-transactions.ts'
 import { STATEMENTS } from './generated/sql.ts'
 import { ensureOwnRedo } from './own-redo.ts'
 import type { Session } from './session.ts'
-import { fillFrom, fillRows, rowsStatementOf } from './statement.ts'
+import { fillFrom, rowsStatementOf } from './statement.ts'
 import { textOf } from './stored-row.ts'
 
 const FIND_RENEWABLE = rowsStatementOf(STATEMENTS.findRenewable)
@@ -42,10 +42,10 @@ async function renewUnlocked(tx: Tx, leases: readonly Lease[], leaseMs: number):
   if (leases.length === 0) return { value: { now, renewed: [], lost: [] }, rows: 0 }
   // In key order, as the flushes take their locks.
   const sorted = [...leases].sort((a, b) => (a.gid < b.gid ? -1 : 1))
-  const found = await session.all(fillRows(FIND_RENEWABLE, sorted.map(rowOf)))
+  const found = await session.allRows(FIND_RENEWABLE, sorted.map(rowOf))
   if (found.length > 0) {
     const ids = found.map(([id]) => fillFrom(RENEW.row, 0, [Number(id)]))
-    await session.run(fillRows(RENEW, ids, [now + leaseMs]))
+    await session.runRows(RENEW, ids, [now + leaseMs])
     await ensureOwnRedo(tx)
   }
   const renewed = found.map(([, gid, version]) => ({ gid: textOf(gid) as Gid, version: Number(version) }))
@@ -58,7 +58,7 @@ async function renewUnlocked(tx: Tx, leases: readonly Lease[], leaseMs: number):
 
 async function ownedAmong(session: Session, leases: readonly Lease[]): Promise<ReadonlySet<string>> {
   if (leases.length === 0) return new Set()
-  const rows = await session.all(fillRows(READ_OWNED, leases.map(rowOf)))
+  const rows = await session.allRows(READ_OWNED, leases.map(rowOf))
   return new Set(rows.map(([gid]) => textOf(gid)))
 }
 

@@ -44,6 +44,17 @@ export async function ensureSchema(
   }
 }
 
+/** Behind a proxy no tables are made: the lock on the schema would pin the connection, and DDL is for another user. */
+export async function refuseOldSchema(session: Session): Promise<void> {
+  const known = MIGRATIONS.at(-1)?.version ?? 0
+  const present = await presentVersion(session, known)
+  if (present >= known) return
+  throw new CounterstepError(
+    'SAGA_STORE_SCHEMA',
+    `through the proxy schema ${present} is found and this code needs ${known}: run \`counterstep migrate\` past the proxy, as a user who may create tables, and let this one read counterstep_schema`,
+  )
+}
+
 /** Row locks and rollback are InnoDB's. */
 export async function refuseOtherEngine(session: Session): Promise<void> {
   const rows = await session.all(STATEMENTS.readTableEngine)

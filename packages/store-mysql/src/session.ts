@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Connection } from 'mysql2'
+import type { Value } from './literal.ts'
 import { endsSession, SqlError, sqlErrorOf, stallOf, UnsentError } from './server-errors.ts'
+import { fillRows, groupsWithin, type RowsStatement } from './statement.ts'
 
 export type Cell = string | number | Buffer | null
 export type Row = readonly Cell[]
@@ -19,6 +21,8 @@ export class Session {
   readonly #connection: Connection
   readonly #statementTimeoutMs: number
   #packetBytesMax = Number.POSITIVE_INFINITY
+  /** Rows of one statement together; more are divided among several. */
+  rowBytesMax = Number.POSITIVE_INFINITY
   #isBroken = false
   #rejectPending: ((error: SqlError) => void) | undefined
   /** By the monotonic clock, set by the pool. */
@@ -63,6 +67,32 @@ export class Session {
     return affectedRows
   }
 
+  /** Of all these rows. */
+  async allRows(statement: RowsStatement, rows: readonly string[]): Promise<readonly Row[]> {
+    const found: Row[] = []
+    for (const group of this.#groups(rows)) found.push(...(await this.all(fillRows(statement, group))))
+    return found
+  }
+
+  async runRows(
+    statement: RowsStatement,
+    rows: readonly string[],
+    tailValues: readonly Value[] = [],
+  ): Promise<number> {
+    let changed = 0
+    for (const group of this.#groups(rows)) changed += await this.run(fillRows(statement, group, tailValues))
+    return changed
+  }
+
+  /** Of each statement its rows, or how many it has changed; each is sent when the one before was answered. */
+  async oneByOne(statements: readonly string[]): Promise<readonly (readonly Row[] | number)[]> {
+    const answers: (readonly Row[] | number)[] = []
+    for (const sql of statements) {
+      answers.push(this.#counted((await this.#query(sql, this.#statementTimeoutMs)) as Answer))
+    }
+    return answers
+  }
+
   /**
    * Several statements in one packet, done one after the other until one fails; of each its rows, or how many it has
    * changed. The first must be answered within `firstTimeoutMs`, if given. Only for a session that was opened for it.
@@ -73,11 +103,7 @@ export class Session {
   ): Promise<readonly (readonly Row[] | number)[]> {
     const sql = statements.join(';')
     const answers = (await this.#query(sql, this.#statementTimeoutMs, firstTimeoutMs)) as readonly Answer[]
-    return answers.map((answer) => {
-      if (!('affectedRows' in answer)) return answer
-      this.#rowsChanged += answer.affectedRows
-      return answer.affectedRows
-    })
+    return answers.map((answer) => this.#counted(answer))
   }
 
   destroy(): void {
@@ -94,6 +120,16 @@ export class Session {
     // The driver calls back before it says it. An error here is the connection's end, which is what was wanted.
     this.#connection.end(() => undefined)
     setTimeout(() => reset(this.#connection), GOODBYE_MS).unref()
+  }
+
+  #counted(answer: Answer): readonly Row[] | number {
+    if (!('affectedRows' in answer)) return answer
+    this.#rowsChanged += answer.affectedRows
+    return answer.affectedRows
+  }
+
+  #groups(rows: readonly string[]): readonly (readonly string[])[] {
+    return groupsWithin(rows, (row) => Buffer.byteLength(row), this.rowBytesMax)
   }
 
   #query(sql: string, timeout: number, firstTimeoutMs?: number): Promise<unknown> {

@@ -40,6 +40,31 @@ export function repeated(separator: string, rows: readonly string[]): string {
   return rows.join(separator)
 }
 
+/**
+ * In their order and as few as possible, of at most so many bytes each; a row that is larger is a group of its own.
+ * Without a bound nothing is counted.
+ */
+export function groupsWithin<Row>(
+  rows: readonly Row[],
+  bytesOf: (row: Row) => number,
+  bytesMax: number,
+): readonly (readonly Row[])[] {
+  if (bytesMax === Number.POSITIVE_INFINITY) return [rows]
+  const groups: Row[][] = []
+  let left = 0
+  for (const row of rows) {
+    const bytes = bytesOf(row)
+    const group = groups.at(-1)
+    if (group !== undefined && bytes <= left) group.push(row)
+    else {
+      groups.push([row])
+      left = bytesMax
+    }
+    left -= bytes
+  }
+  return groups
+}
+
 export function statementOf(sql: string): Chunks {
   return sql.split('?')
 }

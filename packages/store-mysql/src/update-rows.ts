@@ -1,12 +1,12 @@
 import { AssertionError } from '@counterstep/core'
+import type { Answer } from './conduct.ts'
 import type { Tx } from './database-transactions.ts'
 import { STATEMENTS } from './generated/sql.ts'
 import type { PendingUpdate } from './pending-writes.ts'
-import { runNow, sumOfChanges } from './run-now.ts'
 import { SqlError } from './server-errors.ts'
 import type { Row } from './session.ts'
 import type { Settlement } from './settlement.ts'
-import { fillFrom, fillRows, rowsStatementOf } from './statement.ts'
+import { fillFrom, rowsStatementOf } from './statement.ts'
 import { textOf } from './stored-row.ts'
 import { updateStatements } from './update-statement.ts'
 
@@ -16,13 +16,18 @@ const READ_KEYS = rowsStatementOf(STATEMENTS.readKeys)
 export async function updateRows(tx: Tx, updates: readonly PendingUpdate[]): Promise<readonly Settlement[]> {
   if (updates.length === 0) return []
   try {
-    const statements = updateStatements(updates).map(({ sql }) => sql)
-    const changed = sumOfChanges(await runNow(tx, statements))
+    const statements = updateStatements(updates, tx.session.rowBytesMax).map(({ sql }) => sql)
+    const changed = sumOfChanges(await tx.runNow(statements))
     return changed < updates.length ? await settleByRow(tx, updates) : savedAll(updates, tx.now)
   } catch (error: unknown) {
     if (!(error instanceof SqlError) || error.fault !== 'row') throw error
     return updateHalves(tx, updates, error)
   }
+}
+
+/** How many rows they have changed together; one that reads changes none. */
+function sumOfChanges(answers: readonly Answer[]): number {
+  return answers.reduce<number>((sum, answer) => sum + (typeof answer === 'number' ? answer : 0), 0)
 }
 
 export function savedAll(updates: readonly PendingUpdate[], now: number): readonly Settlement[] {
@@ -39,7 +44,7 @@ function nextVersion({ version }: PendingUpdate, now: number): number {
 /** Under lock and before the COMMIT, so that what is read is what this database transaction leaves, and is on the disk. */
 async function settleByRow(tx: Tx, updates: readonly PendingUpdate[]): Promise<readonly Settlement[]> {
   const gids = updates.map(({ gid }) => fillFrom(READ_KEYS.row, 0, [gid]))
-  const rows = await tx.session.all(fillRows(READ_KEYS, gids))
+  const rows = await tx.session.allRows(READ_KEYS, gids)
   const byGid = new Map(rows.map((row) => [textOf(row[0]), row]))
   return updates.map((update) => settleOne(update, byGid.get(update.gid), tx.now))
 }

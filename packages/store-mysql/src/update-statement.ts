@@ -2,13 +2,16 @@ import { NEVER_AT, type TransactionUpdate, type UpdateHold } from '@counterstep/
 import type { Counted } from './commit-at-once.ts'
 import { STATEMENTS } from './generated/sql.ts'
 import type { Value } from './literal.ts'
+import { PACKETS } from './packets.ts'
 import type { PendingUpdate } from './pending-writes.ts'
 import { SENT_LIST_CODES, STATUS_CODES } from './row-codes.ts'
 import {
+  type Chunks,
   fill,
   fillFrom,
   fillRows,
   groupsStatementOf,
+  groupsWithin,
   repeated,
   rowsStatementOf,
   statementOf,
@@ -33,15 +36,19 @@ const HOLD_CODES: Readonly<Record<UpdateHold['type'], number>> = {
 }
 
 const { texts: TEXTS, groups: GROUPS } = groupsStatementOf(STATEMENTS.update)
-const TEXT_CHUNKS = TEXTS.map(statementOf)
 const [DUE, WRITE_ID, PROGRESS, GID, KEY] = GROUPS.map(({ row }) => row)
 const LOCK_ROWS = rowsStatementOf(STATEMENTS.lockRows)
 
+/** What stands around the groups, with `nowText` for the instant. */
+export function updateTexts(nowText: string): readonly Chunks[] {
+  return TEXTS.map((text) => statementOf(text.replaceAll(PACKETS.nowText, nowText)))
+}
+
 /** Throws an `AssertionError` for a value that no statement can carry. */
-export function updateParts(update: TransactionUpdate): UpdateParts {
+export function updateParts(update: TransactionUpdate, around: readonly Chunks[]): UpdateParts {
   const { gid, token, version, writeId, progress, hold } = update
   return {
-    texts: textsOf(update),
+    texts: textsOf(update, around),
     row: [
       fillFrom(DUE ?? [], 0, [gid, dueOf(hold)]),
       fillFrom(WRITE_ID ?? [], 0, [gid, writeId]),
@@ -53,14 +60,10 @@ export function updateParts(update: TransactionUpdate): UpdateParts {
 }
 
 /** Around the groups. */
-function textsOf({
-  hold,
-  status,
-  format,
-  retrying,
-  attention,
-  sentList,
-}: TransactionUpdate): readonly string[] {
+function textsOf(
+  { hold, status, format, retrying, attention, sentList }: TransactionUpdate,
+  around: readonly Chunks[],
+): readonly string[] {
   const code = HOLD_CODES[hold.type]
   const values: readonly (readonly Value[])[] = [
     [code, code],
@@ -77,7 +80,7 @@ function textsOf({
       sentList === undefined ? null : SENT_LIST_CODES[sentList],
     ],
   ]
-  return TEXT_CHUNKS.map((chunks, i) => fill(chunks, values[i] ?? []))
+  return around.map((chunks, i) => fill(chunks, values[i] ?? []))
 }
 
 function dueOf(hold: UpdateHold): number | null {
@@ -97,7 +100,10 @@ function dueOf(hold: UpdateHold): number | null {
  * Few statements for many rows: those that are set to the same share one. Where that would leave the order of the keys,
  * all rows are locked in it before.
  */
-export function updateStatements(updates: readonly PendingUpdate[]): readonly Counted[] {
+export function updateStatements(
+  updates: readonly PendingUpdate[],
+  bytesMax = Number.POSITIVE_INFINITY,
+): readonly Counted[] {
   const alike = new Map<string, PendingUpdate[]>()
   for (const update of updates) {
     const key = update.parts.texts.join('')
@@ -108,18 +114,22 @@ export function updateStatements(updates: readonly PendingUpdate[]): readonly Co
   const statements: Counted[] = []
   for (const same of alike.values()) {
     for (let from = 0; from < same.length; from += STATEMENT_ROWS_MAX) {
-      const rows = same.slice(from, from + STATEMENT_ROWS_MAX)
-      statements.push({ sql: statementFor(rows), changes: rows.length })
+      for (const rows of groupsWithin(same.slice(from, from + STATEMENT_ROWS_MAX), bytesOf, bytesMax)) {
+        statements.push({ sql: statementFor(rows), changes: rows.length })
+      }
     }
   }
-  return alike.size > 1 ? [{ sql: lockStatement(updates) }, ...statements] : statements
+  return alike.size > 1 ? [...lockStatements(updates, bytesMax), ...statements] : statements
 }
 
-function lockStatement(updates: readonly PendingUpdate[]): string {
-  return fillRows(
-    LOCK_ROWS,
-    updates.map(({ gid }) => fillFrom(LOCK_ROWS.row, 0, [gid])),
-  )
+function bytesOf({ parts }: PendingUpdate): number {
+  return parts.row.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+}
+
+function lockStatements(updates: readonly PendingUpdate[], bytesMax: number): readonly Counted[] {
+  const rows = updates.map(({ gid }) => fillFrom(LOCK_ROWS.row, 0, [gid]))
+  const groups = groupsWithin(rows, (row) => Buffer.byteLength(row), bytesMax)
+  return groups.map((group) => ({ sql: fillRows(LOCK_ROWS, group) }))
 }
 
 function statementFor(updates: readonly PendingUpdate[]): string {

@@ -1,5 +1,5 @@
 import type { AtOnce } from './commit-at-once.ts'
-import { createdAll, createRows, createStatement } from './create-rows.ts'
+import { createdAll, createRows, createStatements } from './create-rows.ts'
 import type { DatabaseTransactions, Tx } from './database-transactions.ts'
 import { ensureOwnRedo } from './own-redo.ts'
 import type { PendingCreate, PendingUpdate, PendingWrite } from './pending-writes.ts'
@@ -38,7 +38,8 @@ function atOnceOf(
   creates: readonly PendingCreate[],
   updates: readonly PendingUpdate[],
 ): AtOnce<readonly Settlement[]> {
-  const created = creates.length === 0 ? [] : [{ sql: createStatement(creates), changes: creates.length }]
+  const created =
+    creates.length === 0 ? [] : createStatements(creates).map((sql) => ({ sql, changes: creates.length }))
   return {
     statements: [...created, ...updateStatements(updates)],
     done: (now) => ({

@@ -3,6 +3,7 @@ import { storeRaces } from '@counterstep/store-conformance'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { createConnection } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, it } from 'vitest'
+import { migrateMysql } from '../src/open-mysql-store.ts'
 
 const TIMEOUT_MS = 120_000
 const BATCHERS = {
@@ -17,13 +18,23 @@ const BATCHERS = {
   },
 }
 
+/** What a proxy adds is its statements; which server it is matters less, and each of these takes half a minute. */
+const THROUGH_A_PROXY = {
+  'through a proxy that lends connections': { multiplexed: true, batchRowsMax: 7, flushesInFlightMax: 8 },
+}
+
 for (const server of ['mariadb', 'mysql'] as const) {
   describeOn(server, 'two processes on one database', (serverUrl) => {
-    for (const [name, options] of Object.entries(BATCHERS)) {
+    const places = server === 'mysql' ? { ...BATCHERS, ...THROUGH_A_PROXY } : BATCHERS
+    for (const [name, options] of Object.entries(places)) {
       const database = `races_${randomBytes(6).toString('hex')}`
       const url = new URL(`/${database}`, serverUrl).href
       describe(name, () => {
-        beforeAll(() => execute(serverUrl, `CREATE DATABASE ${database}`))
+        beforeAll(async () => {
+          await execute(serverUrl, `CREATE DATABASE ${database}`)
+          // Elsewhere the two processes do it themselves.
+          if (name in THROUGH_A_PROXY) await migrateMysql({ url })
+        })
         afterAll(() => execute(serverUrl, `DROP DATABASE ${database}`))
         storeRaces({
           runner: {

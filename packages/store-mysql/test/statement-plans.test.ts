@@ -5,7 +5,8 @@ import { STATEMENTS } from '../src/generated/sql.ts'
 import type { Value } from '../src/literal.ts'
 import { openMysqlStore } from '../src/open-mysql-store.ts'
 import { openSession } from '../src/open-session.ts'
-import { pendingUpdate } from '../src/pending-writes.ts'
+import { PACKETS } from '../src/packets.ts'
+import { PendingWrites } from '../src/pending-writes.ts'
 import type { Session } from '../src/session.ts'
 import { fill, fillFrom, fillRows, rowsStatementOf, statementOf } from '../src/statement.ts'
 import { updateStatements } from '../src/update-statement.ts'
@@ -59,7 +60,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const { session } = await openSession(connectionTarget(rootUrl, undefined, 2_000), settings)
       for (const rows of [2, 30]) {
         const updates = gidsOf(rows).map((gid) =>
-          pendingUpdate(updateOf(aTransaction(gid)), noAnswer, noAnswer),
+          new PendingWrites(PACKETS.nowText).update(updateOf(aTransaction(gid)), noAnswer, noAnswer),
         )
         for (const { sql: text } of updateStatements(updates)) {
           const plan = await planOf(session, server, text)

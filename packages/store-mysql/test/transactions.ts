@@ -32,7 +32,7 @@ export function aTransaction(gid: string, change: Partial<NewTransaction> = {}):
 }
 
 export function updateOf(
-  { gid, token }: NewTransaction,
+  { gid, token }: Pick<NewTransaction, 'gid' | 'token'>,
   change: Partial<TransactionUpdate> = {},
 ): TransactionUpdate {
   return {

@@ -18,8 +18,8 @@ export interface Home extends AsyncDisposable {
 /** A home that a saga may begin in, and end in. */
 export interface HomeKind {
   readonly name: string
-  /** On a database of MySQL, which it makes its tables in. */
-  start(storeUrl: string): Promise<Home>
+  /** On a database of MySQL, which it makes its tables in. All branches are at one URL. */
+  start(storeUrl: string, branchesUrl: string): Promise<Home>
 }
 
 export const LEASE_MS = 1_000

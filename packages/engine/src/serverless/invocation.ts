@@ -37,6 +37,8 @@ export interface PostponedLooks {
 
 /** For a request that the queue does not answer. */
 const ASK_MS = 1_000
+/** Looks that come up so soon after another are asked for together. */
+const TOGETHER_MS = 100
 
 /** One event of a function. When `end` has resolved, nothing of it runs any more. */
 export class Invocation extends Requests {
@@ -49,6 +51,9 @@ export class Invocation extends Requests {
   readonly #endings = new Map<Gid, (outcome: LookOutcome) => void>()
   /** Claims that a command has brought about. */
   readonly #ownClaims = new Set<Promise<void>>()
+  /** Of the next request for looks; undefined: none is planned. */
+  #cancelAsk: (() => void) | undefined
+  readonly #asking = new Set<Promise<void>>()
   #isEnding = false
 
   constructor(parts: AssemblyParts, wakeUp: WakeUp, time: InvocationTime) {
@@ -171,7 +176,9 @@ export class Invocation extends Requests {
     waiters.stop()
     alarms.stop()
     await this.#calls.ended()
-    await this.#ask()
+    this.#cancelAsk?.()
+    this.#askNow()
+    await Promise.all(this.#asking)
   }
 
   async #done(work: Promise<unknown>): Promise<void> {
@@ -235,8 +242,17 @@ export class Invocation extends Requests {
     this.#endings.delete(gid)
   }
 
+  /** Not only at the end: until then others of the batch may run, or a caller wait. */
   #lookAgain(gid: Gid, dueAt: number): void {
     this.#looks.set(gid, dueAt)
+    if (this.#isEnding) return
+    this.#cancelAsk ??= this.assembly.clock.after(TOGETHER_MS, () => this.#askNow())
+  }
+
+  #askNow(): void {
+    this.#cancelAsk = undefined
+    const asked = this.#ask().finally(() => this.#asking.delete(asked))
+    this.#asking.add(asked)
   }
 
   async #ask(): Promise<void> {
@@ -244,6 +260,7 @@ export class Invocation extends Requests {
     if (this.#looks.size === 0) return
     const now = clock.now()
     const looks = [...this.#looks].map(([gid, dueAt]): Look => ({ gid, dueInMs: Math.max(0, dueAt - now) }))
+    this.#looks.clear()
     try {
       const asked = this.#wakeUp.ask(looks).then(() => true)
       if ((await within(clock, ASK_MS, asked)) !== true) throw new Error('not answered in time')

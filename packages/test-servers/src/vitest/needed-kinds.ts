@@ -13,6 +13,7 @@ const KINDS_OF_FOLDER: readonly (readonly [string, readonly ServerKind[]])[] = [
   ['/chaos/', ['mariadb', 'redis', 'elasticmq']],
   ['/examples/', ['mariadb', 'postgres']],
   ['/sdk/test/servers/', DATABASES],
+  ['/test/servers/homes/', ['mariadb', 'elasticmq']],
   // No store is in PostgreSQL.
   ['/test/servers/', ['mariadb', 'mysql', 'redis', 'redis-cluster']],
 ]

@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import {
+  type BatchDelivery,
+  createQueue,
+  type InvocationReport,
+  type LogLine,
+  type Queue,
+  type RuntimeClient,
+  type Schedule,
+  type SqsEventSource,
+  startFunction,
+  startHttpFront,
+  startSchedule,
+  startSqsEventSource,
+} from '@counterstep/lambda-emulator'
+import { type Client, createClient } from '@counterstep/sdk'
+import { startTcpProxy, type TcpProxy } from '@counterstep/test-servers'
+import { SecretWatch } from '@counterstep/test-servers/secret-watch'
+import { createSecrets, type FunctionSecrets } from './function-secrets.ts'
+import { type OwnStore, ownStore } from './own-store.ts'
+import { type SecretsManager, startSecretsManager } from './secrets-manager.ts'
+import { SignedBranch } from './signed-branch.ts'
+
+/** Also when a message comes back; AWS wants six times that. */
+export const TIMEOUT_MS = 8_000
+/** Its start shares two cores with all others. */
+const INIT_MS_MAX = 60_000
+const CONCURRENCY = 4
+/** AWS does it each minute. */
+const SWEEP_EVERY_MS = 1_000
+
+/** What is longer than this is given back. */
+const HOLD_MS = 500
+
+export interface Account {
+  readonly client: RuntimeClient
+  readonly queueServerUrl: string
+  readonly storeServerUrl: string
+  /** Where the bundles are, and logs go. */
+  readonly folder: string
+}
+
+export interface FunctionBed {
+  /** With a key. */
+  readonly client: Client
+  readonly url: string
+  readonly branch: SignedBranch
+  readonly secrets: FunctionSecrets
+  readonly secretsManager: SecretsManager
+  /** Between all environments and the store. */
+  readonly proxy: TcpProxy
+  readonly queue: Queue
+  readonly source: SqsEventSource
+  readonly batches: readonly BatchDelivery[]
+  readonly reports: readonly InvocationReport[]
+  readonly lines: readonly LogLine[]
+  readonly watch: SecretWatch
+  /** It does not run before. */
+  startSweeper(): Schedule
+  close(): Promise<void>
+}
+
+type Closer = () => Promise<void>
+
+/** The three functions as they would be deployed: secrets by ARN, a queue, a key for each request. */
+export async function startFunctionBed(account: Account): Promise<FunctionBed> {
+  const closers: Closer[] = []
+  const close = async () => {
+    for (const each of closers.splice(0).reverse()) await each()
+  }
+  try {
+    return { ...(await start(account, closers)), close }
+  } catch (error: unknown) {
+    await close()
+    throw error
+  }
+}
+
+async function start(account: Account, closers: Closer[]): Promise<Omit<FunctionBed, 'close'>> {
+  const secrets = await createSecrets()
+  const secretsManager = await startSecretsManager(secrets.byName)
+  closers.push(async () => secretsManager[Symbol.asyncDispose]())
+  const branch = new SignedBranch(secrets.publicKey)
+  await branch.start()
+  closers.push(() => branch.stop())
+  const store = await ownStore(account.storeServerUrl, secrets.password)
+  closers.push(() => store.drop())
+  const { hostname, port } = new URL(store.url)
+  const proxy = await startTcpProxy({ host: hostname, port: Number(port) })
+  closers.push(() => proxy.close())
+  const queue = await createQueue({
+    endpoint: account.queueServerUrl,
+    name: randomUUID(),
+    visibilityTimeoutMs: TIMEOUT_MS,
+  })
+  closers.push(async () => queue.client.destroy())
+  const outside = { secrets, secretsManager, branch, proxy, queue }
+  const functions = launchAll(account, variablesOf(store, outside), closers)
+  return { ...outside, ...functions, ...(await openWays(functions, outside, closers)) }
+}
+
+type Outside = Pick<FunctionBed, 'secrets' | 'secretsManager' | 'branch' | 'proxy' | 'queue'>
+
+function variablesOf(
+  store: OwnStore,
+  { secrets, secretsManager, branch, proxy, queue }: Outside,
+): Record<string, string> {
+  return {
+    ...store.variables,
+    ...secrets.variables,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.url,
+    COUNTERSTEP_STORE: proxy.through(store.url),
+    // Of which each environment warns.
+    COUNTERSTEP_STORE_FAILOVER: 'lossy',
+    COUNTERSTEP_STORE_TIMEOUT_MS: '1500',
+    COUNTERSTEP_ALLOW_TARGETS: branch.url,
+    COUNTERSTEP_QUEUE_URL: queue.url,
+    COUNTERSTEP_HOLD_MS: String(HOLD_MS),
+    COUNTERSTEP_LOG_LEVEL: 'debug',
+  }
+}
+
+function launchAll(
+  { client, folder }: Account,
+  variables: Readonly<Record<string, string>>,
+  closers: Closer[],
+) {
+  const [reports, lines]: [InvocationReport[], LogLine[]] = [[], []]
+  const watch = new SecretWatch()
+  const launch = (name: string) => {
+    const started = startFunction(client, {
+      name,
+      taskRoot: join(folder, name),
+      handler: 'index.handler',
+      variables,
+      memoryMb: 512,
+      timeoutMs: TIMEOUT_MS,
+      initTimeoutMs: INIT_MS_MAX,
+      reservedConcurrency: CONCURRENCY,
+      logFolder: folder,
+      onReport: (report) => reports.push(report),
+      onLine: (line) => {
+        lines.push(line)
+        watch.hear(`${line.functionName} ${line.environment}, ${line.stream}`, `${line.text}\n`)
+      },
+    })
+    closers.push(() => started.stop())
+    return started
+  }
+  return { api: launch('api'), worker: launch('worker'), sweeper: launch('sweeper'), reports, lines, watch }
+}
+
+/** What leads to the functions: HTTP, the queue, the clock. */
+async function openWays(
+  { api, worker, sweeper }: ReturnType<typeof launchAll>,
+  { queue, secrets }: Outside,
+  closers: Closer[],
+): Promise<Pick<FunctionBed, 'client' | 'url' | 'source' | 'batches' | 'startSweeper'>> {
+  const front = await startHttpFront({ target: api, face: 'function-url' })
+  closers.push(() => front.stop())
+  const batches: BatchDelivery[] = []
+  const errors: unknown[] = []
+  const source = startSqsEventSource({
+    queue,
+    target: worker,
+    batchSizeMax: 10,
+    batchingWindowMs: 0,
+    concurrencyMax: CONCURRENCY,
+    onBatch: (batch) => batches.push(batch),
+    onError: (error) => errors.push(error),
+  })
+  closers.push(async () => {
+    await source.stop()
+    if (errors.length > 0) throw new AggregateError(errors, 'the queue')
+  })
+  return {
+    client: createClient({ url: front.url, apiKey: secrets.apiKey, retryForMs: 0 }),
+    url: front.url,
+    source,
+    batches,
+    startSweeper() {
+      const schedule = startSchedule({ target: sweeper, everyMs: SWEEP_EVERY_MS, overlap: 'never' })
+      closers.push(() => schedule.stop())
+      return schedule
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createKey } from '@counterstep/access'
+import { newSigningKeyText, publicJwk, signingKeyOf } from '@counterstep/signature'
+import { canary } from '@counterstep/test-servers/canary'
+import { arnOf } from './secrets-manager.ts'
+
+export interface FunctionSecrets {
+  readonly byName: Readonly<Record<'password' | 'keys' | 'signing-key', string>>
+  readonly variables: Readonly<Record<string, string>>
+  readonly password: string
+  /** For clients. */
+  readonly apiKey: string
+  /** For services. */
+  readonly publicKey: string
+}
+
+/** Everything that a deployment keeps in Secrets Manager. The password stands in JSON, as RDS keeps it. */
+export async function createSecrets(): Promise<FunctionSecrets> {
+  const folder = await mkdtemp(join(tmpdir(), 'counterstep-secrets-'))
+  try {
+    const keysFile = join(folder, 'keys.json')
+    const asked = {
+      name: 'tests',
+      scopes: ['submit', 'read'],
+      createdAt: Date.now(),
+      expiresAt: null,
+    } as const
+    const { key: apiKey } = await createKey(keysFile, asked)
+    const signingKey = newSigningKeyText('ed25519')
+    const password = canary('store-password')
+    return {
+      byName: {
+        password: JSON.stringify({ username: 'counterstep', password }),
+        keys: await readFile(keysFile, 'utf8'),
+        'signing-key': signingKey,
+      },
+      variables: {
+        COUNTERSTEP_STORE_PASSWORD_SECRET: arnOf('password'),
+        COUNTERSTEP_KEYS_SECRET: arnOf('keys'),
+        COUNTERSTEP_SIGNING_KEY_SECRET: arnOf('signing-key'),
+      },
+      password,
+      apiKey,
+      publicKey: publicJwk(signingKeyOf(signingKey)) ?? '',
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

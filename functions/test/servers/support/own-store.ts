@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { createConnection } from 'mysql2/promise'
+
+/** A place in a server that nobody else has, and a user of it with a password. */
+export interface OwnStore {
+  /** Without the password. */
+  readonly url: string
+  readonly variables: Readonly<Record<string, string>>
+  drop(): Promise<void>
+}
+
+export function ownStore(serverUrl: string, password: string): Promise<OwnStore> {
+  const name = `functions_${randomBytes(6).toString('hex')}`
+  return serverUrl.startsWith('redis:')
+    ? ownKeys(serverUrl, name, password)
+    : ownDatabase(serverUrl, name, password)
+}
+
+async function ownDatabase(serverUrl: string, name: string, password: string): Promise<OwnStore> {
+  const root = await createConnection(serverUrl)
+  await root.query(`CREATE DATABASE ${name}`)
+  await root.query(`CREATE USER '${name}'@'%' IDENTIFIED BY ?`, [password])
+  await root.query(`GRANT ALL ON ${name}.* TO '${name}'@'%'`)
+  const { host } = new URL(serverUrl)
+  return {
+    url: `mysql://${name}@${host}/${name}`,
+    variables: {},
+    async drop() {
+      await root.query(`DROP DATABASE ${name}`)
+      await root.query(`DROP USER '${name}'@'%'`)
+      await root.end()
+    },
+  }
+}
+
+async function ownKeys(serverUrl: string, name: string, password: string): Promise<OwnStore> {
+  const root = new Redis(serverUrl)
+  await root.call('ACL', 'SETUSER', name, 'on', `>${password}`, '~*', '&*', '+@all')
+  const { host } = new URL(serverUrl)
+  return {
+    url: `redis://${name}@${host}`,
+    variables: { COUNTERSTEP_STORE_KEY_PREFIX: name },
+    async drop() {
+      for (const key of await root.keys(`*${name}*`)) await root.del(key)
+      await root.call('ACL', 'DELUSER', name)
+      root.disconnect()
+    },
+  }
+}

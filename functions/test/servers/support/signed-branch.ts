@@ -1,0 +1,74 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { signedCallCheck } from '@counterstep/sdk/signatures'
+
+export interface ArrivedCall {
+  readonly gid: string
+  readonly branchId: string
+  readonly op: string
+  readonly attempt: number
+  /** By this process's monotonic clock. */
+  readonly arrivedAt: number
+}
+
+export interface BranchAnswer {
+  readonly status: number
+  readonly retryAfterS?: number
+}
+
+/** A service behind all branches, which answers nothing but 401 to a call that its orchestrator has not signed. */
+export class SignedBranch {
+  /** Replaced by a test that wants another answer. */
+  rule: (call: ArrivedCall) => BranchAnswer = () => ({ status: 200 })
+  /** Why calls were refused. */
+  readonly refused: string[] = []
+  readonly #calls: ArrivedCall[] = []
+  readonly #check: ReturnType<typeof signedCallCheck>
+  readonly #server = createServer((request, response) => void this.#answer(request, response))
+
+  constructor(publicKey: string) {
+    this.#check = signedCallCheck({ keys: [publicKey] })
+  }
+
+  async start(): Promise<void> {
+    // An environment keeps its connections; none is cut under a call.
+    this.#server.keepAliveTimeout = 120_000
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  calls(gid: string): readonly ArrivedCall[] {
+    return this.#calls.filter((call) => call.gid === gid)
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = '', url = '', headers } = request
+    const body = Buffer.concat(await request.toArray())
+    const refused = this.#check({ method, url: `${this.url}${url}`, headers, body })
+    if (refused !== undefined) {
+      this.refused.push(String(refused.error))
+      response.writeHead(401).end()
+      return
+    }
+    const { searchParams } = new URL(url, this.url)
+    const call = {
+      gid: searchParams.get('gid') ?? '',
+      branchId: searchParams.get('branch_id') ?? '',
+      op: searchParams.get('op') ?? '',
+      attempt: Number(headers['counterstep-attempt']),
+      arrivedAt: performance.now(),
+    }
+    this.#calls.push(call)
+    const { status, retryAfterS } = this.rule(call)
+    const wait = retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }
+    response.writeHead(status, { 'content-type': 'application/json', ...wait }).end('{}')
+  }
+}

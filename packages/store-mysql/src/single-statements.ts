@@ -1,0 +1,36 @@
+import type { Conduct } from './conduct.ts'
+import { STATEMENTS } from './generated/sql.ts'
+import { SqlError } from './server-errors.ts'
+import type { Variables } from './server-facts.ts'
+import { textOf } from './stored-row.ts'
+
+/** literal.ts lets no such character into a statement, so it stands nowhere but where the texts have it. */
+const NOW_MARK = '\0'
+
+/** As set-session-multiplexed.sql and set-isolation.sql make it. */
+const SESSION = '0 STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION utf8mb4 READ-COMMITTED'
+
+/**
+ * Behind a proxy that lends a connection for a database transaction: nothing that it would have to keep the connection
+ * for, which is a variable, a packet of several statements, and a function that asks for the statement before.
+ */
+export function singleStatements(server: Variables): Conduct {
+  const isOldName = !server.has('transaction_isolation')
+  const head = isOldName
+    ? STATEMENTS.headMultiplexed.replace('@@transaction_isolation', '@@tx_isolation')
+    : STATEMENTS.headMultiplexed
+  return {
+    nowText: NOW_MARK,
+    async begin(session, timeoutMs) {
+      const [[now = null, readOnly = null, innodbReadOnly = null, found = null] = []] = await session.all(
+        head,
+        timeoutMs,
+      )
+      if (textOf(found) === SESSION) return [now, readOnly, innodbReadOnly]
+      session.destroy()
+      throw new SqlError('unavailable', `the session is not as it was set up: ${textOf(found)}`)
+    },
+    runNow: (session, now, statements) =>
+      session.oneByOne(statements.map((sql) => sql.replaceAll(NOW_MARK, String(now)))),
+  }
+}

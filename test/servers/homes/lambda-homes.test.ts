@@ -1,0 +1,37 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describeLambda } from '@counterstep/lambda-emulator/vitest'
+import { describeOn } from '@counterstep/test-servers/vitest'
+import { afterAll, beforeAll } from 'vitest'
+import { buildBundles } from './build-bundles.ts'
+import { embeddedHome } from './embedded-home.ts'
+import { lambdaHome } from './lambda-home.ts'
+import { serverHome } from './server-home.ts'
+import { testCrossings } from './test-crossings.ts'
+
+const BUILD_MS_MAX = 120_000
+
+describeLambda('functions and other homes', (client) => {
+  describeOn('elasticmq', 'with a queue', (queueServerUrl) => {
+    describeOn('mariadb', 'a saga that begins in one of them and ends in another', (serverUrl) => {
+      let folder = ''
+
+      beforeAll(async () => {
+        folder = await mkdtemp(join(tmpdir(), 'counterstep-homes-'))
+        await buildBundles(folder, BUILD_MS_MAX)
+      }, BUILD_MS_MAX)
+
+      afterAll(() => rm(folder, { recursive: true, force: true }))
+
+      const functions = lambdaHome({ client, queueServerUrl, folder: () => folder })
+      testCrossings(
+        serverUrl,
+        [embeddedHome, serverHome].flatMap((other) => [
+          { from: functions, to: other },
+          { from: other, to: functions },
+        ]),
+      )
+    })
+  })
+})
