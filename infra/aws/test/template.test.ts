@@ -191,6 +191,7 @@ const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
     undefined,
     'retention',
   ],
+  ['hints that vanish before they are dead letters', 'Mappings HintRetention 120 Seconds', 3600, 'retention'],
   ['short dead letters', 'Resources DeadLetterQueue Properties MessageRetentionPeriod', 3600, 'retention'],
   ['no dead letters', 'Resources Queue Properties RedrivePolicy', undefined, 'dead-letters'],
   ['a queue in clear text', 'Resources DeadLetterQueue Properties SqsManagedSseEnabled', false, 'encryption'],
