@@ -5,6 +5,11 @@ import { type Fault, listed, type Properties, type Resource, resourcesOf, type T
 const VISIBILITY_FACTOR = 6
 const VISIBILITY_SECONDS_MAX = 43_200
 const RECEIVES_MIN = 5
+const DELAY_SECONDS_MAX = 900
+/** A message is a hint, and new ones come each minute: old ones only pile up. */
+const HINT_SLACK_SECONDS = 1800
+/** As long as SQS keeps anything: somebody has to see them. */
+const DEAD_SECONDS = 1_209_600
 
 /** The queue bears with slow workers, and what it gives up is noticed. */
 export function checkQueues(template: Template): Fault[] {
@@ -15,6 +20,7 @@ export function checkQueues(template: Template): Fault[] {
   return [
     ...visibilityFaults(template, Queue),
     ...redriveFaults(Queue),
+    ...retentionFaults(template, Queue, DeadLetterQueue),
     ...[Queue, DeadLetterQueue].flatMap(encryptionFaults),
     ...sourceFaults(template, WorkerTakesFromQueue),
     ...['Queue', 'DeadLetterQueue'].flatMap((name) => queuePolicyFaults(template, name)),
@@ -44,6 +50,21 @@ function redriveFaults({ Properties }: Resource): Fault[] {
   return isThere && Number(maxReceiveCount) >= RECEIVES_MIN
     ? []
     : [fault('dead-letters', `what failed less than ${RECEIVES_MIN} times is given up, or nowhere kept`)]
+}
+
+function retentionFaults({ Mappings, Parameters }: Template, queue: Resource, dead: Resource): Fault[] {
+  const lookup = { 'Fn::FindInMap': ['HintRetention', { Ref: 'WorkerTimeoutSeconds' }, 'Seconds'] }
+  const areFit = (Parameters.WorkerTimeoutSeconds?.AllowedValues ?? []).every((timeout) => {
+    const visible = Number(Mappings.VisibilityTimeout?.[String(timeout)]?.Seconds)
+    const needed = RECEIVES_MIN * visible + DELAY_SECONDS_MAX
+    const kept = Number(Mappings.HintRetention?.[String(timeout)]?.Seconds)
+    return Number.isNaN(needed) || (kept > needed && kept <= needed + HINT_SLACK_SECONDS)
+  })
+  const isFit =
+    areFit &&
+    JSON.stringify(queue.Properties.MessageRetentionPeriod) === JSON.stringify(lookup) &&
+    Number(dead.Properties.MessageRetentionPeriod) === DEAD_SECONDS
+  return isFit ? [] : [fault('retention', 'hints pile up, or dead letters vanish unseen')]
 }
 
 function encryptionFaults({ Properties }: Resource): Fault[] {
