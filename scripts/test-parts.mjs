@@ -25,9 +25,9 @@ export function testParts(root, node) {
     suite('repository rules', 300_000, vitest('repository'), context),
     // Compiles for a minute the first time on a machine, which no test is to feel.
     early('runtime client of Lambda', 600_000, [node, join(root, PREPARE_LAMBDA)], context),
-    suite('packages and end to end', 900_000, vitest('packages'), context),
+    suite('packages and end to end', 1_500_000, vitest('packages'), context),
     // The first run on a machine may install servers and download one.
-    suite('stores on real servers', 900_000, vitest('servers'), context),
+    suite('stores on real servers', 1_500_000, vitest('servers'), context),
     // Builds three programs the first time, in Go, Python and Java.
     told('clients of DTM', 1_500_000, [node, join(root, 'conformance', 'src', 'main.ts')], context),
     // The first run on a machine downloads a Debian, and all that the Dockerfile's build installs.

@@ -1,4 +1,5 @@
 import { bearerKey, createGate, type Gate, KeyRate, namedHosts } from '@counterstep/access'
+import { type CounterstepError, isCounterstepError } from '@counterstep/protocol'
 import { buildApp } from '@counterstep/server'
 import { awsLambdaFastify } from '@fastify/aws-lambda'
 import type { LambdaContext } from './events.ts'
@@ -7,6 +8,11 @@ import { SecretKeys } from './secret-keys.ts'
 
 /** An event of API Gateway or of a Function URL, payload format 2.0; the adapter reads it. */
 export type ApiHandler = (event: unknown, context: LambdaContext) => Promise<unknown>
+
+interface HttpEvent {
+  readonly rawPath?: unknown
+  readonly requestContext?: { readonly domainName?: string }
+}
 
 const WAIT_MS_MAX = 25_000
 
@@ -32,8 +38,35 @@ export async function apiHandler(home: Home, version: string): Promise<ApiHandle
   const answer = awsLambdaFastify(app, { decorateRequest: false, parseCommaSeparatedQueryParams: false })
   await app.ready()
   return async function handle(event, context) {
-    await keys?.refresh()
-    return await engine.during(context.getRemainingTimeInMillis(), () => answer(event, context))
+    try {
+      await keys?.refresh()
+    } catch (error: unknown) {
+      if (!isCounterstepError(error)) throw error
+      return unavailable(error)
+    }
+    return await engine.during(context.getRemainingTimeInMillis(), () => answer(withPath(event), context))
+  }
+}
+
+/** An HTTP API hands over the path decoded, a Function URL as it was sent; the adapter wants the latter. */
+function withPath(event: unknown): unknown {
+  const { rawPath, requestContext } = event as HttpEvent
+  if (typeof rawPath !== 'string' || requestContext?.domainName?.includes('.lambda-url.') === true)
+    return event
+  return { ...(event as object), rawPath: rawPath.split('/').map(encodeURIComponent).join('/') }
+}
+
+function unavailable({ code, message }: CounterstepError): object {
+  return {
+    statusCode: 503,
+    headers: { 'content-type': 'application/problem+json', 'retry-after': '5' },
+    body: JSON.stringify({
+      type: 'about:blank',
+      title: 'Service Unavailable',
+      status: 503,
+      code,
+      detail: message,
+    }),
   }
 }
 

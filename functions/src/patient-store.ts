@@ -15,12 +15,13 @@ export async function patiently<T>(
     try {
       return await call()
     } catch (error: unknown) {
-      if (!(error instanceof StoreUnavailableError) || error.applied !== 'no' || clock.now() >= until)
-        throw error
+      if (!(error instanceof StoreUnavailableError) || error.applied !== 'no') throw error
+      await new Promise<void>((resolve) => {
+        clock.after(WAIT_MS, resolve)
+      })
+      // It may have been frozen meanwhile: what was asked for then is not done now.
+      if (clock.now() >= until) throw error
     }
-    await new Promise<void>((resolve) => {
-      clock.after(WAIT_MS, resolve)
-    })
   }
 }
 

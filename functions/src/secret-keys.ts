@@ -7,6 +7,8 @@ import type { ReadSecret } from './secrets.ts'
 export const KEYS_FRESH_MS = 60_000
 /** How long the keys that were read last stay in force when the secret cannot be read. */
 export const KEYS_USABLE_MS = 600_000
+/** Between two attempts to read what cannot be read. */
+export const KEYS_RETRY_MS = 5_000
 
 /** The keys of a secret. Nothing runs between invocations, so each begins by asking whether they are fresh. */
 export class SecretKeys implements KeyFinder {
@@ -16,6 +18,7 @@ export class SecretKeys implements KeyFinder {
   readonly #nowMs: () => number
   #keys: ReadonlyMap<string, StoredKey>
   #readAt: number
+  #nextReadAt: number
 
   /** Throws SAGA_KEYS_UNUSABLE, and what `readSecret` throws. */
   static async open(
@@ -40,6 +43,7 @@ export class SecretKeys implements KeyFinder {
     this.#nowMs = nowMs
     this.#keys = keys
     this.#readAt = nowMs()
+    this.#nextReadAt = this.#readAt + KEYS_FRESH_MS
   }
 
   find(id: string): StoredKey | undefined {
@@ -48,14 +52,19 @@ export class SecretKeys implements KeyFinder {
 
   /** Throws SAGA_KEYS_UNUSABLE when the keys are too old and cannot be read again. */
   async refresh(): Promise<void> {
-    const ageMs = this.#nowMs() - this.#readAt
-    if (ageMs < KEYS_FRESH_MS) return
+    if (this.#nowMs() >= this.#nextReadAt) await this.#read()
+    if (this.#nowMs() - this.#readAt < KEYS_USABLE_MS) return
+    throw new CounterstepError('SAGA_KEYS_UNUSABLE', 'the keys are too old, and cannot be read again')
+  }
+
+  async #read(): Promise<void> {
     try {
       this.#keys = readKeyFileText(await this.#readSecret(this.#arn))
       this.#readAt = this.#nowMs()
+      this.#nextReadAt = this.#readAt + KEYS_FRESH_MS
     } catch (error: unknown) {
-      this.#logger.error({ err: error, ageMs }, 'the keys cannot be read again')
-      if (ageMs >= KEYS_USABLE_MS) throw new CounterstepError('SAGA_KEYS_UNUSABLE', 'the keys are too old')
+      this.#nextReadAt = this.#nowMs() + KEYS_RETRY_MS
+      this.#logger.error({ err: error }, 'the keys cannot be read again')
     }
   }
 }

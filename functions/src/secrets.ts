@@ -12,7 +12,11 @@ export function secretReader(): ReadSecret {
   return async function readSecret(arn) {
     const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager')
     client ??= new SecretsManagerClient({
-      requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: REQUEST_MS },
+      requestHandler: {
+        connectionTimeout: CONNECT_MS,
+        requestTimeout: REQUEST_MS,
+        throwOnRequestTimeout: true,
+      },
     })
     const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: arn }))
     if (SecretString === undefined) throw new Error(`${arn} holds no text`)

@@ -26,7 +26,11 @@ export function sqsQueue(queueUrl: string): LookQueue {
       client ??= new SQSClient({
         endpoint: new URL(queueUrl).origin,
         maxAttempts: 2,
-        requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: REQUEST_MS },
+        requestHandler: {
+          connectionTimeout: CONNECT_MS,
+          requestTimeout: REQUEST_MS,
+          throwOnRequestTimeout: true,
+        },
       })
       const sqs = client
       const messages = lookMessages(looks)

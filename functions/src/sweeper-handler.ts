@@ -18,11 +18,29 @@ export function sweeperHandler(home: SweeperHome, print: (line: string) => void 
     const { engine, queue, config } = home
     await engine.during(context.getRemainingTimeInMillis(), async (invocation) => {
       // Before anything is swept: what has been postponed is not due.
-      const stats = await invocation.stats()
-      const swept = queue === undefined ? await runDue(invocation) : await askForDue(invocation, queue)
-      const purged = await purge(invocation)
-      print(embeddedMetrics(gaugesOf(stats, { swept, purged }), config.metricsNamespace, Date.now()))
+      const stats = await attempt(() => invocation.stats())
+      const swept = await attempt(() =>
+        queue === undefined ? runDue(invocation) : askForDue(invocation, queue),
+      )
+      const purged = await attempt(() => purge(invocation))
+      const gauges = gaugesOf(stats.value, { swept: swept.value, purged: purged.value })
+      print(embeddedMetrics(gauges, config.metricsNamespace, Date.now()))
+      // Each is done whatever becomes of the others, and the alarm rings all the same.
+      for (const { failure } of [stats, swept, purged]) if (failure !== undefined) throw failure.error
     })
+  }
+}
+
+interface Attempt<T> {
+  readonly value?: T
+  readonly failure?: { readonly error: unknown }
+}
+
+async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { value: await work() }
+  } catch (error: unknown) {
+    return { failure: { error } }
   }
 }
 

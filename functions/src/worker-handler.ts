@@ -39,8 +39,10 @@ async function lookAt(gid: Gid, invocation: Invocation, logger: Logger): Promise
   try {
     return await invocation.runClaimed(gid)
   } catch (error: unknown) {
-    const log = error instanceof StoreUnavailableError ? logger.warn : logger.error
+    const isUnavailable = error instanceof StoreUnavailableError
+    const log = isUnavailable ? logger.warn : logger.error
     log({ gid, err: error }, 'it could not be claimed')
-    return 'left'
+    // A bug would be there the next time, too; the sweeper comes back to the row.
+    return isUnavailable ? 'left' : 'not-ours'
   }
 }

@@ -99,6 +99,23 @@ describe('the api behind an event', () => {
     expect(JSON.parse(list.body).items).toHaveLength(1)
   })
 
+  it('finds a gid of any characters, whether the path comes decoded or as it was sent', async () => {
+    const gid = '100% a/b?'.replaceAll(' ', '+').replaceAll('/', '_').replaceAll('?', '_')
+    const home = testHome()
+    const handle = await apiHandler(home, '1.2.3')
+    await handle(httpEvent('POST', '/v1/transactions', { body: sagaOf(gid) }), contextOf(PLENTY_MS))
+    const sent = httpEvent('GET', `/v1/transactions/${encodeURIComponent(gid)}`) as { requestContext: object }
+    const decoded = httpEvent('GET', `/v1/transactions/${gid}`) as { requestContext: object }
+    const httpApi = {
+      ...decoded,
+      requestContext: { ...decoded.requestContext, domainName: 'api.shop.example' },
+    }
+    for (const event of [sent, httpApi]) {
+      const answer = (await handle(event, contextOf(PLENTY_MS))) as HttpAnswer
+      expect([answer.statusCode, JSON.parse(answer.body).gid]).toEqual([200, gid])
+    }
+  })
+
   it('gives back in time what does not end, and asks for a look', async () => {
     const home = testHome({
       answer: ({ timeoutMs }) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { KEYS_FRESH_MS, KEYS_USABLE_MS, SecretKeys } from '../src/secret-keys.ts'
+import { KEYS_FRESH_MS, KEYS_RETRY_MS, KEYS_USABLE_MS, SecretKeys } from '../src/secret-keys.ts'
 
 const ID = 'k1234567'
 const EMPTY = JSON.stringify({ version: 1, keys: [] })
@@ -41,7 +41,20 @@ describe('keys of a secret', () => {
     state.nowMs = KEYS_USABLE_MS
     await expect(keys.refresh()).rejects.toMatchObject({ code: 'SAGA_KEYS_UNUSABLE' })
     state.text = EMPTY
+    state.nowMs += KEYS_RETRY_MS
     await keys.refresh()
+  })
+
+  it('are not asked for at each request when they cannot be read', async () => {
+    const { state, open } = world()
+    const keys = await open()
+    state.text = new Error('throttled')
+    state.nowMs = KEYS_FRESH_MS
+    for (let request = 0; request < 5; request++) await keys.refresh()
+    expect(state.reads).toBe(2)
+    state.nowMs += KEYS_RETRY_MS
+    await keys.refresh()
+    expect(state.reads).toBe(3)
   })
 
   it('a text that is no file of keys counts as one that cannot be read', async () => {

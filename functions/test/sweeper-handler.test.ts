@@ -102,6 +102,24 @@ describe('the sweeper', () => {
     expect(published.OldestDueAgeMs).toBeGreaterThan(7_000)
   })
 
+  it('sweeps and purges though it cannot measure, and though the queue refuses', async () => {
+    const { store, pass } = await dueSagas(2)
+    pass(10_000)
+    const lines: string[] = []
+    const home = testHome({ role: 'sweeper', store })
+    store.stats = () => Promise.reject(new Error('too slow'))
+    await expect(sweeperHandler(home, (line) => lines.push(line))({}, contextOf(PLENTY_MS))).rejects.toThrow(
+      'too slow',
+    )
+    expect(home.looks).toHaveLength(2)
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ Swept: 2, Purged: 0 })
+    pass(POSTPONE_MS)
+    const refused = { ...home, queue: { ask: () => Promise.reject(new Error('refused')) } }
+    const sweep = sweeperHandler(refused, (line) => lines.push(line))
+    await expect(sweep({}, contextOf(PLENTY_MS))).rejects.toThrow()
+    expect(JSON.parse(lines[1] ?? '')).toMatchObject({ Purged: 0 })
+  })
+
   it('fails when the store does not answer, so that its alarm rings', async () => {
     const { store } = await dueSagas(0)
     await store.close()

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import type { Database, Row, Statement } from '@counterstep/store-sqlite'
 import BetterSqlite3 from 'better-sqlite3'
 import { CrashSwitch } from './crash-switch.ts'
@@ -6,6 +7,8 @@ import { CrashSwitch } from './crash-switch.ts'
 export function openDatabase(path: string): Database {
   const crash = CrashSwitch.ofProcess()
   const database = new BetterSqlite3(path, { timeout: 0 })
+  // A thread has a cache of its own, and writes it at its end, which none of these comes to.
+  flushCompileCache()
   return {
     exec: (sql) => {
       const isMigration = sql === 'COMMIT'

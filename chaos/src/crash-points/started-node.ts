@@ -25,7 +25,11 @@ export class StartedNode {
   }
 
   /** What it prints is heard by `watch`, and seen by who runs the tests. */
-  static async start(given: NodeArguments, watch: SecretWatch): Promise<NodeStart> {
+  static async start(
+    given: NodeArguments,
+    watch: SecretWatch,
+    startMsMax = START_MS_MAX,
+  ): Promise<NodeStart> {
     const child = fork(new URL('./node.ts', import.meta.url), [JSON.stringify(given)], {
       execArgv: [],
       silent: true,
@@ -38,12 +42,18 @@ export class StartedNode {
     const gone = new Promise<string>((resolve) =>
       child.once('exit', (code, signal) => resolve(signal ?? `code ${code}`)),
     )
-    const timer = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX)
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      child.kill('SIGKILL')
+    }, startMsMax)
     const first = await Promise.race([newsOf(child, 'listening'), gone])
     clearTimeout(timer)
     if (typeof first !== 'string') {
       return { type: 'listening', node: new StartedNode(first.url, child, gone) }
     }
+    // Else this kill would count as that of an armed point.
+    if (isLate) throw new Error(`the node did not listen within ${startMsMax} ms`)
     if (given.armed !== undefined && first === 'SIGKILL') return { type: 'died' }
     throw new Error(`the node ended with ${first} before it listened`)
   }

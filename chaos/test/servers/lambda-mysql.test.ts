@@ -7,7 +7,7 @@ import { runLambda } from '../../src/serverless/run-lambda.ts'
 const SEED = 20_261_121
 const SAGAS = 1_000
 const BURST = 200
-const RUN_MS_MAX = 420_000
+const RUN_MS_MAX = 600_000
 
 describeOwn('elasticmq', 'api, worker and sweeper on one store', () => {
   describeLambda('frozen between events and killed in the middle', (client) => {

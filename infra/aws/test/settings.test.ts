@@ -6,6 +6,7 @@ import { readTemplate } from './template.ts'
 
 const SECRET = 'arn:aws:secretsmanager:us-east-1:111122223333:secret:'
 const QUEUE_URL = 'https://sqs.us-east-1.amazonaws.com/111122223333/counterstep-due'
+const JWT = { JwtIssuer: 'https://issuer.example', JwtAudiences: 'counterstep' }
 const ROLES = ['api', 'worker', 'sweeper'] as const
 const template = readTemplate()
 
@@ -15,8 +16,7 @@ const DEPLOYMENTS: readonly ParameterValues[] = [
   {
     Face: 'http-api',
     Authorization: 'jwt',
-    JwtIssuer: 'https://issuer.example',
-    JwtAudiences: 'counterstep',
+    ...JWT,
     StoreUrl: 'rediss://counterstep@cache.example:6379',
     StorePasswordSecretArn: `${SECRET}store`,
     StoreFailover: 'lossy',
@@ -67,8 +67,23 @@ describe("the template's rules", () => {
 
   const [fine = {}] = DEPLOYMENTS
   const REFUSED: readonly (readonly [string, ParameterValues, string])[] = [
-    ['jwt at a Function URL', { Authorization: 'jwt', JwtIssuer: 'https://issuer.example' }, 'Face=http-api'],
-    ['jwt without an issuer', { Authorization: 'jwt', Face: 'http-api' }, 'JwtIssuer'],
+    ['jwt at a Function URL', { Authorization: 'jwt', ...JWT }, 'Face=http-api'],
+    [
+      'jwt without an issuer',
+      { ...JWT, Authorization: 'jwt', Face: 'http-api', JwtIssuer: '' },
+      'needs JwtIssuer',
+    ],
+    [
+      'jwt without an audience',
+      { ...JWT, Authorization: 'jwt', Face: 'http-api', JwtAudiences: '' },
+      'needs JwtAudiences',
+    ],
+    ['an issuer with iam', { JwtIssuer: JWT.JwtIssuer }, 'are for Authorization=jwt'],
+    [
+      'audiences with keys',
+      { Authorization: 'keys', KeysSecretArn: `${SECRET}keys`, JwtAudiences: JWT.JwtAudiences },
+      'are for Authorization=jwt',
+    ],
     ['keys without their secret', { Authorization: 'keys' }, 'needs KeysSecretArn'],
     ['keys in vain', { KeysSecretArn: `${SECRET}keys` }, 'is for Authorization=keys'],
     ['nothing to call', { Services: '' }, 'Name what may be called'],

@@ -224,11 +224,13 @@ export class Acceptance {
         if (!mayHaveLanded && !isPromised) return { type: 'not-accepted', cause: error }
       }
       if (this.#closing) return { type: 'given-up' }
-      if (clock.now() + waitMs > repeatUntil) {
+      await delay(clock, waitMs)
+      // The process may have been stopped meanwhile, for any time.
+      if (this.#closing) return { type: 'given-up' }
+      if (clock.now() > repeatUntil) {
         observer.event({ level: 'error', name: 'accept-given-up', gid: ids.gid })
         return { type: 'given-up' }
       }
-      await delay(clock, waitMs)
     }
   }
 

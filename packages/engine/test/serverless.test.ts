@@ -2,8 +2,9 @@ import { AssertionError, StoreUnavailableError } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { Bed } from './support/bed.ts'
-import { refused } from './support/fault-store.ts'
+import { heldAnswer, lostBefore, refused } from './support/fault-store.ts'
 import { FunctionNode } from './support/function-node.ts'
+import { Gate } from './support/gate.ts'
 import { codeOf, sagaOf, watched } from './support/sagas.ts'
 
 const PLENTY_MS = 29_000
@@ -163,6 +164,59 @@ describe('after an invocation', () => {
     expect(bed.services.calls).toHaveLength(calls)
     expect(node.store.calls).toHaveLength(stored)
     expect(node.seen.events).toHaveLength(events)
+  })
+
+  it('no create is sent any more, so that a thawed one cannot run a second time what was purged meanwhile', async () => {
+    const bed = new Bed()
+    const settings = { retentionMs: 60_000 }
+    const zombie = new FunctionNode(bed, 'api', settings)
+    const lost = zombie.store.on('create', lostBefore, { times: Number.POSITIVE_INFINITY })
+    const invoked = watched(zombie.engine.during(10_000, () => zombie.engine.submit(sagaOf('a'))))
+    while (!invoked.isSettled) await bed.time.advance(10)
+    zombie.freeze()
+    lost.remove()
+    const other = new FunctionNode(bed, 'api', settings)
+    const again = watched(
+      other.engine.during(PLENTY_MS, () => other.engine.submit(sagaOf('a'), { waitMs: 5_000 })),
+    )
+    await bed.time.advance(1_000)
+    expect(again.value?.status).toBe('succeeded')
+    await bed.time.advance(61_000)
+    expect(await other.engine.during(PLENTY_MS, (invocation) => invocation.purge(100))).toBe(1)
+    zombie.thaw()
+    await bed.time.advance(60_000)
+    expect(await bed.rows()).toBe(0)
+    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action'])
+  })
+
+  it('a command whose answer came late is left to who looks next', async () => {
+    const bed = new Bed()
+    const node = new FunctionNode(bed, 'api')
+    bed.services.script('a', '02', 'action', { result: 'unknown', retryAfterMs: 40_000 })
+    await node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a')))
+    const gate = new Gate()
+    node.store.on('update', heldAnswer(gate))
+    const abort = () => node.engine.abort('a' as Gid, { waitMs: 1_000 })
+    const aborting = watched(node.engine.during(PLENTY_MS, abort))
+    await bed.time.advance(1_200)
+    gate.open()
+    await bed.time.advance(5_000)
+    expect(aborting.isSettled).toBe(true)
+    expect(await bed.row('a')).toMatchObject({ status: 'aborting', owned: false })
+    const worker = new FunctionNode(bed, 'worker')
+    const looked = watched(worker.look('a', PLENTY_MS))
+    await bed.time.advance(1_000)
+    expect(looked.value).toBe('final')
+    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+  })
+
+  it('work that goes on is a failure of the invocation', async () => {
+    const bed = new Bed()
+    const node = new FunctionNode(bed, 'sweeper')
+    const invoked = watched(node.engine.during(6_000, () => new Promise(() => undefined)))
+    await bed.time.advance(6_000)
+    expect(invoked.error).toMatchObject({ message: 'the work has not ended with its invocation' })
+    expect(await node.engine.during(6_000, async () => 'next')).toBe('next')
   })
 
   it('a store that hangs does not hold it up, and what it held is left to its lease', async () => {

@@ -48,11 +48,9 @@ export async function openSession(
     const wrong = wrongSetting(variables, settings)
     if (wrong !== undefined) throw new SqlError('unavailable', `the session could not be set up: ${wrong}`)
     session.packetBytesMax = Number(variables.get('max_allowed_packet'))
-    if (multiplexed) {
-      session.rowBytesMax = MULTIPLEXED_ROW_BYTES_MAX
-      // What was read belongs to no database transaction that the proxy would wait for.
-      await session.run('COMMIT', connectTimeoutMs)
-    }
+    if (multiplexed) session.rowBytesMax = MULTIPLEXED_ROW_BYTES_MAX
+    // Else the proxy may hold a connection for the database transaction that has read these.
+    if (multiplexed && !autocommit) await session.run('COMMIT', connectTimeoutMs)
     return { session, variables }
   } catch (error: unknown) {
     session.destroy()

@@ -109,6 +109,9 @@ for (const server of ['mariadb', 'mysql'] as const) {
           `${server}, ${on}: round trips of a saga: create ${created}, update ${updated}\n`,
         )
         expect([created, updated]).toEqual(roundTrips)
+        // The recorder sees what pins where there is any.
+        const pinned = proxy.commands.some((command) => pinningOf(command) === 'a user variable')
+        expect(pinned).toBe(!multiplexed)
         await store.close()
       }
     })

@@ -208,12 +208,17 @@ export class Invocation extends Requests {
     return await ended
   }
 
-  /** Who says how long he waits is answered then, whatever time is left. */
+  /** Who says how long he waits is answered then, or when the calls that are under way have ended. */
   #endAfter({ waitMs = 0 }: WaitOptions): void {
     if (waitMs > 0) this.#callsMayStart.atMost(waitMs)
   }
 
   #runNow(gid: Gid): void {
+    // Told too late to be run here.
+    if (this.#isEnding) {
+      this.#lookAgain(gid, this.assembly.clock.now())
+      return
+    }
     const claim = this.#claimAfterCommand(gid).finally(() => this.#ownClaims.delete(claim))
     this.#ownClaims.add(claim)
   }

@@ -13,6 +13,7 @@ import { healthOf } from '../health.ts'
 import { type ObservedStore, observeStore } from '../observed-store.ts'
 import type { EngineObserver } from '../observer.ts'
 import type { EngineSettings } from '../settings.ts'
+import { within } from '../until-definite.ts'
 import { Invocation } from './invocation.ts'
 import { invocationTime } from './invocation-time.ts'
 
@@ -36,7 +37,7 @@ export interface ServerlessEngine extends EngineApi {
   /**
    * Does `work`, and runs what it has begun while there is time. When this resolves, nothing runs here: what is not
    * final has been given back to the store, and a later look at it was asked for.
-   * One invocation at a time; rejects as `work` does.
+   * One invocation at a time; rejects as `work` does, and when that goes on after the end.
    *
    * @param remainingMs until the host kills this invocation.
    */
@@ -45,6 +46,16 @@ export interface ServerlessEngine extends EngineApi {
 
 export function createServerlessEngine(parts: ServerlessParts): ServerlessEngine {
   return new FunctionEngine(parts)
+}
+
+/** For an answer that only waited for the end, and for what the store or a queue answers at once. */
+const LATE_MS = 500
+
+async function settledSoon<T>(clock: Clock, working: Promise<T>): Promise<T> {
+  const settled = working.then((value) => ({ value }))
+  const inTime = await within(clock, LATE_MS, settled)
+  if (inTime === undefined) throw new Error('the work has not ended with its invocation')
+  return inTime.value
 }
 
 class FunctionEngine implements ServerlessEngine {
@@ -69,7 +80,7 @@ class FunctionEngine implements ServerlessEngine {
     try {
       const working = work(invocation)
       await invocation.end(working)
-      return await working
+      return await settledSoon(clock, working)
     } finally {
       this.#current = undefined
     }

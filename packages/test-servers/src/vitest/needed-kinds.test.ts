@@ -27,7 +27,7 @@ for (const [title, files, kinds] of [
   ],
   ['functions have a queue, too', ['/r/functions/test/a.test.ts'], ['mariadb', 'redis', 'elasticmq']],
   ['homes of a saga have a queue', ['/r/test/servers/homes/a.test.ts'], ['mariadb', 'elasticmq']],
-  ['chaos hurts two', ['/r/chaos/test/servers/a.test.ts'], ['mariadb', 'redis']],
+  ['chaos hurts two, and asks one queue', ['/r/chaos/test/servers/a.test.ts'], ['mariadb', 'redis', 'elasticmq']],
   ['the bench measures two', ['/r/bench/test/servers/a.test.ts'], ['mariadb', 'redis']],
   ['examples are services', ['/r/examples/a/test/servers/a.test.ts'], ['mariadb', 'postgres']],
 ] as const) {

@@ -1,0 +1,17 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SecretWatch } from '@counterstep/test-servers/secret-watch'
+import { afterAll, expect, it } from 'vitest'
+import { StartedNode } from '../src/crash-points/started-node.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'counterstep-started-node-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+it('a node that was too slow to listen has not died of what it was armed with', async () => {
+  const given = {
+    path: join(folder, 'late', 'store.db'),
+    armed: { point: 'purge-before', nth: 1 },
+  } as const
+  await expect(StartedNode.start(given, new SecretWatch(), 1)).rejects.toThrow('did not listen within 1 ms')
+})
