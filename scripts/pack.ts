@@ -18,5 +18,11 @@ for (const name of values.only ?? []) {
   if (!all.some((each) => each.name === name)) throw new Error(`there is no public package ${name}`)
 }
 const wanted = all.filter(({ name }) => values.only?.includes(name) ?? true)
-for (const { tarball } of packPackages(ROOT, wanted, resolve(values.into)))
-  process.stdout.write(`${tarball}\n`)
+const into = resolve(values.into)
+for (const { tarball } of packPackages(ROOT, wanted, into)) process.stdout.write(`${tarball}\n`)
+// Beside the paths, which a script may read.
+if (values.only === undefined) {
+  process.stderr.write(
+    `All of them together, since they need each other: npm install ${join(into, '*.tgz')}\n`,
+  )
+}

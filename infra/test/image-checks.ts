@@ -25,6 +25,7 @@ export async function runImageChecks(list: CheckList): Promise<void> {
   const buildah = buildahIn(join(kept, 'storage'))
   const images = new Map<string, Image>()
   const isBuilt = await list.check('the Dockerfile builds', async () => {
+    process.stdout.write('building; says nothing for some minutes\n')
     await ensureBaseImage(buildah, kept)
     const startedAt = performance.now()
     for (const target of TARGETS) images.set(target, await buildImage(buildah, ROOT, target))

@@ -127,7 +127,7 @@ describe('a project with every packed package', () => {
       services.push(service)
       return service
     }
-    const command = join(project.folder, 'node_modules', 'counterstep', 'dist', 'main.js')
+    const command = join(project.folder, 'node_modules', 'counterstep', 'dist', 'counterstep.js')
     const flags = ['serve', '--port', '0', '--data', 'data', '--ready-json', '--log-level', 'error']
     const server = await start(command, 'server', flags)
     const ready = await fetch(`${server.url}/health/ready`)

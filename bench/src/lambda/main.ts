@@ -1,10 +1,19 @@
-// `npm run bench:lambda -- [--store mysql|redis] [--json]`
 import { parseArgs } from 'node:util'
 import { measureFunctions } from './measure-functions.ts'
 
+const USAGE = 'npm run bench:lambda -- [--store mysql|redis] [--json]'
+
 const { values } = parseArgs({
-  options: { store: { type: 'string', default: 'mysql' }, json: { type: 'boolean', default: false } },
+  options: {
+    help: { type: 'boolean', default: false },
+    store: { type: 'string', default: 'mysql' },
+    json: { type: 'boolean', default: false },
+  },
 })
+if (values.help) {
+  process.stdout.write(`${USAGE}\n`)
+  process.exit(0)
+}
 if (values.store !== 'mysql' && values.store !== 'redis') throw new Error('--store is mysql or redis')
 const rows = await measureFunctions(values.store, (line) => process.stderr.write(`${line}\n`))
 process.stdout.write(`${values.store}, Node ${process.version}, aws-lambda-ric, one environment at a time\n`)

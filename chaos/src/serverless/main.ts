@@ -1,18 +1,24 @@
-// `npm run chaos:lambda -- [--store mysql|redis] [--sagas N] [--burst N] [--seed N]`
 import { parseArgs } from 'node:util'
 import { installRuntimeClient } from '@counterstep/lambda-emulator'
 import { progressOn } from '../bank/report/progress.ts'
 import { printedLambdaResult } from './print-lambda-result.ts'
 import { runLambda } from './run-lambda.ts'
 
+const USAGE = 'npm run chaos:lambda -- [--store mysql|redis] [--sagas N] [--burst N] [--seed N]'
+
 const { values } = parseArgs({
   options: {
+    help: { type: 'boolean', default: false },
     store: { type: 'string', default: 'mysql' },
     sagas: { type: 'string', default: '1000' },
     burst: { type: 'string', default: '200' },
     seed: { type: 'string', default: String(Date.now()) },
   },
 })
+if (values.help) {
+  process.stdout.write(`${USAGE}\n`)
+  process.exit(0)
+}
 if (values.store !== 'mysql' && values.store !== 'redis') throw new Error('--store is mysql or redis')
 const settings = {
   store: values.store,

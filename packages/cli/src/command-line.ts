@@ -79,10 +79,11 @@ function optionProblem({ name, rawName, value }: OptionToken, command = 'serve')
 
 function wordProblems(words: readonly string[], command: CommandName | undefined): string[] {
   if (words.length === 0) {
-    return [`Say what to do: ${COMMAND_NAMES.map((name) => `counterstep ${name}`).join(', or ')}.`]
+    const names = [...COMMAND_NAMES, 'keys', 'signing-key'].map((name) => `counterstep ${name}`)
+    return [`Say what to do: ${names.join(', or ')}.`]
   }
   if (command === undefined)
-    return [`The first word is no command; there is ${COMMAND_NAMES.join(', ')} and keys.`]
+    return [`The first word is no command; there is ${COMMAND_NAMES.join(', ')}, keys and signing-key.`]
   const more = words.length - 1
   return more === 0 ? [] : [`Nothing may follow ${command} but options; there is more (words: ${more}).`]
 }

@@ -149,7 +149,7 @@ describe('the command line', () => {
     ]
     const problems = problemsOf(args, { COUNTERSTEP_LEASE_MS: '1', COUNTERSTEP_LOG_LEVEL: 'loud' })
     for (const name of [
-      'The first word is no command; there is serve, migrate and keys.',
+      'The first word is no command; there is serve, migrate, keys and signing-key.',
       '--port',
       '--speed',
       '--retry-cap-ms',
@@ -162,7 +162,9 @@ describe('the command line', () => {
   })
 
   it('without a command is refused', () => {
-    expect(problemsOf([])).toEqual(['Say what to do: counterstep serve, or counterstep migrate.'])
+    expect(problemsOf([])).toEqual([
+      'Say what to do: counterstep serve, or counterstep migrate, or counterstep keys, or counterstep signing-key.',
+    ])
   })
 
   it('takes no value for one that is missing', () => {

@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+import { refusalOfNode } from './node-version.ts'
+
+// Before all else is loaded, which an older Node ends with a stack trace of a dependency.
+const refusal = refusalOfNode(process.versions.node)
+if (refusal === undefined) {
+  await import('./main.ts')
+} else {
+  process.stderr.write(`${refusal}\n`)
+  process.exitCode = 1
+}
