@@ -58,6 +58,13 @@ const OPTIONS: BuildOptions = {
   logLevel: 'warning',
 }
 
+/** Only requests need one, and it would be a third of a cold start. */
+function refuseFramework(name: string, inputs: readonly string[]): void {
+  const framework = inputs.find((input) => /(?:^|\/)(?:packages\/server|node_modules\/fastify)\//.test(input))
+  if (name !== 'api' && framework !== undefined)
+    throw new Error(`${name} has a server's code in it: ${framework}`)
+}
+
 async function bundle(name: string, into: string, version: string): Promise<string> {
   const folder = join(into, name)
   rmSync(folder, { recursive: true, force: true })
@@ -68,6 +75,7 @@ async function bundle(name: string, into: string, version: string): Promise<stri
     outdir: folder,
     define: { COUNTERSTEP_VERSION: JSON.stringify(version) },
   })
+  refuseFramework(name, Object.keys(metafile?.inputs ?? {}))
   const outputs = Object.values(metafile?.outputs ?? {})
   const bytes = outputs.reduce((sum, output) => sum + output.bytes, 0)
   if (bytes > BYTES_MAX) throw new Error(`${name} has ${bytes} bytes, over ${BYTES_MAX}`)
