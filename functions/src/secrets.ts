@@ -12,6 +12,7 @@ export function secretReader(): ReadSecret {
   return async function readSecret(arn) {
     const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager')
     client ??= new SecretsManagerClient({
+      maxAttempts: 2,
       requestHandler: {
         connectionTimeout: CONNECT_MS,
         requestTimeout: REQUEST_MS,
