@@ -5,7 +5,7 @@ import {
   passwordOfSecret,
   readFunctionConfig,
 } from '@counterstep/configuration'
-import type { Store } from '@counterstep/core'
+import type { Store, WakeUp } from '@counterstep/core'
 import {
   createServerlessEngine,
   DEFAULT_SETTINGS,
@@ -24,7 +24,7 @@ import { logObserver } from './log-observer.ts'
 import { openStore } from './open-store.ts'
 import { patiently, patientStore } from './patient-store.ts'
 import { type ReadSecret, secretReader } from './secrets.ts'
-import { type LookQueue, sqsQueue } from './sqs-queue.ts'
+import { sqsQueue } from './sqs-queue.ts'
 
 /** The start of an environment may take 10 s. */
 const OPEN_PATIENCE_MS = 5_000
@@ -37,7 +37,7 @@ export interface Home {
   readonly store: Store
   readonly engine: ServerlessEngine
   /** Undefined: there is none. */
-  readonly queue: LookQueue | undefined
+  readonly queue: WakeUp | undefined
 }
 
 /** The composition root of all three functions. Rejects when the settings are wrong or the store cannot be opened. */

@@ -11,13 +11,11 @@ const BATCH_MAX = 10
 const CONNECT_MS = 1_000
 const REQUEST_MS = 3_000
 
-export type LookQueue = WakeUp
-
 /**
  * Asks for looks by messages of a standard queue, which may come late, twice or not at all. Its client is loaded with
  * the first message: a saga that ends where it was accepted needs none.
  */
-export function sqsQueue(queueUrl: string): LookQueue {
+export function sqsQueue(queueUrl: string): WakeUp {
   let client: SQSClient | undefined
   return {
     async ask(looks: readonly Look[]): Promise<void> {

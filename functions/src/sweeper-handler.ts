@@ -1,9 +1,8 @@
-import { CLAIM_MAX, POSTPONE_MAX, PURGE_MAX } from '@counterstep/core'
+import { CLAIM_MAX, POSTPONE_MAX, PURGE_MAX, type WakeUp } from '@counterstep/core'
 import type { Invocation } from '@counterstep/engine'
 import type { LambdaContext } from './events.ts'
 import { embeddedMetrics, gaugesOf } from './gauges.ts'
 import type { Home } from './home.ts'
-import type { LookQueue } from './sqs-queue.ts'
 
 export type SweeperHandler = (event: unknown, context: LambdaContext) => Promise<void>
 
@@ -45,7 +44,7 @@ async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
 }
 
 /** Claims nothing, so that it costs the same however long the transactions take. */
-async function askForDue(invocation: Invocation, queue: LookQueue): Promise<number> {
+async function askForDue(invocation: Invocation, queue: WakeUp): Promise<number> {
   let asked = 0
   for (let mayBeMore = true; mayBeMore && !invocation.isTimeUp; ) {
     const postponed = await invocation.postponeDue(POSTPONE_MAX, POSTPONE_MS)
