@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import {
+  buildBundles,
   type InvocationReport,
   installRuntimeClient,
   type LambdaFunction,
@@ -33,7 +34,7 @@ export async function startFunctionBed(
 ): Promise<FunctionBed> {
   const client = await installRuntimeClient()
   const folder = mkdtempSync(join(tmpdir(), 'counterstep-lambda-bench-'))
-  await runTool('scripts/build-functions.ts', '--into', folder)
+  await buildBundles(folder)
   const server = store === 'mysql' ? await startMariadb() : await startRedis()
   const url = store === 'mysql' ? await migrated(server.url) : server.url
   const proxy = await startTcpProxy({ host: '127.0.0.1', port: server.port })

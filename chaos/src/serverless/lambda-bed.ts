@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
+  buildBundles,
   createQueue,
   type HttpFront,
   type LambdaFunction,
@@ -19,7 +20,6 @@ import type { CallFates } from '../bank/network/call-fate.ts'
 import { type BankNode, startBankNode } from '../bank/processes/bank-node.ts'
 import { openStoreBed } from '../bank/stores/open-store-bed.ts'
 import type { StoreBed } from '../bank/stores/store-bed.ts'
-import { buildBundles } from './build-bundles.ts'
 import type { FunctionFaults } from './function-faults.ts'
 import type { FunctionReports } from './function-reports.ts'
 import {

@@ -3,12 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PurgeQueueCommand } from '@aws-sdk/client-sqs'
-import { countMessages } from '@counterstep/lambda-emulator'
+import { buildBundles, countMessages } from '@counterstep/lambda-emulator'
 import { describeLambda } from '@counterstep/lambda-emulator/vitest'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { withSecrets } from '@counterstep/test-servers/with-secrets'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { buildBundles } from './support/build-bundles.ts'
 import { type FunctionBed, startFunctionBed } from './support/function-bed.ts'
 import { arnOf } from './support/secrets-manager.ts'
 import { countStoreRequests } from './support/store-requests.ts'
@@ -31,7 +30,7 @@ describeLambda('the three functions', (client) => {
 
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'counterstep-functions-'))
-      await buildBundles(folder, BUILD_MS_MAX)
+      await buildBundles(folder)
     }, BUILD_MS_MAX)
 
     afterAll(() => rm(folder, { recursive: true, force: true }))

@@ -1,3 +1,4 @@
+export { buildBundles } from './build-bundles.ts'
 export type { EnvironmentState } from './environment.ts'
 export { RuntimeClientMissingError } from './errors.ts'
 export type { FunctionSpec, LogLine, RecycleAfter } from './function-spec.ts'

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buildBundles } from '@counterstep/lambda-emulator'
 import { describeLambda } from '@counterstep/lambda-emulator/vitest'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll } from 'vitest'
-import { buildBundles } from './build-bundles.ts'
 import { embeddedHome } from './embedded-home.ts'
 import { lambdaHome } from './lambda-home.ts'
 import { serverHome } from './server-home.ts'
@@ -19,7 +19,7 @@ describeLambda('functions and other homes', (client) => {
 
       beforeAll(async () => {
         folder = await mkdtemp(join(tmpdir(), 'counterstep-homes-'))
-        await buildBundles(folder, BUILD_MS_MAX)
+        await buildBundles(folder)
       }, BUILD_MS_MAX)
 
       afterAll(() => rm(folder, { recursive: true, force: true }))
