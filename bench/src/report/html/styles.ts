@@ -18,7 +18,7 @@ body {
   margin: 0; background: var(--paper); color: var(--ink);
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", sans-serif;
 }
-main { max-width: 1120px; margin: 0 auto; padding: 24px 20px 64px; }
+main { max-width: 1280px; margin: 0 auto; padding: 24px 20px 64px; }
 h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 4px; text-wrap: balance; }
 h2 { font-size: 1.3rem; line-height: 1.25; margin: 0 0 4px; }
 h3 { font-size: 1rem; margin: 0 0 8px; overflow-wrap: anywhere; }
