@@ -35,6 +35,10 @@ export function createEngine(parts: EngineParts): Engine {
 const CLOSE_LIMIT_MS = 8_000
 /** Kept of the closing time for giving back what still has calls in flight. */
 const HAND_BACK_MS = 2_000
+/** Kept for calls under way. The rest is for accepts: one that is given up leaves its caller without an answer. */
+const CALLS_MS = 2_000
+/** What accepts have in any case, if the closing time is that long. */
+const FLUSH_MS_MIN = 2_000
 
 /** A process that goes on: its loops find what is due, renew leases and purge. */
 class NodeEngine extends Requests implements Engine {
@@ -95,7 +99,7 @@ class NodeEngine extends Requests implements Engine {
     this.#purge.stop()
     // A store that hangs must not hold up the end.
     await within(clock, Math.min(left(), HAND_BACK_MS), this.#recovery.stop())
-    await acceptance.close(Math.min(left(), HAND_BACK_MS))
+    await acceptance.close(Math.min(left(), Math.max(FLUSH_MS_MIN, left() - CALLS_MS - HAND_BACK_MS)))
     runner.drain('when-calls-end')
     await within(clock, Math.max(0, left() - HAND_BACK_MS), runner.empty())
     runner.drain('now')

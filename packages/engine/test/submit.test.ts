@@ -390,6 +390,21 @@ describe('ack memory', () => {
     await bed.untilStatus('a', 'succeeded')
   })
 
+  it('is flushed on close by a store that takes its time: the closing time is for that first', async () => {
+    const bed = new Bed()
+    const node = await bed.node()
+    const gate = new Gate()
+    node.store.on('create', heldBefore(gate))
+    await node.submit(sagaOf('a', 2, memory))
+    const closed = watched(node.engine.close())
+    await bed.time.advance(3_900)
+    expect(closed.isSettled).toBe(false)
+    gate.open()
+    await bed.time.until('closed', () => closed.isSettled, 8_000)
+    expect(await bed.rows()).toBe(1)
+    expect(node.seen.named('accept-given-up')).toEqual([])
+  })
+
   it('that a close cannot flush is counted and named', async () => {
     const bed = new Bed()
     const node = await bed.node()
