@@ -1,10 +1,10 @@
 import { bearerKey, createGate, type Gate, KeyRate, namedHosts } from '@counterstep/access'
 import { type CounterstepError, isCounterstepError } from '@counterstep/protocol'
-import { buildApp } from '@counterstep/server'
+import { buildApp, PROBLEM_TYPE, problemOfError } from '@counterstep/server'
 import { awsLambdaFastify } from '@fastify/aws-lambda'
 import type { LambdaContext } from './events.ts'
 import type { Home } from './home.ts'
-import { SecretKeys } from './secret-keys.ts'
+import { KEYS_RETRY_MS, SecretKeys } from './secret-keys.ts'
 
 /** An event of API Gateway or of a Function URL, payload format 2.0; the adapter reads it. */
 export type ApiHandler = (event: unknown, context: LambdaContext) => Promise<unknown>
@@ -56,17 +56,13 @@ function withPath(event: unknown): unknown {
   return { ...(event as object), rawPath: rawPath.split('/').map(encodeURIComponent).join('/') }
 }
 
-function unavailable({ code, message }: CounterstepError): object {
+/** In the form of the server's own problems, since no request has come to it. */
+function unavailable(error: CounterstepError): object {
+  const problem = problemOfError(error)
   return {
-    statusCode: 503,
-    headers: { 'content-type': 'application/problem+json', 'retry-after': '5' },
-    body: JSON.stringify({
-      type: 'about:blank',
-      title: 'Service Unavailable',
-      status: 503,
-      code,
-      detail: message,
-    }),
+    statusCode: problem.status,
+    headers: { 'content-type': PROBLEM_TYPE, 'retry-after': String(KEYS_RETRY_MS / 1_000) },
+    body: JSON.stringify(problem),
   }
 }
 

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { createKey, openKeyFile } from '@counterstep/access'
 import type { Gid } from '@counterstep/protocol'
 import { memoryStore } from '@counterstep/store-conformance'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { apiHandler } from '../src/api-handler.ts'
+import { KEYS_USABLE_MS } from '../src/secret-keys.ts'
 import { contextOf, type HttpAnswer, httpEvent } from './support/lambda-context.ts'
 import { sagaOf, testHome } from './support/test-home.ts'
 
@@ -99,8 +100,8 @@ describe('the api behind an event', () => {
     expect(JSON.parse(list.body).items).toHaveLength(1)
   })
 
-  it('finds a gid of any characters, whether the path comes decoded or as it was sent', async () => {
-    const gid = '100% a/b?'.replaceAll(' ', '+').replaceAll('/', '_').replaceAll('?', '_')
+  it('finds a gid with characters that a path escapes, whether the path comes decoded or as it was sent', async () => {
+    const gid = '100%+a_b_'
     const home = testHome()
     const handle = await apiHandler(home, '1.2.3')
     await handle(httpEvent('POST', '/v1/transactions', { body: sagaOf(gid) }), contextOf(PLENTY_MS))
@@ -166,6 +167,28 @@ describe('the api with keys', () => {
     const variables = { COUNTERSTEP_KEYS_SECRET: ARN, COUNTERSTEP_INSECURE_NO_KEYS: '' }
     await expect(apiHandler(testHome({ variables }), '1')).rejects.toThrow('no such secret')
     await expect(apiHandler(testHome({ variables, secrets: { [ARN]: '{}' } }), '1')).rejects.toMatchObject({
+      code: 'SAGA_KEYS_UNUSABLE',
+    })
+  })
+
+  it('answers as the server does when they are too old and cannot be read again', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const variables = { COUNTERSTEP_KEYS_SECRET: ARN, COUNTERSTEP_INSECURE_NO_KEYS: '' }
+    const secrets = { [ARN]: readFileSync(join(folder, 'keys.json'), 'utf8') }
+    const home = testHome({ variables, secrets })
+    const request = await handlerOf(home)
+    delete home.secrets[ARN]
+    vi.setSystemTime(Date.now() + KEYS_USABLE_MS)
+    const answer = await request('POST', '/v1/transactions', { body: sagaOf('a') })
+    expect(answer.statusCode).toBe(503)
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/problem+json; charset=utf-8',
+      'retry-after': '5',
+    })
+    expect(JSON.parse(answer.body)).toMatchObject({
+      type: 'urn:counterstep:error:SAGA_KEYS_UNUSABLE',
+      status: 503,
       code: 'SAGA_KEYS_UNUSABLE',
     })
   })

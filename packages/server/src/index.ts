@@ -1,5 +1,6 @@
 export type { AppDeps } from './build-app.ts'
 export { buildApp } from './build-app.ts'
+export { PROBLEM_TYPE, problemOfError } from './http/problem.ts'
 export { STATUS_OF_CODE } from './http/status-of-code.ts'
 export { parseJson } from './json/parse-json.ts'
 export type { LoggerOptions } from './logger.ts'
