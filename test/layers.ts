@@ -34,7 +34,7 @@ const EMBEDDED = '@counterstep/embedded'
 
 /**
  * Who may import whom: hosts → engine → core → protocol. A store knows the core's port, the words and its own driver;
- * the SDK knows the words and the barrier's decision; only a composition root (cli) picks a store.
+ * the SDK knows the words and the barrier's decision; only a composition root (cli) picks a store, and the bench's bound.
  * A new workspace needs a row here. Nothing lists the bench, the infra folder or a second store.
  */
 export const LAYERS: Readonly<Record<string, Layer>> = {
@@ -136,9 +136,13 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     [SDK, SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS, LAMBDA_EMULATOR],
     { thirdParty: ['better-sqlite3', 'fastify', 'ioredis', 'mysql2', 'undici'] },
   ),
-  '@counterstep/bench': layer('bench', [SDK, TEST_SERVERS, LAMBDA_EMULATOR], {
-    thirdParty: ['autocannon', 'fastify', 'ioredis', 'mysql2', 'undici'],
-  }),
+  '@counterstep/bench': layer(
+    'bench',
+    [SDK, TEST_SERVERS, LAMBDA_EMULATOR, CORE, ENGINE, SQLITE, MYSQL, REDIS],
+    {
+      thirdParty: ['autocannon', 'fastify', 'ioredis', 'mysql2', 'undici'],
+    },
+  ),
 }
 
 /** Entries of a workspace that may import what the rest of it may not. */

@@ -1,4 +1,5 @@
 import type { Scenario } from './scenario.ts'
+import { bound } from './scenarios/bound.ts'
 import { commits } from './scenarios/commits.ts'
 import { dtm } from './scenarios/dtm.ts'
 import { flat } from './scenarios/flat.ts'
@@ -20,6 +21,7 @@ import { transfer } from './scenarios/transfer.ts'
 export const SCENARIOS: readonly Scenario[] = [
   relay,
   saga,
+  bound,
   sagaConnections,
   sagaBranches,
   sagaEmpty,

@@ -7,7 +7,15 @@ export const WORK_FOLDER = join(REPOSITORY, '.tmp', 'bench')
 export const SERVER_MAIN = join(REPOSITORY, 'packages', 'cli', 'src', 'main.ts')
 export const FOLLOW_PARENT = join(REPOSITORY, 'scripts', 'follow-parent.mjs')
 
-type ProcessName = 'bank-gateway' | 'bank-services' | 'bank-writers' | 'branch' | 'callers' | 'load' | 'relay'
+type ProcessName =
+  | 'bank-gateway'
+  | 'bank-services'
+  | 'bank-writers'
+  | 'branch'
+  | 'callers'
+  | 'load'
+  | 'relay'
+  | 'stored-relay'
 
 export function processPath(name: ProcessName): string {
   return fileURLToPath(new URL(`../processes/${name}.ts`, import.meta.url))

@@ -46,6 +46,7 @@ export const transfer: Scenario = {
 }
 
 const NOTES = [
+  'bound-2sql: between gateway and services a relay that writes twice into the same store, by the store’s own package, and does nothing else of an orchestrator’s',
   'per second is Global-TPS. DB-TPS: database transactions that wrote, by the database’s own counter (Binlog_commits, or the growth of gtid_executed), the orchestrator’s among them; log writes: of its binary log, where what is flushed together counts once',
   'OPS: its counter Questions: every statement, also START TRANSACTION and COMMIT, and each execution of a prepared one. The seeds counted them for sysbench, and not for their own columns',
   'sysbench: oltp_write_only, 10 tables of 10,000 rows, 10 threads: 4 writes a transaction. writes: our own transaction of 6 writes, 10 connections, from Node without HTTP',
@@ -95,6 +96,7 @@ function ratiosOf(rows: readonly Row[]): readonly Ratio[] {
   const ratio = (name: string, above: ColumnName, below: ColumnName) =>
     ratioOf(name, rowNamed(rows, above), rowNamed(rows, below))
   return [
+    ratio('bound/none-2sql', 'bound-2sql', 'none-2sql'),
     ratio('saga/none-2sql', 'saga-2sql', 'none-2sql'),
     ratio('barrier/none-2sql', 'barrier-2sql', 'none-2sql'),
     ratio('grouped/none-2sql', 'grouped-2sql', 'none-2sql'),

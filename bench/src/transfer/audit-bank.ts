@@ -10,7 +10,7 @@ import type { TransferBed } from './transfer-bed.ts'
 export type Totals = Readonly<Record<ColumnName | 'writes', number>>
 
 export async function auditBank(
-  { link, server }: TransferBed,
+  { link, server, stored: storedRelay }: TransferBed,
   totals: Totals,
 ): Promise<Record<string, number>> {
   const counters: Record<string, number> = {}
@@ -33,11 +33,13 @@ export async function auditBank(
     addedCents: writes * PAIRS,
   })
   const stored = await countStored(server.url)
-  const sagas = COLUMNS.filter(isSaga).reduce((sum, { name }) => sum + totals[name], 0)
+  const sagas = totalOf(totals, 'saga')
   checkEqual({ sagas, stored })
-  return { ...counters, writes, sagas, stored }
+  const storedByRelay = await storedRelay.countFinished()
+  checkEqual({ relayed: totalOf(totals, 'stored'), storedByRelay })
+  return { ...counters, writes, sagas, stored, storedByRelay }
 }
 
-function isSaga({ calls }: Column): boolean {
-  return calls === 'saga'
+function totalOf(totals: Totals, calls: Column['calls']): number {
+  return COLUMNS.filter((column) => column.calls === calls).reduce((sum, { name }) => sum + totals[name], 0)
 }

@@ -14,13 +14,14 @@ export interface Backends {
   /** The services' own address: theirs in a saga as in a direct call. */
   readonly servicesUrl: string
   readonly services: Pool
+  readonly stored: Pool
   readonly client: Client
 }
 
 /** Each transfer is of the next account n, to its counterpart. */
 export function serveTransfers(app: FastifyInstance, backends: Backends, column: Column): void {
   let transfers = 0
-  const transfer = column.calls === 'direct' ? callInTurn : submitSaga
+  const transfer = WAYS[column.calls]
   app.post(`/${column.name}`, async (_request, reply) => {
     const from = 1 + (transfers % ACCOUNTS)
     transfers += 1
@@ -35,6 +36,8 @@ export function serveTransfers(app: FastifyInstance, backends: Backends, column:
 
 type Parts = Readonly<Record<ServiceName, TransferPart>>
 
+const WAYS = { direct: callInTurn, stored: askStoredRelay, saga: submitSaga } as const
+
 async function callInTurn({ services }: Backends, { name }: Column, parts: Parts): Promise<string> {
   const gid = newGid()
   for (const [index, service] of SERVICES.entries()) {
@@ -44,6 +47,23 @@ async function callInTurn({ services }: Backends, { name }: Column, parts: Parts
     await answer.body.text()
     if (answer.statusCode !== 200) throw new Error(`${service} answered ${answer.statusCode}`)
   }
+  return 'succeeded'
+}
+
+async function askStoredRelay(
+  { servicesUrl, stored }: Backends,
+  { name }: Column,
+  parts: Parts,
+): Promise<string> {
+  const branches = SERVICES.map((service) => ({
+    id: service,
+    action: `${servicesUrl}/${name}/${service}`,
+    payload: parts[service],
+  }))
+  const body = JSON.stringify({ branches })
+  const answer = await stored.request({ method: 'POST', path: '/stored-relay', headers: HEADERS, body })
+  await answer.body.text()
+  if (answer.statusCode !== 200) throw new Error(`the stored relay answered ${answer.statusCode}`)
   return 'succeeded'
 }
 

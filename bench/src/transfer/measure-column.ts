@@ -63,12 +63,11 @@ export function databaseFigures(
 }
 
 function workersOf(
-  { gateway, services, server, database }: TransferBed,
+  { gateway, services, stored, server, database }: TransferBed,
   { calls }: Column,
 ): readonly Worker[] {
-  return calls === 'direct'
-    ? [gateway, services, ...database]
-    : [gateway, services, server.child, ...database]
+  const between = { direct: [], stored: [stored.child], saga: [server.child] }[calls]
+  return [gateway, services, ...between, ...database]
 }
 
 function cpuFigures(

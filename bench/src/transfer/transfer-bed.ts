@@ -1,3 +1,4 @@
+import { type StoredRelay, startStoredRelay } from '../bound/start-stored-relay.ts'
 import type { Child } from '../harness/child.ts'
 import { databaseWorker } from '../harness/database-worker.ts'
 import { processPath } from '../harness/paths.ts'
@@ -17,6 +18,7 @@ export interface TransferBed {
   /** To the bank's database. */
   readonly link: SqlLink
   readonly server: Server
+  readonly stored: StoredRelay
   /** Both services are one process, as both of the seeds' were. */
   readonly services: Child
   readonly gateway: Child
@@ -52,7 +54,8 @@ export async function openTransferBed({
     environment,
     nodeArgs,
   })
-  const args = [await services.url(), server.url]
+  const stored = await startStoredRelay(harness, await host.newDatabase(), settings)
+  const args = [await services.url(), stored.url, server.url]
   const gateway = harness.start({ name: 'gateway', script: processPath('bank-gateway'), args, nodeArgs })
   const gatewayUrl = await gateway.url()
   const writers = harness.start({ name: 'writers', script: processPath('bank-writers'), environment })
@@ -60,6 +63,7 @@ export async function openTransferBed({
     host,
     link,
     server,
+    stored,
     services,
     gateway,
     gatewayUrl,

@@ -1,0 +1,38 @@
+import type { Child } from '../harness/child.ts'
+import type { Harness, Service } from '../harness/harness.ts'
+import { processPath } from '../harness/paths.ts'
+import type { Settings } from '../settings.ts'
+import type { Database } from '../stores/store-host.ts'
+
+/** The relay that writes what a saga writes. */
+export class StoredRelay implements Service {
+  readonly url: string
+  readonly child: Child
+
+  constructor(url: string, child: Child) {
+    this.url = url
+    this.child = child
+  }
+
+  /** How many of its sagas its store holds as succeeded. */
+  async countFinished(): Promise<number> {
+    const response = await fetch(`${this.url}/finished`)
+    if (response.status !== 200) throw new Error(`the count of the stored relay answered ${response.status}`)
+    const { count } = (await response.json()) as { readonly count: number }
+    return count
+  }
+}
+
+export async function startStoredRelay(
+  harness: Harness,
+  { environment }: Database,
+  { cpuProf }: Pick<Settings, 'cpuProf'>,
+): Promise<StoredRelay> {
+  const child = harness.start({
+    name: 'stored relay',
+    script: processPath('stored-relay'),
+    environment,
+    nodeArgs: cpuProf === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProf}`],
+  })
+  return new StoredRelay(await child.url(), child)
+}
