@@ -10,6 +10,7 @@ import { crashWhileOpening } from '../src/crash-points/crash-while-opening.ts'
 import { type FlakyServer, startFlakyServer } from '../src/crash-points/flaky-server.ts'
 import { POINTS, type Point } from '../src/crash-points/points.ts'
 import { ACCOUNTS } from '../src/crash-points/scenario.ts'
+import { type BundledNode, bundleNode } from './bundle-node.ts'
 
 const CHAINS = 4
 const RUN_MS_MAX = 600_000
@@ -20,12 +21,15 @@ describe('a node killed at each crash point', () => {
   const bankFile = join(folder, 'bank.db')
   let bank: BankProcess | undefined
   let flaky: FlakyServer | undefined
+  let node: BundledNode | undefined
   let ledger: BankLedger | undefined
   let chainOf: (name: string, mutant?: 'forgetful') => CrashChain
   let chains: readonly CrashChain[] = []
   let counts: Partial<Record<Point, number>> = {}
 
   beforeAll(async () => {
+    node = await bundleNode()
+    const { program } = node
     bank = await startBank(bankFile, ACCOUNTS)
     flaky = await startFlakyServer(bank.url)
     const parts = {
@@ -37,6 +41,7 @@ describe('a node killed at each crash point', () => {
       new CrashChain({
         ...parts,
         name,
+        program,
         path: join(folder, name, 'store.db'),
         ...(mutant === undefined ? {} : { mutant }),
       })
@@ -46,6 +51,7 @@ describe('a node killed at each crash point', () => {
     ledger?.close()
     await flaky?.close()
     await bank?.stop()
+    node?.remove()
     rmSync(folder, { recursive: true, force: true })
   })
 
@@ -98,7 +104,7 @@ describe('a node killed at each crash point', () => {
       for (const point of POINTS.filter(isOfOpening)) {
         for (let nth = 1; nth <= (counts[point] ?? 0); nth++) {
           const path = join(folder, `${point}-${nth}`, 'store.db')
-          expect(await crashWhileOpening(path, { point, nth })).toBe('killed')
+          expect(await crashWhileOpening(path, { point, nth }, node?.program ?? '')).toBe('killed')
         }
       }
     })

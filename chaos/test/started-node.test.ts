@@ -13,5 +13,7 @@ it('a node that was too slow to listen has not died of what it was armed with', 
     path: join(folder, 'late', 'store.db'),
     armed: { point: 'purge-before', nth: 1 },
   } as const
-  await expect(StartedNode.start(given, new SecretWatch(), 1)).rejects.toThrow('did not listen within 1 ms')
+  await expect(StartedNode.start(given, new SecretWatch(), { startMsMax: 1 })).rejects.toThrow(
+    'did not listen within 1 ms',
+  )
 })

@@ -28,6 +28,8 @@ export interface ChainParts {
   readonly path: string
   /** Of the first node only: those after it find what it has done. */
   readonly mutant?: 'forgetful'
+  /** The node's module. */
+  readonly program: string
   readonly participants: Participants
   readonly ledger: BankLedger
 }
@@ -103,7 +105,8 @@ export class CrashChain {
   }
 
   async #dieInRecovery(hit: Hit): Promise<boolean> {
-    const start = await StartedNode.start({ path: this.#parts.path, armed: hit }, this.#watch)
+    const { path, program } = this.#parts
+    const start = await StartedNode.start({ path, armed: hit }, this.#watch, { program })
     if (start.type === 'died') return true
     this.#use(start.node)
     const ended = await Promise.race([start.node.gone, sleep(RECOVERY_MS_MAX, 'alive')])
@@ -114,10 +117,10 @@ export class CrashChain {
   /** The node that is up, or a new one; which must know of these what was acknowledged (I1), before anyone asks again. */
   async #living(gids: readonly string[]): Promise<StartedNode> {
     if (this.#node !== undefined) return this.#node
-    const { path, mutant } = this.#parts
+    const { path, program, mutant } = this.#parts
     const isFirst = gids.length === 0
     const given = { path, ...(mutant === undefined || !isFirst ? {} : { mutant }) }
-    const start = await StartedNode.start(given, this.#watch)
+    const start = await StartedNode.start(given, this.#watch, { program })
     if (start.type === 'died') throw new Error('a node that is not armed has died')
     for (const gid of gids) {
       if (!this.#client.acknowledged.has(gid)) continue

@@ -1,4 +1,5 @@
 import { flushCompileCache } from 'node:module'
+import { extname } from 'node:path'
 import { httpBranchCaller } from '@counterstep/branch-http'
 import {
   createEngine,
@@ -33,7 +34,7 @@ const SETTINGS: EngineSettings = {
 async function main({ path, armed, mutant }: NodeArguments): Promise<void> {
   const crash = CrashSwitch.share()
   if (armed !== undefined) crash.arm(armed.point, armed.nth)
-  const driver = new URL('./crashing-driver.ts', import.meta.url)
+  const driver = new URL(`./crashing-driver${extname(import.meta.filename)}`, import.meta.url)
   const sound = crashingStore(await openSqliteStore({ path, driver }), crash)
   const store = mutant === undefined ? sound : forgetfulStore(sound)
   const registry = createRegistry()
@@ -47,7 +48,7 @@ async function main({ path, armed, mutant }: NodeArguments): Promise<void> {
     observer: prometheusObserver(registry, logEvents(createLogger({ level: 'error' }))),
     settings: SETTINGS,
   })
-  const app = buildApp({ engine, store, registry })
+  const app = buildApp({ engine, store, registry, page: 'none' })
   process.on('message', (order: NodeOrder) => {
     void obey(order, crash, () => maintain(store)).then(tell)
   })

@@ -5,6 +5,13 @@ import type { Hit, NodeArguments, NodeNews, NodeOrder } from './node-messages.ts
 import type { Point } from './points.ts'
 
 const START_MS_MAX = 60_000
+const PROGRAM = join(import.meta.dirname, 'node.ts')
+
+export interface StartOptions {
+  /** The node's module, which may be a bundle of it. */
+  readonly program?: string
+  readonly startMsMax?: number
+}
 
 export type NodeStart =
   | { readonly type: 'listening'; readonly node: StartedNode }
@@ -28,9 +35,9 @@ export class StartedNode {
   static async start(
     given: NodeArguments,
     watch: SecretWatch,
-    startMsMax = START_MS_MAX,
+    { program = PROGRAM, startMsMax = START_MS_MAX }: StartOptions = {},
   ): Promise<NodeStart> {
-    const child = fork(new URL('./node.ts', import.meta.url), [JSON.stringify(given)], {
+    const child = fork(program, [JSON.stringify(given)], {
       execArgv: [],
       silent: true,
       // Hundreds of starts read the same modules.
