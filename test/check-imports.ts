@@ -1,6 +1,6 @@
 import { isBuiltin } from 'node:module'
 import { posix } from 'node:path'
-import { COMPUTED_IMPORTS, LAYERS, type Layer, THIRD_PARTY_ENTRIES } from './layers.ts'
+import { COMPUTED_IMPORTS, LAYERS, type Layer, THIRD_PARTY_ENTRIES, WORKSPACE_ENTRIES } from './layers.ts'
 import { isCode, isTest, type Manifest, manifestsOf, type SourceTree, type Violation } from './source-tree.ts'
 import { importsOf } from './syntax.ts'
 
@@ -70,6 +70,10 @@ function workspaceFault(
   const allowed = isTest(path) ? [...layer.workspaces, ...layer.testWorkspaces] : layer.workspaces
   if (workspace !== name && !allowed.includes(workspace)) {
     return { rule: 'layers', detail: `${name} must not import ${workspace}` }
+  }
+  const only = WORKSPACE_ENTRIES[name]
+  if (only?.workspaces.includes(workspace) && !path.startsWith(only.folder) && !isTest(path)) {
+    return { rule: 'layers', detail: `${name} must not import ${workspace} outside ${only.folder}` }
   }
   const entry = `.${imported.slice(workspace.length)}`
   const entries = manifests.get(LAYERS[workspace]?.folder ?? '')?.exports ?? {}

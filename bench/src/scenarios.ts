@@ -1,5 +1,4 @@
 import type { Scenario } from './scenario.ts'
-import { bound } from './scenarios/bound.ts'
 import { commits } from './scenarios/commits.ts'
 import { dtm } from './scenarios/dtm.ts'
 import { flat } from './scenarios/flat.ts'
@@ -15,13 +14,14 @@ import { sagaEmpty } from './scenarios/saga-empty.ts'
 import { sagaEmptyRetention } from './scenarios/saga-empty-retention.ts'
 import { scale } from './scenarios/scale.ts'
 import { signed } from './scenarios/signed.ts'
+import { storingRelay } from './scenarios/storing-relay.ts'
 import { submit } from './scenarios/submit.ts'
 import { transfer } from './scenarios/transfer.ts'
 
 export const SCENARIOS: readonly Scenario[] = [
   relay,
   saga,
-  bound,
+  storingRelay,
   sagaConnections,
   sagaBranches,
   sagaEmpty,

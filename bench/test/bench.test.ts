@@ -11,7 +11,7 @@ import { saga } from '../src/scenarios/saga.ts'
 import { SCENARIOS } from '../src/scenarios.ts'
 import { DEFAULT_SETTINGS, readCommand, type Settings } from '../src/settings.ts'
 
-const SMOKE: Settings = { ...DEFAULT_SETTINGS, seconds: 1, warmUpSeconds: 0.2, connections: 4, rounds: 1 }
+const SMOKE: Settings = { ...DEFAULT_SETTINGS, seconds: 0.6, warmUpSeconds: 0.1, connections: 4, rounds: 1 }
 const SMOKE_MS_MAX = 60_000
 const silent = { show: () => undefined, clear: () => undefined }
 

@@ -4,6 +4,7 @@ import { dtm } from '../src/scenarios/dtm.ts'
 import { memory } from '../src/scenarios/memory.ts'
 import { sagaBranches } from '../src/scenarios/saga-branches.ts'
 import { signed } from '../src/scenarios/signed.ts'
+import { storingRelay } from '../src/scenarios/storing-relay.ts'
 import { submit } from '../src/scenarios/submit.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../src/settings.ts'
 
@@ -18,6 +19,16 @@ describe('sagas of many branches', () => {
     expect(counters.stored).toBe(counters.answers)
     expect(counters.branchCalls).toBeGreaterThan(counters.answers ?? 0)
     expect(ratios).toHaveProperty('20-branches/2-branches')
+  })
+})
+
+describe('the storing relay', () => {
+  it('has its sagas in its store, and calls their branches', { timeout: SMOKE_MS_MAX }, async () => {
+    const { counters, rows, ratios } = await runBench(storingRelay, { ...SMOKE, store: 'sqlite' }, silent)
+    expect(rows.map(({ name }) => name)).toEqual(['relay', 'storing relay', 'saga'])
+    expect(counters.storedByRelay).toBeGreaterThan(0)
+    expect(counters.storingCalls).toBe(2 * (counters.storedByRelay ?? 0))
+    expect(Object.keys(ratios)).toEqual(['storing/relay', 'saga/relay', 'saga/storing'])
   })
 })
 

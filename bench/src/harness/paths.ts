@@ -15,7 +15,7 @@ type ProcessName =
   | 'callers'
   | 'load'
   | 'relay'
-  | 'stored-relay'
+  | 'storing-relay'
 
 export function processPath(name: ProcessName): string {
   return fileURLToPath(new URL(`../processes/${name}.ts`, import.meta.url))

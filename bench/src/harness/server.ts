@@ -14,7 +14,7 @@ export interface Readiness {
 }
 
 /** As `counterstep serve` starts itself again, which it cannot while it has the channel that ties it to this harness. */
-const YOUNG_GENERATION = '--max-semi-space-size=16'
+export const YOUNG_GENERATION = '--max-semi-space-size=16'
 
 /** The real server, with its default settings but for those that `more` names. */
 export async function startServer(

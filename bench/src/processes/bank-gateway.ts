@@ -1,4 +1,4 @@
-// The gateway that gets every transfer, whichever the column. Arguments: the URLs of the services, the stored relay and the server.
+// The gateway that gets every transfer, whichever the column. Arguments: the URLs of the services, the storing relay and the server.
 import { createClient } from '@counterstep/sdk'
 import { fastify } from 'fastify'
 import { Pool } from 'undici'
@@ -6,11 +6,11 @@ import { COLUMNS } from '../transfer/columns.ts'
 import { serveTransfers } from '../transfer/gateway.ts'
 import { announce } from './announce.ts'
 
-const [servicesUrl = '', storedUrl = '', serverUrl = ''] = process.argv.slice(2)
+const [servicesUrl = '', storingUrl = '', serverUrl = ''] = process.argv.slice(2)
 const backends = {
   servicesUrl,
   services: new Pool(servicesUrl, { pipelining: 1 }),
-  stored: new Pool(storedUrl, { pipelining: 1 }),
+  storingRelay: new Pool(storingUrl, { pipelining: 1 }),
   client: createClient({ url: serverUrl }),
 }
 const app = fastify({ logger: { level: 'error' }, keepAliveTimeout: 120_000 })

@@ -10,7 +10,7 @@ import type { TransferBed } from './transfer-bed.ts'
 export type Totals = Readonly<Record<ColumnName | 'writes', number>>
 
 export async function auditBank(
-  { link, server, stored: storedRelay }: TransferBed,
+  { link, server, storingRelay }: TransferBed,
   totals: Totals,
 ): Promise<Record<string, number>> {
   const counters: Record<string, number> = {}
@@ -35,8 +35,8 @@ export async function auditBank(
   const stored = await countStored(server.url)
   const sagas = totalOf(totals, 'saga')
   checkEqual({ sagas, stored })
-  const storedByRelay = await storedRelay.countFinished()
-  checkEqual({ relayed: totalOf(totals, 'stored'), storedByRelay })
+  const storedByRelay = await storingRelay.countFinished()
+  checkEqual({ relayed: totalOf(totals, 'storing'), storedByRelay })
   return { ...counters, writes, sagas, stored, storedByRelay }
 }
 

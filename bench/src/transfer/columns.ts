@@ -1,7 +1,7 @@
 /** How the gateway gets both branches called, and how a branch does its part. */
 export const COLUMN_NAMES = [
   'none-2sql',
-  'bound-2sql',
+  'storing-2sql',
   'saga-2sql',
   'barrier-2sql',
   'grouped-2sql',
@@ -13,8 +13,8 @@ export type ColumnName = (typeof COLUMN_NAMES)[number]
 
 export interface Column {
   readonly name: ColumnName
-  /** `direct`: the gateway calls both services itself, one after the other. `stored`: a relay that writes twice does. */
-  readonly calls: 'direct' | 'stored' | 'saga'
+  /** `direct`: the gateway calls both services itself, one after the other. `storing`: a relay that writes twice does. */
+  readonly calls: 'direct' | 'storing' | 'saga'
   readonly branch: 'plain' | 'barrier' | 'grouped'
   /** Of a ledger row and an update of the balance, in each branch. */
   readonly pairs: number
@@ -22,7 +22,7 @@ export interface Column {
 
 export const COLUMNS: readonly Column[] = [
   { name: 'none-2sql', calls: 'direct', branch: 'plain', pairs: 1 },
-  { name: 'bound-2sql', calls: 'stored', branch: 'plain', pairs: 1 },
+  { name: 'storing-2sql', calls: 'storing', branch: 'plain', pairs: 1 },
   { name: 'saga-2sql', calls: 'saga', branch: 'plain', pairs: 1 },
   { name: 'barrier-2sql', calls: 'saga', branch: 'barrier', pairs: 1 },
   { name: 'grouped-2sql', calls: 'saga', branch: 'grouped', pairs: 1 },

@@ -14,7 +14,7 @@ export interface Backends {
   /** The services' own address: theirs in a saga as in a direct call. */
   readonly servicesUrl: string
   readonly services: Pool
-  readonly stored: Pool
+  readonly storingRelay: Pool
   readonly client: Client
 }
 
@@ -36,7 +36,7 @@ export function serveTransfers(app: FastifyInstance, backends: Backends, column:
 
 type Parts = Readonly<Record<ServiceName, TransferPart>>
 
-const WAYS = { direct: callInTurn, stored: askStoredRelay, saga: submitSaga } as const
+const WAYS = { direct: callInTurn, storing: askStoringRelay, saga: submitSaga } as const
 
 async function callInTurn({ services }: Backends, { name }: Column, parts: Parts): Promise<string> {
   const gid = newGid()
@@ -50,20 +50,21 @@ async function callInTurn({ services }: Backends, { name }: Column, parts: Parts
   return 'succeeded'
 }
 
-async function askStoredRelay(
-  { servicesUrl, stored }: Backends,
+async function askStoringRelay(
+  { servicesUrl, storingRelay }: Backends,
   { name }: Column,
   parts: Parts,
 ): Promise<string> {
   const branches = SERVICES.map((service) => ({
     id: service,
     action: `${servicesUrl}/${name}/${service}`,
+    compensation: `${servicesUrl}/${name}/${service}`,
     payload: parts[service],
   }))
   const body = JSON.stringify({ branches })
-  const answer = await stored.request({ method: 'POST', path: '/stored-relay', headers: HEADERS, body })
+  const answer = await storingRelay.request({ method: 'POST', path: '/sagas', headers: HEADERS, body })
   await answer.body.text()
-  if (answer.statusCode !== 200) throw new Error(`the stored relay answered ${answer.statusCode}`)
+  if (answer.statusCode !== 200) throw new Error(`the storing relay answered ${answer.statusCode}`)
   return 'succeeded'
 }
 

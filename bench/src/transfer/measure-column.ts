@@ -63,10 +63,10 @@ export function databaseFigures(
 }
 
 function workersOf(
-  { gateway, services, stored, server, database }: TransferBed,
+  { gateway, services, storingRelay, server, database }: TransferBed,
   { calls }: Column,
 ): readonly Worker[] {
-  const between = { direct: [], stored: [stored.child], saga: [server.child] }[calls]
+  const between = { direct: [], storing: [storingRelay.child], saga: [server.child] }[calls]
   return [gateway, services, ...between, ...database]
 }
 

@@ -1,4 +1,3 @@
-import { type StoredRelay, startStoredRelay } from '../bound/start-stored-relay.ts'
 import type { Child } from '../harness/child.ts'
 import { databaseWorker } from '../harness/database-worker.ts'
 import { processPath } from '../harness/paths.ts'
@@ -8,6 +7,7 @@ import type { ScenarioContext } from '../scenario.ts'
 import { openStoreHost } from '../stores/open-store-host.ts'
 import { SqlLink } from '../stores/sql-link.ts'
 import type { Database, StoreHost } from '../stores/store-host.ts'
+import { type StoringRelay, startStoringRelay } from '../storing-relay/start-storing-relay.ts'
 import { createBank } from './bank-tables.ts'
 import { COLUMNS } from './columns.ts'
 import { Sysbench } from './sysbench.ts'
@@ -18,7 +18,7 @@ export interface TransferBed {
   /** To the bank's database. */
   readonly link: SqlLink
   readonly server: Server
-  readonly stored: StoredRelay
+  readonly storingRelay: StoringRelay
   /** Both services are one process, as both of the seeds' were. */
   readonly services: Child
   readonly gateway: Child
@@ -54,8 +54,8 @@ export async function openTransferBed({
     environment,
     nodeArgs,
   })
-  const stored = await startStoredRelay(harness, await host.newDatabase(), settings)
-  const args = [await services.url(), stored.url, server.url]
+  const storingRelay = await startStoringRelay(harness, await host.newDatabase(), settings)
+  const args = [await services.url(), storingRelay.url, server.url]
   const gateway = harness.start({ name: 'gateway', script: processPath('bank-gateway'), args, nodeArgs })
   const gatewayUrl = await gateway.url()
   const writers = harness.start({ name: 'writers', script: processPath('bank-writers'), environment })
@@ -63,7 +63,7 @@ export async function openTransferBed({
     host,
     link,
     server,
-    stored,
+    storingRelay,
     services,
     gateway,
     gatewayUrl,

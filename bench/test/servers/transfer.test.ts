@@ -36,13 +36,13 @@ describeOwn('mariadb', 'the transfers', () => {
       expect(counters[`${name} ledgerRows`]).toBe(2 * pairs * transfers)
     }
     expect(counters.stored).toBe(counters.sagas)
-    expect(counters.storedByRelay).toBe(counters['bound-2sql transfers'])
+    expect(counters.storedByRelay).toBe(counters['storing-2sql transfers'])
     const commitsOf = (name: string) => rows.find((row) => row.name === name)?.figures['commits each']?.rounds
     expect(commitsOf('writes')).toEqual([1])
     expect(commitsOf('none-2sql')).toEqual([2])
     expect(commitsOf('none-10sql')).toEqual([2])
     expect(Object.keys(ratios)).toEqual([
-      'bound/none-2sql',
+      'storing/none-2sql',
       'saga/none-2sql',
       'barrier/none-2sql',
       'grouped/none-2sql',

@@ -1,20 +1,18 @@
 import type { ListCursor, Store } from '@counterstep/core'
 import { DEFAULT_SETTINGS, nodeIds } from '@counterstep/engine'
 
-/** As long as the server writes for two branches that succeeded at once. */
-const FINISHED =
-  '{"b":[{"a":{"state":"succeeded","attempts":1}},{"a":{"state":"succeeded","attempts":1}}],"finishedAt":1790000000000}'
 const DIGEST = '0'.repeat(64)
 const PAGE_LIMIT = 1_000
 const IDS = nodeIds()
 
-/** Between the first durable write of a saga and its second. */
-export interface StoredSaga {
+/** Between its first durable write and its second. */
+export interface BegunSaga {
   readonly gid: string
-  finish(): Promise<void>
+  finish(progress: string): Promise<void>
 }
 
-export async function storedSaga(store: Store, definition: string): Promise<StoredSaga> {
+/** Resolves when it is durable, as a saga is before its first call. */
+export async function beginSaga(store: Store, definition: string): Promise<BegunSaga> {
   const { leaseMs, retentionMs } = DEFAULT_SETTINGS
   const common = { gid: IDS.gid(), token: IDS.token(), format: 1 }
   const created = await store.create({
@@ -31,13 +29,13 @@ export async function storedSaga(store: Store, definition: string): Promise<Stor
   if (created.type !== 'created') throw new Error('a gid that was there')
   return {
     gid: common.gid,
-    async finish() {
+    async finish(progress) {
       const saved = await store.update({
         ...common,
         version: 1,
         writeId: IDS.writeId(),
         status: 'succeeded',
-        progress: FINISHED,
+        progress,
         retrying: false,
         attention: false,
         hold: { type: 'finish', retentionMs },
@@ -47,7 +45,7 @@ export async function storedSaga(store: Store, definition: string): Promise<Stor
   }
 }
 
-/** How many of them the store holds. */
+/** How many have succeeded. */
 export async function countFinished(store: Store): Promise<number> {
   let count = 0
   let cursor: ListCursor | undefined

@@ -5,12 +5,12 @@ import { openSqliteStore } from '@counterstep/store-sqlite'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** That of `counterstep serve` with the same environment, of which it reads what a database of the bench sets. */
-export async function openBoundStore(environment: Environment): Promise<Store> {
+/** As `counterstep serve` opens it, by the variables that a database of the bench sets; time-outs are the package's own. */
+export async function openStore(environment: Environment): Promise<Store> {
   const { COUNTERSTEP_STORE: url = '', COUNTERSTEP_STORE_FAILOVER: failover } = environment
   if (url.startsWith('sqlite:')) {
     return openSqliteStore({ path: url.slice('sqlite:'.length), synchronous: 'FULL' })
   }
-  if (url.startsWith('redis:')) return openRedisStore({ url })
+  if (/^rediss?:/.test(url)) return openRedisStore({ url })
   return openMysqlStore({ url, ...(failover === 'none' ? { failover } : {}) })
 }

@@ -1,0 +1,63 @@
+import { checkEqual } from '../check-counts.ts'
+import { startBranch } from '../harness/branch.ts'
+import { databaseWorker } from '../harness/database-worker.ts'
+import { startRelay } from '../harness/harness.ts'
+import { type RowPlan, runRounds } from '../rounds.ts'
+import { ratioOf } from '../row.ts'
+import type { Scenario } from '../scenario.ts'
+import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
+import { startStoringRelay } from '../storing-relay/start-storing-relay.ts'
+import { relayPlan } from './relay.ts'
+import { auditSagas, openSagaBed, sagaPlan } from './saga-bed.ts'
+import { sagaJob, timed } from './saga-job.ts'
+
+export const storingRelay: Scenario = {
+  name: 'storing-relay',
+  summary:
+    'relay; the relay with the two writes of a saga and nothing else; saga: what the writes alone cost',
+  async run(context) {
+    const { harness, settings, progress } = context
+    const { branches, connections } = settings
+    const host = await openStoreHost(harness, settings.store)
+    const relayBranch = await startBranch(harness)
+    const relayService = await startRelay(harness, relayBranch.url, branches)
+    const storingBranch = await startBranch(harness)
+    const storing = await startStoringRelay(harness, await host.newDatabase(), settings)
+    const bed = await openSagaBed(context, host, await host.newDatabase())
+    const storingPlan: RowPlan = {
+      name: 'storing relay',
+      workers: [storing.child, storingBranch.child, ...databaseWorker(host)],
+      job: {
+        ...sagaJob(storing.url, { branchUrl: storingBranch.url, branches }, connections, timed(settings)),
+        url: `${storing.url}/sagas`,
+      },
+    }
+    const plan = sagaPlan(bed, context, { name: 'saga', connections, branches })
+    const rows = await runRounds(context, [relayPlan(relayService, relayBranch, settings), storingPlan, plan])
+    const [relayRow, storingRow, sagaRow] = rows
+    if (relayRow === undefined || storingRow === undefined || sagaRow === undefined) {
+      throw new Error('a row is missing')
+    }
+
+    progress.show('counting what is stored')
+    const relayCalls = await relayBranch.callCount()
+    const storingCalls = await storingBranch.callCount()
+    const storedByRelay = await storing.countFinished()
+    checkEqual({ callsExpected: relayRow.answers * branches, relayCalls })
+    checkEqual({ callsExpected: storingRow.answers * branches, storingCalls })
+    checkEqual({ storingAnswers: storingRow.answers, storedByRelay })
+    return {
+      store: storeFactsOf(bed.host, bed.servers[0]),
+      rows,
+      ratios: [
+        ratioOf('storing/relay', storingRow, relayRow),
+        ratioOf('saga/relay', sagaRow, relayRow),
+        ratioOf('saga/storing', sagaRow, storingRow),
+      ],
+      counters: { ...(await auditSagas(bed, [plan], [sagaRow])), relayCalls, storingCalls, storedByRelay },
+      notes: [
+        'storing relay: the relay, with a create and an update of the store’s own package around its calls, of texts as long as a saga’s; no state machine, no lease renewed, no metrics, nothing checked. Not the fastest possible, as the relay is not',
+      ],
+    }
+  },
+}
