@@ -6,7 +6,8 @@ const ROOT = join(import.meta.dirname, '../..')
 const TEMPORARY = join(ROOT, '.tmp')
 const NODE = 'chaos/src/crash-points'
 /** What CommonJS modules use, and an ES module does not have. */
-const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
+const REQUIRE =
+  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);"
 
 export interface BundledNode {
   readonly program: string
@@ -21,27 +22,30 @@ export async function bundleNode(): Promise<BundledNode> {
   mkdirSync(TEMPORARY, { recursive: true })
   // In the repository, where the driver's binary is found.
   const outdir = mkdtempSync(join(TEMPORARY, 'crash-node-'))
-  await build({
-    absWorkingDir: ROOT,
-    entryPoints: {
-      node: `${NODE}/node.ts`,
-      // These are found by their names beside the module that loads them.
-      'crashing-driver': `${NODE}/crashing-driver.ts`,
-      'sqlite-worker': 'packages/store-sqlite/src/sqlite-worker.ts',
-    },
-    outdir,
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    // A binary, and a page that the node does not have.
-    external: ['better-sqlite3', '@fastify/swagger', '@fastify/swagger-ui'],
-    banner: { js: REQUIRE },
-    logLevel: 'warning',
-  })
-  return {
-    program: join(outdir, 'node.js'),
-    remove: () => rmSync(outdir, { recursive: true, force: true }),
+  const remove = () => rmSync(outdir, { recursive: true, force: true })
+  try {
+    await build({
+      absWorkingDir: ROOT,
+      entryPoints: {
+        node: `${NODE}/node.ts`,
+        // These are found by their names beside the module that loads them.
+        'crashing-driver': `${NODE}/crashing-driver.ts`,
+        'sqlite-worker': 'packages/store-sqlite/src/sqlite-worker.ts',
+      },
+      outdir,
+      bundle: true,
+      splitting: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node24',
+      // A binary, and a page that the node does not have.
+      external: ['better-sqlite3', '@fastify/swagger', '@fastify/swagger-ui'],
+      banner: { js: REQUIRE },
+      logLevel: 'warning',
+    })
+  } catch (error: unknown) {
+    remove()
+    throw error
   }
+  return { program: join(outdir, 'node.js'), remove }
 }

@@ -5,13 +5,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BankLedger } from '../src/crash-points/bank-ledger.ts'
 import { type BankProcess, startBank } from '../src/crash-points/bank-process.ts'
 import { chosenCases, isOfOpening } from '../src/crash-points/chosen-hits.ts'
-import { CrashChain } from '../src/crash-points/crash-chain.ts'
+import { type ChainParts, CrashChain } from '../src/crash-points/crash-chain.ts'
 import { crashWhileOpening } from '../src/crash-points/crash-while-opening.ts'
 import { type FlakyServer, startFlakyServer } from '../src/crash-points/flaky-server.ts'
+import type { Hit } from '../src/crash-points/node-messages.ts'
 import { POINTS, type Point } from '../src/crash-points/points.ts'
 import { ACCOUNTS } from '../src/crash-points/scenario.ts'
 import { type BundledNode, bundleNode } from './bundle-node.ts'
 
+const SOURCE = join(import.meta.dirname, '../src/crash-points/node.ts')
 const CHAINS = 4
 const RUN_MS_MAX = 600_000
 const KILLS_MIN = 120
@@ -23,13 +25,15 @@ describe('a node killed at each crash point', () => {
   let flaky: FlakyServer | undefined
   let node: BundledNode | undefined
   let ledger: BankLedger | undefined
-  let chainOf: (name: string, mutant?: 'forgetful') => CrashChain
+  let chainOf: (name: string, more?: Partial<Pick<ChainParts, 'mutant' | 'program'>>) => CrashChain
+  let opening: (path: string, hit: Hit) => Promise<'killed' | 'missed'>
   let chains: readonly CrashChain[] = []
   let counts: Partial<Record<Point, number>> = {}
 
   beforeAll(async () => {
     node = await bundleNode()
     const { program } = node
+    opening = (path, hit) => crashWhileOpening(path, hit, program)
     bank = await startBank(bankFile, ACCOUNTS)
     flaky = await startFlakyServer(bank.url)
     const parts = {
@@ -37,13 +41,13 @@ describe('a node killed at each crash point', () => {
       ledger: new BankLedger(bankFile),
     }
     ledger = parts.ledger
-    chainOf = (name, mutant) =>
+    chainOf = (name, more) =>
       new CrashChain({
         ...parts,
         name,
         program,
         path: join(folder, name, 'store.db'),
-        ...(mutant === undefined ? {} : { mutant }),
+        ...more,
       })
   })
 
@@ -58,7 +62,7 @@ describe('a node killed at each crash point', () => {
   it('finds what is lost by a node that answers and does not write, or this audit would see nothing', {
     timeout: RUN_MS_MAX,
   }, async () => {
-    const chain = chainOf('mutant', 'forgetful')
+    const chain = chainOf('mutant', { mutant: 'forgetful' })
     await chain.run([{ hit: { point: 'document-before', nth: 1 }, during: 'scenario' }])
     expect(chain.killed).toHaveLength(1)
     expect(chain.faults).toContainEqual(expect.stringMatching(/^I1: \S+ was acknowledged and is lost$/))
@@ -66,7 +70,7 @@ describe('a node killed at each crash point', () => {
 
   describe('at every point', () => {
     beforeAll(async () => {
-      const counted = await chainOf('counting').count()
+      const counted = await chainOf('counting', { program: SOURCE }).count()
       counts = counted
       const cases = chosenCases(counted)
       chains = Array.from({ length: CHAINS }, (_, index) => chainOf(`chain-${index + 1}`))
@@ -104,7 +108,7 @@ describe('a node killed at each crash point', () => {
       for (const point of POINTS.filter(isOfOpening)) {
         for (let nth = 1; nth <= (counts[point] ?? 0); nth++) {
           const path = join(folder, `${point}-${nth}`, 'store.db')
-          expect(await crashWhileOpening(path, { point, nth }, node?.program ?? '')).toBe('killed')
+          expect(await opening(path, { point, nth })).toBe('killed')
         }
       }
     })

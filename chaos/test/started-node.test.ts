@@ -5,6 +5,7 @@ import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import { afterAll, expect, it } from 'vitest'
 import { StartedNode } from '../src/crash-points/started-node.ts'
 
+const NODE = join(import.meta.dirname, '../src/crash-points/node.ts')
 const folder = mkdtempSync(join(tmpdir(), 'counterstep-started-node-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -13,7 +14,7 @@ it('a node that was too slow to listen has not died of what it was armed with', 
     path: join(folder, 'late', 'store.db'),
     armed: { point: 'purge-before', nth: 1 },
   } as const
-  await expect(StartedNode.start(given, new SecretWatch(), { startMsMax: 1 })).rejects.toThrow(
+  await expect(StartedNode.start(given, new SecretWatch(), { program: NODE, startMsMax: 1 })).rejects.toThrow(
     'did not listen within 1 ms',
   )
 })

@@ -5,11 +5,10 @@ import type { Hit, NodeArguments, NodeNews, NodeOrder } from './node-messages.ts
 import type { Point } from './points.ts'
 
 const START_MS_MAX = 60_000
-const PROGRAM = join(import.meta.dirname, 'node.ts')
 
 export interface StartOptions {
-  /** The node's module, which may be a bundle of it. */
-  readonly program?: string
+  /** The node's module. */
+  readonly program: string
   readonly startMsMax?: number
 }
 
@@ -35,7 +34,7 @@ export class StartedNode {
   static async start(
     given: NodeArguments,
     watch: SecretWatch,
-    { program = PROGRAM, startMsMax = START_MS_MAX }: StartOptions = {},
+    { program, startMsMax = START_MS_MAX }: StartOptions,
   ): Promise<NodeStart> {
     const child = fork(program, [JSON.stringify(given)], {
       execArgv: [],
