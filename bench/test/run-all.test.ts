@@ -42,11 +42,13 @@ describe('all scenarios', () => {
     })
   })
 
-  it('cover the seeds’ four pages, and the saga on its three stores', () => {
+  it('cover the seeds’ four pages, and the saga and what its writes cost on three stores', () => {
     const names = headlinesOn({}).map(({ scenario, store }) => `${scenario.name} ${store}`)
     for (const name of ['transfer', 'saga-empty', 'submit', 'hot-row', 'recover'])
       expect(names.some((each) => each.startsWith(`${name} `))).toBe(true)
-    expect(names).toEqual(expect.arrayContaining(['saga sqlite', 'saga mysql', 'saga redis']))
+    for (const store of ['sqlite', 'mysql', 'redis']) {
+      expect(names).toEqual(expect.arrayContaining([`saga ${store}`, `storing-relay ${store}`]))
+    }
   })
 
   it('run on a given store where they can, and on their own where not', () => {
