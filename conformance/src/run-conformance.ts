@@ -64,29 +64,46 @@ async function buildAll(
   return { built, tally: sum(tallies) }
 }
 
+/** All targets at once, since a check mostly waits: what it keeps in the databases has a name that it draws. */
 async function runOnTargets(
   programs: readonly BuiltProgram[],
   databases: Databases,
-  settings: Settings,
+  { dtmUrl }: Settings,
   print: Print,
 ): Promise<Tally> {
-  let total = NOTHING
   const starts =
-    settings.dtmUrl === undefined
+    dtmUrl === undefined
       ? STORES.map((store) => () => startTarget(store, databases))
-      : [async () => runningTarget(settings.dtmUrl ?? '')]
-  for (const start of starts) {
-    const target: Target = await start()
-    try {
-      // One after the other: each has enough checks beside each other, and time bounds of its own.
-      for (const program of programs) {
-        total = sum([total, await runProgram(program, target, databases, print)])
-      }
-    } finally {
-      await target.stop()
+      : [async () => runningTarget(dtmUrl)]
+  const outcomes = await Promise.allSettled(
+    starts.map((start) => runOnTarget(programs, start, databases, print)),
+  )
+  return sum(outcomes.map(tallyOf))
+}
+
+async function runOnTarget(
+  programs: readonly BuiltProgram[],
+  start: () => Promise<Target>,
+  databases: Databases,
+  print: Print,
+): Promise<Tally> {
+  const target = await start()
+  try {
+    let total = NOTHING
+    // One after the other: each has enough checks beside each other, and time bounds of its own.
+    for (const program of programs) {
+      total = sum([total, await runProgram(program, target, databases, print)])
     }
+    return total
+  } finally {
+    await target.stop()
   }
-  return total
+}
+
+/** Of all targets, so that none is left running when one fails. */
+function tallyOf(outcome: PromiseSettledResult<Tally>): Tally {
+  if (outcome.status === 'rejected') throw outcome.reason
+  return outcome.value
 }
 
 async function runProgram(
@@ -95,13 +112,13 @@ async function runProgram(
   { mysqlUrl, redisUrl }: Databases,
   print: Print,
 ): Promise<Tally> {
-  print(`# ${name} on ${target.name}`)
+  print(`# ${name} on ${target.name} has begun`)
   const { output, errors, exitCode } = await runCommand(
     start.command,
     [...start.args, '--dtm', target.url, '--mysql', mysqlUrl, '--redis', redisUrl],
     { timeoutMs: PROGRAM_TIMEOUT_MS, variables: start.variables ?? {} },
   )
-  print(output.trimEnd())
+  print(`# ${name} on ${target.name}\n${output.trimEnd()}`)
   const tally = readTally(output, exitCode)
   if (tally === undefined) {
     print(`not ok ${name} on ${target.name}: exit code ${exitCode} does not fit its report`)
