@@ -1,6 +1,13 @@
 import { isBuiltin } from 'node:module'
 import { posix } from 'node:path'
-import { COMPUTED_IMPORTS, LAYERS, type Layer, THIRD_PARTY_ENTRIES, WORKSPACE_ENTRIES } from './layers.ts'
+import {
+  COMPUTED_IMPORTS,
+  ENCLAVES,
+  type Enclave,
+  LAYERS,
+  type Layer,
+  THIRD_PARTY_ENTRIES,
+} from './layers.ts'
 import { isCode, isTest, type Manifest, manifestsOf, type SourceTree, type Violation } from './source-tree.ts'
 import { importsOf } from './syntax.ts'
 
@@ -52,10 +59,19 @@ function computedFault({ path }: Import): Fault | undefined {
   return { rule: 'no-computed-import', detail: 'imports a module whose name is not written down' }
 }
 
-function relativeFault({ layer, path, imported }: Import): Fault | undefined {
+function relativeFault({ name, layer, path, imported }: Import): Fault | undefined {
   const target = posix.join(posix.dirname(path), imported)
+  const enclave = ENCLAVES[name]
+  if (enclave !== undefined && target.startsWith(enclave.folder) && !isWithin(enclave, path)) {
+    if (target === enclave.entry) return undefined
+    return { rule: 'layers', detail: `imports ${imported}, which is not the entry of ${enclave.folder}` }
+  }
   if (target.startsWith(`${layer.folder}/`)) return undefined
   return { rule: 'no-relative-import-across-packages', detail: `imports ${imported}, out of ${layer.folder}` }
+}
+
+function isWithin({ folder, outside }: Enclave, path: string): boolean {
+  return path.startsWith(folder) || outside.includes(path)
 }
 
 function builtinFault({ layer, path, imported }: Import): Fault | undefined {
@@ -71,9 +87,9 @@ function workspaceFault(
   if (workspace !== name && !allowed.includes(workspace)) {
     return { rule: 'layers', detail: `${name} must not import ${workspace}` }
   }
-  const only = WORKSPACE_ENTRIES[name]
-  if (only?.workspaces.includes(workspace) && !path.startsWith(only.folder) && !isTest(path)) {
-    return { rule: 'layers', detail: `${name} must not import ${workspace} outside ${only.folder}` }
+  const enclave = ENCLAVES[name]
+  if (enclave?.workspaces.includes(workspace) && !isWithin(enclave, path)) {
+    return { rule: 'layers', detail: `${name} must not import ${workspace} outside ${enclave.folder}` }
   }
   const entry = `.${imported.slice(workspace.length)}`
   const entries = manifests.get(LAYERS[workspace]?.folder ?? '')?.exports ?? {}

@@ -149,15 +149,25 @@ export const THIRD_PARTY_ENTRIES: Readonly<Record<string, string>> = {
   [TEST_SERVERS]: 'packages/test-servers/src/vitest/',
 }
 
-/** Folders of a workspace that alone may import some of what its row has. */
-export const WORKSPACE_ENTRIES: Readonly<Record<string, { folder: string; workspaces: readonly string[] }>> =
-  {
-    // The relay that writes as a saga does; all else measures from outside.
-    '@counterstep/bench': {
-      folder: 'bench/src/storing-relay/',
-      workspaces: [CORE, ENGINE, SQLITE, MYSQL, REDIS],
-    },
-  }
+/** Modules of a workspace that alone may import some of what its row has. */
+export interface Enclave {
+  readonly workspaces: readonly string[]
+  readonly folder: string
+  /** What all others of the workspace may import of the folder. */
+  readonly entry: string
+  /** Modules elsewhere that may import all that those of the folder may. */
+  readonly outside: readonly string[]
+}
+
+export const ENCLAVES: Readonly<Record<string, Enclave>> = {
+  // The relay that writes as a saga does; all else measures from outside.
+  '@counterstep/bench': {
+    workspaces: [CORE, ENGINE, SQLITE, MYSQL, REDIS],
+    folder: 'bench/src/storing-relay/',
+    entry: 'bench/src/storing-relay/start-storing-relay.ts',
+    outside: ['bench/src/processes/storing-relay.ts', 'bench/test/storing-relay.test.ts'],
+  },
+}
 
 /** Modules that may import what is not written down: the user's choice of a driver, the test's choice of a store. */
 export const COMPUTED_IMPORTS: ReadonlySet<string> = new Set([

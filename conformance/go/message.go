@@ -123,7 +123,7 @@ func msgDiesAfterCommit(s *scenario) error {
 		return err
 	}
 	msg, query := s.message()
-	msg.TimeoutToFail = 1
+	msg.TimeoutToFail = 3
 	return all(
 		msg.Prepare(query),
 		s.commitLocally(),
@@ -137,7 +137,7 @@ func msgDiesBeforeCommit(s *scenario) error {
 		return err
 	}
 	msg, query := s.message()
-	msg.TimeoutToFail = 1
+	msg.TimeoutToFail = 3
 	if err := all(msg.Prepare(query), s.expectNotDelivered("00:msg:rollback")); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func msgBackCheckOngoing(s *scenario) error {
 		return err
 	}
 	msg, query := s.message()
-	msg.TimeoutToFail = 1
+	msg.TimeoutToFail = 3
 	s.on("query", atMost(1, dtmcli.ErrOngoing, s.handlers["query"]))
 	return all(
 		msg.Prepare(query),

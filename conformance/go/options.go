@@ -55,13 +55,13 @@ func requestTimesOut(s *scenario) error {
 		}
 		return nil
 	}), "", nil)
-	saga.RequestTimeout = 1
+	saga.RequestTimeout = 2
 	saga.RetryInterval = 1
 	err := all(saga.Submit(), s.untilStatus("succeed"), s.expectOrder("one:01:action", "one:01:action"))
 	if err != nil {
 		return err
 	}
-	if apart := -time.Until(<-started) + time.Until(<-started); apart < time.Second {
+	if apart := -time.Until(<-started) + time.Until(<-started); apart < 2*time.Second {
 		return fmt.Errorf("repeated after %v, before the first call's timeout", apart)
 	}
 	return nil

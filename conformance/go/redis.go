@@ -145,7 +145,7 @@ func redisTcc(s *scenario) error {
 func (s *scenario) stockMessage() (*dtmcli.Msg, string) {
 	msg := dtmcli.NewMsg(s.dtm, s.gid).Add(s.on("in", s.counted("b", amount)), nil)
 	msg.RetryInterval = 1
-	msg.TimeoutToFail = 1
+	msg.TimeoutToFail = 3
 	return msg, s.on("query", func(c call) error {
 		barrier, err := dtmcli.BarrierFromQuery(c.query)
 		if err != nil {

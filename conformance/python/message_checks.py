@@ -12,7 +12,7 @@ def message(s):
     """A message that gives the amount to b, and the URL that is asked when it is in doubt."""
     made = msg.Msg(s.dtm, s.gid).add({"amount": AMOUNT}, s.on("in", s.bank.guarded(adjust(f"{s.key}b", AMOUNT))))
     made.trans_base.retry_interval = 1
-    made.trans_base.timeout_to_fail = 1
+    made.trans_base.timeout_to_fail = 3
     return made, s.on("query", s.bank.query_prepared)
 
 

@@ -78,7 +78,11 @@ async function runOnTargets(
   const outcomes = await Promise.allSettled(
     starts.map((start) => runOnTarget(programs, start, databases, print)),
   )
-  return sum(outcomes.map(tallyOf))
+  // Only now, so that no target is left running when another fails.
+  const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+  if (failures.length === 1) throw failures[0]
+  if (failures.length > 1) throw new AggregateError(failures, failures.map(String).join('; '))
+  return sum(outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : [])))
 }
 
 async function runOnTarget(
@@ -90,7 +94,7 @@ async function runOnTarget(
   const target = await start()
   try {
     let total = NOTHING
-    // One after the other: each has enough checks beside each other, and time bounds of its own.
+    // One after the other: each has checks beside each other already.
     for (const program of programs) {
       total = sum([total, await runProgram(program, target, databases, print)])
     }
@@ -98,12 +102,6 @@ async function runOnTarget(
   } finally {
     await target.stop()
   }
-}
-
-/** Of all targets, so that none is left running when one fails. */
-function tallyOf(outcome: PromiseSettledResult<Tally>): Tally {
-  if (outcome.status === 'rejected') throw outcome.reason
-  return outcome.value
 }
 
 async function runProgram(

@@ -4,8 +4,10 @@ import { databaseWorker } from '../harness/database-worker.ts'
 import { startRelay } from '../harness/harness.ts'
 import { type RowPlan, runRounds } from '../rounds.ts'
 import { ratioOf } from '../row.ts'
-import type { Scenario } from '../scenario.ts'
+import type { Scenario, ScenarioContext } from '../scenario.ts'
+import { openOwnRedis } from '../stores/open-own-redis.ts'
 import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
+import type { StoreHost } from '../stores/store-host.ts'
 import { startStoringRelay } from '../storing-relay/start-storing-relay.ts'
 import { relayPlan } from './relay.ts'
 import { auditSagas, openSagaBed, sagaPlan } from './saga-bed.ts'
@@ -18,7 +20,7 @@ export const storingRelay: Scenario = {
   async run(context) {
     const { harness, settings, progress } = context
     const { branches, connections } = settings
-    const host = await openStoreHost(harness, settings.store)
+    const host = await openHost(context)
     const relayBranch = await startBranch(harness)
     const relayService = await startRelay(harness, relayBranch.url, branches)
     const storingBranch = await startBranch(harness)
@@ -60,4 +62,12 @@ export const storingRelay: Scenario = {
       ],
     }
   },
+}
+
+/** A private Redis is flushed each second, as it is for the headline of `saga`. */
+async function openHost({ harness, settings }: ScenarioContext): Promise<StoreHost> {
+  const { TEST_REDIS_URL = '' } = process.env
+  if (settings.store !== 'redis' || TEST_REDIS_URL !== '') return openStoreHost(harness, settings.store)
+  const { host } = await openOwnRedis(harness, 'everysec')
+  return host
 }

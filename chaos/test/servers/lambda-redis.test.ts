@@ -1,3 +1,3 @@
 import { proveFunctions } from './lambda-proof.ts'
 
-proveFunctions({ store: 'redis', sagas: 150, burst: 50 })
+proveFunctions({ store: 'redis', sagas: 300, burst: 60 })

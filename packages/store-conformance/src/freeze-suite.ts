@@ -13,10 +13,10 @@ export interface StoreFreezeOptions {
   /** Ends, on the server, all connections to the place, and resolves when there are none: how many there were. */
   readonly cutConnections: () => Promise<number>
   /**
-   * `at-once`: the first call finds a new connection. `soon`: until there is one calls fail as unavailable, and a look at
-   * several servers leaves out those that are not back.
+   * `at-once`: the first call finds a new connection. `soon`: until there is one calls fail as unavailable. `one-by-one`:
+   * and a look at several servers leaves out those that are not back.
    */
-  readonly reconnects: 'at-once' | 'soon'
+  readonly reconnects: 'at-once' | 'soon' | 'one-by-one'
   /** Told what was measured. */
   readonly report: (line: string) => void
 }
@@ -128,7 +128,7 @@ async function callAfterThaw(
     assert.ok(backMs < BACK_WITHIN_MS, `${backMs} ms after the thaw: ${said}`)
     if (answer?.result === undefined) assert.match(answer?.error ?? '', UNAVAILABLE)
     else if (isDone(answer.result)) return { failures, backMs }
-    else assert.ok(reconnects === 'soon' && isPartial?.(answer.result), said)
+    else assert.ok(reconnects === 'one-by-one' && isPartial?.(answer.result), said)
     await delay(PAUSE_MS)
     asked = peer.ask({ type: 'go' }, 'answers')
   }

@@ -38,7 +38,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
         options: { url: place, keyPrefix },
       },
       cutConnections,
-      reconnects: 'soon',
+      reconnects: server === 'redis' ? 'soon' : 'one-by-one',
       report: (line) => process.stdout.write(`${line}\n`),
     })
   })
