@@ -51,7 +51,7 @@ svg { display: block; width: 100%; height: auto; font: 13px system-ui, -apple-sy
 .bar { fill: var(--colour); } .pale { opacity: .3; }
 .dot { fill: var(--colour); fill-opacity: .75; }
 .curve { fill: none; stroke: var(--colour); stroke-width: 2; stroke-linejoin: round; } .dashed { stroke-dasharray: 5 4; }
-.scroll { overflow-x: auto; margin: 12px 0; }
+.scroll { overflow-x: auto; margin: 12px 0; width: max-content; max-width: calc(50vw + min(640px, 50vw) - 40px); }
 table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
 th, td { padding: 5px 12px 5px 0; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--rule); }
 th { font-weight: 600; color: var(--soft); vertical-align: bottom; }
