@@ -44,7 +44,7 @@ const NUMBERS = {
   warmUpSeconds: { flag: 'warm-up', max: 60, help: 'seconds before it' },
   connections: { flag: 'connections', max: 4_096, help: 'callers at once' },
   branches: { flag: 'branches', max: 100, help: 'of one saga; as many calls of the relay' },
-  rounds: { flag: 'rounds', max: 1_000, help: '' },
+  rounds: { flag: 'rounds', max: 1_000, help: 'of each row, one after the other' },
   sagas: { flag: 'sagas', max: 1_000_000, help: 'interrupted ones (recover), or due at once (flat)' },
   rows: { flag: 'rows', max: 100_000_000, help: 'finished transactions in the full table (flat)' },
 } as const
@@ -88,7 +88,8 @@ export function readCommand(argv: readonly string[]): Command | 'help' {
     },
   })
   const [scenario, ...others] = positionals
-  if (values.help || scenario === undefined) return 'help'
+  if (values.help || argv.length === 0) return 'help'
+  if (scenario === undefined) throw new Error('name a scenario; --help lists them')
   if (others.length > 0) throw new Error(`one scenario at a time, not also ${others.join(' ')}`)
   const given: Partial<Settings> = {
     ...(values.store === undefined ? {} : { store: storeOf(values.store) }),

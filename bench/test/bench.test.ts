@@ -100,6 +100,7 @@ describe('the command line', () => {
     [['saga', '--branches', '101'], '--branches 101'],
     [['saga', '--store', 'paper'], '--store paper'],
     [['saga', 'relay'], 'relay'],
+    [['--store', 'sqlite'], 'name a scenario'],
   ])('refuses %j', (argv, named) => {
     expect(() => readCommand(argv)).toThrow(named)
   })
