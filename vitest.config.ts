@@ -26,7 +26,7 @@ export default defineConfig({
     // A server may take its time to stop.
     teardownTimeout: 60_000,
     // More than there are cores, since most tests wait for a server, a lease or a disk. With a fourth the runs of many
-    // processes starve each other: on two cores that took a fifth more CPU time, and no less of ours.
+    // processes starve each other: on two cores that took a fifth more CPU time and ended no sooner.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     projects: [

@@ -1,3 +1,4 @@
+import { profileArgs } from '../profile/profile-args.ts'
 import type { StoreFacts } from '../report/store-facts.ts'
 import type { Settings } from '../settings.ts'
 import type { Database } from '../stores/store-host.ts'
@@ -20,7 +21,7 @@ export const YOUNG_GENERATION = '--max-semi-space-size=16'
 export async function startServer(
   harness: Harness,
   database: Database,
-  { cpuProf }: Pick<Settings, 'cpuProf'>,
+  settings: Pick<Settings, 'cpuProf'>,
   more: readonly string[] = [],
 ): Promise<Server> {
   const base = ['serve', '--ready-json', '--port', '0', '--log-level', 'warn']
@@ -29,10 +30,7 @@ export async function startServer(
     script: SERVER_MAIN,
     args: [...base, ...more],
     environment: database.environment,
-    nodeArgs: [
-      YOUNG_GENERATION,
-      ...(cpuProf === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProf}`]),
-    ],
+    nodeArgs: [YOUNG_GENERATION, ...profileArgs(settings)],
   })
   const url = await child.url()
   const { store } = await readReadiness(url)

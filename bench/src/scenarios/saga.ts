@@ -4,7 +4,7 @@ import { startRelay } from '../harness/harness.ts'
 import { runRounds } from '../rounds.ts'
 import { ratioOf } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
-import { openOwnRedis } from '../stores/open-own-redis.ts'
+import { hasOwnRedis, openOwnRedis } from '../stores/open-own-redis.ts'
 import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
 import { relayPlan } from './relay.ts'
@@ -60,8 +60,7 @@ interface SagaRow {
 /** A private Redis is measured in both of its ways to be durable. */
 async function openRows(context: ScenarioContext): Promise<readonly [SagaRow, ...SagaRow[]]> {
   const { harness, settings } = context
-  const { TEST_REDIS_URL = '' } = process.env
-  if (settings.store !== 'redis' || TEST_REDIS_URL !== '') {
+  if (!hasOwnRedis(settings)) {
     return [await openRow(context, await openStoreHost(harness, settings.store), 'saga')]
   }
   const everySecond = await openOwnRedis(harness, 'everysec')

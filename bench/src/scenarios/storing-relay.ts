@@ -5,7 +5,7 @@ import { startRelay } from '../harness/harness.ts'
 import { type RowPlan, runRounds } from '../rounds.ts'
 import { ratioOf } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
-import { openOwnRedis } from '../stores/open-own-redis.ts'
+import { hasOwnRedis, openOwnRedis } from '../stores/open-own-redis.ts'
 import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
 import { startStoringRelay } from '../storing-relay/start-storing-relay.ts'
@@ -66,8 +66,7 @@ export const storingRelay: Scenario = {
 
 /** A private Redis is flushed each second, as it is for the headline of `saga`. */
 async function openHost({ harness, settings }: ScenarioContext): Promise<StoreHost> {
-  const { TEST_REDIS_URL = '' } = process.env
-  if (settings.store !== 'redis' || TEST_REDIS_URL !== '') return openStoreHost(harness, settings.store)
+  if (!hasOwnRedis(settings)) return openStoreHost(harness, settings.store)
   const { host } = await openOwnRedis(harness, 'everysec')
   return host
 }

@@ -1,6 +1,7 @@
 import { startRedis } from '@counterstep/test-servers'
 import { Redis } from 'ioredis'
 import type { Harness } from '../harness/harness.ts'
+import type { Settings } from '../settings.ts'
 import { redisHost } from './redis-host.ts'
 import type { StoreHost } from './store-host.ts'
 
@@ -10,6 +11,12 @@ export type AppendFsync = 'everysec' | 'always'
 export interface OwnRedis {
   readonly host: StoreHost
   readonly link: Redis
+}
+
+/** A run that is given no Redis starts its own, and says how that is flushed. */
+export function hasOwnRedis({ store }: Pick<Settings, 'store'>): boolean {
+  const { TEST_REDIS_URL = '' } = process.env
+  return store === 'redis' && TEST_REDIS_URL === ''
 }
 
 /** A private server whatever the environment names: one whose settings and whose memory are ours. */

@@ -2,6 +2,7 @@ import type { Child } from '../harness/child.ts'
 import { databaseWorker } from '../harness/database-worker.ts'
 import { processPath } from '../harness/paths.ts'
 import { type Server, startServer } from '../harness/server.ts'
+import { profileArgs } from '../profile/profile-args.ts'
 import type { Worker } from '../rounds.ts'
 import type { ScenarioContext } from '../scenario.ts'
 import { openStoreHost } from '../stores/open-store-host.ts'
@@ -34,7 +35,7 @@ export async function openTransferBed({
   settings,
   progress,
 }: ScenarioContext): Promise<TransferBed> {
-  const { store, cpuProf } = settings
+  const { store } = settings
   if (store === 'sqlite' || store === 'redis')
     throw new Error(`transfer needs a MySQL or a MariaDB, not ${store}: its services are on it too`)
   const host = await openStoreHost(harness, store)
@@ -46,7 +47,7 @@ export async function openTransferBed({
   progress.show('sysbench prepares its tables')
   const sysbench = await Sysbench.prepare(urlOf(await host.newDatabase()), harness.folder)
 
-  const nodeArgs = cpuProf === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProf}`]
+  const nodeArgs = profileArgs(settings)
   const environment = { BANK_DATABASE: bankUrl }
   const services = harness.start({
     name: 'services',
