@@ -117,6 +117,20 @@ export class Trial {
     return this.read(ids)
   }
 
+  /**
+   * Reads until `isThere`, for `settleMs` at most. The last look begins when they are over: a kit that was held up for
+   * so long has not looked so long.
+   */
+  async readUntil(ids: BranchIds, isThere: (state: string) => boolean, settleMs: number): Promise<string> {
+    const until = performance.now() + settleMs
+    for (;;) {
+      const isLast = performance.now() >= until
+      const state = await this.read(ids)
+      if (isLast || isThere(state)) return state
+      await sleep(POLL_MS)
+    }
+  }
+
   did(what: (Evidence & { step: 'did' })['what']): void {
     this.evidence.push({ step: 'did', what })
   }
@@ -128,14 +142,10 @@ export class Trial {
   async changeSince(start: string, ids: BranchIds, expected: readonly string[]): Promise<StateChange> {
     const { settleMs } = this.run.branch
     const { lagMs } = this.run.learned
-    const until = performance.now() + settleMs
-    let change = changeOf(start, await this.read(ids))
+    const isThere = (state: string) => expected.includes(changeOf(start, state).text)
     const mayCome = expected.some((text) => text !== NOTHING)
-    while (mayCome && !expected.includes(change.text) && performance.now() < until) {
-      await sleep(POLL_MS)
-      change = changeOf(start, await this.read(ids))
-    }
-    if (lagMs === 0) return change
+    const state = mayCome ? await this.readUntil(ids, isThere, settleMs) : await this.read(ids)
+    if (lagMs === 0) return changeOf(start, state)
     await sleep(2 * lagMs)
     return changeOf(start, await this.read(ids))
   }

@@ -1,12 +1,9 @@
-import { sleep } from '../../sleep.ts'
 import type { BranchCheckPlan } from '../branch-check.ts'
 import type { BranchIds } from '../branch-under-test.ts'
 import { mustHaveChanged, mustSucceed } from '../expectations.ts'
 import { changeOf, NOTHING } from '../state-change.ts'
 import type { Trial } from '../trial.ts'
 import { RuleBroken, Undecided } from '../verdict.ts'
-
-const POLL_MS = 20
 
 /** What everything else is compared with is learned here. */
 export const oneActionAndItsCompensation: BranchCheckPlan = {
@@ -74,11 +71,9 @@ async function firstChange(
   before: string,
 ): Promise<{ readonly state: string; readonly lagMs: number }> {
   const answeredAt = performance.now()
-  let state = await trial.read(ids)
-  if (state !== before) return { state, lagMs: 0 }
-  while (state === before && performance.now() - answeredAt < trial.run.branch.settleMs) {
-    await sleep(POLL_MS)
-    state = await trial.read(ids)
-  }
+  const atOnce = await trial.read(ids)
+  if (atOnce !== before) return { state: atOnce, lagMs: 0 }
+  const { settleMs } = trial.run.branch
+  const state = await trial.readUntil(ids, (seen) => seen !== before, settleMs)
   return { state, lagMs: Math.ceil(performance.now() - answeredAt) }
 }
