@@ -23,13 +23,14 @@ export async function runLoad(job: LoadJob): Promise<LoadResult> {
     clients.push(client)
     const nameNext = namerOf(job, client, clients.length)
     nameNext()
+    // While the server works, so that a single caller does not wait for it: the event comes just before the write.
+    client.on('request', () => setImmediate(nameNext))
     client.on('connError', () => (faults.connectionErrors += 1))
     client.on('timeout', () => (faults.timeouts += 1))
     client.on('mismatch', () => (faults.otherBody += 1))
     client.on('response', (status: number, _bytes: number, durationMs: number) => {
       if (status !== job.expectStatus) faults.otherStatus += 1
       measured.answered(performance.now(), durationMs)
-      nameNext()
     })
   }
   const stopDraining = length.type === 'time' ? drainAfter(length, clients) : () => undefined
