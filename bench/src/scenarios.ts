@@ -17,6 +17,7 @@ import { signed } from './scenarios/signed.ts'
 import { storingRelay } from './scenarios/storing-relay.ts'
 import { submit } from './scenarios/submit.ts'
 import { transfer } from './scenarios/transfer.ts'
+import { transferBounds } from './scenarios/transfer-bounds.ts'
 
 export const SCENARIOS: readonly Scenario[] = [
   relay,
@@ -36,5 +37,6 @@ export const SCENARIOS: readonly Scenario[] = [
   commits,
   hotRow,
   transfer,
+  transferBounds,
   dtm,
 ]

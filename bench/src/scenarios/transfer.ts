@@ -1,18 +1,12 @@
 import { isInMemory } from '../report/machine.ts'
-import { type Measurement, measureInTurn, type RowSource } from '../rounds.ts'
-import { type Ratio, type Row, ratioOf } from '../row.ts'
+import type { RowSource } from '../rounds.ts'
+import type { Ratio, Row } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
 import { storeFactsOf } from '../stores/open-store-host.ts'
-import { auditBank, type Totals } from '../transfer/audit-bank.ts'
-import { COLUMN_NAMES, COLUMNS, type Column, type ColumnName } from '../transfer/columns.ts'
-import { measureColumn } from '../transfer/measure-column.ts'
-import { measureSysbench, measureWriters } from '../transfer/measure-raw.ts'
+import { COLUMNS } from '../transfer/columns.ts'
+import { measureSysbench } from '../transfer/measure-raw.ts'
 import { openTransferBed, type TransferBed } from '../transfer/transfer-bed.ts'
-import { timed } from './saga-job.ts'
-
-const WARM_UP = { type: 'time', warmUpSeconds: 0, seconds: 0.6 } as const
-/** Server, storing relay and gateway have more code than a service, and it is the same in every column with sagas. */
-const LONG_WARM_UP = { ...WARM_UP, seconds: 3 }
+import { ratioBetween, TransferRun } from '../transfer/transfer-run.ts'
 
 export const transfer: Scenario = {
   name: 'transfer',
@@ -21,27 +15,15 @@ export const transfer: Scenario = {
   // Eight columns and the raw ones within a minute.
   defaults: { store: 'mysql', connections: 20, seconds: 1, warmUpSeconds: 0.2 },
   async run(context) {
-    const { settings, progress } = context
-    const bed = await openTransferBed(context)
-    const run = new TransferRun(context, bed)
-    progress.show('warming up')
-    for (const column of COLUMNS) {
-      const isFirst = column.name === 'saga-2sql' || column.calls === 'storing'
-      await run.measure(column, isFirst ? LONG_WARM_UP : WARM_UP)
-    }
-    const rows = await measureInTurn(context, [
-      ...rawSources(run, bed, context),
-      ...COLUMNS.map((column) => ({
-        name: column.name,
-        measure: () => run.measure(column, timed(settings)),
-      })),
-    ])
-    progress.show('auditing')
+    const bed = await openTransferBed(context, COLUMNS)
+    const run = new TransferRun(context, bed, COLUMNS)
+    await run.warmUp()
+    const rows = await run.rounds(rawSources(run, bed, context))
     return {
       store: storeFactsOf(bed.host, bed.server),
       rows,
       ratios: ratiosOf(rows),
-      counters: await auditBank(bed, run.totals),
+      counters: await run.audit(),
       notes: [...(await cautions(bed)), ...NOTES],
     }
   },
@@ -56,37 +38,6 @@ const NOTES = [
   'audit: ledger rows are 2 × pairs × finished transfers, no money came or went, each account is its ledger’s sum; each saga is stored as succeeded',
 ]
 
-/** Measures, and knows all that was ever answered. */
-class TransferRun {
-  readonly #context: ScenarioContext
-  readonly #bed: TransferBed
-  readonly #totals: Record<ColumnName | 'writes', number>
-
-  constructor(context: ScenarioContext, bed: TransferBed) {
-    this.#context = context
-    this.#bed = bed
-    const zeros = COLUMN_NAMES.map((name) => [name, 0] as const)
-    this.#totals = { writes: 0, ...(Object.fromEntries(zeros) as Record<ColumnName, number>) }
-  }
-
-  get totals(): Totals {
-    return this.#totals
-  }
-
-  async measure(column: Column, length: Parameters<typeof measureWriters>[1]): Promise<Measurement> {
-    const { harness, settings } = this.#context
-    const measured = await measureColumn(harness, this.#bed, column, settings.connections, length)
-    this.#totals[column.name] += measured.answers
-    return measured
-  }
-
-  async measureWrites(): Promise<Measurement> {
-    const measured = await measureWriters(this.#bed, timed(this.#context.settings))
-    this.#totals.writes += measured.answers
-    return measured
-  }
-}
-
 function rawSources(run: TransferRun, bed: TransferBed, { settings }: ScenarioContext): readonly RowSource[] {
   const { sysbench } = bed
   const writes = { name: 'writes', measure: () => run.measureWrites() }
@@ -95,22 +46,15 @@ function rawSources(run: TransferRun, bed: TransferBed, { settings }: ScenarioCo
 }
 
 function ratiosOf(rows: readonly Row[]): readonly Ratio[] {
-  const ratio = (name: string, above: ColumnName, below: ColumnName) =>
-    ratioOf(name, rowNamed(rows, above), rowNamed(rows, below))
+  const ratio = ratioBetween<(typeof COLUMNS)[number]['name']>
   return [
-    ratio('storing/none-2sql', 'storing-2sql', 'none-2sql'),
-    ratio('saga/none-2sql', 'saga-2sql', 'none-2sql'),
-    ratio('barrier/none-2sql', 'barrier-2sql', 'none-2sql'),
-    ratio('grouped/none-2sql', 'grouped-2sql', 'none-2sql'),
-    ratio('saga/none-10sql', 'saga-10sql', 'none-10sql'),
-    ratio('barrier/none-10sql', 'barrier-10sql', 'none-10sql'),
+    ratio(rows, 'storing/none-2sql', 'storing-2sql', 'none-2sql'),
+    ratio(rows, 'saga/none-2sql', 'saga-2sql', 'none-2sql'),
+    ratio(rows, 'barrier/none-2sql', 'barrier-2sql', 'none-2sql'),
+    ratio(rows, 'grouped/none-2sql', 'grouped-2sql', 'none-2sql'),
+    ratio(rows, 'saga/none-10sql', 'saga-10sql', 'none-10sql'),
+    ratio(rows, 'barrier/none-10sql', 'barrier-10sql', 'none-10sql'),
   ]
-}
-
-function rowNamed(rows: readonly Row[], name: ColumnName): Row {
-  const row = rows.find((each) => each.name === name)
-  if (row === undefined) throw new Error(`${name} was not measured`)
-  return row
 }
 
 async function cautions({ host, link, sysbench }: TransferBed): Promise<readonly string[]> {

@@ -2,30 +2,43 @@ import { checkEqual } from '../check-counts.ts'
 import { countStored } from '../harness/count-stored.ts'
 import { auditColumn } from './audit-column.ts'
 import { tablesOf } from './bank-tables.ts'
-import { COLUMNS, type Column, type ColumnName, SERVICES } from './columns.ts'
+import { type Column, SERVICES } from './columns.ts'
 import { PAIRS } from './run-writers.ts'
 import type { TransferBed } from './transfer-bed.ts'
 
 /** All answers of a run, with those of its warm-ups. */
-export type Totals = Readonly<Record<ColumnName | 'writes', number>>
+export interface Totals {
+  readonly transfers: ReadonlyMap<Column, number>
+  readonly writes: number
+}
+
+/** The barrier's rows of one call. */
+const BARRIER_ROWS = {
+  plain: 0,
+  noted: 1,
+  batched: 1,
+  barrier: 1,
+  grouped: 1,
+  idle: 0,
+} as const satisfies Record<Column['branch'], number>
 
 export async function auditBank(
   { link, server, storingRelay }: TransferBed,
-  totals: Totals,
+  { transfers, writes }: Totals,
 ): Promise<Record<string, number>> {
   const counters: Record<string, number> = {}
-  for (const { name, branch, pairs } of COLUMNS) {
+  for (const [{ name, branch, pairs }, answered] of transfers) {
     const { ledgerRows } = await auditColumn(link, name, tablesOf(name), {
-      transfers: totals[name],
+      // Those of idle services leave nothing behind.
+      transfers: pairs === 0 ? 0 : answered,
       rowsEach: SERVICES.length * pairs,
-      barrierRowsEach: branch === 'plain' ? 0 : SERVICES.length,
+      barrierRowsEach: SERVICES.length * BARRIER_ROWS[branch],
       // What one service takes the other adds.
       addedCents: 0,
     })
-    counters[`${name} transfers`] = totals[name]
+    counters[`${name} transfers`] = answered
     counters[`${name} ledgerRows`] = ledgerRows
   }
-  const { writes } = totals
   await auditColumn(link, 'writes', tablesOf('writes'), {
     transfers: writes,
     rowsEach: PAIRS,
@@ -33,13 +46,15 @@ export async function auditBank(
     addedCents: writes * PAIRS,
   })
   const stored = await countStored(server.url)
-  const sagas = totalOf(totals, 'saga')
+  const sagas = totalOf(transfers, 'saga')
   checkEqual({ sagas, stored })
   const storedByRelay = await storingRelay.countFinished()
-  checkEqual({ relayed: totalOf(totals, 'storing'), storedByRelay })
+  checkEqual({ relayed: totalOf(transfers, 'storing'), storedByRelay })
   return { ...counters, writes, sagas, stored, storedByRelay }
 }
 
-function totalOf(totals: Totals, calls: Column['calls']): number {
-  return COLUMNS.filter((column) => column.calls === calls).reduce((sum, { name }) => sum + totals[name], 0)
+function totalOf(transfers: Totals['transfers'], calls: Column['calls']): number {
+  let total = 0
+  for (const [column, answered] of transfers) if (column.calls === calls) total += answered
+  return total
 }

@@ -3,8 +3,9 @@ import { type Addition, conditionalAdd, mysqlBarrier } from '@counterstep/sdk/ba
 import { branchHandler } from '@counterstep/sdk/fastify'
 import { groupedBranch } from '@counterstep/sdk/grouped'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Pool, PoolConnection } from 'mysql2/promise'
+import type { Pool, PoolConnection, ResultSetHeader } from 'mysql2/promise'
 import { type BankTables, tablesOf } from './bank-tables.ts'
+import { BatchedBookings } from './batched-bookings.ts'
 import { book } from './book.ts'
 import { type Column, SERVICES, type ServiceName } from './columns.ts'
 import { inTransaction } from './in-transaction.ts'
@@ -28,6 +29,17 @@ export function serveColumn(app: FastifyInstance, pool: Pool, { name, branch, pa
   switch (branch) {
     case 'plain':
       for (const service of SERVICES) app.post(pathOf(name, service), plain(pool, tables, service, pairs))
+      break
+    case 'noted':
+      for (const service of SERVICES) app.post(pathOf(name, service), noted(pool, tables, service, pairs))
+      break
+    case 'batched': {
+      const bookings = new BatchedBookings(pool, tables)
+      for (const service of SERVICES) app.post(pathOf(name, service), batched(bookings, service))
+      break
+    }
+    case 'idle':
+      for (const service of SERVICES) app.post(pathOf(name, service), async () => ({ ok: true }))
       break
     case 'barrier': {
       const barrier = mysqlBarrier(pool, { table: tables.barrier })
@@ -64,6 +76,37 @@ function plain(pool: Pool, tables: BankTables, service: ServiceName, pairs: numb
     const payload = request.body as TransferPart
     const booking = { account: payload.account, cents: signedCents(service, op, payload), gid, branchId }
     await inTransaction(pool, (tx) => book(tx, tables, pairs, booking))
+    return { ok: true }
+  }
+}
+
+/** Of an action, by hand: no undo is ever asked for, and what stands in the row decides nothing. */
+function noted(pool: Pool, tables: BankTables, service: ServiceName, pairs: number) {
+  const note = `INSERT IGNORE INTO ${tables.barrier} (gid, branch_id, op, barrier_id, reason, created_at)
+    VALUES (?, ?, 'action', '01', 'action', ?)`
+  return async (request: FastifyRequest): Promise<object> => {
+    const { gid, branch_id: branchId } = request.query as PlainQuery
+    const payload = request.body as TransferPart
+    const booking = {
+      account: payload.account,
+      cents: signedCents(service, 'action', payload),
+      gid,
+      branchId,
+    }
+    await inTransaction(pool, async (tx) => {
+      const [{ affectedRows }] = await tx.execute<ResultSetHeader>(note, [gid, branchId, Date.now()])
+      if (affectedRows === 1) await book(tx, tables, pairs, booking)
+    })
+    return { ok: true }
+  }
+}
+
+function batched(bookings: BatchedBookings, service: ServiceName) {
+  return async (request: FastifyRequest): Promise<object> => {
+    const { gid, branch_id: branchId } = request.query as PlainQuery
+    const payload = request.body as TransferPart
+    const cents = signedCents(service, 'action', payload)
+    await bookings.book({ account: payload.account, cents, gid, branchId })
     return { ok: true }
   }
 }

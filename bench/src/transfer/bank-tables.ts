@@ -1,6 +1,6 @@
 import { mysqlBarrierMigrations } from '@counterstep/sdk/barrier/mysql'
 import type { SqlLink } from '../stores/sql-link.ts'
-import { COLUMNS, type ColumnName } from './columns.ts'
+import type { Column } from './columns.ts'
 
 export const ACCOUNTS = 200_000
 /** So much that no transfer of a run is refused. */
@@ -13,14 +13,18 @@ export interface BankTables {
 }
 
 /** Each column has its own, so that each is audited by itself and none profits of another's warm pages. */
-export function tablesOf(column: ColumnName | 'writes'): BankTables {
-  const suffix = column.replace('-', '_')
+export function tablesOf(column: string): BankTables {
+  const suffix = column.replaceAll('-', '_')
   return { account: `account_${suffix}`, ledger: `ledger_${suffix}`, barrier: `barrier_${suffix}` }
 }
 
 /** All tables, in the database that the link has chosen; the accounts are made once and copied. */
-export async function createBank(link: SqlLink, onFilled: (tables: number) => void): Promise<void> {
-  const all = [tablesOf('writes'), ...COLUMNS.map(({ name }) => tablesOf(name))]
+export async function createBank(
+  link: SqlLink,
+  columns: readonly Column[],
+  onFilled: (tables: number) => void,
+): Promise<void> {
+  const all = [tablesOf('writes'), ...columns.map(({ name }) => tablesOf(name))]
   for (const [index, { account, ledger, barrier }] of all.entries()) {
     await link.run(
       `CREATE TABLE ${account} (id INT PRIMARY KEY, cents BIGINT NOT NULL, updated_at DATETIME NOT NULL DEFAULT NOW() ON UPDATE NOW()) ENGINE = InnoDB`,

@@ -1,26 +1,15 @@
 /** How the gateway gets both branches called, and how a branch does its part. */
-export const COLUMN_NAMES = [
-  'none-2sql',
-  'storing-2sql',
-  'saga-2sql',
-  'barrier-2sql',
-  'grouped-2sql',
-  'none-10sql',
-  'saga-10sql',
-  'barrier-10sql',
-] as const
-export type ColumnName = (typeof COLUMN_NAMES)[number]
-
 export interface Column {
-  readonly name: ColumnName
+  readonly name: string
   /** `direct`: the gateway calls both services itself, one after the other. `storing`: a relay that writes twice does. */
   readonly calls: 'direct' | 'storing' | 'saga'
-  readonly branch: 'plain' | 'barrier' | 'grouped'
+  /** `noted`: one row of the barrier's table more, by hand, which no barrier can do without; `batched`: that, for many calls at once. `idle`: answers at once. */
+  readonly branch: 'plain' | 'noted' | 'batched' | 'barrier' | 'grouped' | 'idle'
   /** Of a ledger row and an update of the balance, in each branch. */
   readonly pairs: number
 }
 
-export const COLUMNS: readonly Column[] = [
+export const COLUMNS = [
   { name: 'none-2sql', calls: 'direct', branch: 'plain', pairs: 1 },
   { name: 'storing-2sql', calls: 'storing', branch: 'plain', pairs: 1 },
   { name: 'saga-2sql', calls: 'saga', branch: 'plain', pairs: 1 },
@@ -29,7 +18,22 @@ export const COLUMNS: readonly Column[] = [
   { name: 'none-10sql', calls: 'direct', branch: 'plain', pairs: 5 },
   { name: 'saga-10sql', calls: 'saga', branch: 'plain', pairs: 5 },
   { name: 'barrier-10sql', calls: 'saga', branch: 'barrier', pairs: 5 },
-]
+] as const satisfies readonly Column[]
+
+/** Plain programs in the place of the orchestrator and of the barrier: what any of these would have to beat. */
+export const BOUND_COLUMNS = [
+  { name: 'bound-none-2sql', calls: 'direct', branch: 'plain', pairs: 1 },
+  { name: 'bound-storing-2sql', calls: 'storing', branch: 'plain', pairs: 1 },
+  { name: 'bound-noted-2sql', calls: 'storing', branch: 'noted', pairs: 1 },
+  { name: 'bound-batched-2sql', calls: 'storing', branch: 'batched', pairs: 1 },
+  { name: 'bound-idle', calls: 'storing', branch: 'idle', pairs: 0 },
+  { name: 'bound-none-10sql', calls: 'direct', branch: 'plain', pairs: 5 },
+  { name: 'bound-storing-10sql', calls: 'storing', branch: 'plain', pairs: 5 },
+  { name: 'bound-noted-10sql', calls: 'storing', branch: 'noted', pairs: 5 },
+] as const satisfies readonly Column[]
+
+/** Both services, the gateway and the tables know all. */
+export const ALL_COLUMNS: readonly Column[] = [...COLUMNS, ...BOUND_COLUMNS]
 
 /** Where a saga's branches lie under a column's path; the action and its undo share one. */
 export const SERVICES = ['trans-out', 'trans-in'] as const

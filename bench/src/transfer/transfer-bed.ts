@@ -10,7 +10,7 @@ import { SqlLink } from '../stores/sql-link.ts'
 import type { Database, StoreHost } from '../stores/store-host.ts'
 import { type StoringRelay, startStoringRelay } from '../storing-relay/start-storing-relay.ts'
 import { createBank } from './bank-tables.ts'
-import { COLUMNS } from './columns.ts'
+import type { Column } from './columns.ts'
 import { Sysbench } from './sysbench.ts'
 
 /** All that works in a transfer: one database server for the bank and for the orchestrator, as in the seeds. */
@@ -30,11 +30,10 @@ export interface TransferBed {
   readonly sysbench: Sysbench | undefined
 }
 
-export async function openTransferBed({
-  harness,
-  settings,
-  progress,
-}: ScenarioContext): Promise<TransferBed> {
+export async function openTransferBed(
+  { harness, settings, progress }: ScenarioContext,
+  columns: readonly Column[],
+): Promise<TransferBed> {
   const { store } = settings
   if (store === 'sqlite' || store === 'redis')
     throw new Error(`transfer needs a MySQL or a MariaDB, not ${store}: its services are on it too`)
@@ -43,7 +42,9 @@ export async function openTransferBed({
   const bankUrl = urlOf(await host.newDatabase())
   const link = await SqlLink.open(bankUrl)
   harness.atEnd(() => link.close())
-  await createBank(link, (tables) => progress.show(`accounts: ${tables} of ${COLUMNS.length + 1} tables`))
+  await createBank(link, columns, (tables) =>
+    progress.show(`accounts: ${tables} of ${columns.length + 1} tables`),
+  )
   progress.show('sysbench prepares its tables')
   const sysbench = await Sysbench.prepare(urlOf(await host.newDatabase()), harness.folder)
 

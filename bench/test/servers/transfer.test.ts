@@ -3,11 +3,12 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { reportLine } from '../../src/report/report.ts'
 import { runBench } from '../../src/run-bench.ts'
 import { transfer } from '../../src/scenarios/transfer.ts'
+import { transferBounds } from '../../src/scenarios/transfer-bounds.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../../src/settings.ts'
 import { SqlLink } from '../../src/stores/sql-link.ts'
 import { auditColumn } from '../../src/transfer/audit-column.ts'
 import { ACCOUNTS, createBank, tablesOf } from '../../src/transfer/bank-tables.ts'
-import { COLUMNS } from '../../src/transfer/columns.ts'
+import { BOUND_COLUMNS, COLUMNS } from '../../src/transfer/columns.ts'
 
 const SMOKE: Settings = {
   ...DEFAULT_SETTINGS,
@@ -54,6 +55,30 @@ describeOwn('mariadb', 'the transfers', () => {
   })
 })
 
+describeOwn('mariadb', 'the bounds of the transfers', () => {
+  it('leave exactly their ledger rows too', { timeout: SMOKE_MS_MAX }, async () => {
+    const { rows, ratios, counters } = await runBench(transferBounds, SMOKE, silent)
+    expect(rows.map(({ name }) => name)).toEqual(BOUND_COLUMNS.map(({ name }) => name))
+    for (const { name, pairs } of BOUND_COLUMNS) {
+      const transfers = counters[`${name} transfers`] ?? 0
+      expect(transfers).toBeGreaterThan(0)
+      expect(counters[`${name} ledgerRows`]).toBe(2 * pairs * transfers)
+    }
+    const relayed = BOUND_COLUMNS.filter(({ calls }) => calls === 'storing')
+    const answered = relayed.reduce((sum, { name }) => sum + (counters[`${name} transfers`] ?? 0), 0)
+    expect(counters.storedByRelay).toBe(answered)
+    expect(counters.sagas).toBe(0)
+    expect(Object.keys(ratios)).toEqual([
+      'storing/none-2sql',
+      'noted/none-2sql',
+      'batched/none-2sql',
+      'idle/none-2sql',
+      'storing/none-10sql',
+      'noted/none-10sql',
+    ])
+  })
+})
+
 describeOn('mariadb', 'the audit of a column', (url) => {
   const database = `bench_transfer_${process.pid}`
   const tables = tablesOf('barrier-2sql')
@@ -85,7 +110,7 @@ describeOn('mariadb', 'the audit of a column', (url) => {
     link = await SqlLink.open(url)
     await link.run(`CREATE DATABASE ${database}`)
     await link.run(`USE ${database}`)
-    await createBank(link, () => undefined)
+    await createBank(link, COLUMNS, () => undefined)
   }, FILL_MS_MAX)
   afterAll(async () => {
     await link.run(`DROP DATABASE IF EXISTS ${database}`)
