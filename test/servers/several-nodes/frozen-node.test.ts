@@ -11,7 +11,8 @@ import { abort, submit } from './node-client.ts'
 import { serialSaga } from './saga-requests.ts'
 import { AnswerCounts, submitUntilFinal, untilFinal } from './until-final.ts'
 
-const LEASE_MS = 1_000
+/** What is held has to be held still when the node freezes, on however busy a machine. */
+const LEASE_MS = 3_000
 const FROZEN_MS = 3 * LEASE_MS
 const POLL_MS = 100
 const EACH = 20
@@ -117,6 +118,6 @@ for (const server of ['mariadb', 'redis'] as const) {
       expect(again.map(endOf)).toEqual(views.map(endOf))
       const all = [late, ...loaded, ...views]
       expect(all.flatMap((view) => auditEffects(bed.branches.ledger, view))).toEqual([])
-    }, 60_000)
+    }, 120_000)
   })
 }
