@@ -17,7 +17,7 @@ import { signed } from './scenarios/signed.ts'
 import { storingRelay } from './scenarios/storing-relay.ts'
 import { submit } from './scenarios/submit.ts'
 import { transfer } from './scenarios/transfer.ts'
-import { transferBounds } from './scenarios/transfer-bounds.ts'
+import { transferByHand } from './scenarios/transfer-by-hand.ts'
 
 export const SCENARIOS: readonly Scenario[] = [
   relay,
@@ -37,6 +37,6 @@ export const SCENARIOS: readonly Scenario[] = [
   commits,
   hotRow,
   transfer,
-  transferBounds,
+  transferByHand,
   dtm,
 ]

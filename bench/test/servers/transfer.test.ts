@@ -3,12 +3,12 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { reportLine } from '../../src/report/report.ts'
 import { runBench } from '../../src/run-bench.ts'
 import { transfer } from '../../src/scenarios/transfer.ts'
-import { transferBounds } from '../../src/scenarios/transfer-bounds.ts'
+import { transferByHand } from '../../src/scenarios/transfer-by-hand.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../../src/settings.ts'
 import { SqlLink } from '../../src/stores/sql-link.ts'
 import { auditColumn } from '../../src/transfer/audit-column.ts'
 import { ACCOUNTS, createBank, tablesOf } from '../../src/transfer/bank-tables.ts'
-import { BOUND_COLUMNS, COLUMNS } from '../../src/transfer/columns.ts'
+import { COLUMNS, COLUMNS_BY_HAND } from '../../src/transfer/columns.ts'
 
 const SMOKE: Settings = {
   ...DEFAULT_SETTINGS,
@@ -55,16 +55,16 @@ describeOwn('mariadb', 'the transfers', () => {
   })
 })
 
-describeOwn('mariadb', 'the bounds of the transfers', () => {
+describeOwn('mariadb', 'the transfers by hand', () => {
   it('leave exactly their ledger rows too', { timeout: SMOKE_MS_MAX }, async () => {
-    const { rows, ratios, counters } = await runBench(transferBounds, SMOKE, silent)
-    expect(rows.map(({ name }) => name)).toEqual(BOUND_COLUMNS.map(({ name }) => name))
-    for (const { name, pairs } of BOUND_COLUMNS) {
+    const { rows, ratios, counters } = await runBench(transferByHand, SMOKE, silent)
+    expect(rows.map(({ name }) => name)).toEqual(COLUMNS_BY_HAND.map(({ name }) => name))
+    for (const { name, pairs } of COLUMNS_BY_HAND) {
       const transfers = counters[`${name} transfers`] ?? 0
       expect(transfers).toBeGreaterThan(0)
       expect(counters[`${name} ledgerRows`]).toBe(2 * pairs * transfers)
     }
-    const relayed = BOUND_COLUMNS.filter(({ calls }) => calls === 'storing')
+    const relayed = COLUMNS_BY_HAND.filter(({ calls }) => calls === 'storing')
     const answered = relayed.reduce((sum, { name }) => sum + (counters[`${name} transfers`] ?? 0), 0)
     expect(counters.storedByRelay).toBe(answered)
     expect(counters.sagas).toBe(0)
