@@ -21,10 +21,7 @@ export async function runLoad(job: LoadJob): Promise<LoadResult> {
 
   const setupClient = (client: Client) => {
     clients.push(client)
-    const nameNext = namerOf(job, client, clients.length)
-    nameNext()
-    // While the server works, so that a single caller does not wait for it: the event comes just before the write.
-    client.on('request', () => setImmediate(nameNext))
+    if (job.unique !== undefined) nameRequests(client, job.body, job.unique, clients.length)
     client.on('connError', () => (faults.connectionErrors += 1))
     client.on('timeout', () => (faults.timeouts += 1))
     client.on('mismatch', () => (faults.otherBody += 1))
@@ -54,14 +51,18 @@ export async function runLoad(job: LoadJob): Promise<LoadResult> {
   return { answers: measured.answers, faults, unexpected, ...measured.result() }
 }
 
-/** Gives the next request of a connection its own body, where the job asks for that. */
-function namerOf({ body, unique }: LoadJob, client: Client, connection: number): () => void {
-  if (unique === undefined) return () => undefined
+/**
+ * Gives each request of a connection its own body. The next one is written while the server works on this one, so that a
+ * single caller does not wait for it: the event comes just before a request is sent, also again after a reconnect.
+ */
+function nameRequests(client: Client, body: string, unique: string, connection: number): void {
   let request = 0
-  return () => {
+  const nameNext = () => {
     request += 1
     client.setBody(body.replaceAll(unique, uniqueText(unique, connection, request)))
   }
+  nameNext()
+  client.on('request', () => setImmediate(nameNext))
 }
 
 function drainAfter(

@@ -1,12 +1,14 @@
-import { isInMemory } from '../report/machine.ts'
 import type { RowSource } from '../rounds.ts'
 import type { Ratio, Row } from '../row.ts'
-import type { Scenario, ScenarioContext } from '../scenario.ts'
+import type { Scenario } from '../scenario.ts'
 import { storeFactsOf } from '../stores/open-store-host.ts'
 import { COLUMNS } from '../transfer/columns.ts'
-import { measureSysbench } from '../transfer/measure-raw.ts'
-import { openTransferBed, type TransferBed } from '../transfer/transfer-bed.ts'
-import { ratioBetween, TransferRun } from '../transfer/transfer-run.ts'
+import { databaseCautions } from '../transfer/database-cautions.ts'
+import { measureSysbench, measureWriters } from '../transfer/measure-raw.ts'
+import { openRawBed, type RawBed } from '../transfer/raw-bed.ts'
+import { openTransferBed } from '../transfer/transfer-bed.ts'
+import { ratiosBetween, TransferRun } from '../transfer/transfer-run.ts'
+import { timed } from './saga-job.ts'
 
 export const transfer: Scenario = {
   name: 'transfer',
@@ -15,16 +17,34 @@ export const transfer: Scenario = {
   // Eight columns and the raw ones within a minute.
   defaults: { store: 'mysql', connections: 20, seconds: 1, warmUpSeconds: 0.2 },
   async run(context) {
+    const { settings } = context
     const bed = await openTransferBed(context, COLUMNS)
+    const raw = await openRawBed(context, bed)
+    const { sysbench } = raw
+    let written = 0
+    const sources: RowSource[] = [
+      {
+        name: 'writes',
+        async measure() {
+          const measured = await measureWriters(bed, raw, timed(settings))
+          written += measured.answers
+          return measured
+        },
+      },
+    ]
+    if (sysbench !== undefined) {
+      const measure = () => measureSysbench(bed, sysbench, settings.seconds)
+      sources.unshift({ name: 'sysbench', measure })
+    }
     const run = new TransferRun(context, bed, COLUMNS)
     await run.warmUp()
-    const rows = await run.rounds(rawSources(run, bed, context))
+    const rows = await run.rounds(timed(settings), sources)
     return {
       store: storeFactsOf(bed.host, bed.server),
       rows,
       ratios: ratiosOf(rows),
-      counters: await run.audit(),
-      notes: [...(await cautions(bed)), ...NOTES],
+      counters: await run.audit(written),
+      notes: [...(await databaseCautions(bed)), ...sysbenchNotes(raw), ...NOTES],
     }
   },
 }
@@ -38,38 +58,21 @@ const NOTES = [
   'audit: ledger rows are 2 × pairs × finished transfers, no money came or went, each account is its ledger’s sum; each saga is stored as succeeded',
 ]
 
-function rawSources(run: TransferRun, bed: TransferBed, { settings }: ScenarioContext): readonly RowSource[] {
-  const { sysbench } = bed
-  const writes = { name: 'writes', measure: () => run.measureWrites() }
-  if (sysbench === undefined) return [writes]
-  return [{ name: 'sysbench', measure: () => measureSysbench(bed, sysbench, settings.seconds) }, writes]
-}
-
 function ratiosOf(rows: readonly Row[]): readonly Ratio[] {
-  const ratio = ratioBetween<(typeof COLUMNS)[number]['name']>
+  const ratio = ratiosBetween(rows)
   return [
-    ratio(rows, 'storing/none-2sql', 'storing-2sql', 'none-2sql'),
-    ratio(rows, 'saga/none-2sql', 'saga-2sql', 'none-2sql'),
-    ratio(rows, 'barrier/none-2sql', 'barrier-2sql', 'none-2sql'),
-    ratio(rows, 'grouped/none-2sql', 'grouped-2sql', 'none-2sql'),
-    ratio(rows, 'saga/none-10sql', 'saga-10sql', 'none-10sql'),
-    ratio(rows, 'barrier/none-10sql', 'barrier-10sql', 'none-10sql'),
+    ratio('storing/none-2sql', 'storing-2sql', 'none-2sql'),
+    ratio('saga/none-2sql', 'saga-2sql', 'none-2sql'),
+    ratio('barrier/none-2sql', 'barrier-2sql', 'none-2sql'),
+    ratio('grouped/none-2sql', 'grouped-2sql', 'none-2sql'),
+    ratio('saga/none-10sql', 'saga-10sql', 'none-10sql'),
+    ratio('barrier/none-10sql', 'barrier-10sql', 'none-10sql'),
   ]
 }
 
-async function cautions({ host, link, sysbench }: TransferBed): Promise<readonly string[]> {
-  const [row] = await link.rows('SELECT @@datadir AS folder')
+function sysbenchNotes({ sysbench }: RawBed): readonly string[] {
+  if (sysbench !== undefined) return []
   return [
-    ...(host.cpuSeconds !== undefined && isInMemory(String(row?.folder))
-      ? ['CAUTION: the database lies in memory, where a commit costs next to nothing']
-      : []),
-    ...(host.cpuSeconds === undefined
-      ? ['CAUTION: the database is not ours alone: its counters tell of everybody']
-      : []),
-    ...(sysbench === undefined
-      ? [
-          'sysbench is skipped: there is no such program on the PATH (Debian, Ubuntu: apt-get install sysbench)',
-        ]
-      : []),
+    'sysbench is skipped: there is no such program on the PATH (Debian, Ubuntu: apt-get install sysbench)',
   ]
 }

@@ -3,12 +3,13 @@ import { type Addition, conditionalAdd, mysqlBarrier } from '@counterstep/sdk/ba
 import { branchHandler } from '@counterstep/sdk/fastify'
 import { groupedBranch } from '@counterstep/sdk/grouped'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Pool, PoolConnection, ResultSetHeader } from 'mysql2/promise'
+import type { Pool, PoolConnection } from 'mysql2/promise'
 import { type BankTables, tablesOf } from './bank-tables.ts'
 import { BatchedBookings } from './batched-bookings.ts'
-import { book } from './book.ts'
+import { type Booking, book } from './book.ts'
 import { type Column, SERVICES, type ServiceName } from './columns.ts'
 import { inTransaction } from './in-transaction.ts'
+import { insertNotes } from './insert-notes.ts'
 
 /** What the gateway sends to a service, directly or as a branch's payload. */
 export interface TransferPart {
@@ -72,30 +73,18 @@ function pathOf(column: string, service: ServiceName): string {
 
 function plain(pool: Pool, tables: BankTables, service: ServiceName, pairs: number) {
   return async (request: FastifyRequest): Promise<object> => {
-    const { gid, branch_id: branchId, op = 'action' } = request.query as PlainQuery
-    const payload = request.body as TransferPart
-    const booking = { account: payload.account, cents: signedCents(service, op, payload), gid, branchId }
+    const booking = bookingOf(service, request)
     await inTransaction(pool, (tx) => book(tx, tables, pairs, booking))
     return { ok: true }
   }
 }
 
-/** Of an action, by hand: no undo is ever asked for, and what stands in the row decides nothing. */
 function noted(pool: Pool, tables: BankTables, service: ServiceName, pairs: number) {
-  const note = `INSERT IGNORE INTO ${tables.barrier} (gid, branch_id, op, barrier_id, reason, created_at)
-    VALUES (?, ?, 'action', '01', 'action', ?)`
   return async (request: FastifyRequest): Promise<object> => {
-    const { gid, branch_id: branchId } = request.query as PlainQuery
-    const payload = request.body as TransferPart
-    const booking = {
-      account: payload.account,
-      cents: signedCents(service, 'action', payload),
-      gid,
-      branchId,
-    }
+    const booking = bookingOf(service, request)
     await inTransaction(pool, async (tx) => {
-      const [{ affectedRows }] = await tx.execute<ResultSetHeader>(note, [gid, branchId, Date.now()])
-      if (affectedRows === 1) await book(tx, tables, pairs, booking)
+      await insertNotes(tx, tables, [booking])
+      await book(tx, tables, pairs, booking)
     })
     return { ok: true }
   }
@@ -103,12 +92,15 @@ function noted(pool: Pool, tables: BankTables, service: ServiceName, pairs: numb
 
 function batched(bookings: BatchedBookings, service: ServiceName) {
   return async (request: FastifyRequest): Promise<object> => {
-    const { gid, branch_id: branchId } = request.query as PlainQuery
-    const payload = request.body as TransferPart
-    const cents = signedCents(service, 'action', payload)
-    await bookings.book({ account: payload.account, cents, gid, branchId })
+    await bookings.book(bookingOf(service, request))
     return { ok: true }
   }
+}
+
+function bookingOf(service: ServiceName, { query, body }: FastifyRequest): Booking {
+  const { gid, branch_id: branchId, op = 'action' } = query as PlainQuery
+  const payload = body as TransferPart
+  return { account: payload.account, cents: signedCents(service, op, payload), gid, branchId }
 }
 
 /** One queue for all accounts. A group locks its rows in the order of their ids. */

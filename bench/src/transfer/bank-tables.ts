@@ -1,6 +1,6 @@
 import { mysqlBarrierMigrations } from '@counterstep/sdk/barrier/mysql'
 import type { SqlLink } from '../stores/sql-link.ts'
-import type { Column } from './columns.ts'
+import type { Column, ColumnName } from './columns.ts'
 
 export const ACCOUNTS = 200_000
 /** So much that no transfer of a run is refused. */
@@ -13,7 +13,7 @@ export interface BankTables {
 }
 
 /** Each column has its own, so that each is audited by itself and none profits of another's warm pages. */
-export function tablesOf(column: string): BankTables {
+export function tablesOf(column: ColumnName | 'writes'): BankTables {
   const suffix = column.replaceAll('-', '_')
   return { account: `account_${suffix}`, ledger: `ledger_${suffix}`, barrier: `barrier_${suffix}` }
 }

@@ -1,7 +1,12 @@
-import type { Pool, PoolConnection, ResultSetHeader } from 'mysql2/promise'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Pool, PoolConnection } from 'mysql2/promise'
 import type { BankTables } from './bank-tables.ts'
 import type { Booking } from './book.ts'
 import { inTransaction } from './in-transaction.ts'
+import { insertNotes } from './insert-notes.ts'
+
+/** Far more than the gateway has callers. */
+const WAITING_CALLS_MAX = 1_000
 
 interface Waiting {
   readonly booking: Booking
@@ -10,8 +15,9 @@ interface Waiting {
 }
 
 /**
- * The grouped barrier by hand: what comes while a database transaction is under way becomes the next one, of three
- * statements however many calls it is for. No call is ever repeated here, and none refused: it looks for neither.
+ * Groups of calls by hand: what comes while a database transaction is under way, and what one turn of the event loop
+ * brings, becomes the next one, of three statements however many calls it is for. No answer is kept, no balance looked
+ * at, and a call that was there is an error.
  */
 export class BatchedBookings {
   readonly #pool: Pool
@@ -26,6 +32,7 @@ export class BatchedBookings {
 
   /** Resolves when it is committed. */
   book(booking: Booking): Promise<void> {
+    if (this.#waiting.length === WAITING_CALLS_MAX) throw new Error(`${WAITING_CALLS_MAX} calls are waiting`)
     return new Promise((resolve, reject) => {
       this.#waiting.push({ booking, resolve, reject })
       if (!this.#isUnderWay) void this.#bookAll()
@@ -35,10 +42,16 @@ export class BatchedBookings {
   async #bookAll(): Promise<void> {
     this.#isUnderWay = true
     while (this.#waiting.length > 0) {
+      await turn()
       const batch = this.#waiting
       this.#waiting = []
       try {
-        await inTransaction(this.#pool, (tx) => this.#write(tx, batch))
+        await inTransaction(this.#pool, (tx) =>
+          this.#write(
+            tx,
+            batch.map(({ booking }) => booking),
+          ),
+        )
         for (const { resolve } of batch) resolve()
       } catch (error: unknown) {
         for (const { reject } of batch) reject(error)
@@ -47,19 +60,13 @@ export class BatchedBookings {
     this.#isUnderWay = false
   }
 
-  async #write(tx: PoolConnection, batch: readonly Waiting[]): Promise<void> {
-    const { account: accounts, ledger, barrier } = this.#tables
-    const bookings = batch.map(({ booking }) => booking).sort((a, b) => a.account - b.account)
-    const now = Date.now()
-    const notes = bookings.map(({ gid, branchId }) => [gid, branchId, 'action', '01', 'action', now])
-    const rows = bookings.map(({ account, cents, gid, branchId }) => [account, cents, gid, branchId])
-    const additions = bookings.map(({ account, cents }) => [account, cents])
-    const [noted] = await tx.query<ResultSetHeader>(
-      `INSERT IGNORE INTO ${barrier} (gid, branch_id, op, barrier_id, reason, created_at) VALUES ?`,
-      [notes],
-    )
-    if (noted.affectedRows !== batch.length) throw new Error('a call that was there')
+  async #write(tx: PoolConnection, bookings: readonly Booking[]): Promise<void> {
+    const { account: accounts, ledger } = this.#tables
+    const inOrder = bookings.toSorted((a, b) => a.account - b.account)
+    await insertNotes(tx, this.#tables, inOrder)
+    const rows = inOrder.map(({ account, cents, gid, branchId }) => [account, cents, gid, branchId])
     await tx.query(`INSERT INTO ${ledger} (account, cents, gid, branch_id) VALUES ?`, [rows])
+    const additions = inOrder.map(({ account, cents }) => [account, cents])
     await tx.query(
       `INSERT INTO ${accounts} (id, cents) VALUES ? ON DUPLICATE KEY UPDATE cents = cents + VALUES(cents)`,
       [additions],

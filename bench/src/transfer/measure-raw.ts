@@ -1,6 +1,7 @@
 import type { TimedLength } from '../load/load-job.ts'
 import { type Measurement, withCpuSeconds } from '../rounds.ts'
 import { databaseFigures } from './measure-column.ts'
+import type { RawBed } from './raw-bed.ts'
 import type { WritersJob, WritersResult } from './run-writers.ts'
 import { readDatabase } from './statement-counter.ts'
 import type { Sysbench } from './sysbench.ts'
@@ -29,7 +30,8 @@ export async function measureSysbench(
 
 /** Our own database transaction, of six writes. */
 export async function measureWriters(
-  { link, database, writers }: TransferBed,
+  { link, database }: TransferBed,
+  { writers }: RawBed,
   length: TimedLength,
 ): Promise<Measurement> {
   const job: WritersJob = { length }

@@ -11,12 +11,12 @@ import type { Database, StoreHost } from '../stores/store-host.ts'
 import { type StoringRelay, startStoringRelay } from '../storing-relay/start-storing-relay.ts'
 import { createBank } from './bank-tables.ts'
 import type { Column } from './columns.ts'
-import { Sysbench } from './sysbench.ts'
 
 /** All that works in a transfer: one database server for the bank and for the orchestrator, as in the seeds. */
 export interface TransferBed {
   readonly host: StoreHost
-  /** To the bank's database. */
+  /** Of the bank's database; it may hold a password. */
+  readonly bankUrl: string
   readonly link: SqlLink
   readonly server: Server
   readonly storingRelay: StoringRelay
@@ -24,10 +24,7 @@ export interface TransferBed {
   readonly services: Child
   readonly gateway: Child
   readonly gatewayUrl: string
-  readonly writers: Child
   readonly database: readonly Worker[]
-  /** Undefined where there is none. */
-  readonly sysbench: Sysbench | undefined
 }
 
 export async function openTransferBed(
@@ -36,7 +33,7 @@ export async function openTransferBed(
 ): Promise<TransferBed> {
   const { store } = settings
   if (store === 'sqlite' || store === 'redis')
-    throw new Error(`transfer needs a MySQL or a MariaDB, not ${store}: its services are on it too`)
+    throw new Error(`transfers need a MySQL or a MariaDB, not ${store}: their services are on it too`)
   const host = await openStoreHost(harness, store)
   const server = await startServer(harness, await host.newDatabase(), settings)
   const bankUrl = urlOf(await host.newDatabase())
@@ -45,8 +42,6 @@ export async function openTransferBed(
   await createBank(link, columns, (tables) =>
     progress.show(`accounts: ${tables} of ${columns.length + 1} tables`),
   )
-  progress.show('sysbench prepares its tables')
-  const sysbench = await Sysbench.prepare(urlOf(await host.newDatabase()), harness.folder)
 
   const nodeArgs = profileArgs(settings)
   const environment = { BANK_DATABASE: bankUrl }
@@ -60,23 +55,21 @@ export async function openTransferBed(
   const args = [await services.url(), storingRelay.url, server.url]
   const gateway = harness.start({ name: 'gateway', script: processPath('bank-gateway'), args, nodeArgs })
   const gatewayUrl = await gateway.url()
-  const writers = harness.start({ name: 'writers', script: processPath('bank-writers'), environment })
   return {
     host,
+    bankUrl,
     link,
     server,
     storingRelay,
     services,
     gateway,
     gatewayUrl,
-    writers,
-    sysbench,
     database: databaseWorker(host),
   }
 }
 
 /** The environment of a server names it. */
-function urlOf({ environment }: Database): string {
+export function urlOf({ environment }: Database): string {
   const { COUNTERSTEP_STORE: url } = environment
   if (url === undefined) throw new Error('this database has no URL')
   return url

@@ -1,11 +1,10 @@
+import type { TimedLength } from '../load/load-job.ts'
 import { type Measurement, measureInTurn, type RowSource } from '../rounds.ts'
 import { type Ratio, type Row, ratioOf } from '../row.ts'
 import type { ScenarioContext } from '../scenario.ts'
-import { timed } from '../scenarios/saga-job.ts'
 import { auditBank } from './audit-bank.ts'
-import type { Column } from './columns.ts'
+import type { Column, ColumnName } from './columns.ts'
 import { measureColumn } from './measure-column.ts'
-import { measureWriters } from './measure-raw.ts'
 import type { TransferBed } from './transfer-bed.ts'
 
 const WARM_UP = { type: 'time', warmUpSeconds: 0, seconds: 0.6 } as const
@@ -18,7 +17,6 @@ export class TransferRun {
   readonly #bed: TransferBed
   readonly #columns: readonly Column[]
   readonly #transfers = new Map<Column, number>()
-  #writes = 0
 
   constructor(context: ScenarioContext, bed: TransferBed, columns: readonly Column[]) {
     this.#context = context
@@ -36,8 +34,7 @@ export class TransferRun {
   }
 
   /** `raw` comes before the columns. */
-  rounds(raw: readonly RowSource[]): Promise<readonly Row[]> {
-    const length = timed(this.#context.settings)
+  rounds(length: TimedLength, raw: readonly RowSource[] = []): Promise<readonly Row[]> {
     const columns = this.#columns.map((column) => ({
       name: column.name,
       measure: () => this.#measure(column, length),
@@ -45,19 +42,13 @@ export class TransferRun {
     return measureInTurn(this.#context, [...raw, ...columns])
   }
 
-  async measureWrites(): Promise<Measurement> {
-    const measured = await measureWriters(this.#bed, timed(this.#context.settings))
-    this.#writes += measured.answers
-    return measured
-  }
-
-  /** Throws unless the tables hold what was answered. */
-  async audit(): Promise<Record<string, number>> {
+  /** Throws unless the tables hold what was answered, and so many transactions without a service. */
+  audit(writes = 0): Promise<Record<string, number>> {
     this.#context.progress.show('auditing')
-    return auditBank(this.#bed, { transfers: this.#transfers, writes: this.#writes })
+    return auditBank(this.#bed, { transfers: this.#transfers, writes })
   }
 
-  async #measure(column: Column, length: Parameters<typeof measureWriters>[1]): Promise<Measurement> {
+  async #measure(column: Column, length: TimedLength): Promise<Measurement> {
     const { harness, settings } = this.#context
     const measured = await measureColumn(harness, this.#bed, column, settings.connections, length)
     this.#transfers.set(column, (this.#transfers.get(column) ?? 0) + measured.answers)
@@ -65,18 +56,13 @@ export class TransferRun {
   }
 }
 
-/** By the names of the rows. */
-export function ratioBetween<Name extends string>(
+export function ratiosBetween(
   rows: readonly Row[],
-  name: string,
-  above: Name,
-  below: Name,
-): Ratio {
-  return ratioOf(name, rowNamed(rows, above), rowNamed(rows, below))
-}
-
-function rowNamed(rows: readonly Row[], name: string): Row {
-  const row = rows.find((each) => each.name === name)
-  if (row === undefined) throw new Error(`${name} was not measured`)
-  return row
+): (name: string, above: ColumnName, below: ColumnName) => Ratio {
+  const rowOf = (name: ColumnName) => {
+    const row = rows.find((each) => each.name === name)
+    if (row === undefined) throw new Error(`${name} was not measured`)
+    return row
+  }
+  return (name, above, below) => ratioOf(name, rowOf(above), rowOf(below))
 }

@@ -118,11 +118,11 @@ export class Trial {
   }
 
   /**
-   * Reads until `isThere`, for `settleMs` at most. The last look begins when they are over: a kit that was held up for
-   * so long has not looked so long.
+   * Reads until `isThere`, or once more when `settleMs` are over: a kit that was held up for so long has not looked for so
+   * long.
    */
-  async readUntil(ids: BranchIds, isThere: (state: string) => boolean, settleMs: number): Promise<string> {
-    const until = performance.now() + settleMs
+  async readUntil(ids: BranchIds, isThere: (state: string) => boolean): Promise<string> {
+    const until = performance.now() + this.run.branch.settleMs
     for (;;) {
       const isLast = performance.now() >= until
       const state = await this.read(ids)
@@ -140,11 +140,10 @@ export class Trial {
    * effect that should not come cannot be waited for; where one took its time before, it is given as much again.
    */
   async changeSince(start: string, ids: BranchIds, expected: readonly string[]): Promise<StateChange> {
-    const { settleMs } = this.run.branch
     const { lagMs } = this.run.learned
     const isThere = (state: string) => expected.includes(changeOf(start, state).text)
     const mayCome = expected.some((text) => text !== NOTHING)
-    const state = mayCome ? await this.readUntil(ids, isThere, settleMs) : await this.read(ids)
+    const state = mayCome ? await this.readUntil(ids, isThere) : await this.read(ids)
     if (lagMs === 0) return changeOf(start, state)
     await sleep(2 * lagMs)
     return changeOf(start, await this.read(ids))

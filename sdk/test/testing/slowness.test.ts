@@ -13,12 +13,6 @@ function serialised<Result>(serve: (request: Request) => Promise<Result>, eachMs
   }
 }
 
-/** As a busy machine does to its processes. */
-function holdUp(forMs: number): void {
-  const until = performance.now() + forMs
-  while (performance.now() < until);
-}
-
 describe.concurrent('the test kit and time', () => {
   it('finds no fault in a right service that takes 300 ms for a call, and one call at a time', async () => {
     const wallet = new Wallet()
@@ -59,11 +53,10 @@ describe.concurrent('the test kit and time', () => {
     const wallet = new Wallet()
     const settleMs = 20
     let shown = wallet.cents
-    const read = () => {
-      const { cents } = wallet
-      if (shown !== cents) holdUp(2 * settleMs)
+    const read = async () => {
       const seen = shown
-      shown = cents
+      shown = wallet.cents
+      if (seen !== shown) await sleep(2 * settleMs)
       return seen
     }
     const report = await checkBranch({ ...walletUnderTest(wallet), settleMs, read })

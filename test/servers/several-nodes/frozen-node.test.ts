@@ -14,6 +14,8 @@ import { AnswerCounts, submitUntilFinal, untilFinal } from './until-final.ts'
 /** What is held has to be held still when the node freezes, on however busy a machine. */
 const LEASE_MS = 3_000
 const FROZEN_MS = 3 * LEASE_MS
+/** The calls that it holds are not to run out before they are answered. */
+const BRANCH_TIMEOUT_MS = 60_000
 const POLL_MS = 100
 const EACH = 20
 const LOAD_CALLERS = 4
@@ -36,7 +38,11 @@ for (const server of ['mariadb', 'redis'] as const) {
     let bed: Bed
 
     beforeAll(async () => {
-      bed = await Bed.start(storeUrl, 2, { 'lease-ms': LEASE_MS, 'poll-ms': POLL_MS })
+      bed = await Bed.start(storeUrl, 2, {
+        'lease-ms': LEASE_MS,
+        'poll-ms': POLL_MS,
+        'branch-timeout-ms': BRANCH_TIMEOUT_MS,
+      })
       bed.branches.rule = async ({ gid, branchId, epoch }) => {
         const group = GROUPS.find((name) => gid.startsWith(`${name}-`))
         if (group !== undefined && branchId === '02' && epoch === 1) await gates[group].pass()
