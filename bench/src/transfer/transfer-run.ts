@@ -7,9 +7,10 @@ import type { Column, ColumnName } from './columns.ts'
 import { measureColumn } from './measure-column.ts'
 import type { TransferBed } from './transfer-bed.ts'
 
-const WARM_UP = { type: 'time', warmUpSeconds: 0, seconds: 0.6 } as const
+/** Before the first round, by the warm-up of each. */
+const FIRST_WARM_UPS = 3
 /** Server, storing relay and gateway have more code than a service, and it is the same in every column that has them. */
-const LONG_WARM_UP = { ...WARM_UP, seconds: 3 }
+const LONG_FIRST_WARM_UPS = 15
 
 /** Measures columns, and knows all that was ever answered. */
 export class TransferRun {
@@ -26,9 +27,11 @@ export class TransferRun {
 
   async warmUp(): Promise<void> {
     this.#context.progress.show('warming up')
+    const { warmUpSeconds } = this.#context.settings
     const begun = new Set<Column['calls']>(['direct'])
     for (const column of this.#columns) {
-      await this.#measure(column, begun.has(column.calls) ? WARM_UP : LONG_WARM_UP)
+      const seconds = warmUpSeconds * (begun.has(column.calls) ? FIRST_WARM_UPS : LONG_FIRST_WARM_UPS)
+      await this.#measure(column, { type: 'time', warmUpSeconds: 0, seconds })
       begun.add(column.calls)
     }
   }
