@@ -3,10 +3,10 @@ import type { TransferBed } from './transfer-bed.ts'
 
 /** What a reader of the database's own figures must know of it. */
 export async function databaseCautions({ host, link }: TransferBed): Promise<readonly string[]> {
-  const [row] = await link.rows('SELECT @@datadir AS folder')
   if (host.cpuSeconds === undefined) {
     return ['CAUTION: the database is not ours alone: its counters tell of everybody']
   }
+  const [row] = await link.rows('SELECT @@datadir AS folder')
   return isInMemory(String(row?.folder))
     ? ['CAUTION: the database lies in memory, where a commit costs next to nothing']
     : []
