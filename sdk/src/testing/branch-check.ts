@@ -43,5 +43,10 @@ export function whySkipped(
   before: readonly BranchCheck[],
 ): string | undefined {
   const missing = before.find(({ name, outcome }) => needs.includes(name) && outcome !== 'passed')
-  return lacks?.(branch) ?? (missing && `${missing.name} did not pass (${missing.because})`)
+  return lacks?.(branch) ?? (missing && reasonOf(missing))
+}
+
+/** Of a check that was skipped itself, why: else the reasons nest. */
+function reasonOf({ name, outcome, because }: BranchCheck): string {
+  return outcome === 'skipped' && because !== undefined ? because : `${name} did not pass (${because})`
 }

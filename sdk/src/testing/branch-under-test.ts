@@ -48,8 +48,10 @@ export interface BranchUnderTest {
   /**
    * What the effect can be seen by, as anything that JSON can hold: a balance, a count of rows, the rows. Numbers (also
    * decimal texts and bigints) are compared by their difference, lists by their length, everything else by what it was
-   * and is; what one action does to it is learned by running one. Leave out times and generated ids. It has to see what
-   * has been committed at once (no replica that lags), and both the action and its compensation have to change it.
+   * and is; what one action does to it is learned by running one. Leave out times and generated ids. It should see what
+   * has been committed at once: where it lags each step is given twice the longest lag that was seen, and the whole takes
+   * some 250 times that lag. It must not go back, as several replicas behind one address do. Both the action and its
+   * compensation have to change it.
    */
   readonly read: (branch: BranchIds) => unknown
   /** JSON that the business refuses: without it (and without `drain`) nothing is known of failures. */
@@ -77,7 +79,7 @@ export interface BranchUnderTest {
   readonly callTimeoutMs?: number
   /** How often a call that is answered 425, 429 or 5xx is sent until it is taken for what it says. Default 6. */
   readonly attemptsMax?: number
-  /** How long an effect may take to be seen after the answer, in milliseconds. Default 2,000. */
+  /** How late after the answer an effect may be seen at most, in milliseconds. Default 2,000. */
   readonly settleMs?: number
   /**
    * After how long a duplicate still comes, in milliseconds: longer than what remembers calls lives, if that is a cache.

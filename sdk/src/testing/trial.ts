@@ -8,7 +8,7 @@ import { NoAnswer, RuleBroken, TimeOver } from './verdict.ts'
 
 export type Role = 'action' | 'compensation'
 
-/** What one action, its compensation, and the two together were seen to change, and how late it was seen. */
+/** What one action, its compensation, and the two together were seen to change; and how late at most any effect was. */
 export interface Learned {
   once: StateChange
   undo: StateChange
@@ -122,13 +122,24 @@ export class Trial {
    * long.
    */
   async readUntil(ids: BranchIds, isThere: (state: string) => boolean): Promise<string> {
-    const until = performance.now() + this.run.branch.settleMs
-    for (;;) {
+    const startedAt = performance.now()
+    const until = startedAt + this.run.branch.settleMs
+    for (let looks = 1; ; looks++) {
       const isLast = performance.now() >= until
       const state = await this.read(ids)
-      if (isLast || isThere(state)) return state
+      if (isThere(state)) {
+        if (looks > 1) this.#learnLag(performance.now() - startedAt)
+        return state
+      }
+      if (isLast) return state
       await sleep(POLL_MS)
     }
+  }
+
+  /** From now on as much is waited for. No longer than it may be: a kit that was held up is not to wait for that, too. */
+  #learnLag(lagMs: number): void {
+    const { branch, learned } = this.run
+    learned.lagMs = Math.max(learned.lagMs, Math.min(Math.ceil(lagMs), branch.settleMs))
   }
 
   did(what: (Evidence & { step: 'did' })['what']): void {
@@ -140,10 +151,10 @@ export class Trial {
    * effect that should not come cannot be waited for; where one took its time before, it is given as much again.
    */
   async changeSince(start: string, ids: BranchIds, expected: readonly string[]): Promise<StateChange> {
-    const { lagMs } = this.run.learned
     const isThere = (state: string) => expected.includes(changeOf(start, state).text)
     const mayCome = expected.some((text) => text !== NOTHING)
     const state = mayCome ? await this.readUntil(ids, isThere) : await this.read(ids)
+    const { lagMs } = this.run.learned
     if (lagMs === 0) return changeOf(start, state)
     await sleep(2 * lagMs)
     return changeOf(start, await this.read(ids))

@@ -49,6 +49,25 @@ describe.concurrent('the test kit and time', () => {
     expect(report.ok).toBe(true)
   }, 120_000)
 
+  it('finds no fault where effects are seen later and later', async () => {
+    const wallet = new Wallet()
+    const lagMs = 60
+    const history = [{ cents: wallet.cents, shownAt: 0 }]
+    const fetch = async (request: Request) => {
+      const answer = await wallet.fetch(request)
+      const { cents } = wallet
+      // The first action and its compensation are seen at once.
+      const shownAt = performance.now() + (history.length > 2 ? lagMs : 0)
+      if (cents !== history.at(-1)?.cents) history.push({ cents, shownAt })
+      return answer
+    }
+    const read = () => history.findLast(({ shownAt }) => shownAt <= performance.now())?.cents
+    const { drain, ...branch } = walletUnderTest(wallet)
+    const report = await checkBranch({ ...branch, service: { fetch }, read })
+    expect(report.violations).toEqual([])
+    expect(report.ok).toBe(true)
+  }, 120_000)
+
   it('finds no fault where the kit itself is held up for longer than an effect may take', async () => {
     const wallet = new Wallet()
     const settleMs = 20

@@ -1,38 +1,33 @@
 import type { BranchCheckPlan } from '../branch-check.ts'
-import type { BranchIds } from '../branch-under-test.ts'
+import type { CompleteBranch } from '../branch-under-test.ts'
 import { mustHaveChanged, mustSucceed } from '../expectations.ts'
 import { changeOf, NOTHING } from '../state-change.ts'
-import type { Trial } from '../trial.ts'
 import { RuleBroken, Undecided } from '../verdict.ts'
 
 /** What everything else is compared with is learned here. */
 export const oneActionAndItsCompensation: BranchCheckPlan = {
   name: 'one-action-and-its-compensation',
   needs: [],
-  examine: async (trial, { learned }) => {
+  examine: async (trial, { branch, learned }) => {
     const ids = trial.newBranch()
     const start = await trial.readFirst(ids)
     if ((await trial.read(ids)) !== start) {
       throw new Undecided('read shows something else each time, though nothing was called in between')
     }
     await mustSucceed(trial, 'action', ids, 'ACTION_NOT_DONE')
-    const action = await firstChange(trial, ids, start)
-    if (action.state === start) {
-      throw new RuleBroken(
-        'ACTION_NOT_DONE',
-        'the action was answered 200, and read shows what it showed before',
-      )
+    const done = await trial.readUntil(ids, (state) => state !== start)
+    if (done === start) {
+      throw new RuleBroken('ACTION_NOT_DONE', `the action was answered 200, and ${nothingWithin(branch)}`)
     }
     await mustSucceed(trial, 'compensation', ids, 'COMPENSATION_NOT_DONE')
-    const undo = await firstChange(trial, ids, action.state)
-    if (undo.state === action.state) {
-      const found = 'the compensation was answered 200, and read shows what it showed before'
+    const undone = await trial.readUntil(ids, (state) => state !== done)
+    if (undone === done) {
+      const found = `the compensation was answered 200, and ${nothingWithin(branch)}`
       throw new RuleBroken('COMPENSATION_NOT_DONE', found)
     }
-    learned.once = changeOf(start, action.state)
-    learned.undo = changeOf(action.state, undo.state)
-    learned.both = changeOf(start, undo.state)
-    learned.lagMs = Math.max(action.lagMs, undo.lagMs)
+    learned.once = changeOf(start, done)
+    learned.undo = changeOf(done, undone)
+    learned.both = changeOf(start, undone)
   },
 }
 
@@ -65,16 +60,6 @@ export const twoGids: BranchCheckPlan = {
   },
 }
 
-async function firstChange(
-  trial: Trial,
-  ids: BranchIds,
-  before: string,
-): Promise<{ readonly state: string; readonly lagMs: number }> {
-  const answeredAt = performance.now()
-  const atOnce = await trial.read(ids)
-  if (atOnce !== before) return { state: atOnce, lagMs: 0 }
-  const state = await trial.readUntil(ids, (seen) => seen !== before)
-  // A kit that was held up is not to wait for that, too, at every step from now on.
-  const lagMs = Math.min(Math.ceil(performance.now() - answeredAt), trial.run.branch.settleMs)
-  return { state, lagMs }
+function nothingWithin({ settleMs }: CompleteBranch): string {
+  return `read showed what it had shown before for ${settleMs} ms (settleMs)`
 }
