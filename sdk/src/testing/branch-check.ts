@@ -46,7 +46,7 @@ export function whySkipped(
   return lacks?.(branch) ?? (missing && reasonOf(missing))
 }
 
-/** Of a check that was skipped itself, why: else the reasons nest. */
-function reasonOf({ name, outcome, because }: BranchCheck): string {
-  return outcome === 'skipped' && because !== undefined ? because : `${name} did not pass (${because})`
+/** Where the needed check was skipped itself, its own reason: else the reasons nest. None that is needed lacks an option. */
+function reasonOf({ name, outcome, because = '' }: BranchCheck): string {
+  return outcome === 'skipped' ? because : `${name} did not pass (${because})`
 }

@@ -49,9 +49,9 @@ export interface BranchUnderTest {
    * What the effect can be seen by, as anything that JSON can hold: a balance, a count of rows, the rows. Numbers (also
    * decimal texts and bigints) are compared by their difference, lists by their length, everything else by what it was
    * and is; what one action does to it is learned by running one. Leave out times and generated ids. It should see what
-   * has been committed at once: where it lags each step is given twice the longest lag that was seen, and the whole takes
-   * some 250 times that lag. It must not go back, as several replicas behind one address do. Both the action and its
-   * compensation have to change it.
+   * has been committed at once. If it lags, it has to do so from the first effects on: each step is then given twice the
+   * longest lag that was seen, and the run takes some 250 times that lag (at least of 20 ms). It must not go back, as
+   * several replicas behind one address do. Both the action and its compensation have to change it.
    */
   readonly read: (branch: BranchIds) => unknown
   /** JSON that the business refuses: without it (and without `drain`) nothing is known of failures. */

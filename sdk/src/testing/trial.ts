@@ -118,25 +118,24 @@ export class Trial {
   }
 
   /**
-   * Reads until `isThere`, or once more when `settleMs` are over: a kit that was held up for so long has not looked for so
-   * long.
+   * Reads until `isThere`, at the latest once more after `settleMs`: a kit that was held up may have looked only once before.
    */
   async readUntil(ids: BranchIds, isThere: (state: string) => boolean): Promise<string> {
     const startedAt = performance.now()
     const until = startedAt + this.run.branch.settleMs
     for (let looks = 1; ; looks++) {
-      const isLast = performance.now() >= until
+      const lookedAt = performance.now()
       const state = await this.read(ids)
       if (isThere(state)) {
-        if (looks > 1) this.#learnLag(performance.now() - startedAt)
+        if (looks > 1) this.#learnLag(lookedAt - startedAt)
         return state
       }
-      if (isLast) return state
+      if (lookedAt >= until) return state
       await sleep(POLL_MS)
     }
   }
 
-  /** From now on as much is waited for. No longer than it may be: a kit that was held up is not to wait for that, too. */
+  /** For all checks from now on; a time in which the kit itself was held up counts at most as `settleMs`. */
   #learnLag(lagMs: number): void {
     const { branch, learned } = this.run
     learned.lagMs = Math.max(learned.lagMs, Math.min(Math.ceil(lagMs), branch.settleMs))

@@ -113,7 +113,7 @@ describe('the test kit, given what does not do its part', () => {
     expect(message).toContain(
       'Found: the action, sent again, changed: -100. It should have changed: nothing.',
     )
-    expect(message).toMatch(/2\. action of \S+\/01, attempt 1, sent at \d+ ms, \{"cents":100\} → 200/)
+    expect(message).toMatch(/1\. action of \S+\/01, attempt 1, sent at \d+ ms, \{"cents":100\} → 200/)
     expect(message).toMatch(/read \(\S+\) → 9800/)
     expect(message).toContain('skipped concurrent-duplicates: duplicates did not pass (DUPLICATE_RAN_TWICE)')
   })

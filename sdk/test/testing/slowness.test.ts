@@ -49,16 +49,16 @@ describe.concurrent('the test kit and time', () => {
     expect(report.ok).toBe(true)
   }, 120_000)
 
-  it('finds no fault where effects are seen later and later', async () => {
+  it('finds no fault where effects are seen late after the first two', async () => {
     const wallet = new Wallet()
     const lagMs = 60
     const history = [{ cents: wallet.cents, shownAt: 0 }]
     const fetch = async (request: Request) => {
       const answer = await wallet.fetch(request)
-      const { cents } = wallet
+      if (answer.status !== 200 || history.at(-1)?.cents === wallet.cents) return answer
       // The first action and its compensation are seen at once.
       const shownAt = performance.now() + (history.length > 2 ? lagMs : 0)
-      if (cents !== history.at(-1)?.cents) history.push({ cents, shownAt })
+      history.push({ cents: wallet.cents, shownAt })
       return answer
     }
     const read = () => history.findLast(({ shownAt }) => shownAt <= performance.now())?.cents

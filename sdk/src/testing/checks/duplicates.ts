@@ -8,14 +8,11 @@ import { RuleBroken } from '../verdict.ts'
 export const duplicates: BranchCheckPlan = {
   name: 'duplicates',
   needs: ['two-gids'],
-  examine: async (trial, { learned: { once, undo } }) => {
+  examine: async (trial) => {
     const ids = trial.newBranch()
     for (const role of ['action', 'compensation'] as const) {
       const code = role === 'action' ? 'ACTION_NOT_DONE' : 'COMPENSATION_NOT_DONE'
-      const start = await trial.readFirst(ids)
       const first = await mustSucceed(trial, role, ids, code)
-      // Seen late it would be taken for the duplicate's.
-      await trial.changeSince(start, ids, [role === 'action' ? once.text : undo.text])
       await mustBeRepeated(trial, { role, ids, first })
       await mustBeRepeated(trial, { role, ids, first })
     }
