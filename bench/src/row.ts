@@ -24,6 +24,13 @@ export interface Ratio {
   readonly byCpu?: Spread
 }
 
+/** Throws where there is none. */
+export function rowNamed(rows: readonly Row[], name: string): Row {
+  const row = rows.find((each) => each.name === name)
+  if (row === undefined) throw new Error(`${name} was not measured`)
+  return row
+}
+
 /** The figures of one round after the other, by name. */
 export function figuresOf(rounds: readonly Readonly<Record<string, number>>[]): Row['figures'] {
   const names = new Set(rounds.flatMap((figures) => Object.keys(figures)))

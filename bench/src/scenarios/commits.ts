@@ -4,6 +4,7 @@ import { countStored } from '../harness/count-stored.ts'
 import { databaseWorker } from '../harness/database-worker.ts'
 import { type Metrics, readMetrics, timesBetween } from '../harness/metrics.ts'
 import { type Server, startServer } from '../harness/server.ts'
+import { timed } from '../load/timed.ts'
 import { type RowPlan, runRounds } from '../rounds.ts'
 import { quotientsOf, type Ratio, type Row } from '../row.ts'
 import type { Scenario } from '../scenario.ts'
@@ -14,7 +15,7 @@ import { storeFactsOf } from '../stores/open-store-host.ts'
 import { slowFlushes } from '../stores/slow-flush.ts'
 import type { SqlLink } from '../stores/sql-link.ts'
 import type { StoreHost } from '../stores/store-host.ts'
-import { sagaJob, timed } from './saga-job.ts'
+import { sagaJob } from './saga-job.ts'
 
 const BRANCHES = [1, 2, 5, 20]
 const FLUSH_DELAYS_US = [0, 3_000]

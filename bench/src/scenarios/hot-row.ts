@@ -1,13 +1,13 @@
-import { isInMemory } from '../report/machine.ts'
+import { timed } from '../load/timed.ts'
 import { measureInTurn, type RowSource } from '../rounds.ts'
 import { quotientsOf, type Ratio, type Row, ratioOf } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
 import { type Spread, spreadOf } from '../spread.ts'
+import { isDatabaseInMemory } from '../stores/is-database-in-memory.ts'
 import { mysqlDurabilityClass } from '../stores/mysql-durability.ts'
 import { type OwnMysql, openOwnMysql } from '../stores/open-own-mysql.ts'
 import { WAYS, type Way } from './hot-row/callers-job.ts'
 import { HotRowBed } from './hot-row/hot-row-bed.ts'
-import { timed } from './saga-job.ts'
 
 const WARM_UP = { type: 'time', warmUpSeconds: 0, seconds: 1 } as const
 
@@ -110,10 +110,8 @@ async function auditAll(bed: HotRowBed): Promise<Readonly<Record<string, number>
   return counters
 }
 
-/** The database lies elsewhere than the run's folder. */
 async function memoryNotes({ link }: OwnMysql): Promise<readonly string[]> {
-  const [row] = await link.rows('SELECT @@datadir AS folder')
-  return isInMemory(String(row?.folder))
+  return (await isDatabaseInMemory(link))
     ? [
         'CAUTION: the database lies in memory, where a commit costs next to nothing: the ratio is smaller than on a disk',
       ]

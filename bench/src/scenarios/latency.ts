@@ -1,6 +1,7 @@
 import { checkEqual } from '../check-counts.ts'
 import { startBranch } from '../harness/branch.ts'
 import { startRelay } from '../harness/harness.ts'
+import { timed } from '../load/timed.ts'
 import { measure, measureInTurn } from '../rounds.ts'
 import type { Row } from '../row.ts'
 import type { Scenario } from '../scenario.ts'
@@ -10,7 +11,6 @@ import { storeFactsOf } from '../stores/open-store-host.ts'
 import { OneRowCommits } from './latency/one-row-commits.ts'
 import { relayPlan } from './relay.ts'
 import { auditSagas, openSagaBed, sagaPlan } from './saga-bed.ts'
-import { timed } from './saga-job.ts'
 
 /** Accept and finish: what a saga cannot do without. */
 const FLUSHES = 2

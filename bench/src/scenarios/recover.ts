@@ -3,6 +3,7 @@ import { type Branch, startBranch } from '../harness/branch.ts'
 import { countStored } from '../harness/count-stored.ts'
 import { databaseWorker } from '../harness/database-worker.ts'
 import { type Server, startServer } from '../harness/server.ts'
+import { timed } from '../load/timed.ts'
 import { type Measured, measure, rowOf } from '../rounds.ts'
 import { figuresOf, quotientsOf, type Row } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
@@ -12,7 +13,7 @@ import type { StoreHost } from '../stores/store-host.ts'
 import { watchEnd } from '../watch-end.ts'
 import { interruptSagas } from './recover/interrupt.ts'
 import { type RecoveryFigures, recoveryFigures } from './recover/recovery-figures.ts'
-import { type SagaShape, sagaJob, timed } from './saga-job.ts'
+import { type SagaShape, sagaJob } from './saga-job.ts'
 
 /** Longer than a round, so that no call that is held times out. */
 const BRANCH_TIMEOUT_MS = 120_000

@@ -1,11 +1,11 @@
 import { checkEqual } from '../check-counts.ts'
 import { type Branch, startBranch } from '../harness/branch.ts'
 import { type Service, startRelay } from '../harness/harness.ts'
+import { timed } from '../load/timed.ts'
 import { type RowPlan, runRounds } from '../rounds.ts'
 import type { Scenario } from '../scenario.ts'
 import type { Settings } from '../settings.ts'
 import { PAYLOAD } from './payload.ts'
-import { timed } from './saga-job.ts'
 
 export const relay: Scenario = {
   name: 'relay',

@@ -3,11 +3,12 @@ import { type Branch, startBranch } from '../harness/branch.ts'
 import { countStored } from '../harness/count-stored.ts'
 import { databaseWorker } from '../harness/database-worker.ts'
 import { type Server, startServer } from '../harness/server.ts'
+import { timed } from '../load/timed.ts'
 import type { RowPlan, Worker } from '../rounds.ts'
 import type { Row } from '../row.ts'
 import type { ScenarioContext } from '../scenario.ts'
 import type { Database, StoreHost } from '../stores/store-host.ts'
-import { type SagaShape, sagaJob, timed } from './saga-job.ts'
+import { type SagaShape, sagaJob } from './saga-job.ts'
 
 /** Servers on one database and branches of their own, so that everything they did can be counted. */
 export interface SagaBed {

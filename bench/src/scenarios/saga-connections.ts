@@ -2,7 +2,7 @@ import { checkEqual } from '../check-counts.ts'
 import { startBranch } from '../harness/branch.ts'
 import { startRelay } from '../harness/harness.ts'
 import { runRounds } from '../rounds.ts'
-import { type Row, ratioOf } from '../row.ts'
+import { ratioOf, rowNamed } from '../row.ts'
 import type { Scenario } from '../scenario.ts'
 import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
 import { counted } from './counted.ts'
@@ -32,13 +32,8 @@ export const sagaConnections: Scenario = {
     )
     const inTurn = relayPlans.flatMap((plan, index) => [plan, ...sagaPlans.slice(index, index + 1)])
     const rows = await runRounds(context, inTurn)
-    const rowOf = ({ name }: { readonly name: string }): Row => {
-      const row = rows.find((each) => each.name === name)
-      if (row === undefined) throw new Error(`${name} was not measured`)
-      return row
-    }
-    const relayRows = relayPlans.map(rowOf)
-    const sagaRows = sagaPlans.map(rowOf)
+    const relayRows = relayPlans.map(({ name }) => rowNamed(rows, name))
+    const sagaRows = sagaPlans.map(({ name }) => rowNamed(rows, name))
     progress.show('counting what is stored')
     const counters = await auditSagas(bed, sagaPlans, sagaRows)
     const relayAnswers = relayRows.reduce((sum, row) => sum + row.answers, 0)

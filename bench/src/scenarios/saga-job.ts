@@ -1,5 +1,4 @@
-import type { LoadJob, LoadLength, TimedLength } from '../load/load-job.ts'
-import type { Settings } from '../settings.ts'
+import type { LoadJob, LoadLength } from '../load/load-job.ts'
 import { PAYLOAD } from './payload.ts'
 
 const WAIT_SECONDS = 30
@@ -51,10 +50,6 @@ export function submitJob(
     connections,
     length,
   }
-}
-
-export function timed({ warmUpSeconds, seconds }: Settings): TimedLength {
-  return { type: 'time', warmUpSeconds, seconds }
 }
 
 export function bodyOf({

@@ -2,6 +2,7 @@ import { checkEqual } from '../check-counts.ts'
 import { startBranch } from '../harness/branch.ts'
 import { databaseWorker } from '../harness/database-worker.ts'
 import { startRelay } from '../harness/harness.ts'
+import { timed } from '../load/timed.ts'
 import { type RowPlan, runRounds } from '../rounds.ts'
 import { ratioOf } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
@@ -11,7 +12,7 @@ import type { StoreHost } from '../stores/store-host.ts'
 import { startStoringRelay } from '../storing-relay/start-storing-relay.ts'
 import { relayPlan } from './relay.ts'
 import { auditSagas, openSagaBed, sagaPlan } from './saga-bed.ts'
-import { sagaJob, timed } from './saga-job.ts'
+import { sagaJob } from './saga-job.ts'
 
 export const storingRelay: Scenario = {
   name: 'storing-relay',

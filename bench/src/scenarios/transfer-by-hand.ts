@@ -1,10 +1,7 @@
 import type { Scenario } from '../scenario.ts'
-import { storeFactsOf } from '../stores/open-store-host.ts'
 import { COLUMNS_BY_HAND } from '../transfer/columns.ts'
-import { databaseCautions } from '../transfer/database-cautions.ts'
+import { measureTransfers, ratiosBetween } from '../transfer/measure-transfers.ts'
 import { openTransferBed } from '../transfer/transfer-bed.ts'
-import { ratiosBetween, TransferRun } from '../transfer/transfer-run.ts'
-import { timed } from './saga-job.ts'
 
 export const transferByHand: Scenario = {
   name: 'transfer-by-hand',
@@ -12,14 +9,12 @@ export const transferByHand: Scenario = {
     'transfer by plain programs in place of orchestrator and barrier, and with services that do nothing: what the writes and calls alone cost',
   defaults: { store: 'mysql', connections: 20, seconds: 1, warmUpSeconds: 0.2 },
   async run(context) {
-    const bed = await openTransferBed(context, COLUMNS_BY_HAND)
-    const run = new TransferRun(context, bed, COLUMNS_BY_HAND)
-    await run.warmUp()
-    const rows = await run.rounds(timed(context.settings))
-    const ratio = ratiosBetween(rows)
+    const names = COLUMNS_BY_HAND.map(({ name }) => name)
+    const bed = await openTransferBed(context, names)
+    const measured = await measureTransfers(context, bed, COLUMNS_BY_HAND)
+    const ratio = ratiosBetween(measured.rows)
     return {
-      store: storeFactsOf(bed.host, bed.server),
-      rows,
+      ...measured,
       ratios: [
         ratio('storing/none-2sql', 'storing-2sql', 'none-2sql'),
         ratio('noted/none-2sql', 'noted-2sql', 'none-2sql'),
@@ -28,8 +23,7 @@ export const transferByHand: Scenario = {
         ratio('storing/none-10sql', 'storing-10sql', 'none-10sql'),
         ratio('noted/none-10sql', 'noted-10sql', 'none-10sql'),
       ],
-      counters: await run.audit(),
-      notes: [...(await databaseCautions(bed)), ...NOTES],
+      notes: [...measured.notes, ...NOTES],
     }
   },
 }

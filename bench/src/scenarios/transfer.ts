@@ -1,14 +1,12 @@
+import { timed } from '../load/timed.ts'
 import type { RowSource } from '../rounds.ts'
 import type { Ratio, Row } from '../row.ts'
-import type { Scenario } from '../scenario.ts'
-import { storeFactsOf } from '../stores/open-store-host.ts'
+import type { Scenario, ScenarioContext } from '../scenario.ts'
 import { COLUMNS } from '../transfer/columns.ts'
-import { databaseCautions } from '../transfer/database-cautions.ts'
 import { measureSysbench, measureWriters } from '../transfer/measure-raw.ts'
+import { measureTransfers, type RawRows, ratiosBetween } from '../transfer/measure-transfers.ts'
 import { openRawBed, type RawBed } from '../transfer/raw-bed.ts'
-import { openTransferBed } from '../transfer/transfer-bed.ts'
-import { ratiosBetween, TransferRun } from '../transfer/transfer-run.ts'
-import { timed } from './saga-job.ts'
+import { openTransferBed, type TransferBed } from '../transfer/transfer-bed.ts'
 
 export const transfer: Scenario = {
   name: 'transfer',
@@ -17,34 +15,13 @@ export const transfer: Scenario = {
   // Eight columns and the raw ones within a minute.
   defaults: { store: 'mysql', connections: 20, seconds: 1, warmUpSeconds: 0.2 },
   async run(context) {
-    const { settings } = context
-    const bed = await openTransferBed(context, COLUMNS)
+    const bed = await openTransferBed(context, ['writes', ...COLUMNS.map(({ name }) => name)])
     const raw = await openRawBed(context, bed)
-    const { sysbench } = raw
-    let written = 0
-    const sources: RowSource[] = [
-      {
-        name: 'writes',
-        async measure() {
-          const measured = await measureWriters(bed, raw, timed(settings))
-          written += measured.answers
-          return measured
-        },
-      },
-    ]
-    if (sysbench !== undefined) {
-      const measure = () => measureSysbench(bed, sysbench, settings.seconds)
-      sources.unshift({ name: 'sysbench', measure })
-    }
-    const run = new TransferRun(context, bed, COLUMNS)
-    await run.warmUp()
-    const rows = await run.rounds(timed(settings), sources)
+    const measured = await measureTransfers(context, bed, COLUMNS, rawRowsOf(bed, raw, context))
     return {
-      store: storeFactsOf(bed.host, bed.server),
-      rows,
-      ratios: ratiosOf(rows),
-      counters: await run.audit(written),
-      notes: [...(await databaseCautions(bed)), ...sysbenchNotes(raw), ...NOTES],
+      ...measured,
+      ratios: ratiosOf(measured.rows),
+      notes: [...measured.notes, ...sysbenchNotes(raw), ...NOTES],
     }
   },
 }
@@ -57,6 +34,24 @@ const NOTES = [
   'in every column the same gateway process gets the request, and both services are one other process; bank and orchestrator are on one database server',
   'audit: ledger rows are 2 × pairs × finished transfers, no money came or went, each account is its ledger’s sum; each saga is stored as succeeded',
 ]
+
+function rawRowsOf(bed: TransferBed, raw: RawBed, { settings }: ScenarioContext): RawRows {
+  const { sysbench } = raw
+  let written = 0
+  const writes: RowSource = {
+    name: 'writes',
+    async measure() {
+      const measured = await measureWriters(bed, raw, timed(settings))
+      written += measured.answers
+      return measured
+    },
+  }
+  const sources =
+    sysbench === undefined
+      ? [writes]
+      : [{ name: 'sysbench', measure: () => measureSysbench(bed, sysbench, settings.seconds) }, writes]
+  return { sources, writes: () => written }
+}
 
 function ratiosOf(rows: readonly Row[]): readonly Ratio[] {
   const ratio = ratiosBetween(rows)

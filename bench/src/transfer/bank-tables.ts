@@ -1,10 +1,13 @@
 import { mysqlBarrierMigrations } from '@counterstep/sdk/barrier/mysql'
 import type { SqlLink } from '../stores/sql-link.ts'
-import type { Column, ColumnName } from './columns.ts'
+import type { ColumnName } from './columns.ts'
 
 export const ACCOUNTS = 200_000
 /** So much that no transfer of a run is refused. */
 export const START_CENTS = 1_000_000
+
+/** Whose tables they are: a column's, or those of our own transaction without a service. */
+export type BankName = ColumnName | 'writes'
 
 export interface BankTables {
   readonly account: string
@@ -13,18 +16,18 @@ export interface BankTables {
 }
 
 /** Each column has its own, so that each is audited by itself and none profits of another's warm pages. */
-export function tablesOf(column: ColumnName | 'writes'): BankTables {
-  const suffix = column.replaceAll('-', '_')
+export function tablesOf(name: BankName): BankTables {
+  const suffix = name.replaceAll('-', '_')
   return { account: `account_${suffix}`, ledger: `ledger_${suffix}`, barrier: `barrier_${suffix}` }
 }
 
 /** All tables, in the database that the link has chosen; the accounts are made once and copied. */
 export async function createBank(
   link: SqlLink,
-  columns: readonly Column[],
+  names: readonly BankName[],
   onFilled: (tables: number) => void,
 ): Promise<void> {
-  const all = [tablesOf('writes'), ...columns.map(({ name }) => tablesOf(name))]
+  const all = names.map(tablesOf)
   for (const [index, { account, ledger, barrier }] of all.entries()) {
     await link.run(
       `CREATE TABLE ${account} (id INT PRIMARY KEY, cents BIGINT NOT NULL, updated_at DATETIME NOT NULL DEFAULT NOW() ON UPDATE NOW()) ENGINE = InnoDB`,

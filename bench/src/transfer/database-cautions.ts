@@ -1,4 +1,4 @@
-import { isInMemory } from '../report/machine.ts'
+import { isDatabaseInMemory } from '../stores/is-database-in-memory.ts'
 import type { TransferBed } from './transfer-bed.ts'
 
 /** What a reader of the database's own figures must know of it. */
@@ -6,8 +6,7 @@ export async function databaseCautions({ host, link }: TransferBed): Promise<rea
   if (host.cpuSeconds === undefined) {
     return ['CAUTION: the database is not ours alone: its counters tell of everybody']
   }
-  const [row] = await link.rows('SELECT @@datadir AS folder')
-  return isInMemory(String(row?.folder))
+  return (await isDatabaseInMemory(link))
     ? ['CAUTION: the database lies in memory, where a commit costs next to nothing']
     : []
 }

@@ -13,11 +13,10 @@ export interface RawBed {
 
 export async function openRawBed(
   { harness, progress }: ScenarioContext,
-  { host, bankUrl }: TransferBed,
+  { host, environment }: TransferBed,
 ): Promise<RawBed> {
   progress.show('sysbench prepares its tables')
   const sysbench = await Sysbench.prepare(urlOf(await host.newDatabase()), harness.folder)
-  const environment = { BANK_DATABASE: bankUrl }
   const writers = harness.start({ name: 'writers', script: processPath('bank-writers'), environment })
   return { writers, sysbench }
 }

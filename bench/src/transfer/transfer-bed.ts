@@ -9,14 +9,14 @@ import { openStoreHost } from '../stores/open-store-host.ts'
 import { SqlLink } from '../stores/sql-link.ts'
 import type { Database, StoreHost } from '../stores/store-host.ts'
 import { type StoringRelay, startStoringRelay } from '../storing-relay/start-storing-relay.ts'
-import { createBank } from './bank-tables.ts'
-import type { Column } from './columns.ts'
+import { type BankName, createBank } from './bank-tables.ts'
 
 /** All that works in a transfer: one database server for the bank and for the orchestrator, as in the seeds. */
 export interface TransferBed {
   readonly host: StoreHost
-  /** Of the bank's database; it may hold a password. */
-  readonly bankUrl: string
+  /** Tells a process where the bank is; the URL may hold a password. */
+  readonly environment: Readonly<Record<string, string>>
+  /** To the bank's database. */
   readonly link: SqlLink
   readonly server: Server
   readonly storingRelay: StoringRelay
@@ -29,7 +29,7 @@ export interface TransferBed {
 
 export async function openTransferBed(
   { harness, settings, progress }: ScenarioContext,
-  columns: readonly Column[],
+  names: readonly BankName[],
 ): Promise<TransferBed> {
   const { store } = settings
   if (store === 'sqlite' || store === 'redis')
@@ -39,9 +39,7 @@ export async function openTransferBed(
   const bankUrl = urlOf(await host.newDatabase())
   const link = await SqlLink.open(bankUrl)
   harness.atEnd(() => link.close())
-  await createBank(link, columns, (tables) =>
-    progress.show(`accounts: ${tables} of ${columns.length + 1} tables`),
-  )
+  await createBank(link, names, (tables) => progress.show(`accounts: ${tables} of ${names.length} tables`))
 
   const nodeArgs = profileArgs(settings)
   const environment = { BANK_DATABASE: bankUrl }
@@ -57,7 +55,7 @@ export async function openTransferBed(
   const gatewayUrl = await gateway.url()
   return {
     host,
-    bankUrl,
+    environment,
     link,
     server,
     storingRelay,

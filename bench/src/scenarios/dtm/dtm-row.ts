@@ -1,9 +1,9 @@
 import { checkEqual } from '../../check-counts.ts'
 import { type Branch, startBranch } from '../../harness/branch.ts'
+import { timed } from '../../load/timed.ts'
 import { uniqueText } from '../../load/unique-text.ts'
 import { type Measurement, measure, type RowSource, type Worker } from '../../rounds.ts'
 import type { ScenarioContext } from '../../scenario.ts'
-import { timed } from '../saga-job.ts'
 import { dtmJob, dtmStatusOf } from './dtm-job.ts'
 
 /** Any server that speaks DTM's dialect, asked for sagas whose branches are ours. */

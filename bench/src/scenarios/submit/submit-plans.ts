@@ -1,5 +1,6 @@
 import { databaseWorker } from '../../harness/database-worker.ts'
 import { readReadiness, type Server } from '../../harness/server.ts'
+import { timed } from '../../load/timed.ts'
 import type { Figures, RowPlan } from '../../rounds.ts'
 import type { ScenarioContext } from '../../scenario.ts'
 import { slowFlushes } from '../../stores/slow-flush.ts'
@@ -7,7 +8,7 @@ import type { SqlLink } from '../../stores/sql-link.ts'
 import { until } from '../../until.ts'
 import { counted } from '../counted.ts'
 import type { SagaBed } from '../saga-bed.ts'
-import { submitJob, timed } from '../saga-job.ts'
+import { submitJob } from '../saga-job.ts'
 
 export const ACKS = ['durable', 'memory'] as const
 export type Ack = (typeof ACKS)[number]
