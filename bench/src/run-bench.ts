@@ -1,3 +1,4 @@
+import { bringProgram } from '@counterstep/test-servers'
 import { Harness } from './harness/harness.ts'
 import { readMachine } from './report/machine.ts'
 import type { Progress } from './report/progress.ts'
@@ -5,7 +6,6 @@ import { type Report, reportOf } from './report/report.ts'
 import type { Scenario } from './scenario.ts'
 import type { Settings } from './settings.ts'
 import { confirmationNote } from './wrk/confirmation.ts'
-import { findWrk } from './wrk/find-wrk.ts'
 
 /** Runs one scenario; whatever happens, no process and no folder of it is left. */
 export async function runBench(
@@ -14,13 +14,14 @@ export async function runBench(
   progress: Progress,
   onOpen: (harness: Harness) => void = () => undefined,
 ): Promise<Report> {
-  const harness = new Harness(settings.wrk ? findWrk() : undefined)
+  const wrk = settings.wrk ? await bringProgram('wrk') : undefined
+  const harness = new Harness(wrk?.type === 'found' ? wrk.path : undefined)
   try {
     onOpen(harness)
     const machine = readMachine(harness.folder)
     progress.show('starting')
     const outcome = await scenario.run({ settings, harness, progress })
-    const wrkNotes = settings.wrk ? [confirmationNote(outcome.rows)] : []
+    const wrkNotes = wrk === undefined ? [] : [confirmationNote(wrk, outcome.rows)]
     const notes = [...(outcome.notes ?? []), ...wrkNotes]
     return reportOf(scenario.name, settings, machine, { ...outcome, notes })
   } finally {

@@ -46,11 +46,12 @@ function rawRowsOf(bed: TransferBed, raw: RawBed, { settings }: ScenarioContext)
       return measured
     },
   }
-  const sources =
-    sysbench === undefined
-      ? [writes]
-      : [{ name: 'sysbench', measure: () => measureSysbench(bed, sysbench, settings.seconds) }, writes]
-  return { sources, writes: () => written }
+  if (sysbench.type === 'missing') return { sources: [writes], writes: () => written }
+  const byOthers: RowSource = {
+    name: 'sysbench',
+    measure: () => measureSysbench(bed, sysbench.sysbench, settings.seconds),
+  }
+  return { sources: [byOthers, writes], writes: () => written }
 }
 
 function ratiosOf(rows: readonly Row[]): readonly Ratio[] {
@@ -66,8 +67,5 @@ function ratiosOf(rows: readonly Row[]): readonly Ratio[] {
 }
 
 function sysbenchNotes({ sysbench }: RawBed): readonly string[] {
-  if (sysbench !== undefined) return []
-  return [
-    'sysbench is skipped: there is no such program on the PATH (Debian, Ubuntu: apt-get install sysbench)',
-  ]
+  return sysbench.type === 'missing' ? [`sysbench is skipped: ${sysbench.reason}`] : []
 }

@@ -1,22 +1,35 @@
+import { bringProgram } from '@counterstep/test-servers'
 import type { Child } from '../harness/child.ts'
 import { processPath } from '../harness/paths.ts'
 import type { ScenarioContext } from '../scenario.ts'
 import { Sysbench } from './sysbench.ts'
 import { type TransferBed, urlOf } from './transfer-bed.ts'
 
+export type PreparedSysbench =
+  | { readonly type: 'ready'; readonly sysbench: Sysbench }
+  /** `reason` is for people. */
+  | { readonly type: 'missing'; readonly reason: string }
+
 /** What writes without any service. */
 export interface RawBed {
   readonly writers: Child
-  /** Undefined where there is none. */
-  readonly sysbench: Sysbench | undefined
+  readonly sysbench: PreparedSysbench
 }
 
-export async function openRawBed(
-  { harness, progress }: ScenarioContext,
-  { host, environment }: TransferBed,
-): Promise<RawBed> {
-  progress.show('sysbench prepares its tables')
-  const sysbench = await Sysbench.prepare(urlOf(await host.newDatabase()), harness.folder)
-  const writers = harness.start({ name: 'writers', script: processPath('bank-writers'), environment })
+export async function openRawBed(context: ScenarioContext, bed: TransferBed): Promise<RawBed> {
+  const sysbench = await prepareSysbench(context, bed)
+  const { environment } = bed
+  const writers = context.harness.start({ name: 'writers', script: processPath('bank-writers'), environment })
   return { writers, sysbench }
+}
+
+async function prepareSysbench(
+  { harness, progress }: ScenarioContext,
+  { host }: TransferBed,
+): Promise<PreparedSysbench> {
+  const program = await bringProgram('sysbench')
+  if (program.type === 'missing') return program
+  progress.show('sysbench prepares its tables')
+  const url = urlOf(await host.newDatabase())
+  return { type: 'ready', sysbench: await Sysbench.prepare(program.path, url, harness.folder) }
 }

@@ -15,25 +15,42 @@ export interface SysbenchResult {
 
 /** `oltp_write_only`: per transaction BEGIN, two updates, a delete, an insert, COMMIT. */
 export class Sysbench {
+  readonly #program: string
   readonly #config: string
 
-  private constructor(config: string) {
+  private constructor(program: string, config: string) {
+    this.#program = program
     this.#config = config
   }
 
-  /** Makes and fills its tables in an empty database. Undefined where there is no sysbench on the PATH. */
-  static async prepare(databaseUrl: string, folder: string): Promise<Sysbench | undefined> {
-    if (!(await hasSysbench())) return undefined
+  /** Makes and fills its tables in an empty database. */
+  static async prepare(program: string, databaseUrl: string, folder: string): Promise<Sysbench> {
     const config = join(folder, 'sysbench.conf')
     // In a file, since others on the machine can read a command line and its password.
     writeFileSync(config, configOf(new URL(databaseUrl)), { mode: 0o600 })
-    await sysbench(config, ['prepare'])
-    return new Sysbench(config)
+    const prepared = new Sysbench(program, config)
+    await prepared.#output(['prepare'])
+    return prepared
   }
 
   /** It measures whole seconds. */
   async run(seconds: number): Promise<SysbenchResult> {
-    return parseSysbench(await sysbench(this.#config, [`--time=${Math.max(1, Math.round(seconds))}`, 'run']))
+    return parseSysbench(await this.#output([`--time=${Math.max(1, Math.round(seconds))}`, 'run']))
+  }
+
+  #output(command: readonly string[]): Promise<string> {
+    const args = ['oltp_write_only', `--config-file=${this.#config}`, ...command]
+    return new Promise((resolve, reject) => {
+      const child = spawn(this.#program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+      let text = ''
+      child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part))
+      child.stderr.setEncoding('utf8').on('data', (part: string) => (text += part))
+      child.on('error', reject)
+      child.on('close', (code) => {
+        if (code === 0) resolve(text)
+        else reject(new Error(`sysbench ended with ${code}: ${text.slice(-500)}`))
+      })
+    })
   }
 }
 
@@ -52,34 +69,6 @@ function configOf({ hostname, port, username, password, pathname }: URL): string
   }
   const set = Object.entries(options).filter(([, value]) => value !== '')
   return set.map(([name, value]) => `${name}=${value}\n`).join('')
-}
-
-async function hasSysbench(): Promise<boolean> {
-  try {
-    await output(['--version'])
-    return true
-  } catch (error: unknown) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
-    throw error
-  }
-}
-
-function sysbench(config: string, command: readonly string[]): Promise<string> {
-  return output(['oltp_write_only', `--config-file=${config}`, ...command])
-}
-
-function output(args: readonly string[]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('sysbench', args, { stdio: ['ignore', 'pipe', 'pipe'] })
-    let text = ''
-    child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part))
-    child.stderr.setEncoding('utf8').on('data', (part: string) => (text += part))
-    child.on('error', reject)
-    child.on('close', (code) => {
-      if (code === 0) resolve(text)
-      else reject(new Error(`sysbench ended with ${code}: ${text.slice(-500)}`))
-    })
-  })
 }
 
 export function parseSysbench(text: string): SysbenchResult {

@@ -1,6 +1,6 @@
+import type { Brought } from '@counterstep/test-servers'
 import { quotientsOf, type Row } from '../row.ts'
 import { spreadOf } from '../spread.ts'
-import { findWrk } from './find-wrk.ts'
 
 /** Names of a row's figures. */
 export const WRK_RATE = 'wrk per second'
@@ -17,8 +17,8 @@ export function withConfirmation(row: Row): Row {
 }
 
 /** Whether wrk found what our own load found, in a sentence. */
-export function confirmationNote(rows: readonly Row[]): string {
-  if (findWrk() === undefined) return 'CAUTION: wrk is not installed, so nothing was confirmed by it'
+export function confirmationNote(wrk: Brought, rows: readonly Row[]): string {
+  if (wrk.type === 'missing') return `CAUTION: wrk confirmed nothing: ${wrk.reason}`
   const confirmed = rows.flatMap(({ name, figures }) => {
     const quotient = figures[OURS_TO_WRK]
     return quotient === undefined ? [] : [{ name, quotient: quotient.median }]

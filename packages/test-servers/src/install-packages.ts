@@ -13,7 +13,9 @@ export type DebianPackage =
   | 'postgresql'
   | 'python3'
   | 'redis-server'
+  | 'sysbench'
   | 'util-linux'
+  | 'wrk'
   | 'xz-utils'
 
 /**

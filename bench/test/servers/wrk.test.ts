@@ -3,17 +3,20 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { bringProgram } from '@counterstep/test-servers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Row } from '../src/row.ts'
-import { spreadOf } from '../src/spread.ts'
-import { confirmationNote, OURS_TO_WRK, WRK_RATE, withConfirmation } from '../src/wrk/confirmation.ts'
-import { findWrk } from '../src/wrk/find-wrk.ts'
-import { Wrk } from '../src/wrk/run-wrk.ts'
+import { Wrk } from '../../src/wrk/run-wrk.ts'
 
-const program = findWrk()
 const BODY = '{"gid":"a]]b\\"","text":"ü\\n","again":"a]]b\\""}'
 
-describe.skipIf(program === undefined)('wrk', () => {
+const program = await bringProgram('wrk')
+
+describe('wrk', () => {
+  if (program.type === 'found') describeWrk(program.path)
+  else it('is here', (context) => context.skip(program.reason))
+})
+
+function describeWrk(path: string): void {
   const bodies = new Set<string>()
   let status = 200
   let answered = 0
@@ -34,7 +37,7 @@ describe.skipIf(program === undefined)('wrk', () => {
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'bench-wrk-'))
-    wrk = new Wrk(program ?? '', folder)
+    wrk = new Wrk(path, folder)
     bodies.clear()
     answered = 0
     status = 200
@@ -72,39 +75,4 @@ describe.skipIf(program === undefined)('wrk', () => {
     status = 500
     await expect(wrk.run(jobOf())).rejects.toThrow('not every answer was as expected')
   })
-})
-
-describe.skipIf(program === undefined)('what wrk says of the rows', () => {
-  const row = (name: string, ours: number, wrk?: number): Row =>
-    withConfirmation({
-      name,
-      perSecond: spreadOf([ours]),
-      p50Ms: null,
-      p99Ms: null,
-      cpuUs: null,
-      answers: 1,
-      figures: wrk === undefined ? {} : { [WRK_RATE]: spreadOf([wrk]) },
-    })
-
-  it('is a ratio for each row', () => {
-    expect(row('a', 90, 100).figures[OURS_TO_WRK]?.median).toBe(0.9)
-  })
-
-  it('is a confirmation within its bound', () => {
-    expect(confirmationNote([row('a', 90, 100), row('b', 100, 90), row('c', 1)])).toBe(
-      'wrk confirms 2 of 3 rows within 15 %: autocannon/wrk is 0.90 to 1.11',
-    )
-  })
-
-  it('names the rows that are further apart', () => {
-    expect(confirmationNote([row('a', 100, 100), row('b', 80, 100)])).toMatch(/^CAUTION: .*: b \(0\.80\)/)
-  })
-
-  it('says so where it could ask nothing', () => {
-    expect(confirmationNote([row('a', 1)])).toMatch(/^wrk: no row/)
-  })
-})
-
-it('a program that is not installed is not found', () => {
-  expect(findWrk(tmpdir())).toBeUndefined()
-})
+}
