@@ -9,7 +9,8 @@ import { type Command, readCommand } from '../src/config.ts'
 const folder = mkdtempSync(join(tmpdir(), 'counterstep-drivers-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-// A process of its own, since this one has loaded what it likes. It prints what any import resolved to.
+// A process of its own, since this one has loaded what it likes. It prints what any import resolved to, and what of
+// node itself was loaded.
 const SCRIPT = join(folder, 'print-imports.mjs')
 writeFileSync(
   SCRIPT,
@@ -28,7 +29,7 @@ writeFileSync(
   const { openStore } = await import(openStoreUrl)
   const listeners = { onBroken() {}, onEvent() {} }
   await openStore(JSON.parse(config), listeners).then((store) => store.close(), () => undefined)
-  console.log(urls.join('\\n'))
+  console.log([...urls, ...process.moduleLoadList].join('\\n'))
 `,
 )
 
@@ -53,3 +54,10 @@ for (const [store, loaded, notLoaded] of DRIVERS) {
     expect(urls).not.toMatch(notLoaded)
   })
 }
+
+// Its three exports are read, and it is loaded, by an import of node:http: 40 ms of each start.
+it('a start does not load the built-in fetch', () => {
+  const loaded = importsOf('redis://127.0.0.1:1')
+  expect(loaded).toContain('NativeModule _http_server')
+  expect(loaded).not.toContain('NativeModule internal/deps/undici/undici')
+})

@@ -1,6 +1,6 @@
-import { STATUS_CODES } from 'node:http'
 import type { CounterstepError, ErrorCode, Fault, InvalidRequestError, Problem } from '@counterstep/protocol'
 import { STATUS_OF_CODE } from './status-of-code.ts'
+import { statusText } from './status-text.ts'
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
 
@@ -17,7 +17,7 @@ export function problemOf(code: ErrorCode, parts: ProblemParts): Problem {
   const firstFault = parts.faults?.[0]
   return {
     type: `urn:counterstep:error:${code}`,
-    title: STATUS_CODES[status] ?? 'Error',
+    title: statusText(status),
     status,
     detail: parts.detail,
     code,

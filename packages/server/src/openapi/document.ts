@@ -1,9 +1,9 @@
-import { STATUS_CODES } from 'node:http'
 import type { RouteAccess } from '@counterstep/access'
 import type { ErrorCode } from '@counterstep/protocol'
 import { problemOf } from '../http/problem.ts'
 import { RETRY_AFTER_SECONDS } from '../http/send-problem.ts'
 import { STATUS_OF_CODE } from '../http/status-of-code.ts'
+import { statusText } from '../http/status-text.ts'
 import type { Answer, JsonObject, Operation } from './operation.ts'
 import { schemaComponents } from './schema-components.ts'
 
@@ -119,7 +119,7 @@ function problemObjects(codes: readonly ErrorCode[]): JsonObject {
     return [
       status,
       {
-        description: STATUS_CODES[status] ?? 'Error',
+        description: statusText(status),
         ...headersOf(status),
         content: {
           'application/problem+json': {
