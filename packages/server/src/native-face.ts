@@ -9,6 +9,7 @@ import { registerEngineGauges, registerStoreGauges } from './metrics/engine-gaug
 import { countAnswers } from './metrics/http-metrics.ts'
 import type { Registry } from './metrics/registry.ts'
 import { openApiDocument } from './openapi/document.ts'
+import type { JsonObject } from './openapi/operation.ts'
 import { OPERATIONS } from './operations.ts'
 import { abortRoute } from './routes/abort.ts'
 import { docsOperation, docsRoute } from './routes/docs.ts'
@@ -75,7 +76,9 @@ function registerRoutes(app: FastifyInstance, deps: NativeFaceDeps): void {
   const { engine, gate, registry, version, page, handlerTimeoutMs } = deps
   const { storeForced = false, insecure = [], waitMsMax } = deps
   const operations = OPERATIONS.filter((operation) => page === 'docs' || operation !== docsOperation)
-  const document = openApiDocument(operations, version, app.prefix || '/')
+  // Made when somebody reads it: of a start, a cold one of a function among them, it would be 35 ms.
+  let made: JsonObject | undefined
+  const document = () => (made ??= openApiDocument(operations, version, app.prefix || '/'))
   app.register(submitRoute(engine, waitMsMax))
   app.register(getTransactionRoute(engine, handlerTimeoutMs))
   app.register(listTransactionsRoute(engine, handlerTimeoutMs))

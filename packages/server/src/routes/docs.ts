@@ -22,7 +22,7 @@ const CONTENT_SECURITY_POLICY = {
   'style-src': ["'self'", "'unsafe-inline'"],
 }
 
-export function docsRoute(document: JsonObject) {
+export function docsRoute(document: () => JsonObject) {
   return async function docsPlugin(app: FastifyInstance): Promise<void> {
     // Of the page's own routes none says it.
     app.addHook('onRoute', (route) => {
@@ -36,7 +36,7 @@ export function docsRoute(document: JsonObject) {
     await app.register(fastifySwaggerUi, {
       routePrefix: '/docs',
       staticCSP: CONTENT_SECURITY_POLICY,
-      transformSpecification: () => document,
+      transformSpecification: document,
       transformSpecificationClone: false,
     })
   }

@@ -13,13 +13,15 @@ export const openApiOperation: Operation = {
   problems: [],
 }
 
-export function openApiRoute(document: JsonObject) {
-  const text = JSON.stringify(document)
+/** `document` is asked at the first request. */
+export function openApiRoute(document: () => JsonObject) {
+  let text: string | undefined
   return async function openApiPlugin(app: FastifyInstance): Promise<void> {
     app.get(
       '/openapi.json',
       { config: { access: openApiOperation.access } },
       function getOpenApi(_request, reply) {
+        text ??= JSON.stringify(document())
         reply.header('content-type', JSON_TYPE).send(text)
       },
     )
