@@ -1,17 +1,14 @@
-import assert from 'node:assert/strict'
-import type { Store } from '@counterstep/core'
 import { runClaimRace } from './claim-race.ts'
-import { openStoreAt } from './open-store-at.ts'
 import { runPairRace } from './pair-race.ts'
 import { PAIR_RACES } from './pair-races.ts'
 import { runPostponeRace } from './postpone-race.ts'
+import { RaceBed } from './race-bed.ts'
 import type { StorePlace } from './race-messages.ts'
-import { RacePeers } from './race-peers.ts'
 import type { Runner } from './runner.ts'
 import { provesNoPeerClock, SKEW_MS } from './skewed-clocks.ts'
 
 export interface StoreRacesOptions {
-  readonly runner: Pick<Runner, 'describe' | 'it'>
+  readonly runner: Pick<Runner, 'describe' | 'it' | 'after'>
   readonly name: string
   /** Opened in this process and in two others: an empty place that nobody else uses. */
   readonly place: StorePlace
@@ -21,43 +18,28 @@ export interface StoreRacesOptions {
 
 /** Defines the races of one shared store: two processes, each with connections of its own. */
 export function storeRaces({ runner, name, place, report }: StoreRacesOptions): void {
-  const { describe, it } = runner
+  const { describe, it, after } = runner
   describe(`store races: ${name}`, () => {
+    const bed = new RaceBed(place)
+    after(() => bed.close())
     it('of two claims of one row one is granted, and no row is left', async () => {
-      report(await withPeers(place, [0, 0], runClaimRace))
+      report(await bed.run(runClaimRace))
     })
     it('of two that postpone or claim what is due one has each row, and no row is left', async () => {
-      report(await withPeers(place, [0, 0], runPostponeRace))
+      report(await bed.run(runPostponeRace))
     })
     for (const race of PAIR_RACES) {
       it(`${race.title}: one wins, and both and the row say so`, async () => {
-        report(await withPeers(place, [0, 0], (store, peers) => runPairRace(race, store, peers)))
+        report(await bed.run((store, peers) => runPairRace(race, store, peers)))
       })
     }
     it('the clocks of the processes do not count', async () => {
-      await withPeers(place, [-SKEW_MS, SKEW_MS], provesNoPeerClock)
+      const skewed = new RaceBed(place, [-SKEW_MS, SKEW_MS])
+      try {
+        await skewed.run(provesNoPeerClock)
+      } finally {
+        await skewed.close()
+      }
     })
   })
-}
-
-/** The store given is this process's own: it prepares the rows and looks at them afterwards. */
-async function withPeers<T>(
-  place: StorePlace,
-  skewsMs: readonly [number, number],
-  race: (store: Store, peers: RacePeers) => Promise<T>,
-): Promise<T> {
-  const store = await openStoreAt(place)
-  try {
-    assert.ok(store.capabilities.shared)
-    const peers = await RacePeers.start(place, skewsMs)
-    try {
-      const result = await race(store, peers)
-      await peers.close()
-      return result
-    } finally {
-      peers.kill()
-    }
-  } finally {
-    await store.close()
-  }
 }

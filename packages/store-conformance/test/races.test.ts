@@ -18,6 +18,7 @@ storeRaces({
   runner: {
     describe,
     it: (title, run) => it(title, { timeout: TIMEOUT_MS }, run),
+    after: (run) => afterAll(run, TIMEOUT_MS),
   },
   name: 'the memory store, served to two processes',
   place: placeAt(port),

@@ -40,6 +40,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
           runner: {
             describe,
             it: (title, run) => it(title, { timeout: TIMEOUT_MS }, run),
+            after: (run) => afterAll(run, TIMEOUT_MS),
           },
           name: `${server}, ${name}`,
           place: {

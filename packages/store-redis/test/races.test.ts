@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { storeRaces } from '@counterstep/store-conformance'
 import { describeOn } from '@counterstep/test-servers/vitest'
-import { beforeAll, describe, it } from 'vitest'
+import { afterAll, beforeAll, describe, it } from 'vitest'
 import { asLeastUser, leastUserUrl } from './least-user.ts'
 
 const TIMEOUT_MS = 120_000
@@ -16,6 +16,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       runner: {
         describe,
         it: (title, run) => it(title, { timeout: TIMEOUT_MS }, run),
+        after: (run) => afterAll(run, TIMEOUT_MS),
       },
       name: server,
       place: {

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import type { Store } from '@counterstep/core'
+import { openStoreAt } from './open-store-at.ts'
+import type { StorePlace } from './race-messages.ts'
+import { RacePeers } from './race-peers.ts'
+
+/** Two processes for all races at one place: their start takes longer than most races. */
+export class RaceBed {
+  readonly #place: StorePlace
+  readonly #skewsMs: readonly [number, number]
+  #peers: RacePeers | undefined
+
+  constructor(place: StorePlace, skewsMs: readonly [number, number] = [0, 0]) {
+    this.#place = place
+    this.#skewsMs = skewsMs
+  }
+
+  /** The store given is this process's own: it prepares the rows and looks at them afterwards. */
+  async run<T>(race: (store: Store, peers: RacePeers) => Promise<T>): Promise<T> {
+    const store = await openStoreAt(this.#place)
+    try {
+      assert.ok(store.capabilities.shared)
+      this.#peers ??= await RacePeers.start(this.#place, this.#skewsMs)
+      return await race(store, this.#peers)
+    } catch (error: unknown) {
+      // They may be in the middle of calls; the next race has new ones.
+      this.#peers?.kill()
+      this.#peers = undefined
+      throw error
+    } finally {
+      await store.close()
+    }
+  }
+
+  async close(): Promise<void> {
+    const peers = this.#peers
+    this.#peers = undefined
+    try {
+      await peers?.close()
+    } finally {
+      peers?.kill()
+    }
+  }
+}
