@@ -1,9 +1,12 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { ALONE_FILES } from './test/alone-files.ts'
 import { LongestFirst } from './test/longest-first.ts'
 
 /** Hundreds of processes are started, which read the same modules: with it each takes half of the time. */
 const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/counterstep') }
+/** Modules are loaded once in each of the few processes, and not again for every file. */
+const shared = { isolate: false }
 const timeouts = { testTimeout: 30_000, hookTimeout: 60_000 }
 const exclude = ['**/node_modules/**', '**/dist/**']
 
@@ -52,7 +55,17 @@ export default defineConfig({
             'conformance/src/**/*.test.ts',
             'test/*/**/*.test.ts',
           ],
-          exclude: [...exclude, ...onServers],
+          exclude: [...exclude, ...onServers, ...ALONE_FILES],
+          env,
+          ...shared,
+          ...timeouts,
+        },
+      },
+      {
+        test: {
+          name: 'alone',
+          include: [...ALONE_FILES],
+          exclude,
           env,
           ...timeouts,
         },
@@ -64,6 +77,7 @@ export default defineConfig({
           exclude,
           env,
           globalSetup: ['packages/test-servers/src/vitest/global-setup.ts'],
+          ...shared,
           ...timeouts,
         },
       },

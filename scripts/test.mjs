@@ -1,37 +1,57 @@
 // `npm test`: installs what is missing, then runs all that CI runs, on the pinned Node. Runs on any Node from 20 on.
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { HeldOutput } from './held-output.mjs'
 import { ensureInstalled } from './install.mjs'
 import { findNode } from './pinned-node.mjs'
-import { testParts } from './test-parts.mjs'
+import { testStages } from './test-parts.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 async function test() {
   ensureInstalled(root)
-  const node = findNode(root)
   const done = []
-  const parts = testParts(root, node)
-  for (const part of parts) part.begin?.()
-  for (const part of parts) {
-    print(`\n── ${part.name} ──`)
+  const secondsOf = new Map()
+  for (const { name, parts } of testStages(root, findNode(root))) {
     const startedAt = Date.now()
-    const counts = await part.run()
-    const result = { name: part.name, seconds: (Date.now() - startedAt) / 1000, ...counts }
-    print(`── ${describe(result)}`)
-    done.push(result)
+    done.push(...(await runStage(parts)))
+    secondsOf.set(name, (secondsOf.get(name) ?? 0) + (Date.now() - startedAt) / 1000)
   }
-  return report(done)
+  return report(done, secondsOf)
+}
+
+/** All parts at once; what they print is shown one after the other. */
+async function runStage(parts) {
+  print(`\n── ${parts[0].name} ──`)
+  const begun = parts.map((part, i) => {
+    const held = i === 0 ? undefined : new HeldOutput(process.stdout)
+    const result = timed(part.run(held))
+    // It may fail before its turn comes, and is heard then.
+    result.catch(() => undefined)
+    return { name: part.name, held, result }
+  })
+  const results = []
+  for (const { name, held, result } of begun) {
+    if (held !== undefined) print(`\n── ${name} ──`)
+    held?.show()
+    results.push({ name, ...(await result) })
+    print(`── ${describe(results.at(-1))}`)
+  }
+  return results
+}
+
+async function timed(counts) {
+  const startedAt = Date.now()
+  return { ...(await counts), seconds: (Date.now() - startedAt) / 1000 }
 }
 
 /** Every part after all output, then what failed and what was skipped by name, and the sum alone on the last line. */
-function report(parts) {
+function report(parts, secondsOf) {
   const failed = parts.flatMap((part) => part.failed)
   const skipped = parts.flatMap((part) => part.skipped)
   print('')
   for (const part of parts) print(describe(part))
-  const seconds = parts.reduce((sum, part) => sum + part.seconds, 0)
-  print(`all parts: ${seconds.toFixed(1)} s`)
+  for (const [name, seconds] of secondsOf) print(`all ${name}: ${seconds.toFixed(1)} s`)
   for (const name of failed) print(`failed: ${name}`)
   for (const { name, reason } of skipped) print(`skipped: ${name} (${reason ?? 'no reason given'})`)
   const passed = parts.reduce((sum, part) => sum + part.passed, 0)

@@ -10,7 +10,7 @@ import { transferThatFails, transferThatSucceeds } from '../scripts/demo/transfe
 import { reasonToInstall } from '../scripts/install.mjs'
 import { judgeAudit } from '../scripts/judge-audit.mjs'
 import { findNode, satisfies } from '../scripts/pinned-node.mjs'
-import { countsTold } from '../scripts/test-parts.mjs'
+import { countsTold } from '../scripts/test-part.mjs'
 
 const ENGINES = '^22.19.0 || ^24.11.0 || >=26.0.0'
 

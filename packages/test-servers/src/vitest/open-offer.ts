@@ -28,6 +28,13 @@ const SOURCES: Readonly<Record<ServerKind, Source>> = {
   'redis-cluster': { find: findRedisOnce, start: startRedisCluster },
 }
 
+/** Why there is none, for each kind that can be neither found nor installed. */
+export async function missingServers(): Promise<readonly string[]> {
+  const kinds = Object.values(SOURCES)
+  const missing = await Promise.all(kinds.map(({ find }) => missingOf(find, false)))
+  return [...new Set(missing.flatMap((each) => (each === undefined ? [] : [each.reason])))]
+}
+
 let redisFound: Promise<string> | undefined
 
 /** Two kinds need it; one attempt to install it is enough. */

@@ -1,0 +1,14 @@
+// Brings before the tests the programs of others that their machine may lack: no test is to wait for an installation.
+import { bringProgram } from './bring-program.ts'
+import { progress } from './progress.ts'
+import { missingServers } from './vitest/open-offer.ts'
+
+const missing = [...(await missingServers()), ...(await missingPrograms())]
+// The tests that need one say so by name.
+for (const reason of missing) progress(reason)
+process.stdout.write(missing.length === 0 ? 'all servers are here\n' : `${missing.length} are missing\n`)
+
+async function missingPrograms(): Promise<readonly string[]> {
+  const brought = [await bringProgram('wrk'), await bringProgram('sysbench')]
+  return brought.flatMap((program) => (program.type === 'missing' ? [program.reason] : []))
+}
