@@ -1,9 +1,8 @@
 import { JSON_DEPTH_MAX, type JsonValue } from '@counterstep/protocol'
 
-// Of ours and of most payloads: writing it costs a call each time, though requests are alike.
-const KEYS_MAX = 1_000
-const KEY_LENGTH_MAX = 64
-const quotedKeys = new Map<string, string>()
+const PLAIN_LENGTH_MAX = 256
+/** ASCII that needs no escape. */
+const PLAIN = /^[ !#-[\]-~]*$/
 
 /**
  * JSON with sorted keys: two requests with equal content have one text.
@@ -15,6 +14,7 @@ export function canonicalJson(value: JsonValue): string | undefined {
 }
 
 function write(value: JsonValue, depth: number): string | undefined {
+  if (typeof value === 'string') return quote(value)
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
   if (depth > JSON_DEPTH_MAX) return undefined
   return Array.isArray(value)
@@ -34,20 +34,26 @@ function writeArray(items: readonly JsonValue[], depth: number): string | undefi
 
 function writeObject(value: { readonly [key: string]: JsonValue }, depth: number): string | undefined {
   let text = ''
-  for (const key of Object.keys(value).sort()) {
+  for (const key of sortedKeys(value)) {
     const member = value[key]
     if (member === undefined) continue
     const written = write(member, depth + 1)
     if (written === undefined) return undefined
-    text += `${text === '' ? '' : ','}${quoted(key)}:${written}`
+    text += `${text === '' ? '' : ','}${quote(key)}:${written}`
   }
   return `{${text}}`
 }
 
-function quoted(key: string): string {
-  const known = quotedKeys.get(key)
-  if (known !== undefined) return known
-  const text = JSON.stringify(key)
-  if (quotedKeys.size < KEYS_MAX && key.length <= KEY_LENGTH_MAX) quotedKeys.set(key, text)
-  return text
+/** Most come sorted, and to see that is quicker than to sort. */
+function sortedKeys(value: object): readonly string[] {
+  const keys = Object.keys(value)
+  for (let position = 1; position < keys.length; position++) {
+    if ((keys[position - 1] ?? '') > (keys[position] ?? '')) return keys.sort()
+  }
+  return keys
+}
+
+/** As JSON.stringify does it, of which a call for each string costs more than a look at the short ones. */
+function quote(text: string): string {
+  return text.length <= PLAIN_LENGTH_MAX && PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
 }

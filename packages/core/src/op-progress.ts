@@ -75,12 +75,11 @@ export function sent<T extends Transaction>(transaction: T, calls: readonly Call
   for (const call of calls) {
     const before = opOf(next, call)
     if (before === undefined) continue
-    const { nextAt: _, ...rest } = before
     next = withOp(next, call, {
-      ...rest,
+      ...withoutNextAt(before),
       state: 'calling',
-      attempts: rest.attempts + 1,
-      startedAt: rest.startedAt ?? now,
+      attempts: before.attempts + 1,
+      startedAt: before.startedAt ?? now,
     })
   }
   return next
@@ -92,9 +91,8 @@ export function answeredOp(transaction: Transaction, event: Answered, now: numbe
   if (before === undefined || before.state !== 'calling' || before.attempts !== event.attempt)
     return undefined
   const { result, statusCode, excerpt, error } = event.answer
-  const { answer: _answer, error: _error, statusCode: _status, ...rest } = before
   return {
-    ...rest,
+    ...withoutAnswer(before),
     result,
     endedAt: now,
     durationMs: event.durationMs,
@@ -102,6 +100,21 @@ export function answeredOp(transaction: Transaction, event: Answered, now: numbe
     ...(excerpt === undefined ? {} : { answer: excerpt }),
     ...(error === undefined ? {} : { error }),
   }
+}
+
+// Most ops have none of these, and this is on the path of every call: a copy that leaves a key out takes five times as
+// long as one of the whole.
+
+function withoutAnswer(progress: OpProgress): OpProgress {
+  if (progress.result === undefined) return progress
+  const { answer: _answer, error: _error, statusCode: _status, ...rest } = progress
+  return rest
+}
+
+function withoutNextAt(progress: OpProgress): OpProgress {
+  if (progress.nextAt === undefined) return progress
+  const { nextAt: _, ...rest } = progress
+  return rest
 }
 
 /** The counters and the due time are saved before the branch is asked again, so that limits survive a crash. */
@@ -143,9 +156,7 @@ export function disowned(progress: OpProgress): OpProgress {
 
 /** Without an instant, so that it does not depend on whose clock the command was given by. */
 export function dueNow(progress: OpProgress): OpProgress {
-  if (progress.state !== 'waiting') return progress
-  const { nextAt: _, ...due } = progress
-  return due
+  return progress.state === 'waiting' ? withoutNextAt(progress) : progress
 }
 
 export function policyOf(transaction: Transaction, branch: number): RetryPolicy {
@@ -153,6 +164,7 @@ export function policyOf(transaction: Transaction, branch: number): RetryPolicy 
 }
 
 export function withoutAttention<T extends Transaction>(transaction: T): T {
+  if (transaction.attention === undefined) return transaction
   const { attention: _, ...rest } = transaction
   return rest as T
 }

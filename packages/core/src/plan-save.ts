@@ -75,8 +75,7 @@ function startSave(run: Run, hold: SaveInFlight['hold'], dueAt?: number): SavePl
     hold: updateHold(run, hold, dueAt),
   }
   // What changes from here on is not in this save.
-  const { dirtySince: _, ...clean } = run
-  return { run: { ...clean, save }, effect: { type: 'save', update } }
+  return { run: { ...run, dirtySince: undefined, save }, effect: { type: 'save', update } }
 }
 
 function updateHold(run: Run, hold: SaveInFlight['hold'], dueAt = 0): UpdateHold {

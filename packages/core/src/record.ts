@@ -24,29 +24,35 @@ export function formatOf({ kind, wordsCount }: Definition): number {
   return kind === 'saga' && wordsCount === undefined ? 1 : 2
 }
 
-/** Short keys: this text is written with every save. */
+/** Short keys: this text is written with every save. What is undefined is not in the text. */
 interface ProgressRecord {
   /** Branches up to the last one that was touched. */
-  readonly b?: readonly BranchRecord[]
+  readonly b?: readonly BranchRecord[] | undefined
   /** What a TCC's client has registered. */
-  readonly r?: readonly TccBranch[]
+  readonly r?: readonly TccBranch[] | undefined
   /** A message's query-back. */
-  readonly q?: Partial<OpProgress>
-  readonly abort?: AbortDecision
-  readonly finishedAt?: number
-  readonly nudges?: number
-  readonly attention?: string
+  readonly q?: OpRecord | undefined
+  readonly abort?: AbortDecision | undefined
+  readonly finishedAt?: number | undefined
+  readonly nudges?: number | undefined
+  readonly attention?: string | undefined
 }
 
 interface BranchRecord {
   /** action */
-  readonly a?: Partial<OpProgress>
+  readonly a?: OpRecord | undefined
   /** compensate */
-  readonly c?: Partial<OpProgress>
+  readonly c?: OpRecord | undefined
   /** confirm */
-  readonly f?: Partial<OpProgress>
+  readonly f?: OpRecord | undefined
   /** cancel */
-  readonly x?: Partial<OpProgress>
+  readonly x?: OpRecord | undefined
+}
+
+/** Counters that are 0 are left out. */
+type OpRecord = Omit<Partial<OpProgress>, 'failures' | 'waits'> & {
+  readonly failures?: number | undefined
+  readonly waits?: number | undefined
 }
 
 /** Of a transaction of which nothing has happened yet. */
@@ -58,43 +64,52 @@ export function encodeDefinition(definition: Definition): string {
 
 export function encodeProgress(transaction: Transaction): string {
   const branches = encodeBranches(transaction)
-  while (branches.length > 0 && Object.keys(branches.at(-1) ?? {}).length === 0) branches.pop()
   const record: ProgressRecord = {
-    ...(branches.length === 0 ? {} : { b: branches }),
-    ...(transaction.kind === 'tcc' && transaction.registered.length > 0 ? { r: transaction.registered } : {}),
-    ...(transaction.kind === 'message' ? keyed('q', transaction.check) : {}),
-    ...('abort' in transaction && transaction.abort !== undefined ? { abort: transaction.abort } : {}),
-    ...('finishedAt' in transaction ? { finishedAt: transaction.finishedAt } : {}),
-    ...(transaction.nudges === 0 ? {} : { nudges: transaction.nudges }),
-    ...(transaction.attention === undefined ? {} : { attention: transaction.attention }),
+    b: branches.length === 0 ? undefined : branches,
+    r: transaction.kind === 'tcc' && transaction.registered.length > 0 ? transaction.registered : undefined,
+    q: transaction.kind === 'message' ? encodeOp(transaction.check) : undefined,
+    abort: 'abort' in transaction ? transaction.abort : undefined,
+    finishedAt: 'finishedAt' in transaction ? transaction.finishedAt : undefined,
+    nudges: transaction.nudges === 0 ? undefined : transaction.nudges,
+    attention: transaction.attention,
   }
   return JSON.stringify(record)
 }
 
-function encodeBranches(transaction: Transaction): BranchRecord[] {
+function encodeBranches(transaction: Transaction): readonly BranchRecord[] {
   switch (transaction.kind) {
     case 'saga':
-      return transaction.branches.map(({ action, compensate }) => ({
-        ...keyed('a', action),
-        ...keyed('c', compensate),
-      }))
+      return upToTouched(
+        transaction.branches,
+        ({ action, compensate }) => action !== IDLE || compensate !== IDLE,
+      ).map(({ action, compensate }) => ({ a: encodeOp(action), c: encodeOp(compensate) }))
     case 'tcc':
-      return transaction.branches.map(({ confirm, cancel }) => ({
-        ...keyed('f', confirm),
-        ...keyed('x', cancel),
-      }))
+      return upToTouched(
+        transaction.branches,
+        ({ confirm, cancel }) => confirm !== IDLE || cancel !== IDLE,
+      ).map(({ confirm, cancel }) => ({ f: encodeOp(confirm), x: encodeOp(cancel) }))
     case 'message':
-      return transaction.branches.map(({ action }) => keyed('a', action))
+      return upToTouched(transaction.branches, ({ action }) => action !== IDLE).map(({ action }) => ({
+        a: encodeOp(action),
+      }))
   }
 }
 
-function keyed<Key extends string>(key: Key, progress: OpProgress): { [key in Key]?: Partial<OpProgress> } {
-  return progress === IDLE ? {} : ({ [key]: encodeOp(progress) } as { [key in Key]: Partial<OpProgress> })
+function upToTouched<Branch>(
+  branches: readonly Branch[],
+  isTouched: (branch: Branch) => boolean,
+): readonly Branch[] {
+  return branches.slice(0, branches.findLastIndex(isTouched) + 1)
 }
 
-function encodeOp(progress: OpProgress): Partial<OpProgress> {
-  const { failures, waits, ...rest } = progress
-  return { ...rest, ...(failures === 0 ? {} : { failures }), ...(waits === 0 ? {} : { waits }) }
+function encodeOp(progress: OpProgress): OpRecord | undefined {
+  if (progress === IDLE) return undefined
+  const { failures, waits } = progress
+  return {
+    ...progress,
+    failures: failures === 0 ? undefined : failures,
+    waits: waits === 0 ? undefined : waits,
+  }
 }
 
 /**
@@ -181,8 +196,9 @@ function decodeMessageBranch(record: BranchRecord | undefined): MessageBranchPro
   return record === undefined ? UNDELIVERED : { action: decodeOp(record.a) }
 }
 
-function decodeOp(record: Partial<OpProgress> | undefined): OpProgress {
-  return record === undefined ? IDLE : { ...IDLE, ...record }
+function decodeOp(record: OpRecord | undefined): OpProgress {
+  // Nothing that was read from JSON is undefined.
+  return record === undefined ? IDLE : { ...IDLE, ...(record as Partial<OpProgress>) }
 }
 
 const STATES: readonly unknown[] = ['idle', 'calling', 'waiting', 'succeeded', 'failed'] satisfies OpState[]

@@ -35,8 +35,8 @@ export interface Run {
   /** What GET may show. */
   readonly durableStatus: Status
   /** When the oldest unsaved change came, for the checkpoint. */
-  readonly dirtySince?: number
-  readonly save?: SaveInFlight
+  readonly dirtySince: number | undefined
+  readonly save: SaveInFlight | undefined
   /** The row has changed under us: it is being read again. */
   readonly rereading: boolean
   /** Held since accept, or since a clean release, without a break. */
@@ -97,6 +97,8 @@ function newRun(transaction: Transaction, holding: Holding, grant: Grant): Run {
     durable: 1,
     gate: 1,
     durableStatus: transaction.status,
+    dirtySince: undefined,
+    save: undefined,
     rereading: false,
     draining: 'no',
     ended: false,

@@ -65,8 +65,9 @@ function fold(rules: Rules, run: Run, event: TransactionEvent, now: number): Run
 }
 
 function saved(run: Run, result: UpdateResult, effects: RunEffect[]): Run {
-  const { save, ...rest } = run
+  const { save } = run
   assert(save !== undefined, 'a save ended that was not in flight')
+  const rest: Run = { ...run, save: undefined }
   switch (result.type) {
     case 'saved':
       return durable({ ...rest, version: result.version }, save, effects)

@@ -112,9 +112,22 @@ function viewOps(transaction: Transaction, branch: number): OpView[] {
 }
 
 function viewOp(op: CalledOp, url: string | undefined, progress: OpProgress = IDLE): OpView {
-  const { failures: _failures, waits: _waits, ...shown } = progress
-  return { op, ...(url === undefined ? {} : { url: withoutQuery(url) }), ...shown }
+  const { state, attempts, result, statusCode, answer, error, startedAt, endedAt, durationMs, nextAt } =
+    progress
+  const view: Writable<OpView> =
+    url === undefined ? { op, state, attempts } : { op, url: withoutQuery(url), state, attempts }
+  if (startedAt !== undefined) view.startedAt = startedAt
+  if (result !== undefined) view.result = result
+  if (endedAt !== undefined) view.endedAt = endedAt
+  if (durationMs !== undefined) view.durationMs = durationMs
+  if (statusCode !== undefined) view.statusCode = statusCode
+  if (answer !== undefined) view.answer = answer
+  if (error !== undefined) view.error = error
+  if (nextAt !== undefined) view.nextAt = nextAt
+  return view
 }
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 /** A query may have a secret for the branch, which is not for everybody who may look. */
 function withoutQuery(url: string): string {

@@ -207,6 +207,23 @@ describe('canonical JSON', () => {
   })
 })
 
+// The digests of what is stored were made of these bytes.
+describe('a text in canonical JSON', () => {
+  it.each(['', 'a"b', 'a\\b', 'a\nb', '\u007f', 'ü', '\ud800', 'a'.repeat(300), `${'a'.repeat(300)}"`])(
+    'is written as JSON.stringify writes it: %j',
+    (text) => expect(canonicalJson(text)).toBe(JSON.stringify(text)),
+  )
+
+  it('is so whatever it holds, also as a key', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(canonicalJson(text)).toBe(JSON.stringify(text))
+        expect(canonicalJson({ [text]: 1 })).toBe(JSON.stringify({ [text]: 1 }))
+      }),
+    )
+  })
+})
+
 /** An independent way to the same order: a list of pairs for each object. */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
