@@ -7,13 +7,25 @@ export const COUNTS_FILE = 'TEST_COUNTS_FILE'
 
 // vitest loads a reporter by its default export.
 export default class CountReporter {
+  #ended = { passed: 0, failed: [], skipped: [] }
+
+  /** A run that is killed keeps what it had counted. */
+  onTestModuleEnd(module) {
+    countModule(module, this.#ended)
+    write(this.#ended)
+  }
+
   onTestRunEnd(modules, unhandledErrors) {
     const counts = { passed: 0, failed: [], skipped: [] }
     for (const module of modules) countModule(module, counts)
     for (const error of unhandledErrors) counts.failed.push(`unhandled: ${error.message}`)
-    const path = process.env[COUNTS_FILE]
-    if (path !== undefined) writeFileSync(path, JSON.stringify(counts))
+    write(counts)
   }
+}
+
+function write(counts) {
+  const path = process.env[COUNTS_FILE]
+  if (path !== undefined) writeFileSync(path, JSON.stringify(counts))
 }
 
 function countModule(module, counts) {

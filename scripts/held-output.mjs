@@ -1,23 +1,24 @@
-import { Transform } from 'node:stream'
+import { Writable } from 'node:stream'
 
 /** What is written to it is kept, however much it is, until it is shown; from then on it goes on at once. */
-export class HeldOutput extends Transform {
+export class HeldOutput extends Writable {
+  #target
   #held = []
   #isShown = false
 
   constructor(target) {
     super()
-    this.pipe(target, { end: false })
+    this.#target = target
   }
 
+  /** All at once, so that what is written to the target next comes after it. */
   show() {
     this.#isShown = true
-    for (const chunk of this.#held) this.push(chunk)
-    this.#held = []
+    for (const chunk of this.#held.splice(0)) this.#target.write(chunk)
   }
 
-  _transform(chunk, _encoding, done) {
-    if (this.#isShown) this.push(chunk)
+  _write(chunk, _encoding, done) {
+    if (this.#isShown) this.#target.write(chunk)
     else this.#held.push(chunk)
     done()
   }

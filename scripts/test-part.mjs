@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { COUNTS_FILE } from './count-reporter.mjs'
 
+const NOT_DONE = 'not done'
+
 /** A tool that counts as one: it passed when it exits with 0. */
 export function command(name, limitMs, argv, context) {
   return {
@@ -29,8 +31,9 @@ export function suite(name, limitMs, argv, context) {
     if (result === undefined) {
       return { passed: 0, failed: [`${name}: no count (${fault ?? 'exit code 0'})`], skipped: [] }
     }
-    // vitest itself may fail where no test did, e.g. when it found none.
-    if (fault !== undefined && result.failed.length === 0) result.failed.push(`${name}: ${fault}`)
+    // vitest itself may fail where no test did, e.g. when it found none, or was not done in time.
+    if (fault !== undefined && (result.failed.length === 0 || fault.startsWith(NOT_DONE)))
+      result.failed.push(`${name}: ${fault}`)
     return result
   })
 }
@@ -95,7 +98,9 @@ function readCounts(path) {
  * Answers undefined when it went well, else what went wrong. What it prints is shown as it comes, or given to `held`;
  * `onLine` is told it, too.
  */
-function runTool([file, ...args], { root, env }, limitMs, held, onLine) {
+function runTool([file, ...args], { root, env: given }, limitMs, held, onLine) {
+  // It would take a pipe for something that shows no colours.
+  const env = held !== undefined && process.stdout.isTTY ? { ...given, FORCE_COLOR: '1' } : given
   const isRead = held !== undefined || onLine !== undefined
   const stdio = ['ignore', isRead ? 'pipe' : 'inherit', held === undefined ? 'inherit' : 'pipe']
   return new Promise((resolve) => {
@@ -103,20 +108,19 @@ function runTool([file, ...args], { root, env }, limitMs, held, onLine) {
     child.stdout?.pipe(held ?? process.stdout, { end: false })
     child.stderr?.pipe(held, { end: false })
     if (onLine !== undefined) createInterface({ input: child.stdout }).on('line', onLine)
-    let timedOut = false
-    const limit = setTimeout(() => {
-      timedOut = true
-      child.kill('SIGKILL')
-    }, limitMs)
     const end = (fault) => {
       clearTimeout(limit)
       resolve(fault)
     }
+    const limit = setTimeout(() => {
+      child.kill('SIGKILL')
+      // A process that it has started may hold these open.
+      child.stdout?.destroy()
+      child.stderr?.destroy()
+      end(`${NOT_DONE} after ${limitMs / 1000} s`)
+    }, limitMs)
     child.on('error', (error) => end(error.message))
     // Not `exit`: its last lines may come after it.
-    child.on('close', (code, signal) => {
-      if (timedOut) end(`not done after ${limitMs / 1000} s`)
-      else end(code === 0 ? undefined : `exit code ${code ?? signal}`)
-    })
+    child.on('close', (code, signal) => end(code === 0 ? undefined : `exit code ${code ?? signal}`))
   })
 }

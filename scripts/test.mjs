@@ -25,10 +25,7 @@ async function runStage(parts) {
   print(`\n── ${parts[0].name} ──`)
   const begun = parts.map((part, i) => {
     const held = i === 0 ? undefined : new HeldOutput(process.stdout)
-    const result = timed(part.run(held))
-    // It may fail before its turn comes, and is heard then.
-    result.catch(() => undefined)
-    return { name: part.name, held, result }
+    return { name: part.name, held, result: timed(part, held) }
   })
   const results = []
   for (const { name, held, result } of begun) {
@@ -40,9 +37,15 @@ async function runStage(parts) {
   return results
 }
 
-async function timed(counts) {
+/** What goes wrong in the part itself is its failure, and not the end of the others. */
+async function timed(part, held) {
   const startedAt = Date.now()
-  return { ...(await counts), seconds: (Date.now() - startedAt) / 1000 }
+  const counts = await part.run(held).catch((error) => ({
+    passed: 0,
+    failed: [`${part.name}: ${error.message}`],
+    skipped: [],
+  }))
+  return { ...counts, seconds: (Date.now() - startedAt) / 1000 }
 }
 
 /** Every part after all output, then what failed and what was skipped by name, and the sum alone on the last line. */

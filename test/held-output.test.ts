@@ -16,6 +16,7 @@ it('what is held is shown in its order, when it is to be shown, and the rest at 
   expect(shown).toBe('')
 
   held.show()
-  await new Promise((resolve) => held.write('third', resolve))
-  await expect.poll(() => shown).toBe(`first ${much}second third`)
+  held.write('third ')
+  target.write('after')
+  await expect.poll(() => shown).toBe(`first ${much}second third after`)
 })

@@ -56,7 +56,7 @@ export const LONG_FILES: readonly string[] = [
   'packages/store-mysql/test/unflushed-commits.test.ts',
   'packages/store-redis/test/cluster-faults.test.ts',
   'packages/test-servers/test/redis-servers.test.ts',
-  // Of the project packages.
+  // Of the projects packages and alone.
   'chaos/test/crash-points.test.ts',
   'packages/dtm/test/golden/golden.test.ts',
   'chaos/test/fuzz-sockets.test.ts',

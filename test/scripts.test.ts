@@ -2,16 +2,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { keyOf } from '../scripts/demo/bank-client.ts'
 import { readDemoOptions } from '../scripts/demo/options.ts'
 import { balanceTable, wrongBalances } from '../scripts/demo/report.ts'
 import { transferThatFails, transferThatSucceeds } from '../scripts/demo/transfer.ts'
+import { HeldOutput } from '../scripts/held-output.mjs'
 import { reasonToInstall } from '../scripts/install.mjs'
 import { judgeAudit } from '../scripts/judge-audit.mjs'
 import { findNode, satisfies } from '../scripts/pinned-node.mjs'
-import { countsTold } from '../scripts/test-part.mjs'
+import { command, countsTold } from '../scripts/test-part.mjs'
 
+const SLEEP_SECONDS = 20
 const ENGINES = '^22.19.0 || ^24.11.0 || >=26.0.0'
 
 let root = ''
@@ -182,4 +185,18 @@ describe('S35: npm run audit', () => {
       expect(judgeAudit(status, output)).toMatchObject({ outcome })
     })
   }
+})
+
+describe('a part that is held', () => {
+  it('ends at its limit, though what it started goes on', async () => {
+    const shown = new PassThrough()
+    const part = command('sleeper', 300, ['sh', '-c', `sleep ${SLEEP_SECONDS} & wait`], {
+      root,
+      env: process.env,
+    })
+    const startedAt = performance.now()
+    const { failed } = await part.run(new HeldOutput(shown))
+    expect(failed).toEqual(['sleeper: not done after 0.3 s'])
+    expect(performance.now() - startedAt).toBeLessThan((SLEEP_SECONDS / 2) * 1_000)
+  })
 })

@@ -1,5 +1,5 @@
-import { bringProgram } from '@counterstep/test-servers'
 import { Harness } from './harness/harness.ts'
+import { loadProgram } from './load-program.ts'
 import { readMachine } from './report/machine.ts'
 import type { Progress } from './report/progress.ts'
 import { type Report, reportOf } from './report/report.ts'
@@ -14,7 +14,7 @@ export async function runBench(
   progress: Progress,
   onOpen: (harness: Harness) => void = () => undefined,
 ): Promise<Report> {
-  const wrk = settings.wrk ? await bringProgram('wrk') : undefined
+  const wrk = settings.wrk ? await loadProgram('wrk') : undefined
   const harness = new Harness(wrk?.type === 'found' ? wrk.path : undefined)
   try {
     onOpen(harness)

@@ -38,7 +38,7 @@ describe('what sysbench printed', () => {
 it('a sysbench that fails is an error that says how', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'bench-sysbench-'))
   try {
-    const preparing = Sysbench.prepare('false', 'mysql://root@127.0.0.1:1/bank', folder)
+    const preparing = Sysbench.prepare(process.execPath, 'mysql://root@127.0.0.1:1/bank', folder)
     await expect(preparing).rejects.toThrow('sysbench ended with 1')
   } finally {
     rmSync(folder, { recursive: true })

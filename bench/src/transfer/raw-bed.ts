@@ -1,6 +1,6 @@
-import { bringProgram } from '@counterstep/test-servers'
 import type { Child } from '../harness/child.ts'
 import { processPath } from '../harness/paths.ts'
+import { loadProgram } from '../load-program.ts'
 import type { ScenarioContext } from '../scenario.ts'
 import { Sysbench } from './sysbench.ts'
 import { type TransferBed, urlOf } from './transfer-bed.ts'
@@ -27,7 +27,7 @@ async function prepareSysbench(
   { harness, progress }: ScenarioContext,
   { host }: TransferBed,
 ): Promise<PreparedSysbench> {
-  const program = await bringProgram('sysbench')
+  const program = await loadProgram('sysbench')
   if (program.type === 'missing') return program
   progress.show('sysbench prepares its tables')
   const url = urlOf(await host.newDatabase())

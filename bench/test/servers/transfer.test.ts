@@ -1,4 +1,4 @@
-import { bringProgram } from '@counterstep/test-servers'
+import { findProgram } from '@counterstep/test-servers'
 import { describeOn, describeOwn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { reportLine } from '../../src/report/report.ts'
@@ -28,7 +28,7 @@ describeOwn('mariadb', 'the transfers', () => {
   it('leave exactly their ledger rows in every column', { timeout: SMOKE_MS_MAX }, async () => {
     const report = await runBench(transfer, SMOKE, silent)
     const { rows, ratios, counters } = report
-    const sysbench = await bringProgram('sysbench')
+    const sysbench = await findProgram('sysbench')
     expect(rows.map(({ name }) => name)).toEqual([
       ...(sysbench.type === 'found' ? ['sysbench'] : []),
       'writes',

@@ -3,13 +3,13 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bringProgram } from '@counterstep/test-servers'
+import { findProgram } from '@counterstep/test-servers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Wrk } from '../../src/wrk/run-wrk.ts'
 
 const BODY = '{"gid":"a]]b\\"","text":"ü\\n","again":"a]]b\\""}'
 
-const program = await bringProgram('wrk')
+const program = await findProgram('wrk')
 
 describe('wrk', () => {
   if (program.type === 'found') describeWrk(program.path)

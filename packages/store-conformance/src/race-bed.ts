@@ -20,13 +20,12 @@ export class RaceBed {
     const store = await openStoreAt(this.#place)
     try {
       assert.ok(store.capabilities.shared)
-      this.#peers ??= await RacePeers.start(this.#place, this.#skewsMs)
-      return await race(store, this.#peers)
-    } catch (error: unknown) {
-      // They may be in the middle of calls; the next race has new ones.
-      this.#peers?.kill()
+      const peers = this.#peers ?? (await RacePeers.start(this.#place, this.#skewsMs))
+      // Taken for the time of the race: one that its runner has given up may go on, and the next one gets others.
       this.#peers = undefined
-      throw error
+      const result = await runOn(peers, () => race(store, peers))
+      this.#peers = peers
+      return result
     } finally {
       await store.close()
     }
@@ -40,5 +39,15 @@ export class RaceBed {
     } finally {
       peers?.kill()
     }
+  }
+}
+
+/** After a failure they may be in the middle of calls. */
+async function runOn<T>(peers: RacePeers, race: () => Promise<T>): Promise<T> {
+  try {
+    return await race()
+  } catch (error: unknown) {
+    peers.kill()
+    throw error
   }
 }

@@ -11,6 +11,12 @@ export type Brought =
   /** `reason` names the program, and what one can do about it. */
   | { readonly type: 'missing'; readonly reason: string }
 
+/** Installs nothing: for a test, which is not to wait for that. */
+export async function findProgram(name: BroughtName): Promise<Brought> {
+  const path = await look(name, readEnvironment().searchPath)
+  return path === undefined ? { type: 'missing', reason: `no ${name} here` } : { type: 'found', path }
+}
+
 /** Finds the program, or installs it where that is possible. */
 export async function bringProgram(
   name: BroughtName,

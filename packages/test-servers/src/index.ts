@@ -1,4 +1,4 @@
-export { type Brought, bringProgram } from './bring-program.ts'
+export { type Brought, type BroughtName, bringProgram, findProgram } from './bring-program.ts'
 export { type ElasticmqServer, startElasticmq } from './elasticmq.ts'
 export { type Environment, readEnvironment } from './environment.ts'
 export { ServerFailedError, ServerMissingError } from './errors.ts'

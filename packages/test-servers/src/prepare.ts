@@ -1,4 +1,4 @@
-// Brings before the tests the programs of others that their machine may lack: no test is to wait for an installation.
+// Brings before the tests the servers and load programs that their machine may lack, so that no test waits for these.
 import { bringProgram } from './bring-program.ts'
 import { progress } from './progress.ts'
 import { missingServers } from './vitest/open-offer.ts'

@@ -36,8 +36,6 @@ const DURABLE = [
 
 const MYSQL_ONLY = [
   '--mysqlx=OFF',
-  // Nothing here reads it, and it takes CPU time of each statement; MariaDB has it off by default.
-  '--performance-schema=OFF',
   '--secure-file-priv=NULL',
   // Its `gtid_executed` counts the commits.
   '--gtid-mode=ON',

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -23,7 +23,7 @@ interface Counts {
   readonly skipped: readonly { readonly name: string; readonly reason: string }[]
 }
 
-describe('a run of vitest that finds no Redis', () => {
+describe('a run of vitest without a sound Redis', () => {
   it('skips its tests by name with the reason', { timeout: RUN_MS_MAX }, async (context) => {
     if (await isRedisElsewhere()) context.skip('this machine has a Redis where it is found without a PATH')
     const counts = await runWithoutPath({ CI: '' })
@@ -44,6 +44,16 @@ describe('a run of vitest that finds no Redis', () => {
       expect.stringContaining('a shared server (redis)'),
       expect.stringContaining('a shared server (redis-cluster)'),
     ])
+  })
+
+  it('fails by name where it does not start, and what needs others runs', {
+    timeout: RUN_MS_MAX,
+  }, async () => {
+    await writeFile(join(folder, 'redis-server'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+    const counts = await runWithoutPath({ CI: '', PATH: folder })
+    expect(counts.failed.filter((name) => !name.includes('redis'))).toEqual([])
+    expect(counts.failed).toContainEqual(expect.stringContaining('a shared server (redis) > has its server'))
+    expect(counts.passed + counts.skipped.length).toBeGreaterThan(0)
   })
 
   it('takes the one of TEST_REDIS_URL', { timeout: RUN_MS_MAX }, async (context) => {

@@ -19,9 +19,12 @@ interface Source {
   start(): Promise<{ readonly url: string; stop(): Promise<void> }>
 }
 
+/** No test reads it, and it takes CPU time of each statement; MariaDB has it off by default. */
+const SHARED_MYSQL = ['--performance-schema=OFF']
+
 const SOURCES: Readonly<Record<ServerKind, Source>> = {
   mariadb: { find: () => findMariadb(), start: startMariadb },
-  mysql: { find: findMysql, start: startMysql },
+  mysql: { find: findMysql, start: () => startMysql({ settings: SHARED_MYSQL }) },
   redis: { find: findRedisOnce, start: startRedis },
   postgres: { find: () => findPostgres(), start: startPostgres },
   elasticmq: { find: findElasticmq, start: startElasticmq },
@@ -54,8 +57,22 @@ export async function openOffer(
   const own = missing ?? ({ type: 'available' } as const)
   if (url !== undefined) return { offer: { shared: { type: 'available', url }, own }, stop: doNothing }
   if (missing !== undefined) return { offer: { shared: missing, own }, stop: doNothing }
-  const server = await start()
+  const server = await startedOr(start)
+  if (server instanceof Error) return { offer: { shared: broken(kind, server), own }, stop: doNothing }
   return { offer: { shared: { type: 'available', url: server.url }, own }, stop: () => server.stop() }
+}
+
+/** Whose server does not come up is told by its own tests, and the others run. */
+async function startedOr<Server>(start: () => Promise<Server>): Promise<Server | Error> {
+  try {
+    return await start()
+  } catch (error: unknown) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+function broken(kind: ServerKind, { message }: Error): Missing {
+  return { type: 'missing', reason: `the ${kind} did not start: ${message}`, isError: true }
 }
 
 async function missingOf(find: () => Promise<unknown>, isCi: boolean): Promise<Missing | undefined> {
