@@ -16,8 +16,8 @@ export function testStages(root, node) {
   const start = [process.execPath, join(root, 'scripts', 'start.mjs'), '--once', '--port', '0']
   const context = { root, env: nodeEnvironment(node) }
   const checks = [
-    command('types', 120_000, tool('typescript/bin/tsc', '-b'), context),
-    command('format and lint', 60_000, tool('@biomejs/biome/bin/biome', 'ci', '.'), context),
+    command('types', 300_000, tool('typescript/bin/tsc', '-b'), context),
+    command('format and lint', 300_000, tool('@biomejs/biome/bin/biome', 'ci', '.'), context),
     // The first run on a machine may install servers and download one.
     command('servers for the tests', 900_000, program(PREPARE_SERVERS), context),
     // Compiles for a minute the first time on a machine.
@@ -28,7 +28,7 @@ export function testStages(root, node) {
     { name: 'checks, installation and compilation', parts: checks },
     {
       name: 'checks, installation and compilation',
-      parts: [command('types of tests', 120_000, typesOfTests, context)],
+      parts: [command('types of tests', 300_000, typesOfTests, context)],
     },
     {
       name: 'suites',
