@@ -68,3 +68,7 @@ it('a start does not load the built-in fetch', () => {
   })
   expect(control).toContain(BUILT_IN_FETCH)
 })
+
+it('a start does not load what only the OpenAPI document needs', () => {
+  expect(importsOf('redis://127.0.0.1:1')).not.toMatch(/node_modules\/zod\//)
+})

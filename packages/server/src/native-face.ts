@@ -8,8 +8,7 @@ import { logAnswer } from './log-answer.ts'
 import { registerEngineGauges, registerStoreGauges } from './metrics/engine-gauges.ts'
 import { countAnswers } from './metrics/http-metrics.ts'
 import type { Registry } from './metrics/registry.ts'
-import { openApiDocument } from './openapi/document.ts'
-import type { JsonObject } from './openapi/operation.ts'
+import type { JsonObject, Operation } from './openapi/operation.ts'
 import { OPERATIONS } from './operations.ts'
 import { abortRoute } from './routes/abort.ts'
 import { docsOperation, docsRoute } from './routes/docs.ts'
@@ -76,9 +75,8 @@ function registerRoutes(app: FastifyInstance, deps: NativeFaceDeps): void {
   const { engine, gate, registry, version, page, handlerTimeoutMs } = deps
   const { storeForced = false, insecure = [], waitMsMax } = deps
   const operations = OPERATIONS.filter((operation) => page === 'docs' || operation !== docsOperation)
-  // Made when somebody reads it: of a start, a cold one of a function among them, it would be 35 ms.
-  let made: JsonObject | undefined
-  const document = () => (made ??= openApiDocument(operations, version, app.prefix || '/'))
+  let made: Promise<JsonObject> | undefined
+  const document = () => (made ??= makeDocument(operations, version, app.prefix || '/'))
   app.register(submitRoute(engine, waitMsMax))
   app.register(getTransactionRoute(engine, handlerTimeoutMs))
   app.register(listTransactionsRoute(engine, handlerTimeoutMs))
@@ -93,4 +91,14 @@ function registerRoutes(app: FastifyInstance, deps: NativeFaceDeps): void {
   app.register(metricsRoute(registry, handlerTimeoutMs))
   app.register(openApiRoute(document))
   if (page === 'docs') app.register(docsRoute(document))
+}
+
+/** Loaded when somebody reads it: with zod and the schemas it would be 90 ms of each start. */
+async function makeDocument(
+  operations: readonly Operation[],
+  version: string,
+  url: string,
+): Promise<JsonObject> {
+  const { openApiDocument } = await import('./openapi/document.ts')
+  return openApiDocument(operations, version, url)
 }

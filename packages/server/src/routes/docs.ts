@@ -22,11 +22,16 @@ const CONTENT_SECURITY_POLICY = {
   'style-src': ["'self'", "'unsafe-inline'"],
 }
 
-export function docsRoute(document: () => JsonObject) {
+export function docsRoute(document: () => Promise<JsonObject>) {
   return async function docsPlugin(app: FastifyInstance): Promise<void> {
     // Of the page's own routes none says it.
     app.addHook('onRoute', (route) => {
       route.config = { ...route.config, access: docsOperation.access }
+    })
+    // The plugin asks for it where nothing can be waited for.
+    let shown: JsonObject = {}
+    app.addHook('onRequest', async () => {
+      shown = await document()
     })
     // Loaded where there is a page: a bundle for a function leaves the plugins out.
     const { fastifySwagger } = await import('@fastify/swagger')
@@ -36,7 +41,7 @@ export function docsRoute(document: () => JsonObject) {
     await app.register(fastifySwaggerUi, {
       routePrefix: '/docs',
       staticCSP: CONTENT_SECURITY_POLICY,
-      transformSpecification: document,
+      transformSpecification: () => shown,
       transformSpecificationClone: false,
     })
   }

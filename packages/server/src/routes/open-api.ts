@@ -14,15 +14,15 @@ export const openApiOperation: Operation = {
 }
 
 /** `document` is asked at the first request. */
-export function openApiRoute(document: () => JsonObject) {
+export function openApiRoute(document: () => Promise<JsonObject>) {
   let text: string | undefined
   return async function openApiPlugin(app: FastifyInstance): Promise<void> {
     app.get(
       '/openapi.json',
       { config: { access: openApiOperation.access } },
-      function getOpenApi(_request, reply) {
-        text ??= JSON.stringify(document())
-        reply.header('content-type', JSON_TYPE).send(text)
+      async function getOpenApi(_request, reply) {
+        text ??= JSON.stringify(await document())
+        return reply.header('content-type', JSON_TYPE).send(text)
       },
     )
   }
