@@ -69,6 +69,24 @@ it('a start does not load the built-in fetch', () => {
   expect(control).toContain(BUILT_IN_FETCH)
 })
 
-it('a start does not load what only the OpenAPI document needs', () => {
-  expect(importsOf('redis://127.0.0.1:1')).not.toMatch(/node_modules\/zod\//)
+it('a face loads zod when its OpenAPI document is read, and not before', () => {
+  const face = pathToFileURL(join(import.meta.dirname, '../../server/src/index.ts')).href
+  const script = `
+    import { registerHooks } from 'node:module'
+    let hasZod = false
+    registerHooks({
+      resolve(specifier, context, next) {
+        hasZod ||= specifier === 'zod'
+        return next(specifier, context)
+      },
+    })
+    const { buildApp } = await import('${face}')
+    const app = buildApp({ engine: { health: () => ({}) } })
+    await app.ready()
+    const before = hasZod
+    const { statusCode } = await app.inject({ url: '/openapi.json' })
+    console.log(JSON.stringify({ before, statusCode, after: hasZod }))
+  `
+  const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  expect(JSON.parse(printed)).toEqual({ before: false, statusCode: 200, after: true })
 })

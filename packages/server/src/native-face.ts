@@ -76,7 +76,14 @@ function registerRoutes(app: FastifyInstance, deps: NativeFaceDeps): void {
   const { storeForced = false, insecure = [], waitMsMax } = deps
   const operations = OPERATIONS.filter((operation) => page === 'docs' || operation !== docsOperation)
   let made: Promise<JsonObject> | undefined
-  const document = () => (made ??= makeDocument(operations, version, app.prefix || '/'))
+  const document = () => {
+    made ??= makeDocument(operations, version, app.prefix || '/').catch((error: unknown) => {
+      // The next reader tries again.
+      made = undefined
+      throw error
+    })
+    return made
+  }
   app.register(submitRoute(engine, waitMsMax))
   app.register(getTransactionRoute(engine, handlerTimeoutMs))
   app.register(listTransactionsRoute(engine, handlerTimeoutMs))

@@ -28,9 +28,9 @@ export function docsRoute(document: () => Promise<JsonObject>) {
     app.addHook('onRoute', (route) => {
       route.config = { ...route.config, access: docsOperation.access }
     })
-    // The plugin asks for it where nothing can be waited for.
+    // The plugin asks for it where nothing can be waited for. Not in onRequest, where it would come before the gate.
     let shown: JsonObject = {}
-    app.addHook('onRequest', async () => {
+    app.addHook('preHandler', async () => {
       shown = await document()
     })
     // Loaded where there is a page: a bundle for a function leaves the plugins out.
