@@ -168,6 +168,11 @@ describeOwn('redis', 'a Redis that has forgotten', () => {
       await cp(join(copies, 'old'), dir, { recursive: true })
       await server.restart()
       await untilBack(opened)
+      // An inspection that met a call still dying, or a Redis still loading, is repeated by the next poll.
+      await eventually('a poll finds the loss', async () => {
+        await poll(opened.store)
+        return reported(opened.events).length > 0
+      })
       await expectReported(opened)
     })
   }
