@@ -111,7 +111,7 @@ function withoutAnswer(progress: OpProgress): OpProgress {
   return rest
 }
 
-function withoutNextAt(progress: OpProgress): OpProgress {
+export function withoutNextAt(progress: OpProgress): OpProgress {
   if (progress.nextAt === undefined) return progress
   const { nextAt: _, ...rest } = progress
   return rest

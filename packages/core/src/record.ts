@@ -64,8 +64,9 @@ export function encodeDefinition(definition: Definition): string {
 
 export function encodeProgress(transaction: Transaction): string {
   const branches = encodeBranches(transaction)
+  const touched = branches.slice(0, branches.findLastIndex(isTouched) + 1)
   const record: ProgressRecord = {
-    b: branches.length === 0 ? undefined : branches,
+    b: touched.length === 0 ? undefined : touched,
     r: transaction.kind === 'tcc' && transaction.registered.length > 0 ? transaction.registered : undefined,
     q: transaction.kind === 'message' ? encodeOp(transaction.check) : undefined,
     abort: 'abort' in transaction ? transaction.abort : undefined,
@@ -79,27 +80,22 @@ export function encodeProgress(transaction: Transaction): string {
 function encodeBranches(transaction: Transaction): readonly BranchRecord[] {
   switch (transaction.kind) {
     case 'saga':
-      return upToTouched(
-        transaction.branches,
-        ({ action, compensate }) => action !== IDLE || compensate !== IDLE,
-      ).map(({ action, compensate }) => ({ a: encodeOp(action), c: encodeOp(compensate) }))
-    case 'tcc':
-      return upToTouched(
-        transaction.branches,
-        ({ confirm, cancel }) => confirm !== IDLE || cancel !== IDLE,
-      ).map(({ confirm, cancel }) => ({ f: encodeOp(confirm), x: encodeOp(cancel) }))
-    case 'message':
-      return upToTouched(transaction.branches, ({ action }) => action !== IDLE).map(({ action }) => ({
+      return transaction.branches.map(({ action, compensate }) => ({
         a: encodeOp(action),
+        c: encodeOp(compensate),
       }))
+    case 'tcc':
+      return transaction.branches.map(({ confirm, cancel }) => ({
+        f: encodeOp(confirm),
+        x: encodeOp(cancel),
+      }))
+    case 'message':
+      return transaction.branches.map(({ action }) => ({ a: encodeOp(action) }))
   }
 }
 
-function upToTouched<Branch>(
-  branches: readonly Branch[],
-  isTouched: (branch: Branch) => boolean,
-): readonly Branch[] {
-  return branches.slice(0, branches.findLastIndex(isTouched) + 1)
+function isTouched({ a, c, f, x }: BranchRecord): boolean {
+  return (a ?? c ?? f ?? x) !== undefined
 }
 
 function encodeOp(progress: OpProgress): OpRecord | undefined {

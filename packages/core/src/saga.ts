@@ -18,6 +18,7 @@ import {
   waitAgain,
   withOp,
   withoutAttention,
+  withoutNextAt,
 } from './op-progress.ts'
 import { deadlineAt, isUndone } from './saga-effects.ts'
 import {
@@ -162,8 +163,7 @@ function decideAbort(saga: Submitted, turn: Turn, now: number): Folded {
 /** Backward, no action waits to be asked again. */
 export function actionGivenUp(progress: SagaBranchProgress): SagaBranchProgress {
   if (progress.action.state !== 'waiting') return progress
-  const { nextAt: _, ...action } = progress.action
-  return { ...progress, action: { ...action, state: 'idle' } }
+  return { ...progress, action: { ...withoutNextAt(progress.action), state: 'idle' } }
 }
 
 function reasonOf({ reason }: { readonly reason?: string }): { readonly reason?: string } {
