@@ -17,6 +17,7 @@ import {
   refusalOf,
   type Store,
   stepRun,
+  type Transaction,
   viewTransaction,
 } from '@counterstep/core'
 import type { Gid, Status, TransactionView } from '@counterstep/protocol'
@@ -148,8 +149,10 @@ export class Runner {
 
   #step(held: Held, event: RunEvent): void {
     try {
+      const { attention } = held.run.transaction
       const { run, effects } = stepRun(RULES, held.run, event, this.#parts.clock.now())
       held.run = run
+      if (attention === undefined) this.#tellAttention(run.transaction)
       for (const effect of effects) this.#act(held, effect)
     } catch (error: unknown) {
       // A bug: this attempt stops here; the lease runs out and the row is looked at again.
@@ -157,6 +160,17 @@ export class Runner {
       this.#parts.observer.event({ level: 'error', name: 'transaction-step-failed', gid, error })
       this.#giveUp(held)
     }
+  }
+
+  /** Once for each time that it begins, by the node that runs it. */
+  #tellAttention({ gid, attention }: Transaction): void {
+    if (attention === undefined) return
+    this.#parts.observer.event({
+      level: 'warn',
+      name: 'transaction-needs-attention',
+      gid,
+      detail: attention,
+    })
   }
 
   #giveUp(held: Held): void {

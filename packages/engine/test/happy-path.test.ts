@@ -103,6 +103,29 @@ describe('a saga that fails', () => {
     await bed.untilStatus('a', 'failed')
     expect((await bed.row('a')).attention).toBe(false)
   })
+
+  it('reports each time that it begins to ask for attention, once, with the reason', async () => {
+    const bed = new Bed()
+    const node = await bed.node()
+    const reported = () => node.seen.named('transaction-needs-attention')
+    bed.services.script('a', '01', 'action', 'failure')
+    bed.services.otherwise = () => 'failure'
+    await node.submit(sagaOf('a'))
+    await bed.time.until('many compensations', () => bed.services.callsOf('a').length > 5)
+    const event = {
+      level: 'warn',
+      name: 'transaction-needs-attention',
+      gid: 'a',
+      detail: 'compensation of branch 01 answered failure',
+    }
+    expect(reported()).toEqual([event])
+    await node.command('retry', 'a')
+    await bed.time.until('the answer to the retry', () => reported().length > 1)
+    expect(reported()).toEqual([event, event])
+    bed.services.otherwise = () => 'success'
+    await bed.untilStatus('a', 'failed')
+    expect(reported()).toHaveLength(2)
+  })
 })
 
 describe('progress', () => {
