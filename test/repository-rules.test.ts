@@ -151,19 +151,6 @@ describe('the check of documents', () => {
   it('finds a path of one machine', () => {
     expect(check('It is in /home/me/x.')).toMatchObject([{ rule: 'document-machines' }])
   })
-  it('finds an event that operators are not told of', () => {
-    const source =
-      "observer.event({\n  level: 'error',\n  name: 'claim-failed',\n})\nevent({ level, name: 'row-lost' })"
-    const page = 'The `claim-failed` is explained.'
-    const tree = soundTree({ 'packages/engine/src/index.ts': source, 'docs/guides/operate.md': page })
-    expect(checkDocuments(tree, REPOSITORY)).toEqual([
-      {
-        rule: 'document-events',
-        path: 'packages/engine/src/index.ts',
-        detail: 'reports row-lost, which docs/guides/operate.md does not explain',
-      },
-    ])
-  })
   it('allows what exists', () => {
     expect(check('`npm test`, `npm run bench`, [root](../package.json), [web](https://example.com)')).toEqual(
       [],

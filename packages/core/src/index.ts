@@ -1,4 +1,5 @@
 export { type AcceptIds, firstStatus, newTransaction, newTransactionRow, waitsMs } from './accept.ts'
+export { beginsToNeedAttention } from './attention.ts'
 export { type CommandPlan, planCommand } from './command-row.ts'
 export type {
   BranchTarget,
@@ -85,6 +86,7 @@ export {
   PURGE_MAX,
   READ_MANY_MAX,
   RENEW_MAX,
+  STORE_EVENT_NAMES,
 } from './store.ts'
 export {
   assertDueClaim,

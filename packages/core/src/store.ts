@@ -56,11 +56,19 @@ export interface Store {
   close(): Promise<void>
 }
 
+/** What stores report; `docs/guides/operate.md` explains each. */
+export const STORE_EVENT_NAMES = [
+  'store-connected',
+  'store-connection-lost',
+  'store-server-changed',
+  'store-class-lowered',
+  'store-tail-lost',
+] as const
+
 /** What a store tells its host beside its answers: for the log and, by name, for a counter. Never a password or a payload. */
 export interface StoreEvent {
   readonly level: 'info' | 'warn' | 'error'
-  /** Kebab-case and stable, e.g. `store-tail-lost`. */
-  readonly name: string
+  readonly name: (typeof STORE_EVENT_NAMES)[number]
   readonly detail: string
   readonly error?: unknown
 }

@@ -60,7 +60,8 @@ function claimsMax(transaction: Transaction): number {
   return hasRested(transaction) ? CLAIMS_AFTER_REST_MAX : CLAIMS_WITHOUT_PROGRESS_MAX
 }
 
-function hasRested({ attention = '' }: Transaction): boolean {
+/** Whether its mark says, last or alone, that nobody got anywhere. */
+export function hasRested({ attention = '' }: Transaction): boolean {
   return attention.endsWith(REST_REASON)
 }
 

@@ -6,7 +6,13 @@ export { type Logger, logEvents } from './log-events.ts'
 export { type LoggedError, loggedError } from './logged-error.ts'
 export { nodeClock } from './node-clock.ts'
 export { nodeIds } from './node-ids.ts'
-export type { EngineEvent, EngineObserver, StoreOutcome, StoreVerb } from './observer.ts'
+export {
+  ENGINE_EVENT_NAMES,
+  type EngineEvent,
+  type EngineObserver,
+  type StoreOutcome,
+  type StoreVerb,
+} from './observer.ts'
 export type { DueLooks, Invocation, LookOutcome } from './serverless/invocation.ts'
 export type { ServerlessEngine, ServerlessParts } from './serverless/serverless-engine.ts'
 export { createServerlessEngine } from './serverless/serverless-engine.ts'

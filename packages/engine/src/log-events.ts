@@ -1,3 +1,4 @@
+import type { StoreEvent } from '@counterstep/core'
 import type { EngineEvent } from './observer.ts'
 
 /** What is asked of a logger: the part of pino's that is used. Fields come first, and errors stand under `err`. */
@@ -7,8 +8,10 @@ export interface Logger {
   error(fields: object, message: string): void
 }
 
+type Reported = Omit<EngineEvent, 'name'> & { readonly name: EngineEvent['name'] | StoreEvent['name'] }
+
 /** Writes what the engine or the store reports to the log, under the event's stable name. */
-export function logEvents(logger: Logger): (event: EngineEvent) => void {
+export function logEvents(logger: Logger): (event: Reported) => void {
   return function logEvent({ level, name, gid, detail, error }) {
     const fields = {
       event: name,

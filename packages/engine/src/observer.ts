@@ -30,10 +30,31 @@ export type StoreVerb =
   | 'remove-document'
 export type StoreOutcome = 'ok' | 'conflict' | 'fenced' | 'unavailable'
 
+/** What the engine reports; `docs/guides/operate.md` explains each. */
+export const ENGINE_EVENT_NAMES = [
+  'transaction-needs-attention',
+  'transaction-rests',
+  'transaction-parked',
+  'transaction-lost',
+  'transaction-step-failed',
+  'transaction-attempt-failed',
+  'take-over-failed',
+  'give-back-failed',
+  'save-conflict',
+  'save-fenced',
+  'save-absent',
+  'claim-failed',
+  'renewal-failed',
+  'look-up-failed',
+  'purge-failed',
+  'accept-given-up',
+  'memory-ack-lost',
+  'wake-up-failed',
+] as const
+
 export interface EngineEvent {
   readonly level: 'info' | 'warn' | 'error'
-  /** Kebab-case and stable, e.g. `transaction-fenced`. */
-  readonly name: string
+  readonly name: (typeof ENGINE_EVENT_NAMES)[number]
   readonly gid?: Gid
   readonly detail?: string
   readonly error?: unknown

@@ -3,6 +3,7 @@ import {
   type BranchAnswer,
   type BranchCall,
   type BranchCaller,
+  beginsToNeedAttention,
   type CallKey,
   type Clock,
   type Command,
@@ -149,10 +150,10 @@ export class Runner {
 
   #step(held: Held, event: RunEvent): void {
     try {
-      const { attention } = held.run.transaction
+      const before = held.run.transaction
       const { run, effects } = stepRun(RULES, held.run, event, this.#parts.clock.now())
       held.run = run
-      if (attention === undefined) this.#tellAttention(run.transaction)
+      if (beginsToNeedAttention(before, run.transaction)) this.#tellAttention(run.transaction)
       for (const effect of effects) this.#act(held, effect)
     } catch (error: unknown) {
       // A bug: this attempt stops here; the lease runs out and the row is looked at again.
@@ -162,15 +163,9 @@ export class Runner {
     }
   }
 
-  /** Once for each time that it begins, by the node that runs it. */
-  #tellAttention({ gid, attention }: Transaction): void {
-    if (attention === undefined) return
-    this.#parts.observer.event({
-      level: 'warn',
-      name: 'transaction-needs-attention',
-      gid,
-      detail: attention,
-    })
+  /** Before it is durable: after a crash the next owner may tell it again. */
+  #tellAttention({ gid, attention: detail = '' }: Transaction): void {
+    this.#parts.observer.event({ level: 'warn', name: 'transaction-needs-attention', gid, detail })
   }
 
   #giveUp(held: Held): void {

@@ -89,12 +89,12 @@ export async function dtmBed(targets = onlyLocal): Promise<DtmBed> {
 async function startNode(store: SqliteStore, { policy, check: checkUrl }: Targets): Promise<DtmNode> {
   const branches = httpBranchCaller({ targets: policy })
   const ids = nodeIds()
-  const failures: EngineEvent[] = []
+  const failures: Error[] = []
   const watch = new SecretWatch()
   const observer = quietObserver((event) => {
     const { error: _, ...logged } = event
     watch.hear('events', JSON.stringify(logged))
-    if (event.level === 'error') failures.push(event)
+    if (event.level === 'error') failures.push(failureOf(event))
   })
   const engine = createEngine({
     store,
@@ -111,7 +111,7 @@ async function startNode(store: SqliteStore, { policy, check: checkUrl }: Target
     engine,
     topics,
     checkUrl,
-    onError: (error) => failures.push({ level: 'error', name: 'request-failed', error }),
+    onError: (error) => failures.push(new Error('request-failed', { cause: error })),
   })
   const answered = async (method: 'GET' | 'POST', path: string, body?: string): Promise<Answered> => {
     const answer = await app.inject({
@@ -133,7 +133,7 @@ async function startNode(store: SqliteStore, { policy, check: checkUrl }: Target
       await engine.close(100)
       await branches.close()
       watch.assertNone()
-      if (failures.length > 0) throw new AggregateError(failures.map(failureOf), 'a node reported errors')
+      if (failures.length > 0) throw new AggregateError(failures, 'a node reported errors')
     },
   }
 }

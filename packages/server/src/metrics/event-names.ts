@@ -1,8 +1,0 @@
-/** Event names are stable and few; a mistake in one must not grow a label without end. Names past `max` are `other`. */
-export function boundedNames(max: number): (name: string) => string {
-  const names = new Set<string>()
-  return function boundName(name) {
-    if (names.size < max) names.add(name)
-    return names.has(name) ? name : 'other'
-  }
-}
