@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { checkContents, UNPACKED_BYTES_MAX } from '../scripts/pack/check/check-contents.ts'
 import { isOurs, PUBLIC_PACKAGES, publications } from '../scripts/pack/public-packages.ts'
+import { publishedDocuments } from '../scripts/pack/published-documents.ts'
 import { workspaceFolders } from '../scripts/pack/workspace-folders.ts'
 import { manifestIn } from '../scripts/pack/workspace-manifest.ts'
 import { distTag } from '../scripts/release/publish-tarball.ts'
@@ -50,6 +51,10 @@ describe('the public packages', () => {
       .flatMap((file) => [...readFileSync(join(folder, file), 'utf8').matchAll(/^["'](.+)["']: /gm)])
       .map(([, name = '']) => name)
     expect(named.filter((name) => !names.includes(name))).toEqual([])
+  })
+
+  it('carry every document that theirs lead to', () => {
+    for (const each of PUBLIC_PACKAGES) expect(() => publishedDocuments(REPOSITORY, each)).not.toThrow()
   })
 
   it('are the newest of their name only as a release', () => {

@@ -17,6 +17,7 @@ const FOR_HOSTS: Documents = {
   ...FOR_PARTICIPANTS,
   'docs/guides/api-keys.md': 'docs/api-keys.md',
   'docs/guides/targets.md': 'docs/targets.md',
+  'docs/guides/operate.md': 'docs/operate.md',
   'docs/http-api.md': 'docs/http-api.md',
   'docs/stores.md': 'docs/stores.md',
 }
