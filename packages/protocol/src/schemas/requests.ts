@@ -78,7 +78,9 @@ export const retryPolicySchema = z
   .strictObject({
     initialMs: integer(1, RETRY_CAP_MS_MAX).exactOptional().describe('The first wait. Default 200.'),
     factor: z.number().min(1).max(100).exactOptional().describe('Growth of the wait. Default 2.'),
-    capMs: integer(1, RETRY_CAP_MS_MAX).exactOptional().describe('The longest wait. Default 60,000.'),
+    capMs: integer(1, RETRY_CAP_MS_MAX)
+      .exactOptional()
+      .describe('The longest wait. Default 60,000. After five failures in a row a wait is at least 1,000.'),
     jitter: z
       .number()
       .min(0)
