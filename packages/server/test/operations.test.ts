@@ -1,4 +1,5 @@
-import { logEvents } from '@counterstep/engine'
+import type { StoreEvent } from '@counterstep/core'
+import { type EngineEvent, logEvents } from '@counterstep/engine'
 import { CounterstepError } from '@counterstep/protocol'
 import { describe, expect, it, vi } from 'vitest'
 import { buildApp, countStoreEvents, createRegistry, prometheusObserver } from '../src/index.ts'
@@ -123,36 +124,36 @@ describe('GET /metrics', () => {
     expect(answer.body).not.toMatch(/^counterstep_store_(unfinished|attention|oldest)\w*(\{.*)? /m)
   })
 
-  it('counts the events of the engine by level and name, and passes each on to the log', async () => {
+  it('bounds the names of events, and passes each on to the log', async () => {
     const registry = createRegistry()
     const lines: unknown[] = []
     const note = (fields: object, message: string) => void lines.push({ ...fields, message })
     const observer = prometheusObserver(registry, logEvents({ info: note, warn: note, error: note }))
-    observer.event({ level: 'warn', name: 'claim-failed' })
-    observer.event({ level: 'error', name: 'claim-failed' })
-    observer.event({ level: 'warn', name: 'claim-failed' })
+    for (let index = 0; index < 200; index += 1) {
+      const unlisted: string = `event-${index}`
+      observer.event({ level: 'warn', name: unlisted as EngineEvent['name'] })
+    }
     const text = await registry.getSingleMetricAsString('counterstep_engine_events_total')
-    expect(text.split('\n').filter((line) => line.startsWith('counterstep'))).toEqual([
-      'counterstep_engine_events_total{level="warn",event="claim-failed"} 2',
-      'counterstep_engine_events_total{level="error",event="claim-failed"} 1',
-    ])
-    expect(lines).toEqual(
-      Array.from({ length: 3 }, () => ({ event: 'claim-failed', message: 'claim-failed' })),
-    )
+    expect(text.split('\n').filter((line) => line.startsWith('counterstep'))).toHaveLength(101)
+    expect(text).toContain('{level="warn",event="other"} 100')
+    expect(lines).toHaveLength(200)
+    expect(lines[0]).toEqual({ event: 'event-0', message: 'event-0' })
   })
-
-  it('counts the events of the store by name, and passes each on to the log', async () => {
+  it('counts the events of the store by at most 50 names, and passes each on to the log', async () => {
     const registry = createRegistry()
     const lines: unknown[] = []
     const note = (fields: object, message: string) => void lines.push({ ...fields, message })
     const onEvent = countStoreEvents(registry, logEvents({ info: note, warn: note, error: note }))
-    onEvent({ level: 'warn', name: 'store-connection-lost', detail: 'why' })
+    for (let index = 0; index < 60; index += 1) {
+      const unlisted: string = `store-event-${index}`
+      onEvent({ level: 'warn', name: unlisted as StoreEvent['name'], detail: 'why' })
+    }
     const text = await registry.getSingleMetricAsString('counterstep_store_events_total')
-    expect(text.split('\n').filter((line) => line.startsWith('counterstep'))).toEqual([
-      'counterstep_store_events_total{name="store-connection-lost"} 1',
-    ])
-    expect(lines).toEqual([
-      { event: 'store-connection-lost', detail: 'why', message: 'store-connection-lost' },
-    ])
+    const counted = text.split('\n').filter((line) => line.startsWith('counterstep'))
+    expect(counted).toHaveLength(51)
+    expect(counted).toContain('counterstep_store_events_total{name="store-event-0"} 1')
+    expect(counted).toContain('counterstep_store_events_total{name="other"} 10')
+    expect(lines).toHaveLength(60)
+    expect(lines[0]).toEqual({ event: 'store-event-0', detail: 'why', message: 'store-event-0' })
   })
 })

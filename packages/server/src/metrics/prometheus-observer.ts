@@ -12,6 +12,7 @@ import {
 import { Counter, type Registry } from 'prom-client'
 import { CountFamily } from './count-family.ts'
 import { DurationFamily } from './duration-family.ts'
+import { boundedNames } from './event-names.ts'
 
 const CALL_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const WHOLE_BUCKETS_SECONDS = [
@@ -33,6 +34,7 @@ const STORE_VERBS: readonly StoreVerb[] = [
   'remove-document',
 ]
 const STORE_OUTCOMES: readonly StoreOutcome[] = ['ok', 'conflict', 'fenced', 'unavailable']
+const EVENT_NAMES_MAX = 100
 
 /** Counts what the engine tells. Each child of a metric is looked up once, here, and not on the hot path. */
 export function prometheusObserver(
@@ -122,8 +124,9 @@ function countEvents(registry: Registry, onEvent?: (event: EngineEvent) => void)
     labelNames: ['level', 'event'],
     registers: [registry],
   })
+  const boundName = boundedNames(EVENT_NAMES_MAX)
   return (event) => {
-    events.inc({ level: event.level, event: event.name })
+    events.inc({ level: event.level, event: boundName(event.name) })
     onEvent?.(event)
   }
 }

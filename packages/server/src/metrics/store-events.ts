@@ -1,5 +1,8 @@
 import type { StoreEvent } from '@counterstep/core'
 import { Counter, type Registry } from 'prom-client'
+import { boundedNames } from './event-names.ts'
+
+const EVENT_NAMES_MAX = 50
 
 /** Counts what a store tells beside its answers, and passes each on. */
 export function countStoreEvents(
@@ -12,8 +15,9 @@ export function countStoreEvents(
     labelNames: ['name'],
     registers: [registry],
   })
+  const boundName = boundedNames(EVENT_NAMES_MAX)
   return function countStoreEvent(event) {
-    events.inc({ name: event.name })
+    events.inc({ name: boundName(event.name) })
     onEvent?.(event)
   }
 }
