@@ -10,12 +10,17 @@ export interface BranchService {
   close(): void
 }
 
-/** A participant that answers 200 after `answerMs`, or never. */
-export async function startBranchService(answerMs: number | 'never' = 0): Promise<BranchService> {
+/** A participant that answers after `answerMs`, or never: 200, or what it says of the path that is called. */
+export async function startBranchService(
+  answerMs: number | 'never' = 0,
+  statusOf: (path: string) => number = () => 200,
+): Promise<BranchService> {
   const server = createServer()
   const called = once(server, 'request')
-  server.on('request', (_request, response) => {
-    if (answerMs !== 'never') setTimeout(() => response.end('{}'), answerMs)
+  server.on('request', ({ url = '' }, response) => {
+    if (answerMs === 'never') return
+    response.statusCode = statusOf(url.split('?')[0] ?? '')
+    setTimeout(() => response.end('{}'), answerMs)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,10 +1,8 @@
-import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { startBranchService, submit } from './branch-service.ts'
 import { ServeProcess } from './serve-process.ts'
 
 const GUIDE = new URL('../../../docs/guides/operate.md', import.meta.url)
@@ -17,52 +15,33 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-/** A bank that refuses the credit and, until it is mended, to undo the debit. */
-async function startBank() {
-  const bank = { url: '', isMended: false }
-  const server = createServer((request, response) => {
-    const refuses =
-      request.url?.startsWith('/credit?') || (request.url?.startsWith('/undo?') && !bank.isMended)
-    response.writeHead(refuses ? 409 : 200).end()
-  }).listen(0, '127.0.0.1')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  await once(server, 'listening')
-  bank.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return bank
-}
-
-const sagaAt = (bankUrl: string, gid: string) => ({
+const sagaAt = (bank: string, gid: string) => ({
   gid,
   // Without a command it is asked once, and not again while the test runs.
   retry: { initialMs: 600_000, capMs: 600_000 },
   branches: [
-    { id: 'debit', action: `${bankUrl}/debit`, compensation: `${bankUrl}/undo` },
-    { id: 'credit', action: `${bankUrl}/credit`, compensation: `${bankUrl}/credit-undo` },
+    { id: 'debit', action: `${bank}/debit`, compensation: `${bank}/undo` },
+    { id: 'credit', action: `${bank}/credit`, compensation: `${bank}/credit-undo` },
   ],
 })
 
 it('a stuck saga is told of, found, read and mended as docs/guides/operate.md says', async () => {
-  const bank = await startBank()
+  // Refuses the credit and, until it is mended, to undo the debit.
+  let isMended = false
+  const bank = await startBranchService(0, (path) =>
+    path === '/credit' || (path === '/undo' && !isMended) ? 409 : 200,
+  )
+  onTestFinished(() => bank.close())
   const { process, url } = await ServeProcess.listening(folder)
   onTestFinished(async () => {
     process.signal('SIGTERM')
     await process.ended()
   })
   const get = async (path: string) => (await fetch(`${url}${path}`)).json()
-  const post = async (path: string, body?: object) => {
-    const headers = { 'content-type': 'application/json' }
-    const response = await fetch(`${url}${path}`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(body ?? {}),
-    })
-    return { status: response.status, view: (await response.json()) as { readonly status: string } }
-  }
+  const give = (gid: string, command: 'retry' | 'stop') =>
+    fetch(`${url}/v1/transactions/${gid}/${command}`, { method: 'POST' })
 
-  await post('/v1/transactions', sagaAt(bank.url, 'order-4711'))
+  await submit(url, sagaAt(new URL(bank.url).origin, 'order-4711'))
   await process.logged('transaction-needs-attention')
   const line = process.output.split('\n').find((text) => text.includes('transaction-needs-attention'))
   expect(JSON.parse(line ?? '')).toMatchObject({
@@ -86,8 +65,8 @@ it('a stuck saga is told of, found, read and mended as docs/guides/operate.md sa
     branches: [{ ops: [{ state: 'succeeded' }, undo] }, { ops: [{ state: 'failed' }, {}] }],
   })
 
-  bank.isMended = true
-  expect((await post('/v1/transactions/order-4711/retry')).status).toBe(202)
+  isMended = true
+  expect((await give('order-4711', 'retry')).status).toBe(202)
   await vi.waitFor(
     async () => expect(await get('/v1/transactions/order-4711')).toMatchObject({ status: 'failed' }),
     {
@@ -95,13 +74,12 @@ it('a stuck saga is told of, found, read and mended as docs/guides/operate.md sa
     },
   )
 
-  bank.isMended = false
-  await post('/v1/transactions', sagaAt(bank.url, 'order-4712'))
+  isMended = false
+  await submit(url, sagaAt(new URL(bank.url).origin, 'order-4712'))
   await process.printed('"gid":"order-4712","detail":"compensation of branch debit answered failure"')
-  expect(await post('/v1/transactions/order-4712/stop')).toMatchObject({
-    status: 200,
-    view: { status: 'stopped' },
-  })
+  const stopped = await give('order-4712', 'stop')
+  expect(stopped.status).toBe(200)
+  expect(await stopped.json()).toMatchObject({ status: 'stopped' })
   const metrics = await (await fetch(`${url}/metrics`)).text()
   expect(metrics).toContain(
     'counterstep_engine_events_total{level="warn",event="transaction-needs-attention"} 2\n',
