@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { packPackages } from './pack/pack-packages.ts'
 import { publications } from './pack/public-packages.ts'
-import { inspectPackage, releaseReport } from './release/inspect-release.ts'
+import { inspectPackages, releaseReport } from './release/inspect-release.ts'
 
 const ROOT = dirname(import.meta.dirname)
 
@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'counterstep-release-'))
 try {
   const into = values.into === undefined ? folder : resolve(values.into)
   const packed = packPackages(ROOT, publications(ROOT), into)
-  const inspected = packed.map((each) => inspectPackage(each, ROOT))
+  const inspected = await inspectPackages(packed, ROOT)
   process.stdout.write(releaseReport(inspected))
   if (inspected.some(({ faults }) => faults.length > 0)) process.exitCode = 1
 } finally {

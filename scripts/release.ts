@@ -7,19 +7,19 @@ import { parseArgs } from 'node:util'
 import { packPackages } from './pack/pack-packages.ts'
 import { publications } from './pack/public-packages.ts'
 import { tagFault } from './release/clean-tag.ts'
-import { type Inspected, inspectPackage, releaseReport } from './release/inspect-release.ts'
+import { type Inspected, inspectPackages, releaseReport } from './release/inspect-release.ts'
 import { publishTarball } from './release/publish-tarball.ts'
 
 const ROOT = dirname(import.meta.dirname)
 
-function release(isMeant: boolean, into: string): void {
+async function release(isMeant: boolean, into: string): Promise<void> {
   const all = publications(ROOT)
   const version = all[0]?.manifest.version ?? ''
   if (!isMeant)
     throw new Error('this publishes for good; npm run release:dry shows what. If it is meant: -- --yes')
   const fault = tagFault(ROOT, version)
   if (fault !== undefined) throw new Error(`${version} is not to be published: ${fault}`)
-  const inspected = packPackages(ROOT, all, into).map((each) => inspectPackage(each, ROOT))
+  const inspected = await inspectPackages(packPackages(ROOT, all, into), ROOT)
   process.stdout.write(releaseReport(inspected))
   refuseUnsound(inspected)
   for (const { packed } of inspected.filter(({ state }) => state === 'new')) {
@@ -36,7 +36,7 @@ function refuseUnsound(inspected: readonly Inspected[]): void {
 
 const into = mkdtempSync(join(tmpdir(), 'counterstep-release-'))
 try {
-  release(parseArgs({ options: { yes: { type: 'boolean', default: false } } }).values.yes, into)
+  await release(parseArgs({ options: { yes: { type: 'boolean', default: false } } }).values.yes, into)
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
   process.exitCode = 1

@@ -28,7 +28,9 @@ export function compile(root: string, folders: readonly string[], into: string):
   const base = join(root, 'tsconfig.base.json')
   writeFileSync(config, JSON.stringify({ extends: base, compilerOptions, include, exclude }))
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  const args = [compiler, '--project', config]
+  // Several checkers, its default, end sooner only where cores are idle, and each checks again what they share: four
+  // took a half more of CPU time.
+  const args = [compiler, '--project', config, '--checkers', '1']
   const { status, stdout, stderr, error } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' })
   if (error !== undefined) throw error
   if (status !== 0) throw new Error(`the packages do not compile:\n${stdout}${stderr}`)

@@ -9,8 +9,17 @@ export interface Inspected {
   readonly faults: readonly string[]
 }
 
-/** What would be published, and what is wrong with it. Sends nothing. */
-export function inspectPackage(packed: Packed, root: string): Inspected {
+/** What would be published, in this order, and what is wrong with it. Sends nothing. */
+export async function inspectPackages(
+  packed: readonly Packed[],
+  root: string,
+): Promise<readonly Inspected[]> {
+  const inspected: Inspected[] = []
+  for (const each of packed) inspected.push(await inspectPackage(each, root))
+  return inspected
+}
+
+async function inspectPackage(packed: Packed, root: string): Promise<Inspected> {
   const { name, version, tarball } = packed
   const state = registryState(name, version)
   // npm refuses to try what the registry has. A release that was cut short is taken up again at what it has not.
@@ -18,7 +27,7 @@ export function inspectPackage(packed: Packed, root: string): Inspected {
   return {
     packed,
     state,
-    faults: [...checkPackage(tarball, root), ...(refused === undefined ? [] : [refused])],
+    faults: [...(await checkPackage(tarball, root)), ...(refused === undefined ? [] : [refused])],
   }
 }
 

@@ -7,7 +7,7 @@ import { registryState } from '../../scripts/release/registry-state.ts'
 import { REPOSITORY } from '../source-tree.ts'
 import { type FakeRegistry, startFakeRegistry } from './packed/fake-registry.ts'
 import { PackagesProject } from './packed/packages-project.ts'
-import { outputOf, runProgram, type Service, startService } from './packed/run-program.ts'
+import { outputOf, type Service, startService } from './packed/run-program.ts'
 import { replaced } from './packed/user-project.ts'
 
 const PUBLIC = publications(REPOSITORY)
@@ -112,10 +112,7 @@ describe('a project with every packed package', () => {
       ...{ exactOptionalPropertyTypes: true, verbatimModuleSyntax: true, skipLibCheck: false, noEmit: true },
     }
     project.write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['consumer.ts'] }))
-    const tsc = join(REPOSITORY, 'node_modules/typescript/bin/tsc')
-    const { code, stdout } = await runProgram(process.execPath, [tsc, '--project', '.'], {
-      cwd: project.folder,
-    })
+    const { code, stdout } = await project.compile()
     expect([code, stdout]).toEqual([0, ''])
   })
 

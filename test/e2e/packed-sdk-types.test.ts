@@ -1,8 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { REPOSITORY } from '../source-tree.ts'
-import { runProgram } from './packed/run-program.ts'
 import { SdkProject } from './packed/sdk-project.ts'
 
 const USES: Readonly<Record<string, string>> = {
@@ -36,9 +34,8 @@ describe('a project that has the packed SDK and nothing else, no @types/node eit
         ...{ exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true },
       }
       project.write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['alone.ts'] }))
-      const tsc = join(REPOSITORY, 'node_modules/typescript/bin/tsc')
-      const compiled = await runProgram(process.execPath, [tsc, '--project', '.'], { cwd: project.folder })
-      expect([compiled.code, compiled.stdout]).toEqual([0, ''])
+      const { code, stdout } = await project.compile()
+      expect([code, stdout]).toEqual([0, ''])
     })
   }
 })

@@ -1,12 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { join } from 'node:path'
+import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { REPOSITORY } from '../source-tree.ts'
 import { importsOf } from '../syntax.ts'
 import { type Child, startChild } from './child-process.ts'
-import { outputOf, runProgram, type Service, startService } from './packed/run-program.ts'
+import { outputOf, type Service, startService } from './packed/run-program.ts'
 import { SdkProject } from './packed/sdk-project.ts'
 import { replaced } from './packed/user-project.ts'
 
@@ -214,10 +215,7 @@ describe('a project with the packed SDK', () => {
         ...{ skipLibCheck: false, noEmit: true },
       }
       project.write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['*.ts'] }))
-      const tsc = join(REPOSITORY, 'node_modules/typescript/bin/tsc')
-      const { code, stdout } = await runProgram(process.execPath, [tsc, '--project', '.'], {
-        cwd: project.folder,
-      })
+      const { code, stdout } = await project.compile()
       expect([code, stdout]).toEqual([0, ''])
     })
   }
@@ -277,7 +275,7 @@ describe('a project with the packed SDK', () => {
     const [bankA, bankB] = [await startBank('bank-a'), await startBank('bank-b')]
     const data = join(project.folder, 'data')
     const flags = ['--port', '0', '--data', data, '--ready-json', '--log-level', 'error']
-    const server = await startChild('packages/cli/src/main.ts', ['serve', ...flags])
+    const server = await startChild(COUNTERSTEP_PROGRAM, ['serve', ...flags])
     services.push(server)
     const addresses = {
       'http://127.0.0.1:8470': server.url,

@@ -1,20 +1,26 @@
-import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { attwFault } from './attw-fault.ts'
+import { publintFault } from './publint-fault.ts'
 
-/** What publint and "are the types wrong" say of a tarball, if anything. */
-export function checkByTools(tarball: string, root: string): string[] {
-  const tool = (path: string) => join(root, 'node_modules', path)
+/**
+ * What publint and "are the types wrong" say of a tarball, if anything. Both are called in this process: as commands,
+ * each would load its modules, one of them a whole TypeScript, again for every package.
+ */
+export async function checkByTools(tarball: string): Promise<string[]> {
+  // A copy, since what is read may be a view of a buffer that holds more.
+  const bytes = new Uint8Array(readFileSync(tarball))
   return [
-    ...complaint('publint', [tool('publint/src/cli.js'), '--strict', tarball]),
-    ...complaint('attw', [
-      tool('@arethetypeswrong/cli/dist/index.js'),
-      ...[tarball, '--profile', 'esm-only', '--format', 'ascii', '--no-color', '--no-emoji'],
-    ]),
+    ...(await complaint('publint', publintFault(bytes))),
+    ...(await complaint('attw', attwFault(bytes))),
   ]
 }
 
-function complaint(name: string, args: readonly string[]): string[] {
-  const { status, stdout, stderr, error } = spawnSync(process.execPath, args, { encoding: 'utf8' })
-  if (error !== undefined) throw error
-  return status === 0 ? [] : [`${name}: ${`${stdout}${stderr}`.trim()}`]
+/** A package at which a tool fails is not sound; the others are still to be checked. */
+async function complaint(name: string, asked: Promise<string | undefined>): Promise<string[]> {
+  try {
+    const fault = await asked
+    return fault === undefined ? [] : [`${name}: ${fault}`]
+  } catch (error: unknown) {
+    return [`${name}: ${error instanceof Error ? error.stack : error}`]
+  }
 }

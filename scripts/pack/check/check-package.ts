@@ -3,6 +3,6 @@ import { checkContents } from './check-contents.ts'
 import { readTarball } from './read-tarball.ts'
 
 /** What is wrong with a tarball that is about to be published. */
-export function checkPackage(tarball: string, root: string): readonly string[] {
-  return [...checkContents(readTarball(tarball), root), ...checkByTools(tarball, root)]
+export async function checkPackage(tarball: string, root: string): Promise<readonly string[]> {
+  return [...checkContents(readTarball(tarball), root), ...(await checkByTools(tarball))]
 }

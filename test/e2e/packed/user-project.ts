@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { REPOSITORY } from '../../source-tree.ts'
+import { type Ended, runProgram } from './run-program.ts'
 
 /** A user's project, outside of the repository, alone with what is its own in a temporary folder. */
 export class UserProject {
@@ -30,6 +31,12 @@ export class UserProject {
   write(path: string, text: string): void {
     mkdirSync(dirname(join(this.folder, path)), { recursive: true })
     writeFileSync(join(this.folder, path), text)
+  }
+
+  /** Runs the compiler by tsconfig.json, with one checker: several would each check the same dependencies. */
+  compile(): Promise<Ended> {
+    const tsc = join(REPOSITORY, 'node_modules/typescript/bin/tsc')
+    return runProgram(process.execPath, [tsc, '--project', '.', '--checkers', '1'], { cwd: this.folder })
   }
 
   /** The code of a document in a package, by the file names that stand behind the fences' language. */
