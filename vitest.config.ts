@@ -7,6 +7,8 @@ import { LongestFirst } from './test/longest-first.ts'
 const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/counterstep') }
 /** Modules are loaded once in each of the few processes, and not again for every file. */
 const shared = { isolate: false }
+/** So are the orchestrators, from one bundle. */
+const program = 'test/bundle-counterstep.ts'
 const timeouts = { testTimeout: 30_000, hookTimeout: 60_000 }
 const exclude = ['**/node_modules/**', '**/dist/**']
 
@@ -57,6 +59,7 @@ export default defineConfig({
           ],
           exclude: [...exclude, ...onServers, ...ALONE_FILES],
           env,
+          globalSetup: [program],
           ...shared,
           ...timeouts,
         },
@@ -67,6 +70,7 @@ export default defineConfig({
           include: [...ALONE_FILES],
           exclude,
           env,
+          globalSetup: [program],
           ...timeouts,
         },
       },
@@ -76,7 +80,7 @@ export default defineConfig({
           include: onServers,
           exclude,
           env,
-          globalSetup: ['packages/test-servers/src/vitest/global-setup.ts'],
+          globalSetup: [program, 'packages/test-servers/src/vitest/global-setup.ts'],
           ...shared,
           ...timeouts,
         },

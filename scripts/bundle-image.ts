@@ -7,7 +7,7 @@ import { bundleProgram } from './bundle-image/bundle-program.ts'
 import { copySqlite } from './bundle-image/copy-sqlite.ts'
 import { licenceTexts } from './bundle-image/licence-texts.ts'
 import { PROGRAMS, type Program } from './bundle-image/programs.ts'
-import { SWAGGER_UI_COPY, SWAGGER_UI_FILES } from './bundle-image/swagger-ui-folder.ts'
+import { copySwaggerUi } from './bundle-image/swagger-ui-folder.ts'
 
 const ROOT = dirname(import.meta.dirname)
 
@@ -17,9 +17,7 @@ async function writeProgram({ folder, modules, manifest }: Program, into: string
   mkdirSync(target, { recursive: true })
   const bundle = await bundleProgram(ROOT, target, modules)
   copySqlite(ROOT, target)
-  if (hasApiPage(bundle)) {
-    cpSync(join(ROOT, SWAGGER_UI_FILES), join(target, 'dist', SWAGGER_UI_COPY), { recursive: true })
-  }
+  if (hasApiPage(bundle)) copySwaggerUi(ROOT, target)
   const { name, version, license } = JSON.parse(readFileSync(join(ROOT, manifest), 'utf8'))
   writeFileSync(join(target, 'package.json'), JSON.stringify({ name, version, license, type: 'module' }))
   cpSync(join(ROOT, 'LICENSE'), join(target, 'LICENSE'))

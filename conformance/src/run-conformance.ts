@@ -1,29 +1,16 @@
+import { type BuiltProgram, buildPrograms, type Print } from './build-programs.ts'
 import { type Databases, openDatabases } from './databases.ts'
-import { goProgram } from './go-program.ts'
-import { javaProgram } from './java-program.ts'
-import type { ClientProgram, StartCommand } from './program.ts'
-import { NOTHING, ONE_FAILED, ONE_SKIPPED, readTally, sum, type Tally } from './program-tally.ts'
-import { pythonProgram } from './python-program.ts'
+import { NOTHING, ONE_FAILED, readTally, sum, type Tally } from './program-tally.ts'
 import { runCommand } from './run-command.ts'
 import type { Settings } from './settings.ts'
 import { runningTarget, STORES, startTarget, type Target } from './start-target.ts'
-import { BuildFailedError } from './toolchain.ts'
 
 /** A program's own waits end after 40 s; it has this long for all of its checks. */
 const PROGRAM_TIMEOUT_MS = 600_000
 
-const PROGRAMS: readonly ClientProgram[] = [goProgram, pythonProgram, javaProgram]
-
-interface BuiltProgram {
-  readonly name: string
-  readonly start: StartCommand
-}
-
-type Print = (text: string) => void
-
 /** Runs every program against every target, and prints what each has to say. */
 export async function runConformance(settings: Settings, print: Print): Promise<Tally> {
-  const { built, tally } = await buildAll(chosen(settings), settings.cacheFolder, print)
+  const { built, tally } = await buildPrograms(settings, print)
   if (built.length === 0) return tally
   const databases = await openDatabases(settings)
   try {
@@ -31,37 +18,6 @@ export async function runConformance(settings: Settings, print: Print): Promise<
   } finally {
     await databases.stop()
   }
-}
-
-function chosen({ programs }: Settings): readonly ClientProgram[] {
-  const unknown = programs.filter((name) => !PROGRAMS.some((each) => each.name === name))
-  if (unknown.length > 0) throw new Error(`there is no program ${unknown.join(', ')}`)
-  return PROGRAMS.filter(({ name }) => programs.length === 0 || programs.includes(name))
-}
-
-async function buildAll(
-  programs: readonly ClientProgram[],
-  cacheFolder: string,
-  print: Print,
-): Promise<{ built: BuiltProgram[]; tally: Tally }> {
-  const built: BuiltProgram[] = []
-  const tallies: Tally[] = []
-  for (const { name, missing, build } of programs) {
-    const reason = await missing()
-    if (reason !== undefined) {
-      print(`skipped ${name}: ${reason}`)
-      tallies.push(ONE_SKIPPED)
-      continue
-    }
-    try {
-      built.push({ name, start: await build(cacheFolder) })
-    } catch (error: unknown) {
-      if (!(error instanceof BuildFailedError)) throw error
-      print(`not ok ${name}: it was not built: ${error.message}`)
-      tallies.push(ONE_FAILED)
-    }
-  }
-  return { built, tally: sum(tallies) }
 }
 
 /** All targets at once, since a check mostly waits: what it keeps in the databases has a name that it draws. */

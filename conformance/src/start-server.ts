@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
-const SERVER = join(ROOT, 'packages', 'cli', 'src', 'main.ts')
 const FOLLOW_PARENT = pathToFileURL(join(ROOT, 'scripts', 'follow-parent.mjs')).href
 
 const READY_MS_MAX = 20_000
@@ -20,7 +20,7 @@ export interface Server {
 export async function startServer(folder: string, storeUrl: string | undefined): Promise<Server> {
   const listening = ['serve', '--ready-json', '--port', '0', '--dtm-port', '0', '--log-level', 'warn']
   const args = storeUrl === undefined ? [...listening, '--data', folder] : listening
-  const child = spawn(process.execPath, ['--import', FOLLOW_PARENT, SERVER, ...args], {
+  const child = spawn(process.execPath, ['--import', FOLLOW_PARENT, COUNTERSTEP_PROGRAM, ...args], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     env: { ...process.env, ...(storeUrl === undefined ? {} : { COUNTERSTEP_STORE: storeUrl }) },
   })

@@ -1,10 +1,17 @@
+import { cpSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Plugin } from 'esbuild'
 
 /** The files of the API's page, from the repository's root. */
-export const SWAGGER_UI_FILES = 'node_modules/@fastify/swagger-ui/static'
+const SWAGGER_UI_FILES = 'node_modules/@fastify/swagger-ui/static'
 /** Where a bundle finds them, from its `dist`. */
-export const SWAGGER_UI_COPY = 'swagger-ui/static'
+const SWAGGER_UI_COPY = 'swagger-ui/static'
+
+/** Puts the page's files where a program's bundle finds them. */
+export function copySwaggerUi(root: string, folder: string): void {
+  cpSync(join(root, SWAGGER_UI_FILES), join(folder, 'dist', SWAGGER_UI_COPY), { recursive: true })
+}
 
 /** The page's modules look for its files beside themselves, and a bundled module is elsewhere. */
 export const swaggerUiFolder: Plugin = {

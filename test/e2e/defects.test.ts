@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TransactionView } from '@counterstep/protocol'
+import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Child, startChild } from './child-process.ts'
 import { until } from './until.ts'
@@ -45,7 +46,7 @@ describe('a node that is killed and started again', () => {
 
   async function start(...flags: readonly string[]): Promise<void> {
     const place = ['--port', '0', '--data', folder, '--ready-json', '--log-level', 'error']
-    node = await startChild('packages/cli/src/main.ts', ['serve', ...place, ...flags])
+    node = await startChild(COUNTERSTEP_PROGRAM, ['serve', ...place, ...flags])
   }
 
   async function killAndStart(...flags: readonly string[]): Promise<void> {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { auditBank } from '@counterstep/example-bank'
 import type { TransactionView } from '@counterstep/protocol'
 import { Random } from '@counterstep/simulator'
+import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Child, startChild } from './child-process.ts'
 import { KillClient } from './kill-client.ts'
@@ -36,7 +37,7 @@ describe('kill -9 in the middle of many sagas', () => {
   async function startServer(): Promise<void> {
     const flags = { 'poll-ms': 200, 'retry-initial-ms': 50, 'retry-cap-ms': 1_000, 'log-level': 'error' }
     const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)])
-    server = await startChild('packages/cli/src/main.ts', [
+    server = await startChild(COUNTERSTEP_PROGRAM, [
       'serve',
       '--port',
       '0',

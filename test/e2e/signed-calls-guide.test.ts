@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createClient, saga } from '@counterstep/sdk'
+import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { expect, it, onTestFinished } from 'vitest'
 import { REPOSITORY } from '../source-tree.ts'
 import { startChild } from './child-process.ts'
 
-const MAIN = 'packages/cli/src/main.ts'
 const TIMEOUT_MS = 60_000
 
 async function freePort(): Promise<number> {
@@ -39,14 +39,14 @@ it('S18: the ten lines of the guide make a service that takes signed calls and n
   const folder = mkdtempSync(join(REPOSITORY, '.tmp', 'signed-guide-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const keyFile = join(folder, 'signing-key.pem')
-  const made = spawnSync(process.execPath, [MAIN, 'signing-key', 'create', '--out', keyFile], {
+  const made = spawnSync(process.execPath, [COUNTERSTEP_PROGRAM, 'signing-key', 'create', '--out', keyFile], {
     encoding: 'utf8',
   })
   expect([made.status, made.stdout.split('\n')]).toEqual([0, [expect.stringContaining('Ed25519'), '']])
   const bank = await startChild(writeService(folder, await freePort()), [], { COUNTERSTEP_KEYS: made.stdout })
   onTestFinished(() => bank.kill('SIGTERM'))
   const flags = ['--port', '0', '--ready-json', '--data', join(folder, 'data'), '--signing-key-file', keyFile]
-  const server = await startChild(MAIN, ['serve', ...flags])
+  const server = await startChild(COUNTERSTEP_PROGRAM, ['serve', ...flags])
   onTestFinished(() => server.kill('SIGTERM'))
 
   const credit = `${bank.url}/credit`

@@ -5,6 +5,7 @@ import { type Branch, type BranchError, createClient, saga } from '@counterstep/
 import { migrateBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
 import { branchHandler, signedCalls } from '@counterstep/sdk/fastify'
 import { newSigningKeyText, publicJwk, type SigningKey, signingKeyOf } from '@counterstep/signature'
+import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import BetterSqlite from 'better-sqlite3'
 import { fastify } from 'fastify'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -70,7 +71,7 @@ async function startServer({ text }: Key) {
     '200',
   ]
   const files = ['--data', join(folder, 'data'), '--signing-key-file', keyFile]
-  const server = await startChild('packages/cli/src/main.ts', ['serve', ...flags, ...files])
+  const server = await startChild(COUNTERSTEP_PROGRAM, ['serve', ...flags, ...files])
   onTestFinished(async () => {
     await server.kill('SIGTERM')
     rmSync(folder, { recursive: true, force: true })

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import Sqlite from 'better-sqlite3'
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise'
@@ -49,7 +50,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       const credit = await startService(join(project.folder, 'serve.ts'), { cwd, env: { PORT: '0' } })
       stops.push(credit.stop)
       const flags = ['--port', '0', '--data', join(cwd, 'data'), '--ready-json', '--log-level', 'error']
-      const server = await startChild('packages/cli/src/main.ts', ['serve', ...flags])
+      const server = await startChild(COUNTERSTEP_PROGRAM, ['serve', ...flags])
       stops.push(() => server.kill('SIGKILL'))
       return {
         'http://127.0.0.1:8470': server.url,

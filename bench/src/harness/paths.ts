@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url'
 export const REPOSITORY = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))))
 /** Not in the system's temp folder: that may be memory, where a flush costs nothing. */
 export const WORK_FOLDER = join(REPOSITORY, '.tmp', 'bench')
-export const SERVER_MAIN = join(REPOSITORY, 'packages', 'cli', 'src', 'main.ts')
 export const FOLLOW_PARENT = join(REPOSITORY, 'scripts', 'follow-parent.mjs')
 
 type ProcessName =

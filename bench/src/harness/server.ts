@@ -1,9 +1,9 @@
+import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { profileArgs } from '../profile/profile-args.ts'
 import type { StoreFacts } from '../report/store-facts.ts'
 import type { Settings } from '../settings.ts'
 import type { Database } from '../stores/store-host.ts'
 import type { Harness, Service } from './harness.ts'
-import { SERVER_MAIN } from './paths.ts'
 
 export interface Server extends Service {
   readonly store: Pick<StoreFacts, 'name' | 'durabilityClass' | 'failover'>
@@ -27,7 +27,7 @@ export async function startServer(
   const base = ['serve', '--ready-json', '--port', '0', '--log-level', 'warn']
   const child = harness.start({
     name: 'server',
-    script: SERVER_MAIN,
+    script: COUNTERSTEP_PROGRAM,
     args: [...base, ...more],
     environment: database.environment,
     nodeArgs: [YOUNG_GENERATION, ...profileArgs(settings)],

@@ -14,9 +14,9 @@ import {
   startFunction,
 } from '@counterstep/lambda-emulator'
 import { startMariadb, startRedis, startTcpProxy, type TcpProxy } from '@counterstep/test-servers'
+import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { createConnection } from 'mysql2/promise'
 
-const ROOT = join(import.meta.dirname, '../../..')
 const TOOL_MS_MAX = 120_000
 const TIMEOUT_MS = 29_000
 
@@ -89,12 +89,10 @@ async function migrated(serverUrl: string): Promise<string> {
   await connection.query('CREATE DATABASE counterstep')
   await connection.end()
   const url = `${serverUrl}/counterstep`
-  await runTool('packages/cli/src/main.ts', 'migrate', '--store', url)
+  await promisify(execFile)(process.execPath, [COUNTERSTEP_PROGRAM, 'migrate', '--store', url], {
+    timeout: TOOL_MS_MAX,
+  })
   return url
-}
-
-async function runTool(program: string, ...args: readonly string[]): Promise<void> {
-  await promisify(execFile)(process.execPath, [join(ROOT, program), ...args], { timeout: TOOL_MS_MAX })
 }
 
 /** Services that succeed at once. */

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { SERVER_MAIN } from '../harness/paths.ts'
+import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { runRounds } from '../rounds.ts'
 import { ratioOf } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
@@ -59,7 +59,7 @@ async function openRow(context: ScenarioContext, host: StoreHost, algorithm?: Al
 /** As a user makes one. */
 function makeKey({ harness }: ScenarioContext, algorithm: Algorithm): string {
   const path = join(harness.folder, `${algorithm}.key`)
-  const args = [SERVER_MAIN, 'signing-key', 'create', '--alg', algorithm, '--out', path]
+  const args = [COUNTERSTEP_PROGRAM, 'signing-key', 'create', '--alg', algorithm, '--out', path]
   const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   if (status !== 0) throw new Error(`there is no key: ${stderr}`)
   return path

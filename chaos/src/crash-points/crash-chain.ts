@@ -142,9 +142,10 @@ export class CrashChain {
   }
 
   #waitForFinal(node: StartedNode, { gids, prefix }: Scenario): Promise<void> {
+    let ended = 0
     return until(`the transactions of ${prefix} are final`, FINAL_MS_MAX, async () => {
-      for (const gid of gids) {
-        const view = await this.#client.look(node.url, gid)
+      for (; ended < gids.length; ended++) {
+        const view = await this.#client.look(node.url, gids[ended] ?? '')
         if (view !== undefined && !isFinalStatus(view.status)) return false
       }
       return true

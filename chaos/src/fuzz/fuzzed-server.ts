@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 
-const MAIN = join(import.meta.dirname, '../../../packages/cli/src/main.ts')
 const READY_MS_MAX = 60_000
 const LEVEL_ERROR = 50
 /** Who asks for an answer before the store was asked, under a gid that was taken, is told by the log alone. */
@@ -39,7 +39,7 @@ export class FuzzedServer {
   static async start(...flags: readonly string[]): Promise<FuzzedServer> {
     const folder = mkdtempSync(join(tmpdir(), 'counterstep-fuzz-'))
     const place = ['--port', '0', '--dtm-port', '0', '--data', folder, '--ready-json']
-    const child = spawn(process.execPath, [MAIN, 'serve', ...place, ...flags], {
+    const child = spawn(process.execPath, [COUNTERSTEP_PROGRAM, 'serve', ...place, ...flags], {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const watch = new SecretWatch()

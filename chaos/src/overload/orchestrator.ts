@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 
-const MAIN = join(import.meta.dirname, '../../../packages/cli/src/main.ts')
 const READY_MS_MAX = 60_000
 /** The server cuts its own stop at 10 s. */
 const STOP_MS_MAX = 30_000
@@ -46,7 +45,7 @@ export class Orchestrator {
       `--${flag}`,
       String(value),
     ])
-    const child = spawn(process.execPath, [MAIN, 'serve', '--ready-json', ...args], {
+    const child = spawn(process.execPath, [COUNTERSTEP_PROGRAM, 'serve', '--ready-json', ...args], {
       env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

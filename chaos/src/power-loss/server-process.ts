@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 
-const SERVE = fileURLToPath(new URL('../../../packages/cli/src/main.ts', import.meta.url))
 const START_MS_MAX = 60_000
 const ERRORS_CHARACTERS_MAX = 2_000
 /** All waits are short: a run lasts seconds. */
@@ -34,7 +33,17 @@ export async function startServer(
   args: readonly string[],
   variables: Readonly<Record<string, string>>,
 ): Promise<ServerProcess> {
-  const all = [SERVE, 'serve', '--port', '0', '--ready-json', '--log-level', 'error', ...SETTINGS, ...args]
+  const all = [
+    COUNTERSTEP_PROGRAM,
+    'serve',
+    '--port',
+    '0',
+    '--ready-json',
+    '--log-level',
+    'error',
+    ...SETTINGS,
+    ...args,
+  ]
   const child = spawn(process.execPath, all, {
     env: { ...process.env, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],

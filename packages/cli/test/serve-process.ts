@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { canary } from '@counterstep/test-servers/canary'
+import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 
-const MAIN = join(import.meta.dirname, '../src/main.ts')
 const PROCESS_MS_MAX = 25_000
 
 export interface Ending {
@@ -23,7 +22,7 @@ export class ServeProcess {
   readonly #limit: NodeJS.Timeout
 
   constructor(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-    this.#child = spawn(process.execPath, [MAIN, ...args], {
+    this.#child = spawn(process.execPath, [COUNTERSTEP_PROGRAM, ...args], {
       env: {
         PATH: process.env.PATH,
         NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,

@@ -10,6 +10,8 @@ export interface Environment {
   readonly searchPath: readonly string[]
   /** Holds what is costly to make again: MySQL 9 and initialised data folders. */
   readonly cacheFolder: string
+  /** What runs where `counterstep` is started. */
+  readonly counterstepProgram: string | undefined
 }
 
 /** Servers often live where the PATH of a plain user does not look. */
@@ -25,7 +27,8 @@ const MORE_FOLDERS = [
 
 /** The one reader of the environment in this package. */
 export function readEnvironment(): Environment {
-  const { CI, PATH, TEST_MYSQL_URL, TEST_POSTGRES_URL, TEST_REDIS_URL, XDG_CACHE_HOME } = process.env
+  const { CI, PATH, TEST_COUNTERSTEP_PROGRAM, XDG_CACHE_HOME } = process.env
+  const { TEST_MYSQL_URL, TEST_POSTGRES_URL, TEST_REDIS_URL } = process.env
   const folders = given(PATH)?.split(delimiter) ?? []
   return {
     mysqlUrl: given(TEST_MYSQL_URL),
@@ -34,6 +37,7 @@ export function readEnvironment(): Environment {
     isCi: CI === 'true',
     searchPath: [...new Set([...folders.filter((folder) => folder !== ''), ...MORE_FOLDERS])],
     cacheFolder: join(given(XDG_CACHE_HOME) ?? join(homedir(), '.cache'), 'counterstep'),
+    counterstepProgram: given(TEST_COUNTERSTEP_PROGRAM),
   }
 }
 

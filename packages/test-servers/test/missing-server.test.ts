@@ -10,6 +10,8 @@ import { findBinaries } from '../src/find-binaries.ts'
 const REPOSITORY = join(import.meta.dirname, '../../..')
 const RUN_MS_MAX = 60_000
 const NOWHERE = '/nonexistent'
+const ON_REDIS = 'packages/test-servers/test/shared-redis.test.ts'
+const ON_OTHERS = 'packages/test-servers/test/shared-servers.test.ts'
 
 let folder = ''
 beforeEach(async () => {
@@ -26,7 +28,7 @@ interface Counts {
 describe('a run of vitest without a sound Redis', () => {
   it('skips its tests by name with the reason', { timeout: RUN_MS_MAX }, async (context) => {
     if (await isRedisElsewhere()) context.skip('this machine has a Redis where it is found without a PATH')
-    const counts = await runWithoutPath({ CI: '' })
+    const counts = await runWithoutPath([ON_REDIS], { CI: '' })
     expect(counts.failed).toEqual([])
     expect(counts.skipped.filter(({ name }) => name.includes('redis'))).toEqual([
       { name: expect.stringContaining('a shared server (redis)'), reason: expect.stringMatching(REASON) },
@@ -39,7 +41,7 @@ describe('a run of vitest without a sound Redis', () => {
 
   it('fails by name when CI=true', { timeout: RUN_MS_MAX }, async (context) => {
     if (await isRedisElsewhere()) context.skip('this machine has a Redis where it is found without a PATH')
-    const counts = await runWithoutPath({ CI: 'true' })
+    const counts = await runWithoutPath([ON_REDIS], { CI: 'true' })
     expect(counts.failed.filter((name) => name.includes('redis'))).toEqual([
       expect.stringContaining('a shared server (redis)'),
       expect.stringContaining('a shared server (redis-cluster)'),
@@ -50,7 +52,7 @@ describe('a run of vitest without a sound Redis', () => {
     timeout: RUN_MS_MAX,
   }, async () => {
     await writeFile(join(folder, 'redis-server'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
-    const counts = await runWithoutPath({ CI: '', PATH: folder })
+    const counts = await runWithoutPath([ON_REDIS, ON_OTHERS], { CI: '', PATH: folder })
     expect(counts.failed.filter((name) => !name.includes('redis'))).toEqual([])
     expect(counts.failed).toContainEqual(expect.stringContaining('a shared server (redis) > has its server'))
     expect(counts.passed + counts.skipped.length).toBeGreaterThan(0)
@@ -58,7 +60,7 @@ describe('a run of vitest without a sound Redis', () => {
 
   it('takes the one of TEST_REDIS_URL', { timeout: RUN_MS_MAX }, async (context) => {
     if (await isRedisElsewhere()) context.skip('this machine has a Redis where it is found without a PATH')
-    const counts = await runWithoutPath({ CI: '', TEST_REDIS_URL: 'redis://127.0.0.1:1' })
+    const counts = await runWithoutPath([ON_REDIS], { CI: '', TEST_REDIS_URL: 'redis://127.0.0.1:1' })
     expect(counts.failed).toEqual([expect.stringContaining('a shared server (redis) > answers')])
   })
 })
@@ -66,7 +68,10 @@ describe('a run of vitest without a sound Redis', () => {
 const REASON = /^no Redis here: .+\. Install one .+ or set TEST_REDIS_URL$/
 
 /** Without a PATH nothing can be installed, either. */
-async function runWithoutPath(variables: Readonly<Record<string, string>>): Promise<Counts> {
+async function runWithoutPath(
+  files: readonly string[],
+  variables: Readonly<Record<string, string>>,
+): Promise<Counts> {
   const counts = join(folder, 'counts.json')
   const run = spawn(
     process.execPath,
@@ -76,11 +81,18 @@ async function runWithoutPath(variables: Readonly<Record<string, string>>): Prom
       '--project',
       'servers',
       `--reporter=${join(REPOSITORY, 'scripts/count-reporter.mjs')}`,
-      'packages/test-servers/test/shared-servers.test.ts',
+      ...files,
     ],
     {
       cwd: REPOSITORY,
-      env: { HOME: process.env.HOME, PATH: NOWHERE, TEST_COUNTS_FILE: counts, ...variables },
+      env: {
+        HOME: process.env.HOME,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+        TEST_COUNTERSTEP_PROGRAM: process.env.TEST_COUNTERSTEP_PROGRAM,
+        PATH: NOWHERE,
+        TEST_COUNTS_FILE: counts,
+        ...variables,
+      },
       stdio: 'ignore',
     },
   )

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { flavorOf, mysqlVersion } from '../src/mysql-greeting.ts'
 import { postgresVersion } from '../src/postgres-answer.ts'
-import { redisAnswer } from '../src/redis-answer.ts'
 import { describeOn } from '../src/vitest/describe-on.ts'
 
 for (const kind of ['mariadb', 'mysql'] as const) {
@@ -15,24 +14,6 @@ for (const kind of ['mariadb', 'mysql'] as const) {
 describeOn('postgres', 'a shared server', (url) => {
   it('lets its user in', async () => {
     expect(await postgresVersion(addressOf(url))).toMatch(/^\d+/)
-  })
-})
-
-describeOn('redis', 'a shared server', (url) => {
-  it('answers', async () => {
-    expect(await redisAnswer(addressOf(url), ['PING'])).toBe('PONG')
-  })
-})
-
-describeOn('redis-cluster', 'a shared server', (url) => {
-  it('is whole at each of its three nodes', async () => {
-    const nodes = url.replace('redis-cluster://', '').split(',')
-    expect(nodes).toHaveLength(3)
-    for (const node of nodes) {
-      expect(await redisAnswer(addressOf(`redis://${node}`), ['CLUSTER', 'INFO'])).toContain(
-        'cluster_state:ok',
-      )
-    }
   })
 })
 

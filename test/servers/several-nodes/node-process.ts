@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 
-const MAIN = join(import.meta.dirname, '../../../packages/cli/src/main.ts')
 const READY_MS_MAX = 30_000
 const LOG_LINES_MAX = 200
 
@@ -26,7 +25,7 @@ export class NodeProcess {
 
   private constructor(flags: NodeFlags) {
     const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)])
-    this.#child = spawn(process.execPath, [MAIN, 'serve', '--ready-json', ...args], {
+    this.#child = spawn(process.execPath, [COUNTERSTEP_PROGRAM, 'serve', '--ready-json', ...args], {
       env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { freePort, startTcpProxy, type TcpProxy } from '@counterstep/test-servers'
+import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import type { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import type { StoreEdge } from '../stores/store-bed.ts'
-import { CLI } from './cli.ts'
 import { OwnProcess } from './own-process.ts'
 import { SERVER_FLAGS } from './server-flags.ts'
 import { type ReadServer, serverReader } from './server-reader.ts'
@@ -33,7 +33,7 @@ export async function startServerNode(spec: ServerNodeSpec): Promise<ServerNode>
   const flags = Object.entries({ ...SERVER_FLAGS, ...store.flags, port, 'keys-file': keysFile })
   const process = await OwnProcess.start({
     name: `server-${index}`,
-    args: [CLI, 'serve', ...flags.flatMap(([name, value]) => [`--${name}`, String(value)])],
+    args: [COUNTERSTEP_PROGRAM, 'serve', ...flags.flatMap(([name, value]) => [`--${name}`, String(value)])],
     log: join(logFolder, `server-${index}.log`),
     readyUrl: `${directUrl}/health/ready`,
   })

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { isMysqlCommit, startMariadb, startTcpProxy } from '@counterstep/test-servers'
 import { canary } from '@counterstep/test-servers/canary'
+import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { createConnection, type RowDataPacket } from 'mysql2/promise'
 import { readMysqlBooks } from '../books/read-mysql-books.ts'
-import { CLI } from '../processes/cli.ts'
 import { keepMysqlJournal, readMysqlStore } from '../rows/mysql-books.ts'
 import type { StoreBed } from './store-bed.ts'
 
@@ -19,7 +19,9 @@ export async function openMysqlBed(): Promise<StoreBed> {
   const [server, bankServer] = await Promise.all([startMariadb(), startMariadb()])
   const url = `${server.url}/${DATABASE}`
   await runSql(server.url, `CREATE DATABASE ${DATABASE}`)
-  await promisify(execFile)(process.execPath, [CLI, 'migrate', '--store', url], { timeout: MIGRATE_MS_MAX })
+  await promisify(execFile)(process.execPath, [COUNTERSTEP_PROGRAM, 'migrate', '--store', url], {
+    timeout: MIGRATE_MS_MAX,
+  })
   await keepMysqlJournal(url)
   await createUser(server.url)
   const servingUrl = url.replace('root@', `${USER}:${PASSWORD}@`)

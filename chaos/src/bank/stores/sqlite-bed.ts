@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort } from '@counterstep/test-servers'
+import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { readSqliteBooks } from '../books/read-sqlite-books.ts'
-import { CLI } from '../processes/cli.ts'
 import { OwnProcess } from '../processes/own-process.ts'
 import { keepSqliteJournal, readSqliteStore } from '../rows/sqlite-books.ts'
 import type { StoreBed } from './store-bed.ts'
@@ -30,7 +30,7 @@ async function makeFile(store: string, logFolder: string): Promise<void> {
   const port = await freePort()
   const maker = await OwnProcess.start({
     name: 'the server that makes the file',
-    args: [CLI, 'serve', '--port', String(port), '--dtm-port', 'off', '--store', store],
+    args: [COUNTERSTEP_PROGRAM, 'serve', '--port', String(port), '--dtm-port', 'off', '--store', store],
     log: join(logFolder, 'server-making-tables.log'),
     readyUrl: `http://127.0.0.1:${port}/health/ready`,
   })

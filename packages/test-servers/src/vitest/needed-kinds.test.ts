@@ -6,6 +6,11 @@ for (const [title, files, kinds] of [
   ["a store's tests need its servers", ['/r/packages/store-mysql/test/a.test.ts'], ['mariadb', 'mysql']],
   ['the other store needs others', ['/r/packages/store-redis/test/a.test.ts'], ['redis', 'redis-cluster']],
   [
+    "the harness's test of Redis needs no other",
+    ['/r/packages/test-servers/test/shared-redis.test.ts'],
+    ['redis', 'redis-cluster'],
+  ],
+  [
     'a path may have backslashes',
     ['C:\\r\\packages\\store-redis\\test\\a.test.ts'],
     ['redis', 'redis-cluster'],

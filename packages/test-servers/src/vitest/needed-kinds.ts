@@ -3,10 +3,11 @@ import type { ServerKind } from './offers.ts'
 const DATABASES: readonly ServerKind[] = ['mariadb', 'mysql', 'redis', 'redis-cluster', 'postgres']
 const ALL: readonly ServerKind[] = [...DATABASES, 'elasticmq']
 
-/** The first folder that a path is in counts. */
-const KINDS_OF_FOLDER: readonly (readonly [string, readonly ServerKind[]])[] = [
+/** The first of these that a path holds counts. */
+const KINDS_OF_PATH: readonly (readonly [string, readonly ServerKind[]])[] = [
   ['/packages/store-mysql/', ['mariadb', 'mysql']],
   ['/packages/store-redis/', ['redis', 'redis-cluster']],
+  ['/packages/test-servers/test/shared-redis.', ['redis', 'redis-cluster']],
   ['/packages/lambda-emulator/', ['elasticmq']],
   ['/functions/', ['mariadb', 'redis', 'elasticmq']],
   ['/bench/', ['mariadb', 'redis']],
@@ -25,5 +26,5 @@ export function neededKinds(files: readonly string[]): readonly ServerKind[] {
 }
 
 function kindsOf(file: string): readonly ServerKind[] {
-  return KINDS_OF_FOLDER.find(([folder]) => file.includes(folder))?.[1] ?? ALL
+  return KINDS_OF_PATH.find(([part]) => file.includes(part))?.[1] ?? ALL
 }
