@@ -13,6 +13,8 @@ export interface Settings {
   readonly sagas: number
   /** Finished transactions in the full table. */
   readonly rows: number
+  /** In each table of the bank. */
+  readonly accounts: number
   /** URLs of servers that speak DTM's dialect, with commas between. */
   readonly target?: string
   /** Folder for CPU profiles of the servers; such a run's figures are not to be quoted. */
@@ -37,6 +39,7 @@ export const DEFAULT_SETTINGS: Settings = {
   rounds: 3,
   sagas: 20_000,
   rows: 1_000_000,
+  accounts: 200_000,
 }
 
 const NUMBERS = {
@@ -47,6 +50,11 @@ const NUMBERS = {
   rounds: { flag: 'rounds', max: 1_000, help: 'of each row, one after the other' },
   sagas: { flag: 'sagas', max: 1_000_000, help: 'interrupted ones (recover), or due at once (flat)' },
   rows: { flag: 'rows', max: 100_000_000, help: 'finished transactions in the full table (flat)' },
+  accounts: {
+    flag: 'accounts',
+    max: 10_000_000,
+    help: 'in each table of the bank (transfer, transfer-by-hand)',
+  },
 } as const
 
 type NumberName = keyof typeof NUMBERS

@@ -9,11 +9,8 @@ import { recover } from '../src/scenarios/recover.ts'
 import { relay } from '../src/scenarios/relay.ts'
 import { saga } from '../src/scenarios/saga.ts'
 import { SCENARIOS } from '../src/scenarios.ts'
-import { DEFAULT_SETTINGS, readCommand, type Settings } from '../src/settings.ts'
-
-const SMOKE: Settings = { ...DEFAULT_SETTINGS, seconds: 0.6, warmUpSeconds: 0.1, connections: 4, rounds: 1 }
-const SMOKE_MS_MAX = 60_000
-const silent = { show: () => undefined, clear: () => undefined }
+import { readCommand } from '../src/settings.ts'
+import { SMOKE, SMOKE_MS_MAX, silent } from './smoke.ts'
 
 describe('bench', () => {
   it('runs the relay, and counts two branch calls for each answer', { timeout: SMOKE_MS_MAX }, async () => {

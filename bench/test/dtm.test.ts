@@ -1,14 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { runBench } from '../src/run-bench.ts'
 import { dtm } from '../src/scenarios/dtm.ts'
-import { DEFAULT_SETTINGS, type Settings } from '../src/settings.ts'
 import { type DtmStandIn, startDtmStandIn } from './dtm-stand-in.ts'
-
-const SMOKE: Settings = { ...DEFAULT_SETTINGS, seconds: 0.5, warmUpSeconds: 0.1, connections: 4, rounds: 2 }
-const SMOKE_MS_MAX = 60_000
-const silent = { show: () => undefined, clear: () => undefined }
+import { SMOKE, SMOKE_MS_MAX, silent } from './smoke.ts'
 
 describe('a server that speaks the dialect of DTM', () => {
+  const TWO_ROUNDS = { ...SMOKE, rounds: 2 }
   let standIn: DtmStandIn
 
   afterEach(() => standIn.close())
@@ -17,7 +14,11 @@ describe('a server that speaks the dialect of DTM', () => {
     timeout: SMOKE_MS_MAX,
   }, async () => {
     standIn = await startDtmStandIn()
-    const { counters, rows, ratios, notes } = await runBench(dtm, { ...SMOKE, target: standIn.url }, silent)
+    const { counters, rows, ratios, notes } = await runBench(
+      dtm,
+      { ...TWO_ROUNDS, target: standIn.url },
+      silent,
+    )
     expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['relay', 'counterstep', 'dtm']))
     expect(counters['dtm answers']).toBeGreaterThan(0)
     expect(counters['dtm branchCalls']).toBe(2 * (counters['dtm answers'] ?? 0))

@@ -32,6 +32,13 @@ describe('the callers of a hot row', () => {
     expect(result).toMatchObject({ duplicates: 0, sentTwice: 0 })
   })
 
+  it('send the first twice, however small the share is, and then as many as it says', async () => {
+    const job = { way: 'plain', callers: 1, length, twiceShare: 0.25 } as const
+    const { ran, duplicates, sentTwice } = await runCallers(job, serveInMemory('duplicate'))
+    expect(sentTwice).toBe(Math.ceil(ran / 4))
+    expect(duplicates).toBe(sentTwice)
+  })
+
   it('fail when what was sent twice ran twice', async () => {
     const job = { way: 'plain', callers: 1, length, twiceShare: 1 } as const
     await expect(runCallers(job, serveInMemory('ran'))).rejects.toThrow('answered ran, ran')

@@ -5,11 +5,7 @@ import { runBench } from '../src/run-bench.ts'
 import { sagaConnections } from '../src/scenarios/saga-connections.ts'
 import { scale } from '../src/scenarios/scale.ts'
 import { SCENARIOS } from '../src/scenarios.ts'
-import { DEFAULT_SETTINGS, type Settings } from '../src/settings.ts'
-
-const SMOKE: Settings = { ...DEFAULT_SETTINGS, seconds: 0.3, warmUpSeconds: 0.05, connections: 4, rounds: 1 }
-const SMOKE_MS_MAX = 60_000
-const silent = { show: () => undefined, clear: () => undefined }
+import { SMOKE, SMOKE_MS_MAX, silent } from './smoke.ts'
 
 describe('scenarios', () => {
   it('count the same sagas with one connection as with many', { timeout: SMOKE_MS_MAX }, async () => {

@@ -6,11 +6,7 @@ import { sagaBranches } from '../src/scenarios/saga-branches.ts'
 import { signed } from '../src/scenarios/signed.ts'
 import { storingRelay } from '../src/scenarios/storing-relay.ts'
 import { submit } from '../src/scenarios/submit.ts'
-import { DEFAULT_SETTINGS, type Settings } from '../src/settings.ts'
-
-const SMOKE: Settings = { ...DEFAULT_SETTINGS, seconds: 0.5, warmUpSeconds: 0.1, connections: 4, rounds: 1 }
-const SMOKE_MS_MAX = 60_000
-const silent = { show: () => undefined, clear: () => undefined }
+import { SMOKE, SMOKE_MS_MAX, silent } from './smoke.ts'
 
 describe('sagas of many branches', () => {
   it('have a call for each branch, one after the other or at once', { timeout: SMOKE_MS_MAX }, async () => {

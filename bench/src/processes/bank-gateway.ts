@@ -1,4 +1,5 @@
-// The gateway that gets every transfer, whichever the column. Arguments: the URLs of the services, the storing relay and the server.
+// The gateway that gets every transfer, whichever the column. Arguments: the URLs of the services, the
+// storing relay and the server, the number of accounts.
 import { createClient } from '@counterstep/sdk'
 import { fastify } from 'fastify'
 import { Pool } from 'undici'
@@ -6,12 +7,13 @@ import { ALL_COLUMNS } from '../transfer/columns.ts'
 import { serveTransfers } from '../transfer/gateway.ts'
 import { announce } from './announce.ts'
 
-const [servicesUrl = '', storingUrl = '', serverUrl = ''] = process.argv.slice(2)
+const [servicesUrl = '', storingUrl = '', serverUrl = '', accounts = ''] = process.argv.slice(2)
 const backends = {
   servicesUrl,
   services: new Pool(servicesUrl, { pipelining: 1 }),
   storingRelay: new Pool(storingUrl, { pipelining: 1 }),
   client: createClient({ url: serverUrl }),
+  accounts: Number(accounts),
 }
 const app = fastify({ logger: { level: 'error' }, keepAliveTimeout: 120_000 })
 for (const column of ALL_COLUMNS) serveTransfers(app, backends, column)

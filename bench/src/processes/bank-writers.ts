@@ -11,3 +11,4 @@ process.on('message', (job: WritersJob) => {
 })
 // It listens nowhere: only the channel keeps it alive.
 process.channel?.ref()
+process.on('SIGTERM', () => process.exit(0))

@@ -18,3 +18,4 @@ process.on('message', (job: CallersJob) => {
 })
 // It listens nowhere: only the channel keeps it alive.
 process.channel?.ref()
+process.on('SIGTERM', () => process.exit(0))

@@ -7,3 +7,4 @@ process.on('message', (job: LoadJob) => {
 })
 // It listens nowhere: only the channel keeps it alive.
 process.channel?.ref()
+process.on('SIGTERM', () => process.exit(0))

@@ -9,7 +9,8 @@ import { type OwnMysql, openOwnMysql } from '../stores/open-own-mysql.ts'
 import { WAYS, type Way } from './hot-row/callers-job.ts'
 import { HotRowBed } from './hot-row/hot-row-bed.ts'
 
-const WARM_UP = { type: 'time', warmUpSeconds: 0, seconds: 1 } as const
+/** Of each way before the first round, by the warm-up of a row. */
+const FIRST_WARM_UPS = 5
 
 interface HotRowSource extends RowSource {
   readonly way: Way
@@ -27,7 +28,12 @@ export const hotRow: Scenario = {
     const mysql = await openOwnMysql(harness, settings.store)
     const bed = await HotRowBed.open(harness, mysql)
     progress.show('warming up')
-    for (const way of WAYS) await bed.measure(way, settings.connections, WARM_UP)
+    const length = {
+      type: 'time',
+      warmUpSeconds: 0,
+      seconds: FIRST_WARM_UPS * settings.warmUpSeconds,
+    } as const
+    for (const way of WAYS) await bed.measure(way, settings.connections, length)
     const sources = sourcesOf(bed, context)
     const rows = await measureInTurn(context, sources)
     progress.show('auditing')

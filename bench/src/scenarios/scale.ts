@@ -57,7 +57,7 @@ async function plansOf(context: ScenarioContext, host: StoreHost): Promise<reado
     const plan = sagaPlan(bed, context, { name, branches, connections, ...variant })
     plans.push({ ...plan, bed, dimension, size })
   }
-  for (const size of [0, Math.min(SOME_ROWS, rows), rows]) {
+  for (const size of new Set([0, Math.min(SOME_ROWS, rows), rows])) {
     add(await openFullBed(context, host, size), 'finished rows', size, {})
   }
   const { bed, processes } = await openSharedBed(context, host)

@@ -11,7 +11,7 @@ import { openTransferBed, type TransferBed } from '../transfer/transfer-bed.ts'
 export const transfer: Scenario = {
   name: 'transfer',
   summary:
-    'two accounts of 200,000: no saga, a relay that writes twice, saga, barrier, grouped barrier; 2 and 10 SQL; and the raw store',
+    'between two of 200,000 accounts (--accounts): no saga, a relay that writes twice, saga, barrier, grouped barrier; 2 and 10 SQL; and the raw store',
   // Eight columns and the raw ones within a minute.
   defaults: { store: 'mysql', connections: 20, seconds: 1, warmUpSeconds: 0.2 },
   async run(context) {

@@ -18,13 +18,14 @@ const BARRIER_ROWS = {
 
 /** All answers of a run, with those of its warm-ups; `writes` where there is a table of them. */
 export async function auditBank(
-  { link, server, storingRelay }: TransferBed,
+  { link, accounts, server, storingRelay }: TransferBed,
   transfers: ReadonlyMap<Column, number>,
   writes: number | undefined,
 ): Promise<Record<string, number>> {
   const counters: Record<string, number> = {}
   for (const [{ name, branch, pairs }, answered] of transfers) {
     const { ledgerRows } = await auditColumn(link, name, tablesOf(name), {
+      accounts,
       // Those of idle services leave nothing behind.
       transfers: pairs === 0 ? 0 : answered,
       rowsEach: SERVICES.length * pairs,
@@ -37,6 +38,7 @@ export async function auditBank(
   }
   if (writes !== undefined) {
     await auditColumn(link, 'writes', tablesOf('writes'), {
+      accounts,
       transfers: writes,
       rowsEach: PAIRS,
       barrierRowsEach: 0,

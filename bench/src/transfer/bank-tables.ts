@@ -2,12 +2,17 @@ import { mysqlBarrierMigrations } from '@counterstep/sdk/barrier/mysql'
 import type { SqlLink } from '../stores/sql-link.ts'
 import type { ColumnName } from './columns.ts'
 
-export const ACCOUNTS = 200_000
 /** So much that no transfer of a run is refused. */
 export const START_CENTS = 1_000_000
 
 /** Whose tables they are: a column's, or those of our own transaction without a service. */
 export type BankName = ColumnName | 'writes'
+
+export interface Bank {
+  readonly names: readonly BankName[]
+  /** In each table of them. */
+  readonly accounts: number
+}
 
 export interface BankTables {
   readonly account: string
@@ -24,7 +29,7 @@ export function tablesOf(name: BankName): BankTables {
 /** All tables, in the database that the link has chosen; the accounts are made once and copied. */
 export async function createBank(
   link: SqlLink,
-  names: readonly BankName[],
+  { names, accounts }: Bank,
   onFilled: (tables: number) => void,
 ): Promise<void> {
   const all = names.map(tablesOf)
@@ -46,18 +51,20 @@ export async function createBank(
     )
     for (const { sql } of mysqlBarrierMigrations(barrier)) await link.run(sql)
     const first = all[0]?.account
-    await link.run(index === 0 ? firstAccounts(account) : `INSERT INTO ${account} SELECT * FROM ${first}`)
+    await link.run(
+      index === 0 ? firstAccounts(account, accounts) : `INSERT INTO ${account} SELECT * FROM ${first}`,
+    )
     onFilled(index + 1)
   }
 }
 
 /** Numbers of digits: a recursive query would need other settings in MySQL than in MariaDB. */
-function firstAccounts(table: string): string {
+function firstAccounts(table: string, accounts: number): string {
   const digits = Array.from({ length: 10 }, (_, digit) => `SELECT ${digit} AS d`).join(' UNION ALL ')
-  const places = [1, 10, 100, 1_000, 10_000, 100_000]
+  const places = Array.from({ length: String(accounts - 1).length }, (_, place) => 10 ** place)
   const number = places.map((place, index) => `${place} * p${index}.d`).join(' + ')
   const from = places.map((_, index) => `(${digits}) AS p${index}`).join(', ')
   return `INSERT INTO ${table} (id, cents)
     SELECT 1 + ${number} AS id, ${START_CENTS} FROM ${from}
-    WHERE ${number} < ${ACCOUNTS} ORDER BY id`
+    WHERE ${number} < ${accounts} ORDER BY id`
 }

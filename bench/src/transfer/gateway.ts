@@ -2,7 +2,6 @@ import { type Client, newGid, saga } from '@counterstep/sdk'
 import type { FastifyInstance } from 'fastify'
 import type { Pool } from 'undici'
 import type { TransferPart } from './bank-services.ts'
-import { ACCOUNTS } from './bank-tables.ts'
 import { type Column, SERVICES, type ServiceName } from './columns.ts'
 
 const CENTS = 1
@@ -16,18 +15,21 @@ export interface Backends {
   readonly services: Pool
   readonly storingRelay: Pool
   readonly client: Client
+  /** In each of the bank's tables. */
+  readonly accounts: number
 }
 
 /** Each transfer is of the next account n, to its counterpart. */
 export function serveTransfers(app: FastifyInstance, backends: Backends, column: Column): void {
+  const { accounts } = backends
   let transfers = 0
   const transfer = WAYS[column.calls]
   app.post(`/${column.name}`, async (_request, reply) => {
-    const from = 1 + (transfers % ACCOUNTS)
+    const from = 1 + (transfers % accounts)
     transfers += 1
     const parts = {
       'trans-out': { account: from, cents: CENTS },
-      'trans-in': { account: ACCOUNTS + 1 - from, cents: CENTS },
+      'trans-in': { account: accounts + 1 - from, cents: CENTS },
     }
     const status = await transfer(backends, column, parts)
     return reply.header('content-type', 'application/json').send(`{"status":"${status}"}`)

@@ -30,11 +30,11 @@ export async function measureSysbench(
 
 /** Our own database transaction, of six writes. */
 export async function measureWriters(
-  { link, database }: TransferBed,
+  { link, accounts, database }: TransferBed,
   { writers }: RawBed,
   length: TimedLength,
 ): Promise<Measurement> {
-  const job: WritersJob = { length }
+  const job: WritersJob = { accounts, length }
   const limitMs = (length.warmUpSeconds + length.seconds) * 1000 + WRITERS_MARGIN_MS
   const before = await readDatabase(link)
   // Both ends are of one checkout.

@@ -2,7 +2,7 @@ import { newGid } from '@counterstep/sdk'
 import type { Pool } from 'mysql2/promise'
 import type { LatencyMs, TimedLength } from '../load/load-job.ts'
 import { MeasuredPart } from '../load/measured-part.ts'
-import { ACCOUNTS, tablesOf } from './bank-tables.ts'
+import { tablesOf } from './bank-tables.ts'
 import { book } from './book.ts'
 import { inTransaction } from './in-transaction.ts'
 
@@ -12,6 +12,7 @@ export const WRITERS = 10
 export const PAIRS = 3
 
 export interface WritersJob {
+  readonly accounts: number
   readonly length: TimedLength
 }
 
@@ -22,7 +23,7 @@ export interface WritersResult {
 }
 
 /** So many at once, each one database transaction after the other. None is cut at the end. */
-export async function runWriters(pool: Pool, { length }: WritersJob): Promise<WritersResult> {
+export async function runWriters(pool: Pool, { accounts, length }: WritersJob): Promise<WritersResult> {
   const tables = tablesOf('writes')
   const startedAt = performance.now()
   const endAt = startedAt + (length.warmUpSeconds + length.seconds) * 1000
@@ -31,7 +32,7 @@ export async function runWriters(pool: Pool, { length }: WritersJob): Promise<Wr
   const write = async (): Promise<void> => {
     while (performance.now() < endAt) {
       const beganAt = performance.now()
-      const account = 1 + (transactions % ACCOUNTS)
+      const account = 1 + (transactions % accounts)
       transactions += 1
       const booking = { account, cents: 1, gid: newGid(), branchId: '01' }
       await inTransaction(pool, (tx) => book(tx, tables, PAIRS, booking))

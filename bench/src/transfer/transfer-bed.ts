@@ -18,6 +18,8 @@ export interface TransferBed {
   readonly environment: Readonly<Record<string, string>>
   /** To the bank's database. */
   readonly link: SqlLink
+  /** In each of its tables. */
+  readonly accounts: number
   readonly server: Server
   readonly storingRelay: StoringRelay
   /** Both services are one process, as both of the seeds' were. */
@@ -31,7 +33,7 @@ export async function openTransferBed(
   { harness, settings, progress }: ScenarioContext,
   names: readonly BankName[],
 ): Promise<TransferBed> {
-  const { store } = settings
+  const { store, accounts } = settings
   if (store === 'sqlite' || store === 'redis')
     throw new Error(`transfers need a MySQL or a MariaDB, not ${store}: their services are on it too`)
   const host = await openStoreHost(harness, store)
@@ -39,7 +41,9 @@ export async function openTransferBed(
   const bankUrl = urlOf(await host.newDatabase())
   const link = await SqlLink.open(bankUrl)
   harness.atEnd(() => link.close())
-  await createBank(link, names, (tables) => progress.show(`accounts: ${tables} of ${names.length} tables`))
+  await createBank(link, { names, accounts }, (tables) =>
+    progress.show(`accounts: ${tables} of ${names.length} tables`),
+  )
 
   const nodeArgs = profileArgs(settings)
   const environment = { BANK_DATABASE: bankUrl }
@@ -50,13 +54,14 @@ export async function openTransferBed(
     nodeArgs,
   })
   const storingRelay = await startStoringRelay(harness, await host.newDatabase(), settings)
-  const args = [await services.url(), storingRelay.url, server.url]
+  const args = [await services.url(), storingRelay.url, server.url, String(accounts)]
   const gateway = harness.start({ name: 'gateway', script: processPath('bank-gateway'), args, nodeArgs })
   const gatewayUrl = await gateway.url()
   return {
     host,
     environment,
     link,
+    accounts,
     server,
     storingRelay,
     services,

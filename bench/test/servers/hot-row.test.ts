@@ -6,24 +6,16 @@ import { runBench } from '../../src/run-bench.ts'
 import { auditHotRow } from '../../src/scenarios/hot-row/audit-hot-row.ts'
 import { createHotAccount, HOT_ID } from '../../src/scenarios/hot-row/hot-account.ts'
 import { hotRow } from '../../src/scenarios/hot-row.ts'
-import { DEFAULT_SETTINGS, type Settings } from '../../src/settings.ts'
+import type { Settings } from '../../src/settings.ts'
 import { SqlLink } from '../../src/stores/sql-link.ts'
+import { SMOKE, SMOKE_MS_MAX, silent } from '../smoke.ts'
 
-const SMOKE: Settings = {
-  ...DEFAULT_SETTINGS,
-  store: 'mariadb',
-  // Long enough for one call, however busy the machine is.
-  seconds: 1,
-  warmUpSeconds: 0.05,
-  connections: 2,
-  rounds: 1,
-}
-const SMOKE_MS_MAX = 60_000
-const silent = { show: () => undefined, clear: () => undefined }
+// Long enough for two callers to meet in a group, however busy the machine is.
+const HOT_SMOKE: Settings = { ...SMOKE, store: 'mariadb', connections: 2, seconds: 1 }
 
 describeOwn('mariadb', 'the hot row', () => {
   it('has one effect of each call, in every way of writing it', { timeout: SMOKE_MS_MAX }, async () => {
-    const report = await runBench(hotRow, SMOKE, silent)
+    const report = await runBench(hotRow, HOT_SMOKE, silent)
     const { rows, ratios, counters } = report
     expect(rows.map(({ name }) => name)).toEqual(
       ['1 caller', '2 callers'].flatMap((callers) =>
@@ -49,7 +41,7 @@ describeOwn('mariadb', 'the hot row', () => {
     expect(JSON.parse(reportLine(report))).toMatchObject({
       scenario: 'hot-row',
       store: 'mysql',
-      settings: SMOKE,
+      settings: HOT_SMOKE,
       ratios: { 'grouped/plain': ratios['grouped/plain'] },
     })
   })

@@ -4,11 +4,7 @@ import { runBench } from '../../src/run-bench.ts'
 import { latency } from '../../src/scenarios/latency.ts'
 import { sagaEmpty } from '../../src/scenarios/saga-empty.ts'
 import { submit } from '../../src/scenarios/submit.ts'
-import { DEFAULT_SETTINGS, type Settings } from '../../src/settings.ts'
-
-const SMOKE: Settings = { ...DEFAULT_SETTINGS, seconds: 0.5, warmUpSeconds: 0.1, connections: 4, rounds: 1 }
-const SMOKE_MS_MAX = 60_000
-const silent = { show: () => undefined, clear: () => undefined }
+import { SMOKE, SMOKE_MS_MAX, silent } from '../smoke.ts'
 
 describeOwn('redis', 'sagas on a private Redis', () => {
   it('end on one server and on two, and have a size', { timeout: SMOKE_MS_MAX }, async () => {

@@ -5,28 +5,22 @@ import { reportLine } from '../../src/report/report.ts'
 import { runBench } from '../../src/run-bench.ts'
 import { transfer } from '../../src/scenarios/transfer.ts'
 import { transferByHand } from '../../src/scenarios/transfer-by-hand.ts'
-import { DEFAULT_SETTINGS, type Settings } from '../../src/settings.ts'
+import type { Settings } from '../../src/settings.ts'
 import { SqlLink } from '../../src/stores/sql-link.ts'
 import { auditColumn } from '../../src/transfer/audit-column.ts'
-import { ACCOUNTS, createBank, tablesOf } from '../../src/transfer/bank-tables.ts'
+import { createBank, tablesOf } from '../../src/transfer/bank-tables.ts'
 import { COLUMNS, COLUMNS_BY_HAND } from '../../src/transfer/columns.ts'
+import { SMOKE, silent } from '../smoke.ts'
 
-const SMOKE: Settings = {
-  ...DEFAULT_SETTINGS,
-  store: 'mariadb',
-  // Long enough for one transfer, however busy the machine is.
-  seconds: 1,
-  warmUpSeconds: 0.05,
-  connections: 2,
-  rounds: 1,
-}
-const SMOKE_MS_MAX = 120_000
+// Long enough for one transfer, however busy the machine is.
+const TRANSFERS: Settings = { ...SMOKE, store: 'mariadb', connections: 2, seconds: 1, accounts: 3_000 }
+const { accounts } = TRANSFERS
+const TRANSFERS_MS_MAX = 120_000
 const FILL_MS_MAX = 60_000
-const silent = { show: () => undefined, clear: () => undefined }
 
 describeOwn('mariadb', 'the transfers', () => {
-  it('leave exactly their ledger rows in every column', { timeout: SMOKE_MS_MAX }, async () => {
-    const report = await runBench(transfer, SMOKE, silent)
+  it('leave exactly their ledger rows in every column', { timeout: TRANSFERS_MS_MAX }, async () => {
+    const report = await runBench(transfer, TRANSFERS, silent)
     const { rows, ratios, counters } = report
     const sysbench = await findProgram('sysbench')
     expect(rows.map(({ name }) => name)).toEqual([
@@ -59,9 +53,9 @@ describeOwn('mariadb', 'the transfers', () => {
 })
 
 describeOwn('mariadb', 'the transfers by hand', () => {
-  it('leave exactly their ledger rows too', { timeout: SMOKE_MS_MAX }, async () => {
+  it('leave exactly their ledger rows too', { timeout: TRANSFERS_MS_MAX }, async () => {
     // With two callers no call would ever wait for another one's transaction.
-    const several = { ...SMOKE, connections: 8 }
+    const several = { ...TRANSFERS, connections: 8 }
     const { rows, ratios, counters } = await runBench(transferByHand, several, silent)
     expect(rows.map(({ name }) => name)).toEqual(COLUMNS_BY_HAND.map(({ name }) => name))
     for (const { name, pairs } of COLUMNS_BY_HAND) {
@@ -92,6 +86,7 @@ describeOn('mariadb', 'the audit of a column', (url) => {
   const tables = tablesOf('barrier-2sql')
   const audit = (transfers: number) =>
     auditColumn(link, 'barrier-2sql', tables, {
+      accounts,
       transfers,
       rowsEach: 2,
       barrierRowsEach: 2,
@@ -118,7 +113,7 @@ describeOn('mariadb', 'the audit of a column', (url) => {
     link = await SqlLink.open(url)
     await link.run(`CREATE DATABASE ${database}`)
     await link.run(`USE ${database}`)
-    await createBank(link, ['barrier-2sql'], () => undefined)
+    await createBank(link, { names: ['barrier-2sql'], accounts }, () => undefined)
   }, FILL_MS_MAX)
   afterAll(async () => {
     await link.run(`DROP DATABASE IF EXISTS ${database}`)
@@ -129,16 +124,16 @@ describeOn('mariadb', 'the audit of a column', (url) => {
     await link.run(`DELETE FROM ${tables.barrier}`)
     await link.run(`UPDATE ${tables.account} SET cents = 1000000 WHERE cents <> 1000000`)
     await bookRow('a', 1, -1)
-    await bookRow('a', ACCOUNTS, 1)
+    await bookRow('a', accounts, 1)
     await pay(1, -1)
-    await pay(ACCOUNTS, 1)
+    await pay(accounts, 1)
     await barrierRow('a', 'trans-out')
     await barrierRow('a', 'trans-in')
   })
 
   it('is content when each transfer has its rows and its money', async () => {
     expect(await audit(1)).toMatchObject({
-      accounts: ACCOUNTS,
+      accounts,
       ledgerRows: 2,
       barrierRows: 2,
       wrongAccounts: 0,

@@ -15,6 +15,7 @@ export async function runCallers(job: Omit<CallersJob, 'databaseUrl'>, serve: Se
   const endAt = startedAt + (length.warmUpSeconds + length.seconds) * 1000
   const measured = new MeasuredPart(length, startedAt)
   const counts = { ran: 0, duplicate: 0, refused: 0 }
+  let wishes = 0
   let sentTwice = 0
 
   const send = async (wish: Wish): Promise<Answer> => {
@@ -28,7 +29,9 @@ export async function runCallers(job: Omit<CallersJob, 'databaseUrl'>, serve: Se
   const call = async (): Promise<void> => {
     while (performance.now() < endAt) {
       const wish = newWish()
-      if (Math.random() >= twiceShare) {
+      wishes += 1
+      // Evenly, and the first at once: of few calls some are sent twice, too.
+      if (sentTwice >= wishes * twiceShare) {
         await send(wish)
         continue
       }

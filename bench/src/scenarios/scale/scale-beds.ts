@@ -1,3 +1,4 @@
+import { startBranch } from '../../harness/branch.ts'
 import type { ScenarioContext } from '../../scenario.ts'
 import type { StoreHost } from '../../stores/store-host.ts'
 import { newTable } from '../flat/open-tables.ts'
@@ -14,7 +15,7 @@ export async function openFullBed(
   if (finished === 0) return await openSagaBed(context, host, await host.newDatabase())
   const { harness, settings, progress } = context
   // The branches of that one transaction count for nobody.
-  const { branch } = await openSagaBed(context, host, await host.newDatabase())
+  const branch = await startBranch(harness)
   const database = await newTable({ harness, progress }, host, {
     branchUrl: branch.url,
     branches: settings.branches,
