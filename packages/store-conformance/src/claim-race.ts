@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 import type { Store, StoredTransaction } from '@counterstep/core'
-import { RACE_PAIRS, raceWave, WAVE_PAIRS } from './pair-race.ts'
+import { raceWave, WAVE_PAIRS } from './pair-race.ts'
 import type { RaceCall, RaceResult } from './race-messages.ts'
 import type { BothAnswers, RacePeers } from './race-peers.ts'
 import { RaceTally } from './race-tally.ts'
@@ -18,9 +18,9 @@ interface Grant {
 }
 
 /** Both claim the same due rows: every other row by its gid, all of them as whatever is due. */
-export async function runClaimRace(store: Store, peers: RacePeers): Promise<string> {
+export async function runClaimRace(store: Store, peers: RacePeers, count: number): Promise<string> {
   const tally = new RaceTally('claim against claim')
-  for (let from = 0; from < RACE_PAIRS; from += WAVE_PAIRS) {
+  for (let from = 0; from < count; from += WAVE_PAIRS) {
     const gids = Array.from({ length: WAVE_PAIRS }, (_, i) => `claim-${from + i}`)
     await Promise.all(gids.map((gid) => store.create(aDueTransaction(gid))))
     const answers = await raceWave(peers, [claimsOf(gids), claimsOf(gids)], from / WAVE_PAIRS)
@@ -37,7 +37,7 @@ export async function runClaimRace(store: Store, peers: RacePeers): Promise<stri
       else for (const { peer } of granted) tally.won(peer)
     }
   }
-  return tally.verdict(RACE_PAIRS)
+  return tally.verdict(count)
 }
 
 function claimsOf(gids: readonly string[]): readonly RaceCall[] {

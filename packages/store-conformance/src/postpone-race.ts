@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Store } from '@counterstep/core'
-import { RACE_PAIRS, raceWave, WAVE_PAIRS } from './pair-race.ts'
+import { raceWave, WAVE_PAIRS } from './pair-race.ts'
 import type { RaceCall } from './race-messages.ts'
 import type { BothAnswers, RacePeers } from './race-peers.ts'
 import { RaceTally } from './race-tally.ts'
@@ -17,9 +17,9 @@ interface Taker {
 }
 
 /** Both ask for whatever is due, to postpone it or to claim it: one of all these has each row. */
-export async function runPostponeRace(store: Store, peers: RacePeers): Promise<string> {
+export async function runPostponeRace(store: Store, peers: RacePeers, count: number): Promise<string> {
   const tally = new RaceTally('postpone and claim against the same')
-  for (let from = 0; from < RACE_PAIRS; from += WAVE_PAIRS) {
+  for (let from = 0; from < count; from += WAVE_PAIRS) {
     const gids = Array.from({ length: WAVE_PAIRS }, (_, i) => `postpone-${from + i}`)
     await Promise.all(gids.map((gid) => store.create(aDueTransaction(gid))))
     const answers = await raceWave(peers, [waveOf(0), waveOf(1)], from / WAVE_PAIRS)
@@ -38,7 +38,7 @@ export async function runPostponeRace(store: Store, peers: RacePeers): Promise<s
       else tally.won(taker.peer)
     }
   }
-  return tally.verdict(RACE_PAIRS)
+  return tally.verdict(count)
 }
 
 /** Three in four postpone; the claim stands elsewhere in the one than in the other. */

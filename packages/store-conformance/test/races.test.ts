@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterAll, describe, it } from 'vitest'
 import { memoryStore } from '../src/memory-store.ts'
+import { FEW_RACE_PAIRS } from '../src/pair-race.ts'
 import type { StorePlace } from '../src/race-messages.ts'
 import { storeRaces } from '../src/race-suite.ts'
 import { BROKEN_RACES, type Route, routeTo } from './broken-races.ts'
@@ -51,7 +52,7 @@ async function failuresOf(route: Route, word: string): Promise<readonly string[]
   const broken = new StoreServer(route)
   const place = placeAt(await broken.listen())
   const runner = new CollectingRunner()
-  storeRaces({ runner, name: 'broken', place, report: () => undefined })
+  storeRaces({ runner, name: 'broken', place, pairs: FEW_RACE_PAIRS, report: () => undefined })
   try {
     return await runner.failures(word)
   } finally {

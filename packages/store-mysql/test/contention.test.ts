@@ -136,7 +136,9 @@ for (const server of ['mariadb', 'mysql'] as const) {
         async (store, other) => {
           const transactions = gidsOf(20).map((gid) => aTransaction(gid))
           await Promise.all(transactions.map((transaction) => store.create(transaction)))
-          const locked = ['t-11', 't-13', 't-15', 't-17'].map((gid, i) => lockedFor(gid, 800 * (i + 1)))
+          const locked = ['t-11', 't-13', 't-15', 't-17', 't-19'].map((gid, i) =>
+            lockedFor(gid, 800 * (i + 1)),
+          )
           await Promise.all(locked.map(({ isLocked }) => isLocked))
           const startedAt = performance.now()
           const saves = await Promise.all(

@@ -18,6 +18,9 @@ export type WriteEffects<Tx> = (tx: Tx, calls: readonly GroupCall<unknown>[]) =>
 export const MANNERS = ['takes out', 'throws'] as const
 export type Manner = (typeof MANNERS)[number]
 
+/** No call of the pairs fails, so the manners differ in the rounds that the suite adds, whose first call says no. */
+export const PAIRS: Readonly<Record<Manner, number>> = { 'takes out': 1_000, throws: 200 }
+
 /** Acts out the effects of the barrier's suite. A `break` is thrown in either manner. */
 export function actingApply<Tx>(write: WriteEffects<Tx>, manner: Manner): GroupApply<Tx, SuiteEffect> {
   const results = (calls: readonly GroupCall<SuiteEffect>[]): unknown[] =>

@@ -13,11 +13,12 @@ import { BranchFailure } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { conditionalAddSuite } from '../grouped/conditional-add-suite.ts'
 import { groupSuite } from '../grouped/group-suite.ts'
-import { groupedBed, MANNERS, type Manner, type WriteEffects } from '../grouped/grouped-bed.ts'
+import { groupedBed, MANNERS, type Manner, PAIRS, type WriteEffects } from '../grouped/grouped-bed.ts'
 import {
   dropMysqlDatabase,
   losingCommit,
   mysqlEffects,
+  mysqlEffectsOfEach,
   mysqlRowsOf,
   openMysqlBed,
   openMysqlDatabase,
@@ -58,6 +59,7 @@ async function openGroupedBed(url: string, manner: Manner, queues = 1, options: 
     {
       ...plain,
       effects: (gid) => mysqlEffects(pool, gid),
+      effectsOfEach: (gids) => mysqlEffectsOfEach(pool, gids),
       rows: (gid) => mysqlRowsOf(pool, gid),
     },
     (when) => mysqlBarrier(when === undefined ? groupPool : losingCommit(groupPool, when)),
@@ -81,6 +83,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       barrierSuite({
         name: `${server}, grouped, whose apply ${manner}`,
         open: () => openGroupedBed(url, manner),
+        pairs: PAIRS[manner],
         width: 64,
       })
     }

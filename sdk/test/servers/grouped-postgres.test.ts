@@ -7,12 +7,13 @@ import { BranchFailure } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { conditionalAddSuite } from '../grouped/conditional-add-suite.ts'
 import { groupSuite } from '../grouped/group-suite.ts'
-import { groupedBed, MANNERS, type Manner, type WriteEffects } from '../grouped/grouped-bed.ts'
+import { groupedBed, MANNERS, type Manner, PAIRS, type WriteEffects } from '../grouped/grouped-bed.ts'
 import {
   dropPostgresDatabase,
   losingCommit,
   openPostgresDatabase,
   postgresEffects,
+  postgresEffectsOfEach,
   postgresRowsOf,
 } from './postgres-bed.ts'
 
@@ -30,6 +31,7 @@ async function openGroupedBed(url: string, manner: Manner, queues = 1, options: 
       run: () => Promise.reject(new Error('the bed of the plain barrier is not used')),
       runLosingCommit: () => Promise.reject(new Error('nor is this')),
       effects: (gid) => postgresEffects(pool, gid),
+      effectsOfEach: (gids) => postgresEffectsOfEach(pool, gids),
       rows: (gid) => postgresRowsOf(pool, gid),
       rollsBack: true,
       close: () => dropPostgresDatabase(url, pool),
@@ -76,6 +78,7 @@ describeOn('postgres', 'grouped branches', (url) => {
     barrierSuite({
       name: `postgres, grouped, whose apply ${manner}`,
       open: () => openGroupedBed(url, manner),
+      pairs: PAIRS[manner],
       width: 64,
     })
   }

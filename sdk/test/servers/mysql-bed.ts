@@ -10,6 +10,7 @@ import { migrateBarrier, mysqlBarrier } from '../../src/barrier/mysql.ts'
 import type { BarrierCall } from '../../src/index.ts'
 import { type SuiteEffect, thrownBy } from '../barrier/barrier-suite.ts'
 import type { MessageBed } from '../barrier/message-suite.ts'
+import { opsByGid } from '../barrier/ops-by-gid.ts'
 
 const CONNECTIONS = 48
 
@@ -51,6 +52,14 @@ export async function mysqlEffects(pool: Pool, gid: string): Promise<string[]> {
   return rows.map(({ op }) => String(op))
 }
 
+export async function mysqlEffectsOfEach(pool: Pool, gids: readonly string[]): Promise<string[][]> {
+  const sql = 'SELECT gid, op FROM effect WHERE gid IN (?) ORDER BY number'
+  const [rows] = await pool.query<(RowDataPacket & { gid: Buffer; op: string })[]>(sql, [
+    gids.map((gid) => Buffer.from(gid)),
+  ])
+  return opsByGid(gids, rows)
+}
+
 export async function mysqlRowsOf(pool: Pool, gid: string): Promise<number> {
   const sql = 'SELECT count(*) AS number FROM counterstep_barrier WHERE gid = ?'
   const [rows] = await pool.query<RowDataPacket[]>(sql, [Buffer.from(gid)])
@@ -74,6 +83,7 @@ export async function openMysqlBed(url: string, options: PoolOptions = {}): Prom
         await gate()
       }),
     effects: (gid) => mysqlEffects(pool, gid),
+    effectsOfEach: (gids) => mysqlEffectsOfEach(pool, gids),
     rows: (gid) => mysqlRowsOf(pool, gid),
     rollsBack: true,
     deadlocks: () => deadlocksOf(pool),

@@ -4,6 +4,7 @@ import { migrateBarrier, postgresBarrier } from '../../src/barrier/postgres.ts'
 import type { BarrierCall } from '../../src/index.ts'
 import { type SuiteEffect, thrownBy } from '../barrier/barrier-suite.ts'
 import type { MessageBed } from '../barrier/message-suite.ts'
+import { opsByGid } from '../barrier/ops-by-gid.ts'
 
 const CLIENTS = 48
 
@@ -45,6 +46,12 @@ export async function postgresEffects(pool: Pool, gid: string): Promise<string[]
   return rows.map(({ op }) => String(op))
 }
 
+export async function postgresEffectsOfEach(pool: Pool, gids: readonly string[]): Promise<string[][]> {
+  const sql = 'SELECT gid, op FROM effect WHERE gid = ANY($1) ORDER BY number'
+  const { rows } = await pool.query<{ gid: string; op: string }>(sql, [gids])
+  return opsByGid(gids, rows)
+}
+
 export async function postgresRowsOf(pool: Pool, gid: string): Promise<number> {
   const { rows } = await pool.query('SELECT count(*) AS number FROM counterstep_barrier WHERE gid = $1', [
     gid,
@@ -66,6 +73,7 @@ export async function openPostgresBed(url: string, options: PoolConfig = {}): Pr
         await gate()
       }),
     effects: (gid) => postgresEffects(pool, gid),
+    effectsOfEach: (gids) => postgresEffectsOfEach(pool, gids),
     rows: (gid) => postgresRowsOf(pool, gid),
     rollsBack: true,
     deadlocks: async () => {
