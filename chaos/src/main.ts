@@ -12,12 +12,13 @@ async function main(): Promise<void> {
   const { json, withoutBarrier, ...settings } = command
   const guard = withoutBarrier ? 'none' : 'barrier'
   const { result, keptFolder } = await runChaos({ ...settings, guard }, progressOn(process.stderr))
-  process.stdout.write(`${printedResult(result)}\n`)
+  const forPeople = json ? process.stderr : process.stdout
+  forPeople.write(`${printedResult(result)}\n`)
   if (keptFolder !== undefined) {
-    process.stdout.write(`logs and files are kept in ${keptFolder}\n`)
+    forPeople.write(`logs and files are kept in ${keptFolder}\n`)
     process.exitCode = 1
   }
-  if (json) process.stdout.write(`${resultLine(result)}\n`)
+  process.stdout.write(`${resultLine(result)}\n`)
 }
 
 try {

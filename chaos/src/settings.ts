@@ -14,6 +14,7 @@ export interface ChaosCommand {
   readonly seed: number
   /** The banks do what they are told as often as they are told. Such a run must fail. */
   readonly withoutBarrier: boolean
+  /** Standard output has nothing but the result as JSON. */
   readonly json: boolean
 }
 
@@ -34,8 +35,9 @@ Servers, banks and databases as real processes, hurt by a seeded nemesis, and th
                     (one for ${SAGAS_PER_AMBIGUOUS} sagas)
   --seed S          of everything that is drawn (from the clock)
   --without-barrier the banks do without it: to see that the audit finds what is wrong then
-  --json            prints the result as one JSON object on the last line
+  --json            standard output has nothing but the last line; the rest goes to standard error
 
+The last line is the result as one JSON object.
 Exit code 1: an invariant is broken, or a fault did not bite. Then the logs stay, and their folder is named.
 `
 

@@ -9,7 +9,10 @@ const KEPT = /are kept in (\S+)$/m
 
 export interface CommandRun {
   readonly exitCode: number
+  /** Standard output. */
   readonly output: string
+  /** Standard error. */
+  readonly errors: string
   /** The last line. */
   readonly result: ChaosResult & Readonly<Record<'lost' | 'doubled' | 'stuck' | 'other', number>>
   /** Named where something was wrong. */
@@ -18,7 +21,7 @@ export interface CommandRun {
 
 /** `npm run chaos`, as a user runs it. */
 export async function runCommand(line: string): Promise<CommandRun> {
-  const args = [MAIN, ...line.split(' '), '--json']
+  const args = [MAIN, ...line.split(' ')]
   const { exitCode, output, errors } = await new Promise<{
     exitCode: number
     output: string
@@ -36,8 +39,9 @@ export async function runCommand(line: string): Promise<CommandRun> {
   return {
     exitCode,
     output,
+    errors,
     result: JSON.parse(last) as CommandRun['result'],
-    keptFolder: KEPT.exec(output)?.[1],
+    keptFolder: KEPT.exec(output + errors)?.[1],
   }
 }
 

@@ -10,14 +10,15 @@ it(
   'ends with 1 and names what is wrong when the banks have no barrier',
   async () => {
     const run = await runCommand(
-      `--store sqlite --sagas 150 --kills 1 --pauses 0 --seed ${SEED} --without-barrier`,
+      `--store sqlite --sagas 150 --kills 1 --pauses 0 --seed ${SEED} --without-barrier --json`,
     )
-    const { exitCode, output, result, keptFolder } = run
-    expect(exitCode, output).toBe(1)
+    const { exitCode, output, errors, result, keptFolder } = run
+    expect(exitCode, errors).toBe(1)
+    expect(output.trimEnd().split('\n')).toHaveLength(1)
     expect(result.doubled).toBeGreaterThanOrEqual(20)
     const named = new Set(result.violations.map(({ invariant }) => invariant))
     expect([...named]).toEqual(expect.arrayContaining(['I5']))
-    expect(output).toMatch(/^VIOLATION I\d+ .*chaos-/m)
+    expect(errors).toMatch(/^VIOLATION I\d+ .*chaos-/m)
     expect(existsSync(join(keptFolder ?? '', 'logs', 'server-0.log'))).toBe(true)
     await forget(run)
   },

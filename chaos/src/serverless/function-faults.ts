@@ -1,7 +1,10 @@
 import type { SqsFaults } from '@counterstep/lambda-emulator'
 import type { SeededRandom } from '../bank/seeded-random.ts'
+import type { LambdaSettings } from './lambda-settings.ts'
 
 const KILLED = 0.05
+/** A slow machine makes more invocations of a saga, and each kill makes it slower: it is not to have more of them for that. */
+const KILLS_PER_SAGA_MAX = 0.07
 const KILL_AFTER_MS_MAX = 400
 const MESSAGES_LOST = 0.1
 const MESSAGES_DOUBLED = 0.2
@@ -12,11 +15,14 @@ const DELAY_MS_MAX = 1_000
 export class FunctionFaults {
   readonly #random: SeededRandom
   readonly #seed: number
+  readonly #killsMax: number
+  #kills = 0
   #hasHealed = false
 
-  constructor(random: SeededRandom, seed: number) {
+  constructor(random: SeededRandom, { seed, sagas }: Pick<LambdaSettings, 'seed' | 'sagas'>) {
     this.#random = random
     this.#seed = seed
+    this.#killsMax = Math.ceil(sagas * KILLS_PER_SAGA_MAX)
   }
 
   heal(): void {
@@ -27,7 +33,9 @@ export class FunctionFaults {
   killAfterMs = (): number | undefined => {
     const isKilled = this.#random.chance(KILLED)
     const afterMs = this.#random.between(1, KILL_AFTER_MS_MAX)
-    return isKilled && !this.#hasHealed ? afterMs : undefined
+    if (!isKilled || this.#hasHealed || this.#kills === this.#killsMax) return undefined
+    this.#kills += 1
+    return afterMs
   }
 
   /** Read at each message. */

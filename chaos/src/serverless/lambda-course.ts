@@ -67,7 +67,7 @@ export class LambdaCourse {
     this.#settings = settings
     this.#folder = folder
     this.#progress = progress
-    this.#faults = new FunctionFaults(this.#random('functions'), settings.seed)
+    this.#faults = new FunctionFaults(this.#random('functions'), settings)
   }
 
   async run(): Promise<LambdaResult> {
