@@ -1,6 +1,11 @@
+import { until } from '../../e2e/until.ts'
 import { BranchService } from './branch-service.ts'
 import { type NodeFlags, NodeProcess } from './node-process.ts'
 import { type OwnStore, ownStore } from './own-store.ts'
+
+const FREEZES_MAX = 10
+/** Only tells stuck from slow. */
+const TRANSACTION_MS_MAX = 10_000
 
 /** Several nodes on one store that nobody else has, and the services that they call. */
 export class Bed {
@@ -35,6 +40,26 @@ export class Bed {
     const node = this.#nodes[index]
     if (node === undefined) throw new Error(`there is no node ${index}`)
     return node
+  }
+
+  /**
+   * Not in the middle of a database transaction: the rows that it has locked would be kept from the others for 10 s, until
+   * the server ends the session, and not for a lease.
+   */
+  async freezeBetweenTransactions(index: number): Promise<void> {
+    const node = this.node(index)
+    for (let tries = 0; tries < FREEZES_MAX; tries++) {
+      node.freeze()
+      if (!(await this.#store.hasLongTransaction())) return
+      node.thaw()
+      // Which takes some tenths of a second, in which it renews what it was kept from.
+      await until(
+        'its transaction is over',
+        TRANSACTION_MS_MAX,
+        async () => !(await this.#store.hasLongTransaction()),
+      )
+    }
+    throw new Error(`each of ${FREEZES_MAX} times that the node froze, it was in a transaction`)
   }
 
   /** A new process where the one before listened. */

@@ -75,8 +75,8 @@ for (const server of ['mariadb', 'redis'] as const) {
         answerMsMax: PATIENCE_MS,
       })
 
+      await bed.freezeBetweenTransactions(0)
       const frozenAt = performance.now()
-      bed.node(0).freeze()
       gates.early.open()
       const aborts = await Promise.all(gidsOf('aborted').map((gid) => abort(living, gid)))
       const views = await Promise.all(gids.map((gid) => submitUntilFinal(request(gid), atLiving)))

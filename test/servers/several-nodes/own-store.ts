@@ -1,12 +1,22 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { createConnection } from 'mysql2/promise'
+import { createConnection, type RowDataPacket } from 'mysql2/promise'
 
 export interface OwnStore {
   /** What a node is started with to use it. */
   readonly url: string
+  /** Whether someone is for long in a database transaction, with locks that others wait for. */
+  hasLongTransaction(): Promise<boolean>
   drop(): Promise<void>
 }
+
+/** MariaDB answers for so long what it has answered before. */
+const TRANSACTIONS_CACHED_MS = 100
+const LOOKS = 10
+const LOOK_EVERY_MS = 50
+const COUNT_TRANSACTIONS = `SELECT COUNT(*) AS count FROM information_schema.innodb_trx
+  JOIN information_schema.processlist ON processlist.id = innodb_trx.trx_mysql_thread_id WHERE db = ?`
 
 /** A database of MySQL or of Redis that nobody else has. */
 export function ownStore(serverUrl: string): Promise<OwnStore> {
@@ -16,7 +26,26 @@ export function ownStore(serverUrl: string): Promise<OwnStore> {
 
 async function ownDatabase(serverUrl: string, name: string): Promise<OwnStore> {
   await runSql(serverUrl, `CREATE DATABASE ${name}`)
-  return { url: `${serverUrl}/${name}`, drop: () => runSql(serverUrl, `DROP DATABASE ${name}`) }
+  return {
+    url: `${serverUrl}/${name}`,
+    hasLongTransaction: () => hasLongTransaction(serverUrl, name),
+    drop: () => runSql(serverUrl, `DROP DATABASE ${name}`),
+  }
+}
+
+async function hasLongTransaction(serverUrl: string, database: string): Promise<boolean> {
+  const connection = await createConnection(serverUrl)
+  try {
+    await delay(2 * TRANSACTIONS_CACHED_MS)
+    for (let looks = 0; looks < LOOKS; looks++) {
+      const [rows] = await connection.query<RowDataPacket[]>(COUNT_TRANSACTIONS, [database])
+      if (Number(rows[0]?.count) === 0) return false
+      await delay(LOOK_EVERY_MS)
+    }
+    return true
+  } finally {
+    await connection.end()
+  }
 }
 
 async function runSql(url: string, sql: string): Promise<void> {
@@ -40,7 +69,9 @@ async function ownNumber(serverUrl: string, name: string): Promise<OwnStore> {
     const redis = new Redis(url)
     try {
       const isOurs = await redis.set(OWNER_KEY, name, 'EX', OWNED_SECONDS_MAX, 'NX')
-      if (isOurs === 'OK') return { url, drop: () => emptyDatabase(url) }
+      if (isOurs === 'OK') {
+        return { url, hasLongTransaction: async () => false, drop: () => emptyDatabase(url) }
+      }
     } finally {
       redis.disconnect()
     }

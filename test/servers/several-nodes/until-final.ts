@@ -3,7 +3,8 @@ import { isFinalStatus, type TransactionView } from '@counterstep/protocol'
 import { isRetryable, type NodeAnswer, submit, view } from './node-client.ts'
 import type { NamedRequest } from './saga-requests.ts'
 
-const ASK_AGAIN_MS = 25
+/** Both sides of an answer cost CPU time, which dozens of callers take from the nodes. What a test times may be late by it. */
+const ASK_AGAIN_MS = 100
 const WAIT_SECONDS = 5
 
 /** Counts of what nodes answered, by status and code, or by why there was no answer. */

@@ -1,0 +1,25 @@
+import { describeOn } from '@counterstep/test-servers/vitest'
+import { createConnection } from 'mysql2/promise'
+import { expect, it } from 'vitest'
+import { ownStore } from './own-store.ts'
+
+for (const server of ['mariadb', 'mysql'] as const) {
+  describeOn(server, 'a database that nobody else has', (serverUrl) => {
+    it('tells of whoever stays in a database transaction, and of nobody when it is over', async () => {
+      const store = await ownStore(serverUrl)
+      const connection = await createConnection(store.url)
+      try {
+        await connection.query('CREATE TABLE one (id INT PRIMARY KEY)')
+        await connection.query('INSERT INTO one VALUES (1)')
+        await connection.query('START TRANSACTION')
+        await connection.query('SELECT id FROM one FOR UPDATE')
+        expect(await store.hasLongTransaction()).toBe(true)
+        await connection.query('COMMIT')
+        expect(await store.hasLongTransaction()).toBe(false)
+      } finally {
+        await connection.end()
+        await store.drop()
+      }
+    })
+  })
+}
