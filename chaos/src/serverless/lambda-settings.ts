@@ -26,7 +26,7 @@ export const RECYCLE_AFTER_INVOCATIONS = 60
 export const FUNCTION_VARIABLES: Readonly<Record<string, string>> = {
   COUNTERSTEP_AUTHORIZER: 'iam',
   COUNTERSTEP_LOG_LEVEL: 'warn',
-  COUNTERSTEP_HOLD_MS: '500',
+  COUNTERSTEP_HOLD_MS: '50',
   COUNTERSTEP_CHECKPOINT_MS: '200',
   COUNTERSTEP_STORE_TIMEOUT_MS: '1500',
   // Many environments start at once, and here they share two processors.

@@ -26,6 +26,30 @@ it('falls as often as it should', () => {
   expect(Math.max(...delays)).toBeLessThanOrEqual(500)
 })
 
+it('falls as it should on ten messages as well', () => {
+  const next = drawFates(FAULTS)
+  for (let ten = 0; ten < 100; ten++) {
+    const types = Array.from({ length: 10 }, () => next().type)
+    const countOf = (type: string) => types.filter((each) => each === type).length
+    expect([countOf('lost'), countOf('doubled'), countOf('delayed')]).toEqual([1, 2, 3])
+  }
+})
+
+it('obeys shares that change on the way', () => {
+  let lostShare = 1
+  const next = drawFates({
+    ...FAULTS,
+    get lostShare() {
+      return lostShare
+    },
+    doubledShare: 0,
+    delayedShare: 0,
+  })
+  expect(next().type).toBe('lost')
+  lostShare = 0
+  expect(next().type).toBe('delivered')
+})
+
 it('is delivery where no faults are asked for', () => {
   expect(new Set(draw(undefined).map(({ type }) => type))).toEqual(new Set(['delivered']))
 })

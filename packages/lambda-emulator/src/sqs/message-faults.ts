@@ -1,4 +1,7 @@
-/** What a standard queue may do to a message, and how often it does. Shares are from 0 to 1 and add up to at most 1. */
+/**
+ * What a standard queue may do to a message, and how often it does. Shares are from 0 to 1, add up to at most 1, and are
+ * read at each message.
+ */
 export interface SqsFaults {
   readonly seed: number
   /** Deleted unseen. A queue must not do that; an operator who empties it does. */
@@ -16,19 +19,33 @@ export type MessageFate =
 
 const DELIVERED: MessageFate = { type: 'delivered' }
 
-/** The fate of one message after the other, the same for the same seed. */
+/** So few messages have their share of what may happen to them. */
+const STRATA = 10
+
+/** The fate of one message after the other, the same for the same seed. The shares are read at each message. */
 export function drawFates(faults: SqsFaults | undefined): () => MessageFate {
   if (faults === undefined) return () => DELIVERED
-  const { seed, lostShare, doubledShare, delayedShare, delayMsMax } = faults
-  const draw = seededDraws(seed)
+  const draw = seededDraws(faults.seed)
+  const drawLot = stratifiedLots(draw)
   return () => {
-    const lot = draw()
+    const { lostShare, doubledShare, delayedShare, delayMsMax } = faults
+    const lot = drawLot()
     // Drawn in any case, so that a share that is changed does not change what the others meet.
     const delayMs = Math.round(draw() * delayMsMax)
     if (lot < lostShare) return { type: 'lost' }
     if (lot < lostShare + doubledShare) return { type: 'doubled' }
     if (lot < lostShare + doubledShare + delayedShare) return { type: 'delayed', delayMs }
     return DELIVERED
+  }
+}
+
+/** Numbers from 0 up to 1. Of each ten that follow one another, one lies in each tenth. */
+function stratifiedLots(draw: () => number): () => number {
+  const strata: number[] = []
+  return () => {
+    if (strata.length === 0) strata.push(...Array(STRATA).keys())
+    const [stratum = 0] = strata.splice(Math.floor(draw() * strata.length), 1)
+    return (stratum + draw()) / STRATA
   }
 }
 
