@@ -1,13 +1,16 @@
 import { join } from 'node:path'
+import { keptBuild } from './kept-build.ts'
 import type { ClientProgram } from './program.ts'
-import { buildStep, missingCommand } from './toolchain.ts'
+import { buildStep, missingCommand, sourcesOf } from './toolchain.ts'
 
 export const goProgram: ClientProgram = {
   name: 'go',
   missing: () => missingCommand('go', ['version']),
   build: async (cacheFolder) => {
-    const command = join(cacheFolder, 'go', 'conformance')
-    await buildStep('go', 'go', ['build', '-mod=readonly', '-o', command, '.'])
-    return { command, args: [] }
+    const commandIn = (folder: string) => join(folder, 'conformance')
+    const built = await keptBuild({ sources: sourcesOf('go'), keptIn: join(cacheFolder, 'go') }, (folder) =>
+      buildStep('go', 'go', ['build', '-mod=readonly', '-o', commandIn(folder), '.']),
+    )
+    return { command: commandIn(built), args: [] }
   },
 }

@@ -1,18 +1,22 @@
 import { delimiter, join } from 'node:path'
+import { keptBuild } from './kept-build.ts'
 import type { ClientProgram } from './program.ts'
-import { buildStep, missingCommand } from './toolchain.ts'
+import { buildStep, missingCommand, sourcesOf } from './toolchain.ts'
 
 export const javaProgram: ClientProgram = {
   name: 'java',
   missing: async () =>
     (await missingCommand('javac', ['-version'])) ?? (await missingCommand('mvn', ['--version'])),
   build: async (cacheFolder) => {
-    const folder = join(cacheFolder, 'java')
-    await buildStep('java', 'mvn', [
-      ...['--quiet', '--batch-mode', `-Dconformance.out=${folder}`, 'package'],
-      ...['dependency:copy-dependencies', '-DincludeScope=runtime'],
-    ])
-    const classPath = [join(folder, 'conformance.jar'), join(folder, 'dependency', '*')]
+    const built = await keptBuild(
+      { sources: sourcesOf('java'), keptIn: join(cacheFolder, 'java') },
+      (folder) =>
+        buildStep('java', 'mvn', [
+          ...['--quiet', '--batch-mode', `-Dconformance.out=${folder}`, 'package'],
+          ...['dependency:copy-dependencies', '-DincludeScope=runtime'],
+        ]),
+    )
+    const classPath = [join(built, 'conformance.jar'), join(built, 'dependency', '*')]
     return { command: 'java', args: ['-cp', classPath.join(delimiter), 'conformance.Main'] }
   },
 }

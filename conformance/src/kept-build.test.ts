@@ -1,0 +1,63 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { keptBuild } from './kept-build.ts'
+
+let home = ''
+let sources = ''
+let builds = 0
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'counterstep-kept-build-'))
+  sources = join(home, 'sources')
+  await mkdir(join(sources, 'inner'), { recursive: true })
+  await writeFile(join(sources, 'main'), 'one')
+  await writeFile(join(sources, 'inner', 'part'), 'two')
+  builds = 0
+})
+afterEach(() => rm(home, { recursive: true }))
+
+const build = async (folder: string) => {
+  builds += 1
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'program'), `build ${builds}`)
+}
+
+async function programOf(files?: readonly string[]): Promise<string> {
+  const given = { sources, keptIn: join(home, 'kept'), ...(files === undefined ? {} : { files }) }
+  return await readFile(join(await keptBuild(given, build), 'program'), 'utf8')
+}
+
+it('builds once', async () => {
+  expect(await programOf()).toBe('build 1')
+  expect(await programOf()).toBe('build 1')
+})
+
+it.each(['main', 'inner/part'])('builds again when %s is another', async (file) => {
+  await programOf()
+  await writeFile(join(sources, file), 'changed')
+  expect(await programOf()).toBe('build 2')
+})
+
+it('builds again when a file is new', async () => {
+  await programOf()
+  await writeFile(join(sources, 'more'), '')
+  expect(await programOf()).toBe('build 2')
+})
+
+it('does not build again for a file that is not named', async () => {
+  await programOf(['main'])
+  await writeFile(join(sources, 'inner', 'part'), 'changed')
+  expect(await programOf(['main'])).toBe('build 1')
+})
+
+it('begins anew what failed on the way', async () => {
+  const given = { sources, keptIn: join(home, 'kept') }
+  const failing = async (folder: string) => {
+    await build(folder)
+    throw new Error('cut off')
+  }
+  await expect(keptBuild(given, failing)).rejects.toThrow('cut off')
+  expect(await programOf()).toBe('build 2')
+})
