@@ -1,10 +1,12 @@
 import { bearerKey, createGate, guardRoutes } from '@counterstep/access'
 import { type FastifyInstance, fastify } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { buildApp } from '../src/build-app.ts'
 import { errorHandler } from '../src/error-handler.ts'
 import { createLogger } from '../src/logger.ts'
 import { docsRoute } from '../src/routes/docs.ts'
 import { type ScopeKeys, scopeKeys } from './scope-keys.ts'
+import { scriptedEngine } from './scripted-engine.ts'
 
 let held: ScopeKeys
 beforeAll(async () => {
@@ -43,5 +45,72 @@ describe('the document of the page', () => {
     const answer = await app.inject({ url: '/docs/json', headers })
     expect(answer.json()).toEqual({ openapi: '3.1.0' })
     expect(made).toBe(1)
+  })
+
+  it('is made anew after it could not be made', async () => {
+    const failing = fastify()
+    failing.setErrorHandler(errorHandler(createLogger({ level: 'silent' })))
+    guardRoutes(failing, createGate({ credentials: bearerKey }))
+    let tries = 0
+    failing.register(
+      docsRoute(async () => {
+        tries += 1
+        if (tries === 1) throw new Error('the first time')
+        return { openapi: '3.1.0' }
+      }),
+    )
+    expect((await failing.inject({ url: '/docs' })).statusCode).toBe(500)
+    expect((await failing.inject({ url: '/docs' })).statusCode).toBe(200)
+    await failing.close()
+  })
+})
+
+describe('the page', () => {
+  const app = buildApp({ engine: scriptedEngine() })
+  afterAll(() => app.close())
+
+  it.each(['/docs', '/docs/'])('is at %s', async (url) => {
+    const answer = await app.inject({ url })
+    expect(answer.statusCode).toBe(200)
+    expect(answer.headers['content-type']).toMatch(/^text\/html/)
+  })
+
+  it('is asked for without its content', async () => {
+    const url = '/docs/static/swagger-ui.css'
+    const [got, head] = [await app.inject({ url }), await app.inject({ url, method: 'HEAD' })]
+    expect(head.statusCode).toBe(200)
+    expect(head.body).toBe('')
+    expect(head.headers['content-length']).toBe(String(got.rawPayload.length))
+  })
+
+  it('is not sent to who has it', async () => {
+    const url = '/docs/static/swagger-ui.css'
+    const { etag } = (await app.inject({ url })).headers
+    expect((await app.inject({ url, headers: { 'if-none-match': String(etag) } })).statusCode).toBe(304)
+  })
+
+  it.each(['/docs/nothing', '/docs/static/nothing'])('has nothing at %s', async (url) => {
+    const answer = await app.inject({ url })
+    expect(answer.statusCode).toBe(404)
+    expect(answer.json()).toMatchObject({ code: 'SAGA_ROUTE_UNKNOWN' })
+  })
+
+  it('is not to be changed', async () => {
+    const answer = await app.inject({ url: '/docs/static/swagger-ui.css', method: 'POST' })
+    expect(answer.statusCode).toBe(405)
+    expect(answer.headers.allow).toBe('GET, HEAD')
+  })
+
+  it('is under the prefix of its face', async () => {
+    const whole = fastify()
+    whole.register(async (scope) => void scope.register(docsRoute(async () => ({ openapi: '3.1.0' }))), {
+      prefix: '/sagas',
+    })
+    const { statusCode, body } = await whole.inject({ url: '/sagas/docs' })
+    expect(statusCode).toBe(200)
+    const [, style = ''] = body.match(/href="([^"]+\.css)"/) ?? []
+    expect(style).toMatch(/^\/sagas\/docs\/static\//)
+    expect((await whole.inject({ url: style })).statusCode).toBe(200)
+    await whole.close()
   })
 })

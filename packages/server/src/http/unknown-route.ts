@@ -18,13 +18,15 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
   app.setNotFoundHandler(function handleUnknownRoute(request: FastifyRequest, reply: FastifyReply) {
     const path = request.url.split('?', 1)[0] ?? ''
     const known = [...paths.values()].find(({ pattern }) => pattern.test(path))
-    if (known === undefined) {
-      return sendProblem(reply, problemOf('SAGA_ROUTE_UNKNOWN', { detail: 'there is nothing at this path' }))
-    }
+    if (known === undefined) return sendRouteUnknown(reply)
     reply.header('allow', [...known.methods].sort().join(', '))
     const detail = 'this path does not take this method; see Allow'
     return sendProblem(reply, problemOf('SAGA_METHOD_NOT_ALLOWED', { detail }))
   })
+}
+
+export function sendRouteUnknown(reply: FastifyReply): FastifyReply {
+  return sendProblem(reply, problemOf('SAGA_ROUTE_UNKNOWN', { detail: 'there is nothing at this path' }))
 }
 
 function patternOf(url: string): RegExp {
