@@ -1,6 +1,7 @@
 /**
- * The files that change what others of their process would see: its clock, its environment, its globals. Each runs in a
- * process of its own; all others share a few, which saves each of them the loading of its modules.
+ * The files that change what others of their process would see: its clock, its environment, its globals; and one that
+ * counts what lives, for which all that the others left in the heap is walked. Each runs in a process of its own; all others
+ * share a few, which saves each of them the loading of its modules.
  */
 export const ALONE_FILES: readonly string[] = [
   'functions/test/api-handler.test.ts',
@@ -10,6 +11,7 @@ export const ALONE_FILES: readonly string[] = [
   'packages/cli/test/wait-for-store.test.ts',
   'packages/store-redis/src/answer-deadline.test.ts',
   'sdk/test/grouped/group-queue.test.ts',
+  'sdk/test/grouped/idle-queues.test.ts',
   'sdk/test/transport/client-elsewhere.test.ts',
   'test/e2e/defects.test.ts',
   'test/e2e/packed-packages.test.ts',

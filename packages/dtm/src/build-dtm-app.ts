@@ -8,6 +8,7 @@ import {
   endIdleConnectionsWhileClosing,
   type Gate,
   guardRoutes,
+  WITHOUT_SCHEMAS,
 } from '@counterstep/access'
 import type { CheckUrl } from '@counterstep/core'
 import type { EngineApi } from '@counterstep/engine'
@@ -80,6 +81,7 @@ function createApp(handleError: ReturnType<typeof errorHandler>, limits: Connect
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
     ...connectionOptions(limits),
+    schemaController: WITHOUT_SCHEMAS,
     routerOptions: { maxParamLength: TOPIC_LENGTH_MAX },
     clientErrorHandler: answerClientError,
     frameworkErrors: handleError,

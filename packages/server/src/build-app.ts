@@ -4,6 +4,7 @@ import {
   createGate,
   endIdleConnectionsWhileClosing,
   type Gate,
+  WITHOUT_SCHEMAS,
 } from '@counterstep/access'
 import type { Logger } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
@@ -57,6 +58,7 @@ function createApp(limits: ServerLimits, logger: Logger): FastifyInstance {
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
     ...connectionOptions(limits),
+    schemaController: WITHOUT_SCHEMAS,
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
     clientErrorHandler: answerClientError,
     frameworkErrors: errorHandler(logger),
