@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { nodeEnvironment } from './pinned-node.mjs'
 import { command, suite, told, withTemporaryFolder } from './test-part.mjs'
 
+const PREPARE_CHECKS_OF_INFRA = 'infra/test/prepare.ts'
 const PREPARE_CLIENTS = 'conformance/src/prepare.ts'
 const PREPARE_LAMBDA = 'packages/lambda-emulator/src/prepare.ts'
 const PREPARE_SERVERS = 'packages/test-servers/src/prepare.ts'
@@ -33,7 +34,11 @@ export function testStages(root, node) {
     { name: 'checks, installation and compilation', parts: checks },
     {
       name: 'checks, installation and compilation',
-      parts: [command('types of tests', 300_000, typesOfTests, context)],
+      parts: [
+        command('types of tests', 300_000, typesOfTests, context),
+        // Not beside the servers, since both may install by apt-get. The first run on a machine downloads a Debian.
+        command('tools for images and templates', 900_000, program(PREPARE_CHECKS_OF_INFRA), context),
+      ],
     },
     {
       name: 'suites',
@@ -43,7 +48,7 @@ export function testStages(root, node) {
       name: 'suites',
       parts: [
         told('clients of DTM', 900_000, program('conformance/src/main.ts'), context),
-        // The first run on a machine downloads a Debian, and all that the Dockerfile's build installs.
+        // The first run on a machine downloads all that the Dockerfile's build installs.
         told('container images', 900_000, program('infra/test/main.ts'), context),
       ],
     },

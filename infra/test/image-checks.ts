@@ -1,5 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CheckList } from './check-list.ts'
 import { checkCompose } from './checks/compose.ts'
@@ -8,6 +8,7 @@ import { checkFiles, checkNoSecrets, checkSize, checkUser } from './checks/image
 import { ensureBaseImage } from './image/base-image.ts'
 import { buildImage, type Image } from './image/build-image.ts'
 import { type Buildah, buildahIn } from './image/buildah.ts'
+import { keptFolder } from './image/kept-folder.ts'
 import { mountImage } from './image/root-file-system.ts'
 import { whyNoImages } from './image/tools.ts'
 
@@ -20,8 +21,7 @@ export async function runImageChecks(list: CheckList): Promise<void> {
     list.skip('the images', reason)
     return
   }
-  const kept = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'counterstep', 'images')
-  mkdirSync(kept, { recursive: true })
+  const kept = keptFolder()
   const buildah = buildahIn(join(kept, 'storage'))
   const images = new Map<string, Image>()
   const isBuilt = await list.check('the Dockerfile builds', async () => {

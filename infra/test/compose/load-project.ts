@@ -34,10 +34,16 @@ export async function loadProject(
   kept: string,
   variables: Readonly<Record<string, string>> = {},
 ): Promise<ComposeProject> {
+  const program = await buildLoader(root, kept)
+  const file = join(root, 'infra', 'compose.yaml')
+  return JSON.parse(await outputOf(program, [file], { env: { ...process.env, ...variables } }))
+}
+
+/** The program that asks Docker Compose. */
+export async function buildLoader(root: string, kept: string): Promise<string> {
   mkdirSync(kept, { recursive: true })
   const program = join(kept, 'compose-project')
   const sources = join(root, 'infra', 'test', 'compose')
   await outputOf('go', ['build', '-mod=readonly', '-o', program, '.'], { cwd: sources })
-  const file = join(root, 'infra', 'compose.yaml')
-  return JSON.parse(await outputOf(program, [file], { env: { ...process.env, ...variables } }))
+  return program
 }
