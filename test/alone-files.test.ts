@@ -13,6 +13,7 @@ const CHANGES = new RegExp(
     /\bglobalThis\.\w+\s*=(?!=)/,
     /\b(Date|performance)\.now\s*=(?!=)/,
     /\bsetGlobalDispatcher\(/,
+    /\bqueryObjects\(/,
   ]
     .map(({ source }) => source)
     .join('|'),
@@ -35,6 +36,7 @@ it.each([
   "Object.assign(process.env, { A: 'x' })",
   'globalThis.fetch = refuse',
   'Date.now = () => 0',
+  'queryObjects(Queue)',
 ])('a change is seen: %s', (line) => expect(line).toMatch(CHANGES))
 
 it.each(["if (process.env.CI === 'true') skip()", 'const { fetch } = globalThis', 'globalThis.name == a'])(

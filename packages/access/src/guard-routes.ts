@@ -25,7 +25,7 @@ export function guardRoutes(app: FastifyInstance, gate: Gate): void {
       done(guard(request.raw))
     }
     route.onRequest = [guardRoute, ...[route.onRequest ?? []].flat()]
-    // Later, since a plugin's own hook may say it for its routes, and runs after this one.
+    // Later, so that an app with a route that does not say it fails as a whole, when it becomes ready.
     arms.push(() => {
       guard = gate.guardOf(accessOf(route), changesState(route))
     })

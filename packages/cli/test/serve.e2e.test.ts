@@ -45,6 +45,13 @@ it.runIf(existsSync('/proc/self/cmdline'))('bounds its young generation, under t
   expect(args).toContain('--max-semi-space-size=16')
 })
 
+it('shows its document as a page', async () => {
+  const { url } = await ServeProcess.listening(folder)
+  for (const part of ['/docs', '/docs/json', '/docs/static/swagger-ui-bundle.js']) {
+    expect((await fetch(url + part)).status, part).toBe(200)
+  }
+})
+
 it('speaks DTM on a port of its own, and stops that face too', async () => {
   const { process } = await ServeProcess.listening(folder, '--dtm-port', '0')
   const ready = process.stdout.find((line) => line.startsWith('{"url":')) ?? '{}'

@@ -45,7 +45,7 @@ export interface NativeFaceDeps {
   readonly logRequests?: boolean
   /** Shown in the OpenAPI document. */
   readonly version: string
-  /** The page under /docs is made of plugins that an app may have registered already, with other settings. */
+  /** Whether there is a page under /docs. */
   readonly page: 'docs' | 'none'
   /** The longest `Prefer: wait` that is honoured. Default: 60 s. */
   readonly waitMsMax?: number
@@ -97,7 +97,7 @@ function registerRoutes(app: FastifyInstance, deps: NativeFaceDeps): void {
   app.register(readyRoute(engine, gate, { storeForced, insecure }))
   app.register(metricsRoute(registry, handlerTimeoutMs))
   app.register(openApiRoute(document))
-  if (page === 'docs') app.register(docsRoute(document))
+  if (page === 'docs') app.register(docsRoute(document, engine))
 }
 
 /** Loaded when somebody reads it: with zod and the schemas it would be 90 ms of each start. */

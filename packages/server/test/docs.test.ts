@@ -27,7 +27,7 @@ describe('the document of the page', () => {
       docsRoute(async () => {
         made += 1
         return { openapi: '3.1.0' }
-      }),
+      }, scriptedEngine()),
     )
   })
 
@@ -57,7 +57,7 @@ describe('the document of the page', () => {
         tries += 1
         if (tries === 1) throw new Error('the first time')
         return { openapi: '3.1.0' }
-      }),
+      }, scriptedEngine()),
     )
     expect((await failing.inject({ url: '/docs' })).statusCode).toBe(500)
     expect((await failing.inject({ url: '/docs' })).statusCode).toBe(200)
@@ -86,7 +86,9 @@ describe('the page', () => {
   it('is not sent to who has it', async () => {
     const url = '/docs/static/swagger-ui.css'
     const { etag } = (await app.inject({ url })).headers
-    expect((await app.inject({ url, headers: { 'if-none-match': String(etag) } })).statusCode).toBe(304)
+    const again = await app.inject({ url, headers: { 'if-none-match': String(etag) } })
+    expect(again.statusCode).toBe(304)
+    expect(again.headers).not.toHaveProperty('content-length')
   })
 
   it.each(['/docs/nothing', '/docs/static/nothing'])('has nothing at %s', async (url) => {
@@ -95,17 +97,52 @@ describe('the page', () => {
     expect(answer.json()).toMatchObject({ code: 'SAGA_ROUTE_UNKNOWN' })
   })
 
+  it.each([
+    ['/docs/static/swagger-ui.css', { range: 'bytes=9999999-' }, 416],
+    ['/docs/static/swagger-ui.css', { 'if-match': '"other"' }, 412],
+  ])('refuses as the face does: %s %j', async (url, headers, status) => {
+    const answer = await app.inject({ url, headers })
+    expect(answer.statusCode).toBe(status)
+    expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/)
+    expect(answer.json()).toMatchObject({ code: 'SAGA_INVALID', status })
+  })
+
+  it('tells its connections to end while the node stops', async () => {
+    const engine = scriptedEngine()
+    const stopping = buildApp({ engine: { ...engine, isStopping: true } })
+    expect((await stopping.inject({ url: '/docs' })).headers.connection).toBe('close')
+    await stopping.close()
+  })
+
+  it('is logged as what the face answers', async () => {
+    const lines: string[] = []
+    const logger = createLogger({ destination: { write: (line) => void lines.push(line) } })
+    const logging = buildApp({ engine: scriptedEngine(), logger, logRequests: true })
+    await logging.inject({ url: '/docs/static/swagger-ui.css' })
+    await logging.close()
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ msg: 'answered', route: '/docs/*', status: 200 }),
+    ])
+  })
+
+  it('closes while it is being made', async () => {
+    const closing = buildApp({ engine: scriptedEngine() })
+    await closing.ready()
+    const asked = closing.inject({ url: '/docs' })
+    await closing.close()
+    expect([200, 503]).toContain((await asked).statusCode)
+  })
+
   it('is not to be changed', async () => {
     const answer = await app.inject({ url: '/docs/static/swagger-ui.css', method: 'POST' })
     expect(answer.statusCode).toBe(405)
     expect(answer.headers.allow).toBe('GET, HEAD')
   })
 
-  it('is under the prefix of its face', async () => {
+  it.each(['/sagas', '/sagas/'])('is under the prefix of its face: %s', async (prefix) => {
     const whole = fastify()
-    whole.register(async (scope) => void scope.register(docsRoute(async () => ({ openapi: '3.1.0' }))), {
-      prefix: '/sagas',
-    })
+    const page = docsRoute(async () => ({ openapi: '3.1.0' }), scriptedEngine())
+    whole.register(async (scope) => void scope.register(page), { prefix })
     const { statusCode, body } = await whole.inject({ url: '/sagas/docs' })
     expect(statusCode).toBe(200)
     const [, style = ''] = body.match(/href="([^"]+\.css)"/) ?? []

@@ -1,4 +1,7 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { IncomingMessage } from 'node:http'
+import { endConnectionsWhileStopping } from '@counterstep/access'
+import type { EngineApi } from '@counterstep/engine'
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { sendRouteUnknown } from '../http/unknown-route.ts'
 import type { JsonObject, Operation } from '../openapi/operation.ts'
 
@@ -23,16 +26,13 @@ const CONTENT_SECURITY_POLICY = {
   'style-src': ["'self'", "'unsafe-inline'"],
 }
 
-const NOT_FOUND = 404
-/** Of the connection, which is this app's. */
-const OF_CONNECTION: ReadonlySet<string> = new Set(['connection', 'date', 'keep-alive', 'transfer-encoding'])
-
 /** The page is an app of its own, made when somebody first asks for it: at each start it would be a sixth of that. */
-export function docsRoute(document: () => Promise<JsonObject>) {
+export function docsRoute(document: () => Promise<JsonObject>, engine: Pick<EngineApi, 'isStopping'>) {
   return async function docsPlugin(app: FastifyInstance): Promise<void> {
+    const ids: RequestIds = new WeakMap()
     let made: Promise<FastifyInstance> | undefined
     const page = () => {
-      made ??= makePage(`${app.prefix}${docsOperation.path}`, document).catch((error: unknown) => {
+      made ??= makePage(app, { ids, engine, shown: document }).catch((error: unknown) => {
         // The next reader tries again.
         made = undefined
         throw error
@@ -44,37 +44,47 @@ export function docsRoute(document: () => Promise<JsonObject>) {
       const open = await made?.catch(() => undefined)
       await open?.close()
     })
-    async function sendPart({ url, headers }: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-      const answer = await (await page()).inject({ url, headers })
-      if (answer.statusCode === NOT_FOUND) return sendRouteUnknown(reply)
-      for (const [name, value] of Object.entries(answer.headers)) {
-        if (value !== undefined && !OF_CONNECTION.has(name)) reply.header(name, value)
-      }
-      return reply.code(answer.statusCode).send(answer.rawPayload)
+    async function showPart({ id, raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
+      const { routing } = await page()
+      ids.set(raw, id)
+      reply.hijack()
+      routing(raw, reply.raw)
     }
     const options = { config: { access: docsOperation.access } }
-    app.get(docsOperation.path, options, sendPart)
-    app.get(`${docsOperation.path}/*`, options, sendPart)
+    app.get(docsOperation.path, options, showPart)
+    app.get(`${docsOperation.path}/*`, options, showPart)
   }
 }
 
-async function makePage(prefix: string, document: () => Promise<JsonObject>): Promise<FastifyInstance> {
-  const [{ fastify }, { fastifySwagger }, { fastifySwaggerUi }, shown] = await Promise.all([
-    import('fastify'),
-    // A bundle for a function leaves the plugins out.
+type RequestIds = WeakMap<IncomingMessage, string>
+
+interface PageParts {
+  /** As the face knows its requests. */
+  readonly ids: RequestIds
+  readonly engine: Pick<EngineApi, 'isStopping'>
+  readonly shown: () => Promise<JsonObject>
+}
+
+/** What it refuses, it refuses as the face does. */
+async function makePage(face: FastifyInstance, { ids, engine, shown }: PageParts): Promise<FastifyInstance> {
+  // A bundle for a function leaves the plugins out.
+  const [{ fastifySwagger }, { fastifySwaggerUi }, document] = await Promise.all([
     import('@fastify/swagger'),
     import('@fastify/swagger-ui'),
-    document(),
+    shown(),
   ])
-  const app = fastify()
+  const page = fastify({ genReqId: (raw) => ids.get(raw) ?? '' })
+  page.setErrorHandler(face.errorHandler)
+  page.setNotFoundHandler((_, reply) => sendRouteUnknown(reply))
+  endConnectionsWhileStopping(page, engine)
   // The page insists on this plugin; the document that it would make is replaced by ours.
-  await app.register(fastifySwagger, { openapi: {} })
-  await app.register(fastifySwaggerUi, {
-    routePrefix: prefix,
+  await page.register(fastifySwagger, { openapi: {} })
+  await page.register(fastifySwaggerUi, {
+    routePrefix: `${face.prefix.replace(/\/$/, '')}${docsOperation.path}`,
     staticCSP: CONTENT_SECURITY_POLICY,
-    transformSpecification: () => shown,
+    transformSpecification: () => document,
     transformSpecificationClone: false,
   })
-  await app.ready()
-  return app
+  await page.ready()
+  return page
 }
