@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -52,12 +52,24 @@ it('does not build again for a file that is not named', async () => {
   expect(await programOf(['main'])).toBe('build 1')
 })
 
-it('begins anew what failed on the way', async () => {
-  const given = { sources, keptIn: join(home, 'kept') }
+it('begins anew what failed on the way, and leaves nothing of it', async () => {
+  const keptIn = join(home, 'kept')
   const failing = async (folder: string) => {
     await build(folder)
     throw new Error('cut off')
   }
-  await expect(keptBuild(given, failing)).rejects.toThrow('cut off')
+  await expect(keptBuild({ sources, keptIn }, failing)).rejects.toThrow('cut off')
+  expect(await readdir(keptIn)).toEqual([])
   expect(await programOf()).toBe('build 2')
+})
+
+it('takes what another run has built meanwhile', async () => {
+  const keptIn = join(home, 'kept')
+  const late = async (folder: string) => {
+    await build(folder)
+    await keptBuild({ sources, keptIn }, build)
+  }
+  const folder = await keptBuild({ sources, keptIn }, late)
+  expect(await readFile(join(folder, 'program'), 'utf8')).toBe('build 2')
+  expect(await readdir(keptIn)).toHaveLength(1)
 })

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
-import { access, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createHash, randomUUID } from 'node:crypto'
+import { access, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
 const HASH_CHARACTERS = 12
@@ -15,20 +15,32 @@ export interface KeptBuild {
 
 /**
  * The folder that holds what `build` made of just these sources, now or before: a compiler takes seconds only to find
- * that nothing is to be done.
+ * that nothing is to be done. What is built may be moved.
  */
 export async function keptBuild(
   { sources, files, keptIn }: KeptBuild,
   build: (folder: string) => Promise<void>,
 ): Promise<string> {
   const folder = join(keptIn, await hashOf(sources, files ?? (await filesUnder(sources))))
-  const done = join(folder, 'built')
-  if (await exists(done)) return folder
-  await rm(folder, { recursive: true, force: true })
-  await build(folder)
-  // Written last, so that a build that was cut off is begun anew.
-  await writeFile(done, '')
+  if (await exists(folder)) return folder
+  // Moved into place when it is whole: another run may build at the same time, or this one be cut off.
+  const made = `${folder}.${randomUUID()}`
+  try {
+    await mkdir(keptIn, { recursive: true })
+    await build(made)
+    await moveUnlessThere(made, folder)
+  } finally {
+    await rm(made, { recursive: true, force: true })
+  }
   return folder
+}
+
+async function moveUnlessThere(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to)
+  } catch (error: unknown) {
+    if (!(await exists(to))) throw error
+  }
 }
 
 async function filesUnder(root: string): Promise<readonly string[]> {
