@@ -8,7 +8,7 @@ import { checkFiles, checkNoSecrets, checkSize, checkUser } from './checks/image
 import { ensureBaseImage } from './image/base-image.ts'
 import { buildImage, type Image } from './image/build-image.ts'
 import { type Buildah, buildahIn } from './image/buildah.ts'
-import { keptFolder } from './image/kept-folder.ts'
+import { ensureKeptFolder } from './image/kept-folder.ts'
 import { mountImage } from './image/root-file-system.ts'
 import { whyNoImages } from './image/tools.ts'
 
@@ -21,7 +21,7 @@ export async function runImageChecks(list: CheckList): Promise<void> {
     list.skip('the images', reason)
     return
   }
-  const kept = keptFolder()
+  const kept = ensureKeptFolder()
   const buildah = buildahIn(join(kept, 'storage'))
   const images = new Map<string, Image>()
   const isBuilt = await list.check('the Dockerfile builds', async () => {

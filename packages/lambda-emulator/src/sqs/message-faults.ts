@@ -22,7 +22,7 @@ const DELIVERED: MessageFate = { type: 'delivered' }
 /** So few messages have their share of what may happen to them. */
 const STRATA = 10
 
-/** The fate of one message after the other, the same for the same seed. The shares are read at each message. */
+/** The fate of one message after the other, the same for the same seed. */
 export function drawFates(faults: SqsFaults | undefined): () => MessageFate {
   if (faults === undefined) return () => DELIVERED
   const draw = seededDraws(faults.seed)
