@@ -21,7 +21,8 @@ export interface EmbeddedWorld {
   readonly url: string
   /** Starts the orchestrator, and answers with it when it is ready. */
   start(): Promise<{ readonly container: Container; readonly readyMs: number }>
-  stopBanks(): Promise<void>
+  /** Stops the banks, and what a check that failed has left running. */
+  close(): Promise<void>
 }
 
 export async function openEmbeddedWorld(
@@ -47,14 +48,17 @@ export async function openEmbeddedWorld(
     COUNTERSTEP_KEYS_FILE: '/data/keys.json',
     COUNTERSTEP_SERVICES: bankUrls.map((bankUrl, index) => `bank-${'ab'[index]}=${bankUrl}`).join(','),
   }
+  const started: Container[] = []
   return {
     client: createClient({ url, apiKey: key }),
     ...{ bankUrls, env, volume, key, url },
     async start() {
       const container = startContainer(orchestrator, { env, mounts: [volume] })
+      started.push(container)
       return { container, readyMs: await untilReady(container, `${url}/health/ready`) }
     },
-    async stopBanks() {
+    async close() {
+      for (const container of started) await container.end()
       for (const bank of banks) {
         await bank.signal('SIGTERM')
         await bank.ended

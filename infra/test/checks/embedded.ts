@@ -21,7 +21,7 @@ export async function checkEmbedded(list: CheckList, roots: Roots, folder: strin
     await list.check('SIGTERM lets a call end, and exits with 0', () => checkDrain(world))
     await list.check('SIGKILL under load loses nothing', () => checkKill(world))
   } finally {
-    await world.stopBanks()
+    await world.close()
   }
 }
 

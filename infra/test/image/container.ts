@@ -34,6 +34,8 @@ export interface Container {
   /** To its PID 1, as `docker stop` and `docker kill` send it. */
   signal(signal: NodeJS.Signals): Promise<void>
   readonly ended: Promise<Ended>
+  /** With SIGKILL, if it has not ended. */
+  end(): Promise<void>
 }
 
 /**
@@ -65,6 +67,10 @@ export function startContainer({ image, folder }: RootFileSystem, options: Conta
       process.kill(await firstProcess(child), signal)
     },
     ended,
+    end: async () => {
+      child.kill('SIGKILL')
+      await ended
+    },
   }
 }
 

@@ -46,10 +46,12 @@ it.runIf(existsSync('/proc/self/cmdline'))('bounds its young generation, under t
 })
 
 it('shows its document as a page', async () => {
-  const { url } = await ServeProcess.listening(folder)
+  const { process, url } = await ServeProcess.listening(folder)
   for (const part of ['/docs', '/docs/json', '/docs/static/swagger-ui-bundle.js']) {
     expect((await fetch(url + part)).status, part).toBe(200)
   }
+  process.signal('SIGTERM')
+  expect((await process.ended()).code).toBe(0)
 })
 
 it('speaks DTM on a port of its own, and stops that face too', async () => {
