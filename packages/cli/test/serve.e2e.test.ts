@@ -48,7 +48,10 @@ it.runIf(existsSync('/proc/self/cmdline'))('bounds its young generation, under t
 it('shows its document as a page', async () => {
   const { process, url } = await ServeProcess.listening(folder)
   for (const part of ['/docs', '/docs/json', '/docs/static/swagger-ui-bundle.js']) {
-    expect((await fetch(url + part)).status, part).toBe(200)
+    const response = await fetch(url + part)
+    expect(response.status, part).toBe(200)
+    const { byteLength } = await response.arrayBuffer()
+    expect(response.headers.get('content-length'), part).toBe(String(byteLength))
   }
   process.signal('SIGTERM')
   expect((await process.ended()).code).toBe(0)

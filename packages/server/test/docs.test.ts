@@ -107,6 +107,28 @@ describe('the page', () => {
     expect(answer.json()).toMatchObject({ code: 'SAGA_INVALID', status })
   })
 
+  it('tells of what broke in it under the number of the request', async () => {
+    const lines: string[] = []
+    const logger = createLogger({ destination: { write: (line) => void lines.push(line) } })
+    const whole = fastify()
+    whole.setErrorHandler(errorHandler(logger))
+    const broken = {
+      toJSON() {
+        throw new Error('the document broke')
+      },
+    }
+    whole.register(docsRoute(async () => broken as never, scriptedEngine()))
+    const answer = await whole.inject({ url: '/docs/json' })
+    expect(answer.statusCode).toBe(500)
+    expect(answer.json()).toMatchObject({ code: 'SAGA_INTERNAL' })
+    const requestId = answer.headers['counterstep-request-id']
+    expect(requestId).toMatch(/./)
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ msg: 'request failed', requestId }),
+    ])
+    await whole.close()
+  })
+
   it('tells its connections to end while the node stops', async () => {
     const engine = scriptedEngine()
     const stopping = buildApp({ engine: { ...engine, isStopping: true } })
@@ -130,7 +152,8 @@ describe('the page', () => {
     await closing.ready()
     const asked = closing.inject({ url: '/docs' })
     await closing.close()
-    expect([200, 503]).toContain((await asked).statusCode)
+    const { statusCode, body } = await asked
+    if (statusCode !== 200) expect(JSON.parse(body)).toMatchObject({ code: 'SAGA_STOPPING', status: 503 })
   })
 
   it('is not to be changed', async () => {

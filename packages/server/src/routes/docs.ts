@@ -47,8 +47,9 @@ export function docsRoute(document: () => Promise<JsonObject>, engine: Pick<Engi
     async function showPart({ id, raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
       const { routing } = await page()
       ids.set(raw, id)
-      reply.hijack()
       routing(raw, reply.raw)
+      // From here on; had it thrown, this app would answer.
+      reply.hijack()
     }
     const options = { config: { access: docsOperation.access } }
     app.get(docsOperation.path, options, showPart)
@@ -73,7 +74,8 @@ async function makePage(face: FastifyInstance, { ids, engine, shown }: PageParts
     import('@fastify/swagger-ui'),
     shown(),
   ])
-  const page = fastify({ genReqId: (raw) => ids.get(raw) ?? '' })
+  // It closes after the face, which refuses in its own words.
+  const page = fastify({ return503OnClosing: false, genReqId: (raw) => ids.get(raw) ?? '' })
   page.setErrorHandler(face.errorHandler)
   page.setNotFoundHandler((_, reply) => sendRouteUnknown(reply))
   endConnectionsWhileStopping(page, engine)
