@@ -8,11 +8,13 @@ import { ensureKeptFolder } from './image/kept-folder.ts'
 import { whyNoImages } from './image/tools.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const kept = ensureKeptFolder()
 
 await bring('cfn-lint', missingPython, () => installCfnLint())
-await bring('the base of images', whyNoImages, () => ensureBaseImage(buildahIn(join(kept, 'storage')), kept))
-await bring('the loader of compose files', whyNoCompose, () => buildLoader(ROOT, kept))
+await bring('the base of images', whyNoImages, () => {
+  const kept = ensureKeptFolder()
+  return ensureBaseImage(buildahIn(join(kept, 'storage')), kept)
+})
+await bring('the loader of compose files', whyNoCompose, () => buildLoader(ROOT, ensureKeptFolder()))
 
 /** What cannot be brought is counted by the checks, which try again. */
 async function bring(

@@ -2,7 +2,14 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Client, createClient } from '@counterstep/sdk'
 import { freePort } from '@counterstep/test-servers'
-import { type Container, type Mount, makeVolume, runContainer, startContainer } from '../image/container.ts'
+import {
+  type Container,
+  type ContainerOptions,
+  type Mount,
+  makeVolume,
+  runContainer,
+  startContainer,
+} from '../image/container.ts'
 import type { RootFileSystem } from '../image/root-file-system.ts'
 import { untilReady } from '../image/until-ready.ts'
 
@@ -21,22 +28,41 @@ export interface EmbeddedWorld {
   readonly url: string
   /** Starts the orchestrator, and answers with it when it is ready. */
   start(): Promise<{ readonly container: Container; readonly readyMs: number }>
-  /** Stops the banks, and what a check that failed has left running. */
+  /** Ends all that runs: the banks, and what a check that failed has left. */
   close(): Promise<void>
 }
 
-export async function openEmbeddedWorld(
+export async function openEmbeddedWorld(roots: Roots, folder: string): Promise<EmbeddedWorld> {
+  const started: Container[] = []
+  const close = async () => {
+    await Promise.all(started.map((container) => container.end()))
+  }
+  try {
+    return { ...(await openWorld(roots, folder, started)), close }
+  } catch (error: unknown) {
+    await close()
+    throw error
+  }
+}
+
+async function openWorld(
   { orchestrator, examples }: Roots,
   folder: string,
-): Promise<EmbeddedWorld> {
+  started: Container[],
+): Promise<Omit<EmbeddedWorld, 'close'>> {
   mkdirSync(folder, { recursive: true })
+  const start = (root: RootFileSystem, options: ContainerOptions) => {
+    const container = startContainer(root, options)
+    started.push(container)
+    return container
+  }
   const [port, ...bankPorts] = [await freePort(), await freePort(), await freePort()]
   const bankUrls = bankPorts.map((bankPort) => `http://127.0.0.1:${bankPort}`)
   const banks = bankPorts.map((bankPort, index) => {
     const name = `bank-${'ab'[index]}`
     const volume = makeVolume(examples, join(folder, name), '/data')
     const options = ['--port', String(bankPort), '--data', '/data/bank.db', '--name', name]
-    return startContainer(examples, { command: ['node', 'dist/bank.js', ...options], mounts: [volume] })
+    return start(examples, { command: ['node', 'dist/bank.js', ...options], mounts: [volume] })
   })
   for (const [index, bank] of banks.entries()) await untilReady(bank, `${bankUrls[index]}/health`)
   const volume = makeVolume(orchestrator, join(folder, 'orchestrator'), '/data')
@@ -48,21 +74,12 @@ export async function openEmbeddedWorld(
     COUNTERSTEP_KEYS_FILE: '/data/keys.json',
     COUNTERSTEP_SERVICES: bankUrls.map((bankUrl, index) => `bank-${'ab'[index]}=${bankUrl}`).join(','),
   }
-  const started: Container[] = []
   return {
     client: createClient({ url, apiKey: key }),
     ...{ bankUrls, env, volume, key, url },
     async start() {
-      const container = startContainer(orchestrator, { env, mounts: [volume] })
-      started.push(container)
+      const container = start(orchestrator, { env, mounts: [volume] })
       return { container, readyMs: await untilReady(container, `${url}/health/ready`) }
-    },
-    async close() {
-      for (const container of started) await container.end()
-      for (const bank of banks) {
-        await bank.signal('SIGTERM')
-        await bank.ended
-      }
     },
   }
 }

@@ -75,7 +75,9 @@ async function checkDocs(world: EmbeddedWorld): Promise<undefined> {
   const { container } = await world.start()
   const headers = { authorization: `Bearer ${world.key}` }
   for (const path of ['/docs/', '/docs/static/swagger-ui.css', '/openapi.json']) {
-    const { status } = await fetch(`${world.url}${path}`, { headers })
+    const response = await fetch(`${world.url}${path}`, { headers })
+    await response.arrayBuffer()
+    const { status } = response
     if (status !== 200) throw new Error(`${path} answers ${status}`)
   }
   await container.signal('SIGTERM')

@@ -8,6 +8,8 @@ import type { RootFileSystem } from './root-file-system.ts'
 const ENTER_ROOT = join(import.meta.dirname, 'enter-root.sh')
 const START_MS_MAX = 10_000
 const LOOK_MS = 5
+/** Of a command that ends by itself. */
+const RUN_MS_MAX = 120_000
 
 export interface Mount {
   readonly source: string
@@ -79,7 +81,10 @@ export async function runContainer(
   options: ContainerOptions,
 ): Promise<Ended & { output: string }> {
   const container = startContainer(root, options)
-  return { ...(await container.ended), output: container.output() }
+  const limit = setTimeout(() => void container.end(), RUN_MS_MAX)
+  const ended = await container.ended
+  clearTimeout(limit)
+  return { ...ended, output: container.output() }
 }
 
 /** A volume as Docker makes it: empty, and owned as the image's folder of that name is. */

@@ -16,5 +16,6 @@ shift 3
 mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"
 mount -o remount,bind,ro "$root"
-exec chroot "$root" /usr/bin/setpriv --reuid "$user" --regid "$group" --clear-groups --no-new-privs \
+# The kernel forgets the signal at the parent's death when the user changes, so it is asked for again.
+exec chroot "$root" /usr/bin/setpriv --pdeathsig KILL --reuid "$user" --regid "$group" --clear-groups --no-new-privs \
   --inh-caps=-all --bounding-set=-all /usr/bin/env -i -C "$folder" "$@"
