@@ -33,8 +33,8 @@ export default defineConfig({
   test: {
     // A server may take its time to stop.
     teardownTimeout: 60_000,
-    // More than there are cores, since most tests wait for a server, a lease or a disk. With three, two cores idle for 8 %
-    // of a run, with four for 4 %, at no more CPU time.
+    // More than there are cores, since most tests wait for a server, a lease or a disk. With three, two cores idled for
+    // 8 % of a run, with four for 4 %, at no more CPU time (one run each).
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [

@@ -30,7 +30,8 @@ export async function keptBuild(
     await build(made)
     await moveUnlessThere(made, folder)
   } finally {
-    await rm(made, { recursive: true, force: true })
+    // What a step has started may still be writing.
+    await rm(made, { recursive: true, force: true, maxRetries: 5 })
   }
   return folder
 }
