@@ -9,7 +9,7 @@ import { whyNoImages } from './image/tools.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-await bring('cfn-lint', missingPython, () => installCfnLint())
+await bring('cfn-lint', missingPython, installCfnLint)
 await bring('the base of images', whyNoImages, () => {
   const kept = ensureKeptFolder()
   return ensureBaseImage(buildahIn(join(kept, 'storage')), kept)

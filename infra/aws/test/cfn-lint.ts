@@ -1,8 +1,8 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { cacheFolder } from '../../test/cache-folder.ts'
 
 const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt')
 /** Where the template is checked: one region with every service, and one elsewhere. */
@@ -21,13 +21,14 @@ export function missingPython(): string | undefined {
 }
 
 /** Installs cfn-lint into an environment of its own, unless it is there, and answers its command. */
-export function installCfnLint(cacheFolder = userCacheFolder()): string {
+export function installCfnLint(): string {
   const version = createHash('sha256').update(readFileSync(REQUIREMENTS)).digest('hex').slice(0, 12)
-  const folder = join(cacheFolder, version)
+  const kept = cacheFolder('cfn-lint')
+  const folder = join(kept, version)
   if (!existsSync(folder)) {
     // Moved into place when it is whole: another run may install at the same time, or this one be cut off.
-    const made = join(cacheFolder, `${version}.${randomUUID()}`)
-    mkdirSync(cacheFolder, { recursive: true })
+    const made = join(kept, `${version}.${randomUUID()}`)
+    mkdirSync(kept, { recursive: true })
     expectDone(run('python3', ['-m', 'venv', made], INSTALL_TIMEOUT_MS))
     expectDone(
       run(
@@ -67,11 +68,6 @@ function moveUnlessThere(made: string, folder: string): void {
     if (!existsSync(folder)) throw error
     rmSync(made, { recursive: true })
   }
-}
-
-function userCacheFolder(): string {
-  const { XDG_CACHE_HOME = '' } = process.env
-  return join(XDG_CACHE_HOME === '' ? join(homedir(), '.cache') : XDG_CACHE_HOME, 'counterstep', 'cfn-lint')
 }
 
 function run(command: string, args: readonly string[], timeoutMs: number): SpawnSyncReturns<string> {

@@ -6,9 +6,9 @@ import {
   type Mount,
   makeVolume,
   runContainer,
-  startContainer,
 } from '../image/container.ts'
 import type { RootFileSystem } from '../image/root-file-system.ts'
+import { StartedContainers } from '../image/started-containers.ts'
 import { serviceOf } from './compose-stores.ts'
 import type { Roots } from './embedded-world.ts'
 
@@ -24,6 +24,7 @@ export class ComposeServices {
   readonly #roots: Roots
   readonly #folder: string
   readonly #ports: Ports
+  readonly #containers = new StartedContainers()
 
   constructor(project: ComposeProject, roots: Roots, folder: string, ports: Ports) {
     this.#project = project
@@ -33,7 +34,12 @@ export class ComposeServices {
   }
 
   start(name: string): Container {
-    return startContainer(this.#rootOf(name), this.#optionsOf(name))
+    return this.#containers.start(this.#rootOf(name), this.#optionsOf(name))
+  }
+
+  /** Ends all that it has started. */
+  end(): Promise<void> {
+    return this.#containers.end()
   }
 
   /** A one-shot service; answers what it printed. */

@@ -61,7 +61,6 @@ async function playDemo(
   const services = new ComposeServices(project, roots, folder, ports)
   const isMysql = project.services.orchestrator?.environment?.COUNTERSTEP_STORE?.startsWith('mysql:')
   const banks = BANKS.map((name) => services.start(name))
-  const started = [...banks]
   try {
     await services.run('keys')
     if (isMysql) {
@@ -72,7 +71,6 @@ async function playDemo(
       await untilReady(bank, `http://127.0.0.1:${ports.get(`${BANKS[index]}:8471`)}/health`)
     }
     const orchestrator = services.start('orchestrator')
-    started.push(orchestrator)
     const readyMs = await untilReady(
       orchestrator,
       `http://127.0.0.1:${ports.get('orchestrator:8470')}/health/ready`,
@@ -85,7 +83,7 @@ async function playDemo(
     if (code !== 0) throw new Error(`the orchestrator ended with ${code}: ${orchestrator.output()}`)
     return `ready after ${Math.round(readyMs)} ms; ${told.trim().split('\n').at(-1)}`
   } finally {
-    await Promise.all(started.map((container) => container.end()))
+    await services.end()
     await store.stop()
   }
 }

@@ -2,15 +2,9 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Client, createClient } from '@counterstep/sdk'
 import { freePort } from '@counterstep/test-servers'
-import {
-  type Container,
-  type ContainerOptions,
-  type Mount,
-  makeVolume,
-  runContainer,
-  startContainer,
-} from '../image/container.ts'
+import { type Container, type Mount, makeVolume, runContainer } from '../image/container.ts'
 import type { RootFileSystem } from '../image/root-file-system.ts'
+import { StartedContainers } from '../image/started-containers.ts'
 import { untilReady } from '../image/until-ready.ts'
 
 export interface Roots {
@@ -33,14 +27,11 @@ export interface EmbeddedWorld {
 }
 
 export async function openEmbeddedWorld(roots: Roots, folder: string): Promise<EmbeddedWorld> {
-  const started: Container[] = []
-  const close = async () => {
-    await Promise.all(started.map((container) => container.end()))
-  }
+  const containers = new StartedContainers()
   try {
-    return { ...(await openWorld(roots, folder, started)), close }
+    return { ...(await openWorld(roots, folder, containers)), close: () => containers.end() }
   } catch (error: unknown) {
-    await close()
+    await containers.end()
     throw error
   }
 }
@@ -48,21 +39,16 @@ export async function openEmbeddedWorld(roots: Roots, folder: string): Promise<E
 async function openWorld(
   { orchestrator, examples }: Roots,
   folder: string,
-  started: Container[],
+  containers: StartedContainers,
 ): Promise<Omit<EmbeddedWorld, 'close'>> {
   mkdirSync(folder, { recursive: true })
-  const start = (root: RootFileSystem, options: ContainerOptions) => {
-    const container = startContainer(root, options)
-    started.push(container)
-    return container
-  }
   const [port, ...bankPorts] = [await freePort(), await freePort(), await freePort()]
   const bankUrls = bankPorts.map((bankPort) => `http://127.0.0.1:${bankPort}`)
   const banks = bankPorts.map((bankPort, index) => {
     const name = `bank-${'ab'[index]}`
     const volume = makeVolume(examples, join(folder, name), '/data')
     const options = ['--port', String(bankPort), '--data', '/data/bank.db', '--name', name]
-    return start(examples, { command: ['node', 'dist/bank.js', ...options], mounts: [volume] })
+    return containers.start(examples, { command: ['node', 'dist/bank.js', ...options], mounts: [volume] })
   })
   for (const [index, bank] of banks.entries()) await untilReady(bank, `${bankUrls[index]}/health`)
   const volume = makeVolume(orchestrator, join(folder, 'orchestrator'), '/data')
@@ -78,7 +64,7 @@ async function openWorld(
     client: createClient({ url, apiKey: key }),
     ...{ bankUrls, env, volume, key, url },
     async start() {
-      const container = start(orchestrator, { env, mounts: [volume] })
+      const container = containers.start(orchestrator, { env, mounts: [volume] })
       return { container, readyMs: await untilReady(container, `${url}/health/ready`) }
     },
   }

@@ -77,8 +77,7 @@ async function checkDocs(world: EmbeddedWorld): Promise<undefined> {
   for (const path of ['/docs/', '/docs/static/swagger-ui.css', '/openapi.json']) {
     const response = await fetch(`${world.url}${path}`, { headers })
     await response.arrayBuffer()
-    const { status } = response
-    if (status !== 200) throw new Error(`${path} answers ${status}`)
+    if (response.status !== 200) throw new Error(`${path} answers ${response.status}`)
   }
   await container.signal('SIGTERM')
   await container.ended
