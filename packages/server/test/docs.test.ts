@@ -5,6 +5,7 @@ import { buildApp } from '../src/build-app.ts'
 import { errorHandler } from '../src/error-handler.ts'
 import { createLogger } from '../src/logger.ts'
 import { docsRoute } from '../src/routes/docs.ts'
+import { heardLog } from './heard-log.ts'
 import { type ScopeKeys, scopeKeys } from './scope-keys.ts'
 import { scriptedEngine } from './scripted-engine.ts'
 
@@ -108,8 +109,7 @@ describe('the page', () => {
   })
 
   it('tells of what broke in it under the number of the request', async () => {
-    const lines: string[] = []
-    const logger = createLogger({ destination: { write: (line) => void lines.push(line) } })
+    const { lines, logger } = heardLog()
     const whole = fastify()
     whole.setErrorHandler(errorHandler(logger))
     const broken = {
@@ -137,8 +137,7 @@ describe('the page', () => {
   })
 
   it('is logged as what the face answers', async () => {
-    const lines: string[] = []
-    const logger = createLogger({ destination: { write: (line) => void lines.push(line) } })
+    const { lines, logger } = heardLog()
     const logging = buildApp({ engine: scriptedEngine(), logger, logRequests: true })
     await logging.inject({ url: '/docs/static/swagger-ui.css' })
     await logging.close()

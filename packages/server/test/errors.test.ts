@@ -2,19 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { StoreUnavailableError } from '@counterstep/core'
 import { CounterstepError, ERROR_MEANINGS, type ErrorCode, InvalidRequestError } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { buildApp, createLogger, STATUS_OF_CODE } from '../src/index.ts'
+import { buildApp, STATUS_OF_CODE } from '../src/index.ts'
+import { heardLog } from './heard-log.ts'
 import { scriptedEngine } from './scripted-engine.ts'
 
 const CANARY = 'canary-3141592'
 
-function logged() {
-  const lines: string[] = []
-  const destination = { write: (line: string) => void lines.push(line) }
-  return { lines, logger: createLogger({ level: 'debug', destination }) }
-}
-
 function failing(error: unknown) {
-  const { lines, logger } = logged()
+  const { lines, logger } = heardLog()
   const submit = async () => {
     throw error
   }
@@ -77,7 +72,7 @@ describe('an error', () => {
   })
 
   it('is logged with its code, its causes and its frames, and a message only of ours and of system calls', () => {
-    const { lines, logger } = logged()
+    const { lines, logger } = heardLog()
     const system = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), {
       code: 'ECONNREFUSED',
       errno: -111,
