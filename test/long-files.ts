@@ -40,7 +40,6 @@ export const LONG_FILES: readonly string[] = [
   'bench/test/servers/saga-on-servers.test.ts',
   'sdk/test/servers/messages.test.ts',
   'packages/store-mysql/test/literal-on-servers.test.ts',
-  'test/servers/several-nodes/cost-mysql.test.ts',
   'test/servers/several-nodes/one-gid.test.ts',
   'test/servers/several-nodes/takeover.test.ts',
   'test/servers/packed-sdk.test.ts',

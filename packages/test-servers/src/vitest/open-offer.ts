@@ -46,18 +46,21 @@ function findRedisOnce(): Promise<string> {
   return redisFound
 }
 
+/** Whether a test can start servers of this kind. */
+export async function ownOffer(kind: ServerKind, { isCi }: Environment): Promise<Offer['own']> {
+  return (await missingOf(SOURCES[kind].find, isCi)) ?? { type: 'available' }
+}
+
 /** Makes one kind ready: the given url or a server of this run as the shared one, and whether a test can start more. */
 export async function openOffer(
   kind: ServerKind,
   url: string | undefined,
-  { isCi }: Environment,
+  environment: Environment,
 ): Promise<OpenOffer> {
-  const { find, start } = SOURCES[kind]
-  const missing = await missingOf(find, isCi)
-  const own = missing ?? ({ type: 'available' } as const)
+  const own = await ownOffer(kind, environment)
   if (url !== undefined) return { offer: { shared: { type: 'available', url }, own }, stop: doNothing }
-  if (missing !== undefined) return { offer: { shared: missing, own }, stop: doNothing }
-  const server = await startedOr(start)
+  if (own.type === 'missing') return { offer: { shared: own, own }, stop: doNothing }
+  const server = await startedOr(SOURCES[kind].start)
   if (server instanceof Error) return { offer: { shared: broken(kind, server), own }, stop: doNothing }
   return { offer: { shared: { type: 'available', url: server.url }, own }, stop: () => server.stop() }
 }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { ALONE_FILES } from './alone-files.ts'
+import { QUIET_FILES } from './quiet-files.ts'
 import { readRepository } from './source-tree.ts'
 
 /** Of the tests that share their processes; those of the repository itself do not. */
@@ -45,5 +46,5 @@ it.each(["if (process.env.CI === 'true') skip()", 'const { fetch } = globalThis'
 )
 
 it('knows no file that is not there', () => {
-  expect(ALONE_FILES.filter((path) => !tree.has(path))).toEqual([])
+  expect([...ALONE_FILES, ...QUIET_FILES].filter((path) => !tree.has(path))).toEqual([])
 })
