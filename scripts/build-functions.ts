@@ -1,7 +1,6 @@
 // `npm run build:functions`: a folder for each function, with everything but Node in it. `-- --into DIR` says where.
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 
@@ -21,23 +20,6 @@ const withoutCharsets: Plugin = {
   },
 }
 
-/** Of undici what branch-http takes, and not its fetch, caches and web sockets, which start with the rest. */
-const UNDICI = dirname(
-  createRequire(join(WORKSPACE, '../packages/branch-http/package.json')).resolve('undici'),
-)
-const undiciParts: Plugin = {
-  name: 'undici-parts',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'parts' }))
-    onLoad({ filter: /.*/, namespace: 'parts' }, () => ({
-      resolveDir: UNDICI,
-      contents: `export { default as Client } from './lib/dispatcher/client.js'
-        export { default as errors } from './lib/core/errors.js'
-        export { default as buildConnector } from './lib/core/connect.js'`,
-    }))
-  },
-}
-
 const OPTIONS: BuildOptions = {
   bundle: true,
   platform: 'node',
@@ -52,7 +34,7 @@ const OPTIONS: BuildOptions = {
   metafile: true,
   legalComments: 'none',
   banner: { js: REQUIRE },
-  plugins: [withoutCharsets, undiciParts],
+  plugins: [withoutCharsets],
   // Of the page under /docs, which a function does not have.
   external: ['@fastify/swagger', '@fastify/swagger-ui'],
   logLevel: 'warning',

@@ -100,10 +100,10 @@ describe('the check of the dependency page', () => {
   const row = (name: string, users: string, brings: string) =>
     `| \`${name}\` | ${users} | saves | ${brings} | people | steps |`
   const check = (page: string, more: object = {}) => {
-    const manifest = { name: '@counterstep/branch-http', dependencies: { undici: '8.12.4' }, ...more }
-    const lock = { packages: { 'node_modules/undici': { dependencies: { a: '1' } }, 'node_modules/a': {} } }
+    const manifest = { name: '@counterstep/store-redis', dependencies: { ioredis: '6.0.0' }, ...more }
+    const lock = { packages: { 'node_modules/ioredis': { dependencies: { a: '1' } }, 'node_modules/a': {} } }
     const tree = soundTree({
-      'packages/branch-http/package.json': JSON.stringify(manifest),
+      'packages/store-redis/package.json': JSON.stringify(manifest),
       'package-lock.json': JSON.stringify(lock),
       [DEPENDENCY_PAGE]: page,
     })
@@ -111,30 +111,30 @@ describe('the check of the dependency page', () => {
   }
 
   it('is content with a row that is right', () =>
-    expect(check(row('undici', 'branch-http', '1'))).toEqual([]))
+    expect(check(row('ioredis', 'store-redis', '1'))).toEqual([]))
   it('has no row for a peer that its user may have and its source does not import', () => {
-    const page = row('undici', 'branch-http', '1')
+    const page = row('ioredis', 'store-redis', '1')
     const peer = { peerDependencies: { pg: '>=8' } }
     expect(check(page, peer)).toEqual(['pg has no row'])
     expect(check(page, { ...peer, peerDependenciesMeta: { pg: { optional: true } } })).toEqual([])
     const imported = {
-      peerDependencies: { undici: '>=8' },
-      peerDependenciesMeta: { undici: { optional: true } },
+      peerDependencies: { ioredis: '>=6' },
+      peerDependenciesMeta: { ioredis: { optional: true } },
     }
-    expect(check('', { dependencies: {}, ...imported })).toEqual(['undici has no row'])
+    expect(check('', { dependencies: {}, ...imported })).toEqual(['ioredis has no row'])
   })
-  it('finds a missing row', () => expect(check('')).toEqual(['undici has no row']))
+  it('finds a missing row', () => expect(check('')).toEqual(['ioredis has no row']))
   it('finds a row too many', () => {
-    expect(check(`${row('undici', 'branch-http', '1')}\n${row('lodash', '', '0')}`)).toContain(
+    expect(check(`${row('ioredis', 'store-redis', '1')}\n${row('lodash', '', '0')}`)).toContain(
       'nothing uses lodash',
     )
   })
   it('finds a wrong count', () => {
-    expect(check(row('undici', 'branch-http', '7'))).toEqual(['undici brings 1 packages, the page says 7'])
+    expect(check(row('ioredis', 'store-redis', '7'))).toEqual(['ioredis brings 1 packages, the page says 7'])
   })
   it('finds a user that is not named', () => {
-    expect(check(row('undici', 'server', '1'))).toEqual([
-      'undici is used by "branch-http", the page says "server"',
+    expect(check(row('ioredis', 'server', '1'))).toEqual([
+      'ioredis is used by "store-redis", the page says "server"',
     ])
   })
 })

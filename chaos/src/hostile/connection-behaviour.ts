@@ -4,7 +4,7 @@ import type { Server as HttpServer } from 'node:http'
 import { createServer as createTcpServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { Worker } from 'node:worker_threads'
-import { type Certificate, selfSignedCertificate } from './certificate.ts'
+import { type Certificate, selfSignedCertificate } from '@counterstep/test-servers/certificate'
 import { listening } from './listening.ts'
 
 export interface ConnectionBehaviour {

@@ -1,59 +1,54 @@
 import type { BranchAnswer, BranchCall } from '@counterstep/core'
 import { ANSWER_BYTES_MAX, type Result } from '@counterstep/protocol'
 import type { CallSigner } from '@counterstep/signature'
-import type { Client, Dispatcher } from 'undici'
+import type { Connection, Exchange } from './connection/connection.ts'
+import type { ResponseHead } from './connection/response-head.ts'
 import type { WheelEntry } from './deadline-wheel.ts'
-import { codeOf, type ErrorWord, errorWord } from './error-word.ts'
+import type { ErrorWord } from './error-word.ts'
 import { excerptOf } from './excerpt.ts'
-import { headersOf, signedHeadersOf } from './request-headers.ts'
 import { type ParsedUrl, pathOf } from './request-line.ts'
+import { checkHeaders, type RequestText, requestText } from './request-text.ts'
 import { retryAfterMs } from './retry-after.ts'
 
-const INFORMATIONAL_MAX = 16
-
-/** Who lends a connection to an attempt, and hears once of each end. */
+/** Who lends a connection to an attempt. */
 export interface AttemptHost {
   /** The caller has its answer: no deadline and no place in a queue is needed any more. */
   settled(attempt: Attempt): void
-  /** The connection is free again; it may come later than the answer. */
-  released(client: Client): void
 }
 
 /**
- * One call on its way: undici's handler, the wheel's entry and the queue's link in one object, since there is one per
- * call. The answer is given once, by whichever of deadline, answer, error and close comes first.
+ * One call on its way: the connection's exchange, the wheel's entry and the queue's link in one object, since there is
+ * one per call. The answer is given once, by whichever of deadline, answer, error and close comes first.
  */
-export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
+export class Attempt implements Exchange, WheelEntry {
   deadlineAt = 0
   wheelSlot = -1
   wheelPlace = 0
   queuePrevious: Attempt | undefined = undefined
   queueNext: Attempt | undefined = undefined
   isQueued = false
-  readonly call: BranchCall
-  readonly path: string
-  readonly #originKey: string
+  isSettled = false
+  readonly #call: BranchCall
+  readonly #url: ParsedUrl
   readonly #signer: CallSigner | undefined
   readonly #resolve: (answer: BranchAnswer) => void
   #host: AttemptHost | undefined = undefined
-  #controller: Dispatcher.DispatchController | undefined = undefined
-  #client: Client | undefined = undefined
-  #isSettled = false
-  #informational = 0
-  #statusCode = 0
-  #retryAfterMs: number | undefined = undefined
-  #isEncoded = false
-  #body: Buffer | undefined = undefined
+  #connection: Connection | undefined = undefined
+  #isSent = false
+  #head: ResponseHead | undefined = undefined
+  readonly #body: Buffer[] = []
+  #bodyBytes = 0
 
+  /** Throws what `checkHeaders` throws. */
   constructor(
     call: BranchCall,
-    { originKey, pathStart }: ParsedUrl,
+    url: ParsedUrl,
     signer: CallSigner | undefined,
     resolve: (answer: BranchAnswer) => void,
   ) {
-    this.call = call
-    this.#originKey = originKey
-    this.path = pathOf(pathStart, call)
+    checkHeaders(call)
+    this.#call = call
+    this.#url = url
     this.#signer = signer
     this.#resolve = resolve
   }
@@ -63,86 +58,65 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     this.#host = host
   }
 
-  sendOn(client: Client): void {
-    this.#client = client
-    const { path, call } = this
-    const body = call.method === 'GET' ? null : call.body
-    // Not before: it may have waited for the connection, and a signature ages.
-    const signer = this.#signer
-    const headers =
-      signer === undefined ? headersOf(call) : signedHeadersOf(call, this.#originKey + path, signer)
-    client.dispatch({ path, method: call.method, headers, body }, this)
+  /** The connection that will carry it, which may not stand yet. */
+  goesBy(connection: Connection): void {
+    this.#connection = connection
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    // It ended while the connection was made: nothing may be sent after the caller was told.
-    if (this.#isSettled) controller.abort(new Error('ended before it was sent'))
-    else this.#controller = controller
+  /** Signed only now: it may have waited for the connection, and a signature ages. */
+  request(): RequestText {
+    const { originKey, host, pathStart } = this.#url
+    const place = { origin: originKey, host, path: pathOf(pathStart, this.#call) }
+    const text = requestText(this.#call, place, this.#signer)
+    this.#isSent = true
+    return text
   }
 
-  onResponseStart(
-    controller: Dispatcher.DispatchController,
-    statusCode: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
-    if (statusCode < 200) {
-      if (++this.#informational > INFORMATIONAL_MAX) this.#end('bad-response', controller)
-      return
-    }
-    this.#statusCode = statusCode
-    if (statusCode !== 200) this.#retryAfterMs = retryAfterMs(headers['retry-after'], Date.now)
-    // Nothing is inflated (a small body may become a huge one), and packed bytes are no text to show.
-    const encoding = headers['content-encoding']
-    this.#isEncoded = encoding !== undefined && encoding !== 'identity'
+  onHead(head: ResponseHead): void {
+    this.#head = head
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const body = this.#body
-    if (body === undefined) this.#body = chunk
-    else if (body.length <= ANSWER_BYTES_MAX || this.call.wordsCount)
-      this.#body = Buffer.concat([body, chunk])
+  /** Kept are the bytes that people are shown; and where words count, all. */
+  onBody(bytes: Buffer): void {
+    if (this.#bodyBytes > ANSWER_BYTES_MAX && !this.#call.wordsCount) return
+    this.#body.push(Buffer.from(bytes))
+    this.#bodyBytes += bytes.length
   }
 
-  onResponseEnd(): void {
-    this.#settle(this.#result('whole'), undefined)
-    this.#release()
+  /**
+   * A body over the bound: it is this caller that would not read on. The other side has said what it had to say, and
+   * would say it again at the same length for ever. So such an answer counts by its status.
+   */
+  onEnd(how: 'whole' | 'cut'): void {
+    this.#settle(this.#result(how), undefined)
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    // It is this caller that would not read on: the other side has said what it had to say, and would say it again
-    // at the same length for ever. So an oversized answer counts by its status.
-    if (codeOf(error) === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
-      this.#settle(this.#result('cut'), undefined)
-    } else {
-      this.#settle('unknown', errorWord(error))
-    }
-    // Not at once: undici tells of errors in the middle of emptying the client, and takes no new request there.
-    queueMicrotask(() => this.#release())
+  onFailed(word: ErrorWord): void {
+    this.#settle('unknown', word)
   }
 
   /** The deadline has passed. */
   expire(): void {
-    if (this.#controller !== undefined) this.#end('timeout', this.#controller)
-    else this.#settle('unknown', this.#client === undefined ? 'busy' : 'connect-timeout')
+    if (this.#isSent) {
+      this.#settle('unknown', 'timeout')
+      this.#connection?.end('timeout')
+    } else {
+      this.#settle('unknown', this.#connection === undefined ? 'busy' : 'connect-timeout')
+    }
   }
 
-  /** Ends it without an answer: never sent, or its connection is about to be destroyed. */
+  /** Ends it without an answer: it was never sent. */
   giveUp(word: ErrorWord): void {
     this.#settle('unknown', word)
   }
 
   #result(body: 'whole' | 'cut'): Result {
-    const byStatus = resultOf(this.#statusCode)
-    if (!this.call.wordsCount || byStatus === 'ongoing') return byStatus
-    const byWord = this.#body === undefined ? undefined : resultOfWords(this.#body)
+    const byStatus = resultOf(this.#head?.statusCode)
+    if (!this.#call.wordsCount || byStatus === 'ongoing') return byStatus
+    const byWord = resultOfWords(Buffer.concat(this.#body))
     // A word may stand in what was packed, or was not read: it might say that a 200 is none, or a 409 not yet.
-    if (byWord === undefined && (this.#isEncoded || body === 'cut')) return 'unknown'
+    if (byWord === undefined && (this.#head?.isEncoded === true || body === 'cut')) return 'unknown'
     return byWord ?? byStatus
-  }
-
-  #end(word: ErrorWord, controller: Dispatcher.DispatchController): void {
-    this.#settle('unknown', word)
-    controller.abort(new Error(word))
   }
 
   /**
@@ -151,28 +125,27 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
    * barrier absorbs; a wrong success or failure would cost money. The status is still shown to people.
    */
   #settle(result: Result, error: ErrorWord | undefined): void {
-    if (this.#isSettled) return
-    this.#isSettled = true
+    if (this.isSettled) return
+    this.isSettled = true
     this.#host?.settled(this)
     this.#resolve(this.#answer(result, error))
-    this.#body = undefined
+    this.#body.length = 0
   }
 
   #answer(result: Result, error: ErrorWord | undefined): BranchAnswer {
     const answer: { -readonly [field in keyof BranchAnswer]: BranchAnswer[field] } = { result }
-    const excerpt = this.#body === undefined || this.#isEncoded ? undefined : excerptOf(this.#body)
-    if (this.#statusCode !== 0) answer.statusCode = this.#statusCode
-    if (excerpt !== undefined) answer.excerpt = excerpt
+    const head = this.#head
+    if (head !== undefined) {
+      const { statusCode, isEncoded, retryAfter } = head
+      answer.statusCode = statusCode
+      // Nothing is inflated (a small body may become a huge one), and packed bytes are no text to show.
+      const excerpt = isEncoded || this.#bodyBytes === 0 ? undefined : excerptOf(Buffer.concat(this.#body))
+      if (excerpt !== undefined) answer.excerpt = excerpt
+      const waitMs = statusCode === 200 ? undefined : retryAfterMs(retryAfter, Date.now)
+      if (waitMs !== undefined) answer.retryAfterMs = waitMs
+    }
     if (error !== undefined) answer.error = error
-    if (this.#retryAfterMs !== undefined) answer.retryAfterMs = this.#retryAfterMs
     return answer
-  }
-
-  #release(): void {
-    const client = this.#client
-    this.#controller = undefined
-    this.#client = undefined
-    if (client !== undefined) this.#host?.released(client)
   }
 }
 
@@ -183,7 +156,7 @@ function resultOfWords(body: Buffer): Result | undefined {
 }
 
 /** By the status alone; 201 and 204 are no more success than 500 is failure. */
-function resultOf(statusCode: number): Result {
+function resultOf(statusCode: number | undefined): Result {
   if (statusCode === 200) return 'success'
   if (statusCode === 409) return 'failure'
   if (statusCode === 425) return 'ongoing'

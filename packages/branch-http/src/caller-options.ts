@@ -26,7 +26,7 @@ export interface CallerLimits {
   readonly originIdleMs: number
   /** Parsed URLs that are kept at least; at most twice as many. Default 2,048. */
   readonly targetsMax: number
-  /** For TCP and TLS together. undici watches it in steps of half a second. Default 2,000. */
+  /** For TCP and TLS together. Default 2,000. */
   readonly connectTimeoutMs: number
   /** How long an idle connection is kept, unless the other side's Keep-Alive says less. Default 4,000. */
   readonly keepAliveMs: number

@@ -18,10 +18,16 @@ const TICK_MS = 25
  */
 export class DeadlineWheel {
   readonly #slots: WheelEntry[][] = Array.from({ length: SLOTS }, () => [])
+  readonly #holdsProcess: boolean
   #timer: NodeJS.Timeout | undefined = undefined
   #count = 0
   #turning = false
   #tick = 0
+
+  /** `holdsProcess`: whether it goes on for as long as there is an entry. */
+  constructor({ holdsProcess }: { readonly holdsProcess: boolean }) {
+    this.#holdsProcess = holdsProcess
+  }
 
   add(entry: WheelEntry, now: number, delayMs: number): void {
     entry.deadlineAt = now + delayMs
@@ -48,9 +54,12 @@ export class DeadlineWheel {
   #start(now: number): void {
     this.#turning = true
     this.#tick = Math.floor(now / TICK_MS)
-    // It never holds the process: whatever has a deadline here has a socket that does.
-    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#turn(), TICK_MS).unref()
-    else this.#timer.refresh()
+    if (this.#timer !== undefined) {
+      this.#timer.refresh()
+      return
+    }
+    this.#timer = setTimeout(() => this.#turn(), TICK_MS)
+    if (!this.#holdsProcess) this.#timer.unref()
   }
 
   #turn(): void {

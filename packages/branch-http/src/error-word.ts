@@ -1,5 +1,3 @@
-import { errors } from 'undici'
-
 /**
  * Why a call has no answer. The words are stable and short, and never hold an address or a text of the other side.
  * `timeout`: the total deadline passed. `connect-timeout`: no connection in time, nothing was sent.
@@ -34,9 +32,6 @@ const WORDS: ReadonlyMap<string, ErrorWord> = new Map<string, ErrorWord>([
   ['ECONNRESET', 'reset'],
   ['EPIPE', 'reset'],
   ['ECONNABORTED', 'reset'],
-  ['UND_ERR_SOCKET', 'reset'],
-  ['UND_ERR_ABORTED', 'reset'],
-  ['UND_ERR_CONNECT_TIMEOUT', 'connect-timeout'],
   ['ETIMEDOUT', 'connect-timeout'],
   ['EHOSTUNREACH', 'unreachable'],
   ['ENETUNREACH', 'unreachable'],
@@ -50,12 +45,7 @@ const WORDS: ReadonlyMap<string, ErrorWord> = new Map<string, ErrorWord>([
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls'],
   ['SELF_SIGNED_CERT_IN_CHAIN', 'tls'],
   ['HOSTNAME_MISMATCH', 'tls'],
-  ['UND_ERR_HEADERS_OVERFLOW', 'too-large'],
-  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'bad-response'],
-  ['UND_ERR_INVALID_ARG', 'bad-request'],
-  ['UND_ERR_NOT_SUPPORTED', 'bad-request'],
-  ['UND_ERR_DESTROYED', 'closed'],
-  ['UND_ERR_CLOSED', 'closed'],
+  ['COUNTERSTEP_BAD_HEADER', 'bad-request'],
   ['EMFILE', 'resources'],
   ['ENFILE', 'resources'],
   ['ENOBUFS', 'resources'],
@@ -71,15 +61,13 @@ const FAMILIES: readonly (readonly [string, ErrorWord])[] = [
 
 export function errorWord(error: unknown): ErrorWord {
   if (error instanceof URIError) return 'bad-request'
-  // undici 8.12 gives its parser's errors no code.
-  if (error instanceof errors.HTTPParserError) return 'bad-response'
   const code = codeOf(error)
   if (code === undefined) return 'other'
   return WORDS.get(code) ?? FAMILIES.find(([start]) => code.startsWith(start))?.[1] ?? 'other'
 }
 
-/** The code of a system, TLS or undici error. */
-export function codeOf(error: unknown): string | undefined {
+/** The code of an error of the system, of TLS or of ours. */
+function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   return typeof error.code === 'string' ? error.code : undefined
 }

@@ -1,17 +1,17 @@
 import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
 import type { CallSigner } from '@counterstep/signature'
-import { Client } from 'undici'
 import { Attempt } from './attempt.ts'
 import { checkedOptions, type HttpBranchCallerOptions } from './caller-options.ts'
+import { peerOf } from './connection/dial.ts'
+import { guardedDial } from './connection/guarded-dial.ts'
 import { DeadlineWheel } from './deadline-wheel.ts'
 import { type ErrorWord, errorWord } from './error-word.ts'
-import { guardedConnector } from './guarded-connector.ts'
 import type { Origin } from './origin.ts'
 import { Origins } from './origins.ts'
 import { type Target, TargetCache } from './target-cache.ts'
 
 /**
- * The branch caller over undici's clients: HTTP/1.1, one call on a connection at a time, no redirects, no proxies, no
+ * The branch caller: HTTP/1.1 over connections that are kept, one call on each at a time, no redirects, no proxies, no
  * decompression. Each call is one attempt and one answer.
  */
 export function httpBranchCaller(options: HttpBranchCallerOptions = {}): BranchCaller {
@@ -19,7 +19,8 @@ export function httpBranchCaller(options: HttpBranchCallerOptions = {}): BranchC
 }
 
 class HttpBranchCaller implements BranchCaller {
-  readonly #wheel = new DeadlineWheel()
+  /** Of calls: whoever waits for an answer holds the process. */
+  readonly #wheel = new DeadlineWheel({ holdsProcess: true })
   readonly #targets: TargetCache
   readonly #origins: Origins
   readonly #keepsExcerpts: boolean
@@ -30,7 +31,8 @@ class HttpBranchCaller implements BranchCaller {
     const limits = checkedOptions(options)
     const { targets } = limits
     const mayReach = (hostname: string, address: string) => targets.mayReach(hostname, address)
-    const connect = guardedConnector({ ...limits, mayReach })
+    const dial = guardedDial({ mayReach, lookup: limits.lookup })
+    const wheel = new DeadlineWheel({ holdsProcess: false })
     this.#keepsExcerpts = limits.answerExcerpts
     this.#signer = limits.signer
     this.#targets = new TargetCache(limits.targetsMax, (url) => targets.resolve(url))
@@ -39,18 +41,16 @@ class HttpBranchCaller implements BranchCaller {
       originIdleMs: limits.originIdleMs,
       connectionsMax: limits.connectionsPerOriginMax,
       queuedMax: limits.queuedPerOriginMax,
-      openClient: (originKey) =>
-        new Client(originKey, {
-          connect,
-          pipelining: 1,
-          allowH2: false,
-          keepAliveTimeout: limits.keepAliveMs,
-          maxResponseSize: limits.answerBodyBytesMax,
-          maxHeaderSize: limits.answerHeaderBytesMax,
-          // The wheel's deadline covers both; undici's own run between chunks, so that a drip passes them.
-          headersTimeout: 0,
-          bodyTimeout: 0,
-        }),
+      partsOf: (originKey) => ({
+        peer: peerOf(new URL(originKey)),
+        dial,
+        wheel,
+        connectTimeoutMs: limits.connectTimeoutMs,
+        keepAliveMs: limits.keepAliveMs,
+        headBytesMax: limits.answerHeaderBytesMax,
+        bodyBytesMax: limits.answerBodyBytesMax,
+        session: undefined,
+      }),
     })
   }
 

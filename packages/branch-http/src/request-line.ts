@@ -2,7 +2,10 @@ import type { BranchCall } from '@counterstep/core'
 
 /** A URL as far as it is the same for every call: whom to connect to, and the path with its own query. */
 export interface ParsedUrl {
+  /** Scheme, host and port. */
   readonly originKey: string
+  /** As the Host field has it. */
+  readonly host: string
   /** Ends in `?` or `&`, ready for the query parameters of the call. */
   readonly pathStart: string
 }
@@ -11,7 +14,7 @@ export function parsedUrl(url: URL): ParsedUrl {
   const path = url.pathname + url.search
   const last = path.at(-1)
   const joint = url.search === '' ? '?' : last === '&' || last === '?' ? '' : '&'
-  return { originKey: url.origin, pathStart: path + joint }
+  return { originKey: url.origin, host: url.host, pathStart: path + joint }
 }
 
 // DTM's word, which its services and their barriers know.

@@ -1,8 +1,12 @@
+import { execFile } from 'node:child_process'
 import type { ServerResponse } from 'node:http'
+import { promisify } from 'node:util'
 import { httpBranchCaller } from '@counterstep/branch-http'
 import { describe, expect, it } from 'vitest'
 import { branchCall, serveBytes, serveHttp } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
+
+const run = promisify(execFile)
 
 describe('connections', () => {
   it('are used again, one call after the other', async () => {
@@ -87,6 +91,64 @@ describe('connections', () => {
       await server.closed(n)
     }
     expect(server.accepted()).toBe(5)
+  })
+
+  it('that are idle are closed after their time, or before the other side closes them', async () => {
+    for (const [hint, keepAliveMs] of [
+      ['', 30],
+      ['keep-alive: timeout=1\r\n', 60_000],
+    ] as const) {
+      const server = await serveBytes((socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\n${hint}content-length: 0\r\n\r\n`)
+      })
+      const caller = testCaller({ keepAliveMs })
+      expect((await caller.call(branchCall(server.url))).result).toBe('success')
+      await server.closed(1)
+      expect((await caller.call(branchCall(server.url))).result).toBe('success')
+      expect(server.accepted()).toBe(2)
+    }
+  })
+
+  it('with bytes that nobody asked for end, and no later call takes these for its answer', async () => {
+    const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
+    const unasked = 'HTTP/1.1 409 Conflict\r\ncontent-length: 0\r\n\r\n'
+    for (const later of [false, true]) {
+      const server = await serveBytes((socket) => {
+        if (later) socket.write(ok, () => socket.write(unasked))
+        else socket.write(ok + unasked)
+      })
+      const caller = testCaller()
+      for (let n = 1; n <= 20; n++) {
+        expect((await caller.call(branchCall(server.url))).result).toBe('success')
+        await server.closed(n)
+      }
+    }
+  })
+
+  it('that are answered before the request was read are not used again', async () => {
+    const server = await serveBytes((socket) => {
+      socket.pause()
+      socket.write('HTTP/1.1 409 Conflict\r\ncontent-length: 0\r\n\r\n')
+    })
+    const caller = testCaller()
+    const body = 'x'.repeat(16 * 1024 * 1024)
+    for (let n = 1; n <= 2; n++) {
+      expect((await caller.call(branchCall(server.url, { body }))).result).toBe('failure')
+      expect(server.accepted()).toBe(n)
+    }
+  })
+
+  it('that are idle hold no process, and a call does', async () => {
+    const server = await serveHttp((request, response) => {
+      request.resume()
+      setTimeout(() => response.end('late'), 50)
+    })
+    const program = `
+      import { httpBranchCaller } from ${JSON.stringify(import.meta.resolve('@counterstep/branch-http'))}
+      const call = ${JSON.stringify(branchCall(server.url))}
+      httpBranchCaller({ keepAliveMs: 600_000 }).call(call).then(({ result }) => console.log(result))`
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program])
+    expect(stdout).toBe('success\n')
   })
 
   it('to a refusing branch are tried again by the next call', async () => {

@@ -108,6 +108,32 @@ describe('what a branch receives', () => {
     })
   })
 
+  it('has each character of a header as one byte, and a body in UTF-8', async () => {
+    let seen: unknown
+    const server = await serveHttp(async (request, response) => {
+      seen = { name: request.headers['x-name'], body: await bodyOf(request) }
+      response.end()
+    })
+    await callOnce(server.url, { headers: { 'x-name': 'Müller' }, body: '"Müller €"' })
+    expect(seen).toEqual({ name: 'Müller', body: '"Müller €"' })
+  })
+
+  it('is a GET without a body where the call is one', async () => {
+    let seen: unknown
+    const server = await serveHttp(async (request, response) => {
+      const { method, headers } = request
+      seen = {
+        method,
+        length: headers['content-length'],
+        type: headers['content-type'],
+        body: await bodyOf(request),
+      }
+      response.end()
+    })
+    expect((await callOnce(server.url, { method: 'GET' })).result).toBe('success')
+    expect(seen).toEqual({ method: 'GET', length: undefined, type: undefined, body: '' })
+  })
+
   const urls: readonly (readonly [string, string])[] = [
     ['', '/?'],
     ['/', '/?'],

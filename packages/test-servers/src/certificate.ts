@@ -33,7 +33,7 @@ const VERSION_3 = 2
 export function selfSignedCertificate({ validFrom, validTo, address }: CertificateSettings): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const algorithm = node(SEQUENCE, objectId(ECDSA_WITH_SHA256))
-  const name = distinguishedName(`counterstep chaos ${randomBytes(4).toString('hex')}`)
+  const name = distinguishedName(`counterstep test ${randomBytes(4).toString('hex')}`)
   const content = node(
     SEQUENCE,
     node(VERSION_TAG, node(INTEGER, Buffer.from([VERSION_3]))),

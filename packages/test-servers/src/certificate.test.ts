@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { selfSignedCertificate } from '../src/hostile/certificate.ts'
+import { selfSignedCertificate } from './certificate.ts'
 
 it('writes a certificate that is for one address, for a time, and signed by itself', () => {
   const validFrom = new Date('2020-01-02T03:04:05Z')

@@ -1,6 +1,7 @@
-import { type LookupFunction, Socket } from 'node:net'
+import { isIP, type LookupFunction, Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { DeniedAddressError, type Dial, guardedConnector, guardedLookup } from '../src/guarded-connector.ts'
+import type { Dial } from '../src/connection/dial.ts'
+import { DeniedAddressError, guardedDial, guardedLookup } from '../src/connection/guarded-dial.ts'
 import { fixedLookup } from './fixed-lookup.ts'
 
 const DENIED = new Set(['127.0.0.2', '169.254.169.254', '::1'])
@@ -11,33 +12,35 @@ interface Outcome {
   readonly dialled: readonly string[]
 }
 
-/** Looks on in place of undici's connector, and connects nowhere: what it would have dialled is the outcome. */
+/** Looks on in place of the dial, and connects nowhere: what it would have dialled is the outcome. */
 function connectTo(hostname: string, parts: { readonly lookup: LookupFunction }): Promise<Outcome> {
   const dialled: string[] = []
-  const spy = ((options: { readonly lookup: LookupFunction }) =>
-    (target: { readonly hostname: string }, callback: (...answer: [Error | null, Socket]) => void) => {
-      const socket = new Socket()
-      if (/^[\d.:a-f]+$/.test(target.hostname)) {
+  return new Promise((resolve) => {
+    const end = (error?: Error | null) => resolve({ error: error ?? undefined, dialled })
+    const spy: Dial = (target) => {
+      if (isIP(target.hostname) !== 0) {
         dialled.push(target.hostname)
-        queueMicrotask(() => callback(null, socket))
+        end()
       } else {
-        options.lookup(target.hostname, { all: true }, (error, found) => {
+        target.lookup(target.hostname, { all: true }, (error, found) => {
           if (error === null && typeof found !== 'string')
             dialled.push(...found.map(({ address }) => address))
-          callback(error, socket)
+          end(error)
         })
       }
-      return socket
-    }) as unknown as Dial
-  const connect = guardedConnector({ mayReach, connectTimeoutMs: 1_000, ...parts }, spy)
-  return new Promise((resolve) => {
-    connect({ hostname, protocol: 'http:', port: '80' }, (...[error]: [Error | null, unknown]) => {
-      resolve({ error: error ?? undefined, dialled })
-    })
+      return new Socket()
+    }
+    const dial = guardedDial({ mayReach, ...parts }, spy)
+    const onread = { buffer: Buffer.alloc(1), callback: () => true }
+    try {
+      dial({ isTls: false, hostname, port: 80, onread, session: undefined })
+    } catch (error: unknown) {
+      end(error instanceof Error ? error : new Error(String(error)))
+    }
   })
 }
 
-describe('S3: the connector', () => {
+describe('S3: the dial', () => {
   it('dials all that a name has, if all of it may be dialled', async () => {
     const lookup = fixedLookup({ 'bank.test': ['203.0.113.1', '2001:db8::1'] })
     expect(await connectTo('bank.test', { lookup })).toEqual({

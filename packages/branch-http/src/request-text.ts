@@ -1,0 +1,87 @@
+import { type BranchCall, isReservedHeader } from '@counterstep/core'
+import type { CallSigner } from '@counterstep/signature'
+
+/** What is written to a connection. */
+export interface RequestText {
+  /** The request line and the fields, with the empty line. Each character is a byte. */
+  readonly head: string
+  /** Whether the head is the same bytes in UTF-8. */
+  readonly isAscii: boolean
+  /** To be sent in UTF-8. */
+  readonly body: string
+}
+
+/** A field that cannot be written. It shows neither name nor value. */
+class BadHeaderError extends Error {
+  readonly code = 'COUNTERSTEP_BAD_HEADER'
+
+  constructor() {
+    super('a header that cannot be sent')
+    this.name = 'BadHeaderError'
+  }
+}
+
+// RFC 9110, 5.6.2 and 5.5.
+const NAME = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+const ASCII = /^[\t\r\n\x20-\x7e]*$/
+
+/** Throws BadHeaderError for a call with a header that no request can have. */
+export function checkHeaders({ contentType, headers }: BranchCall): void {
+  if (!VALUE.test(contentType)) throw new BadHeaderError()
+  for (const name in headers) {
+    const value = headers[name]
+    if (!isSent(name, value)) continue
+    if (!NAME.test(name) || !VALUE.test(value)) throw new BadHeaderError()
+  }
+}
+
+/** Of a call whose headers were checked. */
+export function requestText(
+  call: BranchCall,
+  { host, origin, path }: { readonly host: string; readonly origin: string; readonly path: string },
+  signer: CallSigner | undefined,
+): RequestText {
+  const own = ownFields(call)
+  const signature = signer === undefined ? '' : signatureFields(call, origin + path, signer)
+  const isGet = call.method === 'GET'
+  const body = isGet ? '' : call.body
+  const type = isGet ? '' : `content-type: ${call.contentType}\r\n`
+  const length = isGet ? '' : `content-length: ${Buffer.byteLength(body)}\r\n`
+  const head = `${call.method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${type}counterstep-attempt: ${call.attempt}\r\ncounterstep-epoch: ${call.epoch}\r\ncounterstep-accepted-at: ${call.acceptedAt}\r\n${own}${signature}${length}\r\n`
+  // The rest is ours, or as URLs are written.
+  return { head, isAscii: ASCII.test(own) && ASCII.test(type), body }
+}
+
+/**
+ * Submit refuses reserved ones (S9). Here they are left out, because failing a call for good at this point would make a
+ * transaction that was stored by an older version one that can never end.
+ */
+function isSent(name: string, value: string | undefined): value is string {
+  return value !== undefined && !isReservedHeader(name)
+}
+
+function ownFields({ headers }: BranchCall): string {
+  let fields = ''
+  for (const name in headers) {
+    const value = headers[name]
+    if (isSent(name, value)) fields += `${name}: ${value}\r\n`
+  }
+  return fields
+}
+
+function signatureFields(call: BranchCall, targetUri: string, signer: CallSigner): string {
+  const isGet = call.method === 'GET'
+  const names = signer.sign({
+    method: call.method,
+    targetUri,
+    contentType: isGet ? undefined : call.contentType,
+    attempt: String(call.attempt),
+    epoch: String(call.epoch),
+    acceptedAt: String(call.acceptedAt),
+    body: isGet ? '' : call.body,
+  })
+  let fields = ''
+  for (let at = 0; at < names.length; at += 2) fields += `${names[at]}: ${names[at + 1]}\r\n`
+  return fields
+}

@@ -1,0 +1,65 @@
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { selfSignedCertificate } from '@counterstep/test-servers/certificate'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { branchCall } from './hostile-server.ts'
+import { testCaller } from './test-caller.ts'
+
+const DAY_MS = 24 * 3_600_000
+const trustedBefore = getCACertificates('default')
+const valid = selfSignedCertificate({
+  validFrom: new Date(Date.now() - DAY_MS),
+  validTo: new Date(Date.now() + DAY_MS),
+  address: '127.0.0.1',
+})
+
+beforeAll(() => setDefaultCACertificates([...trustedBefore, valid.cert]))
+afterAll(() => setDefaultCACertificates(trustedBefore))
+
+/** Tells of each handshake whether it went on with an earlier session. */
+async function serveTls(answer: string): Promise<{ readonly url: string; readonly resumed: boolean[] }> {
+  const resumed: boolean[] = []
+  const server = createServer({ ...valid, keepAliveTimeout: 60_000 }, (request, response) => {
+    request.resume().on('end', () => response.end(answer))
+  })
+  server.on('secureConnection', (socket) => resumed.push(socket.isSessionReused()))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/`, resumed }
+}
+
+it('carries calls over TLS, one after the other on a connection', async () => {
+  const server = await serveTls('x'.repeat(100_000))
+  const caller = testCaller()
+  for (let n = 0; n < 20; n++) {
+    expect(await caller.call(branchCall(server.url, { body: 'ü'.repeat(50_000) }))).toEqual({
+      result: 'success',
+      statusCode: 200,
+      excerpt: 'x'.repeat(1024),
+    })
+  }
+  expect(server.resumed).toEqual([false])
+})
+
+it('goes on with the session of an earlier connection to the same origin', async () => {
+  const server = await serveTls('ok')
+  const caller = testCaller()
+  const callAll = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => caller.call(branchCall(server.url))))
+  const answers = [...(await callAll(1)), ...(await callAll(4))]
+  expect(answers.map(({ result }) => result)).toEqual(Array(5).fill('success'))
+  expect(server.resumed).toEqual([false, true, true, true])
+})
+
+it('trusts nobody whose certificate is not for the address that it calls', async () => {
+  setDefaultCACertificates(trustedBefore)
+  onTestFinished(() => setDefaultCACertificates([...trustedBefore, valid.cert]))
+  const server = await serveTls('ok')
+  expect(await testCaller().call(branchCall(server.url))).toEqual({ result: 'unknown', error: 'tls' })
+})
