@@ -6,11 +6,12 @@ import type { ResponseHead } from './connection/response-head.ts'
 import type { WheelEntry } from './deadline-wheel.ts'
 import type { ErrorWord } from './error-word.ts'
 import { excerptOf } from './excerpt.ts'
+import { KeptBody } from './kept-body.ts'
 import { type ParsedUrl, pathOf } from './request-line.ts'
 import { checkHeaders, type RequestText, requestText } from './request-text.ts'
 import { retryAfterMs } from './retry-after.ts'
 
-/** Who lends a connection to an attempt. */
+/** Who finds a connection for an attempt. */
 export interface AttemptHost {
   /** The caller has its answer: no deadline and no place in a queue is needed any more. */
   settled(attempt: Attempt): void
@@ -36,8 +37,7 @@ export class Attempt implements Exchange, WheelEntry {
   #connection: Connection | undefined = undefined
   #isSent = false
   #head: ResponseHead | undefined = undefined
-  readonly #body: Buffer[] = []
-  #bodyBytes = 0
+  readonly #body = new KeptBody()
 
   /** Throws what `checkHeaders` throws. */
   constructor(
@@ -78,9 +78,7 @@ export class Attempt implements Exchange, WheelEntry {
 
   /** Kept are the bytes that people are shown; and where words count, all. */
   onBody(bytes: Buffer): void {
-    if (this.#bodyBytes > ANSWER_BYTES_MAX && !this.#call.wordsCount) return
-    this.#body.push(Buffer.from(bytes))
-    this.#bodyBytes += bytes.length
+    if (this.#body.length <= ANSWER_BYTES_MAX || this.#call.wordsCount) this.#body.add(bytes)
   }
 
   /**
@@ -91,6 +89,7 @@ export class Attempt implements Exchange, WheelEntry {
     this.#settle(this.#result(how), undefined)
   }
 
+  /** There will be no answer, or it was never sent. */
   onFailed(word: ErrorWord): void {
     this.#settle('unknown', word)
   }
@@ -105,15 +104,10 @@ export class Attempt implements Exchange, WheelEntry {
     }
   }
 
-  /** Ends it without an answer: it was never sent. */
-  giveUp(word: ErrorWord): void {
-    this.#settle('unknown', word)
-  }
-
   #result(body: 'whole' | 'cut'): Result {
     const byStatus = resultOf(this.#head?.statusCode)
     if (!this.#call.wordsCount || byStatus === 'ongoing') return byStatus
-    const byWord = resultOfWords(Buffer.concat(this.#body))
+    const byWord = resultOfWords(this.#body.bytes)
     // A word may stand in what was packed, or was not read: it might say that a 200 is none, or a 409 not yet.
     if (byWord === undefined && (this.#head?.isEncoded === true || body === 'cut')) return 'unknown'
     return byWord ?? byStatus
@@ -129,7 +123,6 @@ export class Attempt implements Exchange, WheelEntry {
     this.isSettled = true
     this.#host?.settled(this)
     this.#resolve(this.#answer(result, error))
-    this.#body.length = 0
   }
 
   #answer(result: Result, error: ErrorWord | undefined): BranchAnswer {
@@ -139,7 +132,7 @@ export class Attempt implements Exchange, WheelEntry {
       const { statusCode, isEncoded, retryAfter } = head
       answer.statusCode = statusCode
       // Nothing is inflated (a small body may become a huge one), and packed bytes are no text to show.
-      const excerpt = isEncoded || this.#bodyBytes === 0 ? undefined : excerptOf(Buffer.concat(this.#body))
+      const excerpt = isEncoded || this.#body.length === 0 ? undefined : excerptOf(this.#body.bytes)
       if (excerpt !== undefined) answer.excerpt = excerpt
       const waitMs = statusCode === 200 ? undefined : retryAfterMs(retryAfter, Date.now)
       if (waitMs !== undefined) answer.retryAfterMs = waitMs

@@ -8,30 +8,37 @@ export interface WheelEntry {
   expire(): void
 }
 
-// 1,024 slots of 25 ms: a turn is 25.6 s, so that the usual 10 s deadline is looked at once.
+// With ticks of 25 ms a turn is 25.6 s, so that the usual 10 s deadline is looked at once.
 const SLOTS = 1024
-const TICK_MS = 25
+
+export interface WheelSettings {
+  /** How late a deadline may be seen; it is never early. */
+  readonly tickMs: number
+  /** Whether the process goes on for as long as there is an entry. */
+  readonly holdsProcess: boolean
+}
 
 /**
- * One timer for all deadlines. It fires at most one tick late and never early. An entry costs two array writes to
+ * One timer for all deadlines. An entry costs two array writes to
  * add and two to take back, against an object, a signal and a listener with AbortSignal.timeout.
  */
 export class DeadlineWheel {
   readonly #slots: WheelEntry[][] = Array.from({ length: SLOTS }, () => [])
+  readonly #tickMs: number
   readonly #holdsProcess: boolean
   #timer: NodeJS.Timeout | undefined = undefined
   #count = 0
   #turning = false
   #tick = 0
 
-  /** `holdsProcess`: whether it goes on for as long as there is an entry. */
-  constructor({ holdsProcess }: { readonly holdsProcess: boolean }) {
+  constructor({ tickMs, holdsProcess }: WheelSettings) {
+    this.#tickMs = tickMs
     this.#holdsProcess = holdsProcess
   }
 
   add(entry: WheelEntry, now: number, delayMs: number): void {
     entry.deadlineAt = now + delayMs
-    const index = (Math.floor(entry.deadlineAt / TICK_MS) + 1) % SLOTS
+    const index = (Math.floor(entry.deadlineAt / this.#tickMs) + 1) % SLOTS
     const slot = this.#slot(index)
     entry.wheelSlot = index
     entry.wheelPlace = slot.push(entry) - 1
@@ -53,18 +60,18 @@ export class DeadlineWheel {
 
   #start(now: number): void {
     this.#turning = true
-    this.#tick = Math.floor(now / TICK_MS)
+    this.#tick = Math.floor(now / this.#tickMs)
     if (this.#timer !== undefined) {
       this.#timer.refresh()
       return
     }
-    this.#timer = setTimeout(() => this.#turn(), TICK_MS)
+    this.#timer = setTimeout(() => this.#turn(), this.#tickMs)
     if (!this.#holdsProcess) this.#timer.unref()
   }
 
   #turn(): void {
     const now = performance.now()
-    const tick = Math.floor(now / TICK_MS)
+    const tick = Math.floor(now / this.#tickMs)
     const due: WheelEntry[] = []
     // After a long stall one whole turn sees every slot.
     const first = Math.max(this.#tick + 1, tick - SLOTS + 1)

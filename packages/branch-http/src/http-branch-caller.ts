@@ -20,7 +20,7 @@ export function httpBranchCaller(options: HttpBranchCallerOptions = {}): BranchC
 
 class HttpBranchCaller implements BranchCaller {
   /** Of calls: whoever waits for an answer holds the process. */
-  readonly #wheel = new DeadlineWheel({ holdsProcess: true })
+  readonly #wheel = new DeadlineWheel({ tickMs: 25, holdsProcess: true })
   readonly #targets: TargetCache
   readonly #origins: Origins
   readonly #keepsExcerpts: boolean
@@ -32,7 +32,7 @@ class HttpBranchCaller implements BranchCaller {
     const { targets } = limits
     const mayReach = (hostname: string, address: string) => targets.mayReach(hostname, address)
     const dial = guardedDial({ mayReach, lookup: limits.lookup })
-    const wheel = new DeadlineWheel({ holdsProcess: false })
+    const wheel = new DeadlineWheel({ tickMs: 250, holdsProcess: false })
     this.#keepsExcerpts = limits.answerExcerpts
     this.#signer = limits.signer
     this.#targets = new TargetCache(limits.targetsMax, (url) => targets.resolve(url))
@@ -49,7 +49,7 @@ class HttpBranchCaller implements BranchCaller {
         keepAliveMs: limits.keepAliveMs,
         headBytesMax: limits.answerHeaderBytesMax,
         bodyBytesMax: limits.answerBodyBytesMax,
-        session: undefined,
+        tls: { latest: undefined },
       }),
     })
   }

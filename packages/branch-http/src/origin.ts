@@ -39,7 +39,7 @@ export class Origin implements AttemptHost, ConnectionOwner {
   }
 
   get isIdle(): boolean {
-    return this.#free.length + this.#resting === this.#connections.size
+    return this.#queue.length === 0 && this.#free.length + this.#resting === this.#connections.size
   }
 
   start(attempt: Attempt): void {
@@ -47,8 +47,8 @@ export class Origin implements AttemptHost, ConnectionOwner {
     const free = this.#takeFree()
     if (free !== undefined) carry(free, attempt)
     else if (this.#mayOpen(this.#queue.length + 1)) this.#open(attempt)
-    else if (this.#queue.length < this.#options.queuedMax) this.#queue.push(attempt)
-    else attempt.giveUp('busy')
+    else if (this.#queue.length < this.#options.queuedMax + this.#resting) this.#queue.push(attempt)
+    else attempt.onFailed('busy')
   }
 
   settled(attempt: Attempt): void {
@@ -74,7 +74,7 @@ export class Origin implements AttemptHost, ConnectionOwner {
   async close(): Promise<void> {
     this.isClosed = true
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
-      next.giveUp('closed')
+      next.onFailed('closed')
     }
     if (this.#connections.size === 0) return
     const empty = new Promise<void>((resolve) => {
@@ -99,7 +99,7 @@ export class Origin implements AttemptHost, ConnectionOwner {
       this.#connections.add(connection)
       attempt.goesBy(connection)
     } catch (error: unknown) {
-      attempt.giveUp(errorWord(error))
+      attempt.onFailed(errorWord(error))
     }
   }
 
@@ -112,7 +112,7 @@ export class Origin implements AttemptHost, ConnectionOwner {
 
   #takeFree(): Connection | undefined {
     let free = this.#free.pop()
-    while (free !== undefined && !free.isOpen) free = this.#free.pop()
+    while (free !== undefined && !free.isUsableAt(this.usedAt)) free = this.#free.pop()
     return free
   }
 
@@ -126,7 +126,7 @@ export class Origin implements AttemptHost, ConnectionOwner {
   }
 
   #serveBy(connection: Connection): void {
-    if (!connection.isOpen) return
+    if (!connection.isUsableAt(this.usedAt)) return
     const next = this.#queue.shift()
     if (next === undefined) this.#free.push(connection)
     else carry(connection, next)

@@ -58,7 +58,7 @@ export function requestText(
  * transaction that was stored by an older version one that can never end.
  */
 function isSent(name: string, value: string | undefined): value is string {
-  return value !== undefined && !isReservedHeader(name)
+  return value !== undefined && !isReservedHeader(name.toLowerCase())
 }
 
 function ownFields({ headers }: BranchCall): string {

@@ -64,7 +64,11 @@ const response = fc
   .map(({ status, hint, headers, body }) => `${hint}${[status, ...headers].join('\r\n')}\r\n\r\n${body}`)
 /** One place of it changed: a byte left out, doubled, or another in its stead. */
 const damaged = fc
-  .tuple(response, fc.nat(400), fc.constantFrom('', ' ', '\r', '\n', '\0', ':', ',', '1', '0', 'x', 'same'))
+  .tuple(
+    response,
+    fc.nat(400),
+    fc.constantFrom('', ' ', '\r', '\n', '\0', ':', ',', '1', '0', 'x', '\xa0', 'same'),
+  )
   .map(([text, place, insert]) => {
     const at = place % text.length
     return text.slice(0, at) + (insert === 'same' ? text.charAt(at).repeat(2) : insert) + text.slice(at + 1)

@@ -69,6 +69,17 @@ describe('connections', () => {
     for (const answer of await Promise.all(kept)) expect(answer.error).toBe('closed')
   })
 
+  it('at rest after an answer take no place from those that wait', async () => {
+    const server = await serveHttp((_request, response) => response.end())
+    const caller = testCaller({ queuedPerOriginMax: 1 })
+    const twice = async () => {
+      await caller.call(branchCall(server.url))
+      return caller.call(branchCall(server.url))
+    }
+    const answers = await Promise.all([twice(), twice(), twice()])
+    expect(answers.map(({ result }) => result)).toEqual(['success', 'success', 'success'])
+  })
+
   it('of a branch that times out give their place to who waits', async () => {
     let calls = 0
     const server = await serveHttp((_request, response) => {
@@ -171,6 +182,19 @@ describe('origins', () => {
     expect(servers.slice(8).map((server) => server.open())).toEqual([1, 1, 1, 1])
     // A URL that was parsed before its origin was closed finds a new one.
     expect((await caller.call(branchCall(servers[0]?.url ?? ''))).result).toBe('success')
+  })
+
+  it('with a call that waits for a connection at rest are not closed', async () => {
+    const [server, other] = await Promise.all(
+      Array.from({ length: 2 }, () => serveHttp((_request, response) => response.end())),
+    )
+    const caller = testCaller({ originsMax: 1 })
+    await caller.call(branchCall(server?.url ?? ''))
+    const calls = [caller.call(branchCall(server?.url ?? '')), caller.call(branchCall(other?.url ?? ''))]
+    expect(await Promise.all(calls)).toEqual([
+      { result: 'success', statusCode: 200 },
+      { result: 'unknown', error: 'busy' },
+    ])
   })
 
   it('with calls in flight are not closed; a new one is told to come again', async () => {

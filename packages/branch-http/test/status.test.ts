@@ -193,6 +193,7 @@ describe('what a branch receives', () => {
       'content-type': 'text/html',
       connection: 'close',
       'transfer-encoding': 'chunked',
+      'Transfer-Encoding': 'chunked',
       'proxy-authorization': 'x',
       cookie: 'x',
       'counterstep-attempt': '99',

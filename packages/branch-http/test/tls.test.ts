@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { Worker } from 'node:worker_threads'
 import { selfSignedCertificate } from '@counterstep/test-servers/certificate'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { branchCall } from './hostile-server.ts'
@@ -17,6 +18,18 @@ const valid = selfSignedCertificate({
 
 beforeAll(() => setDefaultCACertificates([...trustedBefore, valid.cert]))
 afterAll(() => setDefaultCACertificates(trustedBefore))
+
+/** In this thread it would answer only after the client's turn of the loop. */
+const SERVER_OF_ITS_OWN = `
+  const { parentPort, workerData } = require('node:worker_threads')
+  const { createServer } = require('node:https')
+  let connections = 0
+  const server = createServer(workerData, (request, response) => {
+    request.resume().on('end', () => response.end('ok'))
+  })
+  server.on('secureConnection', () => connections++)
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))
+  parentPort.on('message', () => parentPort.postMessage(connections))`
 
 /** Tells of each handshake whether it went on with an earlier session. */
 async function serveTls(answer: string): Promise<{ readonly url: string; readonly resumed: boolean[] }> {
@@ -55,6 +68,24 @@ it('goes on with the session of an earlier connection to the same origin', async
   const answers = [...(await callAll(1)), ...(await callAll(4))]
   expect(answers.map(({ result }) => result)).toEqual(Array(5).fill('success'))
   expect(server.resumed).toEqual([false, true, true, true])
+})
+
+it('keeps its connections under load from a server that answers at once', async () => {
+  const caller = testCaller({ connectionsPerOriginMax: 16 })
+  const server = new Worker(SERVER_OF_ITS_OWN, { eval: true, workerData: valid })
+  onTestFinished(async () => {
+    await server.terminate()
+  })
+  const [port] = await once(server, 'message')
+  const call = () => caller.call(branchCall(`https://127.0.0.1:${port}/`))
+  for (let round = 0; round < 20; round++) {
+    // A write in this phase of the loop is told of as done only in the next.
+    await new Promise((resolve) => setImmediate(resolve))
+    const answers = await Promise.all(Array.from({ length: 16 }, call))
+    expect(answers.every(({ result }) => result === 'success')).toBe(true)
+  }
+  server.postMessage('how many?')
+  expect(await once(server, 'message')).toEqual([16])
 })
 
 it('trusts nobody whose certificate is not for the address that it calls', async () => {

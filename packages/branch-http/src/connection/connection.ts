@@ -25,6 +25,11 @@ export interface ConnectionOwner {
   closed(connection: Connection): void
 }
 
+/** The last one with a peer: the next connection goes on with it. */
+export interface TlsSession {
+  latest: Buffer | undefined
+}
+
 /** What the connections to one origin share. */
 export interface ConnectionParts extends ReaderLimits {
   readonly peer: Peer
@@ -33,8 +38,7 @@ export interface ConnectionParts extends ReaderLimits {
   readonly wheel: DeadlineWheel
   readonly connectTimeoutMs: number
   readonly keepAliveMs: number
-  /** The last TLS session with the peer. */
-  session: Buffer | undefined
+  readonly tls: TlsSession
 }
 
 /** Usual answers are far shorter; longer ones come in several reads. */
@@ -66,13 +70,16 @@ export class Connection implements WheelEntry {
     this.#reader = new ResponseReader(parts)
     const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
     const onread = { buffer, callback: (count: number) => this.#onRead(buffer, count) }
-    this.#socket = parts.dial({ ...parts.peer, onread, session: parts.session })
+    this.#socket = parts.dial({ ...parts.peer, onread, session: parts.tls.latest })
     this.#listen(this.#socket)
     parts.wheel.add(this, performance.now(), parts.connectTimeoutMs)
   }
 
-  /** Whether it may carry an exchange, now or when it stands. */
-  get isOpen(): boolean {
+  /** Whether a released one may be used again; if not, it ends. `now` is by performance.now(). */
+  isUsableAt(now: number): boolean {
+    // A response before its request was written whole says that the rest is not read. An idle one may be overdue after
+    // the process has been frozen.
+    if (this.#socket.writableLength > 0 || this.deadlineAt <= now) this.end('closed')
     return this.#isOpen
   }
 
@@ -85,25 +92,29 @@ export class Connection implements WheelEntry {
 
   /** Ends it, and with `word` what it carries. */
   end(word: ErrorWord): void {
-    this.#fail(word)
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    this.#parts.wheel.remove(this)
+    const exchange = this.#exchange
+    this.#exchange = undefined
+    this.#socket.destroy()
+    exchange?.onFailed(word)
   }
 
-  /** It did not come to stand in time, or has been idle for long. */
+  /** It does not stand in time; or it has been idle for long, and carries nothing that could hear the word. */
   expire(): void {
-    this.#fail('connect-timeout')
+    this.end('connect-timeout')
   }
 
   #listen(socket: Socket): void {
-    // A call under way holds the process by its deadline; an idle connection does not.
-    socket.unref()
     socket.once(this.#parts.peer.isTls ? 'secureConnect' : 'connect', () => this.#onReady())
     socket.on('session', (session: Buffer) => {
-      this.#parts.session = session
+      this.#parts.tls.latest = session
     })
-    socket.on('error', (error) => this.#fail(errorWord(error)))
+    socket.on('error', (error) => this.end(errorWord(error)))
     socket.on('end', () => this.#onEnd())
     socket.on('close', () => {
-      this.#fail('reset')
+      this.end('reset')
       this.#owner.closed(this)
     })
   }
@@ -112,6 +123,8 @@ export class Connection implements WheelEntry {
     // What the dial denies is destroyed before, and hears of its connection all the same.
     if (!this.#isOpen || this.#socket.destroyed) return
     this.#isReady = true
+    // A call under way holds the process by its deadline; an idle connection does not.
+    this.#socket.unref()
     this.#parts.wheel.remove(this)
     const exchange = this.#exchange
     if (exchange === undefined || exchange.isSettled) this.#release()
@@ -140,19 +153,19 @@ export class Connection implements WheelEntry {
     }
   }
 
-  /** False would stop the reading; what has ended reads no more anyway. */
+  /** Answers whether to go on reading. */
   #onRead(buffer: Buffer, count: number): boolean {
     const exchange = this.#exchange
-    if (exchange === undefined) {
-      this.#fail('bad-response')
+    if (exchange === undefined || !this.#isReady) {
+      this.end('bad-response')
       return false
     }
     try {
       this.#read(exchange, buffer, count)
     } catch (error: unknown) {
-      this.#fail(errorWord(error))
+      this.end(errorWord(error))
     }
-    return true
+    return this.#isOpen
   }
 
   #read(exchange: Exchange, buffer: Buffer, count: number): void {
@@ -160,15 +173,13 @@ export class Connection implements WheelEntry {
     const { reading } = this.#reader
     if (reading === 'more') return
     if (reading !== 'whole' && reading !== 'cut') {
-      this.#fail(reading)
+      this.end(reading)
       return
     }
     this.#exchange = undefined
     exchange.onEnd(reading)
-    // A response before its request was sent says that the rest will not be read.
-    const mayGoOn = reading === 'whole' && read === count && this.#socket.writableLength === 0
-    if (mayGoOn && this.#keptMs() > 0) this.#release()
-    else this.#fail('closed')
+    if (reading === 'whole' && read === count && this.#keptMs() > 0) this.#release()
+    else this.end('closed')
   }
 
   #onEnd(): void {
@@ -177,7 +188,7 @@ export class Connection implements WheelEntry {
       this.#exchange = undefined
       exchange.onEnd('whole')
     }
-    this.#fail('reset')
+    this.end('reset')
   }
 
   #release(): void {
@@ -193,15 +204,5 @@ export class Connection implements WheelEntry {
     if (head === undefined) return keepAliveMs
     if (head.isLast) return 0
     return Math.min(keepAliveMs, Math.max(0, (head.keepAliveMs ?? Infinity) - KEEP_ALIVE_MARGIN_MS))
-  }
-
-  #fail(word: ErrorWord): void {
-    if (!this.#isOpen) return
-    this.#isOpen = false
-    this.#parts.wheel.remove(this)
-    const exchange = this.#exchange
-    this.#exchange = undefined
-    this.#socket.destroy()
-    exchange?.onFailed(word)
   }
 }

@@ -29,18 +29,14 @@ export function dial({ isTls, hostname, port, lookup, onread, session }: DialOpt
     port,
     lookup,
     onread,
-    noDelay: true,
-    keepAlive: true,
-    keepAliveInitialDelay: PROBE_AFTER_MS,
   }
-  if (!isTls) return connectTcp(options)
-  return connectTls({
-    ...options,
-    // RFC 6066, 3: an address is no name to ask for.
-    servername: isIP(hostname) === 0 ? hostname : '',
-    ALPNProtocols: ['http/1.1'],
-    session,
-  })
+  // RFC 6066, 3: an address is no name to ask for.
+  const servername = isIP(hostname) === 0 ? hostname : ''
+  const socket = isTls
+    ? connectTls({ ...options, servername, ALPNProtocols: ['http/1.1'], session })
+    : connectTcp(options)
+  // Not as options: over TLS some versions of Node drop these.
+  return socket.setNoDelay(true).setKeepAlive(true, PROBE_AFTER_MS)
 }
 
 /** Of a URL's origin. */

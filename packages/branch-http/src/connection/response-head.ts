@@ -18,6 +18,22 @@ const FIELD_LINE = /([!#$%&'*+\-.^_`|~\dA-Za-z]+):([\t\x20-\x7e\x80-\xff]*)\r\n/
 const LENGTH = /^\d{1,15}$/
 const KEEP_ALIVE_TIMEOUT = /(?:^|[\s,;])timeout=(\d{1,6})/i
 
+const TAB = 9
+const BLANK = 32
+
+/** Without the blanks around it that a field's value may have. `trim` takes others too, which are part of the value. */
+function bare(value: string): string {
+  let start = 0
+  let end = value.length
+  while (start < end && isBlank(value.charCodeAt(start))) start++
+  while (end > start && isBlank(value.charCodeAt(end - 1))) end--
+  return value.slice(start, end)
+}
+
+function isBlank(code: number): boolean {
+  return code === BLANK || code === TAB
+}
+
 /** The fields that count here, gathered line by line. */
 class Fields {
   length: number | undefined = undefined
@@ -38,15 +54,15 @@ class Fields {
         this.#addConnection(name.toLowerCase(), value)
         return true
       case 11:
-        if (name.toLowerCase() === 'retry-after') this.retryAfter ??= value.trim()
+        if (name.toLowerCase() === 'retry-after') this.retryAfter ??= bare(value)
         return true
       case 14:
-        return name.toLowerCase() !== 'content-length' || this.#setLength(value.trim())
+        return name.toLowerCase() !== 'content-length' || this.#setLength(bare(value))
       case 16:
-        if (name.toLowerCase() === 'content-encoding') this.isEncoded ||= value.trim() !== 'identity'
+        if (name.toLowerCase() === 'content-encoding') this.isEncoded ||= bare(value) !== 'identity'
         return true
       case 17:
-        return name.toLowerCase() !== 'transfer-encoding' || this.#setChunked(value.trim())
+        return name.toLowerCase() !== 'transfer-encoding' || this.#setChunked(bare(value))
       default:
         return true
     }
@@ -55,7 +71,7 @@ class Fields {
   #addConnection(name: string, value: string): void {
     if (name === 'connection') {
       for (const option of value.toLowerCase().split(',')) {
-        const word = option.trim()
+        const word = bare(option)
         if (word === 'close') this.hasClose = true
         else if (word === 'keep-alive') this.hasKeepAlive = true
       }

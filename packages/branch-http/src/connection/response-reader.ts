@@ -63,6 +63,8 @@ export class ResponseReader {
     while (at < end && this.#reading === 'more') {
       at = this.#head === undefined ? this.#readHead(bytes, at, end) : this.#readBody(bytes, at, end)
     }
+    // An idle connection keeps nothing of its last call.
+    if (this.#reading !== 'more') this.#listener = undefined
     return at
   }
 

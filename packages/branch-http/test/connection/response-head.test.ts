@@ -87,6 +87,8 @@ describe('no head', () => {
     ['a negative length', [OK, 'content-length: -3']],
     ['a signed length', [OK, 'content-length: +3']],
     ['a length in hexadecimal', [OK, 'content-length: 0x3']],
+    ['a length with a blank that is none', [OK, 'content-length: 3\xa0']],
+    ['chunks with a blank that is none', [OK, 'transfer-encoding:\xa0chunked']],
     ['no length in its field', [OK, 'content-length:']],
     ['a length beyond exact numbers', [OK, 'content-length: 1000000000000000']],
     ['a length and chunks', [OK, 'content-length: 3', 'transfer-encoding: chunked']],
