@@ -11,11 +11,14 @@ const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache
  * heap, more room for the young takes 5 to 9 % off the CPU time of tests that compute.
  */
 const shared = { isolate: false, execArgv: ['--max-semi-space-size=64'] }
-/** As Node loads them for users. Through vite's own loader, tests that compute took an eighth more CPU time. */
-const loadedByNode = { experimental: { viteModuleRunner: false, nodeLoader: false } }
 /** So are the orchestrators, from one bundle. */
 const program = 'test/bundle-counterstep.ts'
-const timeouts = { testTimeout: 30_000, hookTimeout: 60_000 }
+const every = {
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+  // As Node loads modules for users. Through vite's own loader, tests that compute took an eighth more CPU time.
+  experimental: { viteModuleRunner: false, nodeLoader: false },
+}
 const exclude = ['**/node_modules/**', '**/dist/**']
 
 /** Tests that need database servers. Only they pay for the start of these. */
@@ -45,8 +48,7 @@ export default defineConfig({
           name: 'repository',
           include: ['test/*.test.ts', 'infra/*/test/*.test.ts'],
           exclude,
-          ...timeouts,
-          ...loadedByNode,
+          ...every,
         },
       },
       {
@@ -67,8 +69,7 @@ export default defineConfig({
           env,
           globalSetup: [program],
           ...shared,
-          ...timeouts,
-          ...loadedByNode,
+          ...every,
         },
       },
       {
@@ -78,8 +79,7 @@ export default defineConfig({
           exclude,
           env,
           globalSetup: [program],
-          ...timeouts,
-          ...loadedByNode,
+          ...every,
         },
       },
       {
@@ -90,8 +90,7 @@ export default defineConfig({
           env,
           globalSetup: [program, 'packages/test-servers/src/vitest/global-setup.ts'],
           ...shared,
-          ...timeouts,
-          ...loadedByNode,
+          ...every,
         },
       },
       {
@@ -103,8 +102,7 @@ export default defineConfig({
           globalSetup: [program, 'packages/test-servers/src/vitest/own-servers-setup.ts'],
           maxWorkers: 1,
           sequence: { groupOrder: 1 },
-          ...timeouts,
-          ...loadedByNode,
+          ...every,
         },
       },
     ],

@@ -8,7 +8,7 @@ import type { ErrorWord } from './error-word.ts'
 import { excerptOf } from './excerpt.ts'
 import { KeptBody } from './kept-body.ts'
 import { type ParsedUrl, pathOf } from './request-line.ts'
-import { checkHeaders, type RequestText, requestText } from './request-text.ts'
+import { ownFields, type RequestText, requestText } from './request-text.ts'
 import { retryAfterMs } from './retry-after.ts'
 
 /** Who finds a connection for an attempt. */
@@ -30,6 +30,7 @@ export class Attempt implements Exchange, WheelEntry {
   isQueued = false
   isSettled = false
   readonly #call: BranchCall
+  readonly #ownFields: string
   readonly #url: ParsedUrl
   readonly #signer: CallSigner | undefined
   readonly #resolve: (answer: BranchAnswer) => void
@@ -39,15 +40,15 @@ export class Attempt implements Exchange, WheelEntry {
   #head: ResponseHead | undefined = undefined
   readonly #body = new KeptBody()
 
-  /** Throws what `checkHeaders` throws. */
+  /** Throws what `ownFields` throws. */
   constructor(
     call: BranchCall,
     url: ParsedUrl,
     signer: CallSigner | undefined,
     resolve: (answer: BranchAnswer) => void,
   ) {
-    checkHeaders(call)
     this.#call = call
+    this.#ownFields = ownFields(call)
     this.#url = url
     this.#signer = signer
     this.#resolve = resolve
@@ -67,7 +68,7 @@ export class Attempt implements Exchange, WheelEntry {
   request(): RequestText {
     const { originKey, host, pathStart } = this.#url
     const place = { origin: originKey, host, path: pathOf(pathStart, this.#call) }
-    const text = requestText(this.#call, place, this.#signer)
+    const text = requestText(this.#call, this.#ownFields, place, this.#signer)
     this.#isSent = true
     return text
   }
@@ -132,7 +133,7 @@ export class Attempt implements Exchange, WheelEntry {
       const { statusCode, isEncoded, retryAfter } = head
       answer.statusCode = statusCode
       // Nothing is inflated (a small body may become a huge one), and packed bytes are no text to show.
-      const excerpt = isEncoded || this.#body.length === 0 ? undefined : excerptOf(this.#body.bytes)
+      const excerpt = isEncoded ? undefined : excerptOf(this.#body.bytes)
       if (excerpt !== undefined) answer.excerpt = excerpt
       const waitMs = statusCode === 200 ? undefined : retryAfterMs(retryAfter, Date.now)
       if (waitMs !== undefined) answer.retryAfterMs = waitMs

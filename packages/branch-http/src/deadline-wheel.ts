@@ -19,8 +19,8 @@ export interface WheelSettings {
 }
 
 /**
- * One timer for all deadlines. An entry costs two array writes to
- * add and two to take back, against an object, a signal and a listener with AbortSignal.timeout.
+ * One timer for all deadlines. An entry costs two array writes to add and two to take back, against an object, a signal
+ * and a listener with AbortSignal.timeout.
  */
 export class DeadlineWheel {
   readonly #slots: WheelEntry[][] = Array.from({ length: SLOTS }, () => [])

@@ -1,6 +1,8 @@
+const EMPTY: Buffer = Buffer.alloc(0)
+
 /** Bytes of a body, copied from where they were read. However small the pieces, it takes at most twice their room. */
 export class KeptBody {
-  #room = Buffer.alloc(0)
+  #room = EMPTY
   #length = 0
 
   get length(): number {

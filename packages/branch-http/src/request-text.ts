@@ -26,23 +26,28 @@ const NAME = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 const ASCII = /^[\t\r\n\x20-\x7e]*$/
 
-/** Throws BadHeaderError for a call with a header that no request can have. */
-export function checkHeaders({ contentType, headers }: BranchCall): void {
+/** The caller's own fields of a call. Throws BadHeaderError where one of them, or the content type, can be in no request. */
+export function ownFields({ contentType, headers }: BranchCall): string {
   if (!VALUE.test(contentType)) throw new BadHeaderError()
+  let fields = ''
   for (const name in headers) {
     const value = headers[name]
-    if (!isSent(name, value)) continue
+    // Submit refuses reserved ones (S9). Here they are left out, because failing a call for good at this point would make
+    // a transaction that was stored by an older version one that can never end.
+    if (value === undefined || isReservedHeader(name.toLowerCase())) continue
     if (!NAME.test(name) || !VALUE.test(value)) throw new BadHeaderError()
+    fields += `${name}: ${value}\r\n`
   }
+  return fields
 }
 
-/** Of a call whose headers were checked. */
+/** `own` is what `ownFields` gave for this call. */
 export function requestText(
   call: BranchCall,
+  own: string,
   { host, origin, path }: { readonly host: string; readonly origin: string; readonly path: string },
   signer: CallSigner | undefined,
 ): RequestText {
-  const own = ownFields(call)
   const signature = signer === undefined ? '' : signatureFields(call, origin + path, signer)
   const isGet = call.method === 'GET'
   const body = isGet ? '' : call.body
@@ -51,23 +56,6 @@ export function requestText(
   const head = `${call.method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${type}counterstep-attempt: ${call.attempt}\r\ncounterstep-epoch: ${call.epoch}\r\ncounterstep-accepted-at: ${call.acceptedAt}\r\n${own}${signature}${length}\r\n`
   // The rest is ours, or as URLs are written.
   return { head, isAscii: ASCII.test(own) && ASCII.test(type), body }
-}
-
-/**
- * Submit refuses reserved ones (S9). Here they are left out, because failing a call for good at this point would make a
- * transaction that was stored by an older version one that can never end.
- */
-function isSent(name: string, value: string | undefined): value is string {
-  return value !== undefined && !isReservedHeader(name.toLowerCase())
-}
-
-function ownFields({ headers }: BranchCall): string {
-  let fields = ''
-  for (const name in headers) {
-    const value = headers[name]
-    if (isSent(name, value)) fields += `${name}: ${value}\r\n`
-  }
-  return fields
 }
 
 function signatureFields(call: BranchCall, targetUri: string, signer: CallSigner): string {

@@ -1,10 +1,11 @@
+import { isFieldLine } from './response-head.ts'
+
 /** Where in a chunked body (RFC 9112, 7.1) the next byte belongs. */
 type Place = 'size' | 'data' | 'data-end' | 'trailers' | 'end'
 
 /** A size, and extensions: `;name`, `;name=word`, `;name="text"`. */
 const SIZE_LINE =
   /^([\dA-Fa-f]{1,13})(?:;[!#$%&'*+\-.^_`|~\dA-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~\dA-Za-z]+|"[\t\x20\x21\x23-\x5b\x5d-\x7e]*"))?)*\r\n$/
-const TRAILER_LINE = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r\n$/
 const LINE_FEED = 0x0a
 
 /** Finds the data in a chunked body, whatever pieces it comes in. Extensions and trailers are read over. */
@@ -83,6 +84,6 @@ export class ChunkedBody {
       return true
     }
     this.#trailerBytes += line.length
-    return this.#trailerBytes <= this.#lineBytesMax && TRAILER_LINE.test(line)
+    return this.#trailerBytes <= this.#lineBytesMax && isFieldLine(line)
   }
 }

@@ -34,6 +34,12 @@ function isBlank(code: number): boolean {
   return code === BLANK || code === TAB
 }
 
+/** Whether it is one field, with its CRLF, and nothing else. */
+export function isFieldLine(line: string): boolean {
+  FIELD_LINE.lastIndex = 0
+  return FIELD_LINE.test(line) && FIELD_LINE.lastIndex === line.length
+}
+
 /** The fields that count here, gathered line by line. */
 class Fields {
   length: number | undefined = undefined
