@@ -1,17 +1,20 @@
 import type { Work } from './database-transactions.ts'
 import { STATEMENTS } from './generated/sql.ts'
+import { NOW_MARK, NOW_SQL } from './now-mark.ts'
 import { isOfStatement, isRefusedCommit, SqlError } from './server-errors.ts'
 import type { Row, Session } from './session.ts'
 import { fill, statementOf } from './statement.ts'
 
 /** A whole database transaction whose statements are known before it begins, and may be sent again. */
 export interface AtOnce<T> {
+  /** An insert comes last: behind it the server has the instant no more. */
   readonly statements: readonly Counted[]
   /** What it has come to. */
   readonly done: (now: number) => Work<T>
 }
 
 export interface Counted {
+  /** With the mark of the instant. */
   readonly sql: string
   /** So many rows it changes, or nothing is committed. Absent: of itself it changes all or fails. */
   readonly changes?: number
@@ -43,10 +46,15 @@ export async function commitAtOnce<T>(
   { statements, done }: AtOnce<T>,
   probeTimeoutMs: number,
 ): Promise<Work<T> | undefined> {
-  const packet = [STATEMENTS.setNow, STATEMENTS.readNow, ...statements.flatMap(guarded), 'COMMIT']
+  const [first] = statements
+  // Of one row in one statement the count says whether that was committed, or nothing.
+  const isOneRow = statements.length === 1 && first?.changes === 1
+  const marked = isOneRow ? [first.sql] : statements.flatMap(guarded)
+  const packet = [STATEMENTS.headAtOnce, ...marked.map((sql) => sql.replaceAll(NOW_MARK, NOW_SQL)), 'COMMIT']
   try {
-    const answers = await session.packet(packet, probeTimeoutMs)
-    const [[now] = []] = answers[1] as readonly Row[]
+    const [head, ...answers] = await session.packet(packet, probeTimeoutMs)
+    if (isOneRow && answers[0] === 0) return undefined
+    const [[now] = []] = head as readonly Row[]
     return done(Number(now))
   } catch (error: unknown) {
     if (!(error instanceof SqlError)) throw error

@@ -6,11 +6,9 @@ export type Answer = readonly Row[] | number
 
 /** How a database transaction goes over the wire: it is another on a connection of its own than behind a proxy that lends connections. */
 export interface Conduct {
-  /** What stands in a statement, written down before its database transaction has begun, for the instant of this. */
-  readonly nowText: string
   /** The server's clock at the beginning, and its variables that must be off for it to take a write. */
   begin(session: Session, timeoutMs: number): Promise<Row>
-  /** Statements in which `nowText` stands for this instant. */
+  /** Statements with `NOW_MARK` in the place of this instant. */
   runNow(session: Session, now: number, statements: readonly string[]): Promise<readonly Answer[]>
   /** Absent: each goes step by step. */
   readonly atOnce?: <T>(

@@ -14,7 +14,7 @@ export interface Tx {
   readonly now: number
   /** The session's count at the beginning. */
   readonly rowsChangedBefore: number
-  /** Statements that were written down before `now` was known. */
+  /** Statements with the mark of the instant. */
   readonly runNow: (statements: readonly string[]) => Promise<readonly Answer[]>
 }
 
@@ -67,11 +67,6 @@ export class DatabaseTransactions {
     this.#writers = writers
     this.#probeTimeoutMs = probeTimeoutMs
     this.#onServerFault = onServerFault
-  }
-
-  /** What a statement has for the instant, when it is written down for `runNow`. */
-  get nowText(): string {
-    return this.#conduct.nowText
   }
 
   async run<T>(

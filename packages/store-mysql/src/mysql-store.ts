@@ -37,7 +37,7 @@ import type { Gid } from '@counterstep/protocol'
 import { claimDue, claimOne } from './claims.ts'
 import type { Counters, DatabaseTransactions } from './database-transactions.ts'
 import { readPage } from './list-page.ts'
-import { PendingWrites } from './pending-writes.ts'
+import { pendingCreate, pendingUpdate } from './pending-writes.ts'
 import { postponeDue } from './postpone-due.ts'
 import { purgeFinished } from './purge-finished.ts'
 import { readDocuments } from './read-documents.ts'
@@ -65,7 +65,6 @@ export class MysqlStore implements Store {
   readonly capabilities = { durable: true, shared: true }
   readonly #sessions: StoreSessions
   readonly #transactions: DatabaseTransactions
-  readonly #pending: PendingWrites
   readonly #queue: WriteQueue
   #closing: Promise<void> | undefined
 
@@ -74,14 +73,13 @@ export class MysqlStore implements Store {
     this.failover = failover
     this.#sessions = sessions
     this.#transactions = transactions
-    this.#pending = new PendingWrites(transactions.nowText)
     this.#queue = new WriteQueue((writes) => writeBatch(transactions, writes), bounds)
   }
 
   async create(transaction: NewTransaction): Promise<CreateResult> {
     this.#refuseClosed()
     return new Promise((resolve, reject) => {
-      this.#queue.add(this.#pending.create(transaction, resolve, reject))
+      this.#queue.add(pendingCreate(transaction, resolve, reject))
     })
   }
 
@@ -89,7 +87,7 @@ export class MysqlStore implements Store {
     this.#refuseClosed()
     assertUpdate(update)
     return new Promise((resolve, reject) => {
-      this.#queue.add(this.#pending.update(update, resolve, reject))
+      this.#queue.add(pendingUpdate(update, resolve, reject))
     })
   }
 

@@ -1,22 +1,23 @@
 import { commitAtOnce } from './commit-at-once.ts'
 import type { Conduct } from './conduct.ts'
 import { STATEMENTS } from './generated/sql.ts'
-import type { Row } from './session.ts'
+import { NOW_MARK, NOW_SQL } from './now-mark.ts'
 import { fill, statementOf } from './statement.ts'
 
 const SET_NOW_TO = statementOf(STATEMENTS.setNowTo)
 
-/** On a connection of its own: several statements in a packet, and the instant in a variable of the session. */
+/** On a connection of its own: several statements in a packet, and the instant in what the session keeps as its last id. */
 export const PACKETS: Conduct = {
-  nowText: '@counterstep_now',
   atOnce: commitAtOnce,
   async begin(session, timeoutMs) {
-    const [, head] = await session.packet([STATEMENTS.setNow, STATEMENTS.head], timeoutMs)
-    const [row = []] = head as readonly Row[]
+    const [row = []] = await session.all(STATEMENTS.head, timeoutMs)
     return row
   },
   async runNow(session, now, statements) {
-    const [, ...answers] = await session.packet([fill(SET_NOW_TO, [now]), ...statements])
-    return answers
+    const setNow = fill(SET_NOW_TO, [now])
+    const answers = await session.packet(
+      statements.flatMap((sql) => [setNow, sql.replaceAll(NOW_MARK, NOW_SQL)]),
+    )
+    return answers.filter((_, i) => i % 2 === 1)
   },
 }

@@ -1,11 +1,9 @@
 import type { Conduct } from './conduct.ts'
 import { STATEMENTS } from './generated/sql.ts'
+import { NOW_MARK } from './now-mark.ts'
 import { SqlError } from './server-errors.ts'
 import type { Variables } from './server-facts.ts'
 import { textOf } from './stored-row.ts'
-
-/** literal.ts lets no such character into a statement, so it stands nowhere but where the texts have it. */
-const NOW_MARK = '\0'
 
 /** As set-session-multiplexed.sql and set-isolation.sql make it. */
 const SESSION = '0 STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION utf8mb4 READ-COMMITTED'
@@ -20,7 +18,6 @@ export function singleStatements(server: Variables): Conduct {
     ? STATEMENTS.headMultiplexed.replace('@@transaction_isolation', '@@tx_isolation')
     : STATEMENTS.headMultiplexed
   return {
-    nowText: NOW_MARK,
     async begin(session, timeoutMs) {
       const [[now = null, readOnly = null, innodbReadOnly = null, found = null] = []] = await session.all(
         head,

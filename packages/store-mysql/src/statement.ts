@@ -83,8 +83,15 @@ export function rowsStatementOf(sql: string): RowsStatement {
 }
 
 export function fill(chunks: Chunks, values: readonly Value[]): string {
-  assert(values.length === chunks.length - 1, 'a statement with more or fewer values than placeholders')
-  return fillFrom(chunks, 0, values)
+  return weave(chunks, values.map(literal))
+}
+
+/** With literals that were written before. */
+export function weave(chunks: Chunks, literals: readonly string[]): string {
+  assert(literals.length === chunks.length - 1, 'a statement with more or fewer values than placeholders')
+  let sql = chunks[0] ?? ''
+  for (let i = 0; i < literals.length; i++) sql += `${literals[i]}${chunks[i + 1]}`
+  return sql
 }
 
 /**

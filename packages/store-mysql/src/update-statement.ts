@@ -1,13 +1,9 @@
-import { NEVER_AT, type TransactionUpdate, type UpdateHold } from '@counterstep/core'
+import { NEVER_AT } from '@counterstep/core'
 import type { Counted } from './commit-at-once.ts'
 import { STATEMENTS } from './generated/sql.ts'
-import type { Value } from './literal.ts'
-import { PACKETS } from './packets.ts'
+import { withNowMark } from './now-mark.ts'
 import type { PendingUpdate } from './pending-writes.ts'
-import { SENT_LIST_CODES, STATUS_CODES } from './row-codes.ts'
 import {
-  type Chunks,
-  fill,
   fillFrom,
   fillRows,
   groupsStatementOf,
@@ -15,86 +11,18 @@ import {
   repeated,
   rowsStatementOf,
   statementOf,
+  weave,
 } from './statement.ts'
+import type { UpdateLiterals } from './update-literals.ts'
 
 /** A CASE looks for its row among all that the statement has. */
 const STATEMENT_ROWS_MAX = 32
 
-/** What an update is in its statement: the texts are the same for all rows of one statement. */
-export interface UpdateParts {
-  readonly texts: readonly string[]
-  /** One for each group of the statement. */
-  readonly row: readonly string[]
-}
-
-// As update.sql has them.
-const HOLD_CODES: Readonly<Record<UpdateHold['type'], number>> = {
-  keep: 0,
-  release: 1,
-  finish: 2,
-  command: 3,
-}
-
-const { texts: TEXTS, groups: GROUPS } = groupsStatementOf(STATEMENTS.update)
-const [DUE, WRITE_ID, PROGRESS, GID, KEY] = GROUPS.map(({ row }) => row)
-const LOCK_ROWS = rowsStatementOf(STATEMENTS.lockRows)
-
-/** What stands around the groups, with `nowText` for the instant. */
-export function updateTexts(nowText: string): readonly Chunks[] {
-  return TEXTS.map((text) => statementOf(text.replaceAll(PACKETS.nowText, nowText)))
-}
-
-/** Throws an `AssertionError` for a value that no statement can carry. */
-export function updateParts(update: TransactionUpdate, around: readonly Chunks[]): UpdateParts {
-  const { gid, token, version, writeId, progress, hold } = update
-  return {
-    texts: textsOf(update, around),
-    row: [
-      fillFrom(DUE ?? [], 0, [gid, dueOf(hold)]),
-      fillFrom(WRITE_ID ?? [], 0, [gid, writeId]),
-      fillFrom(PROGRESS ?? [], 0, [gid, progress]),
-      fillFrom(GID ?? [], 0, [gid]),
-      fillFrom(KEY ?? [], 0, [gid, token, version]),
-    ],
-  }
-}
-
+const { texts, groups: GROUPS } = groupsStatementOf(withNowMark(STATEMENTS.update))
 /** Around the groups. */
-function textsOf(
-  { hold, status, format, retrying, attention, sentList }: TransactionUpdate,
-  around: readonly Chunks[],
-): readonly string[] {
-  const code = HOLD_CODES[hold.type]
-  const values: readonly (readonly Value[])[] = [
-    [code, code],
-    [
-      code,
-      code,
-      NEVER_AT,
-      code,
-      code,
-      STATUS_CODES[status],
-      format,
-      retrying ? 1 : 0,
-      attention ? 1 : 0,
-      sentList === undefined ? null : SENT_LIST_CODES[sentList],
-    ],
-  ]
-  return around.map((chunks, i) => fill(chunks, values[i] ?? []))
-}
-
-function dueOf(hold: UpdateHold): number | null {
-  switch (hold.type) {
-    case 'keep':
-      return null
-    case 'release':
-      return hold.dueAt
-    case 'finish':
-      return hold.retentionMs === 'never' ? null : hold.retentionMs
-    case 'command':
-      return hold.dueAt ?? null
-  }
-}
+const TEXTS = texts.map(statementOf)
+const [DUE = [], WRITE_ID = [], PROGRESS = [], GID = [], KEY = []] = GROUPS.map(({ row }) => row)
+const LOCK_ROWS = rowsStatementOf(STATEMENTS.lockRows)
 
 /**
  * Few statements for many rows: those that are set to the same share one. Where that would leave the order of the keys,
@@ -106,7 +34,7 @@ export function updateStatements(
 ): readonly Counted[] {
   const alike = new Map<string, PendingUpdate[]>()
   for (const update of updates) {
-    const key = update.parts.texts.join('')
+    const key = update.literals.shared.join()
     const same = alike.get(key)
     if (same === undefined) alike.set(key, [update])
     else same.push(update)
@@ -122,8 +50,8 @@ export function updateStatements(
   return alike.size > 1 ? [...lockStatements(updates, bytesMax), ...statements] : statements
 }
 
-function bytesOf({ parts }: PendingUpdate): number {
-  return parts.row.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+function bytesOf({ literals }: PendingUpdate): number {
+  return groupRowsOf(literals).reduce((sum, text) => sum + Buffer.byteLength(text), 0)
 }
 
 function lockStatements(updates: readonly PendingUpdate[], bytesMax: number): readonly Counted[] {
@@ -133,11 +61,29 @@ function lockStatements(updates: readonly PendingUpdate[], bytesMax: number): re
 }
 
 function statementFor(updates: readonly PendingUpdate[]): string {
-  const [before = '', ...behind] = updates[0]?.parts.texts ?? []
+  const [code = '', ...others] = updates[0]?.literals.shared ?? []
+  const values = [
+    [code, code],
+    [code, code, String(NEVER_AT), code, code, ...others],
+  ]
+  const [before = '', ...behind] = TEXTS.map((chunks, i) => weave(chunks, values[i] ?? []))
+  const rows = updates.map(({ literals }) => groupRowsOf(literals))
   let sql = before
   for (const [group, { separator }] of GROUPS.entries()) {
-    const rows = updates.map(({ parts }) => parts.row[group] ?? '')
-    sql += `${repeated(separator, rows)}${behind[group] ?? ''}`
+    const texts = rows.map((row) => row[group] ?? '')
+    sql += `${repeated(separator, texts)}${behind[group] ?? ''}`
   }
   return sql
+}
+
+/** What an update is in each group of its statement. */
+function groupRowsOf({ own }: UpdateLiterals): readonly string[] {
+  const { gid, due, writeId, progress, token, version } = own
+  return [
+    weave(DUE, [gid, due]),
+    weave(WRITE_ID, [gid, writeId]),
+    weave(PROGRESS, [gid, progress]),
+    weave(GID, [gid]),
+    weave(KEY, [gid, token, version]),
+  ]
 }

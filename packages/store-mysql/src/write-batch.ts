@@ -1,9 +1,10 @@
-import type { AtOnce } from './commit-at-once.ts'
+import type { AtOnce, Counted } from './commit-at-once.ts'
 import { createdAll, createRows, createStatements } from './create-rows.ts'
 import type { DatabaseTransactions, Tx } from './database-transactions.ts'
 import { ensureOwnRedo } from './own-redo.ts'
 import type { PendingCreate, PendingUpdate, PendingWrite } from './pending-writes.ts'
 import type { Settlement } from './settlement.ts'
+import { updateOne } from './update-one.ts'
 import { savedAll, updateRows } from './update-rows.ts'
 import { updateStatements } from './update-statement.ts'
 
@@ -23,7 +24,7 @@ export function writeBatch(
   // What is alone tries a lock again; with neighbours it is set apart first, so that they go on.
   const lockWaitRepeats = writes.length === 1 ? 1 : 0
   const work = async (tx: Tx) => {
-    const settlements = [...(await createRows(tx, creates)), ...(await updateRows(tx, updates))]
+    const settlements = [...(await updateRows(tx, updates)), ...(await createRows(tx, creates))]
     await ensureOwnRedo(tx)
     return { value: settlements, rows: writes.length }
   }
@@ -38,13 +39,18 @@ function atOnceOf(
   creates: readonly PendingCreate[],
   updates: readonly PendingUpdate[],
 ): AtOnce<readonly Settlement[]> {
-  const created =
-    creates.length === 0 ? [] : createStatements(creates).map((sql) => ({ sql, changes: creates.length }))
+  const created = creates.length === 0 ? [] : createStatements(creates).map((sql) => ({ sql }))
   return {
-    statements: [...created, ...updateStatements(updates)],
+    statements: [...updated(updates, creates.length), ...created],
     done: (now) => ({
       value: [...createdAll(creates, now), ...savedAll(updates, now)],
       rows: creates.length + updates.length,
     }),
   }
+}
+
+function updated(updates: readonly PendingUpdate[], others: number): readonly Counted[] {
+  const [update] = updates
+  const isAlone = update !== undefined && updates.length === 1 && others === 0
+  return isAlone ? [{ sql: updateOne(update), changes: 1 }] : updateStatements(updates)
 }

@@ -5,5 +5,5 @@ INSERT INTO counterstep_transactions (
 )
 VALUES /*rows ,*/(
   _binary ?, ?, ?, ?, _binary ?, _binary ?, _binary ?, _binary ?, _binary ?, ?, ?,
-  1, 1, 1, 0, 0, 0, @counterstep_now + ?, @counterstep_now, @counterstep_now
+  1, 1, 1, 0, 0, 0, LAST_INSERT_ID() + ?, LAST_INSERT_ID(), LAST_INSERT_ID()
 )/*end*/

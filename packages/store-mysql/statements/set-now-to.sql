@@ -1,2 +1,2 @@
--- Beside what relies on it, since a proxy may have moved the session meanwhile.
-SET @counterstep_now = ?
+-- Right before each statement that relies on it, since an insert leaves its row's id there.
+DO LAST_INSERT_ID(?)

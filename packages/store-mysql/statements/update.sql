@@ -5,13 +5,13 @@
 UPDATE counterstep_transactions FORCE INDEX (counterstep_gid)
 SET
   due_at = IF(? = 0 OR (? = 3 AND owned = 1), due_at, COALESCE(
-    CASE gid /*rows  */WHEN _binary ? THEN ?/*end*/ END + IF(? = 2, @counterstep_now, 0),
-    IF(? = 2, ?, @counterstep_now)
+    CASE gid /*rows  */WHEN _binary ? THEN ?/*end*/ END + IF(? = 2, LAST_INSERT_ID(), 0),
+    IF(? = 2, ?, LAST_INSERT_ID())
   )),
   owned = IF(? IN (0, 3), owned, 0),
   live = IF(? = 2, 0, 1),
   status = ?, format = ?, retrying = ?, attention = ?, sent_list = COALESCE(?, sent_list), claims = 0,
-  version = GREATEST(version + 1, @counterstep_now), updated_at = @counterstep_now,
+  version = GREATEST(version + 1, LAST_INSERT_ID()), updated_at = LAST_INSERT_ID(),
   write_id = CASE gid /*rows  */WHEN _binary ? THEN _binary ?/*end*/ END,
   progress = CASE gid /*rows  */WHEN _binary ? THEN _binary ?/*end*/ END
 WHERE gid IN (/*rows ,*/_binary ?/*end*/)

@@ -3,12 +3,13 @@ import { expect, it } from 'vitest'
 import { connectionTarget } from '../src/connection-target.ts'
 import { STATEMENTS } from '../src/generated/sql.ts'
 import type { Value } from '../src/literal.ts'
+import { NOW_MARK, NOW_SQL } from '../src/now-mark.ts'
 import { openMysqlStore } from '../src/open-mysql-store.ts'
 import { openSession } from '../src/open-session.ts'
-import { PACKETS } from '../src/packets.ts'
-import { PendingWrites } from '../src/pending-writes.ts'
+import { pendingUpdate } from '../src/pending-writes.ts'
 import type { Session } from '../src/session.ts'
 import { fill, fillFrom, fillRows, rowsStatementOf, statementOf } from '../src/statement.ts'
+import { updateOne } from '../src/update-one.ts'
 import { updateStatements } from '../src/update-statement.ts'
 import { testDatabases } from './test-database.ts'
 import { aTransaction, gidsOf, updateOf } from './transactions.ts'
@@ -60,10 +61,11 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const { session } = await openSession(connectionTarget(rootUrl, undefined, 2_000), settings)
       for (const rows of [2, 30]) {
         const updates = gidsOf(rows).map((gid) =>
-          new PendingWrites(PACKETS.nowText).update(updateOf(aTransaction(gid)), noAnswer, noAnswer),
+          pendingUpdate(updateOf(aTransaction(gid)), noAnswer, noAnswer),
         )
-        for (const { sql: text } of updateStatements(updates)) {
-          const plan = await planOf(session, server, text)
+        const statements = updateStatements(updates).map(({ sql }) => sql)
+        for (const text of [...statements, ...updates.map(updateOne)]) {
+          const plan = await planOf(session, server, text.replaceAll(NOW_MARK, NOW_SQL))
           expect(plan, `update, ${rows} rows`).toEqual([expect.objectContaining({ key: 'counterstep_gid' })])
           expect(JSON.stringify(plan), `update, ${rows} rows`).not.toContain('filesort')
         }

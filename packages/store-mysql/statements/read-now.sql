@@ -1,2 +1,0 @@
--- After set-now.sql, where guard.sql asks the rest of head.sql.
-SELECT @counterstep_now
