@@ -138,7 +138,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   ),
   '@counterstep/bench': layer(
     'bench',
-    [SDK, TEST_SERVERS, LAMBDA_EMULATOR, CORE, ENGINE, SQLITE, MYSQL, REDIS],
+    [SDK, TEST_SERVERS, LAMBDA_EMULATOR, CORE, ENGINE, BRANCH_HTTP, SQLITE, MYSQL, REDIS],
     { thirdParty: ['autocannon', 'fastify', 'ioredis', 'mysql2', 'undici'] },
   ),
 }
@@ -162,7 +162,7 @@ export interface Enclave {
 export const ENCLAVES: Readonly<Record<string, Enclave>> = {
   // The relay that writes as a saga does; all else measures from outside.
   '@counterstep/bench': {
-    workspaces: [CORE, ENGINE, SQLITE, MYSQL, REDIS],
+    workspaces: [CORE, ENGINE, BRANCH_HTTP, SQLITE, MYSQL, REDIS],
     folder: 'bench/src/storing-relay/',
     entry: 'bench/src/storing-relay/start-storing-relay.ts',
     outside: ['bench/src/processes/storing-relay.ts', 'bench/test/storing-relay.test.ts'],

@@ -1,7 +1,9 @@
-// The relay with the two durable writes of a saga around its calls, by the store's own package. No state machine,
-// nothing checked, no lease renewed. The environment names the store as it does for the server.
+// The relay with the two durable writes of a saga around its calls, by the store's own package, and its calls by the
+// orchestrator's own client. No state machine, nothing checked, no lease renewed. The environment names the store as it
+// does for the server.
+import { httpBranchCaller } from '@counterstep/branch-http'
+import type { BranchCall } from '@counterstep/core'
 import { fastify } from 'fastify'
-import { Pool } from 'undici'
 import { beginSaga, countFinished } from '../storing-relay/begin-saga.ts'
 import { openStore } from '../storing-relay/open-store.ts'
 import {
@@ -17,49 +19,46 @@ interface Body {
   readonly branches: readonly RelayedBranch[]
 }
 
-interface Target {
-  readonly pool: Pool
-  readonly path: string
-}
+const CALL_TIMEOUT_MS = 10_000
 
-const headers = { 'content-type': 'application/json' }
 const store = await openStore(process.env)
-const pools = new Map<string, Pool>()
-const targets = new Map<string, Target>()
+const caller = httpBranchCaller()
 const app = fastify({ logger: false, keepAliveTimeout: 120_000 })
 
 app.post<{ Body: Body }>('/sagas', async ({ body: { branches } }, reply) => {
   const saga = await beginSaga(store, definitionText(branches))
   const calls: Called[] = []
-  for (const [position, branch] of branches.entries()) {
-    const query = `?gid=${saga.gid}&trans_type=saga&branch_id=${idOf(branch, position)}&op=action`
-    calls.push(await call(targetOf(branch.action), query, JSON.stringify(branch.payload)))
-  }
+  for (const [position, branch] of branches.entries()) calls.push(await call(saga.gid, branch, position))
   await saga.finish(finishedText(calls))
   return reply.header('content-type', 'application/json').send('{"status":"succeeded"}')
 })
 
 app.get('/finished', async () => ({ count: await countFinished(store) }))
 
-async function call({ pool, path }: Target, query: string, body: string): Promise<Called> {
+async function call(gid: BranchCall['gid'], branch: RelayedBranch, position: number): Promise<Called> {
   const startedAt = Date.now()
-  const response = await pool.request({ method: 'POST', path: path + query, headers, body })
-  const answer = await response.body.text()
-  if (response.statusCode !== 200) throw new Error(`a branch answered ${response.statusCode}`)
-  return { startedAt, endedAt: Date.now(), answer }
-}
-
-function targetOf(url: string): Target {
-  const known = targets.get(url)
-  if (known !== undefined) return known
-  const { origin, pathname: path } = new URL(url)
-  const pool = pools.get(origin) ?? new Pool(origin, { pipelining: 1 })
-  pools.set(origin, pool)
-  const target = { pool, path }
-  targets.set(url, target)
-  return target
+  const { result, excerpt, statusCode, error } = await caller.call({
+    gid,
+    kind: 'saga',
+    branchId: idOf(branch, position) as BranchCall['branchId'],
+    op: 'action',
+    attempt: 1,
+    epoch: 1,
+    acceptedAt: startedAt,
+    method: 'POST',
+    url: branch.action,
+    body: JSON.stringify(branch.payload),
+    contentType: 'application/json',
+    headers: {},
+    timeoutMs: CALL_TIMEOUT_MS,
+    wordsCount: false,
+  })
+  if (result !== 'success') throw new Error(`a branch answered ${statusCode ?? error}`)
+  return { startedAt, endedAt: Date.now(), answer: excerpt ?? '' }
 }
 
 await app.listen({ host: '127.0.0.1', port: 0 })
 announce(app.server.address())
-process.on('SIGTERM', () => void store.close().then(() => process.exit(0)))
+process.on('SIGTERM', () => {
+  void Promise.all([caller.close(), store.close()]).then(() => process.exit(0))
+})

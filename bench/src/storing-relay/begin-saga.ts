@@ -1,4 +1,4 @@
-import type { ListCursor, Store } from '@counterstep/core'
+import type { ListCursor, NewTransaction, Store } from '@counterstep/core'
 import { DEFAULT_SETTINGS, nodeIds } from '@counterstep/engine'
 
 const DIGEST = '0'.repeat(64)
@@ -7,7 +7,7 @@ const IDS = nodeIds()
 
 /** Between its first durable write and its second. */
 export interface BegunSaga {
-  readonly gid: string
+  readonly gid: NewTransaction['gid']
   finish(progress: string): Promise<void>
 }
 
