@@ -10,6 +10,13 @@ export interface Lease<Connection> {
 
 type Call = (...values: unknown[]) => unknown
 
+const lenders = new WeakMap<object, object>()
+
+/** What a handle stands for; anything else stands for itself. Only to be looked at: what is asked of it nobody guards. */
+export function unlent<Connection extends object>(handle: Connection): Connection {
+  return (lenders.get(handle) ?? handle) as Connection
+}
+
 // What mysql2 and `pg` answer with a promise that somebody may only have a `catch` on.
 const PROMISING: ReadonlySet<string | symbol> = new Set(['query', 'execute'])
 /**
@@ -86,6 +93,7 @@ export function lease<Connection extends object>(connection: Connection): Lease<
         call(undefined, () => Reflect.apply(raw as unknown as Call, self, values), values),
     })
     handles.set(raw, handle)
+    lenders.set(handle, raw)
     return handle
   }
 

@@ -1,4 +1,5 @@
 import { BranchError } from '../../branch/branch-errors.ts'
+import { unlent } from '../lease.ts'
 import { causesOf } from '../repeat-contended.ts'
 
 /**
@@ -108,11 +109,15 @@ interface CallbackConnection {
   query(statement: MysqlStatement, callback: (error: unknown, answer: unknown) => void): unknown
 }
 
-/** Undefined for what is no connection of mysql2, and for one whose `query` somebody has replaced: he is to see all of them. */
+/**
+ * Undefined for what is no connection of mysql2, and for one whose `query` somebody has replaced: he is to see all of them.
+ * Of a connection that is lent it is lent likewise.
+ */
 function callbackConnectionOf(connection: MysqlConnection): CallbackConnection | undefined {
   if (!('connection' in connection)) return undefined
   const { connection: raw } = connection
-  const isOwnQuery = connection.query === Object.getPrototypeOf(connection).query
+  const { query } = unlent(connection)
+  const isOwnQuery = query === Object.getPrototypeOf(unlent(connection)).query
   return isOwnQuery && isCallbackConnection(raw) ? raw : undefined
 }
 

@@ -1,6 +1,7 @@
 import { deadlineIn } from '../../barrier/deadline.ts'
 import {
   isContended,
+  type MysqlConnection,
   type MysqlPool,
   type MysqlPoolConnection,
 } from '../../barrier/mysql/mysql-connection.ts'
@@ -23,17 +24,17 @@ export function runMysqlGroup<Connection extends MysqlPoolConnection>(
   const habit = { hadDuplicates: false }
   return (passes, apply) => {
     const deadline = deadlineIn(timeoutMs)
-    const pass = async (connection: Connection): Promise<readonly GroupVerdict[]> => {
-      const lockWaits = lockWaitsOf(connection)
-      const rows = mysqlGroupTable(connection, table, lockWaits, habit)
-      const work = { deadline, apply: (calls: Parameters<typeof apply>[1]) => apply(connection, calls) }
+    const pass = async (handle: Connection, own: MysqlConnection): Promise<readonly GroupVerdict[]> => {
+      const lockWaits = lockWaitsOf(own)
+      const rows = mysqlGroupTable(own, table, lockWaits, habit)
+      const work = { deadline, apply: (calls: Parameters<typeof apply>[1]) => apply(handle, calls) }
       try {
         const verdicts = await runSteps(passGroup(rows, passes, work))
         await lockWaits.restore()
         return verdicts
       } catch (error: unknown) {
         // Nobody else gets a connection whose setting is not as it was.
-        await lockWaits.restore().catch(() => connection.destroy())
+        await lockWaits.restore().catch(() => handle.destroy())
         throw error
       }
     }
