@@ -16,6 +16,7 @@ import {
 } from '../../src/barrier/mysql.ts'
 import type { GroupCall } from '../../src/grouped/group-barrier.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
+import { conditionalAdd } from '../../src/grouped/mysql/mysql-conditional-add.ts'
 import { type BarrierCall, BranchFailure, withBarrier } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { messageSuite } from '../barrier/message-suite.ts'
@@ -203,8 +204,11 @@ for (const server of ['mariadb', 'mysql'] as const) {
             return query(statement)
           }) as typeof connection.query
         })
+        const watched = new WeakSet<object>()
         const raw = watching((connection) => {
           const owner = rawOf(connection)
+          if (watched.has(owner)) return
+          watched.add(owner)
           const query = owner.query.bind(owner) as (...values: unknown[]) => unknown
           owner.query = ((statement: { readonly sql: string }, ...values: unknown[]) => {
             seen.push(`raw ${statement.sql.split(' ')[0]}`)
@@ -215,7 +219,25 @@ for (const server of ['mariadb', 'mysql'] as const) {
         await mysqlBarrier(promised).run(newCall(), () => undefined)
         expect(seen.splice(0)).toEqual(statements.map((statement) => `promise ${statement}`))
         await mysqlBarrier(raw).run(newCall(), () => undefined)
-        expect(seen).toEqual(statements.map((statement) => `raw ${statement}`))
+        expect(seen.splice(0)).toEqual(statements.map((statement) => `raw ${statement}`))
+        await small.query('CREATE TABLE counted (id INT PRIMARY KEY, n BIGINT NOT NULL)')
+        await small.query('INSERT INTO counted VALUES (1, 0)')
+        const apply = conditionalAdd({ table: 'counted', valueColumn: 'n' })
+        const grouped = ['START', 'SET', 'INSERT', 'SELECT', 'UPDATE', 'SET', 'INSERT', 'COMMIT']
+        for (const [pool, layer] of [
+          [promised, 'promise'],
+          [raw, 'raw'],
+        ] as const) {
+          seen.length = 0
+          const { group } = mysqlBarrier(pool)
+          const passes = [newCall(), newCall(), newCall()].map((call) => ({
+            admitted: group.admit(call),
+            entry: () => ({ id: 1, delta: 1 }),
+          }))
+          expect(await group.run(passes, apply)).toHaveLength(3)
+          const seenThere = seen.filter((statement) => statement.startsWith(layer))
+          expect(seenThere).toEqual(grouped.map((statement) => `${layer} ${statement}`))
+        }
         await dropMysqlDatabase(small)
       })
 

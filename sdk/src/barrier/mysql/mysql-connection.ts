@@ -97,8 +97,11 @@ export async function select(
 function answered(connection: MysqlConnection, statement: MysqlStatement): Promise<unknown> {
   const raw = callbackConnectionOf(connection)
   if (raw === undefined) return connection.query(statement).then(([answer]) => answer)
+  const { values = [] } = statement
+  // Without values mysql2 would read through the whole text for placeholders, unless it is told that there are none.
+  const asked = values.length === 0 ? { ...statement, values: null } : statement
   return new Promise((resolve, reject) => {
-    raw.query(statement, (error, answer) => {
+    raw.query(asked, (error, answer) => {
       if (error) reject(error)
       else resolve(answer)
     })
@@ -106,7 +109,7 @@ function answered(connection: MysqlConnection, statement: MysqlStatement): Promi
 }
 
 interface CallbackConnection {
-  query(statement: MysqlStatement, callback: (error: unknown, answer: unknown) => void): unknown
+  query(statement: object, callback: (error: unknown, answer: unknown) => void): unknown
 }
 
 /**
