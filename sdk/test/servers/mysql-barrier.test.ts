@@ -14,7 +14,7 @@ import {
   mysqlBarrierIn,
   purgeBarrier,
 } from '../../src/barrier/mysql.ts'
-import type { GroupCall } from '../../src/grouped/group-barrier.ts'
+import type { GroupApply, GroupCall } from '../../src/grouped/group-barrier.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { conditionalAdd } from '../../src/grouped/mysql/mysql-conditional-add.ts'
 import { type BarrierCall, BranchFailure, withBarrier } from '../../src/index.ts'
@@ -222,7 +222,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(seen.splice(0)).toEqual(statements.map((statement) => `raw ${statement}`))
         await small.query('CREATE TABLE counted (id INT PRIMARY KEY, n BIGINT NOT NULL)')
         await small.query('INSERT INTO counted VALUES (1, 0)')
-        const apply = conditionalAdd({ table: 'counted', valueColumn: 'n' })
+        const apply = conditionalAdd({ table: 'counted', valueColumn: 'n' }) as GroupApply<unknown, unknown>
         const grouped = ['START', 'SET', 'INSERT', 'SELECT', 'UPDATE', 'SET', 'INSERT', 'COMMIT']
         for (const [pool, layer] of [
           [promised, 'promise'],
