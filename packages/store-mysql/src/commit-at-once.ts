@@ -46,15 +46,11 @@ export async function commitAtOnce<T>(
   { statements, done }: AtOnce<T>,
   probeTimeoutMs: number,
 ): Promise<Work<T> | undefined> {
-  const [first] = statements
-  // Of one row in one statement the count says whether that was committed, or nothing.
-  const isOneRow = statements.length === 1 && first?.changes === 1
-  const marked = isOneRow ? [first.sql] : statements.flatMap(guarded)
-  const packet = [STATEMENTS.headAtOnce, ...marked.map((sql) => sql.replaceAll(NOW_MARK, NOW_SQL)), 'COMMIT']
+  const marked = statements.flatMap(guarded)
+  const packet = [STATEMENTS.setNow, ...marked.map((sql) => sql.replaceAll(NOW_MARK, NOW_SQL)), 'COMMIT']
   try {
-    const [head, ...answers] = await session.packet(packet, probeTimeoutMs)
-    if (isOneRow && answers[0] === 0) return undefined
-    const [[now] = []] = head as readonly Row[]
+    const answers = await session.packet(packet, probeTimeoutMs)
+    const [[now] = []] = answers[0] as readonly Row[]
     return done(Number(now))
   } catch (error: unknown) {
     if (!(error instanceof SqlError)) throw error

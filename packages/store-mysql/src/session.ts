@@ -141,9 +141,7 @@ export class Session {
     }
     return new Promise((resolve, reject) => {
       this.#rejectPending = reject
-      // Without `values` the driver would read through the whole text for placeholders.
-      const options = { sql, timeout, rowsAsArray: true, values: null }
-      const query = this.#connection.query(options, (error, result) => {
+      const query = this.#connection.query({ sql, timeout, rowsAsArray: true }, (error, result) => {
         this.#rejectPending = undefined
         clearTimeout(firstTimer)
         if (error === null) {

@@ -39,7 +39,8 @@ function atOnceOf(
   creates: readonly PendingCreate[],
   updates: readonly PendingUpdate[],
 ): AtOnce<readonly Settlement[]> {
-  const created = creates.length === 0 ? [] : createStatements(creates).map((sql) => ({ sql }))
+  const created =
+    creates.length === 0 ? [] : createStatements(creates).map((sql) => ({ sql, changes: creates.length }))
   return {
     statements: [...updated(updates, creates.length), ...created],
     done: (now) => ({

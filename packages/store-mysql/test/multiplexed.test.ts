@@ -110,9 +110,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         )
         expect([created, updated]).toEqual(roundTrips)
         // The recorder sees what pins where there is any.
-        const pinned = proxy.commands.some(
-          (command) => pinningOf(command) === 'a function of the statement before',
-        )
+        const pinned = proxy.commands.some((command) => pinningOf(command) === 'a user variable')
         expect(pinned).toBe(!multiplexed)
         await store.close()
       }

@@ -6,12 +6,12 @@ const QUERY = 3
 const SET_SESSION = STATEMENTS.setSession.replaceAll('?', '2')
 
 const PINS: readonly (readonly [string, string])[] = [
-  ['a user variable', STATEMENTS.guard.replace('ROW_COUNT()', '1')],
+  ['a user variable', STATEMENTS.guard],
   ['a user variable', 'SELECT @a'],
   ['a user variable', 'SELECT id INTO @id FROM t'],
   ['a named lock', STATEMENTS.takeSchemaLock],
   ['a named lock', STATEMENTS.releaseSchemaLock],
-  ['a function of the statement before', STATEMENTS.head],
+  ['a function of the statement before', STATEMENTS.setNow],
   ['a function of the statement before', 'SELECT ROW_COUNT()'],
   ['a function of the statement before', 'SELECT FOUND_ROWS ()'],
   ['a function of the statement before', 'UPDATE t SET a = LAST_INSERT_ID(a + 1)'],

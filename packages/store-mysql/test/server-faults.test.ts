@@ -63,6 +63,35 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       await store.close()
     })
 
+    it('commits nothing that has waited while its server became a former primary', async () => {
+      const { url, rootUrl, name } = await databases.migrated('read-only-meanwhile')
+      await (await openMysqlStore({ url })).close()
+      const store = await openMysqlStore({ url: rootUrl, statementTimeoutMs: 20_000 })
+      const [first, second] = ['first', 'second'].map((gid) => aTransaction(gid))
+      if (first === undefined || second === undefined) throw new Error('no rows')
+      await store.create(first)
+      const failover = await createConnection({ uri: rootUrl })
+      const waiting = `SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = '${name}' AND STATE LIKE 'Waiting for%'`
+      for (const write of [
+        () => store.create(second),
+        () => store.update(updateOf(first, { progress: 'new' })),
+        () => Promise.all([store.create(second), store.update(updateOf(first, { progress: 'new' }))]),
+      ]) {
+        await failover.query('FLUSH TABLES WITH READ LOCK')
+        const written = expectUnavailable(write(), 'no')
+        await expect.poll(() => countOf(failover, waiting)).toBe(1)
+        await failover.query('SET GLOBAL read_only = 1')
+        await failover.query('UNLOCK TABLES')
+        await written
+        await failover.query('SET GLOBAL read_only = 0')
+      }
+      expect(await store.readMany(['first', 'second'].map(asGid))).toMatchObject([
+        { progress: '{}', version: 1 },
+      ])
+      failover.destroy()
+      await store.close()
+    })
+
     it('has no connection left, and then has one', async () => {
       const database = await databases.migrated('full')
       // Nothing was written yet, so no connection of it writes.

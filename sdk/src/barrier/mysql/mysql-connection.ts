@@ -97,11 +97,8 @@ export async function select(
 function answered(connection: MysqlConnection, statement: MysqlStatement): Promise<unknown> {
   const raw = callbackConnectionOf(connection)
   if (raw === undefined) return connection.query(statement).then(([answer]) => answer)
-  const { values = [] } = statement
-  // Without values mysql2 would read through the whole text for placeholders, unless it is told that there are none.
-  const asked = values.length === 0 ? { ...statement, values: null } : statement
   return new Promise((resolve, reject) => {
-    raw.query(asked, (error, answer) => {
+    raw.query(withoutLook(raw, statement), (error, answer) => {
       if (error) reject(error)
       else resolve(answer)
     })
@@ -109,7 +106,18 @@ function answered(connection: MysqlConnection, statement: MysqlStatement): Promi
 }
 
 interface CallbackConnection {
+  readonly config?: { readonly queryFormat?: unknown; readonly namedPlaceholders?: unknown }
   query(statement: object, callback: (error: unknown, answer: unknown) => void): unknown
+}
+
+/**
+ * A statement without values, which mysql2 would read through for placeholders unless it is told that there are none. What
+ * the user has put in the place of that look expects a list.
+ */
+function withoutLook({ config }: CallbackConnection, statement: MysqlStatement): object {
+  if ((statement.values ?? []).length > 0) return statement
+  const isUsersOwn = config?.queryFormat !== undefined || config?.namedPlaceholders === true
+  return isUsersOwn ? statement : { ...statement, values: null }
 }
 
 /**
