@@ -1,10 +1,12 @@
-const BYTES = 16
-/** Web Crypto takes as long for a few bytes as for a few thousand. */
-const GIDS_PER_DRAW = 256
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+import { timeOrderedGid } from '@counterstep/protocol'
 
-let drawn = new Uint8Array(0)
-let used = 0
+/** Web Crypto takes as long for a few bytes as for a few thousand. */
+const POOL_BYTES = 4_096
+/** More than the random digits of one gid. */
+const DIGITS = 32
+
+let pool = ''
+let next = 0
 
 /**
  * A fresh gid: a UUID of version 7 (RFC 9562), so that gids made later sort later.
@@ -15,19 +17,11 @@ let used = 0
  * ```
  */
 export function newGid(): string {
-  if (used === drawn.length) {
-    drawn = crypto.getRandomValues(new Uint8Array(BYTES * GIDS_PER_DRAW))
-    used = 0
+  if (next === pool.length) {
+    const bytes = crypto.getRandomValues(new Uint8Array(POOL_BYTES))
+    pool = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+    next = 0
   }
-  const start = used
-  used += BYTES
-  const view = new DataView(drawn.buffer, start, BYTES)
-  const now = Date.now()
-  view.setUint16(0, Math.floor(now / 2 ** 32))
-  view.setUint32(2, now % 2 ** 32)
-  view.setUint8(6, 0x70 | (view.getUint8(6) & 0x0f))
-  view.setUint8(8, 0x80 | (view.getUint8(8) & 0x3f))
-  let hex = ''
-  for (let byte = 0; byte < BYTES; byte++) hex += HEX[view.getUint8(byte)] ?? ''
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  next += DIGITS
+  return timeOrderedGid(Date.now(), pool.slice(next - DIGITS, next))
 }

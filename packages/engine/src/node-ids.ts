@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Ids } from '@counterstep/core'
-import type { Gid } from '@counterstep/protocol'
+import { timeOrderedGid } from '@counterstep/protocol'
 
 const POOL_BYTES = 16 * 256
 
@@ -23,14 +23,7 @@ export function nodeIds(): Ids {
   return {
     token,
     writeId: () => `${process}-${(writes++).toString(36)}`,
-    gid: () => timeOrdered(token()) as Gid,
+    gid: () => timeOrderedGid(Date.now(), token()),
     jitter: () => Math.random(),
   }
-}
-
-/** UUIDv7 (RFC 9562): time first, so that indexes grow at their end. */
-function timeOrdered(random: string): string {
-  const time = Date.now().toString(16).padStart(12, '0')
-  const variant = ((Number.parseInt(random.charAt(3), 16) & 3) | 8).toString(16)
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(7, 19)}`
 }

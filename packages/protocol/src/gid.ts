@@ -33,3 +33,13 @@ export function isBranchId(value: unknown): value is BranchId {
     BRANCH_ID.test(value)
   )
 }
+
+/**
+ * A UUID of version 7 (RFC 9562, 5.7): time first, so that indexes grow at their end. `random`: at least 19 random
+ * hex digits in lower case.
+ */
+export function timeOrderedGid(nowMs: number, random: string): Gid {
+  const time = nowMs.toString(16).padStart(12, '0')
+  const variant = ((Number.parseInt(random.charAt(3), 16) & 3) | 8).toString(16)
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(7, 19)}` as Gid
+}

@@ -1,7 +1,7 @@
 export type { ErrorCode, ErrorMeaning, Fault } from './errors.ts'
 export { CounterstepError, ERROR_MEANINGS, InvalidRequestError, isCounterstepError } from './errors.ts'
 export type { BranchId, Gid } from './gid.ts'
-export { GID_RULE, isBranchId, isGid } from './gid.ts'
+export { GID_RULE, isBranchId, isGid, timeOrderedGid } from './gid.ts'
 export {
   ANSWER_BYTES_MAX,
   BODY_BYTES_MAX,
