@@ -38,6 +38,7 @@ export type {
   TransactionEvent,
   Transition,
 } from './events.ts'
+export { holdDue } from './hold-due.ts'
 export { CHECK, opOf } from './op-progress.ts'
 export type { BranchAnswer, BranchCall, BranchCaller, Clock, Ids, Look, WakeUp } from './ports.ts'
 export { decodeTransaction, encodeProgress, FORMAT, formatOf } from './record.ts'

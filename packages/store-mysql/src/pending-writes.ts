@@ -4,7 +4,6 @@ import {
   type NewTransaction,
   PARKED_AT,
   type TransactionUpdate,
-  type UpdateHold,
   type UpdateResult,
 } from '@counterstep/core'
 import { STATEMENTS } from './generated/sql.ts'
@@ -37,7 +36,6 @@ export interface PendingCreate extends Pending<CreateResult> {
 export interface PendingUpdate extends Pending<UpdateResult> {
   readonly type: 'update'
   readonly literals: UpdateLiterals
-  readonly holdType: UpdateHold['type']
   readonly version: number
 }
 
@@ -76,16 +74,18 @@ export function pendingUpdate(
   resolve: Settle<UpdateResult>,
   reject: (error: Error) => void,
 ): PendingUpdate {
-  const { gid, token, version, writeId, hold } = update
+  const { gid, token, version, writeId } = update
   const literals = updateLiterals(update)
-  const length = UPDATE_LENGTH + literals.own.progress.length
+  const { own } = literals
+  // The gid stands in each of the five groups.
+  const ofKey = 5 * own.gid.length + own.token.length + own.version.length
+  const length = UPDATE_LENGTH + ofKey + own.due.length + own.writeId.length + own.progress.length
   return {
     type: 'update',
     gid,
     token,
     version,
     writeId,
-    holdType: hold.type,
     literals,
     length,
     resolve,

@@ -1,10 +1,11 @@
-import type { TransactionUpdate, UpdateHold } from '@counterstep/core'
+import { holdDue, type TransactionUpdate, type UpdateHold } from '@counterstep/core'
 import { literal } from './literal.ts'
 import { SENT_LIST_CODES, STATUS_CODES } from './row-codes.ts'
 
 /** An update's values as SQL, written once, whichever statement it will be in. */
 export interface UpdateLiterals {
-  /** What all rows of one statement have in common: hold, status, format, retrying, attention and sent list. */
+  readonly hold: UpdateHold['type']
+  /** What all rows of one statement have in common beside the hold: status, format, retrying, attention and sent list. */
   readonly shared: readonly string[]
   readonly own: {
     readonly gid: string
@@ -17,20 +18,11 @@ export interface UpdateLiterals {
   }
 }
 
-// As update.sql has them.
-const HOLD_CODES: Readonly<Record<UpdateHold['type'], number>> = {
-  keep: 0,
-  release: 1,
-  finish: 2,
-  command: 3,
-}
-
 /** Throws an `AssertionError` for a value that no statement can carry. */
 export function updateLiterals(update: TransactionUpdate): UpdateLiterals {
   const { gid, token, version, writeId, progress, hold } = update
   const { status, format, retrying, attention, sentList } = update
   const shared = [
-    HOLD_CODES[hold.type],
     STATUS_CODES[status],
     format,
     retrying ? 1 : 0,
@@ -38,27 +30,15 @@ export function updateLiterals(update: TransactionUpdate): UpdateLiterals {
     sentList === undefined ? null : SENT_LIST_CODES[sentList],
   ]
   return {
+    hold: hold.type,
     shared: shared.map(literal),
     own: {
       gid: literal(gid),
       token: literal(token),
       version: literal(version),
-      due: literal(dueOf(hold)),
+      due: literal(holdDue(hold)),
       writeId: literal(writeId),
       progress: literal(progress),
     },
-  }
-}
-
-function dueOf(hold: UpdateHold): number | null {
-  switch (hold.type) {
-    case 'keep':
-      return null
-    case 'release':
-      return hold.dueAt
-    case 'finish':
-      return hold.retentionMs === 'never' ? null : hold.retentionMs
-    case 'command':
-      return hold.dueAt ?? null
   }
 }

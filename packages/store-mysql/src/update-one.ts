@@ -2,12 +2,12 @@ import { NEVER_AT, type UpdateHold } from '@counterstep/core'
 import { STATEMENTS } from './generated/sql.ts'
 import { NOW_SQL, withNowMark } from './now-mark.ts'
 import type { PendingUpdate } from './pending-writes.ts'
-import { statementOf, weave } from './statement.ts'
+import { type Chunks, statementOf, weave } from './statement.ts'
 
 const MARK = '/*hold*/'
 
 /** What update.sql makes of each hold. Assigned from the left: due_at before the owner that it depends on. */
-const STATEMENT_OF: Readonly<Record<UpdateHold['type'], ReturnType<typeof statementOf>>> = {
+const STATEMENT_OF: Readonly<Record<UpdateHold['type'], Chunks>> = {
   keep: withHold(''),
   release: withHold(', due_at = ?, owned = 0'),
   finish: withHold(`, due_at = COALESCE(? + ${NOW_SQL}, ${NEVER_AT}), owned = 0, live = 0`),
@@ -15,13 +15,12 @@ const STATEMENT_OF: Readonly<Record<UpdateHold['type'], ReturnType<typeof statem
 }
 
 /** Of a row that is alone in its flush. */
-export function updateOne({ holdType, literals }: PendingUpdate): string {
-  const [, ...shared] = literals.shared
-  const { gid, token, version, due, writeId, progress } = literals.own
-  const held = holdType === 'keep' ? [] : [due]
-  return weave(STATEMENT_OF[holdType], [...shared, writeId, progress, ...held, gid, token, version])
+export function updateOne({ literals: { hold, shared, own } }: PendingUpdate): string {
+  const { gid, token, version, due, writeId, progress } = own
+  const held = hold === 'keep' ? [] : [due]
+  return weave(STATEMENT_OF[hold], [...shared, writeId, progress, ...held, gid, token, version])
 }
 
-function withHold(sql: string): ReturnType<typeof statementOf> {
+function withHold(sql: string): Chunks {
   return statementOf(withNowMark(STATEMENTS.updateOne.replace(MARK, sql)))
 }

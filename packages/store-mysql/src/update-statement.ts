@@ -1,4 +1,4 @@
-import { NEVER_AT } from '@counterstep/core'
+import { assert, NEVER_AT, type UpdateHold } from '@counterstep/core'
 import type { Counted } from './commit-at-once.ts'
 import { STATEMENTS } from './generated/sql.ts'
 import { withNowMark } from './now-mark.ts'
@@ -18,6 +18,14 @@ import type { UpdateLiterals } from './update-literals.ts'
 /** A CASE looks for its row among all that the statement has. */
 const STATEMENT_ROWS_MAX = 32
 
+// As update.sql has them.
+const HOLD_CODES: Readonly<Record<UpdateHold['type'], number>> = {
+  keep: 0,
+  release: 1,
+  finish: 2,
+  command: 3,
+}
+
 const { texts, groups: GROUPS } = groupsStatementOf(withNowMark(STATEMENTS.update))
 /** Around the groups. */
 const TEXTS = texts.map(statementOf)
@@ -34,7 +42,8 @@ export function updateStatements(
 ): readonly Counted[] {
   const alike = new Map<string, PendingUpdate[]>()
   for (const update of updates) {
-    const key = update.literals.shared.join()
+    const { hold, shared } = update.literals
+    const key = `${hold},${shared.join()}`
     const same = alike.get(key)
     if (same === undefined) alike.set(key, [update])
     else same.push(update)
@@ -60,11 +69,15 @@ function lockStatements(updates: readonly PendingUpdate[], bytesMax: number): re
   return groups.map((group) => ({ sql: fillRows(LOCK_ROWS, group) }))
 }
 
+/** Their holds, and what they share, are the same. */
 function statementFor(updates: readonly PendingUpdate[]): string {
-  const [code = '', ...others] = updates[0]?.literals.shared ?? []
+  const [first] = updates
+  assert(first !== undefined, 'a statement for no rows')
+  const { hold, shared } = first.literals
+  const code = String(HOLD_CODES[hold])
   const values = [
     [code, code],
-    [code, code, String(NEVER_AT), code, code, ...others],
+    [code, code, String(NEVER_AT), code, code, ...shared],
   ]
   const [before = '', ...behind] = TEXTS.map((chunks, i) => weave(chunks, values[i] ?? []))
   const rows = updates.map(({ literals }) => groupRowsOf(literals))

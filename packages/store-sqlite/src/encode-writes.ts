@@ -1,13 +1,13 @@
-import type {
-  DocumentRemoval,
-  DocumentWrite,
-  DueClaim,
-  DuePostponement,
-  Lease,
-  NewTransaction,
-  SingleClaim,
-  TransactionUpdate,
-  UpdateHold,
+import {
+  type DocumentRemoval,
+  type DocumentWrite,
+  type DueClaim,
+  type DuePostponement,
+  holdDue,
+  type Lease,
+  type NewTransaction,
+  type SingleClaim,
+  type TransactionUpdate,
 } from '@counterstep/core'
 import type {
   ClaimDueWrite,
@@ -44,7 +44,7 @@ export function updateWrite(update: TransactionUpdate): UpdateWrite {
   return [
     'update',
     update.hold.type,
-    dueOf(update.hold),
+    holdDue(update.hold),
     update.gid,
     update.token,
     update.version,
@@ -56,19 +56,6 @@ export function updateWrite(update: TransactionUpdate): UpdateWrite {
     update.attention ? 1 : 0,
     update.sentList === undefined ? null : SENT_LIST_CODES[update.sentList],
   ]
-}
-
-function dueOf(hold: UpdateHold): number | null {
-  switch (hold.type) {
-    case 'keep':
-      return null
-    case 'release':
-      return hold.dueAt
-    case 'finish':
-      return hold.retentionMs === 'never' ? null : hold.retentionMs
-    case 'command':
-      return hold.dueAt ?? null
-  }
 }
 
 export function renewWrite(leases: readonly Lease[], leaseMs: number): RenewWrite {
