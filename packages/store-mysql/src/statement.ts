@@ -99,10 +99,9 @@ export function weave(chunks: Chunks, literals: readonly string[]): string {
  * a value that cannot be is found, before the flush knows its instant.
  */
 export function fillFrom(chunks: Chunks, start: number, values: readonly Value[]): string {
-  let sql = ''
-  for (let i = 0; i < values.length; i++) sql += `${chunks[start + i]}${literal(values[i])}`
   const end = start + values.length
-  return end === chunks.length - 1 ? `${sql}${chunks[end]}` : sql
+  const last = end === chunks.length - 1 ? (chunks[end] ?? '') : ''
+  return weave([...chunks.slice(start, end), last], values.map(literal))
 }
 
 export function fillRows(

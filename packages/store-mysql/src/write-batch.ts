@@ -11,9 +11,9 @@ import { updateStatements } from './update-statement.ts'
 const AT_ONCE_LENGTH_MAX = 256 * 1024
 
 /**
- * One flush is one database transaction. Its rows are in key order, and so are its locks. Mostly it is one packet. Where
- * one of the rows stands in the way, creates and updates are written one after the other, and each can then be answered
- * by another.
+ * One flush is one database transaction: its updates, then its creates, each in key order, and so are its locks. Mostly
+ * it is one packet. Where one of the rows stands in the way they are written one after the other, and each can then be
+ * answered by another.
  */
 export function writeBatch(
   transactions: DatabaseTransactions,

@@ -127,8 +127,8 @@ function withoutLook({ config }: CallbackConnection, statement: MysqlStatement):
 function callbackConnectionOf(connection: MysqlConnection): CallbackConnection | undefined {
   if (!('connection' in connection)) return undefined
   const { connection: raw } = connection
-  const { query } = unlent(connection)
-  const isOwnQuery = query === Object.getPrototypeOf(unlent(connection)).query
+  const owner = unlent(connection)
+  const isOwnQuery = owner.query === Object.getPrototypeOf(owner).query
   return isOwnQuery && isCallbackConnection(raw) ? raw : undefined
 }
 
