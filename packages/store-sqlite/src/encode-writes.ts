@@ -21,11 +21,17 @@ import type {
 } from './messages.ts'
 import { KIND_CODES, SENT_LIST_CODES, STATUS_CODES } from './row-codes.ts'
 
+/** Of the bytes of a definition: about what its branches' progress has at the end. */
+const ROOM_SHARE = 0.6
+/** A longer row has pages of its own, which no neighbour shares. */
+const ROOM_BYTES_MAX = 1024
+
 export function createWrite(transaction: NewTransaction): CreateWrite {
   const { hold } = transaction
   return [
     'create',
     hold.type === 'owned' ? hold.leaseMs : hold.dueInMs,
+    roomBytes(transaction.definition),
     transaction.gid,
     KIND_CODES[transaction.kind],
     STATUS_CODES[transaction.status],
@@ -38,6 +44,10 @@ export function createWrite(transaction: NewTransaction): CreateWrite {
     hold.type === 'owned' ? 1 : 0,
     SENT_LIST_CODES[transaction.sentList],
   ]
+}
+
+function roomBytes(definition: string): number {
+  return Math.min(Math.floor(bytesOf(definition) * ROOM_SHARE), ROOM_BYTES_MAX)
 }
 
 export function updateWrite(update: TransactionUpdate): UpdateWrite {

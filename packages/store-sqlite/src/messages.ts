@@ -20,7 +20,7 @@ export type Write =
   | RemoveDocumentWrite
 
 /** The fields are in the order of create.sql's parameters, gid to sent list. */
-export type CreateWrite = readonly [type: 'create', dueInMs: number, ...fields: Cell[]]
+export type CreateWrite = readonly [type: 'create', dueInMs: number, roomBytes: number, ...fields: Cell[]]
 /** The fields are in the order of the save statements' parameters, write id to sent list. */
 export type UpdateWrite = readonly [
   type: 'update',

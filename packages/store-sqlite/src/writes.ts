@@ -71,8 +71,8 @@ export class Writes {
     }
   }
 
-  #runCreate([, dueInMs, ...fields]: CreateWrite, now: number): WriteResult {
-    const changes = this.#create.run(...fields, now + dueInMs, now, now)
+  #runCreate([, dueInMs, roomBytes, ...fields]: CreateWrite, now: number): WriteResult {
+    const changes = this.#create.run(...fields, now + dueInMs, now, now, roomBytes)
     if (changes === 1) return 0
     const [gid, , , , , , , token, writeId] = fields
     const [rowToken, rowWriteId, , digest, status, createdAt] = this.#rowKey(gid)

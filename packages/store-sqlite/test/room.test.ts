@@ -1,0 +1,50 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { openDatabase } from '../src/better-sqlite3-driver.ts'
+import { openSqliteStore } from '../src/open-sqlite-store.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+import { aTransaction, finishOf } from './transactions.ts'
+
+const folder = await temporaryFolder()
+const ROWS = 600
+// What a saga of two branches has: two URLs and a body each, and at the end what became of two calls.
+const definition = JSON.stringify({ branches: 'x'.repeat(640) })
+const progress = JSON.stringify({ b: 'y'.repeat(340) })
+
+async function fileOf(name: string, ends: boolean): Promise<string> {
+  const path = join(folder, name)
+  const store = await openSqliteStore({ path })
+  const rows = Array.from({ length: ROWS }, (_, at) => aTransaction(`t-${at}`, { definition }))
+  await Promise.all(rows.map((row) => store.create(row)))
+  if (ends) await Promise.all(rows.map((row) => store.update({ ...finishOf(row), progress })))
+  await store.close()
+  return path
+}
+
+function numberIn(path: string, sql: string): number {
+  const database = openDatabase(path)
+  const [value] = database.prepare(sql).get() ?? []
+  database.close()
+  return Number(value)
+}
+
+describe('the room of a new row', () => {
+  it('takes what the finish writes, so that hardly a page is split', async () => {
+    const started = numberIn(await fileOf('started.db', false), 'PRAGMA page_count')
+    const finished = numberIn(await fileOf('finished.db', true), 'PRAGMA page_count')
+    expect(finished / started).toBeLessThan(1.05)
+  })
+
+  it('is given back by the first save', async () => {
+    const path = await fileOf('given-back.db', true)
+    expect(numberIn(path, 'SELECT count(*) FROM transactions WHERE room IS NULL')).toBe(ROWS)
+  })
+
+  it('is bounded, however long the definition is', async () => {
+    const path = join(folder, 'bounded.db')
+    const store = await openSqliteStore({ path })
+    await store.create(aTransaction('long', { definition: 'x'.repeat(100_000) }))
+    await store.close()
+    expect(numberIn(path, 'SELECT length(room) FROM transactions')).toBe(1_024)
+  })
+})
