@@ -4,6 +4,10 @@ const PLAIN_LENGTH_MAX = 256
 /** ASCII that needs no escape. */
 const PLAIN = /^[ !#-[\]-~]*$/
 
+const NOTHING: ReadonlySet<string> = new Set()
+
+type JsonRecord = { readonly [key: string]: JsonValue }
+
 /**
  * JSON with sorted keys: two requests with equal content have one text.
  * Undefined when the value is nested deeper than JSON_DEPTH_MAX. Numbers are written as JSON.stringify writes them;
@@ -13,13 +17,16 @@ export function canonicalJson(value: JsonValue): string | undefined {
   return write(value, 1)
 }
 
+/** The same, of a record without some of its own fields. */
+export function canonicalJsonWithout(fields: ReadonlySet<string>, record: JsonRecord): string | undefined {
+  return writeObject(record, 1, fields)
+}
+
 function write(value: JsonValue, depth: number): string | undefined {
   if (typeof value === 'string') return quote(value)
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
   if (depth > JSON_DEPTH_MAX) return undefined
-  return Array.isArray(value)
-    ? writeArray(value, depth)
-    : writeObject(value as { [key: string]: JsonValue }, depth)
+  return Array.isArray(value) ? writeArray(value, depth) : writeObject(value as JsonRecord, depth, NOTHING)
 }
 
 function writeArray(items: readonly JsonValue[], depth: number): string | undefined {
@@ -32,16 +39,16 @@ function writeArray(items: readonly JsonValue[], depth: number): string | undefi
   return `${text}]`
 }
 
-function writeObject(value: { readonly [key: string]: JsonValue }, depth: number): string | undefined {
-  let text = ''
+function writeObject(value: JsonRecord, depth: number, leftOut: ReadonlySet<string>): string | undefined {
+  let text = '{'
   for (const key of sortedKeys(value)) {
     const member = value[key]
-    if (member === undefined) continue
+    if (member === undefined || leftOut.has(key)) continue
     const written = write(member, depth + 1)
     if (written === undefined) return undefined
-    text += `${text === '' ? '' : ','}${quote(key)}:${written}`
+    text += `${text === '{' ? '' : ','}${quote(key)}:${written}`
   }
-  return `{${text}}`
+  return `${text}}`
 }
 
 /** Most come sorted, and to see that is quicker than to sort. */

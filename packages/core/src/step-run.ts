@@ -4,7 +4,7 @@ import type { CallKey, TransactionEvent } from './events.ts'
 import { learn } from './learn-row.ts'
 import { opOf } from './op-progress.ts'
 import { planSave, type Wishes } from './plan-save.ts'
-import type { Run } from './run.ts'
+import type { Run, SaveInFlight } from './run.ts'
 import type { RunEffect, RunEvent } from './run-events.ts'
 import type { UpdateResult } from './store.ts'
 import { isFinal } from './transaction.ts'
@@ -67,29 +67,26 @@ function fold(rules: Rules, run: Run, event: TransactionEvent, now: number): Run
 function saved(run: Run, result: UpdateResult, effects: RunEffect[]): Run {
   const { save } = run
   assert(save !== undefined, 'a save ended that was not in flight')
-  const rest: Run = { ...run, save: undefined }
   switch (result.type) {
     case 'saved':
-      return durable({ ...rest, version: result.version }, save, effects)
+      return durable(run, save, result.version, effects)
     case 'conflict':
       effects.push({ type: 'reread' })
-      return { ...rest, rereading: true }
+      return { ...run, save: undefined, rereading: true }
     case 'fenced':
     case 'absent':
-      return end(rest, 'lost', effects)
+      return end({ ...run, save: undefined }, 'lost', effects)
   }
 }
 
-function durable(run: Run, save: NonNullable<Run['save']>, effects: RunEffect[]): Run {
-  const next: Run = { ...run, durable: save.changed, durableStatus: save.status }
-  effects.push({ type: 'durable', changed: save.changed })
-  if (save.hold === 'keep') return next
-  effects.push(
-    save.hold === 'finish'
-      ? { type: 'ended', how: 'finished' }
-      : { type: 'ended', how: 'released', ...(save.dueAt === undefined ? {} : { dueAt: save.dueAt }) },
-  )
-  return { ...next, ended: true }
+function durable(run: Run, save: SaveInFlight, version: number, effects: RunEffect[]): Run {
+  const { changed, status, hold, dueAt } = save
+  effects.push({ type: 'durable', changed })
+  if (hold === 'finish') effects.push({ type: 'ended', how: 'finished' })
+  else if (hold === 'release')
+    effects.push({ type: 'ended', how: 'released', ...(dueAt === undefined ? {} : { dueAt }) })
+  const ended = hold !== 'keep'
+  return { ...run, save: undefined, version, durable: changed, durableStatus: status, ended }
 }
 
 function renewed(

@@ -10,6 +10,7 @@ import {
   type Transaction,
   targetsOf,
 } from './transaction.ts'
+import type { Writable } from './writable.ts'
 
 /**
  * A transaction as a caller may see it. `durableStatus` is the last status that is durable: a later one is not
@@ -126,8 +127,6 @@ function viewOp(op: CalledOp, url: string | undefined, progress: OpProgress = ID
   if (nextAt !== undefined) view.nextAt = nextAt
   return view
 }
-
-type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 /** A query may have a secret for the branch, which is not for everybody who may look. */
 function withoutQuery(url: string): string {

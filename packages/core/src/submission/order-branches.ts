@@ -5,12 +5,12 @@ import type { ParsedBranch } from './parse-branch.ts'
 /** Turns ids into positions; refuses ids that are unknown or given twice, and cycles. */
 export function orderBranches(parsed: readonly ParsedBranch[], faults: Faults): readonly SagaBranch[] {
   const positions = new Map<string, number>()
-  parsed.forEach(({ id }, position) => {
+  parsed.forEach(({ branch: { id } }, position) => {
     if (positions.has(id))
       faults.add('SAGA_BRANCH_ID_DUPLICATE', `/branches/${position}/id`, `${id} is given twice`)
     else positions.set(id, position)
   })
-  const branches = parsed.map(({ afterIds, ...branch }, position) => ({
+  const branches = parsed.map(({ branch, afterIds }, position) => ({
     ...branch,
     after: afterPositions(afterIds, position, positions, faults),
   }))

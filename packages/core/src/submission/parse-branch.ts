@@ -9,6 +9,7 @@ import {
   URL_LENGTH_MAX,
 } from '@counterstep/protocol'
 import type { BranchTarget, SagaBranch } from '../definition.ts'
+import type { Writable } from '../writable.ts'
 import { type Faults, isRecord, readInteger, refuseUnknownFields } from './faults.ts'
 import { type Headers, parseHeaders } from './parse-headers.ts'
 import { parseRetry } from './parse-retry.ts'
@@ -31,8 +32,9 @@ export interface BranchContext {
 }
 
 /** A branch as sent, with `after` still in ids. */
-export interface ParsedBranch extends Omit<SagaBranch, 'after'> {
-  readonly afterIds?: readonly string[]
+export interface ParsedBranch {
+  readonly branch: Omit<SagaBranch, 'after'>
+  readonly afterIds: readonly string[] | undefined
 }
 
 const FIELDS = new Set([
@@ -64,12 +66,12 @@ export function parseBranch(
       ? undefined
       : parseUrl(value.compensation, `${path}/compensation`, context)
   const afterIds = parseAfter(value.after, `${path}/after`, faults)
-  return {
+  const branch: Writable<ParsedBranch['branch']> = {
     ...parseTarget(value, position, path, context),
     action: action ?? '',
-    ...(compensation === undefined ? {} : { compensation }),
-    ...(afterIds === undefined ? {} : { afterIds }),
   }
+  if (compensation !== undefined) branch.compensation = compensation
+  return { branch, afterIds }
 }
 
 /** What the branches of every kind have. */
@@ -86,15 +88,14 @@ export function parseTarget(
     { code: 'SAGA_TIMEOUT_INVALID', path: `${path}/timeoutMs` },
     faults,
   )
-  return {
-    id: parseId(value.id, position, path, faults),
-    ...parseContent(value, path, faults),
-    ...(value.retry === undefined
-      ? {}
-      : { retry: parseRetry(value.retry, context.retry, `${path}/retry`, faults) }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    headers: parseHeaders(value.headers, `${path}/headers`, faults, context.headers),
-  }
+  const id = parseId(value.id, position, path, faults)
+  const { body, contentType } = parseContent(value, path, faults)
+  const headers = parseHeaders(value.headers, `${path}/headers`, faults, context.headers)
+  const target: Writable<BranchTarget> = { id, body, contentType, headers }
+  if (value.retry !== undefined)
+    target.retry = parseRetry(value.retry, context.retry, `${path}/retry`, faults)
+  if (timeoutMs !== undefined) target.timeoutMs = timeoutMs
+  return target
 }
 
 /** An id belongs to one branch. */

@@ -18,8 +18,9 @@ import {
   type RetryPolicy,
   TIMEOUT_MS_MAX,
 } from '@counterstep/protocol'
-import { canonicalJson } from '../canonical-json.ts'
+import { canonicalJsonWithout } from '../canonical-json.ts'
 import type { Definition, SagaDefinition } from '../definition.ts'
+import type { Writable } from '../writable.ts'
 import { Faults, isRecord, readInteger, refuseUnknownFields } from './faults.ts'
 import { orderBranches } from './order-branches.ts'
 import { type BranchContext, type CheckUrl, parseBranch } from './parse-branch.ts'
@@ -54,6 +55,9 @@ const FIELDS: { readonly [kind in Kind]: ReadonlySet<string> } = {
   message: new Set([...COMMON_FIELDS, 'branches', 'concurrent', 'delayMs', 'check']),
 }
 
+/** Whom it is for and how it is acknowledged: the same content may come again with others. */
+const NOT_CONTENT: ReadonlySet<string> = new Set(['gid', 'ack'])
+
 export function parseSubmission(
   body: unknown,
   defaults: SubmissionDefaults,
@@ -84,8 +88,8 @@ function readSubmission(
   const kind = readKind(body.kind, faults)
   if (kind === undefined) return undefined
   refuseUnknownFields(body, FIELDS[kind], '', faults)
-  const { gid, ack, ...own } = body
-  const content = canonicalJson(own as { readonly [key: string]: JsonValue })
+  const { gid, ack } = body
+  const content = canonicalJsonWithout(NOT_CONTENT, body as { readonly [key: string]: JsonValue })
   if (content === undefined) return faults.add('SAGA_PAYLOAD_TOO_DEEP', '', 'is nested too deep')
   if (gid !== undefined && !isGid(gid)) {
     faults.add('SAGA_GID_INVALID', '/gid', GID_RULE)
@@ -94,12 +98,8 @@ function readSubmission(
     faults.add('SAGA_ACK_INVALID', '/ack', 'must be "durable" or "memory"')
   }
   const definition = readDefinition(kind, body, defaults, checkUrl, faults)
-  return {
-    ...(isGid(gid) ? { gid } : {}),
-    ack: ack === 'memory' ? 'memory' : 'durable',
-    content,
-    definition,
-  }
+  const named = { ack: ack === 'memory' ? ('memory' as const) : ('durable' as const), content, definition }
+  return isGid(gid) ? { ...named, gid } : named
 }
 
 function readKind(value: unknown, faults: Faults): Kind | undefined {
@@ -142,13 +142,12 @@ type Common = Pick<SagaDefinition, 'retry' | 'timeoutMs' | 'checkpointMs'>
 function readSaga(body: Body, common: Common, context: BranchContext, integer: ReadField): SagaDefinition {
   const deadlineMs = integer('deadlineMs', 'SAGA_DEADLINE_INVALID', 1, DEADLINE_MS_MAX)
   const delayMs = integer('delayMs', 'SAGA_DELAY_INVALID', 0, DELAY_MS_MAX)
-  return {
-    kind: 'saga',
-    branches: readBranches(body.branches, context),
-    ...common,
-    ...(deadlineMs === undefined ? {} : { deadlineMs }),
-    ...(delayMs === undefined || delayMs === 0 ? {} : { delayMs }),
-  }
+  const { retry, timeoutMs, checkpointMs } = common
+  const branches = readBranches(body.branches, context)
+  const saga: Writable<SagaDefinition> = { kind: 'saga', branches, retry, timeoutMs, checkpointMs }
+  if (deadlineMs !== undefined) saga.deadlineMs = deadlineMs
+  if (delayMs !== undefined && delayMs !== 0) saga.delayMs = delayMs
+  return saga
 }
 
 function readBranches(value: unknown, context: BranchContext): SagaDefinition['branches'] {
