@@ -8,15 +8,16 @@ export class CallSlots {
     this.#max = max
   }
 
-  async use(work: () => Promise<void>): Promise<void> {
-    if (this.#used >= this.#max) await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    else this.#used++
-    try {
-      await work()
-    } finally {
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#used--
-      else next()
-    }
+  /** Undefined: the slot is taken, begin. Else it is when this resolves. Each is followed by one `leave`. */
+  enter(): Promise<void> | undefined {
+    if (this.#used >= this.#max) return new Promise<void>((resolve) => this.#waiting.push(resolve))
+    this.#used++
+    return undefined
+  }
+
+  leave(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#used--
+    else next()
   }
 }

@@ -61,10 +61,10 @@ export abstract class Requests implements EngineApi {
   }
 
   protected take(given: Submission, { waitMs = 0 }: WaitOptions): Promise<SubmitView> {
+    const gid = given.gid ?? this.assembly.ids.gid()
     // A caller who waits is told about what is durable only.
-    const submission = waitMs > 0 ? { ...given, ack: 'durable' as const } : given
-    const gid = submission.gid ?? this.assembly.ids.gid()
-    return this.#submitAndWait({ ...submission, gid }, waitMs)
+    const ack = waitMs > 0 ? 'durable' : given.ack
+    return this.#submitAndWait({ ...given, gid, ack }, waitMs)
   }
 
   #refused(error: unknown): unknown {

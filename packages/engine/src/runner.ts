@@ -198,17 +198,23 @@ export class Runner {
   }
 
   #call(held: Held, call: CallKey, attempt: number): void {
+    this.#background(held, this.#ask(held, branchCall(held.run, call, attempt), call, attempt))
+  }
+
+  async #ask(held: Held, request: BranchCall, call: CallKey, attempt: number): Promise<void> {
     const { clock, branches, observer, ids } = this.#parts
-    const request = branchCall(held.run, call, attempt)
-    const answered = this.#slots.use(async () => {
+    const turn = this.#slots.enter()
+    if (turn !== undefined) await turn
+    try {
       const startedAt = clock.now()
       // It may have waited for its turn: whether it may be sent is judged when the call starts.
       const answer = mayStart(held.run, call, startedAt) ? await answerTo(branches, request) : NOT_SENT
       const durationMs = Math.round(clock.now() - startedAt)
       observer.branchCalled(call.op, answer.result, durationMs)
       this.#step(held, { type: 'answered', call, attempt, answer, durationMs, jitter01: ids.jitter() })
-    })
-    this.#background(held, answered)
+    } finally {
+      this.#slots.leave()
+    }
   }
 
   async #save(held: Held, update: Extract<RunEffect, { type: 'save' }>['update']): Promise<void> {

@@ -3,6 +3,15 @@ import { CallSlots } from '../src/call-slots.ts'
 import { FakeTime } from './support/fake-time.ts'
 import { Gate } from './support/gate.ts'
 
+async function use(slots: CallSlots, work: () => Promise<void>): Promise<void> {
+  await slots.enter()
+  try {
+    await work()
+  } finally {
+    slots.leave()
+  }
+}
+
 describe('call slots', () => {
   it('run at most so many at once, and the others in the order they came', async () => {
     const time = new FakeTime()
@@ -10,7 +19,7 @@ describe('call slots', () => {
     const gates = Array.from({ length: 5 }, () => new Gate())
     const started: number[] = []
     const all = gates.map((gate, n) =>
-      slots.use(async () => {
+      use(slots, async () => {
         started.push(n)
         await gate.pass()
       }),
@@ -27,13 +36,19 @@ describe('call slots', () => {
 
   it('are given on by work that fails', async () => {
     const slots = new CallSlots(1)
-    const broken = slots.use(async () => {
+    const broken = use(slots, async () => {
       throw new Error('broken')
     })
-    const next = slots.use(async () => undefined)
+    const next = use(slots, async () => undefined)
     await expect(broken).rejects.toThrow('broken')
     await next
-    await slots.use(async () => undefined)
+    await use(slots, async () => undefined)
+  })
+
+  it('are taken at once while there are some', () => {
+    const slots = new CallSlots(1)
+    expect(slots.enter()).toBeUndefined()
+    expect(slots.enter()).toBeInstanceOf(Promise)
   })
 
   it('are not lost when the queue runs empty and fills again', async () => {
@@ -47,7 +62,7 @@ describe('call slots', () => {
       running--
     }
     for (let round = 0; round < 5; round++) {
-      await Promise.all(Array.from({ length: 10 }, () => slots.use(work)))
+      await Promise.all(Array.from({ length: 10 }, () => use(slots, work)))
     }
     expect([running, most]).toEqual([0, 3])
   })
