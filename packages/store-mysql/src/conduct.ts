@@ -10,6 +10,8 @@ export interface Conduct {
   begin(session: Session, timeoutMs: number): Promise<Row>
   /** Statements with `NOW_MARK` in the place of this instant. */
   runNow(session: Session, now: number, statements: readonly string[]): Promise<readonly Answer[]>
+  /** Throws a `SqlError` with fault `read-only`, and has committed nothing, where it has seen that the server is a former primary by now. */
+  commit(session: Session): Promise<void>
   /** Absent: each goes step by step. */
   readonly atOnce?: <T>(
     session: Session,

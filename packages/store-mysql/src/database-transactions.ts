@@ -139,7 +139,7 @@ export class DatabaseTransactions {
 
   async #commit(session: Session): Promise<void> {
     try {
-      await session.run('COMMIT')
+      await this.#conduct.commit(session)
     } catch (error: unknown) {
       if (error instanceof SqlError && isRefusedCommit(error)) throw error
       session.destroy()

@@ -27,6 +27,9 @@ export function singleStatements(server: Variables): Conduct {
       session.destroy()
       throw new SqlError('unavailable', `the session is not as it was set up: ${textOf(found)}`)
     },
+    async commit(session) {
+      await session.run('COMMIT')
+    },
     runNow: (session, now, statements) =>
       session.oneByOne(statements.map((sql) => sql.replaceAll(NOW_MARK, String(now)))),
   }

@@ -71,11 +71,17 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       if (first === undefined || second === undefined) throw new Error('no rows')
       await store.create(first)
       const failover = await createConnection({ uri: rootUrl })
+      const dueAt = () => countOf(failover, `SELECT due_at FROM ${name}.counterstep_transactions`)
+      const dueAtFirst = await dueAt()
       const waiting = `SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = '${name}' AND STATE LIKE 'Waiting for%'`
       for (const write of [
         () => store.create(second),
         () => store.update(updateOf(first, { progress: 'new' })),
         () => Promise.all([store.create(second), store.update(updateOf(first, { progress: 'new' }))]),
+        // These go step by step, and have looked at read_only before they wait.
+        () => store.renew([{ gid: first.gid, token: first.token }], 1_000_000),
+        () =>
+          store.writeDocument({ category: 'kv', key: 'a', text: 'new', expectedVersion: 0, writeId: 'w' }),
       ]) {
         await failover.query('FLUSH TABLES WITH READ LOCK')
         const written = expectUnavailable(write(), 'no')
@@ -88,6 +94,8 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       expect(await store.readMany(['first', 'second'].map(asGid))).toMatchObject([
         { progress: '{}', version: 1 },
       ])
+      expect(await dueAt()).toBe(dueAtFirst)
+      expect(await store.readDocuments('kv')).toEqual([])
       failover.destroy()
       await store.close()
     })
