@@ -13,7 +13,14 @@ function command(...words: readonly string[]): Buffer {
 it('knows a COMMIT by its packet, not by a word in it', () => {
   expect(isMysqlCommit(query('COMMIT'))).toBe(true)
   expect(isMysqlCommit(query('commit'))).toBe(true)
-  for (const other of [query("INSERT INTO notes VALUES ('COMMIT')"), query('BEGIN'), Buffer.from('COMMIT')]) {
+  expect(isMysqlCommit(query('UPDATE notes SET text = 1;COMMIT'))).toBe(true)
+  for (const other of [
+    query("INSERT INTO notes VALUES ('COMMIT')"),
+    query('RECOMMIT'),
+    query('COMMIT;SELECT 1'),
+    query('BEGIN'),
+    Buffer.from('COMMIT'),
+  ]) {
     expect(isMysqlCommit(other)).toBe(false)
   }
 })

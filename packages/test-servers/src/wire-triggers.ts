@@ -2,15 +2,15 @@
 
 const MYSQL_HEADER_BYTES = 4
 const MYSQL_QUERY = 0x03
-const COMMIT = 'COMMIT'
+const COMMIT_AT_END = /(^|;)COMMIT$/i
+/** Enough for that end. */
+const END_BYTES = 7
 
-/** A packet of a MySQL client that asks for a COMMIT and nothing else. */
+/** A packet of a MySQL client that ends with a COMMIT, which may stand behind its transaction's statements. */
 export function isMysqlCommit(chunk: Buffer): boolean {
   const begin = MYSQL_HEADER_BYTES + 1
-  return (
-    chunk[MYSQL_HEADER_BYTES] === MYSQL_QUERY &&
-    chunk.toString('latin1', begin, begin + COMMIT.length).toUpperCase() === COMMIT
-  )
+  const end = chunk.toString('latin1', Math.max(begin, chunk.length - END_BYTES))
+  return chunk[MYSQL_HEADER_BYTES] === MYSQL_QUERY && COMMIT_AT_END.test(end)
 }
 
 const SCRIPT_CALL = /^\*\d+\r\n\$\d+\r\n(evalsha|eval)\r\n/i
