@@ -23,7 +23,7 @@ export class AlarmClock {
     return size
   }
 
-  /** Calls back once, not before `wantedAt` (by the clock). */
+  /** Calls back once, not before `wantedAt` (by the clock); alarms of one millisecond in the order of the calls. */
   ringAt(wantedAt: number, callback: () => void): void {
     if (this.#stopped) return
     const at = Math.ceil(wantedAt)

@@ -8,7 +8,7 @@ export class CallSlots {
     this.#max = max
   }
 
-  /** Undefined: the slot is taken, begin. Else it is when this resolves. Each is followed by one `leave`. */
+  /** Undefined: a slot was free, and is the caller's; else one is when this resolves. For each the caller leaves once. */
   enter(): Promise<void> | undefined {
     if (this.#used >= this.#max) return new Promise<void>((resolve) => this.#waiting.push(resolve))
     this.#used++

@@ -20,6 +20,15 @@ describe('an alarm clock', () => {
     expect([alarms.size, clock.timers]).toEqual([0, 0])
   })
 
+  it('rings no fraction of a millisecond early', async () => {
+    const { time, clock, alarms, rung } = bed()
+    for (const at of [10.6, 10.4]) alarms.ringAt(at, () => rung.push(`${at} at ${clock.now()}`))
+    await time.advance(10)
+    expect(rung).toEqual([])
+    await time.advance(1)
+    expect(rung).toEqual(['10.6 at 11', '10.4 at 11'])
+  })
+
   it('rings what is already due, soon but not at once', async () => {
     const { time, alarms, rung } = bed()
     alarms.ringAt(-5, () => rung.push('late'))

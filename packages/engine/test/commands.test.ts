@@ -236,6 +236,20 @@ describe('a command', () => {
     expect(stopped.value?.status).toBe('stopped')
   })
 
+  it('an answer that meets a bug leaves its slot to the next call', async () => {
+    const bed = new Bed()
+    const node = await bed.node({ leaseMs: 9_000, callsInFlightMax: 1 })
+    bed.jitter = () => {
+      bed.jitter = () => 0.5
+      throw new Error('broken')
+    }
+    await node.submit(sagaOf('a'))
+    await bed.time.flush()
+    expect(node.seen.named('transaction-attempt-failed')).toHaveLength(1)
+    await node.submit(sagaOf('b'))
+    await bed.untilStatus('b', 'succeeded', 1_000)
+  })
+
   it('a save that fails by a bug gives the saga up here, and it goes on after the lease', async () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 9_000 })
