@@ -90,10 +90,11 @@ export function parseTarget(
   )
   const id = parseId(value.id, position, path, faults)
   const { body, contentType } = parseContent(value, path, faults)
+  const retry =
+    value.retry === undefined ? undefined : parseRetry(value.retry, context.retry, `${path}/retry`, faults)
   const headers = parseHeaders(value.headers, `${path}/headers`, faults, context.headers)
   const target: Writable<BranchTarget> = { id, body, contentType, headers }
-  if (value.retry !== undefined)
-    target.retry = parseRetry(value.retry, context.retry, `${path}/retry`, faults)
+  if (retry !== undefined) target.retry = retry
   if (timeoutMs !== undefined) target.timeoutMs = timeoutMs
   return target
 }
