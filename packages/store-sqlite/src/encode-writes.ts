@@ -23,8 +23,9 @@ import { KIND_CODES, SENT_LIST_CODES, STATUS_CODES } from './row-codes.ts'
 
 /** Of the bytes of a definition: about what its branches' progress has at the end. */
 const ROOM_SHARE = 0.6
-/** A longer row has pages of its own, which no neighbour shares. */
 const ROOM_BYTES_MAX = 1024
+/** With its room a longer one's row would not fit a page of 4 KiB, and what did not would be moved twice. */
+const ROOMED_BYTES_MAX = 2600
 
 export function createWrite(transaction: NewTransaction): CreateWrite {
   const { hold } = transaction
@@ -47,7 +48,8 @@ export function createWrite(transaction: NewTransaction): CreateWrite {
 }
 
 function roomBytes(definition: string): number {
-  return Math.min(Math.floor(bytesOf(definition) * ROOM_SHARE), ROOM_BYTES_MAX)
+  const bytes = bytesOf(definition)
+  return bytes > ROOMED_BYTES_MAX ? 0 : Math.min(Math.floor(bytes * ROOM_SHARE), ROOM_BYTES_MAX)
 }
 
 export function updateWrite(update: TransactionUpdate): UpdateWrite {

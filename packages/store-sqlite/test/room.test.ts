@@ -40,11 +40,16 @@ describe('the room of a new row', () => {
     expect(numberIn(path, 'SELECT count(*) FROM transactions WHERE room IS NULL')).toBe(ROWS)
   })
 
-  it('is bounded, however long the definition is', async () => {
-    const path = join(folder, 'bounded.db')
+  it.each([
+    [1_000, 600],
+    [2_600, 1_024],
+    // Its row would not fit a page with it.
+    [2_601, 0],
+  ])('of a definition of %i bytes is %i', async (definitionBytes, roomBytes) => {
+    const path = join(folder, `${definitionBytes}.db`)
     const store = await openSqliteStore({ path })
-    await store.create(aTransaction('long', { definition: 'x'.repeat(100_000) }))
+    await store.create(aTransaction('a', { definition: 'x'.repeat(definitionBytes) }))
     await store.close()
-    expect(numberIn(path, 'SELECT length(room) FROM transactions')).toBe(1_024)
+    expect(numberIn(path, 'SELECT length(room) FROM transactions')).toBe(roomBytes)
   })
 })
