@@ -2,9 +2,11 @@ import { commitAtOnce } from './commit-at-once.ts'
 import type { Conduct } from './conduct.ts'
 import { STATEMENTS } from './generated/sql.ts'
 import { NOW_MARK, NOW_SQL } from './now-mark.ts'
-import { SqlError } from './server-errors.ts'
+import { isOfStatement, SqlError, UnsentError } from './server-errors.ts'
 import { fill, statementOf } from './statement.ts'
 
+/** What the look makes of a server that takes reads only. */
+const OUT_OF_RANGE = 1690
 const SET_NOW_TO = statementOf(STATEMENTS.setNowTo)
 
 /** On a connection of its own: several statements in a packet, and the instant in what the session keeps as its last id. */
@@ -25,8 +27,11 @@ export const PACKETS: Conduct = {
     try {
       await session.packet([STATEMENTS.lookBeforeCommit, 'COMMIT'])
     } catch (error: unknown) {
-      const isOfLook = error instanceof SqlError && error.fault === 'row' && session.answered === 0
+      const isOfLook = error instanceof SqlError && isOfStatement(error) && session.answered === 0
       if (!isOfLook) throw error
+      // An error ends the packet, so this one proves that the COMMIT was not reached.
+      if (error.errno !== OUT_OF_RANGE)
+        throw new UnsentError(error.fault, error.message, error.errno, error.code)
       session.destroy()
       throw new SqlError('read-only', 'the server has become read-only')
     }

@@ -95,7 +95,7 @@ export class SqlError extends Error {
   }
 }
 
-/** Of what has not left, or not whole: the server does nothing of it. */
+/** Of what has not left, or not whole, or was not reached: the server does nothing of it. */
 export class UnsentError extends SqlError {}
 
 export function sqlErrorOf(error: unknown): SqlError {
