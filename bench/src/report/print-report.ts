@@ -1,3 +1,4 @@
+import { aimOf, aimWords } from '../aims/aim-of.ts'
 import type { Row } from '../row.ts'
 import type { Spread } from '../spread.ts'
 import { cautionsOf, plainNotesOf } from './cautions.ts'
@@ -58,11 +59,16 @@ function cellOf(spread: Spread | null | undefined, digits: number): string {
   return spread?.median.toFixed(digits) ?? '–'
 }
 
-function ratioLines({ ratioSpreads }: Report): string[] {
-  return Object.entries(ratioSpreads).flatMap(([name, { spread, byCpu }]) => [
-    `${name} = ${measured(spread)}`,
-    ...(byCpu === undefined ? [] : [`${' '.repeat(name.length)}   ${measured(byCpu)} by CPU time alone`]),
-  ])
+function ratioLines(report: Report): string[] {
+  return Object.entries(report.ratioSpreads).flatMap(([name, { spread, byCpu }]) => {
+    const indent = ' '.repeat(name.length + 3)
+    const aim = aimOf(report, name)
+    return [
+      `${name} = ${measured(spread)}`,
+      ...(byCpu === undefined ? [] : [`${indent}${measured(byCpu)} by CPU time alone`]),
+      ...(aim === undefined ? [] : [`${indent}${aimWords(aim, spread.median)}`]),
+    ]
+  })
 }
 
 function measured(spread: Spread): string {

@@ -34,7 +34,7 @@ export function ratioBars(bars: readonly RatioBar[]): Markup | undefined {
   const one = line('reference', { x: scale.at(1), y: 0 }, { x: scale.at(1), y })
   return figure(
     'Ratios',
-    bars.some(({ seeds }) => seeds.length > 0) ? ['Counterstep', 'others’ figures'] : [],
+    bars.some(({ seeds }) => seeds.length > 0) ? ['Counterstep', 'aims and others’ figures'] : [],
     picture('Ratios', y + AXIS_HEIGHT, [...grid, one, ...parts]),
     'Median over the rounds; the thin line is the range. The dashed line is 1.',
   )

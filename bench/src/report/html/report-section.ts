@@ -1,3 +1,4 @@
+import { aimOf, aimWords } from '../../aims/aim-of.ts'
 import { cautionsOf, plainNotesOf } from '../cautions.ts'
 import { latencyCurves } from '../charts/latency-curves.ts'
 import { rateDots } from '../charts/rate-dots.ts'
@@ -39,17 +40,21 @@ function chartsOf(report: Report): readonly Markup[] {
   return charts.filter((chart) => chart instanceof Markup)
 }
 
-function ratioTable({ ratioSpreads }: Report): Markup | '' {
-  const ratios = Object.entries(ratioSpreads)
+function ratioTable(report: Report): Markup | '' {
+  const ratios = Object.entries(report.ratioSpreads)
   if (ratios.length === 0) return ''
   return table(
-    ['ratio', 'median', 'range', 'by CPU time alone'],
-    ratios.map(([name, { spread, byCpu }]) => [
-      name,
-      figureOf(spread.median),
-      `${figureOf(spread.min)}–${figureOf(spread.max)}`,
-      figureOf(byCpu?.median),
-    ]),
+    ['ratio', 'median', 'range', 'by CPU time alone', 'aim'],
+    ratios.map(([name, { spread, byCpu }]) => {
+      const aim = aimOf(report, name)
+      return [
+        name,
+        figureOf(spread.median),
+        `${figureOf(spread.min)}–${figureOf(spread.max)}`,
+        figureOf(byCpu?.median),
+        aim === undefined ? '' : aimWords(aim, spread.median),
+      ]
+    }),
   )
 }
 

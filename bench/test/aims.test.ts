@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { aimOf, aimWords } from '../src/aims/aim-of.ts'
+import { AIMS } from '../src/aims/aims.ts'
+import { barsOf } from '../src/report/ratio-bars-of.ts'
+import type { Report } from '../src/report/report.ts'
+import { SCENARIOS } from '../src/scenarios.ts'
+import { DEFAULT_SETTINGS } from '../src/settings.ts'
+import { spreadOf } from '../src/spread.ts'
+
+function reportOf(scenario: string, store: string, connections: number, branches = 2): Report {
+  return {
+    scenario,
+    at: '2026-01-02T03:04:05.678Z',
+    store: { name: store, durabilityClass: 'A', failover: 'none', software: { version: '1', settings: {} } },
+    settings: { ...DEFAULT_SETTINGS, connections, branches },
+    machine: {
+      commit: 'a',
+      node: 'v24',
+      cores: 2,
+      cpu: 'a CPU',
+      memoryGib: 4,
+      flushMs: 0.2,
+      isMemoryDisk: false,
+      loadPerCore: 0,
+    },
+    rows: [],
+    ratios: { 'saga/relay': 0.5 },
+    ratioSpreads: { 'saga/relay': { spread: spreadOf([0.5]) } },
+    counters: {},
+    notes: [],
+  }
+}
+
+describe('the aim of a ratio', () => {
+  it('belongs to a scenario that there is', () => {
+    const names = SCENARIOS.map(({ name }) => name)
+    expect(names).toEqual(expect.arrayContaining(Object.keys(AIMS)))
+  })
+
+  it('is that of the store, for the load that it was set for', () => {
+    expect(aimOf(reportOf('saga', 'redis', 64), 'saga/relay')?.value).toBe(0.6)
+    expect(aimOf(reportOf('saga', 'mysql', 64), 'saga/relay')?.value).toBe(0.45)
+    expect(aimOf(reportOf('saga', 'mysql', 1), 'saga/relay')).toBeUndefined()
+    expect(aimOf(reportOf('saga', 'mysql', 64, 5), 'saga/relay')).toBeUndefined()
+    expect(aimOf(reportOf('transfer', 'mysql', 20), 'saga/none-2sql')?.value).toBe(0.7)
+  })
+
+  it('is not there for other ratios, nor for scenarios without one', () => {
+    expect(aimOf(reportOf('saga', 'redis', 64), 'saga/relay, appendfsync always')).toBeUndefined()
+    expect(aimOf(reportOf('relay', 'redis', 64), 'saga/relay')).toBeUndefined()
+  })
+
+  it('is told as reached or not, with what a plain program reaches', () => {
+    const atLeast = { name: 'a/b', is: 'at least', value: 0.45, byHand: 0.44 } as const
+    expect(aimWords(atLeast, 0.45)).toBe('aim: at least 0.45, reached')
+    expect(aimWords(atLeast, 0.44)).toMatch(/^aim: at least 0.45, not reached; by hand 0.44 \(/)
+    const atMost = { name: 'a/b', is: 'at most', value: 1 } as const
+    expect(aimWords(atMost, 1)).toBe('aim: at most 1, reached')
+    expect(aimWords(atMost, 1.01)).toMatch(/^aim: at most 1, not reached \(/)
+  })
+
+  it('is drawn under the bar of its ratio, and what was reached by hand', () => {
+    const [bar] = barsOf(reportOf('saga', 'mysql', 64))
+    expect(bar?.seeds.map(({ source, ratio }) => [source, ratio])).toEqual([
+      ['aim, at least', 0.45],
+      ['a plain program by hand, 2 cores', 0.44],
+      ['DTM on 2 cores, MySQL', 597 / 12_700],
+    ])
+  })
+})
