@@ -141,11 +141,19 @@ export class Runner {
     return new Promise((resolve) => this.#emptied.push(resolve))
   }
 
-  #durable(held: Held): Promise<boolean> {
-    const { gate, durable, ended } = held.run
-    if (ended) return Promise.resolve(false)
-    if (durable >= gate) return Promise.resolve(true)
-    return new Promise((resolve) => held.onDurable.push({ changed: gate, tell: resolve }))
+  /**
+   * Until all that is in memory is durable, also what was asked while this was waited for: it may be the very thing that
+   * the caller looks for. False where the run has ended before that.
+   */
+  async #durable(held: Held): Promise<boolean> {
+    if (held.run.ended) return false
+    while (held.run.durable < held.run.gate) {
+      if (held.run.ended) return false
+      const { gate: changed } = held.run
+      const isDurable = await new Promise<boolean>((tell) => held.onDurable.push({ changed, tell }))
+      if (!isDurable) return false
+    }
+    return true
   }
 
   #step(held: Held, event: RunEvent): void {

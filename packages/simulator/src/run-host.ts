@@ -83,21 +83,29 @@ export class RunHost {
   command(command: Command, answer: RunAnswer): void {
     const isGiven = refusalOf(this.run.transaction, command) === undefined
     if (isGiven) this.apply({ type: 'command', command })
-    const durable = () => {
-      const { transaction, durableStatus } = this.run
-      if (isGiven && isDone(transaction, command)) answer(durableStatus)
-      else if (refusalOf(transaction, command) !== undefined) answer('refused')
-      // Another node's command took back what stood in the way, or what had been given.
-      else this.command(command, answer)
-    }
-    const { ended, durable: saved, gate } = this.run
-    if (ended) answer('gone')
-    else if (saved >= gate) durable()
-    else
+    if (this.run.ended) answer('gone')
+    else this.#whenDurable(() => this.#answerTo(command, isGiven, answer), answer)
+  }
+
+  #answerTo(command: Command, isGiven: boolean, answer: RunAnswer): void {
+    const { transaction, durableStatus } = this.run
+    if (isGiven && isDone(transaction, command)) answer(durableStatus)
+    else if (refusalOf(transaction, command) !== undefined) answer('refused')
+    // Another node's command took back what stood in the way, or what had been given.
+    else this.command(command, answer)
+  }
+
+  /** All that is in memory, also what was asked meanwhile: it may be the very thing that the caller looks for. */
+  #whenDurable(then: () => void, answer: RunAnswer): void {
+    const { ended, durable, gate } = this.run
+    if (durable >= gate) then()
+    else if (ended) answer('gone')
+    else {
       this.#waiters.push({
         changed: gate,
-        answer: (status) => (status === 'gone' ? answer(status) : durable()),
+        answer: (status) => (status === 'gone' ? answer(status) : this.#whenDurable(then, answer)),
       })
+    }
   }
 
   waitForEnd(answer: RunAnswer): void {
