@@ -1,3 +1,4 @@
+import type { TransactionUpdate } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { Bed } from './support/bed.ts'
@@ -235,6 +236,38 @@ describe('a deadline', () => {
     await bed.untilStatus('t', 'failed')
   })
 })
+
+describe('a branch that is registered twice', () => {
+  it('is told of when it is durable, not when a save is that had lost it', async () => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(FAST), bed.idleNode(FAST)]
+    await preparedTcc(bed, one, 't')
+    const [refusedSave, nextSave, byRow] = [new Gate(), new Gate(), new Gate()]
+    for (const gate of [refusedSave, nextSave]) one.store.on('update', heldBefore(gate), { when: isRelease })
+    await one.command('retry', 't')
+    await bed.time.until('one has it, and gives it back', () => refusedSave.waiting === 1)
+    const early = watched(register(one, 't', 'c'))
+    await bed.time.flush()
+    await two.command('retry', 't')
+    refusedSave.open()
+    await bed.time.until('it gives back what it has read again', () => nextSave.waiting === 1)
+    const late = watched(register(one, 't', 'c'))
+    await bed.time.flush()
+    one.store.on('update', heldBefore(byRow), { times: 2 })
+    nextSave.open()
+    await bed.time.until('it is given back', () => byRow.waiting > 0)
+    await bed.time.flush()
+    expect([early.isSettled, late.isSettled, byRow.waiting]).toEqual([false, false, 2])
+    byRow.open()
+    await bed.time.until('both are told', () => early.isSettled && late.isSettled)
+    expect([early.error, late.error]).toEqual([undefined, undefined])
+    expect((await bed.row('t')).progress).toContain('"c"')
+  })
+})
+
+function isRelease({ hold }: TransactionUpdate): boolean {
+  return hold.type === 'release'
+}
 
 describe('after a crash', () => {
   it('of the node that stored the submit another one confirms', async () => {
