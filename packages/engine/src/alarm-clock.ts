@@ -7,8 +7,9 @@ import { MinHeap } from './min-heap.ts'
  */
 export class AlarmClock {
   readonly #clock: Clock
-  readonly #instants = new MinHeap<undefined>()
-  readonly #alarms = new Map<number, (() => void)[]>()
+  readonly #alarms = new MinHeap<(() => void)[]>()
+  /** The same lists, by their instants. */
+  readonly #alarmsAt = new Map<number, (() => void)[]>()
   #timerAt = Number.POSITIVE_INFINITY
   #cancel: () => void = () => undefined
   #stopped = false
@@ -19,7 +20,7 @@ export class AlarmClock {
 
   get size(): number {
     let size = 0
-    for (const alarms of this.#alarms.values()) size += alarms.length
+    for (const alarms of this.#alarmsAt.values()) size += alarms.length
     return size
   }
 
@@ -27,10 +28,11 @@ export class AlarmClock {
   ringAt(wantedAt: number, callback: () => void): void {
     if (this.#stopped) return
     const at = Math.ceil(wantedAt)
-    const others = this.#alarms.get(at)
+    const others = this.#alarmsAt.get(at)
     if (others === undefined) {
-      this.#alarms.set(at, [callback])
-      this.#instants.push(at, undefined)
+      const alarms = [callback]
+      this.#alarmsAt.set(at, alarms)
+      this.#alarms.push(at, alarms)
     } else others.push(callback)
     if (at < this.#timerAt) this.#setTimer(at)
   }
@@ -50,14 +52,13 @@ export class AlarmClock {
     this.#timerAt = Number.POSITIVE_INFINITY
     const now = this.#clock.now()
     const due: (() => void)[][] = []
-    for (let at = this.#instants.firstKey; at !== undefined && at <= now; at = this.#instants.firstKey) {
-      this.#instants.pop()
-      due.push(this.#alarms.get(at) ?? [])
-      this.#alarms.delete(at)
+    for (let at = this.#alarms.firstKey; at !== undefined && at <= now; at = this.#alarms.firstKey) {
+      due.push(this.#alarms.pop() ?? [])
+      this.#alarmsAt.delete(at)
     }
     // Called when the heap is left: one that rings itself again at once waits for a timer, and does not hold the loop.
     for (const alarms of due) for (const callback of alarms) callback()
-    const next = this.#instants.firstKey
+    const next = this.#alarms.firstKey
     if (next !== undefined && !this.#stopped && next < this.#timerAt) this.#setTimer(next)
   }
 }
