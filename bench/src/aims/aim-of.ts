@@ -12,7 +12,7 @@ export function aimOf({ scenario, store, settings }: Report, name: string): Aim 
   )
 }
 
-export function isReached({ is, value }: Aim, median: number): boolean {
+function isReached({ is, value }: Aim, median: number): boolean {
   return is === 'at least' ? median >= value : median <= value
 }
 

@@ -1,8 +1,7 @@
-import type { TransactionUpdate } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { Bed } from './support/bed.ts'
-import { heldAnswer, heldBefore, lostAfter, refused } from './support/fault-store.ts'
+import { heldAnswer, heldBefore, isRelease, lostAfter, refused } from './support/fault-store.ts'
 import { Gate } from './support/gate.ts'
 import {
   abort,
@@ -264,10 +263,6 @@ describe('a branch that is registered twice', () => {
     expect((await bed.row('t')).progress).toContain('"c"')
   })
 })
-
-function isRelease({ hold }: TransactionUpdate): boolean {
-  return hold.type === 'release'
-}
 
 describe('after a crash', () => {
   it('of the node that stored the submit another one confirms', async () => {

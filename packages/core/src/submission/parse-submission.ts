@@ -98,8 +98,13 @@ function readSubmission(
     faults.add('SAGA_ACK_INVALID', '/ack', 'must be "durable" or "memory"')
   }
   const definition = readDefinition(kind, body, defaults, checkUrl, faults)
-  const named = { ack: ack === 'memory' ? ('memory' as const) : ('durable' as const), content, definition }
-  return isGid(gid) ? { ...named, gid } : named
+  const submission: Writable<Submission> = {
+    ack: ack === 'memory' ? 'memory' : 'durable',
+    content,
+    definition,
+  }
+  if (isGid(gid)) submission.gid = gid
+  return submission
 }
 
 function readKind(value: unknown, faults: Faults): Kind | undefined {

@@ -124,6 +124,10 @@ export function isFinish({ hold }: TransactionUpdate): boolean {
   return hold.type === 'finish'
 }
 
+export function isRelease({ hold }: TransactionUpdate): boolean {
+  return hold.type === 'release'
+}
+
 export function isAbort({ status }: Pick<StoredTransaction, 'status'>): boolean {
   return status === 'aborting'
 }
