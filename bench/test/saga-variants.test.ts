@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { uniqueText } from '../src/load/unique-text.ts'
-import { boundRatios } from '../src/scenarios/latency.ts'
+import { boundRatio, flushRatio } from '../src/scenarios/latency/bound-ratio.ts'
 import { branchRatios, branchVariants, withBranchRate } from '../src/scenarios/saga-branches.ts'
 import { submitJob } from '../src/scenarios/saga-job.ts'
 import { readCommand } from '../src/settings.ts'
@@ -65,9 +65,9 @@ describe('rows by number of branches', () => {
 
 describe('the bound of the latency', () => {
   it('is two commits and 0.3 ms', () => {
-    const [bound, flushes] = boundRatios(spreadOf([0.2, 0.2]), spreadOf([2.5, 4.8]), spreadOf([1, 1]))
-    expect(bound?.spread.rounds.map((each) => Math.round(each * 1000) / 1000)).toEqual([1, 2])
-    expect(flushes?.spread.rounds.map((each) => Math.round(each * 1000) / 1000)).toEqual([2.3, 4.6])
+    const p50s = { relay: spreadOf([0.2, 0.2]), writing: spreadOf([2.5, 4.8]), commit: spreadOf([1, 1]) }
+    expect(boundRatio(p50s).rounds.map((each) => Math.round(each * 1000) / 1000)).toEqual([1, 2])
+    expect(flushRatio(p50s).rounds.map((each) => Math.round(each * 1000) / 1000)).toEqual([2.3, 4.6])
   })
 })
 

@@ -1,18 +1,15 @@
 import { checkEqual } from '../check-counts.ts'
 import { startBranch } from '../harness/branch.ts'
-import { databaseWorker } from '../harness/database-worker.ts'
 import { startRelay } from '../harness/harness.ts'
-import { timed } from '../load/timed.ts'
-import { type RowPlan, runRounds } from '../rounds.ts'
+import { runRounds } from '../rounds.ts'
 import { ratioOf } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
 import { hasOwnRedis, openOwnRedis } from '../stores/open-own-redis.ts'
 import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
-import { startStoringRelay } from '../storing-relay/start-storing-relay.ts'
 import { relayPlan } from './relay.ts'
 import { auditSagas, openSagaBed, sagaPlan } from './saga-bed.ts'
-import { sagaJob } from './saga-job.ts'
+import { auditStoring, openStoringBed, storingPlan } from './storing-bed.ts'
 
 export const storingRelay: Scenario = {
   name: 'storing-relay',
@@ -24,19 +21,14 @@ export const storingRelay: Scenario = {
     const host = await openHost(context)
     const relayBranch = await startBranch(harness)
     const relayService = await startRelay(harness, relayBranch.url, branches)
-    const storingBranch = await startBranch(harness)
-    const storing = await startStoringRelay(harness, await host.newDatabase(), settings)
+    const storing = await openStoringBed(context, host)
     const bed = await openSagaBed(context, host, await host.newDatabase())
-    const storingPlan: RowPlan = {
-      name: 'storing relay',
-      workers: [storing.child, storingBranch.child, ...databaseWorker(host)],
-      job: {
-        ...sagaJob(storing.url, { branchUrl: storingBranch.url, branches }, connections, timed(settings)),
-        url: `${storing.url}/sagas`,
-      },
-    }
     const plan = sagaPlan(bed, context, { name: 'saga', connections, branches })
-    const rows = await runRounds(context, [relayPlan(relayService, relayBranch, settings), storingPlan, plan])
+    const rows = await runRounds(context, [
+      relayPlan(relayService, relayBranch, settings),
+      storingPlan(storing, context, { name: 'storing relay', connections }),
+      plan,
+    ])
     const [relayRow, storingRow, sagaRow] = rows
     if (relayRow === undefined || storingRow === undefined || sagaRow === undefined) {
       throw new Error('a row is missing')
@@ -44,11 +36,7 @@ export const storingRelay: Scenario = {
 
     progress.show('counting what is stored')
     const relayCalls = await relayBranch.callCount()
-    const storingCalls = await storingBranch.callCount()
-    const storedByRelay = await storing.countFinished()
     checkEqual({ callsExpected: relayRow.answers * branches, relayCalls })
-    checkEqual({ callsExpected: storingRow.answers * branches, storingCalls })
-    checkEqual({ storingAnswers: storingRow.answers, storedByRelay })
     return {
       store: storeFactsOf(bed.host, bed.servers[0]),
       rows,
@@ -57,7 +45,11 @@ export const storingRelay: Scenario = {
         ratioOf('saga/relay', sagaRow, relayRow),
         ratioOf('saga/storing', sagaRow, storingRow),
       ],
-      counters: { ...(await auditSagas(bed, [plan], [sagaRow])), relayCalls, storingCalls, storedByRelay },
+      counters: {
+        ...(await auditSagas(bed, [plan], [sagaRow])),
+        relayCalls,
+        ...(await auditStoring(storing, storingRow.answers, branches)),
+      },
       notes: [
         'storing relay: the relay, with a create and an update of the store’s own package around its calls, of texts as long as a saga’s; no state machine, no lease renewed, no metrics, nothing checked. Not the fastest possible, as the relay is not',
       ],
