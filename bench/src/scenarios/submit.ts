@@ -1,16 +1,20 @@
 import { checkEqual } from '../check-counts.ts'
 import { countStored } from '../harness/count-stored.ts'
-import { runRounds } from '../rounds.ts'
+import { startRelay } from '../harness/harness.ts'
+import { type RowPlan, runRounds } from '../rounds.ts'
 import { type Ratio, type Row, ratioOf } from '../row.ts'
-import type { Scenario } from '../scenario.ts'
+import type { Scenario, ScenarioContext } from '../scenario.ts'
 import { openOwnMysql } from '../stores/open-own-mysql.ts'
 import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
 import { counted } from './counted.ts'
-import { openSagaBed } from './saga-bed.ts'
+import { relayPlan } from './relay.ts'
+import { openSagaBed, type SagaBed } from './saga-bed.ts'
 import { ACKS, type Ack, type SubmitPlan, submitPlan } from './submit/submit-plans.ts'
 
 const CONNECTIONS = [1, 8, 96]
 const SLOW_FLUSH_US = 5_000
+/** A relay without calls. */
+const NOTHING = 'nothing, 1 connection'
 /** More than are submitted in a row: what is measured is the submit, not a bound on what runs. */
 const IN_FLIGHT_MAX = 1_000_000
 
@@ -32,10 +36,10 @@ export const submit: Scenario = {
         ACKS.map((ack) => submitPlan(bed, context, { ack, connections, flushDelayUs }, own?.link)),
       ),
     )
-    const rows = await runRounds(context, plans)
+    const rows = await runRounds(context, [...plans, ...(await nothingPlans(context, bed))])
     progress.show('counting what is stored')
     const [server] = bed.servers
-    const answers = rows.reduce((sum, row) => sum + row.answers, 0)
+    const answers = rows.slice(0, plans.length).reduce((sum, row) => sum + row.answers, 0)
     const stored = await countStored(server.url)
     const branchCalls = await bed.branch.callCount()
     // What was acknowledged from memory is there as well: no server died.
@@ -52,10 +56,25 @@ export const submit: Scenario = {
               `memory/durable: 1 connection, each flush of the database's log slowed to ${SLOW_FLUSH_US / 1000} ms`,
             ]
           : ['flushes are slowed on a MySQL or a MariaDB only (--store mariadb)']),
+        ...(harness.wrk === undefined
+          ? []
+          : [
+              `${NOTHING}: what the two load programs make of a server that answers at once; where a row’s autocannon/wrk is no lower than this one’s, it is the program that differs`,
+            ]),
         'ended/s: sagas that ended, from the first submit to the last end: what the machine bears for long; in flight then: when the load ended',
       ],
     }
   },
+}
+
+/** Beside wrk: at one connection a load program is a good part of what it measures. */
+async function nothingPlans(
+  { harness, settings }: ScenarioContext,
+  { branch }: SagaBed,
+): Promise<readonly RowPlan[]> {
+  if (harness.wrk === undefined) return []
+  const relay = await startRelay(harness, branch.url, 0)
+  return [{ ...relayPlan(relay, branch, { ...settings, connections: 1 }), name: NOTHING }]
 }
 
 /** The one that is quoted first. */
