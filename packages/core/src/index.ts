@@ -39,10 +39,11 @@ export type {
   Transition,
 } from './events.ts'
 export { holdDue } from './hold-due.ts'
+export { type CommandVerdict, judgeCommand } from './judge-command.ts'
 export { CHECK, opOf } from './op-progress.ts'
 export type { BranchAnswer, BranchCall, BranchCaller, Clock, Ids, Look, WakeUp } from './ports.ts'
 export { decodeTransaction, encodeProgress, FORMAT, formatOf } from './record.ts'
-export { isDone, REGISTERED_BYTES_MAX, REGISTERED_MAX, type Refusal, refusalOf } from './refuse-command.ts'
+export { REGISTERED_BYTES_MAX, REGISTERED_MAX, type Refusal, refusalOf } from './refuse-command.ts'
 export {
   acceptedRun,
   type Grant,

@@ -134,7 +134,7 @@ describe('a decision of ours that is not durable', () => {
     expect(cancelled(submitted, 'confirm')).toEqual(['02 confirm #1', '01 confirm #1'])
     const aborted = learning(held(BASE, ABORT), commanded(BASE, [register(1), ABORT]))
     expect(cancelled(aborted, 'cancel')).toEqual(['02 cancel #1', '01 cancel #1'])
-    expect(aborted.run.durableStatus).toBe('failed')
+    expect(aborted.run.durableTransaction.status).toBe('failed')
   })
 
   it('to abort at the deadline what had no branch yet is taken back when one was registered and aborted', () => {

@@ -59,7 +59,7 @@ describe('a foreign abort', () => {
 
   it('is shown as soon as it is known: it is durable', () => {
     const bed = learnRow(RunBed.accepted(accepted).tick(), commanded(accepted, 'abort'))
-    expect(bed.run.durableStatus).toBe('aborting')
+    expect(bed.run.durableTransaction.status).toBe('aborting')
   })
 
   it('that came before our finish wins: what succeeded is compensated', () => {
@@ -72,7 +72,7 @@ describe('a foreign abort', () => {
     expect(bed.save).toMatchObject({ status: 'aborting', version: 2 })
     expect(bed.saved().calls).toEqual(['01 compensate #1'])
     expect(bed.answer(0, 'compensate', 'success').saved().end).toEqual({ type: 'ended', how: 'finished' })
-    expect(bed.run.durableStatus).toBe('failed')
+    expect(bed.run.durableTransaction.status).toBe('failed')
   })
 
   it('that came before our own abort widens our list to every branch', () => {
@@ -122,7 +122,7 @@ describe('a foreign stop', () => {
     expect(bed.types).toEqual(['durable', 'ended'])
     expect(bed.end).toEqual({ type: 'ended', how: 'finished' })
     expect(bed.run).toMatchObject({
-      durableStatus: 'stopped',
+      durableTransaction: { status: 'stopped' },
       transaction: { status: 'stopped', finishedAt: LATER },
     })
     expect(bed.answer(1, 'action', 'success').effects).toEqual([])
@@ -131,7 +131,7 @@ describe('a foreign stop', () => {
   it('that came before our finish wins', () => {
     const bed = RunBed.accepted(serial(1)).tick().answer(0, 'action', 'success').conflict()
     bed.step({ type: 'reread', row: commanded(serial(1), 'stop') })
-    expect([bed.end?.how, bed.run.durableStatus]).toEqual(['finished', 'stopped'])
+    expect([bed.end?.how, bed.run.durableTransaction.status]).toEqual(['finished', 'stopped'])
   })
 })
 

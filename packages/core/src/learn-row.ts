@@ -15,8 +15,8 @@ import { type AbortDecision, isFinal, type SagaTransaction, type Transaction } f
 export function learn(run: Run, row: StoredTransaction | undefined, now: number): Run | undefined {
   if (row === undefined || row.token !== run.token || row.format > FORMAT) return undefined
   const sentListKnown = run.sentListKnown && row.sentList !== 'unknown'
-  const known = { ...run, version: row.version, durableStatus: row.status, sentListKnown }
   const stored = decodeTransaction(row)
+  const known = { ...run, version: row.version, durableTransaction: stored, sentListKnown }
   if (isFinal(stored)) return { ...known, transaction: stored, durable: run.changed }
   // Given back, though we did not hear of it: whoever claims it goes on.
   if (!row.owned) return undefined
@@ -31,12 +31,12 @@ export function learn(run: Run, row: StoredTransaction | undefined, now: number)
   }
 }
 
-function merge({ transaction: ours, durableStatus }: Run, stored: Transaction): Transaction {
+function merge({ transaction: ours, durableTransaction }: Run, stored: Transaction): Transaction {
   assert(!isFinal(stored), 'a final row is taken as it is')
   if (ours.kind === 'saga' && stored.kind === 'saga') return mergeSaga(ours, stored)
-  if (ours.kind === 'tcc' && stored.kind === 'tcc') return learnTcc(ours, stored, durableStatus)
+  if (ours.kind === 'tcc' && stored.kind === 'tcc') return learnTcc(ours, stored, durableTransaction.status)
   assert(ours.kind === 'message' && stored.kind === 'message', 'a row has changed its kind')
-  return learnMessage(ours, stored, durableStatus)
+  return learnMessage(ours, stored, durableTransaction.status)
 }
 
 type Unfinished = Extract<SagaTransaction, { status: 'submitted' | 'aborting' }>

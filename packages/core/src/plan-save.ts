@@ -57,7 +57,7 @@ function startSave(run: Run, hold: SaveInFlight['hold'], dueAt?: number): SavePl
   const { transaction } = run
   const save: SaveInFlight = {
     changed: run.changed,
-    status: transaction.status,
+    transaction,
     hold,
     ...(dueAt === undefined ? {} : { dueAt }),
   }

@@ -1,4 +1,7 @@
-/** Whether a command may be given to a transaction as it is. What has been done already is not refused. */
+/**
+ * Whether a command may be given to a transaction as it is. What has been done already is not refused; but a branch is,
+ * once its TCC is decided: its client must not try it any more.
+ */
 import { BODY_BYTES_MAX, BRANCHES_MAX } from '@counterstep/protocol'
 import { canonicalJson } from './canonical-json.ts'
 import type { TccBranch } from './definition.ts'

@@ -6,7 +6,6 @@
  * one. While durable < gate no call starts and no end is told: what a crash on the next line would take back has
  * not been acted on.
  */
-import type { Status } from '@counterstep/protocol'
 import { someOp } from './op-progress.ts'
 import type { SentList, StoredTransaction } from './store.ts'
 import type { Transaction } from './transaction.ts'
@@ -32,8 +31,8 @@ export interface Run {
   readonly changed: number
   readonly durable: number
   readonly gate: number
-  /** What GET may show. */
-  readonly durableStatus: Status
+  /** As the row has it: by its last save, or as it was read. Its status is what GET may show. */
+  readonly durableTransaction: Transaction
   /** When the oldest unsaved change came, for the checkpoint. */
   readonly dirtySince: number | undefined
   readonly save: SaveInFlight | undefined
@@ -48,7 +47,7 @@ export interface Run {
 export interface SaveInFlight {
   /** What it makes durable. */
   readonly changed: number
-  readonly status: Status
+  readonly transaction: Transaction
   readonly hold: 'keep' | 'release' | 'finish'
   /** Of a release: when someone must look again. */
   readonly dueAt?: number
@@ -96,7 +95,7 @@ function newRun(transaction: Transaction, holding: Holding, grant: Grant): Run {
     changed: 1,
     durable: 1,
     gate: 1,
-    durableStatus: transaction.status,
+    durableTransaction: transaction,
     dirtySince: undefined,
     save: undefined,
     rereading: false,
@@ -115,5 +114,7 @@ export function hasCallInFlight({ transaction }: Run): boolean {
  */
 export function mayShow(run: Run, now: number): boolean {
   if (run.ended || run.rereading || now >= run.leaseUntil) return false
-  return run.save === undefined || (run.save.hold === 'keep' && run.save.status === run.durableStatus)
+  const { save, durableTransaction } = run
+  if (save === undefined) return true
+  return save.hold === 'keep' && save.transaction.status === durableTransaction.status
 }

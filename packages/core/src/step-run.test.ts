@@ -12,7 +12,12 @@ describe('an accepted run', () => {
     const bed = RunBed.accepted(parallel(2)).tick()
     expect(bed.calls).toEqual(['01 action #1', '02 action #1'])
     expect(bed.saves).toEqual([])
-    expect(bed.run).toMatchObject({ changed: 1, durable: 1, version: 1, durableStatus: 'submitted' })
+    expect(bed.run).toMatchObject({
+      changed: 1,
+      durable: 1,
+      version: 1,
+      durableTransaction: { status: 'submitted' },
+    })
   })
 
   it('calls the next branch as soon as the one before has answered, without a save', () => {
@@ -73,7 +78,7 @@ describe('the happy path', () => {
       retrying: false,
       attention: false,
     })
-    expect([bed.run.durableStatus, bed.run.ended]).toEqual(['submitted', false])
+    expect([bed.run.durableTransaction.status, bed.run.ended]).toEqual(['submitted', false])
     bed.tick(5_000)
     expect(bed.types).toEqual([])
     bed.saved()
@@ -81,7 +86,7 @@ describe('the happy path', () => {
       { type: 'durable', changed: 2 },
       { type: 'ended', how: 'finished' },
     ])
-    expect([bed.run.durableStatus, bed.run.ended]).toEqual(['succeeded', true])
+    expect([bed.run.durableTransaction.status, bed.run.ended]).toEqual(['succeeded', true])
   })
 
   it('ignores everything after its end', () => {
@@ -112,8 +117,8 @@ describe('the abort decision', () => {
 
   it('is shown only when it is durable', () => {
     const bed = atFailure()
-    expect(bed.run.durableStatus).toBe('submitted')
-    expect(bed.saved().run.durableStatus).toBe('aborting')
+    expect(bed.run.durableTransaction.status).toBe('submitted')
+    expect(bed.saved().run.durableTransaction.status).toBe('aborting')
   })
 
   it('costs one save, and the end another, however many are undone', () => {
@@ -280,14 +285,18 @@ describe('the answer of a save', () => {
       const bed = RunBed.accepted(serial(1)).tick().answer(0, 'action', 'success')
       bed.step({ type: 'saved', result })
       expect(bed.effects).toEqual([{ type: 'ended', how: 'lost' }])
-      expect(bed.run.durableStatus).toBe('submitted')
+      expect(bed.run.durableTransaction.status).toBe('submitted')
     })
   }
 
   it('conflict makes the run read the row again: nothing is durable, nothing is called', () => {
     const bed = RunBed.accepted(serial(2)).tick().answer(0, 'action', 'failure').conflict()
     expect(bed.effects).toEqual([{ type: 'reread' }])
-    expect(bed.run).toMatchObject({ rereading: true, durable: 1, durableStatus: 'submitted' })
+    expect(bed.run).toMatchObject({
+      rereading: true,
+      durable: 1,
+      durableTransaction: { status: 'submitted' },
+    })
     expect(bed.tick(5_000).effects).toEqual([])
   })
 

@@ -80,13 +80,13 @@ function saved(run: Run, result: UpdateResult, effects: RunEffect[]): Run {
 }
 
 function durable(run: Run, save: SaveInFlight, version: number, effects: RunEffect[]): Run {
-  const { changed, status, hold, dueAt } = save
+  const { changed, transaction, hold, dueAt } = save
   effects.push({ type: 'durable', changed })
   if (hold === 'finish') effects.push({ type: 'ended', how: 'finished' })
   else if (hold === 'release')
     effects.push({ type: 'ended', how: 'released', ...(dueAt === undefined ? {} : { dueAt }) })
   const ended = hold !== 'keep'
-  return { ...run, save: undefined, version, durable: changed, durableStatus: status, ended }
+  return { ...run, save: undefined, version, durable: changed, durableTransaction: transaction, ended }
 }
 
 function renewed(

@@ -62,7 +62,7 @@ describe('a claimed row', () => {
     const bed = firstStep(saga, { sentList: 'unknown' }, CREATED_AT + 5_000)
     expect(bed.types).toEqual(['save'])
     expect(bed.save).toMatchObject({ status: 'aborting', hold: { type: 'keep' } })
-    expect(bed.run.durableStatus).toBe('submitted')
+    expect(bed.run.durableTransaction.status).toBe('submitted')
     expect(bed.saved().calls).toEqual(['02 compensate #1'])
   })
 
@@ -77,7 +77,7 @@ describe('a claimed row with nothing left to undo', () => {
   const later = CREATED_AT + 60_000
 
   it('is not shown as failed before that is saved', () => {
-    expect(runOf(take(inFlight, {}, later)).durableStatus).toBe('aborting')
+    expect(runOf(take(inFlight, {}, later)).durableTransaction.status).toBe('aborting')
   })
 
   it('is saved as failed, and ends when that is durable', () => {

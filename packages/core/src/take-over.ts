@@ -41,7 +41,7 @@ export function takeOver(
   const { next, durability } = rules.fold(stored, event, Math.floor(grant.storeNow))
   // Saved at the next checkpoint whatever happens, so that only a row that stops its runner before it counts as one.
   const claimed = { ...claimedRun(next, row, settings, grant), dirtySince: grant.now }
-  const run = { ...claimed, durableStatus: row.status }
+  const run = { ...claimed, durableTransaction: stored }
   // A deadline that has passed, or an abort with nothing left to undo: decided now, and not durable yet.
   const decided = { ...run, changed: run.changed + 1, gate: run.changed + 1 }
   return { type: 'run', run: durability === 'none' ? run : decided }

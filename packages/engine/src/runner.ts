@@ -8,8 +8,8 @@ import {
   type Clock,
   type Command,
   type Ids,
-  isDone,
   isFinal,
+  judgeCommand,
   type Refusal,
   RULES,
   type Run,
@@ -114,14 +114,13 @@ export class Runner {
     if (held === undefined) return { type: 'not-held' }
     const isGiven = refusalOf(held.run.transaction, command) === undefined
     if (isGiven) this.#step(held, { type: 'command', command })
-    const durable = await this.#durable(held)
-    if (!durable) return { type: 'not-held' }
-    const { transaction } = held.run
-    if (isGiven && isDone(transaction, command)) return { type: 'durable', view: viewRun(held.run) }
-    const refusal = refusalOf(transaction, command)
-    if (refusal !== undefined) return { type: 'refused', refusal, status: transaction.status }
-    // Another node's command took back what stood in the way, or what had been given.
-    return this.command(gid, command)
+    if (!(await this.#durable(held))) return { type: 'not-held' }
+    const { durableTransaction } = held.run
+    const { status } = durableTransaction
+    const verdict = judgeCommand(held.run, command, isGiven)
+    if (verdict === 'done') return { type: 'durable', view: viewTransaction(durableTransaction, status) }
+    if (verdict === 'again') return this.command(gid, command)
+    return { type: 'refused', refusal: verdict, status }
   }
 
   /** Gives everything back: when its calls have ended, or at once. */
@@ -141,19 +140,11 @@ export class Runner {
     return new Promise((resolve) => this.#emptied.push(resolve))
   }
 
-  /**
-   * Until all that is in memory is durable, also what was asked while this was waited for: it may be the very thing that
-   * the caller looks for. False where the run has ended before that.
-   */
-  async #durable(held: Held): Promise<boolean> {
-    if (held.run.ended) return false
-    while (held.run.durable < held.run.gate) {
-      if (held.run.ended) return false
-      const { gate: changed } = held.run
-      const isDurable = await new Promise<boolean>((tell) => held.onDurable.push({ changed, tell }))
-      if (!isDurable) return false
-    }
-    return true
+  /** Until the strong changes that are in memory now are durable. False where the run has ended before that. */
+  async #durable({ run, onDurable }: Held): Promise<boolean> {
+    const { ended, durable, gate: changed } = run
+    if (ended || durable >= changed) return !ended
+    return new Promise((tell) => onDurable.push({ changed, tell }))
   }
 
   #step(held: Held, event: RunEvent): void {
@@ -316,7 +307,7 @@ function mayStart({ ended, leaseUntil, save, transaction }: Run, { op }: CallKey
 }
 
 function viewRun(run: Run): TransactionView {
-  return viewTransaction(run.transaction, run.durableStatus)
+  return viewTransaction(run.transaction, run.durableTransaction.status)
 }
 
 function tellDurable(held: Held, changed: number): void {

@@ -1,6 +1,7 @@
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { Bed } from './support/bed.ts'
+import { DEFAULT_SETTINGS } from '../src/settings.ts'
+import { Bed, type TestNode } from './support/bed.ts'
 import { heldAnswer, heldBefore, isRelease, lostAfter, refused } from './support/fault-store.ts'
 import { Gate } from './support/gate.ts'
 import {
@@ -261,6 +262,59 @@ describe('a branch that is registered twice', () => {
     await bed.time.until('both are told', () => early.isSettled && late.isSettled)
     expect([early.error, late.error]).toEqual([undefined, undefined])
     expect((await bed.row('t')).progress).toContain('"c"')
+  })
+})
+
+describe('a node that keeps a TCC between its commands', () => {
+  const KEEPS = { ...FAST, holdMs: 60_000 }
+
+  /** Claimed, and its claim saved, so that the next saves are of what the test asks for. */
+  async function keptTcc(bed: Bed, node: TestNode): Promise<void> {
+    await preparedTcc(bed, node, 't', { deadlineMs: 30_000 })
+    await node.command('retry', 't')
+    await bed.time.until('the node has it', () => node.engine.health().inFlight === 1)
+    await bed.time.advance(DEFAULT_SETTINGS.checkpointMs)
+    expect(node.engine.health().inFlight).toBe(1)
+  }
+
+  it('tells neither of two who ask for one branch before it is durable, though a save has lost it', async () => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(KEEPS), bed.idleNode(FAST)]
+    await keptTcc(bed, one)
+    const [refusedSave, learnedSave, lastSave] = [new Gate(), new Gate(), new Gate()]
+    for (const gate of [refusedSave, learnedSave, lastSave]) one.store.on('update', heldBefore(gate))
+    const asked = [watched(register(one, 't', 'c')), watched(register(one, 't', 'c'))]
+    await bed.time.until('it is being saved', () => refusedSave.waiting === 1)
+    await two.command('retry', 't')
+    refusedSave.open()
+    await bed.time.until('what was read again is being saved', () => learnedSave.waiting === 1)
+    learnedSave.open()
+    await bed.time.until('it is being saved again', () => lastSave.waiting === 1)
+    await bed.time.flush()
+    expect(asked.map(({ isSettled }) => isSettled)).toEqual([false, false])
+    lastSave.open()
+    await bed.time.until('both are told', () => asked.every(({ isSettled }) => isSettled))
+    expect(asked.map(({ error }) => error)).toEqual([undefined, undefined])
+    expect((await bed.row('t')).progress).toContain('"c"')
+  })
+
+  it('tells of a branch when it is durable, whatever has been asked since', async () => {
+    const bed = new Bed()
+    const node = await bed.node(KEEPS)
+    await keptTcc(bed, node)
+    const [firstSave, nextSave] = [new Gate(), new Gate()]
+    for (const gate of [firstSave, nextSave]) node.store.on('update', heldBefore(gate))
+    const first = watched(register(node, 't', 'c'))
+    await bed.time.until('it is being saved', () => firstSave.waiting === 1)
+    const next = watched(register(node, 't', 'd'))
+    firstSave.open()
+    await bed.time.until('the next one is being saved', () => nextSave.waiting === 1)
+    await bed.time.until('the first is told', () => first.isSettled)
+    expect(first.value?.branches.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
+    expect(next.isSettled).toBe(false)
+    nextSave.open()
+    await bed.time.until('the next is told', () => next.isSettled)
+    expect(next.value?.branches.map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd'])
   })
 })
 

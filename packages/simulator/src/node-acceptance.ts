@@ -45,7 +45,7 @@ export class NodeAcceptance {
     if (host?.mayTell === true) {
       if (digest !== plan.digest && flaw !== 'other-content-taken') reply('conflict')
       else {
-        this.#node.reply(plan.gid, host.run.durableStatus, reply)
+        this.#node.reply(plan.gid, host.run.durableTransaction.status, reply)
         if (waits) this.#waitForEnd(host, reply)
       }
       return

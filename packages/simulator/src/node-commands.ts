@@ -30,7 +30,7 @@ export class NodeCommands {
   }
 
   view(gid: Gid, reply: Reply, host: RunHost | undefined): void {
-    if (host?.mayTell === true) this.#node.reply(gid, host.run.durableStatus, reply)
+    if (host?.mayTell === true) this.#node.reply(gid, host.run.durableTransaction.status, reply)
     else this.#read(gid, (row) => this.#node.reply(gid, row?.status ?? 'absent', reply))
   }
 

@@ -1,7 +1,7 @@
 /** One run on a node: hands events to the core and does what it says. */
 import {
   type Command,
-  isDone,
+  judgeCommand,
   mayShow,
   type OpProgress,
   type Run,
@@ -83,29 +83,22 @@ export class RunHost {
   command(command: Command, answer: RunAnswer): void {
     const isGiven = refusalOf(this.run.transaction, command) === undefined
     if (isGiven) this.apply({ type: 'command', command })
-    if (this.run.ended) answer('gone')
-    else this.#whenDurable(() => this.#answerTo(command, isGiven, answer), answer)
+    this.#whenDurable(() => this.#answerTo(command, isGiven, answer), answer)
   }
 
   #answerTo(command: Command, isGiven: boolean, answer: RunAnswer): void {
-    const { transaction, durableStatus } = this.run
-    if (isGiven && isDone(transaction, command)) answer(durableStatus)
-    else if (refusalOf(transaction, command) !== undefined) answer('refused')
-    // Another node's command took back what stood in the way, or what had been given.
-    else this.command(command, answer)
+    const verdict = judgeCommand(this.run, command, isGiven)
+    if (verdict === 'done') answer(this.run.durableTransaction.status)
+    else if (verdict === 'again') this.command(command, answer)
+    else answer('refused')
   }
 
-  /** All that is in memory, also what was asked meanwhile: it may be the very thing that the caller looks for. */
+  /** The strong changes that are in memory now. */
   #whenDurable(then: () => void, answer: RunAnswer): void {
-    const { ended, durable, gate } = this.run
-    if (durable >= gate) then()
-    else if (ended) answer('gone')
-    else {
-      this.#waiters.push({
-        changed: gate,
-        answer: (status) => (status === 'gone' ? answer(status) : this.#whenDurable(then, answer)),
-      })
-    }
+    const { ended, durable, gate: changed } = this.run
+    if (ended) answer('gone')
+    else if (durable >= changed) then()
+    else this.#waiters.push({ changed, answer: (status) => (status === 'gone' ? answer(status) : then()) })
   }
 
   waitForEnd(answer: RunAnswer): void {
@@ -217,14 +210,14 @@ export class RunHost {
     if (how === 'released') counters.releases++
     if (how === 'lost') counters.leasesLost++
     if (how !== 'lost' || world.wiring.flaw !== 'forgets-to-end') this.#node.forget(this)
-    this.#tell(() => true, how === 'finished' ? this.run.durableStatus : 'gone')
+    this.#tell(() => true, how === 'finished' ? this.run.durableTransaction.status : 'gone')
   }
 
   #tell(isFor: (waiter: Waiter) => boolean, status: Status | 'gone' | undefined): void {
     if (this.#waiters.length === 0) return
     const told = this.#waiters.filter(isFor)
     this.#waiters = this.#waiters.filter((waiter) => !isFor(waiter))
-    for (const { answer } of told) answer(status ?? this.run.durableStatus)
+    for (const { answer } of told) answer(status ?? this.run.durableTransaction.status)
   }
 
   #trace(event: RunEvent, effects: readonly RunEffect[]): void {
