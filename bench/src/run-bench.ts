@@ -1,3 +1,4 @@
+import { assertAimsHaveRatios } from './aims/aim-of.ts'
 import { Harness } from './harness/harness.ts'
 import { loadProgram } from './load-program.ts'
 import { readMachine } from './report/machine.ts'
@@ -23,7 +24,9 @@ export async function runBench(
     const outcome = await scenario.run({ settings, harness, progress })
     const wrkNotes = wrk === undefined ? [] : [confirmationNote(wrk, outcome.rows)]
     const notes = [...(outcome.notes ?? []), ...wrkNotes]
-    return reportOf(scenario.name, settings, machine, { ...outcome, notes })
+    const report = reportOf(scenario.name, settings, machine, { ...outcome, notes })
+    assertAimsHaveRatios(report)
+    return report
   } finally {
     progress.show('stopping')
     await harness.close()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { aimOf, aimWords } from '../src/aims/aim-of.ts'
+import { aimOf, aimWords, assertAimsHaveRatios } from '../src/aims/aim-of.ts'
 import { AIMS } from '../src/aims/aims.ts'
 import { barsOf } from '../src/report/ratio-bars-of.ts'
 import type { Report } from '../src/report/report.ts'
@@ -45,16 +45,30 @@ describe('the aim of a ratio', () => {
     expect(aimOf(reportOf('transfer', 'mysql', 20), 'saga/none-2sql')?.value).toBe(0.7)
   })
 
+  it('is that of the number of sagas', () => {
+    const { settings, ...report } = reportOf('memory', 'sqlite', 64)
+    expect(aimOf({ ...report, settings: { ...settings, sagas: 100_000 } }, 'RSS/300 MB')?.value).toBe(1)
+    expect(aimOf({ ...report, settings: { ...settings, sagas: 1_000 } }, 'RSS/300 MB')).toBeUndefined()
+  })
+
+  it('has a ratio', () => {
+    const report = reportOf('saga', 'mysql', 64)
+    expect(() => assertAimsHaveRatios(report)).not.toThrow()
+    expect(() => assertAimsHaveRatios({ ...report, ratios: { 'saga/other': 1 } })).toThrow(
+      'saga has an aim for saga/relay, and no such ratio',
+    )
+  })
+
   it('is not there for other ratios, nor for scenarios without one', () => {
     expect(aimOf(reportOf('saga', 'redis', 64), 'saga/relay, appendfsync always')).toBeUndefined()
     expect(aimOf(reportOf('relay', 'redis', 64), 'saga/relay')).toBeUndefined()
   })
 
   it('is told as reached or not, with what a plain program reaches', () => {
-    const atLeast = { name: 'a/b', is: 'at least', value: 0.45, byHand: 0.44 } as const
+    const atLeast = { name: 'a/b', settings: {}, is: 'at least', value: 0.45, byHand: 0.44 } as const
     expect(aimWords(atLeast, 0.45)).toBe('aim: at least 0.45, reached')
     expect(aimWords(atLeast, 0.44)).toMatch(/^aim: at least 0.45, not reached; by hand 0.44 \(/)
-    const atMost = { name: 'a/b', is: 'at most', value: 1 } as const
+    const atMost = { name: 'a/b', settings: {}, is: 'at most', value: 1 } as const
     expect(aimWords(atMost, 1)).toBe('aim: at most 1, reached')
     expect(aimWords(atMost, 1.01)).toMatch(/^aim: at most 1, not reached \(/)
   })

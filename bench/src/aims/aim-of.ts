@@ -2,13 +2,27 @@ import type { Report } from '../report/report.ts'
 import { AIMS, type Aim } from './aims.ts'
 
 /** Undefined where the project wants nothing of this ratio, or of one that was measured so. */
-export function aimOf({ scenario, store, settings }: Report, name: string): Aim | undefined {
-  return AIMS[scenario]?.find(
+export function aimOf(report: Measured, name: string): Aim | undefined {
+  return aimsOf(report).find((aim) => aim.name === name)
+}
+
+/** Throws for an aim of a ratio that its scenario does not have: one of the two was renamed. */
+export function assertAimsHaveRatios(report: Measured): void {
+  for (const { name } of aimsOf(report)) {
+    if (!(name in report.ratios))
+      throw new Error(`${report.scenario} has an aim for ${name}, and no such ratio`)
+  }
+}
+
+type Measured = Pick<Report, 'scenario' | 'store' | 'settings' | 'ratios'>
+
+function aimsOf({ scenario, store, settings }: Measured): readonly Aim[] {
+  return (AIMS[scenario] ?? []).filter(
     (aim) =>
-      aim.name === name &&
       (aim.store === undefined || aim.store === store?.name) &&
-      (aim.connections === undefined || aim.connections === settings.connections) &&
-      (aim.branches === undefined || aim.branches === settings.branches),
+      Object.entries(aim.settings).every(
+        ([name, value]) => settings[name as keyof Aim['settings']] === value,
+      ),
   )
 }
 

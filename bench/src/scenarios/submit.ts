@@ -6,6 +6,7 @@ import { type Ratio, type Row, ratioOf } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
 import { openOwnMysql } from '../stores/open-own-mysql.ts'
 import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
+import { longerThanWrkMs } from '../wrk/confirmation.ts'
 import { counted } from './counted.ts'
 import { relayPlan } from './relay.ts'
 import { openSagaBed, type SagaBed } from './saga-bed.ts'
@@ -13,8 +14,6 @@ import { ACKS, type Ack, type SubmitPlan, submitPlan } from './submit/submit-pla
 
 const CONNECTIONS = [1, 8, 96]
 const SLOW_FLUSH_US = 5_000
-/** A relay without calls. */
-const NOTHING = 'nothing, 1 connection'
 /** More than are submitted in a row: what is measured is the submit, not a bound on what runs. */
 const IN_FLIGHT_MAX = 1_000_000
 
@@ -36,10 +35,13 @@ export const submit: Scenario = {
         ACKS.map((ack) => submitPlan(bed, context, { ack, connections, flushDelayUs }, own?.link)),
       ),
     )
-    const rows = await runRounds(context, [...plans, ...(await nothingPlans(context, bed))])
+    const nothing = await nothingPlans(context, bed)
+    const measured = await runRounds(context, [...plans, ...nothing])
+    const [rows, nothingRows] = [measured.slice(0, plans.length), measured.slice(plans.length)]
+    const aloneFromMemory = rows.filter((_, at) => isAloneFromMemory(plans[at]))
     progress.show('counting what is stored')
     const [server] = bed.servers
-    const answers = rows.slice(0, plans.length).reduce((sum, row) => sum + row.answers, 0)
+    const answers = rows.reduce((sum, row) => sum + row.answers, 0)
     const stored = await countStored(server.url)
     const branchCalls = await bed.branch.callCount()
     // What was acknowledged from memory is there as well: no server died.
@@ -56,25 +58,31 @@ export const submit: Scenario = {
               `memory/durable: 1 connection, each flush of the database's log slowed to ${SLOW_FLUSH_US / 1000} ms`,
             ]
           : ['flushes are slowed on a MySQL or a MariaDB only (--store mariadb)']),
-        ...(harness.wrk === undefined
-          ? []
-          : [
-              `${NOTHING}: what the two load programs make of a server that answers at once; where a row’s autocannon/wrk is no lower than this one’s, it is the program that differs`,
-            ]),
+        ...nothingRows.map((row) => programNote(row, aloneFromMemory)),
         'ended/s: sagas that ended, from the first submit to the last end: what the machine bears for long; in flight then: when the load ended',
       ],
     }
   },
 }
 
-/** Beside wrk: at one connection a load program is a good part of what it measures. */
+/** Beside wrk: for one caller a load program is a good part of what it measures. A relay without calls answers at once. */
 async function nothingPlans(
   { harness, settings }: ScenarioContext,
   { branch }: SagaBed,
 ): Promise<readonly RowPlan[]> {
   if (harness.wrk === undefined) return []
   const relay = await startRelay(harness, branch.url, 0)
-  return [{ ...relayPlan(relay, branch, { ...settings, connections: 1 }), name: NOTHING }]
+  return [{ ...relayPlan(relay, branch, { ...settings, connections: 1 }), name: 'nothing' }]
+}
+
+function isAloneFromMemory(plan: SubmitPlan | undefined): boolean {
+  return plan?.variant.connections === 1 && plan.variant.ack === 'memory'
+}
+
+/** How much of what the two programs differ by is their own. */
+function programNote(nothing: Row, rows: readonly Row[]): string {
+  const words = (row: Row) => `${row.name} ${longerThanWrkMs(row)?.median.toFixed(3)} ms`
+  return `by autocannon an answer takes longer than by wrk: ${[nothing, ...rows].map(words).join('; ')}. nothing: one caller of a server that answers at once`
 }
 
 /** The one that is quoted first. */

@@ -22,6 +22,7 @@ describeOwn('mariadb', 'sagas on a private MariaDB', () => {
     const settings = { ...SMOKE, store: 'mariadb', connections: 1 } as const
     const { counters, rows, ratios } = await runBench(latency, settings, silent)
     expect(rows.map(({ name }) => name)).toEqual([
+      'relay, 16 connections',
       'relay',
       'storing relay, 16 connections',
       'storing relay',
@@ -30,7 +31,7 @@ describeOwn('mariadb', 'sagas on a private MariaDB', () => {
       'one-row commit',
     ])
     expect(counters.stored).toBe(counters.answers)
-    const [, warmStoring, storing] = rows
+    const [, , warmStoring, storing] = rows
     expect(counters.storedByRelay).toBe(Number(warmStoring?.answers) + Number(storing?.answers))
     expect(counters.commits).toBe(rows.at(-1)?.answers)
     expect(Number.isFinite(ratios['latency/bound'])).toBe(true)
