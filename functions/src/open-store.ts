@@ -28,7 +28,8 @@ export async function openStore(
     })
   }
   const { openRedisStore } = await import('@counterstep/store-redis')
-  const { keyPrefix } = config
+  const { keyPrefix, durability } = config
   const certificates = typeof tls === 'object' ? { tls } : {}
-  return openRedisStore({ ...common, ...certificates, keyPrefix, commandTimeoutMs: timeoutMs })
+  const declared = durability === undefined ? {} : { durability }
+  return openRedisStore({ ...common, ...certificates, ...declared, keyPrefix, commandTimeoutMs: timeoutMs })
 }

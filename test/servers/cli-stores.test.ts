@@ -170,6 +170,24 @@ describeOn('redis', 'counterstep', (redisUrl) => {
     expect(seen + process.output).not.toContain(CANARY)
   })
 
+  it('refuses one that hides its settings, until its class is told', async () => {
+    const hidden = `${user}_hidden`
+    await admin.acl('SETUSER', hidden, 'on', `>${PASSWORD}`, `~${user}*`, '+@all', '-config', '-info')
+    try {
+      const url = redisUrl.replace('redis://', `redis://${hidden}@`)
+      const refused = serving(url, PASSWORD, ...prefix)
+      expect((await refused.ended()).code).toBe(1)
+      expect(refused.output).toMatch(/SAGA_STORE_NOT_DURABLE: .*--store-durability/)
+      const process = serving(url, PASSWORD, ...prefix, '--store-durability', 'b')
+      expect(await jsonAt(`${await process.url()}/health/ready`)).toMatchObject({
+        store: { name: 'redis', durabilityClass: 'B', forced: false },
+      })
+      await stopped(process)
+    } finally {
+      await admin.acl('DELUSER', hidden)
+    }
+  })
+
   it('ends on a wrong password, with a sentence that says so', async () => {
     const process = serving(store, `wrong-${PASSWORD}`, '--store-wait-ms', '0')
     expect((await process.ended()).code).toBe(1)

@@ -23,9 +23,11 @@ export async function openStore(config: StoreConfig, { onBroken, onEvent }: Stor
     }
     case 'redis': {
       const { openRedisStore } = await import('@counterstep/store-redis')
-      const { keyPrefix, tls, timeoutMs: commandTimeoutMs } = config
+      const { keyPrefix, durability, tls, timeoutMs: commandTimeoutMs } = config
       const certificates = typeof tls === 'object' ? { tls } : {}
-      return openRedisStore({ ...commonOf(config), ...certificates, keyPrefix, commandTimeoutMs, onEvent })
+      const declared = durability === undefined ? {} : { durability }
+      const more = { ...certificates, ...declared, keyPrefix, commandTimeoutMs }
+      return openRedisStore({ ...commonOf(config), ...more, onEvent })
     }
   }
 }

@@ -222,6 +222,10 @@ describe('what belongs to one kind of store', () => {
     ],
     [['--store', 'redis://a', '--store-proxy', 'on'], '--store-proxy is for mysql, and the store is redis.'],
     [
+      ['--store', MYSQL, '--store-durability', 'a'],
+      '--store-durability is for redis, and the store is mysql.',
+    ],
+    [
       ['--store', MYSQL, '--store-key-prefix', 'x'],
       '--store-key-prefix is for redis, and the store is mysql.',
     ],
@@ -331,6 +335,14 @@ describe('a store that is a server', () => {
         '--store-key-prefix must be 1 to 64 letters, digits, _, :, . and -.',
       ])
     }
+  })
+
+  it('may be a Redis whose class only its operator knows', () => {
+    const args = ['--store', 'redis://a', '--store-durability']
+    expect(serverOf([...args, 'a'])).toMatchObject({ durability: 'A' })
+    expect(serverOf([...args, 'b'])).toMatchObject({ durability: 'B' })
+    expect(serverOf(['--store', 'redis://a'])).not.toHaveProperty('durability')
+    expect(problemsOf([...args, 'c'])).toEqual(['--store-durability must be one of a, b.'])
   })
 
   it('takes every setting', () => {

@@ -21,6 +21,7 @@ export const FUNCTION_SETTINGS = {
   storeTlsServerName: SETTINGS.storeTlsServerName,
   storeFailover: SETTINGS.storeFailover,
   storeAcceptClassC: SETTINGS.storeAcceptClassC,
+  storeDurability: SETTINGS.storeDurability,
   storeKeyPrefix: SETTINGS.storeKeyPrefix,
   storeConnectionsMax: { ...SETTINGS.storeConnectionsMax, fallback: String(CONNECTIONS) },
   storeProxy: SETTINGS.storeProxy,

@@ -26,6 +26,8 @@ export interface StoreUse {
   /** Absent: as the store finds it. */
   readonly failover?: 'none' | 'lossless' | 'lossy'
   readonly acceptClassC: boolean
+  /** Of Redis only: of one that hides its settings. */
+  readonly durability?: 'A' | 'B'
   /** Of Redis only. */
   readonly keyPrefix: string
   /** Of MySQL only. */
@@ -64,6 +66,7 @@ type UseValues = Pick<
   StoreValues,
   | 'storeFailover'
   | 'storeAcceptClassC'
+  | 'storeDurability'
   | 'storeKeyPrefix'
   | 'storeConnectionsMax'
   | 'storeProxy'
@@ -105,11 +108,14 @@ export function storeReach(
   return { target, reach }
 }
 
+const CLASSES = { a: 'A', b: 'B' } as const
+
 export function storeUse({ family, hosts }: ServerTarget, values: UseValues): StoreUse {
   const isProxy = values.storeProxy === 'on' || (values.storeProxy === 'auto' && isRdsProxy(hosts))
   return {
     ...(values.storeFailover === undefined ? {} : { failover: values.storeFailover }),
     acceptClassC: values.storeAcceptClassC,
+    ...(values.storeDurability === undefined ? {} : { durability: CLASSES[values.storeDurability] }),
     keyPrefix: values.storeKeyPrefix,
     connectionsMax: values.storeConnectionsMax,
     multiplexed: family === 'mysql' && isProxy,

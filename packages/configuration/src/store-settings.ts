@@ -77,6 +77,15 @@ export const STORE_SETTINGS = {
       'start though the database may lose what it acknowledged, or evict it; shown in /health/ready',
     ),
   ),
+  storeDurability: forStores(
+    ['redis'],
+    setting(
+      'store-durability',
+      '',
+      'class of a Redis that hides its settings: a, each write is flushed, or b, each second; what can be read counts more',
+      orUnset(oneOf('a', 'b')),
+    ),
+  ),
   storeKeyPrefix: forStores(
     ['redis'],
     setting(
