@@ -20,7 +20,7 @@ const IN_FLIGHT_MAX = 1_000_000
 export const submit: Scenario = {
   name: 'submit',
   summary: `nobody waits for the end: ack durable against memory, ${CONNECTIONS.join(', ')} connections, also with slow flushes`,
-  // Twelve rows within a minute.
+  // Twelve rows, and one beside wrk, within a minute.
   defaults: { store: 'mariadb', seconds: 0.5, warmUpSeconds: 0.15 },
   async run(context) {
     const { harness, settings, progress } = context
