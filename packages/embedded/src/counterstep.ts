@@ -56,12 +56,16 @@ async function addCounterstep(app: FastifyInstance, options: CounterstepOptions)
   try {
     await open(app, checkedOptions, closers)
   } catch (error: unknown) {
-    await closers.close()
+    // The reason of the failed start counts; what its clean-up meets would only hide it.
+    await closers
+      .close()
+      .catch((closeError: unknown) => checkedOptions.logger.warn({ err: closeError }, 'clean-up failed'))
     throw error
   }
 }
 
 interface Checked extends CounterstepOptions {
+  readonly logger: Logger
   readonly rules: ReturnType<typeof targetRules>
   readonly engine: ReturnType<typeof engineSettings>
 }
@@ -79,12 +83,16 @@ function checked(app: FastifyInstance, options: CounterstepOptions): Checked {
   if (typeof store !== 'function' && typeof store?.claimDue !== 'function')
     throw new TypeError('counterstep needs a store, or a function that opens one')
   if (face !== false) checkFace(face)
-  return { ...options, rules: targetRules(options.targets), engine: engineSettings(options.settings) }
+  return {
+    ...options,
+    logger: options.logger ?? app.log.child({}, { serializers: { err: loggedError } }),
+    rules: targetRules(options.targets),
+    engine: engineSettings(options.settings),
+  }
 }
 
 async function open(app: FastifyInstance, options: Checked, closers: Closers): Promise<void> {
-  const { face = false, registry = createBareRegistry() } = options
-  const logger = options.logger ?? app.log.child({}, { serializers: { err: loggedError } })
+  const { face = false, registry = createBareRegistry(), logger } = options
   const targets = targetPolicy(options.rules)
   const branches = httpBranchCaller({ ...options.calls, targets })
   closers.add(() => branches.close())

@@ -7,7 +7,7 @@ import { saga } from '@counterstep/sdk'
 import { createRegistry } from '@counterstep/server'
 import { openSqliteStore } from '@counterstep/store-sqlite'
 import { fastify } from 'fastify'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type CounterstepOptions, counterstep } from '../src/index.ts'
 import { embeddedApp, KEYLESS } from './embedded-app.ts'
 import { Participant } from './participant.ts'
@@ -241,6 +241,24 @@ describe('a registration', () => {
     } as const
     await expect(app.register(counterstep, options)).rejects.toMatchObject({ code: 'SAGA_KEYS_UNUSABLE' })
     await expect(opened?.stats()).rejects.toThrow('the store is closed')
+  })
+
+  it('fails with its own reason when its store cannot be closed after that, and logs why not', async () => {
+    const unclosable = new Error('the store cannot be closed')
+    const logger = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
+    const options = {
+      store: async () => {
+        const store = await openSqliteStore({ path })
+        const close = store.close.bind(store)
+        return Object.assign(store, { close: () => close().then(() => Promise.reject(unclosable)) })
+      },
+      targets: 'loopback',
+      face: { keysFile },
+      logger,
+    } as const
+    const registered = fastify().register(counterstep, options)
+    await expect(registered).rejects.toMatchObject({ code: 'SAGA_KEYS_UNUSABLE' })
+    expect(logger.warn.mock.calls).toMatchObject([[{ err: { errors: [unclosable] } }, 'clean-up failed']])
   })
 
   it('is refused a second time in one app, with the way out', async () => {
