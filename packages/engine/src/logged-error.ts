@@ -1,6 +1,7 @@
 import { isCounterstepError } from '@counterstep/protocol'
 
 const CAUSES_MAX = 3
+const ERRORS_MAX = 8
 const FRAMES_MAX = 20
 
 export interface LoggedError {
@@ -9,6 +10,8 @@ export interface LoggedError {
   readonly message?: string
   readonly stack?: string
   readonly cause?: LoggedError
+  /** Of an AggregateError, the first ones. */
+  readonly errors?: readonly LoggedError[]
 }
 
 /**
@@ -19,14 +22,16 @@ export function loggedError(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
   const stack = framesOf(error)
+  const isDeepest = depth >= CAUSES_MAX
   return {
     type: error.name,
     ...(code === undefined ? {} : { code }),
     ...(isSafeText(error) ? { message: error.message } : {}),
     ...(stack === '' ? {} : { stack }),
-    ...(error.cause === undefined || depth >= CAUSES_MAX
-      ? {}
-      : { cause: loggedError(error.cause, depth + 1) }),
+    ...(error.cause === undefined || isDeepest ? {} : { cause: loggedError(error.cause, depth + 1) }),
+    ...(error instanceof AggregateError && !isDeepest
+      ? { errors: error.errors.slice(0, ERRORS_MAX).map((each) => loggedError(each, depth + 1)) }
+      : {}),
   }
 }
 

@@ -41,6 +41,7 @@ describe('an error', () => {
     new TypeError(`Cannot read ${CANARY}`),
     Object.assign(new Error(CANARY), { code: 'ER_DUP_ENTRY', sql: CANARY }),
     new CounterstepError('SAGA_INTERNAL', 'assertion', { cause: inner }),
+    new AggregateError([new Error(CANARY)], CANARY),
     { payload: CANARY },
     `thrown ${CANARY}`,
   ]
@@ -84,6 +85,17 @@ describe('an error', () => {
     expect(err).toMatchObject({ code: 'SAGA_STORE_UNAVAILABLE', message: 'no answer' })
     expect(err.cause).toMatchObject({ code: 'ECONNREFUSED', message: 'connect ECONNREFUSED 127.0.0.1:1' })
     expect(err.stack).toMatch(/^\s+at /)
+    expect(lines[0]).not.toContain(CANARY)
+  })
+
+  it('is logged with the first of those that it is made of', () => {
+    const { lines, logger } = heardLog()
+    const errors = Array.from({ length: 10 }, () => new StoreUnavailableError('no answer', { applied: 'no' }))
+    logger.error({ err: new AggregateError([new TypeError(CANARY), ...errors], CANARY) }, 'x')
+    const { err } = JSON.parse(lines[0] ?? '')
+    expect(err.type).toBe('AggregateError')
+    expect(err.errors).toHaveLength(8)
+    expect(err.errors.slice(0, 2)).toMatchObject([{ type: 'TypeError' }, { message: 'no answer' }])
     expect(lines[0]).not.toContain(CANARY)
   })
 })
