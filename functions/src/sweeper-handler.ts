@@ -9,12 +9,12 @@ export type SweeperHandler = (event: unknown, context: LambdaContext) => Promise
 /** What the queue is asked for and nobody looks at is found again after so long. */
 export const POSTPONE_MS = 60_000
 
-type SweeperHome = Pick<Home, 'engine' | 'queue' | 'config'>
+type SweeperHome = Pick<Home, 'engine' | 'queue' | 'config' | 'logger'>
 
 /** Finds what lost messages and dead owners left, removes what is past its retention, publishes the gauges. */
 export function sweeperHandler(home: SweeperHome, print: (line: string) => void = printLine): SweeperHandler {
   return async function handle(_event, context) {
-    const { engine, queue, config } = home
+    const { engine, queue, config, logger } = home
     await engine.during(context.getRemainingTimeInMillis(), async (invocation) => {
       // Before anything is swept: what has been postponed is not due.
       const stats = await attempt(() => invocation.stats())
@@ -24,8 +24,10 @@ export function sweeperHandler(home: SweeperHome, print: (line: string) => void 
       const purged = await attempt(() => purge(invocation))
       const gauges = gaugesOf(stats.value, { swept: swept.value, purged: purged.value })
       print(embeddedMetrics(gauges, config.metricsNamespace, Date.now()))
-      // Each is done whatever becomes of the others, and the alarm rings all the same.
-      for (const { failure } of [stats, swept, purged]) if (failure !== undefined) throw failure.error
+      // Each is done whatever becomes of the others, and the alarm rings all the same. What is thrown can be but one.
+      const failures = failuresOf({ stats, sweep: swept, purge: purged })
+      for (const { work, error } of failures) logger.error({ work, err: error }, 'a part of the sweep failed')
+      if (failures[0] !== undefined) throw failures[0].error
     })
   }
 }
@@ -41,6 +43,12 @@ async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
   } catch (error: unknown) {
     return { failure: { error } }
   }
+}
+
+function failuresOf(attempts: Readonly<Record<string, Attempt<unknown>>>) {
+  return Object.entries(attempts).flatMap(([work, { failure }]) =>
+    failure === undefined ? [] : [{ work, error: failure.error }],
+  )
 }
 
 /** Claims nothing, so that it costs the same however long the transactions take. */

@@ -120,6 +120,20 @@ describe('the sweeper', () => {
     expect(JSON.parse(lines[1] ?? '')).toMatchObject({ Purged: 0 })
   })
 
+  it('logs all that failed, and fails with the first of it', async () => {
+    const { store } = await dueSagas(0)
+    const home = testHome({ role: 'sweeper', store })
+    const [tooSlow, unreachable] = [new Error('too slow'), new Error('unreachable')]
+    store.stats = () => Promise.reject(tooSlow)
+    store.purgeFinished = () => Promise.reject(unreachable)
+    const sweep = sweeperHandler(home, () => undefined)
+    await expect(sweep({}, contextOf(PLENTY_MS))).rejects.toBe(tooSlow)
+    expect(home.lines).toEqual([
+      { level: 'error', message: 'a part of the sweep failed', fields: { work: 'stats', err: tooSlow } },
+      { level: 'error', message: 'a part of the sweep failed', fields: { work: 'purge', err: unreachable } },
+    ])
+  })
+
   it('fails when the store does not answer, so that its alarm rings', async () => {
     const { store } = await dueSagas(0)
     await store.close()
