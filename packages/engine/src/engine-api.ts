@@ -53,7 +53,10 @@ export interface EngineApi {
   health(): EngineHealth
   /** It takes nothing new any more; what `health` says too, for who asks at each answer. */
   readonly isStopping: boolean
-  /** Refuses new work, lets calls finish until `limitMs`, gives everything back to the store. Does not close the store. */
+  /**
+   * Refuses new work, lets calls finish until `limitMs`, gives everything back to the store. Does not close the store.
+   * Asked for again, it is over when the first is.
+   */
   close(limitMs?: number): Promise<void>
 }
 

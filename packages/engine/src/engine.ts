@@ -45,7 +45,7 @@ class NodeEngine extends Requests implements Engine {
   readonly #recovery: Recovery
   readonly #renewal: Renewal
   readonly #purge: Purge
-  #closing = false
+  #closing: Promise<void> | undefined
 
   constructor(parts: EngineParts) {
     const { clock, observer, settings } = parts
@@ -82,17 +82,20 @@ class NodeEngine extends Requests implements Engine {
   }
 
   get isStopping(): boolean {
-    return this.#closing
+    return this.#closing !== undefined
   }
 
   health(): EngineHealth {
     const { store, runner, acceptance, settings } = this.assembly
-    return healthOf(store, settings, { isStopping: this.#closing, inFlight: runner.size + acceptance.size })
+    return healthOf(store, settings, { isStopping: this.isStopping, inFlight: runner.size + acceptance.size })
   }
 
-  async close(limitMs = CLOSE_LIMIT_MS): Promise<void> {
-    if (this.#closing) return
-    this.#closing = true
+  close(limitMs = CLOSE_LIMIT_MS): Promise<void> {
+    this.#closing ??= this.#close(limitMs)
+    return this.#closing
+  }
+
+  async #close(limitMs: number): Promise<void> {
     const { clock, acceptance, runner, waiters, alarms } = this.assembly
     const until = clock.now() + limitMs
     const left = () => Math.max(0, until - clock.now())

@@ -24,6 +24,19 @@ describe('close', () => {
     expect(node.engine.health()).toMatchObject({ ready: false, reason: 'stopping' })
   })
 
+  it('asked for twice is over for both when it is over', async () => {
+    const bed = new Bed()
+    const node = await bed.node()
+    const call = bed.services.defer('a', '01', 'action')
+    await node.submit(sagaOf('a'))
+    const closings = [watched(node.engine.close()), watched(node.engine.close())]
+    await bed.time.advance(1_000)
+    expect(closings.map(({ isSettled }) => isSettled)).toEqual([false, false])
+    call.answer('success')
+    await bed.time.flush()
+    expect(closings.map(({ isSettled }) => isSettled)).toEqual([true, true])
+  })
+
   it('refuses new work at once', async () => {
     const bed = new Bed()
     const node = await bed.node()
