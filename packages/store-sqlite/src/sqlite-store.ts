@@ -1,5 +1,4 @@
 import {
-  AssertionError,
   assertDocumentCategory,
   assertDocumentRemoval,
   assertDocumentWrite,
@@ -8,6 +7,7 @@ import {
   assertPurge,
   assertReadMany,
   assertRenew,
+  assertUpdate,
   type CreateResult,
   type DocumentRemoval,
   type DocumentRemovalResult,
@@ -33,7 +33,7 @@ import {
   type TransactionUpdate,
   type UpdateResult,
 } from '@counterstep/core'
-import { type Gid, isFinalStatus } from '@counterstep/protocol'
+import type { Gid } from '@counterstep/protocol'
 import { decodeStats } from './decode-stats.ts'
 import {
   decodeClaim,
@@ -94,11 +94,9 @@ export class SqliteStore implements Store {
     return this.#queue.write(createWrite(transaction), { rows: 1, bytes }, decodeCreate, undefined)
   }
 
-  update(update: TransactionUpdate): Promise<UpdateResult> {
+  async update(update: TransactionUpdate): Promise<UpdateResult> {
     if (this.#closing !== undefined) return this.#refused()
-    if (isFinalStatus(update.status) !== (update.hold.type === 'finish')) {
-      return Promise.reject(new AssertionError('update: a final status and "finish" go together'))
-    }
+    assertUpdate(update)
     const size = { rows: 1, bytes: bytesOf(update.progress) }
     return this.#queue.write(updateWrite(update), size, decodeUpdate, update.version)
   }
