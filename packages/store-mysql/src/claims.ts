@@ -11,7 +11,7 @@ import {
 import type { Tx, Work } from './database-transactions.ts'
 import { STATEMENTS } from './generated/sql.ts'
 import type { Row } from './session.ts'
-import { fill, fillFrom, rowsStatementOf, statementOf } from './statement.ts'
+import { fill, rowsStatementOf, statementOf } from './statement.ts'
 import { storedTransaction } from './stored-row.ts'
 
 const FIND_DUE = statementOf(STATEMENTS.findDue)
@@ -75,7 +75,7 @@ async function take(
 ): Promise<readonly StoredTransaction[]> {
   if (found.length === 0) return []
   const dueAt = now + leaseMs
-  const rows = found.map(({ id, token }) => fillFrom(CLAIM.row, 0, [id, token]))
+  const rows = found.map(({ id, token }) => fill(CLAIM.row, [id, token]))
   const changed = await session.runRows(CLAIM, rows, [dueAt, now])
   assert(changed === found.length, `a claim of ${found.length} locked rows has changed ${changed}`)
   return found.map(({ token, transaction }) => claimed(transaction, token, dueAt, now))

@@ -6,7 +6,7 @@ import { statusOf } from './row-codes.ts'
 import { SqlError } from './server-errors.ts'
 import type { Row } from './session.ts'
 import type { Settlement } from './settlement.ts'
-import { fillFrom, fillRows, groupsWithin, rowsStatementOf } from './statement.ts'
+import { fill, fillRows, groupsWithin, rowsStatementOf } from './statement.ts'
 import { textOf } from './stored-row.ts'
 
 const READ_EXISTING = rowsStatementOf(STATEMENTS.readExisting)
@@ -43,7 +43,7 @@ async function createOthers(
   creates: readonly PendingCreate[],
   error: SqlError,
 ): Promise<readonly Settlement[]> {
-  const gids = creates.map(({ gid }) => fillFrom(READ_EXISTING.row, 0, [gid]))
+  const gids = creates.map(({ gid }) => fill(READ_EXISTING.row, [gid]))
   const rows = await tx.session.allRows(READ_EXISTING, gids)
   const existing = new Map(rows.map((row) => [textOf(row[0]), row]))
   if (existing.size === 0) throw new SqlError('repeat', `a duplicate that is not there: ${error.message}`)

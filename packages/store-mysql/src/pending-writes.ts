@@ -9,7 +9,7 @@ import {
 import { STATEMENTS } from './generated/sql.ts'
 import { withNowMark } from './now-mark.ts'
 import { KIND_CODES, SENT_LIST_CODES, STATUS_CODES } from './row-codes.ts'
-import { fillFrom, rowsStatementOf } from './statement.ts'
+import { fill, rowsStatementOf } from './statement.ts'
 import { type UpdateLiterals, updateLiterals } from './update-literals.ts'
 
 export const CREATE = rowsStatementOf(withNowMark(STATEMENTS.create))
@@ -51,7 +51,7 @@ export function pendingCreate(
   const dueInMs = hold.type === 'owned' ? hold.leaseMs : hold.dueInMs
   // The server adds it to its now: the sum must be an instant too.
   assert(dueInMs <= PARKED_AT, 'a row that would be due after all instants')
-  const sql = fillFrom(CREATE.row, 0, [
+  const sql = fill(CREATE.row, [
     gid,
     KIND_CODES[transaction.kind],
     STATUS_CODES[transaction.status],

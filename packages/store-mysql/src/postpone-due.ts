@@ -2,7 +2,7 @@ import { assert, type DuePostponement, type DuePostponementResult, PARKED_AT } f
 import type { Gid } from '@counterstep/protocol'
 import type { Tx, Work } from './database-transactions.ts'
 import { STATEMENTS } from './generated/sql.ts'
-import { fill, fillFrom, rowsStatementOf, statementOf } from './statement.ts'
+import { fill, rowsStatementOf, statementOf } from './statement.ts'
 import { textOf } from './stored-row.ts'
 
 const FIND_POSTPONABLE = statementOf(STATEMENTS.findPostponable)
@@ -16,7 +16,7 @@ export async function postponeDue(
   const until = Math.min(now, PARKED_AT - 1)
   const found = limit === 0 ? [] : await session.all(fill(FIND_POSTPONABLE, [until, formatMax, limit]))
   if (found.length === 0) return { value: { now, gids: [] }, rows: 0 }
-  const ids = found.map(([id]) => fillFrom(POSTPONE.row, 0, [Number(id)]))
+  const ids = found.map(([id]) => fill(POSTPONE.row, [Number(id)]))
   const changed = await session.runRows(POSTPONE, ids, [now + byMs])
   assert(changed === found.length, `of ${found.length} locked rows ${changed} have been postponed`)
   return { value: { now, gids: found.map(([, gid]) => textOf(gid) as Gid) }, rows: found.length }

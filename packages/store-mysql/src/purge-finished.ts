@@ -1,6 +1,6 @@
 import type { Tx, Work } from './database-transactions.ts'
 import { STATEMENTS } from './generated/sql.ts'
-import { fill, fillFrom, rowsStatementOf, statementOf } from './statement.ts'
+import { fill, rowsStatementOf, statementOf } from './statement.ts'
 
 const FIND_PURGEABLE = statementOf(STATEMENTS.findPurgeable)
 const PURGE = rowsStatementOf(STATEMENTS.purge)
@@ -12,7 +12,7 @@ export async function purgeFinished(
 ): Promise<Work<{ readonly purged: number }>> {
   const found = limit === 0 ? [] : await session.all(fill(FIND_PURGEABLE, [now, limit]))
   if (found.length === 0) return { value: { purged: 0 }, rows: 0 }
-  const ids = found.map(([id]) => fillFrom(PURGE.row, 0, [Number(id)]))
+  const ids = found.map(([id]) => fill(PURGE.row, [Number(id)]))
   const purged = await session.runRows(PURGE, ids)
   return { value: { purged }, rows: purged }
 }

@@ -2,7 +2,7 @@ import { AssertionError, type StoredTransaction } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { STATEMENTS } from './generated/sql.ts'
 import type { Session } from './session.ts'
-import { fillFrom, rowsStatementOf } from './statement.ts'
+import { fill, rowsStatementOf } from './statement.ts'
 import { storedTransaction } from './stored-row.ts'
 
 const READ_MANY = rowsStatementOf(STATEMENTS.readMany)
@@ -15,7 +15,7 @@ export async function readMany(
   if (gids.length === 0) return []
   const rows = await session.allRows(
     READ_MANY,
-    gids.map((gid) => fillFrom(READ_MANY.row, 0, [gid])),
+    gids.map((gid) => fill(READ_MANY.row, [gid])),
   )
   const transactions = rows.flatMap((row) => storedTransaction(row) ?? [])
   if (gids.length === 1 && transactions.length < rows.length) {

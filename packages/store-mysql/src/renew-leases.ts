@@ -5,7 +5,7 @@ import type { DatabaseTransactions, Tx, Work } from './database-transactions.ts'
 import { STATEMENTS } from './generated/sql.ts'
 import { ensureOwnRedo } from './own-redo.ts'
 import type { Session } from './session.ts'
-import { fillFrom, rowsStatementOf } from './statement.ts'
+import { fill, rowsStatementOf } from './statement.ts'
 import { textOf } from './stored-row.ts'
 
 const FIND_RENEWABLE = rowsStatementOf(STATEMENTS.findRenewable)
@@ -44,7 +44,7 @@ async function renewUnlocked(tx: Tx, leases: readonly Lease[], leaseMs: number):
   const sorted = [...leases].sort((a, b) => (a.gid < b.gid ? -1 : 1))
   const found = await session.allRows(FIND_RENEWABLE, sorted.map(rowOf))
   if (found.length > 0) {
-    const ids = found.map(([id]) => fillFrom(RENEW.row, 0, [Number(id)]))
+    const ids = found.map(([id]) => fill(RENEW.row, [Number(id)]))
     await session.runRows(RENEW, ids, [now + leaseMs])
     await ensureOwnRedo(tx)
   }
@@ -63,5 +63,5 @@ async function ownedAmong(session: Session, leases: readonly Lease[]): Promise<R
 }
 
 function rowOf({ gid, token }: Lease): string {
-  return fillFrom(FIND_RENEWABLE.row, 0, [gid, token])
+  return fill(FIND_RENEWABLE.row, [gid, token])
 }

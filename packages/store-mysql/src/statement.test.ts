@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { STATEMENTS } from './generated/sql.ts'
-import { fill, fillFrom, fillRows, rowsStatementOf, statementOf } from './statement.ts'
+import { fill, fillRows, rowsStatementOf, statementOf } from './statement.ts'
 
 const insert = rowsStatementOf('INSERT INTO t VALUES /*rows ,*/(?, ?)/*end*/')
 
@@ -16,13 +16,9 @@ describe('a statement', () => {
   })
 
   it('repeats its group for each row', () => {
-    const rows = [1, 2].map((n) => fillFrom(insert.row, 0, [n, 'x']))
+    const rows = [1, 2].map((n) => fill(insert.row, [n, 'x']))
     expect(fillRows(insert, rows)).toBe("INSERT INTO t VALUES (1, 'x') , (2, 'x')")
     expect(() => fillRows(insert, [])).toThrow('no rows')
-  })
-
-  it('may be written in two parts', () => {
-    expect(fillFrom(insert.row, 0, [1]) + fillFrom(insert.row, 1, ['later'])).toBe("(1, 'later')")
   })
 
   it('holds no comment, and so no question mark that is none', () => {

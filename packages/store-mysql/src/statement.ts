@@ -94,16 +94,6 @@ export function weave(chunks: Chunks, literals: readonly string[]): string {
   return sql
 }
 
-/**
- * The part of the text from placeholder `start` on that these values complete, so that a row may be written down, and
- * a value that cannot be is found, before the flush knows its instant.
- */
-export function fillFrom(chunks: Chunks, start: number, values: readonly Value[]): string {
-  const end = start + values.length
-  const last = end === chunks.length - 1 ? (chunks[end] ?? '') : ''
-  return weave([...chunks.slice(start, end), last], values.map(literal))
-}
-
 export function fillRows(
   { head, separator, tail }: RowsStatement,
   rows: readonly string[],

@@ -6,7 +6,7 @@ import type { PendingUpdate } from './pending-writes.ts'
 import { SqlError } from './server-errors.ts'
 import type { Row } from './session.ts'
 import type { Settlement } from './settlement.ts'
-import { fillFrom, rowsStatementOf } from './statement.ts'
+import { fill, rowsStatementOf } from './statement.ts'
 import { textOf } from './stored-row.ts'
 import { updateStatements } from './update-statement.ts'
 
@@ -43,7 +43,7 @@ function nextVersion({ version }: PendingUpdate, now: number): number {
 
 /** Under lock and before the COMMIT, so that what is read is what this database transaction leaves, and is on the disk. */
 async function settleByRow(tx: Tx, updates: readonly PendingUpdate[]): Promise<readonly Settlement[]> {
-  const gids = updates.map(({ gid }) => fillFrom(READ_KEYS.row, 0, [gid]))
+  const gids = updates.map(({ gid }) => fill(READ_KEYS.row, [gid]))
   const rows = await tx.session.allRows(READ_KEYS, gids)
   const byGid = new Map(rows.map((row) => [textOf(row[0]), row]))
   return updates.map((update) => settleOne(update, byGid.get(update.gid), tx.now))

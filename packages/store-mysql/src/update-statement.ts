@@ -4,7 +4,7 @@ import { STATEMENTS } from './generated/sql.ts'
 import { withNowMark } from './now-mark.ts'
 import type { PendingUpdate } from './pending-writes.ts'
 import {
-  fillFrom,
+  fill,
   fillRows,
   groupsStatementOf,
   groupsWithin,
@@ -64,7 +64,7 @@ function bytesOf({ literals }: PendingUpdate): number {
 }
 
 function lockStatements(updates: readonly PendingUpdate[], bytesMax: number): readonly Counted[] {
-  const rows = updates.map(({ gid }) => fillFrom(LOCK_ROWS.row, 0, [gid]))
+  const rows = updates.map(({ gid }) => fill(LOCK_ROWS.row, [gid]))
   const groups = groupsWithin(rows, (row) => Buffer.byteLength(row), bytesMax)
   return groups.map((group) => ({ sql: fillRows(LOCK_ROWS, group) }))
 }

@@ -8,7 +8,7 @@ import { openMysqlStore } from '../src/open-mysql-store.ts'
 import { openSession } from '../src/open-session.ts'
 import { pendingUpdate } from '../src/pending-writes.ts'
 import type { Session } from '../src/session.ts'
-import { fill, fillFrom, fillRows, rowsStatementOf, statementOf } from '../src/statement.ts'
+import { fill, fillRows, rowsStatementOf, statementOf } from '../src/statement.ts'
 import { updateOne } from '../src/update-one.ts'
 import { updateStatements } from '../src/update-statement.ts'
 import { testDatabases } from './test-database.ts'
@@ -100,9 +100,8 @@ function repeated(sql: string, row: readonly Value[], rows: number, rest: readon
   return fillRows(
     statement,
     Array.from({ length: rows }, (_, i) =>
-      fillFrom(
+      fill(
         statement.row,
-        0,
         row.map((value) => (value === 't-1' ? `t-${i}` : value)),
       ),
     ),
