@@ -160,4 +160,15 @@ describe('a row that stops its runners', () => {
       expect(parked.reason).toMatch(/^record cannot be read: /)
     })
   }
+
+  it('is not parked for a fault of this code', () => {
+    const fault = new TypeError('a fault of this code')
+    const row = rowOf(serial(1))
+    Object.defineProperty(row, 'definition', {
+      get: () => {
+        throw fault
+      },
+    })
+    expect(() => takeOver(RULES, row, SETTINGS, GRANT)).toThrow(fault)
+  })
 })
