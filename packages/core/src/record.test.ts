@@ -330,6 +330,8 @@ describe('a corrupted record', () => {
     'attempts that are no number': { progress: '{"b":[{"a":{"state":"idle","attempts":"1"}}]}' },
     'an aborting one without its decision': { progress: '{}' },
     'a decision without its list': { progress: '{"abort":{"cause":"requested","at":1}}' },
+    'a mark that is null': { progress: '{"attention":null,"abort":{"branches":[]}}' },
+    'a mark that is a number': { progress: '{"attention":7,"abort":{"branches":[]}}' },
     'a failed one without its end': { status: 'failed' },
     'a succeeded one without its end': { status: 'succeeded' },
     'a stopped one without its end': { status: 'stopped' },

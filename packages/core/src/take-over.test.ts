@@ -143,6 +143,7 @@ describe('a row that stops its runners', () => {
     { progress: '"text"' },
     { progress: '{"b":[null]}' },
     { progress: '{"b":[{"a":null}]}' },
+    { progress: '{"attention":7}' },
     { status: 'aborting' },
     { status: 'prepared' },
   ] as const) {
