@@ -40,7 +40,6 @@ export const abortOperation: Operation = {
     'SAGA_MALFORMED_JSON',
     'SAGA_UNKNOWN_FIELD',
     'SAGA_NUMBER_NOT_EXACT',
-    'SAGA_PAYLOAD_TOO_DEEP',
     'SAGA_NOT_PREPARED',
   ],
 }

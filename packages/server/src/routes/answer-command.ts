@@ -13,7 +13,6 @@ export const COMMAND_PROBLEMS = [
   'SAGA_UNKNOWN_GID',
   'SAGA_ALREADY_FINAL',
   'SAGA_CONTENDED',
-  'SAGA_OUTCOME_UNKNOWN',
   'SAGA_STORE_UNAVAILABLE',
   'SAGA_STORE_CLOSED',
 ] as const satisfies readonly ErrorCode[]

@@ -47,7 +47,6 @@ export const registerBranchOperation: Operation = {
     'SAGA_WRONG_KIND',
     'SAGA_BRANCH_CONFLICT',
     'SAGA_CONTENDED',
-    'SAGA_OUTCOME_UNKNOWN',
     'SAGA_STORE_UNAVAILABLE',
     'SAGA_STORE_CLOSED',
   ],
