@@ -1,6 +1,7 @@
 import { endConnectionsWhileStopping, type Gate, guardRoutes } from '@counterstep/access'
 import type { Store } from '@counterstep/core'
 import type { EngineApi, Logger } from '@counterstep/engine'
+import { WAIT_MS_MAX } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
 import { errorHandler } from './error-handler.ts'
 import { answerUnknownRoutes } from './http/unknown-route.ts'
@@ -8,6 +9,7 @@ import { logAnswer } from './log-answer.ts'
 import { registerEngineGauges, registerStoreGauges } from './metrics/engine-gauges.ts'
 import { countAnswers } from './metrics/http-metrics.ts'
 import type { Registry } from './metrics/registry.ts'
+import type { DocumentedFace } from './openapi/document.ts'
 import type { JsonObject, Operation } from './openapi/operation.ts'
 import { OPERATIONS } from './operations.ts'
 import { abortRoute } from './routes/abort.ts'
@@ -73,11 +75,12 @@ export function addNativeFace(app: FastifyInstance, deps: NativeFaceDeps): void 
 
 function registerRoutes(app: FastifyInstance, deps: NativeFaceDeps): void {
   const { engine, gate, registry, version, page, handlerTimeoutMs } = deps
-  const { storeForced = false, insecure = [], waitMsMax } = deps
+  const { storeForced = false, insecure = [], waitMsMax = WAIT_MS_MAX } = deps
   const operations = OPERATIONS.filter((operation) => page === 'docs' || operation !== docsOperation)
+  const face = { version, url: app.prefix || '/', waitMsMax }
   let made: Promise<JsonObject> | undefined
   const document = () => {
-    made ??= makeDocument(operations, version, app.prefix || '/').catch((error: unknown) => {
+    made ??= makeDocument(operations, face).catch((error: unknown) => {
       // The next reader tries again.
       made = undefined
       throw error
@@ -101,11 +104,7 @@ function registerRoutes(app: FastifyInstance, deps: NativeFaceDeps): void {
 }
 
 /** Loaded when somebody reads it: with zod and the schemas it would be 90 ms of each start. */
-async function makeDocument(
-  operations: readonly Operation[],
-  version: string,
-  url: string,
-): Promise<JsonObject> {
+async function makeDocument(operations: readonly Operation[], face: DocumentedFace): Promise<JsonObject> {
   const { openApiDocument } = await import('./openapi/document.ts')
-  return openApiDocument(operations, version, url)
+  return openApiDocument(operations, face)
 }

@@ -27,7 +27,11 @@ interface Document {
 }
 
 // The document is ours, and the first test below checks it as a whole.
-const document = openApiDocument(OPERATIONS, '0.1.0') as unknown as Document
+const document = openApiDocument(OPERATIONS, {
+  version: '0.1.0',
+  url: '/',
+  waitMsMax: 60_000,
+}) as unknown as Document
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
 )
@@ -81,6 +85,18 @@ describe('the OpenAPI document', () => {
     for (const [, source = ''] of page.body.matchAll(/(?:src|href)="([^"]+)"/g)) {
       expect(source).toMatch(/^\/docs\/static\//)
       expect((await app.inject({ url: source })).statusCode).toBe(200)
+    }
+  })
+
+  it('says how long this face waits at most, wherever one may wait', async () => {
+    for (const [waitMsMax, secondsMax] of [
+      [undefined, 60],
+      [25_000, 25],
+    ] as const) {
+      const app = buildApp({ engine: scriptedEngine(), ...(waitMsMax === undefined ? {} : { waitMsMax }) })
+      const served = (await app.inject({ url: '/openapi.json' })).body
+      const said = [...served.matchAll(/or after N seconds \((.*?)\)/g)].map(([, bounds]) => bounds)
+      expect(said).toEqual(Array(3).fill(`0 to ${secondsMax}; more is taken as ${secondsMax}`))
     }
   })
 

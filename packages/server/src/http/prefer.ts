@@ -13,7 +13,11 @@ export function waitSecondsOf(
   // "If any preference is specified more than once, only the first instance is to be considered."
   const wait = preferences.find(({ name }) => name === 'wait')
   const digits = /^(?:(\d{1,9})|"(\d{1,9})")$/.exec(wait?.value ?? '')
-  return digits === null ? undefined : Math.min(Number(digits[1] ?? digits[2]), Math.floor(waitMsMax / 1000))
+  return digits === null ? undefined : Math.min(Number(digits[1] ?? digits[2]), secondsMaxOf(waitMsMax))
+}
+
+export function secondsMaxOf(waitMsMax: number): number {
+  return Math.floor(waitMsMax / 1000)
 }
 
 interface Preference {

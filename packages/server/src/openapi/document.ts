@@ -4,6 +4,7 @@ import { problemOf } from '../http/problem.ts'
 import { RETRY_AFTER_SECONDS } from '../http/send-problem.ts'
 import { STATUS_OF_CODE } from '../http/status-of-code.ts'
 import { statusText } from '../http/status-text.ts'
+import { preferParameter } from '../routes/prefer-parameter.ts'
 import type { Answer, JsonObject, Operation } from './operation.ts'
 import { schemaComponents } from './schema-components.ts'
 
@@ -21,16 +22,21 @@ const API_KEY = {
   description: 'An API key, where the server has a file of keys. Made by `counterstep keys create`.',
 }
 
+export interface DocumentedFace {
+  readonly version: string
+  readonly url: string
+  readonly waitMsMax: number
+}
+
 /** The OpenAPI 3.1 document of these operations. Built by hand: there is no generator between it and the schemas. */
 export function openApiDocument(
   operations: readonly Operation[],
-  version: string,
-  serverUrl = '/',
+  { version, url, waitMsMax }: DocumentedFace,
 ): JsonObject {
   const paths: Record<string, Record<string, JsonObject>> = {}
   for (const operation of operations) {
     const path = paths[operation.path] ?? {}
-    path[operation.method] = operationObject(operation)
+    path[operation.method] = operationObject(operation, waitMsMax)
     paths[operation.path] = path
   }
   return {
@@ -42,7 +48,7 @@ export function openApiDocument(
         'Distributed transactions over HTTP. Every error is a problem (RFC 9457) with a stable code.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: serverUrl }],
+    servers: [{ url }],
     tags: [
       { name: 'transactions', description: 'Submit, look at and command transactions.' },
       { name: 'operations', description: 'Health, metrics and this document.' },
@@ -52,8 +58,9 @@ export function openApiDocument(
   }
 }
 
-function operationObject(operation: Operation): JsonObject {
-  const { id, tag, access, method, summary, description, parameters, body, answers, problems } = operation
+function operationObject(operation: Operation, waitMsMax: number): JsonObject {
+  const { id, tag, access, method, summary, description, body, answers, problems } = operation
+  const parameters = parametersOf(operation, waitMsMax)
   const answerEntries = Object.entries(answers).map(([status, answer]) => [status, answerObject(answer)])
   return {
     operationId: id,
@@ -61,13 +68,17 @@ function operationObject(operation: Operation): JsonObject {
     summary,
     security: securityOf(access),
     ...(description === undefined ? {} : { description }),
-    ...(parameters === undefined ? {} : { parameters }),
+    ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: requestObject(body) }),
     responses: {
       ...problemObjects([...problems, ...gateProblems(access, method), ...COMMON_PROBLEMS]),
       ...Object.fromEntries(answerEntries),
     },
   }
+}
+
+function parametersOf({ parameters = [], takesPrefer }: Operation, waitMsMax: number): readonly JsonObject[] {
+  return takesPrefer === true ? [...parameters, preferParameter(waitMsMax)] : parameters
 }
 
 /** One of the scopes, or nothing: a server on loopback may have no keys. */

@@ -16,6 +16,8 @@ export interface Operation {
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly JsonObject[]
+  /** `Prefer: wait=N`, up to the longest wait of the face. */
+  readonly takesPrefer?: true
   readonly body?: {
     readonly schema: SchemaName
     readonly required: boolean

@@ -8,7 +8,7 @@ import { abortedExample, abortingExample, abortRequestExample } from '../openapi
 import type { Operation } from '../openapi/operation.ts'
 import { COMMAND_PROBLEMS } from './answer-command.ts'
 import { gidParameter } from './gid-parameter.ts'
-import { placeAndPreference, preferenceApplied, preferParameter } from './prefer-parameter.ts'
+import { placeAndPreference, preferenceApplied } from './prefer-parameter.ts'
 
 export const abortOperation: Operation = {
   method: 'post',
@@ -19,7 +19,8 @@ export const abortOperation: Operation = {
   summary: 'Turn a transaction around',
   description:
     'The decision is durable when this is answered; the compensations of a saga or the cancels of a TCC follow. A TCC and a message can be aborted while they are prepared.',
-  parameters: [gidParameter, preferParameter],
+  parameters: [gidParameter],
+  takesPrefer: true,
   body: { schema: 'AbortRequest', required: false, examples: { reason: abortRequestExample } },
   answers: {
     200: {

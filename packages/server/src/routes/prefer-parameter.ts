@@ -1,10 +1,14 @@
+import { secondsMaxOf } from '../http/prefer.ts'
 import type { JsonObject } from '../openapi/operation.ts'
 
-export const preferParameter: JsonObject = {
-  name: 'Prefer',
-  in: 'header',
-  description: 'wait=N (RFC 7240): answer when the transaction is final, or after N seconds (0 to 60).',
-  schema: { type: 'string', examples: ['wait=10'] },
+export function preferParameter(waitMsMax: number): JsonObject {
+  const secondsMax = secondsMaxOf(waitMsMax)
+  return {
+    name: 'Prefer',
+    in: 'header',
+    description: `wait=N (RFC 7240): answer when the transaction is final, or after N seconds (0 to ${secondsMax}; more is taken as ${secondsMax}).`,
+    schema: { type: 'string', examples: ['wait=10'] },
+  }
 }
 
 export const preferenceApplied = { 'Preference-Applied': 'wait=N, the seconds that were waited for at most.' }

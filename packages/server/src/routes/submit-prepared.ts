@@ -8,7 +8,7 @@ import { confirmedTccExample, submittedTccExample } from '../openapi/examples.ts
 import type { Operation } from '../openapi/operation.ts'
 import { COMMAND_PROBLEMS } from './answer-command.ts'
 import { gidParameter } from './gid-parameter.ts'
-import { placeAndPreference, preferenceApplied, preferParameter } from './prefer-parameter.ts'
+import { placeAndPreference, preferenceApplied } from './prefer-parameter.ts'
 
 export const submitPreparedOperation: Operation = {
   method: 'post',
@@ -19,7 +19,8 @@ export const submitPreparedOperation: Operation = {
   summary: 'Submit what is prepared',
   description:
     'The branches of a TCC are confirmed, those of a message called; the decision is durable when this is answered. Again: nothing changes. Takes no body.',
-  parameters: [gidParameter, preferParameter],
+  parameters: [gidParameter],
+  takesPrefer: true,
   answers: {
     200: {
       description: 'Durable, and the transaction is final.',

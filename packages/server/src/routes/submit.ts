@@ -11,7 +11,7 @@ import {
   tccExample,
 } from '../openapi/examples.ts'
 import type { Operation } from '../openapi/operation.ts'
-import { placeAndPreference, preferenceApplied, preferParameter } from './prefer-parameter.ts'
+import { placeAndPreference, preferenceApplied } from './prefer-parameter.ts'
 
 export const submitOperation: Operation = {
   method: 'post',
@@ -22,7 +22,7 @@ export const submitOperation: Operation = {
   summary: 'Submit a transaction',
   description:
     'Stored before it is answered. The same gid with the same content is the same transaction, so a submit may be repeated. A TCC, and a message with a check, is accepted as prepared: a wait for it ends at once.',
-  parameters: [preferParameter],
+  takesPrefer: true,
   body: {
     schema: 'SubmitRequest',
     required: true,
