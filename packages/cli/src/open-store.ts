@@ -7,7 +7,7 @@ export interface StoreListeners {
   readonly onEvent: (event: StoreEvent) => void
 }
 
-/** The one place that picks a store. Each is imported when it is picked, so that no other one's driver is loaded. */
+/** Each is imported when it is picked, so that no other one's driver is loaded. */
 export async function openStore(config: StoreConfig, { onBroken, onEvent }: StoreListeners): Promise<Store> {
   switch (config.type) {
     case 'sqlite': {
