@@ -34,7 +34,7 @@ const EMBEDDED = '@counterstep/embedded'
 
 /**
  * Who may import whom: hosts → engine → core → protocol. A store knows the core's port, the words and its own driver;
- * the SDK knows the words and the barrier's decision; only a composition root (cli, functions) picks a store.
+ * the SDK knows the words, the barrier's decision and signatures; only a composition root (cli, functions) picks a store.
  * A new workspace needs a row here. Nothing lists the bench or the infra folder, and no store another.
  */
 export const LAYERS: Readonly<Record<string, Layer>> = {
