@@ -1,4 +1,4 @@
-import { DEFAULT_SETTINGS, type EngineSettings } from '@counterstep/engine'
+import { type Bounds, DEFAULT_SETTINGS, type EngineSettings, SETTINGS_BOUNDS } from '@counterstep/engine'
 import { refuseUnknown } from './known-options.ts'
 
 /** Throws a TypeError or a RangeError that names the setting. What is undefined has its default. */
@@ -6,17 +6,36 @@ export function engineSettings(given: Partial<EngineSettings> = {}): EngineSetti
   refuseUnknown('counterstep settings', given, Object.keys(DEFAULT_SETTINGS))
   const defined = Object.entries(given).filter(([, value]) => value !== undefined)
   const settings: EngineSettings = { ...DEFAULT_SETTINGS, ...Object.fromEntries(defined) }
-  const { retry, retentionMs, holdMs, checkpointMs, ...positive } = settings
-  for (const [name, value] of Object.entries(positive)) requireWhole(name, value, 1)
-  for (const [name, value] of Object.entries({ holdMs, checkpointMs })) requireWhole(name, value, 0)
-  if (retentionMs !== 'never') requireWhole('retentionMs', retentionMs, 1)
+  const { retry: _, ...bounds } = SETTINGS_BOUNDS
+  for (const [name, its] of Object.entries(bounds) as [keyof typeof bounds, Bounds][]) {
+    const value = settings[name]
+    if (name !== 'retentionMs' || value !== 'never') requireWhole(name, value, its)
+  }
+  requireRetry(settings.retry)
   if (settings.pollMs > settings.leaseMs) throw new RangeError('counterstep settings: pollMs is over leaseMs')
-  if (retry.initialMs > retry.capMs)
-    throw new RangeError('counterstep settings: retry.initialMs is over retry.capMs')
   return settings
 }
 
-function requireWhole(name: string, value: unknown, least: number): void {
-  if (Number.isSafeInteger(value) && Number(value) >= least) return
-  throw new RangeError(`counterstep settings.${name} must be a whole number from ${least} on`)
+function requireRetry(retry: EngineSettings['retry']): void {
+  if (typeof retry !== 'object' || retry === null)
+    throw new TypeError('counterstep settings.retry must be an object')
+  const bounds = SETTINGS_BOUNDS.retry
+  refuseUnknown('counterstep settings.retry', retry, Object.keys(bounds))
+  requireWhole('retry.initialMs', retry.initialMs, bounds.initialMs)
+  requireNumber('retry.factor', retry.factor, bounds.factor)
+  requireWhole('retry.capMs', retry.capMs, bounds.capMs)
+  requireNumber('retry.jitter', retry.jitter, bounds.jitter)
+  if (retry.limit !== null) requireWhole('retry.limit', retry.limit, bounds.limit)
+  if (retry.initialMs > retry.capMs)
+    throw new RangeError('counterstep settings: retry.initialMs is over retry.capMs')
+}
+
+function requireWhole(name: string, value: unknown, [min, max]: Bounds): void {
+  if (Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max) return
+  throw new RangeError(`counterstep settings.${name} must be a whole number from ${min} to ${max}`)
+}
+
+function requireNumber(name: string, value: unknown, [min, max]: Bounds): void {
+  if (typeof value === 'number' && value >= min && value <= max) return
+  throw new RangeError(`counterstep settings.${name} must be a number from ${min} to ${max}`)
 }

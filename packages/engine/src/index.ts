@@ -18,4 +18,5 @@ export type { ServerlessEngine, ServerlessParts } from './serverless/serverless-
 export { createServerlessEngine } from './serverless/serverless-engine.ts'
 export type { EngineSettings } from './settings.ts'
 export { DEFAULT_SETTINGS } from './settings.ts'
+export { type Bounds, SETTINGS_BOUNDS } from './settings-bounds.ts'
 export { TransactionError } from './transaction-error.ts'

@@ -1,0 +1,46 @@
+import { CLAIM_MAX } from '@counterstep/core'
+import {
+  CHECKPOINT_MS_MAX,
+  RETRY_CAP_MS_MAX,
+  RETRY_LIMIT_MAX,
+  type RetryPolicy,
+  TIMEOUT_MS_MAX,
+} from '@counterstep/protocol'
+import type { EngineSettings } from './settings.ts'
+
+export type Bounds = readonly [min: number, max: number]
+
+type BoundsOf<Settings> = Readonly<Record<keyof Settings, Bounds>>
+
+const HOUR_MS = 3_600_000
+const COUNT: Bounds = [1, 10_000_000]
+
+/**
+ * What hosts let their users set: whole numbers, but for a retry's `factor` and `jitter`. `'never'` for `retentionMs`
+ * and null for a retry's `limit` are no numbers, and taken too.
+ */
+export const SETTINGS_BOUNDS: BoundsOf<Omit<EngineSettings, 'retry'>> & {
+  readonly retry: BoundsOf<RetryPolicy>
+} = {
+  inFlightMax: COUNT,
+  leaseMs: [1_000, HOUR_MS],
+  pollMs: [10, HOUR_MS],
+  holdMs: [0, HOUR_MS],
+  checkpointMs: [0, CHECKPOINT_MS_MAX],
+  retentionMs: [60_000, 3_650 * 24 * HOUR_MS],
+  branchTimeoutMs: [1, TIMEOUT_MS_MAX],
+  retry: {
+    initialMs: [1, RETRY_CAP_MS_MAX],
+    factor: [1, 100],
+    capMs: [1, RETRY_CAP_MS_MAX],
+    jitter: [0, 1],
+    limit: [1, RETRY_LIMIT_MAX],
+  },
+  storeTimeoutMs: [100, HOUR_MS],
+  waitersMax: COUNT,
+  claimLimit: [1, CLAIM_MAX],
+  recoveryInFlightMax: COUNT,
+  callsInFlightMax: COUNT,
+  hintsMax: COUNT,
+  memoryAckMax: COUNT,
+}
