@@ -45,6 +45,14 @@ export type { BranchAnswer, BranchCall, BranchCaller, Clock, Ids, Look, WakeUp }
 export { decodeTransaction, encodeProgress, FORMAT, formatOf } from './record.ts'
 export { REGISTERED_BYTES_MAX, REGISTERED_MAX, type Refusal, refusalOf } from './refuse-command.ts'
 export {
+  KIND_CODES,
+  kindOfCode,
+  SENT_LIST_CODES,
+  STATUS_CODES,
+  sentListOfCode,
+  statusOfCode,
+} from './row-codes.ts'
+export {
   acceptedRun,
   type Grant,
   mayShow,

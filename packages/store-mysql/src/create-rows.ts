@@ -1,8 +1,7 @@
-import { AssertionError, type CreateResult } from '@counterstep/core'
+import { AssertionError, type CreateResult, statusOfCode } from '@counterstep/core'
 import type { Tx } from './database-transactions.ts'
 import { STATEMENTS } from './generated/sql.ts'
 import { CREATE, type PendingCreate } from './pending-writes.ts'
-import { statusOf } from './row-codes.ts'
 import { SqlError } from './server-errors.ts'
 import type { Row } from './session.ts'
 import type { Settlement } from './settlement.ts'
@@ -58,7 +57,7 @@ async function createOthers(
 function settleExisting(create: PendingCreate, row: Row, now: number): Settlement {
   const [, token, writeId, digest, code, createdAt] = row
   const isMine = textOf(token) === create.token && textOf(writeId) === create.writeId
-  const status = statusOf(code)
+  const status = statusOfCode(code)
   if (!isMine && status === undefined) {
     return () => create.reject(new AssertionError(`${create.gid} exists with a status of a later version`))
   }

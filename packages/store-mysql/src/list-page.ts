@@ -1,8 +1,14 @@
-import { LIST_SCAN_MAX, type ListCursor, type ListQuery, type ListResult } from '@counterstep/core'
+import {
+  KIND_CODES,
+  LIST_SCAN_MAX,
+  type ListCursor,
+  type ListQuery,
+  type ListResult,
+  STATUS_CODES,
+} from '@counterstep/core'
 import type { Gid, Status } from '@counterstep/protocol'
 import { STATEMENTS } from './generated/sql.ts'
 import type { Value } from './literal.ts'
-import { KIND_CODES, STATUS_CODES } from './row-codes.ts'
 import type { Row, Session } from './session.ts'
 import { fill, statementOf } from './statement.ts'
 import { listedTransaction, textOf } from './stored-row.ts'

@@ -1,14 +1,16 @@
 import {
   assert,
   type CreateResult,
+  KIND_CODES,
   type NewTransaction,
   PARKED_AT,
+  SENT_LIST_CODES,
+  STATUS_CODES,
   type TransactionUpdate,
   type UpdateResult,
 } from '@counterstep/core'
 import { STATEMENTS } from './generated/sql.ts'
 import { withNowMark } from './now-mark.ts'
-import { KIND_CODES, SENT_LIST_CODES, STATUS_CODES } from './row-codes.ts'
 import { fill, rowsStatementOf } from './statement.ts'
 import { type UpdateLiterals, updateLiterals } from './update-literals.ts'
 

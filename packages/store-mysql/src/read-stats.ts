@@ -1,7 +1,6 @@
-import type { StoreStats } from '@counterstep/core'
+import { type StoreStats, statusOfCode } from '@counterstep/core'
 import { isFinalStatus, type UnfinishedStatus } from '@counterstep/protocol'
 import { STATEMENTS } from './generated/sql.ts'
-import { statusOf } from './row-codes.ts'
 import type { Session } from './session.ts'
 
 /** One row for each status and attention that occur: the clock, status, attention, count, oldest due instant. */
@@ -12,7 +11,7 @@ export async function readStats(session: Session): Promise<StoreStats> {
   let oldestDueAt = Number.POSITIVE_INFINITY
   for (const [, code, isMarked, count, dueAt] of rows) {
     if (code === null) continue
-    const status = statusOf(code)
+    const status = statusOfCode(code)
     // A later version's status has no place in these counts; its rows are due and marked like any other.
     if (status !== undefined && !isFinalStatus(status)) unfinished[status] += Number(count)
     attention += Number(isMarked) * Number(count)

@@ -1,6 +1,11 @@
-import { holdDue, type TransactionUpdate, type UpdateHold } from '@counterstep/core'
+import {
+  holdDue,
+  SENT_LIST_CODES,
+  STATUS_CODES,
+  type TransactionUpdate,
+  type UpdateHold,
+} from '@counterstep/core'
 import { literal } from './literal.ts'
-import { SENT_LIST_CODES, STATUS_CODES } from './row-codes.ts'
 
 /** An update's values as SQL, written once, whichever statement it will be in. */
 export interface UpdateLiterals {

@@ -4,17 +4,17 @@ import {
   type Lease,
   type SingleClaimResult,
   type StoredTransaction,
+  statusOfCode,
   type UpdateResult,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { statusOf } from './row-codes.ts'
 import { headOf, type RowHead, storedTransaction, transactionOf } from './row-text.ts'
 
 /** A line of write-rows.lua. */
 export function decodeCreate(gid: Gid, answer: string): CreateResult {
   const [type, first = '', second, third] = answer.split(' ')
   if (type === 'created') return { type, createdAt: Number(first), now: Number(second) }
-  const status = statusOf(second)
+  const status = statusOfCode(second)
   if (type === 'exists' && status !== undefined) return { type, digest: first, status, now: Number(third) }
   throw new AssertionError(`the row of ${gid} cannot be read by this version`)
 }

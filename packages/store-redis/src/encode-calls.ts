@@ -1,15 +1,17 @@
 import {
   AssertionError,
   assert,
+  KIND_CODES,
   type Lease,
   NEVER_AT,
   type NewTransaction,
   PARKED_AT,
+  SENT_LIST_CODES,
   type SingleClaim,
+  STATUS_CODES,
   type TransactionUpdate,
   type UpdateHold,
 } from '@counterstep/core'
-import { KIND_CODES, SENT_LIST_CODES, STATUS_CODES } from './row-codes.ts'
 import type { ShardKeys } from './shards.ts'
 
 /** Keys and arguments of one script, in the order in which the script unpacks them. */

@@ -1,6 +1,5 @@
-import type { StoreStats } from '@counterstep/core'
+import { STATUS_CODES, type StoreStats } from '@counterstep/core'
 import { decodeScored } from './decode-answers.ts'
-import { STATUS_CODES } from './row-codes.ts'
 import type { ShardCalls } from './shard-calls.ts'
 import { ALL_SHARDS } from './shards.ts'
 

@@ -1,6 +1,12 @@
-import { AssertionError, type ListedTransaction, type StoredTransaction } from '@counterstep/core'
+import {
+  AssertionError,
+  kindOfCode,
+  type ListedTransaction,
+  type StoredTransaction,
+  sentListOfCode,
+  statusOfCode,
+} from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { kindOf, sentListOf, statusOf } from './row-codes.ts'
 
 const LAYOUT = '1'
 const WORDS = 17
@@ -12,7 +18,7 @@ export interface RowHead extends Omit<StoredTransaction, 'gid' | 'definition' | 
 export function headOf(text: string, liveDueAt: string | null): RowHead | undefined {
   const words = text.slice(0, headLength(text)).split(' ')
   if (words[0] !== LAYOUT || words.length !== WORDS) return undefined
-  const [kind, status, sentList] = [kindOf(words[2]), statusOf(words[3]), sentListOf(words[7])]
+  const [kind, status, sentList] = [kindOfCode(words[2]), statusOfCode(words[3]), sentListOfCode(words[7])]
   if (kind === undefined || status === undefined || sentList === undefined) return undefined
   const endAt = Number(words[13])
   return {

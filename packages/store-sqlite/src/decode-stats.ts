@@ -1,7 +1,6 @@
-import type { StoreStats } from '@counterstep/core'
+import { type StoreStats, statusOfCode } from '@counterstep/core'
 import { isFinalStatus, type UnfinishedStatus } from '@counterstep/protocol'
 import type { Row } from './driver.ts'
-import { statusOf } from './row-codes.ts'
 
 /** One row for each status and attention that occur: status, attention, count, oldest due instant. */
 export function decodeStats(rows: readonly Row[], now: number): StoreStats {
@@ -9,8 +8,9 @@ export function decodeStats(rows: readonly Row[], now: number): StoreStats {
   let attention = 0
   let oldestDueAt = Number.POSITIVE_INFINITY
   for (const [code, isMarked, count, dueAt] of rows) {
-    const status = statusOf(code)
-    if (!isFinalStatus(status)) unfinished[status] += Number(count)
+    const status = statusOfCode(code)
+    // A later version's status has no place in these counts; its rows are due and marked like any other.
+    if (status !== undefined && !isFinalStatus(status)) unfinished[status] += Number(count)
     attention += Number(isMarked) * Number(count)
     oldestDueAt = Math.min(oldestDueAt, Number(dueAt))
   }

@@ -1,25 +1,29 @@
-import type {
-  CreateResult,
-  DocumentRemovalResult,
-  DocumentWriteResult,
-  DueClaimResult,
-  DuePostponementResult,
-  Lease,
-  RenewResult,
-  SingleClaimResult,
-  UpdateResult,
+import {
+  assert,
+  type CreateResult,
+  type DocumentRemovalResult,
+  type DocumentWriteResult,
+  type DueClaimResult,
+  type DuePostponementResult,
+  type Lease,
+  type RenewResult,
+  type SingleClaimResult,
+  type StoredTransaction,
+  statusOfCode,
+  type UpdateResult,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import type { Cell, Row } from './driver.ts'
 import type { WriteResult } from './messages.ts'
-import { statusOf } from './row-codes.ts'
 import { storedTransaction } from './stored-row.ts'
 
 /** 0: created. A number: the creation's instant, when it is sent again. A row: what exists. */
 export function decodeCreate(result: WriteResult, now: number): CreateResult {
   if (typeof result === 'number') return { type: 'created', createdAt: result === 0 ? now : result, now }
-  const [digest, status] = result as Row
-  return { type: 'exists', digest: digest as string, status: statusOf(status), now }
+  const [digest, code] = result as Row
+  const status = statusOfCode(code)
+  assert(status !== undefined, 'what exists has a status of a later version')
+  return { type: 'exists', digest: digest as string, status, now }
 }
 
 /** 0: saved. Above: the version that the same write had made before. Below: the version that stands against it. */
@@ -43,7 +47,7 @@ export function decodeRenew(result: WriteResult, now: number, leases: readonly L
 }
 
 export function decodeClaimDue(result: WriteResult, now: number): DueClaimResult {
-  return { now, claimed: (result as readonly Row[]).map(storedTransaction) }
+  return { now, claimed: (result as readonly Row[]).map(claimedTransaction) }
 }
 
 export function decodeClaim(result: WriteResult, now: number): SingleClaimResult {
@@ -52,7 +56,13 @@ export function decodeClaim(result: WriteResult, now: number): SingleClaimResult
   }
   const [row] = result as readonly Row[]
   if (row === undefined) return { type: 'refused', reason: 'absent' }
-  return { type: 'claimed', transaction: storedTransaction(row), now }
+  return { type: 'claimed', transaction: claimedTransaction(row), now }
+}
+
+function claimedTransaction(row: Row): StoredTransaction {
+  const transaction = storedTransaction(row)
+  assert(transaction !== undefined, 'a claim of a row with unknown codes')
+  return transaction
 }
 
 export function decodePostponeDue(result: WriteResult, now: number): DuePostponementResult {

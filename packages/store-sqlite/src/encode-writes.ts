@@ -4,9 +4,12 @@ import {
   type DueClaim,
   type DuePostponement,
   holdDue,
+  KIND_CODES,
   type Lease,
   type NewTransaction,
+  SENT_LIST_CODES,
   type SingleClaim,
+  STATUS_CODES,
   type TransactionUpdate,
 } from '@counterstep/core'
 import type {
@@ -19,7 +22,6 @@ import type {
   UpdateWrite,
   WriteDocumentWrite,
 } from './messages.ts'
-import { KIND_CODES, SENT_LIST_CODES, STATUS_CODES } from './row-codes.ts'
 
 /** Of the bytes of a definition: about what its branches' progress has at the end. */
 const ROOM_SHARE = 0.6

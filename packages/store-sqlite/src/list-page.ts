@@ -1,8 +1,14 @@
-import { LIST_SCAN_MAX, type ListCursor, type ListQuery, type ListResult } from '@counterstep/core'
+import {
+  KIND_CODES,
+  LIST_SCAN_MAX,
+  type ListCursor,
+  type ListQuery,
+  type ListResult,
+  STATUS_CODES,
+} from '@counterstep/core'
 import type { Gid, Status } from '@counterstep/protocol'
 import type { Row } from './driver.ts'
 import type { ListParameters } from './messages.ts'
-import { KIND_CODES, STATUS_CODES } from './row-codes.ts'
 import { listedTransaction } from './stored-row.ts'
 
 const END_OF_TIME = Number.MAX_SAFE_INTEGER
@@ -28,13 +34,14 @@ export function decodePage(rows: readonly Row[], limit: number): ListResult {
   const last = rows.at(-1)
   const scanEnd = last?.length === 2 ? { createdAt: Number(last[0]), gid: last[1] as Gid } : undefined
   const matches = scanEnd === undefined ? rows : rows.slice(0, -1)
-  const items = matches.slice(0, limit).map(listedTransaction)
-  const cursor = matches.length > limit ? cursorAt(items.at(-1)) : scanEnd
+  const items = matches.slice(0, limit).flatMap((row) => listedTransaction(row) ?? [])
+  const cursor = matches.length > limit ? cursorAfter(matches[limit - 1]) : scanEnd
   return { items, ...(cursor && { cursor }) }
 }
 
-function cursorAt(item: ListCursor | undefined): ListCursor | undefined {
-  return item && { createdAt: item.createdAt, gid: item.gid }
+/** Of the row itself, since an item of a later version is left out. */
+function cursorAfter(row: Row | undefined): ListCursor | undefined {
+  return row && { createdAt: Number(row[3]), gid: row[0] as Gid }
 }
 
 function bitsOf(statuses: readonly Status[]): number {

@@ -1,14 +1,23 @@
-import type { ListedTransaction, StoredTransaction } from '@counterstep/core'
+import {
+  kindOfCode,
+  type ListedTransaction,
+  type StoredTransaction,
+  sentListOfCode,
+  statusOfCode,
+} from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import type { Row } from './driver.ts'
-import { kindOf, sentListOf, statusOf } from './row-codes.ts'
 
-/** In the order of the columns of read.sql and claim.sql. */
-export function storedTransaction(row: Row): StoredTransaction {
+/** In the order of the columns of read.sql and claim.sql. Undefined: a later version's row. */
+export function storedTransaction(row: Row): StoredTransaction | undefined {
+  const kind = kindOfCode(row[1])
+  const status = statusOfCode(row[2])
+  const sentList = sentListOfCode(row[12])
+  if (kind === undefined || status === undefined || sentList === undefined) return undefined
   return {
     gid: row[0] as Gid,
-    kind: kindOf(row[1]),
-    status: statusOf(row[2]),
+    kind,
+    status,
     format: row[3] as number,
     digest: row[4] as string,
     definition: row[5] as string,
@@ -18,7 +27,7 @@ export function storedTransaction(row: Row): StoredTransaction {
     epoch: row[9] as number,
     writeId: row[10] as string,
     owned: row[11] === 1,
-    sentList: sentListOf(row[12]),
+    sentList,
     claimsWithoutProgress: row[13] as number,
     retrying: row[14] === 1,
     attention: row[15] === 1,
@@ -28,12 +37,15 @@ export function storedTransaction(row: Row): StoredTransaction {
   }
 }
 
-/** In the order of the columns of list.sql. */
-export function listedTransaction(row: Row): ListedTransaction {
+/** In the order of the columns of list.sql. Undefined: a later version's row. */
+export function listedTransaction(row: Row): ListedTransaction | undefined {
+  const kind = kindOfCode(row[1])
+  const status = statusOfCode(row[2])
+  if (kind === undefined || status === undefined) return undefined
   return {
     gid: row[0] as Gid,
-    kind: kindOf(row[1]),
-    status: statusOf(row[2]),
+    kind,
+    status,
     createdAt: row[3] as number,
     updatedAt: row[4] as number,
     dueAt: row[5] as number,

@@ -128,11 +128,11 @@ export class Writes {
   #runClaim([, gid, token, formatMax, leaseMs]: ClaimWrite, now: number): WriteResult {
     const row = this.#hold.get(gid)
     if (row === undefined) return 'absent'
-    const [live, owned, dueAt, format] = row
+    const [live, owned, dueAt, format, hasKnownCodes] = row
     if (live !== 1) return 'final'
     if (Number(dueAt) >= this.#parkedAt) return 'parked'
     if (owned === 1 && Number(dueAt) > now) return 'held'
-    if (Number(format) > formatMax) return 'format'
+    if (Number(format) > formatMax || hasKnownCodes !== 1) return 'format'
     return this.#claim.all(token, now + leaseMs, gid)
   }
 

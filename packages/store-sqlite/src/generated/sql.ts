@@ -12,7 +12,7 @@ export const STATEMENTS = {
   purge: "DELETE FROM transactions\nWHERE id IN (SELECT id FROM transactions WHERE live = 0 AND due_at <= ? ORDER BY due_at LIMIT ?)\n",
   readDocumentHead: "SELECT version, write_id FROM documents WHERE category = ? AND key = ?\n",
   readDocuments: "-- One page: keys above the last one of the page before. They compare by their bytes.\nSELECT category, key, text, version, updated_at\nFROM documents\nWHERE category = ? AND key > ?\nORDER BY key\nLIMIT ?\n",
-  readHold: "SELECT live, owned, due_at, format FROM transactions WHERE gid = ?\n",
+  readHold: "-- The last column: whether the row's codes are known. Codes that nobody here knows are a newer format, whatever its number.\nSELECT\n  live, owned, due_at, format,\n  kind BETWEEN 0 AND 2 AND status BETWEEN 0 AND 5 AND sent_list BETWEEN 0 AND 2\nFROM transactions\nWHERE gid = ?\n",
   readKey: "SELECT token, write_id, version, digest, status, created_at FROM transactions WHERE gid = ?\n",
   read: "SELECT\n  gid, kind, status, format, digest, definition, progress, version, token, epoch, write_id, owned, sent_list,\n  claims, retrying, attention, created_at, updated_at, due_at\nFROM transactions\nWHERE gid = ?\n",
   renew: "UPDATE transactions\nSET due_at = ?\nWHERE gid = ? AND token = ? AND live = 1 AND owned = 1\nRETURNING version\n",

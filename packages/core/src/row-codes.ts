@@ -1,7 +1,8 @@
-import type { SentList } from '@counterstep/core'
+/** The numbers by which stores keep words. Data that lies in stores holds them: never renumber, only add. */
 import type { Kind, Status } from '@counterstep/protocol'
+import type { SentList } from './store.ts'
 
-// These numbers are in the tables: never renumber, only add.
+// The stores' statements and scripts leave rows of other codes alone: a new one goes there too.
 export const KIND_CODES: Readonly<Record<Kind, number>> = { saga: 0, tcc: 1, message: 2 }
 export const STATUS_CODES: Readonly<Record<Status, number>> = {
   prepared: 0,
@@ -17,19 +18,21 @@ const KIND_WORDS = wordsOf(KIND_CODES)
 const STATUS_WORDS = wordsOf(STATUS_CODES)
 const SENT_LIST_WORDS = wordsOf(SENT_LIST_CODES)
 
-/** Undefined: a code of a later version. */
-export function kindOf(code: unknown): Kind | undefined {
+/** Of a code as a number or as its decimal digits. Undefined: a code of a later version. */
+export function kindOfCode(code: unknown): Kind | undefined {
   return KIND_WORDS.get(code)
 }
 
-export function statusOf(code: unknown): Status | undefined {
+export function statusOfCode(code: unknown): Status | undefined {
   return STATUS_WORDS.get(code)
 }
 
-export function sentListOf(code: unknown): SentList | undefined {
+export function sentListOfCode(code: unknown): SentList | undefined {
   return SENT_LIST_WORDS.get(code)
 }
 
 function wordsOf<Word extends string>(codes: Readonly<Record<Word, number>>): ReadonlyMap<unknown, Word> {
-  return new Map((Object.keys(codes) as Word[]).map((word) => [codes[word], word]))
+  const words = new Map<unknown, Word>()
+  for (const word of Object.keys(codes) as Word[]) words.set(codes[word], word).set(String(codes[word]), word)
+  return words
 }
