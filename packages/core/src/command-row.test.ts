@@ -16,9 +16,9 @@ import { type CommandPlan, planCommand } from './command-row.ts'
 import { AssertionError } from './errors.ts'
 import type { Command } from './events.ts'
 import { FORMAT } from './record.ts'
+import { RULES } from './rules.ts'
 import { PARKED_AT, type StoredTransaction } from './store.ts'
 import type { Transaction } from './transaction.ts'
-import { RULES } from './transition.ts'
 
 const LATER = CREATED_AT + 3_000
 

@@ -4,9 +4,9 @@ import type { Command } from './events.ts'
 import { isRetrying } from './plan-save.ts'
 import { decodeTransaction, encodeProgress, formatOf } from './record.ts'
 import { type Refusal, refusalOf } from './refuse-command.ts'
+import type { Rules } from './rules.ts'
 import type { StoredTransaction, TransactionUpdate, UpdateHold } from './store.ts'
 import { isFinal, type Transaction } from './transaction.ts'
-import type { Rules } from './transition.ts'
 
 export type CommandPlan =
   | {

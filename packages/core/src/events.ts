@@ -37,20 +37,13 @@ export type Command =
   | { readonly type: 'retry-asked' }
   | { readonly type: 'stop-asked' }
 
-/** What the transaction now wants. */
+/** What the transaction now wants; one that is final wants nothing. */
 export type TransactionEffect =
   | { readonly type: 'call'; readonly call: CallKey }
   | { readonly type: 'wake-at'; readonly at: number }
-  | { readonly type: 'finished' }
 
 /**
  * `strong`: durable before anyone acts on it or is told. `lazy`: may be saved later, with a later state; a crash
  * repeats the call and the participant's barrier absorbs the repeat. `none`: nothing changed that a save must hold.
  */
 export type Durability = 'strong' | 'lazy' | 'none'
-
-export interface Transition<T> {
-  readonly next: T
-  readonly effects: readonly TransactionEffect[]
-  readonly durability: Durability
-}

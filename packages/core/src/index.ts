@@ -36,7 +36,6 @@ export type {
   Durability,
   TransactionEffect,
   TransactionEvent,
-  Transition,
 } from './events.ts'
 export { holdDue } from './hold-due.ts'
 export { type CommandVerdict, judgeCommand } from './judge-command.ts'
@@ -52,6 +51,7 @@ export {
   sentListOfCode,
   statusOfCode,
 } from './row-codes.ts'
+export { type FoldedTransaction, RULES, type Rules } from './rules.ts'
 export {
   acceptedRun,
   type Grant,
@@ -128,5 +128,4 @@ export type {
   Transaction,
 } from './transaction.ts'
 export { isFinal, targetsOf } from './transaction.ts'
-export { RULES, type Rules, transition } from './transition.ts'
 export { viewTransaction } from './view.ts'

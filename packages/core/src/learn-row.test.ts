@@ -3,9 +3,9 @@ import { GRANT, NODE_START, RunBed, SETTINGS } from '../test/run-bed.ts'
 import { after, CREATED_AT, parallel, rowOf, sagaOf, sent, serial } from '../test/sagas.ts'
 import { planCommand } from './command-row.ts'
 import { decodeTransaction, FORMAT } from './record.ts'
+import { RULES } from './rules.ts'
 import type { StoredTransaction } from './store.ts'
 import type { Transaction } from './transaction.ts'
-import { RULES } from './transition.ts'
 
 const LATER = CREATED_AT + 3_000
 

@@ -20,10 +20,10 @@ import {
 } from '../test/prepared.ts'
 import { CREATED_AT } from '../test/sagas.ts'
 import { table } from '../test/table.ts'
+import { transition } from '../test/transition.ts'
 import type { TransactionEvent } from './events.ts'
 import { ATTENTION_FAILURES } from './op-progress.ts'
 import type { CalledOp, MessageTransaction } from './transaction.ts'
-import { transition } from './transition.ts'
 
 const NOW = CREATED_AT + CHECK_AFTER_MS + 2_000
 const CHECK_DUE_AT = CREATED_AT + CHECK_AFTER_MS
@@ -92,14 +92,14 @@ const ROWS = table`
   prepared   time at the check      → prepared      call msg        ignored
   prepared   register 03            → prepared      call msg        ignored
   prepared   submit asked           → submitted     call 01 action  strong
-  prepared   abort asked            → failed        finished        strong
+  prepared   abort asked            → failed        -               strong
   prepared   retry asked            → prepared      call msg        strong
-  prepared   stop asked             → stopped       finished        strong
+  prepared   stop asked             → stopped       -               strong
   checking   claimed                → prepared      call msg        none
   checking   sent msg               → prepared      -               none
   checking   sent 01 action         → illegal       -               -
   checking   msg: success           → submitted     call 01 action  strong
-  checking   msg: failure           → failed        finished        strong
+  checking   msg: failure           → failed        -               strong
   checking   msg: ongoing           → prepared      wake +12200     strong
   checking   msg: unknown           → prepared      wake +12200     strong
   checking   msg: late *            → prepared      -               ignored
@@ -109,9 +109,9 @@ const ROWS = table`
   checking   time at the check      → prepared      -               ignored
   checking   register 03            → prepared      -               ignored
   checking   submit asked           → submitted     call 01 action  strong
-  checking   abort asked            → failed        finished        strong
+  checking   abort asked            → failed        -               strong
   checking   retry asked            → prepared      -               strong
-  checking   stop asked             → stopped       finished        strong
+  checking   stop asked             → stopped       -               strong
   submitted  claimed                → submitted     call 01 action  none
   submitted  sent 01 action         → submitted     -               none
   submitted  msg: *                 → submitted     -               ignored
@@ -127,22 +127,22 @@ const ROWS = table`
   submitted  submit asked           → submitted     -               ignored
   submitted  abort asked            → submitted     -               ignored
   submitted  retry asked            → submitted     -               strong
-  submitted  stop asked             → stopped       finished        strong
+  submitted  stop asked             → stopped       -               strong
   submitted  sent msg               → illegal       -               -
-  final      claimed                → unchanged     finished        ignored
-  final      sent msg               → unchanged     finished        ignored
-  final      sent 01 action         → unchanged     finished        ignored
-  final      msg: *                 → unchanged     finished        ignored
-  final      msg: late *            → unchanged     finished        ignored
-  final      01 action: *           → unchanged     finished        ignored
-  final      01 action: late *      → unchanged     finished        ignored
-  final      time before the check  → unchanged     finished        ignored
-  final      time at the check      → unchanged     finished        ignored
-  final      register 03            → unchanged     finished        ignored
-  final      submit asked           → unchanged     finished        ignored
-  final      abort asked            → unchanged     finished        ignored
-  final      retry asked            → unchanged     finished        ignored
-  final      stop asked             → unchanged     finished        ignored
+  final      claimed                → unchanged     -               ignored
+  final      sent msg               → unchanged     -               ignored
+  final      sent 01 action         → unchanged     -               ignored
+  final      msg: *                 → unchanged     -               ignored
+  final      msg: late *            → unchanged     -               ignored
+  final      01 action: *           → unchanged     -               ignored
+  final      01 action: late *      → unchanged     -               ignored
+  final      time before the check  → unchanged     -               ignored
+  final      time at the check      → unchanged     -               ignored
+  final      register 03            → unchanged     -               ignored
+  final      submit asked           → unchanged     -               ignored
+  final      abort asked            → unchanged     -               ignored
+  final      retry asked            → unchanged     -               ignored
+  final      stop asked             → unchanged     -               ignored
 `.flatMap(({ cells: { status = '', event = '', effects = '', durability = '', ...expected } }) =>
   (status === 'final' ? ['succeeded', 'failed', 'stopped'] : [status]).flatMap((from) =>
     (event.includes('*') ? ['success', 'failure', 'ongoing', 'unknown'] : ['']).map((result) => {

@@ -65,7 +65,7 @@ export function foldMessage(
 }
 
 export function messageEffects(message: MessageTransaction, now: number): readonly TransactionEffect[] {
-  if (isFinal(message)) return [{ type: 'finished' }]
+  if (isFinal(message)) return []
   return message.status === 'prepared' ? checkEffects(message, now) : deliveryEffects(message, now)
 }
 

@@ -8,13 +8,13 @@ import { CREATED_AT, rowOf } from '../test/sagas.ts'
 import { planCommand } from './command-row.ts'
 import type { CallKey, Command } from './events.ts'
 import { decodeTransaction } from './record.ts'
+import { RULES } from './rules.ts'
 import type { Run } from './run.ts'
 import type { RunEffect, RunEvent } from './run-events.ts'
 import { stepRun } from './step-run.ts'
 import type { StoredTransaction, TransactionUpdate } from './store.ts'
 import { takeOver } from './take-over.ts'
 import type { Transaction } from './transaction.ts'
-import { RULES } from './transition.ts'
 
 type Update = Omit<TransactionUpdate, 'writeId'>
 

@@ -28,13 +28,13 @@ import {
   sent,
   serial,
 } from '../test/sagas.ts'
+import { transition } from '../test/transition.ts'
 import { AssertionError } from './errors.ts'
 import type { CallKey, TransactionEvent } from './events.ts'
 import { opOf } from './op-progress.ts'
 import { decodeTransaction, encodeDefinition, encodeProgress, FORMAT, formatOf } from './record.ts'
 import type { StoredTransaction } from './store.ts'
 import { isFinal, type SagaOp, type SagaTransaction, type Transaction } from './transaction.ts'
-import { transition } from './transition.ts'
 
 /** Written down and read again. */
 function reread(transaction: Transaction): Transaction {

@@ -10,7 +10,7 @@ type Aborting = Extract<SagaTransaction, { readonly status: 'aborting' }>
 
 /** What the saga wants at this instant, derived from what it is, so that nothing is forgotten when a save fails. */
 export function sagaEffects(saga: SagaTransaction, now: number): readonly TransactionEffect[] {
-  if (isFinal(saga)) return [{ type: 'finished' }]
+  if (isFinal(saga)) return []
   const startAt = saga.createdAt + (saga.definition.delayMs ?? 0)
   if (saga.status === 'submitted' && now < startAt) {
     return [{ type: 'wake-at', at: Math.min(startAt, deadlineAt(saga) ?? startAt) }]

@@ -14,10 +14,10 @@ import {
   serial,
 } from '../test/sagas.ts'
 import { table } from '../test/table.ts'
+import { transition } from '../test/transition.ts'
 import type { TransactionEvent } from './events.ts'
 import { ATTENTION_FAILURES } from './op-progress.ts'
 import type { SagaOp, SagaTransaction, Transaction } from './transaction.ts'
-import { transition } from './transition.ts'
 
 const DEADLINE_MS = 10_000
 const DELAY_MS = 1_000
@@ -106,7 +106,7 @@ const ROWS = table`
   submitted  claimed, sent unknown        → submitted  call 01 action, wake +10000             none
   submitted  sent 01 action               → submitted  wake +10000                             none
   submitted  sent 01 compensate           → illegal    -                                       -
-  submitted  01 action: success           → succeeded  finished                                strong
+  submitted  01 action: success           → succeeded  -                                       strong
   submitted  01 action: failure           → aborting   call 01 compensate, call 02 compensate  strong
   submitted  01 action: ongoing           → submitted  wake +2200                              strong
   submitted  01 action: unknown           → submitted  wake +2200                              strong
@@ -128,7 +128,7 @@ const ROWS = table`
   submitted  time at the deadline         → aborting   call 02 compensate                      strong
   submitted  abort asked                  → aborting   call 02 compensate                      strong
   submitted  retry asked                  → submitted  wake +10000                             strong
-  submitted  stop asked                   → stopped    finished                                strong
+  submitted  stop asked                   → stopped    -                                       strong
   aborting   claimed                      → aborting   call 01 compensate, call 02 compensate  none
   aborting   claimed, sent unknown        → aborting   call 01 compensate, call 02 compensate  none
   aborting   sent 01 action               → aborting   -                                       none
@@ -155,34 +155,34 @@ const ROWS = table`
   aborting   time at the deadline         → aborting   -                                       ignored
   aborting   abort asked                  → aborting   -                                       ignored
   aborting   retry asked                  → aborting   -                                       strong
-  aborting   stop asked                   → stopped    finished                                strong
-  final      claimed                      → unchanged  finished                                ignored
-  final      claimed, sent unknown        → unchanged  finished                                ignored
-  final      sent 01 action               → unchanged  finished                                ignored
-  final      sent 01 compensate           → unchanged  finished                                ignored
-  final      01 action: success           → unchanged  finished                                ignored
-  final      01 action: failure           → unchanged  finished                                ignored
-  final      01 action: ongoing           → unchanged  finished                                ignored
-  final      01 action: unknown           → unchanged  finished                                ignored
-  final      01 action: late success      → unchanged  finished                                ignored
-  final      01 action: late failure      → unchanged  finished                                ignored
-  final      01 action: late ongoing      → unchanged  finished                                ignored
-  final      01 action: late unknown      → unchanged  finished                                ignored
-  final      02 compensate: success       → unchanged  finished                                ignored
-  final      02 compensate: failure       → unchanged  finished                                ignored
-  final      02 compensate: ongoing       → unchanged  finished                                ignored
-  final      02 compensate: unknown       → unchanged  finished                                ignored
-  final      02 compensate: late success  → unchanged  finished                                ignored
-  final      02 compensate: late failure  → unchanged  finished                                ignored
-  final      02 compensate: late ongoing  → unchanged  finished                                ignored
-  final      02 compensate: late unknown  → unchanged  finished                                ignored
-  final      time before the start        → unchanged  finished                                ignored
-  final      time at the start            → unchanged  finished                                ignored
-  final      time before the deadline     → unchanged  finished                                ignored
-  final      time at the deadline         → unchanged  finished                                ignored
-  final      abort asked                  → unchanged  finished                                ignored
-  final      retry asked                  → unchanged  finished                                ignored
-  final      stop asked                   → unchanged  finished                                ignored
+  aborting   stop asked                   → stopped    -                                       strong
+  final      claimed                      → unchanged  -                                       ignored
+  final      claimed, sent unknown        → unchanged  -                                       ignored
+  final      sent 01 action               → unchanged  -                                       ignored
+  final      sent 01 compensate           → unchanged  -                                       ignored
+  final      01 action: success           → unchanged  -                                       ignored
+  final      01 action: failure           → unchanged  -                                       ignored
+  final      01 action: ongoing           → unchanged  -                                       ignored
+  final      01 action: unknown           → unchanged  -                                       ignored
+  final      01 action: late success      → unchanged  -                                       ignored
+  final      01 action: late failure      → unchanged  -                                       ignored
+  final      01 action: late ongoing      → unchanged  -                                       ignored
+  final      01 action: late unknown      → unchanged  -                                       ignored
+  final      02 compensate: success       → unchanged  -                                       ignored
+  final      02 compensate: failure       → unchanged  -                                       ignored
+  final      02 compensate: ongoing       → unchanged  -                                       ignored
+  final      02 compensate: unknown       → unchanged  -                                       ignored
+  final      02 compensate: late success  → unchanged  -                                       ignored
+  final      02 compensate: late failure  → unchanged  -                                       ignored
+  final      02 compensate: late ongoing  → unchanged  -                                       ignored
+  final      02 compensate: late unknown  → unchanged  -                                       ignored
+  final      time before the start        → unchanged  -                                       ignored
+  final      time at the start            → unchanged  -                                       ignored
+  final      time before the deadline     → unchanged  -                                       ignored
+  final      time at the deadline         → unchanged  -                                       ignored
+  final      abort asked                  → unchanged  -                                       ignored
+  final      retry asked                  → unchanged  -                                       ignored
+  final      stop asked                   → unchanged  -                                       ignored
 `.flatMap(({ title, cells: { status = '', event = '', ...expected } }) =>
   (status === 'final' ? ['succeeded', 'failed', 'stopped'] : [status]).map((from) => ({
     title: title.replace('final', from).replace('unchanged', from),

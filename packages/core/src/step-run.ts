@@ -4,11 +4,11 @@ import type { CallKey, TransactionEvent } from './events.ts'
 import { learn } from './learn-row.ts'
 import { opOf } from './op-progress.ts'
 import { planSave, type Wishes } from './plan-save.ts'
+import { assertValid, type Rules } from './rules.ts'
 import type { Run, SaveInFlight } from './run.ts'
 import type { RunEffect, RunEvent } from './run-events.ts'
 import type { UpdateResult } from './store.ts'
 import { isFinal } from './transaction.ts'
-import { assertValid, type Rules } from './transition.ts'
 
 export interface Step {
   readonly run: Run

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { GRANT, NODE_START, RunBed, SETTINGS } from '../test/run-bed.ts'
 import { after, answered, CREATED_AT, rowOf, sagaOf, sent, serial, TOKEN } from '../test/sagas.ts'
+import { RULES } from './rules.ts'
 import type { Run } from './run.ts'
 import { PARKED_AT, type StoredTransaction } from './store.ts'
 import { REST_LEASES, type TakeOver, takeOver } from './take-over.ts'
 import type { Transaction } from './transaction.ts'
-import { RULES } from './transition.ts'
 
 function take(
   transaction: Transaction,

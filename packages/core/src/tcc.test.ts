@@ -19,10 +19,10 @@ import {
 } from '../test/prepared.ts'
 import { CREATED_AT, RETRY } from '../test/sagas.ts'
 import { table } from '../test/table.ts'
+import { transition } from '../test/transition.ts'
 import type { TransactionEvent } from './events.ts'
 import { ATTENTION_FAILURES } from './op-progress.ts'
 import type { TccOp, TccTransaction } from './transaction.ts'
-import { transition } from './transition.ts'
 
 const NOW = CREATED_AT + 2_000
 const DEADLINE_AT = CREATED_AT + TCC_DEADLINE_MS
@@ -105,7 +105,7 @@ const ROWS = table`
   prepared   submit asked after the deadline  → submitted     call 02 confirm  strong
   prepared   abort asked                      → aborting      call 02 cancel   strong
   prepared   retry asked                      → prepared      wake +10000      strong
-  prepared   stop asked                       → stopped       finished         strong
+  prepared   stop asked                       → stopped       -                strong
   submitted  claimed                          → submitted     call 02 confirm  none
   submitted  claimed at the deadline          → submitted     call 02 confirm  none
   submitted  sent 02 confirm                  → submitted     -                none
@@ -125,7 +125,7 @@ const ROWS = table`
   submitted  submit asked after the deadline  → submitted     -                ignored
   submitted  abort asked                      → submitted     -                ignored
   submitted  retry asked                      → submitted     -                strong
-  submitted  stop asked                       → stopped       finished         strong
+  submitted  stop asked                       → stopped       -                strong
   aborting   claimed                          → aborting      call 02 cancel   none
   aborting   claimed at the deadline          → aborting      call 02 cancel   none
   aborting   sent 02 confirm                  → illegal       -                -
@@ -145,24 +145,24 @@ const ROWS = table`
   aborting   submit asked after the deadline  → aborting      -                ignored
   aborting   abort asked                      → aborting      -                ignored
   aborting   retry asked                      → aborting      -                strong
-  aborting   stop asked                       → stopped       finished         strong
-  final      claimed                          → unchanged     finished         ignored
-  final      claimed at the deadline          → unchanged     finished         ignored
-  final      sent 02 confirm                  → unchanged     finished         ignored
-  final      sent 02 cancel                   → unchanged     finished         ignored
-  final      02 confirm: *                    → unchanged     finished         ignored
-  final      02 cancel: *                     → unchanged     finished         ignored
-  final      02 confirm: late *               → unchanged     finished         ignored
-  final      02 cancel: late *                → unchanged     finished         ignored
-  final      time before the deadline         → unchanged     finished         ignored
-  final      time at the deadline             → unchanged     finished         ignored
-  final      register 03                      → unchanged     finished         ignored
-  final      register 02 again                → unchanged     finished         ignored
-  final      submit asked                     → unchanged     finished         ignored
-  final      submit asked after the deadline  → unchanged     finished         ignored
-  final      abort asked                      → unchanged     finished         ignored
-  final      retry asked                      → unchanged     finished         ignored
-  final      stop asked                       → unchanged     finished         ignored
+  aborting   stop asked                       → stopped       -                strong
+  final      claimed                          → unchanged     -                ignored
+  final      claimed at the deadline          → unchanged     -                ignored
+  final      sent 02 confirm                  → unchanged     -                ignored
+  final      sent 02 cancel                   → unchanged     -                ignored
+  final      02 confirm: *                    → unchanged     -                ignored
+  final      02 cancel: *                     → unchanged     -                ignored
+  final      02 confirm: late *               → unchanged     -                ignored
+  final      02 cancel: late *                → unchanged     -                ignored
+  final      time before the deadline         → unchanged     -                ignored
+  final      time at the deadline             → unchanged     -                ignored
+  final      register 03                      → unchanged     -                ignored
+  final      register 02 again                → unchanged     -                ignored
+  final      submit asked                     → unchanged     -                ignored
+  final      submit asked after the deadline  → unchanged     -                ignored
+  final      abort asked                      → unchanged     -                ignored
+  final      retry asked                      → unchanged     -                ignored
+  final      stop asked                       → unchanged     -                ignored
 `.flatMap(({ cells: { status = '', event = '', effects = '', durability = '', ...expected } }) =>
   (status === 'final' ? ['succeeded', 'failed', 'stopped'] : [status]).flatMap((from) =>
     (event.includes('*') ? ['success', 'failure', 'ongoing', 'unknown'] : ['']).map((result) => {

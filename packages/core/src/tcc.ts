@@ -63,7 +63,7 @@ export function foldTcc(tcc: TccTransaction, event: TransactionEvent, now: numbe
 }
 
 export function tccEffects(tcc: TccTransaction, now: number): readonly TransactionEffect[] {
-  if (isFinal(tcc)) return [{ type: 'finished' }]
+  if (isFinal(tcc)) return []
   if (tcc.status === 'prepared') return [{ type: 'wake-at', at: tccDeadlineAt(tcc) }]
   const op = opOfStatus(tcc)
   const branch = tcc.branches.findLastIndex((progress) => progress[op].state !== 'succeeded')

@@ -12,8 +12,8 @@ import {
   UNCONFIRMED,
   UNDELIVERED,
 } from '../src/transaction.ts'
-import { transition } from '../src/transition.ts'
 import { type Answered, answerOf, CREATED_AT, RETRY } from './sagas.ts'
+import { transition } from './transition.ts'
 
 export const TCC_DEADLINE_MS = 10_000
 export const CHECK_AFTER_MS = 10_000
@@ -160,7 +160,7 @@ export function effectsAsText(effects: readonly TransactionEffect[]): string {
   return effects
     .map((effect) => {
       if (effect.type === 'call') return `call ${callText(effect.call)}`
-      return effect.type === 'wake-at' ? `wake +${effect.at - CREATED_AT}` : effect.type
+      return `wake +${effect.at - CREATED_AT}`
     })
     .join(', ')
 }

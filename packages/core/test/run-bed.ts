@@ -1,13 +1,13 @@
 /** A run in a test's hands: the test plays the engine, the branches and the store. */
 import type { Result } from '@counterstep/protocol'
 import { opOf } from '../src/op-progress.ts'
+import { RULES } from '../src/rules.ts'
 import type { Grant, Run, RunSettings } from '../src/run.ts'
 import { acceptedRun, claimedRun } from '../src/run.ts'
 import type { RunEffect, RunEvent } from '../src/run-events.ts'
 import { stepRun } from '../src/step-run.ts'
 import type { SentList, StoredTransaction } from '../src/store.ts'
 import type { SagaOp, SagaTransaction, Transaction } from '../src/transaction.ts'
-import { RULES } from '../src/transition.ts'
 import { answerOf, asSaga, CREATED_AT, rowOf, TOKEN } from './sagas.ts'
 
 export const SETTINGS: RunSettings = {

@@ -6,7 +6,7 @@ import type { BranchAnswer } from '../src/ports.ts'
 import { encodeDefinition, encodeProgress, FORMAT } from '../src/record.ts'
 import type { SentList, StoredTransaction } from '../src/store.ts'
 import { type SagaOp, type SagaTransaction, type Transaction, UNTOUCHED } from '../src/transaction.ts'
-import { transition } from '../src/transition.ts'
+import { transition } from './transition.ts'
 
 /** When every transaction of the tests is accepted, by the store's clock. */
 export const CREATED_AT = 1_000_000
@@ -172,8 +172,6 @@ function effectText(effect: TransactionEffect): string {
       return `call ${branchIdAt(effect.call.branch)} ${effect.call.op}`
     case 'wake-at':
       return `wake +${effect.at - CREATED_AT}`
-    case 'finished':
-      return 'finished'
   }
 }
 

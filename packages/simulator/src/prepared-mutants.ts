@@ -3,6 +3,7 @@ import {
   CHECK,
   decodeTransaction,
   encodeProgress,
+  isFinal,
   RULES,
   type Rules,
   type StoredTransaction,
@@ -52,8 +53,7 @@ export const oldestFirst: Rules = {
 }
 
 function oldest(tcc: TccTransaction, now: number): readonly TransactionEffect[] {
-  const [whole] = RULES.effects(tcc, now)
-  if (whole?.type === 'finished') return [whole]
+  if (isFinal(tcc)) return []
   const op = tcc.status === 'submitted' ? 'confirm' : 'cancel'
   const branch = tcc.branches.findIndex((progress) => progress[op].state !== 'succeeded')
   const progress = tcc.branches[branch]?.[op]

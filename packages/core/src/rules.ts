@@ -1,6 +1,6 @@
-/** One entry for every kind of transaction: what an event makes of it, what it then wants, how durable that must be. */
+/** The rules of every kind of transaction: what an event makes of it, how durable that must be, what it then wants. */
 import { assert } from './errors.ts'
-import type { TransactionEffect, TransactionEvent, Transition } from './events.ts'
+import type { Durability, TransactionEffect, TransactionEvent } from './events.ts'
 import { foldMessage, messageEffects } from './message.ts'
 import { foldSaga } from './saga.ts'
 import { sagaEffects } from './saga-effects.ts'
@@ -14,13 +14,14 @@ import {
   targetsOf,
 } from './transaction.ts'
 
-/** The rules of all kinds. A test may hand the runner mutated ones. */
+export interface FoldedTransaction {
+  readonly next: Transaction
+  readonly durability: Durability
+}
+
+/** The rules of all kinds. `now` is by the store's clock. A test may hand the runner mutated ones. */
 export interface Rules {
-  fold(
-    transaction: Transaction,
-    event: TransactionEvent,
-    now: number,
-  ): Omit<Transition<Transaction>, 'effects'>
+  fold(transaction: Transaction, event: TransactionEvent, now: number): FoldedTransaction
   effects(transaction: Transaction, now: number): readonly TransactionEffect[]
 }
 
@@ -47,21 +48,7 @@ export const RULES: Rules = {
   },
 }
 
-/**
- * `now` is by the store's clock. The effects are derived from the state that the event led to.
- * Throws AssertionError when the state is one that the rules exclude.
- */
-export function transition(
-  transaction: Transaction,
-  event: TransactionEvent,
-  now: number,
-): Transition<Transaction> {
-  assertValid(transaction)
-  const { next, durability } = RULES.fold(transaction, event, now)
-  assertValid(next)
-  return { next, durability, effects: RULES.effects(next, now) }
-}
-
+/** Throws AssertionError when the state is one that the rules exclude. */
 export function assertValid(transaction: Transaction): void {
   assert(transaction.branches.length === targetsOf(transaction).length, 'a branch has no progress')
   assert(
