@@ -1,6 +1,7 @@
 import { type Clock, StoreUnavailableError } from '@counterstep/core'
-import { describe, expect, it } from 'vitest'
-import { PATIENCE_MS, patiently } from '../src/patient-store.ts'
+import { memoryStore, storeConformance } from '@counterstep/store-conformance'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PATIENCE_MS, patiently, patientStore } from '../src/patient-store.ts'
 
 /** Time passes only while somebody waits. */
 function waitingClock(): Clock {
@@ -14,6 +15,12 @@ function waitingClock(): Clock {
     },
   }
 }
+
+storeConformance({
+  runner: { describe, it, before: beforeAll, after: afterAll },
+  name: 'memory, patient',
+  open: async ({ now }) => patientStore(memoryStore({ now }), waitingClock()),
+})
 
 const unavailable = (applied: 'no' | 'unknown') =>
   new StoreUnavailableError('the connection has ended', { applied })
