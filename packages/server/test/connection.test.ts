@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type AppDeps, buildApp } from '../src/index.ts'
@@ -124,9 +125,10 @@ describe('a connection', () => {
     while (engine.calls.length === 0) await sleep(5)
     const startedAt = performance.now()
     const closed = app.close()
-    await sleep(20)
+    await expect.poll(() => app.server.listening, { timeout: 10_000 }).toBe(false)
+    const arrived = once(app.server, 'request')
     socket.write(request)
-    await sleep(20)
+    await arrived
     release()
     await Promise.all([closed, once(socket, 'close')])
     expect(performance.now() - startedAt).toBeLessThan(5_000)
@@ -136,11 +138,12 @@ describe('a connection', () => {
   })
 
   it('is answered while 300 others send one header at a time', async () => {
-    const { port, url } = await listen()
+    const { app, port, url } = await listen()
+    const connections = promisify(app.server.getConnections.bind(app.server))
     const slow = Array.from({ length: 300 }, () => connect(port, '127.0.0.1'))
     for (const socket of slow)
       socket.on('error', () => undefined).write('POST /v1/transactions HTTP/1.1\r\nHost: x\r\n')
-    await sleep(100)
+    await expect.poll(() => connections(), { timeout: 10_000 }).toBeGreaterThanOrEqual(300)
     const startedAt = performance.now()
     expect((await fetch(`${url}/health/live`)).status).toBe(200)
     expect(performance.now() - startedAt).toBeLessThan(5_000)
