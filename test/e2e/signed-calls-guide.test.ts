@@ -1,25 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createClient, saga } from '@counterstep/sdk'
+import { freePort } from '@counterstep/test-servers'
 import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { expect, it, onTestFinished } from 'vitest'
 import { REPOSITORY } from '../source-tree.ts'
 import { startChild } from './child-process.ts'
 
 const TIMEOUT_MS = 60_000
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** Within the repository, where it finds the packages; it says on one line where it listens, as `startChild` expects. */
 function writeService(folder: string, port: number): string {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { freePort } from './free-port.ts'
+import { freePort } from '@counterstep/test-servers'
 import { PoweredRedis } from './powered-redis.ts'
 import { poweredSqlite } from './powered-sqlite.ts'
 import type { PoweredStore } from './powered-store.ts'

@@ -1,9 +1,8 @@
 import { readlinkSync } from 'node:fs'
-import { startRedis } from '@counterstep/test-servers'
+import { freePort, startRedis } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { expect, it, type TestContext } from 'vitest'
 import type { CutReport } from '../../src/power-loss/cut-run.ts'
-import { freePort } from '../../src/power-loss/free-port.ts'
 import { PoweredRedis, type RedisChoice } from '../../src/power-loss/powered-redis.ts'
 import { type PowerLossResult, runPowerLoss } from '../../src/power-loss/run-power-loss.ts'
 

@@ -1,8 +1,12 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Gid } from '@counterstep/protocol'
-import { type RedisCluster, type RedisServer, startRedis, startRedisCluster } from '@counterstep/test-servers'
+import {
+  freePort,
+  type RedisCluster,
+  type RedisServer,
+  startRedis,
+  startRedisCluster,
+} from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -21,15 +25,6 @@ const SETTINGS = [
 const COMMAND_TIMEOUT_MS = 500
 const CALLERS = 16
 const RETRY_MS = 5
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 describeOwn('redis-cluster', 'a cluster that changes', () => {
   const { open, connect } = openedForTests()

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { startRedis, startTcpProxy } from '@counterstep/test-servers'
+import { freePort, startRedis, startTcpProxy } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
 import { eventually } from './eventually.ts'
@@ -12,15 +11,6 @@ import { aTransaction, finished, read } from './transactions.ts'
 /** An authority made for these tests and a certificate of its for the name redis.test; the authority's key is gone. */
 const CERTIFICATES = join(import.meta.dirname, 'certificates')
 const certificate = (name: string) => join(CERTIFICATES, `${name}.pem`)
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
-}
 
 describeOwn('redis', 'a Redis behind TLS', () => {
   const { open } = openedForTests('as-given')
