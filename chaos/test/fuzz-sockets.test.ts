@@ -1,9 +1,9 @@
 import { canary } from '@counterstep/test-servers/canary'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../src/crash-points/until.ts'
 import { FuzzedServer } from '../src/fuzz/fuzzed-server.ts'
 import { RawConnection } from '../src/fuzz/raw-connection.ts'
 import { NO_ANSWER, RAW_CASES } from './fuzz/raw-cases.ts'
-import { until } from './fuzz/until.ts'
 
 /** At once, on two cores that others use too. */
 const PROMPT_MS_MAX = 8_000
@@ -11,6 +11,7 @@ const PROMPT_MS_MAX = 8_000
 const SLOW_MS_MAX = 30_000
 const IDLE = 1_000
 const GROWTH_BYTES_MAX = 100 * 2 ** 20
+const GONE_MS_MAX = 20_000
 const HOST = `Host: localhost\r\nX-Secret: ${canary('raw-header')}\r\n`
 
 describe('raw connections', () => {
@@ -146,6 +147,7 @@ describe('raw connections', () => {
     for (const connection of idle) connection.drop()
     await until(
       'the connections are gone',
+      GONE_MS_MAX,
       async () => (await server.figures()).handles < before.handles + 50,
     )
     const after = await server.figures()
