@@ -81,13 +81,18 @@ export function decodePostponeDue(answer: unknown): {
   return { now, rows: marks.map((mark) => POSTPONED[mark]) }
 }
 
-export function decodeRead(gids: readonly Gid[], answer: unknown): readonly StoredTransaction[] {
+/** The rows that exist; undefined for one that this version cannot read. */
+export function decodeRead(
+  gids: readonly Gid[],
+  answer: unknown,
+): readonly (StoredTransaction | undefined)[] {
   const values = answer as readonly (string | null)[]
   return gids.flatMap((gid, i) => {
     const [text, definition, dueAt] = values.slice(i * 3, i * 3 + 3)
     if (typeof text !== 'string') return []
     if (typeof definition !== 'string') throw new AssertionError(`the row of ${gid} has no definition`)
-    return [storedTransaction(gid, text, definition, dueAt ?? null)]
+    const head = headOf(text, dueAt ?? null)
+    return [head && transactionOf(gid, head, text, definition)]
   })
 }
 

@@ -311,6 +311,9 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       })
       // The poisoned row spoils only what asks for it.
       expect(await read(store, 'k-0')).toMatchObject({ epoch: 2 })
+      const asked = ['k-1', 'kind', 'sent', 'layout', 'k-2'] as Gid[]
+      expect((await store.readMany(asked)).map(({ gid }) => gid).sort()).toEqual(['k-1', 'k-2'])
+      await expect(store.readMany(['kind' as Gid])).rejects.toMatchObject({ code: 'SAGA_INTERNAL' })
       expect((await store.list({ limit: 5 })).items).toHaveLength(5)
     })
 
