@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Row } from '../src/row.ts'
 import { spreadOf } from '../src/spread.ts'
-import {
-  confirmationNote,
-  longerThanWrkMs,
-  OURS_TO_WRK,
-  WRK_RATE,
-  withConfirmation,
-} from '../src/wrk/confirmation.ts'
+import { confirmationNote, OURS_TO_WRK, WRK_RATE, withConfirmation } from '../src/wrk/confirmation.ts'
 
 const WRK = { type: 'found', path: '/usr/bin/wrk' } as const
 
@@ -25,11 +19,6 @@ describe('what wrk says of the rows', () => {
 
   it('is a ratio for each row', () => {
     expect(row('a', 90, 100).figures[OURS_TO_WRK]?.median).toBe(0.9)
-  })
-
-  it('is what one caller waits longer by our own load', () => {
-    expect(longerThanWrkMs(row('a', 4_000, 5_000))?.median).toBeCloseTo(0.05)
-    expect(longerThanWrkMs(row('a', 4_000))).toBeUndefined()
   })
 
   it('is a confirmation within its bound', () => {

@@ -1,15 +1,12 @@
 import { checkEqual } from '../check-counts.ts'
 import { countStored } from '../harness/count-stored.ts'
-import { startRelay } from '../harness/harness.ts'
-import { type RowPlan, runRounds } from '../rounds.ts'
+import { runRounds } from '../rounds.ts'
 import { type Ratio, type Row, ratioOf } from '../row.ts'
-import type { Scenario, ScenarioContext } from '../scenario.ts'
+import type { Scenario } from '../scenario.ts'
 import { openOwnMysql } from '../stores/open-own-mysql.ts'
 import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
-import { longerThanWrkMs } from '../wrk/confirmation.ts'
 import { counted } from './counted.ts'
-import { relayPlan } from './relay.ts'
-import { openSagaBed, type SagaBed } from './saga-bed.ts'
+import { openSagaBed } from './saga-bed.ts'
 import { ACKS, type Ack, type SubmitPlan, submitPlan } from './submit/submit-plans.ts'
 
 const CONNECTIONS = [1, 8, 96]
@@ -20,7 +17,7 @@ const IN_FLIGHT_MAX = 1_000_000
 export const submit: Scenario = {
   name: 'submit',
   summary: `nobody waits for the end: ack durable against memory, ${CONNECTIONS.join(', ')} connections, also with slow flushes`,
-  // Twelve rows, and one beside wrk, within a minute.
+  // Twelve rows within a minute.
   defaults: { store: 'mariadb', seconds: 0.5, warmUpSeconds: 0.15 },
   async run(context) {
     const { harness, settings, progress } = context
@@ -35,10 +32,7 @@ export const submit: Scenario = {
         ACKS.map((ack) => submitPlan(bed, context, { ack, connections, flushDelayUs }, own?.link)),
       ),
     )
-    const nothing = await nothingPlans(context, bed)
-    const measured = await runRounds(context, [...plans, ...nothing])
-    const [rows, nothingRows] = [measured.slice(0, plans.length), measured.slice(plans.length)]
-    const aloneFromMemory = rows.filter((_, at) => isAloneFromMemory(plans[at]))
+    const rows = await runRounds(context, plans)
     progress.show('counting what is stored')
     const [server] = bed.servers
     const answers = rows.reduce((sum, row) => sum + row.answers, 0)
@@ -58,31 +52,10 @@ export const submit: Scenario = {
               `memory/durable: 1 connection, each flush of the database's log slowed to ${SLOW_FLUSH_US / 1000} ms`,
             ]
           : ['flushes are slowed on a MySQL or a MariaDB only (--store mariadb)']),
-        ...nothingRows.map((row) => programNote(row, aloneFromMemory)),
         'ended/s: sagas that ended, from the first submit to the last end: what the machine bears for long; in flight then: when the load ended',
       ],
     }
   },
-}
-
-/** Beside wrk: for one caller a load program is a good part of what it measures. A relay without calls answers at once. */
-async function nothingPlans(
-  { harness, settings }: ScenarioContext,
-  { branch }: SagaBed,
-): Promise<readonly RowPlan[]> {
-  if (harness.wrk === undefined) return []
-  const relay = await startRelay(harness, branch.url, 0)
-  return [{ ...relayPlan(relay, branch, { ...settings, connections: 1 }), name: 'nothing' }]
-}
-
-function isAloneFromMemory(plan: SubmitPlan | undefined): boolean {
-  return plan?.variant.connections === 1 && plan.variant.ack === 'memory'
-}
-
-/** How much of what the two programs differ by is their own. */
-function programNote(nothing: Row, rows: readonly Row[]): string {
-  const words = (row: Row) => `${row.name} ${longerThanWrkMs(row)?.median.toFixed(3)} ms`
-  return `by autocannon an answer takes longer than by wrk: ${[nothing, ...rows].map(words).join('; ')}. nothing: one caller of a server that answers at once`
 }
 
 /** The one that is quoted first. */

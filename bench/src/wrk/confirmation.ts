@@ -1,6 +1,6 @@
 import type { Brought } from '@counterstep/test-servers'
 import { quotientsOf, type Row } from '../row.ts'
-import { type Spread, spreadOf } from '../spread.ts'
+import { spreadOf } from '../spread.ts'
 
 /** Names of a row's figures. */
 export const WRK_RATE = 'wrk per second'
@@ -14,15 +14,6 @@ export function withConfirmation(row: Row): Row {
   const wrk = row.figures[WRK_RATE]
   if (wrk === undefined) return row
   return { ...row, figures: { ...row.figures, [OURS_TO_WRK]: quotientsOf(row.perSecond, wrk) } }
-}
-
-/** What one caller waits longer for an answer by our own load than by wrk, in milliseconds; undefined where wrk did not ask. */
-export function longerThanWrkMs({ perSecond, figures }: Row): Spread | undefined {
-  const wrk = figures[WRK_RATE]
-  if (wrk === undefined) return undefined
-  return spreadOf(
-    perSecond.rounds.map((rate, round) => 1000 / rate - 1000 / (wrk.rounds[round] ?? Number.NaN)),
-  )
 }
 
 /** Whether wrk found what our own load found, in a sentence. */
