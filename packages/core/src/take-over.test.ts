@@ -4,7 +4,7 @@ import { after, answered, CREATED_AT, rowOf, sagaOf, sent, serial, TOKEN } from 
 import { RULES } from './rules.ts'
 import type { Run } from './run.ts'
 import { PARKED_AT, type StoredTransaction } from './store.ts'
-import { REST_LEASES, type TakeOver, takeOver } from './take-over.ts'
+import { CLAIMS_WITHOUT_PROGRESS_MAX, REST_LEASES, type TakeOver, takeOver } from './take-over.ts'
 import type { Transaction } from './transaction.ts'
 
 function take(
@@ -162,14 +162,20 @@ describe('a row that stops its runners', () => {
     })
   }
 
-  it('is not parked for a fault of this code', () => {
+  it('is not parked for a fault of this code, but rests after so many claims', () => {
     const fault = new TypeError('a fault of this code')
-    const row = rowOf(serial(1))
-    Object.defineProperty(row, 'definition', {
-      get: () => {
-        throw fault
-      },
+    const faulty = (claimsWithoutProgress: number) =>
+      Object.defineProperty({ ...rowOf(serial(1)), claimsWithoutProgress }, 'definition', {
+        get: () => {
+          throw fault
+        },
+      })
+    const at = (claims: number) => takeOver(RULES, faulty(claims), SETTINGS, GRANT)
+    expect(() => at(CLAIMS_WITHOUT_PROGRESS_MAX)).toThrow(fault)
+    const rested = at(CLAIMS_WITHOUT_PROGRESS_MAX + 1)
+    expect(rested).toMatchObject({
+      type: 'rest',
+      update: { progress: rowOf(serial(1)).progress, attention: true },
     })
-    expect(() => takeOver(RULES, row, SETTINGS, GRANT)).toThrow(fault)
   })
 })

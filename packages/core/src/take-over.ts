@@ -27,15 +27,16 @@ export function takeOver(
   settings: RunSettings,
   grant: Grant,
 ): TakeOver {
-  const stored = tryDecode(row)
-  if (stored instanceof AssertionError) {
-    const reason = `record cannot be read: ${stored.message}`
-    return { type: 'park', reason, update: givenBack(row, row.progress, PARKED_AT) }
+  const restedAt = Math.ceil(grant.storeNow) + REST_LEASES * settings.leaseMs
+  let stored: Transaction
+  try {
+    stored = decodeTransaction(row)
+  } catch (error: unknown) {
+    return undecoded(row, error, restedAt)
   }
   if (row.claimsWithoutProgress > claimsMax(stored)) {
-    const dueAt = Math.ceil(grant.storeNow) + REST_LEASES * settings.leaseMs
     const progress = encodeProgress({ ...stored, attention: restReason(stored) })
-    return { type: 'rest', reason: REST_REASON, update: givenBack(row, progress, dueAt) }
+    return { type: 'rest', reason: REST_REASON, update: givenBack(row, progress, restedAt) }
   }
   const event = { type: 'claimed', epoch: row.epoch, sentUnknown: stored.sentUnknown } as const
   const { next, durability } = rules.fold(stored, event, Math.floor(grant.storeNow))
@@ -47,14 +48,14 @@ export function takeOver(
   return { type: 'run', run: durability === 'none' ? run : decided }
 }
 
-function tryDecode(row: StoredTransaction): Transaction | AssertionError {
-  try {
-    return decodeTransaction(row)
-  } catch (error: unknown) {
-    if (error instanceof AssertionError) return error
-    // A fault of this code, not of the row: parked, it would wait for a person after that is mended.
-    throw error
+/** Throws what is a fault of this code, not of the row: parked for that, it would wait for a person after it is mended. */
+function undecoded(row: StoredTransaction, error: unknown, restedAt: number): TakeOver {
+  if (error instanceof AssertionError) {
+    const reason = `record cannot be read: ${error.message}`
+    return { type: 'park', reason, update: givenBack(row, row.progress, PARKED_AT) }
   }
+  if (row.claimsWithoutProgress <= CLAIMS_WITHOUT_PROGRESS_MAX) throw error
+  return { type: 'rest', reason: REST_REASON, update: givenBack(row, row.progress, restedAt) }
 }
 
 function claimsMax(transaction: Transaction): number {
