@@ -61,6 +61,7 @@ export class Commands {
       const outcome = await this.#parts.runner.command(gid, command)
       if (outcome.type === 'durable') return outcome.view
       if (outcome.type === 'refused') throw refusedCommand(gid, command, outcome)
+      if (outcome.type === 'again') continue
       const view = await this.#giveByRow(gid, command, isOver)
       if (view !== undefined) return view
     }

@@ -1,5 +1,6 @@
 /** Interprets the core's effects. It holds no rule: which call, which save and when is the core's to say. */
 import {
+  assert,
   type BranchAnswer,
   type BranchCall,
   type BranchCaller,
@@ -54,6 +55,8 @@ const NOBODY_TO_ASK = { result: 'unknown', error: 'no-query-back' } as const
 export type CommandOutcome =
   | { readonly type: 'durable'; readonly view: TransactionView }
   | { readonly type: 'refused'; readonly refusal: Refusal; readonly status: Status }
+  /** Another node's command has come between: give it again. */
+  | { readonly type: 'again' }
   /** The run ended before the command was durable: ask the store. */
   | { readonly type: 'not-held' }
 
@@ -114,13 +117,13 @@ export class Runner {
     if (held === undefined) return { type: 'not-held' }
     const isGiven = refusalOf(held.run.transaction, command) === undefined
     if (isGiven) this.#step(held, { type: 'command', command })
+    const isWaited = held.run.durable < held.run.gate
     if (!(await this.#durable(held))) return { type: 'not-held' }
-    const { durableTransaction } = held.run
-    const { status } = durableTransaction
     const verdict = judgeCommand(held.run, command, isGiven)
-    if (verdict === 'done') return { type: 'durable', view: viewTransaction(durableTransaction, status) }
-    if (verdict === 'again') return this.command(gid, command)
-    return { type: 'refused', refusal: verdict, status }
+    if (verdict === 'done') return { type: 'durable', view: viewDurable(held.run) }
+    assert(verdict !== 'again' || isWaited, 'a command that nothing stood against has come to nothing')
+    if (verdict === 'again') return { type: 'again' }
+    return { type: 'refused', refusal: verdict, status: held.run.durableTransaction.status }
   }
 
   /** Gives everything back: when its calls have ended, or at once. */
@@ -308,6 +311,12 @@ function mayStart({ ended, leaseUntil, save, transaction }: Run, { op }: CallKey
 
 function viewRun(run: Run): TransactionView {
   return viewTransaction(run.transaction, run.durableTransaction.status)
+}
+
+/** Where a strong change waits for its save, without what came since the last one. */
+function viewDurable(run: Run): TransactionView {
+  const { durableTransaction, durable, gate } = run
+  return durable >= gate ? viewRun(run) : viewTransaction(durableTransaction, durableTransaction.status)
 }
 
 function tellDurable(held: Held, changed: number): void {
