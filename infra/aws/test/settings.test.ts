@@ -20,6 +20,7 @@ const DEPLOYMENTS: readonly ParameterValues[] = [
     StoreUrl: 'rediss://counterstep@cache.example:6379',
     StorePasswordSecretArn: `${SECRET}store`,
     StoreFailover: 'lossy',
+    StoreDurability: 'b',
     AllowTargets: 'https://bank.example',
     RetentionMs: 'never',
   },

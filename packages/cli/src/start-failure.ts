@@ -8,7 +8,8 @@ export interface StartFailure {
 
 /** What the stores cannot say, since they know no flags. */
 const HINTS: Partial<Readonly<Record<ErrorCode, string>>> = {
-  SAGA_STORE_NOT_DURABLE: '--store-accept-class-c starts all the same',
+  SAGA_STORE_NOT_DURABLE:
+    '--store-accept-class-c starts all the same; what a Redis hides is told by --store-durability',
   SAGA_STORE_SCHEMA: 'see counterstep migrate --help',
 }
 

@@ -19,7 +19,8 @@ const ROWS: readonly (readonly [unknown, object])[] = [
     new CounterstepError('SAGA_STORE_NOT_DURABLE', 'class C'),
     {
       code: 'SAGA_STORE_NOT_DURABLE',
-      sentence: 'SAGA_STORE_NOT_DURABLE: class C (--store-accept-class-c starts all the same)',
+      sentence:
+        'SAGA_STORE_NOT_DURABLE: class C (--store-accept-class-c starts all the same; what a Redis hides is told by --store-durability)',
     },
   ],
   [

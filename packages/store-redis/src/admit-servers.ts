@@ -42,7 +42,7 @@ function admittedClass(facts: ServerFacts, { acceptClassC, declared }: Terms): D
 
 const HIDDEN: ClassVerdict = {
   durabilityClass: 'C',
-  reason: 'neither CONFIG GET nor INFO tells appendonly (tell it by --store-durability if you know it)',
+  reason: 'neither CONFIG GET nor INFO tells appendonly (declare `durability` if you know it)',
 }
 
 function refused(server: string, { reason }: ClassVerdict, acceptClassC: boolean): 'C' {
