@@ -36,6 +36,7 @@ export const AIMS: Readonly<Record<string, readonly Aim[]>> = {
       settings: { connections: 1, branches: 2 },
       is: 'at most',
       value: 1,
+      byHand: 1.28,
     },
   ],
   submit: [{ name: 'memory/durable', store: 'mysql', settings: {}, is: 'at least', value: 5 }],
