@@ -169,28 +169,6 @@ for (const server of ['mariadb', 'mysql'] as const) {
         { statementTimeoutMs: 3_000 },
       ))
 
-    // MySQL has no lock for the COMMIT alone.
-    if (server === 'mariadb') {
-      it('a COMMIT that hangs leaves the outcome open for its rows, and no row waits for it a second time', () =>
-        withOther(
-          async (store, other) => {
-            const transactions = gidsOf(10).map((gid) => aTransaction(gid))
-            await store.create(aTransaction('first'))
-            await other.query('BACKUP STAGE START')
-            await other.query('BACKUP STAGE BLOCK_COMMIT')
-            const startedAt = performance.now()
-            const creates = transactions.map((transaction) => store.create(transaction))
-            await Promise.all(creates.map((create) => expectUnavailable(create, 'unknown')))
-            expect(performance.now() - startedAt).toBeLessThan(5_500)
-            await other.query('BACKUP STAGE END')
-            for (const transaction of transactions) {
-              expect(await store.create(transaction)).toMatchObject({ type: 'created' })
-            }
-          },
-          { statementTimeoutMs: 3_000 },
-        ))
-    }
-
     it('a row that another holds locked does not keep its neighbours from being renewed', () =>
       withOther(async (store, other) => {
         const transactions = gidsOf(50).map((gid) => aTransaction(gid))
