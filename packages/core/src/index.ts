@@ -38,7 +38,7 @@ export type {
   TransactionEvent,
 } from './events.ts'
 export { holdDue } from './hold-due.ts'
-export { type CommandVerdict, judgeCommand } from './judge-command.ts'
+export { judgeCommand } from './judge-command.ts'
 export { CHECK, opOf } from './op-progress.ts'
 export type { BranchAnswer, BranchCall, BranchCaller, Clock, Ids, Look, WakeUp } from './ports.ts'
 export { decodeTransaction, encodeProgress, FORMAT, formatOf } from './record.ts'

@@ -50,6 +50,14 @@ describe('what has come of a command', () => {
       judges(cells, false)
     }
   })
+
+  it('is never nothing where no save was waited for', () => {
+    const durable = { durableTransaction: tccOf(1) }
+    for (const isGiven of [true, false]) {
+      const judged = () => judgeCommand(durable, SUBMIT, { isGiven, isWaited: false })
+      expect(judged).toThrow('has come to nothing')
+    }
+  })
 })
 
 function judges({ durable = '', ...verdicts }: Readonly<Record<string, string>>, isGiven: boolean): void {
@@ -59,7 +67,7 @@ function judges({ durable = '', ...verdicts }: Readonly<Record<string, string>>,
       const [durableTransaction, command] = [DURABLE[durable], COMMANDS[name]]
       if (durableTransaction === undefined || command === undefined)
         throw new Error('no such state or command')
-      expect(judgeCommand({ durableTransaction }, command, isGiven)).toBe(verdict)
+      expect(judgeCommand({ durableTransaction }, command, { isGiven, isWaited: true })).toBe(verdict)
     })
   }
 }

@@ -1,6 +1,5 @@
 /** Interprets the core's effects. It holds no rule: which call, which save and when is the core's to say. */
 import {
-  assert,
   type BranchAnswer,
   type BranchCall,
   type BranchCaller,
@@ -119,9 +118,8 @@ export class Runner {
     if (isGiven) this.#step(held, { type: 'command', command })
     const isWaited = held.run.durable < held.run.gate
     if (!(await this.#durable(held))) return { type: 'not-held' }
-    const verdict = judgeCommand(held.run, command, isGiven)
+    const verdict = judgeCommand(held.run, command, { isGiven, isWaited })
     if (verdict === 'done') return { type: 'durable', view: viewDurable(held.run) }
-    assert(verdict !== 'again' || isWaited, 'a command that nothing stood against has come to nothing')
     if (verdict === 'again') return { type: 'again' }
     return { type: 'refused', refusal: verdict, status: held.run.durableTransaction.status }
   }

@@ -1,6 +1,5 @@
 /** One run on a node: hands events to the core and does what it says. */
 import {
-  assert,
   type Command,
   judgeCommand,
   mayShow,
@@ -85,19 +84,13 @@ export class RunHost {
     const isGiven = refusalOf(this.run.transaction, command) === undefined
     if (isGiven) this.apply({ type: 'command', command })
     const isWaited = this.run.durable < this.run.gate
-    this.#whenDurable(() => this.#answerTo(command, { isGiven, isWaited }, answer), answer)
-  }
-
-  #answerTo(
-    command: Command,
-    { isGiven, isWaited }: { readonly isGiven: boolean; readonly isWaited: boolean },
-    answer: RunAnswer,
-  ): void {
-    const verdict = judgeCommand(this.run, command, isGiven)
-    assert(verdict !== 'again' || isWaited, 'a command that nothing stood against has come to nothing')
-    if (verdict === 'done') answer(this.run.durableTransaction.status)
-    else if (verdict === 'again') this.command(command, answer)
-    else answer('refused')
+    const answerTo = () => {
+      const verdict = judgeCommand(this.run, command, { isGiven, isWaited })
+      if (verdict === 'done') answer(this.run.durableTransaction.status)
+      else if (verdict === 'again') this.command(command, answer)
+      else answer('refused')
+    }
+    this.#whenDurable(answerTo, answer)
   }
 
   /** The strong changes that are in memory now. */
