@@ -10,6 +10,7 @@ import { GroupRolledBack } from './group-rolled-back.ts'
 import type { GroupRow, GroupTable, KeptAnswer } from './group-table.ts'
 import { type Steps, type Waited, waited } from './steps.ts'
 import { isTakenOut } from './take-out.ts'
+import { ToldCalls } from './told-calls.ts'
 
 /** A call with its place in the group. */
 interface Member extends GroupPass {
@@ -36,7 +37,8 @@ export interface GroupWork {
 
 /**
  * Several calls in one transaction. Calls of one branch come one after the other, in waves: what the first of them
- * left behind, the second finds, as if it had been committed in between. Everything thrown has to roll all of it back.
+ * left behind, the second finds, as if it had been committed in between. One that only repeats the call before it is
+ * told the same, and asks nothing of the database. Everything thrown has to roll all of it back.
  */
 export function* passGroup(
   table: GroupTable,
@@ -45,8 +47,15 @@ export function* passGroup(
 ): Steps<readonly GroupVerdict[]> {
   const verdicts: GroupVerdict[] = []
   const waves = wavesOf(passes)
+  const told = new ToldCalls()
   let rowsKept = 0
-  for (const wave of waves) {
+  for (const members of waves) {
+    const wave = members.filter((member) => {
+      const verdict = told.repeated(member.admitted)
+      if (verdict !== undefined) verdicts[member.place] = verdict
+      return verdict === undefined
+    })
+    if (wave.length === 0) continue
     const findings = yield* decideWave(table, wave, verdicts)
     const { kept, failed: unserved } = yield* runWave(findings.running, work, verdicts)
     const failed = [...findings.refused, ...unserved]
@@ -56,6 +65,7 @@ export function* passGroup(
       yield* waited(table.remove(failed.map(({ admitted }) => admitted)))
     }
     rowsKept += rowsOfWave
+    for (const { admitted, place } of wave) told.tell(admitted, verdicts[place])
   }
   if (rowsKept === 0) throw new NothingToCommit(verdicts)
   return verdicts

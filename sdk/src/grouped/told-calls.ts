@@ -1,0 +1,32 @@
+import type { Op } from '@counterstep/protocol'
+import { heldBack } from '../barrier/decide-call.ts'
+import { EMPTY_ANSWER } from '../barrier/stored-answer.ts'
+import type { AdmittedCall, GroupVerdict } from './group-barrier.ts'
+
+/**
+ * What the calls of one group were told, as far as it answers the next call of their branch: that an effect has run, in
+ * this transaction or before it. The row that says so is there for as long as the transaction is, and only a call of
+ * another op could change what a repetition is told.
+ */
+export class ToldCalls {
+  readonly #last = new Map<string, { readonly op: Op; readonly answer: string }>()
+
+  tell({ branch, op }: AdmittedCall, verdict: GroupVerdict | undefined): void {
+    const outcome = verdict !== undefined && 'outcome' in verdict ? verdict.outcome : undefined
+    if (outcome?.decision === 'run' || outcome?.decision === 'duplicate')
+      this.#last.set(branch, { op, answer: outcome.answer ?? EMPTY_ANSWER })
+    else this.#last.delete(branch)
+  }
+
+  /** The verdict of a call that only repeats the one before it on its branch; undefined for any other. */
+  repeated({ branch, op }: AdmittedCall): GroupVerdict | undefined {
+    const last = this.#last.get(branch)
+    if (last?.op !== op) return undefined
+    try {
+      const outcome = heldBack(op, 'duplicate', [{ op, reason: op, answer: last.answer }])
+      return outcome && { outcome }
+    } catch (error: unknown) {
+      return { error }
+    }
+  }
+}
