@@ -1,4 +1,5 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
+import { format } from 'mysql2'
 import {
   createPool,
   type Pool,
@@ -30,6 +31,16 @@ const write: WriteEffects<Pick<PoolConnection, 'query'>> = async (tx, calls) => 
 }
 
 const wordOf = (text: string): string => text.split(' ')[0] ?? ''
+
+const answerEntries = async (_: unknown, calls: readonly { readonly entry: unknown }[]) =>
+  calls.map(({ entry }) => entry)
+
+/** As people write it: every name is looked up, and one that has no value is an error. */
+function strictFormat(sql: string, values: unknown): string {
+  const [name] = /:\w+/.exec(sql) ?? []
+  if (name !== undefined) throw new Error(`no value for ${name}`)
+  return format(sql, Array.isArray(values) ? values : [])
+}
 
 /** A pool whose connections tell of each statement. */
 function counting(pool: Pool, texts: string[]): Pick<Pool, 'getConnection'> {
@@ -142,7 +153,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const isWaiting = async (): Promise<boolean> => {
         const sql =
           "SELECT trx_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE ?"
-        const [rows] = await pool.query<RowDataPacket[]>(sql, [`%${Buffer.from('waited').toString('hex')}%`])
+        const [rows] = await pool.query<RowDataPacket[]>(sql, ["%'waited'%"])
         return rows.length > 0
       }
       // InnoDB keeps what it shows there while it is asked again within 100 ms.
@@ -153,6 +164,37 @@ for (const server of ['mariadb', 'mysql'] as const) {
       expect(outcomes.map(({ decision }) => decision)).toEqual(['duplicate', ...Array(5).fill('run')])
       expect(seen).toEqual(['action'])
       await dropMysqlDatabase(pool)
+    })
+    it.each<{ of: string; options: PoolOptions; sqlMode?: string }>([
+      { of: 'utf8mb4', options: {} },
+      {
+        of: 'NO_BACKSLASH_ESCAPES and ANSI_QUOTES',
+        options: {},
+        sqlMode: 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES,STRICT_ALL_TABLES',
+      },
+      { of: 'GBK', options: { charset: 'GBK_CHINESE_CI' } },
+      { of: 'SJIS', options: { charset: 'SJIS_JAPANESE_CI' } },
+      { of: 'named placeholders', options: { namedPlaceholders: true } },
+      { of: 'a format of the user’s own', options: { queryFormat: strictFormat } },
+    ])('keeps keys and answers to the byte through connections of $of', async ({ options, sqlMode }) => {
+      const plain = await openMysqlDatabase(url)
+      const [rows] = await plain.query<RowDataPacket[]>('SELECT DATABASE() AS name')
+      const pool = createPool({ uri: `${url}/${rows[0]?.name}`, connectionLimit: 1, ...options })
+      if (sqlMode !== undefined) await pool.query(`SET SESSION sql_mode = '${sqlMode}'`)
+      const branch = groupedBranch(mysqlBarrier(pool), { key: () => 'one', apply: answerEntries })
+      const signs = Array.from({ length: 95 }, (_, at) => String.fromCodePoint(32 + at))
+      const gids = [...signs.map((sign) => `g${sign}n`), 'é', '裏', '表\\', 'it\'s :here? {"n":1}']
+      const callOf = (gid: string) => ({ gid, branchId: '01', op: 'action' }) as const
+      const ask = () => Promise.all(gids.map((gid) => branch.run(callOf(gid), () => ({ [gid]: 1 }))))
+      const answers = gids.map((gid) => JSON.stringify({ [gid]: 1 }))
+      expect(await ask()).toEqual(answers.map((answer) => ({ decision: 'run', answer })))
+      expect(await ask()).toEqual(answers.map((answer) => ({ decision: 'duplicate', answer })))
+      for (const [at, gid] of gids.entries()) {
+        const outcome = await mysqlBarrier(plain).run(callOf(gid), () => 'again')
+        expect(outcome).toEqual({ decision: 'duplicate', answer: answers[at] })
+      }
+      await pool.end()
+      await dropMysqlDatabase(plain)
     })
     it('costs a call that is alone no statement more than the plain barrier does, and a group two', async () => {
       const pool = await openMysqlDatabase(url)
@@ -175,7 +217,12 @@ for (const server of ['mariadb', 'mysql'] as const) {
       expect(texts.splice(0).map(wordOf)).toEqual(plain)
       await Promise.all(['a', 'b', 'c', 'd'].map((gid) => branch.run({ ...call, gid }, () => 0)))
       const [start, insert, effect, , commit] = plain
-      expect(texts.map(wordOf)).toEqual([start, 'SET', insert, effect, 'SET', 'INSERT', commit])
+      const grouped = ['SET', start, insert, effect, 'SET', 'INSERT', commit]
+      expect(texts.splice(0).map(wordOf)).toEqual(grouped)
+      // Each twice: what only repeats is not asked of the database.
+      const twice = ['e', 'f', 'g', 'e', 'f', 'g'].map((gid) => ({ ...call, gid }))
+      await Promise.all(twice.map((each) => branch.run(each, () => 0)))
+      expect(texts.splice(0).map(wordOf)).toEqual(grouped)
       await dropMysqlDatabase(pool)
     })
     it('gives a connection back with the lock wait that it came with, whatever becomes of the group', async () => {

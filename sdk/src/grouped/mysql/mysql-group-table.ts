@@ -10,10 +10,12 @@ import {
   select,
   transactionLost,
 } from '../../barrier/mysql/mysql-connection.ts'
+import { begin } from '../../barrier/mysql/mysql-transaction.ts'
+import type { BarrierKey } from '../../branch/barrier-key.ts'
 import { branchText } from '../admit-call.ts'
 import type { AdmittedCall } from '../group-barrier.ts'
 import { type GroupRow, type GroupTable, type KeptAnswer, ROWS_LOST } from '../group-table.ts'
-import { hex } from './mysql-literals.ts'
+import { literal } from './mysql-literals.ts'
 import type { LockWaits } from './mysql-lock-waits.ts'
 
 const COLUMNS = 'gid, branch_id, op, barrier_id, reason, created_at'
@@ -31,15 +33,17 @@ export interface GroupHabit {
   hadDuplicates: boolean
 }
 
-/** The rows of a group within the connection's open transaction. `table` is quoted already. */
+/**
+ * The rows of a group. The transaction begins with the first of them, so that what is looked for before belongs to none.
+ * `table` is quoted already.
+ */
 export function mysqlGroupTable(
   connection: MysqlConnection,
   table: string,
   lockWaits: LockWaits,
   habit: GroupHabit,
 ): GroupTable {
-  // Nothing of this transaction would be lost if it were begun again.
-  let isFresh = true
+  let hasBegun = false
   let seen: StandingRows = new Map()
 
   const insertOneByOne = async (rows: readonly GroupRow[]): Promise<ReadonlySet<GroupRow>> => {
@@ -49,26 +53,40 @@ export function mysqlGroupTable(
     }
     return inserted
   }
-  const insertAtOnce = async (rows: readonly GroupRow[]): Promise<ReadonlySet<GroupRow>> => {
+  /**
+   * By a plain read: a locking one of rows that are missing would lock the gaps that two groups are about to insert into.
+   * It would fix what the effects see before the rows that the group still waits for, and so the transaction, in which
+   * nothing has been written, is begun after it.
+   */
+  const withoutStanding = async (rows: readonly GroupRow[]): Promise<readonly GroupRow[]> => {
+    seen = await readStanding(connection, table, [...new Set(rows.map(({ admitted }) => admitted))], '')
+    await begin(connection)
+    const missing = rows.filter(({ admitted, op }) => !holds(seen, admitted, op))
+    habit.hadDuplicates = missing.length < rows.length
+    return missing
+  }
+  const insertFirst = async (rows: readonly GroupRow[]): Promise<ReadonlySet<GroupRow>> => {
     let missing = rows
-    let looksFirst = isFresh && habit.hadDuplicates
+    if (habit.hadDuplicates && rows.length > ONE_BY_ONE_ROWS_MAX) missing = await withoutStanding(rows)
+    else await begin(connection)
     for (let looks = 0; missing.length > ONE_BY_ONE_ROWS_MAX; looks++) {
-      if (!looksFirst && (await isInserted(connection, table, missing))) return new Set(missing)
-      if (!isFresh || looks === LOOKS_MAX) break
-      looksFirst = false
-      seen = await standingCommitted(connection, table, rows)
-      missing = rows.filter(({ admitted, op }) => !holds(seen, admitted, op))
-      habit.hadDuplicates = missing.length < rows.length
+      if (await isInserted(connection, table, missing)) return new Set(missing)
+      if (looks === LOOKS_MAX) break
+      missing = await withoutStanding(rows)
     }
     return insertOneByOne(missing)
   }
+  const insertMore = async (rows: readonly GroupRow[]): Promise<ReadonlySet<GroupRow>> =>
+    rows.length > ONE_BY_ONE_ROWS_MAX && (await isInserted(connection, table, rows))
+      ? new Set(rows)
+      : insertOneByOne(rows)
   return {
     insert: async (rows) => {
       seen = new Map()
       await lockWaits.shorten()
-      const inserted = await insertAtOnce(rows)
-      isFresh = false
-      return inserted
+      if (hasBegun) return insertMore(rows)
+      hasBegun = true
+      return insertFirst(rows)
     },
     standing: async (calls) =>
       calls.every((call) => holds(seen, call, call.op)) ? seen : standingNow(connection, table, calls),
@@ -92,7 +110,7 @@ async function isInserted(
   rows: readonly GroupRow[],
 ): Promise<boolean> {
   const tuples = rows.map(({ admitted: { key, at }, op, reason }) => {
-    const parts = [key.gid, key.branchId, op, key.barrierId, reason].map(hex)
+    const parts = [key.gid, key.branchId, op, key.barrierId, reason].map(literal)
     return `(${parts.join()},${at})`
   })
   try {
@@ -103,21 +121,6 @@ async function isInserted(
     if (isDuplicateKey(error)) return false
     throw error
   }
-}
-
-/**
- * What stands, by a plain read: a locking one of rows that are missing would lock the gaps that two groups are about to
- * insert into. It would fix what the effects see before the rows that the group still waits for, and so the
- * transaction, in which nothing has been written, is begun again.
- */
-async function standingCommitted(
-  connection: MysqlConnection,
-  table: string,
-  rows: readonly GroupRow[],
-): Promise<StandingRows> {
-  const found = await readStanding(connection, table, [...new Set(rows.map(({ admitted }) => admitted))], '')
-  await execute(connection, 'START TRANSACTION')
-  return found
 }
 
 /** What is committed now, and what this transaction has written itself; as the plain barrier reads it. */
@@ -135,10 +138,9 @@ async function readStanding(
   calls: readonly AdmittedCall[],
   lock: string,
 ): Promise<StandingRows> {
-  const keys = calls.map(({ key }) => `(${hex(key.gid)},${hex(key.branchId)})`)
   const found = new Map<string, StandingRow[]>()
   const sql = `SELECT gid, branch_id, barrier_id, op, reason, answer
-    FROM ${table} FORCE INDEX (PRIMARY) WHERE (gid, branch_id) IN (${keys.join()})${lock}`
+    FROM ${table} FORCE INDEX (PRIMARY) WHERE ${ofBranches(calls.map(({ key }) => key))}${lock}`
   for (const [gid, branchId, barrierId, op, reason, answer] of await select(connection, sql)) {
     const branch = branchText(String(gid), String(branchId), String(barrierId))
     // The columns hold only what is inserted here.
@@ -150,6 +152,15 @@ async function readStanding(
   return found
 }
 
+/** A service is usually one branch of its sagas: to name it once spares the server a quarter of such a SELECT's time. */
+function ofBranches(keys: readonly BarrierKey[]): string {
+  const [first] = keys
+  if (first !== undefined && keys.every(({ branchId }) => branchId === first.branchId))
+    return `branch_id = ${literal(first.branchId)} AND gid IN (${keys.map(({ gid }) => literal(gid)).join()})`
+  const pairs = keys.map(({ gid, branchId }) => `(${literal(gid)},${literal(branchId)})`)
+  return `(gid, branch_id) IN (${pairs.join()})`
+}
+
 function holds(rows: StandingRows, { branch }: AdmittedCall, op: Op): boolean {
   return rows.get(branch)?.some((row) => row.op === op) ?? false
 }
@@ -157,8 +168,8 @@ function holds(rows: StandingRows, { branch }: AdmittedCall, op: Op): boolean {
 /** An upsert finds each row by its key; an UPDATE of many keys would be free to scan the table, and to lock it. */
 async function keep(connection: MysqlConnection, table: string, kept: readonly KeptAnswer[]): Promise<void> {
   const tuples = kept.map(({ admitted: { key, op }, answer }) => {
-    const parts = [key.gid, key.branchId, op, key.barrierId, op].map(hex)
-    return `(${parts.join()},0,${hex(answer)})`
+    const parts = [key.gid, key.branchId, op, key.barrierId, op].map(literal)
+    return `(${parts.join()},0,${literal(answer)})`
   })
   const sql = `INSERT INTO ${table} (${COLUMNS}, answer) VALUES ${tuples.join()}
     ON DUPLICATE KEY UPDATE answer = VALUES(answer)`
@@ -186,6 +197,6 @@ function* chunksOf(kept: readonly KeptAnswer[]): Generator<readonly KeptAnswer[]
   yield chunk
 }
 
-function ofRow({ gid, branchId, barrierId }: AdmittedCall['key'], op: Op): string {
-  return `(gid = ${hex(gid)} AND branch_id = ${hex(branchId)} AND op = ${hex(op)} AND barrier_id = ${hex(barrierId)})`
+function ofRow({ gid, branchId, barrierId }: BarrierKey, op: Op): string {
+  return `(gid = ${literal(gid)} AND branch_id = ${literal(branchId)} AND op = ${literal(op)} AND barrier_id = ${literal(barrierId)})`
 }
