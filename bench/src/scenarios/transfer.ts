@@ -13,7 +13,7 @@ export const transfer: Scenario = {
   summary:
     'between two of 200,000 accounts (--accounts): no saga, a relay that writes twice, saga, barrier, grouped barrier; 2 and 10 SQL; and the raw store',
   // Eight columns and the raw ones within a minute.
-  defaults: { store: 'mysql', connections: 20, seconds: 1, warmUpSeconds: 0.2 },
+  defaults: { store: 'mysql', connections: 20, seconds: 0.9, warmUpSeconds: 0.2 },
   async run(context) {
     const bed = await openTransferBed(context, ['writes', ...COLUMNS.map(({ name }) => name)])
     const raw = await openRawBed(context, bed)

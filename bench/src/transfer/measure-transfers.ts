@@ -11,7 +11,7 @@ import { measureColumn } from './measure-column.ts'
 import type { TransferBed } from './transfer-bed.ts'
 
 /** Before the first round, by the warm-up of each. */
-const FIRST_WARM_UPS = 3
+const FIRST_WARM_UPS = 2
 /** Server, storing relay and gateway have more code than a service, and it is the same in every column that has them. */
 const LONG_FIRST_WARM_UPS = 15
 
