@@ -5,8 +5,8 @@ import type { AdmittedCall, GroupVerdict } from './group-barrier.ts'
 
 /**
  * What the calls of one group were told, as far as it answers the next call of their branch: that an effect has run, in
- * this transaction or before it. The row that says so is there for as long as the transaction is, and only a call of
- * another op could change what a repetition is told.
+ * this transaction or before it. Only a call of another op changes what a repetition is told: in this group it comes
+ * between; elsewhere, if it commits meanwhile, the repetition was there before it.
  */
 export class ToldCalls {
   readonly #last = new Map<string, { readonly op: Op; readonly answer: string }>()

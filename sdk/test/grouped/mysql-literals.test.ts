@@ -1,19 +1,13 @@
 import { expect, it } from 'vitest'
-import { literal } from '../../src/grouped/mysql/mysql-literals.ts'
+import { hex } from '../../src/grouped/mysql/mysql-literals.ts'
 
 it.each([
-  ['', "''"],
-  ['01', "'01'"],
-  ['{"value":"-41"}', `'{"value":"-41"}'`],
-  ['a: b, c; -- /* # */', "'a: b, c; -- /* # */'"],
-  ["it's", "x'69742773'"],
-  ['back\\slash', "x'6261636b5c736c617368'"],
-  ['what?', "x'776861743f'"],
-  [':name', "x'3a6e616d65'"],
-  ['{"n":1}', "x'7b226e223a317d'"],
-  ['a\n', "x'610a'"],
-  ['\0', "x'00'"],
-  ['é', "x'c3a9'"],
-])('writes %j as %s', (text, expected) => {
-  expect(literal(text)).toBe(expected)
+  ['nothing', '', "x''"],
+  ['ASCII', '01', "x'3031'"],
+  ['two bytes a letter', 'é', "x'c3a9'"],
+  ['the longest that is short', '裏'.repeat(128), `x'${'e8a38f'.repeat(128)}'`],
+  ['surrogates', '🂡'.repeat(64), `x'${'f09f82a1'.repeat(64)}'`],
+  ['one letter more', '裏'.repeat(129), `x'${'e8a38f'.repeat(129)}'`],
+])('writes %s', (_, text, expected) => {
+  expect(hex(text)).toBe(expected)
 })

@@ -153,7 +153,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const isWaiting = async (): Promise<boolean> => {
         const sql =
           "SELECT trx_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE ?"
-        const [rows] = await pool.query<RowDataPacket[]>(sql, ["%'waited'%"])
+        const [rows] = await pool.query<RowDataPacket[]>(sql, [`%${Buffer.from('waited').toString('hex')}%`])
         return rows.length > 0
       }
       // InnoDB keeps what it shows there while it is asked again within 100 ms.
@@ -165,22 +165,23 @@ for (const server of ['mariadb', 'mysql'] as const) {
       expect(seen).toEqual(['action'])
       await dropMysqlDatabase(pool)
     })
-    it.each<{ of: string; options: PoolOptions; sqlMode?: string }>([
-      { of: 'utf8mb4', options: {} },
+    it.each<{ of: string; options?: PoolOptions; session?: string }>([
+      { of: 'utf8mb4' },
       {
         of: 'NO_BACKSLASH_ESCAPES and ANSI_QUOTES',
-        options: {},
-        sqlMode: 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES,STRICT_ALL_TABLES',
+        session: "sql_mode = 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES,STRICT_ALL_TABLES'",
       },
       { of: 'GBK', options: { charset: 'GBK_CHINESE_CI' } },
       { of: 'SJIS', options: { charset: 'SJIS_JAPANESE_CI' } },
+      { of: 'literals in UTF-16', session: 'collation_connection = utf16_general_ci' },
+      { of: 'literals in SWE7', session: 'character_set_connection = swe7' },
       { of: 'named placeholders', options: { namedPlaceholders: true } },
       { of: 'a format of the user’s own', options: { queryFormat: strictFormat } },
-    ])('keeps keys and answers to the byte through connections of $of', async ({ options, sqlMode }) => {
+    ])('keeps keys and answers to the byte through connections of $of', async ({ options, session }) => {
       const plain = await openMysqlDatabase(url)
       const [rows] = await plain.query<RowDataPacket[]>('SELECT DATABASE() AS name')
       const pool = createPool({ uri: `${url}/${rows[0]?.name}`, connectionLimit: 1, ...options })
-      if (sqlMode !== undefined) await pool.query(`SET SESSION sql_mode = '${sqlMode}'`)
+      if (session !== undefined) await pool.query(`SET SESSION ${session}`)
       const branch = groupedBranch(mysqlBarrier(pool), { key: () => 'one', apply: answerEntries })
       const signs = Array.from({ length: 95 }, (_, at) => String.fromCodePoint(32 + at))
       const gids = [...signs.map((sign) => `g${sign}n`), 'é', '裏', '表\\', 'it\'s :here? {"n":1}']
@@ -195,6 +196,27 @@ for (const server of ['mariadb', 'mysql'] as const) {
       }
       await pool.end()
       await dropMysqlDatabase(plain)
+    })
+    it('looks past what its connection saw in a transaction that somebody left open', async () => {
+      const pool = await openMysqlDatabase(url, { connectionLimit: 1 })
+      await pool.query('SET SESSION autocommit = 0')
+      const branch = groupedBranch(mysqlBarrier(pool), { key: () => 'one', apply: answerEntries })
+      const calls = ['a', 'b', 'c', 'd'].map((gid) => ({ gid, branchId: '01', op: 'action' }) as const)
+      const ask = async () => {
+        const outcomes = await Promise.all(calls.map((call) => branch.run(call, () => 'done')))
+        return outcomes.map(({ decision }) => decision)
+      }
+      expect([await ask(), await ask()]).toEqual([Array(4).fill('run'), Array(4).fill('duplicate')])
+      const [rows] = await pool.query<RowDataPacket[]>(
+        'SELECT DATABASE() AS name, COUNT(*) AS number FROM counterstep_barrier',
+      )
+      expect(rows[0]?.number).toBe(4)
+      const elsewhere = createPool({ uri: `${url}/${rows[0]?.name}` })
+      for (const call of calls)
+        await mysqlBarrier(elsewhere).run({ ...call, op: 'compensate' }, () => 'undone')
+      await elsewhere.end()
+      expect(await ask()).toEqual(Array(4).fill('already-compensated'))
+      await dropMysqlDatabase(pool)
     })
     it('costs a call that is alone no statement more than the plain barrier does, and a group two', async () => {
       const pool = await openMysqlDatabase(url)
@@ -217,7 +239,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       expect(texts.splice(0).map(wordOf)).toEqual(plain)
       await Promise.all(['a', 'b', 'c', 'd'].map((gid) => branch.run({ ...call, gid }, () => 0)))
       const [start, insert, effect, , commit] = plain
-      const grouped = ['SET', start, insert, effect, 'SET', 'INSERT', commit]
+      const grouped = [start, 'SET', insert, effect, 'SET', 'INSERT', commit]
       expect(texts.splice(0).map(wordOf)).toEqual(grouped)
       // Each twice: what only repeats is not asked of the database.
       const twice = ['e', 'f', 'g', 'e', 'f', 'g'].map((gid) => ({ ...call, gid }))

@@ -11,28 +11,12 @@ import {
 } from './mysql-connection.ts'
 import { close, cutOff } from './mysql-cut-off.ts'
 
-/** Runs `body` in a transaction of its own. */
-export function inTransaction<Connection extends MysqlPoolConnection, T>(
-  pool: MysqlPool<Connection>,
-  deadline: Deadline,
-  body: (handle: Connection, own: MysqlConnection) => Promise<T>,
-): Promise<T> {
-  return toCommit(pool, deadline, async (handle, own) => {
-    await begin(own)
-    return body(handle, own)
-  })
-}
-
-export async function begin(connection: MysqlConnection): Promise<void> {
-  await execute(connection, 'START TRANSACTION')
-}
-
 /**
- * Commits what `body` has begun, which may read before it begins. What it throws rolls back; the connection goes back
- * clean or not at all. The handle is for what others write; `own` is the connection itself, for statements of whom `body`
- * waits for: it is cut off before `body` is given up.
+ * Runs `body` in a transaction of its own. What it throws rolls back; the connection goes back clean or not at all. The
+ * handle is for what others write; `own` is the connection itself, for statements of whom `body` waits for: it is cut
+ * off before `body` is given up.
  */
-export async function toCommit<Connection extends MysqlPoolConnection, T>(
+export async function inTransaction<Connection extends MysqlPoolConnection, T>(
   pool: MysqlPool<Connection>,
   deadline: Deadline,
   body: (handle: Connection, own: MysqlConnection) => Promise<T>,
@@ -40,7 +24,10 @@ export async function toCommit<Connection extends MysqlPoolConnection, T>(
   const connection = await borrow(deadline, () => pool.getConnection())
   const lent = lease(connection)
   try {
-    const result = await within(deadline, () => body(lent.handle, connection))
+    const result = await within(deadline, async () => {
+      await execute(connection, 'START TRANSACTION')
+      return body(lent.handle, connection)
+    })
     lent.end()
     await commit(connection, deadline)
     connection.release()

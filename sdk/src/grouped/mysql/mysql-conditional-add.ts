@@ -4,7 +4,7 @@ import type { Addition, ConditionalAddOptions } from '../addition/addition.ts'
 import { type AdditionDialect, additionSql } from '../addition/addition-sql.ts'
 import type { GroupApply } from '../group-barrier.ts'
 import { runSteps } from '../steps.ts'
-import { literal } from './mysql-literals.ts'
+import { hex } from './mysql-literals.ts'
 
 const DIALECT: AdditionDialect = {
   quote: '`',
@@ -22,9 +22,9 @@ const DIALECT: AdditionDialect = {
   place: (value) => (typeof value === 'string' ? asText(value) : String(value ?? 'NULL')),
 }
 
-/** With its charset named a literal is text whatever the connection’s charset, and is compared by the column's collation and its index. */
+/** With its charset named a hexadecimal literal is text, and is compared by the column's collation and its index. */
 function asText(text: string): string {
-  return `_utf8mb4 ${literal(text)}`
+  return `_utf8mb4 ${hex(text)}`
 }
 
 const STRICT = /\bSTRICT_(TRANS|ALL)_TABLES\b/

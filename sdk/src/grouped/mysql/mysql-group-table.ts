@@ -10,12 +10,11 @@ import {
   select,
   transactionLost,
 } from '../../barrier/mysql/mysql-connection.ts'
-import { begin } from '../../barrier/mysql/mysql-transaction.ts'
 import type { BarrierKey } from '../../branch/barrier-key.ts'
 import { branchText } from '../admit-call.ts'
 import type { AdmittedCall } from '../group-barrier.ts'
 import { type GroupRow, type GroupTable, type KeptAnswer, ROWS_LOST } from '../group-table.ts'
-import { literal } from './mysql-literals.ts'
+import { hex } from './mysql-literals.ts'
 import type { LockWaits } from './mysql-lock-waits.ts'
 
 const COLUMNS = 'gid, branch_id, op, barrier_id, reason, created_at'
@@ -33,17 +32,15 @@ export interface GroupHabit {
   hadDuplicates: boolean
 }
 
-/**
- * The rows of a group. The transaction begins with the first of them, so that what is looked for before belongs to none.
- * `table` is quoted already.
- */
+/** The rows of a group within the connection's open transaction. `table` is quoted already. */
 export function mysqlGroupTable(
   connection: MysqlConnection,
   table: string,
   lockWaits: LockWaits,
   habit: GroupHabit,
 ): GroupTable {
-  let hasBegun = false
+  // Nothing of this transaction would be lost if it were begun again.
+  let isFresh = true
   let seen: StandingRows = new Map()
 
   const insertOneByOne = async (rows: readonly GroupRow[]): Promise<ReadonlySet<GroupRow>> => {
@@ -53,40 +50,26 @@ export function mysqlGroupTable(
     }
     return inserted
   }
-  /**
-   * By a plain read: a locking one of rows that are missing would lock the gaps that two groups are about to insert into.
-   * It would fix what the effects see before the rows that the group still waits for, and so the transaction, in which
-   * nothing has been written, is begun after it.
-   */
-  const withoutStanding = async (rows: readonly GroupRow[]): Promise<readonly GroupRow[]> => {
-    seen = await readStanding(connection, table, [...new Set(rows.map(({ admitted }) => admitted))], '')
-    await begin(connection)
-    const missing = rows.filter(({ admitted, op }) => !holds(seen, admitted, op))
-    habit.hadDuplicates = missing.length < rows.length
-    return missing
-  }
-  const insertFirst = async (rows: readonly GroupRow[]): Promise<ReadonlySet<GroupRow>> => {
+  const insertAtOnce = async (rows: readonly GroupRow[]): Promise<ReadonlySet<GroupRow>> => {
     let missing = rows
-    if (habit.hadDuplicates && rows.length > ONE_BY_ONE_ROWS_MAX) missing = await withoutStanding(rows)
-    else await begin(connection)
+    let looksFirst = isFresh && habit.hadDuplicates
     for (let looks = 0; missing.length > ONE_BY_ONE_ROWS_MAX; looks++) {
-      if (await isInserted(connection, table, missing)) return new Set(missing)
-      if (looks === LOOKS_MAX) break
-      missing = await withoutStanding(rows)
+      if (!looksFirst && (await isInserted(connection, table, missing))) return new Set(missing)
+      if (!isFresh || looks === LOOKS_MAX) break
+      looksFirst = false
+      seen = await standingCommitted(connection, table, rows)
+      missing = rows.filter(({ admitted, op }) => !holds(seen, admitted, op))
+      habit.hadDuplicates = missing.length < rows.length
     }
     return insertOneByOne(missing)
   }
-  const insertMore = async (rows: readonly GroupRow[]): Promise<ReadonlySet<GroupRow>> =>
-    rows.length > ONE_BY_ONE_ROWS_MAX && (await isInserted(connection, table, rows))
-      ? new Set(rows)
-      : insertOneByOne(rows)
   return {
     insert: async (rows) => {
       seen = new Map()
       await lockWaits.shorten()
-      if (hasBegun) return insertMore(rows)
-      hasBegun = true
-      return insertFirst(rows)
+      const inserted = await insertAtOnce(rows)
+      isFresh = false
+      return inserted
     },
     standing: async (calls) =>
       calls.every((call) => holds(seen, call, call.op)) ? seen : standingNow(connection, table, calls),
@@ -110,7 +93,7 @@ async function isInserted(
   rows: readonly GroupRow[],
 ): Promise<boolean> {
   const tuples = rows.map(({ admitted: { key, at }, op, reason }) => {
-    const parts = [key.gid, key.branchId, op, key.barrierId, reason].map(literal)
+    const parts = [key.gid, key.branchId, op, key.barrierId, reason].map(hex)
     return `(${parts.join()},${at})`
   })
   try {
@@ -121,6 +104,21 @@ async function isInserted(
     if (isDuplicateKey(error)) return false
     throw error
   }
+}
+
+/**
+ * What stands, by a plain read: a locking one of rows that are missing would lock the gaps that two groups are about to
+ * insert into. It would fix what the effects see before the rows that the group still waits for, and so the
+ * transaction, in which nothing has been written, is begun again.
+ */
+async function standingCommitted(
+  connection: MysqlConnection,
+  table: string,
+  rows: readonly GroupRow[],
+): Promise<StandingRows> {
+  const found = await readStanding(connection, table, [...new Set(rows.map(({ admitted }) => admitted))], '')
+  await execute(connection, 'START TRANSACTION')
+  return found
 }
 
 /** What is committed now, and what this transaction has written itself; as the plain barrier reads it. */
@@ -156,8 +154,8 @@ async function readStanding(
 function ofBranches(keys: readonly BarrierKey[]): string {
   const [first] = keys
   if (first !== undefined && keys.every(({ branchId }) => branchId === first.branchId))
-    return `branch_id = ${literal(first.branchId)} AND gid IN (${keys.map(({ gid }) => literal(gid)).join()})`
-  const pairs = keys.map(({ gid, branchId }) => `(${literal(gid)},${literal(branchId)})`)
+    return `branch_id = ${hex(first.branchId)} AND gid IN (${keys.map(({ gid }) => hex(gid)).join()})`
+  const pairs = keys.map(({ gid, branchId }) => `(${hex(gid)},${hex(branchId)})`)
   return `(gid, branch_id) IN (${pairs.join()})`
 }
 
@@ -168,8 +166,8 @@ function holds(rows: StandingRows, { branch }: AdmittedCall, op: Op): boolean {
 /** An upsert finds each row by its key; an UPDATE of many keys would be free to scan the table, and to lock it. */
 async function keep(connection: MysqlConnection, table: string, kept: readonly KeptAnswer[]): Promise<void> {
   const tuples = kept.map(({ admitted: { key, op }, answer }) => {
-    const parts = [key.gid, key.branchId, op, key.barrierId, op].map(literal)
-    return `(${parts.join()},0,${literal(answer)})`
+    const parts = [key.gid, key.branchId, op, key.barrierId, op].map(hex)
+    return `(${parts.join()},0,${hex(answer)})`
   })
   const sql = `INSERT INTO ${table} (${COLUMNS}, answer) VALUES ${tuples.join()}
     ON DUPLICATE KEY UPDATE answer = VALUES(answer)`
@@ -198,5 +196,5 @@ function* chunksOf(kept: readonly KeptAnswer[]): Generator<readonly KeptAnswer[]
 }
 
 function ofRow({ gid, branchId, barrierId }: BarrierKey, op: Op): string {
-  return `(gid = ${literal(gid)} AND branch_id = ${literal(branchId)} AND op = ${literal(op)} AND barrier_id = ${literal(barrierId)})`
+  return `(gid = ${hex(gid)} AND branch_id = ${hex(branchId)} AND op = ${hex(op)} AND barrier_id = ${hex(barrierId)})`
 }

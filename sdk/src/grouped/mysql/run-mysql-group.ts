@@ -5,7 +5,7 @@ import {
   type MysqlPool,
   type MysqlPoolConnection,
 } from '../../barrier/mysql/mysql-connection.ts'
-import { toCommit } from '../../barrier/mysql/mysql-transaction.ts'
+import { inTransaction } from '../../barrier/mysql/mysql-transaction.ts'
 import { repeatContended } from '../../barrier/repeat-contended.ts'
 import type { GroupDoor, GroupVerdict } from '../group-barrier.ts'
 import { isLockedOut, lockedOut } from '../lock-wait.ts'
@@ -40,7 +40,7 @@ export function runMysqlGroup<Connection extends MysqlPoolConnection>(
     }
     const attempt = async (): Promise<readonly GroupVerdict[]> => {
       try {
-        return await toCommit(pool, deadline, pass)
+        return await inTransaction(pool, deadline, pass)
       } catch (error: unknown) {
         throw hasWaitedInVain(error) ? lockedOut(error) : error
       }
