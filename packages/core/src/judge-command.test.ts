@@ -51,12 +51,22 @@ describe('what has come of a command', () => {
     }
   })
 
-  it('is never nothing where no save was waited for', () => {
-    const durable = { durableTransaction: tccOf(1) }
-    for (const isGiven of [true, false]) {
-      const judged = () => judgeCommand(durable, SUBMIT, { isGiven, isWaited: false })
-      expect(judged).toThrow('has come to nothing')
+  it('is for the row to say where nothing had to be saved', () => {
+    for (const durableTransaction of Object.values(DURABLE)) {
+      for (const command of Object.values(COMMANDS)) {
+        expect(judgeCommand({ durableTransaction }, command, { isGiven: true, isWaited: false })).toBe(
+          'by-row',
+        )
+      }
     }
+  })
+
+  it('is a refusal where one stood against it and is durable', () => {
+    const refused = { isGiven: false, isWaited: false }
+    const stopped = { durableTransaction: folded(tccOf(1), [STOP]) }
+    expect(judgeCommand(stopped, SUBMIT, refused)).toBe('not-prepared')
+    const judged = () => judgeCommand({ durableTransaction: tccOf(1) }, SUBMIT, refused)
+    expect(judged).toThrow('nothing durable stands against')
   })
 })
 

@@ -12,9 +12,11 @@ import {
 } from '@counterstep/core'
 import { CounterstepError, type Gid, type TransactionView } from '@counterstep/protocol'
 import type { Acceptance } from './acceptance.ts'
+import { newestView } from './newest-view.ts'
 import { refusedCommand } from './refused-command.ts'
 import type { Runner } from './runner.ts'
 import { TransactionError } from './transaction-error.ts'
+import { Turns } from './turns.ts'
 import { untilDefinite, within } from './until-definite.ts'
 import { viewRow } from './view-row.ts'
 
@@ -34,6 +36,8 @@ export interface CommandsParts {
 
 export class Commands {
   readonly #parts: CommandsParts
+  /** Of those by row: all but one of those that came at once would lose to each other. */
+  readonly #turns = new Turns()
 
   constructor(parts: CommandsParts) {
     this.#parts = parts
@@ -62,7 +66,7 @@ export class Commands {
       if (outcome.type === 'durable') return outcome.view
       if (outcome.type === 'refused') throw refusedCommand(gid, command, outcome)
       if (outcome.type === 'again') continue
-      const view = await this.#giveByRow(gid, command, isOver)
+      const view = await this.#turns.take(gid, () => this.#giveByRow(gid, command, isOver))
       if (view !== undefined) return view
     }
     if (isOver()) return undefined
@@ -79,7 +83,7 @@ export class Commands {
       throw new TransactionError('SAGA_UNKNOWN_GID', 'there is no transaction with this gid', gid)
     const plan = this.#plan(row, command, retentionMs)
     if (plan.type === 'refused') throw refusedCommand(gid, command, { ...plan, status: row.status })
-    if (plan.type === 'nothing') return viewRow(row)
+    if (plan.type === 'nothing') return newestView(this.#parts, row)
     const write = { ...plan.update, writeId: ids.writeId() }
     const result = await untilDefinite(clock, () => store.update(write), isOver)
     if (result?.type !== 'saved') return undefined

@@ -7,7 +7,6 @@ import {
   mayShow,
   parseRegistration,
   parseSubmission,
-  type StoredTransaction,
   StoreUnavailableError,
   type Submission,
   type SubmissionDefaults,
@@ -26,8 +25,8 @@ import {
 import type { Accepted, NamedSubmission } from './acceptance.ts'
 import type { Assembly } from './assembly.ts'
 import type { AbortOptions, EngineApi, EngineHealth, WaitOptions } from './engine-api.ts'
+import { newestView } from './newest-view.ts'
 import { within } from './until-definite.ts'
-import { viewRow } from './view-row.ts'
 
 export abstract class Requests implements EngineApi {
   protected readonly assembly: Assembly
@@ -121,19 +120,13 @@ export abstract class Requests implements EngineApi {
   }
 
   async get(gid: Gid): Promise<TransactionView | undefined> {
-    const { capabilities } = this.assembly.store
-    if (!capabilities.shared && this.#maySee(gid)) return this.assembly.runner.view(gid)
-    const [row] = await this.assembly.store.readMany([gid])
+    const { store, runner, acceptance, clock } = this.assembly
+    const run = store.capabilities.shared ? undefined : runner.get(gid)
+    if (run !== undefined && mayShow(run, clock.now())) return runner.view(gid)
+    const [row] = await store.readMany([gid])
     // It may have been accepted, or have ended here, while the store was read.
-    if (row === undefined) return this.assembly.runner.view(gid) ?? this.assembly.acceptance.pendingView(gid)
-    return this.#maySee(gid, row) ? this.assembly.runner.view(gid) : viewRow(row)
-  }
-
-  /** Whether what runs here is at least as new as the row: another node's command may have been seen there before. */
-  #maySee(gid: Gid, row?: StoredTransaction): boolean {
-    const run = this.assembly.runner.get(gid)
-    if (run === undefined || !mayShow(run, this.assembly.clock.now())) return false
-    return row === undefined || (run.token === row.token && run.version >= row.version)
+    if (row === undefined) return runner.view(gid) ?? acceptance.pendingView(gid)
+    return newestView(this.assembly, row)
   }
 
   list(query: ListQuery): ReturnType<EngineApi['list']> {

@@ -121,6 +121,7 @@ export class Runner {
     const verdict = judgeCommand(held.run, command, { isGiven, isWaited })
     if (verdict === 'done') return { type: 'durable', view: viewDurable(held.run) }
     if (verdict === 'again') return { type: 'again' }
+    if (verdict === 'by-row') return { type: 'not-held' }
     return { type: 'refused', refusal: verdict, status: held.run.durableTransaction.status }
   }
 

@@ -64,6 +64,32 @@ describe('a command', () => {
     expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action', '02 compensate', '01 compensate'])
   })
 
+  it('abort that repeats itself where it runs is refused once another node has stopped it', async () => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(), await bed.node()]
+    bed.services.defer('a', '01', 'action')
+    await one.submit(sagaOf('a'))
+    await one.command('abort', 'a')
+    expect((await one.command('abort', 'a')).status).toBe('aborting')
+    await two.command('stop', 'a')
+    expect((await one.get('a'))?.status).toBe('stopped')
+    expect(await codeOf(one.command('abort', 'a'))).toBe('SAGA_ALREADY_FINAL')
+  })
+
+  it('abort that repeats itself at a node that was frozen is refused once another has finished it', async () => {
+    const bed = new Bed()
+    const settings = { leaseMs: 3_000, pollMs: 500 }
+    const [one, two] = [await bed.node(settings), await bed.node(settings)]
+    bed.services.defer('a', '02', 'action')
+    await one.submit(sagaOf('a'))
+    await one.command('abort', 'a')
+    one.freeze()
+    await bed.untilStatus('a', 'failed')
+    expect((await two.get('a'))?.status).toBe('failed')
+    one.thaw()
+    expect(await codeOf(one.command('abort', 'a'))).toBe('SAGA_ALREADY_FINAL')
+  })
+
   it('abort on the node that runs it while the finish is under way is refused when the finish lands', async () => {
     const bed = new Bed()
     const node = await bed.node()

@@ -31,6 +31,13 @@ export class ClientAudit {
     if ('turn' in log) this.#auditor.prepared.told(gid, status, log)
   }
 
+  /** A command that came at `askedAt` is answered, by what is durable: that it was given to a run that is stale is no excuse. */
+  commanded(gid: Gid, status: Status, askedAt: number): void {
+    const { finalSeen, finalSeenAt } = this.#auditor.log(gid)
+    if (finalSeen !== undefined && askedAt >= finalSeenAt && status !== finalSeen)
+      this.#auditor.report('I18', gid, `seen ${finalSeen}, then a command was told ${status}`)
+  }
+
   /** An answer to what the client asked at `askedAt` has come. */
   seen(gid: Gid, status: Status, askedAt: number): void {
     const log = this.#auditor.log(gid)

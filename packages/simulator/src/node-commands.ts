@@ -3,7 +3,7 @@ import { type Command, planCommand, type StoredTransaction, type TransactionUpda
 import { type Gid, isFinalStatus } from '@counterstep/protocol'
 import { EVENT } from './event-code.ts'
 import type { NodeHost } from './node-host.ts'
-import type { Reply } from './reply.ts'
+import { isStatus, type Reply } from './reply.ts'
 import type { RunHost } from './run-host.ts'
 import { askStore } from './store-link.ts'
 
@@ -18,14 +18,20 @@ export class NodeCommands {
   }
 
   command(gid: Gid, command: Command, reply: Reply, host: RunHost | undefined): void {
-    if (host?.holdsLease !== true) {
-      this.#commandRow(gid, command, reply, COMMAND_TRIES)
+    const { auditor, world } = this.#node
+    const askedAt = world.now
+    const answered: Reply = (answer) => {
+      if (isStatus(answer)) auditor.clients.commanded(gid, answer, askedAt)
+      reply(answer)
+    }
+    if (host === undefined) {
+      this.#commandRow(gid, command, answered, COMMAND_TRIES)
       return
     }
-    this.#node.world.counters.localCommands++
+    world.counters.localCommands++
     host.command(command, (status) => {
-      if (status === 'gone') this.#commandRow(gid, command, reply, COMMAND_TRIES)
-      else this.#node.reply(gid, status, reply)
+      if (status === 'gone') this.#commandRow(gid, command, answered, COMMAND_TRIES)
+      else this.#node.reply(gid, status, answered)
     })
   }
 

@@ -51,10 +51,6 @@ export class RunHost {
     this.run = run
   }
 
-  get holdsLease(): boolean {
-    return !this.run.ended && this.#node.now() < this.run.leaseUntil
-  }
-
   get mayTell(): boolean {
     if (this.#node.world.wiring.flaw === 'shows-from-memory') return true
     return mayShow(this.run, this.#node.now())
@@ -88,6 +84,7 @@ export class RunHost {
       const verdict = judgeCommand(this.run, command, { isGiven, isWaited })
       if (verdict === 'done') answer(this.run.durableTransaction.status)
       else if (verdict === 'again') this.command(command, answer)
+      else if (verdict === 'by-row') answer('gone')
       else answer('refused')
     }
     this.#whenDurable(answerTo, answer)

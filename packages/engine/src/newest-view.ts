@@ -1,0 +1,15 @@
+import { type Clock, mayShow, type StoredTransaction } from '@counterstep/core'
+import type { TransactionView } from '@counterstep/protocol'
+import type { Runner } from './runner.ts'
+import { viewRow } from './view-row.ts'
+
+/** What runs here if it is at least as new as the row: another node's command may have been seen there before. */
+export function newestView(
+  { runner, clock }: { readonly runner: Runner; readonly clock: Clock },
+  row: StoredTransaction,
+): TransactionView {
+  const run = runner.get(row.gid)
+  const isNewest =
+    run !== undefined && mayShow(run, clock.now()) && run.token === row.token && run.version >= row.version
+  return (isNewest ? runner.view(row.gid) : undefined) ?? viewRow(row)
+}
