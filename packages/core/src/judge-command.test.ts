@@ -25,59 +25,27 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 }
 
 // '-': a command that nothing of this kind stands for.
-describe('what has come of a command', () => {
-  describe('that nothing in memory stood against', () => {
-    for (const { cells } of table`
-      durable         again  register      submit  abort          retry          stop
-      saga submitted  -      -             -       again          done           again
-      saga aborting   -      -             -       done           done           again
-      saga stopped    -      -             -       already-final  already-final  done
-      tcc prepared    done   again         again   again          done           again
-      tcc submitted   done   not-prepared  done    not-prepared   done           again
-    `) {
-      judges(cells, true)
-    }
-  })
-
-  describe('that something in memory stood against', () => {
-    for (const { cells } of table`
-      durable         again         register      submit  abort          retry          stop
-      saga submitted  -             -             -       again          again          again
-      saga stopped    -             -             -       already-final  already-final  already-final
-      tcc prepared    again         again         again   again          again          again
-      tcc submitted   not-prepared  not-prepared  again   not-prepared   again          again
-    `) {
-      judges(cells, false)
-    }
-  })
-
-  it('is for the row to say where nothing had to be saved', () => {
-    for (const durableTransaction of Object.values(DURABLE)) {
-      for (const command of Object.values(COMMANDS)) {
-        expect(judgeCommand({ durableTransaction }, command, { isGiven: true, isWaited: false })).toBe(
-          'by-row',
-        )
-      }
-    }
-  })
-
-  it('is a refusal where one stood against it and is durable', () => {
-    const refused = { isGiven: false, isWaited: false }
-    const stopped = { durableTransaction: folded(tccOf(1), [STOP]) }
-    expect(judgeCommand(stopped, SUBMIT, refused)).toBe('not-prepared')
-    const judged = () => judgeCommand({ durableTransaction: tccOf(1) }, SUBMIT, refused)
-    expect(judged).toThrow('nothing durable stands against')
-  })
+describe('what has come of a command that was saved', () => {
+  for (const { cells } of table`
+    durable         again  register      submit  abort          retry          stop
+    saga submitted  -      -             -       again          done           again
+    saga aborting   -      -             -       done           done           again
+    saga stopped    -      -             -       already-final  already-final  done
+    tcc prepared    done   again         again   again          done           again
+    tcc submitted   done   not-prepared  done    not-prepared   done           again
+  `) {
+    judges(cells)
+  }
 })
 
-function judges({ durable = '', ...verdicts }: Readonly<Record<string, string>>, isGiven: boolean): void {
+function judges({ durable = '', ...verdicts }: Readonly<Record<string, string>>): void {
   for (const [name, verdict] of Object.entries(verdicts)) {
     if (verdict === '-') continue
     it(`${durable} · ${name} → ${verdict}`, () => {
       const [durableTransaction, command] = [DURABLE[durable], COMMANDS[name]]
       if (durableTransaction === undefined || command === undefined)
         throw new Error('no such state or command')
-      expect(judgeCommand({ durableTransaction }, command, { isGiven, isWaited: true })).toBe(verdict)
+      expect(judgeCommand({ durableTransaction }, command)).toBe(verdict)
     })
   }
 }

@@ -34,6 +34,12 @@ export interface CommandsParts {
   readonly onDue: (gid: Gid) => void
 }
 
+interface Giving {
+  /** Its caller has been told. */
+  isOver: boolean
+  endTurn: () => void
+}
+
 export class Commands {
   readonly #parts: CommandsParts
   /** Of those by row: all but one of those that came at once would lose to each other. */
@@ -44,13 +50,11 @@ export class Commands {
   }
 
   async give(gid: Gid, command: Command): Promise<TransactionView> {
-    let isOver = false
-    const done = await within(
-      this.#parts.clock,
-      this.#parts.storeTimeoutMs,
-      this.#give(gid, command, () => isOver),
-    )
-    isOver = true
+    const giving: Giving = { isOver: false, endTurn: () => undefined }
+    const done = await within(this.#parts.clock, this.#parts.storeTimeoutMs, this.#give(gid, command, giving))
+    giving.isOver = true
+    // Its call to the store may hang for longer: who comes behind it must not wait for that.
+    giving.endTurn()
     if (done !== undefined) return done
     throw new CounterstepError(
       'SAGA_STORE_UNAVAILABLE',
@@ -59,17 +63,22 @@ export class Commands {
   }
 
   /** The first durable write wins: who lost it looks again at what is now there. */
-  async #give(gid: Gid, command: Command, isOver: () => boolean): Promise<TransactionView | undefined> {
-    for (let tries = 0; tries < TRIES_MAX && !isOver(); tries++) {
+  async #give(gid: Gid, command: Command, giving: Giving): Promise<TransactionView | undefined> {
+    for (let tries = 0; tries < TRIES_MAX && !giving.isOver; tries++) {
       await this.#parts.acceptance.settled(gid)
       const outcome = await this.#parts.runner.command(gid, command)
       if (outcome.type === 'durable') return outcome.view
       if (outcome.type === 'refused') throw refusedCommand(gid, command, outcome)
       if (outcome.type === 'again') continue
-      const view = await this.#turns.take(gid, () => this.#giveByRow(gid, command, isOver))
-      if (view !== undefined) return view
+      giving.endTurn = await this.#turns.take(gid)
+      try {
+        const view = await this.#giveByRow(gid, command, () => giving.isOver)
+        if (view !== undefined) return view
+      } finally {
+        giving.endTurn()
+      }
     }
-    if (isOver()) return undefined
+    if (giving.isOver) return undefined
     throw new CounterstepError('SAGA_CONTENDED', 'others change this transaction all the time: try again')
   }
 

@@ -56,8 +56,8 @@ export type CommandOutcome =
   | { readonly type: 'refused'; readonly refusal: Refusal; readonly status: Status }
   /** Another node's command has come between: give it again. */
   | { readonly type: 'again' }
-  /** The run ended before the command was durable: ask the store. */
-  | { readonly type: 'not-held' }
+  /** No save of a run here speaks for it: ask the store. */
+  | { readonly type: 'by-row' }
 
 export class Runner {
   readonly #parts: RunnerParts
@@ -113,15 +113,14 @@ export class Runner {
 
   async command(gid: Gid, command: Command): Promise<CommandOutcome> {
     const held = this.#held.get(gid)
-    if (held === undefined) return { type: 'not-held' }
-    const isGiven = refusalOf(held.run.transaction, command) === undefined
-    if (isGiven) this.#step(held, { type: 'command', command })
-    const isWaited = held.run.durable < held.run.gate
-    if (!(await this.#durable(held))) return { type: 'not-held' }
-    const verdict = judgeCommand(held.run, command, { isGiven, isWaited })
+    if (held === undefined) return { type: 'by-row' }
+    const { gate } = held.run
+    if (refusalOf(held.run.transaction, command) === undefined) this.#step(held, { type: 'command', command })
+    const isSaved = held.run.gate > gate
+    if (!(await this.#durable(held)) || !isSaved) return { type: 'by-row' }
+    const verdict = judgeCommand(held.run, command)
     if (verdict === 'done') return { type: 'durable', view: viewDurable(held.run) }
     if (verdict === 'again') return { type: 'again' }
-    if (verdict === 'by-row') return { type: 'not-held' }
     return { type: 'refused', refusal: verdict, status: held.run.durableTransaction.status }
   }
 

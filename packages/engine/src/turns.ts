@@ -4,18 +4,17 @@ import type { Gid } from '@counterstep/protocol'
 export class Turns {
   readonly #last = new Map<Gid, Promise<void>>()
 
-  async take<T>(gid: Gid, work: () => Promise<T>): Promise<T> {
+  /** Resolves when it is one's turn, with what ends it; to end it twice does nothing. */
+  async take(gid: Gid): Promise<() => void> {
     const before = this.#last.get(gid)
-    let end = (): void => undefined
+    let free = (): void => undefined
     const own = new Promise<void>((resolve) => {
-      end = resolve
+      free = resolve
     })
     this.#last.set(gid, own)
-    try {
-      if (before !== undefined) await before
-      return await work()
-    } finally {
-      end()
+    await before
+    return () => {
+      free()
       if (this.#last.get(gid) === own) this.#last.delete(gid)
     }
   }

@@ -1,8 +1,10 @@
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
+import { viewRow } from '../src/view-row.ts'
 import { Bed } from './support/bed.ts'
-import { broken, heldBefore, isFinish, lostAfter, refused } from './support/fault-store.ts'
+import { broken, heldAnswer, heldBefore, isFinish, lostAfter, refused } from './support/fault-store.ts'
 import { Gate } from './support/gate.ts'
+import { preparedTcc, submitPrepared } from './support/prepared.ts'
 import { codeOf, parallelOf, randomFrom, sagaOf, watched } from './support/sagas.ts'
 
 describe('a command', () => {
@@ -88,6 +90,67 @@ describe('a command', () => {
     expect((await two.get('a'))?.status).toBe('failed')
     one.thaw()
     expect(await codeOf(one.command('abort', 'a'))).toBe('SAGA_ALREADY_FINAL')
+  })
+
+  it('abort that repeats itself behind the late answer of an older save is refused once another has stopped it', async () => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(), await bed.node()]
+    bed.services.defer('a', '01', 'action')
+    await one.submit(sagaOf('a'))
+    const late = new Gate()
+    one.store.on('update', heldAnswer(late))
+    const first = watched(one.command('abort', 'a'))
+    await bed.time.until('it is stored', () => late.waiting === 1)
+    await two.command('stop', 'a')
+    expect((await one.get('a'))?.status).toBe('stopped')
+    const again = watched(codeOf(one.command('abort', 'a')))
+    await bed.time.flush()
+    late.open()
+    await bed.time.until('both are answered', () => first.isSettled && again.isSettled)
+    expect(again.value).toBe('SAGA_ALREADY_FINAL')
+  })
+
+  it('refused where it runs is refused for what the row says', async () => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(), bed.idleNode()]
+    await preparedTcc(bed, one, 't')
+    bed.services.defer('t', 'b', 'confirm')
+    await submitPrepared(one, 't')
+    await bed.time.until('it runs there', () => one.engine.health().inFlight === 1)
+    expect(await codeOf(one.command('abort', 't'))).toBe('SAGA_NOT_PREPARED')
+    await two.command('stop', 't')
+    expect(one.engine.health().inFlight).toBe(1)
+    expect(await codeOf(one.command('abort', 't'))).toBe('SAGA_ALREADY_FINAL')
+  })
+
+  it('done already shows what a look at it shows, though the row is behind that', async () => {
+    const bed = new Bed()
+    const node = await bed.node()
+    bed.services.defer('a', '01', 'compensate')
+    const second = bed.services.defer('a', '02', 'action')
+    await node.submit(sagaOf('a'))
+    await node.command('abort', 'a')
+    second.answer('success')
+    await bed.time.until('the second is undone', () => bed.services.callsOf('a').includes('01 compensate'))
+    const seen = await node.get('a')
+    expect(await node.command('abort', 'a')).toEqual(seen)
+    expect(viewRow(await bed.row('a'))).not.toEqual(seen)
+  })
+
+  it('by row does not wait behind one whose caller has been told that nothing is known of it', async () => {
+    const bed = new Bed()
+    const [one, two] = [await bed.node(), bed.idleNode()]
+    bed.services.defer('a', '01', 'action')
+    await one.submit(sagaOf('a'))
+    const hung = new Gate()
+    two.store.on('read', heldBefore(hung))
+    const first = watched(codeOf(two.command('abort', 'a')))
+    await bed.time.until('its read hangs', () => hung.waiting === 1)
+    await bed.time.advance(1_000)
+    const second = watched(codeOf(two.command('abort', 'a')))
+    await bed.time.until('both are answered', () => first.isSettled && second.isSettled)
+    expect([first.value, second.value]).toEqual(['SAGA_STORE_UNAVAILABLE', 'accepted'])
+    hung.open()
   })
 
   it('abort on the node that runs it while the finish is under way is refused when the finish lands', async () => {

@@ -77,11 +77,11 @@ export class RunHost {
   }
 
   command(command: Command, answer: RunAnswer): void {
-    const isGiven = refusalOf(this.run.transaction, command) === undefined
-    if (isGiven) this.apply({ type: 'command', command })
-    const isWaited = this.run.durable < this.run.gate
+    const { gate } = this.run
+    if (refusalOf(this.run.transaction, command) === undefined) this.apply({ type: 'command', command })
+    const isSaved = this.run.gate > gate
     const answerTo = () => {
-      const verdict = judgeCommand(this.run, command, { isGiven, isWaited })
+      const verdict = isSaved ? judgeCommand(this.run, command) : 'by-row'
       if (verdict === 'done') answer(this.run.durableTransaction.status)
       else if (verdict === 'again') this.command(command, answer)
       else if (verdict === 'by-row') answer('gone')
