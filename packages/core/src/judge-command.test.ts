@@ -38,6 +38,14 @@ describe('what has come of a command that was saved', () => {
   }
 })
 
+it('is for the row to say where the command asked for no save', () => {
+  for (const durableTransaction of Object.values(DURABLE)) {
+    for (const command of Object.values(COMMANDS)) {
+      expect(judgeCommand({ durableTransaction }, command, false)).toBe('by-row')
+    }
+  }
+})
+
 function judges({ durable = '', ...verdicts }: Readonly<Record<string, string>>): void {
   for (const [name, verdict] of Object.entries(verdicts)) {
     if (verdict === '-') continue
@@ -45,7 +53,7 @@ function judges({ durable = '', ...verdicts }: Readonly<Record<string, string>>)
       const [durableTransaction, command] = [DURABLE[durable], COMMANDS[name]]
       if (durableTransaction === undefined || command === undefined)
         throw new Error('no such state or command')
-      expect(judgeCommand({ durableTransaction }, command)).toBe(verdict)
+      expect(judgeCommand({ durableTransaction }, command, true)).toBe(verdict)
     })
   }
 }

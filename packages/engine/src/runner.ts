@@ -117,10 +117,10 @@ export class Runner {
     const { gate } = held.run
     if (refusalOf(held.run.transaction, command) === undefined) this.#step(held, { type: 'command', command })
     const isSaved = held.run.gate > gate
-    if (!(await this.#durable(held)) || !isSaved) return { type: 'by-row' }
-    const verdict = judgeCommand(held.run, command)
+    if (!(await this.#durable(held))) return { type: 'by-row' }
+    const verdict = judgeCommand(held.run, command, isSaved)
     if (verdict === 'done') return { type: 'durable', view: viewDurable(held.run) }
-    if (verdict === 'again') return { type: 'again' }
+    if (verdict === 'again' || verdict === 'by-row') return { type: verdict }
     return { type: 'refused', refusal: verdict, status: held.run.durableTransaction.status }
   }
 

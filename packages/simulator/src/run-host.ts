@@ -81,7 +81,7 @@ export class RunHost {
     if (refusalOf(this.run.transaction, command) === undefined) this.apply({ type: 'command', command })
     const isSaved = this.run.gate > gate
     const answerTo = () => {
-      const verdict = isSaved ? judgeCommand(this.run, command) : 'by-row'
+      const verdict = judgeCommand(this.run, command, isSaved)
       if (verdict === 'done') answer(this.run.durableTransaction.status)
       else if (verdict === 'again') this.command(command, answer)
       else if (verdict === 'by-row') answer('gone')
