@@ -56,7 +56,16 @@ export function newTransaction(
   { gid, digest }: Pick<AcceptIds, 'gid' | 'digest'>,
   createdAt: number,
 ): Transaction {
-  const common = { gid, digest, createdAt, updatedAt: createdAt, epoch: 1, sentUnknown: false, nudges: 0 }
+  const common = {
+    gid,
+    digest,
+    createdAt,
+    updatedAt: createdAt,
+    epoch: 1,
+    sentUnknown: false,
+    nudges: 0,
+    claimsUnanswered: 0,
+  }
   switch (definition.kind) {
     case 'saga': {
       const branches = definition.branches.map(() => UNTOUCHED)

@@ -115,7 +115,12 @@ export {
   type Submission,
   type SubmissionDefaults,
 } from './submission/parse-submission.ts'
-export { CLAIMS_WITHOUT_PROGRESS_MAX, REST_LEASES, type TakeOver, takeOver } from './take-over.ts'
+export {
+  CLAIMS_WITHOUT_PROGRESS_MAX,
+  REST_LEASES,
+  type TakeOver,
+  takeOver,
+} from './take-over.ts'
 export type {
   AbortDecision,
   CalledOp,

@@ -169,7 +169,17 @@ export function withoutAttention<T extends Transaction>(transaction: T): T {
   return rest as T
 }
 
+/** Its owner has lived to see an answer, or to give it back. */
+export function withoutUnanswered<T extends Transaction>(transaction: T): T {
+  return transaction.claimsUnanswered === 0 ? transaction : { ...transaction, claimsUnanswered: 0 }
+}
+
 /** An operator asked for it: what waits is due now. */
 export function retriedNow<T extends Transaction>(transaction: T, now: number): T {
-  return { ...withoutAttention(mapOps(transaction, dueNow)), nudges: transaction.nudges + 1, updatedAt: now }
+  return {
+    ...withoutAttention(mapOps(transaction, dueNow)),
+    claimsUnanswered: 0,
+    nudges: transaction.nudges + 1,
+    updatedAt: now,
+  }
 }

@@ -6,7 +6,7 @@
  */
 import { HOT_FAILURES } from './backoff.ts'
 import type { CallKey } from './events.ts'
-import { someOp } from './op-progress.ts'
+import { someOp, withoutUnanswered } from './op-progress.ts'
 import { encodeProgress, formatOf } from './record.ts'
 import { hasCallInFlight, type Run, type SaveInFlight } from './run.ts'
 import type { RunEffect } from './run-events.ts'
@@ -50,7 +50,7 @@ function storeInstant(run: Run, at: number): number {
 }
 
 function release(run: Run, dueAt: number): SavePlan {
-  return startSave(run, 'release', dueAt)
+  return startSave({ ...run, transaction: withoutUnanswered(run.transaction) }, 'release', dueAt)
 }
 
 function startSave(run: Run, hold: SaveInFlight['hold'], dueAt?: number): SavePlan {

@@ -35,6 +35,7 @@ interface ProgressRecord {
   readonly abort?: AbortDecision | undefined
   readonly finishedAt?: number | undefined
   readonly nudges?: number | undefined
+  readonly claimsUnanswered?: number | undefined
   readonly attention?: string | undefined
 }
 
@@ -72,6 +73,7 @@ export function encodeProgress(transaction: Transaction): string {
     abort: 'abort' in transaction ? transaction.abort : undefined,
     finishedAt: 'finishedAt' in transaction ? transaction.finishedAt : undefined,
     nudges: transaction.nudges === 0 ? undefined : transaction.nudges,
+    claimsUnanswered: transaction.claimsUnanswered === 0 ? undefined : transaction.claimsUnanswered,
     attention: transaction.attention,
   }
   return JSON.stringify(record)
@@ -125,6 +127,7 @@ export function decodeTransaction(row: StoredTransaction): Transaction {
     epoch: row.epoch,
     sentUnknown: row.sentList === 'unknown',
     nudges: record.nudges ?? 0,
+    claimsUnanswered: record.claimsUnanswered ?? 0,
     ...(record.attention === undefined ? {} : { attention: record.attention }),
     ...decodeStatus(row.status, record),
   }
@@ -202,13 +205,14 @@ const STATES: readonly unknown[] = ['idle', 'calling', 'waiting', 'succeeded', '
 /** As much as the rules lean on: what is wrong here would hang or crash a step later. */
 function assertShape(definition: Definition, record: ProgressRecord): void {
   assert(isObject(definition.retry) && hasBranches(definition), 'the definition is not one of a known kind')
-  const { b = [], r = [], q, abort, attention } = record
+  const { b = [], r = [], q, abort, nudges = 0, claimsUnanswered = 0, attention } = record
   assert(Array.isArray(b) && b.every(isBranchRecord) && isOpRecord(q), 'the progress of a branch is not one')
   assert(Array.isArray(r) && r.every(isRegistered), 'a registered branch is not one')
   assert(
     abort === undefined || (isObject(abort) && Array.isArray(abort.branches)),
     'the abort decision is not one',
   )
+  assert(Number.isInteger(nudges) && Number.isInteger(claimsUnanswered), 'a count is not a number')
   assert(attention === undefined || typeof attention === 'string', 'the mark is not a text')
 }
 

@@ -2,7 +2,7 @@
 import { assert } from './errors.ts'
 import type { CallKey, TransactionEvent } from './events.ts'
 import { learn } from './learn-row.ts'
-import { opOf } from './op-progress.ts'
+import { opOf, withoutUnanswered } from './op-progress.ts'
 import { planSave, type Wishes } from './plan-save.ts'
 import { assertValid, type Rules } from './rules.ts'
 import type { Run, SaveInFlight } from './run.ts'
@@ -50,8 +50,9 @@ function take(rules: Rules, run: Run, event: RunEvent, now: number, effects: Run
 }
 
 function fold(rules: Rules, run: Run, event: TransactionEvent, now: number): Run {
-  const { next, durability } = rules.fold(run.transaction, event, storeNow(run, now))
-  if (next === run.transaction) return run
+  const { next: folded, durability } = rules.fold(run.transaction, event, storeNow(run, now))
+  if (folded === run.transaction) return run
+  const next = event.type === 'answered' ? withoutUnanswered(folded) : folded
   assertValid(next)
   if (durability === 'none') return { ...run, transaction: next }
   const changed = run.changed + 1

@@ -4,7 +4,13 @@ import { after, answered, CREATED_AT, rowOf, sagaOf, sent, serial, TOKEN } from 
 import { RULES } from './rules.ts'
 import type { Run } from './run.ts'
 import { PARKED_AT, type StoredTransaction } from './store.ts'
-import { CLAIMS_WITHOUT_PROGRESS_MAX, REST_LEASES, type TakeOver, takeOver } from './take-over.ts'
+import {
+  CLAIMS_UNANSWERED_MAX,
+  CLAIMS_WITHOUT_PROGRESS_MAX,
+  REST_LEASES,
+  type TakeOver,
+  takeOver,
+} from './take-over.ts'
 import type { Transaction } from './transaction.ts'
 
 function take(
@@ -178,4 +184,60 @@ describe('a row that stops its runners', () => {
       update: { progress: rowOf(serial(1)).progress, attention: true },
     })
   })
+})
+
+describe('a row whose runners live to a checkpoint, and not to an answer', () => {
+  const NO_ANSWER = 'claimed 10 times without an answer'
+  const { checkpointMs } = serial(1).definition
+
+  /** What the next owner finds. */
+  function leftBy(bed: RunBed): Partial<StoredTransaction> {
+    return { progress: bed.saves.at(-1)?.progress ?? '' }
+  }
+
+  /** It is claimed, calls its branch, saves its checkpoint and dies. */
+  function liveToCheckpoint(row: Partial<StoredTransaction>): Partial<StoredTransaction> {
+    const bed = firstStep(serial(1), { ...row, claimsWithoutProgress: 1 })
+    expect(bed.calls).toHaveLength(1)
+    bed.tick(checkpointMs)
+    return leftBy(bed)
+  }
+
+  function afterRunners(count: number): Partial<StoredTransaction> {
+    let row: Partial<StoredTransaction> = {}
+    for (let i = 0; i < count; i++) row = liveToCheckpoint(row)
+    return row
+  }
+
+  it('rests after ten of them, and after one more each time', () => {
+    let row = afterRunners(CLAIMS_UNANSWERED_MAX)
+    for (const time of ['first', 'second', 'third']) {
+      const rests = take(serial(1), { ...row, claimsWithoutProgress: 1 })
+      if (rests.type !== 'rest') throw new Error(`it does not rest for the ${time} time`)
+      expect(rests.reason).toBe(NO_ANSWER)
+      expect(JSON.parse(rests.update.progress)).toMatchObject({ attention: NO_ANSWER })
+      row = liveToCheckpoint({ progress: rests.update.progress })
+    }
+  })
+
+  it('counts those that do not live to a checkpoint, too', () => {
+    const row = afterRunners(CLAIMS_UNANSWERED_MAX - 1)
+    expect(take(serial(1), { ...row, claimsWithoutProgress: 1 }).type).toBe('run')
+    expect(take(serial(1), { ...row, claimsWithoutProgress: 2 }).type).toBe('rest')
+  })
+
+  for (const [what, live] of [
+    ['an answer of any kind', (bed: RunBed) => bed.answer(0, 'action', 'unknown')],
+    ['a clean release', (bed: RunBed) => bed.step({ type: 'drain', when: 'now' })],
+    ['a retry', (bed: RunBed) => bed.step({ type: 'command', command: { type: 'retry-asked' } })],
+  ] as const) {
+    it(`begins to count again after ${what}`, () => {
+      const row = afterRunners(CLAIMS_UNANSWERED_MAX - 1)
+      const bed = live(firstStep(serial(1), { ...row, claimsWithoutProgress: 1 }))
+      expect(bed.save).toBeDefined()
+      expect(JSON.parse(bed.save?.progress ?? '')).not.toHaveProperty('claimsUnanswered')
+      const next = take(serial(1), { ...leftBy(bed), claimsWithoutProgress: 1 })
+      expect(runOf(next).transaction.claimsUnanswered).toBe(1)
+    })
+  }
 })

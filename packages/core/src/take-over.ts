@@ -10,9 +10,15 @@ import type { Transaction } from './transaction.ts'
 export const CLAIMS_WITHOUT_PROGRESS_MAX = 3
 /** After a rest one such claim is enough for the next. */
 const CLAIMS_AFTER_REST_MAX = 1
+/**
+ * Claims without an answer after which a row may be what stops its runners later than at the first checkpoint: by what a slow
+ * branch answers, say. More than the other bound, since who calls slow branches beside such a row has none either.
+ */
+export const CLAIMS_UNANSWERED_MAX = 10
 /** What kills its runners does so once in about so many leases, and its neighbours run meanwhile. */
 export const REST_LEASES = 6
-const REST_REASON = `claimed ${CLAIMS_WITHOUT_PROGRESS_MAX} times without progress`
+const NO_PROGRESS_REASON = `claimed ${CLAIMS_WITHOUT_PROGRESS_MAX} times without progress`
+const NO_ANSWER_REASON = `claimed ${CLAIMS_UNANSWERED_MAX} times without an answer`
 
 export type TakeOver =
   | { readonly type: 'run'; readonly run: Run }
@@ -34,12 +40,15 @@ export function takeOver(
   } catch (error: unknown) {
     return undecoded(row, error, restedAt)
   }
-  if (row.claimsWithoutProgress > claimsMax(stored)) {
-    const progress = encodeProgress({ ...stored, attention: restReason(stored) })
-    return { type: 'rest', reason: REST_REASON, update: givenBack(row, progress, restedAt) }
+  const claimsUnanswered = stored.claimsUnanswered + row.claimsWithoutProgress
+  const reason = reasonToRest(stored, row, claimsUnanswered)
+  if (reason !== undefined) {
+    const progress = encodeProgress(rested(stored, reason))
+    return { type: 'rest', reason, update: givenBack(row, progress, restedAt) }
   }
   const event = { type: 'claimed', epoch: row.epoch, sentUnknown: stored.sentUnknown } as const
-  const { next, durability } = rules.fold(stored, event, Math.floor(grant.storeNow))
+  const { next: claimedOne, durability } = rules.fold(stored, event, Math.floor(grant.storeNow))
+  const next = { ...claimedOne, claimsUnanswered }
   // Saved at the next checkpoint whatever happens, so that only a row that stops its runner before it counts as one.
   const claimed = { ...claimedRun(next, row, settings, grant), dirtySince: grant.now }
   const run = { ...claimed, durableTransaction: stored }
@@ -55,23 +64,31 @@ function undecoded(row: StoredTransaction, error: unknown, restedAt: number): Ta
     return { type: 'park', reason, update: givenBack(row, row.progress, PARKED_AT) }
   }
   if (row.claimsWithoutProgress <= CLAIMS_WITHOUT_PROGRESS_MAX) throw error
-  return { type: 'rest', reason: REST_REASON, update: givenBack(row, row.progress, restedAt) }
+  return { type: 'rest', reason: NO_PROGRESS_REASON, update: givenBack(row, row.progress, restedAt) }
 }
 
-function claimsMax(transaction: Transaction): number {
-  return hasRested(transaction) ? CLAIMS_AFTER_REST_MAX : CLAIMS_WITHOUT_PROGRESS_MAX
+function reasonToRest(
+  stored: Transaction,
+  { claimsWithoutProgress }: StoredTransaction,
+  claimsUnanswered: number,
+): string | undefined {
+  const claimsMax = hasRested(stored) ? CLAIMS_AFTER_REST_MAX : CLAIMS_WITHOUT_PROGRESS_MAX
+  if (claimsWithoutProgress > claimsMax) return NO_PROGRESS_REASON
+  return claimsUnanswered > CLAIMS_UNANSWERED_MAX ? NO_ANSWER_REASON : undefined
 }
 
 /** Whether its mark says, last or alone, that nobody got anywhere. */
 export function hasRested({ attention = '' }: Transaction): boolean {
-  return attention.endsWith(REST_REASON)
+  return attention.endsWith(NO_PROGRESS_REASON) || attention.endsWith(NO_ANSWER_REASON)
 }
 
-/** Behind what a person has to know besides. */
-function restReason(transaction: Transaction): string {
-  const { attention } = transaction
-  if (attention === undefined) return REST_REASON
-  return hasRested(transaction) ? attention : `${attention}; ${REST_REASON}`
+/** With the reason behind what a person has to know besides, and with one claim left until the next rest. */
+function rested(stored: Transaction, reason: string): Transaction {
+  const claimsUnanswered = Math.min(stored.claimsUnanswered, CLAIMS_UNANSWERED_MAX - 1)
+  const { attention } = stored
+  if (attention === undefined) return { ...stored, claimsUnanswered, attention: reason }
+  if (hasRested(stored)) return { ...stored, claimsUnanswered }
+  return { ...stored, claimsUnanswered, attention: `${attention}; ${reason}` }
 }
 
 function givenBack(

@@ -68,6 +68,8 @@ interface Identity {
   readonly sentUnknown: boolean
   /** How many times an operator asked to retry now. */
   readonly nudges: number
+  /** Claims since the last answer, but for those whose owner gave it back: more than one says that owners do not live to tell. */
+  readonly claimsUnanswered: number
   /** Why a person should look. */
   readonly attention?: string
 }

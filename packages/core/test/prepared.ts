@@ -34,6 +34,7 @@ const COMMON = {
   epoch: 1,
   sentUnknown: false,
   nudges: 0,
+  claimsUnanswered: 0,
 }
 
 /** A branch as a client registers it: 01, 02, … */

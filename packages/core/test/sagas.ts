@@ -67,6 +67,7 @@ export function sagaOf(
     epoch: 1,
     sentUnknown: false,
     nudges: 0,
+    claimsUnanswered: 0,
     branches: plans.map(() => UNTOUCHED),
   }
 }
