@@ -117,7 +117,7 @@ export {
 } from './submission/parse-submission.ts'
 export {
   CLAIMS_WITHOUT_PROGRESS_MAX,
-  REST_LEASES,
+  REST_LEASES_MAX,
   type TakeOver,
   takeOver,
 } from './take-over.ts'

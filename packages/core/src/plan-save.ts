@@ -50,11 +50,12 @@ function storeInstant(run: Run, at: number): number {
 }
 
 function release(run: Run, dueAt: number): SavePlan {
-  return startSave({ ...run, transaction: withoutUnanswered(run.transaction) }, 'release', dueAt)
+  return startSave(run, 'release', dueAt)
 }
 
 function startSave(run: Run, hold: SaveInFlight['hold'], dueAt?: number): SavePlan {
-  const { transaction } = run
+  // If it is refused nobody gave it back.
+  const transaction = hold === 'release' ? withoutUnanswered(run.transaction) : run.transaction
   const save: SaveInFlight = {
     changed: run.changed,
     transaction,

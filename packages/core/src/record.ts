@@ -205,14 +205,13 @@ const STATES: readonly unknown[] = ['idle', 'calling', 'waiting', 'succeeded', '
 /** As much as the rules lean on: what is wrong here would hang or crash a step later. */
 function assertShape(definition: Definition, record: ProgressRecord): void {
   assert(isObject(definition.retry) && hasBranches(definition), 'the definition is not one of a known kind')
-  const { b = [], r = [], q, abort, nudges = 0, claimsUnanswered = 0, attention } = record
+  const { b = [], r = [], q, abort, attention } = record
   assert(Array.isArray(b) && b.every(isBranchRecord) && isOpRecord(q), 'the progress of a branch is not one')
   assert(Array.isArray(r) && r.every(isRegistered), 'a registered branch is not one')
   assert(
     abort === undefined || (isObject(abort) && Array.isArray(abort.branches)),
     'the abort decision is not one',
   )
-  assert(Number.isInteger(nudges) && Number.isInteger(claimsUnanswered), 'a count is not a number')
   assert(attention === undefined || typeof attention === 'string', 'the mark is not a text')
 }
 

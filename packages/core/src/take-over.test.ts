@@ -1,3 +1,4 @@
+import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { GRANT, NODE_START, RunBed, SETTINGS } from '../test/run-bed.ts'
 import { after, answered, CREATED_AT, rowOf, sagaOf, sent, serial, TOKEN } from '../test/sagas.ts'
@@ -7,7 +8,7 @@ import { PARKED_AT, type StoredTransaction } from './store.ts'
 import {
   CLAIMS_UNANSWERED_MAX,
   CLAIMS_WITHOUT_PROGRESS_MAX,
-  REST_LEASES,
+  REST_LEASES_MAX,
   type TakeOver,
   takeOver,
 } from './take-over.ts'
@@ -116,7 +117,7 @@ describe('a row that stops its runners', () => {
         version: 9,
         status: 'submitted',
         attention: true,
-        hold: { type: 'release', dueAt: CREATED_AT + 70 + REST_LEASES * SETTINGS.leaseMs },
+        hold: { type: 'release' },
       },
     })
     if (rests.type !== 'rest') throw new Error('it does not rest')
@@ -125,6 +126,21 @@ describe('a row that stops its runners', () => {
       b: [{ a: { state: 'succeeded' } }],
     })
     expect(rests.update).not.toHaveProperty('sentList')
+  })
+
+  it('rests for six to nine leases, another time in each claim, and not as long as what rests beside it', () => {
+    const dueAt = (row: Partial<StoredTransaction>) => {
+      const rests = take(serial(1), { claimsWithoutProgress: 4, ...row }, CREATED_AT + 70)
+      if (rests.type !== 'rest' || rests.update.hold.type !== 'release') throw new Error('it does not rest')
+      return rests.update.hold.dueAt
+    }
+    const dues = Array.from({ length: 200 }, (_, i) => dueAt({ gid: `order-${4_000 + i}` as Gid, epoch: 5 }))
+    const leases = dues.map((due) => (due - CREATED_AT - 70) / SETTINGS.leaseMs)
+    expect(Math.min(...leases)).toBeGreaterThanOrEqual(6)
+    expect(Math.max(...leases)).toBeLessThanOrEqual(REST_LEASES_MAX)
+    for (const third of [6, 7, 8])
+      expect(leases.filter((lease) => Math.floor(lease) === third).length).toBeGreaterThan(40)
+    expect(dueAt({ epoch: 6 })).not.toBe(dueAt({ epoch: 5 }))
   })
 
   it('keeps the reason that it had before', () => {
@@ -224,6 +240,13 @@ describe('a row whose runners live to a checkpoint, and not to an answer', () =>
     const row = afterRunners(CLAIMS_UNANSWERED_MAX - 1)
     expect(take(serial(1), { ...row, claimsWithoutProgress: 1 }).type).toBe('run')
     expect(take(serial(1), { ...row, claimsWithoutProgress: 2 }).type).toBe('rest')
+  })
+
+  it('goes on to count when its release is refused', () => {
+    const row = afterRunners(CLAIMS_UNANSWERED_MAX - 1)
+    const bed = firstStep(serial(1), { ...row, claimsWithoutProgress: 1 })
+    bed.step({ type: 'drain', when: 'now' }).conflict()
+    expect(bed.run.transaction.claimsUnanswered).toBe(CLAIMS_UNANSWERED_MAX)
   })
 
   for (const [what, live] of [

@@ -16,7 +16,9 @@ const CLAIMS_AFTER_REST_MAX = 1
  */
 export const CLAIMS_UNANSWERED_MAX = 10
 /** What kills its runners does so once in about so many leases, and its neighbours run meanwhile. */
-export const REST_LEASES = 6
+const REST_LEASES_MIN = 6
+/** What rests at the same time ends its rest apart: else slow neighbours would always be claimed with what kills them. */
+export const REST_LEASES_MAX = 9
 const NO_PROGRESS_REASON = `claimed ${CLAIMS_WITHOUT_PROGRESS_MAX} times without progress`
 const NO_ANSWER_REASON = `claimed ${CLAIMS_UNANSWERED_MAX} times without an answer`
 
@@ -33,7 +35,7 @@ export function takeOver(
   settings: RunSettings,
   grant: Grant,
 ): TakeOver {
-  const restedAt = Math.ceil(grant.storeNow) + REST_LEASES * settings.leaseMs
+  const restedAt = Math.ceil(grant.storeNow + restLeases(row) * settings.leaseMs)
   let stored: Transaction
   try {
     stored = decodeTransaction(row)
@@ -98,4 +100,16 @@ function givenBack(
 ): Omit<TransactionUpdate, 'writeId'> {
   const hold = { type: 'release', dueAt } as const
   return { gid, token, version, status, format, progress, retrying, attention: true, hold }
+}
+
+/** Another for each row, and for each of its claims. */
+function restLeases({ gid, epoch }: StoredTransaction): number {
+  return REST_LEASES_MIN + (REST_LEASES_MAX - REST_LEASES_MIN) * share01(`${gid} ${epoch}`)
+}
+
+/** FNV-1a: the same for the same text, and spread well enough over 0 to 1. */
+function share01(text: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return (hash >>> 0) / 2 ** 32
 }

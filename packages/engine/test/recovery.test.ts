@@ -1,5 +1,5 @@
 import type { DueClaim, DueClaimResult } from '@counterstep/core'
-import { PARKED_AT, REST_LEASES } from '@counterstep/core'
+import { PARKED_AT, REST_LEASES_MAX } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { Bed, type TestNode } from './support/bed.ts'
@@ -344,7 +344,7 @@ describe('a row that nobody can run', () => {
     expect((await last.get('a'))?.attention).toContain('without progress')
     await last.submit(sagaOf('b'))
     await bed.untilStatus('b', 'succeeded', 1_000)
-    await bed.untilStatus('a', 'succeeded', (REST_LEASES + 1) * FAST.leaseMs)
+    await bed.untilStatus('a', 'succeeded', (REST_LEASES_MAX + 1) * FAST.leaseMs)
     expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action'])
   })
 

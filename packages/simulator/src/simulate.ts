@@ -1,5 +1,5 @@
 /** One seed, one world, from the first submit to the audit. */
-import { AssertionError, REST_LEASES, type RunSettings } from '@counterstep/core'
+import { AssertionError, REST_LEASES_MAX, type RunSettings } from '@counterstep/core'
 import { Auditor, type Violation } from './auditor.ts'
 import type { Counters } from './counters.ts'
 import { Deliveries } from './deliveries.ts'
@@ -57,7 +57,7 @@ export function simulate(seed: number, mutant?: string, options: SimulationOptio
   const healAt = Math.min(drawnHealAt, reduction.healAtMs ?? drawnHealAt)
   if (world.trace.isOn) world.trace.line(0, JSON.stringify(faults))
   unleash(world, nodes, store, healAt)
-  const liveness = new Liveness(world, auditor, store, nodes, REST_LEASES * LEASE_MS)
+  const liveness = new Liveness(world, auditor, store, nodes, REST_LEASES_MAX * LEASE_MS)
   liveness.start(healAt)
   turn(world, auditor)
   auditEnd(world, auditor, store, participants)
