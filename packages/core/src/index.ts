@@ -121,6 +121,7 @@ export {
   type TakeOver,
   takeOver,
 } from './take-over.ts'
+export { textHash } from './text-hash.ts'
 export type {
   AbortDecision,
   CalledOp,

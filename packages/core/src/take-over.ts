@@ -4,6 +4,7 @@ import { decodeTransaction, encodeProgress } from './record.ts'
 import type { Rules } from './rules.ts'
 import { claimedRun, type Grant, type Run, type RunSettings } from './run.ts'
 import { PARKED_AT, type StoredTransaction, type TransactionUpdate } from './store.ts'
+import { textHash } from './text-hash.ts'
 import type { Transaction } from './transaction.ts'
 
 /** Claims without a save after which a row may be what stops its runners. */
@@ -35,18 +36,17 @@ export function takeOver(
   settings: RunSettings,
   grant: Grant,
 ): TakeOver {
-  const restedAt = Math.ceil(grant.storeNow + restLeases(row) * settings.leaseMs)
   let stored: Transaction
   try {
     stored = decodeTransaction(row)
   } catch (error: unknown) {
-    return undecoded(row, error, restedAt)
+    return undecoded(row, error, settings, grant)
   }
   const claimsUnanswered = stored.claimsUnanswered + row.claimsWithoutProgress
   const reason = reasonToRest(stored, row, claimsUnanswered)
   if (reason !== undefined) {
     const progress = encodeProgress(rested(stored, reason))
-    return { type: 'rest', reason, update: givenBack(row, progress, restedAt) }
+    return { type: 'rest', reason, update: givenBack(row, progress, restedAt(row, settings, grant)) }
   }
   const event = { type: 'claimed', epoch: row.epoch, sentUnknown: stored.sentUnknown } as const
   const { next: claimedOne, durability } = rules.fold(stored, event, Math.floor(grant.storeNow))
@@ -60,13 +60,14 @@ export function takeOver(
 }
 
 /** Throws what is a fault of this code, not of the row: parked for that, it would wait for a person after it is mended. */
-function undecoded(row: StoredTransaction, error: unknown, restedAt: number): TakeOver {
+function undecoded(row: StoredTransaction, error: unknown, settings: RunSettings, grant: Grant): TakeOver {
   if (error instanceof AssertionError) {
     const reason = `record cannot be read: ${error.message}`
     return { type: 'park', reason, update: givenBack(row, row.progress, PARKED_AT) }
   }
   if (row.claimsWithoutProgress <= CLAIMS_WITHOUT_PROGRESS_MAX) throw error
-  return { type: 'rest', reason: NO_PROGRESS_REASON, update: givenBack(row, row.progress, restedAt) }
+  const update = givenBack(row, row.progress, restedAt(row, settings, grant))
+  return { type: 'rest', reason: NO_PROGRESS_REASON, update }
 }
 
 function reasonToRest(
@@ -87,10 +88,13 @@ export function hasRested({ attention = '' }: Transaction): boolean {
 /** With the reason behind what a person has to know besides, and with one claim left until the next rest. */
 function rested(stored: Transaction, reason: string): Transaction {
   const claimsUnanswered = Math.min(stored.claimsUnanswered, CLAIMS_UNANSWERED_MAX - 1)
+  return { ...stored, claimsUnanswered, attention: restMark(stored, reason) }
+}
+
+function restMark(stored: Transaction, reason: string): string {
   const { attention } = stored
-  if (attention === undefined) return { ...stored, claimsUnanswered, attention: reason }
-  if (hasRested(stored)) return { ...stored, claimsUnanswered }
-  return { ...stored, claimsUnanswered, attention: `${attention}; ${reason}` }
+  if (attention === undefined) return reason
+  return hasRested(stored) ? attention : `${attention}; ${reason}`
 }
 
 function givenBack(
@@ -102,14 +106,9 @@ function givenBack(
   return { gid, token, version, status, format, progress, retrying, attention: true, hold }
 }
 
-/** Another for each row, and for each of its claims. */
-function restLeases({ gid, epoch }: StoredTransaction): number {
-  return REST_LEASES_MIN + (REST_LEASES_MAX - REST_LEASES_MIN) * share01(`${gid} ${epoch}`)
-}
-
-/** FNV-1a: the same for the same text, and spread well enough over 0 to 1. */
-function share01(text: string): number {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  return (hash >>> 0) / 2 ** 32
+/** After another time for each row, and for each of its claims. */
+function restedAt({ gid, epoch }: StoredTransaction, { leaseMs }: RunSettings, { storeNow }: Grant): number {
+  const share01 = textHash(`${gid} ${epoch}`) / 2 ** 32
+  const leases = REST_LEASES_MIN + (REST_LEASES_MAX - REST_LEASES_MIN) * share01
+  return Math.ceil(storeNow + leases * leaseMs)
 }

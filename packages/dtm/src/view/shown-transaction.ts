@@ -1,6 +1,6 @@
 /** A transaction and its branches as `query` and `all` show them: the shape of DTM over MySQL, where no time is null. */
 import type { BranchTarget, Definition, Transaction } from '@counterstep/core'
-import { targetsOf } from '@counterstep/core'
+import { targetsOf, textHash } from '@counterstep/core'
 import type { BranchView, Op, TransactionView } from '@counterstep/protocol'
 import { type Note, readNote } from '../definition/note.ts'
 import { statusWord, transType } from '../wire/status-word.ts'
@@ -119,10 +119,7 @@ function textUnlessEmpty<Key extends string>(key: Key, text: string): { readonly
   return text === '' ? {} : ({ [key]: text } as { readonly [key in Key]: string })
 }
 
-/** Clients of C# read it as a positive number of 32 bits. Made of the gid (FNV-1a), since nothing counts transactions. */
+/** Clients of C# read it as a positive number of 32 bits. Made of the gid, since nothing counts transactions. */
 function stableId(gid: string): number {
-  let hash = 0x811c9dc5
-  for (let position = 0; position < gid.length; position++)
-    hash = Math.imul(hash ^ gid.charCodeAt(position), 0x01000193)
-  return hash & 0x7fffffff || 1
+  return textHash(gid) & 0x7fffffff || 1
 }
