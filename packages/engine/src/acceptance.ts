@@ -20,6 +20,7 @@ import {
 import { CounterstepError, type Gid, type TransactionView } from '@counterstep/protocol'
 import type { EngineObserver } from './observer.ts'
 import type { Runner } from './runner.ts'
+import { ShortLivedMap } from './short-lived-map.ts'
 import { TransactionError } from './transaction-error.ts'
 import { delay, within } from './until-definite.ts'
 
@@ -70,7 +71,7 @@ const WAIT_MS_MAX = 1_000
 
 export class Acceptance {
   readonly #parts: AcceptanceParts
-  readonly #accepting = new Map<Gid, Accepting>()
+  readonly #accepting = new ShortLivedMap<Gid, Accepting>()
   #closing = false
 
   constructor(parts: AcceptanceParts) {
@@ -131,7 +132,7 @@ export class Acceptance {
 
   /** Ends what is not accepted yet: flushed if the store answers, given up if it does not. */
   async close(limitMs: number): Promise<void> {
-    const all = Promise.allSettled([...this.#accepting.values()].map(({ result }) => result))
+    const all = Promise.allSettled(this.#accepting.values().map(({ result }) => result))
     const flushed = await within(this.#parts.clock, limitMs, all)
     this.#closing = true
     if (flushed === undefined) {

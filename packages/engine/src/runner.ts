@@ -27,6 +27,7 @@ import { branchCall } from './branch-call.ts'
 import { CallSlots } from './call-slots.ts'
 import type { Held } from './held.ts'
 import type { EngineObserver } from './observer.ts'
+import { ShortLivedMap } from './short-lived-map.ts'
 import { untilDefinite } from './until-definite.ts'
 
 export interface RunnerParts {
@@ -61,7 +62,7 @@ export type CommandOutcome =
 
 export class Runner {
   readonly #parts: RunnerParts
-  readonly #held = new Map<Gid, Held>()
+  readonly #held = new ShortLivedMap<Gid, Held>()
   readonly #slots: CallSlots
   readonly #emptied: (() => void)[] = []
   #draining: 'no' | 'when-calls-end' | 'now' = 'no'
@@ -81,7 +82,7 @@ export class Runner {
   }
 
   runs(): Run[] {
-    return [...this.#held.values()].map(({ run }) => run)
+    return this.#held.values().map(({ run }) => run)
   }
 
   get(gid: Gid): Run | undefined {
@@ -127,13 +128,13 @@ export class Runner {
   /** Gives everything back: when its calls have ended, or at once. */
   drain(when: 'when-calls-end' | 'now'): void {
     this.#draining = when
-    for (const held of [...this.#held.values()]) this.#step(held, { type: 'drain', when })
+    for (const held of this.#held.values()) this.#step(held, { type: 'drain', when })
   }
 
   /** What could not be given back is left to its lease: nothing goes on here after this. */
   close(): void {
     this.#isClosed = true
-    for (const held of [...this.#held.values()]) this.#giveUp(held)
+    for (const held of this.#held.values()) this.#giveUp(held)
   }
 
   empty(): Promise<void> {

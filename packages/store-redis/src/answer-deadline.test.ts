@@ -7,28 +7,30 @@ const TIMER_AND_IMMEDIATE_MS = 2
 
 let missed = 0
 let deadline: AnswerDeadline
-const questions = Array.from({ length: 10 }, () => ({}))
+/** Their numbers, in the order in which they were asked. */
+let questions: number[] = []
 
 beforeEach(() => {
   vi.useFakeTimers()
   missed = 0
+  questions = []
   deadline = new AnswerDeadline(LIMIT_MS, () => {
     missed += 1
   })
 })
 afterEach(() => vi.useRealTimers())
 
-function begin(question: number): void {
-  deadline.begin(questions[question] ?? {})
+function begin(): void {
+  questions.push(deadline.begin())
 }
 
 function end(question: number): void {
-  deadline.end(questions[question] ?? {})
+  deadline.end(questions[question] ?? Number.NaN)
 }
 
 it('is missed when an answer is owed for so long, and then once for all that is owed', async () => {
-  begin(0)
-  begin(1)
+  begin()
+  begin()
   await vi.advanceTimersByTimeAsync(LIMIT_MS - 1)
   expect(missed).toBe(0)
   await vi.advanceTimersByTimeAsync(TIMER_AND_IMMEDIATE_MS)
@@ -39,7 +41,7 @@ it('is missed when an answer is owed for so long, and then once for all that is 
 
 it('counts each answer from its own question, however busy the connection is', async () => {
   for (let i = 0; i < 10; i++) {
-    begin(i)
+    begin()
     await vi.advanceTimersByTimeAsync(LIMIT_MS / 2)
     if (i > 0) end(i - 1)
   }
@@ -51,9 +53,9 @@ it('counts each answer from its own question, however busy the connection is', a
 })
 
 it('does not hold what was owed before against what is asked after it was missed', async () => {
-  begin(0)
+  begin()
   await vi.advanceTimersByTimeAsync(LIMIT_MS + 1)
-  begin(1)
+  begin()
   await vi.advanceTimersByTimeAsync(LIMIT_MS - 1)
   end(1)
   await vi.advanceTimersByTimeAsync(LIMIT_MS)
@@ -61,7 +63,7 @@ it('does not hold what was owed before against what is asked after it was missed
 })
 
 it('is not missed by an answer that is read in the turn of the timer', () => {
-  begin(0)
+  begin()
   vi.advanceTimersToNextTimer()
   end(0)
   vi.runAllTimers()

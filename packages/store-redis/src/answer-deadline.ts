@@ -5,8 +5,9 @@
 export class AnswerDeadline {
   readonly #limitMs: number
   readonly #onMissed: () => void
-  /** In the order of the questions. */
-  readonly #owedSince = new Map<object, number>()
+  /** By the numbers of the questions, in their order. */
+  readonly #owedSince = new Map<number, number>()
+  #questions = 0
   #isWatching = false
 
   constructor(limitMs: number, onMissed: () => void) {
@@ -14,12 +15,16 @@ export class AnswerDeadline {
     this.#onMissed = onMissed
   }
 
-  begin(question: object): void {
+  /** The number of a question that is sent now. */
+  begin(): number {
+    const question = this.#questions++
     this.#owedSince.set(question, performance.now())
     if (!this.#isWatching) this.#watchFor(this.#limitMs)
+    return question
   }
 
-  end(question: object): void {
+  /** Also of a question that has ended before. */
+  end(question: number): void {
     this.#owedSince.delete(question)
   }
 
