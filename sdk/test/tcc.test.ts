@@ -117,6 +117,48 @@ describe('runTcc', () => {
     ])
   })
 
+  it('with a wait throws when all are cancelled', async () => {
+    const released = Promise.withResolvers<void>()
+    const cancelling = Promise.withResolvers<void>()
+    await using server = await serve(async () => {
+      cancelling.resolve()
+      await released.promise
+      return SUCCESS
+    })
+    await using participants = await serveTries()
+    const gid = 'trip-3'
+    let isSettled = false
+    const running = server.client
+      .runTcc({ gid }, (tcc) => tcc.try(participants.branch(409)), { waitMs: 10_000 })
+      .catch((error: unknown) => error)
+      .finally(() => {
+        isSettled = true
+      })
+    await cancelling.promise
+    expect(await server.client.get(gid)).toMatchObject({ status: 'aborting' })
+    expect(isSettled).toBe(false)
+    released.resolve()
+    expect(isBranchFailure(await running)).toBe(true)
+    expect(await server.client.get(gid)).toMatchObject({ status: 'failed' })
+  })
+
+  it('with a wait throws when that is over', async () => {
+    const released = Promise.withResolvers<void>()
+    await using server = await serve(async () => {
+      await released.promise
+      return SUCCESS
+    })
+    await using participants = await serveTries()
+    const gid = 'trip-4'
+    const running = server.client.runTcc({ gid }, (tcc) => tcc.try(participants.branch(409)), {
+      waitMs: 1_000,
+      onUnsettled: (error) => expect.unreachable(String(error)),
+    })
+    await expect(running).rejects.toSatisfy(isBranchFailure)
+    expect(await server.client.get(gid)).toMatchObject({ status: 'aborting' })
+    released.resolve()
+  })
+
   for (const [status, guard] of [
     [425, isBranchOngoing],
     [500, isUnavailable],

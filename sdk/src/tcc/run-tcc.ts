@@ -8,7 +8,8 @@ import { assertPrepared, reasonOf } from '../undecided.ts'
 import { openTcc, type TccScope, type TccSettings } from './tcc.ts'
 
 /**
- * What a `runTcc` may say for itself. `signal` ends its calls of the server; give it to the tries as well.
+ * What a `runTcc` may say for itself. `signal` ends its calls of the server; give it to the tries as well. `waitMs` counts
+ * from the submit, or from the abort: then the error comes when all are cancelled, or after that time.
  *
  * @example
  * ```ts
@@ -46,7 +47,7 @@ export async function runTcc<Answer>(
     answer = await callback(scope)
     await tries.ended()
   } catch (error: unknown) {
-    const turn = { ...options, reason: reasonOf(error) }
+    const turn = { ...options, waitMs, reason: reasonOf(error) }
     await command(setup, 'abort', scope.gid, turn).catch((unsettled: unknown) => onUnsettled?.(unsettled))
     throw error
   }
