@@ -28,16 +28,18 @@ export class ScriptCaller {
     keys: readonly string[],
     args: readonly CommandArgument[],
   ): Promise<unknown> {
-    const rest = [keys.length, ...keys, ...args]
+    // One list for both tries: it is long, and the first is nearly always the last.
+    const words: CommandArgument[] = [DIGESTS[script], keys.length, ...keys, ...args]
     if (!this.#unknown.has(script)) {
       try {
-        return await send('evalsha', [DIGESTS[script], ...rest])
+        return await send('evalsha', words)
       } catch (error: unknown) {
         if (!(error instanceof ServerRefusal && error.word === 'NOSCRIPT')) throw error
       }
       this.#unknown.add(script)
     }
-    const answer = await send('eval', [SCRIPTS[script], ...rest])
+    words[0] = SCRIPTS[script]
+    const answer = await send('eval', words)
     this.#unknown.delete(script)
     return answer
   }

@@ -73,7 +73,8 @@ export class ServerLink {
   async send(name: string, args: readonly CommandArgument[], isAsking = false): Promise<unknown> {
     const bytes = sizeOf(args)
     this.#inFlight.enter(bytes)
-    const command = new TrackedCommand(name, [...args], { replyEncoding: 'utf8' })
+    // It copies the arguments.
+    const command = new TrackedCommand(name, args as CommandArgument[], { replyEncoding: 'utf8' })
     const question = this.#deadline.begin()
     try {
       this.#corkThisTurn()

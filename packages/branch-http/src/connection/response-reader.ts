@@ -22,6 +22,8 @@ export type Reading = 'more' | 'whole' | 'cut' | 'bad-response' | 'too-large'
 const HEAD_END = '\r\n\r\n'
 const HEAD_START = 'HTTP/1.'
 const INFORMATIONAL_MAX = 16
+/** Of the text that a remembered head is cut from, and keeps in memory. In characters. */
+const KNOWN_TEXT_LENGTH_MAX = 2_048
 
 /**
  * Reads one response after the other from the bytes of a connection. It is strict: what two readers could take for two
@@ -33,6 +35,9 @@ export class ResponseReader {
   #reading: Reading = 'more'
   #head: ResponseHead | undefined = undefined
   #headText = ''
+  /** The last head, and its lines. */
+  #knownHead: ResponseHead | undefined = undefined
+  #knownLines = ''
   #informational = 0
   #bodyBytes = 0
   #chunks: ChunkedBody | undefined = undefined
@@ -63,7 +68,7 @@ export class ResponseReader {
     while (at < end && this.#reading === 'more') {
       at = this.#head === undefined ? this.#readHead(bytes, at, end) : this.#readBody(bytes, at, end)
     }
-    // An idle connection keeps nothing of its last call.
+    // An idle connection keeps nothing of its last call but its head.
     if (this.#reading !== 'more') this.#listener = undefined
     return at
   }
@@ -88,11 +93,22 @@ export class ResponseReader {
       // What speaks another protocol may wait for us for ever.
       return isHeadStart(text) ? end : this.#endAs('bad-response', end)
     }
-    const head = parseHead(text.slice(0, lines + 2))
+    const head = this.#parse(text.slice(0, lines + 2), text.length)
     if (head === undefined) return this.#endAs('bad-response', end)
     this.#headText = ''
     this.#take(head)
     return start + size - before
+  }
+
+  /** A service's next head is mostly its last one: within a second its date is, too. */
+  #parse(lines: string, textLength: number): ResponseHead | undefined {
+    if (lines === this.#knownLines) return this.#knownHead
+    const head = parseHead(lines)
+    if (textLength <= KNOWN_TEXT_LENGTH_MAX) {
+      this.#knownHead = head
+      this.#knownLines = lines
+    }
+    return head
   }
 
   #take(head: ResponseHead): void {

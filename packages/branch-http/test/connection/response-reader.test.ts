@@ -13,8 +13,7 @@ interface Outcome {
 }
 
 /** What a connection would make of these pieces. */
-function readPieces(pieces: readonly Buffer[]): Outcome {
-  const reader = new ResponseReader(LIMITS)
+function readPieces(pieces: readonly Buffer[], reader = new ResponseReader(LIMITS)): Outcome {
   let statusCode: number | undefined
   const body: Buffer[] = []
   reader.begin({
@@ -114,6 +113,16 @@ describe('a response', () => {
     for (const [, text, outcome] of RESPONSES) {
       const bytes = Buffer.from(text, 'latin1')
       expect(readPieces([...bytes].map((byte) => Buffer.from([byte])))).toMatchObject(outcome)
+    }
+  })
+
+  it('is read as if none had come before, the same one or another', () => {
+    for (const [, before] of RESPONSES) {
+      for (const [, text] of RESPONSES) {
+        const reader = new ResponseReader(LIMITS)
+        readPieces([Buffer.from(before, 'latin1')], reader)
+        expect(readPieces([Buffer.from(text, 'latin1')], reader)).toEqual(read(text))
+      }
     }
   })
 
