@@ -1,0 +1,27 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { canonicalJson } from './canonical-json.ts'
+
+function inOrderOf(keys: readonly string[]): Record<string, number> {
+  return Object.fromEntries(keys.map((key) => [key, 1]))
+}
+
+it('is the same in whatever order the keys come, be they few or many', () => {
+  fc.assert(
+    fc.property(
+      fc
+        .uniqueArray(fc.string({ unit: 'binary', maxLength: 3 }), { maxLength: 40 })
+        .chain((keys) =>
+          fc.tuple(
+            fc.constant(keys),
+            fc.shuffledSubarray(keys, { minLength: keys.length, maxLength: keys.length }),
+          ),
+        ),
+      ([keys, shuffled]) => {
+        const sorted = keys.toSorted().map((key) => `${JSON.stringify(key)}:1`)
+        expect(canonicalJson(inOrderOf(shuffled))).toBe(`{${sorted.join(',')}}`)
+      },
+    ),
+    { numRuns: 2_000 },
+  )
+})
