@@ -159,7 +159,7 @@ export interface Client {
   message(settings: MessageSettings): Message
   /**
    * Runs a TCC: prepares it, lets `callback` try branches, and confirms all of them when it returns. When it throws, or
-   * a try has failed, all are cancelled, and the error is thrown on: with `waitMs`, when they are, or after that time.
+   * a try has failed, all are cancelled, and the error is thrown on: with `waitMs`, when they are, or when it is over.
    * Throws SAGA_NOT_PREPARED when the deadline came before the submit; an UnavailableError of the submit leaves open which
    * of the two comes: see `get`.
    */

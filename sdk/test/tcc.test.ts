@@ -57,6 +57,15 @@ async function serveTries(answer: (tried: Tried) => unknown = () => undefined) {
   }
 }
 
+/** Keeps what awaits `opened` until it is opened, at the latest when the test ends. */
+function gate() {
+  let open = (): void => undefined
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open, [Symbol.dispose]: open }
+}
+
 describe('runTcc', () => {
   it('prepares, tries each branch that it has registered, and confirms when the callback returns', async () => {
     await using server = await serve(() => SUCCESS)
@@ -118,14 +127,15 @@ describe('runTcc', () => {
   })
 
   it('with a wait throws when all are cancelled', async () => {
-    const released = Promise.withResolvers<void>()
-    const cancelling = Promise.withResolvers<void>()
+    const cancelling = gate()
+    const held = gate()
     await using server = await serve(async () => {
-      cancelling.resolve()
-      await released.promise
+      cancelling.open()
+      await held.opened
       return SUCCESS
     })
     await using participants = await serveTries()
+    using cancel = held
     const gid = 'trip-3'
     let isSettled = false
     const running = server.client
@@ -134,29 +144,48 @@ describe('runTcc', () => {
       .finally(() => {
         isSettled = true
       })
-    await cancelling.promise
+    await cancelling.opened
     expect(await server.client.get(gid)).toMatchObject({ status: 'aborting' })
     expect(isSettled).toBe(false)
-    released.resolve()
+    cancel.open()
     expect(isBranchFailure(await running)).toBe(true)
     expect(await server.client.get(gid)).toMatchObject({ status: 'failed' })
   })
 
-  it('with a wait throws when that is over', async () => {
-    const released = Promise.withResolvers<void>()
+  it.each([
+    ['when that is over', () => ({ waitMs: 1_000 })],
+    ['when its signal ends that', () => ({ waitMs: 60_000, signal: AbortSignal.timeout(1_000) })],
+  ])('with a wait throws %s, and calls the abort settled', async (_when, wait) => {
+    const held = gate()
     await using server = await serve(async () => {
-      await released.promise
+      await held.opened
       return SUCCESS
     })
     await using participants = await serveTries()
+    using _cancel = held
     const gid = 'trip-4'
+    const unsettled: unknown[] = []
+    const startedAt = performance.now()
     const running = server.client.runTcc({ gid }, (tcc) => tcc.try(participants.branch(409)), {
-      waitMs: 1_000,
-      onUnsettled: (error) => expect.unreachable(String(error)),
+      ...wait(),
+      onUnsettled: (error) => unsettled.push(error),
     })
     await expect(running).rejects.toSatisfy(isBranchFailure)
+    // The last poll that has time is the last.
+    expect(performance.now() - startedAt).toBeGreaterThan(400)
     expect(await server.client.get(gid)).toMatchObject({ status: 'aborting' })
-    released.resolve()
+    expect(unsettled).toEqual([])
+  })
+
+  it('with a wait that cannot be tries nothing', async () => {
+    await using server = await serve(() => SUCCESS)
+    await using participants = await serveTries()
+    const running = server.client.runTcc({ gid: 'trip-5' }, (tcc) => tcc.try(participants.branch(200)), {
+      waitMs: 90_000,
+    })
+    await expect(running).rejects.toThrow(RangeError)
+    expect(participants.tried).toEqual([])
+    await expect(server.client.get('trip-5')).rejects.toMatchObject({ code: 'SAGA_UNKNOWN_GID' })
   })
 
   for (const [status, guard] of [

@@ -52,7 +52,7 @@ function writeObject(value: JsonRecord, depth: number, leftOut: ReadonlySet<stri
   return `${text}}`
 }
 
-/** By insertion while they are few: most come sorted, and the array's own sort allocates 200 bytes for each key. */
+/** By insertion while they are few: it is quicker, and the array's own sort allocates 200 bytes for each key. */
 function sortedKeys(value: object): readonly string[] {
   const keys = Object.keys(value)
   if (keys.length > FEW_KEYS_MAX) return keys.sort()

@@ -5,9 +5,9 @@ interface Cell<Value> {
 /**
  * A Map of what comes and goes thousands of times a second: what was taken out of it is let go of at once.
  *
- * V8 gives a Map that is full a new table, and leaves in the old table what stood in it, and the way to the new one. Once
- * such a table is among the old objects, whatever stood in it and in all that follow it outlives each quick collection,
- * though nobody can reach it, until a full one. Of an entry of this Map only an empty cell does.
+ * V8 gives a Map that is full, or nearly empty, a new table, and leaves in the last one what stood in it, and the way to the
+ * new one. Once such a table is among the old objects, whatever stood in it and in all that follow it outlives each quick
+ * collection, though nobody can reach it, until a full one. Of this Map only keys and empty cells do: keep the keys short.
  */
 export class ShortLivedMap<Key, Value> {
   readonly #cells = new Map<Key, Cell<Value>>()

@@ -44,16 +44,9 @@ describe('a map of what is short-lived', () => {
 function keptKb(kind: 'Map' | 'ShortLivedMap'): number {
   const program = fileURLToPath(new URL('support/kept-by-map.ts', import.meta.url))
   const flags = ['--expose-gc', '--no-allocation-site-pretenuring', '--initial-old-space-size=512']
-  return Number(execFileSync(process.execPath, [...flags, program, kind], { encoding: 'utf8' }))
+  return Number(execFileSync(process.execPath, [...flags, program, kind], { encoding: 'utf8', env: {} }))
 }
 
-describe('what was taken out of a map', () => {
-  it('is let go of by this one', () => {
-    expect(keptKb('ShortLivedMap')).toBeLessThan(12_000)
-  })
-
-  it("is kept by V8's own, without which this one would not be needed", () => {
-    // If it fails, V8 has mended it: then a Map will do.
-    expect(keptKb('Map')).toBeGreaterThan(50_000)
-  })
+it("keeps less of what was taken out than V8's own: if not, that one will do", () => {
+  expect(keptKb('Map')).toBeGreaterThan(3 * keptKb('ShortLivedMap'))
 })

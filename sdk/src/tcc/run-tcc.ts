@@ -1,15 +1,17 @@
 import type { TransactionView } from '@counterstep/protocol'
 import type { SubmitOptions } from '../client.ts'
 import { command } from '../command.ts'
+import { preferWait } from '../prefer-wait.ts'
 import type { Setup } from '../setup.ts'
 import { submit } from '../submit.ts'
 import { submitPrepared } from '../submit-prepared.ts'
 import { assertPrepared, reasonOf } from '../undecided.ts'
+import { waitUntilFinal } from '../wait.ts'
 import { openTcc, type TccScope, type TccSettings } from './tcc.ts'
 
 /**
- * What a `runTcc` may say for itself. `signal` ends its calls of the server; give it to the tries as well. `waitMs` counts
- * from the submit, or from the abort: then the error comes when all are cancelled, or after that time.
+ * What a `runTcc` may say for itself. `signal` ends its calls of the server; give it to the tries as well. `waitMs` is for
+ * either end: after an abort the error comes when all are cancelled, or when that time is over.
  *
  * @example
  * ```ts
@@ -40,6 +42,8 @@ export async function runTcc<Answer>(
   callback: (tcc: TccScope) => Answer | Promise<Answer>,
   { waitMs = 0, onUnsettled, ...options }: RunTccOptions,
 ): Promise<SubmittedTcc<Answer>> {
+  // A wait that cannot be is refused before anything is tried.
+  preferWait(waitMs)
   const { request, scope, tries } = openTcc(setup, settings)
   assertPrepared(await submit(setup, request, options))
   let answer: Answer
@@ -47,9 +51,22 @@ export async function runTcc<Answer>(
     answer = await callback(scope)
     await tries.ended()
   } catch (error: unknown) {
-    const turn = { ...options, waitMs, reason: reasonOf(error) }
-    await command(setup, 'abort', scope.gid, turn).catch((unsettled: unknown) => onUnsettled?.(unsettled))
+    const turn = { ...options, reason: reasonOf(error) }
+    const isAborted = await command(setup, 'abort', scope.gid, turn).then(
+      () => true,
+      (unsettled: unknown) => {
+        onUnsettled?.(unsettled)
+        return false
+      },
+    )
+    if (isAborted && waitMs > 0) await cancelled(setup, scope.gid, waitMs, options.signal)
     throw error
   }
   return { answer, transaction: await submitPrepared(setup, scope.gid, { ...options, waitMs }) }
+}
+
+/** Until all are cancelled, or nobody wants to wait for that any more. It is decided, and the callback's error is told. */
+async function cancelled(setup: Setup, gid: string, timeoutMs: number, signal?: AbortSignal): Promise<void> {
+  const wait = { timeoutMs, ...(signal === undefined ? {} : { signal }) }
+  await waitUntilFinal(setup, gid, wait).catch(() => undefined)
 }

@@ -22,8 +22,8 @@ export type Reading = 'more' | 'whole' | 'cut' | 'bad-response' | 'too-large'
 const HEAD_END = '\r\n\r\n'
 const HEAD_START = 'HTTP/1.'
 const INFORMATIONAL_MAX = 16
-/** Of the text that a remembered head is cut from, and keeps in memory. In characters. */
-const KNOWN_TEXT_LENGTH_MAX = 2_048
+/** Of a head that is remembered, in characters. */
+const KNOWN_HEAD_LENGTH_MAX = 1_024
 
 /**
  * Reads one response after the other from the bytes of a connection. It is strict: what two readers could take for two
@@ -93,7 +93,7 @@ export class ResponseReader {
       // What speaks another protocol may wait for us for ever.
       return isHeadStart(text) ? end : this.#endAs('bad-response', end)
     }
-    const head = this.#parse(text.slice(0, lines + 2), text.length)
+    const head = this.#parse(text.slice(0, lines + 2))
     if (head === undefined) return this.#endAs('bad-response', end)
     this.#headText = ''
     this.#take(head)
@@ -101,12 +101,13 @@ export class ResponseReader {
   }
 
   /** A service's next head is mostly its last one: within a second its date is, too. */
-  #parse(lines: string, textLength: number): ResponseHead | undefined {
+  #parse(lines: string): ResponseHead | undefined {
     if (lines === this.#knownLines) return this.#knownHead
     const head = parseHead(lines)
-    if (textLength <= KNOWN_TEXT_LENGTH_MAX) {
+    if (lines.length <= KNOWN_HEAD_LENGTH_MAX) {
       this.#knownHead = head
-      this.#knownLines = lines
+      // A copy: these are a slice of a text with the begin of the body, and would keep it.
+      this.#knownLines = Buffer.from(lines, 'latin1').toString('latin1')
     }
     return head
   }
