@@ -6,9 +6,14 @@ export interface PreferWait {
   readonly longerMs: number
 }
 
+/** Throws a RangeError. */
+export function assertWaitMs(waitMs: number): void {
+  if (!(waitMs >= 0 && waitMs <= WAIT_MS_MAX)) throw new RangeError('waitMs must be from 0 to 60,000')
+}
+
 /** Throws a RangeError. Whole seconds go out. */
 export function preferWait(waitMs: number): PreferWait {
-  if (!(waitMs >= 0 && waitMs <= WAIT_MS_MAX)) throw new RangeError('waitMs must be from 0 to 60,000')
+  assertWaitMs(waitMs)
   const waitSeconds = Math.ceil(waitMs / 1000)
   if (waitSeconds === 0) return { headers: {}, longerMs: 0 }
   return { headers: { prefer: `wait=${waitSeconds}` }, longerMs: waitSeconds * 1000 }

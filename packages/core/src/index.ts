@@ -115,12 +115,7 @@ export {
   type Submission,
   type SubmissionDefaults,
 } from './submission/parse-submission.ts'
-export {
-  CLAIMS_WITHOUT_PROGRESS_MAX,
-  REST_LEASES_MAX,
-  type TakeOver,
-  takeOver,
-} from './take-over.ts'
+export { REST_LEASES_MAX, type TakeOver, takeOver } from './take-over.ts'
 export { textHash } from './text-hash.ts'
 export type {
   AbortDecision,

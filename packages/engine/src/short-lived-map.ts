@@ -39,7 +39,7 @@ export class ShortLivedMap<Key, Value> {
 
   /** In the order in which their keys came. */
   values(): Value[] {
-    return [...this.#cells.values()].map(({ value }) => value as Value)
+    return Array.from(this.#cells.values(), ({ value }) => value as Value)
   }
 
   keys(): Key[] {

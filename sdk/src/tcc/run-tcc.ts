@@ -1,7 +1,7 @@
 import type { TransactionView } from '@counterstep/protocol'
 import type { SubmitOptions } from '../client.ts'
 import { command } from '../command.ts'
-import { preferWait } from '../prefer-wait.ts'
+import { assertWaitMs } from '../prefer-wait.ts'
 import type { Setup } from '../setup.ts'
 import { submit } from '../submit.ts'
 import { submitPrepared } from '../submit-prepared.ts'
@@ -43,7 +43,7 @@ export async function runTcc<Answer>(
   { waitMs = 0, onUnsettled, ...options }: RunTccOptions,
 ): Promise<SubmittedTcc<Answer>> {
   // A wait that cannot be is refused before anything is tried.
-  preferWait(waitMs)
+  assertWaitMs(waitMs)
   const { request, scope, tries } = openTcc(setup, settings)
   assertPrepared(await submit(setup, request, options))
   let answer: Answer
@@ -52,21 +52,17 @@ export async function runTcc<Answer>(
     await tries.ended()
   } catch (error: unknown) {
     const turn = { ...options, reason: reasonOf(error) }
-    const isAborted = await command(setup, 'abort', scope.gid, turn).then(
-      () => true,
-      (unsettled: unknown) => {
-        onUnsettled?.(unsettled)
-        return false
-      },
-    )
-    if (isAborted && waitMs > 0) await cancelled(setup, scope.gid, waitMs, options.signal)
+    await command(setup, 'abort', scope.gid, turn)
+      .then(() => cancelled(setup, scope.gid, waitMs, options.signal))
+      .catch((unsettled: unknown) => onUnsettled?.(unsettled))
     throw error
   }
   return { answer, transaction: await submitPrepared(setup, scope.gid, { ...options, waitMs }) }
 }
 
 /** Until all are cancelled, or nobody wants to wait for that any more. It is decided, and the callback's error is told. */
-async function cancelled(setup: Setup, gid: string, timeoutMs: number, signal?: AbortSignal): Promise<void> {
-  const wait = { timeoutMs, ...(signal === undefined ? {} : { signal }) }
+async function cancelled(setup: Setup, gid: string, waitMs: number, signal?: AbortSignal): Promise<void> {
+  if (waitMs === 0) return
+  const wait = { timeoutMs: waitMs, ...(signal === undefined ? {} : { signal }) }
   await waitUntilFinal(setup, gid, wait).catch(() => undefined)
 }
