@@ -6,7 +6,6 @@ import { figuresOf, quotientsOf } from '../src/row.ts'
 import { spreadOf } from '../src/spread.ts'
 import { countOfGtids } from '../src/stores/commit-counter.ts'
 import { earlierMs, partsOf } from '../src/stores/copied-rows.ts'
-import { redisShardOf } from '../src/stores/redis-shard.ts'
 
 describe('a count of answers', () => {
   it('is measured from the last answer of its warm-up', () => {
@@ -99,13 +98,6 @@ describe('a set of GTIDs', () => {
     ['3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5,\n4e11fa47-71ca-11e1-9e33-c80aa9429562:2', 6],
   ])('%j has %d', (set, count) => {
     expect(countOfGtids(set)).toBe(count)
-  })
-})
-
-describe('a shard of the Redis store', () => {
-  it('is the CRC-16/XMODEM of the gid in 64 parts', () => {
-    // The check value of that CRC is 0x31c3.
-    expect(redisShardOf('123456789')).toBe(0x31c3 % 64)
   })
 })
 

@@ -5,13 +5,16 @@ local KEYS, ARGV = KEYS, ARGV
 -- @include row
 -- A text, since Redis writes each number out anew.
 local HEAD_END = tostring(HEAD_BYTES_MAX - 1)
+-- @include indexes
 -- @include create
 -- @include update
--- Creates and updates, one after the other, each for itself: what fails of one is its own answer. Their words come one
--- behind the other, the first of each its terms, and so do their keys. Answers one line a row.
+-- Creates and updates of one shard, one after the other, each for itself: what fails of one is its own answer. Their words
+-- come one behind the other, the first of each its terms; so do their keys, row and definition of each, behind those of the
+-- indexes. Answers one line a row.
+local ROW_KEYS = 2
 local now = nowMs()
 local answers, known = {}, {}
-local count, k, a = 0, 1, 1
+local count, k, a = 0, INDEX_KEYS + 1, 1
 local words = #ARGV
 
 local function write()
@@ -25,22 +28,32 @@ local function write()
     end
     if terms.isCreate then
       answers[count] = create(terms, k, a)
-      k, a = k + CREATE_KEYS, a + CREATE_WORDS
+      a = a + CREATE_WORDS
     else
       answers[count] = update(terms, k, a)
-      k, a = k + UPDATE_KEYS, a + UPDATE_WORDS
+      a = a + UPDATE_WORDS
     end
+    k = k + ROW_KEYS
   end
 end
 
+local function errorLine(problem)
+  local text = type(problem) == 'table' and problem.err or tostring(problem)
+  return 'error ' .. string.gsub(text, '[\r\n]', ' ')
+end
+
+beginIndexes()
 while a <= words do
   local isDone, problem = pcall(write)
   if not isDone then
-    local text = type(problem) == 'table' and problem.err or tostring(problem)
-    answers[count] = 'error ' .. string.gsub(text, '[\r\n]', ' ')
-    local isCreate = sub(ARGV[a], 1, 1) == 'c'
-    k = k + (isCreate and CREATE_KEYS or UPDATE_KEYS)
-    a = a + (isCreate and CREATE_WORDS or UPDATE_WORDS)
+    answers[count] = errorLine(problem)
+    k = k + ROW_KEYS
+    a = a + (sub(ARGV[a], 1, 1) == 'c' and CREATE_WORDS or UPDATE_WORDS)
   end
+end
+local isDone, problem = pcall(writeIndexes)
+if not isDone then
+  -- Whose changes are missing is not known here.
+  for i = 1, count do answers[i] = errorLine(problem) end
 end
 return table.concat(answers, '\n')

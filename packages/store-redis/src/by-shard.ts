@@ -1,18 +1,29 @@
 import { AssertionError } from '@counterstep/core'
-import { shardOf } from './shards.ts'
+import type { Shards } from './shards.ts'
 
+/** Of one shard in one script, which holds up everybody else for so long. */
+const SCRIPT_ROWS_MAX = 100
+
+/** In their order, in pieces for one script each. */
 export function byShard<Item>(
+  shards: Shards,
   items: readonly Item[],
   gidOf: (item: Item) => string,
 ): readonly (readonly [shard: number, items: readonly Item[]])[] {
-  const groups = new Map<number, Item[]>()
+  const pieces: (readonly [number, Item[]])[] = []
+  const open = new Map<number, Item[]>()
   for (const item of items) {
-    const shard = shardOf(gidOf(item))
-    const group = groups.get(shard)
-    if (group === undefined) groups.set(shard, [item])
-    else group.push(item)
+    const shard = shards.of(gidOf(item))
+    const piece = open.get(shard)
+    if (piece !== undefined && piece.length < SCRIPT_ROWS_MAX) {
+      piece.push(item)
+      continue
+    }
+    const next = [item]
+    open.set(shard, next)
+    pieces.push([shard, next])
   }
-  return [...groups]
+  return pieces
 }
 
 /**

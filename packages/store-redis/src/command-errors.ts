@@ -41,6 +41,12 @@ export function errorOfRefusal(refusal: ServerRefusal): StoreUnavailableError | 
   return new StoreUnavailableError(meaning, { applied: isHalfRun ? 'unknown' : 'no', cause: refusal })
 }
 
+/** Whether the user may not do what was asked. */
+export function isDenied(error: unknown): boolean {
+  if (!(error instanceof StoreUnavailableError)) return false
+  return error.cause instanceof ServerRefusal && error.cause.word === 'NOPERM'
+}
+
 export interface Redirect {
   readonly isAsking: boolean
   /** Empty: the host that has answered. */

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { SCRIPTS } from './generated/scripts.ts'
-import { ShardKeys, shardOf, slotOf } from './shards.ts'
+import { MANY_SHARDS, ShardKeys, slotOf } from './shards.ts'
 
 const PAGE = join(import.meta.dirname, '../../../docs/stores.md')
 const TEXTS = Object.values(SCRIPTS).join('\n')
@@ -37,7 +37,7 @@ it('S24: scripts are constant texts that decode nothing and make no code of what
 
 it('S24: no gid moves a key out of its shard', () => {
   for (const gid of ['}', '{', '{a}b', '}{', '{p1}', 'a\nb', 'a\r\nDEL x', '{}', '*', '?']) {
-    const shard = shardOf(gid)
+    const shard = MANY_SHARDS.of(gid)
     const keys = new ShardKeys('counterstep', shard)
     for (const key of [keys.row(gid), keys.definition(gid)]) {
       // The first braces count, as Redis counts them.

@@ -1,7 +1,6 @@
 import type { ListCursor, ListQuery } from '@counterstep/core'
 import { decodeScored } from './decode-answers.ts'
 import type { ShardCalls } from './shard-calls.ts'
-import { ALL_SHARDS } from './shards.ts'
 
 const PAGE_FIRST_ROWS = 8
 const PAGE_MAX_ROWS = 512
@@ -11,7 +10,7 @@ export class CreatedScan {
   readonly #shards: readonly ShardScan[]
 
   constructor(calls: ShardCalls, query: ListQuery) {
-    this.#shards = ALL_SHARDS.map((shard) => new ShardScan(calls, shard, query))
+    this.#shards = calls.shards.all.map((shard) => new ShardScan(calls, shard, query))
   }
 
   /** At most `rowsMax` further ones; fewer means that there are no more. */

@@ -10,7 +10,6 @@ import {
 } from '@counterstep/core'
 import { countWithin, ROWS_BYTES_MAX } from './answer-bound.ts'
 import type { ShardCalls } from './shard-calls.ts'
-import { shardOf } from './shards.ts'
 import type { TailWatch } from './tail-watch.ts'
 
 const HEAD = /^1 (\d+) (\d+) [\w-]+\n/
@@ -67,7 +66,7 @@ export class Documents {
   }
 
   #placeOf(category: string): readonly [shard: number, key: string] {
-    const shard = shardOf(category)
+    const shard = this.#calls.shards.of(category)
     return [shard, this.#calls.keys(shard).documents(category)]
   }
 }

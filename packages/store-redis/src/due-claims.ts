@@ -159,7 +159,7 @@ class DueClaimRun {
     rows: readonly Row[],
     call: (shard: number, mine: readonly Row[]) => Promise<void>,
   ): Promise<void> {
-    const calls = byShard(rows, ({ gid }) => gid).map(async ([shard, mine]) => {
+    const calls = byShard(this.#calls.shards, rows, ({ gid }) => gid).map(async ([shard, mine]) => {
       try {
         await call(shard, mine)
       } catch (error: unknown) {

@@ -2,7 +2,6 @@ import type { Gid } from '@counterstep/protocol'
 import { answersOf } from './by-shard.ts'
 import { decodeScored } from './decode-answers.ts'
 import type { ShardCalls } from './shard-calls.ts'
-import { ALL_SHARDS } from './shards.ts'
 
 export interface Candidate {
   readonly shard: number
@@ -59,7 +58,7 @@ export class DueLook {
 
   /** A first glance at the lowest instant of each shard, so that an idle store is asked for little. */
   async #dueShards(): Promise<readonly DueShard[]> {
-    const looked = ALL_SHARDS.filter((shard) => !this.#leftOut.has(shard))
+    const looked = this.#calls.shards.all.filter((shard) => !this.#leftOut.has(shard))
     const [masters, lowest] = await Promise.all([
       this.#calls.times(),
       answersOf(looked.map(async (shard) => [shard, await this.#lowest(shard)] as const)),

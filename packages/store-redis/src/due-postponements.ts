@@ -8,9 +8,6 @@ import type { ShardCalls } from './shard-calls.ts'
 
 /** Each further round follows one that has met another caller's rows, rows left for it, or such as nobody here may take. */
 const ROUNDS_MAX = 20
-/** Of one shard in one script, which holds up everybody else for so long. */
-const SCRIPT_ROWS_MAX = 100
-
 /** Postpones the oldest due rows of all shards: looks, then moves with one script for each shard that has some of them. */
 export class DuePostponements {
   readonly #calls: ShardCalls
@@ -76,12 +73,10 @@ class DuePostponementRun {
   /** Names what it has moved in the order of the look, which is that of the instants. */
   async #move(found: readonly Candidate[]): Promise<boolean> {
     const outcomes = new Map<Gid, PostponeOutcome>()
-    const calls = byShard(found, ({ gid }) => gid).map(async ([shard, mine]) => {
+    const calls = byShard(this.#calls.shards, found, ({ gid }) => gid).map(async ([shard, mine]) => {
       try {
-        for (let from = 0; from < mine.length; from += SCRIPT_ROWS_MAX) {
-          const gids = mine.slice(from, from + SCRIPT_ROWS_MAX).map(({ gid }) => gid)
-          await this.#moveOf(shard, gids, outcomes)
-        }
+        const gids = mine.map(({ gid }) => gid)
+        await this.#moveOf(shard, gids, outcomes)
       } catch (error: unknown) {
         // A shard that fails is left out from now on; the others go on.
         this.#failures.push(error)

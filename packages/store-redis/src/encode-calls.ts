@@ -20,13 +20,23 @@ export interface ScriptCall {
   readonly args: readonly string[]
 }
 
+/** Rows of one shard, each with its keys and words, behind the shard's indexes. */
+export function writeRowsCall(keys: ShardKeys, rows: readonly ScriptCall[]): ScriptCall {
+  const call = { keys: [keys.due, keys.created, keys.done, keys.counts], args: [] as string[] }
+  for (const row of rows) {
+    call.keys.push(...row.keys)
+    call.args.push(...row.args)
+  }
+  return call
+}
+
 /** The first word of a row says what many rows have alike: the script takes it apart once. */
-export function createCall(keys: ShardKeys, transaction: NewTransaction): ScriptCall {
+export function createRow(keys: ShardKeys, transaction: NewTransaction): ScriptCall {
   const { gid, format, kind, status, hold, sentList, token, writeId, digest, progress } = transaction
   const [owned, dueInMs] = hold.type === 'owned' ? ['1', hold.leaseMs] : ['0', hold.dueInMs]
   const [kindCode, statusCode] = [whole(KIND_CODES[kind]), whole(STATUS_CODES[status])]
   return {
-    keys: [keys.row(gid), keys.definition(gid), keys.due, keys.created, keys.done, keys.counts],
+    keys: [keys.row(gid), keys.definition(gid)],
     args: [
       `c ${whole(format)} ${kindCode} ${statusCode} ${owned} ${whole(SENT_LIST_CODES[sentList])} ${whole(dueInMs)}`,
       text(gid),
@@ -36,12 +46,12 @@ export function createCall(keys: ShardKeys, transaction: NewTransaction): Script
   }
 }
 
-export function updateCall(keys: ShardKeys, update: TransactionUpdate): ScriptCall {
+export function updateRow(keys: ShardKeys, update: TransactionUpdate): ScriptCall {
   const { gid, format, retrying, attention, sentList, hold } = update
   const statusCode = whole(STATUS_CODES[update.status])
   const sentListCode = sentList === undefined ? '' : whole(SENT_LIST_CODES[sentList])
   return {
-    keys: [keys.row(gid), keys.definition(gid), keys.due, keys.done, keys.counts],
+    keys: [keys.row(gid), keys.definition(gid)],
     args: [
       `u ${statusCode} ${whole(format)} ${flag(retrying)} ${flag(attention)} ${sentListCode} ${hold.type} ${amountOf(hold)}`,
       text(gid),

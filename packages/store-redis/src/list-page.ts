@@ -41,7 +41,7 @@ async function listedOf(
   rows: readonly ListCursor[],
 ): Promise<readonly ListedTransaction[]> {
   const listed = new Map<Gid, ListedTransaction>()
-  const reads = byShard(rows, ({ gid }) => gid).map(async ([shard, pairs]) => {
+  const reads = byShard(calls.shards, rows, ({ gid }) => gid).map(async ([shard, pairs]) => {
     const gids = pairs.map(({ gid }) => gid)
     const heads = decodeHeads(
       gids,

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { AssertionError, type Store, type StoreEvent, StoreUnavailableError } from '@counterstep/core'
 import { CounterstepError } from '@counterstep/protocol'
 import { admitServers } from './admit-servers.ts'
-import { errorOfRefusal, ServerRefusal } from './command-errors.ts'
+import { errorOfRefusal, isDenied, ServerRefusal } from './command-errors.ts'
 import { InFlight } from './in-flight.ts'
-import { refuseReadOnlyUser } from './probe-writes.ts'
+import { probeWrites } from './probe-writes.ts'
+import { readShards } from './read-shards.ts'
 import { RedisStore } from './redis-store.ts'
 import { parseRedisUrl, type RedisPlace } from './redis-url.ts'
 import { RowWrites } from './row-writes.ts'
@@ -12,6 +13,7 @@ import { readFacts, type ServerFacts } from './server-facts.ts'
 import type { LinkSettings } from './server-link.ts'
 import { Servers } from './servers.ts'
 import { ShardCalls } from './shard-calls.ts'
+import { MANY_SHARDS } from './shards.ts'
 import { StoreHealth } from './store-health.ts'
 
 export interface RedisOptions {
@@ -63,15 +65,16 @@ export async function openRedisStore({
     gained: (link) => health.tail.inspect(link),
     lost: (link, reason) => health.broken(link, reason),
   })
-  const calls = new ShardCalls(servers, keyPrefix)
+  const allCalls = new ShardCalls(servers, MANY_SHARDS, keyPrefix)
   const terms = { isCluster: place.isCluster, acceptClassC, declared: durability }
-  const health = new StoreHealth(calls, randomUUID(), terms, onEvent)
+  const health = new StoreHealth(allCalls, randomUUID(), terms, onEvent)
   try {
     await servers.open()
     const facts = await Promise.all(servers.masters().map(readFacts))
     const durabilityClass = admitServers(facts, terms)
     health.promise(durabilityClass)
-    await refuseReadOnlyUser(servers, calls)
+    await probeWrites(servers, allCalls)
+    const calls = new ShardCalls(servers, await readShards(allCalls), keyPrefix)
     const rows = new RowWrites(calls, bounds)
     return new RedisStore(calls, rows, health, {
       durabilityClass,
@@ -103,6 +106,11 @@ function failoverOf({ isCluster }: RedisPlace, facts: readonly ServerFacts[]): S
 }
 
 function openingError(error: unknown): Error {
+  if (isDenied(error)) {
+    const message =
+      'this Redis user may not write keys under the prefix, or lacks a command: docs/stores.md has the rights that are needed'
+    return new CounterstepError('SAGA_STORE_UNSUPPORTED', message, { cause: error })
+  }
   if (error instanceof ServerRefusal) return errorOfRefusal(error)
   if (error instanceof CounterstepError || error instanceof StoreUnavailableError) return error
   return new AssertionError(`opening the Redis store: ${String(error)}`)

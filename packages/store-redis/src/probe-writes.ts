@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { StoreUnavailableError } from '@counterstep/core'
-import { CounterstepError } from '@counterstep/protocol'
-import { ServerRefusal } from './command-errors.ts'
+import { isDenied } from './command-errors.ts'
 import type { Servers } from './servers.ts'
 import type { ShardCalls } from './shard-calls.ts'
 
 /** It expires by itself; nobody reads it. */
 const PROBE_KEPT_MS = 1
 
-/** A user who may not write under the prefix would start, say that all is well, and then store nothing. */
-export async function refuseReadOnlyUser(servers: Servers, calls: ShardCalls): Promise<void> {
+/** Throws for a user who may not write under the prefix: he would start, say that all is well, and then store nothing. */
+export async function probeWrites(servers: Servers, calls: ShardCalls): Promise<void> {
   const probeId = `probe-${randomUUID()}`
   await Promise.all(
     servers.masters().flatMap((link) =>
@@ -26,18 +25,7 @@ async function probe(calls: ShardCalls, shard: number, probeId: string): Promise
     // By itself, not in a script: there a refusal has no word of its own.
     await calls.command(shard, 'set', [calls.keys(shard).mark(probeId), '1', 'PX', PROBE_KEPT_MS])
   } catch (error: unknown) {
-    if (!(error instanceof StoreUnavailableError)) throw error
     // Full, loading, or gone again: that passes, and whoever writes next is told.
-    if (isDenied(error)) throw denied(error)
+    if (isDenied(error) || !(error instanceof StoreUnavailableError)) throw error
   }
-}
-
-function isDenied({ cause }: StoreUnavailableError): boolean {
-  return cause instanceof ServerRefusal && cause.word === 'NOPERM'
-}
-
-function denied(cause: StoreUnavailableError): CounterstepError {
-  const message =
-    'this Redis user may not write keys under the prefix: docs/stores.md has the rights that are needed'
-  return new CounterstepError('SAGA_STORE_UNSUPPORTED', message, { cause })
 }

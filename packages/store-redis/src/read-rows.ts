@@ -43,7 +43,7 @@ function readable(row: StoredTransaction | undefined, gid: Gid | undefined): Sto
 }
 
 async function sizesOf(calls: ShardCalls, gids: readonly Gid[]): Promise<Sized[]> {
-  const looks = byShard(gids, (gid) => gid).map(async ([shard, mine]) => {
+  const looks = byShard(calls.shards, gids, (gid) => gid).map(async ([shard, mine]) => {
     const sizes = (await calls.script(
       shard,
       'sizes',
@@ -58,7 +58,7 @@ async function readPiece(
   calls: ShardCalls,
   gids: readonly Gid[],
 ): Promise<readonly (StoredTransaction | undefined)[]> {
-  const reads = byShard(gids, (gid) => gid).map(async ([shard, mine]) =>
+  const reads = byShard(calls.shards, gids, (gid) => gid).map(async ([shard, mine]) =>
     decodeRead(mine, await calls.script(shard, 'read', readCall(calls.keys(shard), mine))),
   )
   return (await Promise.all(reads)).flat()

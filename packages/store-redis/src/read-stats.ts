@@ -1,7 +1,6 @@
 import { STATUS_CODES, type StoreStats } from '@counterstep/core'
 import { decodeScored } from './decode-answers.ts'
 import type { ShardCalls } from './shard-calls.ts'
-import { ALL_SHARDS } from './shards.ts'
 
 const FIELDS = [STATUS_CODES.prepared, STATUS_CODES.submitted, STATUS_CODES.aborting, 'attention']
 
@@ -10,10 +9,12 @@ export async function readStats(calls: ShardCalls): Promise<StoreStats> {
   const [times, counts, oldest] = await Promise.all([
     calls.times(),
     Promise.all(
-      ALL_SHARDS.map((shard) => calls.command(shard, 'hmget', [calls.keys(shard).counts, ...FIELDS])),
+      calls.shards.all.map((shard) => calls.command(shard, 'hmget', [calls.keys(shard).counts, ...FIELDS])),
     ),
     Promise.all(
-      ALL_SHARDS.map((shard) => calls.command(shard, 'zrange', [calls.keys(shard).due, 0, 0, 'WITHSCORES'])),
+      calls.shards.all.map((shard) =>
+        calls.command(shard, 'zrange', [calls.keys(shard).due, 0, 0, 'WITHSCORES']),
+      ),
     ),
   ])
   const sums = [0, 0, 0, 0]

@@ -40,14 +40,13 @@ import { decodeClaim, decodeCreate, decodeRenew, decodeUpdate } from './decode-a
 import { Documents } from './documents.ts'
 import { DueClaims } from './due-claims.ts'
 import { DuePostponements } from './due-postponements.ts'
-import { claimCall, createCall, renewCall, updateCall } from './encode-calls.ts'
+import { claimCall, createRow, renewCall, updateRow } from './encode-calls.ts'
 import { listPage } from './list-page.ts'
 import { PurgeWalk } from './purge-walk.ts'
 import { readRows } from './read-rows.ts'
 import { readStats } from './read-stats.ts'
 import type { RowWrites } from './row-writes.ts'
 import type { ShardCalls } from './shard-calls.ts'
-import { shardOf } from './shards.ts'
 import type { RedisCounters, StoreHealth } from './store-health.ts'
 
 /** The contract over the scripts: every method picks the shards, calls one script of each and decodes the answers. */
@@ -87,9 +86,9 @@ export class RedisStore implements Store {
   create(transaction: NewTransaction): Promise<CreateResult> {
     return this.#run(async () => {
       const { gid } = transaction
-      const shard = shardOf(gid)
-      const call = createCall(this.#calls.keys(shard), transaction)
-      const result = decodeCreate(gid, await this.#rows.write(shard, call))
+      const shard = this.#calls.shards.of(gid)
+      const row = createRow(this.#calls.keys(shard), transaction)
+      const result = decodeCreate(gid, await this.#rows.write(shard, row))
       if (result.type === 'created') this.#health.tail.acknowledged(shard, gid, 1)
       return result
     })
@@ -99,10 +98,10 @@ export class RedisStore implements Store {
     return this.#run(async () => {
       const { gid, hold } = update
       assertUpdate(update)
-      const shard = shardOf(gid)
-      const call = updateCall(this.#calls.keys(shard), update)
+      const shard = this.#calls.shards.of(gid)
+      const row = updateRow(this.#calls.keys(shard), update)
       const sentAt = Date.now()
-      const result = decodeUpdate(await this.#rows.write(shard, call))
+      const result = decodeUpdate(await this.#rows.write(shard, row))
       if (result.type === 'saved') {
         const isPurged = hold.type === 'finish' && hold.retentionMs !== 'never'
         // From the sending at the earliest; of a repeat, from the first save, whose instant the version is.
@@ -117,7 +116,7 @@ export class RedisStore implements Store {
   claim(claim: SingleClaim): Promise<SingleClaimResult> {
     return this.#run(async () => {
       const { gid } = claim
-      const shard = shardOf(gid)
+      const shard = this.#calls.shards.of(gid)
       const call = claimCall(this.#calls.keys(shard), claim)
       const result = decodeClaim(gid, await this.#calls.script(shard, 'claim', call))
       if (result.type === 'claimed') this.#health.tail.acknowledged(shard, gid, result.transaction.version)
@@ -131,7 +130,7 @@ export class RedisStore implements Store {
       this.#health.tail.look()
       const result = await this.#dueClaims.claim(claim)
       for (const { gid, version } of result.claimed) {
-        this.#health.tail.acknowledged(shardOf(gid), gid, version)
+        this.#health.tail.acknowledged(this.#calls.shards.of(gid), gid, version)
       }
       return result
     })
@@ -151,7 +150,7 @@ export class RedisStore implements Store {
       if (leases.length === 0) return { now: await this.#calls.time(0), renewed: [], lost: [] }
       // Of a shard that does not answer nothing is told: its leases are neither renewed nor lost.
       const answers = await answersOf(
-        byShard(leases, ({ gid }) => gid).map(async ([shard, mine]) => {
+        byShard(this.#calls.shards, leases, ({ gid }) => gid).map(async ([shard, mine]) => {
           const call = renewCall(this.#calls.keys(shard), mine, leaseMs)
           return decodeRenew(mine, await this.#calls.script(shard, 'renew', call))
         }),

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import type { ScriptCall } from './encode-calls.ts'
 import { RowWrites } from './row-writes.ts'
 import type { ShardCalls } from './shard-calls.ts'
+import { ShardKeys } from './shards.ts'
 
 const BOUNDS = { commandsInFlightMax: 100, bytesInFlightMax: 10_000_000 }
 
@@ -13,10 +14,10 @@ interface Sent {
   readonly fail: (error: Error) => void
 }
 
-function bed(isCluster: boolean, bounds = BOUNDS) {
+function bed(bounds = BOUNDS) {
   const sent: Sent[] = []
   const calls = {
-    servers: { isCluster },
+    keys: (shard: number) => new ShardKeys('counterstep', shard),
     script: (shard: number, _name: string, { args }: ScriptCall) =>
       new Promise((resolve, reject) => {
         const answer = (...lines: readonly string[]) => resolve(lines.join('\n'))
@@ -29,17 +30,17 @@ function bed(isCluster: boolean, bounds = BOUNDS) {
 const row = (text = ''): ScriptCall => ({ keys: ['k'], args: [text] })
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-it('writes what one turn of the event loop brings with one script, whichever the shard', async () => {
-  const { sent, writes } = bed(false)
-  const answers = Promise.all([1, 2, 3].map((shard) => writes.write(shard, row())))
+it('writes what one turn of the event loop brings with one script', async () => {
+  const { sent, writes } = bed()
+  const answers = Promise.all([1, 2, 3].map(() => writes.write(0, row())))
   await turn()
   expect(sent.map(({ rows }) => rows)).toEqual([3])
   sent[0]?.answer('saved 1 2', 'fenced', 'absent')
   expect(await answers).toEqual(['saved 1 2', 'fenced', 'absent'])
 })
 
-it('has a script for each shard of a cluster', async () => {
-  const { sent, writes } = bed(true)
+it('has a script for each shard', async () => {
+  const { sent, writes } = bed()
   for (const shard of [1, 2, 1]) void writes.write(shard, row())
   await turn()
   expect(sent.map(({ shard, rows }) => [shard, rows])).toEqual([
@@ -49,7 +50,7 @@ it('has a script for each shard of a cluster', async () => {
 })
 
 it('collects what comes while one script is on its way, for the next one', async () => {
-  const { sent, writes } = bed(false)
+  const { sent, writes } = bed()
   for (let i = 0; i < 4; i++) {
     void writes.write(0, row())
     await turn()
@@ -63,7 +64,7 @@ it('collects what comes while one script is on its way, for the next one', async
 })
 
 it('has a second script on its way behind the first when many wait, and never a third', async () => {
-  const { sent, writes } = bed(false)
+  const { sent, writes } = bed()
   for (const rows of [1, 31, 1, 64]) {
     for (let i = 0; i < rows; i++) void writes.write(0, row())
     await turn()
@@ -73,9 +74,9 @@ it('has a second script on its way behind the first when many wait, and never a 
 })
 
 it('bounds the rows and the size of a script, but for a row that is larger by itself', async () => {
-  const many = bed(false)
+  const many = bed()
   for (let i = 0; i < 65; i++) void many.writes.write(0, row())
-  const large = bed(false)
+  const large = bed()
   for (let i = 0; i < 2; i++) void large.writes.write(0, row('x'.repeat(300_000)))
   for (const { sent } of [many, large]) {
     await turn()
@@ -88,7 +89,7 @@ it('bounds the rows and the size of a script, but for a row that is larger by it
 })
 
 it('tells of a row that failed inside the script, alone, that it may have been written', async () => {
-  const { sent, writes } = bed(false)
+  const { sent, writes } = bed()
   const first = writes.write(0, row())
   const second = expect(writes.write(0, row())).rejects.toBeInstanceOf(AssertionError)
   const third = expect(writes.write(0, row())).rejects.toMatchObject({ applied: 'unknown' })
@@ -99,16 +100,16 @@ it('tells of a row that failed inside the script, alone, that it may have been w
 })
 
 it('gives a failed script to all of its rows, as it is', async () => {
-  const { sent, writes } = bed(false)
+  const { sent, writes } = bed()
   const failure = new StoreUnavailableError('Redis did not answer', { applied: 'unknown' })
-  const rows = [1, 2].map((shard) => expect(writes.write(shard, row())).rejects.toBe(failure))
+  const rows = [1, 2].map(() => expect(writes.write(0, row())).rejects.toBe(failure))
   await turn()
   sent[0]?.fail(failure)
   await Promise.all(rows)
 })
 
 it('refuses what is too much, and takes more when something has been answered', async () => {
-  const { sent, writes } = bed(false, { ...BOUNDS, commandsInFlightMax: 1 })
+  const { sent, writes } = bed({ ...BOUNDS, commandsInFlightMax: 1 })
   const first = writes.write(0, row())
   expect(() => writes.write(0, row())).toThrow(StoreUnavailableError)
   await turn()

@@ -1,12 +1,11 @@
 import { StoreUnavailableError } from '@counterstep/core'
 import { errorOfRefusal, ServerRefusal } from './command-errors.ts'
-import type { ScriptCall } from './encode-calls.ts'
+import { type ScriptCall, writeRowsCall } from './encode-calls.ts'
 import { InFlight, type InFlightBounds } from './in-flight.ts'
 import type { ShardCalls } from './shard-calls.ts'
 
 interface Pending {
-  readonly shard: number
-  readonly call: ScriptCall
+  readonly row: ScriptCall
   readonly size: number
   readonly resolve: (line: string) => void
   readonly reject: (error: Error) => void
@@ -14,6 +13,7 @@ interface Pending {
 
 /** What goes out together, in the order of the calls. */
 interface Lane {
+  readonly shard: number
   waiting: Pending[]
   inFlight: number
   isFlushDue: boolean
@@ -28,8 +28,8 @@ const GROUPS_IN_FLIGHT_MAX = 2
 const ROWS_BEHIND_MIN = 32
 
 /**
- * Rows that are written at about the same time share one script: a call of it costs both sides more than a row does. One
- * server has one lane; a cluster one for each shard, since the keys of a script are of one slot.
+ * Rows of one shard that are written at about the same time share one script: a call of it costs both sides more than a
+ * row does, and what it does to the shard's indexes is done to all at once.
  */
 export class RowWrites {
   readonly #calls: ShardCalls
@@ -42,21 +42,21 @@ export class RowWrites {
   }
 
   /** Resolves with the row's line of the answer. Throws when too much waits. */
-  write(shard: number, call: ScriptCall): Promise<string> {
-    const size = sizeOf(call)
+  write(shard: number, row: ScriptCall): Promise<string> {
+    const size = sizeOf(row)
     this.#waiting.enter(size)
-    const lane = this.#laneOf(this.#calls.servers.isCluster ? shard : 0)
+    const lane = this.#laneOf(shard)
     return new Promise((resolve, reject) => {
-      lane.waiting.push({ shard, call, size, resolve, reject })
+      lane.waiting.push({ row, size, resolve, reject })
       this.#flushSoon(lane)
     })
   }
 
-  #laneOf(key: number): Lane {
-    const known = this.#lanes.get(key)
+  #laneOf(shard: number): Lane {
+    const known = this.#lanes.get(shard)
     if (known !== undefined) return known
-    const lane = { waiting: [], inFlight: 0, isFlushDue: false }
-    this.#lanes.set(key, lane)
+    const lane = { shard, waiting: [], inFlight: 0, isFlushDue: false }
+    this.#lanes.set(shard, lane)
     return lane
   }
 
@@ -70,15 +70,19 @@ export class RowWrites {
   }
 
   async #flush(lane: Lane): Promise<void> {
+    const { shard } = lane
     const group = takeGroup(lane)
-    const [first] = group
-    if (first === undefined) return
     lane.inFlight += 1
     this.#flushSoon(lane)
     try {
-      const answer = await this.#calls.script(first.shard, 'writeRows', callOf(group))
+      const rows = group.map(({ row }) => row)
+      const answer = await this.#calls.script(
+        shard,
+        'writeRows',
+        writeRowsCall(this.#calls.keys(shard), rows),
+      )
       const lines = String(answer).split('\n')
-      for (const [i, row] of group.entries()) settle(row, lines[i] ?? '')
+      for (const [i, pending] of group.entries()) settle(pending, lines[i] ?? '')
     } catch (error: unknown) {
       const reason = error instanceof Error ? error : new Error(String(error))
       for (const { reject } of group) reject(reason)
@@ -105,16 +109,6 @@ function takeGroup(lane: Lane): readonly Pending[] {
     sum += size
   }
   return lane.waiting.splice(0, rows)
-}
-
-function callOf(group: readonly Pending[]): ScriptCall {
-  const keys: string[] = []
-  const args: string[] = []
-  for (const { call } of group) {
-    keys.push(...call.keys)
-    args.push(...call.args)
-  }
-  return { keys, args }
 }
 
 const ERROR = 'error '

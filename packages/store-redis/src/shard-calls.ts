@@ -4,15 +4,17 @@ import type { ScriptCall } from './encode-calls.ts'
 import type { ScriptName } from './script-caller.ts'
 import type { CommandArgument, ServerLink } from './server-link.ts'
 import type { Servers } from './servers.ts'
-import { ALL_SHARDS, ShardKeys } from './shards.ts'
+import { ALL_SHARDS, ShardKeys, type Shards } from './shards.ts'
 
 /** A store's keys and the servers that hold them. */
 export class ShardCalls {
   readonly servers: Servers
+  readonly shards: Shards
   readonly #keys: readonly ShardKeys[]
 
-  constructor(servers: Servers, keyPrefix: string) {
+  constructor(servers: Servers, shards: Shards, keyPrefix: string) {
     this.servers = servers
+    this.shards = shards
     this.#keys = ALL_SHARDS.map((shard) => new ShardKeys(keyPrefix, shard))
   }
 

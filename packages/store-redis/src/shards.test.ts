@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { crc16 } from './crc16.ts'
-import { SHARDS, ShardKeys, shardOf, slotOf } from './shards.ts'
+import { MANY_SHARDS, ONE_SHARD, ShardKeys, slotOf } from './shards.ts'
 
 describe('the hash', () => {
   // From the reference of Redis cluster and its CLUSTER KEYSLOT.
@@ -12,15 +12,17 @@ describe('the hash', () => {
 
   it('puts a gid into the same shard for ever', () => {
     const shards = { 'order-1': 2, 'order-2': 33, a: 7, '{p1}': 60, '~': 25 }
-    const found = Object.fromEntries(Object.keys(shards).map((gid) => [gid, shardOf(gid)]))
+    const found = Object.fromEntries(Object.keys(shards).map((gid) => [gid, MANY_SHARDS.of(gid)]))
     expect(found).toEqual(shards)
+    expect(Object.keys(shards).map((gid) => ONE_SHARD.of(gid))).toEqual([0, 0, 0, 0, 0])
+    expect([ONE_SHARD.all, MANY_SHARDS.all.length]).toEqual([[0], 64])
   })
 
   it('gives each shard about its share of random and of numbered gids', () => {
     for (const gidOf of [() => randomUUID(), (i: number) => `order-${i}`]) {
-      const counts = new Array<number>(SHARDS).fill(0)
+      const counts = new Array<number>(MANY_SHARDS.count).fill(0)
       for (let i = 0; i < 64_000; i++) {
-        const shard = shardOf(gidOf(i))
+        const shard = MANY_SHARDS.of(gidOf(i))
         counts[shard] = (counts[shard] ?? 0) + 1
       }
       expect(Math.min(...counts)).toBeGreaterThan(800)
@@ -34,7 +36,7 @@ describe('the hash', () => {
 
   it('spreads the tags over three nodes', () => {
     const nodes = [0, 0, 0]
-    for (let shard = 0; shard < SHARDS; shard++) {
+    for (const shard of MANY_SHARDS.all) {
       const node = Math.floor(slotOf(shard) / 5_462)
       nodes[node] = (nodes[node] ?? 0) + 1
     }

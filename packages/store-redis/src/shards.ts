@@ -1,20 +1,37 @@
 import { crc16 } from './crc16.ts'
 
-// Both numbers and the hash are in the data: never change them.
-export const SHARDS = 64
+// This number and the hash are in the data: never change them.
+const SHARDS_MAX = 64
 const SLOTS = 16_384
 
-/** A gid's shard, for ever. */
-export function shardOf(gid: string): number {
-  return crc16(gid) % SHARDS
+/** The numbers of all shards that there can be: who serves which is known before it is known how many hold data. */
+export const ALL_SHARDS: readonly number[] = Array.from({ length: SHARDS_MAX }, (_, shard) => shard)
+
+export type ShardCount = 1 | typeof SHARDS_MAX
+
+/** The shards that hold a store's data. */
+export class Shards {
+  readonly count: ShardCount
+  readonly all: readonly number[]
+
+  constructor(count: ShardCount) {
+    this.count = count
+    this.all = ALL_SHARDS.slice(0, count)
+  }
+
+  /** One shard for ever. */
+  of(gid: string): number {
+    return this.count === 1 ? 0 : crc16(gid) % this.count
+  }
 }
+
+export const MANY_SHARDS = new Shards(SHARDS_MAX)
+export const ONE_SHARD = new Shards(1)
 
 /** The slot of a shard's keys in a cluster: of its hash tag. */
 export function slotOf(shard: number): number {
   return crc16(tagOf(shard)) % SLOTS
 }
-
-export const ALL_SHARDS: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard)
 
 /**
  * The names of one shard's keys. The tag stands before the gid, since the first braces of a key decide its slot and a
@@ -25,6 +42,7 @@ export class ShardKeys {
   readonly created: string
   readonly done: string
   readonly counts: string
+  readonly shardCount: string
   readonly #row: string
   readonly #definition: string
   readonly #mark: string
@@ -36,6 +54,7 @@ export class ShardKeys {
     this.created = `${base}:created`
     this.done = `${base}:done`
     this.counts = `${base}:counts`
+    this.shardCount = `${base}:shards`
     this.#row = `${base}:t:`
     this.#definition = `${base}:d:`
     this.#mark = `${base}:mark:`

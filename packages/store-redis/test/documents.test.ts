@@ -3,7 +3,6 @@ import { type RedisServer, startRedis, startTcpProxy, type TcpProxy } from '@cou
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { RedisStore } from '../src/redis-store.ts'
-import { ShardKeys, shardOf } from '../src/shards.ts'
 import { eventually } from './eventually.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { openedForTests } from './open-stores.ts'
@@ -82,9 +81,9 @@ describeOwn('redis', 'documents', () => {
   })
 
   it('of a layout that a later version wrote are left alone, by name', async () => {
-    const { store, keyPrefix } = await open(server.url)
+    const { store, keysFor } = await open(server.url)
     const [connection] = await connect(server.url)
-    const categoryKey = new ShardKeys(keyPrefix, shardOf(CATEGORY)).documents(CATEGORY)
+    const categoryKey = keysFor(CATEGORY).documents(CATEGORY)
     await connection?.hset(categoryKey, 'newer', '2 1 1 w x\ntext')
     const calls = [
       () => store.writeDocument(aDocument('newer')),

@@ -8,7 +8,6 @@ import { decodePostponeDue } from '../src/decode-answers.ts'
 import { postponeDueCall } from '../src/encode-calls.ts'
 import { SCRIPTS } from '../src/generated/scripts.ts'
 import type { RedisStore } from '../src/redis-store.ts'
-import { ALL_SHARDS, ShardKeys, shardOf } from '../src/shards.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { openedForTests } from './open-stores.ts'
 import { aTransaction, created, dueTransaction, read } from './transactions.ts'
@@ -16,10 +15,9 @@ import { aTransaction, created, dueTransaction, read } from './transactions.ts'
 const BY_MS = 60_000
 const STRANGE_ROWS = 10_500
 const BATCH_ROWS = 500
-const SHARD = 5
 
 describeOwn('redis', 'a postponement of due rows', () => {
-  const { open, connect } = openedForTests()
+  const { open, openWithManyShards, connect } = openedForTests()
   let server: RedisServer
   beforeAll(async () => {
     server = await startRedis()
@@ -44,16 +42,9 @@ describeOwn('redis', 'a postponement of due rows', () => {
     return Array.from({ length: count }, (_, i) => `g-${i}`)
   }
 
-  /** All of one shard. */
-  function neighbours(count: number): readonly string[] {
-    const gids: string[] = []
-    for (let i = 0; gids.length < count; i++) if (shardOf(`g-${i}`) === SHARD) gids.push(`g-${i}`)
-    return gids
-  }
-
-  it('moves more rows of one shard than one script does', async () => {
+  it('moves more rows than one script does', async () => {
     const { store } = await open(server.url)
-    const gids = neighbours(230)
+    const gids = gidsOf(230)
     await createdDue(store, gids)
     const result = await postpone(store)
     expect([...result.gids].sort()).toEqual([...gids].sort())
@@ -61,14 +52,14 @@ describeOwn('redis', 'a postponement of due rows', () => {
   })
 
   it('writes so many bytes of held rows in one script, and leaves the others for the next', async () => {
-    const { store, keyPrefix } = await open(server.url)
-    const gids = neighbours(8)
+    const { store, keysFor } = await open(server.url)
+    const gids = gidsOf(8)
     const held: Partial<NewTransaction> = {
       hold: { type: 'owned', leaseMs: 1 },
       progress: 'p'.repeat(300_000),
     }
     for (const gid of gids) await created(store, aTransaction(gid, held))
-    const call = postponeDueCall(new ShardKeys(keyPrefix, SHARD), gids, { byMs: BY_MS, formatMax: 1 })
+    const call = postponeDueCall(keysFor('g-0'), gids, { byMs: BY_MS, formatMax: 1 })
     const redis = await connection()
     const first = await redis.eval(SCRIPTS.postponeDue, call.keys.length, ...call.keys, ...call.args)
     // The one that passes the mebibyte is still written.
@@ -84,9 +75,9 @@ describeOwn('redis', 'a postponement of due rows', () => {
   })
 
   it('that is sent again moves nothing a second time', async () => {
-    const { store, keyPrefix } = await open(server.url)
+    const { store, keysFor } = await open(server.url)
     await created(store, dueTransaction('a'))
-    const call = postponeDueCall(new ShardKeys(keyPrefix, shardOf('a')), ['a'], { byMs: BY_MS, formatMax: 1 })
+    const call = postponeDueCall(keysFor('a'), ['a'], { byMs: BY_MS, formatMax: 1 })
     const redis = await connection()
     const send = () => redis.eval(SCRIPTS.postponeDue, call.keys.length, ...call.keys, ...call.args)
     expect(decodePostponeDue(await send()).rows).toEqual(['moved'])
@@ -96,12 +87,12 @@ describeOwn('redis', 'a postponement of due rows', () => {
   })
 
   it('that meets a key of another type leaves that row alone, and moves the others', async () => {
-    const { store, keyPrefix } = await open(server.url)
-    const gids = neighbours(5)
+    const { store, keysFor } = await open(server.url)
+    const gids = gidsOf(5)
     await createdDue(store, gids)
     const redis = await connection()
     const [spoilt = '', ...others] = gids
-    const key = new ShardKeys(keyPrefix, SHARD).row(spoilt)
+    const key = keysFor(spoilt).row(spoilt)
     await redis.del(key)
     await redis.lpush(key, 'x')
     expect([...(await postpone(store)).gids].sort()).toEqual([...others].sort())
@@ -109,14 +100,15 @@ describeOwn('redis', 'a postponement of due rows', () => {
   })
 
   it('is not kept from the other shards by one that refuses', async () => {
-    const { store, keyPrefix } = await open(server.url)
+    const { store, keyPrefix, shards } = await openWithManyShards(server.url)
     const gids = gidsOf(130)
     await createdDue(store, gids)
-    const others = gids.filter((gid) => shardOf(gid) !== shardOf('g-0'))
+    const refusing = shards.of('g-0')
+    const others = gids.filter((gid) => shards.of(gid) !== refusing)
     const redis = await connection()
-    const writable = ALL_SHARDS.filter((shard) => shard !== shardOf('g-0')).map(
-      (shard) => `~${keyPrefix}:{p${shard}}:*`,
-    )
+    const writable = shards.all
+      .filter((shard) => shard !== refusing)
+      .map((shard) => `~${keyPrefix}:{p${shard}}:*`)
     await redis.acl('SETUSER', 'limited', 'on', '>secret', '+@all', `%R~${keyPrefix}:*`, ...writable)
     const { store: limited } = await open(server.url.replace('redis://', 'redis://limited:secret@'), {
       keyPrefix,
@@ -127,9 +119,9 @@ describeOwn('redis', 'a postponement of due rows', () => {
   })
 
   it('finds what stands behind more rows of a newer version than one call looks at', async () => {
-    const { store, keyPrefix } = await open(server.url)
-    const keys = new ShardKeys(keyPrefix, SHARD)
-    const [known = '', ...strange] = neighbours(STRANGE_ROWS + 1)
+    const { store, keysFor } = await open(server.url)
+    const [known = '', ...strange] = gidsOf(STRANGE_ROWS + 1)
+    const keys = keysFor(known)
     await created(store, dueTransaction(known))
     const redis = await connection()
     const text = String(await redis.get(keys.row(known))).replace(/^1 1 /, '1 2 ')

@@ -3,12 +3,16 @@ import { Redis } from 'ioredis'
 import { afterEach } from 'vitest'
 import { openRedisStore, type RedisOptions } from '../src/open-redis-store.ts'
 import type { RedisStore } from '../src/redis-store.ts'
+import { MANY_SHARDS, ONE_SHARD, ShardKeys, type Shards } from '../src/shards.ts'
 import { asLeastUser } from './least-user.ts'
 import { hex } from './transactions.ts'
 
 export interface OpenedStore {
   readonly store: RedisStore
   readonly keyPrefix: string
+  readonly shards: Shards
+  /** Of the shard of a gid, or of a category of documents. */
+  readonly keysFor: (gid: string) => ShardKeys
   readonly events: readonly StoreEvent[]
 }
 
@@ -18,37 +22,52 @@ export function openedForTests(
   login: 'least-user' | 'as-given' = 'least-user',
 ): {
   readonly open: (url: string, options?: Partial<RedisOptions>) => Promise<OpenedStore>
+  /** One server with the data of a cluster. */
+  readonly openWithManyShards: (url: string) => Promise<OpenedStore>
   readonly connect: (url: string) => Promise<readonly Redis[]>
 } {
   const closers: (() => Promise<void>)[] = []
   afterEach(async () => {
     for (const close of closers.splice(0)) await close()
   })
-  return {
-    open: async (url, options = {}) => {
-      const keyPrefix = options.keyPrefix ?? `test-${hex(6)}`
-      const events: StoreEvent[] = []
-      const store = await openRedisStore({
-        url: login === 'as-given' ? url : await asLeastUser(url, keyPrefix),
-        onEvent: (event) => events.push(event),
-        ...options,
-        keyPrefix,
-      })
-      closers.push(() => store.close())
-      return { store, keyPrefix, events }
-    },
-    connect: async (url) => {
-      const [, nodes = ''] = url.split('://')
-      const connections = nodes.split(',').map((node) => new Redis(`redis://${node}`, { lazyConnect: true }))
-      for (const connection of connections) {
-        // Tests kill servers under it.
-        connection.on('error', () => undefined)
-        await connection.connect()
-        closers.push(async () => connection.disconnect())
-      }
-      return connections
-    },
+  async function open(url: string, options: Partial<RedisOptions> = {}, shards?: Shards) {
+    const keyPrefix = options.keyPrefix ?? `test-${hex(6)}`
+    const events: StoreEvent[] = []
+    const store = await openRedisStore({
+      url: login === 'as-given' ? url : await asLeastUser(url, keyPrefix),
+      onEvent: (event) => events.push(event),
+      ...options,
+      keyPrefix,
+    })
+    closers.push(() => store.close())
+    const held = shards ?? (url.startsWith('redis-cluster') ? MANY_SHARDS : ONE_SHARD)
+    return { store, keyPrefix, shards: held, keysFor: keysIn(held, keyPrefix), events }
   }
+  async function connect(url: string) {
+    const [, nodes = ''] = url.split('://')
+    const connections = nodes.split(',').map((node) => new Redis(`redis://${node}`, { lazyConnect: true }))
+    for (const connection of connections) {
+      // Tests kill servers under it.
+      connection.on('error', () => undefined)
+      await connection.connect()
+      closers.push(async () => connection.disconnect())
+    }
+    return connections
+  }
+  return {
+    open,
+    openWithManyShards: async (url) => {
+      const keyPrefix = `test-${hex(6)}`
+      const [connection] = await connect(url)
+      await connection?.set(new ShardKeys(keyPrefix, 0).shardCount, '64')
+      return open(url, { keyPrefix }, MANY_SHARDS)
+    },
+    connect,
+  }
+}
+
+function keysIn(shards: Shards, keyPrefix: string): (gid: string) => ShardKeys {
+  return (gid) => new ShardKeys(keyPrefix, shards.of(gid))
 }
 
 /** The keys of one store, on all nodes. */

@@ -208,6 +208,10 @@ describeOwn('redis', 'opening', () => {
       await expect(reader).rejects.toMatchObject({ code: 'SAGA_STORE_UNSUPPORTED' })
       await expect(reader).rejects.toThrow('may not write keys')
       await admin?.call('ACL', 'SETUSER', 'reader', '+set')
+      await expect(open(`redis://reader:secret@127.0.0.1:${port}`, { keyPrefix: 'mine' })).rejects.toThrow(
+        'lacks a command',
+      )
+      await admin?.call('ACL', 'SETUSER', 'reader', '+hlen')
       await open(`redis://reader:secret@127.0.0.1:${port}`, { keyPrefix: 'mine' })
     }))
 })

@@ -3,9 +3,8 @@ import type { Gid } from '@counterstep/protocol'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { RedisStore } from '../src/redis-store.ts'
-import { SHARDS, ShardKeys, shardOf } from '../src/shards.ts'
-import { openedForTests } from './open-stores.ts'
+import { ShardKeys } from '../src/shards.ts'
+import { type OpenedStore, openedForTests } from './open-stores.ts'
 import { aTransaction, hex, tokens, updateOf } from './transactions.ts'
 
 // The conformance suite's random run sets the clock, which a server does not allow; so this one does not foresee what
@@ -36,7 +35,8 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       )
       await fc.assert(
         fc.asyncProperty(fc.array(command, { maxLength: 80, size: 'max' }), async (steps) => {
-          const { store: left, keyPrefix } = await open(url)
+          const opened = await open(url)
+          const { store: left, keyPrefix } = opened
           const stores = [left, (await open(url, { keyPrefix })).store]
           const known = new Map<Gid, StoredTransaction>()
           const learn = (row: StoredTransaction | undefined) => row && known.set(row.gid, row)
@@ -64,13 +64,13 @@ for (const server of ['redis', 'redis-cluster'] as const) {
           }
           for (let i = 0; i < steps.length; i += AT_ONCE)
             await Promise.all(steps.slice(i, i + AT_ONCE).map(step))
-          await expectAgreement(left, keyPrefix)
+          await expectAgreement(opened)
           for (const store of stores) await store.close()
         }),
         { numRuns: 60 },
       )
 
-      async function expectAgreement(store: RedisStore, keyPrefix: string): Promise<void> {
+      async function expectAgreement({ store, keyPrefix, shards }: OpenedStore): Promise<void> {
         const rows = await store.readMany(GIDS)
         const live = rows.filter((row) => row.status !== 'failed')
         const { unfinished, attention } = await store.stats()
@@ -81,14 +81,14 @@ for (const server of ['redis', 'redis-cluster'] as const) {
           aborting: count('aborting'),
         })
         expect(attention).toBe(live.filter((row) => row.attention).length)
-        for (let shard = 0; shard < SHARDS; shard++) {
+        for (const shard of shards.all) {
           const mine = (some: readonly StoredTransaction[]) =>
-            some.flatMap((row) => (shardOf(row.gid) === shard ? [row.gid, String(row.dueAt)] : []))
-          if (!GIDS.some((gid) => shardOf(gid) === shard)) continue
+            some.flatMap((row) => (shards.of(row.gid) === shard ? [row.gid, String(row.dueAt)] : []))
+          if (!GIDS.some((gid) => shards.of(gid) === shard)) continue
           const due = await scored(keyPrefix, shard, 'due')
           expect(sorted(due)).toEqual(sorted(mine(live)))
           const created = (await scored(keyPrefix, shard, 'created')).filter((_, i) => i % 2 === 0)
-          for (const row of rows) if (shardOf(row.gid) === shard) expect(created).toContain(row.gid)
+          for (const row of rows) if (shards.of(row.gid) === shard) expect(created).toContain(row.gid)
           // What has expired may still stand there, but nothing that lives, and nothing that stays for ever.
           const done = (await scored(keyPrefix, shard, 'done')).filter((_, i) => i % 2 === 0)
           for (const gid of done) expect(live.map((row) => row.gid)).not.toContain(gid)

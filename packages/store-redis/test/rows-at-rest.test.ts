@@ -3,7 +3,7 @@ import type { Gid } from '@counterstep/protocol'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import type { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
-import { SHARDS, ShardKeys, shardOf, slotOf } from '../src/shards.ts'
+import { MANY_SHARDS, ShardKeys, type Shards, slotOf } from '../src/shards.ts'
 import { eventually } from './eventually.ts'
 import { keysOf, openedForTests } from './open-stores.ts'
 import {
@@ -34,6 +34,13 @@ const GIDS = [
 ]
 const MILLISECONDS_MAX = 30_000
 
+/** Gids of one shard. */
+function neighbours(shards: Shards, count: number): readonly string[] {
+  const gids: string[] = []
+  for (let i = 0; gids.length < count; i++) if (shards.of(`g-${i}`) === shards.of('g-0')) gids.push(`g-${i}`)
+  return gids
+}
+
 for (const server of ['redis', 'redis-cluster'] as const) {
   describeOn(server, 'what stands in Redis', (url) => {
     const { open, connect } = openedForTests()
@@ -52,14 +59,10 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       return answer.value
     }
 
-    function rowKey(keyPrefix: string, gid: string): string {
-      return new ShardKeys(keyPrefix, shardOf(gid)).row(gid)
-    }
-
     it('agrees with the server on the slots of tags and keys', async () => {
       const [connection] = await connect(url)
       if (server === 'redis') return
-      for (let shard = 0; shard < SHARDS; shard++) {
+      for (const shard of MANY_SHARDS.all) {
         const keys = new ShardKeys('prefix', shard)
         for (const key of [keys.due, keys.row('{p0}'), keys.definition('}{p1}'), keys.mark('x')]) {
           expect(await connection?.cluster('KEYSLOT', key)).toBe(slotOf(shard))
@@ -94,10 +97,10 @@ for (const server of ['redis', 'redis-cluster'] as const) {
     })
 
     it('takes a gid again while the definition of its expired namesake still stands there', async () => {
-      const { store, keyPrefix } = await open(url)
+      const { store, keysFor } = await open(url)
       const connections = await connect(url)
       const gid = 'again' as Gid
-      const definitionKey = new ShardKeys(keyPrefix, shardOf(gid)).definition(gid)
+      const definitionKey = keysFor(gid).definition(gid)
       await finished(store, gid, 1)
       await eventually('its row is gone', async () => (await store.readMany([gid])).length === 0)
       // However long this test has slept.
@@ -108,13 +111,13 @@ for (const server of ['redis', 'redis-cluster'] as const) {
     })
 
     it('keeps all keys of a shard under its tag, and every key under the prefix', async () => {
-      const { store, keyPrefix } = await open(url)
+      const { store, keyPrefix, keysFor } = await open(url)
       for (const gid of GIDS) await created(store, aTransaction(gid))
       const keys = await keysOf(await connect(url), keyPrefix)
       expect(keys.length).toBeGreaterThanOrEqual(GIDS.length * 2)
       for (const key of keys)
-        expect(key).toMatch(/^[^{}]+:\{p\d+\}:(due|created|done|counts|t:.+|d:.+|mark:[0-9a-f-]+)$/)
-      for (const gid of GIDS) expect(keys).toContain(rowKey(keyPrefix, gid))
+        expect(key).toMatch(/^[^{}]+:\{p\d+\}:(due|created|done|counts|shards|t:.+|d:.+|mark:[0-9a-f-]+)$/)
+      for (const gid of GIDS) expect(keys).toContain(keysFor(gid).row(gid))
     })
 
     it('keeps hostile gids and payloads exactly, through every operation', async () => {
@@ -149,7 +152,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
     })
 
     it('keeps numbers beyond 2^31 and the last instants exactly, without exponents', async () => {
-      const { store, keyPrefix } = await open(url)
+      const { store, keysFor } = await open(url)
       const format = 2 ** 31 + 1
       const row = await created(store, aTransaction('a', { format }))
       const parked = await saved(
@@ -176,7 +179,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       await saved(store, updateOf(waiting, { type: 'finish', retentionMs: 'never' }, numbers))
       expect((await read(store, 'a')).dueAt).toBe(NEVER_AT)
       const connections = await connect(url)
-      expect(await ask(connections, 'GET', rowKey(keyPrefix, 'a'))).toMatch(
+      expect(await ask(connections, 'GET', keysFor('a').row('a'))).toMatch(
         /^1 9007199254740991 0 3 \d{13} 1 0 1 0 0 0 \d{13} \d{13} 9000000000000000 [0-9a-f]{32} [0-9a-f]{32} 0{64}\n\{\}$/,
       )
     })
@@ -234,13 +237,11 @@ for (const server of ['redis', 'redis-cluster'] as const) {
     })
 
     it('lists more rows of one instant and one shard than a page of the scan holds', async () => {
-      const { store, keyPrefix } = await open(url)
+      const { store, shards, keysFor } = await open(url)
       const connections = await connect(url)
       // 100 gids of one shard, all moved to one instant.
-      const gids = Array.from({ length: 10_000 }, (_, i) => `g-${i}`)
-        .filter((gid) => shardOf(gid) === 5)
-        .slice(0, 100)
-      const keys = new ShardKeys(keyPrefix, 5)
+      const gids = neighbours(shards, 100)
+      const keys = keysFor(gids[0] ?? '')
       const { createdAt } = await read(store, (await created(store, aTransaction(gids[0] ?? ''))).gid)
       for (const gid of gids.slice(1)) await created(store, aTransaction(gid))
       for (const gid of gids) {
@@ -261,10 +262,9 @@ for (const server of ['redis', 'redis-cluster'] as const) {
     })
 
     it('claims the oldest of all shards, also where one shard has most of them', async () => {
-      const { store } = await open(url)
-      const gids = Array.from({ length: 10_000 }, (_, i) => `g-${i}`)
-      const crowded = gids.filter((gid) => shardOf(gid) === 5).slice(0, 120)
-      const others = gids.filter((gid) => shardOf(gid) !== 5).slice(0, 120)
+      const { store, shards } = await open(url)
+      const crowded = neighbours(shards, 120)
+      const others = Array.from({ length: 120 }, (_, i) => `o-${i}`)
       // One after the other, so that their due instants differ; now and then one of another shard.
       for (const [i, gid] of crowded.entries()) {
         await created(store, dueTransaction(gid))
@@ -281,7 +281,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
     })
 
     it('leaves rows alone that a newer version wrote, however many, and claims those behind them', async () => {
-      const { store, keyPrefix } = await open(url)
+      const { store, keysFor } = await open(url)
       const connections = await connect(url)
       const strange = Array.from({ length: 1_500 }, (_, i) => `n-${i}`)
       await Promise.all(strange.map((gid) => store.create({ ...dueTransaction(gid), format: 2 })))
@@ -291,9 +291,9 @@ for (const server of ['redis', 'redis-cluster'] as const) {
         ['layout', 0, '2'],
       ] as const) {
         await created(store, dueTransaction(gid))
-        const words = String(await ask(connections, 'GET', rowKey(keyPrefix, gid))).split(' ')
+        const words = String(await ask(connections, 'GET', keysFor(gid).row(gid))).split(' ')
         words[word] = value
-        await ask(connections, 'SET', rowKey(keyPrefix, gid), words.join(' '))
+        await ask(connections, 'SET', keysFor(gid).row(gid), words.join(' '))
       }
       const known = Array.from({ length: 30 }, (_, i) => `k-${i}`)
       for (const gid of known) await created(store, dueTransaction(gid))
@@ -318,10 +318,10 @@ for (const server of ['redis', 'redis-cluster'] as const) {
     })
 
     it('fails a row that Redis cannot write alone, wherever it stands in its group', async () => {
-      const { store, keyPrefix } = await open(url)
+      const { store, keysFor } = await open(url)
       const connections = await connect(url)
       const bad = ['wrong-1', 'wrong-2', 'wrong-3']
-      for (const gid of bad) await ask(connections, 'RPUSH', rowKey(keyPrefix, gid), 'no text')
+      for (const gid of bad) await ask(connections, 'RPUSH', keysFor(gid).row(gid), 'no text')
       const rows = ['wrong-1', 'good-1', 'wrong-2', 'good-2', 'good-3', 'wrong-3']
       const creates = await Promise.allSettled(rows.map((gid) => store.create(aTransaction(gid))))
       expect(creates.map(({ status }) => status)).toEqual(

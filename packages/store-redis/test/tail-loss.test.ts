@@ -6,10 +6,9 @@ import type { Gid } from '@counterstep/protocol'
 import { type RedisServer, startRedis, startRedisCluster } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createCall } from '../src/encode-calls.ts'
+import { createRow, writeRowsCall } from '../src/encode-calls.ts'
 import { SCRIPTS } from '../src/generated/scripts.ts'
 import type { RedisStore } from '../src/redis-store.ts'
-import { ShardKeys, shardOf } from '../src/shards.ts'
 import { eventually } from './eventually.ts'
 import { type OpenedStore, openedForTests } from './open-stores.ts'
 import { aTransaction, created, finished, hex, saved, tokens, updateOf } from './transactions.ts'
@@ -215,14 +214,14 @@ describeOwn('redis', 'a Redis that has forgotten', () => {
 
   it('a gid that is used again after its retention is no loss', async () => {
     const opened = await open(server.url)
-    const { store, keyPrefix } = opened
+    const { store, keysFor } = opened
     const gid = hex(8)
     // The last write of its shard that this process knows of.
     await finished(store, gid, 1)
     await eventually('it is gone', async () => (await store.readMany([gid as Gid])).length === 0)
     // By another node.
     const [connection] = await connect(server.url)
-    const call = createCall(new ShardKeys(keyPrefix, shardOf(gid)), aTransaction(gid))
+    const call = writeRowsCall(keysFor(gid), [createRow(keysFor(gid), aTransaction(gid))])
     await connection?.eval(SCRIPTS.writeRows, call.keys.length, ...call.keys, ...call.args)
     await connection?.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
     await eventually('the break is noticed', () => store.counters().breaks > 0)

@@ -1,4 +1,4 @@
-local CREATE_KEYS, CREATE_WORDS = 6, 4
+local CREATE_WORDS = 4
 local CREATE_TERMS = '^c (%d+) (%d+) (%d+) ([01]) (%d+) (-?%d+)$'
 
 -- What rows that are created alike have in common: all of the head that stands before the token.
@@ -37,10 +37,11 @@ local function create(terms, k, a)
     call('SET', rowKey, text)
     call('SET', definitionKey, definition)
   end
-  call('ZADD', KEYS[k + 2], terms.dueAt, gid)
+  meet(gid)
+  put(due, terms.dueAt, gid)
   -- An expired namesake that no purge has met yet may still stand in both.
-  call('ZADD', KEYS[k + 3], terms.createdAt, gid)
-  call('ZREM', KEYS[k + 4], gid)
-  call('HINCRBY', KEYS[k + 5], terms.status, '1')
+  put(created, terms.createdAt, gid)
+  undone[#undone + 1] = gid
+  countBy(terms.status, 1)
   return terms.answer
 end

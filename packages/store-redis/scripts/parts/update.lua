@@ -1,4 +1,4 @@
-local UPDATE_KEYS, UPDATE_WORDS = 5, 6
+local UPDATE_WORDS = 6
 local UPDATE_TERMS = '^u (%d+) (%d+) ([01]) ([01]) (%d*) (%l+) (%S*)$'
 -- What a new head takes over from the old one, and what the write is checked against; `()` is where the token begins.
 local NUMBERS = '^1 %d+ (%d+) (%d+) (%d+) (%d+) ([01]) (%d+) %d+ [01] ([01]) (%d+) %d+ (%d+) ()'
@@ -43,17 +43,16 @@ local function updateTerms(word, now)
   return terms
 end
 
-local function countUpdated(countsKey, terms, status, attention)
+local function countUpdated(terms, status, attention)
   local isFinish = terms.isFinish
-  if isFinish or status ~= terms.status then call('HINCRBY', countsKey, status, '-1') end
-  if not isFinish and status ~= terms.status then call('HINCRBY', countsKey, terms.status, '1') end
-  local attentionAfter = isFinish and '0' or terms.attention
-  if attention ~= attentionAfter then call('HINCRBY', countsKey, 'attention', attentionAfter - attention) end
+  if isFinish or status ~= terms.status then countBy(status, -1) end
+  if not isFinish and status ~= terms.status then countBy(terms.status, 1) end
+  countBy('attention', (isFinish and '0' or terms.attention) - attention)
 end
 
 -- `k` and `a`: where its keys and its words begin.
 local function update(terms, k, a)
-  local rowKey, dueKey = KEYS[k], KEYS[k + 2]
+  local rowKey = KEYS[k]
   local gid, token, version, writeId = ARGV[a + 1], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4]
   local old = call('GETRANGE', rowKey, '0', HEAD_END)
   if old == '' then return 'absent' end
@@ -75,15 +74,16 @@ local function update(terms, k, a)
   if terms.isFinish and not terms.isKept then
     call('SET', rowKey, text, 'PXAT', terms.endAt)
     call('PEXPIREAT', KEYS[k + 1], terms.definitionEndAt)
-    call('ZADD', KEYS[k + 3], terms.endAt, gid)
   else
     call('SET', rowKey, text)
   end
+  meet(gid)
   if terms.isFinish then
-    call('ZREM', dueKey, gid)
+    undue[#undue + 1] = gid
+    if not terms.isKept then put(done, terms.endAt, gid) end
   elseif terms.isOver or (terms.isCommand and owned == '0') then
-    call('ZADD', dueKey, terms.dueAt, gid)
+    put(due, terms.dueAt, gid)
   end
-  countUpdated(KEYS[k + 4], terms, status, attention)
+  countUpdated(terms, status, attention)
   return isNow and terms.answer or 'saved ' .. newVersion .. ' ' .. terms.updatedAt
 end

@@ -1,0 +1,151 @@
+import type { Gid } from '@counterstep/protocol'
+import { type RedisServer, startRedis } from '@counterstep/test-servers'
+import { describeOn, describeOwn } from '@counterstep/test-servers/vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { RedisStore } from '../src/redis-store.ts'
+import { MANY_SHARDS, ShardKeys } from '../src/shards.ts'
+import { eventually } from './eventually.ts'
+import { keysOf, type OpenedStore, openedForTests } from './open-stores.ts'
+import {
+  aTransaction,
+  created,
+  dueTransaction,
+  finished,
+  hex,
+  saved,
+  tokens,
+  updateOf,
+} from './transactions.ts'
+
+const ROWS = 300
+const GIDS = Array.from({ length: ROWS }, (_, i) => `g-${i}` as Gid)
+
+function shardsIn(keys: readonly string[]): readonly string[] {
+  return [
+    ...new Set(keys.filter((key) => key.includes('}:t:')).map((key) => /\{(p\d+)\}/.exec(key)?.[1] ?? '')),
+  ]
+}
+
+/** Through every operation that goes over the shards. */
+async function expectWhole(store: RedisStore): Promise<void> {
+  await Promise.all(GIDS.map((gid) => created(store, dueTransaction(gid))))
+  expect(await store.readMany(GIDS)).toHaveLength(ROWS)
+  expect((await store.stats()).unfinished.submitted).toBe(ROWS)
+  const page = await store.list({ limit: 200 })
+  const rest = await store.list({ limit: 200, ...(page.cursor && { cursor: page.cursor }) })
+  expect([...page.items, ...rest.items].map(({ gid }) => gid).sort()).toEqual([...GIDS].sort())
+  const postponed = await store.postponeDue({ limit: 100, byMs: 60_000, formatMax: 1 })
+  expect(postponed.gids).toHaveLength(100)
+  for (const claims of [100, 100, 0]) {
+    const claim = { limit: 100, leaseMs: 60_000, tokens: tokens(100), formatMax: 1 }
+    const { claimed } = await store.claimDue(claim)
+    expect(claimed).toHaveLength(claims)
+    expect((await store.renew(claimed, 60_000)).renewed).toHaveLength(claims)
+    await Promise.all(claimed.map((row) => saved(store, updateOf(row, { type: 'finish', retentionMs: 1 }))))
+  }
+  let purged = 0
+  await eventually('what is over is purged', async () => {
+    purged += (await store.purgeFinished(1_000)).purged
+    return purged === 200
+  })
+  expect((await store.stats()).unfinished.submitted).toBe(100)
+}
+
+describeOwn('redis', 'how many shards a store has', () => {
+  const { open, openWithManyShards, connect } = openedForTests()
+  let server: RedisServer
+  beforeAll(async () => {
+    server = await startRedis()
+  })
+  afterAll(() => server.stop())
+
+  async function expectShards({ store, keyPrefix }: OpenedStore, count: string): Promise<void> {
+    await expectWhole(store)
+    const connections = await connect(server.url)
+    expect(shardsIn(await keysOf(connections, keyPrefix)).length > 1).toBe(count === '64')
+    expect(await connections[0]?.get(new ShardKeys(keyPrefix, 0).shardCount)).toBe(count)
+  }
+
+  it('is one on one server', async () => {
+    const opened = await open(server.url)
+    await expectShards(opened, '1')
+    const again = await open(server.url, { keyPrefix: opened.keyPrefix })
+    expect((await again.store.stats()).unfinished.submitted).toBe(100)
+  })
+
+  it('is that of the data, when those of a cluster have moved to one server', async () => {
+    await expectShards(await openWithManyShards(server.url), '64')
+  })
+
+  it('is many where rows are spread and no count stands there', async () => {
+    const { store, keyPrefix } = await openWithManyShards(server.url)
+    for (const gid of GIDS.slice(0, 20)) await finished(store, gid)
+    const [connection] = await connect(server.url)
+    await connection?.del(new ShardKeys(keyPrefix, 0).shardCount)
+    const again = await open(server.url, { keyPrefix })
+    expect(await again.store.readMany(GIDS.slice(0, 20))).toHaveLength(20)
+    expect(await connection?.get(new ShardKeys(keyPrefix, 0).shardCount)).toBe('64')
+  })
+
+  it('stays one where the count of one is gone', async () => {
+    const { store, keyPrefix } = await open(server.url)
+    await finished(store, 'a')
+    const [connection] = await connect(server.url)
+    await connection?.del(new ShardKeys(keyPrefix, 0).shardCount)
+    const again = await open(server.url, { keyPrefix })
+    expect(await again.store.readMany(['a' as Gid])).toHaveLength(1)
+    expect(await connection?.get(new ShardKeys(keyPrefix, 0).shardCount)).toBe('1')
+  })
+
+  it('is the same for all who open a new store at once', async () => {
+    const keyPrefix = `test-${hex(6)}`
+    const opened = await Promise.all(Array.from({ length: 5 }, () => open(server.url, { keyPrefix })))
+    for (const [i, { store }] of opened.entries()) await finished(store, `g-${i}`)
+    for (const { store } of opened) expect(await store.readMany(GIDS.slice(0, 5))).toHaveLength(5)
+  })
+
+  it('is refused, and nothing is written, where a later version has another', async () => {
+    const keyPrefix = `test-${hex(6)}`
+    const [connection] = await connect(server.url)
+    await connection?.set(new ShardKeys(keyPrefix, 0).shardCount, '128')
+    await expect(open(server.url, { keyPrefix })).rejects.toMatchObject({
+      code: 'SAGA_STORE_UNSUPPORTED',
+      message: expect.stringContaining('128'),
+    })
+    expect(await connection?.get(new ShardKeys(keyPrefix, 0).shardCount)).toBe('128')
+  })
+})
+
+describeOn('redis-cluster', 'how many shards a store has in a cluster', (url) => {
+  const { open, connect } = openedForTests()
+
+  async function countKeyOwner(keyPrefix: string) {
+    const key = new ShardKeys(keyPrefix, 0).shardCount
+    for (const connection of await connect(url)) {
+      const isOwner = await connection.exists(key).then(
+        () => true,
+        () => false,
+      )
+      if (isOwner) return { key, connection }
+    }
+    throw new Error('nobody has it')
+  }
+
+  it('is many', async () => {
+    const { store, keyPrefix } = await open(url)
+    await expectWhole(store)
+    const { key, connection } = await countKeyOwner(keyPrefix)
+    expect(await connection.get(key)).toBe(String(MANY_SHARDS.count))
+    expect(shardsIn(await keysOf(await connect(url), keyPrefix)).length).toBeGreaterThan(1)
+  })
+
+  it('is that of the data, when those of one server have moved into it', async () => {
+    const keyPrefix = `test-${hex(6)}`
+    const { key, connection } = await countKeyOwner(keyPrefix)
+    await connection.set(key, '1')
+    const { store } = await open(url, { keyPrefix })
+    await expectWhole(store)
+    await created(store, aTransaction('one-more'))
+    expect(shardsIn(await keysOf(await connect(url), keyPrefix))).toEqual(['p0'])
+  })
+})
