@@ -200,6 +200,16 @@ describe('doAndSubmit', () => {
     await expect(server.client.get(message.gid)).rejects.toMatchObject({ code: 'SAGA_UNKNOWN_GID' })
   })
 
+  it('prepares nothing for a wait that cannot be', async () => {
+    await using server = await serve(() => SUCCESS)
+    const sender = senderOf()
+    const message = server.client.message({ branches: BRANCHES, check: CHECK })
+    const running = message.doAndSubmit(sender.barrier, sender.place(message.gid), { waitMs: 60_001 })
+    await expect(running).rejects.toThrow(RangeError)
+    expect(sender.placed(message.gid)).toBe(0)
+    await expect(server.client.get(message.gid)).rejects.toMatchObject({ code: 'SAGA_UNKNOWN_GID' })
+  })
+
   it('runs nothing when the prepare has no answer', async () => {
     await using server = await scriptedServer(['cut'])
     const sender = senderOf()

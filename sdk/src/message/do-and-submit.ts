@@ -2,6 +2,7 @@ import { localCall, type MessageBarrier } from '../barrier/message-barrier.ts'
 import { type FirstAnswer, withBarrier } from '../barrier/with-barrier.ts'
 import type { CallOptions } from '../client.ts'
 import { command } from '../command.ts'
+import { assertWaitMs } from '../prefer-wait.ts'
 import type { Setup } from '../setup.ts'
 import { submitPrepared } from '../submit-prepared.ts'
 import { assertPrepared, reasonOf } from '../undecided.ts'
@@ -18,6 +19,8 @@ export async function doAndSubmit<Tx, Effect, Answer extends Effect>(
   { barrier, effect }: LocalWork<Tx, Effect, Answer>,
   { waitMs = 0, onUnsettled, ...options }: DoAndSubmitOptions,
 ): Promise<SubmittedMessage<FirstAnswer<Effect, Answer> | undefined>> {
+  // What cannot be is refused before anything is prepared.
+  assertWaitMs(waitMs)
   barrier.assertHandler?.(effect)
   const prepared = await prepare(options)
   assertPrepared(prepared)

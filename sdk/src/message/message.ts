@@ -90,7 +90,8 @@ export interface TwoPhaseMessage extends Message {
    * committed all the same (a lost answer to COMMIT), it is submitted; if it has not, it is aborted; if nobody can tell,
    * the server asks later. An error of the submit is thrown too, though what is committed will be delivered.
    *
-   * A second `effect` for the same gid is refused: `SAGA_NOT_PREPARED`, or `MESSAGE_DUPLICATED` by the barrier.
+   * A second `effect` for the same gid is refused: `SAGA_NOT_PREPARED`, or `MESSAGE_DUPLICATED` by the barrier. A
+   * `waitMs` that is not from 0 to 60,000 is a RangeError before anything is prepared.
    */
   doAndSubmit<Tx, Effect, Answer extends Effect>(
     barrier: MessageBarrier<Tx, Effect>,
