@@ -181,10 +181,10 @@ export class Runner {
         this.#call(held, effect.call, effect.attempt)
         break
       case 'save':
-        this.#background(held, this.#save(held, effect.update))
+        void this.#save(held, effect.update)
         break
       case 'reread':
-        this.#background(held, this.#reread(held))
+        void this.#reread(held)
         break
       case 'wake-at':
         this.#wakeAt(held, effect.at)
@@ -199,7 +199,7 @@ export class Runner {
   }
 
   #call(held: Held, call: CallKey, attempt: number): void {
-    this.#background(held, this.#ask(held, branchCall(held.run, call, attempt), call, attempt))
+    void this.#ask(held, branchCall(held.run, call, attempt), call, attempt)
   }
 
   async #ask(held: Held, request: BranchCall, call: CallKey, attempt: number): Promise<void> {
@@ -213,6 +213,8 @@ export class Runner {
       const durationMs = Math.round(clock.now() - startedAt)
       observer.branchCalled(call.op, answer.result, durationMs)
       this.#step(held, { type: 'answered', call, attempt, answer, durationMs, jitter01: ids.jitter() })
+    } catch (error: unknown) {
+      this.#attemptFailed(held, error)
     } finally {
       this.#slots.leave()
     }
@@ -220,38 +222,44 @@ export class Runner {
 
   async #save(held: Held, update: Extract<RunEffect, { type: 'save' }>['update']): Promise<void> {
     const { store, clock, ids } = this.#parts
-    const write = { ...update, writeId: ids.writeId() }
-    const result = await untilDefinite(
-      clock,
-      () => store.update(write),
-      () => held.run.ended,
-    )
-    if (result === undefined) return
-    if (result.type !== 'saved') {
-      this.#parts.observer.event({ level: 'info', name: `save-${result.type}`, gid: update.gid })
+    try {
+      const write = { ...update, writeId: ids.writeId() }
+      const result = await untilDefinite(
+        clock,
+        () => store.update(write),
+        () => held.run.ended,
+      )
+      if (result === undefined) return
+      if (result.type !== 'saved') {
+        this.#parts.observer.event({ level: 'info', name: `save-${result.type}`, gid: update.gid })
+      }
+      this.#step(held, { type: 'saved', result })
+    } catch (error: unknown) {
+      this.#attemptFailed(held, error)
     }
-    this.#step(held, { type: 'saved', result })
   }
 
   async #reread(held: Held): Promise<void> {
     const { store, clock } = this.#parts
     const { gid } = held.run.transaction
-    const rows = await untilDefinite(
-      clock,
-      () => store.readMany([gid]),
-      () => held.run.ended,
-    )
-    if (rows !== undefined) this.#step(held, { type: 'reread', row: rows[0] })
+    try {
+      const rows = await untilDefinite(
+        clock,
+        () => store.readMany([gid]),
+        () => held.run.ended,
+      )
+      if (rows !== undefined) this.#step(held, { type: 'reread', row: rows[0] })
+    } catch (error: unknown) {
+      this.#attemptFailed(held, error)
+    }
   }
 
-  /** What fails in there is a bug, never a branch's or the store's answer. */
-  #background(held: Held, work: Promise<void>): void {
-    work.catch((error: unknown) => {
-      const { gid } = held.run.transaction
-      this.#parts.observer.event({ level: 'error', name: 'transaction-attempt-failed', gid, error })
-      // Also when it was the save: the run would wait for its answer for ever.
-      this.#giveUp(held)
-    })
+  /** A bug, never a branch's or the store's answer. */
+  #attemptFailed(held: Held, error: unknown): void {
+    const { gid } = held.run.transaction
+    this.#parts.observer.event({ level: 'error', name: 'transaction-attempt-failed', gid, error })
+    // Also when it was the save: the run would wait for its answer for ever.
+    this.#giveUp(held)
   }
 
   /** Alarms are not taken back, so none is set far ahead, and none keeps a run that has ended: a tick may come early. */

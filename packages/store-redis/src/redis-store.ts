@@ -84,32 +84,27 @@ export class RedisStore implements Store {
   }
 
   create(transaction: NewTransaction): Promise<CreateResult> {
-    return this.#run(async () => {
+    return this.#run(() => {
       const { gid } = transaction
       const shard = this.#calls.shards.of(gid)
-      const row = createRow(this.#calls.keys(shard), transaction)
-      const result = decodeCreate(gid, await this.#rows.write(shard, row))
-      if (result.type === 'created') this.#health.tail.acknowledged(shard, gid, 1)
-      return result
+      return this.#rows.write(shard, createRow(this.#calls.keys(shard), transaction), (line) => {
+        const result = decodeCreate(gid, line)
+        if (result.type === 'created') this.#health.tail.acknowledged(shard, gid, 1)
+        return result
+      })
     })
   }
 
   update(update: TransactionUpdate): Promise<UpdateResult> {
-    return this.#run(async () => {
-      const { gid, hold } = update
+    return this.#run(() => {
       assertUpdate(update)
-      const shard = this.#calls.shards.of(gid)
-      const row = updateRow(this.#calls.keys(shard), update)
+      const shard = this.#calls.shards.of(update.gid)
       const sentAt = Date.now()
-      const result = decodeUpdate(await this.#rows.write(shard, row))
-      if (result.type === 'saved') {
-        const isPurged = hold.type === 'finish' && hold.retentionMs !== 'never'
-        // From the sending at the earliest; of a repeat, from the first save, whose instant the version is.
-        const savedFrom = sentAt - Math.max(0, result.now - result.version)
-        const goneFrom = isPurged ? savedFrom + Number(hold.retentionMs) : undefined
-        this.#health.tail.acknowledged(shard, gid, result.version, goneFrom)
-      }
-      return result
+      return this.#rows.write(shard, updateRow(this.#calls.keys(shard), update), (line) => {
+        const result = decodeUpdate(line)
+        if (result.type === 'saved') this.#saved(shard, update, result, sentAt)
+        return result
+      })
     })
   }
 
@@ -216,6 +211,19 @@ export class RedisStore implements Store {
     return this.#health.counters()
   }
 
+  #saved(
+    shard: number,
+    { gid, hold }: TransactionUpdate,
+    { version, now }: UpdateResult & { readonly type: 'saved' },
+    sentAt: number,
+  ): void {
+    const isPurged = hold.type === 'finish' && hold.retentionMs !== 'never'
+    // From the sending at the earliest; of a repeat, from the first save, whose instant the version is.
+    const savedFrom = sentAt - Math.max(0, now - version)
+    const goneFrom = isPurged ? savedFrom + Number(hold.retentionMs) : undefined
+    this.#health.tail.acknowledged(shard, gid, version, goneFrom)
+  }
+
   /** Every command has its timeout, so this ends. */
   #settled(): Promise<void> {
     if (this.#operations === 0) return Promise.resolve()
@@ -224,17 +232,32 @@ export class RedisStore implements Store {
     })
   }
 
-  async #run<Result>(operation: () => Promise<Result>): Promise<Result> {
-    if (this.#closing !== undefined) throw new StoreUnavailableError('the store is closed', { applied: 'no' })
-    this.#operations += 1
-    try {
-      return await operation()
-    } catch (error: unknown) {
-      if (error instanceof StoreUnavailableError || error instanceof AssertionError) throw error
-      throw new AssertionError(`the Redis store: ${String(error)}`)
-    } finally {
-      this.#operations -= 1
-      if (this.#operations === 0) this.#onSettled?.()
+  /** Not async: of the writes of a saga each promise counts. */
+  #run<Result>(operation: () => Promise<Result>): Promise<Result> {
+    if (this.#closing !== undefined) {
+      return Promise.reject(new StoreUnavailableError('the store is closed', { applied: 'no' }))
     }
+    this.#operations += 1
+    return begun(operation).then(this.#ended, this.#failed)
+  }
+
+  readonly #ended = <Result>(result: Result): Result => {
+    this.#operations -= 1
+    if (this.#operations === 0) this.#onSettled?.()
+    return result
+  }
+
+  readonly #failed = (error: unknown): never => {
+    this.#ended(undefined)
+    if (error instanceof StoreUnavailableError || error instanceof AssertionError) throw error
+    throw new AssertionError(`the Redis store: ${String(error)}`)
+  }
+}
+
+function begun<Result>(operation: () => Promise<Result>): Promise<Result> {
+  try {
+    return operation()
+  } catch (error: unknown) {
+    return Promise.reject(error)
   }
 }

@@ -24,7 +24,9 @@ function bed(bounds = BOUNDS) {
         sent.push({ shard, rows: args.length, answer, fail: reject })
       }),
   } as unknown as ShardCalls
-  return { sent, writes: new RowWrites(calls, bounds) }
+  const rows = new RowWrites(calls, bounds)
+  const write = (shard: number, row: ScriptCall) => rows.write(shard, row, (line) => line)
+  return { sent, writes: { write } }
 }
 
 const row = (text = ''): ScriptCall => ({ keys: ['k'], args: [text] })

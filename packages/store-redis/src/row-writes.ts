@@ -7,8 +7,8 @@ import type { ShardCalls } from './shard-calls.ts'
 interface Pending {
   readonly row: ScriptCall
   readonly size: number
-  readonly resolve: (line: string) => void
-  readonly reject: (error: Error) => void
+  readonly answered: (line: string) => void
+  readonly reject: (error: unknown) => void
 }
 
 /** What goes out together, in the order of the calls. */
@@ -41,13 +41,13 @@ export class RowWrites {
     this.#waiting = new InFlight(bounds)
   }
 
-  /** Resolves with the row's line of the answer. Throws when too much waits. */
-  write(shard: number, row: ScriptCall): Promise<string> {
+  /** Resolves with what the row's line of the answer means. Throws when too much waits. */
+  write<Result>(shard: number, row: ScriptCall, decode: (line: string) => Result): Promise<Result> {
     const size = sizeOf(row)
     this.#waiting.enter(size)
     const lane = this.#laneOf(shard)
     return new Promise((resolve, reject) => {
-      lane.waiting.push({ row, size, resolve, reject })
+      lane.waiting.push({ row, size, answered: (line) => resolve(decode(line)), reject })
       this.#flushSoon(lane)
     })
   }
@@ -113,9 +113,14 @@ function takeGroup(lane: Lane): readonly Pending[] {
 
 const ERROR = 'error '
 
-function settle({ resolve, reject }: Pending, line: string): void {
-  if (line.startsWith(ERROR)) reject(errorInScript(new ServerRefusal(line.slice(ERROR.length))))
-  else resolve(line)
+function settle({ answered, reject }: Pending, line: string): void {
+  try {
+    if (line.startsWith(ERROR)) throw errorInScript(new ServerRefusal(line.slice(ERROR.length)))
+    answered(line)
+  } catch (error: unknown) {
+    // A line that cannot be read is this row's alone.
+    reject(error)
+  }
 }
 
 /** It has begun: what came before the refused command is done. */
