@@ -18,11 +18,11 @@ export async function copyRedisRow(
   const original = await readOriginal(link)
   const { firstMs, stepMs } = earlierMs(copies)
   for (const { from, to } of partsOf(copies, PART_ROWS)) {
-    const copies = Array.from({ length: to - from + 1 }, (_, i) =>
+    const part = Array.from({ length: to - from + 1 }, (_, i) =>
       copyOf(original, firstMs - (from + i) * stepMs),
     )
-    for (let at = 0; at < copies.length; at += SCRIPT_ROWS_MAX) {
-      await writeCopies(link, original, copies.slice(at, at + SCRIPT_ROWS_MAX))
+    for (let at = 0; at < part.length; at += SCRIPT_ROWS_MAX) {
+      await writeCopies(link, original, part.slice(at, at + SCRIPT_ROWS_MAX))
     }
     onCopied(to)
   }
@@ -47,7 +47,7 @@ async function readOriginal(link: Redis): Promise<Original> {
   const keys = (await link.keys('*:t:*')).map((key) => /^(.*:\{p0\}):t:(.*)$/.exec(key))
   const [key] = keys
   if (keys.length !== 1 || key === undefined || key === null) {
-    throw new Error(`there must be one transaction to copy, not ${keys.length}`)
+    throw new Error(`there must be one transaction to copy, in the first shard, not ${keys.length}`)
   }
   const [rowKey, base = '', gid = ''] = key
   const row = (await link.get(rowKey)) ?? ''

@@ -10,7 +10,10 @@ local leaseEnd = whole(now + tonumber(ARGV[1]))
 local answer, leases = { now }, {}
 for i = 0, #KEYS - 2 do
   local gid, token = ARGV[2 + i * 2], ARGV[3 + i * 2]
-  local row = rowOf(redis.call('GETRANGE', KEYS[2 + i], 0, HEAD_BYTES_MAX - 1))
+  local head = redis.pcall('GETRANGE', KEYS[2 + i], 0, HEAD_BYTES_MAX - 1)
+  -- A key of another type spoils only its own row.
+  if type(head) == 'table' and not string.find(head.err, 'WRONGTYPE', 1, true) then return head end
+  local row = type(head) == 'string' and rowOf(head)
   local isMine = row and row.token == token and row.owned == '1' and row.endAt == '0'
   table.insert(answer, isMine and row.version or '')
   if isMine then

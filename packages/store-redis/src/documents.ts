@@ -10,11 +10,12 @@ import {
 } from '@counterstep/core'
 import { countWithin, ROWS_BYTES_MAX } from './answer-bound.ts'
 import type { ShardCalls } from './shard-calls.ts'
+import { MANY_SHARDS } from './shards.ts'
 import type { TailWatch } from './tail-watch.ts'
 
 const HEAD = /^1 (\d+) (\d+) [\w-]+\n/
 
-/** Documents: a category is one hash, in the shard of its name. */
+/** Documents: a category is one hash, in the shard of its name, of the many also where the rows are in one. */
 export class Documents {
   readonly #calls: ShardCalls
   readonly #tail: TailWatch
@@ -66,7 +67,7 @@ export class Documents {
   }
 
   #placeOf(category: string): readonly [shard: number, key: string] {
-    const shard = this.#calls.shards.of(category)
+    const shard = MANY_SHARDS.of(category)
     return [shard, this.#calls.keys(shard).documents(category)]
   }
 }

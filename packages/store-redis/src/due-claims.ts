@@ -26,7 +26,7 @@ const ROUNDS_MAX = 20
 /** Of one round, where there are rows that nobody here may take. */
 const LOOK_ROWS_MAX = 1_000
 
-/** Claims the oldest due rows of all shards: looks, weighs what it found, then takes with one script for each shard. */
+/** Claims the oldest due rows of all shards: looks, weighs what it found, then takes. */
 export class DueClaims {
   readonly #calls: ShardCalls
   /** Where a claim had to stop before it had seen all, by shard: the next one goes on there, and the one after it begins anew. */

@@ -8,7 +8,8 @@ import type { ShardCalls } from './shard-calls.ts'
 
 /** Each further round follows one that has met another caller's rows, rows left for it, or such as nobody here may take. */
 const ROUNDS_MAX = 20
-/** Postpones the oldest due rows of all shards: looks, then moves with one script for each shard that has some of them. */
+
+/** Postpones the oldest due rows of all shards: looks, then moves. */
 export class DuePostponements {
   readonly #calls: ShardCalls
   /** Where a call had to stop before it had seen all, by shard: the next one goes on there, and the one after it begins anew. */

@@ -3,6 +3,7 @@ import { type RedisServer, startRedis, startTcpProxy, type TcpProxy } from '@cou
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { RedisStore } from '../src/redis-store.ts'
+import { MANY_SHARDS, ShardKeys } from '../src/shards.ts'
 import { eventually } from './eventually.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { openedForTests } from './open-stores.ts'
@@ -81,9 +82,9 @@ describeOwn('redis', 'documents', () => {
   })
 
   it('of a layout that a later version wrote are left alone, by name', async () => {
-    const { store, keysFor } = await open(server.url)
+    const { store, keyPrefix } = await open(server.url)
     const [connection] = await connect(server.url)
-    const categoryKey = keysFor(CATEGORY).documents(CATEGORY)
+    const categoryKey = new ShardKeys(keyPrefix, MANY_SHARDS.of(CATEGORY)).documents(CATEGORY)
     await connection?.hset(categoryKey, 'newer', '2 1 1 w x\ntext')
     const calls = [
       () => store.writeDocument(aDocument('newer')),

@@ -11,7 +11,7 @@ export interface OpenedStore {
   readonly store: RedisStore
   readonly keyPrefix: string
   readonly shards: Shards
-  /** Of the shard of a gid, or of a category of documents. */
+  /** Of the shard of a gid. */
   readonly keysFor: (gid: string) => ShardKeys
   readonly events: readonly StoreEvent[]
 }
@@ -22,7 +22,7 @@ export function openedForTests(
   login: 'least-user' | 'as-given' = 'least-user',
 ): {
   readonly open: (url: string, options?: Partial<RedisOptions>) => Promise<OpenedStore>
-  /** One server with the data of a cluster. */
+  /** One server with as many shards as a cluster. */
   readonly openWithManyShards: (url: string) => Promise<OpenedStore>
   readonly connect: (url: string) => Promise<readonly Redis[]>
 } {

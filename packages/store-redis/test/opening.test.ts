@@ -211,7 +211,7 @@ describeOwn('redis', 'opening', () => {
       await expect(open(`redis://reader:secret@127.0.0.1:${port}`, { keyPrefix: 'mine' })).rejects.toThrow(
         'lacks a command',
       )
-      await admin?.call('ACL', 'SETUSER', 'reader', '+hlen')
+      await admin?.call('ACL', 'SETUSER', 'reader', '+exists')
       await open(`redis://reader:secret@127.0.0.1:${port}`, { keyPrefix: 'mine' })
     }))
 })

@@ -21,6 +21,7 @@ local function create(terms, k, a)
   local rowKey, definitionKey = KEYS[k], KEYS[k + 1]
   local gid, rest, definition = ARGV[a + 1], ARGV[a + 2], ARGV[a + 3]
   local text = terms.head .. rest
+  meet(gid)
   if call('MSETNX', rowKey, text, definitionKey, definition) == 0 then
     local old = call('GETRANGE', rowKey, '0', HEAD_END)
     if old ~= '' then
@@ -37,7 +38,6 @@ local function create(terms, k, a)
     call('SET', rowKey, text)
     call('SET', definitionKey, definition)
   end
-  meet(gid)
   put(due, terms.dueAt, gid)
   -- An expired namesake that no purge has met yet may still stand in both.
   put(created, terms.createdAt, gid)

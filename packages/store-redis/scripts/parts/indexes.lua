@@ -8,18 +8,20 @@ local function beginIndexes()
 end
 
 local function writeIndexes()
-  if #due > 0 then call('ZADD', KEYS[1], unpack(due)) end
-  if #undue > 0 then call('ZREM', KEYS[1], unpack(undue)) end
-  if #created > 0 then call('ZADD', KEYS[2], unpack(created)) end
-  if #done > 0 then call('ZADD', KEYS[3], unpack(done)) end
-  if #undone > 0 then call('ZREM', KEYS[3], unpack(undone)) end
-  for field, by in pairs(counts) do
+  local dueNow, undueNow, createdNow, doneNow, undoneNow, countsNow = due, undue, created, done, undone, counts
+  -- First, so that nothing is written twice when one of them fails.
+  beginIndexes()
+  if #dueNow > 0 then call('ZADD', KEYS[1], unpack(dueNow)) end
+  if #undueNow > 0 then call('ZREM', KEYS[1], unpack(undueNow)) end
+  if #createdNow > 0 then call('ZADD', KEYS[2], unpack(createdNow)) end
+  if #doneNow > 0 then call('ZADD', KEYS[3], unpack(doneNow)) end
+  if #undoneNow > 0 then call('ZREM', KEYS[3], unpack(undoneNow)) end
+  for field, by in pairs(countsNow) do
     if by ~= 0 then call('HINCRBY', KEYS[4], field, whole(by)) end
   end
-  beginIndexes()
 end
 
--- Before a row's first change: what an earlier row of the same gid has changed comes first.
+-- Before a row is written: what an earlier row of the same gid has changed comes first.
 local function meet(gid)
   if met[gid] then writeIndexes() end
   met[gid] = true

@@ -71,13 +71,13 @@ local function update(terms, k, a)
     (terms.isOver and '0' or owned) .. ' ' .. (terms.sentList or sentList) .. terms.flags .. createdAt .. ' ' ..
     terms.updatedAt .. ' ' .. terms.endAt .. ' ' .. token .. ' ' .. writeId .. ' ' .. digest .. '\n' .. ARGV[a + 5]
 
+  meet(gid)
   if terms.isFinish and not terms.isKept then
     call('SET', rowKey, text, 'PXAT', terms.endAt)
     call('PEXPIREAT', KEYS[k + 1], terms.definitionEndAt)
   else
     call('SET', rowKey, text)
   end
-  meet(gid)
   if terms.isFinish then
     undue[#undue + 1] = gid
     if not terms.isKept then put(done, terms.endAt, gid) end
