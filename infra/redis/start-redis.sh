@@ -5,7 +5,7 @@ hash=$(printf %s "$(cat "$COUNTERSTEP_PASSWORD_FILE")" | sha256sum | cut -d ' ' 
 cat > "$USERS_FILE" <<USERS
 user default off
 user health on nopass resetchannels resetkeys -@all +ping
-user counterstep on #$hash resetchannels ~counterstep:* -@all +evalsha +eval +get +set +msetnx +getrange +strlen +unlink +pexpireat +hget +hmget +hset +hdel +hincrby +hkeys +hlen +hstrlen +zadd +zrem +zrange +zscore +time +info +config|get +cluster|slots +select +asking
+user counterstep on #$hash resetchannels ~counterstep:* -@all +evalsha +eval +get +set +msetnx +getrange +strlen +unlink +pexpireat +hget +hmget +hset +hdel +hincrby +hkeys +hlen +hstrlen +zadd +zrem +zrange +zscore +exists +time +info +config|get +cluster|slots +select +asking
 USERS
 # The image's own entrypoint goes on as its user redis.
 exec docker-entrypoint.sh redis-server --appendonly yes --appendfsync always --maxmemory-policy noeviction \

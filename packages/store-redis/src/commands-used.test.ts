@@ -5,6 +5,7 @@ import { SCRIPTS } from './generated/scripts.ts'
 import { MANY_SHARDS, ShardKeys, slotOf } from './shards.ts'
 
 const PAGE = join(import.meta.dirname, '../../../docs/stores.md')
+const COMPOSED = join(import.meta.dirname, '../../../infra/redis/start-redis.sh')
 const TEXTS = Object.values(SCRIPTS).join('\n')
 /** What the driver sends by itself to choose a database and to follow a moving slot. */
 const OF_THE_DRIVER = ['select', 'asking']
@@ -25,6 +26,13 @@ function commandsUsed(): readonly string[] {
 it('S24: the documented ACL allows the commands that are used, and no other', () => {
   const acl = /^ACL SETUSER counterstep ((?:.*\\\n)*.*)$/m.exec(readFileSync(PAGE, 'utf8'))?.[1] ?? ''
   expect(acl).toContain('-@all')
+  expect(acl).not.toMatch(/\+@|~\*|allkeys|allcommands|nopass/)
+  expect([...acl.matchAll(/\+(\S+)/g)].map(([, name]) => name).sort()).toEqual(commandsUsed())
+})
+
+it('S24: the Redis of the compose file gives its user the same', () => {
+  const acl = /^user counterstep (.*)$/m.exec(readFileSync(COMPOSED, 'utf8'))?.[1] ?? ''
+  expect(acl).toContain(' resetchannels ~counterstep:* -@all ')
   expect(acl).not.toMatch(/\+@|~\*|allkeys|allcommands|nopass/)
   expect([...acl.matchAll(/\+(\S+)/g)].map(([, name]) => name).sort()).toEqual(commandsUsed())
 })
