@@ -23,18 +23,20 @@ function commandsUsed(): readonly string[] {
   return [...new Set([...inScripts, ...direct.map(String), ...OF_THE_DRIVER])].sort()
 }
 
-it('S24: the documented ACL allows the commands that are used, and no other', () => {
-  const acl = /^ACL SETUSER counterstep ((?:.*\\\n)*.*)$/m.exec(readFileSync(PAGE, 'utf8'))?.[1] ?? ''
-  expect(acl).toContain('-@all')
-  expect(acl).not.toMatch(/\+@|~\*|allkeys|allcommands|nopass/)
-  expect([...acl.matchAll(/\+(\S+)/g)].map(([, name]) => name).sort()).toEqual(commandsUsed())
-})
-
-it('S24: the Redis of the compose file gives its user the same', () => {
-  const acl = /^user counterstep (.*)$/m.exec(readFileSync(COMPOSED, 'utf8'))?.[1] ?? ''
+function expectJustWhatIsUsed(acl: string): void {
   expect(acl).toContain(' resetchannels ~counterstep:* -@all ')
   expect(acl).not.toMatch(/\+@|~\*|allkeys|allcommands|nopass/)
   expect([...acl.matchAll(/\+(\S+)/g)].map(([, name]) => name).sort()).toEqual(commandsUsed())
+}
+
+it('S24: the documented ACL allows the commands that are used, and no other', () => {
+  expectJustWhatIsUsed(
+    /^ACL SETUSER counterstep ((?:.*\\\n)*.*)$/m.exec(readFileSync(PAGE, 'utf8'))?.[1] ?? '',
+  )
+})
+
+it('S24: the Redis of the compose file gives its user the same', () => {
+  expectJustWhatIsUsed(/^user counterstep (.*)$/m.exec(readFileSync(COMPOSED, 'utf8'))?.[1] ?? '')
 })
 
 it('S24: scripts are constant texts that decode nothing and make no code of what they are given', () => {

@@ -4,6 +4,7 @@ import { describeOn } from '@counterstep/test-servers/vitest'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { ShardKeys } from '../src/shards.ts'
+import { askOwner } from './ask-owner.ts'
 import { type OpenedStore, openedForTests } from './open-stores.ts'
 import { aTransaction, hex, tokens, updateOf } from './transactions.ts'
 
@@ -104,12 +105,8 @@ for (const server of ['redis', 'redis-cluster'] as const) {
         index: 'due' | 'created' | 'done',
       ): Promise<string[]> {
         const key = new ShardKeys(keyPrefix, shard)[index]
-        const answers = await Promise.allSettled(
-          connections.map((connection) => connection.zrange(key, '0', '-1', 'WITHSCORES')),
-        )
-        const answer = answers.find((outcome) => outcome.status === 'fulfilled')
-        if (answer === undefined) throw new Error(`nobody has ${key}`)
-        return answer.value
+        const pairs = await askOwner(connections, 'ZRANGE', key, 0, -1, 'WITHSCORES')
+        return (pairs as readonly [string, string][]).flat()
       }
     })
   })

@@ -1,9 +1,9 @@
 import { NEVER_AT, PARKED_AT } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { describeOn } from '@counterstep/test-servers/vitest'
-import type { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
 import { MANY_SHARDS, ShardKeys, type Shards, slotOf } from '../src/shards.ts'
+import { askOwner } from './ask-owner.ts'
 import { eventually } from './eventually.ts'
 import { keysOf, openedForTests } from './open-stores.ts'
 import {
@@ -45,20 +45,6 @@ for (const server of ['redis', 'redis-cluster'] as const) {
   describeOn(server, 'what stands in Redis', (url) => {
     const { open, connect } = openedForTests()
 
-    /** The node that has the key; in a cluster the others refuse. */
-    async function ask(
-      connections: readonly Redis[],
-      ...command: [string, ...(string | number)[]]
-    ): Promise<unknown> {
-      const [name, ...args] = command
-      const outcomes = await Promise.allSettled(
-        connections.map((connection) => connection.call(name, ...args)),
-      )
-      const answer = outcomes.find((outcome) => outcome.status === 'fulfilled')
-      if (answer === undefined) throw (outcomes[0] as PromiseRejectedResult).reason
-      return answer.value
-    }
-
     it('agrees with the server on the slots of tags and keys', async () => {
       const [connection] = await connect(url)
       if (server === 'redis') return
@@ -90,7 +76,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       expect(ends).toHaveLength(40)
       for (const key of keys) {
         if (key.includes(':mark:')) continue
-        const ttlMs = Number(await ask(connections, 'PTTL', key))
+        const ttlMs = Number(await askOwner(connections, 'PTTL', key))
         if (ends.includes(key)) expect(ttlMs).toBeGreaterThan(60_000 - MILLISECONDS_MAX)
         else expect([key, ttlMs]).toEqual([key, -1])
       }
@@ -104,10 +90,10 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       await finished(store, gid, 1)
       await eventually('its row is gone', async () => (await store.readMany([gid])).length === 0)
       // However long this test has slept.
-      await ask(connections, 'SET', definitionKey, '"old"', 'PX', 60_000)
+      await askOwner(connections, 'SET', definitionKey, '"old"', 'PX', 60_000)
       await created(store, aTransaction(gid, { definition: '"new"' }))
       expect((await read(store, gid)).definition).toBe('"new"')
-      expect(await ask(connections, 'PTTL', definitionKey)).toBe(-1)
+      expect(await askOwner(connections, 'PTTL', definitionKey)).toBe(-1)
     })
 
     it('keeps all keys of a shard under its tag, and every key under the prefix', async () => {
@@ -179,7 +165,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       await saved(store, updateOf(waiting, { type: 'finish', retentionMs: 'never' }, numbers))
       expect((await read(store, 'a')).dueAt).toBe(NEVER_AT)
       const connections = await connect(url)
-      expect(await ask(connections, 'GET', keysFor('a').row('a'))).toMatch(
+      expect(await askOwner(connections, 'GET', keysFor('a').row('a'))).toMatch(
         /^1 9007199254740991 0 3 \d{13} 1 0 1 0 0 0 \d{13} \d{13} 9000000000000000 [0-9a-f]{32} [0-9a-f]{32} 0{64}\n\{\}$/,
       )
     })
@@ -231,7 +217,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       const keys = await keysOf(connections, keyPrefix)
       const members = keys
         .filter((key) => /:(created|done|due)$/.test(key))
-        .map((key) => ask(connections, 'ZCARD', key))
+        .map((key) => askOwner(connections, 'ZCARD', key))
       // `t-0` and `live` in created, `live` in due.
       expect((await Promise.all(members)).reduce<number>((sum, count) => sum + Number(count), 0)).toBe(3)
     })
@@ -245,11 +231,11 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       const { createdAt } = await read(store, (await created(store, aTransaction(gids[0] ?? ''))).gid)
       for (const gid of gids.slice(1)) await created(store, aTransaction(gid))
       for (const gid of gids) {
-        await ask(connections, 'ZADD', keys.created, createdAt, gid)
-        const text = String(await ask(connections, 'GET', keys.row(gid)))
+        await askOwner(connections, 'ZADD', keys.created, createdAt, gid)
+        const text = String(await askOwner(connections, 'GET', keys.row(gid)))
         const words = text.split(' ')
         words[11] = String(createdAt)
-        await ask(connections, 'SET', keys.row(gid), words.join(' '))
+        await askOwner(connections, 'SET', keys.row(gid), words.join(' '))
       }
       const listed: string[] = []
       let cursor: { createdAt: number; gid: Gid } | undefined
@@ -291,9 +277,9 @@ for (const server of ['redis', 'redis-cluster'] as const) {
         ['layout', 0, '2'],
       ] as const) {
         await created(store, dueTransaction(gid))
-        const words = String(await ask(connections, 'GET', keysFor(gid).row(gid))).split(' ')
+        const words = String(await askOwner(connections, 'GET', keysFor(gid).row(gid))).split(' ')
         words[word] = value
-        await ask(connections, 'SET', keysFor(gid).row(gid), words.join(' '))
+        await askOwner(connections, 'SET', keysFor(gid).row(gid), words.join(' '))
       }
       const known = Array.from({ length: 30 }, (_, i) => `k-${i}`)
       for (const gid of known) await created(store, dueTransaction(gid))
@@ -321,7 +307,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       const { store, keysFor } = await open(url)
       const connections = await connect(url)
       const bad = ['wrong-1', 'wrong-2', 'wrong-3']
-      for (const gid of bad) await ask(connections, 'RPUSH', keysFor(gid).row(gid), 'no text')
+      for (const gid of bad) await askOwner(connections, 'RPUSH', keysFor(gid).row(gid), 'no text')
       const rows = ['wrong-1', 'good-1', 'wrong-2', 'good-2', 'good-3', 'wrong-3']
       const creates = await Promise.allSettled(rows.map((gid) => store.create(aTransaction(gid))))
       expect(creates.map(({ status }) => status)).toEqual(

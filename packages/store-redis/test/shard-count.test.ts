@@ -4,6 +4,7 @@ import { describeOn, describeOwn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { RedisStore } from '../src/redis-store.ts'
 import { MANY_SHARDS, ShardKeys } from '../src/shards.ts'
+import { askOwner } from './ask-owner.ts'
 import { eventually } from './eventually.ts'
 import { keysOf, type OpenedStore, openedForTests } from './open-stores.ts'
 import {
@@ -175,23 +176,12 @@ describeOn('redis-cluster', 'the data of a Redis that move', (url) => {
 describeOn('redis-cluster', 'how many shards a store has in a cluster', (url) => {
   const { open, connect } = openedForTests()
 
-  async function countKeyOwner(keyPrefix: string) {
-    const key = new ShardKeys(keyPrefix, 0).shardCount
-    for (const connection of await connect(url)) {
-      const isOwner = await connection.exists(key).then(
-        () => true,
-        () => false,
-      )
-      if (isOwner) return { key, connection }
-    }
-    throw new Error('nobody has it')
-  }
-
   it('is many', async () => {
     const { store, keyPrefix } = await open(url)
     await expectWhole(store)
-    const { key, connection } = await countKeyOwner(keyPrefix)
-    expect(await connection.get(key)).toBe(String(MANY_SHARDS.count))
-    expect(shardsIn(await keysOf(await connect(url), keyPrefix)).length).toBeGreaterThan(1)
+    const connections = await connect(url)
+    const key = new ShardKeys(keyPrefix, 0).shardCount
+    expect(await askOwner(connections, 'GET', key)).toBe(String(MANY_SHARDS.count))
+    expect(shardsIn(await keysOf(connections, keyPrefix)).length).toBeGreaterThan(1)
   })
 })
