@@ -4,6 +4,7 @@
 -- the next call, and '!' where nobody here may take it.
 -- @include time
 -- @include row
+-- @include readable
 -- @include known
 -- Only the text of a row that was held is written anew: of so many bytes in one call, which holds up everybody else.
 local TEXT_BYTES_MAX = 1024 * 1024
@@ -21,10 +22,8 @@ for i = 2, #KEYS do
   local moved = ''
   local dueAt = tonumber(redis.call('ZSCORE', dueKey, gid) or parkedAt)
   if dueAt < tonumber(parkedAt) and dueAt <= now then
-    local head = redis.pcall('GETRANGE', rowKey, 0, HEAD_BYTES_MAX - 1)
-    -- A key of another type spoils only its own row.
-    if type(head) == 'table' and not string.find(head.err, 'WRONGTYPE', 1, true) then return head end
-    local row = type(head) == 'string' and rowOf(head)
+    local row, failure = readableRow(rowKey)
+    if failure then return failure end
     if not row or row.endAt ~= '0' or not isKnown(row, formatMax) then
       moved = '!'
     elseif row.owned == '0' then

@@ -3,6 +3,7 @@
 -- Answers now, then for each lease the row's version, or '' where it is lost.
 -- @include time
 -- @include row
+-- @include readable
 local dueKey = KEYS[1]
 local now = nowMs()
 local leaseEnd = whole(now + tonumber(ARGV[1]))
@@ -10,10 +11,8 @@ local leaseEnd = whole(now + tonumber(ARGV[1]))
 local answer, leases = { now }, {}
 for i = 0, #KEYS - 2 do
   local gid, token = ARGV[2 + i * 2], ARGV[3 + i * 2]
-  local head = redis.pcall('GETRANGE', KEYS[2 + i], 0, HEAD_BYTES_MAX - 1)
-  -- A key of another type spoils only its own row.
-  if type(head) == 'table' and not string.find(head.err, 'WRONGTYPE', 1, true) then return head end
-  local row = type(head) == 'string' and rowOf(head)
+  local row, failure = readableRow(KEYS[2 + i])
+  if failure then return failure end
   local isMine = row and row.token == token and row.owned == '1' and row.endAt == '0'
   table.insert(answer, isMine and row.version or '')
   if isMine then

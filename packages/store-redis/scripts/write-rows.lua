@@ -42,7 +42,6 @@ local function errorLine(problem)
   return 'error ' .. string.gsub(text, '[\r\n]', ' ')
 end
 
-beginIndexes()
 while a <= words do
   local isDone, problem = pcall(write)
   if not isDone then

@@ -38,10 +38,10 @@ local function create(terms, k, a)
     call('SET', rowKey, text)
     call('SET', definitionKey, definition)
   end
-  put(due, terms.dueAt, gid)
+  put(changes.due, terms.dueAt, gid)
   -- An expired namesake that no purge has met yet may still stand in both.
-  put(created, terms.createdAt, gid)
-  undone[#undone + 1] = gid
+  put(changes.created, terms.createdAt, gid)
+  take(changes.undone, gid)
   countBy(terms.status, 1)
   return terms.answer
 end

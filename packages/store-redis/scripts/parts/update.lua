@@ -79,10 +79,10 @@ local function update(terms, k, a)
     call('SET', rowKey, text)
   end
   if terms.isFinish then
-    undue[#undue + 1] = gid
-    if not terms.isKept then put(done, terms.endAt, gid) end
+    take(changes.undue, gid)
+    if not terms.isKept then put(changes.done, terms.endAt, gid) end
   elseif terms.isOver or (terms.isCommand and owned == '0') then
-    put(due, terms.dueAt, gid)
+    put(changes.due, terms.dueAt, gid)
   end
   countUpdated(terms, status, attention)
   return isNow and terms.answer or 'saved ' .. newVersion .. ' ' .. terms.updatedAt
