@@ -21,9 +21,10 @@ export async function copyRedisRow(
     const part = Array.from({ length: to - from + 1 }, (_, i) =>
       copyOf(original, firstMs - (from + i) * stepMs),
     )
-    for (let at = 0; at < part.length; at += SCRIPT_ROWS_MAX) {
-      await writeCopies(link, original, part.slice(at, at + SCRIPT_ROWS_MAX))
-    }
+    const scripts = [...partsOf(part.length, SCRIPT_ROWS_MAX)].map((rows) =>
+      writeCopies(link, original, part.slice(rows.from - 1, rows.to)),
+    )
+    await Promise.all(scripts)
     onCopied(to)
   }
 }
