@@ -21,6 +21,7 @@ export const PUBLIC_PACKAGES: readonly PublicPackage[] = [
     'dtm',
     'embedded',
     'engine',
+    'hot-http',
     'protocol',
     'server',
     'signature',

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { FastifyInstance } from 'fastify'
@@ -114,6 +114,7 @@ describe('a connection', () => {
     }
     const engine = scriptedEngine({ submit })
     const { app, port } = await listen({ engine })
+    const accepted = once(app.server, 'connection') as Promise<[Socket]>
     const head = 'POST /v1/transactions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
     const request = `${head}Content-Length: 2\r\n\r\n{}`
     const socket = connect(port, '127.0.0.1')
@@ -126,9 +127,9 @@ describe('a connection', () => {
     const startedAt = performance.now()
     const closed = app.close()
     await expect.poll(() => app.server.listening, { timeout: 10_000 }).toBe(false)
-    const arrived = once(app.server, 'request')
     socket.write(request)
-    await arrived
+    const [own] = await accepted
+    await expect.poll(() => own.bytesRead, { timeout: 10_000 }).toBe(2 * request.length)
     release()
     await Promise.all([closed, once(socket, 'close')])
     expect(performance.now() - startedAt).toBeLessThan(5_000)

@@ -1,0 +1,212 @@
+import type { Socket } from 'node:net'
+import { HotRequest } from './hot-request.ts'
+import { type AnswerTaker, HotResponse } from './hot-response.ts'
+import { type RequestHead, readHead } from './read-head.ts'
+
+export interface HotLimits {
+  /** To receive one whole request, the first one from the connection's begin. */
+  readonly requestTimeoutMs: number
+  /** For an answer, and for its reader. */
+  readonly idleTimeoutMs: number
+  /** Between an answer and the next request. */
+  readonly keepAliveTimeoutMs: number
+  readonly requestsPerSocketMax: number
+}
+
+export interface RequestLine {
+  readonly method: string
+  readonly url: string
+}
+
+/** What the connections of a server share. */
+export interface ConnectionParts {
+  /** By the first line of a request, without its CRLF. */
+  readonly requestLines: ReadonlyMap<string, RequestLine>
+  readonly limits: HotLimits
+  readonly keepAliveLines: string
+  onRequest(request: HotRequest, response: HotResponse): void
+  /** Node's server reads on, beginning with `unread`. */
+  onHandOver(connection: HotConnection, unread: Buffer): void
+  /** What was sent is no whole request, or came too slowly: the socket is to be answered and ended. */
+  onFault(socket: Socket, code: 'ERR_HTTP_REQUEST_TIMEOUT' | 'HPE_INVALID_EOF_STATE'): void
+  onClosed(connection: HotConnection): void
+}
+
+/** A request whose head was read. */
+interface Begun {
+  readonly line: RequestLine
+  readonly head: RequestHead
+  readonly headBytes: number
+}
+
+const LINE_END = '\r\n'
+const HEAD_END = '\r\n\r\n'
+/** Node's own bound is 16 KiB. */
+const HEAD_BYTES_MAX = 8 * 1024
+/** It is held before anybody has been asked for a key. */
+const BODY_BYTES_MAX = 64 * 1024
+/** Of requests behind one that waits for its answer; what is above stays with the kernel. */
+const UNREAD_BYTES_MAX = 64 * 1024
+
+/**
+ * A connection, for as long as each request on it is a plain one of a hot route whose head came in one piece. With the
+ * first that is not, Node's server takes it over.
+ */
+export class HotConnection implements AnswerTaker {
+  readonly socket: Socket
+  readonly #parts: ConnectionParts
+  #unread: Buffer[] = []
+  #unreadBytes = 0
+  #begun: Begun | undefined
+  #requestsTaken = 0
+  #isTaking = false
+  /** From a request until its answer has gone out, and for good after the last answer. */
+  #isBusy = false
+  /** The other side sends no more. */
+  #isEnded = false
+  /** By performance.now(): for a request, for the rest of one, for an answer, or for its reader. */
+  #waitsSince = performance.now()
+  readonly #listeners = {
+    data: (chunk: Buffer) => this.#onData(chunk),
+    end: () => this.#onEnd(),
+    // What is to be done follows with 'close'.
+    error: () => undefined,
+    close: () => this.#parts.onClosed(this),
+  }
+
+  constructor(socket: Socket, parts: ConnectionParts) {
+    this.socket = socket
+    this.#parts = parts
+    for (const [event, listener] of Object.entries(this.#listeners)) socket.on(event, listener)
+  }
+
+  /** Whether it has had an answer, and waits for nothing but another request. */
+  get isIdle(): boolean {
+    return !this.#isBusy && this.#requestsTaken > 0 && this.#unreadBytes === 0
+  }
+
+  get keepAliveLines(): string | undefined {
+    const isLast =
+      this.#requestsTaken >= this.#parts.limits.requestsPerSocketMax ||
+      (this.#isEnded && this.#unreadBytes === 0)
+    return isLast ? undefined : this.#parts.keepAliveLines
+  }
+
+  /** Ends it if it has waited for longer than its limits allow. */
+  checkAt(now: number): void {
+    const { limits, onFault } = this.#parts
+    const waitedMs = now - this.#waitsSince
+    if (this.#isBusy) {
+      if (waitedMs > limits.idleTimeoutMs) this.destroy()
+    } else if (this.isIdle) {
+      if (waitedMs > limits.keepAliveTimeoutMs) this.destroy()
+    } else if (waitedMs > limits.requestTimeoutMs) {
+      this.#isBusy = true
+      onFault(this.socket, 'ERR_HTTP_REQUEST_TIMEOUT')
+    }
+  }
+
+  send(text: string): boolean {
+    if (!this.socket.writable) return false
+    this.socket.write(text)
+    return true
+  }
+
+  answered(isLast: boolean): void {
+    if (this.socket.destroyed) return
+    if (isLast) this.socket.destroySoon()
+    else if (this.socket.writableNeedDrain) this.socket.once('drain', () => this.#wait())
+    else this.#wait()
+  }
+
+  destroy(): void {
+    this.socket.destroy()
+  }
+
+  #onData(chunk: Buffer): void {
+    if (!this.#isBusy && this.#unreadBytes === 0) this.#waitsSince = performance.now()
+    this.#unread.push(chunk)
+    this.#unreadBytes += chunk.length
+    if (!this.#isBusy) this.#takeAll()
+    else if (this.#unreadBytes > UNREAD_BYTES_MAX) this.socket.pause()
+  }
+
+  #onEnd(): void {
+    this.#isEnded = true
+    if (!this.#isBusy) this.#endUnasked()
+  }
+
+  /** Nobody asks any more, or only half of a request came. */
+  #endUnasked(): void {
+    this.#isBusy = true
+    if (this.#unreadBytes > 0) this.#parts.onFault(this.socket, 'HPE_INVALID_EOF_STATE')
+    else this.socket.end()
+  }
+
+  #wait(): void {
+    this.#isBusy = false
+    this.#waitsSince = performance.now()
+    if (this.socket.isPaused()) this.socket.resume()
+    if (!this.#isTaking) this.#takeAll()
+  }
+
+  /** A loop, since an answer may be given at once, to as many requests as one read can hold. */
+  #takeAll(): void {
+    this.#isTaking = true
+    let hasTaken = true
+    while (hasTaken && !this.#isBusy && this.#unreadBytes > 0) hasTaken = this.#takeOne()
+    this.#isTaking = false
+    if (this.#isEnded && !this.#isBusy) this.#endUnasked()
+  }
+
+  #takeOne(): boolean {
+    this.#begun ??= this.#begin()
+    if (this.#begun === undefined) {
+      this.#handOver()
+      return false
+    }
+    const { line, head, headBytes } = this.#begun
+    const wholeBytes = headBytes + head.bodyBytes
+    if (this.#unreadBytes < wholeBytes) return false
+    const bytes = this.#joined()
+    this.#begun = undefined
+    this.#unread = bytes.length === wholeBytes ? [] : [bytes.subarray(wholeBytes)]
+    this.#unreadBytes -= wholeBytes
+    this.#requestsTaken += 1
+    this.#isBusy = true
+    this.#waitsSince = performance.now()
+    const body = bytes.subarray(headBytes, wholeBytes)
+    const request = new HotRequest(line, head.headers, body, this.socket)
+    this.#parts.onRequest(request, new HotResponse(this, this.socket))
+    return true
+  }
+
+  #begin(): Begun | undefined {
+    const bytes = this.#joined()
+    const end = bytes.indexOf(HEAD_END)
+    if (end < 0 || end > HEAD_BYTES_MAX) return undefined
+    const text = bytes.toString('latin1', 0, end + LINE_END.length)
+    const lineEnd = text.indexOf(LINE_END)
+    const line = this.#parts.requestLines.get(text.slice(0, lineEnd))
+    if (line === undefined) return undefined
+    const head = readHead(text.slice(lineEnd + LINE_END.length))
+    if (head === undefined || head.bodyBytes > BODY_BYTES_MAX) return undefined
+    return { line, head, headBytes: end + HEAD_END.length }
+  }
+
+  #joined(): Buffer {
+    const [first] = this.#unread
+    if (first !== undefined && this.#unread.length === 1) return first
+    const joined = Buffer.concat(this.#unread, this.#unreadBytes)
+    this.#unread = [joined]
+    return joined
+  }
+
+  #handOver(): void {
+    const unread = this.#joined()
+    // Node's server listens anew.
+    for (const [event, listener] of Object.entries(this.#listeners)) this.socket.off(event, listener)
+    this.#isBusy = true
+    this.#parts.onHandOver(this, unread)
+  }
+}

@@ -1,0 +1,1 @@
+export { type HotRoutes, serveHotRequests } from './serve-hot-requests.ts'
