@@ -6,9 +6,10 @@ export interface RequestText {
   /** The request line and the fields, with the empty line. Each character is a byte. */
   readonly head: string
   /** Whether the head is the same bytes in UTF-8. */
-  readonly isAscii: boolean
+  readonly isHeadAscii: boolean
   /** To be sent in UTF-8. */
   readonly body: string
+  readonly isBodyAscii: boolean
 }
 
 /** A field that cannot be written. It shows neither name nor value. */
@@ -52,10 +53,12 @@ export function requestText(
   const isGet = call.method === 'GET'
   const body = isGet ? '' : call.body
   const type = isGet ? '' : `content-type: ${call.contentType}\r\n`
-  const length = isGet ? '' : `content-length: ${Buffer.byteLength(body)}\r\n`
+  const bodyBytes = Buffer.byteLength(body)
+  const length = isGet ? '' : `content-length: ${bodyBytes}\r\n`
   const head = `${call.method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${type}counterstep-attempt: ${call.attempt}\r\ncounterstep-epoch: ${call.epoch}\r\ncounterstep-accepted-at: ${call.acceptedAt}\r\n${own}${signature}${length}\r\n`
   // The rest is ours, or as URLs are written.
-  return { head, isAscii: ASCII.test(own) && ASCII.test(type), body }
+  const isHeadAscii = ASCII.test(own) && ASCII.test(type)
+  return { head, isHeadAscii, body, isBodyAscii: bodyBytes === body.length }
 }
 
 function signatureFields(call: BranchCall, targetUri: string, signer: CallSigner): string {

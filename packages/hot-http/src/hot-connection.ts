@@ -108,7 +108,8 @@ export class HotConnection implements AnswerTaker {
 
   send(text: string): boolean {
     if (!this.socket.writable) return false
-    this.socket.write(text)
+    // The same bytes for less, where each character is one.
+    this.socket.write(text, Buffer.byteLength(text) === text.length ? 'latin1' : 'utf8')
     return true
   }
 

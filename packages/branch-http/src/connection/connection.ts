@@ -142,8 +142,10 @@ export class Connection implements WheelEntry {
       return
     }
     this.#reader.begin(exchange)
-    const { head, isAscii, body } = text
-    if (isAscii) {
+    const { head, isHeadAscii, body, isBodyAscii } = text
+    if (isBodyAscii) {
+      this.#socket.write(head + body, 'latin1')
+    } else if (isHeadAscii) {
       this.#socket.write(head + body)
     } else {
       this.#socket.cork()
