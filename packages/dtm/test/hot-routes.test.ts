@@ -1,9 +1,10 @@
 import { IncomingMessage } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { bearerOrBasicKey, createGate, loopbackHosts } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import { CounterstepError } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { buildDtmApp } from '../src/index.ts'
+import { buildDtmApp, type DtmAppDeps } from '../src/index.ts'
 import type { TopicStore } from '../src/topics/topic-store.ts'
 
 const refuse = async () => {
@@ -27,8 +28,8 @@ const topics: TopicStore = {
 /** A field that the small reader leaves to Node, and that means nothing. */
 const COLD = 'x-empty:'
 
-async function ask(line: string, body: string, fields: readonly string[]) {
-  await using app = buildDtmApp({ engine, topics, checkUrl: () => undefined })
+async function ask(deps: Partial<DtmAppDeps>, line: string, body: string, fields: readonly string[]) {
+  await using app = buildDtmApp({ engine, topics, checkUrl: () => undefined, ...deps })
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
   let reader = 'nobody'
@@ -51,7 +52,15 @@ async function ask(line: string, body: string, fields: readonly string[]) {
 }
 
 describe("a request of DTM's hot routes that the small reader reads is answered as one that Node reads:", () => {
-  for (const [title, line, body, fields] of [
+  const keyed: Partial<DtmAppDeps> = {
+    gate: createGate({
+      keys: { find: () => undefined },
+      credentials: bearerOrBasicKey,
+      hosts: loopbackHosts([]),
+    }),
+  }
+  const stopping: Partial<DtmAppDeps> = { engine: { ...engine, isStopping: true } }
+  for (const [title, line, body, fields, deps] of [
     ['a new gid', 'GET /api/dtmsvr/newGid', '', []],
     [
       'a submit',
@@ -74,10 +83,12 @@ describe("a request of DTM's hot routes that the small reader reads is answered 
       '{}',
       ['origin: https://elsewhere.example'],
     ],
+    ['one without a key', 'POST /api/dtmsvr/submit', '{}', [], keyed],
+    ['one to a node that stops', 'GET /api/dtmsvr/newGid', '', [], stopping],
   ] as const) {
     it(title, async () => {
-      const hot = await ask(line, body, fields)
-      const cold = await ask(line, body, [...fields, COLD])
+      const hot = await ask(deps ?? {}, line, body, fields)
+      const cold = await ask(deps ?? {}, line, body, [...fields, COLD])
       expect([hot.reader, cold.reader]).toEqual(['hot', 'node'])
       expect({ ...hot, reader: '' }).toEqual({ ...cold, reader: '' })
     })

@@ -2,13 +2,14 @@ import type { Socket } from 'node:net'
 import { HotRequest } from './hot-request.ts'
 import { type AnswerTaker, HotResponse } from './hot-response.ts'
 import { type RequestHead, readHead } from './read-head.ts'
+import { UnreadBytes } from './unread-bytes.ts'
 
 export interface HotLimits {
-  /** To receive one whole request, the first one from the connection's begin. */
+  /** For the first byte of a connection, and then for one whole request. */
   readonly requestTimeoutMs: number
-  /** For an answer, and for its reader. */
+  /** For an answer, and then for its reader. */
   readonly idleTimeoutMs: number
-  /** Between an answer and the next request. */
+  /** What clients are told may pass between an answer and the next request. */
   readonly keepAliveTimeoutMs: number
   readonly requestsPerSocketMax: number
 }
@@ -45,8 +46,10 @@ const HEAD_END = '\r\n\r\n'
 const HEAD_BYTES_MAX = 8 * 1024
 /** It is held before anybody has been asked for a key. */
 const BODY_BYTES_MAX = 64 * 1024
-/** Of requests behind one that waits for its answer; what is above stays with the kernel. */
+/** Of requests behind one that waits for its answer; what is above stays with the kernel, but for what one read gave. */
 const UNREAD_BYTES_MAX = 64 * 1024
+/** A client that keeps to what it was told does not meet the end of its connection. Node allows it as much. */
+const KEEP_ALIVE_MARGIN_MS = 1_000
 
 /**
  * A connection, for as long as each request on it is a plain one of a hot route whose head came in one piece. With the
@@ -55,15 +58,17 @@ const UNREAD_BYTES_MAX = 64 * 1024
 export class HotConnection implements AnswerTaker {
   readonly socket: Socket
   readonly #parts: ConnectionParts
-  #unread: Buffer[] = []
-  #unreadBytes = 0
+  readonly #unread = new UnreadBytes()
   #begun: Begun | undefined
+  /** What waits for its answer. */
+  #exchange: { readonly request: HotRequest; readonly response: HotResponse } | undefined
   #requestsTaken = 0
   #isTaking = false
   /** From a request until its answer has gone out, and for good after the last answer. */
   #isBusy = false
   /** The other side sends no more. */
   #isEnded = false
+  #isHandedOver = false
   /** By performance.now(): for a request, for the rest of one, for an answer, or for its reader. */
   #waitsSince = performance.now()
   readonly #listeners = {
@@ -71,7 +76,7 @@ export class HotConnection implements AnswerTaker {
     end: () => this.#onEnd(),
     // What is to be done follows with 'close'.
     error: () => undefined,
-    close: () => this.#parts.onClosed(this),
+    close: () => this.#onClose(),
   }
 
   constructor(socket: Socket, parts: ConnectionParts) {
@@ -82,13 +87,13 @@ export class HotConnection implements AnswerTaker {
 
   /** Whether it has had an answer, and waits for nothing but another request. */
   get isIdle(): boolean {
-    return !this.#isBusy && this.#requestsTaken > 0 && this.#unreadBytes === 0
+    return !this.#isBusy && this.#requestsTaken > 0 && this.#unread.length === 0
   }
 
   get keepAliveLines(): string | undefined {
     const isLast =
       this.#requestsTaken >= this.#parts.limits.requestsPerSocketMax ||
-      (this.#isEnded && this.#unreadBytes === 0)
+      (this.#isEnded && this.#unread.length === 0)
     return isLast ? undefined : this.#parts.keepAliveLines
   }
 
@@ -99,7 +104,7 @@ export class HotConnection implements AnswerTaker {
     if (this.#isBusy) {
       if (waitedMs > limits.idleTimeoutMs) this.destroy()
     } else if (this.isIdle) {
-      if (waitedMs > limits.keepAliveTimeoutMs) this.destroy()
+      if (waitedMs > limits.keepAliveTimeoutMs + KEEP_ALIVE_MARGIN_MS) this.destroy()
     } else if (waitedMs > limits.requestTimeoutMs) {
       this.#isBusy = true
       onFault(this.socket, 'ERR_HTTP_REQUEST_TIMEOUT')
@@ -114,10 +119,17 @@ export class HotConnection implements AnswerTaker {
   }
 
   answered(isLast: boolean): void {
+    const exchange = this.#exchange
+    this.#exchange = undefined
+    exchange?.request.emit('close')
+    exchange?.response.emit('close')
     if (this.socket.destroyed) return
     if (isLast) this.socket.destroySoon()
-    else if (this.socket.writableNeedDrain) this.socket.once('drain', () => this.#wait())
-    else this.#wait()
+    else if (!this.socket.writableNeedDrain) this.#goOn()
+    else {
+      this.#waitsSince = performance.now()
+      this.socket.once('drain', () => this.#goOn())
+    }
   }
 
   destroy(): void {
@@ -125,11 +137,10 @@ export class HotConnection implements AnswerTaker {
   }
 
   #onData(chunk: Buffer): void {
-    if (!this.#isBusy && this.#unreadBytes === 0) this.#waitsSince = performance.now()
-    this.#unread.push(chunk)
-    this.#unreadBytes += chunk.length
+    if (!this.#isBusy && this.#unread.length === 0) this.#waitsSince = performance.now()
+    this.#unread.add(chunk)
     if (!this.#isBusy) this.#takeAll()
-    else if (this.#unreadBytes > UNREAD_BYTES_MAX) this.socket.pause()
+    else if (this.#unread.length > UNREAD_BYTES_MAX) this.socket.pause()
   }
 
   #onEnd(): void {
@@ -137,17 +148,24 @@ export class HotConnection implements AnswerTaker {
     if (!this.#isBusy) this.#endUnasked()
   }
 
-  /** Nobody asks any more, or only half of a request came. */
+  #onClose(): void {
+    this.#parts.onClosed(this)
+    const exchange = this.#exchange
+    this.#exchange = undefined
+    exchange?.request.abort()
+    exchange?.response.emit('close')
+  }
+
+  /** Nobody asks any more; or what came is not whole, or would be Node's, which can take over nothing that has ended. */
   #endUnasked(): void {
     this.#isBusy = true
-    if (this.#unreadBytes > 0) this.#parts.onFault(this.socket, 'HPE_INVALID_EOF_STATE')
+    if (this.#unread.length > 0) this.#parts.onFault(this.socket, 'HPE_INVALID_EOF_STATE')
     else this.socket.end()
   }
 
-  #wait(): void {
+  #goOn(): void {
     this.#isBusy = false
     this.#waitsSince = performance.now()
-    if (this.socket.isPaused()) this.socket.resume()
     if (!this.#isTaking) this.#takeAll()
   }
 
@@ -155,35 +173,38 @@ export class HotConnection implements AnswerTaker {
   #takeAll(): void {
     this.#isTaking = true
     let hasTaken = true
-    while (hasTaken && !this.#isBusy && this.#unreadBytes > 0) hasTaken = this.#takeOne()
+    while (hasTaken && !this.#isBusy && this.#unread.length > 0) hasTaken = this.#takeOne()
     this.#isTaking = false
+    if (this.#isHandedOver) return
     if (this.#isEnded && !this.#isBusy) this.#endUnasked()
+    const hasRoom = !this.#isBusy || this.#unread.length <= UNREAD_BYTES_MAX
+    if (hasRoom && this.socket.isPaused()) this.socket.resume()
   }
 
   #takeOne(): boolean {
     this.#begun ??= this.#begin()
     if (this.#begun === undefined) {
-      this.#handOver()
+      if (!this.#isEnded) this.#handOver()
       return false
     }
     const { line, head, headBytes } = this.#begun
     const wholeBytes = headBytes + head.bodyBytes
-    if (this.#unreadBytes < wholeBytes) return false
-    const bytes = this.#joined()
+    if (this.#unread.length < wholeBytes) return false
+    const bytes = this.#unread.take(wholeBytes)
     this.#begun = undefined
-    this.#unread = bytes.length === wholeBytes ? [] : [bytes.subarray(wholeBytes)]
-    this.#unreadBytes -= wholeBytes
     this.#requestsTaken += 1
     this.#isBusy = true
     this.#waitsSince = performance.now()
-    const body = bytes.subarray(headBytes, wholeBytes)
+    const body = bytes.subarray(headBytes)
     const request = new HotRequest(line, head.headers, body, this.socket)
-    this.#parts.onRequest(request, new HotResponse(this, this.socket))
+    const response = new HotResponse(this, this.socket)
+    this.#exchange = { request, response }
+    this.#parts.onRequest(request, response)
     return true
   }
 
   #begin(): Begun | undefined {
-    const bytes = this.#joined()
+    const bytes = this.#unread.joined()
     const end = bytes.indexOf(HEAD_END)
     if (end < 0 || end > HEAD_BYTES_MAX) return undefined
     const text = bytes.toString('latin1', 0, end + LINE_END.length)
@@ -195,19 +216,10 @@ export class HotConnection implements AnswerTaker {
     return { line, head, headBytes: end + HEAD_END.length }
   }
 
-  #joined(): Buffer {
-    const [first] = this.#unread
-    if (first !== undefined && this.#unread.length === 1) return first
-    const joined = Buffer.concat(this.#unread, this.#unreadBytes)
-    this.#unread = [joined]
-    return joined
-  }
-
   #handOver(): void {
-    const unread = this.#joined()
     // Node's server listens anew.
     for (const [event, listener] of Object.entries(this.#listeners)) this.socket.off(event, listener)
-    this.#isBusy = true
-    this.#parts.onHandOver(this, unread)
+    this.#isHandedOver = true
+    this.#parts.onHandOver(this, this.#unread.joined())
   }
 }

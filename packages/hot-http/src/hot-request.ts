@@ -11,7 +11,7 @@ export class HotRequest extends Listeners {
   readonly httpVersionMajor = 1
   readonly httpVersionMinor = 1
   readonly complete = true
-  readonly aborted = false
+  aborted = false
   readonly destroyed = false
   readableEnded = false
   readonly #body: Buffer
@@ -28,6 +28,12 @@ export class HotRequest extends Listeners {
     this.headers = headers
     this.#body = body
     this.socket = socket
+  }
+
+  /** Who asked has gone before his answer. */
+  abort(): void {
+    this.aborted = true
+    this.emit('close')
   }
 
   /** Gives the body to those who listen, at once and whole. */

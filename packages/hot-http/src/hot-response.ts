@@ -59,7 +59,7 @@ export class HotResponse extends Listeners {
     delete this.#headers[name.toLowerCase()]
   }
 
-  /** Names in lower case. Throws what Node throws for a field that would break the head, and for a second head. */
+  /** Names in lower case. Throws what Node throws for a value that would break the head, or is none, and for a second head. */
   writeHead(statusCode: number, headers: OutgoingHttpHeaders = {}): this {
     if (this.headersSent) throw headersSent()
     const fields = { ...this.#headers, ...headers }
@@ -68,7 +68,7 @@ export class HotResponse extends Listeners {
       if (name !== 'connection') head += linesOf(name, fields[name])
     }
     const { keepAliveLines } = this.#taker
-    this.#isLast = fields.connection === 'close' || keepAliveLines === undefined
+    this.#isLast = String(fields.connection).toLowerCase() === 'close' || keepAliveLines === undefined
     const last = this.#isLast ? 'Connection: close\r\n' : keepAliveLines
     this.#head = `${head}${dateLine()}${last}\r\n`
     this.statusCode = statusCode
@@ -76,10 +76,11 @@ export class HotResponse extends Listeners {
     return this
   }
 
-  /** What has no head yet gets one by `statusCode` and `setHeader`. */
+  /** What has no head yet gets one by `statusCode` and `setHeader`. Throws for anything but a text or nothing. */
   end(text?: string | null): this {
     if (this.writableEnded) return this
     const body = text ?? ''
+    if (typeof body !== 'string') throw new TypeError('a hot route answers with one text')
     if (!this.headersSent) this.writeHead(this.statusCode, { 'content-length': Buffer.byteLength(body) })
     this.writableEnded = true
     if (this.#taker.send(this.#head + body)) this.emit('finish')
@@ -95,9 +96,9 @@ export class HotResponse extends Listeners {
 
 function linesOf(name: string, value: OutgoingHttpHeader | undefined): string {
   if (Array.isArray(value)) return value.map((one: string) => linesOf(name, one)).join('')
-  const text = String(value)
-  validateHeaderValue(name, text)
-  return `${name}: ${text}\r\n`
+  // Which is refused where there is none.
+  validateHeaderValue(name, value as string)
+  return `${name}: ${value}\r\n`
 }
 
 function headersSent(): Error {

@@ -25,6 +25,7 @@ export class Listeners {
   }
 
   emit(event: string, ...given: readonly unknown[]): boolean {
+    if (this.#listeners.length === 0) return false
     const heard = this.#listeners.filter((known) => known.event === event)
     for (const { listener, isOnce } of heard) {
       if (isOnce) this.off(event, listener)

@@ -36,6 +36,8 @@ describe('the head of a plain request', () => {
     ['a length of eleven digits', `${HOST}Content-Length: 00000000001\r\n`],
     ['a connection that ends', `${HOST}Connection: close\r\n`],
     ['a connection that names a field', `${HOST}Connection: keep-alive, X-A\r\n`],
+    ['a connection under its old name', `${HOST}Proxy-Connection: close\r\n`],
+    ['more than 100 fields', HOST + Array.from({ length: 100 }, (_, i) => `x-${i}: 1\r\n`).join('')],
     ['a connection that becomes another', `${HOST}Upgrade: websocket\r\n`],
     ['an expectation', `${HOST}Expect: 100-continue\r\n`],
     ['a trailer', `${HOST}Trailer: X-A\r\n`],

@@ -9,6 +9,8 @@ export interface RequestHead {
 const FIELD_LINE =
   /([!#$%&'*+\-.^_`|~\dA-Za-z]+):[\t ]*([\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)[\t ]*\r\n/y
 const LENGTH = /^\d{1,10}$/
+/** Node leaves out those above 1,000. */
+const FIELDS_MAX = 100
 
 /**
  * From the field lines of a request, each with its CRLF. Undefined for all but the plain case, about which no two
@@ -17,7 +19,10 @@ const LENGTH = /^\d{1,10}$/
 export function readHead(fieldLines: string): RequestHead | undefined {
   const headers: { [name: string]: string; host?: string } = {}
   let at = 0
+  let fields = 0
   while (at < fieldLines.length) {
+    fields += 1
+    if (fields > FIELDS_MAX) return undefined
     FIELD_LINE.lastIndex = at
     const field = FIELD_LINE.exec(fieldLines)
     if (field === null) return undefined
@@ -40,6 +45,8 @@ function isPlain(name: string, value: string): boolean {
     case 'content-length':
       return LENGTH.test(value)
     case 'expect':
+    // Node's parser takes it for `connection`.
+    case 'proxy-connection':
     case 'trailer':
     case 'te':
     case 'transfer-encoding':

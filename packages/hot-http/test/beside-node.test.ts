@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -16,6 +17,8 @@ const field = fc.constantFrom(
   'transfer-encoding: identity',
   'connection: keep-alive',
   'connection: close',
+  'proxy-connection: close',
+  'keep-alive: timeout=5',
   'expect: 100-continue',
   'x-a:',
   'x-a: b, c',
@@ -51,23 +54,25 @@ const damaged = fc
     return text.slice(0, at) + (insert === 'same' ? text.charAt(at).repeat(2) : insert) + text.slice(at + 1)
   })
 
-/** Ends each run: who has not misunderstood what came before closes after it. */
-const LAST = 'GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+/** Ends each run: seen only by who has not misunderstood what came before. */
+const LAST = 'GET /last HTTP/1.1\r\nHost: x\r\n\r\n'
 
 interface Seen {
   readonly head: readonly unknown[]
-  /** Undefined where it did not come whole, or was cut off by a fault behind it. */
+  /** Undefined where a fault behind it kept it from its listener. */
   readonly body: string | undefined
 }
 
-/** What it saw whole on a connection, by the port of the other side. */
+/** Gives what it saw whole, in its order, of a connection by the port of the other side. */
 async function recordingServer(isHot: boolean) {
-  const byPort = new Map<number | undefined, { request: IncomingMessage; body: string | undefined }[]>()
-  const bed = await hotServer({ limits: { requestTimeoutMs: 300 }, isHot })
+  type Entry = { readonly request: IncomingMessage; body: string | undefined }
+  const byPort = new Map<number | undefined, Entry[]>()
+  const bed = await hotServer({ isHot })
+  // The kernel gives ports again.
+  bed.server.prependListener('connection', ({ remotePort }: Socket) => void byPort.set(remotePort, []))
   bed.server.prependListener('request', (request: IncomingMessage) => {
-    const port = request.socket.remotePort
-    const entry = { request, body: undefined as string | undefined }
-    byPort.set(port, [...(byPort.get(port) ?? []), entry])
+    const entry: Entry = { request, body: undefined }
+    byPort.get(request.socket.remotePort)?.push(entry)
     const parts: Buffer[] = []
     request.on('data', (part: Buffer) => parts.push(part))
     request.on('end', () => {
@@ -87,7 +92,7 @@ async function tell(server: Awaited<ReturnType<typeof recordingServer>>, text: s
   const port = socket.localPort
   socket.write(text.slice(0, split), 'latin1')
   await nextTurn()
-  socket.write(text.slice(split) + LAST, 'latin1')
+  socket.end(text.slice(split) + LAST, 'latin1')
   await ended
   return server.seen(port)
 }
@@ -109,10 +114,10 @@ it('sees the requests that Node’s parser sees, with the same bodies, and no ot
         }
       }
     }),
-    { numRuns: 25, endOnFailure: true },
+    { numRuns: 40 },
   )
   const hotOnes = hot.bed.asked.filter(({ reader }) => reader === 'hot').length
-  expect(hotOnes).toBeGreaterThan(300)
-  expect(hot.bed.asked.length - hotOnes).toBeGreaterThan(300)
-  expect(withBody).toBeGreaterThan(300)
+  expect(hotOnes).toBeGreaterThan(100)
+  expect(hot.bed.asked.length - hotOnes).toBeGreaterThan(100)
+  expect(withBody).toBeGreaterThan(100)
 }, 120_000)

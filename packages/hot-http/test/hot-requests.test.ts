@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -115,6 +116,27 @@ describe('requests behind one another', () => {
   })
 })
 
+describe('requests behind one that waits', () => {
+  it('are left to the kernel but for a few', async () => {
+    const bytes = post('a'.repeat(1_000))
+    let own: Socket | undefined
+    let heldMost = 0
+    const bed = await hotServer({}, (_asked, response) => {
+      const used = bed.asked.length * bytes.length
+      heldMost = Math.max(heldMost, (own?.bytesRead ?? 0) - used)
+      setImmediate(() => answerText(response, '<a>'))
+    })
+    bed.server.on('connection', (socket) => {
+      own = socket
+    })
+    const { text } = call(bed.port, bytes.repeat(4_000))
+    await expect.poll(() => bodiesIn(text()).length, { timeout: 20_000, interval: 200 }).toBe(4_000)
+    expect(heldMost).toBeGreaterThan(0)
+    // The bound and what one read brings, and the same once more in the stream.
+    expect(heldMost).toBeLessThanOrEqual(4 * 64 * 1024)
+  })
+})
+
 describe('a hot connection ends', () => {
   it('after an answer that says so, whatever came behind', async () => {
     const bed = await hotServer({}, (_asked, response) =>
@@ -159,6 +181,25 @@ describe('a hot connection ends', () => {
     expect(bed.faults).toEqual(['HPE_INVALID_EOF_STATE'])
   })
 
+  it('with a fault when what is left would be of Node, which takes over nothing that has ended', async () => {
+    let answer: () => void = () => undefined
+    const bed = await hotServer({}, ({ body }, response) => {
+      answer = () => answerText(response, `<${body}>`)
+    })
+    let own: Socket | undefined
+    bed.server.on('connection', (socket) => {
+      own = socket
+    })
+    const caller = call(bed.port, post('a'))
+    caller.socket.end(post('b', '', '/cold'))
+    await expect.poll(() => own?.readableEnded, TIMEOUT).toBe(true)
+    answer()
+    const text = await caller.ended
+    expect(bodiesIn(text)).toEqual(['a'])
+    expect(text).toMatch(/HTTP\/1\.1 400 /)
+    expect(bed.asked).toHaveLength(1)
+  })
+
   it('without a word when it is closed unasked', async () => {
     const bed = await hotServer()
     const caller = call(bed.port)
@@ -168,11 +209,15 @@ describe('a hot connection ends', () => {
   })
 
   it('and whoever has gone before his answer is not missed', async () => {
-    const finished: boolean[] = []
+    const heard: string[] = []
     let answer: () => void = () => undefined
     const bed = await hotServer({}, (_asked, response) => {
-      response.on('finish', () => finished.push(true))
+      response.on('finish', () => heard.push('finish'))
+      response.on('close', () => heard.push('close of the answer'))
       answer = () => answerText(response, 'a')
+    })
+    bed.server.on('request', (request) => {
+      request.on('close', () => heard.push(request.aborted ? 'abort' : 'close'))
     })
     const { socket } = call(bed.port, post('a') + post('b'))
     await expect.poll(() => bed.asked.length, TIMEOUT).toBe(1)
@@ -181,7 +226,7 @@ describe('a hot connection ends', () => {
     socket.resetAndDestroy()
     await expect.poll(() => connections(), TIMEOUT).toBe(0)
     answer()
-    expect(finished).toEqual([])
+    expect(heard).toEqual(['abort', 'close of the answer'])
     expect(bed.asked).toHaveLength(1)
   })
 })
@@ -236,6 +281,31 @@ describe('while its server closes, a hot connection', () => {
 })
 
 describe('an answer', () => {
+  it('is told of by the events of Node’s: it has gone, and both are done with', async () => {
+    const heard: string[] = []
+    const bed = await hotServer({}, (_asked, response) => {
+      for (const event of ['finish', 'close']) response.on(event, () => heard.push(event))
+      response.once('finish', () => heard.push('finish, once'))
+      answerText(response, 'a')
+    })
+    bed.server.prependListener('request', (request) => {
+      request.on('close', () => heard.push('close of the request'))
+    })
+    const { text } = call(bed.port, post('a'))
+    await expect.poll(() => text(), TIMEOUT).toContain('200 OK')
+    expect(heard).toEqual(['finish', 'finish, once', 'close of the request', 'close'])
+  })
+
+  it('is one text: bytes are refused before anything is sent', async () => {
+    const bed = await hotServer({}, (_asked, response) => {
+      response.writeHead(200, { 'content-length': '2' })
+      expect(() => response.end(Buffer.from('a'))).toThrow('a hot route answers with one text')
+      response.end('ab')
+    })
+    const { text } = call(bed.port, post('a'))
+    await expect.poll(() => text(), TIMEOUT).toMatch(/\r\n\r\nab$/)
+  })
+
   it('is the same as Node’s, but for how names are written', async () => {
     const answers = {
       text: (response: Parameters<typeof answerText>[0]) => answerText(response, 'ä€', { 'x-a': '1' }),
@@ -277,6 +347,9 @@ describe('an answer', () => {
   it('is refused with a field that would break its head, as Node refuses it', async () => {
     for (const isHot of [true, false]) {
       const bed = await hotServer({ isHot }, (_asked, response) => {
+        expect(() => response.writeHead(200, { 'x-a': undefined })).toThrow(
+          expect.objectContaining({ code: 'ERR_HTTP_INVALID_HEADER_VALUE' }),
+        )
         expect(() => response.writeHead(200, { 'x-a': 'a\r\nx-b: c' })).toThrow(
           expect.objectContaining({ code: 'ERR_INVALID_CHAR' }),
         )
