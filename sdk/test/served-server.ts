@@ -33,6 +33,7 @@ export async function serve(play: (call: BranchCall) => Answer) {
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   return {
     url,
+    server: app.server,
     calls,
     client: createClient({ url }),
     async [Symbol.asyncDispose]() {

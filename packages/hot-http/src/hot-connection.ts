@@ -46,14 +46,14 @@ const HEAD_END = '\r\n\r\n'
 const HEAD_BYTES_MAX = 8 * 1024
 /** It is held before anybody has been asked for a key. */
 const BODY_BYTES_MAX = 64 * 1024
-/** Of requests behind one that waits for its answer; what is above stays with the kernel, but for what one read gave. */
+/** Of requests behind one that waits for its answer: with more no more is asked for, though the stream reads some ahead. */
 const UNREAD_BYTES_MAX = 64 * 1024
 /** A client that keeps to what it was told does not meet the end of its connection. Node allows it as much. */
 const KEEP_ALIVE_MARGIN_MS = 1_000
 
 /**
- * A connection, for as long as each request on it is a plain one of a hot route whose head came in one piece. With the
- * first that is not, Node's server takes it over.
+ * A connection, for as long as each request on it is a plain one of a hot route whose head is there when it is looked at.
+ * With the first that is not, Node's server takes it over.
  */
 export class HotConnection implements AnswerTaker {
   readonly socket: Socket
@@ -64,7 +64,7 @@ export class HotConnection implements AnswerTaker {
   #exchange: { readonly request: HotRequest; readonly response: HotResponse } | undefined
   #requestsTaken = 0
   #isTaking = false
-  /** From a request until its answer has gone out, and for good after the last answer. */
+  /** From a request until its answer is on its way, and for good after the last answer or a fault. */
   #isBusy = false
   /** The other side sends no more. */
   #isEnded = false
@@ -107,6 +107,7 @@ export class HotConnection implements AnswerTaker {
       if (waitedMs > limits.keepAliveTimeoutMs + KEEP_ALIVE_MARGIN_MS) this.destroy()
     } else if (waitedMs > limits.requestTimeoutMs) {
       this.#isBusy = true
+      this.#waitsSince = now
       onFault(this.socket, 'ERR_HTTP_REQUEST_TIMEOUT')
     }
   }
@@ -121,14 +122,12 @@ export class HotConnection implements AnswerTaker {
   answered(isLast: boolean): void {
     const exchange = this.#exchange
     this.#exchange = undefined
-    exchange?.request.emit('close')
-    exchange?.response.emit('close')
-    if (this.socket.destroyed) return
-    if (isLast) this.socket.destroySoon()
-    else if (!this.socket.writableNeedDrain) this.#goOn()
-    else {
-      this.#waitsSince = performance.now()
-      this.socket.once('drain', () => this.#goOn())
+    this.#waitsSince = performance.now()
+    try {
+      exchange?.request.emit('close')
+      exchange?.response.emit('close')
+    } finally {
+      if (!this.socket.destroyed) this.#afterAnswer(isLast)
     }
   }
 
@@ -159,8 +158,15 @@ export class HotConnection implements AnswerTaker {
   /** Nobody asks any more; or what came is not whole, or would be Node's, which can take over nothing that has ended. */
   #endUnasked(): void {
     this.#isBusy = true
-    if (this.#unread.length > 0) this.#parts.onFault(this.socket, 'HPE_INVALID_EOF_STATE')
+    this.#waitsSince = performance.now()
+    if (!this.#unread.isBlank) this.#parts.onFault(this.socket, 'HPE_INVALID_EOF_STATE')
     else this.socket.end()
+  }
+
+  #afterAnswer(isLast: boolean): void {
+    if (isLast) this.socket.destroySoon()
+    else if (this.socket.writableNeedDrain) this.socket.once('drain', () => this.#goOn())
+    else this.#goOn()
   }
 
   #goOn(): void {
@@ -172,9 +178,12 @@ export class HotConnection implements AnswerTaker {
   /** A loop, since an answer may be given at once, to as many requests as one read can hold. */
   #takeAll(): void {
     this.#isTaking = true
-    let hasTaken = true
-    while (hasTaken && !this.#isBusy && this.#unread.length > 0) hasTaken = this.#takeOne()
-    this.#isTaking = false
+    try {
+      let hasTaken = true
+      while (hasTaken && !this.#isBusy && this.#unread.length > 0) hasTaken = this.#takeOne()
+    } finally {
+      this.#isTaking = false
+    }
     if (this.#isHandedOver) return
     if (this.#isEnded && !this.#isBusy) this.#endUnasked()
     const hasRoom = !this.#isBusy || this.#unread.length <= UNREAD_BYTES_MAX
@@ -199,7 +208,15 @@ export class HotConnection implements AnswerTaker {
     const request = new HotRequest(line, head.headers, body, this.socket)
     const response = new HotResponse(this, this.socket)
     this.#exchange = { request, response }
-    this.#parts.onRequest(request, response)
+    try {
+      this.#parts.onRequest(request, response)
+    } catch (error: unknown) {
+      // Not into the answer to the request before, in which this one may have been taken.
+      this.destroy()
+      process.nextTick(() => {
+        throw error
+      })
+    }
     return true
   }
 

@@ -63,7 +63,7 @@ export class HotResponse extends Listeners {
   writeHead(statusCode: number, headers: OutgoingHttpHeaders = {}): this {
     if (this.headersSent) throw headersSent()
     const fields = { ...this.#headers, ...headers }
-    let head = `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\n`
+    let head = `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode] ?? 'unknown'}\r\n`
     for (const name in fields) {
       if (name !== 'connection') head += linesOf(name, fields[name])
     }
@@ -83,13 +83,17 @@ export class HotResponse extends Listeners {
     if (typeof body !== 'string') throw new TypeError('a hot route answers with one text')
     if (!this.headersSent) this.writeHead(this.statusCode, { 'content-length': Buffer.byteLength(body) })
     this.writableEnded = true
-    if (this.#taker.send(this.#head + body)) this.emit('finish')
-    this.#taker.answered(this.#isLast)
+    try {
+      if (this.#taker.send(this.#head + body)) this.emit('finish')
+    } finally {
+      this.#taker.answered(this.#isLast)
+    }
     return this
   }
 
+  /** The connection, which after the answer is not this response's any more. */
   destroy(): this {
-    this.#taker.destroy()
+    if (!this.writableEnded) this.#taker.destroy()
     return this
   }
 }

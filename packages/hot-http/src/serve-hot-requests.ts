@@ -14,9 +14,14 @@ export interface HotRoutes {
 /**
  * Lets plain requests of a few routes reach the server's 'request' listeners without Node's parser and streams. They get
  * what fastify asks of a request and a response, and may answer with one text. Every other connection is Node's as
- * before, and becomes so with its first other request. Call it before the server listens.
+ * before, and becomes so with its first other request. Call it before the server listens. Throws RangeError for a limit
+ * that is not above zero.
  */
 export function serveHotRequests(server: Server, { routes, limits }: HotRoutes): void {
+  for (const [name, limit] of Object.entries(limits)) {
+    // To Node's server 0 is none.
+    if (!(limit > 0)) throw new RangeError(`${name} must be above 0`)
+  }
   const nodesListeners = server.listeners('connection')
   const connections = new Set<HotConnection>()
   let timer: NodeJS.Timeout | undefined

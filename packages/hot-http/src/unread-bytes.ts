@@ -1,5 +1,7 @@
 /** A read costs some 300 bytes however little it brought. */
 const PIECES_MAX = 32
+const CR = 13
+const LF = 10
 
 /** What a connection has brought and nobody has used, as it came: joined where somebody looks, or in too many pieces. */
 export class UnreadBytes {
@@ -10,6 +12,11 @@ export class UnreadBytes {
     this.#pieces.push(piece)
     this.length += piece.length
     if (this.#pieces.length > PIECES_MAX) this.joined()
+  }
+
+  /** Whether it is nothing, or the line ends that some clients send behind a request (RFC 9112, 2.2). */
+  get isBlank(): boolean {
+    return this.#pieces.every((piece) => piece.every((byte) => byte === CR || byte === LF))
   }
 
   /** All of it, which stays. */

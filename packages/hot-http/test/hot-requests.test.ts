@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { answerText, BODY_BYTES_MAX, bodiesIn, call, hotServer, post } from './hot-server.ts'
 
 const TIMEOUT = { timeout: 10_000 }
@@ -200,6 +200,45 @@ describe('a hot connection ends', () => {
     expect(bed.asked).toHaveLength(1)
   })
 
+  it('without a word when line ends are all that is left', async () => {
+    let answer: () => void = () => undefined
+    const bed = await hotServer({}, ({ body }, response) => {
+      answer = () => answerText(response, `<${body}>`)
+    })
+    let own: Socket | undefined
+    bed.server.on('connection', (socket) => {
+      own = socket
+    })
+    const caller = call(bed.port, post('a'))
+    caller.socket.end('\r\n')
+    await expect.poll(() => own?.readableEnded, TIMEOUT).toBe(true)
+    answer()
+    expect(bodiesIn(await caller.ended)).toEqual(['a'])
+    expect(caller.text().match(/HTTP\/1\.1/g)).toHaveLength(1)
+    expect(bed.faults).toEqual([])
+  })
+
+  it('with the request that a listener throws for: it is no fault of the answer before', async () => {
+    const thrown: unknown[] = []
+    const hear = (error: unknown) => thrown.push(error)
+    const others = process.listeners('uncaughtException')
+    process.removeAllListeners('uncaughtException').on('uncaughtException', hear)
+    onTestFinished(() => {
+      process.off('uncaughtException', hear)
+      for (const other of others) process.on('uncaughtException', other)
+    })
+    const answers: (() => void)[] = []
+    const bed = await hotServer({}, (_asked, response) => answers.push(() => answerText(response, '<a>')))
+    bed.server.on('request', () => {
+      if (bed.asked.length === 2) throw new Error('of a listener')
+    })
+    const caller = call(bed.port, post('a') + post('b'))
+    await expect.poll(() => answers.length, TIMEOUT).toBe(1)
+    expect(answers[0]).not.toThrow()
+    await caller.ended
+    await expect.poll(() => thrown, TIMEOUT).toEqual([expect.objectContaining({ message: 'of a listener' })])
+  })
+
   it('without a word when it is closed unasked', async () => {
     const bed = await hotServer()
     const caller = call(bed.port)
@@ -363,4 +402,8 @@ describe('an answer', () => {
       await expect.poll(() => caller.text(), TIMEOUT).toMatch(/^HTTP\/1\.1 204 /)
     }
   })
+})
+
+it('takes no limit of zero, which to Node would be none', async () => {
+  await expect(hotServer({ limits: { idleTimeoutMs: 0 } })).rejects.toThrow('idleTimeoutMs must be above 0')
 })
