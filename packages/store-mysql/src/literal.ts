@@ -6,7 +6,7 @@ const SPECIAL = /['\\\0]/
 const SPECIALS = /['\\\0]/g
 
 /**
- * A scalar as SQL. It relies on what every session is set to and checked for: utf8mb4, where no character hides a quote,
+ * A scalar as SQL. It relies on what every session is set to and checked for: bytes or utf8mb4, where no character hides a quote,
  * and a sql_mode in which a backslash escapes. A value of any other type is a bug, never text: an object must not become SQL.
  * The driver's own escaping would double every quotation mark of a JSON text.
  */

@@ -77,11 +77,10 @@ function wrongSetting(
   const isolation = variables.get('transaction_isolation') ?? variables.get('tx_isolation')
   const expected: Readonly<Record<string, string>> = {
     time_zone: '+00:00',
-    ...(!multiplexed && { innodb_lock_wait_timeout: String(lockWaitTimeoutMs / 1_000) }),
     wait_timeout: String(SERVER_IDLE_SECONDS_MAX),
     autocommit: autocommit ? 'ON' : 'OFF',
-    character_set_client: 'utf8mb4',
-    character_set_connection: 'utf8mb4',
+    ...(multiplexed ? charset('utf8mb4') : { ...charset('binary'), session_track_system_variables: '' }),
+    ...(!multiplexed && { innodb_lock_wait_timeout: String(lockWaitTimeoutMs / 1_000) }),
   }
   const mode = (variables.get('sql_mode') ?? '').split(',')
   if (
@@ -94,4 +93,8 @@ function wrongSetting(
   if (isolation !== 'READ-COMMITTED') return `the isolation level is ${isolation}`
   const name = Object.keys(expected).find((key) => variables.get(key) !== expected[key])
   return name && `${name} is ${variables.get(name)}`
+}
+
+function charset(name: 'binary' | 'utf8mb4') {
+  return { character_set_client: name, character_set_connection: name }
 }

@@ -79,7 +79,7 @@ export function pendingUpdate(
   const { gid, token, version, writeId } = update
   const literals = updateLiterals(update)
   const { own } = literals
-  // The gid stands in each of the five groups.
+  // The gid stands in three CASEs, and twice in the key.
   const ofKey = 5 * own.gid.length + own.token.length + own.version.length
   const length = UPDATE_LENGTH + ofKey + own.due.length + own.writeId.length + own.progress.length
   return {

@@ -15,26 +15,6 @@ export interface RowsStatement {
 
 const ROWS = /^(.*)\/\*rows (.+?)\*\/(.*)\/\*end\*\/(.*)$/s
 
-/** A statement with several groups, each repeated for the same rows. */
-export interface GroupsStatement {
-  /** Before, between and behind the groups. */
-  readonly texts: readonly string[]
-  readonly groups: readonly { readonly separator: string; readonly row: Chunks }[]
-}
-
-const GROUP = /\/\*rows (.*?)\*\/(.*?)\/\*end\*\//s
-
-export function groupsStatementOf(sql: string): GroupsStatement {
-  // Its two captures stand between the texts.
-  const parts = sql.split(GROUP)
-  const texts = parts.filter((_, i) => i % 3 === 0)
-  const groups = texts.slice(1).map((_, i) => ({
-    separator: ` ${parts[i * 3 + 1]} `,
-    row: statementOf(parts[i * 3 + 2] ?? ''),
-  }))
-  return { texts, groups }
-}
-
 export function repeated(separator: string, rows: readonly string[]): string {
   assert(rows.length > 0, 'a statement for no rows')
   return rows.join(separator)

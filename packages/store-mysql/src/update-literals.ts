@@ -12,15 +12,17 @@ export interface UpdateLiterals {
   readonly hold: UpdateHold['type']
   /** What all rows of one statement have in common beside the hold: status, format, retrying, attention and sent list. */
   readonly shared: readonly string[]
-  readonly own: {
-    readonly gid: string
-    readonly token: string
-    readonly version: string
-    /** An instant; of a finish the retention. */
-    readonly due: string
-    readonly writeId: string
-    readonly progress: string
-  }
+  readonly own: RowLiterals
+}
+
+export interface RowLiterals {
+  readonly gid: string
+  readonly token: string
+  readonly version: string
+  /** An instant; of a finish the retention. */
+  readonly due: string
+  readonly writeId: string
+  readonly progress: string
 }
 
 /** Throws an `AssertionError` for a value that no statement can carry. */

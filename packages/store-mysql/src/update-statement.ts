@@ -1,35 +1,32 @@
 import { assert, NEVER_AT, type UpdateHold } from '@counterstep/core'
 import type { Counted } from './commit-at-once.ts'
 import { STATEMENTS } from './generated/sql.ts'
-import { withNowMark } from './now-mark.ts'
+import { NOW_SQL, withNowMark } from './now-mark.ts'
 import type { PendingUpdate } from './pending-writes.ts'
 import {
+  type Chunks,
   fill,
   fillRows,
-  groupsStatementOf,
   groupsWithin,
-  repeated,
   rowsStatementOf,
   statementOf,
   weave,
 } from './statement.ts'
-import type { UpdateLiterals } from './update-literals.ts'
+import type { RowLiterals } from './update-literals.ts'
 
 /** A CASE looks for its row among all that the statement has. */
 const STATEMENT_ROWS_MAX = 32
+/** Around a row's values in the key and in three CASEs. */
+const ROW_WORDS_BYTES = 64
 
-// As update.sql has them.
-const HOLD_CODES: Readonly<Record<UpdateHold['type'], number>> = {
-  keep: 0,
-  release: 1,
-  finish: 2,
-  command: 3,
+const HOLD_MARK = '/*hold*/'
+/** `?` is the due: an instant; of a finish the retention. NULL: a command is due now, a finish is never purged. */
+const STATEMENT_OF: Readonly<Record<UpdateHold['type'], Chunks>> = {
+  keep: withHold(''),
+  release: withHold(', due_at = ?, owned = 0'),
+  finish: withHold(`, due_at = COALESCE(? + ${NOW_SQL}, ${NEVER_AT}), owned = 0, live = 0`),
+  command: withHold(`, due_at = IF(owned = 1, due_at, COALESCE(?, ${NOW_SQL}))`),
 }
-
-const { texts, groups: GROUPS } = groupsStatementOf(withNowMark(STATEMENTS.update))
-/** Around the groups. */
-const TEXTS = texts.map(statementOf)
-const [DUE = [], WRITE_ID = [], PROGRESS = [], GID = [], KEY = []] = GROUPS.map(({ row }) => row)
 const LOCK_ROWS = rowsStatementOf(STATEMENTS.lockRows)
 
 /**
@@ -59,8 +56,11 @@ export function updateStatements(
   return alike.size > 1 ? [...lockStatements(updates, bytesMax), ...statements] : statements
 }
 
-function bytesOf({ literals }: PendingUpdate): number {
-  return groupRowsOf(literals).reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+/** The gid stands in each CASE, and twice in the key. */
+function bytesOf({ literals: { own } }: PendingUpdate): number {
+  const { gid, token, version, due, writeId, progress } = own
+  const texts = [gid, gid, gid, gid, gid, token, version, due, writeId, progress]
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), ROW_WORDS_BYTES)
 }
 
 function lockStatements(updates: readonly PendingUpdate[], bytesMax: number): readonly Counted[] {
@@ -74,29 +74,37 @@ function statementFor(updates: readonly PendingUpdate[]): string {
   const [first] = updates
   assert(first !== undefined, 'a statement for no rows')
   const { hold, shared } = first.literals
-  const code = String(HOLD_CODES[hold])
-  const values = [
-    [code, code],
-    [code, code, String(NEVER_AT), code, code, ...shared],
-  ]
-  const [before = '', ...behind] = TEXTS.map((chunks, i) => weave(chunks, values[i] ?? []))
-  const rows = updates.map(({ literals }) => groupRowsOf(literals))
-  let sql = before
-  for (const [group, { separator }] of GROUPS.entries()) {
-    const texts = rows.map((row) => row[group] ?? '')
-    sql += `${repeated(separator, texts)}${behind[group] ?? ''}`
-  }
-  return sql
+  const rows = updates.map(({ literals }) => literals.own)
+  const due = hold === 'keep' ? [] : [byRow(rows, 'due')]
+  return weave(STATEMENT_OF[hold], [
+    ...shared,
+    byRow(rows, 'writeId'),
+    byRow(rows, 'progress'),
+    ...due,
+    keysOf(rows),
+  ])
 }
 
-/** What an update is in each group of its statement. */
-function groupRowsOf({ own }: UpdateLiterals): readonly string[] {
-  const { gid, due, writeId, progress, token, version } = own
-  return [
-    weave(DUE, [gid, due]),
-    weave(WRITE_ID, [gid, writeId]),
-    weave(PROGRESS, [gid, progress]),
-    weave(GID, [gid]),
-    weave(KEY, [gid, token, version]),
-  ]
+/** Of each row its own; what is the same for all, as a finish's retention mostly is, once. */
+function byRow(rows: readonly RowLiterals[], name: 'due' | 'writeId' | 'progress'): string {
+  const [first] = rows
+  if (first !== undefined && rows.every((row) => row[name] === first[name])) return first[name]
+  let cases = 'CASE gid'
+  for (const row of rows) cases += ` WHEN ${row.gid} THEN ${row[name]}`
+  return `${cases} END`
+}
+
+/** By the gids alone the rows are found. */
+function keysOf(rows: readonly RowLiterals[]): string {
+  const [first, ...others] = rows
+  if (first !== undefined && others.length === 0) {
+    return `gid = ${first.gid} AND token = ${first.token} AND version = ${first.version}`
+  }
+  const gids = rows.map(({ gid }) => gid).join(', ')
+  const keys = rows.map(({ gid, token, version }) => `(${gid}, ${token}, ${version})`).join(', ')
+  return `gid IN (${gids}) AND (gid, token, version) IN (${keys})`
+}
+
+function withHold(sql: string): Chunks {
+  return statementOf(withNowMark(STATEMENTS.update.replace(HOLD_MARK, sql)))
 }

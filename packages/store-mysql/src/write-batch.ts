@@ -1,10 +1,9 @@
-import type { AtOnce, Counted } from './commit-at-once.ts'
+import type { AtOnce } from './commit-at-once.ts'
 import { createdAll, createRows, createStatements } from './create-rows.ts'
 import type { DatabaseTransactions, Tx } from './database-transactions.ts'
 import { ensureOwnRedo } from './own-redo.ts'
 import type { PendingCreate, PendingUpdate, PendingWrite } from './pending-writes.ts'
 import type { Settlement } from './settlement.ts'
-import { updateOne } from './update-one.ts'
 import { savedAll, updateRows } from './update-rows.ts'
 import { updateStatements } from './update-statement.ts'
 
@@ -42,16 +41,10 @@ function atOnceOf(
   const created =
     creates.length === 0 ? [] : createStatements(creates).map((sql) => ({ sql, changes: creates.length }))
   return {
-    statements: [...updated(updates, creates.length), ...created],
+    statements: [...updateStatements(updates), ...created],
     done: (now) => ({
       value: [...createdAll(creates, now), ...savedAll(updates, now)],
       rows: creates.length + updates.length,
     }),
   }
-}
-
-function updated(updates: readonly PendingUpdate[], others: number): readonly Counted[] {
-  const [update] = updates
-  const isAlone = update !== undefined && updates.length === 1 && others === 0
-  return isAlone ? [{ sql: updateOne(update), changes: 1 }] : updateStatements(updates)
 }

@@ -4,6 +4,6 @@ INSERT INTO counterstep_transactions (
   live, version, epoch, claims, retrying, attention, due_at, created_at, updated_at
 )
 VALUES /*rows ,*/(
-  _binary ?, ?, ?, ?, _binary ?, _binary ?, _binary ?, _binary ?, _binary ?, ?, ?,
+  ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
   1, 1, 1, 0, 0, 0, LAST_INSERT_ID() + ?, LAST_INSERT_ID(), LAST_INSERT_ID()
 )/*end*/

@@ -150,7 +150,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
 
 /** Nothing smaller could have been sent. */
 function isOneRow({ text }: Command): boolean {
-  return !/\) , \(|UNION ALL|THEN (?:_binary )?\S+\s+WHEN/.test(withoutLiterals(text))
+  return !/\) ?, \(|UNION ALL|THEN \S+\s+WHEN/.test(withoutLiterals(text))
 }
 
 function head({ text }: Command): string {

@@ -9,7 +9,6 @@ import { openSession } from '../src/open-session.ts'
 import { pendingUpdate } from '../src/pending-writes.ts'
 import type { Session } from '../src/session.ts'
 import { fill, fillRows, rowsStatementOf, statementOf } from '../src/statement.ts'
-import { updateOne } from '../src/update-one.ts'
 import { updateStatements } from '../src/update-statement.ts'
 import { testDatabases } from './test-database.ts'
 import { aTransaction, gidsOf, updateOf } from './transactions.ts'
@@ -63,8 +62,8 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const updates = gidsOf(rows).map((gid) =>
           pendingUpdate(updateOf(aTransaction(gid)), noAnswer, noAnswer),
         )
-        const statements = updateStatements(updates).map(({ sql }) => sql)
-        for (const text of [...statements, ...updates.map(updateOne)]) {
+        const alone = updates.flatMap((update) => updateStatements([update]))
+        for (const { sql: text } of [...updateStatements(updates), ...alone]) {
           const plan = await planOf(session, server, text.replaceAll(NOW_MARK, NOW_SQL))
           expect(plan, `update, ${rows} rows`).toEqual([expect.objectContaining({ key: 'counterstep_gid' })])
           expect(JSON.stringify(plan), `update, ${rows} rows`).not.toContain('filesort')
