@@ -80,8 +80,11 @@ function wrongSetting(
     wait_timeout: String(SERVER_IDLE_SECONDS_MAX),
     autocommit: autocommit ? 'ON' : 'OFF',
     ...(multiplexed ? charset('utf8mb4') : { ...charset('binary'), session_track_system_variables: '' }),
+    character_set_results: 'utf8mb4',
     ...(!multiplexed && { innodb_lock_wait_timeout: String(lockWaitTimeoutMs / 1_000) }),
   }
+  // Told of the charset of bytes it would write Latin-1, in which another letter's byte may be a quote.
+  if (!variables.has('version')) return 'the driver does not write UTF-8'
   const mode = (variables.get('sql_mode') ?? '').split(',')
   if (
     !mode.includes('STRICT_ALL_TABLES') ||

@@ -15,7 +15,7 @@ import { fill, rowsStatementOf } from './statement.ts'
 import { type UpdateLiterals, updateLiterals } from './update-literals.ts'
 
 export const CREATE = rowsStatementOf(withNowMark(STATEMENTS.create))
-/** Of an update's statement, whatever its row is. */
+/** Of an update's statement, whatever its row is and but for the few words of its hold. */
 const UPDATE_LENGTH = STATEMENTS.update.length
 
 export type Settle<Result> = (result: Result) => void

@@ -1,7 +1,7 @@
--- What the session has, and what the server is. No privilege is needed.
-SHOW VARIABLES WHERE Variable_name IN (
+-- What the session has, and what the server is. No privilege is needed. Nothing, if the driver does not write UTF-8.
+SHOW VARIABLES WHERE HEX('é縗') = 'C3A9E7B897' AND Variable_name IN (
   'sql_mode', 'time_zone', 'tx_isolation', 'transaction_isolation', 'innodb_lock_wait_timeout', 'wait_timeout',
-  'autocommit', 'character_set_client', 'character_set_connection', 'session_track_system_variables', 'max_allowed_packet',
+  'autocommit', 'character_set_client', 'character_set_connection', 'character_set_results', 'session_track_system_variables', 'max_allowed_packet',
   'version', 'version_comment', 'server_uuid', 'server_uid', 'server_id', 'hostname', 'binlog_format',
   'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog',
   'innodb_flush_log_at_timeout'

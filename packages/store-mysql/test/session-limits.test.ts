@@ -26,6 +26,13 @@ for (const server of ['mariadb', 'mysql'] as const) {
       writer.session.destroy()
     })
 
+    it('S23: none begins whose driver does not write UTF-8', async () => {
+      const { url } = await databases.migrated('latin')
+      const target = connectionTarget(url, 'off', TIMEOUTS.connectTimeoutMs)
+      const opening = openSession({ ...target, charset: 'BINARY' }, { ...TIMEOUTS, autocommit: false })
+      await expect(opening).rejects.toThrow('the driver does not write UTF-8')
+    })
+
     it('S23: none hands over a file of this machine, though the server asks for it', async () => {
       await databases.sql('SET GLOBAL local_infile = 1')
       const { rootUrl } = await databases.migrated('files')

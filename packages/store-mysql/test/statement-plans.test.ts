@@ -57,14 +57,25 @@ for (const server of ['mariadb', 'mysql'] as const) {
         await store.writeDocument({ category: 'topics', key, text: '', expectedVersion: 0, writeId: key })
       }
       await store.close()
-      const { session } = await openSession(connectionTarget(rootUrl, undefined, 2_000), settings)
-      for (const rows of [2, 30]) {
-        const updates = gidsOf(rows).map((gid) =>
-          pendingUpdate(updateOf(aTransaction(gid)), noAnswer, noAnswer),
+      const target = connectionTarget(rootUrl, undefined, 2_000)
+      const { session } = await openSession(target, settings)
+      const { session: lent } = await openSession(target, { ...settings, multiplexed: true })
+      for (const [rows, on] of [
+        [2, session],
+        [30, session],
+        [2, lent],
+        [30, lent],
+      ] as const) {
+        const updates = gidsOf(rows).map((gid, i) =>
+          pendingUpdate(
+            updateOf(aTransaction(`${gid}é`), { hold: { type: 'release', dueAt: i } }),
+            noAnswer,
+            noAnswer,
+          ),
         )
         const alone = updates.flatMap((update) => updateStatements([update]))
         for (const { sql: text } of [...updateStatements(updates), ...alone]) {
-          const plan = await planOf(session, server, text.replaceAll(NOW_MARK, NOW_SQL))
+          const plan = await planOf(on, server, text.replaceAll(NOW_MARK, NOW_SQL))
           expect(plan, `update, ${rows} rows`).toEqual([expect.objectContaining({ key: 'counterstep_gid' })])
           expect(JSON.stringify(plan), `update, ${rows} rows`).not.toContain('filesort')
         }
@@ -79,6 +90,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         }
       }
       session.end()
+      lent.end()
     })
 
     it('count the rows that have changed, not those that have matched', async () => {
