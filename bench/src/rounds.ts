@@ -3,8 +3,9 @@ import { faultCount, type LatencyMs, type LoadJob, type LoadResult } from './loa
 import { curveOf, figuresOf, type Row } from './row.ts'
 import type { ScenarioContext } from './scenario.ts'
 import { spreadOf } from './spread.ts'
-import { WRK_RATE, withConfirmation } from './wrk/confirmation.ts'
+import { withConfirmation } from './wrk/confirmation.ts'
 import type { WrkResult } from './wrk/run-wrk.ts'
+import { WRK_RATE } from './wrk/wrk-rate.ts'
 
 export interface RowPlan {
   readonly name: string

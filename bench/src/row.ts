@@ -1,5 +1,6 @@
 import type { CurvePoint } from './load/load-job.ts'
 import { type Spread, spreadOf } from './spread.ts'
+import { WRK_RATE } from './wrk/wrk-rate.ts'
 
 export interface Row {
   readonly name: string
@@ -22,6 +23,8 @@ export interface Ratio {
   readonly spread: Spread
   /** The same by CPU time alone, where it is known. */
   readonly byCpu?: Spread
+  /** The same by what wrk measured, where it measured both rows. */
+  readonly byWrk?: Spread
 }
 
 /** Throws where there is none. */
@@ -42,8 +45,13 @@ export function figuresOf(rounds: readonly Readonly<Record<string, number>>[]): 
 /** Round by round, since neighbours in time share the machine's mood. */
 export function ratioOf(name: string, above: Row, below: Row): Ratio {
   const byCpu = cpuRatioOf(above, below)
-  const spread = quotientsOf(above.perSecond, below.perSecond)
-  return { name, spread, ...(byCpu === undefined ? {} : { byCpu }) }
+  const byWrk = wrkRatioOf(above, below)
+  return {
+    name,
+    spread: quotientsOf(above.perSecond, below.perSecond),
+    ...(byCpu === undefined ? {} : { byCpu }),
+    ...(byWrk === undefined ? {} : { byWrk }),
+  }
 }
 
 export function quotientsOf(above: Spread, below: Spread): Spread {
@@ -54,6 +62,11 @@ export function quotientsOf(above: Spread, below: Spread): Spread {
 function cpuRatioOf(above: Row, below: Row): Spread | undefined {
   if (above.cpuUs === null || below.cpuUs === null) return undefined
   return quotientsOf(below.cpuUs.everything, above.cpuUs.everything)
+}
+
+function wrkRatioOf(above: Row, below: Row): Spread | undefined {
+  const [ours, theirs] = [above.figures[WRK_RATE], below.figures[WRK_RATE]]
+  return ours === undefined || theirs === undefined ? undefined : quotientsOf(ours, theirs)
 }
 
 /** Point by point the median of the rounds; nothing where a round has no curve. */

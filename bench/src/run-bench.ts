@@ -6,7 +6,7 @@ import type { Progress } from './report/progress.ts'
 import { type Report, reportOf } from './report/report.ts'
 import type { Scenario } from './scenario.ts'
 import type { Settings } from './settings.ts'
-import { confirmationNote } from './wrk/confirmation.ts'
+import { confirmationNotes } from './wrk/confirmation.ts'
 
 /** Runs one scenario; whatever happens, no process and no folder of it is left. */
 export async function runBench(
@@ -22,7 +22,7 @@ export async function runBench(
     const machine = readMachine(harness.folder)
     progress.show('starting')
     const outcome = await scenario.run({ settings, harness, progress })
-    const wrkNotes = wrk === undefined ? [] : [confirmationNote(wrk, outcome.rows)]
+    const wrkNotes = wrk === undefined ? [] : confirmationNotes(wrk, outcome)
     const notes = [...(outcome.notes ?? []), ...wrkNotes]
     const report = reportOf(scenario.name, settings, machine, { ...outcome, notes })
     assertAimsHaveRatios(report)

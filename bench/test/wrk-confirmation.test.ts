@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { Row } from '../src/row.ts'
+import { type Ratio, type Row, ratioOf } from '../src/row.ts'
 import { spreadOf } from '../src/spread.ts'
-import { confirmationNote, OURS_TO_WRK, WRK_RATE, withConfirmation } from '../src/wrk/confirmation.ts'
+import { confirmationNotes, OURS_TO_WRK, withConfirmation } from '../src/wrk/confirmation.ts'
+import { WRK_RATE } from '../src/wrk/wrk-rate.ts'
 
 const WRK = { type: 'found', path: '/usr/bin/wrk' } as const
 
@@ -17,30 +18,51 @@ describe('what wrk says of the rows', () => {
       figures: wrk === undefined ? {} : { [WRK_RATE]: spreadOf([wrk]) },
     })
 
+  const notesOf = (rows: readonly Row[], ratios: readonly Ratio[] = []) =>
+    confirmationNotes(WRK, { rows, ratios })
+
   it('is a ratio for each row', () => {
     expect(row('a', 90, 100).figures[OURS_TO_WRK]?.median).toBe(0.9)
   })
 
   it('is a confirmation within its bound', () => {
-    expect(confirmationNote(WRK, [row('a', 90, 100), row('b', 100, 90), row('c', 1)])).toBe(
+    expect(notesOf([row('a', 90, 100), row('b', 100, 90), row('c', 1)])).toEqual([
       'wrk confirms 2 of 3 rows within 15 %: autocannon/wrk is 0.90 to 1.11',
-    )
+    ])
   })
 
   it('names the rows that are further apart', () => {
-    expect(confirmationNote(WRK, [row('a', 100, 100), row('b', 80, 100)])).toMatch(
-      /^CAUTION: .*: b \(0\.80\)/,
+    expect(notesOf([row('a', 100, 100), row('b', 80, 100)])).toEqual([
+      expect.stringMatching(/^CAUTION: .*: b \(0\.80\)/),
+    ])
+  })
+
+  it('measures each ratio of two rows again', () => {
+    const ratio = ratioOf('a/b', row('a', 80, 100), row('b', 40, 50))
+    expect([ratio.spread.median, ratio.byWrk?.median]).toEqual([2, 2])
+    expect(ratioOf('a/c', row('a', 80, 100), row('c', 40))).not.toHaveProperty('byWrk')
+  })
+
+  it('confirms a ratio whose rows are both further apart', () => {
+    const [a, b, c] = [row('a', 80, 100), row('b', 40, 50), row('c', 40)]
+    expect(notesOf([a, b, c], [ratioOf('a/b', a, b), ratioOf('a/c', a, c)])[1]).toBe(
+      'wrk confirms 1 of 2 ratios within 15 %: autocannon/wrk is 1.00 to 1.00',
     )
+  })
+
+  it('names the ratios that are further apart', () => {
+    const [a, b] = [row('a', 80, 100), row('b', 50, 50)]
+    expect(notesOf([a, b], [ratioOf('a/b', a, b)])[1]).toMatch(/^CAUTION: .*: a\/b \(0\.80\)/)
   })
 
   it('says why there is none where there is no wrk', () => {
     const missing = { type: 'missing', reason: 'no wrk here' } as const
-    expect(confirmationNote(missing, [row('a', 100, 100)])).toBe(
+    expect(confirmationNotes(missing, { rows: [row('a', 100, 100)], ratios: [] })).toEqual([
       'CAUTION: wrk confirmed nothing: no wrk here',
-    )
+    ])
   })
 
   it('says so where it could ask nothing', () => {
-    expect(confirmationNote(WRK, [row('a', 1)])).toMatch(/^wrk: no row/)
+    expect(notesOf([row('a', 1)])).toEqual([expect.stringMatching(/^wrk: no row/)])
   })
 })

@@ -60,12 +60,13 @@ function cellOf(spread: Spread | null | undefined, digits: number): string {
 }
 
 function ratioLines(report: Report): string[] {
-  return Object.entries(report.ratioSpreads).flatMap(([name, { spread, byCpu }]) => {
+  return Object.entries(report.ratioSpreads).flatMap(([name, { spread, byCpu, byWrk }]) => {
     const indent = ' '.repeat(name.length + 3)
     const aim = aimOf(report, name)
     return [
       `${name} = ${measured(spread)}`,
       ...(byCpu === undefined ? [] : [`${indent}${measured(byCpu)} by CPU time alone`]),
+      ...(byWrk === undefined ? [] : [`${indent}${measured(byWrk)} by wrk`]),
       ...(aim === undefined ? [] : [`${indent}${aimWords(aim, spread.median)}`]),
     ]
   })

@@ -78,12 +78,13 @@ function ratiosOf(plans: readonly ScalePlan[], rows: readonly Row[]): readonly R
   })
 }
 
-function dividedBy({ name, spread, byCpu }: Ratio, divisor: number): Ratio {
+function dividedBy({ name, spread, byCpu, byWrk }: Ratio, divisor: number): Ratio {
   const divide = (rounds: readonly number[]) => spreadOf(rounds.map((each) => each / divisor))
   return {
     name,
     spread: divide(spread.rounds),
     ...(byCpu === undefined ? {} : { byCpu: divide(byCpu.rounds) }),
+    ...(byWrk === undefined ? {} : { byWrk: divide(byWrk.rounds) }),
   }
 }
 

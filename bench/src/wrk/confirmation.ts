@@ -1,9 +1,9 @@
 import type { Brought } from '@counterstep/test-servers'
-import { quotientsOf, type Row } from '../row.ts'
+import { quotientsOf, type Ratio, type Row } from '../row.ts'
 import { spreadOf } from '../spread.ts'
+import { WRK_RATE } from './wrk-rate.ts'
 
-/** Names of a row's figures. */
-export const WRK_RATE = 'wrk per second'
+/** The name of a row's figure. */
 export const OURS_TO_WRK = 'autocannon/wrk'
 
 /** Two honest load programs differ by no more. */
@@ -16,20 +16,39 @@ export function withConfirmation(row: Row): Row {
   return { ...row, figures: { ...row.figures, [OURS_TO_WRK]: quotientsOf(row.perSecond, wrk) } }
 }
 
-/** Whether wrk found what our own load found, in a sentence. */
-export function confirmationNote(wrk: Brought, rows: readonly Row[]): string {
-  if (wrk.type === 'missing') return `CAUTION: wrk confirmed nothing: ${wrk.reason}`
-  const confirmed = rows.flatMap(({ name, figures }) => {
+/** Whether wrk found what our own load found, a sentence for the rows and one for the ratios. */
+export function confirmationNotes(
+  wrk: Brought,
+  { rows, ratios }: { readonly rows: readonly Row[]; readonly ratios: readonly Ratio[] },
+): readonly string[] {
+  if (wrk.type === 'missing') return [`CAUTION: wrk confirmed nothing: ${wrk.reason}`]
+  const ofRows = rows.flatMap(({ name, figures }) => {
     const quotient = figures[OURS_TO_WRK]
     return quotient === undefined ? [] : [{ name, quotient: quotient.median }]
   })
-  if (confirmed.length === 0)
-    return 'wrk: no row of this scenario is asked over HTTP in a way that wrk can repeat'
-  const quotients = spreadOf(confirmed.map(({ quotient }) => quotient))
-  const range = `autocannon/wrk is ${quotients.min.toFixed(2)} to ${quotients.max.toFixed(2)}`
-  const apart = confirmed.filter(({ quotient }) => Math.abs(quotient - 1) > DIFFERENCE_MAX)
+  if (ofRows.length === 0)
+    return ['wrk: no row of this scenario is asked over HTTP in a way that wrk can repeat']
+  const ofRatios = ratios.flatMap(({ name, spread, byWrk }) =>
+    byWrk === undefined ? [] : [{ name, quotient: spread.median / byWrk.median }],
+  )
+  return [
+    noteOf(ofRows, `${ofRows.length} of ${rows.length} rows`),
+    ...(ofRatios.length === 0 ? [] : [noteOf(ofRatios, `${ofRatios.length} of ${ratios.length} ratios`)]),
+  ]
+}
+
+interface Compared {
+  readonly name: string
+  /** Ours divided by wrk's. */
+  readonly quotient: number
+}
+
+function noteOf(compared: readonly Compared[], howMany: string): string {
+  const { min, max } = spreadOf(compared.map(({ quotient }) => quotient))
+  const range = `autocannon/wrk is ${min.toFixed(2)} to ${max.toFixed(2)}`
+  const apart = compared.filter(({ quotient }) => Math.abs(quotient - 1) > DIFFERENCE_MAX)
   const bound = `${DIFFERENCE_MAX * 100} %`
   return apart.length === 0
-    ? `wrk confirms ${confirmed.length} of ${rows.length} rows within ${bound}: ${range}`
+    ? `wrk confirms ${howMany} within ${bound}: ${range}`
     : `CAUTION: wrk does not confirm within ${bound}: ${apart.map(({ name, quotient }) => `${name} (${quotient.toFixed(2)})`).join(', ')}; ${range}`
 }

@@ -43,15 +43,17 @@ function chartsOf(report: Report): readonly Markup[] {
 function ratioTable(report: Report): Markup | '' {
   const ratios = Object.entries(report.ratioSpreads)
   if (ratios.length === 0) return ''
+  const hasWrk = ratios.some(([, { byWrk }]) => byWrk !== undefined)
   return table(
-    ['ratio', 'median', 'range', 'by CPU time alone', 'aim'],
-    ratios.map(([name, { spread, byCpu }]) => {
+    ['ratio', 'median', 'range', 'by CPU time alone', ...(hasWrk ? ['by wrk'] : []), 'aim'],
+    ratios.map(([name, { spread, byCpu, byWrk }]) => {
       const aim = aimOf(report, name)
       return [
         name,
         figureOf(spread.median),
         `${figureOf(spread.min)}–${figureOf(spread.max)}`,
         figureOf(byCpu?.median),
+        ...(hasWrk ? [figureOf(byWrk?.median)] : []),
         aim === undefined ? '' : aimWords(aim, spread.median),
       ]
     }),
