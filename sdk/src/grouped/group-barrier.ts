@@ -44,7 +44,7 @@ export interface AdmittedCall {
 
 export interface GroupPass {
   readonly admitted: AdmittedCall
-  /** Makes what `apply` gets for this call. Asked only when the call is to run. */
+  /** Makes what `apply` gets for this call. Asked when the call is to run, or may have to: then perhaps again. */
   readonly entry: () => unknown
 }
 

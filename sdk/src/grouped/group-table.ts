@@ -24,7 +24,21 @@ export interface GroupTable {
   keepAnswers(kept: readonly KeptAnswer[]): Waited<void>
   /** Deletes the calls' own rows. Throws BARRIER_TRANSACTION_LOST likewise. */
   remove(calls: readonly AdmittedCall[]): Waited<void>
+  /** Where a plan spares a statement. */
+  readonly planned?: PlannedRows
 }
+
+/** The rows of calls that have been decided before anything is written. */
+export interface PlannedRows {
+  /** What may stand of these calls' branches, by the branch. It need not find all: `insert` does. Nothing may have been written. */
+  look(calls: readonly AdmittedCall[]): Waited<ReadonlyMap<string, readonly StandingRow[]>>
+  /** In the given order, an answer where there is one. False if one stands already, with none inserted: then look again. */
+  insert(rows: readonly PlannedRow[]): Waited<boolean>
+  /** After the effects. Throws BARRIER_TRANSACTION_LOST unless the transaction is still open. */
+  end(): Waited<void>
+}
+
+export type PlannedRow = Pick<KeptAnswer, 'admitted'> & Partial<KeptAnswer>
 
 export interface KeptAnswer {
   readonly admitted: AdmittedCall

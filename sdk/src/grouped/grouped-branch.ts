@@ -51,8 +51,8 @@ const TIMEOUT_MS_DEFAULT = 10_000
  * barrier: the same decisions, the same answers to duplicates, and a call that fails leaves nothing.
  *
  * Give it to a `branchHandler` or to `withBarrier` as any barrier. The handler gets no transaction: it returns what
- * `apply` needs to know of its call, and it is asked only for a call that is to run. What it throws concerns its call
- * alone. Async handlers of a group run at once; one that takes longer than half of the barrier's `timeoutMs` is late,
+ * `apply` needs to know of its call, and it is asked only for a call that is to run; before `conditionalAdd` on MySQL also
+ * for one that turns out to have run meanwhile, whose answer it does not change. What it throws concerns its call alone. Async handlers of a group run at once; one that takes longer than half of the barrier's `timeoutMs` is late,
  * and fails alone with `BARRIER_TIMED_OUT`.
  *
  * A deadlock runs the whole group again. A row that somebody else keeps locked for longer than 1 s (PostgreSQL: a

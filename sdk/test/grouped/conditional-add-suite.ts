@@ -133,6 +133,23 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       expect([await debit(), await centsOf('alice')]).toEqual(['duplicate', '0'])
     })
 
+    it('undoes in one group what it has added there', async () => {
+      await give('alice', 10)
+      const branch = groupedBranch(bed.barrier, {
+        key: () => 'all',
+        apply: bed.conditionalAdd<Addition>(OPTIONS),
+      })
+      const [undone, other] = [newCall(), newCall()]
+      const running = [
+        branch.run(undone, () => ({ id: 'alice', delta: -3 })),
+        branch.run(other, () => ({ id: 'alice', delta: -5 })),
+        branch.run({ ...undone, op: 'compensate' }, () => ({ id: 'alice', delta: 3 })),
+        branch.run(undone, () => ({ id: 'alice', delta: -3 })),
+      ]
+      expect(await Promise.all(running.map(told))).toEqual(['7', '2', '5', 'already-compensated'])
+      expect([await centsOf('alice'), await ledger()]).toEqual(['5', ['-3', '-5', '3']])
+    })
+
     it('fails for an account that is not there, to the letter, and serves the others', async () => {
       await give('Alice', 100)
       const ids = ['Alice', 'alice', 'Alice ', 'bob', '']

@@ -16,6 +16,7 @@ import { conditionalAddSuite } from '../grouped/conditional-add-suite.ts'
 import { groupSuite } from '../grouped/group-suite.ts'
 import { groupedBed, MANNERS, type Manner, PAIRS, type WriteEffects } from '../grouped/grouped-bed.ts'
 import {
+  beforeEachStatement,
   dropMysqlDatabase,
   losingCommit,
   mysqlEffects,
@@ -23,14 +24,13 @@ import {
   mysqlRowsOf,
   openMysqlBed,
   openMysqlDatabase,
+  wordOf,
 } from './mysql-bed.ts'
 
 const write: WriteEffects<Pick<PoolConnection, 'query'>> = async (tx, calls) => {
   const rows = calls.map(({ call }) => [Buffer.from(call.gid), call.op])
   if (rows.length > 0) await tx.query({ sql: 'INSERT INTO effect (gid, op) VALUES ?', values: [rows] })
 }
-
-const wordOf = (text: string): string => text.split(' ')[0] ?? ''
 
 const answerEntries = async (_: unknown, calls: readonly { readonly entry: unknown }[]) =>
   calls.map(({ entry }) => entry)
@@ -40,24 +40,6 @@ function strictFormat(sql: string, values: unknown): string {
   const [name] = /:\w+/.exec(sql) ?? []
   if (name !== undefined) throw new Error(`no value for ${name}`)
   return format(sql, Array.isArray(values) ? values : [])
-}
-
-/** A pool whose connections tell of each statement. */
-function counting(pool: Pool, texts: string[]): Pick<Pool, 'getConnection'> {
-  return {
-    getConnection: async () =>
-      new Proxy(await pool.getConnection(), {
-        get: (target, key) => {
-          const value: unknown = Reflect.get(target, key)
-          if (typeof value !== 'function') return value
-          if (key !== 'query') return value.bind(target)
-          return (statement: { readonly sql: string }, ...values: unknown[]) => {
-            texts.push(statement.sql)
-            return value.call(target, statement, ...values)
-          }
-        },
-      }),
-  }
 }
 
 /** The suite's bed, whose calls go through groups instead; one pool more, on the bed's own database. */
@@ -221,7 +203,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
     it('costs a call that is alone no statement more than the plain barrier does, and a group two', async () => {
       const pool = await openMysqlDatabase(url)
       const texts: string[] = []
-      const barrier = mysqlBarrier(counting(pool, texts))
+      const barrier = mysqlBarrier(beforeEachStatement(pool, (sql) => texts.push(sql)))
       const branch = groupedBranch(barrier, {
         key: () => 'one',
         apply: async (tx, calls) => {

@@ -118,3 +118,28 @@ async function deadlocksOf(pool: Pool): Promise<number> {
   const [metrics] = await pool.query<RowDataPacket[]>(sql)
   return Number(metrics[0]?.number)
 }
+
+/** A pool whose connections tell of each statement before they send it, and wait for what that takes. */
+export function beforeEachStatement(
+  pool: Pool,
+  before: (sql: string, connection: PoolConnection) => unknown,
+): Pick<Pool, 'getConnection'> {
+  return {
+    getConnection: async () =>
+      new Proxy(await pool.getConnection(), {
+        get: (target, key) => {
+          const value: unknown = Reflect.get(target, key)
+          if (typeof value !== 'function') return value
+          if (key !== 'query') return value.bind(target)
+          return async (statement: { readonly sql: string }, ...values: unknown[]) => {
+            await before(statement.sql, target)
+            return value.call(target, statement, ...values)
+          }
+        },
+      }),
+  }
+}
+
+export function wordOf(sql: string): string {
+  return sql.split(' ')[0] ?? ''
+}

@@ -24,16 +24,21 @@ interface Balances {
   readonly keyBytes: FoundRows['keyBytes']
 }
 
-/**
- * The additions of a group in three statements: lock and read the rows, decide for each call in the order of their
- * arrival, write the sums, write the log. A call that is refused has written nothing.
- */
-export function* addGroup<Entry extends Addition>(
+/** What a group's additions come to, before any of it is written. */
+export interface AdditionPlan {
+  /** One for each call: its answer, or the error that it is refused with. */
+  readonly results: readonly unknown[]
+  readonly changes: readonly { readonly id: Addition['id']; readonly value: bigint }[]
+  readonly log: readonly (readonly SqlValue[])[]
+}
+
+/** Locks and reads the rows, and decides for each call in the order of their arrival. Writes nothing. */
+export function* planAdditions<Entry extends Addition>(
   session: AdditionSession,
   sql: AdditionSql,
   calls: readonly GroupCall<Entry>[],
   log: AdditionLog<Entry> | undefined,
-): Steps<readonly unknown[]> {
+): Steps<AdditionPlan> {
   const balances = yield* lockedBalances(session, sql, calls)
   const rows: (readonly SqlValue[])[] = []
   const results = calls.map((each) => {
@@ -51,6 +56,15 @@ export function* addGroup<Entry extends Addition>(
   const changes = [...balances.byId.values()].flatMap(({ id, before, now }) =>
     now === undefined || before === now ? [] : [{ id, value: now }],
   )
+  return { results, changes, log: rows }
+}
+
+/** The sums by one statement, the log by another. */
+export function* writeAdditions(
+  session: AdditionSession,
+  sql: AdditionSql,
+  { changes, log }: AdditionPlan,
+): Steps<void> {
   if (changes.length > 0) {
     const { text, values } = sql.update(changes)
     const changed = yield* waited(session.execute(text, values))
@@ -60,11 +74,22 @@ export function* addGroup<Entry extends Addition>(
       )
     }
   }
-  if (rows.length > 0) {
-    const { text, values } = sql.insertLog(rows)
+  if (log.length > 0) {
+    const { text, values } = sql.insertLog(log)
     yield* waited(session.execute(text, values))
   }
-  return results
+}
+
+/** Both, one after the other. A call that is refused has written nothing. */
+export function* addGroup<Entry extends Addition>(
+  session: AdditionSession,
+  sql: AdditionSql,
+  calls: readonly GroupCall<Entry>[],
+  log: AdditionLog<Entry> | undefined,
+): Steps<readonly unknown[]> {
+  const plan = yield* planAdditions(session, sql, calls, log)
+  yield* writeAdditions(session, sql, plan)
+  return plan.results
 }
 
 function* lockedBalances(

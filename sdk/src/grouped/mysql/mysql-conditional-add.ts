@@ -1,8 +1,9 @@
 import { execute, type MysqlConnection, select } from '../../barrier/mysql/mysql-connection.ts'
-import { addGroup } from '../addition/add-group.ts'
+import { addGroup, planAdditions, writeAdditions } from '../addition/add-group.ts'
 import type { Addition, ConditionalAddOptions } from '../addition/addition.ts'
-import { type AdditionDialect, additionSql } from '../addition/addition-sql.ts'
+import { type AdditionDialect, type AdditionSession, additionSql } from '../addition/addition-sql.ts'
 import type { GroupApply } from '../group-barrier.ts'
+import { plannedApply } from '../planned-apply.ts'
 import { runSteps } from '../steps.ts'
 import { hex } from './mysql-literals.ts'
 
@@ -78,21 +79,31 @@ export function conditionalAdd<Entry extends Addition = Addition>(
   options: ConditionalAddOptions<Entry>,
 ): GroupApply<MysqlConnection, Entry> {
   const sql = additionSql(DIALECT, options)
-  return function conditionalAdd(connection, calls) {
-    const session = {
-      select: async (text: string) => {
-        let fields: unknown
-        const watched: MysqlConnection = {
-          query: async (statement) => {
-            const answer = await connection.query(statement)
-            fields = answer[1]
-            return answer
-          },
-        }
-        return { rows: assertStrict(await select(watched, text)), keyBytes: keyBytesOf(fields) }
-      },
-      execute: async (text: string) => (await execute(connection, text)).affectedRows,
-    }
-    return runSteps(addGroup(session, sql, calls, options.log))
+  return plannedApply(
+    function conditionalAdd(connection, calls) {
+      return runSteps(addGroup(sessionOf(connection), sql, calls, options.log))
+    },
+    async (connection, calls) => {
+      const session = sessionOf(connection)
+      const plan = await runSteps(planAdditions(session, sql, calls, options.log))
+      return { results: plan.results, write: () => runSteps(writeAdditions(session, sql, plan)) }
+    },
+  )
+}
+
+function sessionOf(connection: MysqlConnection): AdditionSession {
+  return {
+    select: async (text) => {
+      let fields: unknown
+      const watched: MysqlConnection = {
+        query: async (statement) => {
+          const answer = await connection.query(statement)
+          fields = answer[1]
+          return answer
+        },
+      }
+      return { rows: assertStrict(await select(watched, text)), keyBytes: keyBytesOf(fields) }
+    },
+    execute: async (text) => (await execute(connection, text)).affectedRows,
   }
 }

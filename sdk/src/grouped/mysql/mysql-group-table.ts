@@ -57,7 +57,7 @@ export function mysqlGroupTable(
       if (!looksFirst && (await isInserted(connection, table, missing))) return new Set(missing)
       if (!isFresh || looks === LOOKS_MAX) break
       looksFirst = false
-      seen = await standingCommitted(connection, table, rows)
+      seen = await standingCommitted(connection, table, [...new Set(rows.map(({ admitted }) => admitted))])
       missing = rows.filter(({ admitted, op }) => !holds(seen, admitted, op))
       habit.hadDuplicates = missing.length < rows.length
     }
@@ -78,6 +78,25 @@ export function mysqlGroupTable(
       if (!(await lockWaits.restoreAndAsk())) throw transactionLost(ROWS_LOST)
       for (const chunk of chunksOf(kept)) await keep(connection, table, chunk)
     },
+    planned: {
+      look: async (calls) => {
+        await lockWaits.shorten()
+        if (!habit.hadDuplicates) return new Map()
+        const found = await standingCommitted(connection, table, calls)
+        habit.hadDuplicates = calls.some((call) => holds(found, call, call.op))
+        return found
+      },
+      insert: async (planned) => {
+        const rows = planned.map((row) => ({ ...row, op: row.admitted.op, reason: row.admitted.op }))
+        const isNew = await isInserted(connection, table, rows)
+        if (isNew) isFresh = false
+        else habit.hadDuplicates = true
+        return isNew
+      },
+      end: async () => {
+        if (!(await lockWaits.restoreAndAsk())) throw transactionLost(ROWS_LOST)
+      },
+    },
     remove: async (calls) => {
       const where = calls.map(({ key, op }) => ofRow(key, op)).join(' OR ')
       // By the key: a scan of the table would lock all of it.
@@ -87,17 +106,18 @@ export function mysqlGroupTable(
   }
 }
 
+/** All of the rows or none. */
 async function isInserted(
   connection: MysqlConnection,
   table: string,
-  rows: readonly GroupRow[],
+  rows: readonly (GroupRow & { readonly answer?: string })[],
 ): Promise<boolean> {
-  const tuples = rows.map(({ admitted: { key, at }, op, reason }) => {
+  const tuples = rows.map(({ admitted: { key, at }, op, reason, answer }) => {
     const parts = [key.gid, key.branchId, op, key.barrierId, reason].map(hex)
-    return `(${parts.join()},${at})`
+    return `(${parts.join()},${at},${answer === undefined ? 'NULL' : hex(answer)})`
   })
   try {
-    await execute(connection, `INSERT INTO ${table} (${COLUMNS}) VALUES ${tuples.join()}`)
+    await execute(connection, `INSERT INTO ${table} (${COLUMNS}, answer) VALUES ${tuples.join()}`)
     return true
   } catch (error: unknown) {
     // InnoDB rolls back the statement alone, and does not say which row it was in a way that can be read.
@@ -114,9 +134,9 @@ async function isInserted(
 async function standingCommitted(
   connection: MysqlConnection,
   table: string,
-  rows: readonly GroupRow[],
+  calls: readonly AdmittedCall[],
 ): Promise<StandingRows> {
-  const found = await readStanding(connection, table, [...new Set(rows.map(({ admitted }) => admitted))], '')
+  const found = await readStanding(connection, table, calls, '')
   await execute(connection, 'START TRANSACTION')
   return found
 }

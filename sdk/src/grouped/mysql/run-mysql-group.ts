@@ -10,6 +10,7 @@ import { repeatContended } from '../../barrier/repeat-contended.ts'
 import type { GroupDoor, GroupVerdict } from '../group-barrier.ts'
 import { isLockedOut, lockedOut } from '../lock-wait.ts'
 import { passGroup } from '../pass-group.ts'
+import { planOf } from '../planned-apply.ts'
 import { runSteps } from '../steps.ts'
 import { verdictsOf } from '../verdicts-of.ts'
 import { mysqlGroupTable } from './mysql-group-table.ts'
@@ -24,10 +25,15 @@ export function runMysqlGroup<Connection extends MysqlPoolConnection>(
   const habit = { hadDuplicates: false }
   return (passes, apply) => {
     const deadline = deadlineIn(timeoutMs)
+    const plan = planOf(apply)
     const pass = async (handle: Connection, own: MysqlConnection): Promise<readonly GroupVerdict[]> => {
       const lockWaits = lockWaitsOf(own)
       const rows = mysqlGroupTable(own, table, lockWaits, habit)
-      const work = { deadline, apply: (calls: Parameters<typeof apply>[1]) => apply(handle, calls) }
+      const work = {
+        deadline,
+        apply: (calls: Parameters<typeof apply>[1]) => apply(handle, calls),
+        plan: plan && ((calls: Parameters<typeof apply>[1]) => plan(handle, calls)),
+      }
       try {
         const verdicts = await runSteps(passGroup(rows, passes, work))
         await lockWaits.restore()

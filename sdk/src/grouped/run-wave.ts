@@ -1,0 +1,88 @@
+import type { Deadline } from '../barrier/deadline.ts'
+import { outcomeOf } from '../barrier/decide-call.ts'
+import { answerText } from '../barrier/stored-answer.ts'
+import { checkedResults } from './checked-results.ts'
+import { entriesOf } from './entries-of.ts'
+import type { GroupCall, GroupVerdict } from './group-barrier.ts'
+import { GroupRolledBack } from './group-rolled-back.ts'
+import type { GroupTable, KeptAnswer } from './group-table.ts'
+import type { GroupPlan } from './planned-apply.ts'
+import { type Steps, type Waited, waited } from './steps.ts'
+import { isTakenOut } from './take-out.ts'
+import type { Member } from './wave.ts'
+
+/** The business's part of a group. */
+export interface GroupWork {
+  readonly apply: (calls: readonly GroupCall<unknown>[]) => Waited<readonly unknown[]>
+  /** Of an `apply` that can decide before it writes. */
+  readonly plan?: ((calls: readonly GroupCall<unknown>[]) => Waited<GroupPlan>) | undefined
+  /** Of the whole group; none where nothing may be waited for. */
+  readonly deadline?: Deadline | undefined
+}
+
+/** The business's part. Of a call that failed, only its own row was inserted: with the origin's it would not run. */
+export function* runWave(
+  running: readonly Member[],
+  { apply, deadline }: Pick<GroupWork, 'apply' | 'deadline'>,
+  verdicts: GroupVerdict[],
+): Steps<{ readonly kept: readonly KeptAnswer[]; readonly failed: readonly Member[] }> {
+  const failed: Member[] = []
+  const fail = (member: Member, error: unknown): void => {
+    verdicts[member.place] = { error }
+    failed.push(member)
+  }
+  const ready: ReadyMember[] = []
+  for (const made of yield* entriesOf(running, deadline)) {
+    if ('error' in made) fail(made.member, made.error)
+    else ready.push(made)
+  }
+  const kept: KeptAnswer[] = []
+  const blamed = new Map<number, unknown>()
+  const results = yield* applied(apply, ready)
+  for (const [at, { member }] of ready.entries()) {
+    const { place, admitted } = member
+    const result = results[at]
+    if (result instanceof Error) {
+      fail(member, result)
+      continue
+    }
+    try {
+      if (isTakenOut(result)) throw result.error
+      const answer = answerText(result)
+      kept.push({ admitted, answer })
+      verdicts[place] = { outcome: outcomeOf('run', answer) }
+    } catch (error: unknown) {
+      blamed.set(place, error)
+    }
+  }
+  if (blamed.size > 0) throw new GroupRolledBack(undefined, { blamed })
+  return { kept, failed }
+}
+
+/** The rows of those that failed, unless all of the transaction will be rolled back. */
+export function* removeFailed(
+  table: GroupTable,
+  failed: readonly Member[],
+  rowsKept: number,
+  isOneOfSeveral: boolean,
+): Steps<void> {
+  if (failed.length > 0 && (rowsKept > 0 || isOneOfSeveral))
+    yield* waited(table.remove(failed.map(({ admitted }) => admitted)))
+}
+
+interface ReadyMember {
+  readonly member: Member
+  readonly entry: unknown
+}
+
+function* applied(apply: GroupWork['apply'], ready: readonly ReadyMember[]): Steps<readonly unknown[]> {
+  if (ready.length === 0) return []
+  const calls = ready.map(({ member, entry }) => ({ call: member.admitted.call, entry }))
+  let results: unknown
+  try {
+    results = yield* waited(apply(calls))
+  } catch (error: unknown) {
+    throw new GroupRolledBack(error)
+  }
+  return checkedResults(results, calls.length)
+}

@@ -1,0 +1,191 @@
+import { describeOn } from '@counterstep/test-servers/vitest'
+import type { Pool, RowDataPacket } from 'mysql2/promise'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { conditionalAdd, mysqlBarrier } from '../../src/barrier/mysql.ts'
+import { groupedBranch } from '../../src/grouped/grouped.ts'
+import { type BarrierCall, BranchFailure } from '../../src/index.ts'
+import { beforeEachStatement, dropMysqlDatabase, openMysqlDatabase, wordOf } from './mysql-bed.ts'
+
+const DEBIT = { id: 1, delta: -1 } as const
+
+const callOf = (gid: string): BarrierCall => ({ gid, branchId: '01', op: 'action' })
+
+const callsOf = (prefix: string, count: number): BarrierCall[] =>
+  Array.from({ length: count }, (_, number) => callOf(`${prefix}-${number}`))
+
+for (const server of ['mariadb', 'mysql'] as const) {
+  describeOn(server, 'groups that are decided before anything is written', (url) => {
+    describe(`on ${server}`, () => {
+      let pool: Pool
+      beforeEach(async () => {
+        pool = await openMysqlDatabase(url)
+        await pool.query('CREATE TABLE account (id INT PRIMARY KEY, cents BIGINT NOT NULL) ENGINE = InnoDB')
+        await pool.query('INSERT INTO account VALUES (1, 100)')
+      })
+      afterEach(() => dropMysqlDatabase(pool))
+
+      const debits = (before: Parameters<typeof beforeEachStatement>[1] = () => undefined) =>
+        groupedBranch(mysqlBarrier(beforeEachStatement(pool, before)), {
+          key: () => 'one',
+          apply: conditionalAdd({ table: 'account', valueColumn: 'cents' }),
+        })
+      const decisionsOf = async (branch: ReturnType<typeof debits>, calls: readonly BarrierCall[]) => {
+        const outcomes = await Promise.all(calls.map((call) => branch.run(call, () => DEBIT)))
+        return outcomes.map(({ decision }) => decision)
+      }
+      const cents = async (): Promise<number> => {
+        const [rows] = await pool.query<RowDataPacket[]>('SELECT cents FROM account')
+        return Number(rows[0]?.cents)
+      }
+      const rowsOf = async (): Promise<{ readonly rows: number; readonly answered: number }> => {
+        const [rows] = await pool.query<RowDataPacket[]>(
+          'SELECT COUNT(*) AS total, COUNT(answer) AS answered FROM counterstep_barrier',
+        )
+        return { rows: Number(rows[0]?.total), answered: Number(rows[0]?.answered) }
+      }
+      /** Somebody else serves the call, in another process for all that the group can know. */
+      const serveElsewhere = (call: BarrierCall) =>
+        mysqlBarrier(pool).run(call, async (tx) => {
+          await tx.query('UPDATE account SET cents = cents - 1 WHERE id = 1')
+          return 'elsewhere'
+        })
+
+      it('write each row of the barrier once, and look first where duplicates are usual', async () => {
+        const texts: string[] = []
+        const branch = debits((sql) => texts.push(sql))
+        const statements = () => texts.splice(0).map(wordOf)
+        const fresh = ['START', 'SET', 'SELECT', 'INSERT', 'UPDATE', 'SET', 'COMMIT']
+        expect(await decisionsOf(branch, callsOf('a', 3))).toEqual(Array(3).fill('run'))
+        expect(statements()).toEqual(fresh)
+        const some = [...callsOf('a', 1), ...callsOf('b', 3)]
+        expect(await decisionsOf(branch, some)).toEqual(['duplicate', 'run', 'run', 'run'])
+        // What it read and locked before the insert failed is forgotten with the transaction that is begun again.
+        expect(statements()).toEqual([...fresh.slice(0, 4), 'SELECT', 'START', ...fresh.slice(2)])
+        const more = [...callsOf('b', 1), ...callsOf('c', 3)]
+        expect(await decisionsOf(branch, more)).toEqual(['duplicate', 'run', 'run', 'run'])
+        expect(statements()).toEqual(['START', 'SET', 'SELECT', 'START', ...fresh.slice(2)])
+        expect(await decisionsOf(branch, callsOf('c', 3))).toEqual(Array(3).fill('duplicate'))
+        expect(statements()).toEqual(['START', 'SET', 'SELECT', 'START', 'SET', 'ROLLBACK'])
+        expect(await decisionsOf(branch, callsOf('d', 3))).toEqual(Array(3).fill('run'))
+        texts.splice(0)
+        expect(await decisionsOf(branch, callsOf('e', 3))).toEqual(Array(3).fill('run'))
+        expect(statements()).toEqual(fresh)
+        expect([await cents(), await rowsOf()]).toEqual([85, { rows: 15, answered: 15 }])
+      })
+
+      it('forget what they planned for a call that somebody else has served meanwhile', async () => {
+        const [first, ...others] = callsOf('once', 5)
+        let isServed = false
+        const branch = debits(async (sql) => {
+          if (isServed || !sql.startsWith('SELECT HEX')) return
+          isServed = true
+          await serveElsewhere(first as BarrierCall)
+        })
+        const outcomes = await Promise.all(
+          [first as BarrierCall, ...others].map((call) => branch.run(call, () => DEBIT)),
+        )
+        expect(outcomes).toEqual([
+          { decision: 'duplicate', answer: '"elsewhere"' },
+          ...[98, 97, 96, 95].map((value) => ({ decision: 'run', answer: `{"value":"${value}"}` })),
+        ])
+        expect([await cents(), await rowsOf()]).toEqual([95, { rows: 5, answered: 5 }])
+      })
+
+      it('tell what stands its first answer, also where they would refuse it now, or its handler does', async () => {
+        const calls = callsOf('first', 2)
+        const [run, failing] = calls as [BarrierCall, BarrierCall]
+        await Promise.all(
+          calls.map((call, at) => debits().run(call, () => ({ id: 1, delta: at === 0 ? -99 : -1 }))),
+        )
+        const told = async (call: BarrierCall, effect: () => typeof DEBIT) =>
+          debitsNow.run(call, effect).catch((error: { readonly code?: string }) => error.code)
+        const debitsNow = debits()
+        const outcomes = await Promise.all([
+          told(run, () => DEBIT),
+          told(failing, () => {
+            throw new BranchFailure('no', { code: 'NO' })
+          }),
+          told(callOf('late'), () => DEBIT),
+          told(callOf('also late'), () => {
+            throw new BranchFailure('no', { code: 'NO' })
+          }),
+        ])
+        expect(outcomes).toEqual([
+          { decision: 'duplicate', answer: '{"value":"1"}' },
+          { decision: 'duplicate', answer: '{"value":"0"}' },
+          'INSUFFICIENT',
+          'NO',
+        ])
+        expect([await cents(), await rowsOf()]).toEqual([0, { rows: 2, answered: 2 }])
+      })
+
+      it('leave no row of a call that they refuse, and all rows of the others', async () => {
+        const branch = debits()
+        const outcomes = await Promise.allSettled(
+          [-60, -60, -40, -1].map((delta, at) => branch.run(callOf(`mixed-${at}`), () => ({ id: 1, delta }))),
+        )
+        expect(outcomes.map(({ status }) => status)).toEqual([
+          'fulfilled',
+          'rejected',
+          'fulfilled',
+          'rejected',
+        ])
+        expect([await cents(), await rowsOf()]).toEqual([0, { rows: 2, answered: 2 }])
+        await pool.query('UPDATE account SET cents = 100')
+        expect(await branch.run(callOf('mixed-1'), () => ({ id: 1, delta: -60 }))).toMatchObject({
+          decision: 'run',
+        })
+      })
+
+      it('tell nobody of an effect whose transaction was lost on its way', async () => {
+        const branch = debits(async (sql, connection) => {
+          if (sql.startsWith('SET SESSION')) await connection.query('ROLLBACK')
+        })
+        const running = callsOf('lost', 3).map((call) => branch.run(call, () => DEBIT))
+        for (const { reason } of (await Promise.allSettled(running)) as PromiseRejectedResult[])
+          expect(reason).toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+        expect([await cents(), await rowsOf()]).toEqual([100, { rows: 0, answered: 0 }])
+      })
+
+      it('end also when somebody else serves one of their calls each time before they insert', async () => {
+        const calls = callsOf('often', 12)
+        const inserts: string[] = []
+        const branch = debits(async (sql) => {
+          if (!sql.startsWith('INSERT INTO `counterstep_barrier`')) return
+          const call = calls[inserts.push(sql) - 1]
+          // Three plans, and three inserts of all rows that are missing.
+          if (inserts.length <= 6 && call !== undefined) await mysqlBarrier(pool).run(call, () => 'elsewhere')
+        })
+        const decisions = await decisionsOf(branch, calls)
+        expect(decisions).toEqual([...Array(6).fill('duplicate'), ...Array(6).fill('run')])
+        // Row by row in the end, and the answers by a statement of their own.
+        expect(inserts).toHaveLength(3 + 3 + 7 + 1)
+        expect(inserts.at(-1)).toContain('ON DUPLICATE KEY')
+        expect([await cents(), await rowsOf()]).toEqual([94, { rows: 12, answered: 12 }])
+      })
+
+      it('run once what a plain call runs too, though each waits for what the other has locked', async () => {
+        const [both, ...others] = callsOf('both', 4) as [BarrierCall, ...BarrierCall[]]
+        const isWaiting = async (): Promise<boolean> => {
+          const sql =
+            "SELECT trx_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE ?"
+          const hex = Buffer.from(both.gid).toString('hex')
+          const [rows] = await pool.query<RowDataPacket[]>(sql, [`%${hex}%`])
+          return rows.length > 0
+        }
+        let grouped: ReturnType<typeof decisionsOf> | undefined
+        const plain = mysqlBarrier(pool).run(both, async (tx) => {
+          grouped ??= decisionsOf(debits(), [both, ...others])
+          // InnoDB keeps what it shows there while it is asked again within 100 ms.
+          await expect.poll(isWaiting, { interval: 250, timeout: 8_000 }).toBe(true)
+          await tx.query('UPDATE account SET cents = cents - 1 WHERE id = 1')
+          return 'plain'
+        })
+        const [{ decision }, decisions] = await Promise.all([plain, plain.then(() => grouped)])
+        expect([decision, decisions?.[0]].toSorted()).toEqual(['duplicate', 'run'])
+        expect(decisions?.slice(1)).toEqual(Array(3).fill('run'))
+        expect([await cents(), await rowsOf()]).toEqual([96, { rows: 4, answered: 4 }])
+      })
+    })
+  })
+}
