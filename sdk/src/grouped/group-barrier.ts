@@ -44,7 +44,7 @@ export interface AdmittedCall {
 
 export interface GroupPass {
   readonly admitted: AdmittedCall
-  /** Makes what `apply` gets for this call. Asked when the call is to run, or may have to: then perhaps again. */
+  /** Makes what `apply` gets for this call. Asked where the call may have to run, once in each transaction. */
   readonly entry: () => unknown
 }
 

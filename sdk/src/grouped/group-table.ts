@@ -28,11 +28,17 @@ export interface GroupTable {
   readonly planned?: PlannedRows
 }
 
-/** The rows of calls that have been decided before anything is written. */
+/** The rows of calls that are decided before anything is written. */
 export interface PlannedRows {
-  /** What may stand of these calls' branches, by the branch. It need not find all: `insert` does. Nothing may have been written. */
-  look(calls: readonly AdmittedCall[]): Waited<ReadonlyMap<string, readonly StandingRow[]>>
-  /** In the given order, an answer where there is one. False if one stands already, with none inserted: then look again. */
+  /**
+   * What may stand of these calls' branches, by the branch; it need not find all, since `insert` does. Undefined where no
+   * plan should be made now. Nothing may have been written.
+   */
+  look(calls: readonly AdmittedCall[]): Waited<ReadonlyMap<string, readonly StandingRow[]> | undefined>
+  /**
+   * In the given order, an answer where there is one. False if one stands already: none of them is inserted then, the
+   * transaction has been begun again, and `look` tells which one it was.
+   */
   insert(rows: readonly PlannedRow[]): Waited<boolean>
   /** After the effects. Throws BARRIER_TRANSACTION_LOST unless the transaction is still open. */
   end(): Waited<void>

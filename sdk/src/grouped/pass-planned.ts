@@ -28,6 +28,7 @@ export function* passPlanned(
   if (plan === undefined || planned === undefined || !wave.every(hasOneRow)) return undefined
   for (let plans = 0; plans < PLANS_MAX; plans++) {
     const standing = yield* waited(planned.look(wave.map(({ admitted }) => admitted)))
+    if (standing === undefined) return undefined
     const running = wave.filter((member) => {
       const { op, branch } = member.admitted
       const rows = standing.get(branch) ?? []

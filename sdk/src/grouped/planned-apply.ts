@@ -11,21 +11,22 @@ export interface GroupPlan {
 
 export type MakePlan<Tx, Entry> = (tx: Tx, calls: readonly GroupCall<Entry>[]) => Waited<GroupPlan>
 
-const PLAN = Symbol('plan')
+const plans = new WeakMap<object, unknown>()
 
 /**
  * An `apply` that can also say what it will answer before it writes: the barrier's rows go in with their answers, where
  * they would have to be written twice. Only for what this package does itself: while a plan is made the rows do not stand
- * yet, so it must neither write nor end the transaction.
+ * yet, so it must neither write nor end the transaction. Answers have to be short: a group's go in one statement.
  */
 export function plannedApply<Tx, Entry>(
   apply: GroupApply<Tx, Entry>,
   plan: MakePlan<Tx, Entry>,
 ): GroupApply<Tx, Entry> {
-  return Object.assign(apply, { [PLAN]: plan })
+  plans.set(apply, plan)
+  return apply
 }
 
-/** Undefined for an `apply` that can not, and for one of another copy of this package. */
+/** Undefined for any other `apply`, also for one that is wrapped: then the wrapper is called. */
 export function planOf<Tx, Entry>(apply: GroupApply<Tx, Entry>): MakePlan<Tx, Entry> | undefined {
-  return PLAN in apply ? (apply[PLAN] as MakePlan<Tx, Entry>) : undefined
+  return plans.get(apply) as MakePlan<Tx, Entry> | undefined
 }

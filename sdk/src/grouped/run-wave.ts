@@ -20,7 +20,7 @@ export interface GroupWork {
   readonly deadline?: Deadline | undefined
 }
 
-/** The business's part. Of a call that failed, only its own row was inserted: with the origin's it would not run. */
+/** What the business says of each call, in the verdicts. Of a call that failed, no row but its own may stand: with the origin's it would not run. */
 export function* runWave(
   running: readonly Member[],
   { apply, deadline }: Pick<GroupWork, 'apply' | 'deadline'>,

@@ -1,5 +1,5 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
-import type { Pool, RowDataPacket } from 'mysql2/promise'
+import { createPool, type Pool, type RowDataPacket } from 'mysql2/promise'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { conditionalAdd, mysqlBarrier } from '../../src/barrier/mysql.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
@@ -92,14 +92,12 @@ for (const server of ['mariadb', 'mysql'] as const) {
       })
 
       it('tell what stands its first answer, also where they would refuse it now, or its handler does', async () => {
-        const calls = callsOf('first', 2)
-        const [run, failing] = calls as [BarrierCall, BarrierCall]
-        await Promise.all(
-          calls.map((call, at) => debits().run(call, () => ({ id: 1, delta: at === 0 ? -99 : -1 }))),
-        )
+        const [run, failing] = callsOf('first', 2) as [BarrierCall, BarrierCall]
+        const before = debits()
+        await Promise.all([before.run(run, () => ({ id: 1, delta: -99 })), before.run(failing, () => DEBIT)])
+        const branch = debits()
         const told = async (call: BarrierCall, effect: () => typeof DEBIT) =>
-          debitsNow.run(call, effect).catch((error: { readonly code?: string }) => error.code)
-        const debitsNow = debits()
+          branch.run(call, effect).catch((error: { readonly code?: string }) => error.code)
         const outcomes = await Promise.all([
           told(run, () => DEBIT),
           told(failing, () => {
@@ -117,6 +115,138 @@ for (const server of ['mariadb', 'mysql'] as const) {
           'NO',
         ])
         expect([await cents(), await rowsOf()]).toEqual([0, { rows: 2, answered: 2 }])
+      })
+
+      it('ask a handler once, however often they are planned', async () => {
+        await debits().run(callOf('stands'), () => DEBIT)
+        const branch = debits()
+        const asked: string[] = []
+        const decide = async (gid: string) => {
+          const handler = async () => {
+            asked.push(gid)
+            await new Promise((resolve) => setImmediate(resolve))
+            return DEBIT
+          }
+          return (await branch.run(callOf(gid), handler)).decision
+        }
+        const gids = ['one', 'two', 'stands', 'three']
+        expect(await Promise.all(gids.map(decide))).toEqual(['run', 'run', 'duplicate', 'run'])
+        expect(asked).toEqual(gids)
+      })
+
+      it('leave undos to the way that knows what was done', async () => {
+        const texts: string[] = []
+        const branch = debits((sql) => texts.push(sql))
+        const late = callOf('late')
+        const undo = { ...late, op: 'compensate' } as const
+        expect(await decisionsOf(branch, [undo, ...callsOf('u', 2)])).toEqual([
+          'null-compensation',
+          'run',
+          'run',
+        ])
+        // Once where nothing tells that rows stand, and once where it is usual.
+        for (const prefix of ['v', 'w'])
+          expect(await decisionsOf(branch, [late, ...callsOf(prefix, 2)])).toEqual([
+            'already-compensated',
+            'run',
+            'run',
+          ])
+        expect([await cents(), await rowsOf()]).toEqual([94, { rows: 8, answered: 6 }])
+      })
+
+      it('begin no transaction anew once they have written', async () => {
+        const actions = callsOf('several', 3)
+        const confirms = actions.map((call) => ({ ...call, op: 'confirm' }) as const)
+        await serveElsewhere(confirms[0] as BarrierCall)
+        const texts: string[] = []
+        const branch = debits((sql) => texts.push(sql))
+        expect(await decisionsOf(branch, [...actions, ...confirms])).toEqual([
+          ...Array(3).fill('run'),
+          'duplicate',
+          ...Array(2).fill('run'),
+        ])
+        expect(texts.filter((sql) => wordOf(sql) === 'START')).toHaveLength(1)
+        expect([await cents(), await rowsOf()]).toEqual([94, { rows: 6, answered: 6 }])
+      })
+
+      it('insert in one order, in whichever the calls came', async () => {
+        let insert = ''
+        const branch = debits((sql) => {
+          if (sql.startsWith('INSERT')) insert = sql
+        })
+        const calls = callsOf('order', 4)
+        await decisionsOf(branch, calls.toReversed())
+        const places = calls.map(({ gid }) => insert.toLowerCase().indexOf(Buffer.from(gid).toString('hex')))
+        expect(places).toEqual(places.toSorted((one, other) => one - other))
+        expect(places[0]).toBeGreaterThan(0)
+      })
+
+      it('go row by row for a minute after one has waited in vain for a row, and hold up nobody else', async () => {
+        const twin = callOf('twin')
+        let letGo = (): void => undefined
+        const held = new Promise<void>((resolve) => {
+          letGo = resolve
+        })
+        let isThere = (): void => undefined
+        const inserted = new Promise<void>((resolve) => {
+          isThere = resolve
+        })
+        const plain = mysqlBarrier(pool).run(twin, async () => {
+          isThere()
+          await held
+        })
+        await inserted
+        const texts: string[] = []
+        const branch = debits((sql) => texts.push(sql))
+        const others = callsOf('other', 40)
+        const running = [twin, ...others].map((call) => branch.run(call, () => DEBIT))
+        const settled = await Promise.allSettled(running)
+        expect(settled[0]).toMatchObject({ status: 'rejected', reason: { code: 'BARRIER_CONTENDED' } })
+        expect(settled.slice(1).map(({ status }) => status)).toEqual(Array(40).fill('fulfilled'))
+        letGo()
+        await plain
+        texts.splice(0)
+        expect(await decisionsOf(branch, callsOf('after', 3))).toEqual(Array(3).fill('run'))
+        expect(texts.map(wordOf)).toEqual([
+          'START',
+          'SET',
+          'INSERT',
+          'SELECT',
+          'UPDATE',
+          'SET',
+          'INSERT',
+          'COMMIT',
+        ])
+        expect([await cents(), await rowsOf()]).toEqual([57, { rows: 44, answered: 44 }])
+      })
+
+      it('are not made where a transaction that is lost would go unnoticed', async () => {
+        const [rows] = await pool.query<RowDataPacket[]>('SELECT DATABASE() AS name')
+        const own = createPool({ uri: `${url}/${rows[0]?.name}`, connectionLimit: 1 })
+        await own.query('SET SESSION autocommit = 0')
+        const apply = conditionalAdd({ table: 'account', valueColumn: 'cents' })
+        const losing = beforeEachStatement(own, async (sql, connection) => {
+          if (sql.startsWith('SET SESSION')) await connection.query('ROLLBACK')
+        })
+        const branch = groupedBranch(mysqlBarrier(losing), { key: () => 'one', apply })
+        const running = callsOf('unnoticed', 3).map((call) => branch.run(call, () => DEBIT))
+        for (const { reason } of (await Promise.allSettled(running)) as PromiseRejectedResult[])
+          expect(reason).toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+        await own.end()
+        expect([await cents(), await rowsOf()]).toEqual([100, { rows: 0, answered: 0 }])
+      })
+
+      it('call what somebody has put around conditionalAdd', async () => {
+        let calls = 0
+        const apply = new Proxy(conditionalAdd({ table: 'account', valueColumn: 'cents' }), {
+          apply: (add, self, values) => {
+            calls += 1
+            return Reflect.apply(add, self, values)
+          },
+        })
+        const branch = groupedBranch(mysqlBarrier(pool), { key: () => 'one', apply })
+        await decisionsOf(branch, callsOf('around', 3))
+        expect([calls, await cents()]).toEqual([1, 97])
       })
 
       it('leave no row of a call that they refuse, and all rows of the others', async () => {

@@ -157,6 +157,11 @@ export function isInTransaction({ serverStatus }: MysqlDone): boolean {
   return (serverStatus & IN_TRANSACTION) !== 0 || (serverStatus & AUTOCOMMIT) === 0
 }
 
+/** Whether the session commits by itself what is in no transaction. */
+export function commitsByItself({ serverStatus }: MysqlDone): boolean {
+  return (serverStatus & AUTOCOMMIT) !== 0
+}
+
 const DUPLICATE_KEY = 1062
 // Deadlock; lock wait timeout; MariaDB: the record has changed since the transaction's snapshot.
 const CONTENDED: ReadonlySet<unknown> = new Set([1213, 1205, 1020])

@@ -56,7 +56,10 @@ export interface AdditionLog<Entry extends Addition> {
   readonly table: string
   /** Plain names, 1 to 32. */
   readonly columns: readonly string[]
-  /** One for each column. What it throws keeps the call from adding, and is tried again. */
+  /**
+   * One for each column. What it throws keeps the call from adding, and is tried again. Asked perhaps also for a call
+   * that turns out to be a repetition: its row is not written then.
+   */
   readonly values: (added: Added<Entry>) => readonly (string | number | bigint | null)[]
 }
 

@@ -15,7 +15,7 @@ import { branchText } from '../admit-call.ts'
 import type { AdmittedCall } from '../group-barrier.ts'
 import { type GroupRow, type GroupTable, type KeptAnswer, ROWS_LOST } from '../group-table.ts'
 import { hex } from './mysql-literals.ts'
-import type { LockWaits } from './mysql-lock-waits.ts'
+import { hasWaitedInVain, type LockWaits } from './mysql-lock-waits.ts'
 
 const COLUMNS = 'gid, branch_id, op, barrier_id, reason, created_at'
 /** So few are inserted one by one: a single call, which is the plain barrier's way. */
@@ -27,10 +27,19 @@ const STATEMENT_BYTES_MAX = 1024 * 1024
 
 type StandingRows = ReadonlyMap<string, readonly StandingRow[]>
 
-/** What the last group found: where duplicates are usual, an insert that fails on one is a statement too many. */
+/** What earlier groups found. */
 export interface GroupHabit {
+  /** Where duplicates are usual, an insert that fails on one is a statement too many. */
   hadDuplicates: boolean
+  /** On the clock of `performance`. */
+  plansAgainAt: number
 }
+
+/**
+ * A planned group waits for another transaction's row of the same call with its business rows locked, and so do all that
+ * need these. One that has waited in vain shows that there are calls which keep their rows for long.
+ */
+const PLANLESS_MS = 60_000
 
 /** The rows of a group within the connection's open transaction. `table` is quoted already. */
 export function mysqlGroupTable(
@@ -42,7 +51,14 @@ export function mysqlGroupTable(
   // Nothing of this transaction would be lost if it were begun again.
   let isFresh = true
   let seen: StandingRows = new Map()
+  let looked: readonly AdmittedCall[] = []
+  let refusedBy: StandingRows | undefined
 
+  const lookUp = async (calls: readonly AdmittedCall[]): Promise<StandingRows> => {
+    const found = await standingCommitted(connection, table, calls)
+    habit.hadDuplicates = calls.some((call) => holds(found, call, call.op))
+    return found
+  }
   const insertOneByOne = async (rows: readonly GroupRow[]): Promise<ReadonlySet<GroupRow>> => {
     const inserted = new Set<GroupRow>()
     for (const row of rows) {
@@ -80,18 +96,24 @@ export function mysqlGroupTable(
     },
     planned: {
       look: async (calls) => {
-        await lockWaits.shorten()
-        if (!habit.hadDuplicates) return new Map()
-        const found = await standingCommitted(connection, table, calls)
-        habit.hadDuplicates = calls.some((call) => holds(found, call, call.op))
+        if (performance.now() < habit.plansAgainAt) return undefined
+        // Elsewhere the statement after a transaction that was lost would begin another one, and nobody would notice.
+        if (!(await lockWaits.shorten())) return undefined
+        const found = refusedBy ?? (habit.hadDuplicates ? await lookUp(calls) : new Map())
+        looked = calls
+        refusedBy = undefined
         return found
       },
       insert: async (planned) => {
         const rows = planned.map((row) => ({ ...row, op: row.admitted.op, reason: row.admitted.op }))
-        const isNew = await isInserted(connection, table, rows)
-        if (isNew) isFresh = false
-        else habit.hadDuplicates = true
-        return isNew
+        try {
+          isFresh = !(await isInserted(connection, table, rows))
+        } catch (error: unknown) {
+          if (hasWaitedInVain(error)) habit.plansAgainAt = performance.now() + PLANLESS_MS
+          throw error
+        }
+        if (isFresh) refusedBy = await lookUp(looked)
+        return !isFresh
       },
       end: async () => {
         if (!(await lockWaits.restoreAndAsk())) throw transactionLost(ROWS_LOST)

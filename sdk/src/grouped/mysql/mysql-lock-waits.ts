@@ -1,4 +1,5 @@
 import {
+  commitsByItself,
   execute,
   hasErrno,
   isInTransaction,
@@ -8,8 +9,8 @@ import { LOCK_WAIT_MS } from '../lock-wait.ts'
 
 /** How long the statements of one connection wait for locks. The setting is the session's, and outlives transactions. */
 export interface LockWaits {
-  /** From now on at most LOCK_WAIT_MS. */
-  shorten(): Promise<void>
+  /** From now on at most LOCK_WAIT_MS. Resolves with whether the session commits by itself what is in no transaction. */
+  shorten(): Promise<boolean>
   /** As the connection came. */
   restore(): Promise<void>
   /** The same, and with its answer whether the connection is in a transaction: so to ask costs no statement more. */
@@ -23,11 +24,13 @@ const RESTORE = 'SET SESSION innodb_lock_wait_timeout = @counterstep_lock_wait'
 
 export function lockWaitsOf(connection: MysqlConnection): LockWaits {
   let isShort = false
+  let isAutocommit = false
   return {
     shorten: async () => {
-      if (isShort) return
+      if (isShort) return isAutocommit
       isShort = true
-      await execute(connection, SHORTEN)
+      isAutocommit = commitsByItself(await execute(connection, SHORTEN))
+      return isAutocommit
     },
     restore: async () => {
       if (isShort) await execute(connection, RESTORE)

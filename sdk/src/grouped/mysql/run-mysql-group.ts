@@ -13,7 +13,7 @@ import { passGroup } from '../pass-group.ts'
 import { planOf } from '../planned-apply.ts'
 import { runSteps } from '../steps.ts'
 import { verdictsOf } from '../verdicts-of.ts'
-import { mysqlGroupTable } from './mysql-group-table.ts'
+import { type GroupHabit, mysqlGroupTable } from './mysql-group-table.ts'
 import { hasWaitedInVain, lockWaitsOf } from './mysql-lock-waits.ts'
 
 /** The `run` of a barrier's door. `table` is quoted already. */
@@ -22,7 +22,7 @@ export function runMysqlGroup<Connection extends MysqlPoolConnection>(
   table: string,
   timeoutMs: number,
 ): GroupDoor<Connection>['run'] {
-  const habit = { hadDuplicates: false }
+  const habit: GroupHabit = { hadDuplicates: false, plansAgainAt: 0 }
   return (passes, apply) => {
     const deadline = deadlineIn(timeoutMs)
     const plan = planOf(apply)

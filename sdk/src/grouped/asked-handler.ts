@@ -1,0 +1,39 @@
+import { type Deadline, within } from '../barrier/deadline.ts'
+import { isThenable } from '../barrier/thenable.ts'
+import { refusedAsync, type Waited } from './steps.ts'
+
+/** What the handler of a call returned, or threw. */
+export type Made = { readonly entry: unknown } | { readonly error: unknown }
+
+/** The handler of one call within one transaction: asked once, however often its group is planned. */
+export class AskedHandler {
+  readonly #entry: () => unknown
+  #made: Waited<Made> | undefined
+
+  constructor(entry: () => unknown) {
+    this.#entry = entry
+  }
+
+  /**
+   * Never rejects: it may settle before somebody waits for it. One that is late fails with BARRIER_TIMED_OUT; without a
+   * limit it must be synchronous.
+   */
+  made(limit: Deadline | undefined): Waited<Made> {
+    this.#made ??= this.#ask(limit)
+    return this.#made
+  }
+
+  #ask(limit: Deadline | undefined): Waited<Made> {
+    try {
+      const made = this.#entry()
+      if (!isThenable(made)) return { entry: made }
+      if (limit === undefined) return { error: refusedAsync(made) }
+      return within(limit, async () => made).then(
+        (entry: unknown) => ({ entry }),
+        (error: unknown) => ({ error }),
+      )
+    } catch (error: unknown) {
+      return { error }
+    }
+  }
+}
