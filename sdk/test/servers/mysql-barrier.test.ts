@@ -223,7 +223,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         await small.query('CREATE TABLE counted (id INT PRIMARY KEY, n BIGINT NOT NULL)')
         await small.query('INSERT INTO counted VALUES (1, 0)')
         const apply = conditionalAdd({ table: 'counted', valueColumn: 'n' }) as GroupApply<unknown, unknown>
-        const grouped = ['START', 'SET', 'INSERT', 'SELECT', 'UPDATE', 'SET', 'INSERT', 'COMMIT']
+        const grouped = ['START', 'SET', 'SELECT', 'INSERT', 'UPDATE', 'SET', 'COMMIT']
         for (const [pool, layer] of [
           [promised, 'promise'],
           [raw, 'raw'],
