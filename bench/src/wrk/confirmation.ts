@@ -50,5 +50,5 @@ function noteOf(compared: readonly Compared[], howMany: string): string {
   const bound = `${DIFFERENCE_MAX * 100} %`
   return apart.length === 0
     ? `wrk confirms ${howMany} within ${bound}: ${range}`
-    : `CAUTION: wrk does not confirm within ${bound}: ${apart.map(({ name, quotient }) => `${name} (${quotient.toFixed(2)})`).join(', ')}; ${range}`
+    : `CAUTION: wrk does not confirm within ${bound} (rounds of less than 3 s differ by more): ${apart.map(({ name, quotient }) => `${name} (${quotient.toFixed(2)})`).join(', ')}; ${range}`
 }

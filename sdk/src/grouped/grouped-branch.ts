@@ -47,13 +47,13 @@ const TIMEOUT_MS_DEFAULT = 10_000
 /**
  * A barrier for hot rows. What bounds the calls on one row of a database is its commits; here concurrent calls with
  * the same key are queued, and one database transaction serves a whole group of them: the barrier's rows in one
- * insert, one call of `apply`, the answers in one statement (before `conditionalAdd` on MySQL together with the rows),
- * one commit. To each single call it is as the plain barrier: the same decisions, the same answers to duplicates, and a
+ * insert, one call of `apply`, the answers in one statement (with `conditionalAdd` on MySQL in the same insert), one
+ * commit. To each single call it is as the plain barrier: the same decisions, the same answers to duplicates, and a
  * call that fails leaves nothing.
  *
  * Give it to a `branchHandler` or to `withBarrier` as any barrier. The handler gets no transaction: it returns what
- * `apply` needs to know of its call, and it is asked only for a call that is to run; before `conditionalAdd` on MySQL
- * perhaps also for a repetition, for which it changes nothing. What it throws concerns its call alone. Async handlers of
+ * `apply` needs to know of its call, and it is asked only for a call that is to run; where `apply` is `conditionalAdd` on
+ * MySQL perhaps also for a repetition, whose answer stays the first one. What it throws concerns its call alone. Async handlers of
  * a group run at once; one that takes longer than half of the barrier's `timeoutMs` is late, and fails alone with
  * `BARRIER_TIMED_OUT`.
  *
@@ -61,7 +61,7 @@ const TIMEOUT_MS_DEFAULT = 10_000
  * twentieth of `timeoutMs`, at most 1 s) costs only the calls that need it, which end with `BARRIER_CONTENDED`: the
  * group is served in parts, for at most 5 s, at once and so in any order. What a constraint refuses at COMMIT fails the
  * call whose effect it is. A COMMIT whose answer is lost is `BARRIER_COMMIT_UNKNOWN` for all of the group. A call that is
- * alone passes the plain barrier. Throws a TypeError at construction for bounds that make no sense.
+ * alone in its group goes through the plain barrier. Throws a TypeError at construction for bounds that make no sense.
  *
  * @example
  * ```ts
