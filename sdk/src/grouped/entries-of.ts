@@ -15,12 +15,10 @@ export function* entriesOf(
   deadline: Deadline | undefined,
 ): Steps<readonly (Made & { readonly member: Member })[]> {
   const limit = deadline && deadlineIn(Math.round(HANDLERS_SHARE * (deadline.at - performance.now())))
-  const started = members.map((member) => member.handler.made(limit))
+  const started = members.map((member) => ({ member, made: member.handler.made(limit) }))
   const entries: (Made & { readonly member: Member })[] = []
-  for (const [at, member] of members.entries()) {
-    const made = started[at]
-    const settled = made instanceof Promise ? yield* waited(made) : (made as Made)
-    entries.push({ member, ...settled })
+  for (const { member, made } of started) {
+    entries.push({ member, ...(made instanceof Promise ? yield* waited(made) : made) })
   }
   return entries
 }

@@ -36,10 +36,10 @@ export interface PlannedRows {
    */
   look(calls: readonly AdmittedCall[]): Waited<ReadonlyMap<string, readonly StandingRow[]> | undefined>
   /**
-   * In the given order, an answer where there is one. False if one stands already: none of them is inserted then, the
-   * transaction has been begun again, and `look` tells which one it was.
+   * In the given order, an answer where there is one. If one stands already, none of them is inserted, the transaction is
+   * begun again, and what stands of these branches is returned; otherwise undefined.
    */
-  insert(rows: readonly PlannedRow[]): Waited<boolean>
+  insert(rows: readonly PlannedRow[]): Waited<ReadonlyMap<string, readonly StandingRow[]> | undefined>
   /** After the effects. Throws BARRIER_TRANSACTION_LOST unless the transaction is still open. */
   end(): Waited<void>
 }

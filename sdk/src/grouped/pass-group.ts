@@ -1,8 +1,9 @@
 import { barrierRows } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
-import { decideCall, heldBack, needsStanding } from '../barrier/decide-call.ts'
+import { decideCall, needsStanding } from '../barrier/decide-call.ts'
 import type { GroupPass, GroupVerdict } from './group-barrier.ts'
 import type { GroupRow, GroupTable } from './group-table.ts'
+import { heldVerdict } from './held-verdict.ts'
 import { passPlanned } from './pass-planned.ts'
 import { type GroupWork, removeFailed, runWave } from './run-wave.ts'
 import { type Steps, waited } from './steps.ts'
@@ -91,15 +92,13 @@ function* decideWave(table: GroupTable, wave: readonly Member[], verdicts: Group
   for (const member of wave) {
     const { op, branch } = member.admitted
     const rows = standing?.get(branch) ?? []
-    try {
-      const outcome = heldBack(op, decideCall(op, opsOf(member), rows), rows)
-      if (outcome === undefined) running.push(member)
-      else verdicts[member.place] = { outcome }
-    } catch (error: unknown) {
-      // Of this branch's own rows: the others have no part in it.
-      verdicts[member.place] = { error }
-      if (opsOf(member).has(op)) refused.push(member)
+    const verdict = heldVerdict(op, decideCall(op, opsOf(member), rows), rows)
+    if (verdict === undefined) {
+      running.push(member)
+      continue
     }
+    verdicts[member.place] = verdict
+    if ('error' in verdict && opsOf(member).has(op)) refused.push(member)
   }
   return { rows: inserted.size, running, refused }
 }

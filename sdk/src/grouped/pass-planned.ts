@@ -1,10 +1,10 @@
 import { barrierRows } from '@counterstep/barrier'
-import { decideCall, heldBack, type StandingRow } from '../barrier/decide-call.ts'
+import { decideCall, type StandingRow } from '../barrier/decide-call.ts'
 import type { GroupCall, GroupVerdict } from './group-barrier.ts'
-import { GroupRolledBack } from './group-rolled-back.ts'
 import type { GroupTable } from './group-table.ts'
+import { heldVerdict } from './held-verdict.ts'
 import type { GroupPlan } from './planned-apply.ts'
-import { type GroupWork, removeFailed, runWave } from './run-wave.ts'
+import { blamingCalls, type GroupWork, removeFailed, runWave } from './run-wave.ts'
 import { type Steps, waited } from './steps.ts'
 import { byBranch, type Member } from './wave.ts'
 
@@ -26,16 +26,10 @@ export function* passPlanned(
 ): Steps<number | undefined> {
   const { planned } = table
   if (plan === undefined || planned === undefined || !wave.every(hasOneRow)) return undefined
-  for (let plans = 0; plans < PLANS_MAX; plans++) {
-    const standing = yield* waited(planned.look(wave.map(({ admitted }) => admitted)))
-    if (standing === undefined) return undefined
-    const running = wave.filter((member) => {
-      const { op, branch } = member.admitted
-      const rows = standing.get(branch) ?? []
-      const stands = rows.some((row) => row.op === op)
-      if (stands) verdicts[member.place] = verdictOf(member, rows)
-      return !stands
-    })
+  let standing = yield* waited(planned.look(wave.map(({ admitted }) => admitted)))
+  let running = wave
+  for (let plans = 0; plans < PLANS_MAX && standing !== undefined; plans++) {
+    running = notHeld(running, standing, verdicts)
     if (running.length === 0) return 0
     let made: GroupPlan | undefined
     const apply = async (calls: readonly GroupCall<unknown>[]) => {
@@ -43,9 +37,10 @@ export function* passPlanned(
       return made.results
     }
     const { kept, failed } = yield* runWave(running, { apply, deadline }, verdicts)
-    const rows = [...kept, ...failed].sort(byBranch)
-    if (!(yield* waited(planned.insert(rows)))) continue
-    yield* written(made)
+    standing = yield* waited(planned.insert([...kept, ...failed].sort(byBranch)))
+    if (standing !== undefined) continue
+    // Nothing was planned if every handler failed.
+    yield* blamingCalls(() => made?.write())
     yield* removeFailed(table, failed, kept.length, isOneOfSeveral)
     yield* waited(planned.end())
     return kept.length
@@ -58,22 +53,17 @@ function hasOneRow({ admitted }: Member): boolean {
   return barrierRows(admitted.op).length === 1
 }
 
-/** Of a call whose row stands. */
-function verdictOf({ admitted: { op } }: Member, rows: readonly StandingRow[]): GroupVerdict {
-  try {
-    const outcome = heldBack(op, decideCall(op, new Set(), rows), rows)
-    if (outcome === undefined) throw new Error(`the row of this ${op} stands, and nothing holds it back`)
-    return { outcome }
-  } catch (error: unknown) {
-    return { error }
-  }
-}
-
-/** There is none where no call came so far. */
-function* written(plan: GroupPlan | undefined): Steps<void> {
-  try {
-    if (plan !== undefined) yield* waited(plan.write())
-  } catch (error: unknown) {
-    throw new GroupRolledBack(error)
-  }
+/** Those whose own rows do not stand; the others get their verdicts. */
+function notHeld(
+  members: readonly Member[],
+  standing: ReadonlyMap<string, readonly StandingRow[]>,
+  verdicts: GroupVerdict[],
+): readonly Member[] {
+  return members.filter(({ admitted: { op, branch }, place }) => {
+    const rows = standing.get(branch) ?? []
+    if (!rows.some((row) => row.op === op)) return true
+    const verdict = heldVerdict(op, decideCall(op, new Set(), rows), rows)
+    if (verdict !== undefined) verdicts[place] = verdict
+    return verdict === undefined
+  })
 }

@@ -78,11 +78,14 @@ interface ReadyMember {
 function* applied(apply: GroupWork['apply'], ready: readonly ReadyMember[]): Steps<readonly unknown[]> {
   if (ready.length === 0) return []
   const calls = ready.map(({ member, entry }) => ({ call: member.admitted.call, entry }))
-  let results: unknown
+  return checkedResults(yield* blamingCalls(() => apply(calls)), calls.length)
+}
+
+/** What the business throws rolls the group back because of some of its calls. */
+export function* blamingCalls<T>(work: () => Waited<T>): Steps<T> {
   try {
-    results = yield* waited(apply(calls))
+    return yield* waited(work())
   } catch (error: unknown) {
     throw new GroupRolledBack(error)
   }
-  return checkedResults(results, calls.length)
 }

@@ -1,7 +1,7 @@
 import type { Op } from '@counterstep/protocol'
-import { heldBack } from '../barrier/decide-call.ts'
 import { EMPTY_ANSWER } from '../barrier/stored-answer.ts'
 import type { AdmittedCall, GroupVerdict } from './group-barrier.ts'
+import { heldVerdict } from './held-verdict.ts'
 
 /**
  * What the calls of one group were told, as far as it answers the next call of their branch: that an effect has run, in
@@ -22,11 +22,6 @@ export class ToldCalls {
   repeated({ branch, op }: AdmittedCall): GroupVerdict | undefined {
     const last = this.#last.get(branch)
     if (last?.op !== op) return undefined
-    try {
-      const outcome = heldBack(op, 'duplicate', [{ op, reason: op, answer: last.answer }])
-      return outcome && { outcome }
-    } catch (error: unknown) {
-      return { error }
-    }
+    return heldVerdict(op, 'duplicate', [{ op, reason: op, answer: last.answer }])
   }
 }

@@ -4,7 +4,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { conditionalAdd, mysqlBarrier } from '../../src/barrier/mysql.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { type BarrierCall, BranchFailure } from '../../src/index.ts'
-import { beforeEachStatement, dropMysqlDatabase, openMysqlDatabase, wordOf } from './mysql-bed.ts'
+import {
+  beforeEachStatement,
+  dropMysqlDatabase,
+  isWaitingFor,
+  openMysqlDatabase,
+  wordOf,
+} from './mysql-bed.ts'
 
 const DEBIT = { id: 1, delta: -1 } as const
 
@@ -296,18 +302,10 @@ for (const server of ['mariadb', 'mysql'] as const) {
 
       it('run once what a plain call runs too, though each waits for what the other has locked', async () => {
         const [both, ...others] = callsOf('both', 4) as [BarrierCall, ...BarrierCall[]]
-        const isWaiting = async (): Promise<boolean> => {
-          const sql =
-            "SELECT trx_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE ?"
-          const hex = Buffer.from(both.gid).toString('hex')
-          const [rows] = await pool.query<RowDataPacket[]>(sql, [`%${hex}%`])
-          return rows.length > 0
-        }
         let grouped: ReturnType<typeof decisionsOf> | undefined
         const plain = mysqlBarrier(pool).run(both, async (tx) => {
           grouped ??= decisionsOf(debits(), [both, ...others])
-          // InnoDB keeps what it shows there while it is asked again within 100 ms.
-          await expect.poll(isWaiting, { interval: 250, timeout: 8_000 }).toBe(true)
+          await expect.poll(() => isWaitingFor(pool, both.gid), { interval: 250, timeout: 8_000 }).toBe(true)
           await tx.query('UPDATE account SET cents = cents - 1 WHERE id = 1')
           return 'plain'
         })

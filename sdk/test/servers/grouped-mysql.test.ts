@@ -18,6 +18,7 @@ import { groupedBed, MANNERS, type Manner, PAIRS, type WriteEffects } from '../g
 import {
   beforeEachStatement,
   dropMysqlDatabase,
+  isWaitingFor,
   losingCommit,
   mysqlEffects,
   mysqlEffectsOfEach,
@@ -132,14 +133,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       await barrier.run(call, (tx) => write(tx, [{ call, entry: 0 }]) as Promise<void>)
       // The first of them stands already, so what stands is looked up before the group waits for the other transaction.
       const running = [...others, undo].map((each) => branch.run(each, () => 0))
-      const isWaiting = async (): Promise<boolean> => {
-        const sql =
-          "SELECT trx_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE ?"
-        const [rows] = await pool.query<RowDataPacket[]>(sql, [`%${Buffer.from('waited').toString('hex')}%`])
-        return rows.length > 0
-      }
-      // InnoDB keeps what it shows there while it is asked again within 100 ms.
-      await expect.poll(isWaiting, { interval: 250, timeout: 8_000 }).toBe(true)
+      await expect.poll(() => isWaitingFor(pool, 'waited'), { interval: 250, timeout: 8_000 }).toBe(true)
       await other.commit()
       other.release()
       const outcomes = await Promise.all(running)

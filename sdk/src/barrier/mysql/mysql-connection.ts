@@ -153,8 +153,8 @@ const IN_TRANSACTION = 1
 const AUTOCOMMIT = 2
 
 /** Whether a statement that writes is part of a transaction that somebody else commits. */
-export function isInTransaction({ serverStatus }: MysqlDone): boolean {
-  return (serverStatus & IN_TRANSACTION) !== 0 || (serverStatus & AUTOCOMMIT) === 0
+export function isInTransaction(done: MysqlDone): boolean {
+  return (done.serverStatus & IN_TRANSACTION) !== 0 || !commitsByItself(done)
 }
 
 /** Whether the session commits by itself what is in no transaction. */

@@ -51,12 +51,11 @@ export function mysqlGroupTable(
   // Nothing of this transaction would be lost if it were begun again.
   let isFresh = true
   let seen: StandingRows = new Map()
-  let looked: readonly AdmittedCall[] = []
-  let refusedBy: StandingRows | undefined
 
-  const lookUp = async (calls: readonly AdmittedCall[]): Promise<StandingRows> => {
+  const lookUp = async (rows: readonly Pick<GroupRow, 'admitted' | 'op'>[]): Promise<StandingRows> => {
+    const calls = [...new Set(rows.map(({ admitted }) => admitted))]
     const found = await standingCommitted(connection, table, calls)
-    habit.hadDuplicates = calls.some((call) => holds(found, call, call.op))
+    habit.hadDuplicates = rows.some(({ admitted, op }) => holds(found, admitted, op))
     return found
   }
   const insertOneByOne = async (rows: readonly GroupRow[]): Promise<ReadonlySet<GroupRow>> => {
@@ -73,9 +72,8 @@ export function mysqlGroupTable(
       if (!looksFirst && (await isInserted(connection, table, missing))) return new Set(missing)
       if (!isFresh || looks === LOOKS_MAX) break
       looksFirst = false
-      seen = await standingCommitted(connection, table, [...new Set(rows.map(({ admitted }) => admitted))])
+      seen = await lookUp(rows)
       missing = rows.filter(({ admitted, op }) => !holds(seen, admitted, op))
-      habit.hadDuplicates = missing.length < rows.length
     }
     return insertOneByOne(missing)
   }
@@ -99,10 +97,9 @@ export function mysqlGroupTable(
         if (performance.now() < habit.plansAgainAt) return undefined
         // Elsewhere the statement after a transaction that was lost would begin another one, and nobody would notice.
         if (!(await lockWaits.shorten())) return undefined
-        const found = refusedBy ?? (habit.hadDuplicates ? await lookUp(calls) : new Map())
-        looked = calls
-        refusedBy = undefined
-        return found
+        return habit.hadDuplicates
+          ? lookUp(calls.map((admitted) => ({ admitted, op: admitted.op })))
+          : new Map()
       },
       insert: async (planned) => {
         const rows = planned.map((row) => ({ ...row, op: row.admitted.op, reason: row.admitted.op }))
@@ -112,8 +109,7 @@ export function mysqlGroupTable(
           if (hasWaitedInVain(error)) habit.plansAgainAt = performance.now() + PLANLESS_MS
           throw error
         }
-        if (isFresh) refusedBy = await lookUp(looked)
-        return !isFresh
+        return isFresh ? lookUp(rows) : undefined
       },
       end: async () => {
         if (!(await lockWaits.restoreAndAsk())) throw transactionLost(ROWS_LOST)
