@@ -1,3 +1,4 @@
+import { freePort } from '@counterstep/test-servers'
 import { checkEqual } from '../check-counts.ts'
 import { startBranch } from '../harness/branch.ts'
 import { countStored } from '../harness/count-stored.ts'
@@ -26,10 +27,14 @@ export const dtm: Scenario = {
     const relayService = await startRelay(harness, relayBranch.url, branches)
     const relay = relayPlan(relayService, relayBranch, settings)
     const host = await openStoreHost(harness, settings.store)
-    const bed = await openSagaBed(context, host, await host.newDatabase())
+    // Beside a port that the system chooses the dialect is off.
+    const dtmPort = await freePort()
+    const options = ['--dtm-port', String(dtmPort)]
+    const bed = await openSagaBed(context, host, await host.newDatabase(), { options })
     const [server] = bed.servers
-    const dialect = (await speaksDtm(server.url))
-      ? [await DtmRow.open(DIALECT, context, server.url, server.child)]
+    const dialectUrl = `http://127.0.0.1:${dtmPort}`
+    const dialect = (await speaksDtm(dialectUrl))
+      ? [await DtmRow.open(DIALECT, context, dialectUrl, server.child)]
       : []
     if (dialect.length + targets.length === 0) {
       throw new Error('our own server does not speak DTM’s dialect; name another one by --target URL')
