@@ -1,6 +1,5 @@
 import type { BranchCaller, CheckUrl, Clock, Ids, Store } from '@counterstep/core'
 import { assemble } from './assembly.ts'
-import { urlChecker } from './check-url.ts'
 import type { EngineApi, EngineHealth } from './engine-api.ts'
 import { healthOf } from './health.ts'
 import { observeStore } from './observed-store.ts'
@@ -50,7 +49,7 @@ class NodeEngine extends Requests implements Engine {
   constructor(parts: EngineParts) {
     const { clock, observer, settings } = parts
     const assembly = assemble(
-      { ...parts, store: observeStore(parts.store, observer, clock), checkUrl: urlChecker(parts.checkUrl) },
+      { ...parts, store: observeStore(parts.store, observer, clock) },
       {
         onFinished: (gid) => this.#recovery.roomFreed(gid),
         onGivenBack: (gid, dueAt) => {

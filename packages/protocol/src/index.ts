@@ -1,3 +1,11 @@
+export type { CallIdentity, IdentityParameter } from './call-identity.ts'
+export {
+  findUrlFault,
+  IDENTITY_HEADERS,
+  IDENTITY_PARAMETERS,
+  readCallIdentity,
+  URL_PARAMETERS_MAX,
+} from './call-identity.ts'
 export type { ErrorCode, ErrorMeaning, Fault } from './errors.ts'
 export { CounterstepError, ERROR_MEANINGS, InvalidRequestError, isCounterstepError } from './errors.ts'
 export type { BranchId, Gid } from './gid.ts'

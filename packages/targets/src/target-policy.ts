@@ -1,8 +1,9 @@
+import { findUrlFault } from '@counterstep/protocol'
 import { type AddressClass, classOfAddress } from './address-class.ts'
 import { type AllowedOrigin, matchesHost, matchesOrigin } from './allowed-origin.ts'
 import { classOfHost, withoutBrackets } from './host.ts'
 import { type NamedService, urlOfService } from './named-service.ts'
-import { type Refusal, readTargetUrl, refuseNotation } from './target-url.ts'
+import { invalid, type Refusal, readTargetUrl, refuseNotation } from './target-url.ts'
 
 export interface TargetRules {
   readonly services: readonly NamedService[]
@@ -62,6 +63,18 @@ class RuledPolicy implements TargetPolicy {
   }
 
   resolve(text: string): URL | Refusal {
+    const url = this.#resolveTarget(text)
+    if (!(url instanceof URL)) return url
+    // The path and the query as they will be sent: no parameter of theirs may pass for the identity of the call.
+    const fault = findUrlFault(url.pathname + url.search)
+    return fault === undefined ? url : invalid(fault)
+  }
+
+  mayReach(hostname: string, address: string): boolean {
+    return this.#reachOf(hostname).includes(this.#classOf(address))
+  }
+
+  #resolveTarget(text: string): URL | Refusal {
     const read = readTargetUrl(text)
     if ('code' in read) return read
     if (read instanceof URL) return this.#refuse(read) ?? read
@@ -69,10 +82,6 @@ class RuledPolicy implements TargetPolicy {
     return service === undefined
       ? notAllowed('names no service of the configuration of this server')
       : urlOfService(service, read)
-  }
-
-  mayReach(hostname: string, address: string): boolean {
-    return this.#reachOf(hostname).includes(this.#classOf(address))
   }
 
   #refuse(url: URL): Refusal | undefined {

@@ -316,3 +316,31 @@ describe('S3: the address that a name turns out to be', () => {
     expect(reached(policy, 'other.test', ['8.8.8.8', ...PRIVATE, ...LOOPBACK, ...NEVER])).toEqual([])
   })
 })
+
+describe('S39: a URL whose query may pass for the identity of a call', () => {
+  const services = 'bank=http://10.0.0.1/api'
+  const BAD = [
+    '?gid=1',
+    '?a=1&[op]=compensate',
+    '?Branch_Id=1',
+    '?trans.type=saga',
+    `?${'&'.repeat(40)}`,
+    ';gid=1',
+  ]
+
+  it.each(BAD)('is refused at submit and at the call: %s', (query) => {
+    for (const start of ['http://127.0.0.1:9/debit', 'bank:/debit']) {
+      const policy = policyOf({ services, others: 'loopback', isLocal: true })
+      const refusal = { code: 'SAGA_URL_INVALID', message: expect.stringContaining('must not have') }
+      expect(policy.check(start + query)).toEqual(refusal)
+      expect(policy.check(start + query)).toEqual(refusal)
+      expect(policy.resolve(start + query)).toEqual(refusal)
+      expect(policy.check(`${start}?a=1`)).toBeUndefined()
+    }
+  })
+
+  it('is refused at the call where a tab or a line break hides it, as it was stored before', () => {
+    const policy = policyOf({ others: 'loopback', isLocal: true })
+    expect(policy.resolve('http://127.0.0.1:9/debit?g\tid=1')).toMatchObject({ code: 'SAGA_URL_INVALID' })
+  })
+})

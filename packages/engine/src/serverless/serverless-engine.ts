@@ -7,7 +7,6 @@ import {
   type Store,
   type WakeUp,
 } from '@counterstep/core'
-import { urlChecker } from '../check-url.ts'
 import type { EngineApi, EngineHealth } from '../engine-api.ts'
 import { healthOf } from '../health.ts'
 import { type ObservedStore, observeStore } from '../observed-store.ts'
@@ -61,20 +60,18 @@ async function settledSoon<T>(clock: Clock, working: Promise<T>): Promise<T> {
 class FunctionEngine implements ServerlessEngine {
   readonly #parts: ServerlessParts
   readonly #store: ObservedStore
-  readonly #checkUrl: CheckUrl
   #current: Invocation | undefined
 
   constructor(parts: ServerlessParts) {
     this.#parts = parts
     this.#store = observeStore(parts.store, parts.observer, parts.clock)
-    this.#checkUrl = urlChecker(parts.checkUrl)
   }
 
   async during<T>(remainingMs: number, work: (invocation: Invocation) => Promise<T>): Promise<T> {
     assert(this.#current === undefined, 'an environment has one invocation at a time')
     const { wakeUp, settings, clock } = this.#parts
     const time = invocationTime(clock.now(), remainingMs, settings.branchTimeoutMs)
-    const parts = { ...this.#parts, store: this.#store, checkUrl: this.#checkUrl }
+    const parts = { ...this.#parts, store: this.#store }
     const invocation = new Invocation(parts, wakeUp, time)
     this.#current = invocation
     try {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { URL_PARAMETERS_MAX } from '../call-identity.ts'
 import {
   BRANCH_ID_LENGTH_MAX,
   BRANCHES_MAX,
@@ -56,7 +57,7 @@ export const jsonValueSchema: z.ZodType<JsonValue> = z
     description: `Any JSON value, at most ${JSON_DEPTH_MAX} levels deep. A number that a double cannot hold exactly is refused.`,
   })
 
-const URL_RULE = 'Without gid, trans_type, branch_id and op in its query: each call adds them.'
+const URL_RULE = `Each call adds gid, trans_type, branch_id and op to its query. No parameter of its own may be read as one of them by a common parser, in any spelling, and it has at most ${URL_PARAMETERS_MAX} parameters.`
 
 const urlSchema = z
   .string()
