@@ -7,7 +7,7 @@ import type { WheelEntry } from './deadline-wheel.ts'
 import type { ErrorWord } from './error-word.ts'
 import { excerptOf } from './excerpt.ts'
 import { KeptBody } from './kept-body.ts'
-import { type ParsedUrl, pathOf } from './request-line.ts'
+import { type ParsedUrl, requestTarget } from './request-line.ts'
 import { ownFields, type RequestText, requestText } from './request-text.ts'
 import { retryAfterMs } from './retry-after.ts'
 
@@ -66,8 +66,8 @@ export class Attempt implements Exchange, WheelEntry {
 
   /** Signed only now: it may have waited for the connection, and a signature ages. */
   request(): RequestText {
-    const { originKey, host, pathStart } = this.#url
-    const place = { origin: originKey, host, path: pathOf(pathStart, this.#call) }
+    const { originKey, host } = this.#url
+    const place = { origin: originKey, host, path: requestTarget(this.#url, this.#call) }
     const text = requestText(this.#call, this.#ownFields, place, this.#signer)
     this.#isSent = true
     return text

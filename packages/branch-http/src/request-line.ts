@@ -6,23 +6,26 @@ export interface ParsedUrl {
   readonly originKey: string
   /** As the Host field has it. */
   readonly host: string
-  /** Ends in `?` or `&`, ready for the query parameters of the call. */
-  readonly pathStart: string
+  /** The path, without the query. */
+  readonly path: string
+  /** The URL's own query, to be put behind the identity of the call: `&` and the query, or nothing. */
+  readonly ownQuery: string
 }
 
 export function parsedUrl(url: URL): ParsedUrl {
-  const path = url.pathname + url.search
-  const last = path.at(-1)
-  const joint = url.search === '' ? '?' : last === '&' || last === '?' ? '' : '&'
-  return { originKey: url.origin, host: url.host, pathStart: path + joint }
+  const ownQuery = url.search === '' ? '' : `&${url.search.slice(1)}`
+  return { originKey: url.origin, host: url.host, path: url.pathname, ownQuery }
 }
 
 // DTM's word, which its services and their barriers know.
 const TRANS_TYPES = { saga: 'saga', tcc: 'tcc', message: 'msg' } as const
 
-/** The request target of one call. The kind and `op` are our own words and need no encoding. */
-export function pathOf(pathStart: string, call: BranchCall): string {
-  return `${pathStart}gid=${encode(call.gid)}&trans_type=${TRANS_TYPES[call.kind]}&branch_id=${encode(call.branchId)}&op=${call.op}`
+/**
+ * The request target of one call. The identity of the call stands before the URL's own query: some parsers stop after
+ * a number of parameters, and some keep the first of two values. The kind and `op` are our own words and need no encoding.
+ */
+export function requestTarget({ path, ownQuery }: ParsedUrl, call: BranchCall): string {
+  return `${path}?gid=${encode(call.gid)}&trans_type=${TRANS_TYPES[call.kind]}&branch_id=${encode(call.branchId)}&op=${call.op}${ownQuery}`
 }
 
 const UNRESERVED = /^[\w.~-]*$/

@@ -1,4 +1,5 @@
 import { type BranchCall, isReservedHeader } from '@counterstep/core'
+import { IDENTITY_HEADERS } from '@counterstep/protocol'
 import type { CallSigner } from '@counterstep/signature'
 
 /** What is written to a connection. */
@@ -55,10 +56,15 @@ export function requestText(
   const type = isGet ? '' : `content-type: ${call.contentType}\r\n`
   const bodyBytes = Buffer.byteLength(body)
   const length = isGet ? '' : `content-length: ${bodyBytes}\r\n`
-  const head = `${call.method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${type}counterstep-attempt: ${call.attempt}\r\ncounterstep-epoch: ${call.epoch}\r\ncounterstep-accepted-at: ${call.acceptedAt}\r\n${own}${signature}${length}\r\n`
+  const head = `${call.method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${type}counterstep-attempt: ${call.attempt}\r\ncounterstep-epoch: ${call.epoch}\r\ncounterstep-accepted-at: ${call.acceptedAt}\r\n${identityFields(call)}${own}${signature}${length}\r\n`
   // The rest is ours, or as URLs are written.
   const isHeadAscii = ASCII.test(own) && ASCII.test(type)
   return { head, isHeadAscii, body, isBodyAscii: bodyBytes === body.length }
+}
+
+/** The identity once more, for services that would rather not read it from the query. Ids are printable ASCII. */
+function identityFields({ gid, branchId, op, kind }: BranchCall): string {
+  return `${IDENTITY_HEADERS.gid}: ${gid}\r\n${IDENTITY_HEADERS.branchId}: ${branchId}\r\n${IDENTITY_HEADERS.op}: ${op}\r\n${IDENTITY_HEADERS.kind}: ${kind}\r\n`
 }
 
 function signatureFields(call: BranchCall, targetUri: string, signer: CallSigner): string {
@@ -70,6 +76,10 @@ function signatureFields(call: BranchCall, targetUri: string, signer: CallSigner
     attempt: String(call.attempt),
     epoch: String(call.epoch),
     acceptedAt: String(call.acceptedAt),
+    gid: call.gid,
+    branchId: call.branchId,
+    op: call.op,
+    kind: call.kind,
     body: isGet ? '' : call.body,
   })
   let fields = ''

@@ -178,6 +178,8 @@ describe('S1: a call to a URL that was stored, and that the rules no longer allo
     ['https://bank.test/', 'denied-target'],
     ['gone:/debit', 'denied-target'],
     ['http://0x7f.1/', 'bad-url'],
+    // S39: it was stored before such a query was refused.
+    ['http://127.0.0.1:9/debit?[gid]=victim', 'bad-url'],
   ]) {
     it(`is not made: ${url}`, async () => {
       expect(await testCaller().call(branchCall(url ?? ''))).toEqual({ result: 'unknown', error })
@@ -195,6 +197,6 @@ describe('S1: a call to a named service', () => {
     const service = { name: 'bank', origin: server.url, hostname: '127.0.0.1', base: '/api' }
     const targets = targetPolicy({ services: [service], allowed: [], others: 'none', isLocal: false })
     expect((await testCaller({ targets }).call(branchCall('bank:/debit?x=1'))).result).toBe('success')
-    expect(paths).toEqual([expect.stringMatching(/^\/api\/debit\?x=1&gid=gid-1&/)])
+    expect(paths).toEqual([expect.stringMatching(/^\/api\/debit\?gid=gid-1&.*&x=1$/)])
   })
 })

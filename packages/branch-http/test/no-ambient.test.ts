@@ -40,8 +40,13 @@ describe('S6: a call', () => {
       'content-type',
       'counterstep-accepted-at',
       'counterstep-attempt',
+      'counterstep-branch-id',
+      'counterstep-epoch',
+      'counterstep-gid',
+      'counterstep-kind',
+      'counterstep-op',
     ]
-    expect(names).toEqual(Array(3).fill([...sent, 'counterstep-epoch', 'host', 'x-own']))
+    expect(names).toEqual(Array(3).fill([...sent, 'host', 'x-own']))
   })
 })
 

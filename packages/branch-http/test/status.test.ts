@@ -101,6 +101,10 @@ describe('what a branch receives', () => {
         'counterstep-attempt': '3',
         'counterstep-epoch': '7',
         'counterstep-accepted-at': '1790000000000',
+        'counterstep-gid': 'gid-1',
+        'counterstep-branch-id': '01',
+        'counterstep-op': 'compensate',
+        'counterstep-kind': 'saga',
         'x-tenant': 'blue',
         authorization: 'Bearer abc',
       },
@@ -135,27 +139,28 @@ describe('what a branch receives', () => {
   })
 
   const urls: readonly (readonly [string, string])[] = [
-    ['', '/?'],
-    ['/', '/?'],
-    ['/debit', '/debit?'],
-    ['/debit?', '/debit?'],
-    ['/debit?a=1', '/debit?a=1&'],
-    ['/debit?a=1&', '/debit?a=1&'],
-    ['/debit?a=b%26c', '/debit?a=b%26c&'],
-    ['/debit?a=x?y', '/debit?a=x?y&'],
-    ['/debit#part', '/debit?'],
-    ['/debit?a=1#part?b=2', '/debit?a=1&'],
-    ['/d%C3%A9bit/ü', '/d%C3%A9bit/%C3%BC?'],
+    ['', '/ '],
+    ['/', '/ '],
+    ['/debit', '/debit '],
+    ['/debit?', '/debit '],
+    ['/debit?a=1', '/debit &a=1'],
+    ['/debit?a=1&', '/debit &a=1&'],
+    ['/debit?a=b%26c', '/debit &a=b%26c'],
+    ['/debit?a=x?y', '/debit &a=x?y'],
+    ['/debit#part', '/debit '],
+    ['/debit?a=1#part?b=2', '/debit &a=1'],
+    ['/d%C3%A9bit/ü', '/d%C3%A9bit/%C3%BC '],
   ]
   for (const [own, path] of urls) {
-    it(`keeps the URL's own query: ${own || '(no path)'}`, async () => {
+    it(`S39: puts the identity before the URL's own query: ${own || '(no path)'}`, async () => {
       let seen: string | undefined
       const server = await serveHttp((request, response) => {
         seen = request.url
         response.end()
       })
       await callOnce(server.url + own)
-      expect(seen).toBe(`${path}gid=gid-1&trans_type=saga&branch_id=01&op=action`)
+      const [before, after] = path.split(' ')
+      expect(seen).toBe(`${before}?gid=gid-1&trans_type=saga&branch_id=01&op=action${after}`)
     })
   }
 
@@ -214,6 +219,14 @@ describe('what a branch receives', () => {
       '1',
       'counterstep-accepted-at',
       '1790000000000',
+      'counterstep-gid',
+      'gid-1',
+      'counterstep-branch-id',
+      '01',
+      'counterstep-op',
+      'action',
+      'counterstep-kind',
+      'saga',
       'x-kept',
       'yes',
       'content-length',

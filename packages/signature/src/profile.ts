@@ -6,8 +6,20 @@ export const CONTENT_TYPE = 'content-type'
 
 const BEFORE_CONTENT_TYPE = ['@method', '@target-uri', 'content-digest']
 const AFTER_CONTENT_TYPE = ['counterstep-attempt', 'counterstep-epoch', 'counterstep-accepted-at']
+/** A call of an orchestrator before 0.2 lacks these headers. Where one of them is there, it must be signed. */
+export const IDENTITY_NAMES = [
+  'counterstep-gid',
+  'counterstep-branch-id',
+  'counterstep-op',
+  'counterstep-kind',
+] as const
 
-/** What must be signed of a call. */
-export function coveredNames(hasContentType: boolean): readonly string[] {
+/** The components that every signature of a call must cover. */
+export function requiredNames(hasContentType: boolean): readonly string[] {
   return [...BEFORE_CONTENT_TYPE, ...(hasContentType ? [CONTENT_TYPE] : []), ...AFTER_CONTENT_TYPE]
+}
+
+/** The components that our own signature covers, in its order. */
+export function signedNames(hasContentType: boolean): readonly string[] {
+  return [...requiredNames(hasContentType), ...IDENTITY_NAMES]
 }

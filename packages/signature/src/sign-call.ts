@@ -1,5 +1,5 @@
 import { contentDigest } from './content-digest.ts'
-import { CONTENT_TYPE, coveredNames, LABEL, TAG } from './profile.ts'
+import { CONTENT_TYPE, LABEL, signedNames, TAG } from './profile.ts'
 import { seal } from './seal.ts'
 import { signatureBase } from './signature-base.ts'
 import type { SigningKey } from './signing-key.ts'
@@ -16,6 +16,10 @@ export interface CallToSign {
   readonly attempt: string
   readonly epoch: string
   readonly acceptedAt: string
+  readonly gid: string
+  readonly branchId: string
+  readonly op: string
+  readonly kind: string
   readonly body: string
 }
 
@@ -53,7 +57,7 @@ function parametersOf(key: SigningKey, createdAtS: number): Parameters {
     `;created=${createdAtS};expires=${createdAtS + SIGNATURE_LIFETIME_S}` +
     `;keyid="${keyId}";alg="${algorithm}";tag="${TAG}"`
   const listed = (hasContentType: boolean) =>
-    `(${coveredNames(hasContentType)
+    `(${signedNames(hasContentType)
       .map((name) => `"${name}"`)
       .join(' ')})`
   return {
@@ -65,7 +69,7 @@ function parametersOf(key: SigningKey, createdAtS: number): Parameters {
 }
 
 function signedHeaders(call: CallToSign, known: Parameters): string[] {
-  const { method, targetUri, contentType, attempt, epoch, acceptedAt } = call
+  const { method, targetUri, contentType, attempt, epoch, acceptedAt, gid, branchId, op, kind } = call
   const digest = contentDigest(call.body)
   const parameters = contentType === undefined ? known.withoutContentType : known.withContentType
   const components: (readonly [string, string])[] = [
@@ -79,6 +83,10 @@ function signedHeaders(call: CallToSign, known: Parameters): string[] {
     ['counterstep-attempt', attempt],
     ['counterstep-epoch', epoch],
     ['counterstep-accepted-at', acceptedAt],
+    ['counterstep-gid', gid],
+    ['counterstep-branch-id', branchId],
+    ['counterstep-op', op],
+    ['counterstep-kind', kind],
   )
   const signature = seal(known.key, signatureBase(components, parameters))
   return [

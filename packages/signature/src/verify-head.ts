@@ -1,4 +1,4 @@
-import { CONTENT_TYPE, coveredNames, TAG } from './profile.ts'
+import { CONTENT_TYPE, IDENTITY_NAMES, requiredNames, TAG } from './profile.ts'
 import { sealFits } from './seal.ts'
 import { signatureBase } from './signature-base.ts'
 import { readSignature, readSignatureInput, type SignatureInput } from './signature-input.ts'
@@ -90,7 +90,9 @@ function componentsOf(head: CallHead, { names }: SignatureInput): ReadonlyMap<st
     components.set(name, value)
   }
   const hasContentType = head.values(CONTENT_TYPE).length > 0
-  return coveredNames(hasContentType).every((name) => components.has(name)) ? components : undefined
+  const sentNames = IDENTITY_NAMES.filter((name) => head.values(name).length > 0)
+  const required = [...requiredNames(hasContentType), ...sentNames]
+  return required.every((name) => components.has(name)) ? components : undefined
 }
 
 function componentOf(head: CallHead, name: string): string | undefined {

@@ -28,6 +28,10 @@ const SIGNED_HEADERS = [
   'counterstep-attempt',
   'counterstep-epoch',
   'counterstep-accepted-at',
+  'counterstep-gid',
+  'counterstep-branch-id',
+  'counterstep-op',
+  'counterstep-kind',
 ]
 const REQUIRED = ['@method', '@target-uri', ...SIGNED_HEADERS]
 
@@ -92,6 +96,10 @@ describe('a call that is as it was signed', () => {
       attempt: count,
       epoch: count,
       acceptedAt: count,
+      gid: value,
+      branchId: value,
+      op: fc.constantFrom('action', 'compensate', 'msg'),
+      kind: fc.constantFrom('saga', 'tcc', 'message'),
       body: text,
     })
     fc.assert(
@@ -172,6 +180,27 @@ describe('a call that was changed', () => {
     expect(verdictOn(withHeader({ ...call, body: other.body }, 'content-digest', () => digest))).toBe(
       'mismatch',
     )
+  })
+})
+
+describe('the identity headers of a call', () => {
+  const IDENTITY = ['counterstep-gid', 'counterstep-branch-id', 'counterstep-op', 'counterstep-kind']
+  const BEFORE = REQUIRED.filter((name) => !IDENTITY.includes(name))
+  const earlier = IDENTITY.reduce(without, sent(CALL))
+
+  it('S39: are not demanded of an orchestrator that does not send them yet', () => {
+    expect(verdictOn(signedOver(BEFORE, tailOf(), earlier))).toBe('fits')
+  })
+
+  it('S39: are refused where the signature does not cover one that is there', () => {
+    for (const name of IDENTITY) {
+      const added = { ...earlier, headers: [...earlier.headers, [name, 'other'] as const] }
+      expect(verdictOn(signedOver(BEFORE, tailOf(), added)), name).toBe('malformed')
+    }
+  })
+
+  it('S39: cannot be taken away from a signature that covers them', () => {
+    for (const name of IDENTITY) expect(verdictOn(without(sent(CALL), name)), name).toBe('malformed')
   })
 })
 

@@ -28,6 +28,10 @@ export const CALL: CallToSign = {
   attempt: '1',
   epoch: '3',
   acceptedAt: '1799999999000',
+  gid: 'g-1',
+  branchId: '01',
+  op: 'action',
+  kind: 'saga',
   body: '{"account":"alice","cents":2500}',
 }
 
@@ -60,6 +64,10 @@ export function sent(call: CallToSign, key: SigningKey = ED25519, createdAtS = N
       ['counterstep-attempt', call.attempt],
       ['counterstep-epoch', call.epoch],
       ['counterstep-accepted-at', call.acceptedAt],
+      ['counterstep-gid', call.gid],
+      ['counterstep-branch-id', call.branchId],
+      ['counterstep-op', call.op],
+      ['counterstep-kind', call.kind],
       ...own,
     ],
     body: Buffer.from(call.body),
