@@ -7,7 +7,8 @@
  * ```
  */
 export interface BranchExpressRequest {
-  readonly query: unknown
+  /** As it stands in the request line, before any router has changed it. */
+  readonly originalUrl: string
   readonly headers: Readonly<Record<string, unknown>>
   readonly body?: unknown
 }

@@ -56,10 +56,10 @@ export function branchHandler<Tx, Effect, Payload>(
   // Express 4 looks at no promise: whatever happens has to reach `next`, and nothing may reject.
   return async function branchHandler(request, response, next) {
     try {
-      const { query, headers } = request
+      const { originalUrl: url, headers } = request
       // Express 4 makes an empty object of a request without a body, which would pass for a payload.
       const payload = hasBody(headers) ? request.body : undefined
-      const answered = await answerBranch(barrier, handler, { query, headers, payload }, parse)
+      const answered = await answerBranch(barrier, handler, { url, headers, payload }, parse)
       respond(response, next, answered, onError)
     } catch (error: unknown) {
       next(asBranchError(error))
@@ -92,9 +92,9 @@ export function queryPreparedHandler(
   response: BranchExpressResponse,
   next: (error?: unknown) => void,
 ) => Promise<void> {
-  return async function queryPreparedHandler({ query, headers }, response, next) {
+  return async function queryPreparedHandler({ originalUrl: url, headers }, response, next) {
     try {
-      respond(response, next, await answerQueryBack(barrier, { query, headers }), onError)
+      respond(response, next, await answerQueryBack(barrier, { url, headers }), onError)
     } catch (error: unknown) {
       next(asBranchError(error))
     }

@@ -46,8 +46,8 @@ export function branchHandler<Tx, Effect, Payload>(
 ): (request: BranchFastifyRequest, reply: BranchFastifyReply) => Promise<unknown> {
   barrier.assertHandler?.(handler)
   return async function branchHandler(request, reply) {
-    const { query, headers, body } = request
-    const answered = await answerBranch(barrier, handler, { query, headers, payload: body }, parse)
+    const { originalUrl: url, headers, body } = request
+    const answered = await answerBranch(barrier, handler, { url, headers, payload: body }, parse)
     return respond(request, reply, answered, onError)
   }
 }
@@ -74,8 +74,8 @@ export function queryPreparedHandler(
   { onError }: Pick<BranchHandlerOptions<never>, 'onError'> = {},
 ): (request: BranchFastifyRequest, reply: BranchFastifyReply) => Promise<unknown> {
   return async function queryPreparedHandler(request, reply) {
-    const { query, headers } = request
-    return respond(request, reply, await answerQueryBack(barrier, { query, headers }), onError)
+    const { originalUrl: url, headers } = request
+    return respond(request, reply, await answerQueryBack(barrier, { url, headers }), onError)
   }
 }
 

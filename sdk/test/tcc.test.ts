@@ -98,7 +98,7 @@ describe('runTcc', () => {
       'counterstep-accepted-at': String(done.transaction.createdAt),
     })
     expect(second?.headers).toMatchObject({ 'content-type': 'text/plain; charset=utf-8', 'x-own': 'b' })
-    const called = parseBranch({ query: first?.url.searchParams, headers: first?.headers ?? {} })
+    const called = parseBranch({ url: first?.url.href ?? '', headers: first?.headers ?? {} })
     expect(called).toMatchObject({ kind: 'tcc', op: 'try', branchId: '01', attempt: 1 })
   })
 
@@ -357,7 +357,7 @@ async function reservations(nested?: (branch: Branch) => Promise<unknown>) {
     return { op }
   })
   service.post('/reserve', async (request, reply) => {
-    const branch = parseBranch({ query: request.query, headers: request.headers })
+    const branch = parseBranch({ url: request.originalUrl, headers: request.headers })
     if (branch.op === 'try') await nested?.(branch)
     return reserve(request, reply)
   })

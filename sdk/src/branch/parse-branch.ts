@@ -1,4 +1,11 @@
-import type { Kind, Op } from '@counterstep/protocol'
+import {
+  type CallIdentity,
+  IDENTITY_HEADERS,
+  type IdentityParameter,
+  type Kind,
+  type Op,
+  readCallIdentity,
+} from '@counterstep/protocol'
 import { isBarrierText } from './barrier-key.ts'
 import type { Branch } from './branch.ts'
 import { BranchError } from './branch-errors.ts'
@@ -8,12 +15,17 @@ import { BranchError } from './branch-errors.ts'
  *
  * @example
  * ```ts
- * const url = new URL(request.url)
- * const request: BranchRequest = { query: url.searchParams, headers: request.headers, payload: await request.json() }
+ * const { url, headers } = request
+ * const call: BranchRequest = { url, headers, payload: await request.json() }
  * ```
  */
 export interface BranchRequest {
-  readonly query: unknown
+  /**
+   * The request target as it came: path and query of the request line, or the absolute URL. Never a query that a
+   * framework has parsed: parsers differ in what they drop, fold and cut off, and a caller's own parameters could then
+   * pass for those of the orchestrator. In Node it is `request.url`; in Express and Fastify it is `request.originalUrl`.
+   */
+  readonly url: string
   readonly headers: Headers | Readonly<Record<string, unknown>>
   /** The body, read already. */
   readonly payload?: unknown
@@ -35,14 +47,16 @@ const KIND_OF: Readonly<Record<string, Kind>> = {
 }
 
 const BARRIER_ID_DEFAULT = '01'
+const IDENTITY_PARTS = ['gid', 'branchId', 'op', 'kind'] as const
 const COUNT = /^\d{1,15}$/
 
 /**
  * The branch that a request calls: `gid`, `trans_type`, `branch_id` and `op` from the query, which Counterstep and DTM
- * write alike, and `counterstep-attempt`, `-epoch` and `-accepted-at` from the headers, which DTM lacks.
+ * write alike, and `counterstep-attempt`, `-epoch` and `-accepted-at` from the headers, which DTM lacks. Where the headers
+ * `counterstep-gid`, `-branch-id`, `-op` and `-kind` are there, they must say the same as the query.
  *
- * Throws a {@link BranchError} with `BRANCH_CALL_INVALID` (a parameter is missing, repeated or garbage) or
- * `BRANCH_KIND_UNSUPPORTED`. Both are answered 400, which no orchestrator takes for success or for failure: it asks
+ * Throws a {@link BranchError} with `BRANCH_CALL_INVALID` (a parameter is missing, garbage, there twice in any spelling, or
+ * not what its header says) or `BRANCH_KIND_UNSUPPORTED`. Both are answered 400, which no orchestrator takes for success or for failure: it asks
  * again, and its operators see a branch that never ends. A 409 would undo a transaction because of a wrong URL.
  *
  * The query-back of a message (op `msg`) is read as well, but it asks what has happened and must run nothing: give it a
@@ -50,25 +64,27 @@ const COUNT = /^\d{1,15}$/
  *
  * @example
  * ```ts
- * const branch = parseBranch({ query: request.query, headers: request.headers, payload: request.body })
+ * const branch = parseBranch({ url: request.originalUrl, headers: request.headers, payload: request.body })
  * console.log(branch.gid, branch.op)
  * ```
  */
-export function parseBranch({ query, headers, payload }: BranchRequest): Branch {
-  const kindText = parameter(query, 'trans_type')
-  const kind = Object.hasOwn(KIND_OF, kindText) ? KIND_OF[kindText] : undefined
+export function parseBranch({ url, headers, payload }: BranchRequest): Branch {
+  const identity = readIdentity(url)
+  const kind = Object.hasOwn(KIND_OF, identity.trans_type) ? KIND_OF[identity.trans_type] : undefined
   if (kind === undefined) throw new BranchError('BRANCH_KIND_UNSUPPORTED', 'trans_type is not served here')
-  const opText = parameter(query, 'op')
-  const op = OPS_OF[kind].find((each) => each === opText)
+  const op = OPS_OF[kind].find((each) => each === identity.op)
   if (op === undefined) {
     throw new BranchError('BRANCH_KIND_UNSUPPORTED', `op of a ${kind} must be ${OPS_OF[kind].join(' or ')}`)
   }
   const known = headersOf(headers)
+  const gid = readId(identity, 'gid')
+  const branchId = readId(identity, 'branch_id')
+  assertHeadersAgree(known, { gid, branchId, op, kind })
   const acceptedAt = acceptedAtOf(known['counterstep-accepted-at'])
   return {
-    gid: idParameter(query, 'gid'),
+    gid,
     kind,
-    branchId: idParameter(query, 'branch_id'),
+    branchId,
     op,
     barrierId: BARRIER_ID_DEFAULT,
     attempt: countOf(known['counterstep-attempt']),
@@ -79,27 +95,32 @@ export function parseBranch({ query, headers, payload }: BranchRequest): Branch 
   }
 }
 
-function parameter(query: unknown, name: string): string {
-  const value = query instanceof URLSearchParams ? single(query.getAll(name)) : own(query, name)
-  if (typeof value === 'string' && value !== '') return value
-  // An array: the branch's URL has a parameter of this name itself, and there are two of them now.
-  const fault = value === undefined || value === '' ? 'is missing' : 'is there more than once'
-  throw new BranchError('BRANCH_CALL_INVALID', `the query parameter ${name} ${fault}`)
+function readIdentity(url: unknown): CallIdentity {
+  const identity = typeof url === 'string' ? readCallIdentity(url) : { fault: 'is not given' }
+  if ('fault' in identity) {
+    throw new BranchError('BRANCH_CALL_INVALID', `the URL of a branch call ${identity.fault}`)
+  }
+  return identity
 }
 
-function idParameter(query: unknown, name: string): string {
-  const value = parameter(query, name)
+function readId(identity: CallIdentity, name: IdentityParameter): string {
+  const value = identity[name]
   if (isBarrierText(value, name)) return value
   throw new BranchError('BRANCH_CALL_INVALID', `the query parameter ${name} is no id`)
 }
 
-function single(values: readonly string[]): unknown {
-  return values.length > 1 ? values : values[0]
-}
-
-function own(query: unknown, name: string): unknown {
-  if (typeof query !== 'object' || query === null) return undefined
-  return Object.hasOwn(query, name) ? (query as Readonly<Record<string, unknown>>)[name] : undefined
+/** A signature covers these headers, so a query that was changed on its way, or read otherwise, does not agree. */
+function assertHeadersAgree(
+  headers: Readonly<Record<string, string>>,
+  identity: Readonly<Record<keyof typeof IDENTITY_HEADERS, string>>,
+): void {
+  for (const part of IDENTITY_PARTS) {
+    const name = IDENTITY_HEADERS[part]
+    const value = headers[name]
+    if (value !== undefined && value !== identity[part]) {
+      throw new BranchError('BRANCH_CALL_INVALID', `the header ${name} does not agree with the query`)
+    }
+  }
 }
 
 function headersOf(headers: BranchRequest['headers']): Readonly<Record<string, string>> {

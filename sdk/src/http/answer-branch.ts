@@ -65,7 +65,7 @@ export interface AnsweredBranch {
  *
  * @example
  * ```ts
- * const { answer, error } = await answerBranch(barrier, handler, { query, headers, payload })
+ * const { answer, error } = await answerBranch(barrier, handler, { url, headers, payload })
  * if (error !== undefined) console.error(error)
  * return new Response(answer.body, { status: answer.statusCode, headers: answer.headers })
  * ```

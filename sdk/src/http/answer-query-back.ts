@@ -12,7 +12,7 @@ import type { AnsweredBranch } from './answer-branch.ts'
  *
  * @example
  * ```ts
- * const { answer, error } = await answerQueryBack(barrier, { query: url.searchParams, headers: request.headers })
+ * const { answer, error } = await answerQueryBack(barrier, { url: request.url, headers: request.headers })
  * if (error !== undefined) console.error(error)
  * return new Response(answer.body, { status: answer.statusCode, headers: answer.headers })
  * ```

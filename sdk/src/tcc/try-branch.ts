@@ -1,4 +1,4 @@
-import type { JsonValue } from '@counterstep/protocol'
+import { findUrlFault, IDENTITY_HEADERS, type JsonValue } from '@counterstep/protocol'
 import { BranchFailure, BranchOngoing } from '../branch/branch-errors.ts'
 import { UnavailableError } from '../errors.ts'
 import { jsonOf } from '../json-of.ts'
@@ -19,8 +19,11 @@ export interface TryRequest {
 export function checkedTryUrl(text: string): URL {
   const url = new URL(text)
   const isHttp = url.protocol === 'http:' || url.protocol === 'https:'
-  if (isHttp && url.username === '' && url.password === '') return url
-  throw new TypeError('try must be a http or https URL without a login')
+  if (!isHttp || url.username !== '' || url.password !== '')
+    throw new TypeError('try must be a http or https URL without a login')
+  const fault = findUrlFault(url.pathname + url.search)
+  if (fault !== undefined) throw new TypeError(`the URL of a try ${fault}`)
+  return url
 }
 
 /** Calls it once: what is not answered is cancelled, and may then be tried by another transaction. */
@@ -37,6 +40,10 @@ export async function tryBranch(fetch: typeof globalThis.fetch, request: TryRequ
       'counterstep-attempt': '1',
       'counterstep-epoch': '0',
       'counterstep-accepted-at': String(registered.acceptedAt),
+      [IDENTITY_HEADERS.gid]: registered.gid,
+      [IDENTITY_HEADERS.branchId]: registered.branchId,
+      [IDENTITY_HEADERS.op]: 'try',
+      [IDENTITY_HEADERS.kind]: 'tcc',
     },
     body: branch.body ?? jsonOf(branch.payload === undefined ? {} : branch.payload, registered.gid),
     signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
@@ -45,11 +52,11 @@ export async function tryBranch(fetch: typeof globalThis.fetch, request: TryRequ
   return outcomeOf(response, text, request)
 }
 
-/** The URL's own query stays as it is written. */
+/** The identity stands first, as in the orchestrator's own calls. The URL's own query stays as it is written. */
 function targetOf({ origin, pathname, search }: URL, { gid, branchId }: RegisteredBranch): string {
-  const joint = search === '' ? '?' : search.endsWith('&') ? '' : '&'
+  const ownQuery = search === '' ? '' : `&${search.slice(1)}`
   const ids = `gid=${encodeURIComponent(gid)}&trans_type=tcc&branch_id=${encodeURIComponent(branchId)}&op=try`
-  return `${origin}${pathname}${search}${joint}${ids}`
+  return `${origin}${pathname}?${ids}${ownQuery}`
 }
 
 async function answered(

@@ -1,3 +1,4 @@
+import { IDENTITY_HEADERS } from '@counterstep/protocol'
 import { newGid } from '../gid.ts'
 import { sleep } from '../sleep.ts'
 import type { OpenService, WireAnswer } from './branch-service.ts'
@@ -67,7 +68,7 @@ export class Trial {
     const call = this.#callOf(role, ids, unusual)
     this.evidence.push(call)
     try {
-      const answer = await this.#answerTo(call, callTimeoutMs)
+      const answer = await this.#answerTo(call, callTimeoutMs, unusual.query === undefined)
       this.evidence[at] = { ...call, answer: { ...answer, cameMs: this.#ms() } }
       this.#remember(role, ids, unusual, answer.statusCode)
       return answer
@@ -179,8 +180,10 @@ export class Trial {
     const op = OPS[branch.kind][role]
     const url = new URL(branch[role], service.base)
     const parameters = { gid: ids.gid, trans_type: branch.kind, branch_id: ids.branchId, op }
-    for (const [name, value] of Object.entries(parameters)) url.searchParams.append(name, value)
-    query?.(url.searchParams)
+    const identity = new URLSearchParams(parameters)
+    query?.(identity)
+    const ownQuery = url.search.slice(1)
+    url.search = [identity.toString(), ownQuery].filter((part) => part !== '').join('&')
     const key = `${ids.gid} ${ids.branchId} ${op}`
     const attempt = (this.#attempts.get(key) ?? 0) + 1
     this.#attempts.set(key, attempt)
@@ -189,7 +192,16 @@ export class Trial {
     return { step: 'call', op, ...ids, attempt, url: url.href, body: text, sentMs: this.#ms() }
   }
 
-  async #answerTo(call: SentCall, callTimeoutMs: number): Promise<WireAnswer> {
+  #identityHeaders({ gid, branchId, op }: SentCall): Record<string, string> {
+    return {
+      [IDENTITY_HEADERS.gid]: gid,
+      [IDENTITY_HEADERS.branchId]: branchId,
+      [IDENTITY_HEADERS.op]: op,
+      [IDENTITY_HEADERS.kind]: this.run.branch.kind,
+    }
+  }
+
+  async #answerTo(call: SentCall, callTimeoutMs: number, hasIdentity: boolean): Promise<WireAnswer> {
     const { branch, service, startedAt } = this.run
     const leftMs = Math.ceil(startedAt + branch.timeLimitMs - performance.now())
     const atLimit = new TimeOver(`the time limit of ${branch.timeLimitMs} ms is over`)
@@ -200,6 +212,8 @@ export class Trial {
       'counterstep-attempt': String(call.attempt),
       'counterstep-epoch': '1',
       'counterstep-accepted-at': String(this.#acceptedAt),
+      // A query that was made wrong on purpose is the only thing that such a call says of itself.
+      ...(hasIdentity ? this.#identityHeaders(call) : {}),
     }
     const request = { url: new URL(call.url), headers, body: call.body }
     const late = leftMs < callTimeoutMs ? atLimit : new TimeOver(`none within ${callTimeoutMs} ms`)

@@ -9,6 +9,7 @@ import {
   isBranchError,
   STORED_ANSWER_BYTES_MAX,
 } from '../../src/index.ts'
+import { callUrl } from '../branch/call-url.ts'
 
 /** What the business of a call does, in words that every driver can act out. */
 export type SuiteEffect =
@@ -297,7 +298,8 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
       ] as const
       for (const [kind, op] of calls) {
         const { gid } = newCall()
-        const request = { query: { gid, trans_type: kind, branch_id: '01', op }, headers: {}, payload: {} }
+        const url = callUrl({ gid, trans_type: kind, branch_id: '01', op })
+        const request = { url, headers: {}, payload: {} }
         const barrier = {
           run: (call: BarrierCall, effect: (tx: undefined) => unknown) => bed.run(call, reading(effect)),
         }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { localCall } from '../../src/barrier/message-barrier.ts'
 import { answerQueryBack } from '../../src/http/answer-query-back.ts'
 import { isBranchError, type LocalOutcome, type QueryPreparedOptions } from '../../src/index.ts'
+import { callUrl } from '../branch/call-url.ts'
 import type { BarrierBed, BarrierSuite } from './barrier-suite.ts'
 
 export interface MessageBed extends BarrierBed {
@@ -82,8 +83,8 @@ export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite)
       const [done, undone] = [newGid(), newGid()]
       await local(done)
       const ask = async (gid: string) => {
-        const query = { gid, trans_type: 'msg', branch_id: '00', op: 'msg' }
-        return (await answerQueryBack(bed, { query, headers: {} })).answer
+        const url = callUrl({ gid, trans_type: 'msg', branch_id: '00', op: 'msg' })
+        return (await answerQueryBack(bed, { url, headers: {} })).answer
       }
       expect([(await ask(done)).statusCode, (await ask(undone)).statusCode]).toEqual([200, 409])
     })

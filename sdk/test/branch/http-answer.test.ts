@@ -9,13 +9,14 @@ import {
   BranchOngoing,
   isBranchError,
 } from '../../src/index.ts'
+import { callUrl } from './call-url.ts'
 
-const query = { gid: 'g', trans_type: 'saga', branch_id: '01', op: 'action' }
+const url = callUrl({ gid: 'g', trans_type: 'saga', branch_id: '01', op: 'action' })
 
 /** What is answered to a call whose barrier, or whose handler, throws this. */
 function answerTo(thrown: unknown): Promise<AnsweredBranch> {
   const barrier = { run: () => Promise.reject(thrown) }
-  return answerBranch(barrier, () => undefined, { query, headers: {}, payload: {} })
+  return answerBranch(barrier, () => undefined, { url, headers: {}, payload: {} })
 }
 
 function cycle(): object {

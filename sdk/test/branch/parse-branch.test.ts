@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { isBranchError, parseBranch } from '../../src/index.ts'
+import { callUrl } from './call-url.ts'
 
 const QUERY = { gid: 'g-1', trans_type: 'saga', branch_id: '01', op: 'action' }
 
-function codeOf(query: unknown, headers: Readonly<Record<string, unknown>> = {}): string {
+function codeOf(url: string, headers: Readonly<Record<string, unknown>> = {}): string {
   try {
-    parseBranch({ query, headers })
+    parseBranch({ url, headers })
     return 'none'
   } catch (error: unknown) {
     return isBranchError(error) ? `${error.statusCode} ${error.code}` : String(error)
@@ -20,7 +21,7 @@ describe('a branch call', () => {
       'counterstep-accepted-at': '1700000000000',
       'x-many': ['a', 'b'],
     }
-    expect(parseBranch({ query: QUERY, headers, payload: { cents: 5 } })).toEqual({
+    expect(parseBranch({ url: callUrl(QUERY), headers, payload: { cents: 5 } })).toEqual({
       gid: 'g-1',
       kind: 'saga',
       branchId: '01',
@@ -35,10 +36,11 @@ describe('a branch call', () => {
   })
 
   it('is read from the platform’s own types', () => {
-    const query = new URL('http://bank/debit?account=1&gid=a%2Fb&trans_type=tcc&branch_id=0201&op=cancel')
-      .searchParams
+    const { url } = new Request(
+      'http://bank/debit?account=1&gid=a%2Fb&trans_type=tcc&branch_id=0201&op=cancel',
+    )
     const headers = new Headers({ 'Counterstep-Attempt': '1' })
-    expect(parseBranch({ query, headers })).toMatchObject({
+    expect(parseBranch({ url, headers })).toMatchObject({
       gid: 'a/b',
       kind: 'tcc',
       op: 'cancel',
@@ -57,7 +59,7 @@ describe('a branch call', () => {
     ['message', 'action', 'message'],
   ] as const) {
     it(`of DTM, without our headers: ${kind} ${op}`, () => {
-      const branch = parseBranch({ query: { ...QUERY, trans_type: kind, op }, headers: {} })
+      const branch = parseBranch({ url: callUrl({ ...QUERY, trans_type: kind, op }), headers: {} })
       expect(branch).toMatchObject({ kind: own, op, attempt: 0, epoch: 0 })
       expect(branch).not.toHaveProperty('acceptedAt')
     })
@@ -67,25 +69,25 @@ describe('a branch call', () => {
 describe('what is no branch call', () => {
   for (const name of Object.keys(QUERY)) {
     it(`without ${name} is invalid`, () => {
-      expect(codeOf({ ...QUERY, [name]: undefined })).toBe('400 BRANCH_CALL_INVALID')
-      expect(codeOf({ ...QUERY, [name]: '' })).toBe('400 BRANCH_CALL_INVALID')
-    })
-    it(`with two of ${name} is invalid`, () => {
-      expect(codeOf({ ...QUERY, [name]: ['a', 'b'] })).toBe('400 BRANCH_CALL_INVALID')
-      const twice = new URLSearchParams([...Object.entries(QUERY), [name, 'other']])
-      expect(codeOf(twice)).toBe('400 BRANCH_CALL_INVALID')
+      const { [name as keyof typeof QUERY]: _, ...others } = QUERY
+      expect(codeOf(callUrl(others))).toBe('400 BRANCH_CALL_INVALID')
+      expect(codeOf(callUrl({ ...QUERY, [name]: '' }))).toBe('400 BRANCH_CALL_INVALID')
     })
   }
 
-  for (const [title, query] of [
-    ['no query', undefined],
-    ['a text', 'gid=g'],
-    ['an id with a line feed', { ...QUERY, gid: 'g\n1' }],
-    ['an id with a NUL', { ...QUERY, gid: 'g\u0000' }],
-    ['an id with half a character', { ...QUERY, gid: 'g\ud800' }],
-    ['an id of 129 bytes', { ...QUERY, branch_id: `${'ü'.repeat(64)}x` }],
+  for (const [title, url] of [
+    ['no query', '/branch'],
+    ['an empty URL', ''],
+    ['no URL, from a program without types', undefined as unknown as string],
+    ['the query alone', 'gid=g&trans_type=saga&branch_id=01&op=action'],
+    ['the query behind a fragment', `/branch#${callUrl(QUERY)}`],
+    ['an id with a line feed', callUrl({ ...QUERY, gid: 'g\n1' })],
+    ['an id with a NUL', callUrl({ ...QUERY, gid: 'g\u0000' })],
+    ['an id that is no UTF-8', callUrl(QUERY).replace('gid=g-1', 'gid=g%ED%A0%80')],
+    ['an id with a broken escape', callUrl(QUERY).replace('gid=g-1', 'gid=g%')],
+    ['an id of 129 bytes', callUrl({ ...QUERY, branch_id: `${'ü'.repeat(64)}x` })],
   ] as const) {
-    it(`${title} is invalid`, () => expect(codeOf(query)).toBe('400 BRANCH_CALL_INVALID'))
+    it(`${title} is invalid`, () => expect(codeOf(url)).toBe('400 BRANCH_CALL_INVALID'))
   }
 
   it('of a kind or op that is not served says so', () => {
@@ -96,16 +98,68 @@ describe('what is no branch call', () => {
       ['tcc', 'action'],
       ['__proto__', 'action'],
     ]) {
-      expect(codeOf({ ...QUERY, trans_type: kind, op })).toBe('400 BRANCH_KIND_UNSUPPORTED')
+      expect(codeOf(callUrl({ ...QUERY, trans_type: kind ?? '', op: op ?? '' }))).toBe(
+        '400 BRANCH_KIND_UNSUPPORTED',
+      )
     }
   })
 
   it('is one whose age is garbage, but not one whose attempt is', () => {
-    expect(codeOf(QUERY, { 'counterstep-accepted-at': 'yesterday' })).toBe('400 BRANCH_CALL_INVALID')
+    expect(codeOf(callUrl(QUERY), { 'counterstep-accepted-at': 'yesterday' })).toBe('400 BRANCH_CALL_INVALID')
     const branch = parseBranch({
-      query: QUERY,
+      url: callUrl(QUERY),
       headers: { 'counterstep-attempt': '-1', 'counterstep-epoch': 'x' },
     })
     expect(branch).toMatchObject({ attempt: 0, epoch: 0 })
+  })
+})
+
+describe('S39: the identity of a call', () => {
+  const SPELLINGS = [
+    'gid',
+    'GID',
+    '%67id',
+    'gid[]',
+    '[gid]',
+    'gid[x]',
+    'gid.x',
+    'gid%5B0%5D',
+    '%5bgid%5d',
+    'gid%00',
+    '+gid',
+  ]
+
+  for (const name of SPELLINGS) {
+    it(`is refused where a second gid is spelt ${name}, before ours and behind it`, () => {
+      expect(codeOf(`${callUrl(QUERY)}&${name}=other`)).toBe('400 BRANCH_CALL_INVALID')
+      expect(codeOf(callUrl(QUERY).replace('?', `?${name}=other&`))).toBe('400 BRANCH_CALL_INVALID')
+      expect(codeOf(callUrl(QUERY).replace('?', `;${name}=other?`))).toBe('400 BRANCH_CALL_INVALID')
+    })
+  }
+
+  it('is read wherever it stands, however many other parameters there are', () => {
+    const padding = '&'.repeat(1_500)
+    const url = `/branch?a=1${padding}${callUrl(QUERY).slice('/branch?'.length)}${padding}b[c]=2`
+    expect(parseBranch({ url, headers: {} })).toMatchObject({ gid: 'g-1', branchId: '01', op: 'action' })
+  })
+
+  for (const [header, same, other] of [
+    ['counterstep-gid', 'g-1', 'g-2'],
+    ['counterstep-branch-id', '01', '02'],
+    ['counterstep-op', 'action', 'compensate'],
+    ['counterstep-kind', 'saga', 'tcc'],
+  ] as const) {
+    it(`is refused where ${header} says something else`, () => {
+      expect(codeOf(callUrl(QUERY), { [header]: same })).toBe('none')
+      expect(codeOf(callUrl(QUERY), { [header]: other })).toBe('400 BRANCH_CALL_INVALID')
+      expect(codeOf(callUrl(QUERY), { [header]: [same, other] })).toBe('400 BRANCH_CALL_INVALID')
+      expect(codeOf(callUrl(QUERY), { [header]: '' })).toBe('400 BRANCH_CALL_INVALID')
+    })
+  }
+
+  it('has the kind of a message in our own word, in the header alone', () => {
+    const url = callUrl({ ...QUERY, trans_type: 'msg' })
+    expect(codeOf(url, { 'counterstep-kind': 'message' })).toBe('none')
+    expect(codeOf(url, { 'counterstep-kind': 'msg' })).toBe('400 BRANCH_CALL_INVALID')
   })
 })

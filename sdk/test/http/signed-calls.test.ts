@@ -1,3 +1,4 @@
+import { IDENTITY_HEADERS } from '@counterstep/protocol'
 import { newSigningKeyText, publicJwk, signingKeyOf } from '@counterstep/signature'
 import express from 'express'
 // @ts-expect-error: The alias has no types; where it is used it gets those of Express 5.
@@ -20,7 +21,13 @@ interface Served {
 }
 
 /** Test wiring only: what a test must notice. */
-type Mutant = 'unguarded' | 'deaf-to-path'
+type Mutant = 'unguarded' | 'deaf-to-path' | 'deaf-to-path-with-identity'
+
+/** The headers of the identity would show the forgery, so the mutant that is deaf to the path loses them, too. */
+function dropIdentity(headers: Record<string, unknown>, mutant: Mutant): void {
+  if (mutant !== 'deaf-to-path') return
+  for (const name of Object.values(IDENTITY_HEADERS)) delete headers[name]
+}
 
 type Serve = (options?: Partial<SignedCallsOptions>, mutant?: Mutant) => Promise<Served>
 
@@ -52,7 +59,8 @@ const serveFastify: Serve = async (more, mutant) => {
   const { branches, refused, barrier, options, handler } = bed()
   const app = fastify()
   const guard = ofFastify.signedCalls({ ...options, ...more })
-  if (mutant === 'deaf-to-path') {
+  if (mutant?.startsWith('deaf-to-path')) {
+    app.addHook('preHandler', async (request) => dropIdentity(request.headers, mutant))
     app.addHook(
       'preParsing',
       (request, reply, payload) =>
@@ -72,12 +80,13 @@ function serveExpress(make: typeof express): Serve {
     const app = make()
     app.set('env', 'test')
     const guard = ofExpress.signedCalls({ ...options, ...more })
-    if (mutant === 'deaf-to-path') {
+    if (mutant?.startsWith('deaf-to-path')) {
       app.use((request, response, next) => {
         const { originalUrl } = request
         request.originalUrl = SIGNED_PATH
         void guard(request, response, (error?: unknown) => {
           request.originalUrl = originalUrl
+          dropIdentity(request.headers, mutant)
           next(error)
         })
       })
@@ -227,6 +236,14 @@ for (const [name, serve] of FRAMEWORKS) {
       expect((await send(url, undo)).status).toBe(200)
       expect(branches.map(({ op }) => op)).toEqual(['compensate'])
       expect((await send((await serve()).url, undo)).status).toBe(401)
+    })
+
+    it('S39: a query that is not the signed headers’ own does not run, even where the path is not covered', async () => {
+      const action = signedRequest(BASE, SIGNED_PATH)
+      const undo = { ...action, path: `/debit-undo?${QUERY.replace('action', 'compensate')}` }
+      const { url, branches } = await serve({}, 'deaf-to-path-with-identity')
+      expect((await send(url, undo)).status).toBe(400)
+      expect(branches).toEqual([])
     })
   })
 }

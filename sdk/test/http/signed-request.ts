@@ -57,6 +57,7 @@ export function signedRequest(
     attempt: '1',
     epoch: '1',
     acceptedAt: String(Date.now()),
+    ...identityIn(path),
     body: '{"cents":100}',
     ...overrides,
   }
@@ -76,8 +77,23 @@ export function signedRequest(
       ['counterstep-attempt', call.attempt],
       ['counterstep-epoch', call.epoch],
       ['counterstep-accepted-at', call.acceptedAt],
+      ['counterstep-gid', call.gid],
+      ['counterstep-branch-id', call.branchId],
+      ['counterstep-op', call.op],
+      ['counterstep-kind', call.kind],
       ...signature,
     ],
+  }
+}
+
+function identityIn(path: string): Pick<CallToSign, 'gid' | 'branchId' | 'op' | 'kind'> {
+  const query = new URL(path, 'http://service').searchParams
+  const kind = query.get('trans_type') ?? ''
+  return {
+    gid: query.get('gid') ?? '',
+    branchId: query.get('branch_id') ?? '',
+    op: query.get('op') ?? '',
+    kind: kind === 'msg' ? 'message' : kind,
   }
 }
 

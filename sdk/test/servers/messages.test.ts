@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { answerQueryBack } from '../../src/http/answer-query-back.ts'
 import { isBranchError, isCounterstepError, type MessageBarrier } from '../../src/index.ts'
 import type { MessageBed } from '../barrier/message-suite.ts'
+import { callUrl } from '../branch/call-url.ts'
 import { serve } from '../served-server.ts'
 import { openMysqlBed } from './mysql-bed.ts'
 import { openPostgresBed } from './postgres-bed.ts'
@@ -41,8 +42,8 @@ for (const [server, open] of BEDS) {
           delivered.set(gid, (delivered.get(gid) ?? 0) + 1)
           return { result: 'success', statusCode: 200 }
         }
-        const query = { gid, trans_type: kind, branch_id: branchId, op }
-        const { statusCode } = (await answerQueryBack(bed, { query, headers: {} })).answer
+        const url = callUrl({ gid, trans_type: kind, branch_id: branchId, op })
+        const { statusCode } = (await answerQueryBack(bed, { url, headers: {} })).answer
         return { result: RESULTS[statusCode as 200 | 409 | 425] ?? 'unknown', statusCode }
       })
       const seen = { succeeded: 0, failed: 0 }

@@ -6,6 +6,7 @@ import { answerBranch } from '../../src/http/answer-branch.ts'
 import { type BarrierCall, BranchFailure } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { messageSuite } from '../barrier/message-suite.ts'
+import { callUrl } from '../branch/call-url.ts'
 import { openRedisBed } from './redis-bed.ts'
 
 for (const server of ['redis', 'redis-cluster'] as const) {
@@ -113,12 +114,12 @@ describeOn('redis', 'the Redis barrier beside the truth table', (url) => {
   })
 
   it('answers 500, never 409, when a script or the server fails', async () => {
-    const query = { gid: newCall().gid, trans_type: 'saga', branch_id: '01', op: 'action' }
+    const url = callUrl({ gid: newCall().gid, trans_type: 'saga', branch_id: '01', op: 'action' })
     const broken = (tx: RedisEffects) => tx.script("redis.call('NONSENSE')", [])
-    const answered = await answerBranch(redisBarrier(redis), broken, { query, headers: {} })
+    const answered = await answerBranch(redisBarrier(redis), broken, { url, headers: {} })
     expect(answered.answer).toMatchObject({ statusCode: 500, body: '{"code":"BARRIER_EFFECT_BROKEN"}' })
     const gone = new Redis(url, { lazyConnect: true, enableOfflineQueue: false })
-    const unreachable = await answerBranch(redisBarrier(gone), broken, { query, headers: {} })
+    const unreachable = await answerBranch(redisBarrier(gone), broken, { url, headers: {} })
     expect(unreachable.answer).toMatchObject({ statusCode: 500, body: '{"code":"BRANCH_ERROR"}' })
   })
 

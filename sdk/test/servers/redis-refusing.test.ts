@@ -4,6 +4,7 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type RedisEffects, redisBarrier } from '../../src/barrier/redis.ts'
 import { answerBranch } from '../../src/http/answer-branch.ts'
+import { callUrl } from '../branch/call-url.ts'
 
 const UNAVAILABLE = { statusCode: 500, body: '{"code":"BRANCH_ERROR"}' }
 const BROKEN = { statusCode: 500, body: '{"code":"BARRIER_EFFECT_BROKEN"}' }
@@ -24,8 +25,8 @@ describeOwn('redis', 'the Redis barrier while its server refuses to write', () =
   })
 
   function call(gid: string, effect: typeof add = add) {
-    const query = { gid, trans_type: 'saga', branch_id: '01', op: 'action' }
-    return answerBranch(redisBarrier(redis), effect, { query, headers: {}, payload: {} })
+    const url = callUrl({ gid, trans_type: 'saga', branch_id: '01', op: 'action' })
+    return answerBranch(redisBarrier(redis), effect, { url, headers: {}, payload: {} })
   }
 
   for (const [what, begin, end] of [
@@ -110,8 +111,8 @@ describe('an error that no server of this run gives', () => {
     it(`is taken for what it is: ${what}`, async () => {
       const command = () => Promise.reject(error)
       const barrier = redisBarrier({ eval: command, evalsha: command, info: command })
-      const query = { gid: 'named', trans_type: 'saga', branch_id: '01', op: 'action' }
-      expect((await answerBranch(barrier, add, { query, headers: {} })).answer).toMatchObject(answer)
+      const url = callUrl({ gid: 'named', trans_type: 'saga', branch_id: '01', op: 'action' })
+      expect((await answerBranch(barrier, add, { url, headers: {} })).answer).toMatchObject(answer)
     })
   }
 })

@@ -4,6 +4,7 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { redisBarrier } from '../../src/barrier/redis.ts'
 import { answerBranch } from '../../src/http/answer-branch.ts'
+import { callUrl } from '../branch/call-url.ts'
 
 const TIMEOUT_MS = 400
 
@@ -21,10 +22,10 @@ describeOwn('redis', 'the Redis barrier while its server is stopped', () => {
   })
 
   it("ends a call after ioredis's commandTimeout by 500, and the next one has one effect", async () => {
-    const query = { gid: 'stopped', trans_type: 'saga', branch_id: '01', op: 'action' }
+    const url = callUrl({ gid: 'stopped', trans_type: 'saga', branch_id: '01', op: 'action' })
     const call = () =>
       answerBranch(redisBarrier(redis), (tx) => tx.add({ key: 'account', delta: 5 }), {
-        query,
+        url,
         headers: {},
         payload: {},
       })

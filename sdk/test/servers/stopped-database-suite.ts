@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { answerBranch } from '../../src/http/answer-branch.ts'
 import { type Barrier, type BarrierCall, BranchFailure } from '../../src/index.ts'
+import { callUrl } from '../branch/call-url.ts'
 
 /** A server of the test's own, and a pool of one connection to it that the barrier gets. */
 export interface StoppableBed<Tx> {
@@ -58,8 +59,8 @@ export function stoppedDatabaseSuite<Tx>(open: () => Promise<StoppableBed<Tx>>):
     const call = newCall()
     await bed.barrier().run(newCall(), () => undefined)
     await bed.pause()
-    const query = { gid: call.gid, trans_type: 'saga', branch_id: call.branchId, op: call.op }
-    const request = { query, headers: {}, payload: {} }
+    const url = callUrl({ gid: call.gid, trans_type: 'saga', branch_id: call.branchId, op: call.op })
+    const request = { url, headers: {}, payload: {} }
     const startedAt = performance.now()
     const { answer, error } = await answerBranch(bed.barrier(TIMEOUT_MS), acting(call), request)
     const tookMs = performance.now() - startedAt

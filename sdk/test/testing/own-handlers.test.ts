@@ -119,7 +119,7 @@ describe('the test kit on handlers of this SDK', () => {
         bank.barrier,
         url.pathname === '/debit' ? bank.debit : bank.credit,
         {
-          query: url.searchParams,
+          url: url.href,
           headers: request.headers,
           payload,
         },
