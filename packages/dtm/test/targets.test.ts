@@ -4,7 +4,10 @@ import { type DtmBed, type DtmNode, dtmBed, type Targets } from './support/dtm-b
 import { message, tcc } from './support/requests.ts'
 
 const OK = { status: 200, body: '{"dtm_result":"SUCCESS"}' }
-const DENIED = { status: 500, body: expect.stringMatching(/^\{"message":"SAGA_TARGET_NOT_ALLOWED: /) }
+const UNLISTED_DENIED = {
+  status: 500,
+  body: expect.stringMatching(/^\{"message":"SAGA_TARGET_NOT_ALLOWED: /),
+}
 /** The mutant: nothing is checked at submit. What is called is, so that no test dials another machine. */
 const UNCHECKED: Targets = { policy: loopbackTargets(), check: () => undefined }
 /** Not listed, denied by its address, and no service. */
@@ -14,10 +17,23 @@ function sagaOf(gid: string, step: object) {
   return { gid, trans_type: 'saga', steps: [step], payloads: ['{}'] }
 }
 
+/** S39: each could pass for the identity of a call in some parser. */
+const FORGING = [
+  '?[gid]=victim&[trans_type]=saga&[branch_id]=debit&[op]=compensate',
+  '?GID=victim',
+  '?branch%2Eid=debit',
+  `?${'&'.repeat(1_001)}`,
+].map((query) => `http://127.0.0.1:1/x${query}`)
+const FORGED = { status: 500, body: expect.stringMatching(/^\{"message":"a branch URL must not have /) }
+
 /** Every way by which a URL comes in, for each URL. */
-async function expectAllDenied({ node }: Pick<DtmBed, 'node'>): Promise<void> {
+async function expectAllDenied(
+  { node }: Pick<DtmBed, 'node'>,
+  urls = UNLISTED,
+  DENIED: object = UNLISTED_DENIED,
+): Promise<void> {
   const good = 'http://127.0.0.1:1/x'
-  for (const [at, url] of UNLISTED.entries()) {
+  for (const [at, url] of urls.entries()) {
     const gid = (what: string) => `${what}-${at}`
     expect(await node.post('submit', sagaOf(gid('action'), { action: url }))).toEqual(DENIED)
     const undo = { action: good, compensate: url }
@@ -60,11 +76,30 @@ describe("S1: a target of DTM's clients", () => {
     await expect(expectAllDenied(bed)).rejects.toThrow()
   })
 
+  it('S39: is refused where its query may pass for the identity of a call, wherever it stands', async () => {
+    await using bed = await dtmBed()
+    await expectAllDenied(bed, FORGING, FORGED)
+  })
+
+  it('S39: mutant: without the rules, the test above fails', async () => {
+    await using bed = await dtmBed(UNCHECKED)
+    await expect(expectAllDenied(bed, FORGING, FORGED)).rejects.toThrow()
+  })
+
+  it('S39: that was subscribed before such queries were refused is refused when it is sent to', async () => {
+    await using bed = await dtmBed(UNCHECKED)
+    await bed.node.get(`subscribe?topic=orders&url=${encodeURIComponent(FORGING[0] ?? '')}`)
+    const policy = loopbackTargets()
+    const checked = await bed.restart({ policy, check: (url) => policy.check(url) })
+    expect(await checked.post('submit', message('late', ['topic://orders']))).toEqual(FORGED)
+    expect(await isStored(checked, 'late')).toBe(false)
+  })
+
   it('that was subscribed while it was allowed is refused when it no longer is', async () => {
     await using bed = await dtmBed(UNCHECKED)
     await bed.node.get(`subscribe?topic=orders&url=${encodeURIComponent('http://bank.test/x')}`)
     const narrowed = await bed.restart(targetsOf([]))
-    expect(await narrowed.post('submit', message('late', ['topic://orders']))).toEqual(DENIED)
+    expect(await narrowed.post('submit', message('late', ['topic://orders']))).toEqual(UNLISTED_DENIED)
     expect(await isStored(narrowed, 'late')).toBe(false)
   })
 
@@ -76,7 +111,11 @@ describe("S1: a target of DTM's clients", () => {
     const named = await bed.restart(targetsOf([service]))
     const request = { ...sagaOf('named', { action: 'bank:/debit?x=1' }), wait_result: true }
     expect(await named.post('submit', request)).toEqual(OK)
-    expect(branches.calls.map(({ target }) => target)).toEqual([expect.stringMatching(/^\/api\/debit\?x=1&/)])
-    expect(await named.post('submit', sagaOf('by-url', { action: `${branches.url}/debit` }))).toEqual(DENIED)
+    expect(branches.calls.map(({ target }) => target)).toEqual([
+      expect.stringMatching(/^\/api\/debit\?gid=named&.*&x=1$/),
+    ])
+    expect(await named.post('submit', sagaOf('by-url', { action: `${branches.url}/debit` }))).toEqual(
+      UNLISTED_DENIED,
+    )
   })
 })

@@ -23,10 +23,22 @@ async function post({ app }: RealServer, path: string, body: unknown) {
   })
 }
 
+/** S39: each could pass for the identity of a call in some parser. */
+const FORGING = [
+  '?[gid]=secret&[trans_type]=saga&[branch_id]=debit&[op]=compensate',
+  '?Op=secret',
+  '?trans+type=secret',
+  `?secret${'&'.repeat(1_001)}`,
+].map((query) => `${GOOD}${query}`)
+
 /** Every way by which a URL comes in, for each URL. */
-async function expectAllDenied(server: RealServer): Promise<void> {
+async function expectAllDenied(
+  server: RealServer,
+  urls = UNLISTED,
+  code = 'SAGA_TARGET_NOT_ALLOWED',
+): Promise<void> {
   expect((await post(server, '', { gid: 'trip', kind: 'tcc' })).statusCode).toBe(202)
-  for (const url of UNLISTED) {
+  for (const url of urls) {
     const WAYS: readonly (readonly [string, unknown, string])[] = [
       ['', { branches: [{ action: GOOD }, { action: url }] }, '/branches/1/action'],
       ['', { branches: [{ action: GOOD, compensation: url }] }, '/branches/0/compensation'],
@@ -39,7 +51,7 @@ async function expectAllDenied(server: RealServer): Promise<void> {
       const answer = await post(server, path, body)
       expect([answer.statusCode, answer.json()]).toEqual([
         422,
-        expect.objectContaining({ code: 'SAGA_TARGET_NOT_ALLOWED', path: place }),
+        expect.objectContaining({ code, path: place }),
       ])
       expect(answer.body).not.toContain('secret')
     }
@@ -54,6 +66,19 @@ describe('S1: a target', () => {
   it('that is not allowed is refused, wherever it stands, and nothing is stored', async () => {
     await using server = await realServer(() => SUCCESS, checkLoopback)
     await expectAllDenied(server)
+  })
+
+  it('S39: is refused where its query may pass for the identity of a call, wherever it stands', async () => {
+    await using server = await realServer(() => SUCCESS, checkLoopback)
+    await expectAllDenied(server, FORGING, 'SAGA_URL_INVALID')
+  })
+
+  it('S39: mutant: without the check, the test above fails', async () => {
+    await using server = await realServer(
+      () => SUCCESS,
+      () => undefined,
+    )
+    await expect(expectAllDenied(server, FORGING, 'SAGA_URL_INVALID')).rejects.toThrow()
   })
 
   it('mutant: without the check, the test above fails', async () => {

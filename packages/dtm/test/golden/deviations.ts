@@ -77,6 +77,13 @@ export const DEVIATIONS: Readonly<Record<string, Deviation>> = {
     reason: 'the success of a step that came after the turn is shown',
     answers: { 2: SHOWN },
   },
+  'branch-calls: saga: query of the URL is kept': {
+    reason: 'a URL with a gid of its own is refused: a service could take it for the gid of the call',
+    answers: {
+      0: trouble('a branch URL must not have a parameter that may be read as gid: each call adds its own'),
+    },
+    calls: [],
+  },
   'branch-calls: tcc: headers of prepare alone': { reason: HEADERS, calls: ['POST /confirm01'] },
   'branch-calls: tcc: headers of submit': { reason: HEADERS, calls: ['POST /confirm01'] },
   'decoding: prepare: the literal null': { reason: TYPE, answers: { 0: unknownType('') } },
