@@ -5,6 +5,7 @@ import { type Branch, type BranchError, createClient, saga } from '@counterstep/
 import { migrateBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
 import { branchHandler, signedCalls } from '@counterstep/sdk/fastify'
 import { newSigningKeyText, publicJwk, type SigningKey, signingKeyOf } from '@counterstep/signature'
+import { freePort } from '@counterstep/test-servers'
 import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import BetterSqlite from 'better-sqlite3'
 import { fastify } from 'fastify'
@@ -39,7 +40,9 @@ async function startBank(known: readonly Key[]) {
   const app = fastify()
   const keys = known.map(({ publicKey }) => publicKey)
   const onRefused = ({ code }: BranchError) => refused.push(code)
-  app.addHook('preParsing', signedCalls({ keys, onRefused }))
+  const port = await freePort()
+  const baseUrl = `http://127.0.0.1:${port}`
+  app.addHook('preParsing', signedCalls({ keys, baseUrl, onRefused }))
   app.addHook('preHandler', async ({ headers }) => {
     signers.add(/keyid="([^"]+)"/.exec(String(headers['signature-input']))?.[1] ?? '')
   })
@@ -48,7 +51,7 @@ async function startBank(known: readonly Key[]) {
     tx.prepare('UPDATE account SET cents = cents + ? WHERE id = ?').run(delta, 'alice')
   })
   app.post('/credit', handler)
-  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  const url = await app.listen({ port, host: '127.0.0.1' })
   onTestFinished(() => app.close())
   const cents = () => database.prepare('SELECT cents FROM account').pluck().get()
   return { url: `${url}/credit`, refused, signers, cents }

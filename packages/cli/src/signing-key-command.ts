@@ -67,7 +67,7 @@ function shown(key: SigningKey, done: string): CommandOutcome {
   const advice =
     jwk === undefined
       ? 'An HMAC key has no public half: each service needs the content of this file, and can sign with it.'
-      : 'The line on stdout is for the services: signedCalls({ keys: [LINE] }).'
+      : 'The line on stdout is for the services: signedCalls({ keys: [LINE], baseUrl }), where baseUrl is the service.'
   return {
     exitCode: 0,
     stdout: jwk === undefined ? [] : [jwk],

@@ -15,11 +15,10 @@ const TIMEOUT_MS = 30_000
 /** Says of each call whether it was signed, by its method and op. */
 async function startCheckedService(publicKey: string) {
   const calls = new Map<string, string>()
-  const check = signedCallCheck({ keys: [publicKey] })
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
-    const url = `http://${request.headers.host}${request.url}`
+    const url = baseUrl + request.url
     const { method = '', headers } = request
     const refused = check({ method, url, headers, body: Buffer.concat(chunks) })
     const op = new URL(url).searchParams.get('op')
@@ -33,7 +32,9 @@ async function startCheckedService(publicKey: string) {
     server.closeAllConnections()
     server.close()
   })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls }
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const check = signedCallCheck({ keys: [publicKey], baseUrl })
+  return { url: baseUrl, calls }
 }
 
 async function serveSigned(...more: readonly string[]) {

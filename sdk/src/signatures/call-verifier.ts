@@ -14,10 +14,16 @@ export interface ArrivedCall {
   readonly method: string
   /** Path and query, as they stand in the request line. */
   readonly path: string
-  /** What the request says of where it went, e.g. `https://bank.example`. Looked at without `baseUrl` alone. */
+  /** What the request says of where it went, e.g. `https://bank.example`. It is read with `trustHost` only. */
   readonly origin: () => string
   /** Every value of a header, one for each line. */
   values(name: string): readonly string[]
+}
+
+/** The two options as a caller without types may give them. */
+interface StatedAddress {
+  readonly baseUrl?: string
+  readonly trustHost?: boolean
 }
 
 /** The second half of the check; throws a BranchError too. */
@@ -28,14 +34,10 @@ export interface CallVerifier {
   check(call: ArrivedCall): BodyCheck
 }
 
-export function callVerifier({
-  keys,
-  baseUrl,
-  callsRememberedMax = 0,
-  now = Date.now,
-}: SignedCallsOptions): CallVerifier {
+export function callVerifier(options: SignedCallsOptions): CallVerifier {
+  const { keys, callsRememberedMax = 0, now = Date.now } = options
   const known = keysById(keys)
-  const base = baseUrl === undefined ? undefined : checkedBaseUrl(baseUrl)
+  const base = readBase(options)
   const seen = new SeenCalls(callsRememberedMax)
   return {
     check({ method, path, origin, values }) {
@@ -69,6 +71,18 @@ function keysById(keys: SignedCallsOptions['keys']): ReadonlyMap<string, Verific
   }
   if (byId.size === 0) throw new TypeError('signed calls need at least one key')
   return byId
+}
+
+/** Undefined: the host that a request names is trusted, because the options say so by name. */
+function readBase({ baseUrl, trustHost }: StatedAddress): string | undefined {
+  if (baseUrl !== undefined && trustHost === true)
+    throw new TypeError('baseUrl and trustHost contradict each other: give one of them')
+  if (baseUrl !== undefined) return checkedBaseUrl(baseUrl)
+  if (trustHost === true) return undefined
+  throw new TypeError(
+    "signed calls need baseUrl, how the branches' URLs address this service (https://bank.example), or else a call that " +
+      'was signed for another service would run here; trustHost: true believes the Host header instead',
+  )
 }
 
 /** Without the slash that every path begins with. */

@@ -38,7 +38,8 @@ export interface SignedExpressRequest extends AsyncIterable<Uint8Array | string>
  *
  * What is refused is answered 401, a problem with a code (`BRANCH_UNSIGNED`, `BRANCH_SIGNATURE_INVALID`, …): to the
  * orchestrator that is unknown, and it asks again. Mount it where the branches are, since everything behind it needs a
- * signature; the `try` of a TCC comes from its client, who has no key. Throws a TypeError at construction for a bad key.
+ * signature; the `try` of a TCC comes from its client, who has no key. Throws a TypeError at construction for a bad key,
+ * and without `baseUrl` or `trustHost`.
  *
  * @example
  * ```ts

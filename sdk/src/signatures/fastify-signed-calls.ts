@@ -34,7 +34,7 @@ export interface SignedFastifyRequest {
  * What is refused is answered 401, a problem with a code (`BRANCH_UNSIGNED`, `BRANCH_SIGNATURE_INVALID`, …): to the
  * orchestrator that is unknown, and it asks again. It goes to `request.log`, or to `onRefused`. Add it where the branches
  * are, since everything in that scope needs a signature; the `try` of a TCC comes from its client, who has no key. Throws
- * a TypeError at construction for a bad key.
+ * a TypeError at construction for a bad key, and without `baseUrl` or `trustHost`.
  *
  * @example
  * ```ts

@@ -16,7 +16,7 @@ import type { SignedCallsOptions } from './signed-calls-options.ts'
  */
 export interface SignedCall {
   readonly method: string
-  /** Absolute; its origin is looked at only without `baseUrl`. */
+  /** Absolute; its origin is read with `trustHost` only. */
   readonly url: string
   readonly headers: Headers | Readonly<Record<string, unknown>>
   /** The bytes before anything parsed them; empty without a body. */

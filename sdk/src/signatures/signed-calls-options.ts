@@ -1,7 +1,7 @@
 import type { BranchError } from '../branch/branch-errors.ts'
 
 /**
- * What a service knows of the orchestrator that calls it.
+ * What a service knows of the orchestrator that calls it, and of its own address: `baseUrl`, or `trustHost: true`.
  *
  * @example
  * ```ts
@@ -11,18 +11,35 @@ import type { BranchError } from '../branch/branch-errors.ts'
  * }
  * ```
  */
-export interface SignedCallsOptions {
+export type SignedCallsOptions = SignedCallsSettings & (KnownAddress | TrustedHost)
+
+/** The service knows its own address, so that it refuses a call that was signed for another service. */
+interface KnownAddress {
+  /**
+   * How this service is addressed in the branches' URLs, e.g. `https://bank.example`; with a path, if a proxy takes that
+   * away. Nothing that a request says of its host is believed then.
+   */
+  readonly baseUrl: string
+  readonly trustHost?: false
+}
+
+/** The service believes the host that each request names, which its sender chooses. */
+interface TrustedHost {
+  /**
+   * The Host header, and whatever the framework believes of its proxy, say where a call went. A call that was signed for
+   * another service runs here too when its sender repeats that service's host. Set it only where a proxy in front refuses
+   * every host but this service's own.
+   */
+  readonly trustHost: true
+  readonly baseUrl?: never
+}
+
+interface SignedCallsSettings {
   /**
    * At least one: the line that `counterstep signing-key create` printed (a JWK, as text or object), a public key in PEM,
    * or the whole JSON of an HMAC key. While a key is replaced, the old one and the new one.
    */
   readonly keys: readonly (string | object)[]
-  /**
-   * How this service is addressed in the branches' URLs, e.g. `https://bank.example`; with a path, if a proxy takes that
-   * away. A call that was signed for another service is refused then. Default: what the request says of itself, that is
-   * its Host header, and whatever the framework believes of its proxy.
-   */
-  readonly baseUrl?: string
   /**
    * For a service without a barrier, which would do the same twice: so many calls are remembered for ten minutes, and one
    * that was seen is refused. When it is full, calls wait (503) until there is room. Default 0: none are.

@@ -92,8 +92,8 @@ describe('signedCallCheck', () => {
     expect(check({ ...call, url: `.elsewhere.example${PATH}` })?.answer.statusCode).toBe(401)
   })
 
-  it('S19: goes by the origin of the URL without a base URL', () => {
-    const check = signedCallCheck({ keys: [PUBLIC_KEY] })
+  it('S19: goes by the origin of the URL where the host is trusted by name', () => {
+    const check = signedCallCheck({ keys: [PUBLIC_KEY], trustHost: true })
     const call = asFetched(signedRequest(BASE, PATH))
     expect(check({ ...call, url: BASE + PATH })).toBeUndefined()
     expect(check(call)?.answer.statusCode).toBe(401)

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import * as ofExpress from '../../src/express.ts'
 import * as ofFastify from '../../src/fastify.ts'
 import type { Branch, BranchError } from '../../src/index.ts'
-import type { SignedCallsOptions } from '../../src/signatures.ts'
+import { type SignedCallsOptions, signedCallCheck } from '../../src/signatures.ts'
 import { type Header, KEY, listening, PUBLIC_KEY, QUERY, send, signedRequest } from './signed-request.ts'
 
 const BASE = 'https://bank.example'
@@ -29,7 +29,13 @@ function dropIdentity(headers: Record<string, unknown>, mutant: Mutant): void {
   for (const name of Object.values(IDENTITY_HEADERS)) delete headers[name]
 }
 
-type Serve = (options?: Partial<SignedCallsOptions>, mutant?: Mutant) => Promise<Served>
+type Address = { readonly baseUrl: string } | { readonly trustHost: true }
+
+type Serve = (
+  options?: Partial<Omit<SignedCallsOptions, 'baseUrl' | 'trustHost'>>,
+  mutant?: Mutant,
+  address?: Address,
+) => Promise<Served>
 
 function bed() {
   const branches: Branch[] = []
@@ -43,7 +49,6 @@ function bed() {
   }
   const options = {
     keys: [PUBLIC_KEY],
-    baseUrl: BASE,
     onRefused: (error: BranchError) => refused.push(error),
   }
   const handler = (_tx: undefined, branch: Branch) => {
@@ -55,10 +60,10 @@ function bed() {
 /** Signed for one path, believed of every other. */
 const SIGNED_PATH = `/debit?${QUERY}`
 
-const serveFastify: Serve = async (more, mutant) => {
+const serveFastify: Serve = async (more, mutant, address = { baseUrl: BASE }) => {
   const { branches, refused, barrier, options, handler } = bed()
   const app = fastify()
-  const guard = ofFastify.signedCalls({ ...options, ...more })
+  const guard = ofFastify.signedCalls({ ...options, ...address, ...more })
   if (mutant?.startsWith('deaf-to-path')) {
     app.addHook('preHandler', async (request) => dropIdentity(request.headers, mutant))
     app.addHook(
@@ -75,11 +80,11 @@ const serveFastify: Serve = async (more, mutant) => {
 }
 
 function serveExpress(make: typeof express): Serve {
-  return async (more, mutant) => {
+  return async (more, mutant, address = { baseUrl: BASE }) => {
     const { branches, refused, barrier, options, handler } = bed()
     const app = make()
     app.set('env', 'test')
-    const guard = ofExpress.signedCalls({ ...options, ...more })
+    const guard = ofExpress.signedCalls({ ...options, ...address, ...more })
     if (mutant?.startsWith('deaf-to-path')) {
       app.use((request, response, next) => {
         const { originalUrl } = request
@@ -173,8 +178,8 @@ for (const [name, serve] of FRAMEWORKS) {
       expect(branches).toEqual([])
     })
 
-    it('S19: takes the Host header for its address without a base URL', async () => {
-      const { url } = await serve({ baseUrl: undefined as never })
+    it('S19: takes the Host header for its address where it is trusted by name', async () => {
+      const { url } = await serve({}, undefined, { trustHost: true })
       expect((await send(url, signedRequest(url, `/debit?${QUERY}`))).status).toBe(200)
       expect((await send(url, signedRequest(BASE, `/debit?${QUERY}`))).status).toBe(401)
       const posing = signedRequest(url, `/debit?${QUERY}`)
@@ -187,8 +192,44 @@ for (const [name, serve] of FRAMEWORKS) {
       expect((await send(url, { ...outside, headers: [...outside.headers, ...forwarded] })).status).toBe(401)
     })
 
+    // Each is a whole call that the orchestrator signed for the shop, sent on by whoever saw it.
+    const FOR_THE_SHOP: readonly (readonly [string, string, readonly Header[]])[] = [
+      ['as it came', '', [['host', 'shop.example']]],
+      ['with the default port written out', '', [['host', 'shop.example:80']]],
+      ['with its host in upper case', '', [['host', 'SHOP.Example']]],
+      ['with a dot behind its host', '', [['host', 'shop.example.']]],
+      ['with X-Forwarded-Host', '', [['x-forwarded-host', 'shop.example']]],
+      ['with Forwarded', '', [['forwarded', 'host=shop.example;proto=http']]],
+      ['with its whole URL in the request line', 'http://shop.example', [['host', 'shop.example']]],
+    ]
+    const sentOn = (prefix: string, headers: readonly Header[]) => {
+      const signed = signedRequest('http://shop.example', `/debit?${QUERY}`)
+      return { ...signed, path: prefix + signed.path, headers: [...headers, ...signed.headers] }
+    }
+
+    for (const [how, prefix, headers] of FOR_THE_SHOP) {
+      it(`S43: runs no call that was signed for another service, ${how}`, async () => {
+        const { url, branches } = await serve({}, undefined, { baseUrl: 'http://bank.example' })
+        const answer = await send(url, sentOn(prefix, headers))
+        expect([answer.status >= 400, branches]).toEqual([true, []])
+        if (prefix === '') expect(answer.code).toBe('BRANCH_SIGNATURE_INVALID')
+      })
+    }
+
+    it('S43: shows the test to be one: where the Host header is trusted, such a call runs', async () => {
+      const { url, branches } = await serve({}, undefined, { trustHost: true })
+      for (const [, prefix, headers] of FOR_THE_SHOP.slice(0, 3))
+        expect((await send(url, sentOn(prefix, headers))).status).toBe(200)
+      expect(branches).toHaveLength(3)
+    })
+
+    it('S43: reads a base URL as any URL: in lower case, without the default port', async () => {
+      const { url } = await serve({}, undefined, { baseUrl: 'https://BANK.example:443' })
+      expect((await send(url, signedRequest(BASE, `/debit?${QUERY}`))).status).toBe(200)
+    })
+
     it('S19: adds the path of the base URL that a proxy took away', async () => {
-      const { url } = await serve({ baseUrl: `${BASE}/bank/` })
+      const { url } = await serve({}, undefined, { baseUrl: `${BASE}/bank/` })
       expect((await send(url, signedRequest(`${BASE}/bank`, `/debit?${QUERY}`))).status).toBe(200)
       expect((await send(url, signedRequest(BASE, `/debit?${QUERY}`))).status).toBe(401)
     })
@@ -251,16 +292,47 @@ for (const [name, serve] of FRAMEWORKS) {
 describe('signedCalls', () => {
   it('S19: throws at construction for what could never verify, or is not for a service to have', () => {
     for (const options of [
-      { keys: [] },
-      { keys: [''] },
-      { keys: [PUBLIC_KEY, PUBLIC_KEY] },
-      { keys: [newSigningKeyText('ed25519')] },
+      { keys: [], baseUrl: BASE },
+      { keys: [''], baseUrl: BASE },
+      { keys: [PUBLIC_KEY, PUBLIC_KEY], baseUrl: BASE },
+      { keys: [newSigningKeyText('ed25519')], baseUrl: BASE },
       { keys: [PUBLIC_KEY], baseUrl: 'bank.example' },
       { keys: [PUBLIC_KEY], baseUrl: 'https://bank.example/?x=1' },
-      { keys: [PUBLIC_KEY], callsRememberedMax: -1 },
+      { keys: [PUBLIC_KEY], baseUrl: BASE, callsRememberedMax: -1 },
     ]) {
       expect(() => ofExpress.signedCalls(options)).toThrow(TypeError)
       expect(() => ofFastify.signedCalls(options)).toThrow(TypeError)
     }
+  })
+
+  it('S43: throws at construction without baseUrl and trustHost, with both, and with what only looks like one', () => {
+    const keys = [PUBLIC_KEY]
+    for (const address of [
+      {},
+      { baseUrl: undefined },
+      { baseUrl: '' },
+      { baseUrl: null },
+      { trustHost: false },
+      { trustHost: 'true' },
+      { trustHost: 1 },
+      { baseUrl: BASE, trustHost: true },
+    ]) {
+      const options = { keys, ...address } as SignedCallsOptions
+      expect(() => ofExpress.signedCalls(options)).toThrow(/baseUrl/)
+      expect(() => ofFastify.signedCalls(options)).toThrow(/baseUrl/)
+      expect(() => signedCallCheck(options)).toThrow(/baseUrl/)
+    }
+  })
+
+  it('S43: does not compile without either, and not with both', () => {
+    const keys = [PUBLIC_KEY]
+    const make = (options: SignedCallsOptions) => () => signedCallCheck(options)
+    // @ts-expect-error: Neither is given.
+    expect(make({ keys })).toThrow(TypeError)
+    // @ts-expect-error: Both are given.
+    expect(make({ keys, baseUrl: BASE, trustHost: true })).toThrow(TypeError)
+    // @ts-expect-error: A variable that may be missing is no base URL.
+    expect(make({ keys, baseUrl: process.env.NO_SUCH_VARIABLE })).toThrow(TypeError)
+    expect(make({ keys, trustHost: true })).not.toThrow()
   })
 })

@@ -104,12 +104,12 @@ export async function send(url: string, call: Request): Promise<Answer> {
   return answerTo(request)
 }
 
-/** Its head is sent when the caller says so or ends it; its body is the caller's to send. */
+/** `path` is the target of the request line as it stands. Its head is sent when the caller says so or ends it; its body is the caller's to send. */
 export function opened(url: string, { method, path, headers, body }: Request): ClientRequest {
   const { host } = new URL(url)
   const own = headers.some(([name]) => name === 'host') ? headers : [['host', host] as const, ...headers]
   const length = method === 'GET' ? [] : [['content-length', String(Buffer.byteLength(body))] as const]
-  return httpRequest(url + path, { method, headers: [...own, ...length].flat() as never })
+  return httpRequest(url, { method, path, headers: [...own, ...length].flat() as never })
 }
 
 export async function answerTo(request: ClientRequest): Promise<Answer> {

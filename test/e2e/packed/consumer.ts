@@ -158,5 +158,8 @@ export async function bookTrip(nested: Branch): Promise<number> {
 const signed = { keys: [''], baseUrl: 'https://bank.example' }
 express().use(expressSigned(signed))
 fastify().addHook('preParsing', fastifySigned(signed))
+express().use(expressSigned({ keys: [''], trustHost: true }))
+// @ts-expect-error: A service says where it is, or by name that it believes the Host header.
+express().use(expressSigned({ keys: [''] }))
 const arrived: SignedCall = { method: 'POST', url: '/debit', headers: new Headers(), body: new Uint8Array() }
 export const refusedStatus: number | undefined = signedCallCheck(signed)(arrived)?.answer.statusCode

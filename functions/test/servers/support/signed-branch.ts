@@ -23,17 +23,20 @@ export class SignedBranch {
   /** Why calls were refused. */
   readonly refused: string[] = []
   readonly #calls: ArrivedCall[] = []
-  readonly #check: ReturnType<typeof signedCallCheck>
+  /** Made when the port, and so the base URL, is known. */
+  #check: ReturnType<typeof signedCallCheck> | undefined
+  readonly #publicKey: string
   readonly #server = createServer((request, response) => void this.#answer(request, response))
 
   constructor(publicKey: string) {
-    this.#check = signedCallCheck({ keys: [publicKey] })
+    this.#publicKey = publicKey
   }
 
   async start(): Promise<void> {
     // An environment keeps its connections; none is cut under a call.
     this.#server.keepAliveTimeout = 120_000
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+    this.#check = signedCallCheck({ keys: [this.#publicKey], baseUrl: this.url })
   }
 
   get url(): string {
@@ -52,6 +55,7 @@ export class SignedBranch {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url = '', headers } = request
     const body = Buffer.concat(await request.toArray())
+    if (this.#check === undefined) throw new Error('start() has not ended')
     const refused = this.#check({ method, url: `${this.url}${url}`, headers, body })
     if (refused !== undefined) {
       this.refused.push(String(refused.error))
