@@ -24,6 +24,7 @@ import { submitPrepared } from './submit-prepared.ts'
 import { type RunTccOptions, runTcc, type SubmittedTcc } from './tcc/run-tcc.ts'
 import { type Tcc, type TccScope, type TccSettings, tcc, tccOf } from './tcc/tcc.ts'
 import { fetchTransaction } from './transaction.ts'
+import { ANSWER_BYTES_MAX_DEFAULT, checkedAnswerBytesMax } from './transport/answer-bytes.ts'
 import { createTransport } from './transport.ts'
 import { waitUntilFinal } from './wait.ts'
 
@@ -54,6 +55,11 @@ export interface ClientOptions {
   readonly timeoutMs?: number
   /** For how long a call is tried again while its outcome is open. Default 30,000; 0 tries once. */
   readonly retryForMs?: number
+  /**
+   * Of one answer, unpacked. A longer one is SAGA_ANSWER_TOO_LARGE, and its connection is ended. Default 4 MiB, from 1 KiB
+   * to 256 MiB.
+   */
+  readonly answerBytesMax?: number
 }
 
 /**
@@ -197,8 +203,8 @@ export interface Client {
 }
 
 /**
- * A client of one server. Throws a TypeError for a URL that is not http(s), or has a login in it, and for an API key
- * that no header can carry.
+ * A client of one server. Throws a TypeError for a URL that is not http(s), or has a login in it, for an API key that no
+ * header can carry, and for an `answerBytesMax` out of its range.
  *
  * @example
  * ```ts
@@ -216,6 +222,7 @@ export function createClient({
   headers = {},
   timeoutMs = 10_000,
   retryForMs = 30_000,
+  answerBytesMax = ANSWER_BYTES_MAX_DEFAULT,
 }: ClientOptions): Client {
   const base = new URL(url)
   if (base.protocol !== 'http:' && base.protocol !== 'https:')
@@ -223,9 +230,11 @@ export function createClient({
   if (base.username !== '' || base.password !== '')
     throw new TypeError('url must have no login: send it in headers')
   const keyOf = apiKeyReader(apiKey, headers)
+  const bytesMax = checkedAnswerBytesMax(answerBytesMax)
   const setup = {
-    send: createTransport({ url: base, fetch, keyOf, headers }),
+    send: createTransport({ url: base, fetch, keyOf, headers, answerBytesMax: bytesMax }),
     fetch: fetch ?? globalThis.fetch,
+    answerBytesMax: bytesMax,
     timeoutMs,
     retryForMs,
   }

@@ -1,5 +1,6 @@
 import type { Fault } from '@counterstep/protocol'
 import { CounterstepError, RefusedError, UnavailableError } from './errors.ts'
+import type { AnswerTooLargeError } from './transport/answer-bytes.ts'
 
 /** What a server, or something before it, answered instead of what was asked for. */
 export interface BadAnswer {
@@ -26,6 +27,16 @@ export function problemError({ status, value, retryAfter, gid: askedGid }: BadAn
   }
   if (status >= 500) return new CounterstepError(problem.code, detail, { meaning: 'bug', gid })
   return new RefusedError(problem.code, detail, { status, faults: faultsOf(problem.faults), gid })
+}
+
+/** What was asked for may have been done. With a status below 500 it is not sent again: the same answer would come. */
+export function answerTooLarge(
+  { message, status }: AnswerTooLargeError,
+  origin: string,
+  gid: string | undefined,
+): UnavailableError {
+  const text = `${message}, from ${origin}: see answerBytesMax`
+  return new UnavailableError('SAGA_ANSWER_TOO_LARGE', text, { status, gid })
 }
 
 function secondsOf(retryAfter: string | null): number | undefined {

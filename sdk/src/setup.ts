@@ -5,6 +5,8 @@ export interface Setup {
   readonly send: Transport
   /** For calls of branches, which get none of the client's headers. */
   readonly fetch: typeof globalThis.fetch
+  /** Of an answer of the server, and of a branch to its try. */
+  readonly answerBytesMax: number
   readonly timeoutMs: number
   readonly retryForMs: number
 }

@@ -1,6 +1,7 @@
 import type { KeyReader } from './api-key.ts'
 import { UnavailableError } from './errors.ts'
-import { problemError } from './problem-error.ts'
+import { answerTooLarge, problemError } from './problem-error.ts'
+import { AnswerTooLargeError } from './transport/answer-bytes.ts'
 import type { Exchange } from './transport/exchange.ts'
 import { fetchExchange } from './transport/fetch-exchange.ts'
 import { nodeExchange } from './transport/node-exchange.ts'
@@ -29,9 +30,10 @@ export interface TransportOptions {
   readonly fetch: typeof globalThis.fetch | undefined
   readonly keyOf: KeyReader
   readonly headers: Readonly<Record<string, string>>
+  readonly answerBytesMax: number
 }
 
-export function createTransport({ url, fetch, keyOf, headers }: TransportOptions): Transport {
+export function createTransport({ url, fetch, keyOf, headers, answerBytesMax }: TransportOptions): Transport {
   const exchange = exchangeWith(url, fetch)
   const ofAll = { accept: 'application/json', ...headers }
   return async function send({ path, method, body, timeoutMs, signal, gid, ...request }) {
@@ -46,6 +48,7 @@ export function createTransport({ url, fetch, keyOf, headers }: TransportOptions
         ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
+      answerBytesMax,
       timeoutMs,
       signal,
       ...(body === undefined ? {} : { body }),
@@ -53,6 +56,7 @@ export function createTransport({ url, fetch, keyOf, headers }: TransportOptions
     const { status, retryAfter, text } = await exchange(sent).catch((error: unknown) => {
       // The caller's own signal is the caller's own reason.
       signal?.throwIfAborted()
+      if (error instanceof AnswerTooLargeError) throw answerTooLarge(error, url.origin, gid)
       throw new UnavailableError('SAGA_UNREACHABLE', `no answer from ${url.origin}`, { gid, cause: error })
     })
     const value = parsed(text)

@@ -27,7 +27,8 @@ export async function waitUntilFinal(
       })
       if (isFinal(seen)) return seen
     } catch (error: unknown) {
-      if (!isUnavailable(error)) throw error
+      // An answer that is too long is as long the next time.
+      if (!isUnavailable(error) || error.code === 'SAGA_ANSWER_TOO_LARGE') throw error
       cause = error
     }
     // Half of it is jitter, so that many who wait do not ask in step.

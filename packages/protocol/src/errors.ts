@@ -59,6 +59,7 @@ export const ERROR_MEANINGS = {
   SAGA_KEYS_UNUSABLE: 'unavailable',
   SAGA_CONTENDED: 'unavailable',
   SAGA_UNREACHABLE: 'unavailable',
+  SAGA_ANSWER_TOO_LARGE: 'unavailable',
   SAGA_NOT_FINAL: 'ongoing',
   SAGA_INTERNAL: 'bug',
 } as const satisfies Record<string, ErrorMeaning>

@@ -133,6 +133,7 @@ describe('the OpenAPI document', () => {
       'SAGA_STORE_SCHEMA', // At start.
       'SAGA_STORE_UNSUPPORTED', // At start.
       'SAGA_UNREACHABLE', // The SDK's.
+      'SAGA_ANSWER_TOO_LARGE', // The SDK's.
       'SAGA_NOT_FINAL', // The SDK's.
     ]
     expect(new Set([...named, ...elsewhere])).toEqual(new Set(Object.keys(ERROR_MEANINGS)))

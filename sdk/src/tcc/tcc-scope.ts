@@ -33,6 +33,7 @@ export function tccScope(setup: Setup, { gid, parentId, headers, timeoutMs }: Sc
         registered,
         url,
         headers: { ...headers, ...branch.headers },
+        answerBytesMax: setup.answerBytesMax,
         timeoutMs: branch.timeoutMs ?? timeoutMs ?? setup.timeoutMs,
         signal: options.signal,
       })

@@ -2,7 +2,9 @@ import { findUrlFault, IDENTITY_HEADERS, type JsonValue } from '@counterstep/pro
 import { BranchFailure, BranchOngoing } from '../branch/branch-errors.ts'
 import { UnavailableError } from '../errors.ts'
 import { jsonOf } from '../json-of.ts'
-import { isRecord } from '../problem-error.ts'
+import { answerTooLarge, isRecord } from '../problem-error.ts'
+import { AnswerTooLargeError } from '../transport/answer-bytes.ts'
+import { readResponse } from '../transport/read-response.ts'
 import type { RegisteredBranch, TccBranch } from './tcc.ts'
 
 export interface TryRequest {
@@ -11,6 +13,7 @@ export interface TryRequest {
   /** Checked. */
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
+  readonly answerBytesMax: number
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
 }
@@ -63,13 +66,14 @@ async function answered(
   fetch: typeof globalThis.fetch,
   target: string,
   init: RequestInit,
-  { registered: { gid, branchId }, signal }: TryRequest,
+  { url, registered: { gid, branchId }, answerBytesMax, signal }: TryRequest,
 ): Promise<{ readonly response: Response; readonly text: string }> {
   try {
     const response = await fetch(target, init)
-    return { response, text: await response.text() }
+    return { response, text: await readResponse(response, answerBytesMax) }
   } catch (error: unknown) {
     signal?.throwIfAborted()
+    if (error instanceof AnswerTooLargeError) throw answerTooLarge(error, url.origin, gid)
     const message = `no answer to the try of branch ${branchId}`
     throw new UnavailableError('SAGA_UNREACHABLE', message, { gid, cause: error })
   }

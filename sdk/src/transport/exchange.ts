@@ -5,6 +5,8 @@ export interface ExchangeRequest {
   readonly path: string
   readonly body?: string
   readonly headers: Readonly<Record<string, string>>
+  /** More is not read: the connection ends, and the exchange rejects with an AnswerTooLargeError. */
+  readonly answerBytesMax: number
   /** From now to the last byte of the answer. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
@@ -18,6 +20,6 @@ export interface ExchangeAnswer {
 
 /**
  * Sends a request once, follows no redirect, and gives whatever was answered. Rejects with the signal's reason, with a
- * TimeoutError, or with what kept the answer from coming.
+ * TimeoutError, with an AnswerTooLargeError, or with what kept the answer from coming.
  */
 export type Exchange = (request: ExchangeRequest) => Promise<ExchangeAnswer>

@@ -1,9 +1,10 @@
 import type { Exchange } from './exchange.ts'
+import { readResponse } from './read-response.ts'
 
 /** Over the caller's own `fetch`, or that of a platform without Node's HTTP client. */
 export function fetchExchange(url: URL, fetch: typeof globalThis.fetch): Exchange {
   const base = url.href.replace(/\/$/, '')
-  return async ({ method, path, body, headers, timeoutMs, signal }) => {
+  return async ({ method, path, body, headers, answerBytesMax, timeoutMs, signal }) => {
     const timeout = AbortSignal.timeout(Math.ceil(timeoutMs))
     const init: RequestInit = {
       method,
@@ -15,7 +16,7 @@ export function fetchExchange(url: URL, fetch: typeof globalThis.fetch): Exchang
     return {
       status: response.status,
       retryAfter: response.headers.get('retry-after'),
-      text: await response.text(),
+      text: await readResponse(response, answerBytesMax),
     }
   }
 }

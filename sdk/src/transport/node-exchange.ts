@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
+import { AnswerBytes } from './answer-bytes.ts'
 import type { Exchange, ExchangeAnswer, ExchangeRequest } from './exchange.ts'
 import type { NodeHttp } from './node-http.ts'
 
@@ -28,7 +29,7 @@ export function nodeExchange(url: URL, { module, agent }: NodeHttp): Exchange {
 
 function exchanged(
   outgoing: ClientRequest,
-  { body, timeoutMs, signal }: ExchangeRequest,
+  { body, answerBytesMax, timeoutMs, signal }: ExchangeRequest,
 ): Promise<ExchangeAnswer> {
   return new Promise((resolve, reject) => {
     let isSettled = false
@@ -60,7 +61,7 @@ function exchanged(
       }
       outgoing.off('close', closed)
       response.on('close', closed)
-      readText(response, done, fail)
+      readText(response, answerBytesMax, done, fail)
     })
     outgoing.end(body)
   })
@@ -68,13 +69,25 @@ function exchanged(
 
 function readText(
   response: IncomingMessage,
+  bytesMax: number,
   done: (text: string) => void,
   fail: (error: unknown) => void,
 ): void {
-  const chunks: Buffer[] = []
-  response.on('data', (chunk: Buffer) => chunks.push(chunk))
-  response.on('error', fail)
-  response.on('end', () => done(new TextDecoder().decode(Buffer.concat(chunks))))
+  const { statusCode = 0, headers } = response
+  try {
+    const answer = new AnswerBytes(statusCode, headers['content-length'], bytesMax)
+    response.on('data', (chunk: Buffer) => {
+      try {
+        answer.add(chunk)
+      } catch (error: unknown) {
+        fail(error)
+      }
+    })
+    response.on('error', fail)
+    response.on('end', () => done(answer.text()))
+  } catch (error: unknown) {
+    fail(error)
+  }
 }
 
 function answerOf({ statusCode = 0, headers }: IncomingMessage, text: string): ExchangeAnswer {

@@ -53,8 +53,9 @@ export const STATUS_OF_CODE = {
   SAGA_STORE_UNSUPPORTED: 503,
   SAGA_KEYS_UNUSABLE: 503,
   SAGA_CONTENDED: 503,
-  // The SDK's own two; a server that met them would be between the caller and another service.
+  // The SDK's own three; a server that met them would be between the caller and another service.
   SAGA_UNREACHABLE: 503,
+  SAGA_ANSWER_TOO_LARGE: 503,
   SAGA_NOT_FINAL: 409,
   SAGA_INTERNAL: 500,
 } as const satisfies Readonly<Record<ErrorCode, number>>
