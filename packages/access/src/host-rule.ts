@@ -39,7 +39,10 @@ function hostRule(named: readonly string[], isOwn: (hostname: string) => boolean
 /** As a URL has it: lower case, addresses in their one form, without the port. */
 export function hostnameOf(host: string): string | undefined {
   if (host === '' || /[/\\@?#\s]/.test(host)) return undefined
-  return URL.parse(`http://${host}`)?.hostname.replace(/\.$/, '')
+  const hostname = URL.parse(`http://${host}`)?.hostname.replace(/\.$/, '')
+  // 127.1, 0x7f.0.0.1 and 2130706433 are read as an address that they do not show. A browser writes that address.
+  if (hostname !== undefined && isIPv4(hostname) && !host.startsWith(hostname)) return undefined
+  return hostname
 }
 
 function isLoopbackName(hostname: string): boolean {

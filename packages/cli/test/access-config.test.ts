@@ -10,7 +10,11 @@ function read(args: readonly string[], environment: Environment = {}) {
 }
 
 describe('S10: who may listen where', () => {
-  for (const host of ['0.0.0.0', '::', '10.0.0.7', 'orders.example', '128.0.0.1', '127.0.0.1.evil.example']) {
+  const BEYOND = [
+    ...['0.0.0.0', '::', '10.0.0.7', 'orders.example', '128.0.0.1'],
+    ...['127.0.0.1.evil.example', '127.0.0.999', '127.1', '0x7f.0.0.1'],
+  ]
+  for (const host of BEYOND) {
     it(`${host} is refused without keys, with the two ways out`, () => {
       expect(read(['--host', host])).toEqual([
         expect.stringMatching(/keys create --keys-file.*--keys-file FILE; or say --insecure-no-keys/),

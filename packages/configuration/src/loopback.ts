@@ -1,3 +1,16 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net'
+
+const LOOPBACK_IPV4 = new BlockList()
+LOOPBACK_IPV4.addSubnet('127.0.0.0', 8)
+const LOOPBACK_IPV6 = new BlockList()
+LOOPBACK_IPV6.addAddress('::1', 'ipv6')
+
+/**
+ * Whether a host names this machine by itself. Only an address is believed: `127.0.0.999` and `127.1` are names, which
+ * the system's resolver may send anywhere.
+ */
 export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)
+  if (host === 'localhost') return true
+  if (isIPv4(host)) return LOOPBACK_IPV4.check(host)
+  return isIPv6(host) && LOOPBACK_IPV6.check(host, 'ipv6')
 }

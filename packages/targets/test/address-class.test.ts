@@ -15,6 +15,11 @@ const TABLE: readonly (readonly [AddressClass, string, readonly string[]])[] = [
   ['never', 'multicast', ['224.0.0.1', '239.255.255.255', 'ff02::1', 'ff0e::1']],
   ['never', 'reserved and broadcast', ['240.0.0.1', '255.255.255.255', '100::1', 'fec0::1']],
   ['never', 'no address', ['', 'localhost', '127.1', '0x7f000001', '1.2.3.4.5', '::1::', 'metadata']],
+  [
+    'never',
+    'no address of this machine',
+    ['127.0.0.999', '0x7f.0.0.1', '127.0.0.01', '127.0.0.1.evil.example'],
+  ],
   ['loopback', 'loopback', ['127.0.0.1', '127.255.255.255', '::1', '0:0:0:0:0:0:0:1']],
   ['loopback', 'loopback, mapped', ['::ffff:127.0.0.1', '::ffff:7f00:1', '0:0:0:0:0:ffff:7f00:0001']],
   ['never', 'metadata, mapped', ['::ffff:169.254.169.254', '::ffff:a9fe:a9fe']],

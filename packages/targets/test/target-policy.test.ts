@@ -42,7 +42,13 @@ describe('S1: targets of a server without a list, for this machine only', () => 
       ...['http://bank.test/', 'https://bank.test/', 'http://10.0.0.1/', 'http://8.8.8.8/', 'bank:/debit'],
       ...['http://169.254.169.254/', 'http://[fd00:ec2::254]/', 'http://0.0.0.0/', 'http://localhost.test/'],
       ...['http://notlocalhost/', 'http://[64:ff9b::7f00:1]/', 'http://metadata.google.internal/'],
+      ...['http://127.0.0.1.evil.example/', 'http://127.0.0.1.localhost.evil.example/'],
     ])
+  })
+
+  it('are not what only looks like an address of it', () => {
+    for (const host of ['127.0.0.999', '127.1', '0x7f.0.0.1', '0177.0.0.1', '127.0.0.01', '2130706433'])
+      expect([host, policy.check(`http://${host}/`)]).toMatchObject([host, { code: 'SAGA_URL_INVALID' }])
   })
 
   it('are reached on this machine only', () => {
