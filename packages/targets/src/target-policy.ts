@@ -1,7 +1,7 @@
 import { findUrlFault } from '@counterstep/protocol'
 import { type AddressClass, classOfAddress } from './address-class.ts'
 import { type AllowedOrigin, matchesHost, matchesOrigin } from './allowed-origin.ts'
-import { classOfHost, withoutBrackets } from './host.ts'
+import { classOfHost } from './host.ts'
 import { type NamedService, urlOfService } from './named-service.ts'
 import { invalid, type Refusal, readTargetUrl, refuseNotation } from './target-url.ts'
 
@@ -93,7 +93,9 @@ class RuledPolicy implements TargetPolicy {
       return notAllowed(
         `${NOT_ALLOWED}: it has no list, so only this machine (localhost, 127.0.0.1) may be called`,
       )
-    if (own !== undefined && !this.#reachOf(withoutBrackets(url.hostname)).includes(own))
+    // A listed port of this machine opens no other port of it: a URL that is not listed gets what others get.
+    const reach = isListed ? reachOfListed(own) : reachOfOthers(this.#rules)
+    if (own !== undefined && !reach.includes(own))
       return notAllowed('names an address that may not be called')
     if (isListed || isLocal || url.protocol === 'https:') return undefined
     return notAllowed('must be https: plain http only for listed origins')
@@ -101,17 +103,24 @@ class RuledPolicy implements TargetPolicy {
 
   /** By the host as it is written in the URL, an IPv6 address without its brackets. */
   #reachOf(hostname: string): readonly AddressClass[] {
-    const { services, allowed, others, isLocal } = this.#rules
+    const { services, allowed } = this.#rules
     const own = classOfHost(hostname, this.#classOf)
     const isListed =
       services.some((service) => service.hostname === hostname) ||
       allowed.some((rule) => matchesHost(rule, hostname))
-    // A listed name that turns out to be this machine is a lie of its name server, unless the name says so itself.
-    if (isListed) return own === 'loopback' ? LOOPBACK : LISTED
-    if (others === 'loopback') return LOOPBACK
-    if (others === 'any') return isLocal ? ALL : LISTED
-    return NONE
+    return isListed ? reachOfListed(own) : reachOfOthers(this.#rules)
   }
+}
+
+/** A listed name that turns out to be this machine is a lie of its name server, unless the name says so itself. */
+function reachOfListed(own: AddressClass | undefined): readonly AddressClass[] {
+  return own === 'loopback' ? LOOPBACK : LISTED
+}
+
+function reachOfOthers({ others, isLocal }: TargetRules): readonly AddressClass[] {
+  if (others === 'loopback') return LOOPBACK
+  if (others === 'any') return isLocal ? ALL : LISTED
+  return NONE
 }
 
 function notAllowed(message: string): Refusal {

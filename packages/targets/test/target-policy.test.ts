@@ -266,6 +266,32 @@ describe('S1: free targets', () => {
     expectRefused(policy, ['http://other.test/', 'http://10.0.0.1/'])
   })
 
+  it('S43: beside a listed port of this machine are no other port of it', () => {
+    const BESIDE: readonly (readonly [Wanted, string, readonly string[]])[] = [
+      [
+        { allowed: 'http://localhost:9000' },
+        'http://localhost:9000/',
+        ['https://localhost:5432/', 'https://LOCALHOST/'],
+      ],
+      [
+        { allowed: 'http://127.0.0.1:9000' },
+        'http://127.0.0.1:9000/',
+        ['https://127.0.0.1:9001/', 'https://[::ffff:7f00:1]/'],
+      ],
+      [{ allowed: 'https://[::1]:9000' }, 'https://[::1]:9000/', ['https://[::1]:9001/', 'https://[::1]/']],
+      [
+        { services: 'own=http://localhost:9000' },
+        'own:/debit',
+        ['https://localhost:9000/', 'https://a.localhost/'],
+      ],
+    ]
+    for (const [wanted, listed, others] of BESIDE) {
+      const policy = policyOf({ ...wanted, others: 'any' })
+      expectAllowed(policy, [listed, 'https://bank.test/'])
+      expectRefused(policy, others)
+    }
+  })
+
   it('of a server for this machine only may be on this machine, and plain http', () => {
     const policy = policyOf({ others: 'any', isLocal: true })
     expectAllowed(policy, [
