@@ -48,7 +48,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   [HOT_HTTP]: layer('packages/hot-http', []),
   [CORE]: layer('packages/core', [PROTOCOL], { builtins: false }),
   [ENGINE]: layer('packages/engine', [CORE, PROTOCOL], { testWorkspaces: [CONFORMANCE] }),
-  [TARGETS]: layer('packages/targets', [PROTOCOL]),
+  [TARGETS]: layer('packages/targets', [PROTOCOL], { thirdParty: ['tldts'] }),
   [BRANCH_HTTP]: layer('packages/branch-http', [CORE, PROTOCOL, SIGNATURE, TARGETS], {
     testWorkspaces: [TEST_SERVERS],
   }),

@@ -1,5 +1,6 @@
 import { classOfHost, withoutBrackets } from './host.ts'
 import { type Read, splitList } from './list.ts'
+import { isPublicSuffix } from './public-suffix.ts'
 import { readHttpUrl } from './target-url.ts'
 
 /** One listed origin, or all whose host has exactly one label before `suffix`. */
@@ -37,8 +38,10 @@ export function parseAllowedOrigin(text: string): AllowedOrigin | string {
   if (typeof url === 'string') return url
   if (!isWildcard) return { type: 'exact', origin: url.origin, hostname: withoutBrackets(url.hostname) }
   const suffix = url.hostname.slice('any'.length)
-  // `*.com` would list half the world.
+  // `*.com` and `*.co.uk` would list half the world.
   if (suffix.split('.').length < 3) return 'must have at least two labels after its *'
+  if (isPublicSuffix(suffix.slice(1)))
+    return 'has its * below a public suffix, where anybody may register a name'
   return { type: 'wildcard', protocol: url.protocol, port: url.port, suffix }
 }
 

@@ -88,6 +88,47 @@ describe('S1: an allowed origin', () => {
     expectRefused(policyOf({ allowed: 'http://*.google.internal' }), ['http://metadata.google.internal/'])
   })
 
+  const PUBLIC = [
+    ...['com', 'co.uk', 'github.io', 'CO.UK', 'xn--p1ai', 'kobe.jp', 'x.kobe.jp', 'foo.ck', 'herokuapp.com'],
+    ...[
+      'execute-api.eu-west-1.amazonaws.com',
+      'lambda-url.eu-west-1.on.aws',
+      's3.amazonaws.com',
+      'a.run.app',
+    ],
+    ...['azurewebsites.net', 'workers.dev', 'vercel.app'],
+  ]
+  it('S43: has no * below a name under which anybody may register another', () => {
+    for (const suffix of PUBLIC) {
+      for (const origin of [`https://*.${suffix}`, `http://*.${suffix}:8080`]) {
+        expect([origin, parseAllowedOrigins(origin)]).toEqual([origin, { problem: expect.any(String) }])
+      }
+      expect(parseAllowedOrigins(`https://bank.${suffix}`)).toHaveProperty('value')
+    }
+  })
+
+  it('S43: has a * below a name of its own', () => {
+    const OWN = [
+      'bank.co.uk',
+      'bank.github.io',
+      'example.internal',
+      'svc.cluster.local',
+      'bank.test',
+      'www.ck',
+      'city.kobe.jp',
+    ]
+    for (const suffix of OWN) expect(parseAllowedOrigins(`https://*.${suffix}`)).toHaveProperty('value')
+    const policy = policyOf({ allowed: 'https://*.bank.co.uk' })
+    expectAllowed(policy, ['https://a.bank.co.uk/'])
+    expectRefused(policy, ['https://evil.co.uk/', 'https://bank.co.uk/'])
+  })
+
+  it('S43: shows the test to be one: with a * below a public suffix a name of anybody is a target', () => {
+    const rule = { type: 'wildcard', protocol: 'https:', port: '', suffix: '.github.io' } as const
+    const mutant = targetPolicy({ services: [], allowed: [rule], others: 'none', isLocal: false })
+    expectAllowed(mutant, ['https://evil.github.io/'])
+  })
+
   const WRONG = [
     ...['bank.test', 'ftp://bank.test', 'https://bank.test/a', 'https://bank.test/?', 'https://bank.test#'],
     ...[
