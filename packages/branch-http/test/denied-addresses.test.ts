@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:net'
+import { BlockList, createServer, type Server } from 'node:net'
 import type { TargetPolicy } from '@counterstep/targets'
 import { classOfAddress, targetPolicy } from '@counterstep/targets'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -147,6 +147,52 @@ describe('S3: a call', () => {
     const caller = testCaller({ targets })
     for (let n = 0; n < 20; n++) await caller.call(branchCall(server.url))
     expect([server.accepted(), asked]).toEqual([1, 2])
+  })
+})
+
+describe('S3: a call to a range of addresses', () => {
+  const addresses = new BlockList()
+  addresses.addSubnet('127.0.0.0', 30)
+  // The reader of the configuration takes no loopback range; here its addresses play private ones and metadata.
+  const range = { type: 'range', protocol: 'http:', port: '*', family: 'ipv4', addresses } as const
+  const privateClassOf = (address: string) => (address === '127.0.0.1' ? 'private' : classOf(address))
+  const ranged = targetPolicy(
+    { services: [], allowed: [range], others: 'none', isLocal: false },
+    privateClassOf,
+  )
+  const onlyAtConnect = { ...policy, mayReach: ranged.mayReach.bind(ranged) }
+
+  it('is made to an address in it, at whatever port', async () => {
+    const server = await everywhere()
+    const answer = await testCaller({ targets: ranged }).call(branchCall(`http://127.0.0.1:${server.port}/`))
+    expect([answer.result, server.connections()]).toEqual(['success', 1])
+  })
+
+  for (const [what, host] of [
+    ['an address that is never called, though it is in the range', '127.0.0.2'],
+    ['this machine, though it is in the range', '127.0.0.3'],
+    ['an address beyond the range', '127.0.0.4'],
+    ['a name that resolves into the range', 'bank.test'],
+  ] as const) {
+    it(`makes no connection to ${what}`, async () => {
+      const server = await everywhere()
+      const lookup = fixedLookup({ 'bank.test': ['127.0.0.1'] })
+      const call = branchCall(`http://${host}:${server.port}/`)
+      const stored = await testCaller({ targets: ranged, lookup }).call(call)
+      expect(stored).toEqual({ result: 'unknown', error: 'denied-target' })
+      expect(await testCaller({ targets: onlyAtConnect, lookup }).call(call)).toEqual(DENIED)
+      expect(server.connections()).toBe(0)
+    })
+  }
+
+  it('goes to a name in a mutant that forgets that a range lists addresses only', async () => {
+    const server = await everywhere()
+    const targets = {
+      ...onlyAtConnect,
+      mayReach: (_hostname: string, address: string) => addresses.check(address),
+    }
+    const caller = testCaller({ targets, lookup: fixedLookup({ 'bank.test': ['127.0.0.1'] }) })
+    expect((await caller.call(branchCall(`http://bank.test:${server.port}/`))).result).toBe('success')
   })
 })
 

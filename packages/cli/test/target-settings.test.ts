@@ -66,6 +66,32 @@ describe('S1: targets', () => {
     expect(configOf(['--services', 'bank=https://bank.test']).warnings).toEqual([])
   })
 
+  it('may be a range of private addresses, and every port of one is warned of', () => {
+    const ranges = 'http://10.0.0.0/8:*,https://[fd00::]/8:8443'
+    const config = configOf(['--host', '0.0.0.0', '--allow-targets', ranges])
+    expect(config.targets).toMatchObject({
+      others: 'none',
+      allowed: [
+        { type: 'range', protocol: 'http:', port: '*', family: 'ipv4' },
+        { type: 'range', protocol: 'https:', port: '8443', family: 'ipv6' },
+      ],
+    })
+    const EVERY = expect.stringContaining('--allow-targets has a range of addresses with every port')
+    expect(config.warnings).toEqual([EVERY])
+    expect(configOf(['--allow-targets', 'http://10.0.0.0/8:8080']).warnings).toEqual([])
+  })
+
+  it.each([
+    'http://0.0.0.0/0:*',
+    'http://10.0.0.0/7:*',
+    'http://127.0.0.0/8:*',
+    'http://bank.internal:*',
+    'https://*.co.uk',
+  ])('are refused at start when they would be half the world: %s', (text) => {
+    const PROBLEM = expect.stringMatching(/^--allow-targets has an item 1 that /)
+    expect(problemsOf(['--allow-targets', text])).toEqual([PROBLEM])
+  })
+
   it('that are written wrong are refused by name, and not quoted', () => {
     const problems = [
       ...problemsOf(['--services', 'bank=https://u:secret@bank.test']),

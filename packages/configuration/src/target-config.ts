@@ -1,5 +1,5 @@
 import type { HttpBranchCallerOptions } from '@counterstep/branch-http'
-import type { TargetRules } from '@counterstep/targets'
+import { EVERY_PORT, type TargetRules } from '@counterstep/targets'
 import type { ValuesOf } from './read-values.ts'
 import type { Spelling } from './spelling.ts'
 import { TARGET_SETTINGS } from './target-settings.ts'
@@ -36,12 +36,20 @@ export function targetProblems(values: Partial<RuleValues>, reason: string, spel
 }
 
 export function targetWarnings(
-  { allowAnyTarget }: Pick<RuleValues, 'allowAnyTarget'>,
+  { allowAnyTarget, allowTargets: allowed }: Pick<RuleValues, 'allowAnyTarget' | 'allowTargets'>,
   spell: Spelling,
 ): string[] {
-  if (!allowAnyTarget) return []
   const { services, allowTargets } = TARGET_SETTINGS
+  const warnings: string[] = []
+  if (allowed.some((rule) => rule.type === 'range' && rule.port === EVERY_PORT)) {
+    warnings.push(
+      `${spell(allowTargets)} has a range of addresses with every port: whoever may submit has this server call ` +
+        'whatever listens there.',
+    )
+  }
+  if (!allowAnyTarget) return warnings
   return [
+    ...warnings,
     `INSECURE ${spell(TARGET_SETTINGS.allowAnyTarget, 'true')}: whoever may submit has this server call any URL, ` +
       `inside your network too. List them by ${spell(services)} or ${spell(allowTargets)}.`,
   ]

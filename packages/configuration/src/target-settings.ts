@@ -16,7 +16,8 @@ export const TARGET_SETTINGS = {
   allowTargets: setting(
     'allow-targets',
     '',
-    'ORIGIN,…: where else branches may be; https://*.example.internal stands for one label',
+    'ORIGIN,…: where else branches may be; https://*.example.internal stands for one label, ' +
+      'http://10.0.0.0/8:* for the addresses of a private network at every port',
     parseAllowedOrigins,
   ),
   allowAnyTarget: switchSetting(

@@ -336,6 +336,9 @@ describe('S1: the targets of a function', () => {
   })
 
   it('that may be anything are warned of', () => {
+    const ranged = configOf({ ...NONE, COUNTERSTEP_ALLOW_TARGETS: 'http://10.0.0.0/8:*' })
+    expect(ranged.targets.allowed).toMatchObject([{ type: 'range', protocol: 'http:', port: '*' }])
+    expect(ranged.warnings).toEqual([expect.stringContaining('COUNTERSTEP_ALLOW_TARGETS has a range')])
     expect(configOf({ ...NONE, COUNTERSTEP_ALLOW_ANY_TARGET: 'true' }).warnings).toEqual([
       expect.stringContaining('INSECURE COUNTERSTEP_ALLOW_ANY_TARGET=true'),
     ])

@@ -30,7 +30,7 @@ export type Targets =
   | {
       /** `{ bank: 'https://bank.internal/api' }`: then `bank:/debit` in a branch's URL is under it. */
       readonly services?: Readonly<Record<string, string>>
-      /** `https://bank.example`, `http://10.0.0.5:8080`, `https://*.example.internal`. */
+      /** `https://bank.example`, `http://10.0.0.5:8080`, `https://*.example.internal`, `http://10.0.0.0/8:8080`. */
       readonly allow?: readonly string[]
     }
   | 'loopback'

@@ -26,7 +26,7 @@ const NEVER = [
   '64:ff9b:1::/48', // NAT64 of a network's own: which address it becomes cannot be told.
 ]
 const LOOPBACK = ['127.0.0.0/8', '::1/128']
-const PRIVATE = [
+export const PRIVATE: readonly string[] = [
   '10.0.0.0/8',
   '172.16.0.0/12',
   '192.168.0.0/16',
@@ -52,7 +52,10 @@ export function classOfAddress(text: string): AddressClass {
   // The same address in another spelling.
   if (embedded?.form === 'mapped') return classOfAll(embedded.addresses)
   const own = listedClass(groups.map((group) => group.toString(16)).join(':'), 'ipv6')
-  return embedded === undefined || own !== 'public' ? own : throughTunnel(embedded)
+  if (embedded === undefined || (own !== 'public' && own !== 'private')) return own
+  const leadsTo = throughTunnel(embedded)
+  // A private prefix is private whatever a router of it makes of an address, unless that would never be called.
+  return own === 'private' && leadsTo !== 'never' ? own : leadsTo
 }
 
 /** Nobody reaches this machine, or a link, by way of a translator in good faith. */

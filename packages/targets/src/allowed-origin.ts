@@ -1,10 +1,12 @@
+import { type AddressRange, containsAddress, EVERY_PORT, parseAddressRange } from './address-range.ts'
 import { classOfHost, withoutBrackets } from './host.ts'
 import { type Read, splitList } from './list.ts'
 import { isPublicSuffix } from './public-suffix.ts'
 import { readHttpUrl } from './target-url.ts'
 
-/** One listed origin, or all whose host has exactly one label before `suffix`. */
+/** One listed origin, all whose host has exactly one label before `suffix`, or the addresses of a private network. */
 export type AllowedOrigin =
+  | AddressRange
   | {
       readonly type: 'exact'
       readonly origin: string
@@ -19,7 +21,7 @@ export type AllowedOrigin =
       readonly suffix: string
     }
 
-/** `https://bank.example,http://10.0.0.5:8080,https://*.example.internal`. */
+/** `https://bank.example,http://10.0.0.5:8080,https://*.example.internal,http://10.0.0.0/8:*`. */
 export function parseAllowedOrigins(text: string): Read<readonly AllowedOrigin[]> {
   const value: AllowedOrigin[] = []
   for (const [at, item] of splitList(text).entries()) {
@@ -33,6 +35,12 @@ export function parseAllowedOrigins(text: string): Read<readonly AllowedOrigin[]
 
 /** A text: what is wrong. */
 export function parseAllowedOrigin(text: string): AllowedOrigin | string {
+  return parseAddressRange(text) ?? parseOrigin(text)
+}
+
+function parseOrigin(text: string): AllowedOrigin | string {
+  if (text.endsWith(':*'))
+    return 'may have every port only for a range of private addresses, as in http://10.0.0.0/8:*'
   const isWildcard = /^https?:\/\/\*\./i.test(text)
   const url = readOrigin(isWildcard ? text.replace('*.', 'any.') : text)
   if (typeof url === 'string') return url
@@ -57,11 +65,14 @@ export function readOrigin(text: string): URL | string {
 
 export function matchesOrigin(rule: AllowedOrigin, url: URL): boolean {
   if (rule.type === 'exact') return rule.origin === url.origin
-  return rule.protocol === url.protocol && rule.port === url.port && matchesHost(rule, url.hostname)
+  const isItsPort = rule.port === url.port || rule.port === EVERY_PORT
+  return rule.protocol === url.protocol && isItsPort && matchesHost(rule, withoutBrackets(url.hostname))
 }
 
+/** An IPv6 address without its brackets. */
 export function matchesHost(rule: AllowedOrigin, hostname: string): boolean {
   if (rule.type === 'exact') return rule.hostname === hostname
+  if (rule.type === 'range') return containsAddress(rule, hostname)
   const label = hostname.slice(0, -rule.suffix.length)
   return hostname.endsWith(rule.suffix) && label !== '' && !label.includes('.')
 }

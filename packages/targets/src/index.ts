@@ -1,5 +1,7 @@
 export type { AddressClass } from './address-class.ts'
 export { classOfAddress } from './address-class.ts'
+export type { AddressRange } from './address-range.ts'
+export { EVERY_PORT } from './address-range.ts'
 export type { AllowedOrigin } from './allowed-origin.ts'
 export { parseAllowedOrigins } from './allowed-origin.ts'
 export type { NamedService } from './named-service.ts'

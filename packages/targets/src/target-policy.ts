@@ -1,5 +1,6 @@
 import { findUrlFault } from '@counterstep/protocol'
 import { type AddressClass, classOfAddress } from './address-class.ts'
+import type { AddressRange } from './address-range.ts'
 import { type AllowedOrigin, matchesHost, matchesOrigin } from './allowed-origin.ts'
 import { classOfHost } from './host.ts'
 import { type NamedService, urlOfService } from './named-service.ts'
@@ -28,6 +29,8 @@ const REMEMBERED_MAX = 1_000
 const NOT_ALLOWED = 'is no target that the configuration of this server allows'
 const NONE: readonly AddressClass[] = []
 const LISTED: readonly AddressClass[] = ['public', 'private']
+/** A range has no address of another class, even where its rule was not read by the parser. */
+const IN_RANGE: readonly AddressClass[] = ['private']
 const LOOPBACK: readonly AddressClass[] = ['loopback']
 const ALL: readonly AddressClass[] = ['loopback', ...LISTED]
 
@@ -45,12 +48,16 @@ class RuledPolicy implements TargetPolicy {
   readonly #rules: TargetRules
   readonly #services: ReadonlyMap<string, NamedService>
   readonly #classOf: (address: string) => AddressClass
+  readonly #origins: readonly Exclude<AllowedOrigin, AddressRange>[]
+  readonly #ranges: readonly AddressRange[]
   readonly #good = new Set<string>()
 
   constructor(rules: TargetRules, classOf: (address: string) => AddressClass) {
     this.#rules = rules
     this.#services = new Map(rules.services.map((service) => [service.name, service]))
     this.#classOf = classOf
+    this.#origins = rules.allowed.filter((rule) => rule.type !== 'range')
+    this.#ranges = rules.allowed.filter((rule) => rule.type === 'range')
   }
 
   check(url: string): Refusal | undefined {
@@ -71,7 +78,7 @@ class RuledPolicy implements TargetPolicy {
   }
 
   mayReach(hostname: string, address: string): boolean {
-    return this.#reachOf(hostname).includes(this.#classOf(address))
+    return this.#reachOf(hostname, address).includes(this.#classOf(address))
   }
 
   #resolveTarget(text: string): URL | Refusal {
@@ -85,30 +92,39 @@ class RuledPolicy implements TargetPolicy {
   }
 
   #refuse(url: URL): Refusal | undefined {
-    const { allowed, others, isLocal } = this.#rules
-    const isListed = allowed.some((rule) => matchesOrigin(rule, url))
-    if (!isListed && others === 'none') return notAllowed(NOT_ALLOWED)
+    const { others, isLocal } = this.#rules
     const own = classOfHost(url.hostname, this.#classOf)
-    if (!isListed && others === 'loopback' && own !== 'loopback')
+    const listed = this.#listedReach(url, own)
+    if (listed === undefined && others === 'none') return notAllowed(NOT_ALLOWED)
+    if (listed === undefined && others === 'loopback' && own !== 'loopback')
       return notAllowed(
         `${NOT_ALLOWED}: it has no list, so only this machine (localhost, 127.0.0.1) may be called`,
       )
     // A listed port of this machine opens no other port of it: a URL that is not listed gets what others get.
-    const reach = isListed ? reachOfListed(own) : reachOfOthers(this.#rules)
+    const reach = listed ?? reachOfOthers(this.#rules)
     if (own !== undefined && !reach.includes(own))
       return notAllowed('names an address that may not be called')
-    if (isListed || isLocal || url.protocol === 'https:') return undefined
+    if (listed !== undefined || isLocal || url.protocol === 'https:') return undefined
     return notAllowed('must be https: plain http only for listed origins')
   }
 
+  /** Undefined: no rule lists the URL. */
+  #listedReach(url: URL, own: AddressClass | undefined): readonly AddressClass[] | undefined {
+    if (this.#origins.some((rule) => matchesOrigin(rule, url))) return reachOfListed(own)
+    return this.#ranges.some((range) => matchesOrigin(range, url)) ? IN_RANGE : undefined
+  }
+
   /** By the host as it is written in the URL, an IPv6 address without its brackets. */
-  #reachOf(hostname: string): readonly AddressClass[] {
-    const { services, allowed } = this.#rules
-    const own = classOfHost(hostname, this.#classOf)
+  #reachOf(hostname: string, address: string): readonly AddressClass[] {
     const isListed =
-      services.some((service) => service.hostname === hostname) ||
-      allowed.some((rule) => matchesHost(rule, hostname))
-    return isListed ? reachOfListed(own) : reachOfOthers(this.#rules)
+      this.#rules.services.some((service) => service.hostname === hostname) ||
+      this.#origins.some((rule) => matchesHost(rule, hostname))
+    if (isListed) return reachOfListed(classOfHost(hostname, this.#classOf))
+    // A host that a range lists is an address, and is reached at no address beyond that range.
+    const isInRange = this.#ranges.some(
+      (range) => matchesHost(range, hostname) && matchesHost(range, address),
+    )
+    return isInRange ? IN_RANGE : reachOfOthers(this.#rules)
   }
 }
 
