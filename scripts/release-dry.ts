@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { packPackages } from './pack/pack-packages.ts'
 import { publications } from './pack/public-packages.ts'
+import { digestFault } from './release/image-digests.ts'
 import { inspectPackages, releaseReport } from './release/inspect-release.ts'
 
 const ROOT = dirname(import.meta.dirname)
@@ -17,6 +18,8 @@ try {
   const packed = packPackages(ROOT, publications(ROOT), into)
   const inspected = await inspectPackages(packed, ROOT)
   process.stdout.write(releaseReport(inspected))
+  const fault = digestFault(ROOT)
+  if (fault !== undefined) process.stderr.write(`a release would be refused: ${fault}\n`)
   if (inspected.some(({ faults }) => faults.length > 0)) process.exitCode = 1
 } finally {
   rmSync(folder, { recursive: true, force: true })

@@ -1,14 +1,14 @@
 // `npm run release -- --yes`: publishes what `npm run release:dry` shows, each package after those that it needs.
-// Needs npm's credentials, and a clean checkout of the tag. Cut short, it may be run again: what is there is left out.
+// Needs npm's credentials, and a clean checkout of the tag, whose images have digests. Cut short, it may be run again: what is there is left out.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { packPackages } from './pack/pack-packages.ts'
 import { publications } from './pack/public-packages.ts'
-import { tagFault } from './release/clean-tag.ts'
 import { type Inspected, inspectPackages, releaseReport } from './release/inspect-release.ts'
 import { publishTarball } from './release/publish-tarball.ts'
+import { releaseFault } from './release/release-fault.ts'
 
 const ROOT = dirname(import.meta.dirname)
 
@@ -17,7 +17,7 @@ async function release(isMeant: boolean, into: string): Promise<void> {
   const version = all[0]?.manifest.version ?? ''
   if (!isMeant)
     throw new Error('this publishes for good; npm run release:dry shows what. If it is meant: -- --yes')
-  const fault = tagFault(ROOT, version)
+  const fault = releaseFault(ROOT, version)
   if (fault !== undefined) throw new Error(`${version} is not to be published: ${fault}`)
   const inspected = await inspectPackages(packPackages(ROOT, all, into), ROOT)
   process.stdout.write(releaseReport(inspected))

@@ -64,10 +64,13 @@ describe('the compose file', () => {
     expect(pairs(({ ports }) => ports).filter((port) => !port.includes(': 127.0.0.1:'))).toEqual([])
   })
 
-  it('pins each image by a tag', () => {
+  it('pins each image by a tag, and by a digest once a release has written it', () => {
     const images = pairs(({ image }) => [image])
     expect(
-      images.filter((image) => !/^[\w-]+: [\w/.-]+:(\d[\w.-]*|\$\{COUNTERSTEP_VERSION:-dev\})$/.test(image)),
+      images.filter(
+        (image) =>
+          !/^[\w-]+: [\w/.-]+:(\d[\w.-]*(@sha256:[0-9a-f]{64})?|\$\{COUNTERSTEP_VERSION:-dev\})$/.test(image),
+      ),
     ).toEqual([])
   })
 })

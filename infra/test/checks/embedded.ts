@@ -15,6 +15,7 @@ export async function checkEmbedded(list: CheckList, roots: Roots, folder: strin
   const world = await openEmbeddedWorld(roots, join(folder, 'embedded'))
   try {
     await list.check('it starts on a read-only root as PID 1', () => checkStart(world))
+    await list.check('SIGUSR1 opens no debugger', () => checkDebugger(world))
     await list.check('its health check knows whether it lives', () => checkHealth(roots, world))
     await list.check('it shows its API under /docs', () => checkDocs(world))
     await list.check('the demo transfer runs on the embedded store', () => checkDemo(roots, world, folder))
@@ -54,6 +55,16 @@ async function checkStart(world: EmbeddedWorld): Promise<string> {
     await container.ended
   }
   return `ready after ${times.join(', ')} ms`
+}
+
+async function checkDebugger(world: EmbeddedWorld): Promise<undefined> {
+  const { container } = await world.start()
+  await container.signal('SIGUSR1')
+  // It lives, and so had the time to say that it listens.
+  const { status } = await fetch(`${world.url}/health/live`)
+  await container.signal('SIGTERM')
+  await container.ended
+  if (status !== 200 || container.output().includes('Debugger')) throw new Error(container.output())
 }
 
 async function checkHealth({ orchestrator }: Roots, world: EmbeddedWorld): Promise<undefined> {

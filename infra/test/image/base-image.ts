@@ -14,7 +14,7 @@ import { outputOf } from '../run-command.ts'
 import type { Buildah } from './buildah.ts'
 import { findOnPath } from './tools.ts'
 
-/** The name in the Dockerfile's FROM, in full, under which the stand-in is found. */
+/** The name under which the stand-in is found: the Dockerfile's own, in full and without a digest. */
 export const BASE = 'docker.io/library/node:24-bookworm-slim'
 const EXCLUDED = ['doc', 'man', 'locale', 'info'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`)
 /** For a merged /usr there is an empty package; the one that apt would take brings a Perl of 45 MB. */

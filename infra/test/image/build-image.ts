@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { BASE } from './base-image.ts'
 import type { Buildah } from './buildah.ts'
 
 /** As `docker inspect` shows it. */
@@ -17,11 +18,12 @@ export interface Image {
   readonly config: ImageConfig
 }
 
-/** Builds a target of the unchanged Dockerfile, as Docker would with an image of Node that it has. */
+/** Builds a target of the unchanged Dockerfile, as Docker would, on a base that is here: a digest would not name it. */
 export async function buildImage(buildah: Buildah, root: string, target: string): Promise<Image> {
   const name = `localhost/counterstep-${target}:check`
   const dockerfile = join(root, 'infra', 'Dockerfile')
   const options = ['--format', 'docker', '--isolation', 'chroot', '--pull-never', '--layers', '--quiet']
+  options.push('--build-arg', `NODE_IMAGE=${BASE}`)
   await buildah.run('bud', ...options, '--file', dockerfile, '--target', target, '--tag', name, root)
   const { Docker } = JSON.parse(await buildah.run('inspect', '--type', 'image', name))
   return { name, config: Docker.config }
