@@ -10,6 +10,14 @@ import { KeptBody } from './kept-body.ts'
 import { type ParsedUrl, requestTarget } from './request-line.ts'
 import { ownFields, type RequestText, requestText } from './request-text.ts'
 import { retryAfterMs } from './retry-after.ts'
+import { unpackBody } from './unpack-body.ts'
+
+/** The same for every attempt of a caller. */
+export interface AttemptOptions {
+  readonly signer: CallSigner | undefined
+  /** Bounds what a packed body is unpacked to. */
+  readonly bodyBytesMax: number
+}
 
 /** Who finds a connection for an attempt. */
 export interface AttemptHost {
@@ -34,17 +42,19 @@ export class Attempt implements Exchange, WheelEntry {
   readonly #url: ParsedUrl
   readonly #signer: CallSigner | undefined
   readonly #resolve: (answer: BranchAnswer) => void
+  readonly #bodyBytesMax: number
   #host: AttemptHost | undefined = undefined
   #connection: Connection | undefined = undefined
   #isSent = false
   #head: ResponseHead | undefined = undefined
   readonly #body = new KeptBody()
+  #unpacked: Buffer | undefined = undefined
 
   /** Throws what `ownFields` throws. */
   constructor(
     call: BranchCall,
     url: ParsedUrl,
-    signer: CallSigner | undefined,
+    { signer, bodyBytesMax }: AttemptOptions,
     resolve: (answer: BranchAnswer) => void,
   ) {
     this.#call = call
@@ -52,6 +62,7 @@ export class Attempt implements Exchange, WheelEntry {
     this.#url = url
     this.#signer = signer
     this.#resolve = resolve
+    this.#bodyBytesMax = bodyBytesMax
   }
 
   /** Set before anything can end it. */
@@ -87,7 +98,9 @@ export class Attempt implements Exchange, WheelEntry {
    * would say it again at the same length for ever. So such an answer counts by its status.
    */
   onEnd(how: 'whole' | 'cut'): void {
-    this.#settle(this.#result(how), undefined)
+    const byStatus = resultOf(this.#head?.statusCode)
+    if (!this.#call.wordsCount || byStatus === 'ongoing') this.#settle(byStatus, undefined)
+    else this.#settleByWords(byStatus, how)
   }
 
   /** There will be no answer, or it was never sent. */
@@ -105,13 +118,30 @@ export class Attempt implements Exchange, WheelEntry {
     }
   }
 
-  #result(body: 'whole' | 'cut'): Result {
-    const byStatus = resultOf(this.#head?.statusCode)
-    if (!this.#call.wordsCount || byStatus === 'ongoing') return byStatus
-    const byWord = resultOfWords(this.#body.bytes)
-    // A word may stand in what was packed, or was not read: it might say that a 200 is none, or a 409 not yet.
-    if (byWord === undefined && (this.#head?.isEncoded === true || body === 'cut')) return 'unknown'
-    return byWord ?? byStatus
+  /**
+   * A body that cannot be read (packed and broken, or over the bound) leaves the status: a 409 is a failure, since
+   * asking again would bring the same bytes for ever. Only a 200 is not believed, because a FAILURE in it that is taken
+   * for success would cost money; it is asked again, and people see why.
+   */
+  #settleByWords(byStatus: Result, how: 'whole' | 'cut'): void {
+    this.#unpack(how)
+    const body = this.#plainBody()
+    const byWord = body === undefined ? undefined : resultOfWords(body)
+    if (byWord !== undefined) this.#settle(byWord, undefined)
+    else if (byStatus === 'success' && (body === undefined || how === 'cut'))
+      this.#settle('unknown', 'unread')
+    else this.#settle(byStatus, undefined)
+  }
+
+  #unpack(how: 'whole' | 'cut'): void {
+    const coding = this.#head?.coding
+    if (coding === undefined || how === 'cut') return
+    this.#unpacked = unpackBody(this.#body.bytes, coding, this.#bodyBytesMax)
+  }
+
+  /** The body as text can be read from it. Undefined where it came packed and was not unpacked. */
+  #plainBody(): Buffer | undefined {
+    return this.#head?.coding === undefined ? this.#body.bytes : this.#unpacked
   }
 
   /**
@@ -130,10 +160,11 @@ export class Attempt implements Exchange, WheelEntry {
     const answer: { -readonly [field in keyof BranchAnswer]: BranchAnswer[field] } = { result }
     const head = this.#head
     if (head !== undefined) {
-      const { statusCode, isEncoded, retryAfter } = head
+      const { statusCode, retryAfter } = head
       answer.statusCode = statusCode
-      // Nothing is inflated (a small body may become a huge one), and packed bytes are no text to show.
-      const excerpt = isEncoded ? undefined : excerptOf(this.#body.bytes)
+      // Packed bytes are no text to show, and nothing is unpacked only to be shown.
+      const body = this.#plainBody()
+      const excerpt = body === undefined ? undefined : excerptOf(body)
       if (excerpt !== undefined) answer.excerpt = excerpt
       const waitMs = statusCode === 200 ? undefined : retryAfterMs(retryAfter, Date.now)
       if (waitMs !== undefined) answer.retryAfterMs = waitMs

@@ -5,6 +5,7 @@
  * `refused`, `unreachable`, `dns`, `tls`: no connection. `reset`: the other side ended it before the answer was whole.
  * `bad-response`: what came is no HTTP. `too-large`: its headers are over the bound. `busy`: a bound of this caller
  * kept it waiting, nothing was sent. `closed`: this caller was closed. `bad-url`, `bad-request`: it cannot be sent.
+ * `unread`: a 200 whose words count, and whose body could not be read, since it was packed or over the bound.
  * `resources`: this process is out of file handles or memory for a connection.
  */
 export type ErrorWord =
@@ -23,6 +24,7 @@ export type ErrorWord =
   | 'closed'
   | 'bad-url'
   | 'bad-request'
+  | 'unread'
   | 'resources'
   | 'other'
 

@@ -1,6 +1,5 @@
 import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
-import type { CallSigner } from '@counterstep/signature'
-import { Attempt } from './attempt.ts'
+import { Attempt, type AttemptOptions } from './attempt.ts'
 import { checkedOptions, type HttpBranchCallerOptions } from './caller-options.ts'
 import { peerOf } from './connection/dial.ts'
 import { guardedDial } from './connection/guarded-dial.ts'
@@ -12,7 +11,7 @@ import { type Target, TargetCache } from './target-cache.ts'
 
 /**
  * The branch caller: HTTP/1.1 over connections that are kept, one call on each at a time, no redirects, no proxies, no
- * decompression. Each call is one attempt and one answer.
+ * packed answers (they are asked not to be, and read only where their words count). Each call is one attempt and one answer.
  */
 export function httpBranchCaller(options: HttpBranchCallerOptions = {}): BranchCaller {
   return new HttpBranchCaller(options)
@@ -24,7 +23,7 @@ class HttpBranchCaller implements BranchCaller {
   readonly #targets: TargetCache
   readonly #origins: Origins
   readonly #keepsExcerpts: boolean
-  readonly #signer: CallSigner | undefined
+  readonly #attempts: AttemptOptions
   #isClosed = false
 
   constructor(options: HttpBranchCallerOptions) {
@@ -34,7 +33,7 @@ class HttpBranchCaller implements BranchCaller {
     const dial = guardedDial({ mayReach, lookup: limits.lookup })
     const wheel = new DeadlineWheel({ tickMs: 250, holdsProcess: false })
     this.#keepsExcerpts = limits.answerExcerpts
-    this.#signer = limits.signer
+    this.#attempts = { signer: limits.signer, bodyBytesMax: limits.answerBodyBytesMax }
     this.#targets = new TargetCache(limits.targetsMax, (url) => targets.resolve(url))
     this.#origins = new Origins(this.#wheel, {
       originsMax: limits.originsMax,
@@ -86,7 +85,7 @@ class HttpBranchCaller implements BranchCaller {
       resolve(unsent('busy'))
       return
     }
-    const attempt = new Attempt(call, target, this.#signer, resolve)
+    const attempt = new Attempt(call, target, this.#attempts, resolve)
     this.#wheel.add(attempt, now, call.timeoutMs)
     origin.start(attempt)
   }

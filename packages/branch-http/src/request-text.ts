@@ -56,7 +56,7 @@ export function requestText(
   const type = isGet ? '' : `content-type: ${call.contentType}\r\n`
   const bodyBytes = Buffer.byteLength(body)
   const length = isGet ? '' : `content-length: ${bodyBytes}\r\n`
-  const head = `${call.method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${type}counterstep-attempt: ${call.attempt}\r\ncounterstep-epoch: ${call.epoch}\r\ncounterstep-accepted-at: ${call.acceptedAt}\r\n${identityFields(call)}${own}${signature}${length}\r\n`
+  const head = `${call.method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\naccept-encoding: identity\r\n${type}counterstep-attempt: ${call.attempt}\r\ncounterstep-epoch: ${call.epoch}\r\ncounterstep-accepted-at: ${call.acceptedAt}\r\n${identityFields(call)}${own}${signature}${length}\r\n`
   // The rest is ours, or as URLs are written.
   const isHeadAscii = ASCII.test(own) && ASCII.test(type)
   return { head, isHeadAscii, body, isBodyAscii: bodyBytes === body.length }

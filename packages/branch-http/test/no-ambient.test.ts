@@ -35,6 +35,7 @@ describe('S6: a call', () => {
     const caller = testCaller()
     for (let n = 0; n < 3; n++) await caller.call(branchCall(server.url, { headers: { 'x-own': '1' } }))
     const sent = [
+      'accept-encoding',
       'connection',
       'content-length',
       'content-type',

@@ -9,8 +9,8 @@ export interface ResponseHead {
   /** How long the other side keeps an idle connection, if it says so. */
   readonly keepAliveMs: number | undefined
   readonly retryAfter: string | undefined
-  /** Whether the body is packed. */
-  readonly isEncoded: boolean
+  /** How the body is packed, in lower case. Undefined: it is not. */
+  readonly coding: string | undefined
 }
 
 const STATUS_LINE = /HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r\n/y
@@ -48,7 +48,7 @@ class Fields {
   hasKeepAlive = false
   keepAliveMs: number | undefined = undefined
   retryAfter: string | undefined = undefined
-  isEncoded = false
+  coding: string | undefined = undefined
 
   /**
    * False where where the body ends would be a matter of opinion: two lengths, or a coding besides `chunked`, which
@@ -65,7 +65,7 @@ class Fields {
       case 14:
         return name.toLowerCase() !== 'content-length' || this.#setLength(bare(value))
       case 16:
-        if (name.toLowerCase() === 'content-encoding') this.isEncoded ||= bare(value) !== 'identity'
+        if (name.toLowerCase() === 'content-encoding') this.#addCoding(bare(value).toLowerCase())
         return true
       case 17:
         return name.toLowerCase() !== 'transfer-encoding' || this.#setChunked(bare(value))
@@ -85,6 +85,10 @@ class Fields {
       const seconds = KEEP_ALIVE_TIMEOUT.exec(value)?.[1]
       if (seconds !== undefined) this.keepAliveMs = Number(seconds) * 1000
     }
+  }
+
+  #addCoding(coding: string): void {
+    if (coding !== 'identity') this.coding = this.coding === undefined ? coding : `${this.coding}, ${coding}`
   }
 
   #setLength(value: string): boolean {
@@ -120,7 +124,7 @@ export function parseHead(lines: string): ResponseHead | undefined {
 }
 
 function headOf(statusCode: number, isOld: boolean, fields: Fields): ResponseHead | undefined {
-  const { length, isChunked, hasClose, hasKeepAlive, keepAliveMs, retryAfter, isEncoded } = fields
+  const { length, isChunked, hasClose, hasKeepAlive, keepAliveMs, retryAfter, coding } = fields
   if (isChunked && (isOld || length !== undefined)) return undefined
   const isBodiless = statusCode < 200 || statusCode === 204 || statusCode === 304
   const body = isBodiless ? 'none' : bodyOf(fields)
@@ -133,7 +137,7 @@ function headOf(statusCode: number, isOld: boolean, fields: Fields): ResponseHea
     isLast: hasClose || (isOld && !hasKeepAlive) || body === 'until-close' || hasSpare,
     keepAliveMs,
     retryAfter,
-    isEncoded,
+    coding,
   }
 }
 

@@ -22,7 +22,7 @@ describe('a head', () => {
       isLast: false,
       keepAliveMs: 5000,
       retryAfter: '7',
-      isEncoded: true,
+      coding: 'gzip',
     })
   })
 
@@ -31,10 +31,11 @@ describe('a head', () => {
     (line) => expect(head(line)?.statusCode).toBe(200),
   )
 
-  it('keeps the first wait, and the last coding that is one', () => {
+  it('keeps the first wait, and every coding that is one', () => {
     expect(head(OK, 'retry-after: 1', 'retry-after: 2')?.retryAfter).toBe('1')
-    expect(head(OK, 'content-encoding: identity')?.isEncoded).toBe(false)
-    expect(head(OK, 'content-encoding: br', 'content-encoding: identity')?.isEncoded).toBe(true)
+    expect(head(OK, 'content-encoding: identity')?.coding).toBeUndefined()
+    expect(head(OK, 'content-encoding: BR', 'content-encoding: identity')?.coding).toBe('br')
+    expect(head(OK, 'content-encoding: gzip', 'content-encoding: br')?.coding).toBe('gzip, br')
   })
 })
 

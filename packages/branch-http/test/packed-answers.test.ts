@@ -1,0 +1,127 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { unpackBody } from '../src/unpack-body.ts'
+import { branchCall, serveHttp, type TestServer } from './hostile-server.ts'
+import { callOnce, testCaller } from './test-caller.ts'
+
+const MEBIBYTE = 1024 * 1024
+const FAILURE = '{"dtm_result":"FAILURE"}'
+
+/** Answers packed whatever the call accepts, as some frameworks and proxies do. */
+function servePacked(status: number, coding: string, body: Buffer): Promise<TestServer> {
+  return serveHttp((_request, response) =>
+    response.writeHead(status, { 'content-encoding': coding }).end(body),
+  )
+}
+
+describe('a packed answer whose words count', () => {
+  const codings = [
+    ['gzip', 'gzip', gzipSync],
+    ['gzip', 'GZIP', gzipSync],
+    ['gzip', 'x-gzip', gzipSync],
+    ['zlib', 'deflate', deflateSync],
+    ['raw deflate', 'deflate', deflateRawSync],
+  ] as const
+  for (const [format, coding, pack] of codings) {
+    it(`in ${format}, under the name ${coding}, is read like a plain one`, async () => {
+      const answers = [
+        [200, FAILURE, 'failure'],
+        [200, 'ONGOING', 'ongoing'],
+        [200, '{"dtm_result":"SUCCESS"}', 'success'],
+        [409, 'ONGOING', 'ongoing'],
+        [409, 'no', 'failure'],
+        [500, FAILURE, 'failure'],
+        [500, 'no', 'unknown'],
+        [425, 'no', 'ongoing'],
+      ] as const
+      for (const [status, text, result] of answers) {
+        const server = await servePacked(status, coding, pack(text))
+        const answer = await callOnce(server.url, { wordsCount: true })
+        expect([status, text, answer.result]).toEqual([status, text, result])
+        if (status !== 425) expect(answer.excerpt).toBe(text)
+      }
+    })
+  }
+
+  const unreadable: readonly (readonly [string, string, Buffer])[] = [
+    ['that is broken', 'gzip', Buffer.from('no gzip')],
+    ['that is cut short', 'gzip', gzipSync(FAILURE).subarray(0, -3)],
+    ['that grows over the bound', 'gzip', gzipSync(Buffer.alloc(40 * MEBIBYTE))],
+    ['that grows over the bound', 'deflate', deflateSync(Buffer.alloc(40 * MEBIBYTE))],
+    ['by brotli', 'br', brotliCompressSync(FAILURE)],
+    ['packed twice', 'gzip, gzip', gzipSync(gzipSync(FAILURE))],
+    ['by a coding that nobody knows', 'best', Buffer.from(FAILURE)],
+  ]
+  for (const [what, coding, body] of unreadable) {
+    it(`${what} (${coding}) counts by its status, but a 200 is not believed and says so`, async () => {
+      const results: Record<number, unknown> = {}
+      for (const status of [200, 409, 425, 500]) {
+        const server = await servePacked(status, coding, body)
+        const { excerpt: _, ...answer } = await callOnce(server.url, { wordsCount: true })
+        results[status] = answer
+      }
+      expect(results).toEqual({
+        200: { result: 'unknown', statusCode: 200, error: 'unread' },
+        409: { result: 'failure', statusCode: 409 },
+        425: { result: 'ongoing', statusCode: 425 },
+        500: { result: 'unknown', statusCode: 500 },
+      })
+    })
+  }
+
+  it('that is over the bound while still packed counts by its status, too', async () => {
+    const noise = Buffer.from(Uint8Array.from({ length: 64 * 1024 }, (_, n) => (n * n * 31) >> 3))
+    const caller = testCaller({ answerBodyBytesMax: 1_024 })
+    const packed = gzipSync(noise, { level: 0 })
+    for (const [status, result] of [
+      [200, 'unknown'],
+      [409, 'failure'],
+    ] as const) {
+      const server = await servePacked(status, 'gzip', packed)
+      expect(await caller.call(branchCall(server.url, { wordsCount: true }))).toMatchObject({ result })
+    }
+  })
+})
+
+describe('a packed answer whose status alone counts', () => {
+  it('is not unpacked: 200, 409 and 425 mean what they mean, and no bytes are shown', async () => {
+    for (const [status, result] of [
+      [200, 'success'],
+      [409, 'failure'],
+      [425, 'ongoing'],
+    ] as const) {
+      const server = await servePacked(status, 'gzip', gzipSync(FAILURE))
+      expect(await callOnce(server.url)).toEqual({ result, statusCode: status })
+    }
+  })
+})
+
+describe('a call', () => {
+  it('asks for an answer that is not packed', async () => {
+    const accepted: unknown[] = []
+    const server = await serveHttp((request, response) => {
+      accepted.push(request.headers['accept-encoding'])
+      response.end()
+    })
+    await callOnce(server.url)
+    await callOnce(server.url, { method: 'GET' })
+    expect(accepted).toEqual(['identity', 'identity'])
+  })
+})
+
+describe('the unpacking', () => {
+  it('stops at its bound, to the byte', () => {
+    const packed = gzipSync(Buffer.alloc(1_000, 'x'))
+    expect(unpackBody(packed, 'gzip', 1_000)).toHaveLength(1_000)
+    expect(unpackBody(packed, 'gzip', 999)).toBeUndefined()
+  })
+
+  it('of nothing is nothing, which has no word', () => {
+    expect(unpackBody(Buffer.alloc(0), 'br', MEBIBYTE)).toHaveLength(0)
+  })
+
+  it('reads all parts of a body that was packed in several', () => {
+    const parts = Buffer.concat([gzipSync('{"dtm_result":'), gzipSync('"FAILURE"}')])
+    expect(unpackBody(parts, 'gzip', MEBIBYTE)?.toString()).toBe(FAILURE)
+  })
+})
