@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { httpBranchCaller } from '@counterstep/branch-http'
 import { insecureSwitches, isForced } from '@counterstep/configuration'
 import type { Store } from '@counterstep/core'
-import { buildDtmApp, documentTopicStore } from '@counterstep/dtm'
+import { buildDtmApp, documentTopicStore, refuseStoredJsonRpc } from '@counterstep/dtm'
 import {
   createEngine,
   durabilityWarnings,
@@ -87,6 +87,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     store,
     branches,
     checkUrl,
+    refuseCall: refuseStoredJsonRpc,
     clock: nodeClock(),
     ids,
     observer: prometheusObserver(registry, logEvents(logger)),

@@ -40,7 +40,16 @@ export type {
 export { holdDue } from './hold-due.ts'
 export { judgeCommand } from './judge-command.ts'
 export { CHECK, opOf } from './op-progress.ts'
-export type { BranchAnswer, BranchCall, BranchCaller, Clock, Ids, Look, WakeUp } from './ports.ts'
+export type {
+  BranchAnswer,
+  BranchCall,
+  BranchCaller,
+  Clock,
+  Ids,
+  Look,
+  RefuseCall,
+  WakeUp,
+} from './ports.ts'
 export { decodeTransaction, encodeProgress, FORMAT, formatOf } from './record.ts'
 export { REGISTERED_BYTES_MAX, REGISTERED_MAX, type Refusal, refusalOf } from './refuse-command.ts'
 export {

@@ -1,4 +1,5 @@
 import type { BranchId, Gid, Kind, Op, Result } from '@counterstep/protocol'
+import type { Definition } from './definition.ts'
 
 /** One call to a branch. The caller adds nothing to its meaning: one attempt, no retry of its own. */
 export interface BranchCall {
@@ -41,6 +42,12 @@ export interface BranchCaller {
   /** Ends what is still in flight as `unknown`, and closes the connections. */
   close(): Promise<void>
 }
+
+/**
+ * Whether a call of a stored transaction must not be made, asked before each call. A short stable word says why: nothing
+ * is sent, and the answer is `unknown` with that word. It is for what an older version accepted and cannot call rightly.
+ */
+export type RefuseCall = (definition: Definition, url: string) => string | undefined
 
 /** Milliseconds that only go forward, from an origin of their own. */
 export interface Clock {

@@ -4,6 +4,7 @@ import {
   type Clock,
   FORMAT,
   type Ids,
+  type RefuseCall,
   type RunSettings,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
@@ -21,6 +22,7 @@ export interface AssemblyParts {
   readonly store: ObservedStore
   readonly branches: BranchCaller
   readonly checkUrl: CheckUrl
+  readonly refuseCall?: RefuseCall
   readonly clock: Clock
   readonly ids: Ids
   readonly observer: EngineObserver

@@ -1,4 +1,4 @@
-import type { BranchCaller, CheckUrl, Clock, Ids, Store } from '@counterstep/core'
+import type { BranchCaller, CheckUrl, Clock, Ids, RefuseCall, Store } from '@counterstep/core'
 import { assemble } from './assembly.ts'
 import type { EngineApi, EngineHealth } from './engine-api.ts'
 import { healthOf } from './health.ts'
@@ -16,6 +16,8 @@ export interface EngineParts {
   readonly branches: BranchCaller
   /** Whether a branch may be called there; asked at submit. What `accept` and `addBranch` are given is checked already. */
   readonly checkUrl: CheckUrl
+  /** Asked before each call. Default: every call may be made. */
+  readonly refuseCall?: RefuseCall
   readonly clock: Clock
   readonly ids: Ids
   readonly observer: EngineObserver

@@ -11,6 +11,7 @@ import {
   isFinal,
   judgeCommand,
   type Refusal,
+  type RefuseCall,
   RULES,
   type Run,
   type RunEffect,
@@ -38,6 +39,7 @@ export interface RunnerParts {
   readonly observer: EngineObserver
   readonly alarms: AlarmClock
   readonly callsInFlightMax: number
+  readonly refuseCall?: RefuseCall
   /** Final and durable. */
   readonly onFinished: (gid: Gid, view: () => TransactionView) => void
   /** Not run here any more, though it goes on: due again at that instant of this node's clock, if known. */
@@ -209,7 +211,9 @@ export class Runner {
     try {
       const startedAt = clock.now()
       // It may have waited for its turn: whether it may be sent is judged when the call starts.
-      const answer = mayStart(held.run, call, startedAt) ? await answerTo(branches, request) : NOT_SENT
+      const answer = mayStart(held.run, call, startedAt)
+        ? (this.#refuse(held, request) ?? (await answerTo(branches, request)))
+        : NOT_SENT
       const durationMs = Math.round(clock.now() - startedAt)
       observer.branchCalled(call.op, answer.result, durationMs)
       this.#step(held, { type: 'answered', call, attempt, answer, durationMs, jitter01: ids.jitter() })
@@ -218,6 +222,11 @@ export class Runner {
     } finally {
       this.#slots.leave()
     }
+  }
+
+  #refuse({ run }: Held, { url }: BranchCall): BranchAnswer | undefined {
+    const error = this.#parts.refuseCall?.(run.transaction.definition, url)
+    return error === undefined ? undefined : { result: 'unknown', error }
   }
 
   async #save(held: Held, update: Extract<RunEffect, { type: 'save' }>['update']): Promise<void> {

@@ -19,9 +19,9 @@ export async function registerBranch(
   const gid = strippedGid(registration.gid ?? '')
   const standing = isGid(gid) ? await engine.read(gid) : undefined
   if (!isGid(gid) || standing?.kind !== 'tcc' || standing.status !== 'prepared') return notPrepared(gid)
-  const contentType = readNote(standing.definition)?.contentType ?? 'application/json'
+  const { contentType = 'application/json', protocol = 'http' } = readNote(standing.definition) ?? {}
   try {
-    await engine.addBranch(gid, tccBranch(registration, contentType, checkUrl))
+    await engine.addBranch(gid, tccBranch(registration, contentType, { checkUrl, protocol }))
     return SUCCESS
   } catch (error: unknown) {
     if (!isCounterstepError(error)) throw error

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Definition, Transaction } from '@counterstep/core'
 import { type Gid, isCounterstepError, type Kind, type TransactionView } from '@counterstep/protocol'
+import { refuseStandingJsonRpc } from '../definition/json-rpc.ts'
 import { type MessageContext, messageDefinition } from '../definition/message-definition.ts'
 import { readNote } from '../definition/note.ts'
 import { sagaDefinition } from '../definition/saga-definition.ts'
@@ -95,6 +96,7 @@ async function submitStanding(
     return failure(`current status '${statusWord(standing.status)}', cannot sumbmit.`)
   if (standing.kind !== kind || !isSameRequest(standing, request))
     throw refuse(`${gid} is taken by a transaction with other content`)
+  refuseStandingJsonRpc(request.protocol, standing)
   const { definition } = standing
   // Who submits again does not want to wait for what waits.
   if (standing.status === 'submitted') await nudge(gid, engine)

@@ -2,16 +2,27 @@ import type { CheckUrl } from '@counterstep/core'
 import { CounterstepError, URL_LENGTH_MAX } from '@counterstep/protocol'
 import { refuse, refuseOver } from '../wire/answer.ts'
 import { notThereYet } from '../wire/not-there-yet.ts'
+import { refuseJsonRpc } from './json-rpc.ts'
+
+/** What a URL is judged by. */
+export interface UrlRules {
+  readonly checkUrl: CheckUrl
+  /** Of the transaction. */
+  readonly protocol: string
+}
 
 /**
  * Throws for a URL that no call could ever go to (DTM stores it and tries for ever), and for one that no call may go
  * to. An empty one calls nobody.
  */
-export function readBranchUrl(url: string, checkUrl: CheckUrl): string {
+export function readBranchUrl(url: string, { checkUrl, protocol }: UrlRules): string {
   if (url === '') return url
   if (url.length > URL_LENGTH_MAX) throw refuseOver(`a URL is over ${URL_LENGTH_MAX} characters`)
   const refusal = checkUrl(url)
-  if (refusal === undefined) return url
+  if (refusal === undefined) {
+    refuseJsonRpc(protocol, url)
+    return url
+  }
   if (!/^https?:\/\//i.test(url) && refusal.code === 'SAGA_URL_INVALID')
     throw notThereYet('branches other than http:// and https:// are')
   if (refusal.code === 'SAGA_URL_INVALID') throw refuse(`a branch URL ${refusal.message}`)

@@ -31,7 +31,7 @@ export async function messageDefinition(
   const delayMs = spanMs('delay', readDelayS(request.custom_data), DELAY_MS_MAX)
   const seconds = request.timeout_to_fail > 0 ? request.timeout_to_fail : TIMEOUT_TO_FAIL_S
   const branchHeaders = readBranchHeaders(request.branch_headers)
-  const url = readBranchUrl(request.query_prepared, context.checkUrl)
+  const url = readBranchUrl(request.query_prepared, { ...context, protocol: request.protocol })
   const afterMs = spanMs('timeout_to_fail', seconds, DEADLINE_MS_MAX)
   return {
     kind: 'message',
@@ -49,6 +49,7 @@ async function branchesOf(
   { checkUrl, subscribersOf }: MessageContext,
 ): Promise<readonly MessageBranch[]> {
   const payloads = payloadsOf(request)
+  const rules = { checkUrl, protocol: request.protocol }
   const branches: MessageBranch[] = []
   for (const [step, { action = '' }] of request.steps.entries()) {
     const urls = action.startsWith(TOPIC) ? await subscribersOf(action.slice(TOPIC.length)) : [action]
@@ -56,7 +57,7 @@ async function branchesOf(
     for (const [subscriber, url] of urls.entries()) {
       branches.push({
         id: urls.length === 1 ? branchIdAt(step) : branchIdAt(step, subscriber),
-        action: readBranchUrl(url, checkUrl),
+        action: readBranchUrl(url, rules),
         body: payloads[step] ?? '',
         contentType,
         headers,

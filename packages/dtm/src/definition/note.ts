@@ -76,6 +76,11 @@ export function readNote({ note }: Definition): Note | undefined {
   }
 }
 
+/** Without reading the whole note, since it is asked before calls. A text within the note has its quotes escaped. */
+export function isNoteOfProtocol({ note }: Definition, protocol: string): boolean {
+  return note?.startsWith(DIALECT) === true && note.includes(`,"p":"${protocol}"`)
+}
+
 /** The options as DTM keeps and shows them: in the order of its struct, without what is zero, but for `concurrent`. */
 export function optionsText(request: DtmRequest): string {
   const { wait_result, timeout_to_fail, request_timeout, retry_interval, branch_headers } = request

@@ -19,10 +19,11 @@ export function sagaDefinition(request: DtmRequest, checkUrl: CheckUrl): SagaDef
   // It bounds the steps, whose order is then looked at.
   const payloads = payloadsOf(request)
   if (order.concurrent) refuseBadOrder(order, count)
+  const rules = { checkUrl, protocol: request.protocol }
   const branches = request.steps.map(({ action = '', compensate = '' }, step) => ({
     id: branchIdAt(step),
-    action: readBranchUrl(action, checkUrl),
-    compensation: readBranchUrl(compensate, checkUrl),
+    action: readBranchUrl(action, rules),
+    compensation: readBranchUrl(compensate, rules),
     body: payloads[step] ?? '',
     contentType,
     headers,

@@ -1,10 +1,10 @@
-import type { CheckUrl, TccBranch, TccDefinition } from '@counterstep/core'
+import type { TccBranch, TccDefinition } from '@counterstep/core'
 import { DEADLINE_MS_MAX } from '@counterstep/protocol'
 import type { Registration } from '../wire/read-registration.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
 import { readBranchHeaders } from './branch-headers.ts'
 import { readBranchId } from './branch-id.ts'
-import { readBranchUrl } from './branch-url.ts'
+import { readBranchUrl, type UrlRules } from './branch-url.ts'
 import { commonDefinition, TIMEOUT_TO_FAIL_S } from './common-definition.ts'
 import { readPayload } from './payload.ts'
 import { spanMs } from './span.ts'
@@ -23,12 +23,12 @@ export function tccDefinition(request: DtmRequest): TccDefinition {
 export function tccBranch(
   { branch_id = '', data = '', confirm = '', cancel = '' }: Registration,
   contentType: string,
-  checkUrl: CheckUrl,
+  rules: UrlRules,
 ): TccBranch {
   return {
     id: readBranchId(branch_id),
-    confirm: readBranchUrl(confirm, checkUrl),
-    cancel: readBranchUrl(cancel, checkUrl),
+    confirm: readBranchUrl(confirm, rules),
+    cancel: readBranchUrl(cancel, rules),
     body: readPayload(data),
     contentType,
     headers: {},

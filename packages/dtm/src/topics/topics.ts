@@ -32,7 +32,8 @@ export class Topics {
   subscribe(name: string, url: string, remark: string): Promise<void> {
     requireBoth(name, url)
     if (!isDocumentKey(name)) throw refuse('a topic must be 1–128 characters that can be seen')
-    readBranchUrl(url, this.#checkUrl)
+    // A topic has no protocol. Whether its subscribers are called by JSON-RPC is judged when a message comes.
+    readBranchUrl(url, { checkUrl: this.#checkUrl, protocol: 'http' })
     return this.#change(name, (topic) => {
       const subscribers = topic?.subscribers ?? []
       if (subscribers.some((subscriber) => subscriber.url === url)) throw refuse('this url exists')

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { httpBranchCaller } from '@counterstep/branch-http'
-import type { CheckUrl } from '@counterstep/core'
+import type { CheckUrl, RefuseCall } from '@counterstep/core'
 import {
   createEngine,
   DEFAULT_SETTINGS,
@@ -16,7 +16,7 @@ import { openSqliteStore, type SqliteStore } from '@counterstep/store-sqlite'
 import { loopbackTargets, type TargetPolicy } from '@counterstep/targets'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import type { FastifyInstance } from 'fastify'
-import { buildDtmApp, documentTopicStore } from '../../src/index.ts'
+import { buildDtmApp, documentTopicStore, refuseStoredJsonRpc } from '../../src/index.ts'
 import { BranchService, type PlayedAnswer, type PlayedBranches } from './branch-service.ts'
 
 export interface DtmNode extends AsyncDisposable {
@@ -50,6 +50,8 @@ const onlyLocal: Targets = { policy: loopback, check: (url) => loopback.check(ur
 export interface Targets {
   readonly policy: TargetPolicy
   readonly check: CheckUrl
+  /** Default: what a server asks before each call. */
+  readonly refuse?: RefuseCall
 }
 
 /** The whole of it: the dialect on a real engine, a sqlite file and branches over HTTP. */
@@ -86,7 +88,10 @@ export async function dtmBed(targets = onlyLocal): Promise<DtmBed> {
   }
 }
 
-async function startNode(store: SqliteStore, { policy, check: checkUrl }: Targets): Promise<DtmNode> {
+async function startNode(
+  store: SqliteStore,
+  { policy, check: checkUrl, refuse: refuseCall = refuseStoredJsonRpc }: Targets,
+): Promise<DtmNode> {
   const branches = httpBranchCaller({ targets: policy })
   const ids = nodeIds()
   const failures: Error[] = []
@@ -100,6 +105,7 @@ async function startNode(store: SqliteStore, { policy, check: checkUrl }: Target
     store,
     branches,
     checkUrl,
+    refuseCall,
     clock: nodeClock(),
     ids,
     observer,
