@@ -58,7 +58,9 @@ describe.concurrent('where DTM fails', () => {
     const slow = [{ ...OK, delayMs: 2_000 }]
     const branches = bed.play({ '/a1': slow, '/a2': slow, '/a3': slow })
     const startedAt = performance.now()
-    expect(await bed.node.post('submit', saga('long', branches, 3, { wait_result: true }))).toEqual(OK)
+    expect(
+      await bed.node.post('submit', saga('long', branches, 3, { wait_result: true, request_timeout: 9 })),
+    ).toEqual(OK)
     expect(performance.now() - startedAt).toBeLessThan(7_900)
   })
 

@@ -72,6 +72,7 @@ export function assemble(parts: AssemblyParts, drive: Drive): Assembly {
     },
     onGivenBack: (gid, dueAt) => {
       drive.onGivenBack(gid, dueAt)
+      if (dueAt !== undefined) waiters.idleUntil(gid, dueAt)
       waiters.watch(gid)
     },
   })
@@ -81,7 +82,11 @@ export function assemble(parts: AssemblyParts, drive: Drive): Assembly {
     (gid) => runner.holds(gid),
     lookUpIn(store, observer),
   )
-  const { recovered, onWaiting, onDue } = drive
+  const { recovered, onDue } = drive
+  const onWaiting: Drive['onWaiting'] = (gid, dueAt) => {
+    drive.onWaiting(gid, dueAt)
+    waiters.idleUntil(gid, dueAt)
+  }
   const acceptance = new Acceptance({ ...common, runner, recovered, onWaiting })
   const commands = new Commands({ ...common, runner, acceptance, onDue })
   return { ...parts, run, formatMax: FORMAT, alarms, runner, acceptance, commands, waiters }

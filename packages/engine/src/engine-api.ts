@@ -11,6 +11,11 @@ import type { Gid, SubmitView, TransactionSummary, TransactionView } from '@coun
 export interface WaitOptions {
   /** Answer when the transaction is final, or after this time with what it then is. */
   readonly waitMs?: number
+  /**
+   * Answer earlier as soon as nothing can end it within `waitMs`: it waits for a start or a retry that is due later. For
+   * a caller who would rather be told than wait; one that asks again at once would ask without a pause.
+   */
+  readonly untilIdle?: boolean
 }
 
 export interface AbortOptions extends WaitOptions {

@@ -59,11 +59,11 @@ export abstract class Requests implements EngineApi {
     }
   }
 
-  protected take(given: Submission, { waitMs = 0 }: WaitOptions): Promise<SubmitView> {
+  protected take(given: Submission, options: WaitOptions): Promise<SubmitView> {
     const gid = given.gid ?? this.assembly.ids.gid()
     // A caller who waits is told about what is durable only.
-    const ack = waitMs > 0 ? 'durable' : given.ack
-    return this.#submitAndWait({ ...given, gid, ack }, waitMs)
+    const ack = (options.waitMs ?? 0) > 0 ? 'durable' : given.ack
+    return this.#submitAndWait({ ...given, gid, ack }, options)
   }
 
   #refused(error: unknown): unknown {
@@ -76,12 +76,15 @@ export abstract class Requests implements EngineApi {
     return { retry, timeoutMs: branchTimeoutMs, checkpointMs }
   }
 
-  async #submitAndWait(submission: NamedSubmission, waitMs: number): Promise<SubmitView> {
+  async #submitAndWait(
+    submission: NamedSubmission,
+    { waitMs = 0, untilIdle }: WaitOptions,
+  ): Promise<SubmitView> {
     const { gid } = submission
     // Opened before the accept: the end may come before the accept's answer is seen here.
     // A prepared one waits for its client, who is this caller.
     const waits = waitMs > 0 && firstStatus(submission.definition) !== 'prepared'
-    const waiter = waits ? this.assembly.waiters.open(gid, waitMs) : undefined
+    const waiter = waits ? this.assembly.waiters.open(gid, waitMs, untilIdle) : undefined
     try {
       const accepted = await this.assembly.acceptance.submit(submission)
       if (waiter === undefined) return answerOf(await this.#present(accepted), accepted)
@@ -172,10 +175,10 @@ export abstract class Requests implements EngineApi {
   async #commandAndWait(
     gid: Gid,
     command: Command,
-    { waitMs = 0 }: WaitOptions = {},
+    { waitMs = 0, untilIdle }: WaitOptions = {},
   ): Promise<TransactionView> {
     if (waitMs <= 0) return await this.#command(gid, command)
-    const waiter = this.assembly.waiters.open(gid, waitMs)
+    const waiter = this.assembly.waiters.open(gid, waitMs, untilIdle)
     try {
       const view = await this.#command(gid, command)
       if (isFinalStatus(view.status)) return view

@@ -15,8 +15,11 @@ export interface Waiter {
 /** Reads the transactions that this node does not run: the final views among them. */
 export type LookUp = (gids: readonly Gid[]) => Promise<readonly TransactionView[]>
 
+type Settle = (view: TransactionView | undefined) => void
+
 interface Waited {
-  readonly settles: Set<(view: TransactionView | undefined) => void>
+  /** With the instant after which no due time is waited for. */
+  readonly settles: Map<Settle, number>
   /** When the store is asked, if it does not run here. */
   lookAt: number
   delayMs: number
@@ -44,12 +47,13 @@ export class Waiters {
     this.#lookUp = lookUp
   }
 
-  /** Over waitersMax it is over at once. */
-  open(gid: Gid, waitMs: number): Waiter {
+  /** Over waitersMax it is over at once. `untilIdle`: it is over when what it waits for is due only after `waitMs`. */
+  open(gid: Gid, waitMs: number, untilIdle = false): Waiter {
     if (this.#count >= this.#waitersMax)
       return { outcome: Promise.resolve(undefined), cancel: () => undefined }
     this.#count++
-    let settle: (view: TransactionView | undefined) => void = () => undefined
+    let settle: Settle = () => undefined
+    const dueMax = untilIdle ? this.#clock.now() + waitMs : Number.POSITIVE_INFINITY
     const outcome = new Promise<TransactionView | undefined>((resolve) => {
       const stopTimer = this.#clock.after(waitMs, () => settle(undefined))
       settle = (view) => {
@@ -60,8 +64,9 @@ export class Waiters {
     })
     const others = this.#waiting.get(gid)
     if (others === undefined) {
-      this.#waiting.set(gid, { settles: new Set([settle]), lookAt: Number.POSITIVE_INFINITY, delayMs: 0 })
-    } else others.settles.add(settle)
+      const settles = new Map([[settle, dueMax]])
+      this.#waiting.set(gid, { settles, lookAt: Number.POSITIVE_INFINITY, delayMs: 0 })
+    } else others.settles.set(settle, dueMax)
     return { outcome, cancel: () => settle(undefined) }
   }
 
@@ -69,7 +74,7 @@ export class Waiters {
     const waited = this.#waiting.get(gid)
     if (waited === undefined) return
     const seen = view()
-    for (const settle of [...waited.settles]) settle(seen)
+    for (const settle of [...waited.settles.keys()]) settle(seen)
   }
 
   /** It does not run here: the store is looked at for those who wait for it, until it is final or nobody does. */
@@ -82,9 +87,16 @@ export class Waiters {
     if (!this.#isLooking) this.#setTimer(waited.lookAt)
   }
 
+  /** Nothing happens to it before that instant: waits that end earlier, and were opened so, are over. */
+  idleUntil(gid: Gid, dueAt: number): void {
+    const waited = this.#waiting.get(gid)
+    if (waited === undefined) return
+    for (const [settle, dueMax] of [...waited.settles]) if (dueAt > dueMax) settle(undefined)
+  }
+
   stop(): void {
     for (const { settles } of [...this.#waiting.values()])
-      for (const settle of [...settles]) settle(undefined)
+      for (const settle of [...settles.keys()]) settle(undefined)
   }
 
   #setTimer(at: number): void {
@@ -113,7 +125,7 @@ export class Waiters {
     if (next < Number.POSITIVE_INFINITY) this.#setTimer(Math.max(next, this.#clock.now() + TOGETHER_MS))
   }
 
-  #forget(gid: Gid, settle: (view: TransactionView | undefined) => void): boolean {
+  #forget(gid: Gid, settle: Settle): boolean {
     const waited = this.#waiting.get(gid)
     if (waited === undefined || !waited.settles.delete(settle)) return false
     if (waited.settles.size === 0) this.#waiting.delete(gid)

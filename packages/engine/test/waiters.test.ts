@@ -99,6 +99,27 @@ describe('a submit that waits', () => {
     expect(waited.value?.status).toBe('succeeded')
   })
 
+  it('until it is idle is answered when the next retry, or the start, is due after its time, and not before', async () => {
+    const bed = new Bed()
+    const node = await bed.node()
+    for (const gid of ['late', 'soon']) bed.services.script(gid, '01', 'action', 'unknown')
+    const wait = { waitMs: 8_000, untilIdle: true }
+    const retry = { initialMs: 10_000, factor: 1, capMs: 10_000, jitter: 0 }
+    const late = watched(node.submit(sagaOf('late', 1, { retry }), wait))
+    const patient = watched(node.submit(sagaOf('late', 1, { retry }), { waitMs: 30_000 }))
+    const soon = watched(node.submit(sagaOf('soon', 1, { retry: { ...retry, initialMs: 5_000 } }), wait))
+    const delayed = watched(node.submit(sagaOf('delayed', 1, { delayMs: 5_000_000 }), wait))
+    const started = watched(node.submit(sagaOf('started', 1, { delayMs: 5_000 }), wait))
+    await bed.time.advance(100)
+    expect([late.value?.status, late.value?.branches[0]?.ops[0]?.state]).toEqual(['submitted', 'waiting'])
+    expect(delayed.value?.status).toBe('submitted')
+    expect([patient, soon, started].map(({ isSettled }) => isSettled)).toEqual([false, false, false])
+    await bed.time.advance(5_000)
+    expect([soon, started].map(({ value }) => value?.status)).toEqual(['succeeded', 'succeeded'])
+    await bed.time.advance(5_000)
+    expect(patient.value?.status).toBe('succeeded')
+  })
+
   it('for a saga that is taken over by another node is answered by its end there', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node({ leaseMs: 3_000 }), bed.idleNode({ leaseMs: 3_000 })]

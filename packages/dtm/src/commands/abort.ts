@@ -21,7 +21,7 @@ export async function abort(request: DtmRequest, { engine }: CommandDeps): Promi
   const reason = wellFormed(request.rollback_reason.slice(0, REASON_LENGTH_MAX))
   if (status === 'aborting') await nudge(gid, engine)
   try {
-    const view = await engine.abort(gid, { waitMs, ...(reason === '' ? {} : { reason }) })
+    const view = await engine.abort(gid, { waitMs, untilIdle: true, ...(reason === '' ? {} : { reason }) })
     return waitMs > 0 && !isFinalStatus(view.status) ? ONGOING : SUCCESS
   } catch (error: unknown) {
     if (!isRefusal(error)) throw error

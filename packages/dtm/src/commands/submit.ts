@@ -61,9 +61,12 @@ async function submitNew(
   const definition = await definitionOf(kind, request, deps)
   const submission = submissionOf(gid, request, definition, randomUUID())
   try {
-    const view = await engine.accept(submission, { waitMs })
+    const view = await engine.accept(submission, { waitMs, untilIdle: true })
     // Nobody has prepared it, so it has no branches: it is confirmed as soon as it is there.
-    return { definition, view: kind === 'tcc' ? await engine.submitPrepared(gid, { waitMs }) : view }
+    return {
+      definition,
+      view: kind === 'tcc' ? await engine.submitPrepared(gid, { waitMs, untilIdle: true }) : view,
+    }
   } catch (error: unknown) {
     if (isCounterstepError(error) && error.code === 'SAGA_GID_CONFLICT') return undefined
     throw error
@@ -103,7 +106,7 @@ async function submitStanding(
   if (standing.kind === 'saga')
     return { definition, view: await submitAgain(standing, request, waitMs, engine) }
   try {
-    return { definition, view: await engine.submitPrepared(gid, { waitMs }) }
+    return { definition, view: await engine.submitPrepared(gid, { waitMs, untilIdle: true }) }
   } catch (error: unknown) {
     // An abort or the deadline came between: the next look shows it.
     if (isCounterstepError(error) && error.code === 'SAGA_NOT_PREPARED') return failureNow(gid, engine)
@@ -126,7 +129,10 @@ async function submitAgain(
   engine: CommandDeps['engine'],
 ): Promise<TransactionView> {
   const ticket = readNote(standing.definition)?.ticket ?? ''
-  return await engine.accept(submissionOf(standing.gid, request, standing.definition, ticket), { waitMs })
+  return await engine.accept(submissionOf(standing.gid, request, standing.definition, ticket), {
+    waitMs,
+    untilIdle: true,
+  })
 }
 
 /** A prepared one is submitted with what it was prepared with, whatever the second body says, as DTM does. */

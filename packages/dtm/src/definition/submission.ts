@@ -3,11 +3,13 @@ import type { Definition, Submission } from '@counterstep/core'
 import { type Gid, WAIT_MS_MAX } from '@counterstep/protocol'
 import type { DtmRequest } from '../wire/read-request.ts'
 import { readBranchHeaders } from './branch-headers.ts'
-import { RETRY_INTERVAL_S, requestTimeoutMs } from './common-definition.ts'
+import { RETRY_INTERVAL_S } from './common-definition.ts'
 import { type Note, optionsText, writeNote } from './note.ts'
 
-/** Beside the time of one call: DTM's own pass over a saga ends within 8 s when a call may take 3. */
-const WAIT_BEYOND_CALL_MS = 5_000
+/** How long a client waits that names no time: DTM's own pass over a saga ends within it. */
+const CALLER_WAIT_MS = 8_000
+/** The answer must be there before the caller gives up: so much earlier it is sent, or a tenth of a shorter wait. */
+const ANSWER_MARGIN_MS = 500
 
 export type NamedSubmission = Submission & { readonly gid: Gid }
 
@@ -44,9 +46,13 @@ export function contentOf(ticket: string, request: string): string {
   return `dtm ${ticket} ${request}`
 }
 
-/** How long a caller waits for the end who has asked for the result. */
-export function waitMsOf(request: DtmRequest): number {
-  return Math.min(requestTimeoutMs(request) + WAIT_BEYOND_CALL_MS, WAIT_MS_MAX)
+/**
+ * How long the answer waits for the end if the caller asked for the result. A `request_timeout` that was sent is also
+ * the caller's own: Go's and Python's clients (Python's sends 8) give up when it is over.
+ */
+export function waitMsOf({ request_timeout }: DtmRequest): number {
+  const callerMs = request_timeout > 0 ? request_timeout * 1_000 : CALLER_WAIT_MS
+  return Math.min(callerMs - Math.min(ANSWER_MARGIN_MS, callerMs / 10), WAIT_MS_MAX)
 }
 
 /** Without what tells of the asking only: a client that asks again may wait this time. */
