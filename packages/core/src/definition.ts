@@ -18,6 +18,8 @@ export interface SagaDefinition extends Common {
   readonly kind: 'saga'
   readonly branches: readonly SagaBranch[]
   readonly deadlineMs?: number
+  /** At the deadline, actions under way that are all that is missing are waited for: success then is success. */
+  readonly lastActionsMayEndLate?: true
   readonly delayMs?: number
 }
 

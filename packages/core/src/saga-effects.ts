@@ -18,7 +18,7 @@ export function sagaEffects(saga: SagaTransaction, now: number): readonly Transa
   const effects: TransactionEffect[] = []
   const op = saga.status === 'submitted' ? 'action' : 'compensate'
   const next = saga.status === 'submitted' ? actions(saga) : compensations(saga)
-  let wakeAt = saga.status === 'submitted' ? deadlineAt(saga) : undefined
+  let wakeAt = saga.status === 'submitted' && !awaitsLastActions(saga, now) ? deadlineAt(saga) : undefined
   for (let branch = 0; branch < saga.branches.length; branch++) {
     const progress = next(branch)
     if (progress === undefined) continue
@@ -33,6 +33,16 @@ export function sagaEffects(saga: SagaTransaction, now: number): readonly Transa
 export function deadlineAt(saga: SagaTransaction): number | undefined {
   const { deadlineMs } = saga.definition
   return deadlineMs === undefined ? undefined : saga.createdAt + deadlineMs
+}
+
+/**
+ * Whether the deadline has passed and does not turn the saga around yet. Each call ends by its own time-out, so this
+ * does, and an answer that is no success leaves an action that is neither under way nor done.
+ */
+export function awaitsLastActions(saga: Submitted, now: number): boolean {
+  const deadline = deadlineAt(saga)
+  if (saga.definition.lastActionsMayEndLate !== true || deadline === undefined || now < deadline) return false
+  return saga.branches.every(({ action }) => action.state === 'succeeded' || action.state === 'calling')
 }
 
 /** Of a branch: its op that is to be called, now or at its `nextAt`; undefined when there is none. */

@@ -651,6 +651,47 @@ describe('the deadline', () => {
     })
   })
 
+  describe('where the last actions may end late', () => {
+    const settings = { deadlineMs: 5_000, lastActionsMayEndLate: true } as const
+    const last = after(serial(2, settings), [
+      sent([0, 'action']),
+      answered(0, 'action', 'success'),
+      sent([1, 'action']),
+    ])
+
+    it('waits for them, without waking for a deadline that has passed', () => {
+      expect(effectsText(transition(last, { type: 'time' }, T - 1).effects)).toBe('wake +5000')
+      const { next, effects } = transition(last, { type: 'time' }, T)
+      expect(next).toBe(last)
+      expect(effects).toEqual([])
+    })
+
+    it('succeeds with their success', () => {
+      const late = after(last, [{ type: 'time' }], T)
+      expect(transition(late, answered(1, 'action', 'success'), T + 900).next.status).toBe('succeeded')
+    })
+
+    it('turns around at any other answer', () => {
+      const cause = (result: Result) =>
+        abortOf(transition(last, answered(1, 'action', result), T + 900).next).cause
+      expect(cause('failure')).toBe('branch-failed')
+      expect([cause('unknown'), cause('ongoing')]).toEqual(['deadline', 'deadline'])
+    })
+
+    it('turns around at T when one of several waits to be asked again, or another is to come', () => {
+      const both = after(parallel(2, settings), [sent([0, 'action'], [1, 'action'])])
+      const waiting = after(both, [answered(1, 'action', 'unknown')])
+      for (const saga of [waiting, after(serial(2, settings), [sent([0, 'action'])])])
+        expect(transition(saga, { type: 'time' }, T).next.status).toBe('aborting')
+      expect(transition(both, { type: 'time' }, T).next).toBe(both)
+    })
+
+    it('turns around at a claim: the answer will not come here', () => {
+      const claimed = transition(last, { type: 'claimed', epoch: 2, sentUnknown: true }, T)
+      expect(claimed.next).toMatchObject({ status: 'aborting', abort: { cause: 'deadline' } })
+    })
+  })
+
   it('means nothing to a saga that is on its way back', () => {
     const back = after(saga, [{ type: 'abort-asked' }])
     expect(transition(back, { type: 'time' }, T).next).toBe(back)

@@ -20,7 +20,7 @@ import {
   withoutAttention,
   withoutNextAt,
 } from './op-progress.ts'
-import { deadlineAt, isUndone } from './saga-effects.ts'
+import { awaitsLastActions, deadlineAt, isUndone } from './saga-effects.ts'
 import {
   type AbortDecision,
   isFinal,
@@ -139,7 +139,8 @@ function finishIfUndone(saga: Aborting, otherwise: Durability, now: number): Fol
 function afterTime(saga: Unfinished, otherwise: Durability, now: number): Folded {
   if (saga.status === 'aborting') return finishIfUndone(saga, otherwise, now)
   const deadline = deadlineAt(saga)
-  if (deadline !== undefined && now >= deadline) return decideAbort(saga, { cause: 'deadline' }, now)
+  const isOver = deadline !== undefined && now >= deadline && !awaitsLastActions(saga, now)
+  if (isOver) return decideAbort(saga, { cause: 'deadline' }, now)
   return { next: saga, durability: otherwise }
 }
 

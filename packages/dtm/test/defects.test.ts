@@ -64,6 +64,13 @@ describe.concurrent('where DTM fails', () => {
     expect(performance.now() - startedAt).toBeLessThan(7_900)
   })
 
+  it('a saga whose last action succeeds after timeout_to_fail succeeds, as in DTM', async () => {
+    const branches = bed.play({ '/a2': [{ ...OK, delayMs: 2_000 }] })
+    const times = { timeout_to_fail: 1, request_timeout: 6, wait_result: true }
+    expect(await bed.node.post('submit', saga('last-is-late', branches, 2, times))).toEqual(OK)
+    expect(pathsOf(branches)).toEqual(['/a1', '/a2'])
+  })
+
   it('9.4: forty due sagas whose branch takes a second are done side by side', async () => {
     const played = Array.from({ length: 40 }, () => bed.play({ '/a1': [LATER, { ...OK, delayMs: 1_000 }] }))
     for (const [position, branches] of played.entries())
