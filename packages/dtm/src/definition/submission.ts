@@ -55,9 +55,9 @@ export function waitMsOf({ request_timeout }: DtmRequest): number {
   return Math.min(callerMs - Math.min(ANSWER_MARGIN_MS, callerMs / 10), WAIT_MS_MAX)
 }
 
-/** Without what tells of the asking only: a client that asks again may wait this time. */
+/** Without what tells of the asking only, since a client that asks again may wait this time, and what is not read. */
 export function requestDigest(request: DtmRequest): string {
-  const { wait_result: _waits, rollback_reason: _reason, ...content } = request
+  const { wait_result: _waits, rollback_reason: _reason, status: _status, ...content } = request
   return hash('sha256', JSON.stringify(content))
 }
 

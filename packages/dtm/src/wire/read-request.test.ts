@@ -6,6 +6,13 @@ const REFUSED = [
   ['[]', `${S} array into Go value of type dtmsvr.TransGlobal`],
   ['true', `${S} bool into Go value of type dtmsvr.TransGlobal`],
   ['{"gid":5}', `${S} number into Go struct field TransGlobal.TransGlobalStore.gid of type string`],
+  ...(['5', '{}', '[]', 'true'] as const).map(
+    (status) =>
+      [
+        `{"gid":"g","status":${status}}`,
+        'into Go struct field TransGlobal.TransGlobalStore.status of type string',
+      ] as const,
+  ),
   [
     '{"steps":[5]}',
     `${S} number into Go struct field TransGlobal.TransGlobalStore.steps of type map[string]string`,

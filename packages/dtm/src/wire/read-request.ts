@@ -8,6 +8,8 @@ const OPTIONS = `${STORE}.TransOptions`
 const FIELDS = {
   gid: field(STORE, 'gid', 'string'),
   trans_type: field(STORE, 'trans_type', 'string'),
+  /** Read for its type alone: DTM refuses another, and sets it itself. */
+  status: field(STORE, 'status', 'string'),
   steps: field(STORE, 'steps', '[]map[string]string'),
   payloads: field(STORE, 'payloads', '[]string'),
   query_prepared: field(STORE, 'query_prepared', 'string'),
