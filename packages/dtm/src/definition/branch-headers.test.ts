@@ -16,7 +16,8 @@ const NO_HEADERS: readonly (readonly [string, Readonly<Record<string, string>>])
   ['a value of two lines', { a: 'b\r\nc: d' }],
   ['a value with a line feed', { a: 'b\nc' }],
   ['a value with a nul', { a: '\u0000' }],
-  ['a value beyond bytes', { a: '\u0100' }],
+  ['a value with a delete', { a: 'b\u007f' }],
+  ['a line break among others', { a: 'ü€\r\nc: d' }],
   ['a name twice, in two cases', { 'X-A': '1', 'x-a': '2' }],
   ['a content type twice', { 'Content-Type': 'a/b', 'content-type': 'c/d' }],
 ]
@@ -28,6 +29,26 @@ describe('S9: the headers of branches', () => {
 
   it.each(NO_HEADERS)('are refused with %s', (_, headers) => {
     expect(() => readBranchHeaders(headers)).toThrow(AnsweredError)
+  })
+
+  it.each([
+    ['Müller', 'MÃ¼ller'],
+    ['€ 5', 'â\u0082¬ 5'],
+    ['日本', Buffer.from('日本').toString('latin1')],
+    ['😀', Buffer.from('😀').toString('latin1')],
+    // Cut to one byte each, these would be line breaks and a NUL.
+    ['\u010a\u010d\u0100', 'Ä\u008aÄ\u008dÄ\u0080'],
+    ['\u2028\u0085', 'â\u0080¨Â\u0085'],
+    ['\ud800', 'ï¿½'],
+  ])('are bytes of UTF-8: %j', (value, bytes) => {
+    const { headers, contentType } = readBranchHeaders({ a: value, 'content-type': value })
+    expect([headers.a, headers.accept, contentType]).toEqual([bytes, bytes, bytes])
+    expect(bytes).not.toMatch(/[\r\n\0]/)
+  })
+
+  it('count by their bytes', () => {
+    expect(() => readBranchHeaders({ a: '日'.repeat(2_700) })).not.toThrow()
+    expect(() => readBranchHeaders({ a: '日'.repeat(2_740) })).toThrow(AnsweredError)
   })
 
   it('are in lower case, under plain names only', () => {
