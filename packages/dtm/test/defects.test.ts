@@ -71,6 +71,20 @@ describe.concurrent('where DTM fails', () => {
     expect(pathsOf(branches)).toEqual(['/a1', '/a2'])
   })
 
+  it('9.7: the next time is shown as it is while it waits, and as now after a reset', async () => {
+    const branches = bed.play({ '/a1': [{ status: 500 }, { ...OK, delayMs: 60_000, hangUp: true }] })
+    await bed.node.post('submit', saga('shown', branches, 1, { retry_interval: 1_000 }))
+    const shown = async () => JSON.parse((await bed.node.get('query?gid=shown')).body).transaction
+    const untilNextS = async () => (Date.parse((await shown()).next_cron_time) - Date.now()) / 1_000
+    await until('it waits', async () => (await untilNextS()) > 900)
+    expect((await shown()).next_cron_interval).toBe(1_000)
+    expect(await bed.node.post('resetNextCronTime', { gid: 'shown' })).toEqual(OK)
+    // Whether it is called already or not.
+    expect(await untilNextS()).toBeLessThan(1)
+    await branches.called(2)
+    expect(await untilNextS()).toBeLessThan(1)
+  })
+
   it('9.4: forty due sagas whose branch takes a second are done side by side', async () => {
     const played = Array.from({ length: 40 }, () => bed.play({ '/a1': [LATER, { ...OK, delayMs: 1_000 }] }))
     for (const [position, branches] of played.entries())

@@ -1,9 +1,13 @@
-/** A transaction and its branches as `query` and `all` show them: the shape of DTM over MySQL, where no time is null. */
+/**
+ * A transaction and its branches as `query` and `all` show them: the shape of DTM over MySQL, where no time is null. As on
+ * the native face, neither the queries of URLs nor the values of branch headers are shown, not even to an admin's key.
+ */
 import type { BranchTarget, Definition, Transaction } from '@counterstep/core'
 import { targetsOf, textHash } from '@counterstep/core'
 import type { BranchView, Op, TransactionView } from '@counterstep/protocol'
-import { type Note, readNote } from '../definition/note.ts'
+import { readNote } from '../definition/note.ts'
 import { statusWord, transType } from '../wire/status-word.ts'
+import { nextLook } from './next-look.ts'
 import { rollbackReason } from './rollback-reason.ts'
 
 const INTERVAL_S = 10
@@ -18,6 +22,7 @@ export function shownTransaction({ transaction, view }: Seen) {
   const { definition } = transaction
   const note = readNote(definition)
   const reason = rollbackReason(view, definition)
+  const next = nextLook(view, note?.retryIntervalS ?? INTERVAL_S)
   return {
     ...shownRow(stableId(view.gid), view),
     trans_type: transType(view.kind),
@@ -28,8 +33,8 @@ export function shownTransaction({ transaction, view }: Seen) {
     ...textUnlessEmpty('rollback_reason', reason ?? ''),
     options: note?.options ?? '{"concurrent":false}',
     ...textUnlessEmpty('custom_data', note?.customData ?? ''),
-    next_cron_interval: note?.retryIntervalS ?? INTERVAL_S,
-    next_cron_time: timeText(nextAt(view, note)),
+    next_cron_interval: next.intervalS,
+    next_cron_time: timeText(next.at),
     concurrent: false,
   }
 }
@@ -51,7 +56,6 @@ export function shownBranches({ transaction, view }: Seen) {
 
 const OPS = { saga: ['compensate', 'action'], tcc: ['cancel', 'confirm'], message: ['action'] } as const
 
-/** Whole, as DTM shows them, beside the payloads that it shows too: the native face shows neither these nor queries. */
 function urlsOf(transaction: Transaction): readonly Partial<Record<Op, string>>[] {
   switch (transaction.kind) {
     case 'saga':
@@ -97,14 +101,6 @@ function shownRow(id: number, { gid, createdAt, updatedAt }: TransactionView) {
 function shownEnd({ status, finishedAt }: TransactionView) {
   if (finishedAt === undefined) return {}
   return { [status === 'succeeded' ? 'finish_time' : 'rollback_time']: timeText(finishedAt) }
-}
-
-function nextAt(view: TransactionView, note: Note | undefined): number {
-  if (view.finishedAt !== undefined) return view.finishedAt
-  const due = view.branches.flatMap(({ ops }) => ops.flatMap((op) => op.nextAt ?? []))
-  const waiting = view.check?.nextAt ?? view.startAt ?? view.checkAt ?? view.deadlineAt
-  const interval = view.createdAt + (note?.retryIntervalS ?? INTERVAL_S) * 1_000
-  return due.length > 0 ? Math.min(...due) : (waiting ?? interval)
 }
 
 function checkUrlOf(definition: Definition): string {
