@@ -139,3 +139,4 @@ export type {
 } from './transaction.ts'
 export { isFinal, targetsOf } from './transaction.ts'
 export { viewTransaction } from './view.ts'
+export { withoutQuery } from './without-query.ts'

@@ -10,6 +10,7 @@ import {
   type Transaction,
   targetsOf,
 } from './transaction.ts'
+import { withoutQuery } from './without-query.ts'
 import type { Writable } from './writable.ts'
 
 /**
@@ -126,10 +127,4 @@ function viewOp(op: CalledOp, url: string | undefined, progress: OpProgress = ID
   if (error !== undefined) view.error = error
   if (nextAt !== undefined) view.nextAt = nextAt
   return view
-}
-
-/** A query may have a secret for the branch, which is not for everybody who may look. */
-function withoutQuery(url: string): string {
-  const end = url.indexOf('?')
-  return end === -1 ? url : url.slice(0, end)
 }

@@ -3,10 +3,11 @@
  * the native face, neither the queries of URLs nor the values of branch headers are shown, not even to an admin's key.
  */
 import type { BranchTarget, Definition, Transaction } from '@counterstep/core'
-import { targetsOf, textHash } from '@counterstep/core'
+import { targetsOf, textHash, withoutQuery } from '@counterstep/core'
 import type { BranchView, Op, TransactionView } from '@counterstep/protocol'
 import { readNote } from '../definition/note.ts'
 import { statusWord, transType } from '../wire/status-word.ts'
+import { hideHeaders } from './hide-headers.ts'
 import { nextLook } from './next-look.ts'
 import { rollbackReason } from './rollback-reason.ts'
 
@@ -27,11 +28,11 @@ export function shownTransaction({ transaction, view }: Seen) {
     ...shownRow(stableId(view.gid), view),
     trans_type: transType(view.kind),
     status: statusWord(view.status),
-    ...textUnlessEmpty('query_prepared', note?.queryPrepared ?? checkUrlOf(definition)),
+    ...textUnlessEmpty('query_prepared', withoutQuery(note?.queryPrepared ?? checkUrlOf(definition))),
     protocol: note?.protocol ?? 'http',
     ...shownEnd(view),
     ...textUnlessEmpty('rollback_reason', reason ?? ''),
-    options: note?.options ?? '{"concurrent":false}',
+    options: hideHeaders(note?.options ?? '{"concurrent":false}'),
     ...textUnlessEmpty('custom_data', note?.customData ?? ''),
     next_cron_interval: next.intervalS,
     next_cron_time: timeText(next.at),
@@ -85,7 +86,7 @@ function shownBranch(
   const status = op?.state === 'succeeded' ? 'succeed' : op?.state === 'failed' ? 'failed' : 'prepared'
   return {
     ...shownRow(id, view),
-    ...textUnlessEmpty('url', url),
+    ...textUnlessEmpty('url', withoutQuery(url)),
     ...textUnlessEmpty('bin_data', Buffer.from(body).toString('base64')),
     branch_id: branchId,
     op: opName,

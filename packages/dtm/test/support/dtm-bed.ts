@@ -125,8 +125,7 @@ async function startNode(
       url: `/api/dtmsvr/${path}`,
       ...(body === undefined ? {} : { payload: body }),
     })
-    // Those show what a caller has given, as DTM's do: payloads, headers and all.
-    if (!/^(?:query|all)\b/.test(path)) watch.hear(`answer of ${path}`, answer.body)
+    watch.hear(`answer of ${path}`, answer.body)
     return { status: answer.statusCode, body: answer.body }
   }
   return {

@@ -1,7 +1,7 @@
 import { canary } from '@counterstep/test-servers/canary'
 import type { PlayedBranches } from './branch-service.ts'
 
-/** What nobody may show but to who asks for the transaction itself. */
+/** What no answer may show. */
 const SECRETS = { branch_headers: { authorization: canary('header') } }
 
 /** A saga of so many steps at `/a1`, `/c1`, `/a2`, …. */

@@ -1,0 +1,81 @@
+/** `query` and `all` show neither the queries of URLs nor the values of branch headers, whoever asks. */
+import { describe, expect, it } from 'vitest'
+import type { PlayedBranches } from './support/branch-service.ts'
+import { type DtmBed, dtmBed } from './support/dtm-bed.ts'
+
+const OK = { status: 200, body: '{"dtm_result":"SUCCESS"}' }
+const SECRET = 'hunter2'
+const HEADERS = {
+  branch_headers: { Authorization: `Bearer ${SECRET}`, 'x-KEY': SECRET, 'Content-Type': `text/${SECRET}` },
+}
+
+/** Every place of a URL and of headers: which of them a kind has. */
+async function storeAll({ node, play }: DtmBed): Promise<readonly string[]> {
+  const branches = play({ '/fails': [{ status: 409, body: 'no' }] })
+  const url = secretUrl(branches)
+  const saga = (gid: string, action: string) => ({
+    gid,
+    trans_type: 'saga',
+    steps: [{ action: url('a'), compensate: url('c') }, { action }],
+    payloads: ['{}', '{}'],
+    wait_result: true,
+    ...HEADERS,
+  })
+  expect(await node.post('submit', saga('saga', url('b')))).toEqual(OK)
+  expect((await node.post('submit', saga('failed', url('fails')))).status).toBe(409)
+  const tcc = { gid: 'tcc', trans_type: 'tcc', ...HEADERS }
+  await node.post('prepare', tcc)
+  const branch = { branch_id: '01', data: '{}', confirm: url('confirm'), cancel: url('cancel') }
+  expect(await node.post('registerBranch', { gid: 'tcc', trans_type: 'tcc', ...branch })).toEqual(OK)
+  await node.get(`subscribe?topic=orders&url=${encodeURIComponent(url('topic'))}`)
+  const steps = [{ action: url('in') }, { action: 'topic://orders' }]
+  const message = { trans_type: 'msg', steps, payloads: ['{}', '{}'], query_prepared: url('q'), ...HEADERS }
+  expect(await node.post('prepare', { gid: 'message', ...message })).toEqual(OK)
+  return ['saga', 'failed', 'tcc', 'message']
+}
+
+/** A second `?`, and one that a parser would not take for the first. */
+function secretUrl({ url }: PlayedBranches) {
+  return (path: string) => `${url}/${path}?token=${SECRET}&again=?${SECRET}`
+}
+
+function expectHidden(text: string): void {
+  expect(text).not.toContain(SECRET)
+}
+
+describe('S43: what query and all show', () => {
+  it('is without the queries of URLs and the values of headers', async () => {
+    await using bed = await dtmBed()
+    const { node } = bed
+    const gids = await storeAll(bed)
+    for (const gid of gids)
+      for (const path of ['query', 'all']) expectHidden((await node.get(`${path}?gid=${gid}`)).body)
+    expectHidden((await node.get('all')).body)
+    const { body: reason } = await node.get('query?gid=failed')
+    expect(JSON.parse(reason).transaction.rollback_reason).toMatch(
+      /^url:http:\/\/[^?]+\/fails return failed: no FAILURE$/,
+    )
+  })
+
+  it('keeps its shape, and the names of the headers', async () => {
+    await using bed = await dtmBed()
+    await storeAll(bed)
+    const { transaction, branches } = JSON.parse((await bed.node.get('query?gid=message')).body)
+    const shown = { Authorization: '***', 'Content-Type': '***', 'x-KEY': '***' }
+    expect(JSON.parse(transaction.options)).toEqual({ branch_headers: shown, concurrent: false })
+    expect(transaction.query_prepared).toMatch(/\/q$/)
+    expect(branches.map(({ url }: { readonly url: string }) => url.split('/').at(-1))).toEqual([
+      'in',
+      'topic',
+    ])
+  })
+
+  it('mutant: the same look finds them in what is stored, which branches are still called with', async () => {
+    await using bed = await dtmBed()
+    const gids = await storeAll(bed)
+    for (const gid of gids) {
+      const stored = await bed.node.engine.read(gid as never)
+      expect(() => expectHidden(JSON.stringify(stored))).toThrow()
+    }
+  })
+})
