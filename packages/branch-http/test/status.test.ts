@@ -195,6 +195,7 @@ describe('what a branch receives', () => {
       'proxy-authorization': 'x',
       cookie: 'x',
       'counterstep-attempt': '99',
+      'Accept-Encoding': 'gzip',
       'x-kept': 'yes',
     }
     const answer = await callOnce(server.url, { headers })
