@@ -1,0 +1,144 @@
+import type { BranchAnswer, BranchCall } from '@counterstep/core'
+import type { EngineApi } from '@counterstep/engine'
+import { canariesIn, canary } from '@counterstep/test-servers/canary'
+import type { FastifyInstance } from 'fastify'
+import { describe, expect, it } from 'vitest'
+import { buildApp } from '../src/index.ts'
+import { OPERATIONS } from '../src/operations.ts'
+import { type RealServer, realServer } from './real-server.ts'
+
+const HEADERS = { authorization: canary('header-of-all') }
+const OWN = { headers: { 'x-api-key': canary('header-of-branch') } }
+/** Queries in the spellings that a URL may have them in. */
+const urlsOf = (place: string) => {
+  const secret = canary(`query-of-${place}`)
+  return [
+    `http://bank.test/a?token=${secret}`,
+    `http://bank.test?${secret}`,
+    `HTTP://bank.test/?a?b=${secret}&c=%3F${secret}`,
+    `http://bank.test/a%3Fb?/${secret}/../${secret}`,
+  ]
+}
+const URL_COUNT = 4
+
+interface Sent {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly body?: unknown
+}
+
+/** Each operation of the native API, on transactions of each kind whose headers and queries are secrets. */
+function requestsOf(turn: number): Readonly<Record<string, readonly Sent[]>> {
+  const at = (place: string) => urlsOf(place)[turn] ?? ''
+  const post = (path: string, body?: unknown): Sent => ({
+    method: 'POST',
+    url: `/v1/transactions${path}`,
+    body,
+  })
+  const get = (url: string): Sent => ({ method: 'GET', url })
+  const saga = {
+    branches: [{ action: at('action'), compensation: at('compensation'), ...OWN }],
+    headers: HEADERS,
+  }
+  const message = { kind: 'message', branches: [{ action: at('message'), ...OWN }], headers: HEADERS }
+  const registration = { id: '01', confirm: at('confirm'), cancel: at('cancel'), ...OWN }
+  const gids = ['saga', 'late', 'tcc', 'message', 'checked'].map((gid) => `${gid}-${turn}`)
+  const [sagaGid, lateGid, tccGid, messageGid, checkedGid] = gids
+  return {
+    submitTransaction: [
+      post('', { ...saga, gid: sagaGid }),
+      post('', { ...saga, gid: lateGid, delayMs: 3_600_000 }),
+      post('', { gid: tccGid, kind: 'tcc', headers: HEADERS }),
+      post('', { ...message, gid: messageGid }),
+      post('', { ...message, gid: checkedGid, check: { url: at('check'), afterMs: 3_600_000 } }),
+      // The same gid with other content, and contents that are refused.
+      post('', { ...saga, gid: sagaGid, delayMs: 1 }),
+      post('', { branches: [{ action: `${at('refused')}#${canary('fragment')}` }] }),
+      post('', { branches: [{ action: `http://u:${canary('login')}@bank.test/` }] }),
+      post('', {
+        ...saga,
+        branches: [{ ...saga.branches[0], headers: { 'x-a': `a\r\n${canary('line')}` } }],
+      }),
+      post('', { ...saga, branches: [{ ...saga.branches[0], headers: { cookie: canary('reserved') } }] }),
+    ],
+    registerBranch: [
+      post(`/${tccGid}/branches`, registration),
+      post(`/${tccGid}/branches`, { ...registration, headers: { 'x-a': canary('other') } }),
+      post(`/${sagaGid}/branches`, registration),
+    ],
+    listTransactions: [get('/v1/transactions?limit=200'), get(`/v1/transactions?cursor=${canary('cursor')}`)],
+    getTransaction: [...gids, 'unknown'].map((gid) =>
+      get(`/v1/transactions/${gid}?x=${canary('query-of-get')}`),
+    ),
+    submitPrepared: [post(`/${tccGid}/submit`), post(`/${sagaGid}/submit`)],
+    abortTransaction: [post(`/${lateGid}/abort`), post(`/${checkedGid}/abort`), post(`/${messageGid}/abort`)],
+    retryTransaction: gids.map((gid) => post(`/${gid}/retry`)),
+    stopTransaction: gids.map((gid) => post(`/${gid}/stop`)),
+    getRoot: [get('/')],
+    getLiveness: [get('/health/live')],
+    getReadiness: [get('/health/ready')],
+    getMetrics: [get('/metrics')],
+    getOpenApi: [get('/openapi.json')],
+    getDocs: [get('/docs/')],
+  }
+}
+
+async function answersOf(app: FastifyInstance, requests: readonly Sent[]): Promise<string> {
+  const texts: string[] = []
+  for (const { method, url, body } of requests) {
+    const payload = body === undefined ? {} : { payload: JSON.stringify(body) }
+    const headers = body === undefined ? {} : { 'content-type': 'application/json' }
+    const answer = await app.inject({ method, url, headers, ...payload })
+    texts.push(`${answer.statusCode} ${JSON.stringify(answer.headers)} ${answer.body}`)
+  }
+  return texts.join('\n')
+}
+
+/** Answers in every way that a branch may, so that every field of a view is filled. */
+function play({ op, attempt }: BranchCall): BranchAnswer {
+  if (op === 'action' && attempt === 1) return { result: 'unknown', error: 'timeout' }
+  if (op === 'action') return { result: 'failure', statusCode: 409, excerpt: 'no' }
+  return attempt === 1 ? { result: 'ongoing', statusCode: 425 } : { result: 'success', statusCode: 200 }
+}
+
+async function drive(server: RealServer, app = server.app): Promise<Readonly<Record<string, string>>> {
+  const answers: Record<string, string> = {}
+  for (let turn = 0; turn < URL_COUNT; turn++) {
+    for (const [id, requests] of Object.entries(requestsOf(turn)))
+      answers[id] = `${answers[id] ?? ''}${await answersOf(app, requests)}\n`
+  }
+  return answers
+}
+
+describe('S43: headers and URL queries', () => {
+  it('are in no answer of the native API, whatever the route, the kind and the spelling', async () => {
+    await using server = await realServer(play)
+    const answers = await drive(server)
+    expect(Object.keys(answers).sort()).toEqual(OPERATIONS.map(({ id }) => id).sort())
+    expect(canariesIn(answers)).toEqual([])
+    // Else the requests have missed what they are for: the URLs are shown, and the branches got what was sent.
+    expect(answers.getTransaction).toContain('"url":"http://bank.test/a"')
+    for (const id of ['submitTransaction', 'registerBranch', 'abortTransaction', 'stopTransaction'])
+      expect([id, answers[id]]).toEqual([id, expect.stringMatching(/^20[02] .*"url":"http:/m)])
+    expect(server.calls.some(({ url }) => url.includes(canary('query-of-action')))).toBe(true)
+  })
+
+  it('are seen by this test where a view shows them', async () => {
+    await using server = await realServer(play)
+    const { engine } = server
+    const [whole] = urlsOf('action')
+    const get: EngineApi['get'] = async (gid) => {
+      const view = await engine.get(gid)
+      return view && JSON.parse(JSON.stringify(view).replaceAll('http://bank.test/a"', `${whole}"`))
+    }
+    const showing = new Proxy<EngineApi>(engine, {
+      get(target, name) {
+        if (name === 'get') return get
+        const value: unknown = Reflect.get(target, name)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    const answers = await drive(server, buildApp({ engine: showing }))
+    expect(canariesIn(answers)).toEqual([expect.stringContaining('getTransaction: ')])
+  })
+})
