@@ -333,6 +333,13 @@ describe('S1: free targets', () => {
     }
   })
 
+  it('S43: shows the test to be one: judged by its host alone, every port beside a listed one is open', () => {
+    const policy = policyOf({ allowed: 'http://localhost:9000', others: 'any' })
+    const byHost = (url: string) => policy.mayReach(new URL(url).hostname, '127.0.0.1')
+    expect(byHost('https://localhost:5432/')).toBe(true)
+    expectRefused(policy, ['https://localhost:5432/'])
+  })
+
   it('of a server for this machine only may be on this machine, and plain http', () => {
     const policy = policyOf({ others: 'any', isLocal: true })
     expectAllowed(policy, [
