@@ -1,5 +1,5 @@
 import type { HttpBranchCallerOptions } from '@counterstep/branch-http'
-import { EVERY_PORT, type TargetRules } from '@counterstep/targets'
+import { hasEveryPort, type TargetRules } from '@counterstep/targets'
 import type { ValuesOf } from './read-values.ts'
 import type { Spelling } from './spelling.ts'
 import { TARGET_SETTINGS } from './target-settings.ts'
@@ -41,7 +41,7 @@ export function targetWarnings(
 ): string[] {
   const { services, allowTargets } = TARGET_SETTINGS
   const warnings: string[] = []
-  if (allowed.some((rule) => rule.type === 'range' && rule.port === EVERY_PORT)) {
+  if (hasEveryPort(allowed)) {
     warnings.push(
       `${spell(allowTargets)} has a range of addresses with every port: whoever may submit has this server call ` +
         'whatever listens there.',

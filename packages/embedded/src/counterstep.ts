@@ -11,7 +11,7 @@ import {
   nodeIds,
 } from '@counterstep/engine'
 import { countStoreEvents, createBareRegistry, prometheusObserver, type Registry } from '@counterstep/server'
-import { targetPolicy } from '@counterstep/targets'
+import { hasEveryPort, targetPolicy } from '@counterstep/targets'
 import type { FastifyInstance } from 'fastify'
 import { fastifyPlugin } from 'fastify-plugin'
 import { addFace } from './add-face.ts'
@@ -109,6 +109,11 @@ async function open(app: FastifyInstance, options: Checked, closers: Closers): P
   closers.add(() => engine.close(DRAIN_MS))
   if (options.targets === 'insecure-any')
     logger.warn({}, 'insecure-any: whoever may submit has this app call any URL, inside your network too')
+  if (hasEveryPort(options.rules.allowed))
+    logger.warn(
+      {},
+      'targets.allow has a range with every port: whoever may submit calls whatever listens there',
+    )
   app.decorate('counterstep', inProcess(engine))
   if (face !== false) {
     const { gate, close } = await openGate(face, logger)

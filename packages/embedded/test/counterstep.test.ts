@@ -243,6 +243,15 @@ describe('a registration', () => {
     await expect(opened?.stats()).rejects.toThrow('the store is closed')
   })
 
+  it('warns of a range of addresses with every port', async () => {
+    const logger = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
+    for (const allow of [['http://10.0.0.0/8:*'], ['http://10.0.0.0/8:8080']]) {
+      await using app = await embeddedApp(path, { logger, targets: { allow } })
+      await app.ready()
+    }
+    expect(logger.warn.mock.calls).toEqual([[{}, expect.stringContaining('a range with every port')]])
+  })
+
   it('fails with its own reason when its store cannot be closed after that, and logs why not', async () => {
     const unclosable = new Error('the store cannot be closed')
     const logger = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }

@@ -69,6 +69,11 @@ export function matchesOrigin(rule: AllowedOrigin, url: URL): boolean {
   return rule.protocol === url.protocol && isItsPort && matchesHost(rule, withoutBrackets(url.hostname))
 }
 
+/** Whether a list has a range with every port, of which an operator should know. */
+export function hasEveryPort(rules: readonly AllowedOrigin[]): boolean {
+  return rules.some((rule) => rule.type === 'range' && rule.port === EVERY_PORT)
+}
+
 /** An IPv6 address without its brackets. */
 export function matchesHost(rule: AllowedOrigin, hostname: string): boolean {
   if (rule.type === 'exact') return rule.hostname === hostname
