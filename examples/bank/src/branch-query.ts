@@ -1,4 +1,12 @@
-import { type BranchId, type Gid, isBranchId, isGid, OPS, type Op } from '@counterstep/protocol'
+import {
+  type BranchId,
+  type Gid,
+  isBranchId,
+  isGid,
+  OPS,
+  type Op,
+  readCallIdentity,
+} from '@counterstep/protocol'
 import type { FastifyRequest } from 'fastify'
 
 /** Who calls: the four query parameters and the headers that come with every branch call. */
@@ -12,7 +20,10 @@ export interface BranchOrigin {
 }
 
 export function readBranchOrigin(request: FastifyRequest): BranchOrigin | undefined {
-  const { gid, branch_id: branchId, op } = request.query as Readonly<Record<string, unknown>>
+  // From the URL as it came: parsers of queries differ, and a caller's own parameters could pass for these.
+  const identity = readCallIdentity(request.originalUrl)
+  if ('fault' in identity) return undefined
+  const { gid, branch_id: branchId, op } = identity
   if (!isGid(gid) || !isBranchId(branchId) || !isOp(op)) return undefined
   return {
     gid,

@@ -1,5 +1,5 @@
 import { type BranchCall, isReservedHeader } from '@counterstep/core'
-import { IDENTITY_HEADERS } from '@counterstep/protocol'
+import { findPayloadFault, IDENTITY_HEADERS } from '@counterstep/protocol'
 import type { CallSigner } from '@counterstep/signature'
 
 /** What is written to a connection. */
@@ -28,9 +28,10 @@ const NAME = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 const ASCII = /^[\t\r\n\x20-\x7e]*$/
 
-/** The caller's own fields of a call. Throws BadHeaderError where one of them, or the content type, can be in no request. */
-export function ownFields({ contentType, headers }: BranchCall): string {
-  if (!VALUE.test(contentType)) throw new BadHeaderError()
+/** The caller's own fields of a call. Throws BadHeaderError where one of them, or the payload, can be in no request. */
+export function ownFields({ method, contentType, body, headers }: BranchCall): string {
+  // Submit refuses such a payload; one that was stored by an older version is not sent.
+  if (method === 'POST' && findPayloadFault(contentType, body) !== undefined) throw new BadHeaderError()
   let fields = ''
   for (const name in headers) {
     const value = headers[name]

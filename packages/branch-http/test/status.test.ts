@@ -230,6 +230,17 @@ describe('what a branch receives', () => {
     ])
   })
 
+  it('S39: is nothing at all where a stored payload may pass for the identity of the call', async () => {
+    const server = await serveHttp((_request, response) => response.end())
+    for (const stored of [
+      { body: 'op=compensate', contentType: 'application/x-www-form-urlencoded' },
+      { body: '{}', contentType: 'application/json; charset=utf-7' },
+    ]) {
+      expect(await callOnce(server.url, stored)).toEqual({ result: 'unknown', error: 'bad-request' })
+    }
+    expect(server.accepted()).toBe(0)
+  })
+
   it('is nothing at all where a header could not be written, or the URL is none', async () => {
     const server = await serveHttp((_request, response) => response.end())
     expect(await callOnce(server.url, { headers: { 'x-a': 'b\r\nx-c: d' } })).toEqual({

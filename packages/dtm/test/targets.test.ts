@@ -81,6 +81,42 @@ describe("S1: a target of DTM's clients", () => {
     await expectAllDenied(bed, FORGING, FORGED)
   })
 
+  it('S39: is called with no body and no header that may pass for the identity of a call', async () => {
+    await using bed = await dtmBed()
+    const form = 'application/x-www-form-urlencoded'
+    const victim = 'gid=victim&trans_type=saga&branch_id=debit&op=compensate'
+    const step = { action: 'http://127.0.0.1:1/x' }
+    for (const [at, [payload, headers]] of (
+      [
+        [victim, { 'Content-Type': form }],
+        ['a=1&[op]=compensate', { 'content-type': `${form};charset=UTF-8` }],
+        ['{}', { 'Content-Type': 'application/json; charset=utf-16be' }],
+        ['{}', { 'dtm-gid': 'victim' }],
+        ['{}', { counterstep_op: 'compensate' }],
+      ] as const
+    ).entries()) {
+      const saga = {
+        gid: `body-${at}`,
+        trans_type: 'saga',
+        steps: [step],
+        payloads: [payload],
+        branch_headers: headers,
+      }
+      const answer = await bed.node.post('submit', saga)
+      expect([answer.status, answer.body]).toEqual([
+        500,
+        expect.stringMatching(/must|is not sent to a branch/),
+      ])
+      expect(await isStored(bed.node, `body-${at}`)).toBe(false)
+    }
+    expect(await bed.node.post('prepare', tcc('form', { branch_headers: { 'Content-Type': form } }))).toEqual(
+      OK,
+    )
+    const branch = { gid: 'form', trans_type: 'tcc', branch_id: '01', data: victim }
+    const urls = { confirm: step.action, cancel: step.action }
+    expect((await bed.node.post('registerBranch', { ...branch, ...urls })).status).toBe(500)
+  })
+
   it('S39: mutant: without the rules, the test above fails', async () => {
     await using bed = await dtmBed(UNCHECKED)
     await expect(expectAllDenied(bed, FORGING, FORGED)).rejects.toThrow()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findUrlFault, readCallIdentity, URL_PARAMETERS_MAX } from './call-identity.ts'
+import { findPayloadFault, findUrlFault, readCallIdentity, URL_PARAMETERS_MAX } from './call-identity.ts'
 
 const OURS = 'gid=g-1&trans_type=saga&branch_id=01&op=action'
 const IDENTITY = { gid: 'g-1', trans_type: 'saga', branch_id: '01', op: 'action' }
@@ -22,9 +22,15 @@ const FOLDS: readonly (readonly [written: string, name: string, reader: string])
   ['branch+id', 'branch_id', 'PHP'],
   ['trans[type', 'trans_type', 'PHP'],
   ['+op', 'op', 'PHP'],
-  ['op%00', 'op', 'readers in C'],
-  ['%00op', 'op', 'readers that drop control characters'],
-  ['op%0d', 'op', 'readers that trim'],
+  ['=gid', 'gid', 'ufo, h3 and Netty'],
+  ['==gid', 'gid', 'ufo, h3 and Netty'],
+  ['x[gid]', 'gid', 'nothing known'],
+  ['__proto__[gid]', 'gid', 'picoquery'],
+  ['constructor[prototype][op]', 'op', 'picoquery'],
+  ['identity.gid', 'gid', 'the prefix binder of ASP.NET Core'],
+  ['x.branch.id', 'branch_id', 'nothing known'],
+  ['%2567id', 'gid', 'whoever decodes twice'],
+  ['x%26gid', 'gid', 'whoever decodes before it splits'],
 ]
 
 describe('S39: the URL of a branch', () => {
@@ -39,6 +45,8 @@ describe('S39: the URL of a branch', () => {
       `/debit;a=1;${written}=x/next?b=2`,
       `/debit%3F${written}=x`,
       `/debit%3fa=1%26${written}=x`,
+      `/debit%253F${written}=x`,
+      `/debit?next=%2Fundo%3F${written}%3Dx`,
       `http://bank.test/debit?${written}=x`,
     ]) {
       expect([target, findUrlFault(target)]).toEqual([
@@ -49,8 +57,15 @@ describe('S39: the URL of a branch', () => {
   })
 
   it.each([
-    ['/debit?%2567id=x', 'must not have a parameter whose name is encoded twice'],
-    ['/debit?x%255B=1', 'must not have a parameter whose name is encoded twice'],
+    ['/debit?%u0067id=x', 'must not have a % that begins no escape'],
+    ['/debit?g%id=x', 'must not have a % that begins no escape'],
+    ['/debit%', 'must not have a % that begins no escape'],
+    ['/debit%0d%0acounterstep-gid:%20x', 'must not have an encoded control character'],
+    ['/debit%250Ax', 'must not have an encoded control character'],
+    ['/debit?op%00=x', 'must not have a parameter that may be read as op: each call adds its own'],
+    ['/debit?%00op=x', 'must not have an encoded control character'],
+    ['/debit?o%00p=x', 'must not have an encoded control character'],
+    ['/debit?a=%2525252561', 'must not be encoded more than 3 times'],
     ['/debit?%EF%BD%87id=x', 'must not have a parameter whose name is not ASCII'],
     ['/debit?%C1%A7id=x', 'must not have a parameter whose name is not ASCII'],
     ['/debit?o%CC%81p=x', 'must not have a parameter whose name is not ASCII'],
@@ -65,12 +80,12 @@ describe('S39: the URL of a branch', () => {
     '/debit?a=1&b=2',
     '/debit?a=1&&b=2&',
     '/debit?gid2=1&gids=2&my_gid=3&opx=4&branch=5&id=6&branch-id=7&branchId=8&op_type=9',
-    '/debit?filter[gid]=1&sort.op=2',
-    '/debit?a=gid&b=op%3Daction%26gid',
+    '/debit?filter[a]=1&sort.b=2&[]=3',
+    '/debit?a=gid&b=op%3Daction',
+    '/debit?next=https%3A%2F%2Fshop%2F%3Fa%3D1',
     '/debit?q=gr%C3%BC%C3%9Fe',
     '/gid/op;v=1/debit?a=1',
     '/gid=1/op=2',
-    '/debit?100%=1&%zz=2',
     '/d%C3%A9bit/100%25',
   ])('may be %s', (target) => expect(findUrlFault(target)).toBeUndefined())
 
@@ -122,4 +137,54 @@ describe('S39: a service that reads the target of a call', () => {
     [`/debit?${OURS.replace('g-1', '%')}`, 'has a gid that cannot be decoded'],
     [`/debit?${OURS.replace('g-1', '%FF')}`, 'has a gid that cannot be decoded'],
   ])('says what is wrong with %s', (target, fault) => expect(readCallIdentity(target)).toEqual({ fault }))
+})
+
+describe('S39: the body of a branch', () => {
+  it.each([
+    ['application/json', '{"gid":"x"}'],
+    ['application/json; charset=utf-8', '{}'],
+    ['Application/JSON;charset="UTF-8"', '{}'],
+    [' text/plain ; charset=us-ascii ; format=flowed', 'gid=x'],
+    ['application/vnd.own+json', '{}'],
+    ['application/octet-stream', 'op=x'],
+    ['application/x-www-form-urlencoded', 'account=alice&cents=5&note=a%0D%0Ab+c%25'],
+    ['application/x-www-form-urlencoded', ''],
+  ])('may be %s: %s', (contentType, body) => expect(findPayloadFault(contentType, body)).toBeUndefined())
+
+  it.each([
+    'application/json; charset=utf-7',
+    'application/json;charset="IBM037"',
+    'text/plain; charset=utf-16be',
+    'application/json; charset=utf-8; charset=utf-7',
+    'application/json; charset="utf\\-8"',
+    "application/json; charset*=utf-8''utf-7",
+    'application/json; xcharset=utf-7',
+    'application/json; a="b;charset=utf-7"',
+    'application/json; charset = utf-7',
+    'application/json; charset=',
+    'application/json,text/html;charset=utf-7',
+    'json',
+    '',
+  ])('is refused as %s, by which a service may decode the query', (contentType) => {
+    expect(findPayloadFault(contentType, '{}')).toMatch(/must have a content type of the form/)
+  })
+
+  it.each(FOLDS)('is refused as a form with the field %s (%s to %s)', (written, name) => {
+    const fault = `must not have a parameter that may be read as ${name}: each call adds its own`
+    for (const body of [`${written}=x`, `a=1&${written}=x`, `a=1;${written}=x`, `${written}`]) {
+      expect(findPayloadFault('application/x-www-form-urlencoded', body)).toBe(fault)
+      expect(findPayloadFault('Application/X-WWW-Form-Urlencoded; charset=UTF-8', body)).toBe(fault)
+    }
+  })
+
+  it.each(['op%00=x', '%00op=x', 'o%00p=x', 'op%0D%0A=x'])(
+    'is refused as a form with the field %s',
+    (body) => {
+      expect(findPayloadFault('application/x-www-form-urlencoded', body)).toMatch(/^must not have/)
+    },
+  )
+
+  it('is refused where it has several parts', () => {
+    expect(findPayloadFault('multipart/form-data; boundary=x', '')).toMatch(/multipart/)
+  })
 })

@@ -24,14 +24,19 @@ export const IDENTITY_HEADERS = {
 export const URL_PARAMETERS_MAX = 32
 
 const PARAMETERS: ReadonlySet<string> = new Set(IDENTITY_PARAMETERS)
-/** A `;` separates parameters too for some servers: Python before 3.10, Rack, and Fastify 4 even in the path. */
-const SEPARATOR = /[?&;]/
+/** A `;` separates parameters too for some servers: Python before 3.10, Rack, and Fastify even in the path. */
+const SEPARATOR = /[?&;#]/
 const PLAIN_NAME = /^[\w-]*$/
-const ESCAPE = /%[0-9a-f]{2}/i
-const ESCAPES = /(?:%[0-9a-f]{2})+/gi
+const ESCAPE = /%[0-9a-f]{2}/gi
+const BROKEN_ESCAPE = /%(?![0-9a-f]{2})/i
+const ESCAPED_CONTROL = /%(?:[01][0-9a-f]|7f)/i
+// biome-ignore lint/suspicious/noControlCharactersInRegex: These are the signs that it is about.
+const CONTROL = /[\0-\x1f\x7f]/
 const ASCII = /^[\0-\x7f]*$/
 /** No common parser takes other characters for a part of a name: brackets, dots, spaces and NUL end it or fold. */
 const BETWEEN_WORDS = /[^\w-]+/
+/** Proxies and parsers on the way may each decode once more than they should. */
+const DECODINGS_MAX = 3
 
 /**
  * Why a URL cannot be called, as a phrase to put behind "the URL"; undefined where nothing in it could be taken for the
@@ -42,12 +47,31 @@ export function findUrlFault(target: string): string | undefined {
   if (pieces.length === 1 && !target.includes('%')) return undefined
   if (pieces.length - 1 > URL_PARAMETERS_MAX)
     return `must not have more than ${URL_PARAMETERS_MAX} parameters`
-  for (const piece of [...pieces.slice(1), ...hiddenPieces(target)]) {
-    const fault = findNameFault(nameIn(piece))
-    if (fault !== undefined) return fault
-  }
-  return undefined
+  return findTextFault(target, 'no controls')
 }
+
+/**
+ * Why a payload cannot be sent, as a phrase to put behind "the body". Frameworks merge the fields of a form with the
+ * query, and the form often wins. The text of a content type that is not UTF-8 makes some of them read even the query
+ * in that encoding, where a separator looks like a letter.
+ */
+export function findPayloadFault(contentType: string, body: string): string | undefined {
+  if (contentType === 'application/json') return undefined
+  const type = CONTENT_TYPE.exec(contentType)?.[1]?.toLowerCase()
+  if (type === undefined) {
+    return 'must have a content type of the form type/subtype, with no charset or with charset=utf-8'
+  }
+  if (type.startsWith('multipart/'))
+    return 'must not be multipart: a service may read its fields as parameters'
+  return type === 'application/x-www-form-urlencoded' ? findTextFault(`?${body}`, 'lines') : undefined
+}
+
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+/** Media type, then parameters; one of them that has "charset" in its name must be `charset=utf-8`, quoted or not. */
+const CONTENT_TYPE = new RegExp(
+  `^[\\t ]*(${TOKEN}/${TOKEN})(?:[\\t ]*;[\\t ]*(?:charset=(?:"utf-?8"|utf-?8|"us-ascii"|us-ascii)|(?![^;=]*charset)${TOKEN}=(?:${TOKEN}|"[^";\\\\]*")))*[\\t ]*$`,
+  'i',
+)
 
 /**
  * The identity in a request target as it stands in the request line, or in an absolute URL. Each parameter must be there
@@ -56,21 +80,13 @@ export function findUrlFault(target: string): string | undefined {
 export function readCallIdentity(target: string): CallIdentity | { readonly fault: string } {
   const [plainTarget = ''] = target.split('#', 1)
   const queryAt = plainTarget.indexOf('?')
-  const path = queryAt < 0 ? plainTarget : plainTarget.slice(0, queryAt)
-  for (const piece of [...path.split(SEPARATOR).slice(1), ...hiddenPieces(path)]) {
-    const fault = findNameFault(nameIn(piece))
-    if (fault !== undefined) return { fault }
-  }
-  return queryAt < 0 ? { fault: 'has no query' } : readQuery(plainTarget.slice(queryAt + 1))
-}
-
-function readQuery(query: string): CallIdentity | { readonly fault: string } {
+  if (queryAt < 0) return { fault: 'has no query' }
   const found: Partial<Record<IdentityParameter, string>> = {}
-  for (const piece of query.split(SEPARATOR)) {
+  let others = plainTarget.slice(0, queryAt)
+  for (const piece of plainTarget.slice(queryAt + 1).split('&')) {
     const name = nameIn(piece)
-    if (!isIdentityParameter(name)) {
-      const fault = findNameFault(name)
-      if (fault !== undefined) return { fault }
+    if (!isIdentityParameter(name) || !piece.startsWith(`${name}=`)) {
+      others += `&${piece}`
       continue
     }
     if (found[name] !== undefined) return { fault: `has ${name} more than once` }
@@ -80,33 +96,55 @@ function readQuery(query: string): CallIdentity | { readonly fault: string } {
   }
   const missing = IDENTITY_PARAMETERS.find((name) => !found[name])
   if (missing !== undefined) return { fault: `has no ${missing}` }
-  return found as CallIdentity
+  const fault = findTextFault(others, 'no controls')
+  return fault === undefined ? (found as CallIdentity) : { fault }
 }
 
-/** A router or a proxy may decode a path before it looks for the query. */
-function hiddenPieces(target: string): readonly string[] {
-  const [path = ''] = target.split('?', 1)
-  if (!path.includes('%')) return []
-  return (decodeText(path) ?? path).split(SEPARATOR).slice(1)
+/** Looks at every name in the text: as it is written, and as it reads when it is decoded once, twice and three times. */
+function findTextFault(written: string, may: 'no controls' | 'lines'): string | undefined {
+  for (const piece of written.split(SEPARATOR).slice(1)) {
+    const name = nameIn(piece)
+    // Folding of case and width, best-fit tables and lenient UTF-8 readers all need a sign beyond ASCII.
+    if (!PLAIN_NAME.test(name) && !ASCII.test(decodeBytes(name)))
+      return 'must not have a parameter whose name is not ASCII'
+  }
+  if (BROKEN_ESCAPE.test(written)) return 'must not have a % that begins no escape'
+  let text = written
+  for (let decodings = 0; decodings <= DECODINGS_MAX; decodings++) {
+    for (const piece of text.split(SEPARATOR).slice(1)) {
+      const fault = findNameFault(nameIn(piece))
+      if (fault !== undefined) return fault
+    }
+    // A proxy that decodes a path would write a line break into the request that it makes. A form has lines of text.
+    if (may === 'no controls' && ESCAPED_CONTROL.test(text))
+      return 'must not have an encoded control character'
+    const decoded = decodeBytes(text)
+    if (decoded === text) return undefined
+    text = decoded
+  }
+  return `must not be encoded more than ${DECODINGS_MAX} times`
 }
 
+/** The text before the first `=` that follows anything else: some parsers drop a `=` at the front. */
 function nameIn(piece: string): string {
-  const end = piece.indexOf('=')
-  return end < 0 ? piece : piece.slice(0, end)
+  const start = /^=*/.exec(piece)?.[0].length ?? 0
+  const end = piece.indexOf('=', start)
+  return piece.slice(start, end < 0 ? piece.length : end)
 }
 
-function findNameFault(written: string): string | undefined {
-  if (PLAIN_NAME.test(written)) return refuseReserved(written.toLowerCase())
-  const name = decodeText(written)
-  // Folding of case and width, best-fit tables and lenient UTF-8 readers all need a sign beyond ASCII.
-  if (name === undefined || !ASCII.test(name)) return 'must not have a parameter whose name is not ASCII'
-  if (ESCAPE.test(name)) return 'must not have a parameter whose name is encoded twice'
-  const [first = '', second = ''] = name
+function findNameFault(name: string): string | undefined {
+  if (PLAIN_NAME.test(name)) return refuseReserved(name.toLowerCase())
+  if (CONTROL.test(name)) return 'must not have an encoded control character'
+  const words = name
     .toLowerCase()
     .split(BETWEEN_WORDS)
     .filter((word) => word !== '')
-  // PHP makes an underscore of a dot, a space and a single bracket.
-  return refuseReserved(first) ?? refuseReserved(`${first}_${second}`)
+  for (const [at, word] of words.entries()) {
+    // PHP makes an underscore of a dot, a space and a single bracket.
+    const fault = refuseReserved(word) ?? refuseReserved(`${word}_${words[at + 1]}`)
+    if (fault !== undefined) return fault
+  }
+  return undefined
 }
 
 function refuseReserved(name: string): string | undefined {
@@ -118,14 +156,9 @@ function isIdentityParameter(name: string): name is IdentityParameter {
   return PARAMETERS.has(name)
 }
 
-/** Undefined where the bytes are not UTF-8. An escape that is none stays as it is, as with most parsers. */
-function decodeText(text: string): string | undefined {
-  try {
-    return text.replaceAll('+', ' ').replace(ESCAPES, (escapes) => decodeURIComponent(escapes))
-  } catch (error: unknown) {
-    if (error instanceof URIError) return undefined
-    throw error
-  }
+/** A character for each byte, whatever the bytes say together. An escape that is none stays as it is. */
+function decodeBytes(text: string): string {
+  return text.replaceAll(ESCAPE, (byte) => String.fromCharCode(Number.parseInt(byte.slice(1), 16)))
 }
 
 function decodeValue(text: string): string | undefined {

@@ -1,5 +1,6 @@
 export type { CallIdentity, IdentityParameter } from './call-identity.ts'
 export {
+  findPayloadFault,
   findUrlFault,
   IDENTITY_HEADERS,
   IDENTITY_PARAMETERS,

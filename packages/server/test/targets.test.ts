@@ -73,6 +73,24 @@ describe('S1: a target', () => {
     await expectAllDenied(server, FORGING, 'SAGA_URL_INVALID')
   })
 
+  it('S39: is called with no body and no header that may pass for the identity of a call', async () => {
+    await using server = await realServer(() => SUCCESS, checkLoopback)
+    const form = 'application/x-www-form-urlencoded'
+    for (const branch of [
+      { body: 'gid=victim&trans_type=saga&branch_id=debit&op=compensate', contentType: form },
+      { body: 'a=1&op[]=compensate', contentType: `${form}; charset=utf-8` },
+      { body: '', contentType: 'multipart/form-data; boundary=x' },
+      { body: '{}', contentType: 'application/json; charset=utf-7' },
+      { headers: { 'dtm-gid': 'victim' } },
+      { headers: { counterstep_gid: 'victim' } },
+      { headers: { 'X-Original-URL': '/debit-undo' } },
+    ]) {
+      const answer = await post(server, '', { branches: [{ action: GOOD, ...branch }] })
+      expect([answer.statusCode, answer.json().code]).toEqual([422, 'SAGA_HEADER_INVALID'])
+    }
+    expect((await server.engine.list({ limit: 10 })).items).toEqual([])
+  })
+
   it('S39: mutant: without the check, the test above fails', async () => {
     await using server = await realServer(
       () => SUCCESS,

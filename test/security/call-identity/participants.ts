@@ -138,9 +138,9 @@ export const PYTHON = ['python3', join(import.meta.dirname, 'read_query.py')] as
 /** Undefined where a participant read our identity, or refuses the call; else what it read in its place. */
 export function findForgery(seen: Seen, ours: CallIdentity): string | undefined {
   if ('refused' in seen) return undefined
-  const values = IDENTITY_PARAMETERS.map((name) => seen[name])
-  // A list, an object or nothing at all is no id: a service can do nothing with it.
-  if (values.some((value) => typeof value !== 'string' || value === '')) return undefined
-  const isOurs = IDENTITY_PARAMETERS.every((name) => seen[name] === ours[name])
+  // An object or nothing at all is no id: a service can do nothing with it. Of a list it may take any one.
+  const values = IDENTITY_PARAMETERS.map((name) => [seen[name] ?? ''].flat())
+  if (values.flat().some((value) => typeof value !== 'string' || value === '')) return undefined
+  const isOurs = IDENTITY_PARAMETERS.every((name, at) => values[at]?.every((value) => value === ours[name]))
   return isOurs ? undefined : JSON.stringify(seen)
 }

@@ -1,6 +1,7 @@
 import {
   BRANCHES_MAX,
   type BranchId,
+  findPayloadFault,
   isBranchId,
   type JsonValue,
   PAYLOAD_BYTES_MAX,
@@ -158,6 +159,8 @@ function parseContent(value: Readonly<Record<string, unknown>>, path: string, fa
   const isText = typeof body === 'string' && isWellFormed(body)
   if (!isText) faults.add('SAGA_INVALID', `${path}/body`, 'must be a text that UTF-8 can carry')
   if (!isType || !isText) return { body: '', contentType: '' }
+  const fault = findPayloadFault(contentType, body)
+  if (fault !== undefined) faults.add('SAGA_HEADER_INVALID', `${path}/body`, fault)
   refuseLarge(body, `${path}/body`, faults)
   return { body, contentType }
 }

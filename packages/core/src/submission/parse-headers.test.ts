@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parse } from '../../test/submissions.ts'
+import { isReservedHeader } from './parse-headers.ts'
 
 /** Of a whole transaction, and of one branch. */
 function faultsOf(headers: unknown): readonly string[] {
@@ -21,6 +22,32 @@ const DENIED = [
   ...['TE', 'Trailer', 'Expect', 'Cookie', 'Proxy-Authorization', 'proxy-connection', 'Counterstep-Epoch'],
   ...['counterstep-anything', 'Signature', 'Signature-Input', 'signature-agent', 'Content-Digest'],
 ]
+
+describe('S39: a header that a service may take for the identity of a call', () => {
+  it.each([
+    ...[
+      'counterstep-gid',
+      'counterstep_gid',
+      'counterstep.op',
+      'counterstep!kind',
+      'signature_input',
+      'content_digest',
+    ],
+    ...['dtm-gid', 'dtm-trans_type', 'dtm_branch_id', 'dtm.op', 'content_type', 'transfer_encoding'],
+    ...[
+      'x-original-url',
+      'x-rewrite-url',
+      'x-http-method-override',
+      'x_http_method_override',
+      'x-method-override',
+    ],
+  ])('is not a caller’s to set: %s', (name) => expect(isReservedHeader(name)).toBe(true))
+
+  it.each(['x-tenant', 'authorization', 'accept', 'x-forwarded-for', 'contents', 'x-dtm-gid', 'traceparent'])(
+    'may be %s',
+    (name) => expect(isReservedHeader(name)).toBe(false),
+  )
+})
 
 describe('S9: a header', () => {
   it.each(DENIED)('that is not for a caller to set is refused: %s', (name) => {

@@ -24,12 +24,24 @@ const RESERVED = new Set([
   'te',
   'trailer',
   'cookie',
+  // Some frameworks route by these, and not by the request line.
+  'x-original-url',
+  'x-rewrite-url',
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
 ])
-const RESERVED_PREFIX = /^(proxy-|counterstep-|signature)/
+/** A client of DTM in PHP takes `dtm-gid` and its like for the identity of a call, before the query. */
+const RESERVED_PREFIX = /^(proxy-|counterstep-|dtm-|signature)/
+const FOLDED = /[^a-z0-9]/g
 
-/** Of a name in lower case: not for a caller to set. */
+/**
+ * Whether a header, its name in lower case, is not for a caller to set. A service behind CGI, WSGI or PHP cannot tell
+ * `counterstep_gid` and `counterstep.gid` from `counterstep-gid`, so every such spelling is taken for the name with dashes.
+ */
 export function isReservedHeader(name: string): boolean {
-  return RESERVED.has(name) || RESERVED_PREFIX.test(name)
+  const folded = name.replaceAll(FOLDED, '-')
+  return RESERVED.has(folded) || RESERVED_PREFIX.test(folded)
 }
 
 /** Names in lower case. A header that could not be sent is refused here: found at send time, it would never end. */

@@ -471,8 +471,8 @@ describe('a limit', () => {
     ],
     [
       'a content type of 255 characters',
-      withBranch({ body: '', contentType: 'c'.repeat(255) }),
-      withBranch({ body: '', contentType: 'c'.repeat(256) }),
+      withBranch({ body: '', contentType: `text/${'c'.repeat(250)}` }),
+      withBranch({ body: '', contentType: `text/${'c'.repeat(251)}` }),
       'SAGA_HEADER_INVALID /branches/0/contentType',
     ],
     [

@@ -48,7 +48,7 @@ async function branchesOf(
   { headers, contentType }: BranchHeaders,
   { checkUrl, subscribersOf }: MessageContext,
 ): Promise<readonly MessageBranch[]> {
-  const payloads = payloadsOf(request)
+  const payloads = payloadsOf(request, contentType)
   const rules = { checkUrl, protocol: request.protocol }
   const branches: MessageBranch[] = []
   for (const [step, { action = '' }] of request.steps.entries()) {

@@ -17,7 +17,7 @@ export function sagaDefinition(request: DtmRequest, checkUrl: CheckUrl): SagaDef
   const count = request.steps.length
   const { headers, contentType } = readBranchHeaders(request.branch_headers)
   // It bounds the steps, whose order is then looked at.
-  const payloads = payloadsOf(request)
+  const payloads = payloadsOf(request, contentType)
   if (order.concurrent) refuseBadOrder(order, count)
   const rules = { checkUrl, protocol: request.protocol }
   const branches = request.steps.map(({ action = '', compensate = '' }, step) => ({

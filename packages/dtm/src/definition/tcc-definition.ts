@@ -29,7 +29,7 @@ export function tccBranch(
     id: readBranchId(branch_id),
     confirm: readBranchUrl(confirm, rules),
     cancel: readBranchUrl(cancel, rules),
-    body: readPayload(data),
+    body: readPayload(data, contentType),
     contentType,
     headers: {},
   }
