@@ -50,7 +50,7 @@ describe("requests to DTM's face", () => {
   async function send({ nature, request }: Sent): Promise<WireAnswer> {
     const answer = await sendRequest(server.dtmUrl, agent, request)
     tally.add(answer)
-    // Those show what a caller has given, as DTM's do: payloads, headers and all.
+    // Those show payloads, as DTM's do.
     if (!/\/(?:query|all)\b/.test(request.target)) {
       server.watch.hear('answers', answer.body.toString('latin1'))
     }
