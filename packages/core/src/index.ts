@@ -69,6 +69,7 @@ export {
   type RunSettings,
 } from './run.ts'
 export type { RunEffect, RunEvent } from './run-events.ts'
+export { isOverdue } from './saga-effects.ts'
 export { type Step, stepRun, storeNow } from './step-run.ts'
 export type {
   CreateResult,

@@ -40,9 +40,14 @@ export function deadlineAt(saga: SagaTransaction): number | undefined {
  * does, and an answer that is no success leaves an action that is neither under way nor done.
  */
 export function awaitsLastActions(saga: Submitted, now: number): boolean {
-  const deadline = deadlineAt(saga)
-  if (saga.definition.lastActionsMayEndLate !== true || deadline === undefined || now < deadline) return false
+  if (saga.definition.lastActionsMayEndLate !== true || !isOverdue(saga, now)) return false
   return saga.branches.every(({ action }) => action.state === 'succeeded' || action.state === 'calling')
+}
+
+/** An action that has waited for its turn until then is not sent any more, whatever is waited for. */
+export function isOverdue(saga: SagaTransaction, now: number): boolean {
+  const deadline = deadlineAt(saga)
+  return deadline !== undefined && now >= deadline
 }
 
 /** Of a branch: its op that is to be called, now or at its `nextAt`; undefined when there is none. */

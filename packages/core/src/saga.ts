@@ -20,7 +20,7 @@ import {
   withoutAttention,
   withoutNextAt,
 } from './op-progress.ts'
-import { awaitsLastActions, deadlineAt, isUndone } from './saga-effects.ts'
+import { awaitsLastActions, isOverdue, isUndone } from './saga-effects.ts'
 import {
   type AbortDecision,
   isFinal,
@@ -138,9 +138,8 @@ function finishIfUndone(saga: Aborting, otherwise: Durability, now: number): Fol
 /** Deadlines, and the end of an abort that had nothing to undo. */
 function afterTime(saga: Unfinished, otherwise: Durability, now: number): Folded {
   if (saga.status === 'aborting') return finishIfUndone(saga, otherwise, now)
-  const deadline = deadlineAt(saga)
-  const isOver = deadline !== undefined && now >= deadline && !awaitsLastActions(saga, now)
-  if (isOver) return decideAbort(saga, { cause: 'deadline' }, now)
+  if (isOverdue(saga, now) && !awaitsLastActions(saga, now))
+    return decideAbort(saga, { cause: 'deadline' }, now)
   return { next: saga, durability: otherwise }
 }
 

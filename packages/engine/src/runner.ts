@@ -9,6 +9,7 @@ import {
   type Command,
   type Ids,
   isFinal,
+  isOverdue,
   judgeCommand,
   type Refusal,
   type RefuseCall,
@@ -19,6 +20,7 @@ import {
   refusalOf,
   type Store,
   stepRun,
+  storeNow,
   type Transaction,
   viewTransaction,
 } from '@counterstep/core'
@@ -319,9 +321,12 @@ const STATUS_OF: Readonly<Record<CallKey['op'], Status>> = {
   msg: 'prepared',
 }
 
-/** Not after the lease, and not what another decision has overtaken. */
-function mayStart({ ended, leaseUntil, save, transaction }: Run, { op }: CallKey, now: number): boolean {
+/** Not after the lease, no action after the deadline, and not what another decision has overtaken. */
+function mayStart(run: Run, { op }: CallKey, now: number): boolean {
+  const { ended, leaseUntil, save, transaction } = run
   if (ended || now >= leaseUntil || save?.hold === 'release' || isFinal(transaction)) return false
+  const isSagaAction = transaction.kind === 'saga' && op === 'action'
+  if (isSagaAction && isOverdue(transaction, storeNow(run, now))) return false
   return transaction.status === STATUS_OF[op]
 }
 

@@ -1,6 +1,18 @@
+import { parseSubmission, type Submission } from '@counterstep/core'
+import type { SagaSubmitRequest } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
+import { DEFAULT_SETTINGS } from '../src/settings.ts'
 import { Bed } from './support/bed.ts'
 import { sagaOf, watched } from './support/sagas.ts'
+
+/** The same saga, but for what only another dialect asks for. */
+function lateSaga(body: SagaSubmitRequest): Submission {
+  const { retry, branchTimeoutMs: timeoutMs, checkpointMs } = DEFAULT_SETTINGS
+  const parsed = parseSubmission(body, { retry, timeoutMs, checkpointMs }, () => undefined)
+  if (parsed.type === 'refused' || parsed.submission.definition.kind !== 'saga') throw new Error('no saga')
+  const { definition } = parsed.submission
+  return { ...parsed.submission, definition: { ...definition, lastActionsMayEndLate: true } }
+}
 
 const SLOW_POLL = { pollMs: 60_000, leaseMs: 600_000 }
 
@@ -171,6 +183,30 @@ describe('a deadline', () => {
     call.answer('success')
     await bed.untilStatus('a', 'failed')
     expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+  })
+
+  it('that passes while the last action is under way lets it end late where the definition says so', async () => {
+    const bed = new Bed()
+    const node = await bed.node()
+    const call = bed.services.defer('a', '02', 'action')
+    await node.engine.accept(lateSaga(sagaOf('a', 2, { deadlineMs: 5_000 })))
+    await bed.time.advance(7_000)
+    expect(await bed.status('a')).toBe('submitted')
+    call.answer('success')
+    await bed.untilStatus('a', 'succeeded')
+    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action'])
+  })
+
+  it('that passes while the last action waits for its turn keeps it from being sent', async () => {
+    const bed = new Bed()
+    const node = await bed.node({ callsInFlightMax: 1 })
+    const slow = bed.services.defer('slow', '01', 'action')
+    await node.submit(sagaOf('slow', 1))
+    await node.engine.accept(lateSaga(sagaOf('a', 1, { deadlineMs: 5_000 })))
+    await bed.time.advance(7_000)
+    slow.answer('success')
+    await bed.untilStatus('a', 'failed')
+    expect(bed.services.callsOf('a')).toEqual(['01 compensate'])
   })
 
   it('that has not passed aborts nothing, and one that passes after the end changes nothing', async () => {
