@@ -8,7 +8,7 @@ import type { TopicStore } from '../src/topics/topic-store.ts'
 
 const PATH = '/api/dtmsvr/prepareWorkflow'
 const WORKFLOW = { gid: 'g', trans_type: 'workflow', custom_data: '{"name":"wf"}', protocol: 'http' }
-/** What Go's client does with the body, whatever its status. */
+/** Go's client reads the body so, whatever the status is. */
 const asGo = (body: string): unknown => JSON.parse(body)
 
 async function ask(options: InjectOptions, keyless = true) {

@@ -18,7 +18,7 @@ export type LookUp = (gids: readonly Gid[]) => Promise<readonly TransactionView[
 type Settle = (view: TransactionView | undefined) => void
 
 interface Waited {
-  /** With the instant after which no due time is waited for. */
+  /** Each waiter has an instant: a due time after it is not waited for. */
   readonly settles: Map<Settle, number>
   /** When the store is asked, if it does not run here. */
   lookAt: number

@@ -4,10 +4,10 @@ import { refuse, refuseOver } from '../wire/answer.ts'
 import { notThereYet } from '../wire/not-there-yet.ts'
 import { refuseJsonRpc } from './json-rpc.ts'
 
-/** What a URL is judged by. */
+/** The rules that a URL is judged by. */
 export interface UrlRules {
   readonly checkUrl: CheckUrl
-  /** Of the transaction. */
+  /** The transaction's protocol, in DTM's words. */
   readonly protocol: string
 }
 

@@ -28,9 +28,9 @@ export function refuseStandingJsonRpc(protocol: string, transaction: Transaction
   for (const url of urlsIn(transaction)) refuseJsonRpc(protocol, url)
 }
 
-/** What an older version has stored is not called: it waits, with this word, until a person has looked. */
+/** A branch that an older version has stored is not called: it waits, with this word, until a person has looked. */
 export function refuseStoredJsonRpc(definition: Definition, url: string): string | undefined {
-  // Of the two looks the first is the cheaper one, and hardly any URL passes it.
+  // The cheaper question comes first, since this is asked before every call.
   return url.includes('method') && isNoteOfProtocol(definition, JSON_RPC) ? ERROR_WORD : undefined
 }
 

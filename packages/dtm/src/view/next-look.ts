@@ -1,6 +1,6 @@
 import type { OpView, TransactionView } from '@counterstep/protocol'
 
-/** What DTM shows as `next_cron_time` and `next_cron_interval`. */
+/** DTM's `next_cron_time` and `next_cron_interval`. */
 export interface NextLook {
   readonly at: number
   readonly intervalS: number
@@ -32,7 +32,7 @@ function waitOf(
   return { at: nextAt, intervalS: Math.max(1, Math.round((nextAt - endedAt) / 1_000)) }
 }
 
-/** Of what has not been called yet: its start, or when a prepared one is decided. */
+/** The instant that is planned before any call: the start, or when a prepared transaction is decided. */
 function plannedAt(view: TransactionView, ops: readonly OpView[]): number | undefined {
   if (view.status === 'prepared') return view.checkAt ?? view.deadlineAt
   return ops.every(({ attempts }) => attempts === 0) ? view.startAt : undefined

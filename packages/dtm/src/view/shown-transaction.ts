@@ -1,6 +1,6 @@
 /**
- * A transaction and its branches as `query` and `all` show them: the shape of DTM over MySQL, where no time is null. As on
- * the native face, neither the queries of URLs nor the values of branch headers are shown, not even to an admin's key.
+ * A transaction and its branches as `query` and `all` show them: the shape of DTM over MySQL, where no time is null.
+ * Neither the queries of URLs nor the values of branch headers are shown, as on the native API, and not to an admin's key either.
  */
 import type { BranchTarget, Definition, Transaction } from '@counterstep/core'
 import { targetsOf, textHash, withoutQuery } from '@counterstep/core'

@@ -1,7 +1,7 @@
 import { canary } from '@counterstep/test-servers/canary'
 import type { PlayedBranches } from './branch-service.ts'
 
-/** What no answer may show. */
+/** No answer may show these. */
 const SECRETS = { branch_headers: { authorization: canary('header') } }
 
 /** A saga of so many steps at `/a1`, `/c1`, `/a2`, …. */
