@@ -57,7 +57,7 @@ export function findUrlFault(target: string): string | undefined {
  */
 export function findPayloadFault(contentType: string, body: string): string | undefined {
   if (contentType === 'application/json') return undefined
-  const type = CONTENT_TYPE.exec(contentType)?.[1]?.toLowerCase()
+  const type = readMediaType(contentType)
   if (type === undefined) {
     return 'must have a content type of the form type/subtype, with no charset or with charset=utf-8'
   }
@@ -66,12 +66,23 @@ export function findPayloadFault(contentType: string, body: string): string | un
   return type === 'application/x-www-form-urlencoded' ? findTextFault(`?${body}`, 'lines') : undefined
 }
 
-const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-/** Media type, then parameters; one of them that has "charset" in its name must be `charset=utf-8`, quoted or not. */
-const CONTENT_TYPE = new RegExp(
-  `^[\\t ]*(${TOKEN}/${TOKEN})(?:[\\t ]*;[\\t ]*(?:charset=(?:"utf-?8"|utf-?8|"us-ascii"|us-ascii)|(?![^;=]*charset)${TOKEN}=(?:${TOKEN}|"[^";\\\\]*")))*[\\t ]*$`,
-  'i',
+const PRINTABLE = /^[\t\x20-\x7e]*$/
+const MEDIA_TYPE = /^[!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+$/
+const TYPE_PARAMETER = /^[!#$%&'*+.^_`|~\w-]+=(?:[!#$%&'*+.^_`|~\w-]+|"[^"\\]*")$/
+const CHARSETS = new Set(
+  ['utf-8', 'utf8', 'us-ascii'].flatMap((charset) => [`charset=${charset}`, `charset="${charset}"`]),
 )
+
+/** The type and subtype in lower case; undefined where a reader could find another charset in it than UTF-8. */
+function readMediaType(contentType: string): string | undefined {
+  if (!PRINTABLE.test(contentType)) return undefined
+  const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase())
+  const isPlain = parameters.every(
+    (parameter) =>
+      TYPE_PARAMETER.test(parameter) && (!parameter.includes('charset') || CHARSETS.has(parameter)),
+  )
+  return isPlain && MEDIA_TYPE.test(type) ? type : undefined
+}
 
 /**
  * The identity in a request target as it stands in the request line, or in an absolute URL. Each parameter must be there
