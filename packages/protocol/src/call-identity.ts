@@ -79,7 +79,8 @@ function readMediaType(contentType: string): string | undefined {
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase())
   const isPlain = parameters.every(
     (parameter) =>
-      TYPE_PARAMETER.test(parameter) && (!parameter.includes('charset') || CHARSETS.has(parameter)),
+      parameter === '' ||
+      (TYPE_PARAMETER.test(parameter) && (!parameter.includes('charset') || CHARSETS.has(parameter))),
   )
   return isPlain && MEDIA_TYPE.test(type) ? type : undefined
 }

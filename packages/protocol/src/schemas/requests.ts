@@ -57,7 +57,7 @@ export const jsonValueSchema: z.ZodType<JsonValue> = z
     description: `Any JSON value, at most ${JSON_DEPTH_MAX} levels deep. A number that a double cannot hold exactly is refused.`,
   })
 
-const URL_RULE = `Each call adds gid, trans_type, branch_id and op to its query. No parameter of its own may be read as one of them by a common parser, in any spelling, and it has at most ${URL_PARAMETERS_MAX} parameters.`
+const URL_RULE = `Each call adds gid, trans_type, branch_id and op to its query. No parameter of its own may be read as one of them by a common parser, in any spelling; it has at most ${URL_PARAMETERS_MAX} parameters.`
 
 const urlSchema = z
   .string()
