@@ -16,7 +16,6 @@ const PROTOCOL = '@counterstep/protocol'
 const BARRIER = '@counterstep/barrier'
 const SIGNATURE = '@counterstep/signature'
 const ACCESS = '@counterstep/access'
-const HOT_HTTP = '@counterstep/hot-http'
 const CORE = '@counterstep/core'
 const ENGINE = '@counterstep/engine'
 const TARGETS = '@counterstep/targets'
@@ -45,7 +44,6 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   [SIGNATURE]: layer('packages/signature', []),
   // The two faces' common part: keys and guards know routes, but neither face.
   [ACCESS]: layer('packages/access', [PROTOCOL], { thirdParty: ['fastify'] }),
-  [HOT_HTTP]: layer('packages/hot-http', []),
   [CORE]: layer('packages/core', [PROTOCOL], { builtins: false }),
   [ENGINE]: layer('packages/engine', [CORE, PROTOCOL], { testWorkspaces: [CONFORMANCE] }),
   [TARGETS]: layer('packages/targets', [PROTOCOL], { thirdParty: ['tldts'] }),
@@ -70,11 +68,11 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   }),
   [CONFORMANCE]: layer('packages/store-conformance', [CORE, PROTOCOL]),
   '@counterstep/simulator': layer('packages/simulator', [BARRIER, CORE, PROTOCOL]),
-  [SERVER]: layer('packages/server', [ACCESS, HOT_HTTP, ENGINE, CORE, PROTOCOL], {
+  [SERVER]: layer('packages/server', [ACCESS, ENGINE, CORE, PROTOCOL], {
     thirdParty: ['@fastify/swagger', '@fastify/swagger-ui', 'fastify', 'pino', 'prom-client', 'zod'],
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS],
   }),
-  [DTM]: layer('packages/dtm', [ACCESS, HOT_HTTP, ENGINE, CORE, PROTOCOL], {
+  [DTM]: layer('packages/dtm', [ACCESS, ENGINE, CORE, PROTOCOL], {
     thirdParty: ['fastify'],
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS],
   }),

@@ -21,7 +21,6 @@ export const PUBLIC_PACKAGES: readonly PublicPackage[] = [
     'dtm',
     'embedded',
     'engine',
-    'hot-http',
     'protocol',
     'server',
     'signature',

@@ -12,7 +12,6 @@ import {
 } from '@counterstep/access'
 import type { CheckUrl } from '@counterstep/core'
 import type { EngineApi } from '@counterstep/engine'
-import { serveHotRequests } from '@counterstep/hot-http'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
 import { DialectMetrics } from './metrics/dialect-metrics.ts'
@@ -51,15 +50,6 @@ export const DTM_VERSION = 'v1.19.0'
 
 const TOPIC_LENGTH_MAX = 1_024
 
-/** What comes once for each transaction, or for each of its branches. */
-const HOT_ROUTES = [
-  'GET /api/dtmsvr/newGid',
-  'POST /api/dtmsvr/prepare',
-  'POST /api/dtmsvr/submit',
-  'POST /api/dtmsvr/abort',
-  'POST /api/dtmsvr/registerBranch',
-]
-
 /** DTM's HTTP face as a fastify app that has not listened. */
 export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   const { engine, topics, checkUrl, nodeMetrics = async () => '', onError = () => undefined } = deps
@@ -96,7 +86,6 @@ function createApp(handleError: ReturnType<typeof errorHandler>, limits: Connect
     clientErrorHandler: answerClientError,
     frameworkErrors: handleError,
   })
-  serveHotRequests(app.server, { routes: HOT_ROUTES, limits })
   app.setErrorHandler(handleError)
   return app
 }

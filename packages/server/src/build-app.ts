@@ -7,7 +7,6 @@ import {
   WITHOUT_SCHEMAS,
 } from '@counterstep/access'
 import type { Logger } from '@counterstep/engine'
-import { serveHotRequests } from '@counterstep/hot-http'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
 import { errorHandler } from './error-handler.ts'
@@ -17,9 +16,6 @@ import { silentLogger } from './logger.ts'
 import { createRegistry, type Registry } from './metrics/registry.ts'
 import { addNativeFace, FACE_VERSION, type NativeFaceDeps } from './native-face.ts'
 import { DEFAULT_SERVER_LIMITS, PARAM_LENGTH_MAX, type ServerLimits } from './server-limits.ts'
-
-/** What comes once for each saga. */
-const HOT_ROUTES = ['POST /v1/transactions']
 
 type Optional = 'gate' | 'registry' | 'logger' | 'version'
 
@@ -42,7 +38,6 @@ export function buildApp({ limits: givenLimits, ...deps }: AppDeps): FastifyInst
   const limits = { ...DEFAULT_SERVER_LIMITS, ...givenLimits }
   const logger = deps.logger ?? silentLogger
   const app = createApp(limits, logger)
-  serveHotRequests(app.server, { routes: HOT_ROUTES, limits })
   refuseWhileClosing(app)
   endIdleConnectionsWhileClosing(app)
   addNativeFace(app, {

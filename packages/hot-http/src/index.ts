@@ -1,1 +1,0 @@
-export { type HotRoutes, serveHotRequests } from './serve-hot-requests.ts'
