@@ -15,6 +15,9 @@ export interface FaultAnswer {
   readonly body: string
 }
 
+/** How long the last answer may take to leave. */
+const END_MS_MAX = 1_000
+
 export type ClientErrorHandler = (error: Error & { readonly code?: string }, socket: Socket) => void
 
 /**
@@ -36,7 +39,15 @@ export function answerClientErrors(write: (fault: ClientFault) => FaultAnswer): 
       'Connection: close',
     ]
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+    endSoon(socket)
   }
+}
+
+/** A caller that neither reads nor closes would keep its descriptor until the idle time-out. */
+function endSoon(socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), END_MS_MAX).unref()
+  socket.once('close', () => clearTimeout(timer))
+  socket.destroySoon()
 }
 
 /** While an earlier request waits for its answer, these bytes would be taken for it. */

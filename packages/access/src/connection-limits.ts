@@ -1,5 +1,5 @@
-/** Bounds on a face's connections; fastify's own defaults are mostly none. */
-export interface ConnectionLimits {
+/** Bounds on the connections of an HTTP API; fastify's own defaults are mostly none. */
+export interface ConnectionLimits extends ConnectionBoundLimits {
   /** To receive one whole request. A wait of 60 s comes after that. */
   readonly requestTimeoutMs: number
   /** Without a byte either way; above the longest wait. */
@@ -10,15 +10,38 @@ export interface ConnectionLimits {
   readonly connectionsCheckMs: number
 }
 
+/** Bounds over all connections of a process together, whichever HTTP API they came to. */
+export interface ConnectionBoundLimits {
+  /** Connections at once. When there are as many, a new one takes the place of the oldest one without a good key. */
+  readonly connectionsMax: number
+  /** Connections at once from one address (of IPv6: one /64) that have not yet shown a good key. */
+  readonly strangersPerAddressMax: number
+  /** Bytes of request bodies that are held at once, in all, until each body is whole. */
+  readonly unreadBodyBytesMax: number
+  /** Requests of one connection that are begun in one turn of the event loop. */
+  readonly requestsPerTurnMax: number
+  /** Requests at once, in all, that wait for a later turn because their connection pipelined them. */
+  readonly pipelinedRequestsMax: number
+}
+
+/**
+ * The defaults leave room in 512 MB: a connection takes 10 to 20 KiB, with its head 32, and a request that waits about
+ * 4 KiB.
+ */
 export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
   requestTimeoutMs: 15_000,
   idleTimeoutMs: 75_000,
   keepAliveTimeoutMs: 72_000,
   requestsPerSocketMax: 100_000,
   connectionsCheckMs: 2_000,
+  connectionsMax: 4_096,
+  strangersPerAddressMax: 1_024,
+  unreadBodyBytesMax: 64 * 1024 * 1024,
+  requestsPerTurnMax: 4,
+  pipelinedRequestsMax: 8_192,
 }
 
-/** As fastify takes them. */
+/** These limits in the form that fastify takes. */
 export function connectionOptions(limits: ConnectionLimits) {
   return {
     requestTimeout: limits.requestTimeoutMs,

@@ -1,3 +1,5 @@
+import { networkOf } from './network-of.ts'
+
 /** What S17 of the security page gives an address without a good key. */
 export const FAILURES_PER_ADDRESS_PER_S_MAX = 10
 export const ADDRESSES_MAX = 10_000
@@ -5,8 +7,6 @@ export const ADDRESSES_MAX = 10_000
 const WINDOW_MS = 1_000
 /** All addresses beyond the table's size share its bound. */
 const OTHERS = ''
-/** Of an IPv6 address. */
-const GROUPS = 8
 
 /** Counts failed authentications by address, in a table that is emptied each second and never over its size. */
 export class FailureRate {
@@ -31,15 +31,4 @@ export class FailureRate {
   get size(): number {
     return this.#counts.size
   }
-}
-
-/** Of IPv6 the first half: whoever has one address there has all of them. */
-function networkOf(address: string): string {
-  if (!address.includes(':') || address.includes('.')) return address
-  const [head = '', tail] = address.split('::', 2)
-  const groups = head.split(':')
-  const gap = tail === undefined ? 0 : Math.max(0, GROUPS - groups.length - tail.split(':').length)
-  return [...groups, ...Array<string>(gap).fill('0'), ...(tail ?? '').split(':')]
-    .slice(0, GROUPS / 2)
-    .join(':')
 }

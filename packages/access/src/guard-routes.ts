@@ -1,5 +1,7 @@
-import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import type { ConnectionBounds } from './connection-bounds.ts'
 import type { Gate, Guard } from './gate.ts'
+import { refuseConnection } from './refuse-connection.ts'
 import type { RouteAccess } from './scope.ts'
 
 declare module 'fastify' {
@@ -15,25 +17,36 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
  * Puts the gate before every route, ahead of its body. Call it before the routes. Each route gets a guard of its own,
- * since reading a request's route builds an object.
+ * since reading a request's route builds an object. A refused request ends its connection.
  */
-export function guardRoutes(app: FastifyInstance, gate: Gate): void {
+export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: ConnectionBounds): void {
   const arms: (() => void)[] = []
   app.addHook('onRoute', (route) => {
     let guard: Guard = notReady
-    function guardRoute(request: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
-      done(guard(request.raw))
+    let isOpen = false
+    function guardRoute(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
+      const refusal = guard(request.raw)
+      if (refusal !== undefined) refuseConnection(request, reply)
+      else if (!isOpen) bounds.trust(request.raw)
+      done(refusal)
     }
     route.onRequest = [guardRoute, ...[route.onRequest ?? []].flat()]
+    if (mayHaveBody(route)) route.preParsing = [...[route.preParsing ?? []].flat(), bounds.countBody]
     // Later, so that an app with a route that does not say it fails as a whole, when it becomes ready.
     arms.push(() => {
-      guard = gate.guardOf(accessOf(route), changesState(route))
+      const access = accessOf(route)
+      isOpen = access === 'open'
+      guard = gate.guardOf(access, changesState(route))
     })
   })
   app.addHook('onReady', (done) => {
     for (const arm of arms) arm()
     done()
   })
+}
+
+function mayHaveBody({ method }: RouteOptions): boolean {
+  return [method].flat().some((each) => !SAFE_METHODS.has(each))
 }
 
 function notReady(): never {
@@ -46,6 +59,6 @@ function accessOf({ method, url, config }: RouteOptions): RouteAccess {
   return access
 }
 
-function changesState({ method, config }: RouteOptions): boolean {
-  return config?.changesState ?? [method].flat().some((each) => !SAFE_METHODS.has(each))
+function changesState(route: RouteOptions): boolean {
+  return route.config?.changesState ?? mayHaveBody(route)
 }

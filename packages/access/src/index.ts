@@ -4,7 +4,13 @@ export {
   type ClientFault,
   type FaultAnswer,
 } from './answer-client-errors.ts'
-export { type ConnectionLimits, connectionOptions, DEFAULT_CONNECTION_LIMITS } from './connection-limits.ts'
+export { ConnectionBounds, type ReachedBound } from './connection-bounds.ts'
+export {
+  type ConnectionBoundLimits,
+  type ConnectionLimits,
+  connectionOptions,
+  DEFAULT_CONNECTION_LIMITS,
+} from './connection-limits.ts'
 export { ACTIVE_KEYS_PER_NAME_MAX, type CreatedKey, createKey, type NewKey } from './create-key.ts'
 export { bearerKey, bearerOrBasicKey } from './credentials.ts'
 export { endConnectionsWhileStopping, endIdleConnectionsWhileClosing } from './end-connections.ts'
@@ -18,6 +24,7 @@ export { KEY_FILE_POLL_MS, type KeyFinder, KeyRing } from './key-ring.ts'
 export { isKeyId } from './key-text.ts'
 export { type Networks, networksOf } from './networks.ts'
 export { openKeyFile } from './open-key-file.ts'
+export { refuseAfterFrameworkErrors } from './refuse-connection.ts'
 export { revokeKey } from './revoke-key.ts'
 export { isScope, type RouteAccess, SCOPES, type Scope } from './scope.ts'
 export { isActive, isKeyName, KEY_NAME_RULE, type StoredKey } from './stored-key.ts'

@@ -1,5 +1,6 @@
 import {
   bearerOrBasicKey,
+  ConnectionBounds,
   type ConnectionLimits,
   connectionOptions,
   createGate,
@@ -8,6 +9,7 @@ import {
   endIdleConnectionsWhileClosing,
   type Gate,
   guardRoutes,
+  refuseAfterFrameworkErrors,
   WITHOUT_SCHEMAS,
 } from '@counterstep/access'
 import type { CheckUrl } from '@counterstep/core'
@@ -35,6 +37,8 @@ export interface DtmAppDeps {
   readonly topics: TopicStore
   /** Whether a branch may be called there; asked before anything is stored. */
   readonly checkUrl: CheckUrl
+  /** Shared by all HTTP APIs of a process. Default: bounds of its own, by the limits. */
+  readonly bounds?: ConnectionBounds
   /** Who may do what. Default: everybody, but no page of another origin. */
   readonly gate?: Gate
   /** The node's own metrics in Prometheus' text format; shown behind the dialect's. Default: none. */
@@ -56,13 +60,17 @@ export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   const metrics = new DialectMetrics()
   const list = new Topics(topics, checkUrl, () => performance.now())
   const commands = { engine, checkUrl, subscribersOf: (topic: string) => list.subscribersOf(topic) }
-  const app = createApp(errorHandler(onError), { ...DEFAULT_CONNECTION_LIMITS, ...deps.limits })
+  const limits = { ...DEFAULT_CONNECTION_LIMITS, ...deps.limits }
+  const app = createApp(errorHandler(onError), limits)
+  const bounds = deps.bounds ?? new ConnectionBounds(limits)
+  bounds.boundConnections(app.server)
+  bounds.boundRequests(app)
   endConnectionsWhileStopping(app, engine)
   endIdleConnectionsWhileClosing(app)
   takeBodiesAsText(app)
   answerUnknownRoutes(app)
   countAnswers(app, metrics)
-  guardRoutes(app, deps.gate ?? createGate({ credentials: bearerOrBasicKey }))
+  guardRoutes(app, deps.gate ?? createGate({ credentials: bearerOrBasicKey }), bounds)
   app.register(async function dtmRoutes(routes) {
     transactionCommands(routes, commands, metrics)
     registerBranchRoutes(routes, commands)
@@ -84,7 +92,7 @@ function createApp(handleError: ReturnType<typeof errorHandler>, limits: Connect
     schemaController: WITHOUT_SCHEMAS,
     routerOptions: { maxParamLength: TOPIC_LENGTH_MAX },
     clientErrorHandler: answerClientError,
-    frameworkErrors: handleError,
+    frameworkErrors: refuseAfterFrameworkErrors(handleError),
   })
   app.setErrorHandler(handleError)
   return app

@@ -1,3 +1,4 @@
+import { ConnectionBounds, DEFAULT_CONNECTION_LIMITS } from '@counterstep/access'
 import { addNativeFace, DEFAULT_SERVER_LIMITS, FACE_VERSION, type NativeFaceDeps } from '@counterstep/server'
 import type { FastifyInstance } from 'fastify'
 import type { Face } from './options.ts'
@@ -17,6 +18,7 @@ export async function addFace(app: FastifyInstance, face: Face, parts: FaceParts
       scope.addHook('onRoute', hideFromDocuments)
       addNativeFace(scope, {
         ...parts,
+        bounds: new ConnectionBounds(DEFAULT_CONNECTION_LIMITS),
         insecure: [...(gate.hasKeys ? [] : ['no-keys']), ...insecure],
         handlerTimeoutMs,
         version: FACE_VERSION,

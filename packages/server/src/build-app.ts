@@ -1,9 +1,11 @@
 import {
   bearerKey,
+  ConnectionBounds,
   connectionOptions,
   createGate,
   endIdleConnectionsWhileClosing,
   type Gate,
+  refuseAfterFrameworkErrors,
   WITHOUT_SCHEMAS,
 } from '@counterstep/access'
 import type { Logger } from '@counterstep/engine'
@@ -17,9 +19,11 @@ import { createRegistry, type Registry } from './metrics/registry.ts'
 import { addNativeFace, FACE_VERSION, type NativeFaceDeps } from './native-face.ts'
 import { DEFAULT_SERVER_LIMITS, PARAM_LENGTH_MAX, type ServerLimits } from './server-limits.ts'
 
-type Optional = 'gate' | 'registry' | 'logger' | 'version'
+type Optional = 'bounds' | 'gate' | 'registry' | 'logger' | 'version'
 
 export interface AppDeps extends Omit<NativeFaceDeps, Optional | 'page' | 'handlerTimeoutMs'> {
+  /** Shared by all HTTP APIs of a process. Default: bounds of its own, by the limits. */
+  readonly bounds?: ConnectionBounds
   /** Who may do what. Default: everybody, but no page of another origin. */
   readonly gate?: Gate
   /** The one that `prometheusObserver` writes to. Default: a fresh one. */
@@ -38,11 +42,14 @@ export function buildApp({ limits: givenLimits, ...deps }: AppDeps): FastifyInst
   const limits = { ...DEFAULT_SERVER_LIMITS, ...givenLimits }
   const logger = deps.logger ?? silentLogger
   const app = createApp(limits, logger)
+  const bounds = deps.bounds ?? new ConnectionBounds(limits)
+  bounds.boundConnections(app.server)
   refuseWhileClosing(app)
   endIdleConnectionsWhileClosing(app)
   addNativeFace(app, {
     ...deps,
     logger,
+    bounds,
     gate: deps.gate ?? createGate({ credentials: bearerKey }),
     registry: deps.registry ?? createRegistry(),
     version: deps.version ?? FACE_VERSION,
@@ -61,6 +68,6 @@ function createApp(limits: ServerLimits, logger: Logger): FastifyInstance {
     schemaController: WITHOUT_SCHEMAS,
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
     clientErrorHandler: answerClientError,
-    frameworkErrors: errorHandler(logger),
+    frameworkErrors: refuseAfterFrameworkErrors(errorHandler(logger)),
   })
 }

@@ -1,4 +1,9 @@
-import { endConnectionsWhileStopping, type Gate, guardRoutes } from '@counterstep/access'
+import {
+  type ConnectionBounds,
+  endConnectionsWhileStopping,
+  type Gate,
+  guardRoutes,
+} from '@counterstep/access'
 import type { Store } from '@counterstep/core'
 import type { EngineApi, Logger } from '@counterstep/engine'
 import { WAIT_MS_MAX } from '@counterstep/protocol'
@@ -38,6 +43,8 @@ export interface NativeFaceDeps {
   readonly storeForced?: boolean
   /** Protections that were switched off by name; /health/ready lists them. Default: none. */
   readonly insecure?: readonly string[]
+  /** The bounds over all connections of this process. */
+  readonly bounds: ConnectionBounds
   /** Who may do what. */
   readonly gate: Gate
   /** The one that `prometheusObserver` writes to. */
@@ -60,13 +67,14 @@ export interface NativeFaceDeps {
  * unknown route) holds for the scope alone, and its paths begin with the scope's prefix. Call it before other routes.
  */
 export function addNativeFace(app: FastifyInstance, deps: NativeFaceDeps): void {
-  const { engine, store, registry, logger } = deps
+  const { engine, store, registry, logger, bounds } = deps
+  bounds.boundRequests(app)
   app.setErrorHandler(errorHandler(logger))
   app.removeAllContentTypeParsers()
   endConnectionsWhileStopping(app, engine)
   answerUnknownRoutes(app)
   countAnswers(app, registry)
-  guardRoutes(app, deps.gate)
+  guardRoutes(app, deps.gate, bounds)
   if (deps.logRequests === true) app.addHook('onResponse', logAnswer(logger))
   registerEngineGauges(registry, engine)
   if (store !== undefined) registerStoreGauges(registry, store)

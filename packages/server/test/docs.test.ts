@@ -1,4 +1,10 @@
-import { bearerKey, createGate, guardRoutes } from '@counterstep/access'
+import {
+  bearerKey,
+  ConnectionBounds,
+  createGate,
+  DEFAULT_CONNECTION_LIMITS,
+  guardRoutes,
+} from '@counterstep/access'
 import { type FastifyInstance, fastify } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { buildApp } from '../src/build-app.ts'
@@ -23,7 +29,11 @@ describe('the document of the page', () => {
     made = 0
     app = fastify()
     app.setErrorHandler(errorHandler(createLogger({ level: 'silent' })))
-    guardRoutes(app, createGate({ keys: held.ring, credentials: bearerKey }))
+    guardRoutes(
+      app,
+      createGate({ keys: held.ring, credentials: bearerKey }),
+      new ConnectionBounds(DEFAULT_CONNECTION_LIMITS),
+    )
     app.register(
       docsRoute(async () => {
         made += 1
@@ -51,7 +61,11 @@ describe('the document of the page', () => {
   it('is made anew after it could not be made', async () => {
     const failing = fastify()
     failing.setErrorHandler(errorHandler(createLogger({ level: 'silent' })))
-    guardRoutes(failing, createGate({ credentials: bearerKey }))
+    guardRoutes(
+      failing,
+      createGate({ credentials: bearerKey }),
+      new ConnectionBounds(DEFAULT_CONNECTION_LIMITS),
+    )
     let tries = 0
     failing.register(
       docsRoute(async () => {

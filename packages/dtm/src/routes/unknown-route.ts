@@ -4,7 +4,7 @@ const NOT_FOUND = '404 page not found'
 
 /** As gin does: 404 in plain text, also for a known path with another method; a slash too much is redirected. */
 export function answerUnknownRoutes(app: FastifyInstance): void {
-  app.setNotFoundHandler(function handleUnknownRoute(request: FastifyRequest, reply: FastifyReply) {
+  function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const [path = '', query] = request.url.split('?', 2)
     const url = path.slice(0, -1)
     if (!path.endsWith('/') || !app.hasRoute({ url, method: request.method as 'GET' }))
@@ -16,7 +16,13 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
       .header('location', location)
       .header('content-type', 'text/html; charset=utf-8')
       .send(`<a href="${escapeHtml(location)}">Moved Permanently</a>.\n\n`)
+  }
+  // At the head: a body that no route takes is not read for anybody.
+  app.addHook('onRequest', function answerAtHead(request, reply, done) {
+    if (request.is404) answerUnknownRoute(request, reply)
+    else done()
   })
+  app.setNotFoundHandler(answerUnknownRoute)
 }
 
 function escapeHtml(text: string): string {

@@ -15,14 +15,20 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     for (const method of [route.method].flat()) known.methods.add(method)
     paths.set(route.url, known)
   })
-  app.setNotFoundHandler(function handleUnknownRoute(request: FastifyRequest, reply: FastifyReply) {
+  function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const path = request.url.split('?', 1)[0] ?? ''
     const known = [...paths.values()].find(({ pattern }) => pattern.test(path))
     if (known === undefined) return sendRouteUnknown(reply)
     reply.header('allow', [...known.methods].sort().join(', '))
     const detail = 'this path does not take this method; see Allow'
     return sendProblem(reply, problemOf('SAGA_METHOD_NOT_ALLOWED', { detail }))
+  }
+  // At the head: a body that no route takes is not read for anybody.
+  app.addHook('onRequest', function answerAtHead(request, reply, done) {
+    if (request.is404) answerUnknownRoute(request, reply)
+    else done()
   })
+  app.setNotFoundHandler(answerUnknownRoute)
 }
 
 export function sendRouteUnknown(reply: FastifyReply): FastifyReply {

@@ -1,0 +1,159 @@
+import type { IncomingMessage, Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { BODY_BYTES_MAX } from '@counterstep/protocol'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
+import { type Connection, connectionOf } from './connection.ts'
+import type { ConnectionBoundLimits } from './connection-limits.ts'
+import { FairTurns } from './fair-turns.ts'
+import { HeldBytes } from './held-bytes.ts'
+import { isHttp2, OddRequestError, oddityOf } from './odd-request.ts'
+import { refuseConnection } from './refuse-connection.ts'
+import { Strangers } from './strangers.ts'
+
+/** A bound that was reached, so that a connection was ended. */
+export type ReachedBound =
+  | 'connections'
+  | 'strangers-per-address'
+  | 'unread-body-bytes'
+  | 'pipelined-requests'
+
+/**
+ * Node keeps up to this much of a body before it stops reading from its connection. A smaller body is not counted while
+ * it is read: all of them together are bounded by the number of connections, and counting would cost each submit.
+ */
+const BUFFERED_BYTES_MAX = 64 * 1024
+const SMALL_BODY_BYTES = 4 * 1024
+
+/** The bounds over all connections of a process. Each of its HTTP APIs is put behind the same ones. */
+export class ConnectionBounds {
+  readonly #strangers: Strangers
+  readonly #held: HeldBytes
+  readonly #turns: FairTurns
+  readonly #onReached: (bound: ReachedBound) => void
+
+  constructor(limits: ConnectionBoundLimits, onReached: (bound: ReachedBound) => void = () => undefined) {
+    this.#onReached = onReached
+    this.#strangers = new Strangers({
+      connectionsMax: limits.connectionsMax,
+      perAddressMax: limits.strangersPerAddressMax,
+    })
+    this.#held = new HeldBytes(limits.unreadBodyBytesMax, (connection) =>
+      this.#end(connection, 'unread-body-bytes'),
+    )
+    this.#turns = new FairTurns({
+      perTurnMax: limits.requestsPerTurnMax,
+      waitingMax: limits.pipelinedRequestsMax,
+      hold: (connection, bytes) => this.#held.hold(connection, bytes),
+      release: (connection, bytes) => this.#held.release(connection, bytes),
+    })
+  }
+
+  /** What is held now, for tests and metrics. */
+  get held(): { readonly connections: number; readonly bodyBytes: number; readonly requests: number } {
+    return {
+      connections: this.#strangers.connections,
+      bodyBytes: this.#held.bytes,
+      requests: this.#turns.waitingCount,
+    }
+  }
+
+  /** Bounds the connections of a server, from before their first request on. Call it before the server listens. */
+  boundConnections(server: Server): void {
+    server.on('connection', (socket: Socket) => {
+      const reached = this.#strangers.add(connectionOf(socket))
+      if (reached !== undefined) this.#onReached(reached)
+    })
+  }
+
+  /**
+   * The one hook before every request of an app or of a scope: refuses an odd request, looks at nothing more of a
+   * connection that was refused, and begins the others by turns. Call it before other hooks and routes are added.
+   */
+  boundRequests(app: FastifyInstance): void {
+    app.addHook('onRequest', (request, reply, done) => this.#beginRequest(request, reply, done))
+  }
+
+  /** Counts the bytes of a body while it is read. To be added to the `preParsing` hooks of a route, as their last. */
+  readonly countBody = (
+    { raw }: FastifyRequest,
+    _reply: unknown,
+    payload: RequestPayload,
+    done: (error: null, payload: RequestPayload) => void,
+  ): void => {
+    if (isCounted(raw)) this.#count(connectionOf(raw.socket), payload)
+    done(null, payload)
+  }
+
+  /** The request has passed the gate of a route that is not open to all. */
+  trust(raw: IncomingMessage): void {
+    if (isHttp2(raw)) return
+    const connection = connectionOf(raw.socket)
+    if (connection.isTrusted) return
+    connection.isTrusted = true
+    this.#strangers.trust(connection)
+  }
+
+  #beginRequest(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
+    const { raw } = request
+    if (isHttp2(raw)) {
+      done()
+      return
+    }
+    const oddity = oddityOf(raw)
+    const connection = connectionOf(raw.socket)
+    if (connection.isRefused) {
+      reply.hijack()
+    } else if (oddity !== undefined) {
+      refuseConnection(request, reply)
+      done(new OddRequestError(oddity))
+    } else if (!this.#turns.begin(connection, done, bufferedBytes(raw.headers))) {
+      reply.hijack()
+      this.#end(connection, 'pipelined-requests')
+    }
+  }
+
+  #count(connection: Connection, payload: RequestPayload): void {
+    let bytes = 0
+    const hold = (chunk: Buffer) => {
+      bytes += chunk.length
+      this.#held.hold(connection, chunk.length)
+      if (bytes > BODY_BYTES_MAX) release()
+    }
+    // Fastify has refused a body over the limit, and the rest of it is dropped as it comes.
+    const release = () => {
+      payload.off('data', hold)
+      payload.off('close', release)
+      this.#held.release(connection, bytes)
+    }
+    payload.on('data', hold)
+    payload.on('close', release)
+  }
+
+  #end(connection: Connection, bound: ReachedBound): void {
+    connection.isRefused = true
+    connection.socket.destroy()
+    this.#onReached(bound)
+  }
+}
+
+/** A body over the limit is refused before it is read. */
+function isCounted(raw: IncomingMessage): boolean {
+  const bytes = announcedBytes(raw.headers)
+  if (bytes <= SMALL_BODY_BYTES || isHttp2(raw)) return false
+  return bytes <= BODY_BYTES_MAX || bytes === Number.POSITIVE_INFINITY
+}
+
+interface BodyHeaders {
+  readonly 'content-length'?: string | undefined
+  readonly 'transfer-encoding'?: string | undefined
+}
+
+function announcedBytes(headers: BodyHeaders): number {
+  const length = headers['content-length']
+  if (length !== undefined) return Number(length)
+  return headers['transfer-encoding'] === undefined ? 0 : Number.POSITIVE_INFINITY
+}
+
+function bufferedBytes(headers: BodyHeaders): number {
+  return Math.min(announcedBytes(headers), BUFFERED_BYTES_MAX)
+}

@@ -1,0 +1,53 @@
+import type { Socket } from 'node:net'
+
+/** A request that waits for a later turn of the event loop. */
+export interface WaitingRequest {
+  readonly begin: () => void
+  /** Bytes of its body that may be held meanwhile. */
+  readonly bodyBytes: number
+}
+
+/** What is known of a caller's connection beside what Node knows. */
+export interface Connection {
+  readonly socket: Socket
+  /** Whether a request of it has passed the gate of a route that is not open to all. */
+  isTrusted: boolean
+  /** Whether a request of it was refused: it ends after that answer, and what else it has sent is not looked at. */
+  isRefused: boolean
+  /** The turn of the event loop in which `begunInTurn` requests of it were begun. */
+  turn: number
+  begunInTurn: number
+  readonly waiting: WaitingRequest[]
+  /** Whether its socket has the listeners that waiting requests need. */
+  isWatched: boolean
+  /** Whether nothing more is read from it until fewer of its requests wait. */
+  isPaused: boolean
+  /** Bytes of bodies that are held for it. */
+  heldBytes: number
+}
+
+/** Where a socket keeps its connection: a look-up in a WeakMap takes longer, and each request makes one. */
+const CONNECTION = Symbol('counterstep.connection')
+
+interface KnownSocket extends Socket {
+  [CONNECTION]?: Connection
+}
+
+/** The connection of a socket, which begins with the first call. */
+export function connectionOf(socket: Socket): Connection {
+  const known = (socket as KnownSocket)[CONNECTION]
+  if (known !== undefined) return known
+  const connection: Connection = {
+    socket,
+    isTrusted: false,
+    isRefused: false,
+    turn: -1,
+    begunInTurn: 0,
+    waiting: [],
+    isWatched: false,
+    isPaused: false,
+    heldBytes: 0,
+  }
+  ;(socket as KnownSocket)[CONNECTION] = connection
+  return connection
+}

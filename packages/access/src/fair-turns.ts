@@ -1,0 +1,124 @@
+import type { Connection, WaitingRequest } from './connection.ts'
+
+/** A connection with this many requests waiting is not read from until fewer wait. */
+const WAITING_PER_CONNECTION_MAX = 32
+/** One read may bring 2,500 requests, which Node parses in 15 to 25 ms. */
+const RESUMED_PER_TURN_MAX = 1
+
+export interface FairTurnsOptions {
+  /** Requests of one connection that are begun in one turn of the event loop. */
+  readonly perTurnMax: number
+  /** Requests at once, in all, that wait for a later turn. */
+  readonly waitingMax: number
+  /** Holds the bytes of a request that waits; `release` is called when it begins. */
+  readonly hold: (connection: Connection, bytes: number) => void
+  readonly release: (connection: Connection, bytes: number) => void
+}
+
+/**
+ * Begins a few requests of each connection in one turn of the event loop. One read may hold thousands of pipelined
+ * requests; without this all of them would be handled before any other connection is looked at.
+ */
+export class FairTurns {
+  readonly #options: FairTurnsOptions
+  readonly #waiting = new Set<Connection>()
+  readonly #toResume = new Set<Connection>()
+  #waitingCount = 0
+  #turn = 0
+  #isTurnCounted = false
+
+  constructor(options: FairTurnsOptions) {
+    this.#options = options
+  }
+
+  /** Requests that wait for a later turn. */
+  get waitingCount(): number {
+    return this.#waitingCount
+  }
+
+  /**
+   * Begins a request at once or in a later turn, or never if its connection ends before. False: too many wait already,
+   * so that the connection has to end.
+   */
+  begin(connection: Connection, begin: () => void, bodyBytes: number): boolean {
+    this.#countTurn()
+    if (connection.turn !== this.#turn) {
+      connection.turn = this.#turn
+      connection.begunInTurn = 0
+    }
+    if (connection.begunInTurn >= this.#options.perTurnMax || connection.waiting.length > 0)
+      return this.#add(connection, { begin, bodyBytes })
+    connection.begunInTurn += 1
+    begin()
+    return true
+  }
+
+  #countTurn(): void {
+    if (this.#isTurnCounted) return
+    this.#isTurnCounted = true
+    setImmediate(() => this.#endTurn())
+  }
+
+  #add(connection: Connection, request: WaitingRequest): boolean {
+    if (this.#waitingCount >= this.#options.waitingMax) return false
+    this.#watch(connection)
+    this.#waiting.add(connection)
+    connection.waiting.push(request)
+    this.#waitingCount += 1
+    if (request.bodyBytes > 0) this.#options.hold(connection, request.bodyBytes)
+    if (connection.waiting.length === WAITING_PER_CONNECTION_MAX) {
+      connection.isPaused = true
+      connection.socket.pause()
+    }
+    return true
+  }
+
+  #watch(connection: Connection): void {
+    if (connection.isWatched) return
+    connection.isWatched = true
+    const { socket } = connection
+    socket.once('close', () => this.#forget(connection))
+    // Node's server resumes a socket after each of its requests.
+    socket.on('resume', () => {
+      if (connection.isPaused) socket.pause()
+    })
+  }
+
+  #forget(connection: Connection): void {
+    this.#waitingCount -= connection.waiting.length
+    connection.waiting.length = 0
+    this.#waiting.delete(connection)
+    this.#toResume.delete(connection)
+  }
+
+  #endTurn(): void {
+    this.#turn += 1
+    this.#isTurnCounted = false
+    let resumed = 0
+    for (const connection of this.#toResume) {
+      this.#toResume.delete(connection)
+      connection.isPaused = false
+      connection.socket.resume()
+      resumed += 1
+      if (resumed === RESUMED_PER_TURN_MAX) break
+    }
+    for (const connection of this.#waiting) this.#beginSome(connection)
+    if (this.#toResume.size > 0) this.#countTurn()
+  }
+
+  #beginSome(connection: Connection): void {
+    this.#countTurn()
+    const requests = connection.waiting.splice(0, this.#options.perTurnMax)
+    this.#waitingCount -= requests.length
+    connection.turn = this.#turn
+    connection.begunInTurn = requests.length
+    if (connection.waiting.length === 0) this.#waiting.delete(connection)
+    for (const { begin, bodyBytes } of requests) {
+      if (bodyBytes > 0) this.#options.release(connection, bodyBytes)
+      // An earlier one may have been refused.
+      if (!connection.isRefused && !connection.socket.destroyed) begin()
+    }
+    if (connection.isPaused && connection.waiting.length < this.#options.perTurnMax)
+      this.#toResume.add(connection)
+  }
+}
