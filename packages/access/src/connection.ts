@@ -18,10 +18,8 @@ export interface Connection {
   turn: number
   begunInTurn: number
   readonly waiting: WaitingRequest[]
-  /** Whether its socket has the listeners that waiting requests need. */
-  isWatched: boolean
-  /** Whether nothing more is read from it until fewer of its requests wait. */
-  isPaused: boolean
+  /** Whether nothing more is read from it now; undefined: it was never paused. */
+  isPaused: boolean | undefined
   /** Bytes of bodies that are held for it. */
   heldBytes: number
 }
@@ -44,10 +42,28 @@ export function connectionOf(socket: Socket): Connection {
     turn: -1,
     begunInTurn: 0,
     waiting: [],
-    isWatched: false,
-    isPaused: false,
+    isPaused: undefined,
     heldBytes: 0,
   }
   ;(socket as KnownSocket)[CONNECTION] = connection
   return connection
+}
+
+/** Reads nothing more from a connection, whatever Node's server, which resumes its socket after each request, does. */
+export function pauseReading(connection: Connection): void {
+  const { socket } = connection
+  // The socket of fastify's `inject` is none.
+  if (typeof socket.pause !== 'function') return
+  if (connection.isPaused === undefined) {
+    socket.on('resume', () => {
+      if (connection.isPaused === true) socket.pause()
+    })
+  }
+  connection.isPaused = true
+  socket.pause()
+}
+
+export function resumeReading(connection: Connection): void {
+  connection.isPaused = false
+  connection.socket.resume()
 }

@@ -1,4 +1,4 @@
-import type { Connection, WaitingRequest } from './connection.ts'
+import { type Connection, pauseReading, resumeReading, type WaitingRequest } from './connection.ts'
 
 /** A connection with this many requests waiting is not read from until fewer wait. */
 const WAITING_PER_CONNECTION_MAX = 32
@@ -22,6 +22,8 @@ export interface FairTurnsOptions {
 export class FairTurns {
   readonly #options: FairTurnsOptions
   readonly #waiting = new Set<Connection>()
+  /** Those that have ever had a request waiting: what waits is forgotten when they close. */
+  readonly #known = new WeakSet<Connection>()
   readonly #toResume = new Set<Connection>()
   #waitingCount = 0
   #turn = 0
@@ -61,27 +63,16 @@ export class FairTurns {
 
   #add(connection: Connection, request: WaitingRequest): boolean {
     if (this.#waitingCount >= this.#options.waitingMax) return false
-    this.#watch(connection)
+    if (!this.#known.has(connection)) {
+      this.#known.add(connection)
+      connection.socket.once('close', () => this.#forget(connection))
+    }
     this.#waiting.add(connection)
     connection.waiting.push(request)
     this.#waitingCount += 1
     if (request.bodyBytes > 0) this.#options.hold(connection, request.bodyBytes)
-    if (connection.waiting.length === WAITING_PER_CONNECTION_MAX) {
-      connection.isPaused = true
-      connection.socket.pause()
-    }
+    if (connection.waiting.length === WAITING_PER_CONNECTION_MAX) pauseReading(connection)
     return true
-  }
-
-  #watch(connection: Connection): void {
-    if (connection.isWatched) return
-    connection.isWatched = true
-    const { socket } = connection
-    socket.once('close', () => this.#forget(connection))
-    // Node's server resumes a socket after each of its requests.
-    socket.on('resume', () => {
-      if (connection.isPaused) socket.pause()
-    })
   }
 
   #forget(connection: Connection): void {
@@ -97,8 +88,8 @@ export class FairTurns {
     let resumed = 0
     for (const connection of this.#toResume) {
       this.#toResume.delete(connection)
-      connection.isPaused = false
-      connection.socket.resume()
+      if (connection.isRefused) continue
+      resumeReading(connection)
       resumed += 1
       if (resumed === RESUMED_PER_TURN_MAX) break
     }
@@ -118,7 +109,11 @@ export class FairTurns {
       // An earlier one may have been refused.
       if (!connection.isRefused && !connection.socket.destroyed) begin()
     }
-    if (connection.isPaused && connection.waiting.length < this.#options.perTurnMax)
+    if (
+      connection.isPaused === true &&
+      !connection.isRefused &&
+      connection.waiting.length < this.#options.perTurnMax
+    )
       this.#toResume.add(connection)
   }
 }

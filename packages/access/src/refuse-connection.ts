@@ -1,17 +1,18 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { connectionOf } from './connection.ts'
+import { connectionOf, pauseReading } from './connection.ts'
 import { isHttp2 } from './odd-request.ts'
 
 /**
- * Makes the answer to this request the last one of its connection. What the caller still sends of the body is dropped
- * as it comes, and requests that it has sent behind this one are not looked at.
+ * Makes the answer to this request the last one of its connection. Nothing more is read from it: neither the body of
+ * this request nor others behind it.
  */
 export function refuseConnection({ raw }: FastifyRequest, reply: FastifyReply): void {
   // A connection of HTTP/2 carries other streams, too.
   if (isHttp2(raw)) return
-  connectionOf(raw.socket).isRefused = true
+  const connection = connectionOf(raw.socket)
+  connection.isRefused = true
+  pauseReading(connection)
   reply.header('connection', 'close')
-  raw.resume()
 }
 
 type FrameworkErrorHandler = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void
