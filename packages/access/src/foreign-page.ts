@@ -9,6 +9,7 @@ interface ChangingRequest {
 /**
  * Whether a page of another origin may be what sends this, which changes something. Programs say nothing of the kind,
  * and pass. Both headers are asked, since an older browser sends only the first, and a GET for an image only the second.
+ * No page changes anything by opening a URL, not even one of this server.
  */
 export function isFromForeignPage(
   { method, headers }: ChangingRequest,
@@ -16,12 +17,21 @@ export function isFromForeignPage(
 ): boolean {
   const { origin, referer, host = '', 'sec-fetch-site': site } = headers
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true
+  const isRead = method === 'GET' || method === 'HEAD'
+  if (isRead && isNavigation(headers)) return true
   if (origin !== undefined) return isForeign(origin, host, hosts)
   // With any other method a browser sends an Origin.
-  if (method !== 'GET' && method !== 'HEAD') return false
+  if (!isRead) return false
   if (referer !== undefined && isForeign(referer, host, hosts)) return true
   // To plain http beyond loopback no browser sends Sec-Fetch-Site, and a page may have it leave out the Referer.
   return site === undefined && looksLikeBrowser(headers)
+}
+
+/** Whether an address bar, a link in a mail, a frame, an image or a prefetch asks, and not a script of a page. */
+function isNavigation(headers: IncomingHttpHeaders): boolean {
+  const { 'sec-fetch-mode': mode = '', 'sec-fetch-dest': destination = 'empty' } = headers
+  if (mode.includes('navigate') || destination !== 'empty') return true
+  return headers['sec-fetch-user'] !== undefined || headers['sec-purpose'] !== undefined
 }
 
 function isForeign(pageUrl: string, host: string, hosts: HostRule | undefined): boolean {

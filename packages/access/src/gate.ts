@@ -36,8 +36,10 @@ export interface GateSettings {
   readonly credentials: CredentialReader
   /** Absent: any Host will do. */
   readonly hosts?: HostRule
-  /** From where no key is asked for. */
+  /** From where no key is asked for, for what `keylessScopes` allow. */
   readonly keylessNetworks?: Networks
+  /** Default: submit alone. */
+  readonly keylessScopes?: readonly Scope[]
   /** Absent: a key may be used as often as it likes. */
   readonly keyRate?: KeyRate
   /** Default: the system's clock. */
@@ -46,10 +48,13 @@ export interface GateSettings {
 
 export function createGate(settings: GateSettings): Gate {
   const { keys, credentials, hosts, keylessNetworks, keyRate, nowMs = Date.now } = settings
+  const keylessScopes = settings.keylessScopes ?? ['submit']
   const failures = new FailureRate()
 
-  function isWithoutKey({ socket }: RequestHead): boolean {
-    return keys === undefined || keylessNetworks?.has(socket.remoteAddress ?? '') === true
+  /** Whether the caller's network may do this without a key. */
+  function isWithoutKey({ socket }: RequestHead, scopes: readonly Scope[]): boolean {
+    if (keylessNetworks === undefined || !scopes.some((scope) => keylessScopes.includes(scope))) return false
+    return keylessNetworks.has(socket.remoteAddress ?? '')
   }
 
   function refuseStranger({ socket }: RequestHead, message: string, now: number): CounterstepError {
@@ -59,7 +64,7 @@ export function createGate(settings: GateSettings): Gate {
   }
 
   function checkScope(head: RequestHead, scopes: readonly Scope[]): CounterstepError | undefined {
-    if (keys === undefined || isWithoutKey(head)) return undefined
+    if (keys === undefined || isWithoutKey(head, scopes)) return undefined
     const text = credentials(head.headers.authorization)
     const now = nowMs()
     if (text === undefined) return refuseStranger(head, 'a key is needed: Authorization: Bearer KEY', now)
@@ -74,7 +79,7 @@ export function createGate(settings: GateSettings): Gate {
   return {
     hasKeys: keys !== undefined,
     mayAs(scope, head) {
-      if (keys === undefined || isWithoutKey(head)) return true
+      if (keys === undefined || isWithoutKey(head, [scope])) return true
       const text = credentials(head.headers.authorization)
       return text !== undefined && checkKey(keys, text, nowMs())?.scopes.includes(scope) === true
     },

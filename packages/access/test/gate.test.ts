@@ -10,6 +10,8 @@ import {
   namedHosts,
   networksOf,
   type RequestHead,
+  type RouteAccess,
+  SCOPES,
   type Scope,
   type StoredKey,
 } from '../src/index.ts'
@@ -126,16 +128,34 @@ describe('S11: a key', () => {
     expect(JSON.stringify([refusal, refusal?.message, refusal?.stack])).not.toContain(one.parts.secret)
   })
 
-  it('is asked for from no network that the configuration names', () => {
-    const keylessNetworks = networksOf(['10.0.0.0/8', 'fd00::/8', '192.0.2.7'])
-    if (keylessNetworks === undefined) throw new Error('no networks')
-    const { read } = gateWith([one.stored], { keylessNetworks })
-    for (const address of ['10.1.2.3', '::ffff:10.1.2.3', 'fd00::1', '192.0.2.7']) {
-      expect([address, codeOf(read, headOf({}, address))]).toEqual([address, 'passes'])
+  const NAMED = ['10.1.2.3', '::ffff:10.1.2.3', 'fd00::1', '192.0.2.7']
+  const OTHERS = ['11.0.0.1', '::ffff:11.0.0.1', '127.0.0.1', '::1', 'fe80::1', '192.0.2.8', '']
+  const networks = () => networksOf(['10.0.0.0/8', 'fd00::/8', '192.0.2.7']) ?? { has: () => false }
+
+  it('S43: is not asked for from the networks that the configuration names, for a submit alone', () => {
+    const { gate } = gateWith([one.stored], { keylessNetworks: networks() })
+    const may = (scopes: RouteAccess, address: string) =>
+      codeOf(gate.guardOf(scopes, true), headOf({}, address))
+    for (const address of NAMED) {
+      expect([address, may(['submit'], address)]).toEqual([address, 'passes'])
+      expect([address, may(['submit', 'admin'], address)]).toEqual([address, 'passes'])
     }
-    for (const address of ['11.0.0.1', '::ffff:11.0.0.1', '127.0.0.1', '::1', 'fe80::1', '192.0.2.8', '']) {
-      expect([address, codeOf(read, headOf({}, address))]).toEqual([address, 'SAGA_UNAUTHENTICATED'])
+    for (const address of NAMED.slice(0, 2)) {
+      expect([address, may(['read'], address)]).toEqual([address, 'SAGA_UNAUTHENTICATED'])
+      expect([address, may(['admin'], address)]).toEqual([address, 'SAGA_UNAUTHENTICATED'])
+      expect(gate.mayAs('read', headOf({}, address))).toBe(false)
+      expect(codeOf(gate.guardOf(['read'], false), bearer(one.key))).toBe('passes')
     }
+    for (const address of OTHERS)
+      expect([address, may(['submit'], address)]).toEqual([address, 'SAGA_UNAUTHENTICATED'])
+  })
+
+  it('S43: is not asked for from there for more, once the configuration says so by name (mutant of the default)', () => {
+    const { gate } = gateWith([one.stored], { keylessNetworks: networks(), keylessScopes: SCOPES })
+    for (const scope of SCOPES)
+      expect(codeOf(gate.guardOf([scope], true), headOf({}, '10.1.2.3'))).toBe('passes')
+    expect(gate.mayAs('read', headOf({}, '10.1.2.3'))).toBe(true)
+    expect(codeOf(gate.guardOf(['read'], true), headOf({}, '11.0.0.1'))).toBe('SAGA_UNAUTHENTICATED')
   })
 })
 
@@ -257,6 +277,34 @@ describe('a page in a browser', () => {
     ['a page of another port', { referer: 'http://orders.example:3000/' }, false],
     ['a page that is no URL', { referer: 'orders.example' }, false],
     ['a page without a host', { referer: 'about:blank' }, false],
+    ['a link in a mail', { ...BROWSER, 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' }, false],
+    [
+      'a link on a page of this server',
+      { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate' },
+      false,
+    ],
+    [
+      'a frame of an older browser',
+      { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'nested-navigate' },
+      false,
+    ],
+    [
+      'an address bar that says only where to',
+      { 'sec-fetch-site': 'none', 'sec-fetch-dest': 'document' },
+      false,
+    ],
+    [
+      'an image of a page of this server',
+      { 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'image' },
+      false,
+    ],
+    ['a prefetch', { 'sec-fetch-site': 'none', 'sec-purpose': 'prefetch' }, false],
+    ['a key that the user pressed', { 'sec-fetch-site': 'none', 'sec-fetch-user': '?1' }, false],
+    [
+      'a script of this server',
+      { ...BROWSER, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' },
+      true,
+    ],
   ]
   for (const [from, headers, passes] of READS) {
     it(`from ${from} ${passes ? 'may' : 'must not'} change something by GET or HEAD`, () => {

@@ -29,13 +29,15 @@ export async function openGates(config: AccessConfig, logger: Logger): Promise<G
     ...(hosts === undefined ? {} : { hosts }),
     ...(config.ratePerKey === undefined ? {} : { keyRate: new KeyRate(config.ratePerKey) }),
   }
-  const { dtmNetworks } = config
+  const { dtmNetworks, dtmNetworksScopes } = config
   return {
     native: createGate({ ...shared, credentials: bearerKey }),
     dtm: createGate({
       ...shared,
       credentials: bearerOrBasicKey,
-      ...(dtmNetworks === undefined ? {} : { keylessNetworks: dtmNetworks }),
+      ...(dtmNetworks === undefined
+        ? {}
+        : { keylessNetworks: dtmNetworks, keylessScopes: dtmNetworksScopes }),
     }),
     close: () => ring?.close(),
   }

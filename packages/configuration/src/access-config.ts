@@ -1,4 +1,4 @@
-import type { Networks } from '@counterstep/access'
+import type { ConnectionBoundLimits, Networks, Scope } from '@counterstep/access'
 import { isLoopback } from './loopback.ts'
 import type { SettingValues } from './settings.ts'
 
@@ -7,25 +7,44 @@ export interface AccessConfig {
   readonly ratePerKey: number | undefined
   /** From where DTM's face asks for no key. */
   readonly dtmNetworks: Networks | undefined
+  /** What it asks for no key for, there. */
+  readonly dtmNetworksScopes: readonly Scope[]
   readonly allowedHosts: readonly string[]
   readonly isLoopback: boolean
+  /** On callers' connections, over both HTTP APIs. */
+  readonly bounds: Pick<
+    ConnectionBoundLimits,
+    'connectionsMax' | 'strangersPerAddressMax' | 'unreadBodyBytesMax'
+  >
   /** Protections that are switched off by name, for /health/ready. */
   readonly insecure: readonly string[]
 }
 
 type AccessValues = Pick<
   SettingValues,
-  'host' | 'keysFile' | 'insecureNoKeys' | 'ratePerKey' | 'dtmNetworks' | 'allowedHosts'
+  | 'host'
+  | 'keysFile'
+  | 'insecureNoKeys'
+  | 'ratePerKey'
+  | 'dtmNetworks'
+  | 'dtmNetworksScopes'
+  | 'allowedHosts'
+  | 'connectionsMax'
+  | 'strangersPerAddressMax'
+  | 'unreadBodyBytesMax'
 >
 
 export function accessConfig(values: AccessValues): AccessConfig {
-  const { host, keysFile, ratePerKey, dtmNetworks, allowedHosts = [] } = values
+  const { host, keysFile, ratePerKey, dtmNetworks, dtmNetworksScopes, allowedHosts = [] } = values
+  const { connectionsMax, strangersPerAddressMax, unreadBodyBytesMax } = values
   return Object.freeze({
     keysFile,
     ratePerKey: ratePerKey === 'off' ? undefined : ratePerKey,
     dtmNetworks,
+    dtmNetworksScopes,
     allowedHosts,
     isLoopback: isLoopback(host),
+    bounds: Object.freeze({ connectionsMax, strangersPerAddressMax, unreadBodyBytesMax }),
     insecure: Object.freeze(isOpenToAll(values) ? ['no-keys'] : []),
   })
 }
@@ -50,12 +69,17 @@ export function accessProblems(values: Partial<AccessValues>): string[] {
 }
 
 export function accessWarnings(values: AccessValues): string[] {
-  const { host, dtmNetworks, allowedHosts = [] } = values
+  const { host, dtmNetworks, dtmNetworksScopes, allowedHosts = [] } = values
   const isOpen = isOpenToAll(values)
   const warnings: string[] = []
   if (isOpen) {
     warnings.push(
       `--insecure-no-keys: anyone who reaches ${host} may submit, read, abort and stop transactions.`,
+    )
+  }
+  if (dtmNetworks !== undefined && dtmNetworksScopes.includes('admin')) {
+    warnings.push(
+      '--dtm-networks-scopes admin: every host of --dtm-networks may stop transactions and change topics without a key.',
     )
   }
   if ((isOpen || dtmNetworks !== undefined) && !isLoopback(host) && allowedHosts.length === 0) {

@@ -1,4 +1,12 @@
-import { hostnameOf, type Networks, networksOf } from '@counterstep/access'
+import {
+  DEFAULT_CONNECTION_LIMITS,
+  hostnameOf,
+  isScope,
+  type Networks,
+  networksOf,
+  type Scope,
+} from '@counterstep/access'
+import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { orUnset, orWord, type Parsed, setting, switchSetting, wholeNumber } from './setting.ts'
 
 const NAMES_MAX = 64
@@ -24,8 +32,14 @@ export const ACCESS_SETTINGS = {
   dtmNetworks: setting(
     'dtm-networks',
     '',
-    "CIDR,… from where DTM's face asks for no key",
+    "CIDR,… from where DTM's face asks for no key, for what --dtm-networks-scopes allow",
     orUnset(networkList),
+  ),
+  dtmNetworksScopes: setting(
+    'dtm-networks-scopes',
+    'submit',
+    'what --dtm-networks may do without a key: submit, read, admin',
+    scopeList,
   ),
   allowedHosts: setting(
     'allowed-hosts',
@@ -33,7 +47,30 @@ export const ACCESS_SETTINGS = {
     'NAME,… that a Host header may have, and a page that calls; loopback always may',
     orUnset(hostList),
   ),
+  connectionsMax: setting(
+    'connections-max',
+    DEFAULT_CONNECTION_LIMITS.connectionsMax,
+    'connections of callers at once, and never more than half of the descriptors that the process may open',
+    wholeNumber(16, 1_000_000),
+  ),
+  strangersPerAddressMax: setting(
+    'strangers-per-address-max',
+    DEFAULT_CONNECTION_LIMITS.strangersPerAddressMax,
+    'connections of one address at once that have not yet shown a good key',
+    wholeNumber(1, 1_000_000),
+  ),
+  unreadBodyBytesMax: setting(
+    'unread-body-bytes-max',
+    DEFAULT_CONNECTION_LIMITS.unreadBodyBytesMax,
+    'bytes of request bodies that are held at once, in all, until each body is whole',
+    wholeNumber(BODY_BYTES_MAX, 2 ** 40),
+  ),
 } as const
+
+function scopeList(text: string): Parsed<readonly Scope[]> {
+  const value = itemsOf(text)
+  return value.every(isScope) ? { value } : { problem: 'must be scopes such as submit,read' }
+}
 
 function networkList(text: string): Parsed<Networks> {
   const value = networksOf(itemsOf(text))

@@ -162,13 +162,40 @@ describe("S11: every route of DTM's face", () => {
     await expect(app.ready()).rejects.toThrow('/api/dtmsvr/forgotten does not say who may use it')
   })
 
-  it('may be used without a key from the networks that the configuration names, and from no other', async () => {
-    const keylessNetworks = networksOf(['10.0.0.0/8'])
-    if (keylessNetworks === undefined) throw new Error('no network')
-    const { app } = noted({ keylessNetworks })
+  const NETWORKS = networksOf(['10.0.0.0/8'])
+  const INSIDE = '10.1.2.3'
+
+  /** The routes that a caller of the network is let into without a key. */
+  async function openInside(settings: Partial<GateSettings>): Promise<readonly string[]> {
+    if (NETWORKS === undefined) throw new Error('no network')
+    const entered: string[] = []
+    for (const route of await routesOf(noted().app)) {
+      const { app } = noted({ keylessNetworks: NETWORKS, ...settings })
+      const { statusCode } = await app.inject({ ...requestTo(route), remoteAddress: INSIDE })
+      if (statusCode !== 401 && route.access !== 'open') entered.push(`${route.method} ${route.url}`)
+    }
+    return entered
+  }
+
+  it('S43: may be used without a key from the networks that the configuration names to submit, and for nothing else', async () => {
+    const entered = await openInside({})
+    const routes = await routesOf(noted().app)
+    const submits = routes.filter(({ access }) => access !== 'open' && access?.includes('submit') === true)
+    expect(entered).toEqual(submits.map(({ method, url }) => `${method} ${url}`))
+    expect(entered.join()).not.toMatch(/query|all|subscribe|forceStop|metrics|Cron|topic|KV|version/)
+  })
+
+  it('S43: may be used for more from there once that is said by name (mutant of the default)', async () => {
+    const entered = await openInside({ keylessScopes: SCOPES })
+    for (const path of ['query', 'all', 'subscribe', 'forceStop']) expect(entered.join()).toContain(path)
+  })
+
+  it('asks for a key from every other network', async () => {
+    if (NETWORKS === undefined) throw new Error('no network')
+    const { app } = noted({ keylessNetworks: NETWORKS })
     const ask = async (remoteAddress: string) =>
-      (await app.inject({ url: `/api/dtmsvr/query${QUERY}`, remoteAddress })).statusCode
-    expect([await ask('10.1.2.3'), await ask('::ffff:10.1.2.3')]).toEqual([200, 200])
+      (await app.inject({ url: '/api/dtmsvr/newGid', remoteAddress })).statusCode
+    expect([await ask(INSIDE), await ask(`::ffff:${INSIDE}`)]).toEqual([200, 200])
     expect([await ask('192.0.2.1'), await ask('127.0.0.1')]).toEqual([401, 401])
   })
 
@@ -188,12 +215,27 @@ describe("S16: the methods of DTM's face", () => {
   it('change something by POST and DELETE, but for the three that its clients send as GET', async () => {
     const routes = await routesOf(noted().app)
     for (const route of routes.filter(({ method }) => method === 'GET')) {
-      const { app, reached } = noted({ keylessNetworks: { has: () => true } })
+      const { app, reached } = noted({ keylessNetworks: { has: () => true }, keylessScopes: SCOPES })
       await app.inject(requestTo(route))
       const changes = reached.filter((what) => what !== 'read' && what !== 'get')
       if (!BY_GET.includes(route.url)) expect([route.url, changes]).toEqual([route.url, []])
     }
   })
+
+  const NAVIGATIONS: readonly Readonly<Record<string, string>>[] = [
+    { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' },
+    { 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'iframe' },
+    { 'sec-fetch-site': 'none', 'sec-purpose': 'prefetch' },
+  ]
+  for (const headers of NAVIGATIONS) {
+    it(`S43: change nothing by a GET that a browser sends when it opens a link (${JSON.stringify(headers)})`, async () => {
+      for (const url of BY_GET) {
+        const { app, reached } = noted({ keylessNetworks: { has: () => true }, keylessScopes: SCOPES })
+        const answer = await app.inject(requestTo({ method: 'GET', url, access: undefined }, headers))
+        expect([url, answer.statusCode, reached]).toEqual([url, 403, []])
+      }
+    })
+  }
 
   for (const headers of [{ origin: 'http://evil.example' }, { 'sec-fetch-site': 'cross-site' }]) {
     it(`change nothing for a page of another origin (${Object.keys(headers)[0]})`, async () => {
@@ -203,7 +245,7 @@ describe("S16: the methods of DTM's face", () => {
       )
       expect(changing.length).toBeGreaterThan(12)
       for (const route of changing) {
-        const { app, reached } = noted({ keylessNetworks: { has: () => true } })
+        const { app, reached } = noted({ keylessNetworks: { has: () => true }, keylessScopes: SCOPES })
         const answer = await app.inject(requestTo(route, headers))
         expect([route.url, answer.statusCode, reached]).toEqual([route.url, 403, []])
       }
