@@ -54,6 +54,8 @@ async function run(config: ServeConfig): Promise<void> {
     logger.error(error === undefined ? {} : { err: error }, message)
     process.exit(1)
   }
+  // A reader of our output that has gone is no reason to end: the work goes on, and only lines are lost.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   // Neither may go on: what they left half done is unknown, and a restart knows what to do.
   process.on('uncaughtException', (error) => die(error, 'uncaught exception'))
   process.on('unhandledRejection', (error) => die(error, 'unhandled rejection'))

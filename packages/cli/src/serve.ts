@@ -22,6 +22,8 @@ import type { CallSigner } from '@counterstep/signature'
 import { targetPolicy } from '@counterstep/targets'
 import { closeApp } from './close-app.ts'
 import type { ServeConfig } from './config.ts'
+import { listen } from './listen.ts'
+import { openBounds } from './open-bounds.ts'
 import { openGates } from './open-gates.ts'
 import { openSigner } from './open-signer.ts'
 import { openStore } from './open-store.ts'
@@ -74,6 +76,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
   for (const warning of config.warnings) logger.warn({}, warning)
   const registry = createRegistry()
   const gates = await openGates(config.access, logger)
+  const bounds = openBounds(config.access, logger)
   closers.push(async () => gates.close())
   const store = await storeOf(deps, registry)
   closers.push(() => store.close())
@@ -99,6 +102,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     storeForced: isForced(config.store),
     insecure: insecureSwitches(config),
     gate: gates.native,
+    bounds,
     registry,
     logger,
     version,
@@ -107,6 +111,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
   const dtm = buildDtmApp({
     engine,
     gate: gates.dtm,
+    bounds,
     topics: documentTopicStore(store, () => ids.writeId()),
     checkUrl,
     nodeMetrics: () => registry.metrics(),
@@ -116,7 +121,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
   // Pushed last, so closed first: while calls finish, the listening app answers 503 to new work.
   closers.push(() => engine.close(DRAIN_MS))
   await engine.start()
-  await app.listen({ host: config.host, port: config.port })
+  await listen(app, config.host, config.port)
   const urls = { url: urlOf(app.server.address()), ...(await listenAsDtm(dtm, config)) }
   const { name, durabilityClass, failover } = store
   logger.info(
@@ -138,7 +143,7 @@ async function listenAsDtm(
   { host, dtmPort }: ServeConfig,
 ): Promise<{ readonly dtmUrl?: string }> {
   if (dtmPort === 'off') return {}
-  await app.listen({ host, port: dtmPort })
+  await listen(app, host, dtmPort)
   return { dtmUrl: urlOf(app.server.address()) }
 }
 

@@ -1,5 +1,11 @@
 import { ConnectionBounds, DEFAULT_CONNECTION_LIMITS } from '@counterstep/access'
-import { addNativeFace, DEFAULT_SERVER_LIMITS, FACE_VERSION, type NativeFaceDeps } from '@counterstep/server'
+import {
+  addNativeFace,
+  DEFAULT_SERVER_LIMITS,
+  FACE_VERSION,
+  type NativeFaceDeps,
+  warnOfBounds,
+} from '@counterstep/server'
 import type { FastifyInstance } from 'fastify'
 import type { Face } from './options.ts'
 
@@ -18,7 +24,7 @@ export async function addFace(app: FastifyInstance, face: Face, parts: FaceParts
       scope.addHook('onRoute', hideFromDocuments)
       addNativeFace(scope, {
         ...parts,
-        bounds: new ConnectionBounds(DEFAULT_CONNECTION_LIMITS),
+        bounds: new ConnectionBounds(DEFAULT_CONNECTION_LIMITS, warnOfBounds(parts.logger)),
         insecure: [...(gate.hasKeys ? [] : ['no-keys']), ...insecure],
         handlerTimeoutMs,
         version: FACE_VERSION,

@@ -13,3 +13,4 @@ export { addNativeFace, FACE_VERSION, type NativeFaceDeps } from './native-face.
 export { OPERATIONS } from './operations.ts'
 export type { ServerLimits } from './server-limits.ts'
 export { DEFAULT_SERVER_LIMITS } from './server-limits.ts'
+export { warnOfBounds } from './warn-of-bounds.ts'

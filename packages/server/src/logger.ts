@@ -1,5 +1,8 @@
 import { type Logger, loggedError } from '@counterstep/engine'
 import { type DestinationStream, pino } from 'pino'
+import { openLogDestination } from './log-destination.ts'
+
+const STDOUT = 1
 
 export interface LoggerOptions {
   readonly level?: 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -8,9 +11,19 @@ export interface LoggerOptions {
 }
 
 /** A pino logger whose errors are cut down to what cannot hold a payload. */
-export function createLogger({ level = 'info', destination }: LoggerOptions = {}): Logger {
+export function createLogger({ level = 'info', destination = standardOutput() }: LoggerOptions = {}): Logger {
   const options = { level, serializers: { err: loggedError } }
-  return destination === undefined ? pino(options) : pino(options, destination)
+  return pino(options, destination)
 }
 
-export const silentLogger: Logger = createLogger({ level: 'silent' })
+let opened: DestinationStream | undefined
+
+function standardOutput(): DestinationStream {
+  opened ??= openLogDestination(STDOUT)
+  return opened
+}
+
+export const silentLogger: Logger = createLogger({
+  level: 'silent',
+  destination: { write: () => undefined },
+})

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import { ConnectionBounds, DEFAULT_CONNECTION_LIMITS } from '@counterstep/access'
+import type { AccessConfig } from '@counterstep/configuration'
+import type { Logger } from '@counterstep/engine'
+import { warnOfBounds } from '@counterstep/server'
+
+/** The rest of a process's descriptors stays for its store, its files and the calls of branches. */
+const SHARE_OF_DESCRIPTORS = 0.5
+
+/** The bounds on callers' connections, which both HTTP APIs of this process share. */
+export function openBounds({ bounds }: AccessConfig, logger: Logger): ConnectionBounds {
+  const connectionsMax = connectionsMaxWithin(bounds.connectionsMax, openFilesMax())
+  if (connectionsMax < bounds.connectionsMax) {
+    logger.warn(
+      { connectionsMax },
+      'fewer connections than --connections-max are taken: half of the descriptors (ulimit -n) stay for the store and calls',
+    )
+  }
+  const limits = { ...DEFAULT_CONNECTION_LIMITS, ...bounds, connectionsMax }
+  return new ConnectionBounds(limits, warnOfBounds(logger))
+}
+
+/** As many connections as were asked for, but no more than half of the descriptors. */
+export function connectionsMaxWithin(wanted: number, descriptorsMax: number): number {
+  return Math.max(1, Math.min(wanted, Math.floor(descriptorsMax * SHARE_OF_DESCRIPTORS)))
+}
+
+/** How many descriptors this process may open. Infinity where the system does not say it in a file. */
+export function openFilesMax(path = '/proc/self/limits'): number {
+  try {
+    const soft = /^Max open files\s+(\d+)/m.exec(readFileSync(path, 'utf8'))?.[1]
+    return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft)
+  } catch {
+    // Only Linux has it.
+    return Number.POSITIVE_INFINITY
+  }
+}
