@@ -1,3 +1,12 @@
+import {
+  bearerOrBasicKey,
+  ConnectionBounds,
+  type ConnectionLimits,
+  createGate,
+  DEFAULT_CONNECTION_LIMITS,
+  type KeyFinder,
+  type ReachedBound,
+} from '@counterstep/access'
 import type { BranchAnswer, BranchCall, Store } from '@counterstep/core'
 import { buildDtmApp, documentTopicStore } from '@counterstep/dtm'
 import {
@@ -29,6 +38,10 @@ export interface BothFaces extends AsyncDisposable {
   readonly native: FastifyInstance
   readonly dtm: FastifyInstance
   readonly engine: Engine
+  /** What both share. */
+  readonly bounds: ConnectionBounds
+  /** Bounds that were reached, in their order. */
+  readonly reached: readonly ReachedBound[]
   /** Calls of branches; each is answered with success. */
   readonly calls: readonly BranchCall[]
   /** Every line that was logged. */
@@ -39,8 +52,14 @@ export interface BothFaces extends AsyncDisposable {
 const CLOSE_MS = 2_000
 const SUCCESS: BranchAnswer = { result: 'success', statusCode: 200 }
 
+export interface FacesOptions {
+  readonly limits?: Partial<ConnectionLimits>
+  readonly keys?: KeyFinder
+}
+
 /** Both faces on one engine over the given store, which stays the caller's to close. */
-export async function bothFaces(store: Store): Promise<BothFaces> {
+export async function bothFaces(store: Store, options: FacesOptions = {}): Promise<BothFaces> {
+  const { limits = {}, keys } = options
   const calls: BranchCall[] = []
   const lines: string[] = []
   const logger = createLogger({ level: 'debug', destination: { write: (line) => lines.push(line) } })
@@ -64,18 +83,28 @@ export async function bothFaces(store: Store): Promise<BothFaces> {
     settings: DEFAULT_SETTINGS,
   })
   await engine.start()
-  const native = buildApp({ engine, store, registry, logger })
+  const reached: ReachedBound[] = []
+  const bounds = new ConnectionBounds({ ...DEFAULT_CONNECTION_LIMITS, ...limits }, (bound) =>
+    reached.push(bound),
+  )
+  const gate = createGate({ credentials: bearerOrBasicKey, ...(keys === undefined ? {} : { keys }) })
+  const native = buildApp({ engine, store, registry, logger, gate, bounds, limits })
   const dtm = buildDtmApp({
     engine,
     checkUrl,
     topics: documentTopicStore(store, () => ids.writeId()),
     nodeMetrics: () => registry.metrics(),
     onError: (error) => logger.error({ err: error }, 'request failed'),
+    gate,
+    bounds,
+    limits,
   })
   return {
     native,
     dtm,
     engine,
+    bounds,
+    reached,
     calls,
     lines,
     async send({ face, method, url, headers = {}, body }) {

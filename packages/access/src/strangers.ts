@@ -8,18 +8,19 @@ export interface StrangersOptions {
   readonly perAddressMax: number
 }
 
-export type Refused = 'connections' | 'strangers-per-address'
+export type ReachedCount = 'connections' | 'strangers-per-address'
 
 /**
  * Counts connections, and of each address those that have not yet shown a good key: behind a proxy all callers have one
- * address, but they show their keys as soon as they connect, while an attacker without a key never does.
+ * address, but they show their keys as soon as they connect, while an attacker without a key never does. Over a bound
+ * the oldest one without a key makes room, so that a new caller has the time to show its own.
  */
 export class Strangers {
   readonly #connectionsMax: number
   readonly #perAddressMax: number
-  /** The oldest first. */
+  /** The oldest first, in all and of each address. */
   readonly #strangers = new Map<Connection, string>()
-  readonly #perAddress = new Map<string, number>()
+  readonly #byAddress = new Map<string, Set<Connection>>()
   #connections = 0
 
   constructor({ connectionsMax, perAddressMax }: StrangersOptions) {
@@ -32,27 +33,20 @@ export class Strangers {
   }
 
   /** Counts a new connection until it closes. Says which bound it met, after it has ended what had to end for that. */
-  add(connection: Connection): Refused | undefined {
+  add(connection: Connection): ReachedCount | undefined {
     const { socket } = connection
     const network = networkOf(socket.remoteAddress ?? '')
-    const ofAddress = this.#perAddress.get(network) ?? 0
+    const ofAddress = this.#byAddress.get(network) ?? new Set()
     this.#connections += 1
-    this.#perAddress.set(network, ofAddress + 1)
+    this.#byAddress.set(network, ofAddress.add(connection))
     this.#strangers.set(connection, network)
     socket.once('close', () => {
       this.#connections -= 1
       this.trust(connection)
     })
-    if (ofAddress >= this.#perAddressMax) {
-      socket.destroy()
-      return 'strangers-per-address'
-    }
-    if (this.#connections <= this.#connectionsMax) return undefined
-    // At the worst the new one itself, when all others have shown a key.
-    const [oldest = connection] = this.#strangers.keys()
-    this.trust(oldest)
-    oldest.socket.destroy()
-    return 'connections'
+    if (ofAddress.size > this.#perAddressMax) return this.#endFirst(ofAddress, 'strangers-per-address')
+    if (this.#connections > this.#connectionsMax) return this.#endFirst(this.#strangers, 'connections')
+    return undefined
   }
 
   /** Ends the count of a connection as a stranger. */
@@ -60,8 +54,18 @@ export class Strangers {
     const network = this.#strangers.get(connection)
     if (network === undefined) return
     this.#strangers.delete(connection)
-    const left = (this.#perAddress.get(network) ?? 1) - 1
-    if (left > 0) this.#perAddress.set(network, left)
-    else this.#perAddress.delete(network)
+    const ofAddress = this.#byAddress.get(network)
+    ofAddress?.delete(connection)
+    if (ofAddress?.size === 0) this.#byAddress.delete(network)
+  }
+
+  /** The new one is among them: it ends when all others have shown a key. */
+  #endFirst(strangers: { keys(): Iterable<Connection> }, reached: ReachedCount): ReachedCount {
+    const [oldest] = strangers.keys()
+    if (oldest !== undefined) {
+      this.trust(oldest)
+      oldest.socket.destroy()
+    }
+    return reached
   }
 }

@@ -1,0 +1,48 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { readCommand } from '../src/config.ts'
+import { connectionsMaxWithin, openFilesMax } from '../src/open-bounds.ts'
+
+it('S41: leaves half of the descriptors to the store and the calls of branches', () => {
+  expect(connectionsMaxWithin(4_096, 1_024)).toBe(512)
+  expect(connectionsMaxWithin(4_096, 1_048_576)).toBe(4_096)
+  expect(connectionsMaxWithin(4_096, Number.POSITIVE_INFINITY)).toBe(4_096)
+})
+
+it('S41: reads how many descriptors it may open, where the system says it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'counterstep-limits-'))
+  const path = join(folder, 'limits')
+  const line = 'Max open files            1024                 524288               files     \n'
+  await writeFile(
+    path,
+    `Limit                     Soft Limit           Hard Limit           Units     \n${line}`,
+  )
+  expect(openFilesMax(path)).toBe(1_024)
+  expect(openFilesMax(join(folder, 'none'))).toBe(Number.POSITIVE_INFINITY)
+  await rm(folder, { recursive: true })
+})
+
+it('S41: takes the bounds from its settings, and refuses what is none', () => {
+  const read = (...args: string[]) => {
+    const command = readCommand(['serve', ...args], {})
+    return command.type === 'serve' ? command.config.access.bounds : command
+  }
+  expect(read()).toEqual({
+    connectionsMax: 4_096,
+    strangersPerAddressMax: 1_024,
+    unreadBodyBytesMax: 2 ** 26,
+  })
+  expect(read('--connections-max', '100', '--strangers-per-address-max', '5')).toMatchObject({
+    connectionsMax: 100,
+    strangersPerAddressMax: 5,
+  })
+  for (const [flag, text] of [
+    ['connections-max', '0'],
+    ['connections-max', 'off'],
+    ['strangers-per-address-max', '0'],
+    ['unread-body-bytes-max', '1000'],
+  ] as const)
+    expect(read(`--${flag}`, text)).toMatchObject({ type: 'refused' })
+})

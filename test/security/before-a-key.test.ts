@@ -1,0 +1,320 @@
+import { memoryStore } from '@counterstep/store-conformance'
+import { type FastifyInstance, fastify } from 'fastify'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type BothFaces, bothFaces, type FacesOptions } from './both-faces.ts'
+import { RawCaller } from './raw-caller.ts'
+
+const POLL = { timeout: 10_000, interval: 5 }
+const NO_KEYS = { find: () => undefined }
+const HOST = 'Host: 127.0.0.1\r\n'
+const JSON_TYPE = 'Content-Type: application/json\r\n'
+const UNLIMITED = Number.POSITIVE_INFINITY
+
+const FACES = [
+  { face: 'native', submit: '/v1/transactions', open: '/health/live' },
+  { face: 'dtm', submit: '/api/dtmsvr/submit', open: '/api/ping' },
+] as const
+
+const opened: (BothFaces | RawCaller)[] = []
+afterEach(async () => {
+  for (const each of opened.splice(0).reverse())
+    if (each instanceof RawCaller) each.drop()
+    else await each[Symbol.asyncDispose]()
+})
+
+/** `prepare` adds what only can be added before an app listens. */
+async function faces(
+  options: FacesOptions,
+  prepare: (app: FastifyInstance) => void = () => undefined,
+): Promise<BothFaces> {
+  const made = await bothFaces(memoryStore(), options)
+  for (const app of [made.native, made.dtm]) {
+    prepare(app)
+    await app.listen({ port: 0, host: '127.0.0.1' })
+  }
+  opened.push(made)
+  return made
+}
+
+async function caller(app: FastifyInstance): Promise<RawCaller> {
+  const made = await RawCaller.to(app)
+  opened.push(made)
+  return made
+}
+
+function callers(app: FastifyInstance, count: number): Promise<RawCaller[]> {
+  return Promise.all(Array.from({ length: count }, () => caller(app)))
+}
+
+function hasEnded(some: RawCaller): Promise<unknown> {
+  return expect.poll(() => some.isEnded, POLL).toBe(true)
+}
+
+function hasAnswers(some: RawCaller, count: number): Promise<unknown> {
+  return expect.poll(() => some.statuses.length, POLL).toBeGreaterThanOrEqual(count)
+}
+
+for (const { face, submit, open } of FACES) {
+  const post = `POST ${submit} HTTP/1.1\r\n${HOST}${JSON_TYPE}`
+  const bodies: readonly (readonly [string, string])[] = [
+    [
+      'a body of a length that never comes whole',
+      `${post}Content-Length: 1000000\r\n\r\n${'x'.repeat(60_000)}`,
+    ],
+    ['chunks', `${post}Transfer-Encoding: chunked\r\n\r\nfff0\r\n${'x'.repeat(60_000)}`],
+    ['a body behind an Expect', `${post}Expect: 100-continue\r\nContent-Length: 1000000\r\n\r\n`],
+    ['a wrong key and a body', `${post}Authorization: Bearer cs_x\r\nContent-Length: 9000\r\n\r\nx`],
+  ]
+
+  describe(`S41: a caller of the ${face} API without a key`, () => {
+    for (const [what, bytes] of bodies) {
+      it(`that sends ${what} is answered at the head, and loses its connection`, async () => {
+        const { [face]: app, bounds } = await faces({ keys: NO_KEYS })
+        const stranger = await caller(app)
+        stranger.send(bytes)
+        await hasEnded(stranger)
+        expect(stranger.statuses.at(-1)).toBe(401)
+        await expect.poll(() => bounds.held, POLL).toEqual({ connections: 0, bodyBytes: 0, requests: 0 })
+      })
+    }
+
+    it('has nothing looked at that it sent behind a refused request', async () => {
+      let requests = 0
+      const { [face]: app } = await faces({ keys: NO_KEYS }, (each) =>
+        each.addHook('onRequest', (_request, _reply, done) => {
+          requests += 1
+          done()
+        }),
+      )
+      const stranger = await caller(app)
+      stranger.send(
+        `GET /api/dtmsvr/all HTTP/1.1\r\n${HOST}\r\n`
+          .repeat(500)
+          .replaceAll('/api/dtmsvr/all', face === 'dtm' ? '/api/dtmsvr/all' : '/v1/transactions'),
+      )
+      await hasEnded(stranger)
+      expect(stranger.statuses).toEqual([401])
+      expect(requests).toBe(1)
+    })
+
+    it('has a body that no route takes not read', async () => {
+      const { [face]: app, bounds } = await faces({ keys: NO_KEYS })
+      const stranger = await caller(app)
+      stranger.send(bodies[0]?.[1].replace(submit, '/nothing') ?? '')
+      await hasAnswers(stranger, 1)
+      expect([stranger.statuses, bounds.held.bodyBytes]).toEqual([[404], 0])
+    })
+
+    it('keeps its connection where the refusal does not end it (mutant)', async () => {
+      const { [face]: app } = await faces({ keys: NO_KEYS }, (each) =>
+        each.addHook('onSend', (_request, reply, payload, done) => {
+          reply.removeHeader('connection')
+          done(null, payload)
+        }),
+      )
+      const stranger = await caller(app)
+      stranger.send(`${post}Content-Length: 2\r\n\r\n{}`)
+      await hasAnswers(stranger, 1)
+      expect(await caller(app)).toMatchObject({ isEnded: false })
+      expect(stranger.isEnded).toBe(false)
+    })
+  })
+
+  describe(`S41: bodies that are never whole, sent to the ${face} API where there are no keys,`, () => {
+    const MIB = 1024 * 1024
+    const spellings = [
+      ['with a length', `${post}Content-Length: 900000\r\n\r\n`, ''],
+      ['in one chunk', `${post}Transfer-Encoding: chunked\r\n\r\n`, 'dbba0\r\n'],
+      ['in many chunks', `${post}Transfer-Encoding: chunked\r\n\r\n`, '7d0\r\n'],
+    ] as const
+
+    async function attack(head: string, chunk: string, unreadBodyBytesMax: number) {
+      const { [face]: app, bounds, reached } = await faces({ limits: { unreadBodyBytesMax } })
+      const senders = await callers(app, 8)
+      const piece =
+        chunk === '7d0\r\n' ? `${chunk}${' '.repeat(2_000)}\r\n`.repeat(100) : chunk + ' '.repeat(200_000)
+      for (const sender of senders) sender.send(head + piece)
+      return { app, bounds, reached, senders }
+    }
+
+    for (const [how, head, chunk] of spellings) {
+      it(`${how}, are held up to a bound, and who sends a small one is served`, async () => {
+        const { app, bounds, reached, senders } = await attack(head, chunk, MIB)
+        await expect.poll(() => senders.filter(({ isEnded }) => isEnded).length, POLL).toBeGreaterThan(2)
+        expect(bounds.held.bodyBytes).toBeLessThanOrEqual(MIB)
+        expect(new Set(reached)).toEqual(new Set(['unread-body-bytes']))
+        const small = await caller(app)
+        small.send(`${post}Content-Length: 20000\r\n\r\n${' '.repeat(20_000)}`)
+        await hasAnswers(small, 1)
+        for (const sender of senders) sender.drop()
+        await expect.poll(() => bounds.held.bodyBytes, POLL).toBe(0)
+      })
+    }
+
+    it('are all held where there is no bound (mutant)', async () => {
+      const { bounds } = await attack(spellings[0][1], '', UNLIMITED)
+      await expect.poll(() => bounds.held.bodyBytes, POLL).toBeGreaterThan(1.5 * MIB)
+    })
+  })
+
+  describe(`S41: pipelined requests to the ${face} API`, () => {
+    const MANY = 400
+    const spellings = [
+      ['an open route', `GET ${open} HTTP/1.1\r\n${HOST}\r\n`],
+      ['a path that no route has', `GET /nothing HTTP/1.1\r\n${HOST}\r\n`],
+      ['a route with a body', `${post}Content-Length: 2\r\n\r\n{}`],
+    ] as const
+
+    /** How many requests of one caller are begun before one of another, which came behind the first of them. */
+    async function begunBefore(request: string, requestsPerTurnMax: number): Promise<number> {
+      const begun: number[] = []
+      const { [face]: app } = await faces({ limits: { requestsPerTurnMax } }, (each) =>
+        each.addHook('onRequest', async ({ raw }) => void begun.push(raw.socket.remotePort ?? 0)),
+      )
+      const [flood, other] = [await caller(app), await caller(app)]
+      other.send(`GET ${open} HTTP/1.1\r\n${HOST}\r\n`)
+      await hasAnswers(other, 1)
+      begun.length = 0
+      app.server.once('request', () => other.send(`GET ${open} HTTP/1.1\r\n${HOST}\r\n`))
+      flood.send(request.repeat(MANY))
+      await hasAnswers(other, 2)
+      const position = begun.indexOf(other.port)
+      await hasAnswers(flood, MANY)
+      return position
+    }
+
+    for (const [what, request] of spellings) {
+      it(`for ${what} are begun a few at a time, and others get their turn`, async () => {
+        expect(await begunBefore(request, 4)).toBeLessThan(MANY / 2)
+      })
+    }
+
+    it('keep everybody waiting where each turn has no bound (mutant)', async () => {
+      expect(await begunBefore(spellings[0][1], UNLIMITED)).toBe(MANY)
+    })
+
+    it('over the number that may wait in all end their connection', async () => {
+      const { [face]: app, bounds, reached } = await faces({ limits: { pipelinedRequestsMax: 100 } })
+      const flood = await caller(app)
+      flood.send(spellings[0][1].repeat(1_000))
+      await hasEnded(flood)
+      expect([reached, bounds.held.requests]).toEqual([['pipelined-requests'], 0])
+    })
+
+    it('that end with a URL that cannot be read end their connection', async () => {
+      const { [face]: app } = await faces({})
+      const flood = await caller(app)
+      flood.send(`GET /%zz HTTP/1.1\r\n${HOST}\r\n`.repeat(100))
+      await hasEnded(flood)
+      expect(flood.statuses).toHaveLength(1)
+    })
+  })
+
+  describe(`S41: connections to the ${face} API`, () => {
+    it('that say nothing make room for new ones, and none that has shown a good key ends', async () => {
+      const { [face]: app, bounds, reached } = await faces({ limits: { strangersPerAddressMax: 3 } })
+      const known: RawCaller[] = []
+      for (let count = 0; count < 5; count += 1) {
+        const each = await caller(app)
+        each.send(`${post}Content-Length: 2\r\n\r\n{}`)
+        await hasAnswers(each, 1)
+        known.push(each)
+      }
+      const silent = await callers(app, 20)
+      await expect.poll(() => silent.filter(({ isEnded }) => isEnded).length, POLL).toBe(17)
+      const next = await caller(app)
+      next.send(`GET ${open} HTTP/1.1\r\n${HOST}\r\n`)
+      await hasAnswers(next, 1)
+      expect(known.filter(({ isEnded }) => isEnded)).toEqual([])
+      await expect.poll(() => bounds.held.connections, POLL).toBe(8)
+      expect(new Set(reached)).toEqual(new Set(['strangers-per-address']))
+    })
+
+    it('that say nothing take at most half of all that there may be, from one address', async () => {
+      const { [face]: app, bounds } = await faces({ limits: { connectionsMax: 10 } })
+      const silent = await callers(app, 30)
+      await expect.poll(() => silent.filter(({ isEnded }) => isEnded).length, POLL).toBe(25)
+      await expect.poll(() => bounds.held.connections, POLL).toBe(5)
+    })
+
+    it('that say nothing are all kept where there is no bound (mutant)', async () => {
+      const { [face]: app, bounds } = await faces({ limits: { connectionsMax: UNLIMITED } })
+      await callers(app, 30)
+      await expect.poll(() => bounds.held.connections, POLL).toBe(30)
+    })
+
+    const SLOW = { requestTimeoutMs: 100, connectionsCheckMs: 20 }
+    for (const [what, bytes] of [
+      ['nothing', ''],
+      ['half a head', `GET ${open} HTTP/1.1\r\nHo`],
+      ['half a body', `${post}Content-Length: 9\r\n\r\n{`],
+    ] as const) {
+      it(`that say ${what} lose their descriptor with the 408, though the caller does not close`, async () => {
+        const { [face]: app, bounds } = await faces({ limits: SLOW })
+        const slow = await caller(app)
+        if (bytes !== '') slow.send(bytes)
+        await hasEnded(slow)
+        await expect.poll(() => bounds.held.connections, POLL).toBe(0)
+      })
+    }
+
+    it('keep their descriptor where the 408 only ends the server’s side (mutant)', async () => {
+      const { [face]: app, bounds } = await faces({ limits: SLOW })
+      app.server.removeAllListeners('clientError')
+      app.server.on('clientError', (_error, socket) => socket.end('HTTP/1.1 408 Request Timeout\r\n\r\n'))
+      const slow = await caller(app)
+      await hasEnded(slow)
+      // Another one that comes and goes meanwhile shows that the server had its time.
+      const other = await caller(app)
+      await hasEnded(other)
+      expect(bounds.held.connections).toBe(2)
+    })
+  })
+
+  describe(`S41: a request to the ${face} API that others may read in another way`, () => {
+    const get = `GET ${open} HTTP/1.1\r\n`
+    const odd = [
+      ['has two Hosts', `${get}${HOST}Host: evil.example\r\n\r\n`],
+      ['has the same Host twice', `${get}${HOST}HOST: 127.0.0.1\r\n\r\n`],
+      ['says HTTP/2.0', `GET ${open} HTTP/2.0\r\n${HOST}\r\n`],
+      ['says HTTP/0.9', `GET ${open}\r\n\r\n`],
+      ['says HTTP/0.9 by number', `GET ${open} HTTP/0.9\r\n${HOST}\r\n`],
+      ['packs its chunks', `${post}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`],
+      [
+        'is chunked twice',
+        `${post}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      ],
+      ['is identity', `${post}Transfer-Encoding: identity\r\nContent-Length: 2\r\n\r\n{}`],
+      [
+        'has chunks in HTTP/1.0',
+        `POST ${submit} HTTP/1.0\r\n${HOST}${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      ],
+    ] as const
+    for (const [what, bytes] of odd) {
+      it(`since it ${what} is refused, and its connection ends`, async () => {
+        const { [face]: app } = await faces({})
+        const stranger = await caller(app)
+        stranger.send(bytes + get + HOST + '\r\n')
+        await hasEnded(stranger)
+        expect(stranger.statuses).toEqual([400])
+      })
+    }
+  })
+}
+
+it('S41: a server of fastify alone takes two Hosts, packed chunks and HTTP/2.0 (mutant)', async () => {
+  const app = fastify()
+  app.all('/', () => 'taken')
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  for (const bytes of [
+    `GET / HTTP/1.1\r\n${HOST}Host: evil.example\r\n\r\n`,
+    `GET / HTTP/2.0\r\n${HOST}\r\n`,
+    `GET / HTTP/1.1\r\n${HOST}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
+  ]) {
+    const stranger = await caller(app)
+    stranger.send(bytes)
+    await hasAnswers(stranger, 1)
+    expect([bytes, stranger.statuses]).toEqual([bytes, [200]])
+  }
+  await app.close()
+})
