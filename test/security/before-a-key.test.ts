@@ -294,7 +294,7 @@ for (const { face, submit, open } of FACES) {
       it(`since it ${what} is refused, and its connection ends`, async () => {
         const { [face]: app } = await faces({})
         const stranger = await caller(app)
-        stranger.send(bytes + get + HOST + '\r\n')
+        stranger.send(`${bytes}${get}${HOST}\r\n`)
         await hasEnded(stranger)
         expect(stranger.statuses).toEqual([400])
       })

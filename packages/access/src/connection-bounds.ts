@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http'
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
 import { type Connection, connectionOf } from './connection.ts'
@@ -122,10 +122,12 @@ export class ConnectionBounds {
     // Fastify has refused a body over the limit, and the rest of it is dropped as it comes.
     const release = () => {
       payload.off('data', hold)
+      payload.off('end', release)
       payload.off('close', release)
       this.#held.release(connection, bytes)
     }
     payload.on('data', hold)
+    payload.on('end', release)
     payload.on('close', release)
   }
 
@@ -136,10 +138,10 @@ export class ConnectionBounds {
   }
 }
 
-/** A body over the limit is refused before it is read. */
+/** A body over the limit is refused before it is read. What fastify's `inject` is given has no connection. */
 function isCounted(raw: IncomingMessage): boolean {
   const bytes = announcedBytes(raw.headers)
-  if (bytes <= SMALL_BODY_BYTES || isHttp2(raw)) return false
+  if (bytes <= SMALL_BODY_BYTES || isHttp2(raw) || !(raw.socket instanceof Socket)) return false
   return bytes <= BODY_BYTES_MAX || bytes === Number.POSITIVE_INFINITY
 }
 

@@ -1,4 +1,4 @@
-import { ConnectionBounds, DEFAULT_CONNECTION_LIMITS } from '@counterstep/access'
+import { ConnectionBounds } from '@counterstep/access'
 import {
   addNativeFace,
   DEFAULT_SERVER_LIMITS,
@@ -18,13 +18,18 @@ type FaceParts = Required<
 /** In a scope of its own, so that nothing that it sets reaches the app's other routes. */
 export async function addFace(app: FastifyInstance, face: Face, parts: FaceParts): Promise<void> {
   const { gate, insecure } = parts
-  const { handlerTimeoutMs } = DEFAULT_SERVER_LIMITS
+  const { handlerTimeoutMs, unreadBodyBytesMax } = DEFAULT_SERVER_LIMITS
+  // How many connections there may be is for the app's own server to say.
+  const limits = {
+    ...DEFAULT_SERVER_LIMITS,
+    unreadBodyBytesMax: face.unreadBodyBytesMax ?? unreadBodyBytesMax,
+  }
   await app.register(
     async function counterstepFace(scope) {
       scope.addHook('onRoute', hideFromDocuments)
       addNativeFace(scope, {
         ...parts,
-        bounds: new ConnectionBounds(DEFAULT_CONNECTION_LIMITS, warnOfBounds(parts.logger)),
+        bounds: new ConnectionBounds(limits, warnOfBounds(parts.logger)),
         insecure: [...(gate.hasKeys ? [] : ['no-keys']), ...insecure],
         handlerTimeoutMs,
         version: FACE_VERSION,

@@ -11,6 +11,7 @@ import {
   namedHosts,
 } from '@counterstep/access'
 import type { Logger } from '@counterstep/engine'
+import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { FACE_PREFIX } from './add-face.ts'
 import { refuseUnknown } from './known-options.ts'
 import type { Face } from './options.ts'
@@ -22,7 +23,15 @@ export interface OpenGate {
 
 /** Throws a TypeError that says what is wrong with the options. */
 export function checkFace(face: Face): void {
-  const known = ['prefix', 'allowedHosts', 'keysFile', 'keys', 'ratePerKey', 'insecureNoKeys']
+  const known = [
+    'prefix',
+    'allowedHosts',
+    'unreadBodyBytesMax',
+    'keysFile',
+    'keys',
+    'ratePerKey',
+    'insecureNoKeys',
+  ]
   refuseUnknown('counterstep face', face, known)
   const ways = [
     'keysFile' in face && face.keysFile,
@@ -37,6 +46,11 @@ export function checkFace(face: Face): void {
   }
   if ('ratePerKey' in face && !(Number.isSafeInteger(face.ratePerKey) && Number(face.ratePerKey) > 0))
     throw new TypeError('counterstep face.ratePerKey must be a whole number from 1 on')
+  const { unreadBodyBytesMax = BODY_BYTES_MAX } = face
+  if (!Number.isSafeInteger(unreadBodyBytesMax) || unreadBodyBytesMax < BODY_BYTES_MAX)
+    throw new TypeError(
+      `counterstep face.unreadBodyBytesMax must be a whole number from ${BODY_BYTES_MAX} on`,
+    )
   const { prefix = FACE_PREFIX, allowedHosts = [] } = face
   // At the root its answer to an unknown route would stand in place of the app's.
   if (!/^(\/[^/\s]+)+$/.test(prefix))

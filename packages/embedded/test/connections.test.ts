@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type FastifyInstance, fastify } from 'fastify'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { embeddedApp, KEYLESS } from './embedded-app.ts'
+
+const MIB = 1024 * 1024
+const POLL = { timeout: 10_000, interval: 5 }
+const SUBMIT =
+  'POST /counterstep/v1/transactions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
+
+let folder = ''
+const sockets: Socket[] = []
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'counterstep-connections-'))
+})
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function send(
+  app: FastifyInstance,
+  bytes: string,
+): Promise<{ readonly text: string; readonly isEnded: boolean }> {
+  const { port } = app.server.address() as AddressInfo
+  const socket = connect(port, '127.0.0.1')
+  sockets.push(socket)
+  const heard = { text: '', isEnded: false }
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    heard.text += text
+  })
+  socket.on('error', () => undefined).on('close', () => Object.assign(heard, { isEnded: true }))
+  await once(socket, 'connect')
+  socket.write(bytes)
+  return heard
+}
+
+/** An app with a route of its own, which takes a body and what is odd for the face. */
+function ownApp(): FastifyInstance {
+  const app = fastify()
+  app.post('/own', () => 'own')
+  return app
+}
+
+describe('S41: the face on a server of the app', () => {
+  const keys = { find: () => undefined }
+  const body = `Content-Length: 900000\r\n\r\n${' '.repeat(300_000)}`
+
+  it('ends the connection of a caller without a key at the head, and not that of a caller of the app', async () => {
+    await using app = await embeddedApp(join(folder, 'a.db'), { face: { keys } }, ownApp())
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const own = await send(app, `POST /own HTTP/1.1\r\nHost: a\r\nHost: b\r\nContent-Length: 0\r\n\r\n`)
+    const refused = await send(app, SUBMIT + body)
+    await expect.poll(() => refused.isEnded, POLL).toBe(true)
+    expect(refused.text).toMatch(/^HTTP\/1\.1 401 /)
+    expect([own.text.slice(9, 12), own.isEnded]).toEqual(['200', false])
+  })
+
+  it('holds bodies that are never whole up to its bound', async () => {
+    const face = { ...KEYLESS, unreadBodyBytesMax: MIB }
+    await using app = await embeddedApp(join(folder, 'a.db'), { face }, ownApp())
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const senders = await Promise.all(Array.from({ length: 6 }, () => send(app, SUBMIT + body)))
+    await expect.poll(() => senders.filter(({ isEnded }) => isEnded).length, POLL).toBeGreaterThanOrEqual(3)
+    const small = await send(app, `${SUBMIT}Content-Length: 20000\r\n\r\n${' '.repeat(20_000)}`)
+    await expect.poll(() => small.text, POLL).toMatch(/^HTTP\/1\.1 400 /)
+    // The app waits for its connections when it closes.
+    for (const socket of sockets) socket.destroy()
+  })
+
+  it('refuses a request that others may read in another way', async () => {
+    await using app = await embeddedApp(join(folder, 'a.db'), { face: KEYLESS }, ownApp())
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const odd = await send(app, `${SUBMIT}Host: evil.example\r\nContent-Length: 2\r\n\r\n{}`)
+    await expect.poll(() => odd.isEnded, POLL).toBe(true)
+    expect(odd.text).toMatch(/^HTTP\/1\.1 400 /)
+  })
+
+  it('refuses a bound that is none', async () => {
+    const face = { ...KEYLESS, unreadBodyBytesMax: 1_000 }
+    await expect(embeddedApp(join(folder, 'a.db'), { face })).rejects.toThrow('unreadBodyBytesMax')
+  })
+})
