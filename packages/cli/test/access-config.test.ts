@@ -43,12 +43,25 @@ describe('S10: who may listen where', () => {
     expect(read(['--dtm-networks', '10.0.0.0/8'])).toEqual([
       '--dtm-networks is of use only with --keys-file.',
     ])
+    expect(read(['--keys-file', 'k', '--dtm-networks-scopes', 'read'])).toEqual([
+      '--dtm-networks-scopes is of use only with --dtm-networks.',
+    ])
     expect(read(['--rate-per-key', '5'])).toEqual(['--rate-per-key is of use only with --keys-file.'])
+  })
+
+  it('S43: gives --dtm-networks submit alone, and more only by name', () => {
+    const networks = ['--keys-file', 'k', '--dtm-networks', '10.0.0.0/8']
+    expect(read(networks)).toMatchObject({ dtmNetworksScopes: ['submit'] })
+    expect(read([...networks, '--dtm-networks-scopes', 'submit, read'])).toMatchObject({
+      dtmNetworksScopes: ['submit', 'read'],
+    })
   })
 
   const BAD = [
     ['dtm-networks', '10.0.0.0/33', 'must be networks'],
     ['dtm-networks', 'all', 'must be networks'],
+    ['dtm-networks-scopes', 'all', 'must be scopes'],
+    ['dtm-networks-scopes', 'submit,', 'must be scopes'],
     ['allowed-hosts', 'https://orders.example', 'without a scheme'],
     ['allowed-hosts', 'a,,b', 'host names'],
     ['allowed-hosts', '*', 'host names'],

@@ -221,6 +221,10 @@ describe('a configuration that is odd', () => {
       expect.stringMatching(/^--dtm-networks without --allowed-hosts: .*Host/),
     ])
     expect(configOf([...beyond, ...networks, ...named]).warnings).toEqual([])
+    const scopes = ['--dtm-networks-scopes', 'submit,read,admin']
+    expect(configOf([...beyond, ...networks, ...named, ...scopes]).warnings).toEqual([
+      expect.stringMatching(/^--dtm-networks-scopes: .* the scopes read, admin\.$/),
+    ])
     expect(configOf([...beyond, '--insecure-no-keys', ...named]).warnings).toHaveLength(1)
     expect(configOf([...beyond, '--keys-file', 'k']).warnings).toEqual([])
     expect(configOf(networks).warnings).toEqual([])

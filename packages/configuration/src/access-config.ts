@@ -50,7 +50,7 @@ export function accessConfig(values: AccessValues): AccessConfig {
 }
 
 export function accessProblems(values: Partial<AccessValues>): string[] {
-  const { host, keysFile, insecureNoKeys, ratePerKey, dtmNetworks } = values
+  const { host, keysFile, insecureNoKeys, ratePerKey, dtmNetworks, dtmNetworksScopes } = values
   const problems: string[] = []
   const hasKeys = keysFile !== undefined
   if (host !== undefined && !isLoopback(host) && !hasKeys && insecureNoKeys === false) {
@@ -63,6 +63,10 @@ export function accessProblems(values: Partial<AccessValues>): string[] {
   if (hasKeys && insecureNoKeys === true) problems.push('--insecure-no-keys contradicts --keys-file.')
   // In vain they would be a misunderstanding: who sets them believes to have keys.
   if (!hasKeys && dtmNetworks !== undefined) problems.push('--dtm-networks is of use only with --keys-file.')
+  // One that is set, but wrong, is a problem already.
+  const hasNoNetworks = 'dtmNetworks' in values && dtmNetworks === undefined
+  if (hasNoNetworks && dtmNetworksScopes !== undefined && dtmNetworksScopes.join() !== 'submit')
+    problems.push('--dtm-networks-scopes is of use only with --dtm-networks.')
   if (!hasKeys && typeof ratePerKey === 'number')
     problems.push('--rate-per-key is of use only with --keys-file.')
   return problems
@@ -77,9 +81,10 @@ export function accessWarnings(values: AccessValues): string[] {
       `--insecure-no-keys: anyone who reaches ${host} may submit, read, abort and stop transactions.`,
     )
   }
-  if (dtmNetworks !== undefined && dtmNetworksScopes.includes('admin')) {
+  const more = dtmNetworksScopes.filter((scope) => scope !== 'submit')
+  if (dtmNetworks !== undefined && more.length > 0) {
     warnings.push(
-      '--dtm-networks-scopes admin: every host of --dtm-networks may stop transactions and change topics without a key.',
+      `--dtm-networks-scopes: every host of --dtm-networks may do without a key what needs the scopes ${more.join(', ')}.`,
     )
   }
   if ((isOpen || dtmNetworks !== undefined) && !isLoopback(host) && allowedHosts.length === 0) {

@@ -1,3 +1,4 @@
+import { OddRequestError } from '@counterstep/access'
 import type { Logger } from '@counterstep/engine'
 import {
   BODY_BYTES_MAX,
@@ -72,6 +73,8 @@ export function errorHandler(logger: Logger): ErrorHandler {
 
 function knownProblem(error: unknown): Problem | undefined {
   if (isCounterstepError(error)) return problemOfError(error)
+  if (error instanceof OddRequestError)
+    return problemOf('SAGA_INVALID', { status: error.statusCode, detail: error.message })
   if (!(error instanceof Error)) return undefined
   if ('code' in error && typeof error.code === 'string') {
     const known = FRAMEWORK_PROBLEMS.get(error.code)
