@@ -43,6 +43,7 @@ export class ConnectionBounds {
     this.#turns = new FairTurns({
       perTurnMax: limits.requestsPerTurnMax,
       waitingMax: limits.pipelinedRequestsMax,
+      bodyBytesOf: (raw) => Math.min(announcedBytes(raw.headers), BUFFERED_BYTES_MAX),
       hold: (connection, bytes) => this.#held.hold(connection, bytes),
       release: (connection, bytes) => this.#held.release(connection, bytes),
     })
@@ -106,7 +107,7 @@ export class ConnectionBounds {
     } else if (oddity !== undefined) {
       refuseConnection(request, reply)
       done(new OddRequestError(oddity))
-    } else if (!this.#turns.begin(connection, done, bufferedBytes(raw.headers))) {
+    } else if (!this.#turns.begin(connection, done, raw)) {
       reply.hijack()
       this.#end(connection, 'pipelined-requests')
     }
@@ -154,8 +155,4 @@ function announcedBytes(headers: BodyHeaders): number {
   const length = headers['content-length']
   if (length !== undefined) return Number(length)
   return headers['transfer-encoding'] === undefined ? 0 : Number.POSITIVE_INFINITY
-}
-
-function bufferedBytes(headers: BodyHeaders): number {
-  return Math.min(announcedBytes(headers), BUFFERED_BYTES_MAX)
 }

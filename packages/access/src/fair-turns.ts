@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { type Connection, pauseReading, resumeReading, type WaitingRequest } from './connection.ts'
 
 /** A connection with this many requests waiting is not read from until fewer wait. */
@@ -10,6 +11,8 @@ export interface FairTurnsOptions {
   readonly perTurnMax: number
   /** Requests at once, in all, that wait for a later turn. */
   readonly waitingMax: number
+  /** Bytes of its body that may be held for a request that waits. */
+  readonly bodyBytesOf: (raw: IncomingMessage) => number
   /** Holds the bytes of a request that waits; `release` is called when it begins. */
   readonly hold: (connection: Connection, bytes: number) => void
   readonly release: (connection: Connection, bytes: number) => void
@@ -42,14 +45,14 @@ export class FairTurns {
    * Begins a request at once or in a later turn, or never if its connection ends before. False: too many wait already,
    * so that the connection has to end.
    */
-  begin(connection: Connection, begin: () => void, bodyBytes: number): boolean {
+  begin(connection: Connection, begin: () => void, raw: IncomingMessage): boolean {
     this.#countTurn()
     if (connection.turn !== this.#turn) {
       connection.turn = this.#turn
       connection.begunInTurn = 0
     }
     if (connection.begunInTurn >= this.#options.perTurnMax || connection.waiting.length > 0)
-      return this.#add(connection, { begin, bodyBytes })
+      return this.#add(connection, { begin, bodyBytes: this.#options.bodyBytesOf(raw) })
     connection.begunInTurn += 1
     begin()
     return true
@@ -58,7 +61,7 @@ export class FairTurns {
   #countTurn(): void {
     if (this.#isTurnCounted) return
     this.#isTurnCounted = true
-    setImmediate(() => this.#endTurn())
+    setImmediate(this.#endTurn)
   }
 
   #add(connection: Connection, request: WaitingRequest): boolean {
@@ -82,7 +85,7 @@ export class FairTurns {
     this.#toResume.delete(connection)
   }
 
-  #endTurn(): void {
+  readonly #endTurn = (): void => {
     this.#turn += 1
     this.#isTurnCounted = false
     let resumed = 0
