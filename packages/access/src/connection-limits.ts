@@ -36,9 +36,9 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
   connectionsCheckMs: 2_000,
   connectionsMax: 4_096,
   strangersPerAddressMax: 1_024,
-  unreadBodyBytesMax: 64 * 1024 * 1024,
+  unreadBodyBytesMax: 32 * 1024 * 1024,
   requestsPerTurnMax: 4,
-  pipelinedRequestsMax: 8_192,
+  pipelinedRequestsMax: 2_048,
 }
 
 /** These limits in the form that fastify takes. */

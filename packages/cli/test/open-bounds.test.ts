@@ -32,7 +32,7 @@ it('S41: takes the bounds from its settings, and refuses what is none', () => {
   expect(read()).toEqual({
     connectionsMax: 4_096,
     strangersPerAddressMax: 1_024,
-    unreadBodyBytesMax: 2 ** 26,
+    unreadBodyBytesMax: 2 ** 25,
   })
   expect(read('--connections-max', '100', '--strangers-per-address-max', '5')).toMatchObject({
     connectionsMax: 100,

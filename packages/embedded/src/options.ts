@@ -43,7 +43,7 @@ interface FacePlace {
   readonly prefix?: string
   /** Names that a Host header may have, and a page that calls. */
   readonly allowedHosts?: readonly string[]
-  /** Bytes of request bodies that the face holds at once, in all, until each is whole. Default: 64 MiB. */
+  /** Bytes of request bodies that the face holds at once, in all, until each is whole. Default: 32 MiB. */
   readonly unreadBodyBytesMax?: number
 }
 
