@@ -172,6 +172,7 @@ export const ENCLAVES: Readonly<Record<string, Enclave>> = {
 /** Modules that may import what is not written down: the user's choice of a driver, the test's choice of a store. */
 export const COMPUTED_IMPORTS: ReadonlySet<string> = new Set([
   'packages/store-sqlite/src/sqlite-worker.ts',
+  'packages/store-sqlite/src/sqlite-reader.ts',
   'packages/store-conformance/src/open-store-at.ts',
 ])
 

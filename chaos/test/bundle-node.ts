@@ -31,6 +31,7 @@ export async function bundleNode(): Promise<BundledNode> {
         // These are found by their names beside the module that loads them.
         'crashing-driver': `${NODE}/crashing-driver.ts`,
         'sqlite-worker': 'packages/store-sqlite/src/sqlite-worker.ts',
+        'sqlite-reader': 'packages/store-sqlite/src/sqlite-reader.ts',
       },
       outdir,
       bundle: true,

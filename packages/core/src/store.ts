@@ -22,6 +22,11 @@ export interface Store {
   /** What a failover of the database may lose. `none`: there is no failover. */
   readonly failover: 'none' | 'lossless' | 'lossy'
   readonly capabilities: StoreCapabilities
+  /**
+   * The store has little room left: whoever asks for new transactions should be refused, so that those that are there can still
+   * be saved and finished. `create` itself does not refuse. Absent: the store does not know.
+   */
+  readonly isShortOfRoom?: boolean
   /** Durable when it resolves. Sent again with the same `writeId` it is the same write. */
   create(transaction: NewTransaction): Promise<CreateResult>
   /** The rows that exist, in any order. At most `READ_MANY_MAX` gids. */
@@ -63,6 +68,9 @@ export const STORE_EVENT_NAMES = [
   'store-server-changed',
   'store-class-lowered',
   'store-tail-lost',
+  'store-open-to-others',
+  'store-short-of-room',
+  'store-has-room',
 ] as const
 
 /** What a store tells its host beside its answers: for the log and, by name, for a counter. Never a password or a payload. */

@@ -1,9 +1,9 @@
 import BetterSqlite3 from 'better-sqlite3'
 import type { Database, Row, Statement } from './driver.ts'
 
-export function openDatabase(path: string): Database {
+export function openDatabase(path: string, access?: 'read' | 'write'): Database {
   // No busy timeout: the file is ours alone, or it is refused at once.
-  const database = new BetterSqlite3(path, { timeout: 0 })
+  const database = new BetterSqlite3(path, { timeout: 0, readonly: access === 'read' })
   return {
     exec: (sql) => {
       database.exec(sql)

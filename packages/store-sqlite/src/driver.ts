@@ -19,7 +19,8 @@ export interface Database {
 
 /** What a driver's module exports. Errors carry SQLite's own name as `code`, e.g. `SQLITE_FULL`. */
 export interface DriverModule {
-  openDatabase(path: string): Database
+  /** `read`: a connection that can change nothing. Default: `write`. */
+  openDatabase(path: string, access?: 'read' | 'write'): Database
 }
 
 export type DriverName = 'better-sqlite3' | 'node'

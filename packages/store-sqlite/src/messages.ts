@@ -2,7 +2,7 @@ import type { DurabilityClass, UpdateHold } from '@counterstep/core'
 import type { ErrorCode } from '@counterstep/protocol'
 import type { Cell, Row } from './driver.ts'
 
-// What the two threads say to each other.
+// What the main thread, the writer's thread and the reader's thread say to each other.
 
 /**
  * One write as a short flat array, a batch as an array of them: the objects that callers pass would take three times
@@ -84,10 +84,16 @@ export interface ListParameters {
   readonly matchesMax: number
 }
 
-export interface WorkerSettings {
+/** What both threads of a file need to know. */
+export interface ReaderSettings {
   readonly path: string
   /** The address of a module that exports `openDatabase`. */
   readonly driverUrl: string
+  /** Memory of a `ReadGate`. */
+  readonly gate: SharedArrayBuffer
+}
+
+export interface WorkerSettings extends ReaderSettings {
   readonly synchronous: 'FULL' | 'NORMAL'
   /** The instant of opening, by the store's clock. */
   readonly now: number
@@ -106,17 +112,26 @@ export type Request =
       readonly rows: number
       readonly bytes: number
     }
+  | { readonly type: 'close' }
+
+export type ReadRequest =
   | { readonly type: 'read'; readonly id: number; readonly read: Read }
   | { readonly type: 'close' }
 
+export type ReadReply =
+  | { readonly type: 'read'; readonly id: number; readonly rows: readonly Row[] }
+  | { readonly type: 'notRead'; readonly id: number; readonly message: string }
+
 export type Reply =
-  | { readonly type: 'opened'; readonly durabilityClass: DurabilityClass }
+  | {
+      readonly type: 'opened'
+      readonly durabilityClass: DurabilityClass
+      readonly warnings: readonly string[]
+    }
   | { readonly type: 'refused'; readonly code: ErrorCode; readonly message: string }
   | { readonly type: 'written'; readonly results: readonly WriteResult[] }
   /** Rolled back: nothing of the batch is in the file. */
   | { readonly type: 'notWritten'; readonly message: string }
-  | { readonly type: 'read'; readonly id: number; readonly rows: readonly Row[] }
-  | { readonly type: 'notRead'; readonly id: number; readonly message: string }
   /** Nothing can be said of what was under way, nor of anything later. */
   | { readonly type: 'broken'; readonly message: string }
   | { readonly type: 'closed' }

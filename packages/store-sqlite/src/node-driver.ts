@@ -15,8 +15,8 @@ const NAMES: Readonly<Record<number, string>> = {
   1290: 'SQLITE_IOERR_DIR_FSYNC',
 }
 
-export function openDatabase(path: string): Database {
-  const database = named(() => new DatabaseSync(path, { timeout: 0 }))
+export function openDatabase(path: string, access?: 'read' | 'write'): Database {
+  const database = named(() => new DatabaseSync(path, { timeout: 0, readOnly: access === 'read' }))
   return {
     exec: (sql) => named(() => database.exec(sql)),
     prepare: (sql) => wrap(named(() => database.prepare(sql))),

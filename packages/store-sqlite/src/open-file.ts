@@ -4,18 +4,17 @@ import {
   constants,
   existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
-  readFileSync,
   statfsSync,
   statSync,
-  writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DurabilityClass } from '@counterstep/core'
-import { type Database, type DriverModule, sqliteCode } from './driver.ts'
+import type { Database, DriverModule } from './driver.ts'
 import { RefusedError } from './errors.ts'
+import { checkRights, createFile, makeFolder } from './file-rights.ts'
 import { STATEMENTS } from './generated/sql.ts'
+import { holdLock, inUseOr, writePid } from './lock-file.ts'
 import type { WorkerSettings } from './messages.ts'
 import { migrate } from './migrate.ts'
 
@@ -26,25 +25,36 @@ const SYNCHRONOUS_CODES = { NORMAL: 1, FULL: 2 } as const
 
 export interface OpenedFile {
   readonly database: Database
+  /** To be closed after the database. */
+  readonly lock: Database
   readonly durabilityClass: DurabilityClass
+  /** Who else may read what was there before, and what to do about it. */
+  readonly warnings: readonly string[]
 }
 
 export function openFile(driver: DriverModule, settings: WorkerSettings): OpenedFile {
-  const folder = dirname(settings.path)
-  refuseForeign(settings.path)
-  const made = mkdirSync(folder, { recursive: true })
+  const { path } = settings
+  const folder = dirname(path)
+  refuseForeign(path)
+  const made = makeFolder(folder)
   refuseNetwork(folder)
-  const database = driver.openDatabase(settings.path)
+  const warnings = checkRights(path)
+  const lock = holdLock(driver, path)
+  let database: Database | undefined
   try {
-    lock(database, settings.path)
+    createFile(path)
+    database = driver.openDatabase(path)
+    enterWal(database, path)
+    writePid(path)
     const durabilityClass = setPragmas(database, settings)
     migrate(database, settings.now)
     database.prepare(STATEMENTS.voidLeases).run(settings.now)
     syncFolder(folder)
     for (let at = folder; made !== undefined && at.startsWith(made); at = dirname(at)) syncFolder(dirname(at))
-    return { database, durabilityClass }
+    return { database, lock, durabilityClass, warnings }
   } catch (error: unknown) {
-    database.close()
+    database?.close()
+    lock.close()
     throw error
   }
 }
@@ -69,38 +79,19 @@ function refuseForeign(path: string): void {
   }
 }
 
-/**
- * The lock is the operating system's, held by the open file: it ends with the process, also by SIGKILL, so there is
- * no stale lock to judge. In exclusive mode WAL needs no shared-memory file.
- */
-function lock(database: Database, path: string): void {
+/** An older version of this code held the database itself, without a lock file; it is met here. */
+function enterWal(database: Database, path: string): void {
   try {
-    database.exec('PRAGMA locking_mode = EXCLUSIVE')
     const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.[0]
     if (mode !== 'wal') throw new RefusedError('SAGA_STORE_UNAVAILABLE', `${path} has no WAL but ${mode}`)
     database.exec('BEGIN IMMEDIATE; COMMIT')
   } catch (error: unknown) {
-    if (!sqliteCode(error).startsWith('SQLITE_BUSY')) throw error
-    throw new RefusedError('SAGA_STORE_IN_USE', `${path} is in use by ${holderOf(path)}`, error)
+    throw inUseOr(error, path)
   }
-  // Only for the text above; the lock does not depend on it.
-  writeFileSync(pidPath(path), `${process.pid}\n`)
-}
-
-function holderOf(path: string): string {
-  try {
-    return `process ${readFileSync(pidPath(path), 'utf8').trim()}`
-  } catch {
-    return 'another process'
-  }
-}
-
-function pidPath(path: string): string {
-  return `${path}-pid`
 }
 
 function setPragmas(database: Database, { synchronous, cacheKibibytes }: WorkerSettings): DurabilityClass {
-  // The worker checkpoints by itself, after its answer, so nobody waits for it.
+  // The worker checkpoints by itself, after its answer, so no caller waits for it.
   database.exec('PRAGMA wal_autocheckpoint = 0')
   database.exec(`PRAGMA journal_size_limit = ${WAL_BYTES_KEPT}`)
   database.exec(`PRAGMA cache_size = -${cacheKibibytes}`)

@@ -1,6 +1,16 @@
-import { resolve } from 'node:path'
-import { DOCUMENTS_MAX, NEVER_AT, PARKED_AT, type StoreUnavailableError } from '@counterstep/core'
+import { statfs } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import {
+  DOCUMENTS_MAX,
+  NEVER_AT,
+  PARKED_AT,
+  type StoreEvent,
+  type StoreUnavailableError,
+} from '@counterstep/core'
 import type { DriverName } from './driver.ts'
+import { ReadGate } from './read-gate.ts'
+import { ReaderLink } from './reader-link.ts'
+import { RoomMark } from './room-mark.ts'
 import { SqliteStore } from './sqlite-store.ts'
 import { moduleUrl, WorkerLink } from './worker-link.ts'
 import { WriteQueue } from './write-queue.ts'
@@ -15,6 +25,12 @@ export interface SqliteOptions {
   readonly synchronous?: 'FULL' | 'NORMAL'
   /** Called once when nothing more can be said of the file; the host must exit, and the next open decides. */
   readonly onBroken?: (error: StoreUnavailableError) => void
+  /** Told what is odd and no reason to refuse. Default: a warning of the process. */
+  readonly onEvent?: (event: StoreEvent) => void
+  /** With less room on the disk no new transaction is taken; those that run go on. 0: never. */
+  readonly freeBytesMin?: number
+  /** The room that is left. Default: what the operating system says of the folder's disk. */
+  readonly freeBytes?: () => Promise<number>
   readonly batchRowsMax?: number
   readonly batchBytesMax?: number
   readonly queueRowsMax?: number
@@ -23,6 +39,8 @@ export interface SqliteOptions {
 }
 
 const MEBIBYTE = 1024 * 1024
+/** The log may grow to 128 MiB before it is moved into the database, which then needs as much again. */
+export const FREE_BYTES_MIN = 256 * MEBIBYTE
 
 export async function openSqliteStore({
   path,
@@ -30,6 +48,9 @@ export async function openSqliteStore({
   driver = 'better-sqlite3',
   synchronous = 'FULL',
   onBroken,
+  onEvent = warn,
+  freeBytesMin = FREE_BYTES_MIN,
+  freeBytes = () => freeBytesOf(dirname(resolve(path))),
   batchRowsMax = 256,
   batchBytesMax = 4 * MEBIBYTE,
   queueRowsMax = 20_000,
@@ -37,11 +58,14 @@ export async function openSqliteStore({
   cacheKibibytes = 65_536,
 }: SqliteOptions): Promise<SqliteStore> {
   const driverUrl = (driver instanceof URL ? driver : moduleUrl(`${driver}-driver`)).href
+  const gate = new SharedArrayBuffer(ReadGate.bytes)
   let queue: WriteQueue | undefined
+  let reader: ReaderLink | undefined
   const link = await WorkerLink.start(
     {
       path: resolve(path),
       driverUrl,
+      gate,
       synchronous,
       now: now(),
       cacheKibibytes,
@@ -51,9 +75,22 @@ export async function openSqliteStore({
     },
     (error) => {
       queue?.reject(error)
+      reader?.fail(error)
       onBroken?.(error)
     },
   )
   queue = new WriteQueue(link, now, { batchRowsMax, batchBytesMax, queueRowsMax, queueBytesMax })
-  return new SqliteStore(link, queue, now)
+  reader = new ReaderLink({ path: resolve(path), driverUrl, gate })
+  for (const detail of link.warnings) onEvent({ level: 'warn', name: 'store-open-to-others', detail })
+  const room = await RoomMark.start({ freeBytesMin, freeBytes, onEvent })
+  return new SqliteStore(link, { reader, queue, now, room })
+}
+
+async function freeBytesOf(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder)
+  return bavail * bsize
+}
+
+function warn({ level, name, detail }: StoreEvent): void {
+  if (level !== 'info') process.emitWarning(detail, { type: 'CounterstepWarning', code: name })
 }

@@ -1,11 +1,11 @@
 import type { StoredDocument } from '@counterstep/core'
 import type { Row } from './driver.ts'
-import type { WorkerLink } from './worker-link.ts'
+import type { ReaderLink } from './reader-link.ts'
 
-/** Of the largest texts 4 MiB, so that no write waits long behind a page. */
+/** 4 MiB of the largest texts, so that no other read waits long behind a page. */
 const DOCUMENTS_PER_PAGE = 64
 
-export async function readDocuments(link: WorkerLink, category: string): Promise<readonly StoredDocument[]> {
+export async function readDocuments(link: ReaderLink, category: string): Promise<readonly StoredDocument[]> {
   const documents: StoredDocument[] = []
   for (;;) {
     const after = documents.at(-1)?.key ?? ''

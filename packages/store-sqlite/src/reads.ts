@@ -2,8 +2,10 @@ import type { Database, Row, Statement } from './driver.ts'
 import { STATEMENTS } from './generated/sql.ts'
 import type { ListParameters, Read } from './messages.ts'
 
-/** Answers reads between two batches, so what it shows is committed. */
+/** Each read is one database transaction: it shows what was committed before it began, and nothing that comes meanwhile. */
 export class Reads {
+  readonly #begin: Statement
+  readonly #end: Statement
   readonly #row: Statement
   readonly #list: Statement
   readonly #listScanEnd: Statement
@@ -11,6 +13,8 @@ export class Reads {
   readonly #documents: Statement
 
   constructor(database: Database) {
+    this.#begin = database.prepare('BEGIN')
+    this.#end = database.prepare('ROLLBACK')
     this.#row = database.prepare(STATEMENTS.read)
     this.#list = database.prepare(STATEMENTS.list)
     this.#listScanEnd = database.prepare(STATEMENTS.listScanEnd)
@@ -19,6 +23,15 @@ export class Reads {
   }
 
   read(read: Read): readonly Row[] {
+    this.#begin.run()
+    try {
+      return this.#rows(read)
+    } finally {
+      this.#end.run()
+    }
+  }
+
+  #rows(read: Read): readonly Row[] {
     switch (read.type) {
       case 'readMany':
         return read.gids.flatMap((gid) => this.#row.all(gid))

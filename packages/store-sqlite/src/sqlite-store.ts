@@ -61,6 +61,8 @@ import {
 import { decodePage, listParameters } from './list-page.ts'
 import type { Write } from './messages.ts'
 import { readDocuments } from './read-documents.ts'
+import type { ReaderLink } from './reader-link.ts'
+import type { RoomMark } from './room-mark.ts'
 import { storedTransaction } from './stored-row.ts'
 import type { WorkerLink } from './worker-link.ts'
 import type { Decode, WriteQueue } from './write-queue.ts'
@@ -71,22 +73,37 @@ export interface SqliteCounters {
   readonly rows: number
 }
 
-/** The contract over the worker: every method puts a call into the queue or asks a read, and decodes the answer. */
+export interface SqliteStoreParts {
+  readonly reader: ReaderLink
+  readonly queue: WriteQueue
+  readonly now: () => number
+  readonly room: RoomMark
+}
+
+/** The contract over the two threads: every method puts a call into the writer's queue or asks the reader, and decodes the answer. */
 export class SqliteStore implements Store {
   readonly name = 'sqlite'
   readonly durabilityClass: DurabilityClass
   readonly failover = 'none'
   readonly capabilities = { durable: true, shared: false }
   readonly #link: WorkerLink
+  readonly #reader: ReaderLink
   readonly #queue: WriteQueue
   readonly #now: () => number
+  readonly #room: RoomMark
   #closing: Promise<void> | undefined
 
-  constructor(link: WorkerLink, queue: WriteQueue, now: () => number) {
+  constructor(link: WorkerLink, { reader, queue, now, room }: SqliteStoreParts) {
     this.durabilityClass = link.durabilityClass
     this.#link = link
+    this.#reader = reader
+    this.#room = room
     this.#queue = queue
     this.#now = now
+  }
+
+  get isShortOfRoom(): boolean {
+    return this.#room.isShort
   }
 
   create(transaction: NewTransaction): Promise<CreateResult> {
@@ -130,7 +147,7 @@ export class SqliteStore implements Store {
   async readMany(gids: readonly Gid[]): Promise<readonly StoredTransaction[]> {
     assertReadMany(gids)
     if (this.#closing !== undefined) return this.#refused()
-    const rows = await this.#link.read({ type: 'readMany', gids: [...new Set(gids)] })
+    const rows = await this.#reader.read({ type: 'readMany', gids: [...new Set(gids)] })
     const transactions = rows.flatMap((row) => storedTransaction(row) ?? [])
     if (gids.length === 1 && transactions.length < rows.length)
       throw new AssertionError(`${gids[0]} has codes of a later version`)
@@ -139,19 +156,22 @@ export class SqliteStore implements Store {
 
   async list(query: ListQuery): Promise<ListResult> {
     if (this.#closing !== undefined) return this.#refused()
-    return decodePage(await this.#link.read({ type: 'list', parameters: listParameters(query) }), query.limit)
+    return decodePage(
+      await this.#reader.read({ type: 'list', parameters: listParameters(query) }),
+      query.limit,
+    )
   }
 
   async stats(): Promise<StoreStats> {
     if (this.#closing !== undefined) return this.#refused()
     const now = this.#now()
-    return decodeStats(await this.#link.read({ type: 'stats' }), now)
+    return decodeStats(await this.#reader.read({ type: 'stats' }), now)
   }
 
   async readDocuments(category: string): Promise<readonly StoredDocument[]> {
     assertDocumentCategory(category)
     if (this.#closing !== undefined) return this.#refused()
-    return readDocuments(this.#link, category)
+    return readDocuments(this.#reader, category)
   }
 
   async writeDocument(write: DocumentWrite): Promise<DocumentWriteResult> {
@@ -167,8 +187,16 @@ export class SqliteStore implements Store {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#queue.drained().then(() => this.#link.close())
+    this.#closing ??= this.#close()
     return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    this.#room.stop()
+    await this.#queue.drained()
+    // The writer is the last to leave, since the last one moves the log into the database.
+    await this.#reader.close()
+    await this.#link.close()
   }
 
   counters(): SqliteCounters {

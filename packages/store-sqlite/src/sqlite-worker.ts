@@ -5,9 +5,9 @@ import type { Database, DriverModule } from './driver.ts'
 import { BrokenError, RefusedError } from './errors.ts'
 import type { Reply, Request, WorkerSettings } from './messages.ts'
 import { type OpenedFile, openFile } from './open-file.ts'
-import { Reads } from './reads.ts'
+import { ReadGate } from './read-gate.ts'
 
-// The thread that owns the file. It does one message at a time, so no two calls ever meet inside the database.
+// The thread that writes the file. It does one message at a time, so no two writes ever meet inside the database.
 const port = parentPort
 if (port === null) throw new Error('sqlite-worker.ts is a worker')
 const settings = workerData as WorkerSettings
@@ -25,32 +25,35 @@ async function open(): Promise<OpenedFile | undefined> {
   }
 }
 
-function serve({ database, durabilityClass }: OpenedFile): void {
+function serve({ database, lock, durabilityClass, warnings }: OpenedFile): void {
   const writer = new BatchWriter(database, settings)
-  const checkpoints = new Checkpoints(database)
-  const reads = new Reads(database)
   let isBroken = false
-  port?.on('message', (request: Request) => {
+  // The thread stays, and with it the lock, until the host closes or exits: the next open decides by the log.
+  const guarded = (work: () => void) => {
     if (isBroken) return
     try {
-      handle(request, database, { writer, checkpoints, reads })
+      work()
     } catch (error: unknown) {
       if (!(error instanceof BrokenError)) throw error
-      // The thread stays, and with it the lock, until the host closes or exits: the next open decides by the log.
       isBroken = true
       reply({ type: 'broken', message: error.message })
     }
-  })
-  reply({ type: 'opened', durabilityClass })
+  }
+  const checkpoints = new Checkpoints(database, new ReadGate(settings.gate), guarded)
+  port?.on('message', (request: Request) =>
+    guarded(() => handle(request, { database, lock, writer, checkpoints })),
+  )
+  reply({ type: 'opened', durabilityClass, warnings })
 }
 
 interface Parts {
+  readonly database: Database
+  readonly lock: Database
   readonly writer: BatchWriter
   readonly checkpoints: Checkpoints
-  readonly reads: Reads
 }
 
-function handle(request: Request, database: Database, { writer, checkpoints, reads }: Parts): void {
+function handle(request: Request, { database, lock, writer, checkpoints }: Parts): void {
   switch (request.type) {
     case 'write': {
       const answer = write(request, writer)
@@ -60,11 +63,10 @@ function handle(request: Request, database: Database, { writer, checkpoints, rea
       checkpoints.runIfDue()
       return
     }
-    case 'read':
-      reply(read(request, reads))
-      return
     case 'close':
+      checkpoints.stop()
       database.close()
+      lock.close()
       reply({ type: 'closed' })
       port?.close()
   }
@@ -76,14 +78,6 @@ function write(request: Request & { type: 'write' }, writer: BatchWriter): Reply
   } catch (error: unknown) {
     if (error instanceof BrokenError) throw error
     return { type: 'notWritten', message: messageOf(error) }
-  }
-}
-
-function read({ id, read }: Request & { type: 'read' }, reads: Reads): Reply {
-  try {
-    return { type: 'read', id, rows: reads.read(read) }
-  } catch (error: unknown) {
-    return { type: 'notRead', id, message: messageOf(error) }
   }
 }
 

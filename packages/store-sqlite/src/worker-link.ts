@@ -1,40 +1,32 @@
 import { Worker } from 'node:worker_threads'
 import { type DurabilityClass, StoreUnavailableError } from '@counterstep/core'
 import { CounterstepError } from '@counterstep/protocol'
-import type { Row } from './driver.ts'
-import type { Read, Reply, Request, WorkerSettings, WriteResult } from './messages.ts'
-
-/** Reads are answered within a batch's time; so many waiting ones mean that the disk hangs. */
-const READS_MAX = 1_000
+import type { Reply, Request, WorkerSettings, WriteResult } from './messages.ts'
 
 export interface BatchReceiver {
   written(results: readonly WriteResult[]): void
   notWritten(error: StoreUnavailableError): void
 }
 
-interface PendingRead {
-  readonly resolve: (rows: readonly Row[]) => void
-  readonly reject: (error: StoreUnavailableError) => void
-}
-
-/** The main thread's end of the worker: batches under way, answered in their order, some reads, and the end of all. */
+/** The main thread's end of the writer: batches under way, answered in their order, and the end of all. */
 export class WorkerLink {
   readonly durabilityClass: DurabilityClass
+  /** Who else may read the file or its folder, and what to do about it. */
+  readonly warnings: readonly string[]
   readonly #worker: Worker
   readonly #onBroken: (error: StoreUnavailableError) => void
-  readonly #reads = new Map<number, PendingRead>()
   readonly #batches: BatchReceiver[] = []
   #broken: StoreUnavailableError | undefined
   #onClosed: (() => void) | undefined
-  #readId = 0
 
   private constructor(
     worker: Worker,
-    durabilityClass: DurabilityClass,
+    { durabilityClass, warnings }: Reply & { readonly type: 'opened' },
     onBroken: (error: StoreUnavailableError) => void,
   ) {
     this.#worker = worker
     this.durabilityClass = durabilityClass
+    this.warnings = warnings
     this.#onBroken = onBroken
     worker.on('message', (reply: Reply) => this.#receive(reply))
     worker.on('error', (error) => this.#break('the worker failed', error))
@@ -53,7 +45,7 @@ export class WorkerLink {
     const reply = await first.catch((cause: unknown) => {
       throw new StoreUnavailableError(`${settings.path} could not be opened`, { applied: 'no', cause })
     })
-    if (reply.type === 'opened') return new WorkerLink(worker, reply.durabilityClass, onBroken)
+    if (reply.type === 'opened') return new WorkerLink(worker, reply, onBroken)
     await worker.terminate()
     const refusal = reply.type === 'refused' ? reply : { code: 'SAGA_INTERNAL' as const, message: reply.type }
     throw refusal.code === 'SAGA_STORE_UNAVAILABLE'
@@ -69,19 +61,6 @@ export class WorkerLink {
   write(request: Request & { type: 'write' }, receiver: BatchReceiver): void {
     this.#batches.push(receiver)
     this.#post(request)
-  }
-
-  read(read: Read): Promise<readonly Row[]> {
-    if (this.#broken !== undefined) return Promise.reject(this.#broken)
-    if (this.#reads.size >= READS_MAX) {
-      return Promise.reject(new StoreUnavailableError('too many reads are waiting', { applied: 'no' }))
-    }
-    this.#readId += 1
-    const id = this.#readId
-    return new Promise((resolve, reject) => {
-      this.#reads.set(id, { resolve, reject })
-      this.#post({ type: 'read', id, read })
-    })
   }
 
   /** Resolves when the file is closed and the thread has ended. */
@@ -108,23 +87,11 @@ export class WorkerLink {
       case 'notWritten':
         this.#batches.shift()?.notWritten(new StoreUnavailableError(reply.message, { applied: 'no' }))
         return
-      case 'read':
-        this.#takeRead(reply.id)?.resolve(reply.rows)
-        return
-      case 'notRead':
-        this.#takeRead(reply.id)?.reject(new StoreUnavailableError(reply.message, { applied: 'no' }))
-        return
       case 'broken':
         this.#break(reply.message)
         return
       default:
     }
-  }
-
-  #takeRead(id: number): PendingRead | undefined {
-    const read = this.#reads.get(id)
-    this.#reads.delete(id)
-    return read
   }
 
   #exited(): void {
@@ -136,8 +103,6 @@ export class WorkerLink {
     if (this.#broken !== undefined) return
     const error = new StoreUnavailableError(`the store is broken: ${message}`, { applied: 'unknown', cause })
     this.#broken = error
-    for (const read of this.#reads.values()) read.reject(error)
-    this.#reads.clear()
     for (const batch of this.#batches.splice(0)) batch.notWritten(error)
     this.#onBroken(error)
   }

@@ -5,8 +5,8 @@ import type { Database, Statement } from '../src/driver.ts'
 // A driver whose disk goes wrong on demand: the test writes the fault's name into the file `<path>-fault`.
 const PAGES_MAX = 4_294_967_294
 
-export function openDatabase(path: string): Database {
-  const database = openReal(path)
+export function openDatabase(path: string, access?: 'read' | 'write'): Database {
+  const database = openReal(path, access)
   const faults: Readonly<Record<string, Readonly<Record<string, () => void>>>> = {
     'BEGIN IMMEDIATE': {
       full: () => database.exec('PRAGMA max_page_count = 1'),

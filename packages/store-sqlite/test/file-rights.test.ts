@@ -1,0 +1,81 @@
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { StoreEvent } from '@counterstep/core'
+import { describe, expect, it } from 'vitest'
+import { openSqliteStore } from '../src/open-sqlite-store.ts'
+import { expectUnavailable } from './expect-unavailable.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+import { aTransaction } from './transactions.ts'
+
+const folder = await temporaryFolder()
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+
+async function openAndTell(path: string): Promise<readonly StoreEvent[]> {
+  const events: StoreEvent[] = []
+  const store = await openSqliteStore({ path, onEvent: (event) => events.push(event) })
+  await store.close()
+  return events
+}
+
+describe.skipIf(process.platform === 'win32')("the rights of a store's files", () => {
+  it('are its owner’s alone for the folders and all files that it makes, whatever the umask', async () => {
+    const before = process.umask(0)
+    try {
+      const home = join(folder, 'made', 'deep')
+      const events: StoreEvent[] = []
+      const store = await openSqliteStore({
+        path: join(home, 'a.db'),
+        onEvent: (event) => events.push(event),
+      })
+      await store.create(aTransaction('a'))
+      await store.list({ limit: 1 })
+      expect(modeOf(join(folder, 'made'))).toBe('700')
+      expect(modeOf(home)).toBe('700')
+      const files = readdirSync(home).sort()
+      expect(files).toEqual(['a.db', 'a.db-lock', 'a.db-pid', 'a.db-shm', 'a.db-wal'])
+      for (const file of files) expect(modeOf(join(home, file)), file).toBe('600')
+      expect(events).toEqual([])
+      await store.close()
+    } finally {
+      process.umask(before)
+    }
+  })
+
+  it.each([
+    ['a.db', 0o644, 'chmod 600'],
+    ['a.db-pid', 0o644, 'chmod 600'],
+    ['a.db', 0o660, 'may write'],
+    ['', 0o755, 'chmod 700'],
+    ['', 0o2770, 'may write'],
+  ])('of "%s" are warned of with what to do where they are %o', async (file, mode, words) => {
+    const home = join(folder, `warned-${file}-${mode}`)
+    await openAndTell(join(home, 'a.db'))
+    chmodSync(join(home, file), mode)
+    const events = await openAndTell(join(home, 'a.db'))
+    expect(events).toMatchObject([{ level: 'warn', name: 'store-open-to-others' }])
+    expect(events[0]?.detail).toContain(words)
+    expect(events[0]?.detail).toContain(join(home, file))
+  })
+
+  it.each([
+    ['a.db', 0o666],
+    ['a.db-wal', 0o622],
+    ['', 0o777],
+  ])('of "%s" are refused where every user may write: %o', async (file, mode) => {
+    const home = join(folder, `refused-${file}-${mode}`)
+    mkdirSync(home, { mode: 0o700 })
+    if (file !== '') writeFileSync(join(home, file), '')
+    chmodSync(join(home, file), mode)
+    await expectUnavailable(openSqliteStore({ path: join(home, 'a.db') }), 'no')
+    await expect(openSqliteStore({ path: join(home, 'a.db') })).rejects.toThrow(`chmod`)
+    // Nothing was made.
+    expect(readdirSync(home)).toEqual(file === '' ? [] : [file])
+  })
+
+  it('of a sticky folder that every user writes to, such as /tmp, are only warned of', async () => {
+    const home = join(folder, 'sticky')
+    mkdirSync(home)
+    chmodSync(home, 0o1777)
+    expect(await openAndTell(join(home, 'a.db'))).toMatchObject([{ name: 'store-open-to-others' }])
+  })
+})
