@@ -12,7 +12,8 @@ export async function openStore(config: StoreConfig, { onBroken, onEvent }: Stor
   switch (config.type) {
     case 'sqlite': {
       const { openSqliteStore } = await import('@counterstep/store-sqlite')
-      return openSqliteStore({ path: config.path, synchronous: config.synchronous, onBroken })
+      const { path, synchronous, freeBytesMin } = config
+      return openSqliteStore({ path, synchronous, freeBytesMin, onBroken, onEvent })
     }
     case 'mysql': {
       const { openMysqlStore } = await import('@counterstep/store-mysql')

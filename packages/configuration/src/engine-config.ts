@@ -26,6 +26,10 @@ export function engineSettings(values: EngineValues): EngineSettings {
     callsInFlightMax: values.callsInFlightMax,
     hintsMax: values.hintsMax,
     memoryAckMax: values.memoryAckMax,
+    scansAtOnceMax: values.scansAtOnceMax,
+    readsAtOnceMax: values.readsAtOnceMax,
+    readsWaitingMax: values.readsWaitingMax,
+    readWaitMs: values.readWaitMs,
   })
 }
 

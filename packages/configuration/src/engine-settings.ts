@@ -52,6 +52,22 @@ export const ENGINE_SETTINGS = {
   claimLimit: wholeSetting('claim-limit', 'claimLimit', 'rows claimed at once'),
   hintsMax: wholeSetting('hints-max', 'hintsMax', 'future due instants remembered'),
   memoryAckMax: wholeSetting('memory-ack-max', 'memoryAckMax', 'submits with ack "memory" at once'),
+  scansAtOnceMax: wholeSetting('scans-at-once-max', 'scansAtOnceMax', 'lists under way at once'),
+  readsAtOnceMax: wholeSetting(
+    'reads-at-once-max',
+    'readsAtOnceMax',
+    'single transactions read at once for those who only read',
+  ),
+  readsWaitingMax: wholeSetting(
+    'reads-waiting-max',
+    'readsWaitingMax',
+    'lists, and single reads, that wait for their turn at once',
+  ),
+  readWaitMs: wholeSetting(
+    'read-wait-ms',
+    'readWaitMs',
+    'how long a list or a read waits for its turn before it is refused (429)',
+  ),
 } as const
 
 function wholeSetting(

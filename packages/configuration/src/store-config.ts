@@ -54,6 +54,8 @@ export interface SqliteConfig {
   /** The same for people. */
   readonly place: string
   readonly synchronous: 'FULL' | 'NORMAL'
+  /** With less room on its disk no new transaction is taken. */
+  readonly freeBytesMin: number
   /** Nobody else starts it, so there is nothing to wait for. */
   readonly waitMs: 0
 }
@@ -81,7 +83,8 @@ export function storeConfig(
   if (values.store.family === 'sqlite') {
     const path = resolve(values.store.path === '' ? join(values.data, 'counterstep.db') : values.store.path)
     const synchronous = values.synchronous === 'full' ? 'FULL' : 'NORMAL'
-    return Object.freeze({ type: 'sqlite', path, place: path, synchronous, waitMs: 0 })
+    const freeBytesMin = values.sqliteFreeBytesMin
+    return Object.freeze({ type: 'sqlite', path, place: path, synchronous, freeBytesMin, waitMs: 0 })
   }
   return Object.freeze({ ...connection(values.store, values, password), ...storeUse(values.store, values) })
 }

@@ -32,6 +32,15 @@ export const STORE_SETTINGS = {
       oneOf('full', 'normal'),
     ),
   ),
+  sqliteFreeBytesMin: forStores(
+    ['sqlite'],
+    setting(
+      'sqlite-free-bytes-min',
+      268_435_456,
+      'with less room on its disk no new transaction is taken; 0 turns that off',
+      wholeNumber(0, 1_000_000_000_000),
+    ),
+  ),
   storeTls: forStores(
     SERVERS,
     setting(

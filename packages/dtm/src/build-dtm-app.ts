@@ -13,7 +13,7 @@ import {
   WITHOUT_SCHEMAS,
 } from '@counterstep/access'
 import type { CheckUrl } from '@counterstep/core'
-import type { EngineApi } from '@counterstep/engine'
+import { type EngineApi, nodeClock, ReadLane } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
 import { DialectMetrics } from './metrics/dialect-metrics.ts'
@@ -31,6 +31,7 @@ import { transactionCommands } from './routes/transaction-commands.ts'
 import { answerUnknownRoutes } from './routes/unknown-route.ts'
 import type { TopicStore } from './topics/topic-store.ts'
 import { Topics } from './topics/topics.ts'
+import { LISTS_AT_ONCE_MAX } from './view/list-page.ts'
 
 export interface DtmAppDeps {
   readonly engine: EngineApi
@@ -54,6 +55,9 @@ export const DTM_VERSION = 'v1.19.0'
 
 const TOPIC_LENGTH_MAX = 1_024
 
+/** One client of `all` may be answered with a thousand rows, each of which is read; so few of these are under way at once. */
+const LISTS = { atOnceMax: LISTS_AT_ONCE_MAX, waitingMax: 4_096, waitMs: 1_000, restFactor: 1 }
+
 /** DTM's HTTP face as a fastify app that has not listened. */
 export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   const { engine, topics, checkUrl, nodeMetrics = async () => '', onError = () => undefined } = deps
@@ -74,7 +78,7 @@ export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   app.register(async function dtmRoutes(routes) {
     transactionCommands(routes, commands, metrics)
     registerBranchRoutes(routes, commands)
-    queryRoutes(routes, engine)
+    queryRoutes(routes, engine, new ReadLane(nodeClock(), LISTS))
     resetCronTimeRoute(routes, engine)
     topicRoutes(routes, list)
     newGidRoute(routes)

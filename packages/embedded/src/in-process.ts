@@ -52,7 +52,7 @@ export function inProcess(engine: EngineApi): Counterstep {
       const request = isBuilt(transaction) ? transaction.request : transaction
       return engine.submit(throughJson(request), options)
     },
-    get: async (gid) => engine.get(checked(gid)),
+    get: async (gid) => engine.show(checked(gid)),
     list: async (query) => engine.list({ limit: LIST_LIMIT, ...query }),
     registerBranch: async (gid, branch) => engine.registerBranch(checked(gid), throughJson(branch)),
     submitPrepared: async (gid, options) => engine.submitPrepared(checked(gid), options),

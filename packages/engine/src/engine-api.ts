@@ -23,22 +23,36 @@ export interface AbortOptions extends WaitOptions {
   readonly reason?: string
 }
 
+export interface ShownWhole {
+  readonly transaction: Transaction
+  /** It has what has happened since `transaction` was saved. */
+  readonly view: TransactionView
+}
+
 /** What a host (server, function, the user's own app) may ask of the engine. */
 export interface EngineApi {
   /**
    * Checks the request, stores it and runs it here.
    * `body` is what the caller sent, parsed from JSON; every rule about its shape and values is checked in here.
    * Throws InvalidRequestError (nothing stored), and CounterstepError with SAGA_GID_CONFLICT, SAGA_OVER_CAPACITY,
-   * SAGA_STOPPING, SAGA_NOT_ACCEPTED (proven not stored) or SAGA_OUTCOME_UNKNOWN (submit the same again).
+   * SAGA_STORE_FULL, SAGA_STOPPING, SAGA_NOT_ACCEPTED (proven not stored) or SAGA_OUTCOME_UNKNOWN (submit the same again).
    * With `waitMs` it answers when the transaction is final, or after that time with what it then is.
    */
   submit(body: unknown, options?: WaitOptions): Promise<SubmitView>
   /** The same for a host that has read and checked the request by itself, since it speaks another dialect. */
   accept(submission: Submission, options?: WaitOptions): Promise<SubmitView>
-  /** Undefined: no such gid. */
+  /** Undefined: no such gid. For commands, which must not wait for readers. */
   get(gid: Gid): Promise<TransactionView | undefined>
   /** What the store has, definition and all. Undefined: no such gid. Throws SAGA_INTERNAL when it cannot be read. */
   read(gid: Gid): Promise<Transaction | undefined>
+  /**
+   * The same as `get`, for those who only read: few of these are under way at once. Throws SAGA_TOO_MANY_READS when its turn does
+   * not come in time.
+   */
+  show(gid: Gid): Promise<TransactionView | undefined>
+  /** The same with the definition, as `read` gives it. */
+  showWhole(gid: Gid): Promise<ShownWhole | undefined>
+  /** Throws SAGA_TOO_MANY_READS when its turn does not come in time: a list scans, so very few are under way at once. */
   list(
     query: ListQuery,
   ): Promise<{ readonly items: readonly TransactionSummary[]; readonly cursor?: ListCursor }>
@@ -66,9 +80,9 @@ export interface EngineApi {
 }
 
 export interface EngineHealth {
-  /** False while stopping, or when the store did not answer its last call. */
+  /** False while stopping, when the store did not answer its last call, or while its disk has too little room. */
   readonly ready: boolean
-  readonly reason?: 'stopping' | 'store-unavailable'
+  readonly reason?: 'stopping' | 'store-unavailable' | 'store-full'
   readonly store: {
     readonly name: string
     readonly durabilityClass: DurabilityClass

@@ -3,13 +3,20 @@ import type { ObservedStore } from './observed-store.ts'
 import type { EngineSettings } from './settings.ts'
 
 export function healthOf(
-  { name, durabilityClass, failover, isAvailable }: ObservedStore,
+  { name, durabilityClass, failover, isAvailable, isShortOfRoom = false }: ObservedStore,
   { inFlightMax }: EngineSettings,
   { isStopping, inFlight }: { readonly isStopping: boolean; readonly inFlight: number },
 ): EngineHealth {
+  const reason = isStopping
+    ? 'stopping'
+    : isAvailable
+      ? isShortOfRoom
+        ? 'store-full'
+        : undefined
+      : 'store-unavailable'
   return {
-    ready: !isStopping && isAvailable,
-    ...(isStopping ? { reason: 'stopping' } : isAvailable ? {} : { reason: 'store-unavailable' }),
+    ready: reason === undefined,
+    ...(reason === undefined ? {} : { reason }),
     store: { name, durabilityClass, failover },
     inFlight,
     inFlightMax,

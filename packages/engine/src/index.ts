@@ -1,7 +1,7 @@
 export { durabilityWarnings } from './durability-warnings.ts'
 export type { Engine, EngineParts } from './engine.ts'
 export { createEngine } from './engine.ts'
-export type { EngineApi, EngineHealth } from './engine-api.ts'
+export type { EngineApi, EngineHealth, ShownWhole } from './engine-api.ts'
 export { type Logger, logEvents } from './log-events.ts'
 export { type LoggedError, loggedError } from './logged-error.ts'
 export { nodeClock } from './node-clock.ts'
@@ -13,6 +13,7 @@ export {
   type StoreOutcome,
   type StoreVerb,
 } from './observer.ts'
+export { ReadLane, type ReadLaneBounds } from './read-lane.ts'
 export type { DueLooks, Invocation, LookOutcome } from './serverless/invocation.ts'
 export type { ServerlessEngine, ServerlessParts } from './serverless/serverless-engine.ts'
 export { createServerlessEngine } from './serverless/serverless-engine.ts'

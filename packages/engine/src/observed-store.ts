@@ -45,6 +45,9 @@ export function observeStore(store: Store, observer: EngineObserver, clock: Cloc
     get isAvailable() {
       return failingSince === undefined || clock.now() - failingSince < AWAY_AFTER_MS
     },
+    get isShortOfRoom() {
+      return store.isShortOfRoom === true
+    },
     create: (row) => observed('create', store.create(row)),
     readMany: (gids) => observed('read', store.readMany(gids)),
     update: (update) =>

@@ -7,6 +7,7 @@ import {
   mayShow,
   parseRegistration,
   parseSubmission,
+  type StoredTransaction,
   StoreUnavailableError,
   type Submission,
   type SubmissionDefaults,
@@ -24,15 +25,28 @@ import {
 } from '@counterstep/protocol'
 import type { Accepted, NamedSubmission } from './acceptance.ts'
 import type { Assembly } from './assembly.ts'
-import type { AbortOptions, EngineApi, EngineHealth, WaitOptions } from './engine-api.ts'
+import type { AbortOptions, EngineApi, EngineHealth, ShownWhole, WaitOptions } from './engine-api.ts'
 import { newestView } from './newest-view.ts'
+import { ReadLane } from './read-lane.ts'
 import { within } from './until-definite.ts'
+
+/** Each place for a scan is in use for a quarter of the time at most; the rest is for writers. */
+const SCAN_REST_FACTOR = 3
 
 export abstract class Requests implements EngineApi {
   protected readonly assembly: Assembly
+  /** Lists, which scan. */
+  readonly #scans: ReadLane
+  /** Single transactions that readers ask for. */
+  readonly #reads: ReadLane
 
   constructor(assembly: Assembly) {
     this.assembly = assembly
+    const { clock, settings } = assembly
+    const { scansAtOnceMax, readsAtOnceMax, readsWaitingMax: waitingMax, readWaitMs: waitMs } = settings
+    const common = { waitingMax, waitMs }
+    this.#scans = new ReadLane(clock, { ...common, atOnceMax: scansAtOnceMax, restFactor: SCAN_REST_FACTOR })
+    this.#reads = new ReadLane(clock, { ...common, atOnceMax: readsAtOnceMax, restFactor: 0 })
   }
 
   abstract readonly isStopping: boolean
@@ -60,6 +74,7 @@ export abstract class Requests implements EngineApi {
   }
 
   protected take(given: Submission, options: WaitOptions): Promise<SubmitView> {
+    if (this.assembly.store.isShortOfRoom) return Promise.reject(storeFull())
     const gid = given.gid ?? this.assembly.ids.gid()
     // A caller who waits is told about what is durable only.
     const ack = (options.waitMs ?? 0) > 0 ? 'durable' : given.ack
@@ -122,23 +137,45 @@ export abstract class Requests implements EngineApi {
     }
   }
 
-  async get(gid: Gid): Promise<TransactionView | undefined> {
+  get(gid: Gid): Promise<TransactionView | undefined> {
+    return this.#view(gid, () => this.#row(gid))
+  }
+
+  show(gid: Gid): Promise<TransactionView | undefined> {
+    return this.#view(gid, () => this.#reads.run(() => this.#row(gid)))
+  }
+
+  async #view(
+    gid: Gid,
+    readRow: () => Promise<StoredTransaction | undefined>,
+  ): Promise<TransactionView | undefined> {
     const { store, runner, acceptance, clock } = this.assembly
     const run = store.capabilities.shared ? undefined : runner.get(gid)
     if (run !== undefined && mayShow(run, clock.now())) return runner.view(gid)
-    const [row] = await store.readMany([gid])
+    const row = await readRow()
     // It may have been accepted, or have ended here, while the store was read.
     if (row === undefined) return runner.view(gid) ?? acceptance.pendingView(gid)
     return newestView(this.assembly, row)
   }
 
   list(query: ListQuery): ReturnType<EngineApi['list']> {
-    return this.assembly.store.list(query)
+    return this.#scans.run(() => this.assembly.store.list(query))
   }
 
   async read(gid: Gid): Promise<Transaction | undefined> {
-    const [row] = await this.assembly.store.readMany([gid])
+    const row = await this.#row(gid)
     return row === undefined ? undefined : decodeTransaction(row)
+  }
+
+  async showWhole(gid: Gid): Promise<ShownWhole | undefined> {
+    const row = await this.#reads.run(() => this.#row(gid))
+    if (row === undefined) return undefined
+    return { transaction: decodeTransaction(row), view: newestView(this.assembly, row) }
+  }
+
+  async #row(gid: Gid): Promise<StoredTransaction | undefined> {
+    const [row] = await this.assembly.store.readMany([gid])
+    return row
   }
 
   registerBranch(gid: Gid, body: unknown): Promise<TransactionView> {
@@ -188,6 +225,13 @@ export abstract class Requests implements EngineApi {
       waiter.cancel()
     }
   }
+}
+
+function storeFull(): CounterstepError {
+  return new CounterstepError(
+    'SAGA_STORE_FULL',
+    'the disk of the store has too little room for new transactions; those that run go on',
+  )
 }
 
 function isWaitedFor({ status }: TransactionView): boolean {

@@ -43,4 +43,9 @@ export const SETTINGS_BOUNDS: BoundsOf<Omit<EngineSettings, 'retry'>> & {
   callsInFlightMax: COUNT,
   hintsMax: COUNT,
   memoryAckMax: COUNT,
+  scansAtOnceMax: COUNT,
+  readsAtOnceMax: COUNT,
+  readsWaitingMax: COUNT,
+  // Below the time in which a request must be answered.
+  readWaitMs: [1, 8_000],
 }

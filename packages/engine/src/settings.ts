@@ -29,6 +29,14 @@ export interface EngineSettings {
   readonly hintsMax: number
   /** Submits with ack "memory" that are not durable yet, at once. */
   readonly memoryAckMax: number
+  /** Lists under way at once. */
+  readonly scansAtOnceMax: number
+  /** Single transactions being read from the store at once, for those who only read. */
+  readonly readsAtOnceMax: number
+  /** Lists that wait for their turn at once, and single reads likewise; over it, a read is refused at once. */
+  readonly readsWaitingMax: number
+  /** How long a list or a single read waits for its turn before it is refused. */
+  readonly readWaitMs: number
 }
 
 export const DEFAULT_SETTINGS: EngineSettings = {
@@ -47,4 +55,8 @@ export const DEFAULT_SETTINGS: EngineSettings = {
   callsInFlightMax: 4_096,
   hintsMax: 100_000,
   memoryAckMax: 4_096,
+  scansAtOnceMax: 2,
+  readsAtOnceMax: 16,
+  readsWaitingMax: 4_096,
+  readWaitMs: 1_000,
 }

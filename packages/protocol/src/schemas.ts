@@ -152,7 +152,7 @@ export const livenessSchema = z.object({ status: z.literal('live') }).readonly()
 export const readinessSchema = z
   .object({
     status: z.enum(['ready', 'not-ready']),
-    reason: z.enum(['stopping', 'store-unavailable']).exactOptional(),
+    reason: z.enum(['stopping', 'store-unavailable', 'store-full']).exactOptional(),
     store: z
       .object({
         name: z.string(),

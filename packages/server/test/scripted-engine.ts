@@ -54,6 +54,8 @@ export function scriptedEngine(script: Partial<EngineApi> = {}): ScriptedEngine 
     addBranch: note('addBranch', script.addBranch ?? (async (gid: Gid) => viewOf(gid))),
     submitPrepared: note('submitPrepared', script.submitPrepared ?? (async (gid: Gid) => viewOf(gid))),
     get: note('get', script.get ?? (async (gid: Gid) => viewOf(gid))),
+    show: note('show', script.show ?? script.get ?? (async (gid: Gid) => viewOf(gid))),
+    showWhole: note('showWhole', script.showWhole ?? (async () => undefined)),
     list: note('list', script.list ?? (async () => ({ items: [] }))),
     abort: note('abort', script.abort ?? command),
     retry: note('retry', script.retry ?? command),

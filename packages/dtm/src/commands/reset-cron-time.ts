@@ -1,6 +1,7 @@
+import type { ListCursor } from '@counterstep/core'
 import type { EngineApi } from '@counterstep/engine'
 import { type Gid, UNFINISHED_STATUSES } from '@counterstep/protocol'
-import { LIST_PAGE } from '../view/list-page.ts'
+import { LIST_MS_MAX, LIST_PAGE, LIST_ROWS_MAX, LISTS_PER_ANSWER_MAX } from '../view/list-page.ts'
 import { nudge } from './nudge.ts'
 
 export interface ResetCount {
@@ -8,23 +9,66 @@ export interface ResetCount {
   readonly count: number
 }
 
-/** Retries what is due only after that instant; `limit` of them, and says whether there are more. */
-export async function resetCronTime(engine: EngineApi, dueAfter: number, limit: number): Promise<ResetCount> {
-  let count = 0
-  let cursor: Awaited<ReturnType<EngineApi['list']>>['cursor']
-  do {
-    const page = await engine.list({
-      limit: LIST_PAGE,
-      status: UNFINISHED_STATUSES,
-      ...(cursor === undefined ? {} : { cursor }),
-    })
-    for (const { gid, dueAt } of page.items) {
-      if (dueAt <= dueAfter) continue
-      if (count >= limit) return { hasRemaining: true, count }
-      // One that has ended since it was listed needs none.
-      if ((await nudge(gid as Gid, engine)) === 'nudged') count++
+export interface ResetQuery {
+  /** Epoch milliseconds: what is due only after it is retried. */
+  readonly dueAfter: number
+  readonly limit: number
+}
+
+/** Whoever repeats a call does so at once; much later the newest rows count again. */
+const CURSOR_MS_MAX = 60_000
+
+/**
+ * Retries what is due late, newest first, in calls of bounded rows and time. DTM's wire has no cursor for it, so where a call
+ * ran out of lists or time is remembered here, and the next call goes on from there: a client that repeats while `hasRemaining`
+ * comes through any number of rows. Another node begins with the newest, and so does a new process.
+ */
+export class CronTimeReset {
+  readonly #engine: Pick<EngineApi, 'list' | 'retry'>
+  readonly #now: () => number
+  #stopped: { readonly at: ListCursor; readonly since: number } | undefined
+
+  /** `now`: milliseconds of a clock that only goes forward. */
+  constructor(engine: Pick<EngineApi, 'list' | 'retry'>, now: () => number = () => performance.now()) {
+    this.#engine = engine
+    this.#now = now
+  }
+
+  /** One at a time; the caller sees to that. */
+  async run({ dueAfter, limit }: ResetQuery): Promise<ResetCount> {
+    const until = this.#now() + LIST_MS_MAX
+    const countMax = Math.min(limit, LIST_ROWS_MAX)
+    let cursor = this.#takeCursor()
+    let count = 0
+    for (let lists = 0; lists < LISTS_PER_ANSWER_MAX && this.#now() < until; lists++) {
+      const page = await this.#engine.list({
+        limit: LIST_PAGE,
+        status: UNFINISHED_STATUSES,
+        ...(cursor === undefined ? {} : { cursor }),
+      })
+      for (const { gid, dueAt, createdAt } of page.items) {
+        if (dueAt > dueAfter) {
+          if (count >= countMax) return { hasRemaining: true, count }
+          if (this.#now() >= until) return this.#stop(cursor, count)
+          // One that has ended since it was listed needs none.
+          if ((await nudge(gid as Gid, this.#engine)) === 'nudged') count++
+        }
+        cursor = { createdAt, gid: gid as Gid }
+      }
+      cursor = page.cursor
+      if (cursor === undefined) return { hasRemaining: false, count }
     }
-    cursor = page.cursor
-  } while (cursor !== undefined)
-  return { hasRemaining: false, count }
+    return this.#stop(cursor, count)
+  }
+
+  #stop(at: ListCursor | undefined, count: number): ResetCount {
+    this.#stopped = at === undefined ? undefined : { at, since: this.#now() }
+    return { hasRemaining: true, count }
+  }
+
+  #takeCursor(): ListCursor | undefined {
+    const stopped = this.#stopped
+    this.#stopped = undefined
+    return stopped !== undefined && this.#now() - stopped.since < CURSOR_MS_MAX ? stopped.at : undefined
+  }
 }

@@ -1,4 +1,4 @@
-import type { EngineApi } from '@counterstep/engine'
+import type { EngineApi, ReadLane } from '@counterstep/engine'
 import { isGid } from '@counterstep/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { listTransactions } from '../view/list-transactions.ts'
@@ -14,7 +14,8 @@ import { sendAnswer } from './send-answer.ts'
 
 const LIST_LIMIT = 100
 
-export function queryRoutes(app: FastifyInstance, engine: EngineApi): void {
+/** `lists`: for answers that read many rows. */
+export function queryRoutes(app: FastifyInstance, engine: EngineApi, lists: ReadLane): void {
   app.get(`${BASE_PATH}/query`, READ, async (request, reply) => {
     const gid = queryOf(request, 'gid')
     if (gid === '') throw refuse('no gid specified')
@@ -27,7 +28,7 @@ export function queryRoutes(app: FastifyInstance, engine: EngineApi): void {
   })
   app.get(`${BASE_PATH}/all`, READ, async (request, reply) => {
     const gid = queryOf(request, 'gid')
-    return sendAnswer(reply, found(gid === '' ? await all(engine, request) : await one(engine, gid)))
+    return sendAnswer(reply, found(gid === '' ? await all(engine, lists, request) : await one(engine, gid)))
   })
 }
 
@@ -36,7 +37,7 @@ async function one(engine: EngineApi, gid: string) {
   return { next_position: '', transactions: seen === undefined ? null : [shownTransaction(seen)] }
 }
 
-async function all(engine: EngineApi, request: FastifyRequest) {
+async function all(engine: EngineApi, lists: ReadLane, request: FastifyRequest) {
   const limit = readNumber(queryOf(request, 'limit'), LIST_LIMIT)
   const createdFrom = readNumber(queryOf(request, 'createTimeStart'), 0)
   const createdTo = readNumber(queryOf(request, 'createTimeEnd'), 0)
@@ -54,11 +55,7 @@ async function all(engine: EngineApi, request: FastifyRequest) {
     // DTM's end is inclusive.
     ...(createdTo > 0 ? { createdTo: createdTo + 1 } : {}),
   }
-  const { position, transactions } = await listTransactions(
-    engine,
-    filter,
-    queryOf(request, 'position'),
-    limit,
-  )
+  const asked = { filter, position: queryOf(request, 'position'), limit }
+  const { position, transactions } = await lists.run(() => listTransactions(engine, asked))
   return { next_position: position, transactions }
 }

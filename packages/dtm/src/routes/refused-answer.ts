@@ -3,16 +3,18 @@ import type { FastifyReply } from 'fastify'
 import { trouble } from '../wire/answer.ts'
 import { sendAnswer } from './send-answer.ts'
 
-/** What the gate refuses. DTM has no such answers, so these are HTTP's own; its clients report the text of any of them. */
+/** What the gate and the bounds of readers refuse. DTM has no such answers, so these are HTTP's own; its clients report the text of any of them. */
 const STATUS_OF_REFUSAL: Partial<Readonly<Record<ErrorCode, number>>> = {
   SAGA_UNAUTHENTICATED: 401,
   SAGA_FORBIDDEN: 403,
   SAGA_ORIGIN_REFUSED: 403,
   SAGA_HOST_REFUSED: 421,
   SAGA_RATE_LIMITED: 429,
+  SAGA_TOO_MANY_READS: 429,
+  SAGA_QUOTA_EXCEEDED: 429,
 }
 
-/** False: this is no refusal of the gate. */
+/** False: this is no such refusal. */
 export function sendRefusal(reply: FastifyReply, { code, message }: CounterstepError): boolean {
   const status = STATUS_OF_REFUSAL[code]
   if (status === undefined) return false

@@ -1,6 +1,6 @@
-import type { EngineApi } from '@counterstep/engine'
+import { type EngineApi, nodeClock, ReadLane } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
-import { resetCronTime } from '../commands/reset-cron-time.ts'
+import { CronTimeReset } from '../commands/reset-cron-time.ts'
 import { TIMEOUT_TO_FAIL_S } from '../definition/common-definition.ts'
 import { found } from '../wire/answer.ts'
 import { readNumber } from '../wire/read-number.ts'
@@ -12,11 +12,16 @@ import { sendAnswer } from './send-answer.ts'
 const TIMEOUT_S = 3 * TIMEOUT_TO_FAIL_S
 const LIMIT = 100
 
+const ONE_AT_A_TIME = { atOnceMax: 1, waitingMax: 100, waitMs: 1_000, restFactor: 0 }
+
 export function resetCronTimeRoute(app: FastifyInstance, engine: EngineApi): void {
+  const reset = new CronTimeReset(engine)
+  const calls = new ReadLane(nodeClock(), ONE_AT_A_TIME)
   app.get(`${BASE_PATH}/resetCronTime`, ADMIN_BY_GET, async (request, reply) => {
     const timeoutS = readNumber(queryOf(request, 'timeout'), TIMEOUT_S)
     const limit = readNumber(queryOf(request, 'limit'), LIMIT)
-    const { hasRemaining, count } = await resetCronTime(engine, Date.now() + timeoutS * 1_000, limit)
+    const asked = { dueAfter: Date.now() + timeoutS * 1_000, limit }
+    const { hasRemaining, count } = await calls.run(() => reset.run(asked))
     return sendAnswer(reply, found({ has_remaining: hasRemaining, succeed_count: count }))
   })
 }

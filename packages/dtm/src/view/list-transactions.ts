@@ -2,25 +2,36 @@ import type { ListCursor, ListQuery } from '@counterstep/core'
 import type { EngineApi } from '@counterstep/engine'
 import { type Gid, isGid } from '@counterstep/protocol'
 import { badNumber } from '../wire/read-number.ts'
-import { LIST_PAGE, LIST_ROWS_MAX, READS_AT_ONCE } from './list-page.ts'
+import { LIST_MS_MAX, LIST_PAGE, LIST_ROWS_MAX, LISTS_PER_ANSWER_MAX, READS_AT_ONCE } from './list-page.ts'
 import { see } from './see.ts'
 import { shownTransaction } from './shown-transaction.ts'
+
+export interface AskedList {
+  readonly filter: Omit<ListQuery, 'limit' | 'cursor'>
+  readonly position: string
+  readonly limit: number
+  /** Milliseconds of a clock that only goes forward. */
+  readonly now?: () => number
+}
 
 export interface ListedPage {
   readonly position: string
   readonly transactions: readonly ReturnType<typeof shownTransaction>[]
 }
 
-/** Newest first. `position` goes on behind the last row; it is empty when there is nothing more. */
+/**
+ * Newest first. `position` goes on behind the last row; it is empty when there is nothing more. An answer holds fewer rows than
+ * `limit`, perhaps none, where its lists or its time are used up; then it has a `position`.
+ */
 export async function listTransactions(
-  engine: EngineApi,
-  filter: Omit<ListQuery, 'limit' | 'cursor'>,
-  position: string,
-  limit: number,
+  engine: Pick<EngineApi, 'list' | 'showWhole'>,
+  { filter, position, limit, now = () => performance.now() }: AskedList,
 ): Promise<ListedPage> {
+  const until = now() + LIST_MS_MAX
   const rowsMax = limit > 0 ? Math.min(limit, LIST_ROWS_MAX) : LIST_ROWS_MAX
   const rows: ListCursor[] = []
   let cursor = readPosition(position)
+  let lists = 0
   do {
     const page = await engine.list({
       ...filter,
@@ -29,23 +40,33 @@ export async function listTransactions(
     })
     for (const { createdAt, gid } of page.items) rows.push({ createdAt, gid: gid as Gid })
     cursor = page.cursor
-  } while (cursor !== undefined && rows.length < rowsMax)
-  const last = rows.at(-1)
-  const isFull = rows.length === limit || cursor !== undefined
-  return {
-    position: isFull && last !== undefined ? writePosition(cursor ?? last) : '',
-    transactions: await readAll(engine, rows),
-  }
+    lists++
+  } while (cursor !== undefined && rows.length < rowsMax && lists < LISTS_PER_ANSWER_MAX && now() < until)
+  const { transactions, readTo } = await readAll(engine, rows, () => now() < until)
+  const end = readTo ?? cursor ?? (rows.length === limit ? rows.at(-1) : undefined)
+  return { position: end === undefined ? '' : writePosition(end), transactions }
 }
 
-async function readAll(engine: EngineApi, rows: readonly ListCursor[]): Promise<ListedPage['transactions']> {
-  const shown: ReturnType<typeof shownTransaction>[] = []
+interface ReadRows {
+  readonly transactions: ListedPage['transactions']
+  /** The last row that there was time for; undefined: there was time for all. */
+  readonly readTo: ListCursor | undefined
+}
+
+async function readAll(
+  engine: Pick<EngineApi, 'showWhole'>,
+  rows: readonly ListCursor[],
+  isTimeLeft: () => boolean,
+): Promise<ReadRows> {
+  const transactions: ReturnType<typeof shownTransaction>[] = []
   for (let from = 0; from < rows.length; from += READS_AT_ONCE) {
+    // The first ones are read in any case, so that each answer leads on.
+    if (from > 0 && !isTimeLeft()) return { transactions, readTo: rows[from - 1] }
     const some = rows.slice(from, from + READS_AT_ONCE)
     const seen = await Promise.all(some.map(({ gid }) => see(engine, gid)))
-    for (const each of seen) if (each !== undefined) shown.push(shownTransaction(each))
+    for (const each of seen) if (each !== undefined) transactions.push(shownTransaction(each))
   }
-  return shown
+  return { transactions, readTo: undefined }
 }
 
 function writePosition({ createdAt, gid }: ListCursor): string {

@@ -87,6 +87,8 @@ class FunctionEngine implements ServerlessEngine {
   accept: EngineApi['accept'] = (submission, options) => this.#now.accept(submission, options)
   get: EngineApi['get'] = (gid) => this.#now.get(gid)
   read: EngineApi['read'] = (gid) => this.#now.read(gid)
+  show: EngineApi['show'] = (gid) => this.#now.show(gid)
+  showWhole: EngineApi['showWhole'] = (gid) => this.#now.showWhole(gid)
   list: EngineApi['list'] = (query) => this.#now.list(query)
   registerBranch: EngineApi['registerBranch'] = (gid, body) => this.#now.registerBranch(gid, body)
   addBranch: EngineApi['addBranch'] = (gid, branch) => this.#now.addBranch(gid, branch)

@@ -17,7 +17,13 @@ export const getTransactionOperation: Operation = {
     'A final status is shown only when it is durable. Progress shown before that may go back after a crash.',
   parameters: [gidParameter],
   answers: { 200: { description: 'The transaction.', schema: 'TransactionView', example: finishedExample } },
-  problems: ['SAGA_GID_INVALID', 'SAGA_UNKNOWN_GID', 'SAGA_STORE_UNAVAILABLE', 'SAGA_STORE_CLOSED'],
+  problems: [
+    'SAGA_GID_INVALID',
+    'SAGA_UNKNOWN_GID',
+    'SAGA_TOO_MANY_READS',
+    'SAGA_STORE_UNAVAILABLE',
+    'SAGA_STORE_CLOSED',
+  ],
 }
 
 export function getTransactionRoute(engine: EngineApi, handlerTimeoutMs: number) {
@@ -26,7 +32,7 @@ export function getTransactionRoute(engine: EngineApi, handlerTimeoutMs: number)
     const options = { config, handlerTimeout: handlerTimeoutMs }
     app.get('/v1/transactions/:gid', options, async function getTransaction(request, reply) {
       const gid = gidOf(request)
-      const view = await engine.get(gid)
+      const view = await engine.show(gid)
       if (view === undefined) throw unknownGid(gid)
       return reply.header('content-type', JSON_TYPE).send(JSON.stringify(view))
     })

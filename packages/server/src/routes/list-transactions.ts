@@ -31,7 +31,7 @@ export const listTransactionsOperation: Operation = {
     filter('cursor', { type: 'string' }, 'From the page before, with the same filters.'),
   ],
   answers: { 200: { description: 'A page.', schema: 'TransactionPage', example: pageExample } },
-  problems: ['SAGA_QUERY_INVALID', 'SAGA_STORE_UNAVAILABLE', 'SAGA_STORE_CLOSED'],
+  problems: ['SAGA_QUERY_INVALID', 'SAGA_TOO_MANY_READS', 'SAGA_STORE_UNAVAILABLE', 'SAGA_STORE_CLOSED'],
 }
 
 function filter(name: string, schema: JsonObject, description?: string): JsonObject {

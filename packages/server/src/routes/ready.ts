@@ -1,5 +1,6 @@
 import type { Gate } from '@counterstep/access'
 import type { EngineApi, EngineHealth } from '@counterstep/engine'
+import type { ErrorCode } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
 import { JSON_TYPE } from '../http/json-type.ts'
 import { problemOf } from '../http/problem.ts'
@@ -28,8 +29,14 @@ export const readyOperation: Operation = {
       },
     },
   },
-  problems: ['SAGA_STORE_UNAVAILABLE'],
+  problems: ['SAGA_STORE_UNAVAILABLE', 'SAGA_STORE_FULL'],
 }
+
+const CODE_OF_REASON = {
+  stopping: 'SAGA_STOPPING',
+  'store-unavailable': 'SAGA_STORE_UNAVAILABLE',
+  'store-full': 'SAGA_STORE_FULL',
+} as const satisfies Readonly<Record<NonNullable<EngineHealth['reason']>, ErrorCode>>
 
 /** What was decided at start. */
 export interface StartFacts {
@@ -50,7 +57,7 @@ export function readyRoute(engine: EngineApi, gate: Pick<Gate, 'mayAs'>, facts: 
           reply.header('content-type', JSON_TYPE).send(JSON.stringify(readiness))
           return
         }
-        const code = health.reason === 'stopping' ? 'SAGA_STOPPING' : 'SAGA_STORE_UNAVAILABLE'
+        const code = CODE_OF_REASON[health.reason ?? 'store-unavailable']
         const problem = problemOf(code, { detail: 'new work is not taken now' })
         // RFC 9457 extension members.
         sendProblem(reply, { ...readiness, ...problem, status: problem.status })

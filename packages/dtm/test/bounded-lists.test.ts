@@ -1,0 +1,127 @@
+import type { ListedTransaction, ListQuery } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
+import { describe, expect, it } from 'vitest'
+import { CronTimeReset } from '../src/commands/reset-cron-time.ts'
+import { listTransactions } from '../src/view/list-transactions.ts'
+
+const NEWEST_AT = 1_000_000
+const FAR_AT = 9_000_000
+
+function listed(at: number): ListedTransaction {
+  const shown = {
+    kind: 'saga',
+    status: 'submitted',
+    updatedAt: at,
+    epoch: 1,
+    retrying: true,
+    attention: false,
+  } as const
+  return { ...shown, gid: `g-${at}` as Gid, createdAt: at, dueAt: FAR_AT }
+}
+
+/** A store of `rows` rows, newest first, where each list and each command takes so long. `isEmpty`: the filter matches nothing. */
+function bigEngine({ rows, listMs = 1, retryMs = 0, isEmpty = false }: BigStore) {
+  const state = { now: 0, lists: 0, retried: new Set<string>() }
+  const list = async ({ limit, cursor }: ListQuery) => {
+    state.lists++
+    state.now += listMs
+    const from = cursor === undefined ? 0 : NEWEST_AT - cursor.createdAt + 1
+    const to = Math.min(rows, from + (isEmpty ? 10_000 : limit))
+    const items = isEmpty ? [] : Array.from({ length: to - from }, (_, i) => listed(NEWEST_AT - from - i))
+    const last = { createdAt: NEWEST_AT - to + 1, gid: `g-${NEWEST_AT - to + 1}` as Gid }
+    const due = items.map((item) => (state.retried.has(item.gid) ? { ...item, dueAt: 0 } : item))
+    return { items: due, ...(to < rows ? { cursor: last } : {}) }
+  }
+  const retry = async (gid: Gid) => {
+    state.now += retryMs
+    state.retried.add(gid)
+    return {} as never
+  }
+  const showWhole = async () => {
+    state.now += retryMs
+    return undefined
+  }
+  return { engine: { list, retry, showWhole }, state, now: () => state.now }
+}
+
+interface BigStore {
+  readonly rows: number
+  readonly listMs?: number
+  readonly retryMs?: number
+  readonly isEmpty?: boolean
+}
+
+describe('all', () => {
+  const ask = ({ engine, now }: ReturnType<typeof bigEngine>, position = '', limit = 0) =>
+    listTransactions(engine, { filter: { attention: true }, position, limit, now })
+
+  it('with a filter that matches nothing ends after ten lists, and its position goes on', async () => {
+    const big = bigEngine({ rows: 1_000_000, isEmpty: true })
+    const page = await ask(big)
+    expect(big.state.lists).toBe(10)
+    expect(page.transactions).toEqual([])
+    expect(page.position).not.toBe('')
+    await ask(big, page.position)
+    expect(big.state.lists).toBe(20)
+  })
+
+  it('ends after two seconds, however slow the store', async () => {
+    const big = bigEngine({ rows: 1_000_000, isEmpty: true, listMs: 900 })
+    expect((await ask(big)).position).not.toBe('')
+    expect(big.state.lists).toBe(3)
+  })
+
+  it('whose rows take long to read ends too, behind the last one that it has read', async () => {
+    const big = bigEngine({ rows: 1_000_000, retryMs: 100 })
+    const { position } = await ask(big)
+    const [at] = position.split('.')
+    expect(NEWEST_AT - Number(at) + 1).toBe(24)
+  })
+
+  it('comes to an end by its positions', async () => {
+    const big = bigEngine({ rows: 250_000, isEmpty: true })
+    let { position } = await ask(big)
+    while (position !== '') ({ position } = await ask(big, position))
+    expect(big.state.lists).toBe(25)
+  })
+})
+
+describe('resetCronTime', () => {
+  it('retries at most a thousand in one call, whatever limit is asked for', async () => {
+    const { engine, state, now } = bigEngine({ rows: 1_000_000 })
+    const reset = new CronTimeReset(engine, now)
+    const asked = { dueAfter: 0, limit: 999_999_999 }
+    expect(await reset.run(asked)).toEqual({ hasRemaining: true, count: 1_000 })
+    expect(state.retried.size).toBe(1_000)
+  })
+
+  it('ends after two seconds, however slow the store', async () => {
+    const { engine, state, now } = bigEngine({ rows: 1_000_000, retryMs: 100 })
+    const reset = new CronTimeReset(engine, now)
+    expect(await reset.run({ dueAfter: 0, limit: 1_000 })).toEqual({ hasRemaining: true, count: 20 })
+    expect(state.now).toBeLessThan(2_200)
+  })
+
+  it('that finds nothing to do in ten lists says that there may be more, and the next call goes on there', async () => {
+    const { engine, state, now } = bigEngine({ rows: 5_000 })
+    const reset = new CronTimeReset(engine, now)
+    const asked = { dueAfter: FAR_AT, limit: 100 }
+    expect(await reset.run(asked)).toEqual({ hasRemaining: true, count: 0 })
+    expect(state.lists).toBe(10)
+    expect(await reset.run(asked)).toEqual({ hasRemaining: true, count: 0 })
+    expect(await reset.run(asked)).toEqual({ hasRemaining: false, count: 0 })
+    expect(state.lists).toBe(25)
+    await reset.run(asked)
+    expect(state.lists).toBe(35)
+  })
+
+  it('begins with the newest again after a minute, and after a call that its limit ended', async () => {
+    const big = bigEngine({ rows: 5_000 })
+    const reset = new CronTimeReset(big.engine, big.now)
+    await reset.run({ dueAfter: FAR_AT, limit: 100 })
+    big.state.now += 60_000
+    expect(await reset.run({ dueAfter: 0, limit: 1 })).toEqual({ hasRemaining: true, count: 1 })
+    expect(await reset.run({ dueAfter: 0, limit: 1 })).toEqual({ hasRemaining: true, count: 1 })
+    expect([...big.state.retried]).toEqual([`g-${NEWEST_AT}`, `g-${NEWEST_AT - 1}`])
+  })
+})

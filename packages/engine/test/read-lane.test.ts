@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest'
+import { ReadLane } from '../src/read-lane.ts'
+import { Bed } from './support/bed.ts'
+import { FakeTime } from './support/fake-time.ts'
+import { sagaOf, watched } from './support/sagas.ts'
+
+const BOUNDS = { atOnceMax: 2, waitingMax: 600, waitMs: 1_000, restFactor: 3 }
+
+function laneAt(time: FakeTime, bounds = BOUNDS) {
+  const lane = new ReadLane(time.clock(), bounds)
+  const ends: (() => void)[] = []
+  let underWay = 0
+  const ask = () =>
+    watched(
+      lane.run(async () => {
+        underWay++
+        await new Promise<void>((resolve) => ends.push(resolve))
+        underWay--
+        return 'read'
+      }),
+    )
+  return { ask, end: () => ends.shift()?.(), underWay: () => underWay }
+}
+
+describe('the lane of readers', () => {
+  it('has few reads under way at once, the oldest first', async () => {
+    const time = new FakeTime()
+    const { ask, end, underWay } = laneAt(time)
+    const asked = [ask(), ask(), ask(), ask()]
+    await time.flush()
+    expect(underWay()).toBe(2)
+    end()
+    await time.flush()
+    expect(underWay()).toBe(2)
+    expect(asked.map(({ isSettled }) => isSettled)).toEqual([true, false, false, false])
+  })
+
+  it('refuses what does not come to its turn in time, and at once what is over the bound of those that wait', async () => {
+    const time = new FakeTime()
+    const { ask, underWay } = laneAt(time)
+    const asked = Array.from({ length: 603 }, ask)
+    await time.flush()
+    expect(asked[602]?.error).toMatchObject({ code: 'SAGA_TOO_MANY_READS' })
+    expect(asked.filter(({ isSettled }) => isSettled)).toHaveLength(1)
+    await time.advance(999)
+    expect(asked.filter(({ isSettled }) => isSettled)).toHaveLength(1)
+    await time.advance(20)
+    expect(asked.filter(({ isSettled }) => isSettled)).toHaveLength(601)
+    expect(underWay()).toBe(2)
+  })
+
+  it('leaves a place empty for three times as long as it was in use', async () => {
+    const time = new FakeTime()
+    const { ask, end, underWay } = laneAt(time, { ...BOUNDS, atOnceMax: 1 })
+    ask()
+    await time.advance(20)
+    end()
+    await time.flush()
+    ask()
+    await time.advance(59)
+    expect(underWay()).toBe(0)
+    await time.advance(1)
+    expect(underWay()).toBe(1)
+  })
+
+  it('is free again after a read that failed', async () => {
+    const time = new FakeTime()
+    const lane = new ReadLane(time.clock(), { ...BOUNDS, atOnceMax: 1, restFactor: 0 })
+    const failed = watched(lane.run(() => Promise.reject(new Error('no store'))))
+    await time.flush()
+    expect(failed.error).toMatchObject({ message: 'no store' })
+    expect(await lane.run(async () => 'read')).toBe('read')
+  })
+})
+
+describe('an engine beside 600 readers', () => {
+  /** Holds back every list and every read of these gids. */
+  async function nodeWithReaders(lane: Partial<Record<'scansAtOnceMax' | 'readsAtOnceMax', number>> = {}) {
+    const bed = new Bed()
+    const node = await bed.node(lane)
+    await node.submit(sagaOf('stored', 1))
+    await bed.untilStatus('stored', 'succeeded')
+    const held: (() => void)[] = []
+    let underWay = 0
+    const { list, readMany } = node.store
+    const hold = async () => {
+      underWay++
+      await new Promise<void>((resolve) => held.push(resolve))
+    }
+    node.store.list = async (query) => hold().then(() => list.call(node.store, query))
+    node.store.readMany = async (gids) => {
+      if (gids.includes('stored' as never)) await hold()
+      return readMany.call(node.store, gids)
+    }
+    return { bed, node, underWay: () => underWay }
+  }
+
+  const spellings = {
+    'a list': (engine: Engine) => engine.list({ limit: 200, attention: true }),
+    'a look at one transaction': (engine: Engine) => engine.show('stored' as never),
+    'a look at one transaction and its definition': (engine: Engine) => engine.showWhole('stored' as never),
+  }
+  type Engine = Awaited<ReturnType<typeof nodeWithReaders>>['node']['engine']
+
+  for (const [name, read] of Object.entries(spellings)) {
+    it(`keeps all but a few of them from the store, and refuses the rest by code: ${name}`, async () => {
+      const { bed, node, underWay } = await nodeWithReaders()
+      const asked = Array.from({ length: 600 }, () => watched<unknown>(read(node.engine)))
+      await bed.time.flush()
+      expect(underWay()).toBeLessThanOrEqual(16)
+      await node.submit(sagaOf('beside', 1))
+      await bed.untilStatus('beside', 'succeeded')
+      await bed.time.advance(1_100)
+      const refused = asked.filter(({ error }) => error !== undefined)
+      expect(refused.length).toBeGreaterThanOrEqual(600 - 16)
+      for (const { error } of refused) expect(error).toMatchObject({ code: 'SAGA_TOO_MANY_READS' })
+    })
+  }
+
+  it('a command reads what it needs without a turn', async () => {
+    const { bed, node } = await nodeWithReaders({ readsAtOnceMax: 1 })
+    node.engine.show('stored' as never).catch(() => undefined)
+    await node.submit(sagaOf('other', 1))
+    await bed.untilStatus('other', 'succeeded')
+    expect((await node.engine.get('other' as never))?.status).toBe('succeeded')
+    await expect(node.engine.abort('other' as never)).rejects.toMatchObject({ code: 'SAGA_ALREADY_FINAL' })
+  })
+
+  it('mutant: without the lane all of them are at the store at once', async () => {
+    const { bed, node, underWay } = await nodeWithReaders({ scansAtOnceMax: 10_000 })
+    for (let n = 0; n < 600; n++) node.engine.list({ limit: 200, attention: true }).catch(() => undefined)
+    await bed.time.flush()
+    expect(underWay()).toBe(600)
+  })
+})
