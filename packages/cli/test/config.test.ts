@@ -29,7 +29,14 @@ describe('the configuration without any setting', () => {
   it('listens on loopback, keeps its data in .data, and is class A', () => {
     expect(config).toMatchObject({ host: '127.0.0.1', port: 8470, logLevel: 'info', readyJson: false })
     const path = resolve('.data/counterstep.db')
-    expect(config.store).toEqual({ type: 'sqlite', path, place: path, synchronous: 'FULL', waitMs: 0 })
+    expect(config.store).toEqual({
+      type: 'sqlite',
+      path,
+      place: path,
+      synchronous: 'FULL',
+      freeBytesMin: 268_435_456,
+      waitMs: 0,
+    })
     expect(config.warnings).toEqual([])
   })
 

@@ -20,6 +20,13 @@ it.each(CASES)('what %o switches off is listed: %o', (environment, switches) => 
 })
 
 it('the embedded store has nothing to switch off', () => {
-  const store = { type: 'sqlite', path: 'a', place: 'a', synchronous: 'FULL', waitMs: 0 } as const
+  const store = {
+    type: 'sqlite',
+    path: 'a',
+    place: 'a',
+    synchronous: 'FULL',
+    freeBytesMin: 0,
+    waitMs: 0,
+  } as const
   expect(insecureSwitches({ access: { insecure: [] }, targets: { others: 'none' }, store })).toEqual([])
 })
