@@ -13,7 +13,7 @@ export interface ReadLaneBounds {
 }
 
 /** A read of a slow store does not keep the next ones away for longer. */
-const REST_MS_MAX = 500
+const REST_MS_MAX = 1_000
 /** Reads whose wait is over so soon after another's are refused together, so that one timer serves many. */
 const TOGETHER_MS = 10
 

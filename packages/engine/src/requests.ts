@@ -30,8 +30,8 @@ import { newestView } from './newest-view.ts'
 import { ReadLane } from './read-lane.ts'
 import { within } from './until-definite.ts'
 
-/** Each place for a scan is in use for a quarter of the time at most; the rest is for writers. */
-const SCAN_REST_FACTOR = 3
+/** Each place for a scan is in use for a tenth of the time at most; the rest is for writers. */
+const SCAN_REST_FACTOR = 9
 
 export abstract class Requests implements EngineApi {
   protected readonly assembly: Assembly

@@ -9,9 +9,9 @@ const PAGES_BETWEEN = 8192
 /** Rows in order share most of their pages. Not less, since the next ones may be in random order. */
 const SHARE_MIN = 0.25
 
-/** A read under way keeps the log from starting anew; it ends within a few of these. */
+/** A read under way keeps the log from starting anew. On an idle machine it ends within a few of these, on a busy one in 2 s. */
 const RETRY_MS = 5
-const RETRIES_MAX = 40
+const RETRIES_MAX = 400
 
 /** Runs this later in the thread, with what it throws handled as that of a message. */
 export type RunGuarded = (work: () => void) => void

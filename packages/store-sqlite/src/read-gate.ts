@@ -2,7 +2,7 @@ const OPEN = 0
 const CLOSED = 1
 
 /** The writer's thread may be gone or slow: a reader goes on after this time, and a later checkpoint tries again. */
-const WAIT_MS_MAX = 250
+const WAIT_MS_MAX = 2_500
 
 /**
  * Lets the writer's thread keep the reader's from beginning another read. The log can start anew only when no read is under
