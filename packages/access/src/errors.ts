@@ -16,6 +16,17 @@ export function rateLimited(message: string): CounterstepError {
   return new CounterstepError('SAGA_RATE_LIMITED', message)
 }
 
+/** Carries when to come again, for the answer's `Retry-After`. */
+export class QuotaExceededError extends CounterstepError {
+  readonly retryAfterS: number
+
+  constructor(retryAfterS: number) {
+    super('SAGA_QUOTA_EXCEEDED', 'this key has had as much stored today as it may')
+    this.name = 'QuotaExceededError'
+    this.retryAfterS = retryAfterS
+  }
+}
+
 export function hostRefused(): CounterstepError {
   return new CounterstepError(
     'SAGA_HOST_REFUSED',

@@ -2,10 +2,18 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { CounterstepError } from '@counterstep/protocol'
 import { checkKey } from './check-key.ts'
 import type { CredentialReader } from './credentials.ts'
-import { forbidden, hostRefused, originRefused, rateLimited, unauthenticated } from './errors.ts'
+import {
+  forbidden,
+  hostRefused,
+  originRefused,
+  QuotaExceededError,
+  rateLimited,
+  unauthenticated,
+} from './errors.ts'
 import { FailureRate } from './failure-rate.ts'
 import { isFromForeignPage } from './foreign-page.ts'
 import type { HostRule } from './host-rule.ts'
+import type { KeyQuota, Stores } from './key-quota.ts'
 import type { KeyRate } from './key-rate.ts'
 import type { KeyFinder } from './key-ring.ts'
 import type { Networks } from './networks.ts'
@@ -23,7 +31,8 @@ export type Guard = (head: RequestHead) => CounterstepError | undefined
 
 /** What one HTTP face asks of a request before it reads the body. */
 export interface Gate {
-  guardOf(access: RouteAccess, changesState: boolean): Guard
+  /** `stores`: what the route has stored, for the quota of its key. */
+  guardOf(access: RouteAccess, changesState: boolean, stores?: Stores): Guard
   /** Whether it may see what a key of this scope may; of an open route that shows more to some. */
   mayAs(scope: Scope, head: RequestHead): boolean
   /** Whether anybody is asked for a key. */
@@ -42,12 +51,14 @@ export interface GateSettings {
   readonly keylessScopes?: readonly Scope[]
   /** Absent: a key may be used as often as it likes. */
   readonly keyRate?: KeyRate
+  /** Absent: a key may have as much stored as it likes. */
+  readonly keyQuota?: KeyQuota
   /** Default: the system's clock. */
   readonly nowMs?: () => number
 }
 
 export function createGate(settings: GateSettings): Gate {
-  const { keys, credentials, hosts, keylessNetworks, keyRate, nowMs = Date.now } = settings
+  const { keys, credentials, hosts, keylessNetworks, keyRate, keyQuota, nowMs = Date.now } = settings
   const keylessScopes = settings.keylessScopes ?? ['submit']
   const failures = new FailureRate()
 
@@ -63,7 +74,11 @@ export function createGate(settings: GateSettings): Gate {
       : unauthenticated(message)
   }
 
-  function checkScope(head: RequestHead, scopes: readonly Scope[]): CounterstepError | undefined {
+  function checkScope(
+    head: RequestHead,
+    scopes: readonly Scope[],
+    stores: Stores | undefined,
+  ): CounterstepError | undefined {
     if (keys === undefined || isWithoutKey(head, scopes)) return undefined
     const text = credentials(head.headers.authorization)
     const now = nowMs()
@@ -72,8 +87,11 @@ export function createGate(settings: GateSettings): Gate {
     // A good key is never held up by what others fail at from the same address, which may be a proxy's.
     if (key === undefined) return refuseStranger(head, 'the key is unknown, expired or revoked', now)
     if (keyRate?.take(key, now) === false) return rateLimited('this key is used too often')
-    if (scopes.some((scope) => key.scopes.includes(scope))) return undefined
-    return forbidden(`this needs a key with the scope ${scopes.join(' or ')}`)
+    if (!scopes.some((scope) => key.scopes.includes(scope)))
+      return forbidden(`this needs a key with the scope ${scopes.join(' or ')}`)
+    if (keyQuota === undefined || stores === undefined) return undefined
+    const isLeft = keyQuota.take(key, stores, head.headers['content-length'], now)
+    return isLeft ? undefined : new QuotaExceededError(keyQuota.retryAfterS(now))
   }
 
   return {
@@ -83,7 +101,7 @@ export function createGate(settings: GateSettings): Gate {
       const text = credentials(head.headers.authorization)
       return text !== undefined && checkKey(keys, text, nowMs())?.scopes.includes(scope) === true
     },
-    guardOf(access, changesState) {
+    guardOf(access, changesState, stores) {
       return function guard(head) {
         const { headers } = head
         if (changesState && isFromForeignPage(head, hosts)) return originRefused()
@@ -91,7 +109,7 @@ export function createGate(settings: GateSettings): Gate {
         // Without one it is HTTP/1.0, which no browser speaks.
         if (hosts !== undefined && headers.host !== undefined && !hosts.allows(headers.host))
           return hostRefused()
-        return checkScope(head, access)
+        return checkScope(head, access, stores)
       }
     },
   }

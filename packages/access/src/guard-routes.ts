@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { ConnectionBounds } from './connection-bounds.ts'
+import { QuotaExceededError } from './errors.ts'
 import type { Gate, Guard } from './gate.ts'
+import type { Stores } from './key-quota.ts'
 import { refuseConnection } from './refuse-connection.ts'
 import type { RouteAccess } from './scope.ts'
 
@@ -10,6 +12,8 @@ declare module 'fastify' {
     access?: RouteAccess
     /** For a route that changes something under a method that should not. Default: by the method. */
     changesState?: boolean
+    /** For a route that has something stored: it counts for the quota of its key. */
+    stores?: Stores
   }
 }
 
@@ -28,6 +32,7 @@ export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: Connection
       const refusal = guard(request.raw)
       if (refusal !== undefined) refuseConnection(request, reply)
       else if (!isOpen) bounds.trust(request.raw)
+      if (refusal instanceof QuotaExceededError) reply.header('retry-after', String(refusal.retryAfterS))
       done(refusal)
     }
     route.onRequest = [guardRoute, ...[route.onRequest ?? []].flat()]
@@ -36,7 +41,7 @@ export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: Connection
     arms.push(() => {
       const access = accessOf(route)
       isOpen = access === 'open'
-      guard = gate.guardOf(access, changesState(route))
+      guard = gate.guardOf(access, changesState(route), route.config?.stores)
     })
   })
   app.addHook('onReady', (done) => {

@@ -19,6 +19,7 @@ export { createGate, type Gate, type GateSettings, type RequestHead } from './ga
 export { guardRoutes } from './guard-routes.ts'
 export { type HostRule, hostnameOf, loopbackHosts, namedHosts } from './host-rule.ts'
 export { readKeyFileText } from './key-file-text.ts'
+export { KeyQuota, type QuotaBounds, type Stores } from './key-quota.ts'
 export { KeyRate } from './key-rate.ts'
 export { KEY_FILE_POLL_MS, type KeyFinder, KeyRing } from './key-ring.ts'
 export { isKeyId } from './key-text.ts'

@@ -4,6 +4,7 @@ import {
   createGate,
   type Gate,
   type HostRule,
+  KeyQuota,
   KeyRate,
   KeyRing,
   loopbackHosts,
@@ -28,6 +29,7 @@ export async function openGates(config: AccessConfig, logger: Logger): Promise<G
     ...(ring === undefined ? {} : { keys: ring }),
     ...(hosts === undefined ? {} : { hosts }),
     ...(config.ratePerKey === undefined ? {} : { keyRate: new KeyRate(config.ratePerKey) }),
+    ...(config.quotaPerKey === undefined ? {} : { keyQuota: new KeyQuota(config.quotaPerKey) }),
   }
   const { dtmNetworks, dtmNetworksScopes } = config
   return {

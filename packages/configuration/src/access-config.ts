@@ -1,10 +1,12 @@
-import type { ConnectionBoundLimits, Networks, Scope } from '@counterstep/access'
+import type { ConnectionBoundLimits, Networks, QuotaBounds, Scope } from '@counterstep/access'
 import { isLoopback } from './loopback.ts'
 import type { SettingValues } from './settings.ts'
 
 export interface AccessConfig {
   readonly keysFile: string | undefined
   readonly ratePerKey: number | undefined
+  /** What one key may have stored in a day; undefined: any amount. */
+  readonly quotaPerKey: QuotaBounds | undefined
   /** From where DTM's face asks for no key. */
   readonly dtmNetworks: Networks | undefined
   /** What it asks for no key for, there. */
@@ -26,6 +28,8 @@ type AccessValues = Pick<
   | 'keysFile'
   | 'insecureNoKeys'
   | 'ratePerKey'
+  | 'dailySubmitsPerKey'
+  | 'dailyBytesPerKey'
   | 'dtmNetworks'
   | 'dtmNetworksScopes'
   | 'allowedHosts'
@@ -40,6 +44,7 @@ export function accessConfig(values: AccessValues): AccessConfig {
   return Object.freeze({
     keysFile,
     ratePerKey: ratePerKey === 'off' ? undefined : ratePerKey,
+    quotaPerKey: quotaOf(values),
     dtmNetworks,
     dtmNetworksScopes,
     allowedHosts,
@@ -49,8 +54,17 @@ export function accessConfig(values: AccessValues): AccessConfig {
   })
 }
 
+function quotaOf({ dailySubmitsPerKey, dailyBytesPerKey }: AccessValues): QuotaBounds | undefined {
+  if (dailySubmitsPerKey === 'off' && dailyBytesPerKey === 'off') return undefined
+  return Object.freeze({
+    ...(dailySubmitsPerKey === 'off' ? {} : { submitsMax: dailySubmitsPerKey }),
+    ...(dailyBytesPerKey === 'off' ? {} : { bytesMax: dailyBytesPerKey }),
+  })
+}
+
 export function accessProblems(values: Partial<AccessValues>): string[] {
-  const { host, keysFile, insecureNoKeys, ratePerKey, dtmNetworks, dtmNetworksScopes } = values
+  const { host, keysFile, insecureNoKeys, ratePerKey, dailySubmitsPerKey, dailyBytesPerKey } = values
+  const { dtmNetworks, dtmNetworksScopes } = values
   const problems: string[] = []
   const hasKeys = keysFile !== undefined
   if (host !== undefined && !isLoopback(host) && !hasKeys && insecureNoKeys === false) {
@@ -69,6 +83,10 @@ export function accessProblems(values: Partial<AccessValues>): string[] {
     problems.push('--dtm-networks-scopes is of use only with --dtm-networks.')
   if (!hasKeys && typeof ratePerKey === 'number')
     problems.push('--rate-per-key is of use only with --keys-file.')
+  if (!hasKeys && typeof dailySubmitsPerKey === 'number')
+    problems.push('--daily-submits-per-key is of use only with --keys-file.')
+  if (!hasKeys && typeof dailyBytesPerKey === 'number')
+    problems.push('--daily-bytes-per-key is of use only with --keys-file.')
   return problems
 }
 

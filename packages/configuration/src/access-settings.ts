@@ -29,6 +29,18 @@ export const ACCESS_SETTINGS = {
     'requests per second that one key may make on this node, or off',
     orWord('off', 'off' as const, wholeNumber(1, 1_000_000)),
   ),
+  dailySubmitsPerKey: setting(
+    'daily-submits-per-key',
+    'off',
+    'new transactions that one key may ask this node for in a day (UTC), or off',
+    orWord('off', 'off' as const, wholeNumber(1, 1_000_000_000)),
+  ),
+  dailyBytesPerKey: setting(
+    'daily-bytes-per-key',
+    'off',
+    'bytes that one key may have this node store in a day (UTC), or off',
+    orWord('off', 'off' as const, wholeNumber(1, 1_000_000_000_000)),
+  ),
   dtmNetworks: setting(
     'dtm-networks',
     '',

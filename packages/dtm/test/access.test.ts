@@ -6,6 +6,7 @@ import {
   createGate,
   createKey,
   type GateSettings,
+  KeyQuota,
   KeyRing,
   networksOf,
   type RouteAccess,
@@ -252,4 +253,23 @@ describe("S16: the methods of DTM's face", () => {
       }
     })
   }
+})
+
+describe('S42: a key whose quota is used up', () => {
+  it('is answered 429 by prepare, submit and the three spellings of registerBranch, and nothing is reached', async () => {
+    const bearer = { authorization: `Bearer ${keys.get('submit')}` }
+    const payload = { gid: 'g', trans_type: 'tcc', branch_id: '01' }
+    for (const path of ['prepare', 'submit', 'registerBranch', 'registerTccBranch', 'registerXaBranch']) {
+      const { app, reached } = noted({ keyQuota: new KeyQuota({ bytesMax: 5 }) })
+      const answer = await app.inject({
+        method: 'POST',
+        url: `/api/dtmsvr/${path}`,
+        payload,
+        headers: bearer,
+      })
+      expect([path, answer.statusCode, reached]).toEqual([path, 429, []])
+      expect(answer.body).toContain('SAGA_QUOTA_EXCEEDED')
+      expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
+    }
+  })
 })

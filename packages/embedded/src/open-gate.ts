@@ -5,10 +5,12 @@ import {
   type HostRule,
   hostnameOf,
   type KeyFinder,
+  KeyQuota,
   KeyRate,
   KeyRing,
   loopbackHosts,
   namedHosts,
+  type QuotaBounds,
 } from '@counterstep/access'
 import type { Logger } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
@@ -30,6 +32,7 @@ export function checkFace(face: Face): void {
     'keysFile',
     'keys',
     'ratePerKey',
+    'quotaPerKey',
     'insecureNoKeys',
   ]
   refuseUnknown('counterstep face', face, known)
@@ -51,12 +54,21 @@ export function checkFace(face: Face): void {
     throw new TypeError(
       `counterstep face.unreadBodyBytesMax must be a whole number from ${BODY_BYTES_MAX} on`,
     )
+  if ('quotaPerKey' in face && face.quotaPerKey !== undefined) checkQuota(face.quotaPerKey)
   const { prefix = FACE_PREFIX, allowedHosts = [] } = face
   // At the root its answer to an unknown route would stand in place of the app's.
   if (!/^(\/[^/\s]+)+$/.test(prefix))
     throw new TypeError(`counterstep face.prefix must be a path such as ${FACE_PREFIX}`)
   const wrong = allowedHosts.findIndex((name) => hostnameOf(name) === undefined)
   if (wrong >= 0) throw new TypeError(`counterstep face.allowedHosts[${wrong}] is no host`)
+}
+
+function checkQuota(quota: QuotaBounds): void {
+  refuseUnknown('counterstep face.quotaPerKey', quota, ['submitsMax', 'bytesMax'])
+  for (const [name, value] of Object.entries(quota)) {
+    if (value === undefined || (Number.isSafeInteger(value) && Number(value) > 0)) continue
+    throw new TypeError(`counterstep face.quotaPerKey.${name} must be a whole number from 1 on`)
+  }
 }
 
 /** Throws SAGA_KEYS_UNUSABLE. */
@@ -69,8 +81,11 @@ export async function openGate(face: Face, logger: Logger): Promise<OpenGate> {
     )
     return gateOf({ hosts: loopbackHosts(allowedHosts) })
   }
-  const { ratePerKey } = face
-  const rate = ratePerKey === undefined ? {} : { keyRate: new KeyRate(ratePerKey) }
+  const { ratePerKey, quotaPerKey } = face
+  const rate = {
+    ...(ratePerKey === undefined ? {} : { keyRate: new KeyRate(ratePerKey) }),
+    ...(quotaPerKey === undefined ? {} : { keyQuota: new KeyQuota(quotaPerKey) }),
+  }
   const hosts = allowedHosts.length === 0 ? {} : { hosts: namedHosts(allowedHosts) }
   if ('keys' in face) return gateOf({ keys: face.keys, ...rate, ...hosts })
   const ring = await openRing(face.keysFile, logger)
@@ -80,6 +95,7 @@ export async function openGate(face: Face, logger: Logger): Promise<OpenGate> {
 interface GateParts {
   readonly keys?: KeyFinder
   readonly keyRate?: KeyRate
+  readonly keyQuota?: KeyQuota
   readonly hosts?: HostRule
 }
 

@@ -1,4 +1,4 @@
-import type { KeyFinder } from '@counterstep/access'
+import type { KeyFinder, QuotaBounds } from '@counterstep/access'
 import type { HttpBranchCallerOptions } from '@counterstep/branch-http'
 import type { Store, StoreEvent } from '@counterstep/core'
 import type { EngineSettings, Logger } from '@counterstep/engine'
@@ -54,11 +54,14 @@ export type FaceKeys =
       readonly keysFile: string
       /** Requests per second of one key in this process. Default: no bound. */
       readonly ratePerKey?: number
+      /** What one key may have stored in a day (UTC) by this process. Default: no bound. */
+      readonly quotaPerKey?: QuotaBounds
     }
   | {
       /** Keys from elsewhere. */
       readonly keys: KeyFinder
       readonly ratePerKey?: number
+      readonly quotaPerKey?: QuotaBounds
     }
   /** Whoever reaches it. Only a loopback `Host` is answered, unless `allowedHosts` names others. */
   | { readonly insecureNoKeys: true }

@@ -20,7 +20,7 @@ export function sendRefusal(reply: FastifyReply, { code, message }: CounterstepE
   if (status === undefined) return false
   // No Basic here: a browser would ask for a key, keep it, and send it by itself.
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="counterstep"')
-  if (status === 429) reply.header('retry-after', '1')
+  if (status === 429 && !reply.hasHeader('retry-after')) reply.header('retry-after', '1')
   sendAnswer(reply, trouble(`${code}: ${message}`, status))
   return true
 }

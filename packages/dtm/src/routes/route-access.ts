@@ -1,12 +1,15 @@
-import type { RouteAccess } from '@counterstep/access'
+import type { RouteAccess, Stores } from '@counterstep/access'
 
 /** What a key must have for a route of DTM's, once there are keys. */
 interface Guarded {
-  readonly config: { readonly access: RouteAccess; readonly changesState?: boolean }
+  readonly config: { readonly access: RouteAccess; readonly changesState?: boolean; readonly stores?: Stores }
 }
 
 export const OPEN: Guarded = { config: { access: 'open' } }
 export const SUBMIT: Guarded = { config: { access: ['submit'] } }
+/** Those of them that have something stored, which counts for the quota of the key. */
+export const STORE_TRANSACTION: Guarded = { config: { access: ['submit'], stores: 'transaction' } }
+export const STORE_BRANCH: Guarded = { config: { access: ['submit'], stores: 'branch' } }
 /** Who may submit may take it back, and a client of DTM aborts its own TCC. */
 export const SUBMIT_OR_ADMIN: Guarded = { config: { access: ['submit', 'admin'] } }
 export const READ: Guarded = { config: { access: ['read'] } }

@@ -11,19 +11,19 @@ import { type DtmRequest, readRequest } from '../wire/read-request.ts'
 import { kindOf } from '../wire/status-word.ts'
 import { BASE_PATH } from './base-path.ts'
 import { bodyOf } from './body-of.ts'
-import { ADMIN, SUBMIT, SUBMIT_OR_ADMIN } from './route-access.ts'
+import { ADMIN, STORE_TRANSACTION, SUBMIT_OR_ADMIN } from './route-access.ts'
 import { sendAnswer } from './send-answer.ts'
 
 type Command = (request: DtmRequest, deps: CommandDeps) => Promise<Answer>
 
 /** The commands that have the same body: a transaction. */
 export function transactionCommands(app: FastifyInstance, deps: CommandDeps, metrics: DialectMetrics): void {
-  const route = (path: string, guarded: typeof SUBMIT, command: Command) =>
+  const route = (path: string, guarded: typeof ADMIN, command: Command) =>
     app.post(`${BASE_PATH}/${path}`, guarded, async (request, reply) =>
       sendAnswer(reply, await command(readRequest(bodyOf(request)), deps)),
     )
-  route('prepare', SUBMIT, prepare)
-  route('submit', SUBMIT, measured(submit, metrics))
+  route('prepare', STORE_TRANSACTION, prepare)
+  route('submit', STORE_TRANSACTION, measured(submit, metrics))
   route('abort', SUBMIT_OR_ADMIN, measured(abort, metrics))
   route('forceStop', ADMIN, forceStop)
   route('resetNextCronTime', ADMIN, resetNextCronTime)

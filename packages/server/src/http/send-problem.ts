@@ -8,7 +8,8 @@ export const CHALLENGE = 'Bearer realm="counterstep"'
 
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   const { status } = problem
-  if (status === 503 || status === 429) reply.header('retry-after', String(RETRY_AFTER_SECONDS))
+  if ((status === 503 || status === 429) && !reply.hasHeader('retry-after'))
+    reply.header('retry-after', String(RETRY_AFTER_SECONDS))
   if (status === 401) reply.header('www-authenticate', CHALLENGE)
   return reply.code(problem.status).header('content-type', PROBLEM_TYPE).send(JSON.stringify(problem))
 }

@@ -46,6 +46,7 @@ export const registerBranchOperation: Operation = {
     'SAGA_NOT_PREPARED',
     'SAGA_WRONG_KIND',
     'SAGA_BRANCH_CONFLICT',
+    'SAGA_QUOTA_EXCEEDED',
     'SAGA_CONTENDED',
     'SAGA_STORE_UNAVAILABLE',
     'SAGA_STORE_CLOSED',
@@ -56,7 +57,7 @@ export function registerBranchRoute(engine: EngineApi, handlerTimeoutMs: number)
   return async function registerBranchPlugin(app: FastifyInstance): Promise<void> {
     takeJson(app)
     const path = '/v1/transactions/:gid/branches'
-    const config = { access: registerBranchOperation.access }
+    const config = { access: registerBranchOperation.access, stores: 'branch' } as const
     app.post(
       path,
       { config, handlerTimeout: handlerTimeoutMs },

@@ -84,7 +84,7 @@ export const submitOperation: Operation = {
 export function submitRoute(engine: EngineApi, waitMsMax?: number) {
   return async function submitPlugin(app: FastifyInstance): Promise<void> {
     takeJson(app)
-    const config = { access: submitOperation.access }
+    const config = { access: submitOperation.access, stores: 'transaction' } as const
     app.post('/v1/transactions', { config }, async function submit(request, reply) {
       if (request.headers['content-type'] === undefined) throw unsupportedMediaType()
       const waitSeconds = waitSecondsOf(request.headers.prefer, waitMsMax)

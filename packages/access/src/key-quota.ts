@@ -1,0 +1,74 @@
+import { BODY_BYTES_MAX } from '@counterstep/protocol'
+import type { StoredKey } from './stored-key.ts'
+
+export interface QuotaBounds {
+  /** New transactions that one key may ask for in a day; absent: any number. */
+  readonly submitsMax?: number
+  /** Bytes of the bodies that one key may have stored in a day; absent: any number. */
+  readonly bytesMax?: number
+}
+
+/** What a route stores: a transaction, or a branch of one that is there. */
+export type Stores = 'transaction' | 'branch'
+
+const DAY_MS = 24 * 3_600_000
+/** Keys that are counted at once; the one that came first is forgotten, and begins anew. */
+const KEYS_MAX = 10_000
+
+interface Used {
+  submits: number
+  bytes: number
+}
+
+/**
+ * Counts what each key has asked to be stored since midnight UTC, in this process: a restart begins anew, and several nodes
+ * allow as much each. A request counts when its head is there, whatever becomes of it, so no more than the quota is ever stored.
+ */
+export class KeyQuota {
+  readonly #submitsMax: number
+  readonly #bytesMax: number
+  readonly #used = new Map<string, Used>()
+  #day = 0
+
+  constructor({ submitsMax, bytesMax }: QuotaBounds) {
+    this.#submitsMax = submitsMax ?? Number.POSITIVE_INFINITY
+    this.#bytesMax = bytesMax ?? Number.POSITIVE_INFINITY
+  }
+
+  /** `bytesText`: the Content-Length; a body without one counts as the largest that is taken. False: it would be too much. */
+  take({ id }: StoredKey, stores: Stores, bytesText: string | undefined, nowMs: number): boolean {
+    const used = this.#usedBy(id, nowMs)
+    const submits = used.submits + (stores === 'transaction' ? 1 : 0)
+    const bytes = used.bytes + readLength(bytesText)
+    if (submits > this.#submitsMax || bytes > this.#bytesMax) return false
+    used.submits = submits
+    used.bytes = bytes
+    return true
+  }
+
+  /** Until the next day begins. */
+  retryAfterS(nowMs: number): number {
+    return Math.ceil((DAY_MS - (nowMs % DAY_MS)) / 1_000)
+  }
+
+  #usedBy(id: string, nowMs: number): Used {
+    // A clock that goes back begins no new day.
+    const day = Math.max(this.#day, Math.floor(nowMs / DAY_MS))
+    if (day > this.#day) {
+      this.#day = day
+      this.#used.clear()
+    }
+    const known = this.#used.get(id)
+    if (known !== undefined) return known
+    const [first] = this.#used.keys()
+    if (first !== undefined && this.#used.size >= KEYS_MAX) this.#used.delete(first)
+    const none = { submits: 0, bytes: 0 }
+    this.#used.set(id, none)
+    return none
+  }
+}
+
+function readLength(text: string | undefined): number {
+  const length = text === undefined ? Number.NaN : Number(text)
+  return Number.isSafeInteger(length) && length >= 0 ? Math.min(length, BODY_BYTES_MAX) : BODY_BYTES_MAX
+}

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import {
+  bearerKey,
+  createGate,
+  KeyQuota,
+  type QuotaBounds,
+  type RequestHead,
+  type StoredKey,
+} from '../src/index.ts'
+import { newKeyParts, writeKey } from '../src/key-text.ts'
+import { secretDigest } from '../src/secret-digest.ts'
+
+const DAY_MS = 24 * 3_600_000
+const MEBIBYTE = 1024 * 1024
+
+function keyOf() {
+  const parts = newKeyParts()
+  const stored: StoredKey = {
+    id: parts.id,
+    name: 'x',
+    digest: secretDigest(parts.secret),
+    scopes: ['submit'],
+    createdAt: 0,
+    expiresAt: null,
+  }
+  return { stored, text: writeKey(parts) }
+}
+
+const one = keyOf()
+const other = keyOf()
+
+function gateWith(bounds: QuotaBounds) {
+  const clock = { nowMs: DAY_MS * 20_000 + 5_000 }
+  const find = (id: string) => [one, other].find(({ stored }) => stored.id === id)?.stored
+  const gate = createGate({
+    keys: { find },
+    credentials: bearerKey,
+    nowMs: () => clock.nowMs,
+    keyQuota: new KeyQuota(bounds),
+  })
+  const codes = (stores: 'transaction' | 'branch' | undefined) => {
+    const guard = gate.guardOf(['submit'], true, stores)
+    return (length?: string, { text } = one): string => {
+      const headers = {
+        authorization: `Bearer ${text}`,
+        ...(length === undefined ? {} : { 'content-length': length }),
+      }
+      const head: RequestHead = { headers, socket: { remoteAddress: '192.0.2.1' } }
+      return guard(head)?.code ?? 'passes'
+    }
+  }
+  return { clock, submit: codes('transaction'), register: codes('branch'), command: codes(undefined) }
+}
+
+describe('S42: the quota of a key', () => {
+  it('bounds new transactions a day, each key on its own, and nothing that stores none', () => {
+    const { submit, register, command } = gateWith({ submitsMax: 2 })
+    expect([submit('10'), submit('10'), submit('10')]).toEqual(['passes', 'passes', 'SAGA_QUOTA_EXCEEDED'])
+    expect(submit('10', other)).toBe('passes')
+    expect([register('10'), command('10')]).toEqual(['passes', 'passes'])
+  })
+
+  it('bounds bytes a day, those of registered branches too, and a refused request takes none', () => {
+    const { submit, register } = gateWith({ bytesMax: 100 })
+    expect(submit('60')).toBe('passes')
+    expect(submit('60')).toBe('SAGA_QUOTA_EXCEEDED')
+    expect(register('40')).toBe('passes')
+    expect(register('1')).toBe('SAGA_QUOTA_EXCEEDED')
+  })
+
+  it.each([[undefined], ['-1'], ['1e999'], ['NaN'], ['99999999999999999999'], ['0x10, 5']])(
+    'takes a body whose length is %s for the largest',
+    (length) => {
+      const { submit } = gateWith({ bytesMax: MEBIBYTE })
+      expect(submit(length)).toBe('passes')
+      expect(submit('1')).toBe('SAGA_QUOTA_EXCEEDED')
+    },
+  )
+
+  it('is whole again at midnight UTC, and not when the clock goes back', () => {
+    const { submit, clock } = gateWith({ submitsMax: 1 })
+    expect([submit('1'), submit('1')]).toEqual(['passes', 'SAGA_QUOTA_EXCEEDED'])
+    clock.nowMs -= DAY_MS
+    expect(submit('1')).toBe('SAGA_QUOTA_EXCEEDED')
+    clock.nowMs += 2 * DAY_MS - 5_000
+    expect(submit('1')).toBe('passes')
+  })
+
+  it('counts a bounded number of keys', () => {
+    const quota = new KeyQuota({ submitsMax: 1 })
+    const take = (n: number) => quota.take({ ...one.stored, id: `${n}` }, 'transaction', '1', DAY_MS)
+    for (let n = 0; n < 10_001; n++) expect(take(n)).toBe(true)
+    expect(take(10_000)).toBe(false)
+    expect(take(0)).toBe(true)
+  })
+
+  it('says when to come again', () => {
+    expect(new KeyQuota({}).retryAfterS(DAY_MS + 5_000)).toBe(86_395)
+  })
+
+  it('mutant: routes that do not say what they store have no quota', () => {
+    const { command } = gateWith({ submitsMax: 1, bytesMax: 1 })
+    expect([command('10'), command('10')]).toEqual(['passes', 'passes'])
+  })
+})

@@ -1,0 +1,43 @@
+import { bearerKey, createGate, KeyQuota, type QuotaBounds } from '@counterstep/access'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buildApp } from '../src/index.ts'
+import { type ScopeKeys, scopeKeys } from './scope-keys.ts'
+import { scriptedEngine } from './scripted-engine.ts'
+
+let held: ScopeKeys
+beforeAll(async () => {
+  held = await scopeKeys()
+})
+afterAll(() => held[Symbol.asyncDispose]())
+
+function keyed(bounds: QuotaBounds) {
+  const engine = scriptedEngine()
+  const gate = createGate({ keys: held.ring, credentials: bearerKey, keyQuota: new KeyQuota(bounds) })
+  const app = buildApp({ engine, gate })
+  const post = (url: string, payload: object) =>
+    app.inject({ method: 'POST', url, payload, headers: { authorization: `Bearer ${held.keys.submit}` } })
+  return { app, engine, post }
+}
+
+describe('S42: a key whose quota is used up', () => {
+  it('is answered 429 until the next day, and nothing reaches the engine', async () => {
+    const { app, engine, post } = keyed({ submitsMax: 1 })
+    expect((await post('/v1/transactions', { branches: [] })).statusCode).toBe(202)
+    const answer = await post('/v1/transactions', { branches: [] })
+    expect(answer.statusCode).toBe(429)
+    expect(answer.json()).toMatchObject({ code: 'SAGA_QUOTA_EXCEEDED', status: 429 })
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
+    expect(Number(answer.headers['retry-after'])).toBeLessThanOrEqual(86_400)
+    expect(engine.calls.map(({ verb }) => verb)).toEqual(['submit'])
+    await app.close()
+  })
+
+  it('registers no branch either, and may still submit, abort and end what is there', async () => {
+    const { app, engine, post } = keyed({ bytesMax: 20 })
+    expect((await post('/v1/transactions/a/branches', { id: 'x'.repeat(40) })).statusCode).toBe(429)
+    expect((await post('/v1/transactions/a/submit', {})).statusCode).not.toBe(429)
+    expect((await post('/v1/transactions/a/abort', { reason: 'x'.repeat(40) })).statusCode).not.toBe(429)
+    expect(engine.calls.map(({ verb }) => verb)).not.toContain('registerBranch')
+    await app.close()
+  })
+})
