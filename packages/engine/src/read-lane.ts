@@ -26,7 +26,7 @@ interface Waiting {
 /**
  * Bounds what readers cost. Few reads are under way at once, and each leaves its place empty for a while, so that writers find
  * the store and the processor free. A refused read is answered late on purpose: a caller that asks again at once
- * then costs one request a second instead of thousands.
+ * then costs one request in two seconds instead of thousands.
  */
 export class ReadLane {
   readonly #clock: Clock

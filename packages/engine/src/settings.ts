@@ -58,5 +58,5 @@ export const DEFAULT_SETTINGS: EngineSettings = {
   scansAtOnceMax: 2,
   readsAtOnceMax: 16,
   readsWaitingMax: 4_096,
-  readWaitMs: 1_000,
+  readWaitMs: 2_000,
 }

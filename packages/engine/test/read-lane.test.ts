@@ -110,7 +110,7 @@ describe('an engine beside 600 readers', () => {
       expect(underWay()).toBeLessThanOrEqual(16)
       await node.submit(sagaOf('beside', 1))
       await bed.untilStatus('beside', 'succeeded')
-      await bed.time.advance(1_100)
+      await bed.time.advance(2_100)
       const refused = asked.filter(({ error }) => error !== undefined)
       expect(refused.length).toBeGreaterThanOrEqual(600 - 16)
       for (const { error } of refused) expect(error).toMatchObject({ code: 'SAGA_TOO_MANY_READS' })
