@@ -32,6 +32,8 @@ import { within } from './until-definite.ts'
 
 /** Each place for a scan is in use for a tenth of the time at most; the rest is for writers. */
 const SCAN_REST_FACTOR = 9
+/** Single reads are cheap for the store; what costs is that a caller that asks again at once keeps the event loop busy. */
+const READ_REST_FACTOR = 4
 
 export abstract class Requests implements EngineApi {
   protected readonly assembly: Assembly
@@ -46,7 +48,7 @@ export abstract class Requests implements EngineApi {
     const { scansAtOnceMax, readsAtOnceMax, readsWaitingMax: waitingMax, readWaitMs: waitMs } = settings
     const common = { waitingMax, waitMs }
     this.#scans = new ReadLane(clock, { ...common, atOnceMax: scansAtOnceMax, restFactor: SCAN_REST_FACTOR })
-    this.#reads = new ReadLane(clock, { ...common, atOnceMax: readsAtOnceMax, restFactor: 0 })
+    this.#reads = new ReadLane(clock, { ...common, atOnceMax: readsAtOnceMax, restFactor: READ_REST_FACTOR })
   }
 
   abstract readonly isStopping: boolean
