@@ -56,7 +56,13 @@ export const DTM_VERSION = 'v1.19.0'
 const TOPIC_LENGTH_MAX = 1_024
 
 /** One client of `all` may be answered with a thousand rows, each of which is read; so few of these are under way at once. */
-const LISTS = { atOnceMax: LISTS_AT_ONCE_MAX, waitingMax: 4_096, waitMs: 2_000, restFactor: 1 }
+const LISTS = {
+  atOnceMax: LISTS_AT_ONCE_MAX,
+  waitingMax: 4_096,
+  waitMs: 2_000,
+  restFactor: 1,
+  restMsMax: 500,
+}
 
 /** DTM's HTTP face as a fastify app that has not listened. */
 export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {

@@ -10,10 +10,10 @@ export interface ReadLaneBounds {
   readonly waitMs: number
   /** How many times as long as a read took its place stays empty afterwards. */
   readonly restFactor: number
+  /** A read that took long, for whatever reason, does not keep the next ones away for longer than this. */
+  readonly restMsMax: number
 }
 
-/** A read of a slow store does not keep the next ones away for longer. */
-const REST_MS_MAX = 1_000
 /** Reads whose wait is over so soon after another's are refused together, so that one timer serves many. */
 const TOGETHER_MS = 10
 
@@ -72,7 +72,8 @@ export class ReadLane {
 
   #leave(tookMs: number): void {
     this.#running--
-    const restMs = Math.min(tookMs * this.#bounds.restFactor, REST_MS_MAX)
+    const { restFactor, restMsMax } = this.#bounds
+    const restMs = Math.min(tookMs * restFactor, restMsMax)
     if (restMs > 0) this.#restingUntil.push(this.#clock.now() + restMs)
     this.#admit()
   }

@@ -31,9 +31,9 @@ import { ReadLane } from './read-lane.ts'
 import { within } from './until-definite.ts'
 
 /** Each place for a scan is in use for a tenth of the time at most; the rest is for writers. */
-const SCAN_REST_FACTOR = 9
+const SCAN_REST = { restFactor: 9, restMsMax: 500 }
 /** Single reads are cheap for the store; what costs is that a caller that asks again at once keeps the event loop busy. */
-const READ_REST_FACTOR = 4
+const READ_REST = { restFactor: 4, restMsMax: 20 }
 
 export abstract class Requests implements EngineApi {
   protected readonly assembly: Assembly
@@ -47,8 +47,8 @@ export abstract class Requests implements EngineApi {
     const { clock, settings } = assembly
     const { scansAtOnceMax, readsAtOnceMax, readsWaitingMax: waitingMax, readWaitMs: waitMs } = settings
     const common = { waitingMax, waitMs }
-    this.#scans = new ReadLane(clock, { ...common, atOnceMax: scansAtOnceMax, restFactor: SCAN_REST_FACTOR })
-    this.#reads = new ReadLane(clock, { ...common, atOnceMax: readsAtOnceMax, restFactor: READ_REST_FACTOR })
+    this.#scans = new ReadLane(clock, { ...common, atOnceMax: scansAtOnceMax, ...SCAN_REST })
+    this.#reads = new ReadLane(clock, { ...common, atOnceMax: readsAtOnceMax, ...READ_REST })
   }
 
   abstract readonly isStopping: boolean

@@ -4,7 +4,7 @@ import { Bed } from './support/bed.ts'
 import { FakeTime } from './support/fake-time.ts'
 import { sagaOf, watched } from './support/sagas.ts'
 
-const BOUNDS = { atOnceMax: 2, waitingMax: 600, waitMs: 1_000, restFactor: 3 }
+const BOUNDS = { atOnceMax: 2, waitingMax: 600, waitMs: 1_000, restFactor: 3, restMsMax: 100 }
 
 function laneAt(time: FakeTime, bounds = BOUNDS) {
   const lane = new ReadLane(time.clock(), bounds)
@@ -58,6 +58,19 @@ describe('the lane of readers', () => {
     await time.flush()
     ask()
     await time.advance(59)
+    expect(underWay()).toBe(0)
+    await time.advance(1)
+    expect(underWay()).toBe(1)
+  })
+
+  it('lets no place rest long after a read that took long', async () => {
+    const time = new FakeTime()
+    const { ask, end, underWay } = laneAt(time, { ...BOUNDS, atOnceMax: 1, waitMs: 5_000 })
+    ask()
+    ask()
+    await time.advance(3_000)
+    end()
+    await time.advance(99)
     expect(underWay()).toBe(0)
     await time.advance(1)
     expect(underWay()).toBe(1)

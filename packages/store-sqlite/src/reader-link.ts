@@ -6,6 +6,8 @@ import { moduleUrl } from './worker-link.ts'
 
 /** The engine bounds its readers below this; so many waiting ones mean that the disk hangs. */
 const READS_MAX = 1_000
+/** A store that is opened to be closed again soon needs no reader, and a start has better things to do. */
+const START_AFTER_MS = 250
 
 interface PendingRead {
   readonly resolve: (rows: readonly Row[]) => void
@@ -14,17 +16,20 @@ interface PendingRead {
 
 /**
  * The main thread's end of the reader. A read shows every write that was acknowledged before it was asked for. The thread
- * starts at the first read, and holds nothing that would have to be kept: one that has died is replaced at the next read.
+ * starts at the first read or soon after the open, and holds nothing that would have to be kept: one that has died is replaced at the next read.
  */
 export class ReaderLink {
   readonly #settings: ReaderSettings
   readonly #reads = new Map<number, PendingRead>()
   #worker: Worker | undefined
+  readonly #startTimer: NodeJS.Timeout
   #failure: StoreUnavailableError | undefined
   #readId = 0
 
   constructor(settings: ReaderSettings) {
     this.#settings = settings
+    // Ahead of the first read, which else would wait for a thread to load its modules.
+    this.#startTimer = setTimeout(() => this.#running(), START_AFTER_MS).unref()
   }
 
   read(read: Read): Promise<readonly Row[]> {
@@ -48,6 +53,7 @@ export class ReaderLink {
 
   /** Resolves when the thread has closed its connection and ended. */
   async close(): Promise<void> {
+    clearTimeout(this.#startTimer)
     const worker = this.#worker
     if (worker === undefined) return
     const ended = new Promise((resolve) => worker.once('exit', resolve))
@@ -55,7 +61,8 @@ export class ReaderLink {
     await ended
   }
 
-  #start(): Worker {
+  #running(): Worker {
+    if (this.#worker !== undefined) return this.#worker
     const worker = new Worker(moduleUrl('sqlite-reader'), {
       workerData: this.#settings,
       name: 'counterstep-sqlite-reader',
@@ -69,12 +76,12 @@ export class ReaderLink {
       this.#worker = undefined
       this.#rejectAll(new StoreUnavailableError('the reader has ended', { applied: 'no', cause }))
     })
+    this.#worker = worker
     return worker
   }
 
   #post(request: ReadRequest): void {
-    this.#worker ??= this.#start()
-    this.#worker.postMessage(request)
+    this.#running().postMessage(request)
   }
 
   #receive(reply: ReadReply): void {

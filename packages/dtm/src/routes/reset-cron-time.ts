@@ -12,7 +12,7 @@ import { sendAnswer } from './send-answer.ts'
 const TIMEOUT_S = 3 * TIMEOUT_TO_FAIL_S
 const LIMIT = 100
 
-const ONE_AT_A_TIME = { atOnceMax: 1, waitingMax: 100, waitMs: 2_000, restFactor: 0 }
+const ONE_AT_A_TIME = { atOnceMax: 1, waitingMax: 100, waitMs: 2_000, restFactor: 0, restMsMax: 0 }
 
 export function resetCronTimeRoute(app: FastifyInstance, engine: EngineApi): void {
   const reset = new CronTimeReset(engine)
