@@ -13,6 +13,7 @@ import {
   createEngine,
   DEFAULT_SETTINGS,
   type Engine,
+  type EngineSettings,
   logEvents,
   nodeClock,
   nodeIds,
@@ -32,6 +33,7 @@ export interface FaceRequest {
 export interface FaceAnswer {
   readonly status: number
   readonly body: string
+  readonly retryAfter: string | undefined
 }
 
 export interface BothFaces extends AsyncDisposable {
@@ -54,12 +56,13 @@ const SUCCESS: BranchAnswer = { result: 'success', statusCode: 200 }
 
 export interface FacesOptions {
   readonly limits?: Partial<ConnectionLimits>
+  readonly settings?: Partial<EngineSettings>
   readonly keys?: KeyFinder
 }
 
 /** Both faces on one engine over the given store, which stays the caller's to close. */
 export async function bothFaces(store: Store, options: FacesOptions = {}): Promise<BothFaces> {
-  const { limits = {}, keys } = options
+  const { limits = {}, settings = {}, keys } = options
   const calls: BranchCall[] = []
   const lines: string[] = []
   const logger = createLogger({ level: 'debug', destination: { write: (line) => lines.push(line) } })
@@ -80,7 +83,7 @@ export async function bothFaces(store: Store, options: FacesOptions = {}): Promi
     ids,
     observer: prometheusObserver(registry, logEvents(logger)),
     checkUrl,
-    settings: DEFAULT_SETTINGS,
+    settings: { ...DEFAULT_SETTINGS, ...settings },
   })
   await engine.start()
   const reached: ReachedBound[] = []
@@ -113,7 +116,7 @@ export async function bothFaces(store: Store, options: FacesOptions = {}): Promi
         body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }
       const type = body === undefined ? {} : { 'content-type': 'application/json' }
       const answer = await app.inject({ method, url, headers: { ...type, ...headers }, ...given })
-      return { status: answer.statusCode, body: answer.body }
+      return { status: answer.statusCode, body: answer.body, retryAfter: answer.headers['retry-after'] }
     },
     async [Symbol.asyncDispose]() {
       await native.close()
