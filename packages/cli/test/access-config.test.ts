@@ -47,6 +47,10 @@ describe('S10: who may listen where', () => {
       '--dtm-networks-scopes is of use only with --dtm-networks.',
     ])
     expect(read(['--rate-per-key', '5'])).toEqual(['--rate-per-key is of use only with --keys-file.'])
+    expect(read(['--daily-submits-per-key', '5', '--daily-bytes-per-key', '5'])).toEqual([
+      '--daily-submits-per-key is of use only with --keys-file.',
+      '--daily-bytes-per-key is of use only with --keys-file.',
+    ])
   })
 
   it('S43: gives --dtm-networks submit alone, and more only by name', () => {
@@ -66,6 +70,8 @@ describe('S10: who may listen where', () => {
     ['allowed-hosts', 'a,,b', 'host names'],
     ['allowed-hosts', '*', 'host names'],
     ['rate-per-key', '0', 'or "off"'],
+    ['daily-submits-per-key', '0', 'or "off"'],
+    ['daily-bytes-per-key', '1e9', 'or "off"'],
   ] as const
   for (const [flag, text, message] of BAD) {
     it(`--${flag} refuses "${text}"`, () => {

@@ -64,6 +64,8 @@ export function checkFace(face: Face): void {
 }
 
 function checkQuota(quota: QuotaBounds): void {
+  if (typeof quota !== 'object' || quota === null)
+    throw new TypeError('counterstep face.quotaPerKey must be an object with submitsMax, bytesMax or both')
   refuseUnknown('counterstep face.quotaPerKey', quota, ['submitsMax', 'bytesMax'])
   for (const [name, value] of Object.entries(quota)) {
     if (value === undefined || (Number.isSafeInteger(value) && Number(value) > 0)) continue

@@ -199,6 +199,17 @@ describe('a registration', () => {
     ['a face with and without keys', { face: { keysFile, insecureNoKeys: true } }, /needs one of keysFile/],
     ['keys that are switched off by half', { face: { insecureNoKeys: false } }, /needs one of keysFile/],
     ['a face at the root', { face: { ...KEYLESS, prefix: '/' } }, /prefix must be/],
+    [
+      'a quota of nothing',
+      { face: { keysFile, quotaPerKey: { submitsMax: 0 } } },
+      /quotaPerKey.submitsMax must be/,
+    ],
+    [
+      'a quota that is a number',
+      { face: { keysFile, quotaPerKey: 5 as never } },
+      /quotaPerKey must be an object/,
+    ],
+    ['a misspelled quota', { face: { keysFile, quotaPerKey: { rowsMax: 1 } } }, /no option rowsMax/],
     ['a rate of nothing', { face: { keysFile, ratePerKey: 0 } }, /ratePerKey must be/],
     ['a host that is none', { face: { ...KEYLESS, allowedHosts: ['a b'] } }, /allowedHosts\[0\]/],
     ['a bound of no calls', { calls: { originsMax: 0 } }, /originsMax must be/],

@@ -126,6 +126,17 @@ describe('the face', () => {
     expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([200, 429]))
   })
 
+  it('S42: lets a key have as much stored in a day as its quota says', async () => {
+    const keysFile = join(folder, 'quota.json')
+    const asked = { name: 'orders', scopes: ['submit'], createdAt: Date.now(), expiresAt: null } as const
+    const { key } = await createKey(keysFile, asked)
+    await using app = await embeddedApp(path, { face: { keysFile, quotaPerKey: { submitsMax: 1 } } })
+    const submit = { method: 'POST', url: '/counterstep/v1/transactions', payload: {} } as const
+    const answer = () => app.inject({ ...submit, headers: { authorization: `Bearer ${key}` } })
+    expect((await answer()).statusCode).toBe(422)
+    expect((await answer()).json()).toMatchObject({ code: 'SAGA_QUOTA_EXCEEDED', status: 429 })
+  })
+
   it('reaches as long a gid as the router of the app does', async () => {
     const url = `/counterstep/v1/transactions/${'g'.repeat(128)}`
     const short = fastify()
