@@ -2,17 +2,17 @@ import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import type { StoredKey } from './stored-key.ts'
 
 export interface QuotaBounds {
-  /** New transactions that one key may ask for in a day; absent: any number. */
+  /** One key may ask for so many new transactions in a day; absent: any number. */
   readonly submitsMax?: number
-  /** Bytes of the bodies that one key may have stored in a day; absent: any number. */
+  /** The bodies that one key has stored in a day may have so many bytes; absent: any number. */
   readonly bytesMax?: number
 }
 
-/** What a route stores: a transaction, or a branch of one that is there. */
+/** A route stores a new transaction, or a branch of one that is there. */
 export type Stores = 'transaction' | 'branch'
 
 const DAY_MS = 24 * 3_600_000
-/** Keys that are counted at once; the one that came first is forgotten, and begins anew. */
+/** So many keys are counted at once. Beyond that the one that came first is forgotten, and begins anew. */
 const KEYS_MAX = 10_000
 
 interface Used {
@@ -35,7 +35,7 @@ export class KeyQuota {
     this.#bytesMax = bytesMax ?? Number.POSITIVE_INFINITY
   }
 
-  /** `bytesText`: the Content-Length; a body without one counts as the largest that is taken. False: it would be too much. */
+  /** `bytesText` is the Content-Length; a body without one counts as the largest that is taken. Returns false when it would be too much. */
   take({ id }: StoredKey, stores: Stores, bytesText: string | undefined, nowMs: number): boolean {
     const used = this.#usedBy(id, nowMs)
     const submits = used.submits + (stores === 'transaction' ? 1 : 0)
@@ -46,7 +46,7 @@ export class KeyQuota {
     return true
   }
 
-  /** Until the next day begins. */
+  /** Tells how long it is until the next day begins. */
   retryAfterS(nowMs: number): number {
     return Math.ceil((DAY_MS - (nowMs % DAY_MS)) / 1_000)
   }

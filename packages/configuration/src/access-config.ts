@@ -5,7 +5,7 @@ import type { SettingValues } from './settings.ts'
 export interface AccessConfig {
   readonly keysFile: string | undefined
   readonly ratePerKey: number | undefined
-  /** What one key may have stored in a day; undefined: any amount. */
+  /** One key may have so much stored in a day; undefined: any amount. */
   readonly quotaPerKey: QuotaBounds | undefined
   /** From where DTM's face asks for no key. */
   readonly dtmNetworks: Networks | undefined

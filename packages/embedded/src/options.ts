@@ -54,7 +54,7 @@ export type FaceKeys =
       readonly keysFile: string
       /** Requests per second of one key in this process. Default: no bound. */
       readonly ratePerKey?: number
-      /** What one key may have stored in a day (UTC) by this process. Default: no bound. */
+      /** One key may have so much stored in a day (UTC) by this process. Default: no bound. */
       readonly quotaPerKey?: QuotaBounds
     }
   | {

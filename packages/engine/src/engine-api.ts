@@ -41,7 +41,7 @@ export interface EngineApi {
   submit(body: unknown, options?: WaitOptions): Promise<SubmitView>
   /** The same for a host that has read and checked the request by itself, since it speaks another dialect. */
   accept(submission: Submission, options?: WaitOptions): Promise<SubmitView>
-  /** Undefined: no such gid. For commands, which must not wait for readers. */
+  /** Undefined: no such gid. Commands use it, which must not wait for readers. */
   get(gid: Gid): Promise<TransactionView | undefined>
   /** What the store has, definition and all. Undefined: no such gid. Throws SAGA_INTERNAL when it cannot be read. */
   read(gid: Gid): Promise<Transaction | undefined>

@@ -2,13 +2,13 @@ import type { Clock } from '@counterstep/core'
 import { CounterstepError } from '@counterstep/protocol'
 
 export interface ReadLaneBounds {
-  /** Reads under way at once. */
+  /** At most so many reads are under way at once. */
   readonly atOnceMax: number
-  /** Reads that wait for their turn at once; one more is refused at once. */
+  /** At most so many reads wait for their turn; one more is refused at once. */
   readonly waitingMax: number
   /** A read that has waited so long is refused. */
   readonly waitMs: number
-  /** How many times as long as a read took its place stays empty afterwards. */
+  /** After a read its place stays empty for so many times as long as the read took. */
   readonly restFactor: number
   /** A read that took long, for whatever reason, does not keep the next ones away for longer than this. */
   readonly restMsMax: number
@@ -78,7 +78,7 @@ export class ReadLane {
     this.#admit()
   }
 
-  /** The oldest first. */
+  /** Admits the oldest first, and refuses those whose time is over. */
   #admit(): void {
     const now = this.#clock.now()
     for (const waiting of this.#waiting) {

@@ -37,9 +37,9 @@ const READ_REST = { restFactor: 4, restMsMax: 20 }
 
 export abstract class Requests implements EngineApi {
   protected readonly assembly: Assembly
-  /** Lists, which scan. */
+  /** Lists take their turn here, since they scan. */
   readonly #scans: ReadLane
-  /** Single transactions that readers ask for. */
+  /** Single transactions that readers ask for take their turn here. */
   readonly #reads: ReadLane
 
   constructor(assembly: Assembly) {

@@ -46,6 +46,6 @@ export const SETTINGS_BOUNDS: BoundsOf<Omit<EngineSettings, 'retry'>> & {
   scansAtOnceMax: COUNT,
   readsAtOnceMax: COUNT,
   readsWaitingMax: COUNT,
-  // Below the time in which a request must be answered.
+  // It must end before the time in which a request is answered.
   readWaitMs: [1, 8_000],
 }

@@ -29,11 +29,11 @@ export interface EngineSettings {
   readonly hintsMax: number
   /** Submits with ack "memory" that are not durable yet, at once. */
   readonly memoryAckMax: number
-  /** Lists under way at once. */
+  /** At most so many lists are under way at once. */
   readonly scansAtOnceMax: number
-  /** Single transactions being read from the store at once, for those who only read. */
+  /** At most so many single transactions are read from the store at once for those who only read. */
   readonly readsAtOnceMax: number
-  /** Lists that wait for their turn at once, and single reads likewise; over it, a read is refused at once. */
+  /** At most so many lists wait for their turn, and as many single reads; one more is refused at once. */
   readonly readsWaitingMax: number
   /** How long a list or a single read waits for its turn before it is refused. */
   readonly readWaitMs: number

@@ -65,7 +65,7 @@ export class Checkpoints {
     this.#gate.open()
   }
 
-  /** The pages that the log held; undefined: there was no room. */
+  /** Returns how many pages the log held; undefined: there was no room. */
   #run(retries: number): number | undefined {
     this.#retry = undefined
     let isHeldUp = false

@@ -9,11 +9,11 @@ const GROUP_WRITES = 0o020
 const OTHERS_WRITE = 0o002
 const ANY_BUT_OWNER = 0o077
 
-/** The lock file and the pid file of a store; SQLite names its own two itself. */
+/** SQLite names the log and its index itself; the lock file and the pid file are this store's. */
 const SUFFIXES = ['', '-wal', '-shm', '-lock', '-pid']
 
 /**
- * Makes the folder for its owner alone. The first folder that had to be made, undefined if all were there.
+ * Makes the folder for its owner alone. Returns the first folder that had to be made, undefined if all were there.
  * The umask can only take rights away, so the mode of what is new is never wider than this.
  */
 export function makeFolder(folder: string): string | undefined {
@@ -33,7 +33,7 @@ export function createFile(path: string): void {
 }
 
 /**
- * Says of what was there before whom it lets in, with the command that changes it. Where every user of the machine may
+ * Tells whom the files that were there before let in, with the command that changes it. Where every user of the machine may
  * write, the store is refused: such a user could put a database of his own in its place. A group that writes is only warned of,
  * since a volume of Kubernetes belongs to one (`fsGroup`).
  */

@@ -21,7 +21,7 @@ export function holdLock(driver: DriverModule, path: string): Database {
   return lock
 }
 
-/** Only for the text of `inUseOr`; the lock does not depend on it. */
+/** Writes what `inUseOr` tells of; the lock does not depend on it. */
 export function writePid(path: string): void {
   writeFileSync(pidPath(path), `${process.pid}\n`, { mode: 0o600 })
 }

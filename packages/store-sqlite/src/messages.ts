@@ -84,12 +84,12 @@ export interface ListParameters {
   readonly matchesMax: number
 }
 
-/** What both threads of a file need to know. */
+/** Both threads of a file need to know these. */
 export interface ReaderSettings {
   readonly path: string
   /** The address of a module that exports `openDatabase`. */
   readonly driverUrl: string
-  /** Memory of a `ReadGate`. */
+  /** It holds the state of a `ReadGate`. */
   readonly gate: SharedArrayBuffer
 }
 

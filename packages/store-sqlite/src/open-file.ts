@@ -25,10 +25,10 @@ const SYNCHRONOUS_CODES = { NORMAL: 1, FULL: 2 } as const
 
 export interface OpenedFile {
   readonly database: Database
-  /** To be closed after the database. */
+  /** It is closed after the database. */
   readonly lock: Database
   readonly durabilityClass: DurabilityClass
-  /** Who else may read what was there before, and what to do about it. */
+  /** Each says who else may read a file or the folder, and what to do about it. */
   readonly warnings: readonly string[]
 }
 

@@ -25,11 +25,11 @@ export interface SqliteOptions {
   readonly synchronous?: 'FULL' | 'NORMAL'
   /** Called once when nothing more can be said of the file; the host must exit, and the next open decides. */
   readonly onBroken?: (error: StoreUnavailableError) => void
-  /** Told what is odd and no reason to refuse. Default: a warning of the process. */
+  /** It is told what is odd and no reason to refuse. Default: a warning of the process. */
   readonly onEvent?: (event: StoreEvent) => void
   /** With less room on the disk no new transaction is taken; those that run go on. 0: never. */
   readonly freeBytesMin?: number
-  /** The room that is left. Default: what the operating system says of the folder's disk. */
+  /** Tells how much room is left. Default: the operating system is asked for that of the folder's disk. */
   readonly freeBytes?: () => Promise<number>
   readonly batchRowsMax?: number
   readonly batchBytesMax?: number

@@ -2,7 +2,7 @@ import type { StoredDocument } from '@counterstep/core'
 import type { Row } from './driver.ts'
 import type { ReaderLink } from './reader-link.ts'
 
-/** 4 MiB of the largest texts, so that no other read waits long behind a page. */
+/** The largest texts make 4 MiB a page, so no other read waits long behind one. */
 const DOCUMENTS_PER_PAGE = 64
 
 export async function readDocuments(link: ReaderLink, category: string): Promise<readonly StoredDocument[]> {

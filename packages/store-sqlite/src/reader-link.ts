@@ -28,7 +28,7 @@ export class ReaderLink {
 
   constructor(settings: ReaderSettings) {
     this.#settings = settings
-    // Ahead of the first read, which else would wait for a thread to load its modules.
+    // The thread starts ahead of the first read, which would otherwise wait for it to load its modules.
     this.#startTimer = setTimeout(() => this.#running(), START_AFTER_MS).unref()
   }
 

@@ -25,7 +25,7 @@ export class RoomMark {
     if (settings.freeBytesMin > 0) this.#timer = setInterval(() => void this.#look(), LOOK_MS).unref()
   }
 
-  /** Has looked once when it resolves. */
+  /** It has looked once when this resolves. */
   static async start(settings: RoomMarkSettings): Promise<RoomMark> {
     const mark = new RoomMark(settings)
     if (settings.freeBytesMin > 0) await mark.#look()

@@ -11,7 +11,7 @@ export interface BatchReceiver {
 /** The main thread's end of the writer: batches under way, answered in their order, and the end of all. */
 export class WorkerLink {
   readonly durabilityClass: DurabilityClass
-  /** Who else may read the file or its folder, and what to do about it. */
+  /** Each says who else may read a file or the folder, and what to do about it. */
   readonly warnings: readonly string[]
   readonly #worker: Worker
   readonly #onBroken: (error: StoreUnavailableError) => void

@@ -15,7 +15,7 @@ export interface ResetQuery {
   readonly limit: number
 }
 
-/** Whoever repeats a call does so at once; much later the newest rows count again. */
+/** A client that repeats a call does so at once; after this time a call begins with the newest rows again. */
 const CURSOR_MS_MAX = 60_000
 
 /**
@@ -34,7 +34,7 @@ export class CronTimeReset {
     this.#now = now
   }
 
-  /** One at a time; the caller sees to that. */
+  /** The caller makes one call at a time. */
   async run({ dueAfter, limit }: ResetQuery): Promise<ResetCount> {
     const until = this.#now() + LIST_MS_MAX
     const countMax = Math.min(limit, LIST_ROWS_MAX)

@@ -14,7 +14,7 @@ import { sendAnswer } from './send-answer.ts'
 
 const LIST_LIMIT = 100
 
-/** `lists`: for answers that read many rows. */
+/** Answers that read many rows take their turn in `lists`. */
 export function queryRoutes(app: FastifyInstance, engine: EngineApi, lists: ReadLane): void {
   app.get(`${BASE_PATH}/query`, READ, async (request, reply) => {
     const gid = queryOf(request, 'gid')

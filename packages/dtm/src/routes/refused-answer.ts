@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { trouble } from '../wire/answer.ts'
 import { sendAnswer } from './send-answer.ts'
 
-/** What the gate and the bounds of readers refuse. DTM has no such answers, so these are HTTP's own; its clients report the text of any of them. */
+/** The gate, the quotas and the bounds of readers refuse with these. DTM has no such answers, so these are HTTP's own; its clients report the text of any of them. */
 const STATUS_OF_REFUSAL: Partial<Readonly<Record<ErrorCode, number>>> = {
   SAGA_UNAUTHENTICATED: 401,
   SAGA_FORBIDDEN: 403,

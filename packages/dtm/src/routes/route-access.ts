@@ -7,7 +7,7 @@ interface Guarded {
 
 export const OPEN: Guarded = { config: { access: 'open' } }
 export const SUBMIT: Guarded = { config: { access: ['submit'] } }
-/** Those of them that have something stored, which counts for the quota of the key. */
+/** These two have something stored, which counts for the quota of the key. */
 export const STORE_TRANSACTION: Guarded = { config: { access: ['submit'], stores: 'transaction' } }
 export const STORE_BRANCH: Guarded = { config: { access: ['submit'], stores: 'branch' } }
 /** Who may submit may take it back, and a client of DTM aborts its own TCC. */

@@ -1,14 +1,14 @@
 import { LIST_LIMIT_MAX } from '@counterstep/protocol'
 
-/** Rows of one list of the store. */
+/** One list of the store has at most so many rows. */
 export const LIST_PAGE = LIST_LIMIT_MAX
 /** Rows of one answer, where DTM knows no bound. */
 export const LIST_ROWS_MAX = 1_000
 /** Whole transactions that are read at once for a list. */
 export const READS_AT_ONCE = 8
-/** Lists of the store for one answer: with a filter that matches little, each scans many rows and returns few. */
+/** One answer takes at most so many lists of the store: with a filter that matches little, each scans many rows and returns few. */
 export const LISTS_PER_ANSWER_MAX = 10
 /** One answer that reads many rows begins no further read after this time; its client goes on from where it ended. */
 export const LIST_MS_MAX = 2_000
-/** Answers of one kind that read many rows, under way at once. */
+/** At most so many answers of `all` are under way at once. */
 export const LISTS_AT_ONCE_MAX = 2

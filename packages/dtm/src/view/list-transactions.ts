@@ -20,7 +20,7 @@ export interface ListedPage {
 }
 
 /**
- * Newest first. `position` goes on behind the last row; it is empty when there is nothing more. An answer holds fewer rows than
+ * Lists the newest first. `position` goes on behind the last row; it is empty when there is nothing more. An answer holds fewer rows than
  * `limit`, perhaps none, where its lists or its time are used up; then it has a `position`.
  */
 export async function listTransactions(
@@ -49,7 +49,7 @@ export async function listTransactions(
 
 interface ReadRows {
   readonly transactions: ListedPage['transactions']
-  /** The last row that there was time for; undefined: there was time for all. */
+  /** There was no time for rows behind this one; undefined: there was time for all. */
   readonly readTo: ListCursor | undefined
 }
 
