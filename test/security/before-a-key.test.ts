@@ -193,6 +193,39 @@ for (const { face, submit, open } of FACES) {
       expect(await begunBefore(spellings[0][1], UNLIMITED)).toBe(MANY)
     })
 
+    /** How many requests of silent connections, which all send at once, are parsed before one of another caller begins. */
+    async function parsedBefore(requestsPerTurnMax: number): Promise<number> {
+      const seen = { parsed: 0, atOther: 0, otherPort: -1 }
+      const limits = { requestsPerTurnMax, pipelinedRequestsMax: 100_000 }
+      const { [face]: app } = await faces({ limits }, (each) =>
+        each.addHook('onRequest', async ({ raw }) => {
+          if (raw.socket.remotePort === seen.otherPort) seen.atOther = seen.parsed
+        }),
+      )
+      const other = await caller(app)
+      other.send(`${post}Content-Length: 2\r\n\r\n{}`)
+      await hasAnswers(other, 1)
+      const silent = await callers(app, 30)
+      for (const each of silent) each.send(`GET ${open} HTTP/1.1\r\n${HOST}\r\n`)
+      await Promise.all(silent.map((each) => hasAnswers(each, 1)))
+      seen.otherPort = other.port
+      app.server.once('request', () => other.send(`GET ${open} HTTP/1.1\r\n${HOST}\r\n`))
+      app.server.on('request', () => {
+        seen.parsed += 1
+      })
+      for (const each of silent) each.send(`GET ${open} HTTP/1.1\r\n${HOST}\r\n`.repeat(1_000))
+      await hasAnswers(other, 2)
+      return seen.atOther
+    }
+
+    it('of many connections that send them at once are read by turns', async () => {
+      expect(await parsedBefore(4)).toBeLessThan(12_000)
+    })
+
+    it('of many connections are all read before anything else where each turn has no bound (mutant)', async () => {
+      expect(await parsedBefore(UNLIMITED)).toBeGreaterThan(20_000)
+    })
+
     it('over the number that may wait in all end their connection', async () => {
       const { [face]: app, bounds, reached } = await faces({ limits: { pipelinedRequestsMax: 100 } })
       const flood = await caller(app)

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import { Socket } from 'node:net'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
-import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
 import { type Connection, connectionOf } from './connection.ts'
 import type { ConnectionBoundLimits } from './connection-limits.ts'
 import { FairTurns } from './fair-turns.ts'
@@ -43,6 +43,10 @@ export class ConnectionBounds {
     this.#turns = new FairTurns({
       perTurnMax: limits.requestsPerTurnMax,
       waitingMax: limits.pipelinedRequestsMax,
+      // In the same turn others may be ready to be read, each with as many requests.
+      onFlood: () => {
+        for (const connection of this.#strangers.all()) this.#turns.startLater(connection)
+      },
       bodyBytesOf: (raw) => Math.min(announcedBytes(raw.headers), BUFFERED_BYTES_MAX),
       hold: (connection, bytes) => this.#held.hold(connection, bytes),
       release: (connection, bytes) => this.#held.release(connection, bytes),
@@ -61,7 +65,9 @@ export class ConnectionBounds {
   /** Bounds the connections of a server, from before their first request on. Call it before the server listens. */
   boundConnections(server: Server): void {
     server.on('connection', (socket: Socket) => {
-      const reached = this.#strangers.add(connectionOf(socket))
+      const connection = connectionOf(socket)
+      this.#turns.startLater(connection)
+      const reached = this.#strangers.add(connection)
       if (reached !== undefined) this.#onReached(reached)
     })
   }
@@ -72,6 +78,19 @@ export class ConnectionBounds {
    */
   boundRequests(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, done) => this.#beginRequest(request, reply, done))
+  }
+
+  /** Fastify calls no hook before it answers a URL that it cannot read, so such a request ends its connection. */
+  refuseAfterFrameworkErrors(handle: FrameworkErrorHandler): FrameworkErrorHandler {
+    return (error, request, reply) => {
+      if (connectionOf(request.raw.socket).isRefused) {
+        this.#turns.countExcess()
+        reply.hijack()
+        return
+      }
+      refuseConnection(request, reply)
+      handle(error, request, reply)
+    }
   }
 
   /** Counts the bytes of a body while it is read. To be added to the `preParsing` hooks of a route, as their last. */
@@ -103,6 +122,7 @@ export class ConnectionBounds {
     const oddity = oddityOf(raw)
     const connection = connectionOf(raw.socket)
     if (connection.isRefused) {
+      this.#turns.countExcess()
       reply.hijack()
     } else if (oddity !== undefined) {
       refuseConnection(request, reply)
@@ -145,6 +165,8 @@ function isCounted(raw: IncomingMessage): boolean {
   if (bytes <= SMALL_BODY_BYTES || isHttp2(raw) || !(raw.socket instanceof Socket)) return false
   return bytes <= BODY_BYTES_MAX || bytes === Number.POSITIVE_INFINITY
 }
+
+type FrameworkErrorHandler = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void
 
 interface BodyHeaders {
   readonly 'content-length'?: string | undefined

@@ -5,12 +5,18 @@ import { type Connection, pauseReading, resumeReading, type WaitingRequest } fro
 const WAITING_PER_CONNECTION_MAX = 32
 /** One read may bring 2,500 requests, which Node parses in 15 to 25 ms. */
 const RESUMED_PER_TURN_MAX = 1
+/** New connections, and those that a flood has held up, that are read from in one turn. */
+const STARTED_PER_TURN_MAX = 4
+/** Requests in one turn over the share of their connections that make a flood: about 10 ms of parsing. */
+const EXCESS_PER_TURN_MAX = 1_000
 
 export interface FairTurnsOptions {
   /** Requests of one connection that are begun in one turn of the event loop. */
   readonly perTurnMax: number
   /** Requests at once, in all, that wait for a later turn. */
   readonly waitingMax: number
+  /** Many requests over the share of their connections came in this turn; called while they come. */
+  readonly onFlood: () => void
   /** Bytes of its body that may be held for a request that waits. */
   readonly bodyBytesOf: (raw: IncomingMessage) => number
   /** Holds the bytes of a request that waits; `release` is called when it begins. */
@@ -25,9 +31,11 @@ export interface FairTurnsOptions {
 export class FairTurns {
   readonly #options: FairTurnsOptions
   readonly #waiting = new Set<Connection>()
-  /** Those that have ever had a request waiting: what waits is forgotten when they close. */
+  /** Those that are forgotten when they close. */
   readonly #known = new WeakSet<Connection>()
   readonly #toResume = new Set<Connection>()
+  readonly #toStart = new Set<Connection>()
+  #excess = 0
   #waitingCount = 0
   #turn = 0
   #isTurnCounted = false
@@ -58,6 +66,22 @@ export class FairTurns {
     return true
   }
 
+  /** Reads from a connection in a later turn, when its turn comes among others. */
+  startLater(connection: Connection): void {
+    if (connection.isPaused === true || connection.socket.destroyed) return
+    pauseReading(connection)
+    this.#watch(connection)
+    this.#toStart.add(connection)
+    this.#countTurn()
+  }
+
+  /** Counts a request that is over the share of its connection, whatever becomes of it. */
+  countExcess(): void {
+    this.#countTurn()
+    this.#excess += 1
+    if (this.#excess === EXCESS_PER_TURN_MAX) this.#options.onFlood()
+  }
+
   #countTurn(): void {
     if (this.#isTurnCounted) return
     this.#isTurnCounted = true
@@ -65,11 +89,9 @@ export class FairTurns {
   }
 
   #add(connection: Connection, request: WaitingRequest): boolean {
+    this.countExcess()
     if (this.#waitingCount >= this.#options.waitingMax) return false
-    if (!this.#known.has(connection)) {
-      this.#known.add(connection)
-      connection.socket.once('close', () => this.#forget(connection))
-    }
+    this.#watch(connection)
     this.#waiting.add(connection)
     connection.waiting.push(request)
     this.#waitingCount += 1
@@ -78,26 +100,28 @@ export class FairTurns {
     return true
   }
 
+  #watch(connection: Connection): void {
+    if (this.#known.has(connection)) return
+    this.#known.add(connection)
+    connection.socket.once('close', () => this.#forget(connection))
+  }
+
   #forget(connection: Connection): void {
     this.#waitingCount -= connection.waiting.length
     connection.waiting.length = 0
     this.#waiting.delete(connection)
     this.#toResume.delete(connection)
+    this.#toStart.delete(connection)
   }
 
   readonly #endTurn = (): void => {
     this.#turn += 1
     this.#isTurnCounted = false
-    let resumed = 0
-    for (const connection of this.#toResume) {
-      this.#toResume.delete(connection)
-      if (connection.isRefused) continue
-      resumeReading(connection)
-      resumed += 1
-      if (resumed === RESUMED_PER_TURN_MAX) break
-    }
+    this.#excess = 0
+    resumeSome(this.#toResume, RESUMED_PER_TURN_MAX)
+    resumeSome(this.#toStart, STARTED_PER_TURN_MAX)
     for (const connection of this.#waiting) this.#beginSome(connection)
-    if (this.#toResume.size > 0) this.#countTurn()
+    if (this.#toResume.size > 0 || this.#toStart.size > 0) this.#countTurn()
   }
 
   #beginSome(connection: Connection): void {
@@ -114,9 +138,23 @@ export class FairTurns {
     }
     if (
       connection.isPaused === true &&
+      !this.#toStart.has(connection) &&
       !connection.isRefused &&
       connection.waiting.length < this.#options.perTurnMax
     )
       this.#toResume.add(connection)
+  }
+}
+
+/** Those that were put there first, first. */
+function resumeSome(connections: Set<Connection>, max: number): void {
+  let resumed = 0
+  for (const connection of connections) {
+    connections.delete(connection)
+    // One with requests waiting comes again when they have begun.
+    if (connection.isRefused || connection.waiting.length > 0) continue
+    resumeReading(connection)
+    resumed += 1
+    if (resumed === max) return
   }
 }

@@ -1,4 +1,4 @@
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { connectionOf, pauseReading } from './connection.ts'
 import { isHttp2 } from './odd-request.ts'
 
@@ -13,18 +13,4 @@ export function refuseConnection({ raw }: FastifyRequest, reply: FastifyReply): 
   connection.isRefused = true
   pauseReading(connection)
   reply.header('connection', 'close')
-}
-
-type FrameworkErrorHandler = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void
-
-/** Fastify calls no hook before it answers a URL that it cannot read, so such a request ends its connection. */
-export function refuseAfterFrameworkErrors(handle: FrameworkErrorHandler): FrameworkErrorHandler {
-  return function refuseRequest(error, request, reply) {
-    if (connectionOf(request.raw.socket).isRefused) {
-      reply.hijack()
-      return
-    }
-    refuseConnection(request, reply)
-    handle(error, request, reply)
-  }
 }

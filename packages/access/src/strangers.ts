@@ -49,6 +49,11 @@ export class Strangers {
     return undefined
   }
 
+  /** Those that have not yet shown a good key, the oldest first. */
+  all(): Iterable<Connection> {
+    return this.#strangers.keys()
+  }
+
   /** Ends the count of a connection as a stranger. */
   trust(connection: Connection): void {
     const network = this.#strangers.get(connection)

@@ -9,7 +9,6 @@ import {
   endIdleConnectionsWhileClosing,
   type Gate,
   guardRoutes,
-  refuseAfterFrameworkErrors,
   WITHOUT_SCHEMAS,
 } from '@counterstep/access'
 import type { CheckUrl } from '@counterstep/core'
@@ -71,8 +70,8 @@ export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   const list = new Topics(topics, checkUrl, () => performance.now())
   const commands = { engine, checkUrl, subscribersOf: (topic: string) => list.subscribersOf(topic) }
   const limits = { ...DEFAULT_CONNECTION_LIMITS, ...deps.limits }
-  const app = createApp(errorHandler(onError), limits)
   const bounds = deps.bounds ?? new ConnectionBounds(limits)
+  const app = createApp(errorHandler(onError), limits, bounds)
   bounds.boundConnections(app.server)
   bounds.boundRequests(app)
   endConnectionsWhileStopping(app, engine)
@@ -94,7 +93,11 @@ export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   return app
 }
 
-function createApp(handleError: ReturnType<typeof errorHandler>, limits: ConnectionLimits): FastifyInstance {
+function createApp(
+  handleError: ReturnType<typeof errorHandler>,
+  limits: ConnectionLimits,
+  bounds: ConnectionBounds,
+): FastifyInstance {
   const app = fastify({
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
@@ -102,7 +105,7 @@ function createApp(handleError: ReturnType<typeof errorHandler>, limits: Connect
     schemaController: WITHOUT_SCHEMAS,
     routerOptions: { maxParamLength: TOPIC_LENGTH_MAX },
     clientErrorHandler: answerClientError,
-    frameworkErrors: refuseAfterFrameworkErrors(handleError),
+    frameworkErrors: bounds.refuseAfterFrameworkErrors(handleError),
   })
   app.setErrorHandler(handleError)
   return app

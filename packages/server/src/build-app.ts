@@ -5,7 +5,6 @@ import {
   createGate,
   endIdleConnectionsWhileClosing,
   type Gate,
-  refuseAfterFrameworkErrors,
   WITHOUT_SCHEMAS,
 } from '@counterstep/access'
 import type { Logger } from '@counterstep/engine'
@@ -41,8 +40,8 @@ export interface AppDeps extends Omit<NativeFaceDeps, Optional | 'page' | 'handl
 export function buildApp({ limits: givenLimits, ...deps }: AppDeps): FastifyInstance {
   const limits = { ...DEFAULT_SERVER_LIMITS, ...givenLimits }
   const logger = deps.logger ?? silentLogger
-  const app = createApp(limits, logger)
   const bounds = deps.bounds ?? new ConnectionBounds(limits)
+  const app = createApp(limits, logger, bounds)
   bounds.boundConnections(app.server)
   refuseWhileClosing(app)
   endIdleConnectionsWhileClosing(app)
@@ -59,7 +58,7 @@ export function buildApp({ limits: givenLimits, ...deps }: AppDeps): FastifyInst
   return app
 }
 
-function createApp(limits: ServerLimits, logger: Logger): FastifyInstance {
+function createApp(limits: ServerLimits, logger: Logger, bounds: ConnectionBounds): FastifyInstance {
   return fastify({
     // Fastify's logger would make a child for each request; ours is asked only for what is logged.
     logger: false,
@@ -68,6 +67,6 @@ function createApp(limits: ServerLimits, logger: Logger): FastifyInstance {
     schemaController: WITHOUT_SCHEMAS,
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
     clientErrorHandler: answerClientError,
-    frameworkErrors: refuseAfterFrameworkErrors(errorHandler(logger)),
+    frameworkErrors: bounds.refuseAfterFrameworkErrors(errorHandler(logger)),
   })
 }
