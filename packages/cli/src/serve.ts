@@ -19,7 +19,7 @@ import {
   type Registry,
 } from '@counterstep/server'
 import type { CallSigner } from '@counterstep/signature'
-import { targetPolicy } from '@counterstep/targets'
+import { originFinder, targetPolicy } from '@counterstep/targets'
 import { closeApp } from './close-app.ts'
 import type { ServeConfig } from './config.ts'
 import { openGates } from './open-gates.ts'
@@ -87,6 +87,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     store,
     branches,
     checkUrl,
+    findOrigin: originFinder(targets),
     clock: nodeClock(),
     ids,
     observer: prometheusObserver(registry, logEvents(logger)),

@@ -1,5 +1,6 @@
 export { type AcceptIds, firstStatus, newTransaction, newTransactionRow, waitsMs } from './accept.ts'
 export { beginsToNeedAttention } from './attention.ts'
+export { HOT_FLOOR_MS, type RetryBounds, retryFloorMs } from './backoff.ts'
 export { type CommandPlan, planCommand } from './command-row.ts'
 export type {
   BranchTarget,
@@ -40,7 +41,16 @@ export type {
 export { holdDue } from './hold-due.ts'
 export { judgeCommand } from './judge-command.ts'
 export { CHECK, opOf } from './op-progress.ts'
-export type { BranchAnswer, BranchCall, BranchCaller, Clock, Ids, Look, WakeUp } from './ports.ts'
+export type {
+  BranchAnswer,
+  BranchCall,
+  BranchCaller,
+  Clock,
+  FindOrigin,
+  Ids,
+  Look,
+  WakeUp,
+} from './ports.ts'
 export { decodeTransaction, encodeProgress, FORMAT, formatOf } from './record.ts'
 export { REGISTERED_BYTES_MAX, REGISTERED_MAX, type Refusal, refusalOf } from './refuse-command.ts'
 export {
@@ -116,6 +126,18 @@ export {
   type SubmissionDefaults,
 } from './submission/parse-submission.ts'
 export { REST_LEASES_MAX, type TakeOver, takeOver } from './take-over.ts'
+export {
+  boundsUnderWay,
+  heldBackMs,
+  mayTakePlace,
+  nextTurnAt,
+  paceWaitMs,
+  type RoomWait,
+  type ShareBounds,
+  shareBounds,
+  TARGETS_MAX,
+  waitForRoomMs,
+} from './target-share.ts'
 export { textHash } from './text-hash.ts'
 export type {
   AbortDecision,

@@ -42,6 +42,9 @@ export interface BranchCaller {
   close(): Promise<void>
 }
 
+/** The origin at which a stored branch URL is called, in one spelling. Undefined: it may not be called. */
+export type FindOrigin = (url: string) => string | undefined
+
 /** Milliseconds that only go forward, from an origin of their own. */
 export interface Clock {
   now(): number

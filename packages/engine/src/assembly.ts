@@ -2,6 +2,7 @@ import {
   type BranchCaller,
   type CheckUrl,
   type Clock,
+  type FindOrigin,
   FORMAT,
   type Ids,
   type RunSettings,
@@ -9,7 +10,9 @@ import {
 import type { Gid } from '@counterstep/protocol'
 import { Acceptance } from './acceptance.ts'
 import { AlarmClock } from './alarm-clock.ts'
+import { Bulkhead } from './bulkhead/bulkhead.ts'
 import { Commands } from './commands.ts'
+import { findOriginOfUrl } from './find-origin.ts'
 import { lookUpIn } from './look-up.ts'
 import type { ObservedStore } from './observed-store.ts'
 import type { EngineObserver } from './observer.ts'
@@ -21,6 +24,7 @@ export interface AssemblyParts {
   readonly store: ObservedStore
   readonly branches: BranchCaller
   readonly checkUrl: CheckUrl
+  readonly findOrigin?: FindOrigin
   readonly clock: Clock
   readonly ids: Ids
   readonly observer: EngineObserver
@@ -37,8 +41,6 @@ export interface Drive {
   readonly onWaiting: (gid: Gid, dueAt: number) => void
   /** Nobody runs it, and it has become due by a command. */
   readonly onDue: (gid: Gid) => void
-  /** How many of the runner's transactions were claimed and not accepted here. */
-  readonly recovered: () => number
 }
 
 /** The parts that every engine has, with loops or without. */
@@ -50,6 +52,7 @@ export interface Assembly extends AssemblyParts {
   readonly acceptance: Acceptance
   readonly commands: Commands
   readonly waiters: Waiters
+  readonly bulkhead: Bulkhead
 }
 
 export function assemble(parts: AssemblyParts, drive: Drive): Assembly {
@@ -61,7 +64,14 @@ export function assemble(parts: AssemblyParts, drive: Drive): Assembly {
     releaseKeepsSentList: store.durabilityClass === 'A',
   }
   const alarms = new AlarmClock(clock)
-  const common = { ...settings, ...parts, run, formatMax: FORMAT, alarms }
+  const bulkhead = new Bulkhead({
+    settings,
+    findOrigin: parts.findOrigin ?? findOriginOfUrl,
+    clock,
+    alarms,
+    observer,
+  })
+  const common = { ...settings, ...parts, run, formatMax: FORMAT, alarms, bulkhead }
   const runner = new Runner({
     ...common,
     onFinished: (gid, view) => {
@@ -79,8 +89,8 @@ export function assemble(parts: AssemblyParts, drive: Drive): Assembly {
     (gid) => runner.holds(gid),
     lookUpIn(store, observer),
   )
-  const { recovered, onWaiting, onDue } = drive
-  const acceptance = new Acceptance({ ...common, runner, recovered, onWaiting })
+  const { onWaiting, onDue } = drive
+  const acceptance = new Acceptance({ ...common, runner, onWaiting })
   const commands = new Commands({ ...common, runner, acceptance, onDue })
-  return { ...parts, run, formatMax: FORMAT, alarms, runner, acceptance, commands, waiters }
+  return { ...parts, run, formatMax: FORMAT, alarms, runner, acceptance, commands, waiters, bulkhead }
 }

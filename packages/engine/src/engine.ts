@@ -1,4 +1,4 @@
-import type { BranchCaller, CheckUrl, Clock, Ids, Store } from '@counterstep/core'
+import type { BranchCaller, CheckUrl, Clock, FindOrigin, Ids, Store } from '@counterstep/core'
 import { assemble } from './assembly.ts'
 import { urlChecker } from './check-url.ts'
 import type { EngineApi, EngineHealth } from './engine-api.ts'
@@ -17,6 +17,8 @@ export interface EngineParts {
   readonly branches: BranchCaller
   /** Whether a branch may be called there; asked at submit. What `accept` and `addBranch` are given is checked already. */
   readonly checkUrl: CheckUrl
+  /** What is one target. Default: the origin as the URL has it; a host whose URLs may name services says where these are. */
+  readonly findOrigin?: FindOrigin
   readonly clock: Clock
   readonly ids: Ids
   readonly observer: EngineObserver
@@ -59,7 +61,6 @@ class NodeEngine extends Requests implements Engine {
         },
         onWaiting: (_gid, dueAt) => this.#recovery.hint(dueAt),
         onDue: () => this.#recovery.hint(clock.now()),
-        recovered: () => this.#recovery.inFlight,
       },
     )
     super(assembly)
@@ -86,8 +87,12 @@ class NodeEngine extends Requests implements Engine {
   }
 
   health(): EngineHealth {
-    const { store, runner, acceptance, settings } = this.assembly
-    return healthOf(store, settings, { isStopping: this.isStopping, inFlight: runner.size + acceptance.size })
+    const { store, runner, acceptance, settings, bulkhead } = this.assembly
+    return healthOf(store, settings, {
+      isStopping: this.isStopping,
+      inFlight: runner.size + acceptance.size,
+      targetsAtShare: bulkhead.targetsAtShare,
+    })
   }
 
   close(limitMs = CLOSE_LIMIT_MS): Promise<void> {

@@ -1,6 +1,7 @@
 /** What a host may ask, whatever drives the transactions: takes, shows, waits, commands. */
 import {
   type Command,
+  type Definition,
   decodeTransaction,
   firstStatus,
   type ListQuery,
@@ -60,10 +61,29 @@ export abstract class Requests implements EngineApi {
   }
 
   protected take(given: Submission, { waitMs = 0 }: WaitOptions): Promise<SubmitView> {
+    this.#refuseLongTimeouts(given.definition)
     const gid = given.gid ?? this.assembly.ids.gid()
     // A caller who waits is told about what is durable only.
     const ack = waitMs > 0 ? 'durable' : given.ack
     return this.#submitAndWait({ ...given, gid, ack }, waitMs)
+  }
+
+  /** Refused and not shortened: who asks for ten minutes would take the answer of a call that was given up for a failure. */
+  #refuseLongTimeouts(definition: Definition): void {
+    this.#refuseLongTimeout(definition.timeoutMs, '/timeoutMs')
+    if (definition.kind === 'tcc') return
+    const { branches } = definition
+    for (let position = 0; position < branches.length; position++) {
+      const timeoutMs = branches[position]?.timeoutMs
+      if (timeoutMs !== undefined) this.#refuseLongTimeout(timeoutMs, `/branches/${position}/timeoutMs`)
+    }
+  }
+
+  #refuseLongTimeout(timeoutMs: number | undefined, path: string): void {
+    const { timeoutMsMax } = this.assembly.settings
+    if (timeoutMs === undefined || timeoutMs <= timeoutMsMax) return
+    const message = `a branch call of this server may take ${timeoutMsMax} ms at most`
+    throw new InvalidRequestError([{ code: 'SAGA_TIMEOUT_INVALID', path, message }])
   }
 
   #refused(error: unknown): unknown {
@@ -145,6 +165,11 @@ export abstract class Requests implements EngineApi {
   }
 
   addBranch(gid: Gid, branch: TccBranch): Promise<TransactionView> {
+    try {
+      this.#refuseLongTimeout(branch.timeoutMs, '/timeoutMs')
+    } catch (error: unknown) {
+      return Promise.reject(error)
+    }
     return this.#command(gid, { type: 'register-asked', branch })
   }
 

@@ -7,10 +7,13 @@ import {
   type CallKey,
   type Clock,
   type Command,
+  heldBackMs,
   type Ids,
   isFinal,
   judgeCommand,
   type Refusal,
+  type RetryBounds,
+  type RoomWait,
   RULES,
   type Run,
   type RunEffect,
@@ -20,13 +23,17 @@ import {
   stepRun,
   type Transaction,
   viewTransaction,
+  waitForRoomMs,
 } from '@counterstep/core'
 import type { Gid, Status, TransactionView } from '@counterstep/protocol'
 import type { AlarmClock } from './alarm-clock.ts'
 import { branchCall } from './branch-call.ts'
-import { CallSlots } from './call-slots.ts'
+import type { Bulkhead } from './bulkhead/bulkhead.ts'
+import type { CallLane } from './bulkhead/call-lane.ts'
+import type { Target } from './bulkhead/target.ts'
 import type { Held } from './held.ts'
 import type { EngineObserver } from './observer.ts'
+import type { EngineSettings } from './settings.ts'
 import { ShortLivedMap } from './short-lived-map.ts'
 import { untilDefinite } from './until-definite.ts'
 
@@ -37,7 +44,8 @@ export interface RunnerParts {
   readonly ids: Ids
   readonly observer: EngineObserver
   readonly alarms: AlarmClock
-  readonly callsInFlightMax: number
+  readonly bulkhead: Bulkhead
+  readonly settings: Pick<EngineSettings, 'holdMs' | 'timeoutMsMax' | 'retryFloorMs' | 'parkAfterMs'>
   /** Final and durable. */
   readonly onFinished: (gid: Gid, view: () => TransactionView) => void
   /** Not run here any more, though it goes on: due again at that instant of this node's clock, if known. */
@@ -63,18 +71,25 @@ export type CommandOutcome =
 export class Runner {
   readonly #parts: RunnerParts
   readonly #held = new ShortLivedMap<Gid, Held>()
-  readonly #slots: CallSlots
+  readonly #retryBounds: RetryBounds
   readonly #emptied: (() => void)[] = []
+  #recovered = 0
   #draining: 'no' | 'when-calls-end' | 'now' = 'no'
   #isClosed = false
 
   constructor(parts: RunnerParts) {
     this.#parts = parts
-    this.#slots = new CallSlots(parts.callsInFlightMax)
+    const { retryFloorMs: floorMs, parkAfterMs } = parts.settings
+    this.#retryBounds = { floorMs, parkAfterMs }
   }
 
   get size(): number {
     return this.#held.size
+  }
+
+  /** How many of them were claimed, not accepted here. */
+  get recovered(): number {
+    return this.#recovered
   }
 
   holds(gid: Gid): boolean {
@@ -95,14 +110,25 @@ export class Runner {
   }
 
   /** Runs it from here. An older run of the same gid has lost its token by that. */
-  hold(run: Run): void {
+  hold(run: Run, from: 'accept' | 'claim'): void {
     // A create or a claim that was answered too late: its lease runs out.
     if (this.#isClosed) return
     const { gid } = run.transaction
     const older = this.#held.get(gid)
     if (older !== undefined) this.#end(older, gid, { type: 'ended', how: 'lost' })
-    const held: Held = { run, tickAt: Number.POSITIVE_INFINITY, onDurable: [] }
+    const isRecovered = from === 'claim'
+    const places = this.#parts.bulkhead.places(isRecovered)
+    const held: Held = {
+      run,
+      tickAt: Number.POSITIVE_INFINITY,
+      onDurable: [],
+      isRecovered,
+      places,
+      noRoomSince: undefined,
+      hasLeft: false,
+    }
     this.#held.set(gid, held)
+    if (isRecovered) this.#recovered++
     this.#step(held, this.#draining === 'no' ? { type: 'tick' } : { type: 'drain', when: this.#draining })
   }
 
@@ -128,6 +154,7 @@ export class Runner {
   /** Gives everything back: when its calls have ended, or at once. */
   drain(when: 'when-calls-end' | 'now'): void {
     this.#draining = when
+    this.#parts.bulkhead.turns.close()
     for (const held of this.#held.values()) this.#step(held, { type: 'drain', when })
   }
 
@@ -199,24 +226,74 @@ export class Runner {
   }
 
   #call(held: Held, call: CallKey, attempt: number): void {
-    void this.#ask(held, branchCall(held.run, call, attempt), call, attempt)
+    const { bulkhead, clock, ids, settings } = this.#parts
+    const request = branchCall(held.run, call, attempt, settings.timeoutMsMax)
+    // One without a URL asks nobody.
+    if (request.url === '') {
+      void this.#ask(held, request, call)
+      return
+    }
+    const target = bulkhead.find(request.url)
+    const lane = bulkhead.turns.laneOf(call.op, held.isRecovered)
+    if (held.places.enter(target)) {
+      held.noRoomSince = undefined
+      void this.#askInTurn(held, request, call, { target, lane })
+      return
+    }
+    const now = clock.now()
+    held.noRoomSince ??= now
+    const waits: RoomWait = { answeredMs: now - target.answeredAt, waitedMs: now - held.noRoomSince }
+    const waitMs = waitForRoomMs(waits, ids.jitter(), settings.holdMs)
+    if (waitMs > settings.holdMs) bulkhead.report(target)
+    // Later in this turn of the loop: the step that wants this call is not over.
+    queueMicrotask(() => this.#step(held, { type: 'held-back', call, attempt, waitMs }))
   }
 
-  async #ask(held: Held, request: BranchCall, call: CallKey, attempt: number): Promise<void> {
+  async #askInTurn(held: Held, request: BranchCall, call: CallKey, { target, lane }: Place): Promise<void> {
+    const { bulkhead, ids, settings } = this.#parts
+    const waiting = bulkhead.turns.enter(target, lane)
+    const noTurn = waiting === undefined ? undefined : await waiting
+    if (noTurn !== undefined) {
+      held.places.withdraw(target)
+      bulkhead.report(target)
+      const waitMs = heldBackMs(ids.jitter(), settings.holdMs, noTurn.leastMs)
+      this.#step(held, { type: 'held-back', call, attempt: request.attempt, waitMs })
+      return
+    }
+    try {
+      await this.#ask(held, request, call, target)
+    } finally {
+      lane.leave(target)
+    }
+  }
+
+  async #ask(held: Held, request: BranchCall, call: CallKey, target?: Target): Promise<void> {
     const { clock, branches, observer, ids } = this.#parts
-    const turn = this.#slots.enter()
-    if (turn !== undefined) await turn
     try {
       const startedAt = clock.now()
+      // Before its first call a target has had nothing to answer.
+      if (target?.callsInFlight === 1) target.answeredAt = startedAt
       // It may have waited for its turn: whether it may be sent is judged when the call starts.
       const answer = mayStart(held.run, call, startedAt) ? await answerTo(branches, request) : NOT_SENT
       const durationMs = Math.round(clock.now() - startedAt)
       observer.branchCalled(call.op, answer.result, durationMs)
-      this.#step(held, { type: 'answered', call, attempt, answer, durationMs, jitter01: ids.jitter() })
+      if (target !== undefined) {
+        if (isDefinite(answer)) target.answeredAt = startedAt + durationMs
+        held.places.leave(target, isDefinite(answer))
+      }
+      const { attempt } = request
+      const bounds = this.#retryBounds
+      this.#step(held, {
+        type: 'answered',
+        call,
+        attempt,
+        answer,
+        durationMs,
+        jitter01: ids.jitter(),
+        bounds,
+      })
     } catch (error: unknown) {
       this.#attemptFailed(held, error)
-    } finally {
-      this.#slots.leave()
     }
   }
 
@@ -281,6 +358,7 @@ export class Runner {
 
   #end(held: Held, gid: Gid, effect: Extract<RunEffect, { type: 'ended' }>): void {
     if (this.#held.get(gid) === held) this.#held.delete(gid)
+    this.#giveUpPlaces(held)
     held.run = held.run.ended ? held.run : { ...held.run, ended: true }
     for (const { tell } of held.onDurable.splice(0)) tell(false)
     const { transaction, storeOffsetMs } = held.run
@@ -294,6 +372,24 @@ export class Runner {
     }
     if (this.#held.size === 0) for (const tell of this.#emptied.splice(0)) tell()
   }
+
+  /** Once, however often its end is told. */
+  #giveUpPlaces(held: Held): void {
+    if (held.hasLeft) return
+    held.hasLeft = true
+    if (held.isRecovered) this.#recovered--
+    held.places.clear()
+  }
+}
+
+/** Where a call goes, and in which lane. */
+interface Place {
+  readonly target: Target
+  readonly lane: CallLane
+}
+
+function isDefinite({ result }: BranchAnswer): boolean {
+  return result === 'success' || result === 'failure'
 }
 
 function answerTo(branches: BranchCaller, request: BranchCall): Promise<BranchAnswer> {

@@ -47,6 +47,7 @@ export const ERROR_MEANINGS = {
   SAGA_BRANCH_CONFLICT: 'failure',
   SAGA_RATE_LIMITED: 'unavailable',
   SAGA_OVER_CAPACITY: 'unavailable',
+  SAGA_TARGET_OVER_CAPACITY: 'unavailable',
   SAGA_STOPPING: 'unavailable',
   SAGA_NOT_ACCEPTED: 'unavailable',
   SAGA_OUTCOME_UNKNOWN: 'unavailable',

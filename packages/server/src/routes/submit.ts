@@ -71,6 +71,7 @@ export const submitOperation: Operation = {
     'SAGA_ACK_INVALID',
     'SAGA_GID_CONFLICT',
     'SAGA_OVER_CAPACITY',
+    'SAGA_TARGET_OVER_CAPACITY',
     'SAGA_NOT_ACCEPTED',
     'SAGA_OUTCOME_UNKNOWN',
     'SAGA_STORE_UNAVAILABLE',
