@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { checkSecurityPage, numbersIn, SECURITY_PAGE, securityRows } from './check-security-page.ts'
 import { readRepository, type SourceTree } from './source-tree.ts'
 
-const NUMBERS = numbersIn('S1–S38')
+const NUMBERS = numbersIn('S1–S38, S40')
 const NOT_YET = ['S12', 'S13', 'S15', 'S21', 'S30', 'S31', 'S33', 'S38']
 /** Their rows come with what they describe. Nothing may stand here that has a row. */
 

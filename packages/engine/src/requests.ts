@@ -45,6 +45,7 @@ export abstract class Requests implements EngineApi {
       if (this.isStopping) throw new CounterstepError('SAGA_STOPPING', 'this node is stopping')
       const parsed = parseSubmission(body, this.#defaults(), this.assembly.checkUrl)
       if (parsed.type === 'refused') throw new InvalidRequestError(parsed.faults)
+      this.#refuseLongTimeouts(parsed.submission.definition)
       return await this.take(parsed.submission, options)
     } catch (error: unknown) {
       throw this.#refused(error)
@@ -61,14 +62,16 @@ export abstract class Requests implements EngineApi {
   }
 
   protected take(given: Submission, { waitMs = 0 }: WaitOptions): Promise<SubmitView> {
-    this.#refuseLongTimeouts(given.definition)
     const gid = given.gid ?? this.assembly.ids.gid()
     // A caller who waits is told about what is durable only.
     const ack = waitMs > 0 ? 'durable' : given.ack
     return this.#submitAndWait({ ...given, gid, ack }, waitMs)
   }
 
-  /** Refused and not shortened: who asks for ten minutes would take the answer of a call that was given up for a failure. */
+  /**
+   * Refused and not shortened: who asks for ten minutes would take the answer of a call that was given up for a failure.
+   * A host of another dialect keeps that dialect's rule; whatever it accepts is shortened when it is called.
+   */
   #refuseLongTimeouts(definition: Definition): void {
     this.#refuseLongTimeout(definition.timeoutMs, '/timeoutMs')
     if (definition.kind === 'tcc') return
@@ -158,18 +161,14 @@ export abstract class Requests implements EngineApi {
     return row === undefined ? undefined : decodeTransaction(row)
   }
 
-  registerBranch(gid: Gid, body: unknown): Promise<TransactionView> {
+  async registerBranch(gid: Gid, body: unknown): Promise<TransactionView> {
     const parsed = parseRegistration(body, this.#defaults(), this.assembly.checkUrl)
-    if (parsed.type === 'refused') return Promise.reject(new InvalidRequestError(parsed.faults))
-    return this.addBranch(gid, parsed.branch)
+    if (parsed.type === 'refused') throw new InvalidRequestError(parsed.faults)
+    this.#refuseLongTimeout(parsed.branch.timeoutMs, '/timeoutMs')
+    return await this.addBranch(gid, parsed.branch)
   }
 
   addBranch(gid: Gid, branch: TccBranch): Promise<TransactionView> {
-    try {
-      this.#refuseLongTimeout(branch.timeoutMs, '/timeoutMs')
-    } catch (error: unknown) {
-      return Promise.reject(error)
-    }
     return this.#command(gid, { type: 'register-asked', branch })
   }
 

@@ -3,6 +3,7 @@ import type { BranchId, Gid, SagaSubmitRequest } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { Bed, type TestNode } from '../support/bed.ts'
 import { Gate } from '../support/gate.ts'
+import type { Answer } from '../support/participants.ts'
 import { codeOf } from '../support/sagas.ts'
 
 /** A scaled-down node: what 4,096 of its sagas do to the real one, a few hundred do to this one. */
@@ -21,7 +22,7 @@ function sagaTo(gid: string, ...origins: readonly string[]): SagaSubmitRequest &
 function hangBed(): { readonly bed: Bed; readonly gate: Gate } {
   const bed = new Bed()
   const gate = new Gate()
-  bed.services.otherwise = async ({ url }: BranchCall) => {
+  bed.services.otherwise = async ({ url }: BranchCall): Promise<Answer> => {
     if (url.includes('//hang') || url.includes('//HANG')) await gate.pass()
     return 'success'
   }

@@ -20,33 +20,14 @@ describe('S40: the ceiling of timeoutMs', () => {
       { gid: 'm', kind: 'message', timeoutMs: 900_000, branches: [{ action: 'http://a.test/x' }] },
     ])
       expect(await codeOf(node.submit(longer))).toBe('SAGA_TIMEOUT_INVALID')
-    // As another dialect hands over what it has read by itself.
-    const definition: Definition = {
-      kind: 'tcc',
-      deadlineMs: 1_000,
-      headers: {},
-      retry: { initialMs: 1, factor: 1, capMs: 1, jitter: 0, limit: null },
-      timeoutMs: 20_001,
-      checkpointMs: 1_000,
-    }
-    const submission = { gid: 'd' as Gid, ack: 'durable', content: '{}', definition } as const
-    expect(await codeOf(node.engine.accept(submission))).toBe('SAGA_TIMEOUT_INVALID')
     expect(await bed.rows()).toBe(0)
     expect(await codeOf(node.submit({ ...sagaOf('a'), timeoutMs: 20_000 }))).toBe('accepted')
     await node.submit(TCC)
-    const registered = {
-      id: '01' as BranchId,
-      confirm: 'http://a.test/c',
-      cancel: 'http://a.test/x',
-      body: '',
-      contentType: 'application/json',
-      headers: {},
-      timeoutMs: 20_001,
-    }
-    expect(await codeOf(node.engine.addBranch('tcc' as Gid, registered))).toBe('SAGA_TIMEOUT_INVALID')
+    const registered = { id: '01', confirm: 'http://a.test/c', cancel: 'http://a.test/x', timeoutMs: 20_001 }
+    expect(await codeOf(node.engine.registerBranch('tcc' as Gid, registered))).toBe('SAGA_TIMEOUT_INVALID')
   })
 
-  it('shortens what was stored under a higher one', async () => {
+  it('shortens what was stored under a higher one, or taken by another dialect', async () => {
     const bed = new Bed()
     const timeouts: number[] = []
     bed.services.onArrival = ({ timeoutMs }) => timeouts.push(timeoutMs)
@@ -56,9 +37,30 @@ describe('S40: the ceiling of timeoutMs', () => {
     if (first === undefined || second === undefined) throw new Error('two branches')
     await one.submit({ ...saga, branches: [{ ...first, timeoutMs: 900_000 }, second] })
     one.kill()
-    await bed.node({ timeoutMsMax: 20_000 })
+    const two = await bed.node({ timeoutMsMax: 20_000 })
     await bed.untilStatus('a', 'succeeded')
     expect(timeouts).toEqual([20_000, 20_000])
+    // As DTM's dialect hands over what it has read by itself.
+    const definition: Definition = {
+      kind: 'message',
+      concurrent: false,
+      branches: [
+        {
+          id: '01' as BranchId,
+          action: 'http://a.test/x',
+          body: '',
+          contentType: 'application/json',
+          headers: {},
+        },
+      ],
+      retry: { initialMs: 1, factor: 1, capMs: 1, jitter: 0, limit: null },
+      timeoutMs: 900_000,
+      checkpointMs: 1_000,
+    }
+    const submission = { gid: 'd' as Gid, ack: 'durable', content: '{}', definition } as const
+    await two.engine.accept(submission)
+    await bed.untilStatus('d', 'succeeded')
+    expect(timeouts.at(-1)).toBe(20_000)
   })
 })
 
