@@ -30,6 +30,7 @@ import type { AlarmClock } from './alarm-clock.ts'
 import { branchCall } from './branch-call.ts'
 import type { Bulkhead } from './bulkhead/bulkhead.ts'
 import type { CallLane } from './bulkhead/call-lane.ts'
+import type { NoTurn } from './bulkhead/call-turns.ts'
 import type { Target } from './bulkhead/target.ts'
 import type { Held } from './held.ts'
 import type { EngineObserver } from './observer.ts'
@@ -237,7 +238,9 @@ export class Runner {
     const lane = bulkhead.turns.laneOf(call.op, held.isRecovered)
     if (held.places.enter(target)) {
       held.noRoomSince = undefined
-      void this.#askInTurn(held, request, call, { target, lane })
+      const waiting = bulkhead.turns.enter(target, lane)
+      if (waiting === undefined) void this.#ask(held, request, call, target, lane)
+      else void this.#askInTurn(held, request, call, { target, lane, waiting })
       return
     }
     const now = clock.now()
@@ -249,25 +252,28 @@ export class Runner {
     queueMicrotask(() => this.#step(held, { type: 'held-back', call, attempt, waitMs }))
   }
 
-  async #askInTurn(held: Held, request: BranchCall, call: CallKey, { target, lane }: Place): Promise<void> {
+  async #askInTurn(held: Held, request: BranchCall, call: CallKey, turn: Turn): Promise<void> {
     const { bulkhead, ids, settings } = this.#parts
-    const waiting = bulkhead.turns.enter(target, lane)
-    const noTurn = waiting === undefined ? undefined : await waiting
-    if (noTurn !== undefined) {
-      held.places.withdraw(target)
-      bulkhead.report(target)
-      const waitMs = heldBackMs(ids.jitter(), settings.holdMs, noTurn.leastMs)
-      this.#step(held, { type: 'held-back', call, attempt: request.attempt, waitMs })
+    const { target, lane } = turn
+    const noTurn = await turn.waiting
+    if (noTurn === undefined) {
+      await this.#ask(held, request, call, target, lane)
       return
     }
-    try {
-      await this.#ask(held, request, call, target)
-    } finally {
-      lane.leave(target)
-    }
+    held.places.withdraw(target)
+    bulkhead.report(target)
+    const waitMs = heldBackMs(ids.jitter(), settings.holdMs, noTurn.leastMs)
+    this.#step(held, { type: 'held-back', call, attempt: request.attempt, waitMs })
   }
 
-  async #ask(held: Held, request: BranchCall, call: CallKey, target?: Target): Promise<void> {
+  /** A call without a target asks nobody. One with a target has its turn in the lane, which ends here. */
+  async #ask(
+    held: Held,
+    request: BranchCall,
+    call: CallKey,
+    target?: Target,
+    lane?: CallLane,
+  ): Promise<void> {
     const { clock, branches, observer, ids } = this.#parts
     try {
       const startedAt = clock.now()
@@ -294,6 +300,8 @@ export class Runner {
       })
     } catch (error: unknown) {
       this.#attemptFailed(held, error)
+    } finally {
+      if (target !== undefined) lane?.leave(target)
     }
   }
 
@@ -382,10 +390,11 @@ export class Runner {
   }
 }
 
-/** Where a call goes, and in which lane. */
-interface Place {
+/** A call that waits for its turn. */
+interface Turn {
   readonly target: Target
   readonly lane: CallLane
+  readonly waiting: Promise<NoTurn | undefined>
 }
 
 function isDefinite({ result }: BranchAnswer): boolean {
