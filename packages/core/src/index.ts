@@ -128,7 +128,8 @@ export {
 export { REST_LEASES_MAX, type TakeOver, takeOver } from './take-over.ts'
 export {
   boundsUnderWay,
-  heldBackMs,
+  type HeldBack,
+  holdBack,
   mayTakePlace,
   nextTurnAt,
   paceWaitMs,

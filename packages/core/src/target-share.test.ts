@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { table } from '../test/table.ts'
 import {
   boundsUnderWay,
+  COME_BACK_MS_MAX,
   HELD_BACK_MS_MAX,
-  HELD_BACK_MS_MIN,
-  heldBackMs,
+  holdBack,
   mayTakePlace,
   nextTurnAt,
   PACE_AHEAD_MS,
@@ -141,10 +141,27 @@ describe('S40: the pace of a target', () => {
   })
 })
 
-it('S40: what found no room is left to the store for a time that is drawn', () => {
-  expect(heldBackMs(0, 1_000)).toBe(1_000 + HELD_BACK_MS_MIN)
-  expect(heldBackMs(0.999_999, 1_000)).toBe(1_000 + HELD_BACK_MS_MAX)
-  expect(heldBackMs(0.5, 0, 60_000)).toBe(60_000)
+describe('S40: what found no room is left to the store', () => {
+  it('for a time that is drawn, longer than holdMs, and at least as long as its pace asks for', () => {
+    const waitOf = (jitter01: number, leastMs?: number) => holdBack(0, 5_000, jitter01, 1_000, leastMs).waitMs
+    expect([waitOf(0), waitOf(0.999_999), waitOf(0.5, 60_000)]).toEqual([16_010, 31_010, 61_010])
+  })
+
+  it('one after the other, and where that takes too long, all within five minutes', () => {
+    let comeBackAt = 0
+    const waits = Array.from({ length: 100_000 }, (_, n) => {
+      const held = holdBack(comeBackAt, 1_000, (n % 1_000) / 1_000, 0)
+      comeBackAt = held.comeBackAt
+      return held.waitMs
+    })
+    const perSecond = new Map<number, number>()
+    for (const wait of waits) {
+      const second = Math.floor(wait / 1_000)
+      perSecond.set(second, (perSecond.get(second) ?? 0) + 1)
+    }
+    expect(Math.max(...waits)).toBeLessThan(HELD_BACK_MS_MAX + COME_BACK_MS_MAX + 1_000)
+    expect(Math.max(...perSecond.values())).toBeLessThan(600)
+  })
 })
 
 describe('S40: what finds no place waits', () => {
@@ -153,13 +170,13 @@ describe('S40: what finds no place waits', () => {
     0             0       0       → 50
     999           999     0.999   → 100
     999           0       0.5     → 75
-    1000          0       0       → 16000
-    Infinity      0       0.5     → 23500
-    0             1000    0       → 16000
+    1000          0       0       → given back
+    Infinity      0       0.5     → given back
+    0             1000    0       → given back
   `) {
     it(`${title} ms`, () => {
       const wait = { answeredMs: Number(cells['answered ago']), waitedMs: Number(cells.waited) }
-      expect(waitForRoomMs(wait, Number(cells.jitter), 1_000)).toBe(Number(cells.wait))
+      expect(String(waitForRoomMs(wait, Number(cells.jitter)) ?? 'given back')).toBe(cells.wait)
     })
   }
 })

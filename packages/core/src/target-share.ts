@@ -60,14 +60,39 @@ export function nextTurnAt(turnAt: number, now: number, perSecond: number): numb
 /** The shortest and the longest time for which a transaction is given back that found no room, beyond `holdMs`. */
 export const HELD_BACK_MS_MIN = 15_000
 export const HELD_BACK_MS_MAX = 30_000
+/** Those of one target come back apart by so much at least, */
+const COME_BACK_APART_MS = 10
+/** as long as that takes them no longer than this: beyond it, all of them come back within this time. */
+export const COME_BACK_MS_MAX = 300_000
+
+export interface HeldBack {
+  readonly waitMs: number
+  /** For the next one of the same target. */
+  readonly comeBackAt: number
+}
 
 /**
  * How long a transaction is left to the store whose next call found no room: longer than `holdMs`, so that it does not wait
- * in memory, and drawn, so that those that came together come back apart. `jitter01` is in [0, 1).
+ * in memory; drawn, so that those that came together come back apart; and one after the other for one target, since each
+ * costs a claim and a save, and a hundred thousand that wait for one service must not take the store from all others.
+ *
+ * `comeBackAt` is of the last one of this target, by the clock of `now`. `jitter01` is in [0, 1).
  */
-export function heldBackMs(jitter01: number, holdMs: number, leastMs = 0): number {
-  const drawn = HELD_BACK_MS_MIN + jitter01 * (HELD_BACK_MS_MAX - HELD_BACK_MS_MIN)
-  return Math.ceil(holdMs + Math.max(leastMs, drawn))
+export function holdBack(
+  comeBackAt: number,
+  now: number,
+  jitter01: number,
+  holdMs: number,
+  leastMs = 0,
+): HeldBack {
+  const drawnMs = HELD_BACK_MS_MIN + jitter01 * (HELD_BACK_MS_MAX - HELD_BACK_MS_MIN)
+  const aheadMs = Math.max(0, comeBackAt - now) + COME_BACK_APART_MS
+  const isCrowded = aheadMs > COME_BACK_MS_MAX
+  const queueMs = isCrowded ? jitter01 * COME_BACK_MS_MAX : aheadMs
+  return {
+    waitMs: Math.ceil(holdMs + Math.max(leastMs, drawnMs) + queueMs),
+    comeBackAt: now + Math.min(aheadMs, COME_BACK_MS_MAX),
+  }
 }
 
 /** A target that has given a definite answer within this time is only busy. */
@@ -85,12 +110,12 @@ export interface RoomWait {
 }
 
 /**
- * How long a transaction waits for which its next target has no place: a moment where the target is only busy, since a place
- * comes free at once, and otherwise until the store hands it out again. So a backlog of a target that works goes on at once,
- * and one of a target that hangs does not stay in memory before those that could go on.
+ * How long a transaction waits in memory for which its next target has no place: a moment where the target is only busy, since
+ * a place comes free at once. Undefined: it is given back. So a backlog of a target that works goes on at once, and one of a
+ * target that hangs does not stay in memory before those that could go on.
  */
-export function waitForRoomMs(wait: RoomWait, jitter01: number, holdMs: number): number {
+export function waitForRoomMs(wait: RoomWait, jitter01: number): number | undefined {
   const isBusy = wait.answeredMs < BUSY_MS && wait.waitedMs < ROOM_WAIT_MS
-  if (!isBusy) return heldBackMs(jitter01, holdMs)
+  if (!isBusy) return undefined
   return Math.ceil(LOOK_AGAIN_MS_MIN + jitter01 * (LOOK_AGAIN_MS_MAX - LOOK_AGAIN_MS_MIN))
 }

@@ -222,9 +222,14 @@ export class Acceptance {
     admission: Admission | undefined,
   ): Promise<AcceptResult> {
     try {
-      return await this.#createUntilDefinite(row, submission, ids, admission)
-    } finally {
+      const result = await this.#createUntilDefinite(row, submission, ids, admission)
+      // Of what was created the runner has it.
+      if (result.type !== 'created') admission?.end()
+      return result
+    } catch (error: unknown) {
       admission?.end()
+      throw error
+    } finally {
       // Before anybody sees the result: a submit that came between would be promised what has been refused.
       this.#accepting.delete(ids.gid)
     }
@@ -244,10 +249,7 @@ export class Acceptance {
     const repeatUntil = run.retentionMs === 'never' ? Number.POSITIVE_INFINITY : sentAt + run.retentionMs / 2
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, WAIT_MS_MAX)) {
       try {
-        const result = await store.create(row)
-        // From here on it holds places by its calls.
-        admission?.end()
-        return this.#created(result, submission, ids, sentAt)
+        return this.#created(await store.create(row), submission, ids, sentAt, admission)
       } catch (error: unknown) {
         if (!(error instanceof StoreUnavailableError)) throw error
         mayHaveLanded ||= error.applied === 'unknown'
@@ -266,7 +268,13 @@ export class Acceptance {
     }
   }
 
-  #created(result: CreateResult, submission: Submission, ids: AcceptIds, sentAt: number): AcceptResult {
+  #created(
+    result: CreateResult,
+    submission: Submission,
+    ids: AcceptIds,
+    sentAt: number,
+    admission: Admission | undefined,
+  ): AcceptResult {
     if (result.type === 'exists') return { type: result.digest === ids.digest ? 'same' : 'other-content' }
     const { clock, observer, runner, run, onWaiting } = this.#parts
     const transaction = newTransaction(submission, ids, result.createdAt)
@@ -276,7 +284,7 @@ export class Acceptance {
     else
       runner.hold(
         acceptedRun(transaction, ids.token, run, { sentAt, now: clock.now(), storeNow: result.now }),
-        'accept',
+        admission,
       )
     return { type: 'created', view: () => runner.view(ids.gid) ?? viewAccepted(transaction) }
   }

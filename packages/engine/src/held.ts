@@ -1,4 +1,5 @@
 import type { Run } from '@counterstep/core'
+import type { Admission } from './bulkhead/admission.ts'
 import type { HeldPlaces } from './bulkhead/held-places.ts'
 
 /** A transaction that this node runs, and who waits on it here. */
@@ -11,6 +12,8 @@ export interface Held {
   readonly isRecovered: boolean
   /** Of the targets that it waits for. */
   readonly places: HeldPlaces
+  /** The places that its submit has taken, until its first call. */
+  readonly admission: Admission | undefined
   /** By this node's clock: since when its next call has found no room. */
   noRoomSince: number | undefined
   /** It has ended here, and what it held was given back. */

@@ -7,7 +7,6 @@ import {
   type CallKey,
   type Clock,
   type Command,
-  heldBackMs,
   type Ids,
   isFinal,
   judgeCommand,
@@ -28,6 +27,7 @@ import {
 import type { Gid, Status, TransactionView } from '@counterstep/protocol'
 import type { AlarmClock } from './alarm-clock.ts'
 import { branchCall } from './branch-call.ts'
+import type { Admission } from './bulkhead/admission.ts'
 import type { Bulkhead } from './bulkhead/bulkhead.ts'
 import type { CallLane } from './bulkhead/call-lane.ts'
 import type { NoTurn } from './bulkhead/call-turns.ts'
@@ -46,7 +46,7 @@ export interface RunnerParts {
   readonly observer: EngineObserver
   readonly alarms: AlarmClock
   readonly bulkhead: Bulkhead
-  readonly settings: Pick<EngineSettings, 'holdMs' | 'timeoutMsMax' | 'retryFloorMs' | 'parkAfterMs'>
+  readonly settings: Pick<EngineSettings, 'timeoutMsMax' | 'retryFloorMs' | 'parkAfterMs'>
   /** Final and durable. */
   readonly onFinished: (gid: Gid, view: () => TransactionView) => void
   /** Not run here any more, though it goes on: due again at that instant of this node's clock, if known. */
@@ -110,10 +110,17 @@ export class Runner {
     return held === undefined ? undefined : viewRun(held.run)
   }
 
-  /** Runs it from here. An older run of the same gid has lost its token by that. */
-  hold(run: Run, from: 'accept' | 'claim'): void {
+  /**
+   * Runs it from here. An older run of the same gid has lost its token by that. What was accepted here brings the places that
+   * its submit has taken, and keeps them until it makes its first call.
+   */
+  hold(run: Run, from: Admission | undefined | 'claim'): void {
+    const admission = from === 'claim' ? undefined : from
     // A create or a claim that was answered too late: its lease runs out.
-    if (this.#isClosed) return
+    if (this.#isClosed) {
+      admission?.end()
+      return
+    }
     const { gid } = run.transaction
     const older = this.#held.get(gid)
     if (older !== undefined) this.#end(older, gid, { type: 'ended', how: 'lost' })
@@ -125,6 +132,7 @@ export class Runner {
       onDurable: [],
       isRecovered,
       places,
+      admission,
       noRoomSince: undefined,
       hasLeft: false,
     }
@@ -235,6 +243,7 @@ export class Runner {
       return
     }
     const target = bulkhead.find(request.url)
+    held.admission?.end()
     const lane = bulkhead.turns.laneOf(call.op, held.isRecovered)
     if (held.places.enter(target)) {
       held.noRoomSince = undefined
@@ -246,14 +255,13 @@ export class Runner {
     const now = clock.now()
     held.noRoomSince ??= now
     const waits: RoomWait = { answeredMs: now - target.answeredAt, waitedMs: now - held.noRoomSince }
-    const waitMs = waitForRoomMs(waits, ids.jitter(), settings.holdMs)
-    if (waitMs > settings.holdMs) bulkhead.report(target)
+    const waitMs = waitForRoomMs(waits, ids.jitter()) ?? bulkhead.holdBack(target, ids.jitter())
     // Later in this turn of the loop: the step that wants this call is not over.
     queueMicrotask(() => this.#step(held, { type: 'held-back', call, attempt, waitMs }))
   }
 
   async #askInTurn(held: Held, request: BranchCall, call: CallKey, turn: Turn): Promise<void> {
-    const { bulkhead, ids, settings } = this.#parts
+    const { bulkhead, ids } = this.#parts
     const { target, lane } = turn
     const noTurn = await turn.waiting
     if (noTurn === undefined) {
@@ -261,8 +269,7 @@ export class Runner {
       return
     }
     held.places.withdraw(target)
-    bulkhead.report(target)
-    const waitMs = heldBackMs(ids.jitter(), settings.holdMs, noTurn.leastMs)
+    const waitMs = bulkhead.holdBack(target, ids.jitter(), noTurn.leastMs)
     this.#step(held, { type: 'held-back', call, attempt: request.attempt, waitMs })
   }
 
@@ -387,6 +394,7 @@ export class Runner {
     held.hasLeft = true
     if (held.isRecovered) this.#recovered--
     held.places.clear()
+    held.admission?.end()
   }
 }
 

@@ -5,6 +5,7 @@ import { Bed } from './support/bed.ts'
 import { heldAnswer, lostBefore, refused } from './support/fault-store.ts'
 import { FunctionNode } from './support/function-node.ts'
 import { Gate } from './support/gate.ts'
+import type { Answer } from './support/participants.ts'
 import { codeOf, sagaOf, watched } from './support/sagas.ts'
 
 const PLENTY_MS = 29_000
@@ -114,7 +115,7 @@ describe('an invocation that submits', () => {
     one.kill()
     await bed.time.advance(20_000)
     const gate = new Gate()
-    bed.services.otherwise = async () => {
+    bed.services.otherwise = async (): Promise<Answer> => {
       await gate.pass()
       return 'success'
     }

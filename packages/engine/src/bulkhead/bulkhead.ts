@@ -1,6 +1,7 @@
-import type { Clock, FindOrigin } from '@counterstep/core'
+import { type Clock, type FindOrigin, holdBack } from '@counterstep/core'
 import type { AlarmClock } from '../alarm-clock.ts'
 import type { EngineObserver } from '../observer.ts'
+import type { EngineSettings } from '../settings.ts'
 import { Admission } from './admission.ts'
 import { CallTurns, type TurnSettings } from './call-turns.ts'
 import { HeldPlaces } from './held-places.ts'
@@ -9,7 +10,7 @@ import type { Target } from './target.ts'
 import { Targets } from './targets.ts'
 
 export interface BulkheadParts {
-  readonly settings: TurnSettings & { readonly inFlightMax: number; readonly recoveryInFlightMax: number }
+  readonly settings: TurnSettings & Pick<EngineSettings, 'inFlightMax' | 'recoveryInFlightMax' | 'holdMs'>
   readonly findOrigin: FindOrigin
   readonly clock: Clock
   readonly alarms: AlarmClock
@@ -53,6 +54,21 @@ export class Bulkhead {
       return undefined
     }
     return new Admission(this.#fresh, targets)
+  }
+
+  /** For how long a transaction is given back that finds no room at this target. */
+  holdBack(target: Target, jitter01: number, leastMs = 0): number {
+    const { clock, settings } = this.#parts
+    const { waitMs, comeBackAt } = holdBack(
+      target.comeBackAt,
+      clock.now(),
+      jitter01,
+      settings.holdMs,
+      leastMs,
+    )
+    target.comeBackAt = comeBackAt
+    this.report(target)
+    return waitMs
   }
 
   /** To the log, where an operator reads which target it is; callers are not told its address. */

@@ -10,6 +10,8 @@ export class Target {
   turnAt = 0
   /** By this node's clock: when a call to it last ended with a definite answer, or was made while none was under way. */
   answeredAt = Number.NEGATIVE_INFINITY
+  /** By this node's clock: when the last transaction comes back that was given back for this target. */
+  comeBackAt = 0
   /** Calls that wait for their turn. */
   waiting = 0
   /** By this node's clock: when its being over its share was last reported. */

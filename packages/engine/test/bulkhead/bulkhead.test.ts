@@ -85,6 +85,32 @@ describe('S40: sagas that hang at', () => {
     })
   }
 
+  it('the same, where each starts a moment later: its place is taken from the submit on', async () => {
+    const { bed } = hangBed()
+    const node = await bed.node(NODE)
+    const codes = new Set<string>()
+    for (let n = 0; n < MANY; n++)
+      codes.add(await codeOf(node.submit({ ...sagaTo(`late-${n}`, 'http://hang.test'), delayMs: 1_000 })))
+    expect([...codes].sort()).toEqual(['SAGA_TARGET_OVER_CAPACITY', 'accepted'])
+    await node.submit(sagaTo('good', 'http://healthy.test'))
+    await bed.untilStatus('good', 'succeeded', 500)
+  })
+
+  it('the same, where each call fails at once and is waited for in memory', async () => {
+    const { bed } = hangBed()
+    bed.services.otherwise = ({ url }) => (url.includes('//hang') ? 'unknown' : 'success')
+    const node = await bed.node(NODE)
+    const codes = new Set<string>()
+    const retry = { initialMs: 1_000, capMs: 1_000 }
+    for (let n = 0; n < MANY; n++) {
+      codes.add(await codeOf(node.submit({ ...sagaTo(`poison-${n}`, 'http://hang.test'), retry })))
+      await bed.time.flush()
+    }
+    expect([...codes].sort()).toEqual(['SAGA_TARGET_OVER_CAPACITY', 'accepted'])
+    await node.submit(sagaTo('good', 'http://healthy.test'))
+    await bed.untilStatus('good', 'succeeded', 500)
+  })
+
   it('the same, where the branches of each go there at once: their calls wait, and not those of others', async () => {
     const { bed } = hangBed()
     const node = await bed.node(NODE)
