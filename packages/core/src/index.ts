@@ -128,8 +128,8 @@ export {
 export { REST_LEASES_MAX, type TakeOver, takeOver } from './take-over.ts'
 export {
   boundsUnderWay,
-  type HeldBack,
   holdBack,
+  isBusy,
   mayTakePlace,
   nextTurnAt,
   paceWaitMs,

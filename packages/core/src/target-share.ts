@@ -57,13 +57,56 @@ export function nextTurnAt(turnAt: number, now: number, perSecond: number): numb
   return Math.max(turnAt, now) + 1_000 / perSecond
 }
 
-/** The shortest and the longest time for which a transaction is given back that found no room, beyond `holdMs`. */
+/** A target that has given a definite answer within this time is only busy. */
+export const BUSY_MS = 2_000
+/** The longest time that a transaction waits in memory for room at a busy target. */
+export const ROOM_WAIT_MS = 3_000
+const LOOK_AGAIN_MS_MIN = 50
+const LOOK_AGAIN_MS_MAX = 100
+
+export interface RoomWait {
+  /** Since the target's last definite answer. */
+  readonly answeredMs: number
+  /** Since the transaction found no room for the first time. */
+  readonly waitedMs: number
+}
+
+export function isBusy(answeredMs: number): boolean {
+  return answeredMs < BUSY_MS
+}
+
+/**
+ * How long a transaction waits in memory for which its next target has no place: a moment where the target is only busy, since
+ * a place comes free at once. Undefined: it is given back. So a backlog of a target that works goes on at once, and one of a
+ * target that hangs does not stay in memory before those that could go on.
+ */
+export function waitForRoomMs({ answeredMs, waitedMs }: RoomWait, jitter01: number): number | undefined {
+  if (!isBusy(answeredMs) || waitedMs >= ROOM_WAIT_MS) return undefined
+  return Math.ceil(draw(jitter01, LOOK_AGAIN_MS_MIN, LOOK_AGAIN_MS_MAX))
+}
+
+/** How long one is given back that found no room at a target that hangs, beyond `holdMs`; */
 export const HELD_BACK_MS_MIN = 15_000
 export const HELD_BACK_MS_MAX = 30_000
+/** the same for one that is only busy. */
+const BUSY_BACK_MS_MIN = 50
+const BUSY_BACK_MS_MAX = 500
 /** Those of one target come back apart by so much at least, */
 const COME_BACK_APART_MS = 10
 /** as long as that takes them no longer than this: beyond it, all of them come back within this time. */
 export const COME_BACK_MS_MAX = 300_000
+
+export interface HoldBack {
+  /** When the last one of this target comes back, by the clock of `now`. */
+  readonly comeBackAt: number
+  readonly now: number
+  readonly holdMs: number
+  /** It may not be called earlier than in so many milliseconds. */
+  readonly leastMs: number
+  readonly isBusy: boolean
+  /** In [0, 1). */
+  readonly jitter01: number
+}
 
 export interface HeldBack {
   readonly waitMs: number
@@ -75,47 +118,20 @@ export interface HeldBack {
  * How long a transaction is left to the store whose next call found no room: longer than `holdMs`, so that it does not wait
  * in memory; drawn, so that those that came together come back apart; and one after the other for one target, since each
  * costs a claim and a save, and a hundred thousand that wait for one service must not take the store from all others.
- *
- * `comeBackAt` is of the last one of this target, by the clock of `now`. `jitter01` is in [0, 1).
  */
-export function holdBack(
-  comeBackAt: number,
-  now: number,
-  jitter01: number,
-  holdMs: number,
-  leastMs = 0,
-): HeldBack {
-  const drawnMs = HELD_BACK_MS_MIN + jitter01 * (HELD_BACK_MS_MAX - HELD_BACK_MS_MIN)
+export function holdBack(given: HoldBack): HeldBack {
+  const { comeBackAt, now, holdMs, leastMs, jitter01 } = given
+  const drawnMs = given.isBusy
+    ? draw(jitter01, BUSY_BACK_MS_MIN, BUSY_BACK_MS_MAX)
+    : draw(jitter01, HELD_BACK_MS_MIN, HELD_BACK_MS_MAX)
   const aheadMs = Math.max(0, comeBackAt - now) + COME_BACK_APART_MS
-  const isCrowded = aheadMs > COME_BACK_MS_MAX
-  const queueMs = isCrowded ? jitter01 * COME_BACK_MS_MAX : aheadMs
+  const queueMs = aheadMs > COME_BACK_MS_MAX ? jitter01 * COME_BACK_MS_MAX : aheadMs
   return {
     waitMs: Math.ceil(holdMs + Math.max(leastMs, drawnMs) + queueMs),
     comeBackAt: now + Math.min(aheadMs, COME_BACK_MS_MAX),
   }
 }
 
-/** A target that has given a definite answer within this time is only busy. */
-export const BUSY_MS = 1_000
-/** The longest time that a transaction waits in memory for room at a busy target. */
-export const ROOM_WAIT_MS = 1_000
-const LOOK_AGAIN_MS_MIN = 50
-const LOOK_AGAIN_MS_MAX = 100
-
-export interface RoomWait {
-  /** Since the target's last definite answer. */
-  readonly answeredMs: number
-  /** Since the transaction found no room for the first time. */
-  readonly waitedMs: number
-}
-
-/**
- * How long a transaction waits in memory for which its next target has no place: a moment where the target is only busy, since
- * a place comes free at once. Undefined: it is given back. So a backlog of a target that works goes on at once, and one of a
- * target that hangs does not stay in memory before those that could go on.
- */
-export function waitForRoomMs(wait: RoomWait, jitter01: number): number | undefined {
-  const isBusy = wait.answeredMs < BUSY_MS && wait.waitedMs < ROOM_WAIT_MS
-  if (!isBusy) return undefined
-  return Math.ceil(LOOK_AGAIN_MS_MIN + jitter01 * (LOOK_AGAIN_MS_MAX - LOOK_AGAIN_MS_MIN))
+function draw(jitter01: number, min: number, max: number): number {
+  return min + jitter01 * (max - min)
 }

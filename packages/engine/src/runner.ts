@@ -12,7 +12,6 @@ import {
   judgeCommand,
   type Refusal,
   type RetryBounds,
-  type RoomWait,
   RULES,
   type Run,
   type RunEffect,
@@ -22,7 +21,6 @@ import {
   stepRun,
   type Transaction,
   viewTransaction,
-  waitForRoomMs,
 } from '@counterstep/core'
 import type { Gid, Status, TransactionView } from '@counterstep/protocol'
 import type { AlarmClock } from './alarm-clock.ts'
@@ -46,7 +44,7 @@ export interface RunnerParts {
   readonly observer: EngineObserver
   readonly alarms: AlarmClock
   readonly bulkhead: Bulkhead
-  readonly settings: Pick<EngineSettings, 'timeoutMsMax' | 'retryFloorMs' | 'parkAfterMs'>
+  readonly settings: Pick<EngineSettings, 'holdMs' | 'timeoutMsMax' | 'retryFloorMs' | 'parkAfterMs'>
   /** Final and durable. */
   readonly onFinished: (gid: Gid, view: () => TransactionView) => void
   /** Not run here any more, though it goes on: due again at that instant of this node's clock, if known. */
@@ -252,10 +250,8 @@ export class Runner {
       else void this.#askInTurn(held, request, call, { target, lane, waiting })
       return
     }
-    const now = clock.now()
-    held.noRoomSince ??= now
-    const waits: RoomWait = { answeredMs: now - target.answeredAt, waitedMs: now - held.noRoomSince }
-    const waitMs = waitForRoomMs(waits, ids.jitter()) ?? bulkhead.holdBack(target, ids.jitter())
+    held.noRoomSince ??= clock.now()
+    const waitMs = bulkhead.waitForRoom(target, held.noRoomSince, ids.jitter())
     // Later in this turn of the loop: the step that wants this call is not over.
     queueMicrotask(() => this.#step(held, { type: 'held-back', call, attempt, waitMs }))
   }

@@ -1,4 +1,4 @@
-import { type Clock, type FindOrigin, holdBack } from '@counterstep/core'
+import { type Clock, type FindOrigin, holdBack, isBusy, waitForRoomMs } from '@counterstep/core'
 import type { AlarmClock } from '../alarm-clock.ts'
 import type { EngineObserver } from '../observer.ts'
 import type { EngineSettings } from '../settings.ts'
@@ -56,19 +56,29 @@ export class Bulkhead {
     return new Admission(this.#fresh, targets)
   }
 
-  /** For how long a transaction is given back that finds no room at this target. */
+  /**
+   * How long a transaction waits that has found no room at this target since `noRoomSince`; longer than `holdMs` if it is to
+   * be given back.
+   */
+  waitForRoom(target: Target, noRoomSince: number, jitter01: number): number {
+    const { clock, settings } = this.#parts
+    const now = clock.now()
+    const wait = { answeredMs: now - target.answeredAt, waitedMs: now - noRoomSince }
+    const waitMs = waitForRoomMs(wait, jitter01)
+    return waitMs === undefined || waitMs > settings.holdMs ? this.holdBack(target, jitter01) : waitMs
+  }
+
+  /** How long a transaction is given back that finds no room at this target. */
   holdBack(target: Target, jitter01: number, leastMs = 0): number {
     const { clock, settings } = this.#parts
-    const { waitMs, comeBackAt } = holdBack(
-      target.comeBackAt,
-      clock.now(),
-      jitter01,
-      settings.holdMs,
-      leastMs,
-    )
-    target.comeBackAt = comeBackAt
+    const { holdMs } = settings
+    const now = clock.now()
+    const { comeBackAt, answeredAt } = target
+    const isOnlyBusy = isBusy(now - answeredAt)
+    const held = holdBack({ comeBackAt, now, holdMs, leastMs, isBusy: isOnlyBusy, jitter01 })
+    target.comeBackAt = held.comeBackAt
     this.report(target)
-    return waitMs
+    return held.waitMs
   }
 
   /** To the log, where an operator reads which target it is; callers are not told its address. */
