@@ -174,6 +174,18 @@ describe('S40: after a restart', () => {
     expect(counts).toEqual(rows.map(() => 1))
   })
 
+  it('the same, where the origin that hangs goes on answering other calls', async () => {
+    const { bed, two } = await restart(0.5)
+    const hangs = bed.services.otherwise
+    bed.services.otherwise = (call) => (call.gid.startsWith('quick') ? 'success' : hangs(call))
+    for (let n = 0; n < 40; n++) {
+      await two.submit(sagaTo(`quick-${n}`, 'http://hang.test'))
+      await bed.time.advance(500)
+    }
+    expect(await bed.status('quick-39')).toBe('succeeded')
+    expect(await bed.status('good')).toBe('succeeded')
+  })
+
   it('mutant: without a share the rows that hang fill the room, and nothing else goes on', async () => {
     const { bed } = await restart(1)
     await bed.time.advance(60_000)
