@@ -18,7 +18,7 @@ import {
   type ServerlessEngine,
 } from '@counterstep/engine'
 import { type CallSigner, callSigner, signingKeyOf } from '@counterstep/signature'
-import { targetPolicy } from '@counterstep/targets'
+import { originFinder, targetPolicy } from '@counterstep/targets'
 import { createLog } from './log.ts'
 import { logObserver } from './log-observer.ts'
 import { openStore } from './open-store.ts'
@@ -59,6 +59,7 @@ export async function openHome(role: FunctionRole, environment = process.env): P
     store,
     branches: httpBranchCaller({ ...config.caller, targets, signer }),
     checkUrl: (url) => targets.check(url),
+    findOrigin: originFinder(targets),
     // Without a queue the sweeper finds what is due.
     wakeUp: queue ?? { ask: () => Promise.resolve() },
     clock: nodeClock(),

@@ -25,7 +25,9 @@ export const submit: Scenario = {
     const isSql = settings.store !== 'sqlite' && settings.store !== 'redis'
     const own = isSql ? await openOwnMysql(harness, settings.store) : undefined
     const host = own?.host ?? (await openStoreHost(harness, settings.store))
-    const bounds = ['--in-flight-max', String(IN_FLIGHT_MAX), '--memory-ack-max', String(IN_FLIGHT_MAX)]
+    const inFlight = ['--in-flight-max', String(IN_FLIGHT_MAX), '--memory-ack-max', String(IN_FLIGHT_MAX)]
+    // All are of one target.
+    const bounds = [...inFlight, '--target-share', '1']
     const bed = await openSagaBed(context, host, await host.newDatabase(), { options: bounds })
     const plans = [0, ...(isSql ? [SLOW_FLUSH_US] : [])].flatMap((flushDelayUs) =>
       CONNECTIONS.flatMap((connections) =>

@@ -11,7 +11,7 @@ import {
 } from '@counterstep/engine'
 import { buildApp, createLogger, createRegistry, prometheusObserver } from '@counterstep/server'
 import { openSqliteStore } from '@counterstep/store-sqlite'
-import { loopbackTargets } from '@counterstep/targets'
+import { loopbackTargets, originFinder } from '@counterstep/targets'
 import { CrashSwitch } from './crash-switch.ts'
 import { crashingBranches } from './crashing-branches.ts'
 import { crashingStore } from './crashing-store.ts'
@@ -43,6 +43,7 @@ async function main({ path, armed, mutant }: NodeArguments): Promise<void> {
     store,
     branches: crashingBranches(httpBranchCaller({ targets }), crash),
     checkUrl: (url) => targets.check(url),
+    findOrigin: originFinder(targets),
     clock: nodeClock(),
     ids: nodeIds(),
     observer: prometheusObserver(registry, logEvents(createLogger({ level: 'error' }))),

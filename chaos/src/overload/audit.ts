@@ -25,7 +25,12 @@ export interface Audit {
 }
 
 /** Each says that nothing was stored. Any other 503 leaves it open: the same has to be submitted again. */
-const REFUSALS: ReadonlySet<string> = new Set(['SAGA_OVER_CAPACITY', 'SAGA_NOT_ACCEPTED', 'SAGA_STOPPING'])
+const REFUSALS: ReadonlySet<string> = new Set([
+  'SAGA_OVER_CAPACITY',
+  'SAGA_TARGET_OVER_CAPACITY',
+  'SAGA_NOT_ACCEPTED',
+  'SAGA_STOPPING',
+])
 
 export function isRefused({ code }: Submitted): boolean {
   return code !== undefined && REFUSALS.has(code)

@@ -9,6 +9,8 @@ const ACTIONS = ['/first', '/second', '/refuse']
 
 const calls = new Map<string, [first: number, second: number, undone: number]>()
 let isHealed = false
+let isHanging = false
+const unanswered: ServerResponse[] = []
 
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://branch')
@@ -27,7 +29,8 @@ function count(gid: string, pathname: string): void {
 }
 
 function answer(pathname: string, response: ServerResponse): void {
-  if (pathname === '/refuse') response.writeHead(409).end('{"ok":false}')
+  if (isHanging) unanswered.push(response)
+  else if (pathname === '/refuse') response.writeHead(409).end('{"ok":false}')
   else if (isHealed || !pathname.startsWith('/undo/')) response.end('{"ok":true}')
   else if (pathname === '/undo/refuse') response.writeHead(409).end('{"ok":false}')
   else if (pathname === '/undo/error') response.writeHead(500).end('{"ok":false}')
@@ -37,6 +40,8 @@ function answer(pathname: string, response: ServerResponse): void {
 
 process.on('message', (question: BranchQuestion) => {
   if (question.type === 'heal') isHealed = true
+  if (question.type !== 'calls') isHanging = question.type === 'hang'
+  if (!isHanging) for (const response of unanswered.splice(0)) response.end('{"ok":true}')
   const all: CallsOfGid[] = [...calls].map(([gid, counts]) => [gid, ...counts])
   process.send?.({ calls: question.type === 'calls' ? all : [] } satisfies BranchAnswer)
 })

@@ -1,8 +1,10 @@
 /** What is asked of the branch process, over its channel. */
 export type BranchQuestion =
   | { readonly type: 'calls' }
-  /** From now on the compensations that always failed succeed. */
+  /** From now on the compensations that always failed succeed, and what was not answered is. */
   | { readonly type: 'heal' }
+  /** From now on nothing is answered, until it is healed. */
+  | { readonly type: 'hang' }
 
 /** How often each op of one transaction was called: first action, second action, compensations. */
 export type CallsOfGid = readonly [gid: string, first: number, second: number, undone: number]

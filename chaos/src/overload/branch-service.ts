@@ -30,6 +30,10 @@ export class BranchService {
     return (await this.#ask({ type: 'calls' })).calls
   }
 
+  async hang(): Promise<void> {
+    await this.#ask({ type: 'hang' })
+  }
+
   async heal(): Promise<void> {
     await this.#ask({ type: 'heal' })
   }

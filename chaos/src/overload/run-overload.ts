@@ -13,7 +13,7 @@ import { readStoredRows } from './stored-rows.ts'
 import { type Submitted, Submitter } from './submitter.ts'
 
 export interface OverloadSettings {
-  /** Branch calls of the server at once: what fixes its capacity. */
+  /** Branch calls to the one target at once: what fixes the capacity. */
   readonly callsInFlightMax: number
   readonly calmSeconds: number
   readonly overloadSeconds: number
@@ -37,6 +37,8 @@ const BRANCH_MS = 50
 const BRANCHES = 2
 /** Of the sagas in flight one third is at a branch; the others wait for their turn or for the disk. */
 const IN_FLIGHT_PER_CALL = 3
+/** All branches are of one target, which has a half of what is not reserved: three eighths of the whole. */
+const PLACES_PER_PLACE_OF_ONE_TARGET = 8 / 3
 const CALM_SHARE = 0.5
 const OVERLOAD_SHARE = 5
 const CONNECTIONS_MAX = 512
@@ -51,8 +53,8 @@ export async function runOverload(settings: OverloadSettings): Promise<OverloadR
   try {
     const { callsInFlightMax } = settings
     const flags = {
-      'calls-in-flight-max': callsInFlightMax,
-      'in-flight-max': IN_FLIGHT_PER_CALL * callsInFlightMax,
+      'calls-in-flight-max': Math.ceil(PLACES_PER_PLACE_OF_ONE_TARGET * callsInFlightMax),
+      'in-flight-max': Math.ceil(PLACES_PER_PLACE_OF_ONE_TARGET * IN_FLIGHT_PER_CALL * callsInFlightMax),
       'log-level': 'error',
     }
     const orchestrator = await Orchestrator.start({ dataFolder, flags })

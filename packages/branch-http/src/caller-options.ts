@@ -20,7 +20,10 @@ export interface CallerLimits {
   readonly connectionsPerOriginMax: number
   /** Calls waiting for a connection to one origin; one more is answered `busy`. Default 8,192. */
   readonly queuedPerOriginMax: number
-  /** Origins with connections. Over it, the one idle longest makes room; if none is idle: `busy`. Default 256. */
+  /**
+   * Origins with connections. Over it, the one idle longest makes room; if none is idle: `busy`. Default 8,192: as many as an
+   * engine has calls in flight by default, so that origins that hang cannot make calls to all others `busy`.
+   */
   readonly originsMax: number
   /** An origin without calls for so long is closed when a new one comes. Default 60,000. */
   readonly originIdleMs: number
@@ -39,7 +42,7 @@ export interface CallerLimits {
 export const DEFAULT_CALLER_LIMITS: CallerLimits = {
   connectionsPerOriginMax: 128,
   queuedPerOriginMax: 8_192,
-  originsMax: 256,
+  originsMax: 8_192,
   originIdleMs: 60_000,
   targetsMax: 2_048,
   connectTimeoutMs: 2_000,

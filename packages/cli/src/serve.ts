@@ -19,7 +19,7 @@ import {
   type Registry,
 } from '@counterstep/server'
 import type { CallSigner } from '@counterstep/signature'
-import { targetPolicy } from '@counterstep/targets'
+import { originFinder, targetPolicy } from '@counterstep/targets'
 import { closeApp } from './close-app.ts'
 import type { ServeConfig } from './config.ts'
 import { listen } from './listen.ts'
@@ -91,6 +91,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     branches,
     checkUrl,
     refuseCall: refuseStoredJsonRpc,
+    findOrigin: originFinder(targets),
     clock: nodeClock(),
     ids,
     observer: prometheusObserver(registry, logEvents(logger)),

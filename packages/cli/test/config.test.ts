@@ -93,6 +93,14 @@ describe('a setting', () => {
     ['retry-limit', '5', (config) => config.engine.retry.limit, 5],
     ['retry-factor', '1.5', (config) => config.engine.retry.factor, 1.5],
     ['in-flight-max', '7', (config) => config.engine.inFlightMax, 7],
+    ['target-share', '1', (config) => config.engine.targetShare, 1],
+    ['target-share', '0.05', (config) => config.engine.targetShare, 0.05],
+    ['target-calls-per-second', 'off', (config) => config.engine.targetCallsPerSecond, null],
+    ['target-calls-per-second', '100', (config) => config.engine.targetCallsPerSecond, 100],
+    ['timeout-ms-max', '30000', (config) => config.engine.timeoutMsMax, 30_000],
+    ['retry-floor-ms', '2000', (config) => config.engine.retryFloorMs, 2_000],
+    ['park-after-ms', '3600000', (config) => config.engine.parkAfterMs, 3_600_000],
+    ['park-after-ms', 'never', (config) => config.engine.parkAfterMs, 'never'],
   ]
   for (const [flag, text, read, expected] of ACCEPTED) {
     it(`--${flag} takes ${text}, as a flag and from the environment`, () => {
@@ -124,6 +132,12 @@ describe('a setting', () => {
     ['retry-jitter', '2', 'from 0 to 1'],
     ['retry-limit', '0', 'or "none"'],
     ['claim-limit', '101', 'from 1 to 100'],
+    ['target-share', '0', 'from 0.05 to 1'],
+    ['target-calls-per-second', '0', 'or "off"'],
+    ['timeout-ms-max', '900001', 'from 10000 to 900000'],
+    ['timeout-ms-max', '9999', 'from 10000 to 900000'],
+    ['retry-floor-ms', '999', 'from 1000'],
+    ['park-after-ms', '59999', 'or "never"'],
   ] as const
   for (const [flag, text, message] of REFUSED) {
     it(`--${flag} refuses "${text}"`, () => {

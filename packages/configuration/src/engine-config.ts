@@ -4,6 +4,10 @@ import type { ValuesOf } from './read-values.ts'
 import type { Spelling } from './spelling.ts'
 
 type EngineValues = ValuesOf<typeof ENGINE_SETTINGS>
+type BulkheadSettings = Pick<
+  EngineSettings,
+  'targetShare' | 'targetCallsPerSecond' | 'timeoutMsMax' | 'retryFloorMs' | 'parkAfterMs'
+>
 type RetryValues = Pick<
   EngineValues,
   'retryInitialMs' | 'retryFactor' | 'retryCapMs' | 'retryJitter' | 'retryLimit'
@@ -24,6 +28,7 @@ export function engineSettings(values: EngineValues): EngineSettings {
     claimLimit: values.claimLimit,
     recoveryInFlightMax: values.recoveryInFlightMax,
     callsInFlightMax: values.callsInFlightMax,
+    ...bulkheadSettings(values),
     hintsMax: values.hintsMax,
     memoryAckMax: values.memoryAckMax,
     scansAtOnceMax: values.scansAtOnceMax,
@@ -31,6 +36,12 @@ export function engineSettings(values: EngineValues): EngineSettings {
     readsWaitingMax: values.readsWaitingMax,
     readWaitMs: values.readWaitMs,
   })
+}
+
+/** What keeps one target, or one caller's wishes, from taking what the others need. */
+export function bulkheadSettings(values: Pick<EngineValues, keyof BulkheadSettings>): BulkheadSettings {
+  const { targetShare, targetCallsPerSecond, timeoutMsMax, retryFloorMs, parkAfterMs } = values
+  return { targetShare, targetCallsPerSecond, timeoutMsMax, retryFloorMs, parkAfterMs }
 }
 
 export function retryPolicy(values: RetryValues): EngineSettings['retry'] {
@@ -46,7 +57,7 @@ export function retryPolicy(values: RetryValues): EngineSettings['retry'] {
 /** Rules between settings, each checked when both sides are known. */
 export function engineProblems(values: Partial<EngineValues>, spell: Spelling): string[] {
   const problems: string[] = []
-  const { retryInitialMs, retryCapMs, pollMs, leaseMs } = values
+  const { retryInitialMs, retryCapMs, pollMs, leaseMs, branchTimeoutMs, timeoutMsMax } = values
   const nameOf = (name: keyof EngineValues) => spell(ENGINE_SETTINGS[name])
   if (retryInitialMs !== undefined && retryCapMs !== undefined && retryInitialMs > retryCapMs) {
     problems.push(
@@ -55,6 +66,11 @@ export function engineProblems(values: Partial<EngineValues>, spell: Spelling): 
   }
   if (pollMs !== undefined && leaseMs !== undefined && pollMs > leaseMs) {
     problems.push(`${nameOf('pollMs')} (${pollMs}) must not be over ${nameOf('leaseMs')} (${leaseMs}).`)
+  }
+  if (branchTimeoutMs !== undefined && timeoutMsMax !== undefined && branchTimeoutMs > timeoutMsMax) {
+    problems.push(
+      `${nameOf('branchTimeoutMs')} (${branchTimeoutMs}) must not be over ${nameOf('timeoutMsMax')} (${timeoutMsMax}).`,
+    )
   }
   return problems
 }

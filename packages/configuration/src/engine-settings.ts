@@ -43,6 +43,34 @@ export const ENGINE_SETTINGS = {
   ),
   inFlightMax: wholeSetting('in-flight-max', 'inFlightMax', 'transactions held at once'),
   callsInFlightMax: wholeSetting('calls-in-flight-max', 'callsInFlightMax', 'branch calls at once'),
+  targetShare: setting(
+    'target-share',
+    DEFAULT_SETTINGS.targetShare,
+    'share of transactions and calls in flight that one target may hold; 1 lets one target that hangs stop all',
+    decimal(...BOUNDS.targetShare),
+  ),
+  targetCallsPerSecond: setting(
+    'target-calls-per-second',
+    DEFAULT_SETTINGS.targetCallsPerSecond ?? 'off',
+    'branch calls of this node to one target a second, or off; one more waits',
+    orWord('off', null, wholeNumber(...BOUNDS.targetCallsPerSecond)),
+  ),
+  timeoutMsMax: wholeSetting(
+    'timeout-ms-max',
+    'timeoutMsMax',
+    'longest timeoutMs that a request may ask for',
+  ),
+  retryFloorMs: wholeSetting(
+    'retry-floor-ms',
+    'retryFloorMs',
+    'least wait after five failures of a call, growing with more, whatever its retry policy',
+  ),
+  parkAfterMs: setting(
+    'park-after-ms',
+    DEFAULT_SETTINGS.parkAfterMs,
+    'a call that has failed for so long is parked with attention until it is retried by hand, or never',
+    orWord('never', 'never' as const, wholeNumber(...BOUNDS.parkAfterMs)),
+  ),
   waitersMax: wholeSetting('waiters-max', 'waitersMax', 'callers waiting for an end at once'),
   recoveryInFlightMax: wholeSetting(
     'recovery-in-flight-max',
@@ -72,7 +100,7 @@ export const ENGINE_SETTINGS = {
 
 function wholeSetting(
   flag: string,
-  name: Exclude<keyof EngineSettings, 'retentionMs' | 'retry'>,
+  name: Exclude<keyof EngineSettings, 'retentionMs' | 'retry' | 'targetCallsPerSecond' | 'parkAfterMs'>,
   help: string,
 ) {
   return setting(flag, DEFAULT_SETTINGS[name], help, wholeNumber(...BOUNDS[name]))

@@ -83,4 +83,9 @@ export const FUNCTION_SETTINGS = {
   retryLimit: SETTINGS.retryLimit,
   inFlightMax: SETTINGS.inFlightMax,
   callsInFlightMax: SETTINGS.callsInFlightMax,
+  targetShare: SETTINGS.targetShare,
+  targetCallsPerSecond: SETTINGS.targetCallsPerSecond,
+  timeoutMsMax: SETTINGS.timeoutMsMax,
+  retryFloorMs: SETTINGS.retryFloorMs,
+  parkAfterMs: SETTINGS.parkAfterMs,
 } as const

@@ -1,7 +1,7 @@
 import { assert } from '@counterstep/core'
 import type { EngineSettings } from '@counterstep/engine'
 import type { TargetRules } from '@counterstep/targets'
-import { engineProblems, retryPolicy } from './engine-config.ts'
+import { bulkheadSettings, engineProblems, retryPolicy } from './engine-config.ts'
 import {
   type FunctionAccess,
   functionAccess,
@@ -65,6 +65,11 @@ export type FunctionEngineSettings = Pick<
   EngineSettings,
   | 'inFlightMax'
   | 'callsInFlightMax'
+  | 'targetShare'
+  | 'targetCallsPerSecond'
+  | 'timeoutMsMax'
+  | 'retryFloorMs'
+  | 'parkAfterMs'
   | 'holdMs'
   | 'checkpointMs'
   | 'retentionMs'
@@ -163,6 +168,7 @@ function toEngineSettings(values: FunctionValues): FunctionEngineSettings {
   return Object.freeze({
     inFlightMax: values.inFlightMax,
     callsInFlightMax: values.callsInFlightMax,
+    ...bulkheadSettings(values),
     holdMs: values.holdMs,
     checkpointMs: values.checkpointMs,
     retentionMs: values.retentionMs,

@@ -38,9 +38,15 @@ describe('a function that is told what it needs', () => {
   it('has the defaults of a server, and two connections', () => {
     const { inFlightMax, callsInFlightMax, holdMs, checkpointMs } = DEFAULT_SETTINGS
     const { retentionMs, branchTimeoutMs, retry, storeTimeoutMs } = DEFAULT_SETTINGS
+    const { targetShare, targetCallsPerSecond, timeoutMsMax, retryFloorMs, parkAfterMs } = DEFAULT_SETTINGS
     expect(config.engine).toEqual({
       inFlightMax,
       callsInFlightMax,
+      targetShare,
+      targetCallsPerSecond,
+      timeoutMsMax,
+      retryFloorMs,
+      parkAfterMs,
       holdMs,
       checkpointMs,
       retentionMs,
@@ -144,6 +150,12 @@ describe('a variable of a function', () => {
     ['HOLD_MS', '0', (config) => config.engine.holdMs, 0],
     ['CALLS_IN_FLIGHT_MAX', '9', (config) => config.engine.callsInFlightMax, 9],
     ['IN_FLIGHT_MAX', '8', (config) => config.engine.inFlightMax, 8],
+    ['TARGET_SHARE', '0.25', (config) => config.engine.targetShare, 0.25],
+    ['TARGET_CALLS_PER_SECOND', '50', (config) => config.engine.targetCallsPerSecond, 50],
+    ['TARGET_CALLS_PER_SECOND', 'off', (config) => config.engine.targetCallsPerSecond, null],
+    ['TIMEOUT_MS_MAX', '60000', (config) => config.engine.timeoutMsMax, 60_000],
+    ['RETRY_FLOOR_MS', '5000', (config) => config.engine.retryFloorMs, 5_000],
+    ['PARK_AFTER_MS', 'never', (config) => config.engine.parkAfterMs, 'never'],
     ['RATE_PER_KEY', '20', (config) => config.access.ratePerKey, 20],
     ['LOG_LEVEL', 'silent', (config) => config.logLevel, 'silent'],
     ['SIGNING_KEY_SECRET', SECRET, (config) => config.secrets.signingKey, SECRET],

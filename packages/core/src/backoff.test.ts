@@ -2,7 +2,7 @@ import type { RetryPolicy } from '@counterstep/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { table } from '../test/table.ts'
-import { backoffMs, HOT_FAILURES, HOT_FLOOR_MS } from './backoff.ts'
+import { backoffMs, HOT_FAILURES, HOT_FLOOR_MS, RETRY_BOUNDS, retryFloorMs } from './backoff.ts'
 
 const POLICY: RetryPolicy = { initialMs: 200, factor: 2, capMs: 60_000, jitter: 1, limit: null }
 
@@ -99,5 +99,52 @@ describe('the wait', () => {
   it('spreads what an outage stopped between the floor of a second and the ceiling', () => {
     const waits = [0, 0.25, 0.5, 0.75].map((jitter01) => backoffMs(POLICY, 9, jitter01))
     expect(waits).toEqual([51_200, 38_650, 26_100, 13_550])
+  })
+})
+
+describe('S40: the floor of the wait', () => {
+  for (const { title, cells } of table`
+    failures  waits  floor   → least wait
+    1         1      1000    → 0
+    4         4      1000    → 0
+    5         5      1000    → 1000
+    0         5      1000    → 1000
+    9         9      1000    → 1000
+    10        10     1000    → 2000
+    15        15     1000    → 4000
+    35        35     1000    → 60000
+    5000      5000   1000    → 60000
+    0         5000   1000    → 1000
+    10        10     30000   → 60000
+    4         4      30000   → 0
+  `) {
+    it(`is right: ${title}`, () => {
+      const bounds = { ...RETRY_BOUNDS, floorMs: Number(cells.floor) }
+      expect(retryFloorMs(Number(cells.failures), Number(cells.waits), bounds)).toBe(
+        Number(cells['least wait']),
+      )
+    })
+  }
+
+  const HUNDRED = 100
+  /** The calls of one branch in a day, under the most impatient policy that a request may have. */
+  function callsOfADay(floorOf: (failures: number) => number): number {
+    const impatient: RetryPolicy = { initialMs: 1, factor: 1, capMs: 1, jitter: 1, limit: null }
+    let calls = 1
+    for (let now = 0; now < 24 * 3_600_000; calls++)
+      now += backoffMs(impatient, calls, 0.999, 0, floorOf(calls))
+    return calls
+  }
+
+  it('keeps 100 branches of one small submit under two calls a second at whomever they name', () => {
+    const perSecond =
+      (HUNDRED * callsOfADay((failures) => retryFloorMs(failures, failures, RETRY_BOUNDS))) / 86_400
+    expect(perSecond).toBeLessThan(2)
+  })
+
+  it('S40: mutant: a floor that does not grow lets them make a hundred calls a second for ever', () => {
+    const perSecond =
+      (HUNDRED * callsOfADay((failures) => (failures < HOT_FAILURES ? 0 : HOT_FLOOR_MS))) / 86_400
+    expect(perSecond).toBeGreaterThan(99)
   })
 })

@@ -1,3 +1,4 @@
+import type { RetryBounds } from './backoff.ts'
 import type { TccBranch } from './definition.ts'
 import type { BranchAnswer } from './ports.ts'
 import type { CalledOp } from './transaction.ts'
@@ -22,6 +23,15 @@ export type TransactionEvent =
       readonly durationMs: number
       /** Uniform in [0, 1), for the next wait. */
       readonly jitter01: number
+      /** Absent: those that hold everywhere. */
+      readonly bounds?: RetryBounds
+    }
+  /** There was no room for this call: it was never sent, and may be sent in `waitMs`. */
+  | {
+      readonly type: 'held-back'
+      readonly call: CallKey
+      readonly attempt: number
+      readonly waitMs: number
     }
   /** Time has passed: deadlines and starts may be due. */
   | { readonly type: 'time' }

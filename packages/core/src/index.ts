@@ -1,5 +1,6 @@
 export { type AcceptIds, firstStatus, newTransaction, newTransactionRow, waitsMs } from './accept.ts'
 export { beginsToNeedAttention } from './attention.ts'
+export { HOT_FLOOR_MS, type RetryBounds, retryFloorMs } from './backoff.ts'
 export { type CommandPlan, planCommand } from './command-row.ts'
 export type {
   BranchTarget,
@@ -45,6 +46,7 @@ export type {
   BranchCall,
   BranchCaller,
   Clock,
+  FindOrigin,
   Ids,
   Look,
   RefuseCall,
@@ -126,6 +128,19 @@ export {
   type SubmissionDefaults,
 } from './submission/parse-submission.ts'
 export { REST_LEASES_MAX, type TakeOver, takeOver } from './take-over.ts'
+export {
+  boundsUnderWay,
+  holdBack,
+  isBusy,
+  mayTakePlace,
+  nextTurnAt,
+  paceWaitMs,
+  type RoomWait,
+  type ShareBounds,
+  shareBounds,
+  TARGETS_MAX,
+  waitForRoomMs,
+} from './target-share.ts'
 export { textHash } from './text-hash.ts'
 export type {
   AbortDecision,

@@ -10,6 +10,8 @@ import {
   attentionReason,
   CHECK,
   disowned,
+  type HeldBack,
+  heldBackOp,
   mapOps,
   retriedNow,
   sent,
@@ -43,6 +45,8 @@ export function foldMessage(
       return { next: sent(message, event.calls, now), durability: 'none' }
     case 'answered':
       return message.status === 'prepared' ? checked(message, event, now) : delivered(message, event, now)
+    case 'held-back':
+      return heldBack(message, event, now)
     case 'submit-asked':
       return message.status === 'prepared' ? submitted(message, now) : unchanged(message)
     case 'abort-asked': {
@@ -100,6 +104,12 @@ function deliveryEffects(message: Submitted, now: number): readonly TransactionE
 
 function isDue({ state, nextAt = 0 }: OpProgress, now: number): boolean {
   return state === 'idle' || (state === 'waiting' && nextAt <= now)
+}
+
+function heldBack(message: Unfinished, event: HeldBack, now: number): FoldedMessage {
+  const progress = heldBackOp(message, event, now)
+  if (progress === null) return unchanged(message)
+  return { next: withOp(message, event.call, progress), durability: 'none' }
 }
 
 /** The query-back's answer: it has committed, it never will, or nobody can say yet. */

@@ -1,6 +1,6 @@
 /** One op of one branch: what a call, its answer, a new owner and an operator make of it. The same for every kind. */
 import type { RetryPolicy } from '@counterstep/protocol'
-import { backoffMs } from './backoff.ts'
+import { backoffMs, HOT_FAILURES, RETRY_BOUNDS, retryFloorMs } from './backoff.ts'
 import type { CallKey, TransactionEvent } from './events.ts'
 import { type OpProgress, type Transaction, targetsOf } from './transaction.ts'
 
@@ -11,6 +11,10 @@ export const ATTENTION_FAILURES = 10
 export const CHECK = -1
 
 export type Answered = Extract<TransactionEvent, { readonly type: 'answered' }>
+export type HeldBack = Extract<TransactionEvent, { readonly type: 'held-back' }>
+
+/** The `nextAt` of a parked call: the last instant that a date can show. */
+export const PARKED_OP_AT = 8_640_000_000_000_000
 
 export function opOf(transaction: Transaction, { branch, op }: CallKey): OpProgress | undefined {
   if (branch === CHECK) return transaction.kind === 'message' && op === 'msg' ? transaction.check : undefined
@@ -124,11 +128,33 @@ export function waitAgain(
   event: Answered,
   now: number,
 ): OpProgress {
+  const { answer, jitter01, bounds = RETRY_BOUNDS } = event
   const waits = progress.waits + 1
-  const policy = policyOf(transaction, event.call.branch)
-  const wait = backoffMs(policy, waits, event.jitter01, event.answer.retryAfterMs)
-  const failures = progress.failures + (event.answer.result === 'ongoing' ? 0 : 1)
-  return { ...progress, state: 'waiting', waits, failures, nextAt: now + wait }
+  const failures = progress.failures + (answer.result === 'ongoing' ? 0 : 1)
+  const next = { ...progress, state: 'waiting', waits, failures } as const
+  const failsSince = progress.startedAt ?? now
+  const isParked =
+    bounds.parkAfterMs !== 'never' && failures >= HOT_FAILURES && now - failsSince >= bounds.parkAfterMs
+  if (isParked) return { ...next, nextAt: PARKED_OP_AT }
+  const floorMs = retryFloorMs(failures, waits, bounds)
+  const wait = backoffMs(
+    policyOf(transaction, event.call.branch),
+    waits,
+    jitter01,
+    answer.retryAfterMs,
+    floorMs,
+  )
+  return { ...next, nextAt: now + wait }
+}
+
+/**
+ * A call that found no room. It was not sent, so it counts neither as an attempt nor as a failure nor as a wait, and no
+ * limit of the caller's ends it. `null`: the event is about another call.
+ */
+export function heldBackOp(transaction: Transaction, event: HeldBack, now: number): OpProgress | null {
+  const before = opOf(transaction, event.call)
+  if (before === undefined || before.state !== 'calling' || before.attempts !== event.attempt) return null
+  return { ...before, state: 'waiting', attempts: before.attempts - 1, nextAt: now + event.waitMs }
 }
 
 /** Why a person should look at a call that cannot be given up, if one should. */
@@ -138,9 +164,21 @@ export function attentionReason(
   { call, answer }: Answered,
 ): string | undefined {
   const what = textOf(transaction, call)
+  const reason = parkedReason(transaction, progress, call)
+  if (reason !== undefined) return reason
   if (answer.result === 'failure') return `${what} answered failure`
   if (progress.failures >= ATTENTION_FAILURES) return `${what} failed ${progress.failures} times`
   return undefined
+}
+
+/** Why a person should look at a call that is asked no more until that person says so. */
+export function parkedReason(
+  transaction: Transaction,
+  { nextAt, failures }: OpProgress,
+  call: CallKey,
+): string | undefined {
+  if (nextAt !== PARKED_OP_AT) return undefined
+  return `${textOf(transaction, call)} is parked until it is retried: it failed ${failures} times`
 }
 
 function textOf(transaction: Transaction, { branch, op }: CallKey): string {

@@ -6,11 +6,11 @@
  */
 import { HOT_FAILURES } from './backoff.ts'
 import type { CallKey } from './events.ts'
-import { someOp, withoutUnanswered } from './op-progress.ts'
+import { PARKED_OP_AT, someOp, withoutUnanswered } from './op-progress.ts'
 import { encodeProgress, formatOf } from './record.ts'
 import { hasCallInFlight, type Run, type SaveInFlight } from './run.ts'
 import type { RunEffect } from './run-events.ts'
-import type { TransactionUpdate, UpdateHold } from './store.ts'
+import { PARKED_AT, type TransactionUpdate, type UpdateHold } from './store.ts'
 import { isFinal, type Transaction } from './transaction.ts'
 
 export interface SavePlan {
@@ -38,11 +38,16 @@ export function planSave(run: Run, wishes: Wishes, now: number): SavePlan {
   const { wakeAt } = wishes
   const onlyWaits = !isCalling && wishes.calls.length === 0 && wakeAt !== undefined
   if (onlyWaits && (wakeAt - now > run.settings.holdMs || isHot(run.transaction)))
-    return release(run, storeInstant(run, wakeAt))
+    return release(run, isParked(run, wakeAt) ? PARKED_AT : storeInstant(run, wakeAt))
   if (run.durable < run.gate) return startSave(run, 'keep')
   if (run.dirtySince === undefined) return { run }
   const checkpointAt = run.dirtySince + run.transaction.definition.checkpointMs
   return now >= checkpointAt ? startSave(run, 'keep') : { run, wakeAt: checkpointAt }
+}
+
+/** What it waits for is an operator. The node's clock may be off by the parts of a millisecond that so large a number loses. */
+function isParked(run: Run, wakeAt: number): boolean {
+  return storeInstant(run, wakeAt) >= PARKED_OP_AT - 1_000
 }
 
 function storeInstant(run: Run, at: number): number {

@@ -49,6 +49,9 @@ export interface BranchCaller {
  */
 export type RefuseCall = (definition: Definition, url: string) => string | undefined
 
+/** The origin at which a stored branch URL is called, in one spelling. Undefined: it may not be called. */
+export type FindOrigin = (url: string) => string | undefined
+
 /** Milliseconds that only go forward, from an origin of their own. */
 export interface Clock {
   now(): number

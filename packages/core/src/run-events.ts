@@ -6,7 +6,7 @@ import type { StoredTransaction, TransactionUpdate, UpdateResult } from './store
 export type RunEvent =
   /** It has just been accepted or claimed, or its timer is due. */
   | { readonly type: 'tick' }
-  | Extract<TransactionEvent, { readonly type: 'answered' }>
+  | Extract<TransactionEvent, { readonly type: 'answered' | 'held-back' }>
   | { readonly type: 'saved'; readonly result: UpdateResult }
   | { readonly type: 'renewed'; readonly grant: Grant; readonly version: number }
   /** The store says that someone else has it, or that it is gone. */

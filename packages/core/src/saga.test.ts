@@ -82,6 +82,10 @@ function answers(branch: number, op: SagaOp): Readonly<Record<string, Happening>
   }
 }
 
+function heldBack(branch: number, op: SagaOp, attempt = 1): TransactionEvent {
+  return { type: 'held-back', call: { branch, op }, attempt, waitMs: 300 }
+}
+
 const EVENTS: Readonly<Record<string, Happening>> = {
   claimed: { event: { type: 'claimed', epoch: 2, sentUnknown: false } },
   'claimed, sent unknown': { event: { type: 'claimed', epoch: 2, sentUnknown: true } },
@@ -89,6 +93,9 @@ const EVENTS: Readonly<Record<string, Happening>> = {
   'sent 01 compensate': { event: sent([0, 'compensate']) },
   ...answers(0, 'action'),
   ...answers(1, 'compensate'),
+  '01 action: held back': { event: heldBack(0, 'action') },
+  '02 compensate: held back': { event: heldBack(1, 'compensate') },
+  '01 action: late held back': { event: heldBack(0, 'action', 9) },
   'time before the start': { event: { type: 'time' }, now: CREATED_AT + DELAY_MS - 1 },
   'time at the start': { event: { type: 'time' }, now: CREATED_AT + DELAY_MS },
   'time before the deadline': { event: { type: 'time' }, now: CREATED_AT + DEADLINE_MS - 1 },
@@ -122,6 +129,9 @@ const ROWS = table`
   submitted  02 compensate: late failure  → submitted  wake +10000                             ignored
   submitted  02 compensate: late ongoing  → submitted  wake +10000                             ignored
   submitted  02 compensate: late unknown  → submitted  wake +10000                             ignored
+  submitted  01 action: held back         → submitted    wake +2300                              none
+  submitted  02 compensate: held back     → submitted    wake +10000                             ignored
+  submitted  01 action: late held back    → submitted    wake +10000                             ignored
   submitted  time before the start        → submitted  wake +1000                              ignored
   submitted  time at the start            → submitted  wake +10000                             ignored
   submitted  time before the deadline     → submitted  wake +10000                             ignored
@@ -149,6 +159,9 @@ const ROWS = table`
   aborting   02 compensate: late failure  → aborting   -                                       ignored
   aborting   02 compensate: late ongoing  → aborting   -                                       ignored
   aborting   02 compensate: late unknown  → aborting   -                                       ignored
+  aborting   01 action: held back         → aborting     call 01 compensate                      none
+  aborting   02 compensate: held back     → aborting     wake +2300                              none
+  aborting   01 action: late held back    → aborting     -                                       ignored
   aborting   time before the start        → aborting   -                                       ignored
   aborting   time at the start            → aborting   -                                       ignored
   aborting   time before the deadline     → aborting   -                                       ignored
@@ -176,6 +189,9 @@ const ROWS = table`
   final      02 compensate: late failure  → unchanged  -                                       ignored
   final      02 compensate: late ongoing  → unchanged  -                                       ignored
   final      02 compensate: late unknown  → unchanged  -                                       ignored
+  final      01 action: held back         → unchanged    -                                       ignored
+  final      02 compensate: held back     → unchanged    -                                       ignored
+  final      01 action: late held back    → unchanged    -                                       ignored
   final      time before the start        → unchanged  -                                       ignored
   final      time at the start            → unchanged  -                                       ignored
   final      time before the deadline     → unchanged  -                                       ignored

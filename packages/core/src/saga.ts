@@ -11,7 +11,10 @@ import {
   answeredOp,
   attentionReason,
   disowned,
+  type HeldBack,
+  heldBackOp,
   mapOps,
+  parkedReason,
   policyOf,
   retriedNow,
   sent,
@@ -51,6 +54,8 @@ export function foldSaga(saga: SagaTransaction, event: TransactionEvent, now: nu
       return { next: sent(saga, event.calls, now), durability: 'none' }
     case 'answered':
       return answered(saga, event, now)
+    case 'held-back':
+      return heldBack(saga, event, now)
     case 'time':
       return afterTime(saga, 'none', now)
     case 'abort-asked':
@@ -99,7 +104,17 @@ function actionAnswered(saga: Unfinished, progress: OpProgress, event: Answered,
   const { limit } = policyOf(saga, branch)
   if (limit !== null && waiting.failures >= limit)
     return decideAbort(next, { cause: 'retry-limit', branch }, now)
-  return afterTime(next, 'strong', now)
+  const reason = parkedReason(next, waiting, call)
+  return afterTime(reason === undefined ? next : { ...next, attention: reason }, 'strong', now)
+}
+
+/** Backward, an action that was not sent is not sent any more, and no longer keeps its compensation waiting. */
+function heldBack(saga: Unfinished, event: HeldBack, now: number): Folded {
+  const progress = heldBackOp(saga, event, now)
+  if (progress === null) return unchanged(saga)
+  const isGivenUp = saga.status === 'aborting' && event.call.op === 'action'
+  const next = isGivenUp ? { ...withoutNextAt(progress), state: 'idle' as const } : progress
+  return afterTime(withOp(saga, event.call, next), 'none', now)
 }
 
 /** A compensation that cannot be done is never given up: failure counts as unknown, and a person is told. */

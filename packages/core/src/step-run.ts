@@ -32,6 +32,7 @@ function take(rules: Rules, run: Run, event: RunEvent, now: number, effects: Run
     case 'tick':
       return run
     case 'answered':
+    case 'held-back':
       return fold(rules, run, event, now)
     case 'command':
       return fold(rules, run, event.command, now)
@@ -52,7 +53,9 @@ function take(rules: Rules, run: Run, event: RunEvent, now: number, effects: Run
 function fold(rules: Rules, run: Run, event: TransactionEvent, now: number): Run {
   const { next: folded, durability } = rules.fold(run.transaction, event, storeNow(run, now))
   if (folded === run.transaction) return run
-  const next = event.type === 'answered' ? withoutUnanswered(folded) : folded
+  // Its owner has lived to see how the call ended, or why it was not made.
+  const isAnswer = event.type === 'answered' || event.type === 'held-back'
+  const next = isAnswer ? withoutUnanswered(folded) : folded
   assertValid(next)
   if (durability === 'none') return { ...run, transaction: next }
   const changed = run.changed + 1

@@ -10,6 +10,8 @@ import {
   answeredOp,
   attentionReason,
   disowned,
+  type HeldBack,
+  heldBackOp,
   mapOps,
   retriedNow,
   sent,
@@ -39,6 +41,8 @@ export function foldTcc(tcc: TccTransaction, event: TransactionEvent, now: numbe
       return { next: sent(tcc, event.calls, now), durability: 'none' }
     case 'answered':
       return tcc.status === 'prepared' ? unchanged(tcc) : answered(tcc, event, now)
+    case 'held-back':
+      return heldBack(tcc, event, now)
     case 'time':
       return afterTime(tcc, 'none', now)
     case 'register-asked':
@@ -108,6 +112,12 @@ function answered(tcc: Deciding, event: Answered, now: number): FoldedTcc {
   const next = { ...withOp(tcc, event.call, waiting), updatedAt: now }
   const reason = attentionReason(tcc, waiting, event)
   return { next: reason === undefined ? next : { ...next, attention: reason }, durability: 'strong' }
+}
+
+function heldBack(tcc: Unfinished, event: HeldBack, now: number): FoldedTcc {
+  const progress = heldBackOp(tcc, event, now)
+  if (progress === null) return unchanged(tcc)
+  return { next: withOp(tcc, event.call, progress), durability: 'none' }
 }
 
 function finishIfAll(tcc: Deciding, otherwise: Durability, now: number): FoldedTcc {

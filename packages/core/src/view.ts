@@ -1,5 +1,6 @@
 import type { AbortView, BranchView, OpView, Status, TransactionView } from '@counterstep/protocol'
 import { checkAt } from './message.ts'
+import { PARKED_OP_AT } from './op-progress.ts'
 import { deadlineAt } from './saga-effects.ts'
 import { tccDeadlineAt } from './tcc.ts'
 import {
@@ -125,6 +126,6 @@ function viewOp(op: CalledOp, url: string | undefined, progress: OpProgress = ID
   if (statusCode !== undefined) view.statusCode = statusCode
   if (answer !== undefined) view.answer = answer
   if (error !== undefined) view.error = error
-  if (nextAt !== undefined) view.nextAt = nextAt
+  if (nextAt !== undefined && nextAt !== PARKED_OP_AT) view.nextAt = nextAt
   return view
 }

@@ -11,7 +11,7 @@ import {
   nodeIds,
 } from '@counterstep/engine'
 import { countStoreEvents, createBareRegistry, prometheusObserver, type Registry } from '@counterstep/server'
-import { hasEveryPort, targetPolicy } from '@counterstep/targets'
+import { hasEveryPort, originFinder, targetPolicy } from '@counterstep/targets'
 import type { FastifyInstance } from 'fastify'
 import { fastifyPlugin } from 'fastify-plugin'
 import { addFace } from './add-face.ts'
@@ -101,6 +101,7 @@ async function open(app: FastifyInstance, options: Checked, closers: Closers): P
     store,
     branches,
     checkUrl: (url) => targets.check(url),
+    findOrigin: originFinder(targets),
     clock: nodeClock(),
     ids: nodeIds(),
     observer: prometheusObserver(registry, logEvents(logger)),

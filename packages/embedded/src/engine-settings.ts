@@ -1,18 +1,28 @@
 import { type Bounds, DEFAULT_SETTINGS, type EngineSettings, SETTINGS_BOUNDS } from '@counterstep/engine'
 import { refuseUnknown } from './known-options.ts'
 
+/** What a setting may be instead of a number. */
+const WORDS: { readonly [Name in keyof EngineSettings]?: EngineSettings[Name] } = {
+  retentionMs: 'never',
+  parkAfterMs: 'never',
+  targetCallsPerSecond: null,
+}
+
 /** Throws a TypeError or a RangeError that names the setting. What is undefined has its default. */
 export function engineSettings(given: Partial<EngineSettings> = {}): EngineSettings {
   refuseUnknown('counterstep settings', given, Object.keys(DEFAULT_SETTINGS))
   const defined = Object.entries(given).filter(([, value]) => value !== undefined)
   const settings: EngineSettings = { ...DEFAULT_SETTINGS, ...Object.fromEntries(defined) }
-  const { retry: _, ...bounds } = SETTINGS_BOUNDS
+  const { retry: _, targetShare, ...bounds } = SETTINGS_BOUNDS
+  requireNumber('targetShare', settings.targetShare, targetShare)
   for (const [name, its] of Object.entries(bounds) as [keyof typeof bounds, Bounds][]) {
     const value = settings[name]
-    if (name !== 'retentionMs' || value !== 'never') requireWhole(name, value, its)
+    if (value !== WORDS[name]) requireWhole(name, value, its)
   }
   requireRetry(settings.retry)
   if (settings.pollMs > settings.leaseMs) throw new RangeError('counterstep settings: pollMs is over leaseMs')
+  if (settings.branchTimeoutMs > settings.timeoutMsMax)
+    throw new RangeError('counterstep settings: branchTimeoutMs is over timeoutMsMax')
   return settings
 }
 

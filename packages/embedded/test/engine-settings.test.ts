@@ -16,6 +16,9 @@ describe("the engine's settings", () => {
     { checkpointMs: 60_000 },
     { branchTimeoutMs: 900_000 },
     { inFlightMax: 10_000_000 },
+    { targetShare: 0.05, targetCallsPerSecond: null, parkAfterMs: 'never' },
+    { targetShare: 1, targetCallsPerSecond: 1, parkAfterMs: 3_600_000 },
+    { timeoutMsMax: 10_000, branchTimeoutMs: 10_000, retryFloorMs: 1_000 },
     { retry: { initialMs: 1, factor: 1.5, capMs: 1, jitter: 0.5, limit: 1 } },
     { retry: { ...retry, capMs: 24 * 3_600_000, factor: 100, jitter: 0, limit: 1_000_000 } },
   ]
@@ -51,6 +54,12 @@ describe("the engine's settings", () => {
     [{ retry: { ...retry, maximum: 3 } }, 'settings.retry has no option maximum'],
     [{ retry: { ...retry, initialMs: 60_001 } }, 'retry.initialMs is over retry.capMs'],
     [{ pollMs: 10_001 }, 'pollMs is over leaseMs'],
+    [{ targetShare: 0 }, 'targetShare must be a number from 0.05 to 1'],
+    [{ targetCallsPerSecond: 'off' }, 'targetCallsPerSecond must be a whole number from 1 to 1000000'],
+    [{ timeoutMsMax: 900_001 }, 'timeoutMsMax must be a whole number from 10000 to 900000'],
+    [{ timeoutMsMax: 10_000, branchTimeoutMs: 10_001 }, 'branchTimeoutMs is over timeoutMsMax'],
+    [{ retryFloorMs: 999 }, 'retryFloorMs must be a whole number from 1000 to 3600000'],
+    [{ parkAfterMs: null }, 'parkAfterMs must be a whole number'],
   ]
   for (const [settings, message] of refused) {
     it(`are refused with ${JSON.stringify(settings)}`, () => {

@@ -5,6 +5,7 @@ import {
   acceptedRun,
   type Clock,
   type CreateResult,
+  type Definition,
   type Ids,
   type NewTransaction,
   newTransaction,
@@ -18,6 +19,9 @@ import {
   waitsMs,
 } from '@counterstep/core'
 import { CounterstepError, type Gid, type TransactionView } from '@counterstep/protocol'
+import type { Admission } from './bulkhead/admission.ts'
+import type { Bulkhead } from './bulkhead/bulkhead.ts'
+import { targetsOfDefinition } from './bulkhead/submission-targets.ts'
 import type { EngineObserver } from './observer.ts'
 import type { Runner } from './runner.ts'
 import { ShortLivedMap } from './short-lived-map.ts'
@@ -32,8 +36,7 @@ export interface AcceptanceParts {
   readonly observer: EngineObserver
   readonly run: RunSettings
   readonly inFlightMax: number
-  /** How many of the runner's transactions were claimed and not accepted here. */
-  readonly recovered: () => number
+  readonly bulkhead: Bulkhead
   readonly memoryAckMax: number
   readonly storeTimeoutMs: number
   /** A row that waits for its start: due at that instant of this node's clock. */
@@ -80,6 +83,12 @@ export class Acceptance {
 
   get size(): number {
     return this.#accepting.size
+  }
+
+  /** What was accepted here, or is about to be. What was claimed has places of its own, so old work shuts out no new work. */
+  get freshSize(): number {
+    const { runner } = this.#parts
+    return this.#accepting.size + runner.size - runner.recovered
   }
 
   /** Of a transaction that was acknowledged from memory and is not durable yet. */
@@ -167,22 +176,34 @@ export class Acceptance {
   }
 
   #admit(gid: Gid, digest: string, submission: Submission): void {
-    const { runner, recovered, inFlightMax, memoryAckMax, ids, run } = this.#parts
+    const { inFlightMax, memoryAckMax, ids, run } = this.#parts
     const memoryIsFull = submission.ack === 'memory' && this.#accepting.size >= memoryAckMax
-    // What was claimed here has a bound of its own: old work that does not end must not shut out the new.
-    if (memoryIsFull || this.#accepting.size + runner.size - recovered() >= inFlightMax) {
+    if (memoryIsFull || this.freshSize >= inFlightMax) {
       throw new CounterstepError('SAGA_OVER_CAPACITY', 'too many transactions are in flight here')
     }
     const acceptIds = { gid, digest, token: ids.token(), writeId: ids.writeId() }
     const row = newTransactionRow(submission, acceptIds, run)
+    const admission = this.#takePlaces(submission.definition)
     const acceptedAt = Date.now()
     const accepting: Accepting = {
       digest,
       view: () => viewAccepted(newTransaction(submission, acceptIds, acceptedAt)),
-      result: this.#create(row, submission, acceptIds),
+      result: this.#create(row, submission, acceptIds, admission),
       isPromised: false,
     }
     this.#accepting.set(gid, accepting)
+  }
+
+  /** A transaction that waits for its start is not held here, and takes none. */
+  #takePlaces(definition: Definition): Admission | undefined {
+    const { bulkhead, run } = this.#parts
+    if (waitsMs(definition, run) !== undefined) return undefined
+    const admission = bulkhead.admit(targetsOfDefinition(bulkhead, definition))
+    if (admission !== undefined) return admission
+    throw new CounterstepError(
+      'SAGA_TARGET_OVER_CAPACITY',
+      'a target of this transaction holds its share of what this node can do at once',
+    )
   }
 
   #promise(gid: Gid, accepting: Accepting): void {
@@ -194,9 +215,20 @@ export class Acceptance {
     )
   }
 
-  async #create(row: NewTransaction, submission: Submission, ids: AcceptIds): Promise<AcceptResult> {
+  async #create(
+    row: NewTransaction,
+    submission: Submission,
+    ids: AcceptIds,
+    admission: Admission | undefined,
+  ): Promise<AcceptResult> {
     try {
-      return await this.#createUntilDefinite(row, submission, ids)
+      const result = await this.#createUntilDefinite(row, submission, ids, admission)
+      // Of what was created the runner has it.
+      if (result.type !== 'created') admission?.end()
+      return result
+    } catch (error: unknown) {
+      admission?.end()
+      throw error
     } finally {
       // Before anybody sees the result: a submit that came between would be promised what has been refused.
       this.#accepting.delete(ids.gid)
@@ -207,6 +239,7 @@ export class Acceptance {
     row: NewTransaction,
     submission: Submission,
     ids: AcceptIds,
+    admission: Admission | undefined,
   ): Promise<AcceptResult> {
     const { store, clock, run, observer } = this.#parts
     let mayHaveLanded = false
@@ -216,7 +249,7 @@ export class Acceptance {
     const repeatUntil = run.retentionMs === 'never' ? Number.POSITIVE_INFINITY : sentAt + run.retentionMs / 2
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, WAIT_MS_MAX)) {
       try {
-        return this.#created(await store.create(row), submission, ids, sentAt)
+        return this.#created(await store.create(row), submission, ids, sentAt, admission)
       } catch (error: unknown) {
         if (!(error instanceof StoreUnavailableError)) throw error
         mayHaveLanded ||= error.applied === 'unknown'
@@ -235,7 +268,13 @@ export class Acceptance {
     }
   }
 
-  #created(result: CreateResult, submission: Submission, ids: AcceptIds, sentAt: number): AcceptResult {
+  #created(
+    result: CreateResult,
+    submission: Submission,
+    ids: AcceptIds,
+    sentAt: number,
+    admission: Admission | undefined,
+  ): AcceptResult {
     if (result.type === 'exists') return { type: result.digest === ids.digest ? 'same' : 'other-content' }
     const { clock, observer, runner, run, onWaiting } = this.#parts
     const transaction = newTransaction(submission, ids, result.createdAt)
@@ -245,6 +284,7 @@ export class Acceptance {
     else
       runner.hold(
         acceptedRun(transaction, ids.token, run, { sentAt, now: clock.now(), storeNow: result.now }),
+        admission,
       )
     return { type: 'created', view: () => runner.view(ids.gid) ?? viewAccepted(transaction) }
   }

@@ -2,6 +2,7 @@ import {
   type BranchCaller,
   type CheckUrl,
   type Clock,
+  type FindOrigin,
   FORMAT,
   type Ids,
   type RefuseCall,
@@ -10,7 +11,9 @@ import {
 import type { Gid } from '@counterstep/protocol'
 import { Acceptance } from './acceptance.ts'
 import { AlarmClock } from './alarm-clock.ts'
+import { Bulkhead } from './bulkhead/bulkhead.ts'
 import { Commands } from './commands.ts'
+import { findOriginOfUrl } from './find-origin.ts'
 import { lookUpIn } from './look-up.ts'
 import type { ObservedStore } from './observed-store.ts'
 import type { EngineObserver } from './observer.ts'
@@ -23,6 +26,7 @@ export interface AssemblyParts {
   readonly branches: BranchCaller
   readonly checkUrl: CheckUrl
   readonly refuseCall?: RefuseCall
+  readonly findOrigin?: FindOrigin
   readonly clock: Clock
   readonly ids: Ids
   readonly observer: EngineObserver
@@ -39,8 +43,6 @@ export interface Drive {
   readonly onWaiting: (gid: Gid, dueAt: number) => void
   /** Nobody runs it, and it has become due by a command. */
   readonly onDue: (gid: Gid) => void
-  /** How many of the runner's transactions were claimed and not accepted here. */
-  readonly recovered: () => number
 }
 
 /** The parts that every engine has, with loops or without. */
@@ -52,6 +54,7 @@ export interface Assembly extends AssemblyParts {
   readonly acceptance: Acceptance
   readonly commands: Commands
   readonly waiters: Waiters
+  readonly bulkhead: Bulkhead
 }
 
 export function assemble(parts: AssemblyParts, drive: Drive): Assembly {
@@ -63,7 +66,14 @@ export function assemble(parts: AssemblyParts, drive: Drive): Assembly {
     releaseKeepsSentList: store.durabilityClass === 'A',
   }
   const alarms = new AlarmClock(clock)
-  const common = { ...settings, ...parts, run, formatMax: FORMAT, alarms }
+  const bulkhead = new Bulkhead({
+    settings,
+    findOrigin: parts.findOrigin ?? findOriginOfUrl,
+    clock,
+    alarms,
+    observer,
+  })
+  const common = { ...settings, ...parts, run, formatMax: FORMAT, alarms, bulkhead }
   const runner = new Runner({
     ...common,
     onFinished: (gid, view) => {
@@ -82,12 +92,12 @@ export function assemble(parts: AssemblyParts, drive: Drive): Assembly {
     (gid) => runner.holds(gid),
     lookUpIn(store, observer),
   )
-  const { recovered, onDue } = drive
+  const { onDue } = drive
   const onWaiting: Drive['onWaiting'] = (gid, dueAt) => {
     drive.onWaiting(gid, dueAt)
     waiters.idleUntil(gid, dueAt)
   }
-  const acceptance = new Acceptance({ ...common, runner, recovered, onWaiting })
+  const acceptance = new Acceptance({ ...common, runner, onWaiting })
   const commands = new Commands({ ...common, runner, acceptance, onDue })
-  return { ...parts, run, formatMax: FORMAT, alarms, runner, acceptance, commands, waiters }
+  return { ...parts, run, formatMax: FORMAT, alarms, runner, acceptance, commands, waiters, bulkhead }
 }

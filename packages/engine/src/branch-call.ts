@@ -12,7 +12,12 @@ import type { BranchId } from '@counterstep/protocol'
 const CHECK_ID = '00' as BranchId
 
 /** The request that one op of one branch is. */
-export function branchCall({ transaction }: Run, call: CallKey, attempt: number): BranchCall {
+export function branchCall(
+  { transaction }: Run,
+  call: CallKey,
+  attempt: number,
+  timeoutMsMax: number,
+): BranchCall {
   const { definition, gid, kind, createdAt, epoch } = transaction
   const common = {
     gid,
@@ -26,7 +31,7 @@ export function branchCall({ transaction }: Run, call: CallKey, attempt: number)
   if (call.op === 'msg') {
     assert(definition.kind === 'message' && definition.check !== undefined, 'a message without a query-back')
     const { url, headers } = definition.check
-    const { timeoutMs } = definition
+    const timeoutMs = Math.min(definition.timeoutMs, timeoutMsMax)
     return {
       ...common,
       branchId: CHECK_ID,
@@ -50,7 +55,8 @@ export function branchCall({ transaction }: Run, call: CallKey, attempt: number)
     body: target.body,
     contentType: target.contentType,
     headers: definition.kind === 'tcc' ? { ...definition.headers, ...target.headers } : target.headers,
-    timeoutMs: target.timeoutMs ?? definition.timeoutMs,
+    // It may have been stored under a higher bound.
+    timeoutMs: Math.min(target.timeoutMs ?? definition.timeoutMs, timeoutMsMax),
   }
 }
 

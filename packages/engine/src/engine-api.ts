@@ -90,4 +90,6 @@ export interface EngineHealth {
   }
   readonly inFlight: number
   readonly inFlightMax: number
+  /** Targets that hold as many transactions or calls as they may. */
+  readonly targetsAtShare: number
 }

@@ -1,4 +1,4 @@
-import type { BranchCaller, CheckUrl, Clock, Ids, RefuseCall, Store } from '@counterstep/core'
+import type { BranchCaller, CheckUrl, Clock, FindOrigin, Ids, RefuseCall, Store } from '@counterstep/core'
 import { assemble } from './assembly.ts'
 import type { EngineApi, EngineHealth } from './engine-api.ts'
 import { healthOf } from './health.ts'
@@ -18,6 +18,8 @@ export interface EngineParts {
   readonly checkUrl: CheckUrl
   /** Asked before each call. Default: every call may be made. */
   readonly refuseCall?: RefuseCall
+  /** What is one target. Default: the origin as the URL has it; a host whose URLs may name services says where these are. */
+  readonly findOrigin?: FindOrigin
   readonly clock: Clock
   readonly ids: Ids
   readonly observer: EngineObserver
@@ -60,7 +62,6 @@ class NodeEngine extends Requests implements Engine {
         },
         onWaiting: (_gid, dueAt) => this.#recovery.hint(dueAt),
         onDue: () => this.#recovery.hint(clock.now()),
-        recovered: () => this.#recovery.inFlight,
       },
     )
     super(assembly)
@@ -87,8 +88,12 @@ class NodeEngine extends Requests implements Engine {
   }
 
   health(): EngineHealth {
-    const { store, runner, acceptance, settings } = this.assembly
-    return healthOf(store, settings, { isStopping: this.isStopping, inFlight: runner.size + acceptance.size })
+    const { store, runner, acceptance, settings, bulkhead } = this.assembly
+    return healthOf(store, settings, {
+      isStopping: this.isStopping,
+      inFlight: runner.size + acceptance.size,
+      targetsAtShare: bulkhead.targetsAtShare,
+    })
   }
 
   close(limitMs = CLOSE_LIMIT_MS): Promise<void> {

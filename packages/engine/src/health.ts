@@ -2,10 +2,14 @@ import type { EngineHealth } from './engine-api.ts'
 import type { ObservedStore } from './observed-store.ts'
 import type { EngineSettings } from './settings.ts'
 
+export interface NodeLoad extends Pick<EngineHealth, 'inFlight' | 'targetsAtShare'> {
+  readonly isStopping: boolean
+}
+
 export function healthOf(
   { name, durabilityClass, failover, isAvailable, isShortOfRoom = false }: ObservedStore,
   { inFlightMax }: EngineSettings,
-  { isStopping, inFlight }: { readonly isStopping: boolean; readonly inFlight: number },
+  { isStopping, inFlight, targetsAtShare }: NodeLoad,
 ): EngineHealth {
   const reason = isStopping
     ? 'stopping'
@@ -20,5 +24,6 @@ export function healthOf(
     store: { name, durabilityClass, failover },
     inFlight,
     inFlightMax,
+    targetsAtShare,
   }
 }

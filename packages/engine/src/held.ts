@@ -1,4 +1,6 @@
 import type { Run } from '@counterstep/core'
+import type { Admission } from './bulkhead/admission.ts'
+import type { HeldPlaces } from './bulkhead/held-places.ts'
 
 /** A transaction that this node runs, and who waits on it here. */
 export interface Held {
@@ -6,5 +8,15 @@ export interface Held {
   /** The earliest tick that is already arranged. */
   tickAt: number
   /** Told when a change is durable, or with false when the run ended before that. */
+  /** Claimed, not accepted here. */
+  readonly isRecovered: boolean
+  /** Of the targets that it waits for. */
+  readonly places: HeldPlaces
+  /** The places that its submit has taken, until its first call. */
+  readonly admission: Admission | undefined
+  /** By this node's clock: since when its next call has found no room. */
+  noRoomSince: number | undefined
+  /** It has ended here, and what it held was given back. */
+  hasLeft: boolean
   readonly onDurable: { readonly changed: number; readonly tell: (durable: boolean) => void }[]
 }

@@ -50,6 +50,7 @@ export const ENGINE_EVENT_NAMES = [
   'accept-given-up',
   'memory-ack-lost',
   'wake-up-failed',
+  'target-over-share',
 ] as const
 
 export interface EngineEvent {

@@ -1,6 +1,7 @@
 /** What a host may ask, whatever drives the transactions: takes, shows, waits, commands. */
 import {
   type Command,
+  type Definition,
   decodeTransaction,
   firstStatus,
   type ListQuery,
@@ -60,6 +61,7 @@ export abstract class Requests implements EngineApi {
       if (this.isStopping) throw new CounterstepError('SAGA_STOPPING', 'this node is stopping')
       const parsed = parseSubmission(body, this.#defaults(), this.assembly.checkUrl)
       if (parsed.type === 'refused') throw new InvalidRequestError(parsed.faults)
+      this.#refuseLongTimeouts(parsed.submission.definition)
       return await this.take(parsed.submission, options)
     } catch (error: unknown) {
       throw this.#refused(error)
@@ -81,6 +83,27 @@ export abstract class Requests implements EngineApi {
     // A caller who waits is told about what is durable only.
     const ack = (options.waitMs ?? 0) > 0 ? 'durable' : given.ack
     return this.#submitAndWait({ ...given, gid, ack }, options)
+  }
+
+  /**
+   * Refused and not shortened: who asks for ten minutes would take the answer of a call that was given up for a failure.
+   * A host of another dialect keeps that dialect's rule; whatever it accepts is shortened when it is called.
+   */
+  #refuseLongTimeouts(definition: Definition): void {
+    this.#refuseLongTimeout(definition.timeoutMs, '/timeoutMs')
+    if (definition.kind === 'tcc') return
+    const { branches } = definition
+    for (let position = 0; position < branches.length; position++) {
+      const timeoutMs = branches[position]?.timeoutMs
+      if (timeoutMs !== undefined) this.#refuseLongTimeout(timeoutMs, `/branches/${position}/timeoutMs`)
+    }
+  }
+
+  #refuseLongTimeout(timeoutMs: number | undefined, path: string): void {
+    const { timeoutMsMax } = this.assembly.settings
+    if (timeoutMs === undefined || timeoutMs <= timeoutMsMax) return
+    const message = `a branch call of this server may take ${timeoutMsMax} ms at most`
+    throw new InvalidRequestError([{ code: 'SAGA_TIMEOUT_INVALID', path, message }])
   }
 
   #refused(error: unknown): unknown {
@@ -180,10 +203,11 @@ export abstract class Requests implements EngineApi {
     return row
   }
 
-  registerBranch(gid: Gid, body: unknown): Promise<TransactionView> {
+  async registerBranch(gid: Gid, body: unknown): Promise<TransactionView> {
     const parsed = parseRegistration(body, this.#defaults(), this.assembly.checkUrl)
-    if (parsed.type === 'refused') return Promise.reject(new InvalidRequestError(parsed.faults))
-    return this.addBranch(gid, parsed.branch)
+    if (parsed.type === 'refused') throw new InvalidRequestError(parsed.faults)
+    this.#refuseLongTimeout(parsed.branch.timeoutMs, '/timeoutMs')
+    return await this.addBranch(gid, parsed.branch)
   }
 
   addBranch(gid: Gid, branch: TccBranch): Promise<TransactionView> {

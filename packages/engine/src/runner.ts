@@ -13,6 +13,7 @@ import {
   judgeCommand,
   type Refusal,
   type RefuseCall,
+  type RetryBounds,
   RULES,
   type Run,
   type RunEffect,
@@ -27,9 +28,14 @@ import {
 import type { Gid, Status, TransactionView } from '@counterstep/protocol'
 import type { AlarmClock } from './alarm-clock.ts'
 import { branchCall } from './branch-call.ts'
-import { CallSlots } from './call-slots.ts'
+import type { Admission } from './bulkhead/admission.ts'
+import type { Bulkhead } from './bulkhead/bulkhead.ts'
+import type { CallLane } from './bulkhead/call-lane.ts'
+import type { NoTurn } from './bulkhead/call-turns.ts'
+import type { Target } from './bulkhead/target.ts'
 import type { Held } from './held.ts'
 import type { EngineObserver } from './observer.ts'
+import type { EngineSettings } from './settings.ts'
 import { ShortLivedMap } from './short-lived-map.ts'
 import { untilDefinite } from './until-definite.ts'
 
@@ -40,8 +46,9 @@ export interface RunnerParts {
   readonly ids: Ids
   readonly observer: EngineObserver
   readonly alarms: AlarmClock
-  readonly callsInFlightMax: number
   readonly refuseCall?: RefuseCall
+  readonly bulkhead: Bulkhead
+  readonly settings: Pick<EngineSettings, 'holdMs' | 'timeoutMsMax' | 'retryFloorMs' | 'parkAfterMs'>
   /** Final and durable. */
   readonly onFinished: (gid: Gid, view: () => TransactionView) => void
   /** Not run here any more, though it goes on: due again at that instant of this node's clock, if known. */
@@ -67,18 +74,25 @@ export type CommandOutcome =
 export class Runner {
   readonly #parts: RunnerParts
   readonly #held = new ShortLivedMap<Gid, Held>()
-  readonly #slots: CallSlots
+  readonly #retryBounds: RetryBounds
   readonly #emptied: (() => void)[] = []
+  #recovered = 0
   #draining: 'no' | 'when-calls-end' | 'now' = 'no'
   #isClosed = false
 
   constructor(parts: RunnerParts) {
     this.#parts = parts
-    this.#slots = new CallSlots(parts.callsInFlightMax)
+    const { retryFloorMs: floorMs, parkAfterMs } = parts.settings
+    this.#retryBounds = { floorMs, parkAfterMs }
   }
 
   get size(): number {
     return this.#held.size
+  }
+
+  /** How many of them were claimed, not accepted here. */
+  get recovered(): number {
+    return this.#recovered
   }
 
   holds(gid: Gid): boolean {
@@ -98,15 +112,34 @@ export class Runner {
     return held === undefined ? undefined : viewRun(held.run)
   }
 
-  /** Runs it from here. An older run of the same gid has lost its token by that. */
-  hold(run: Run): void {
+  /**
+   * Runs it from here. An older run of the same gid has lost its token by that. What was accepted here brings the places that
+   * its submit has taken, and keeps them until it makes its first call.
+   */
+  hold(run: Run, from: Admission | undefined | 'claim'): void {
+    const admission = from === 'claim' ? undefined : from
     // A create or a claim that was answered too late: its lease runs out.
-    if (this.#isClosed) return
+    if (this.#isClosed) {
+      admission?.end()
+      return
+    }
     const { gid } = run.transaction
     const older = this.#held.get(gid)
     if (older !== undefined) this.#end(older, gid, { type: 'ended', how: 'lost' })
-    const held: Held = { run, tickAt: Number.POSITIVE_INFINITY, onDurable: [] }
+    const isRecovered = from === 'claim'
+    const places = this.#parts.bulkhead.places(isRecovered)
+    const held: Held = {
+      run,
+      tickAt: Number.POSITIVE_INFINITY,
+      onDurable: [],
+      isRecovered,
+      places,
+      admission,
+      noRoomSince: undefined,
+      hasLeft: false,
+    }
     this.#held.set(gid, held)
+    if (isRecovered) this.#recovered++
     this.#step(held, this.#draining === 'no' ? { type: 'tick' } : { type: 'drain', when: this.#draining })
   }
 
@@ -132,6 +165,7 @@ export class Runner {
   /** Gives everything back: when its calls have ended, or at once. */
   drain(when: 'when-calls-end' | 'now'): void {
     this.#draining = when
+    this.#parts.bulkhead.turns.close()
     for (const held of this.#held.values()) this.#step(held, { type: 'drain', when })
   }
 
@@ -203,26 +237,80 @@ export class Runner {
   }
 
   #call(held: Held, call: CallKey, attempt: number): void {
-    void this.#ask(held, branchCall(held.run, call, attempt), call, attempt)
+    const { bulkhead, clock, ids, settings } = this.#parts
+    const request = branchCall(held.run, call, attempt, settings.timeoutMsMax)
+    // One without a URL asks nobody.
+    if (request.url === '') {
+      void this.#ask(held, request, call)
+      return
+    }
+    const target = bulkhead.find(request.url)
+    held.admission?.end()
+    const lane = bulkhead.turns.laneOf(call.op, held.isRecovered)
+    if (held.places.enter(target)) {
+      held.noRoomSince = undefined
+      const waiting = bulkhead.turns.enter(target, lane)
+      if (waiting === undefined) void this.#ask(held, request, call, target, lane)
+      else void this.#askInTurn(held, request, call, { target, lane, waiting })
+      return
+    }
+    held.noRoomSince ??= clock.now()
+    const waitMs = bulkhead.waitForRoom(target, held.noRoomSince, ids.jitter())
+    // Later in this turn of the loop: the step that wants this call is not over.
+    queueMicrotask(() => this.#step(held, { type: 'held-back', call, attempt, waitMs }))
   }
 
-  async #ask(held: Held, request: BranchCall, call: CallKey, attempt: number): Promise<void> {
+  async #askInTurn(held: Held, request: BranchCall, call: CallKey, turn: Turn): Promise<void> {
+    const { bulkhead, ids } = this.#parts
+    const { target, lane } = turn
+    const noTurn = await turn.waiting
+    if (noTurn === undefined) {
+      await this.#ask(held, request, call, target, lane)
+      return
+    }
+    held.places.withdraw(target)
+    const waitMs = bulkhead.holdBack(target, ids.jitter(), noTurn.leastMs)
+    this.#step(held, { type: 'held-back', call, attempt: request.attempt, waitMs })
+  }
+
+  /** A call without a target asks nobody. One with a target has its turn in the lane, which ends here. */
+  async #ask(
+    held: Held,
+    request: BranchCall,
+    call: CallKey,
+    target?: Target,
+    lane?: CallLane,
+  ): Promise<void> {
     const { clock, branches, observer, ids } = this.#parts
-    const turn = this.#slots.enter()
-    if (turn !== undefined) await turn
     try {
       const startedAt = clock.now()
+      // Before its first call a target has had nothing to answer.
+      if (target?.callsInFlight === 1) target.answeredAt = startedAt
       // It may have waited for its turn: whether it may be sent is judged when the call starts.
       const answer = mayStart(held.run, call, startedAt)
         ? (this.#refuse(held, request) ?? (await answerTo(branches, request)))
         : NOT_SENT
       const durationMs = Math.round(clock.now() - startedAt)
       observer.branchCalled(call.op, answer.result, durationMs)
-      this.#step(held, { type: 'answered', call, attempt, answer, durationMs, jitter01: ids.jitter() })
+      if (target !== undefined) {
+        if (isDefinite(answer)) target.answeredAt = startedAt + durationMs
+        held.places.leave(target, isDefinite(answer))
+      }
+      const { attempt } = request
+      const bounds = this.#retryBounds
+      this.#step(held, {
+        type: 'answered',
+        call,
+        attempt,
+        answer,
+        durationMs,
+        jitter01: ids.jitter(),
+        bounds,
+      })
     } catch (error: unknown) {
       this.#attemptFailed(held, error)
     } finally {
-      this.#slots.leave()
+      if (target !== undefined) lane?.leave(target)
     }
   }
 
@@ -292,6 +380,7 @@ export class Runner {
 
   #end(held: Held, gid: Gid, effect: Extract<RunEffect, { type: 'ended' }>): void {
     if (this.#held.get(gid) === held) this.#held.delete(gid)
+    this.#giveUpPlaces(held)
     held.run = held.run.ended ? held.run : { ...held.run, ended: true }
     for (const { tell } of held.onDurable.splice(0)) tell(false)
     const { transaction, storeOffsetMs } = held.run
@@ -305,6 +394,26 @@ export class Runner {
     }
     if (this.#held.size === 0) for (const tell of this.#emptied.splice(0)) tell()
   }
+
+  /** Once, however often its end is told. */
+  #giveUpPlaces(held: Held): void {
+    if (held.hasLeft) return
+    held.hasLeft = true
+    if (held.isRecovered) this.#recovered--
+    held.places.clear()
+    held.admission?.end()
+  }
+}
+
+/** A call that waits for its turn. */
+interface Turn {
+  readonly target: Target
+  readonly lane: CallLane
+  readonly waiting: Promise<NoTurn | undefined>
+}
+
+function isDefinite({ result }: BranchAnswer): boolean {
+  return result === 'success' || result === 'failure'
 }
 
 function answerTo(branches: BranchCaller, request: BranchCall): Promise<BranchAnswer> {

@@ -1,4 +1,4 @@
-import { CLAIM_MAX } from '@counterstep/core'
+import { CLAIM_MAX, HOT_FLOOR_MS } from '@counterstep/core'
 import {
   CHECKPOINT_MS_MAX,
   RETRY_CAP_MS_MAX,
@@ -16,8 +16,8 @@ const HOUR_MS = 3_600_000
 const COUNT: Bounds = [1, 10_000_000]
 
 /**
- * What hosts let their users set: whole numbers, but for a retry's `factor` and `jitter`. `'never'` for `retentionMs`
- * and null for a retry's `limit` are no numbers, and taken too.
+ * What hosts let their users set: whole numbers, but for `targetShare` and a retry's `factor` and `jitter`. `'never'` for
+ * `retentionMs` and `parkAfterMs`, and null for `targetCallsPerSecond` and a retry's `limit`, are no numbers, and taken too.
  */
 export const SETTINGS_BOUNDS: BoundsOf<Omit<EngineSettings, 'retry'>> & {
   readonly retry: BoundsOf<RetryPolicy>
@@ -41,6 +41,13 @@ export const SETTINGS_BOUNDS: BoundsOf<Omit<EngineSettings, 'retry'>> & {
   claimLimit: [1, CLAIM_MAX],
   recoveryInFlightMax: COUNT,
   callsInFlightMax: COUNT,
+  targetShare: [0.05, 1],
+  targetCallsPerSecond: [1, 1_000_000],
+  // Not less than the branch timeout that requests get that ask for none, on either HTTP API.
+  timeoutMsMax: [10_000, TIMEOUT_MS_MAX],
+  // Never more than a call a second to a branch that goes on failing.
+  retryFloorMs: [HOT_FLOOR_MS, HOUR_MS],
+  parkAfterMs: [HOUR_MS, 3_650 * 24 * HOUR_MS],
   hintsMax: COUNT,
   memoryAckMax: COUNT,
   scansAtOnceMax: COUNT,

@@ -1,4 +1,5 @@
-import type { RetryPolicy } from '@counterstep/protocol'
+import { HOT_FLOOR_MS } from '@counterstep/core'
+import { type RetryPolicy, TIMEOUT_MS_MAX } from '@counterstep/protocol'
 
 /** Everything about an engine that a host may set. Each bound has a unit in its name. */
 export interface EngineSettings {
@@ -23,8 +24,24 @@ export interface EngineSettings {
   readonly claimLimit: number
   /** Transactions that recovery may hold at once. */
   readonly recoveryInFlightMax: number
-  /** Branch calls of this node in flight at once. */
+  /**
+   * Actions of accepted transactions in flight at once. Half as many compensations, confirms, cancels and query-backs, and
+   * half as many actions of claimed transactions, may be in flight beside them.
+   */
   readonly callsInFlightMax: number
+  /**
+   * In (0, 1]: what one target (an origin) may hold of the transactions and of the calls in flight while no other target holds
+   * any. 1 turns this protection off: one target that hangs may then stop all others.
+   */
+  readonly targetShare: number
+  /** Branch calls to one target a second, by this node; one more waits, and does not count as failed. Null: as many as come. */
+  readonly targetCallsPerSecond: number | null
+  /** The longest `timeoutMs` that a request may ask for; one that was stored before with a longer one is called with this. */
+  readonly timeoutMsMax: number
+  /** The least wait after a call has failed five times, whatever its retry policy; it doubles with each five more, up to 60 times. */
+  readonly retryFloorMs: number
+  /** A call that has failed for so long is parked with `attention`, and asked again when an operator says `retry`. */
+  readonly parkAfterMs: number | 'never'
   /** Known future due instants kept in memory as hints. */
   readonly hintsMax: number
   /** Submits with ack "memory" that are not durable yet, at once. */
@@ -53,6 +70,11 @@ export const DEFAULT_SETTINGS: EngineSettings = {
   claimLimit: 100,
   recoveryInFlightMax: 1_024,
   callsInFlightMax: 4_096,
+  targetShare: 0.5,
+  targetCallsPerSecond: null,
+  timeoutMsMax: TIMEOUT_MS_MAX,
+  retryFloorMs: HOT_FLOOR_MS,
+  parkAfterMs: 30 * 24 * 3_600_000,
   hintsMax: 100_000,
   memoryAckMax: 4_096,
   scansAtOnceMax: 2,

@@ -47,7 +47,7 @@ export class TakeOvers {
       if (taken.type !== 'run') {
         return { type: 'giving-back', done: this.#giveBack(row, taken, grant.sentAt + run.leaseMs) }
       }
-      runner.hold(taken.run)
+      runner.hold(taken.run, 'claim')
       return { type: runner.holds(gid) ? 'runs' : 'ended' }
     } catch (error: unknown) {
       // A bug with this row: its lease runs out, and its neighbours go on.

@@ -167,7 +167,8 @@ describe('the poll of what is due', () => {
     }
     for (let n = 0; n < 8; n++) await one.submit(sagaOf(`s${n}`, 1))
     one.kill()
-    const two = await bed.node({ ...FAST, pollMs: 10_000, recoveryInFlightMax: 4, claimLimit: 4 })
+    const limits = { recoveryInFlightMax: 4, claimLimit: 4, targetShare: 1 }
+    const two = await bed.node({ ...FAST, ...limits, pollMs: 10_000 })
     await bed.time.advance(FAST.leaseMs + 17_500)
     expect(two.seen.claims).toEqual([4])
     gate.open()

@@ -5,6 +5,7 @@ import { Bed } from './support/bed.ts'
 import { heldAnswer, lostBefore, refused } from './support/fault-store.ts'
 import { FunctionNode } from './support/function-node.ts'
 import { Gate } from './support/gate.ts'
+import type { Answer } from './support/participants.ts'
 import { codeOf, sagaOf, watched } from './support/sagas.ts'
 
 const PLENTY_MS = 29_000
@@ -91,6 +92,45 @@ describe('an invocation that submits', () => {
     )
     expect(await codeOf(submitting)).toBe('SAGA_ACK_INVALID')
     expect(await bed.rows()).toBe(0)
+  })
+
+  it('S40: refuses a longer timeoutMs than its ceiling, and stores nothing', async () => {
+    const bed = new Bed()
+    const node = new FunctionNode(bed, 'api', { timeoutMsMax: 20_000 })
+    const submitting = node.engine.during(PLENTY_MS, () =>
+      node.engine.submit(sagaOf('a', 1, { timeoutMs: 20_001 })),
+    )
+    expect(await codeOf(submitting)).toBe('SAGA_TIMEOUT_INVALID')
+    expect(await bed.rows()).toBe(0)
+  })
+
+  it('S40: runs at most its share of what one target has, gives the rest back and loses none of it', async () => {
+    const bed = new Bed()
+    const node = new FunctionNode(bed, 'worker', { recoveryInFlightMax: 8, holdMs: 0 })
+    const one = bed.idleNode({ pollMs: 600_000 })
+    bed.services.otherwise = () => 'unknown'
+    const gids = [...Array(10).keys()].map((n) => `g${n}`)
+    for (const gid of gids) await one.submit(sagaOf(gid, 1, { retry: { initialMs: 1_500 } }))
+    await bed.time.advance(100)
+    one.kill()
+    await bed.time.advance(20_000)
+    const gate = new Gate()
+    bed.services.otherwise = async (): Promise<Answer> => {
+      await gate.pass()
+      return 'success'
+    }
+    const invoked = watched(node.engine.during(PLENTY_MS, (invocation) => invocation.runDue(10)))
+    await bed.time.advance(100)
+    expect(bed.services.inFlight).toBeLessThan(8)
+    gate.open()
+    await bed.time.until('it has ended', () => invoked.isSettled)
+    const rows = await Promise.all(gids.map((gid) => bed.row(gid)))
+    const left = rows.filter(({ status }) => status !== 'succeeded')
+    expect(left.length).toBeGreaterThan(0)
+    expect(left.every(({ owned, attention }) => !owned && !attention)).toBe(true)
+    await bed.time.advance(40_000)
+    await node.engine.during(PLENTY_MS, (invocation) => invocation.runDue(10))
+    for (const gid of gids) expect(await bed.status(gid)).toBe('succeeded')
   })
 
   it('asks for a look when a delayed saga is due', async () => {

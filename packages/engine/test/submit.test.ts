@@ -147,7 +147,7 @@ describe('a request that is refused', () => {
 
   it('is not made for want of room by sagas that go on failing', async () => {
     const bed = new Bed()
-    const node = await bed.node({ inFlightMax: 3, recoveryInFlightMax: 2 })
+    const node = await bed.node({ inFlightMax: 3, recoveryInFlightMax: 2, targetShare: 1 })
     const poison = ['p1', 'p2', 'p3']
     bed.services.otherwise = ({ gid }) => (poison.includes(gid) ? 'unknown' : 'success')
     const impatient = { retry: { initialMs: 1_000, capMs: 1_000 } }
@@ -163,7 +163,7 @@ describe('a request that is refused', () => {
 
   it('because there is no room says so and stores nothing, and there is room again when one has ended', async () => {
     const bed = new Bed()
-    const node = await bed.node({ inFlightMax: 3 })
+    const node = await bed.node({ inFlightMax: 3, targetShare: 1 })
     const calls = ['a', 'b'].map((gid) => bed.services.defer(gid, '01', 'action'))
     await node.submit(sagaOf('a'))
     await node.submit(sagaOf('b'))

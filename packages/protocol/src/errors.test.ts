@@ -23,6 +23,7 @@ describe('an error code', () => {
       SAGA_NOT_ACCEPTED: 'unavailable',
       SAGA_STORE_UNAVAILABLE: 'unavailable',
       SAGA_OVER_CAPACITY: 'unavailable',
+      SAGA_TARGET_OVER_CAPACITY: 'unavailable',
       SAGA_NOT_FINAL: 'ongoing',
       SAGA_INTERNAL: 'bug',
     })

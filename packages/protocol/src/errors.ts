@@ -49,6 +49,7 @@ export const ERROR_MEANINGS = {
   SAGA_TOO_MANY_READS: 'unavailable',
   SAGA_QUOTA_EXCEEDED: 'unavailable',
   SAGA_OVER_CAPACITY: 'unavailable',
+  SAGA_TARGET_OVER_CAPACITY: 'unavailable',
   SAGA_STOPPING: 'unavailable',
   SAGA_NOT_ACCEPTED: 'unavailable',
   SAGA_OUTCOME_UNKNOWN: 'unavailable',

@@ -15,6 +15,7 @@ export const READY: EngineHealth = {
   store: { name: 'memory', durabilityClass: 'C', failover: 'none' },
   inFlight: 3,
   inFlightMax: 4096,
+  targetsAtShare: 0,
 }
 
 export function viewOf(gid: string, parts: Partial<TransactionView> = {}): TransactionView {

@@ -5,6 +5,9 @@ import type { Auditor } from './auditor.ts'
 /** Of the invariant, not of the core: after so many failures never more than a call a second. */
 const HOT_FAILURES = 5
 const HOT_MS = 1_000
+/** The least wait doubles with so many failures more, up to so many times. */
+const DOUBLES_AFTER = 5
+const HOT_FACTOR_MAX = 60
 /** The core's instants are whole milliseconds. */
 const ROUNDING_MS = 2
 
@@ -44,8 +47,8 @@ export class CallPace {
       return
     }
     const { initialMs, capMs } = targetsOf(transaction)[call.branch]?.retry ?? definition.retry
-    const { waits = 0 } = opOf(transaction, call) ?? {}
-    const leastMs = waits >= HOT_FAILURES ? HOT_MS : Math.min(initialMs, capMs)
+    const { waits = 0, failures = 0 } = opOf(transaction, call) ?? {}
+    const leastMs = waits >= HOT_FAILURES ? hotMs(failures) : Math.min(initialMs, capMs)
     const passedMs = nodeNow + storeOffsetMs - last.answeredAt
     if (passedMs < leastMs - ROUNDING_MS)
       this.#auditor.report('L4', gid, `${what} after ${passedMs} of ${leastMs} ms`)
@@ -56,6 +59,10 @@ export class CallPace {
     this.#last.set(runner, calls)
     return calls
   }
+}
+
+function hotMs(failures: number): number {
+  return HOT_MS * Math.min(HOT_FACTOR_MAX, 2 ** Math.max(0, Math.floor(failures / DOUBLES_AFTER) - 1))
 }
 
 function keyOf({ branch, op }: CallKey): string {

@@ -11,6 +11,7 @@ export interface Counters {
   leasesLost: number
   rested: number
   releases: number
+  heldBack: number
   fencedWrites: number
   conflicts: number
   ambiguousWrites: number
@@ -79,6 +80,7 @@ export function newCounters(): Counters {
     leasesLost: 0,
     rested: 0,
     releases: 0,
+    heldBack: 0,
     fencedWrites: 0,
     conflicts: 0,
     ambiguousWrites: 0,

@@ -15,4 +15,5 @@ export const EVENT = {
   clientAnswer: 13,
   nemesis: 14,
   resend: 15,
+  heldBack: 16,
 } as const

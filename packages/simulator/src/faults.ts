@@ -22,6 +22,8 @@ export interface FaultProfile {
   readonly ongoing: number
   readonly silence: number
   readonly slowBranchMs: number
+  /** Calls for which their node has no room: they are not sent. */
+  readonly noRoom: number
   readonly businessFailures: number
   /** Transactions whose branches answer nothing but errors until everything else has ended. */
   readonly poison: number
@@ -51,6 +53,7 @@ export const NO_FAULTS: FaultProfile = {
   ongoing: 0,
   silence: 0,
   slowBranchMs: 0,
+  noRoom: 0,
   businessFailures: 0,
   poison: 0,
   nags: 0,
@@ -59,7 +62,7 @@ export const NO_FAULTS: FaultProfile = {
 export const FAULT_NAMES = Object.keys(NO_FAULTS) as readonly FaultName[]
 
 /** Each fault is off in about half of the worlds, so that one does not hide what another would show. */
-export function drawFaults(random: Random): FaultProfile {
+export function drawFaults(random: Random, roomRandom: Random): FaultProfile {
   const rate = (highest: number) => (random.next() < 0.5 ? 0 : random.next() * highest)
   const upTo = (highest: number) => (random.next() < 0.5 ? 0 : random.between(1, highest))
   const sometimes = (highest: number) => (random.next() < 0.75 ? 0 : random.between(1, highest))
@@ -87,6 +90,8 @@ export function drawFaults(random: Random): FaultProfile {
     businessFailures: rate(0.3),
     poison: sometimes(2),
     nags: sometimes(40),
+    // By a stream of its own, so that it left the worlds as they were that seeds stood for before it.
+    noRoom: roomRandom.next() < 0.75 ? 0 : roomRandom.next() * 0.5,
   }
 }
 

@@ -31,6 +31,8 @@ interface Waiter {
 }
 
 const RESEND_MS = 20
+/** Longer than `holdMs` for most, so that they are given back. */
+const HELD_BACK_MS_MAX = 3_000
 
 function isRetrying({ branches }: Transaction): boolean {
   return branches.some((ops) => Object.values(ops).some((op: OpProgress) => op.state === 'waiting'))
@@ -112,6 +114,10 @@ export class RunHost {
     switch (effect.type) {
       case 'call': {
         const { attempt, call } = effect
+        if (world.randomOf('room').chance(world.faults.noRoom)) {
+          this.#holdBack(effect)
+          return
+        }
         auditor.called(this.run, call, this, this.#node.now())
         network.send(this.#node, {
           plan: this.plan,
@@ -145,6 +151,15 @@ export class RunHost {
         this.#end(effect.how)
         return
     }
+  }
+
+  /** As a node does whose places for the target of this call are taken. It is told later than the step that wants the call. */
+  #holdBack({ call, attempt }: Extract<RunEffect, { readonly type: 'call' }>): void {
+    const { world } = this.#node
+    world.counters.heldBack++
+    const waitMs = world.randomOf('room').between(10, HELD_BACK_MS_MAX)
+    const event = { type: 'held-back', call, attempt, waitMs } as const
+    world.after(0, EVENT.heldBack, () => this.apply(event), this.#node)
   }
 
   #save(update: TransactionUpdate): void {

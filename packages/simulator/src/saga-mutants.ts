@@ -136,6 +136,15 @@ export const deadlineEarly: Rules = {
 
 export const backoffNone: Rules = { ...RULES, fold: (...given) => paced(given, (_, now) => now) }
 
+/** A call that found no room is taken for one that is under way. */
+export const heldBackForgotten: Rules = {
+  ...RULES,
+  fold(transaction, event, now) {
+    if (event.type === 'held-back') return { next: transaction, durability: 'none' }
+    return RULES.fold(transaction, event, now)
+  },
+}
+
 const SLOWER = 64
 
 export const backoffUncapped: Rules = {

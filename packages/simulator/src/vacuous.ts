@@ -21,6 +21,7 @@ const MINIMA: { readonly [name in keyof Counters]?: number } = {
   clockStops: 20,
   driftingClocks: 50,
   duplicates: 100,
+  heldBack: 500,
   nullCompensations: 20,
   hangingRefused: 20,
   reordered: 50,

@@ -41,7 +41,7 @@ export class World {
     this.random = new Random(seed)
     this.trace = new Trace(tracing)
     this.wiring = wiring
-    this.faults = withoutFaults(drawFaults(this.random), off)
+    this.faults = withoutFaults(drawFaults(this.random, this.randomOf('room')), off)
     this.#driftMax = this.faults.clockDrift
   }
 

@@ -31,7 +31,8 @@ export async function claimDue(
   if (due < sagas) throw new Error(`only ${due} sagas are due, not ${sagas}`)
   await branch.hold()
   await branch.forget()
-  const limits = ['--recovery-in-flight-max', String(sagas)]
+  // All are of one target, whose share of the default would be given back.
+  const limits = ['--recovery-in-flight-max', String(sagas), '--target-share', '1']
   const server = await startServer(harness, database, settings, limits)
   const metrics = await until('the claims', CLAIM_MS_MAX, async () => {
     const seen = await readMetrics(server.url)

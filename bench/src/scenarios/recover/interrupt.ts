@@ -23,8 +23,9 @@ export async function interruptSagas(
 ): Promise<void> {
   const { sagas, connections } = settings
   await branch.hold()
-  // It holds them all at once, which the default does not allow.
-  const limits = ['--in-flight-max', String(sagas + connections), '--lease-ms', String(LEASE_MS)]
+  // It holds them all at once, and all at one target, which the defaults do not allow.
+  const bounds = ['--in-flight-max', String(sagas + connections), '--target-share', '1']
+  const limits = [...bounds, '--lease-ms', String(LEASE_MS)]
   const server = await startServer(harness, database, {}, limits)
   progress.show(`${sagas} sagas are submitted, and their branches hold`)
   const job = submitJob(server.url, shape, connections, { type: 'count', warmUpAnswers: 0, answers: sagas })

@@ -93,6 +93,7 @@ function auditTold(gid: string, notes: readonly ClientNote[], { rows }: Evidence
 const NOT_ACCEPTED: ReadonlySet<string> = new Set([
   'SAGA_NOT_ACCEPTED',
   'SAGA_OVER_CAPACITY',
+  'SAGA_TARGET_OVER_CAPACITY',
   'SAGA_STOPPING',
 ])
 

@@ -66,7 +66,6 @@ export class Invocation extends Requests {
         onGivenBack: (gid, dueAt) => this.#givenBack(gid, dueAt),
         onWaiting: (gid, dueAt) => this.#lookAgain(gid, dueAt),
         onDue: (gid) => this.#runNow(gid),
-        recovered: () => 0,
       },
     )
     super(assembly)
@@ -148,10 +147,11 @@ export class Invocation extends Requests {
   }
 
   health(): EngineHealth {
-    const { store, runner, acceptance, settings } = this.assembly
+    const { store, runner, acceptance, settings, bulkhead } = this.assembly
     return healthOf(store, settings, {
       isStopping: this.#isEnding,
       inFlight: runner.size + acceptance.size,
+      targetsAtShare: bulkhead.targetsAtShare,
     })
   }
 

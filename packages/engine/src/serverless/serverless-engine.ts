@@ -3,6 +3,7 @@ import {
   type BranchCaller,
   type CheckUrl,
   type Clock,
+  type FindOrigin,
   type Ids,
   type Store,
   type WakeUp,
@@ -20,6 +21,8 @@ export interface ServerlessParts {
   readonly store: Store
   readonly branches: BranchCaller
   readonly checkUrl: CheckUrl
+  /** What is one target. Default: the origin as the URL has it; a host whose URLs may name services says where these are. */
+  readonly findOrigin?: FindOrigin
   readonly wakeUp: WakeUp
   readonly clock: Clock
   readonly ids: Ids
@@ -102,7 +105,7 @@ class FunctionEngine implements ServerlessEngine {
   }
 
   health(): EngineHealth {
-    const idle = { isStopping: false, inFlight: 0 }
+    const idle = { isStopping: false, inFlight: 0, targetsAtShare: 0 }
     return this.#current?.health() ?? healthOf(this.#store, this.#parts.settings, idle)
   }
 

@@ -19,6 +19,11 @@ export function registerEngineGauges(registry: Registry, engine: EngineApi): voi
   gauge('counterstep_ready', '1 while new work is taken.', () => (engine.health().ready ? 1 : 0))
   gauge('counterstep_transactions_in_flight', 'Held by this node.', () => engine.health().inFlight)
   gauge('counterstep_transactions_in_flight_max', 'The bound.', () => engine.health().inFlightMax)
+  gauge(
+    'counterstep_targets_at_share',
+    'Targets that hold as many transactions or calls as they may. The log names them.',
+    () => engine.health().targetsAtShare,
+  )
 }
 
 /** Figures of the store. While it does not answer they are absent, and `counterstep_store_stats_up` is 0. */

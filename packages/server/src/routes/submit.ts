@@ -73,6 +73,7 @@ export const submitOperation: Operation = {
     'SAGA_QUOTA_EXCEEDED',
     'SAGA_OVER_CAPACITY',
     'SAGA_STORE_FULL',
+    'SAGA_TARGET_OVER_CAPACITY',
     'SAGA_NOT_ACCEPTED',
     'SAGA_OUTCOME_UNKNOWN',
     'SAGA_STORE_UNAVAILABLE',

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest'
+import { NODE_START, RunBed } from '../test/run-bed.ts'
+import { CREATED_AT, parallel, serial } from '../test/sagas.ts'
+import type { CallKey } from './events.ts'
+import { PARKED_OP_AT } from './op-progress.ts'
+import { PARKED_AT } from './store.ts'
+import { viewTransaction } from './view.ts'
+
+const FIRST: CallKey = { branch: 0, op: 'action' }
+
+function holdBack(bed: RunBed, call: CallKey, waitMs: number, attempt = 1): RunBed {
+  return bed.step({ type: 'held-back', call, attempt, waitMs })
+}
+
+describe('S40: a call that found no room', () => {
+  it('was no attempt, no failure and no wait, and is made when its time has come', () => {
+    const bed = holdBack(RunBed.accepted(serial(2)).tick(), FIRST, 100)
+    expect(bed.saga.branches[0]?.action).toMatchObject({
+      state: 'waiting',
+      attempts: 0,
+      failures: 0,
+      waits: 0,
+    })
+    expect([bed.save, bed.wakeAt]).toEqual([undefined, NODE_START + 100])
+    expect(bed.tick(99).calls).toEqual([])
+    expect(bed.tick(1).calls).toEqual(['01 action #1'])
+  })
+
+  it('for longer than holdMs is given back with one save, due then, and not as one whose owner died', () => {
+    const saga = { ...serial(2), claimsUnanswered: 7 }
+    const bed = holdBack(RunBed.claimed(saga, 'unknown').tick(), FIRST, 20_000)
+    expect(bed.save).toMatchObject({
+      hold: { type: 'release', dueAt: CREATED_AT + 20_000 },
+      attention: false,
+    })
+    expect(bed.run.transaction.claimsUnanswered).toBe(0)
+    expect(bed.saved().run.ended).toBe(true)
+  })
+
+  it('keeps those in memory whose other calls are under way', () => {
+    const bed = holdBack(RunBed.accepted(parallel(2)).tick(), FIRST, 20_000)
+    expect(bed.save).toBeUndefined()
+    expect(bed.answer(1, 'action', 'success').save).toMatchObject({ hold: { type: 'release' } })
+  })
+
+  it('is not made any more once its saga has turned around, and no longer keeps its compensation waiting', () => {
+    const bed = RunBed.accepted(parallel(2)).tick().answer(1, 'action', 'failure').saved()
+    expect(bed.calls).toEqual(['02 compensate #1'])
+    holdBack(bed, FIRST, 20_000)
+    expect(bed.saga.branches[0]?.action).toMatchObject({ state: 'idle', attempts: 0 })
+    expect(bed.calls).toEqual(['01 compensate #1'])
+  })
+
+  it('of another attempt, or one that has been answered, changes nothing', () => {
+    const bed = RunBed.accepted(serial(1)).tick()
+    const before = bed.run.transaction
+    holdBack(bed, FIRST, 100, 2)
+    expect(bed.run.transaction).toBe(before)
+    bed.answer(0, 'action', 'success')
+    const { transaction } = bed.run
+    expect(holdBack(bed, FIRST, 100).run.transaction).toBe(transaction)
+  })
+})
+
+describe('S40: a call that has failed for longer than parkAfterMs', () => {
+  const bounds = { floorMs: 1_000, parkAfterMs: 3_600_000 }
+  const ask = (bed: RunBed, attempt: number) =>
+    bed.step({
+      type: 'answered',
+      call: FIRST,
+      attempt,
+      answer: { result: 'unknown', error: 'timeout' },
+      durationMs: 1,
+      jitter01: 0,
+      bounds,
+    })
+  /** Fails five times within the first minute, so that it is given back each time or waits. */
+  function failing(): RunBed {
+    const saga = serial(1)
+    const action = { state: 'waiting', attempts: 5, failures: 5, waits: 5, startedAt: CREATED_AT } as const
+    const branches = saga.branches.map((branch) => ({ ...branch, action }))
+    return RunBed.claimed({ ...saga, branches }, 'unknown').tick()
+  }
+
+  it('is asked no more, and its saga is parked for a person', () => {
+    const bed = failing()
+    bed.now += 3_600_000
+    bed.run = { ...bed.run, leaseUntil: bed.now + 10_000 }
+    ask(bed, 6)
+    expect(bed.save).toMatchObject({ attention: true, hold: { type: 'release', dueAt: PARKED_AT } })
+    expect(bed.run.transaction.attention).toBe(
+      'action of branch 01 is parked until it is retried: it failed 6 times',
+    )
+    const [op] = viewTransaction(bed.run.transaction, 'submitted').branches[0]?.ops ?? []
+    expect(op).toMatchObject({ state: 'waiting' })
+    expect(op).not.toHaveProperty('nextAt')
+  })
+
+  it('goes on when an operator says retry', () => {
+    const bed = failing()
+    bed.now += 3_600_000
+    bed.run = { ...bed.run, leaseUntil: bed.now + 10_000 }
+    ask(bed, 6)
+    expect(bed.saga.branches[0]?.action.nextAt).toBe(PARKED_OP_AT)
+    const again = RunBed.claimed(bed.run.transaction, 'unknown')
+    again.step({ type: 'command', command: { type: 'retry-asked' } }).saved()
+    expect(again.calls).toEqual(['01 action #7'])
+    expect(again.run.transaction.attention).toBeUndefined()
+  })
+
+  it('before that time goes on by its back-off, and so does one without a bound', () => {
+    const bed = failing()
+    bed.now += 3_599_999
+    bed.run = { ...bed.run, leaseUntil: bed.now + 10_000 }
+    ask(bed, 6)
+    expect(bed.save?.hold).toMatchObject({ type: 'release', dueAt: CREATED_AT + 3_599_999 + 6_400 })
+    expect(bed.run.transaction.attention).toBeUndefined()
+  })
+})

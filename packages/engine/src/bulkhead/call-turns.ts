@@ -1,0 +1,85 @@
+import type { CalledOp } from '@counterstep/core'
+import { type Clock, nextTurnAt, paceWaitMs } from '@counterstep/core'
+import type { AlarmClock } from '../alarm-clock.ts'
+import { CallLane, TURN_WAIT_MS } from './call-lane.ts'
+import type { Target } from './target.ts'
+
+export interface TurnSettings {
+  /** Actions of transactions that were accepted here. The two other lanes have half as many each. */
+  readonly callsInFlightMax: number
+  readonly targetShare: number
+  /** Null: no pace. */
+  readonly targetCallsPerSecond: number | null
+}
+
+/** A call that may not go now: it may be made after so many milliseconds at least. */
+export interface NoTurn {
+  readonly leastMs: number
+}
+
+const OTHER_LANES_PART = 1 / 2
+
+/**
+ * When a branch call may go. Actions that begin something, calls that bring something to its end, and actions that recovery
+ * goes on with have lanes of their own, so that neither what is new nor what hangs takes every slot.
+ */
+export class CallTurns {
+  readonly fresh: CallLane
+  readonly closing: CallLane
+  readonly recovered: CallLane
+  readonly #perSecond: number | null
+  readonly #clock: Clock
+  readonly #alarms: AlarmClock
+
+  constructor(settings: TurnSettings, clock: Clock, alarms: AlarmClock) {
+    const { callsInFlightMax, targetShare: share, targetCallsPerSecond } = settings
+    const common = {
+      share,
+      now: () => clock.now(),
+      ringAt: (at: number, callback: () => void) => alarms.ringAt(at, callback),
+    }
+    const others = Math.max(1, Math.floor(callsInFlightMax * OTHER_LANES_PART))
+    this.fresh = new CallLane({ ...common, name: 'freshCalls', max: callsInFlightMax })
+    this.closing = new CallLane({ ...common, name: 'closingCalls', max: others })
+    this.recovered = new CallLane({ ...common, name: 'recoveredCalls', max: others })
+    this.#perSecond = targetCallsPerSecond
+    this.#clock = clock
+    this.#alarms = alarms
+  }
+
+  laneOf(op: CalledOp, isRecovered: boolean): CallLane {
+    if (op !== 'action') return this.closing
+    return isRecovered ? this.recovered : this.fresh
+  }
+
+  /** Undefined: it may go, and leaves the lane once it has ended. Else what comes of its waiting: undefined, too, or no turn. */
+  enter(target: Target, lane: CallLane): Promise<NoTurn | undefined> | undefined {
+    if (this.#perSecond !== null) return this.#enterInPace(target, lane, this.#perSecond)
+    const waiting = lane.enter(target)
+    return waiting === undefined ? undefined : waiting.then(toNoTurn)
+  }
+
+  /** Nothing waits any more. */
+  close(): void {
+    for (const lane of [this.fresh, this.closing, this.recovered]) lane.close()
+  }
+
+  async #enterInPace(target: Target, lane: CallLane, perSecond: number): Promise<NoTurn | undefined> {
+    const now = this.#clock.now()
+    const waitMs = paceWaitMs(target.turnAt, now)
+    if (waitMs > TURN_WAIT_MS) return { leastMs: waitMs }
+    target.turnAt = nextTurnAt(target.turnAt, now, perSecond)
+    if (waitMs > 0) await this.#wait(target, waitMs)
+    return toNoTurn((await lane.enter(target)) ?? true)
+  }
+
+  async #wait(target: Target, waitMs: number): Promise<void> {
+    target.waiting++
+    await new Promise<void>((resolve) => this.#alarms.ringAt(this.#clock.now() + waitMs, resolve))
+    target.waiting--
+  }
+}
+
+function toNoTurn(hasTurn: boolean): NoTurn | undefined {
+  return hasTurn ? undefined : { leastMs: 0 }
+}

@@ -1,0 +1,98 @@
+import type { Pool } from './pool.ts'
+import type { Target } from './target.ts'
+
+/**
+ * The targets that one transaction waits for. Each of them has one place of the pool taken, however many calls of the
+ * transaction go there, from the first call until the last has a definite answer; a call that is asked again within
+ * `holdMs` keeps it. `clear` gives all of them back, once and for good.
+ */
+export class HeldPlaces {
+  readonly #pool: Pool
+  /** Nearly always the only one. */
+  #first: Target | undefined
+  #firstCount = 0
+  #others: Map<Target, number> | undefined
+  /** A target whose last answer was not definite. */
+  #waitsFor: Target | undefined
+  #isCleared = false
+
+  constructor(pool: Pool) {
+    this.#pool = pool
+  }
+
+  /** False: there is no room for this target, and nothing was taken. */
+  enter(target: Target): boolean {
+    if (this.#isCleared) return true
+    if (this.#countOf(target) === 0 && !this.#pool.mayGoOn(target)) return false
+    this.#add(target)
+    return true
+  }
+
+  /** A call has ended. For each that has entered once. */
+  leave(target: Target, isDefinite: boolean): void {
+    if (this.#isCleared) return
+    const before = this.#waitsFor
+    if (isDefinite) {
+      if (before === target) {
+        this.#waitsFor = undefined
+        this.#remove(target)
+      }
+    } else if (before !== target) {
+      this.#waitsFor = target
+      this.#add(target)
+      if (before !== undefined) this.#remove(before)
+    }
+    this.#remove(target)
+  }
+
+  /** A call that has entered is not made after all. */
+  withdraw(target: Target): void {
+    if (!this.#isCleared) this.#remove(target)
+  }
+
+  clear(): void {
+    if (this.#isCleared) return
+    this.#isCleared = true
+    if (this.#first !== undefined) this.#pool.give(this.#first)
+    if (this.#others !== undefined) for (const target of this.#others.keys()) this.#pool.give(target)
+    this.#first = undefined
+    this.#others = undefined
+    this.#waitsFor = undefined
+  }
+
+  #countOf(target: Target): number {
+    return this.#first === target ? this.#firstCount : (this.#others?.get(target) ?? 0)
+  }
+
+  #add(target: Target): void {
+    if (this.#first === target) {
+      this.#firstCount++
+      return
+    }
+    const count = this.#others?.get(target) ?? 0
+    if (count === 0) this.#pool.take(target)
+    if (this.#first === undefined && count === 0) {
+      this.#first = target
+      this.#firstCount = 1
+      return
+    }
+    this.#others ??= new Map()
+    this.#others.set(target, count + 1)
+  }
+
+  #remove(target: Target): void {
+    if (this.#first === target) {
+      this.#firstCount--
+      if (this.#firstCount > 0) return
+      this.#first = undefined
+    } else {
+      const count = this.#others?.get(target) ?? 0
+      if (count > 1) {
+        this.#others?.set(target, count - 1)
+        return
+      }
+      this.#others?.delete(target)
+    }
+    this.#pool.give(target)
+  }
+}

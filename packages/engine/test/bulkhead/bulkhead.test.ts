@@ -1,0 +1,194 @@
+import type { BranchCall, TccBranch } from '@counterstep/core'
+import type { BranchId, Gid, SagaSubmitRequest } from '@counterstep/protocol'
+import { describe, expect, it } from 'vitest'
+import { Bed, type TestNode } from '../support/bed.ts'
+import { Gate } from '../support/gate.ts'
+import type { Answer } from '../support/participants.ts'
+import { codeOf } from '../support/sagas.ts'
+
+/** A scaled-down node: what 4,096 of its sagas do to the real one, a few hundred do to this one. */
+const NODE = { inFlightMax: 400, callsInFlightMax: 400, recoveryInFlightMax: 100, claimLimit: 20 }
+const MANY = 450
+
+function sagaTo(gid: string, ...origins: readonly string[]): SagaSubmitRequest & { readonly gid: string } {
+  const branches = origins.map((origin) => ({
+    action: `${origin}/${gid}/action`,
+    compensation: `${origin}/${gid}/undo`,
+  }))
+  return { gid, timeoutMs: 900_000, branches }
+}
+
+/** Calls to a host whose name begins with `hang` are not answered while the gate is closed. */
+function hangBed(): { readonly bed: Bed; readonly gate: Gate } {
+  const bed = new Bed()
+  const gate = new Gate()
+  bed.services.otherwise = async ({ url }: BranchCall): Promise<Answer> => {
+    if (url.includes('//hang') || url.includes('//HANG')) await gate.pass()
+    return 'success'
+  }
+  return { bed, gate }
+}
+
+async function flood(node: TestNode, count: number, originOf: (n: number) => readonly string[]) {
+  const codes = new Map<string, number>()
+  for (let n = 0; n < count; n++) {
+    const code = await codeOf(node.submit(sagaTo(`hang-${n}-${node.name}`, ...originOf(n))))
+    codes.set(code, (codes.get(code) ?? 0) + 1)
+  }
+  return { accepted: codes.get('accepted') ?? 0, refused: codes.get('SAGA_TARGET_OVER_CAPACITY') ?? 0, codes }
+}
+
+function tccBranch(): TccBranch {
+  const url = 'http://healthy.test'
+  const common = { body: '', contentType: 'application/json', headers: {} }
+  return { id: '01' as BranchId, confirm: `${url}/confirm`, cancel: `${url}/cancel`, ...common }
+}
+
+const BIG = Array.from({ length: 100 }, () => 'http://hang.test')
+/** Every way that was found of having a target that hangs take all places. */
+const ATTACKS: readonly (readonly [string, (n: number) => readonly string[]])[] = [
+  ['one origin', () => ['http://hang.test']],
+  ['a healthy first branch', () => ['http://healthy.test', 'http://hang.test']],
+  [
+    'an origin in other spellings',
+    (n) => [['http://hang.test', 'http://HANG.test', 'http://hang.test:80'][n % 3] ?? ''],
+  ],
+  ['three origins', (n) => [`http://hang${n % 3}.test`]],
+  ['origins that hang one after the other', (n) => [`http://hang${Math.floor(n / 40)}.test`]],
+  ['a new origin for each', (n) => [`http://hang${n}.test`]],
+  ['a first branch at a new origin for each', (n) => [`http://ok${n}.test`, 'http://hang.test']],
+]
+
+describe('S40: sagas that hang at', () => {
+  for (const [title, originOf] of ATTACKS) {
+    it(`${title} leave room for sagas and cancels elsewhere`, async () => {
+      const { bed } = hangBed()
+      const node = await bed.node(NODE)
+      await node.engine.submit({ gid: 'tcc', kind: 'tcc', deadlineMs: 3_600_000 })
+      await node.engine.addBranch('tcc' as Gid, tccBranch())
+      // A target that was called within the last minute has its own counters, however many others come.
+      await node.submit(sagaTo('before', 'http://healthy.test'))
+      await bed.untilStatus('before', 'succeeded', 1_000)
+      const { refused, codes } = await flood(node, MANY, originOf)
+      await bed.time.advance(10)
+      expect([...codes.keys()].sort()).toEqual(['SAGA_TARGET_OVER_CAPACITY', 'accepted'])
+      expect(refused).toBeGreaterThan(0)
+      // What was refused was not stored.
+      expect(await bed.rows()).toBe(2 + (codes.get('accepted') ?? 0))
+      for (let n = 0; n < 5; n++) {
+        await node.submit(sagaTo(`good-${n}`, 'http://healthy.test'))
+        await bed.untilStatus(`good-${n}`, 'succeeded', 1_000)
+      }
+      await node.command('abort', 'tcc')
+      await bed.untilStatus('tcc', 'failed', 2_000)
+      expect(bed.services.callsOf('tcc')).toEqual(['01 cancel'])
+    })
+  }
+
+  it('the same, where each starts a moment later: its place is taken from the submit on', async () => {
+    const { bed } = hangBed()
+    const node = await bed.node(NODE)
+    const codes = new Set<string>()
+    for (let n = 0; n < MANY; n++)
+      codes.add(await codeOf(node.submit({ ...sagaTo(`late-${n}`, 'http://hang.test'), delayMs: 1_000 })))
+    expect([...codes].sort()).toEqual(['SAGA_TARGET_OVER_CAPACITY', 'accepted'])
+    await node.submit(sagaTo('good', 'http://healthy.test'))
+    await bed.untilStatus('good', 'succeeded', 500)
+  })
+
+  it('the same, where each call fails at once and is waited for in memory', async () => {
+    const { bed } = hangBed()
+    bed.services.otherwise = ({ url }) => (url.includes('//hang') ? 'unknown' : 'success')
+    const node = await bed.node(NODE)
+    const codes = new Set<string>()
+    const retry = { initialMs: 1_000, capMs: 1_000 }
+    for (let n = 0; n < MANY; n++) {
+      codes.add(await codeOf(node.submit({ ...sagaTo(`poison-${n}`, 'http://hang.test'), retry })))
+      await bed.time.flush()
+    }
+    expect([...codes].sort()).toEqual(['SAGA_TARGET_OVER_CAPACITY', 'accepted'])
+    await node.submit(sagaTo('good', 'http://healthy.test'))
+    await bed.untilStatus('good', 'succeeded', 500)
+  })
+
+  it('the same, where the branches of each go there at once: their calls wait, and not those of others', async () => {
+    const { bed } = hangBed()
+    const node = await bed.node(NODE)
+    const wide = { ...sagaTo('wide', ...BIG) }
+    for (let n = 0; n < 8; n++) {
+      const branches = wide.branches.map((branch) => ({ ...branch, after: [] }))
+      await node.submit({ ...wide, gid: `wide-${n}`, branches })
+    }
+    await bed.time.advance(10)
+    expect(bed.services.inFlight).toBeLessThanOrEqual(200)
+    await node.submit(sagaTo('good', 'http://healthy.test'))
+    await bed.untilStatus('good', 'succeeded', 1_000)
+  })
+
+  it('mutant: without a share, one origin that hangs stops every submit elsewhere', async () => {
+    const { bed } = hangBed()
+    const node = await bed.node({ ...NODE, targetShare: 1 })
+    await flood(node, MANY, () => ['http://hang.test'])
+    expect(await codeOf(node.submit(sagaTo('good', 'http://healthy.test')))).toBe('SAGA_OVER_CAPACITY')
+  })
+
+  it('says to its caller that a share is full, and to the log which target it is', async () => {
+    const { bed } = hangBed()
+    const node = await bed.node(NODE)
+    await flood(node, MANY, () => ['http://hang.test'])
+    const error = await node.submit(sagaTo('more', 'http://hang.test')).catch((thrown: unknown) => thrown)
+    expect(String(error)).toContain('share')
+    expect(String(error)).not.toContain('hang.test')
+    expect(node.seen.named('target-over-share').map(({ detail }) => detail)).toEqual(['http://hang.test'])
+    expect(node.engine.health().targetsAtShare).toBe(1)
+  })
+})
+
+describe('S40: after a restart', () => {
+  async function restart(share: number) {
+    const { bed, gate } = hangBed()
+    const one = await bed.node({ ...NODE, inFlightMax: 4_000, targetShare: 1, leaseMs: 2_000 })
+    await flood(one, 300, () => ['http://hang.test'])
+    bed.services.defer('good', '01', 'action')
+    await one.submit(sagaTo('good', 'http://healthy.test'))
+    await bed.time.advance(10)
+    one.kill()
+    const two = await bed.node({ ...NODE, targetShare: share, leaseMs: 2_000, pollMs: 100 })
+    return { bed, gate, two }
+  }
+
+  it('recovery of rows elsewhere goes on, and the rows that hang are given back and lost nowhere', async () => {
+    const { bed, gate, two } = await restart(0.5)
+    await bed.untilStatus('good', 'succeeded', 5_000)
+    const polls = two.store.count('claim-due')
+    await bed.time.advance(120_000)
+    // Each row is looked at once in 15 s to 30 s, and not over and over.
+    const claims = two.seen.claims.reduce((sum, count) => sum + count, 0)
+    expect(claims).toBeLessThan(301 + 300 * (120 / 15))
+    expect(two.store.count('claim-due') - polls).toBeLessThan(4_000)
+    const rows = await Promise.all([...Array(300).keys()].map((n) => bed.row(`hang-${n}-node-1`)))
+    expect(rows.every(({ attention }) => !attention)).toBe(true)
+    gate.open()
+    await bed.time.until('all have ended', async () => (await bed.unfinished()) === 0, 240_000)
+    const counts = rows.map(({ gid }) => bed.services.effectsOf(gid).length)
+    expect(counts).toEqual(rows.map(() => 1))
+  })
+
+  it('the same, where the origin that hangs goes on answering other calls', async () => {
+    const { bed, two } = await restart(0.5)
+    const hangs = bed.services.otherwise
+    bed.services.otherwise = (call) => (call.gid.startsWith('quick') ? 'success' : hangs(call))
+    for (let n = 0; n < 40; n++) {
+      await two.submit(sagaTo(`quick-${n}`, 'http://hang.test'))
+      await bed.time.advance(500)
+    }
+    expect(await bed.status('quick-39')).toBe('succeeded')
+    expect(await bed.status('good')).toBe('succeeded')
+  })
+
+  it('mutant: without a share the rows that hang fill the room, and nothing else goes on', async () => {
+    const { bed } = await restart(1)
+    await bed.time.advance(60_000)
+    expect(await bed.status('good')).toBe('submitted')
+  })
+})

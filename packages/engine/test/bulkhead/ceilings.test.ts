@@ -1,0 +1,123 @@
+import type { Definition } from '@counterstep/core'
+import type { BranchId, Gid } from '@counterstep/protocol'
+import { describe, expect, it } from 'vitest'
+import { Bed } from '../support/bed.ts'
+import { codeOf, sagaOf } from '../support/sagas.ts'
+
+/** Scaled down from days, since each second of this time is looked at. */
+const AGE_MS = 600_000
+const TCC = { gid: 'tcc', kind: 'tcc', deadlineMs: 3_600_000 }
+
+describe('S40: the ceiling of timeoutMs', () => {
+  it('refuses a longer one with its place, on every way in, and stores nothing', async () => {
+    const bed = new Bed()
+    const node = await bed.node({ timeoutMsMax: 20_000 })
+    const [branch] = sagaOf('a').branches
+    for (const longer of [
+      { ...sagaOf('a'), timeoutMs: 20_001 },
+      { ...sagaOf('a'), branches: [branch, { ...branch, id: 'x', timeoutMs: 20_001 }] },
+      { ...TCC, timeoutMs: 20_001 },
+      { gid: 'm', kind: 'message', timeoutMs: 900_000, branches: [{ action: 'http://a.test/x' }] },
+    ])
+      expect(await codeOf(node.submit(longer))).toBe('SAGA_TIMEOUT_INVALID')
+    expect(await bed.rows()).toBe(0)
+    expect(await codeOf(node.submit({ ...sagaOf('a'), timeoutMs: 20_000 }))).toBe('accepted')
+    await node.submit(TCC)
+    const registered = { id: '01', confirm: 'http://a.test/c', cancel: 'http://a.test/x', timeoutMs: 20_001 }
+    expect(await codeOf(node.engine.registerBranch('tcc' as Gid, registered))).toBe('SAGA_TIMEOUT_INVALID')
+  })
+
+  it('shortens what was stored under a higher one, or taken by another dialect', async () => {
+    const bed = new Bed()
+    const timeouts: number[] = []
+    bed.services.onArrival = ({ timeoutMs }) => timeouts.push(timeoutMs)
+    const one = bed.idleNode()
+    const saga = sagaOf('a', 2, { timeoutMs: 800_000, delayMs: 2_000 })
+    const [first, second] = saga.branches
+    if (first === undefined || second === undefined) throw new Error('two branches')
+    await one.submit({ ...saga, branches: [{ ...first, timeoutMs: 900_000 }, second] })
+    one.kill()
+    const two = await bed.node({ timeoutMsMax: 20_000 })
+    await bed.untilStatus('a', 'succeeded')
+    expect(timeouts).toEqual([20_000, 20_000])
+    // As DTM's dialect hands over what it has read by itself.
+    const definition: Definition = {
+      kind: 'message',
+      concurrent: false,
+      branches: [
+        {
+          id: '01' as BranchId,
+          action: 'http://a.test/x',
+          body: '',
+          contentType: 'application/json',
+          headers: {},
+        },
+      ],
+      retry: { initialMs: 1, factor: 1, capMs: 1, jitter: 0, limit: null },
+      timeoutMs: 900_000,
+      checkpointMs: 1_000,
+    }
+    const submission = { gid: 'd' as Gid, ack: 'durable', content: '{}', definition } as const
+    await two.engine.accept(submission)
+    await bed.untilStatus('d', 'succeeded')
+    expect(timeouts.at(-1)).toBe(20_000)
+  })
+})
+
+describe('S40: the pace of one target', () => {
+  it('makes calls wait that come too fast, without a failed attempt, and no call elsewhere', async () => {
+    const bed = new Bed()
+    const node = await bed.node({ targetCallsPerSecond: 10 })
+    const sentAt: number[] = []
+    bed.services.onArrival = ({ url }) => url.includes('bank.test') && sentAt.push(bed.time.now)
+    const startedAt = bed.time.now
+    for (let n = 0; n < 30; n++) await node.submit(sagaOf(`g${n}`, 1, { retry: { limit: 1 } }))
+    await bed.time.advance(1)
+    await node.submit({ gid: 'other', branches: [{ action: 'http://other.test/x' }] })
+    await bed.untilStatus('other', 'succeeded', 1)
+    await bed.time.until('all have ended', async () => (await bed.unfinished()) === 0, 60_000)
+    const inFirst = (ms: number) => sentAt.filter((at) => at < startedAt + ms).length
+    expect([inFirst(1_000), inFirst(2_000)]).toEqual([11, 21])
+    for (let n = 0; n < 30; n++) expect(await bed.status(`g${n}`)).toBe('succeeded')
+    expect((await node.get('g29'))?.branches[0]?.ops[0]?.attempts).toBe(1)
+  })
+
+  it('leaves to the store what would wait for long', async () => {
+    const bed = new Bed()
+    const node = await bed.node({ targetCallsPerSecond: 1 })
+    for (let n = 0; n < 40; n++) await node.submit(sagaOf(`g${n}`, 1))
+    await bed.time.advance(1_000)
+    expect(node.engine.health().inFlight).toBeLessThan(15)
+    await bed.time.until('all have ended', async () => (await bed.unfinished()) === 0, 600_000)
+    expect(bed.services.effects).toHaveLength(40)
+  })
+})
+
+describe('S40: the age of a call that fails', () => {
+  it('parks its transaction with attention, and an operator’s retry takes it on', async () => {
+    const bed = new Bed()
+    const node = await bed.node({ parkAfterMs: AGE_MS, pollMs: 10_000 })
+    bed.services.otherwise = () => 'unknown'
+    await node.submit(sagaOf('a'))
+    await bed.time.advance(AGE_MS + 120_000)
+    expect(await bed.row('a')).toMatchObject({ status: 'submitted', attention: true, owned: false })
+    expect((await node.get('a'))?.attention).toContain('is parked until it is retried')
+    const calls = bed.services.calls.length
+    await bed.time.advance(3 * AGE_MS)
+    expect(bed.services.calls).toHaveLength(calls)
+    bed.services.otherwise = () => 'success'
+    await node.command('retry', 'a')
+    await bed.untilStatus('a', 'succeeded', 5_000)
+  })
+
+  it('mutant: without the age it is called for ever', async () => {
+    const bed = new Bed()
+    const node = await bed.node({ parkAfterMs: 'never', pollMs: 10_000 })
+    bed.services.otherwise = () => 'unknown'
+    await node.submit(sagaOf('a'))
+    await bed.time.advance(AGE_MS + 120_000)
+    const calls = bed.services.calls.length
+    await bed.time.advance(AGE_MS)
+    expect(bed.services.calls.length).toBeGreaterThan(calls + 8)
+  })
+})

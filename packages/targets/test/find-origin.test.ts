@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest'
+import { originFinder, targetPolicy } from '../src/index.ts'
+
+describe('S40: the origin of a branch URL', () => {
+  const bank = { name: 'bank', origin: 'http://10.0.0.5:8080', hostname: '10.0.0.5', base: '/api' }
+  const findOrigin = originFinder(
+    targetPolicy({ services: [bank], allowed: [], others: 'loopback', isLocal: true }),
+  )
+
+  it('is one for a named service and its address, and for any spelling of a host and its usual port', () => {
+    expect(findOrigin('bank:/debit')).toBe('http://10.0.0.5:8080')
+    for (const url of ['http://localhost/x', 'http://LOCALHOST/y', 'HTTP://localhost:80?z=/'])
+      expect(findOrigin(url)).toBe('http://localhost')
+  })
+
+  it('is none where nothing may be called', () => {
+    for (const url of ['ledger:/note', 'http://bank.example/x', 'nothing'])
+      expect(findOrigin(url)).toBeUndefined()
+  })
+})
