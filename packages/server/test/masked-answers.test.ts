@@ -127,13 +127,13 @@ describe('S43: headers and URL queries', () => {
     await using server = await realServer(play)
     const { engine } = server
     const [whole] = urlsOf('action')
-    const get: EngineApi['get'] = async (gid) => {
-      const view = await engine.get(gid)
+    const show: EngineApi['show'] = async (gid) => {
+      const view = await engine.show(gid)
       return view && JSON.parse(JSON.stringify(view).replaceAll('http://bank.test/a"', `${whole}"`))
     }
     const showing = new Proxy<EngineApi>(engine, {
       get(target, name) {
-        if (name === 'get') return get
+        if (name === 'show') return show
         const value: unknown = Reflect.get(target, name)
         return typeof value === 'function' ? value.bind(target) : value
       },
