@@ -15,3 +15,6 @@ export {
   QUERY_BACK_ROW,
   undoOf,
 } from './decide-barrier.ts'
+export type { ReuseDecision } from './decide-reuse.ts'
+export { decideReuse } from './decide-reuse.ts'
+export { isOfOtherTransaction, rowsSince } from './rows-since.ts'

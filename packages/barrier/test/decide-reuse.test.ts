@@ -1,0 +1,82 @@
+import { GID_REUSE_MARGIN_MS, OPS, type Op } from '@counterstep/protocol'
+import { describe, expect, it } from 'vitest'
+import {
+  type BarrierRow,
+  decideQueryBack,
+  decideReuse,
+  isOfOtherTransaction,
+  rowsSince,
+} from '../src/index.ts'
+
+const ACCEPTED_AT = 1_790_000_000_000
+const SINCE = rowsSince(ACCEPTED_AT)
+
+/** `other:action` is a row that was made a millisecond too early; `action<compensate` one whose reason is its undo. */
+function rowOf(text: string): BarrierRow {
+  const isOther = text.startsWith('other:')
+  const [op, reason = op] = text.replace('other:', '').split('<') as [Op, Op?]
+  return { op, reason, createdAt: isOther ? SINCE - 1 : SINCE }
+}
+
+const ROWS: readonly (readonly [standing: string, op: Op, decision: string | undefined])[] = [
+  ['', 'action', undefined],
+  ['action', 'action', undefined],
+  ['other:action', 'action', 'gid-reused'],
+  ['other:action<compensate other:compensate', 'action', 'gid-reused'],
+  ['other:action other:compensate', 'action', 'gid-reused'],
+  ['action other:compensate', 'action', undefined],
+  ['action compensate', 'compensate', undefined],
+  ['other:action', 'compensate', 'nothing-to-undo'],
+  ['other:action compensate', 'compensate', 'nothing-to-undo'],
+  ['other:action other:compensate', 'compensate', 'nothing-to-undo'],
+  ['other:action<compensate other:compensate', 'compensate', 'nothing-to-undo'],
+  ['other:compensate', 'compensate', 'nothing-to-undo'],
+  ['action<compensate other:compensate', 'compensate', 'nothing-to-undo'],
+  ['action other:compensate', 'compensate', 'undo-in-the-way'],
+  ['other:try', 'try', 'gid-reused'],
+  ['other:try', 'cancel', 'nothing-to-undo'],
+  ['other:try other:confirm', 'cancel', 'nothing-to-undo'],
+  ['try other:cancel', 'cancel', 'undo-in-the-way'],
+  ['other:try other:confirm', 'confirm', 'gid-reused'],
+  ['other:try', 'confirm', undefined],
+  ['other:msg', 'msg', 'gid-reused'],
+  ['other:msg<rollback', 'msg', 'gid-reused'],
+  ['msg<rollback', 'msg', undefined],
+]
+
+describe('the rows of an earlier transaction of the same gid', () => {
+  for (const [standing, op, decision] of ROWS) {
+    it(`${op} with ${standing || 'no rows'}: ${decision ?? 'nothing special'}`, () => {
+      const rows = standing.split(' ').filter(Boolean).map(rowOf)
+      expect(decideReuse(op, rows, SINCE)).toBe(decision)
+      expect(decideReuse(op, rows.reverse(), SINCE)).toBe(decision)
+    })
+  }
+
+  it('are those that were made more than the margin before the transaction was accepted', () => {
+    const isOther = (createdAt: number) => isOfOtherTransaction({ createdAt }, SINCE)
+    expect(GID_REUSE_MARGIN_MS).toBe(86_400_000)
+    expect([
+      isOther(ACCEPTED_AT - GID_REUSE_MARGIN_MS - 1),
+      isOther(ACCEPTED_AT - GID_REUSE_MARGIN_MS),
+    ]).toEqual([true, false])
+  })
+
+  it('cannot be told for a call that does not say when it was accepted, nor for a row without an instant', () => {
+    for (const op of OPS) {
+      const rows = OPS.map((each) => ({ op: each, reason: each, createdAt: 0 }))
+      expect(decideReuse(op, rows, rowsSince(undefined))).toBeUndefined()
+      const undated = OPS.map((each) => ({ op: each, reason: each }))
+      expect(decideReuse(op, undated, SINCE)).toBeUndefined()
+    }
+  })
+
+  it('are never taken for a message that has committed', () => {
+    const asked = (row: string) => decideQueryBack({ inserted: false, standing: [rowOf(row)] }, SINCE)
+    expect([asked('other:msg'), asked('other:msg<rollback'), asked('msg')]).toEqual([
+      'rolled-back',
+      'rolled-back',
+      'committed',
+    ])
+  })
+})
