@@ -7,7 +7,8 @@ import type { BarrierCall } from '../branch/branch.ts'
  *
  * - `run`: the effect ran, and committed together with the barrier's row.
  * - `duplicate`: it had run before; `answer` is the first one's.
- * - `null-compensation`: there is nothing to undo, and the original is blocked for good.
+ * - `null-compensation`: there is nothing to undo, and the original is blocked for good. So is answered too an undo that
+ *   finds only the rows of an earlier transaction of the same gid, which it leaves as they are.
  * - `already-compensated`: the original came after its undo. Answer a failure, with the code `ALREADY_COMPENSATED`.
  *
  * @example
@@ -39,7 +40,8 @@ export interface Barrier<Tx, Effect = unknown> {
    * should do nothing that a rollback does not undo.
    *
    * Throws a `BranchError`, among them `BARRIER_EXPIRED`, `BARRIER_CONTENDED` and `BARRIER_COMMIT_UNKNOWN`, and the
-   * driver's own errors.
+   * driver's own errors. Throws a `BranchFailure` with the code `GID_REUSED` where the row of the call was made more than
+   * a day before the call's transaction was accepted: another transaction of the same gid has made it.
    */
   run(call: BarrierCall, effect: (tx: Tx) => Effect | Promise<Effect>): Promise<BarrierOutcome>
   /** Throws a TypeError for a handler that could never work behind this barrier. Asked once, at construction. */

@@ -2,11 +2,14 @@ import {
   type BarrierDecision,
   type BarrierRow,
   decideBarrier,
+  decideReuse,
+  isOfOtherTransaction,
   mustRollBack,
   originOf,
+  type ReuseDecision,
 } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
-import { BranchError } from '../branch/branch-errors.ts'
+import { BranchError, BranchFailure } from '../branch/branch-errors.ts'
 import type { BarrierOutcome } from './barrier.ts'
 import { EMPTY_ANSWER } from './stored-answer.ts'
 
@@ -19,9 +22,24 @@ export interface StandingRow extends BarrierRow {
 /** The ops whose rows the inserts of one call made. What a driver, or a group of calls, found out. */
 export type InsertedOps = ReadonlySet<Op>
 
-/** The one place between a driver's findings and the rule. `standing` matters only if the own row stood already. */
-export function decideCall(op: Op, inserted: InsertedOps, standing: readonly BarrierRow[]): BarrierDecision {
-  if (!inserted.has(op)) return decideBarrier(op, { ownInserted: false, standing })
+export type CallDecision = BarrierDecision | ReuseDecision
+
+/**
+ * The one place between a driver's findings and the rule. `standing` matters only where `needsStanding` says so, and
+ * `since` is the call's `rowsSince`: rows that were made before it are another transaction's.
+ */
+export function decideCall(
+  op: Op,
+  inserted: InsertedOps,
+  standing: readonly BarrierRow[],
+  since: number,
+): CallDecision {
+  const reuse = decideReuse(op, standing, since)
+  if (reuse !== undefined) return reuse
+  if (!inserted.has(op)) {
+    const ofTransaction = standing.filter((row) => !isOfOtherTransaction(row, since))
+    return decideBarrier(op, { ownInserted: false, standing: ofTransaction })
+  }
   const origin = originOf(op)
   return decideBarrier(op, {
     ownInserted: true,
@@ -36,16 +54,25 @@ export function needsStanding(op: Op, inserted: InsertedOps): boolean {
 }
 
 /**
+ * Whether the own row that the call has inserted must go again: with it the undo of the transaction that has made the
+ * origin's row would be taken for a repetition, and never run.
+ */
+export function mustRemoveOwn(op: Op, decision: CallDecision, inserted: InsertedOps): boolean {
+  return decision === 'nothing-to-undo' && inserted.has(op)
+}
+
+/**
  * The outcome of a call whose effect must not run, or undefined: then run it. Throws BARRIER_TRANSACTION_LOST for a row
  * that was committed without its effect: to answer for that would be to tell of something that never happened, and to
  * undo it would be to pay back what was never taken. Throws MESSAGE_DUPLICATED or MESSAGE_REFUSED for a message's local
- * transaction that must not commit.
+ * transaction that must not commit. Throws GID_REUSED, or BARRIER_UNDO_IN_THE_WAY, for a row of another transaction.
  */
 export function heldBack(
   op: Op,
-  decision: BarrierDecision,
+  decision: CallDecision,
   standing: readonly StandingRow[],
 ): BarrierOutcome | undefined {
+  if (isReuse(decision)) return heldByReuse(op, decision)
   if (decision === 'run') {
     const origin = standing.find((row) => row.op === originOf(op))
     if (origin !== undefined && isUnfinished(origin)) throw nothingToUndo(op)
@@ -75,6 +102,33 @@ function isNullCompensation(op: Op, standing: readonly BarrierRow[]): boolean {
 function unfinished(op: Op): BranchError {
   const message = `the row of this ${op} was committed, but its effect never came to its end: the effect or its caller committed`
   return new BranchError('BARRIER_TRANSACTION_LOST', message)
+}
+
+/** Throws GID_REUSED and BARRIER_UNDO_IN_THE_WAY. */
+export function heldByReuse(op: Op, decision: ReuseDecision): BarrierOutcome {
+  switch (decision) {
+    case 'nothing-to-undo':
+      return { decision: 'null-compensation' }
+    case 'gid-reused':
+      throw gidReused(op)
+    case 'undo-in-the-way':
+      throw undoInTheWay(op)
+  }
+}
+
+function isReuse(decision: CallDecision): decision is ReuseDecision {
+  return decision === 'gid-reused' || decision === 'nothing-to-undo' || decision === 'undo-in-the-way'
+}
+
+/** A failure also for a confirm, which asks again after one and draws attention: its try was refused or never made. */
+function gidReused(op: Op): BranchFailure {
+  const message = `the row of this ${op} is an earlier transaction's: the gid was used before`
+  return new BranchFailure(message, { code: 'GID_REUSED' })
+}
+
+function undoInTheWay(op: Op): BranchError {
+  const message = `the row of this ${op} is an earlier transaction's of the same gid: it can run when that is purged`
+  return new BranchError('BARRIER_UNDO_IN_THE_WAY', message)
 }
 
 /** For a message's local transaction, which rolls back together with whatever else its sender has open. */

@@ -21,7 +21,10 @@ export type LocalOutcome = 'committed' | 'rolled-back'
  * ```
  */
 export interface QueryPreparedOptions {
-  /** When the server accepted the message, as epoch milliseconds. Without it nothing tells a query that comes too late. */
+  /**
+   * When the server accepted the message, as epoch milliseconds. Without it nothing tells a query that comes too late, or
+   * an earlier message of the same gid.
+   */
   readonly acceptedAt?: number
 }
 
@@ -38,8 +41,9 @@ export interface QueryPreparedOptions {
 export interface MessageBarrier<Tx, Effect = unknown> extends Barrier<Tx, Effect> {
   /**
    * Whether the local transaction of a message has committed. It waits for one that is under way, and blocks one that
-   * has not begun: what it says once, it says always. Rejects while nobody can tell, with a `BranchError` or the
-   * driver's own error; ask again then, and take it for neither.
+   * has not begun: what it says once, it says always. For a message whose gid an earlier one has used it says
+   * `rolled-back`, since the earlier one's row keeps its local transaction from committing. Rejects while nobody can tell,
+   * with a `BranchError` or the driver's own error; ask again then, and take it for neither.
    */
   queryPrepared(gid: string, options?: QueryPreparedOptions): Promise<LocalOutcome>
 }

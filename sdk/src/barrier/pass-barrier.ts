@@ -1,38 +1,59 @@
-import { type BarrierRow, barrierRows } from '@counterstep/barrier'
+import { type BarrierRow, barrierRows, rowsSince } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
-import type { BarrierKey } from '../branch/barrier-key.ts'
+import { type BarrierKey, barrierKey } from '../branch/barrier-key.ts'
+import type { BarrierCall } from '../branch/branch.ts'
 import type { BarrierOutcome } from './barrier.ts'
 import { decideCall, heldBack, type InsertedOps, outcomeOf, type StandingRow } from './decide-call.ts'
 import { answerText } from './stored-answer.ts'
 
+/** Both as epoch milliseconds. */
+export interface RowInstants {
+  /** When a row that is inserted was made. */
+  readonly at: number
+  /** The call's `rowsSince`. */
+  readonly since: number
+}
+
+export interface PassingCall extends RowInstants {
+  readonly key: BarrierKey
+  readonly op: Op
+}
+
 /** The rows of one database, inside one transaction that somebody else begins and ends. */
 export interface BarrierTable {
   /**
-   * In the given order, each ignored where it stands already. Waits for another transaction's uncommitted row. Throws
-   * `nothingToUndo` for an undo whose own row is new, and whose origin's was committed without its effect: it can tell
-   * without asking the database once more.
+   * In the given order, each ignored where it stands already. Waits for another database transaction's uncommitted row.
+   * An undo's own row is not kept where its origin's was made before `since`, and is then not among the ops. Throws
+   * `nothingToUndo` for an undo whose own row is new, and whose origin's was committed without its effect. Both it can
+   * tell without asking the database once more.
    */
-  insert(key: BarrierKey, rows: readonly BarrierRow[], at: number): Promise<InsertedOps>
+  insert(key: BarrierKey, rows: readonly BarrierRow[], instants: RowInstants): Promise<InsertedOps>
   /** The newest committed rows, not those of an older snapshot. */
   standing(key: BarrierKey): Promise<readonly StandingRow[]>
   /** Throws BARRIER_TRANSACTION_LOST if the row that was inserted is no longer there, or no longer in a transaction. */
   keepAnswer(key: BarrierKey, op: Op, answer: string): Promise<void>
 }
 
+/** Throws BRANCH_CALL_INVALID, before anything is inserted. */
+export function passingCall(call: BarrierCall, at: number): PassingCall {
+  return { key: barrierKey(call), op: call.op, at, since: rowsSince(call.acceptedAt) }
+}
+
 /** One call of one branch. Everything that it throws has to roll the transaction back. */
 export async function passBarrier(
   table: BarrierTable,
-  { key, op, at }: { readonly key: BarrierKey; readonly op: Op; readonly at: number },
+  call: PassingCall,
   effect: () => unknown,
 ): Promise<BarrierOutcome> {
-  const inserted = await table.insert(key, barrierRows(op), at)
+  const { key, op } = call
+  const inserted = await table.insert(key, barrierRows(op), call)
   const standing = inserted.has(op) ? [] : await table.standing(key)
-  const decision = decideCall(op, inserted, standing)
+  const decision = decideCall(op, inserted, standing, call.since)
   const held = heldBack(op, decision, standing)
   if (held !== undefined) return held
   const answer = answerText(await effect())
   // Also for an empty answer. A deadlock that the effect swallowed has rolled everything back, and what the effect did
   // after it would commit without a row: this is where that is noticed.
   await table.keepAnswer(key, op, answer)
-  return outcomeOf(decision, answer)
+  return outcomeOf('run', answer)
 }

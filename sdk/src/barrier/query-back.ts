@@ -1,15 +1,13 @@
-import { decideQueryBack, QUERY_BACK_ROW } from '@counterstep/barrier'
+import { decideQueryBack, QUERY_BACK_ROW, rowsSince } from '@counterstep/barrier'
 import { type BarrierKey, barrierKey } from '../branch/barrier-key.ts'
 import { BranchError } from '../branch/branch-errors.ts'
 import { type InsertedOps, isUnfinished, type StandingRow } from './decide-call.ts'
 import { type LocalOutcome, localCall, type QueryPreparedOptions } from './message-barrier.ts'
-import type { BarrierTable } from './pass-barrier.ts'
+import type { BarrierTable, RowInstants } from './pass-barrier.ts'
 import { assertNotExpired } from './retention.ts'
 
-export interface QueryBack {
+export interface QueryBack extends RowInstants {
   readonly key: BarrierKey
-  /** Epoch milliseconds. */
-  readonly at: number
 }
 
 export const QUERY_BACK_ROWS = [QUERY_BACK_ROW] as const
@@ -23,13 +21,13 @@ export function checkedQueryBack(
 ): QueryBack {
   const call = localCall(gid, options)
   assertNotExpired(call, retentionMs, at)
-  return { key: barrierKey(call), at }
+  return { key: barrierKey(call), at, since: rowsSince(call.acceptedAt) }
 }
 
 /** In a transaction that commits whatever is found. The insert waits for a local transaction that is under way. */
-export async function queryBack(table: BarrierTable, { key, at }: QueryBack): Promise<LocalOutcome> {
-  const inserted = await table.insert(key, QUERY_BACK_ROWS, at)
-  return queriedOutcome(inserted, isNew(inserted) ? [] : await table.standing(key))
+export async function queryBack(table: BarrierTable, query: QueryBack): Promise<LocalOutcome> {
+  const inserted = await table.insert(query.key, QUERY_BACK_ROWS, query)
+  return queriedOutcome(inserted, isNew(inserted) ? [] : await table.standing(query.key), query.since)
 }
 
 /** Whether the query-back came first, and nothing more has to be read. */
@@ -37,8 +35,12 @@ export function isNew(inserted: InsertedOps): boolean {
   return inserted.has(QUERY_BACK_ROW.op)
 }
 
-export function queriedOutcome(inserted: InsertedOps, standing: readonly StandingRow[]): LocalOutcome {
-  const outcome = decideQueryBack(isNew(inserted) ? { inserted: true } : { inserted: false, standing })
+export function queriedOutcome(
+  inserted: InsertedOps,
+  standing: readonly StandingRow[],
+  since: number,
+): LocalOutcome {
+  const outcome = decideQueryBack(isNew(inserted) ? { inserted: true } : { inserted: false, standing }, since)
   if (outcome === 'unknown') {
     throw new BranchError(
       'BARRIER_CONTENDED',
@@ -46,7 +48,7 @@ export function queriedOutcome(inserted: InsertedOps, standing: readonly Standin
     )
   }
   const own = standing.find((row) => row.op === QUERY_BACK_ROW.op)
-  if (own !== undefined && isUnfinished(own)) {
+  if (outcome === 'committed' && own !== undefined && isUnfinished(own)) {
     const message =
       'the row of the local transaction was committed without its effect: somebody must find out'
     throw new BranchError('BARRIER_TRANSACTION_LOST', message)

@@ -17,6 +17,8 @@ export const BRANCH_CODES = {
   BRANCH_FAILED: { meaning: 'failure', statusCode: 409 },
   /** The action came after its compensation: the transaction has turned around. */
   ALREADY_COMPENSATED: { meaning: 'failure', statusCode: 409 },
+  /** The gid was used before: a row of a transaction that was accepted at least a day earlier stands. Nothing was done. */
+  GID_REUSED: { meaning: 'failure', statusCode: 409 },
   /** To a query-back: the local transaction of the message has not committed, and never will. */
   MESSAGE_ROLLED_BACK: { meaning: 'failure', statusCode: 409 },
   BRANCH_NOT_YET: { meaning: 'ongoing', statusCode: 425 },
@@ -48,6 +50,8 @@ export const BRANCH_CODES = {
   BRANCH_ERROR: { meaning: 'unavailable', statusCode: 500 },
   /** The call is older than the barrier's rows: nobody can tell any more what has happened. */
   BARRIER_EXPIRED: { meaning: 'unavailable', statusCode: 500 },
+  /** An undo whose row an older transaction of the same gid has made; it can run when that row is purged. */
+  BARRIER_UNDO_IN_THE_WAY: { meaning: 'unavailable', statusCode: 500 },
   /** Deadlocks or lock waits, again and again. */
   BARRIER_CONTENDED: { meaning: 'unavailable', statusCode: 500 },
   /** The call took longer than the barrier's `timeoutMs`; its connection was destroyed before any COMMIT. */

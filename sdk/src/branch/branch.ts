@@ -17,7 +17,10 @@ export interface BarrierCall {
   readonly op: Op
   /** Default `01`. Another one for each further barrier that one branch call passes. 1 to 32 bytes. */
   readonly barrierId?: string
-  /** When the orchestrator accepted the transaction, as epoch milliseconds. Without it nothing tells an expired call. */
+  /**
+   * When the orchestrator accepted the transaction, as epoch milliseconds: the same for all its calls. Without it nothing
+   * tells an expired call, or the rows of an earlier transaction of the same gid.
+   */
   readonly acceptedAt?: number
   /** As it came. Only the Redis barrier's `hashTag` looks at it. */
   readonly payload?: unknown

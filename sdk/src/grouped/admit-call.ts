@@ -1,3 +1,4 @@
+import { rowsSince } from '@counterstep/barrier'
 import { assertNotExpired } from '../barrier/retention.ts'
 import { barrierKey } from '../branch/barrier-key.ts'
 import type { BarrierCall } from '../branch/branch.ts'
@@ -7,7 +8,8 @@ import type { AdmittedCall } from './group-barrier.ts'
 export function admitCall(call: BarrierCall, retentionMs: number, at: number): AdmittedCall {
   assertNotExpired(call, retentionMs, at)
   const key = barrierKey(call)
-  return { call, key, op: call.op, at, branch: branchText(key.gid, key.branchId, key.barrierId) }
+  const branch = branchText(key.gid, key.branchId, key.barrierId)
+  return { call, key, op: call.op, at, since: rowsSince(call.acceptedAt), branch }
 }
 
 /** No part has a control character in it, so no two keys give one text. */

@@ -40,6 +40,8 @@ export interface AdmittedCall {
   readonly op: Op
   /** Epoch milliseconds. */
   readonly at: number
+  /** Epoch milliseconds: rows that were made before are another transaction's, of the same gid. */
+  readonly since: number
 }
 
 export interface GroupPass {

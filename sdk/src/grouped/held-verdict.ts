@@ -1,12 +1,11 @@
-import type { BarrierDecision } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
-import { heldBack, type StandingRow } from '../barrier/decide-call.ts'
+import { type CallDecision, heldBack, type StandingRow } from '../barrier/decide-call.ts'
 import type { GroupVerdict } from './group-barrier.ts'
 
 /** The verdict of a call whose effect must not run; undefined: then run it. What is wrong concerns its own branch alone. */
 export function heldVerdict(
   op: Op,
-  decision: BarrierDecision,
+  decision: CallDecision,
   standing: readonly StandingRow[],
 ): GroupVerdict | undefined {
   try {

@@ -1,6 +1,6 @@
 import { barrierRows } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
-import { decideCall, needsStanding } from '../barrier/decide-call.ts'
+import { decideCall, mustRemoveOwn, needsStanding } from '../barrier/decide-call.ts'
 import type { GroupPass, GroupVerdict } from './group-barrier.ts'
 import type { GroupRow, GroupTable } from './group-table.ts'
 import { heldVerdict } from './held-verdict.ts'
@@ -62,7 +62,7 @@ function* passWave(
 ): Steps<number> {
   const findings = yield* decideWave(table, wave, verdicts)
   const { kept, failed: unserved } = yield* runWave(findings.running, work, verdicts)
-  const failed = [...findings.refused, ...unserved]
+  const failed = [...findings.removed, ...unserved]
   if (kept.length > 0) yield* waited(table.keepAnswers(kept))
   const rowsKept = findings.rows - failed.length
   yield* removeFailed(table, failed, rowsKept, isOneOfSeveral)
@@ -74,7 +74,7 @@ interface Findings {
   readonly rows: number
   readonly running: readonly Member[]
   /** Whose own row is new, and must not stay. */
-  readonly refused: readonly Member[]
+  readonly removed: readonly Member[]
 }
 
 /** The barrier's own part: as for a single call, but one statement does it for all. */
@@ -88,19 +88,21 @@ function* decideWave(table: GroupTable, wave: readonly Member[], verdicts: Group
       ? undefined
       : yield* waited(table.standing(repeated.map(({ admitted }) => admitted)))
   const running: Member[] = []
-  const refused: Member[] = []
+  const removed: Member[] = []
   for (const member of wave) {
-    const { op, branch } = member.admitted
+    const { op, branch, since } = member.admitted
     const rows = standing?.get(branch) ?? []
-    const verdict = heldVerdict(op, decideCall(op, opsOf(member), rows), rows)
+    const decision = decideCall(op, opsOf(member), rows, since)
+    const verdict = heldVerdict(op, decision, rows)
     if (verdict === undefined) {
       running.push(member)
       continue
     }
     verdicts[member.place] = verdict
-    if ('error' in verdict && opsOf(member).has(op)) refused.push(member)
+    const isRefused = 'error' in verdict && opsOf(member).has(op)
+    if (isRefused || mustRemoveOwn(op, decision, opsOf(member))) removed.push(member)
   }
-  return { rows: inserted.size, running, refused }
+  return { rows: inserted.size, running, removed }
 }
 
 const NONE: ReadonlySet<Op> = new Set()

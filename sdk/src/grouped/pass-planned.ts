@@ -59,10 +59,10 @@ function notHeld(
   standing: ReadonlyMap<string, readonly StandingRow[]>,
   verdicts: GroupVerdict[],
 ): readonly Member[] {
-  return members.filter(({ admitted: { op, branch }, place }) => {
+  return members.filter(({ admitted: { op, branch, since }, place }) => {
     const rows = standing.get(branch) ?? []
     if (!rows.some((row) => row.op === op)) return true
-    const verdict = heldVerdict(op, decideCall(op, new Set(), rows), rows)
+    const verdict = heldVerdict(op, decideCall(op, new Set(), rows, since), rows)
     if (verdict !== undefined) verdicts[place] = verdict
     return verdict === undefined
   })

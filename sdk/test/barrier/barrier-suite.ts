@@ -10,6 +10,7 @@ import {
   STORED_ANSWER_BYTES_MAX,
 } from '../../src/index.ts'
 import { callUrl } from '../branch/call-url.ts'
+import { reuseSuite } from './reuse-suite.ts'
 
 /** What the business of a call does, in words that every driver can act out. */
 export type SuiteEffect =
@@ -33,6 +34,8 @@ export interface BarrierBed {
   runLosingCommit?(call: BarrierCall, effect: SuiteEffect, when: 'before' | 'after'): Promise<BarrierOutcome>
   /** Whether a failing effect that has written leaves nothing: not so in a script of Redis. */
   readonly rollsBack: boolean
+  /** Deletes the rows that were made before that instant, where the database does not do so itself. */
+  purge?(before: number): void | Promise<void>
   /** The server's own count of deadlocks, if it has one. */
   deadlocks?(): Promise<number>
   close(): Promise<void>
@@ -95,6 +98,7 @@ const TABLE: readonly Row[] = [
 
 /** The whole truth table of `invariants.md`, for one driver. */
 export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite): void {
+  reuseSuite(name, open)
   describe(`the barrier on ${name}`, () => {
     let bed: BarrierBed
     let gids = 0

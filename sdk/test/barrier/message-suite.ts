@@ -4,6 +4,7 @@ import { answerQueryBack } from '../../src/http/answer-query-back.ts'
 import { isBranchError, type LocalOutcome, type QueryPreparedOptions } from '../../src/index.ts'
 import { callUrl } from '../branch/call-url.ts'
 import type { BarrierBed, BarrierSuite } from './barrier-suite.ts'
+import { suiteClock } from './suite-clock.ts'
 
 export interface MessageBed extends BarrierBed {
   queryPrepared(gid: string, options?: QueryPreparedOptions): Promise<LocalOutcome>
@@ -72,6 +73,21 @@ export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite)
       const acceptedAt = Date.now() - 60 * 24 * 3_600_000
       await expect(bed.queryPrepared(gid, { acceptedAt })).rejects.toMatchObject({ code: 'BARRIER_EXPIRED' })
       expect(await bed.queryPrepared(gid, { acceptedAt: Date.now() })).toBe('rolled-back')
+    })
+
+    it('does not take the row of an earlier message of the same gid for its own', async () => {
+      const gid = newGid()
+      const acceptedAt = Date.now() - 8 * 24 * 3_600_000
+      const later = { acceptedAt: Date.now() }
+      suiteClock.behindMs = 8 * 24 * 3_600_000
+      await bed.run(localCall(gid, { acceptedAt }), SUCCEED)
+      suiteClock.behindMs = 0
+      await expect(bed.run(localCall(gid, later), SUCCEED)).rejects.toMatchObject({ code: 'GID_REUSED' })
+      expect(await bed.queryPrepared(gid, later)).toBe('rolled-back')
+      expect(await bed.queryPrepared(gid, { acceptedAt })).toBe('committed')
+      expect(await bed.effects(gid)).toEqual(['msg'])
+      // Mutant: without the instant the later message would be delivered, though nothing of it has committed.
+      expect(await bed.queryPrepared(gid)).toBe('committed')
     })
 
     it('refuses a gid that no row can have', async () => {

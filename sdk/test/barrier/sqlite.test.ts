@@ -16,6 +16,7 @@ import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { type BarrierCall, withBarrier } from '../../src/index.ts'
 import { barrierSuite, type SuiteEffect, thrownBy } from './barrier-suite.ts'
 import { type MessageBed, messageSuite } from './message-suite.ts'
+import { purging, suiteClock } from './suite-clock.ts'
 
 const DATABASES: readonly (readonly [string, () => SqliteDatabase])[] = [
   ['better-sqlite3', () => new BetterSqlite(':memory:')],
@@ -48,13 +49,14 @@ function count(database: SqliteDatabase, where = '1 = 1'): number {
 
 for (const [name, open] of DATABASES) {
   const bedOf = (database: SqliteDatabase): MessageBed => {
-    const barrier = sqliteBarrier(database)
+    const barrier = sqliteBarrier(database, suiteClock)
     return {
       run: (call, effect) => barrier.run(call, (tx) => act(tx, call, effect)),
       queryPrepared: barrier.queryPrepared,
       effects: async (gid) => effectsOf(database, gid),
       rows: async (gid) => count(database, `gid = '${gid}'`),
       rollsBack: true,
+      purge: (before) => void purgeBarrier(database, purging(before)),
       close: async () => undefined,
     }
   }

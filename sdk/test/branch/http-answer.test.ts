@@ -102,7 +102,13 @@ describe('the answer to any other error', () => {
   })
 
   it('cannot be made with a code that a failure or an ongoing has', () => {
-    expect(said).toEqual(['BRANCH_FAILED', 'ALREADY_COMPENSATED', 'MESSAGE_ROLLED_BACK', 'BRANCH_NOT_YET'])
+    expect(said).toEqual([
+      'BRANCH_FAILED',
+      'ALREADY_COMPENSATED',
+      'GID_REUSED',
+      'MESSAGE_ROLLED_BACK',
+      'BRANCH_NOT_YET',
+    ])
     for (const code of said) {
       expect(() => new BranchError(code as never, 'no')).toThrow(/BranchFailure/)
     }
@@ -116,4 +122,9 @@ describe('the answer to any other error', () => {
   })
 })
 
-type SaidCode = 'BRANCH_FAILED' | 'ALREADY_COMPENSATED' | 'MESSAGE_ROLLED_BACK' | 'BRANCH_NOT_YET'
+type SaidCode =
+  | 'BRANCH_FAILED'
+  | 'ALREADY_COMPENSATED'
+  | 'GID_REUSED'
+  | 'MESSAGE_ROLLED_BACK'
+  | 'BRANCH_NOT_YET'

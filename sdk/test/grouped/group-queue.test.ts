@@ -12,7 +12,7 @@ function newCall(gid: string, settled: Map<string, unknown>): WaitingCall {
   const key = { gid, branchId: '01', barrierId: '01' }
   const call = { gid, branchId: '01', op: 'action' } as const
   return {
-    admitted: { call, key, op: 'action', at: 0, branch: gid },
+    admitted: { call, key, op: 'action', at: 0, since: 0, branch: gid },
     entry: () => gid,
     waitingSince: performance.now(),
     settle: (outcome) => settled.set(gid, outcome.decision),

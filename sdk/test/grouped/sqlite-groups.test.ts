@@ -1,9 +1,10 @@
 import { DatabaseSync } from 'node:sqlite'
 import BetterSqlite from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
-import { migrateBarrier, type SqliteDatabase, sqliteBarrier } from '../../src/barrier/sqlite.ts'
+import { migrateBarrier, purgeBarrier, type SqliteDatabase, sqliteBarrier } from '../../src/barrier/sqlite.ts'
 import { type GroupCall, groupedBranch } from '../../src/grouped/grouped.ts'
 import { type BarrierBed, barrierSuite } from '../barrier/barrier-suite.ts'
+import { purging, suiteClock } from '../barrier/suite-clock.ts'
 import { groupSuite } from './group-suite.ts'
 import { groupedBed, MANNERS } from './grouped-bed.ts'
 
@@ -32,6 +33,7 @@ function bedOf(database: SqliteDatabase): BarrierBed {
     rows: async (gid) =>
       Number(column('SELECT count(*) AS found FROM counterstep_barrier WHERE gid = ?', gid)[0]),
     rollsBack: true,
+    purge: (before) => void purgeBarrier(database, purging(before)),
     close: async () => undefined,
   }
 }
@@ -43,7 +45,7 @@ for (const [name, open] of DATABASES) {
       width: 64,
       open: async () => {
         const database = open()
-        return groupedBed(bedOf(database), () => sqliteBarrier(database), write, manner)
+        return groupedBed(bedOf(database), () => sqliteBarrier(database, suiteClock), write, manner)
       },
     })
   }

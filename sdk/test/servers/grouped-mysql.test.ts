@@ -12,6 +12,7 @@ import { conditionalAdd, mysqlBarrier, mysqlBarrierIn } from '../../src/barrier/
 import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { BranchFailure } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
+import { suiteClock } from '../barrier/suite-clock.ts'
 import { conditionalAddSuite } from '../grouped/conditional-add-suite.ts'
 import { groupSuite } from '../grouped/group-suite.ts'
 import { groupedBed, MANNERS, type Manner, PAIRS, type WriteEffects } from '../grouped/grouped-bed.ts'
@@ -56,7 +57,7 @@ async function openGroupedBed(url: string, manner: Manner, queues = 1, options: 
       effectsOfEach: (gids) => mysqlEffectsOfEach(pool, gids),
       rows: (gid) => mysqlRowsOf(pool, gid),
     },
-    (when) => mysqlBarrier(when === undefined ? groupPool : losingCommit(groupPool, when)),
+    (when) => mysqlBarrier(when === undefined ? groupPool : losingCommit(groupPool, when), suiteClock),
     write as WriteEffects<unknown>,
     manner,
     queues,

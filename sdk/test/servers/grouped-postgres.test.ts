@@ -5,6 +5,7 @@ import { conditionalAdd, postgresBarrier } from '../../src/barrier/postgres.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { BranchFailure } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
+import { suiteClock } from '../barrier/suite-clock.ts'
 import { conditionalAddSuite } from '../grouped/conditional-add-suite.ts'
 import { groupSuite } from '../grouped/group-suite.ts'
 import { groupedBed, MANNERS, type Manner, PAIRS, type WriteEffects } from '../grouped/grouped-bed.ts'
@@ -36,7 +37,7 @@ async function openGroupedBed(url: string, manner: Manner, queues = 1, options: 
       rollsBack: true,
       close: () => dropPostgresDatabase(url, pool),
     },
-    (when) => postgresBarrier(when === undefined ? pool : losingCommit(pool, when)),
+    (when) => postgresBarrier(when === undefined ? pool : losingCommit(pool, when), suiteClock),
     write,
     manner,
     queues,

@@ -6,11 +6,12 @@ import {
   type RowDataPacket,
 } from 'mysql2/promise'
 import { localCall } from '../../src/barrier/message-barrier.ts'
-import { migrateBarrier, mysqlBarrier } from '../../src/barrier/mysql.ts'
+import { migrateBarrier, mysqlBarrier, purgeBarrier } from '../../src/barrier/mysql.ts'
 import type { BarrierCall } from '../../src/index.ts'
 import { type SuiteEffect, thrownBy } from '../barrier/barrier-suite.ts'
 import type { MessageBed } from '../barrier/message-suite.ts'
 import { opsByGid } from '../barrier/ops-by-gid.ts'
+import { purging, suiteClock } from '../barrier/suite-clock.ts'
 
 const CONNECTIONS = 48
 
@@ -71,7 +72,7 @@ export async function openMysqlBed(url: string, options: PoolOptions = {}): Prom
   const pool = await openMysqlDatabase(url)
   const [rows] = await pool.query<RowDataPacket[]>('SELECT DATABASE() AS name')
   const barrierPool = createPool({ uri: `${url}/${rows[0]?.name}`, connectionLimit: CONNECTIONS, ...options })
-  const barrier = mysqlBarrier(barrierPool)
+  const barrier = mysqlBarrier(barrierPool, suiteClock)
   return {
     run: (call, effect) => barrier.run(call, (tx) => actOnMysql(tx, call, effect)),
     runLosingCommit: (call, effect, when) =>
@@ -86,6 +87,9 @@ export async function openMysqlBed(url: string, options: PoolOptions = {}): Prom
     effectsOfEach: (gids) => mysqlEffectsOfEach(pool, gids),
     rows: (gid) => mysqlRowsOf(pool, gid),
     rollsBack: true,
+    purge: async (before) => {
+      await purgeBarrier(pool, purging(before))
+    },
     deadlocks: () => deadlocksOf(pool),
     close: async () => {
       await barrierPool.end()

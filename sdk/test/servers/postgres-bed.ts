@@ -1,10 +1,11 @@
 import { Client, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { localCall } from '../../src/barrier/message-barrier.ts'
-import { migrateBarrier, postgresBarrier } from '../../src/barrier/postgres.ts'
+import { migrateBarrier, postgresBarrier, purgeBarrier } from '../../src/barrier/postgres.ts'
 import type { BarrierCall } from '../../src/index.ts'
 import { type SuiteEffect, thrownBy } from '../barrier/barrier-suite.ts'
 import type { MessageBed } from '../barrier/message-suite.ts'
 import { opsByGid } from '../barrier/ops-by-gid.ts'
+import { purging, suiteClock } from '../barrier/suite-clock.ts'
 
 const CLIENTS = 48
 
@@ -61,7 +62,7 @@ export async function postgresRowsOf(pool: Pool, gid: string): Promise<number> {
 
 export async function openPostgresBed(url: string, options: PoolConfig = {}): Promise<MessageBed> {
   const pool = await openPostgresDatabase(url, options)
-  const barrier = postgresBarrier(pool)
+  const barrier = postgresBarrier(pool, suiteClock)
   return {
     run: (call, effect) => barrier.run(call, (tx) => actOnPostgres(tx, call, effect)),
     runLosingCommit: (call, effect, when) =>
@@ -76,6 +77,9 @@ export async function openPostgresBed(url: string, options: PoolConfig = {}): Pr
     effectsOfEach: (gids) => postgresEffectsOfEach(pool, gids),
     rows: (gid) => postgresRowsOf(pool, gid),
     rollsBack: true,
+    purge: async (before) => {
+      await purgeBarrier(pool, purging(before))
+    },
     deadlocks: async () => {
       const { rows } = await pool.query(
         'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()',

@@ -3,6 +3,7 @@ import { type RedisEffect, type RedisEffects, redisBarrier } from '../../src/bar
 import type { BarrierCall } from '../../src/index.ts'
 import type { SuiteEffect } from '../barrier/barrier-suite.ts'
 import type { MessageBed } from '../barrier/message-suite.ts'
+import { suiteClock } from '../barrier/suite-clock.ts'
 
 // An effect is an element of a list. Like every script for Redis it looks first and writes last, so what fails has not written.
 const ACT = `if ARGV[2] == 'fail' then return failure('SAID_NO', 'said no') end
@@ -37,7 +38,7 @@ export async function openRedisBed(url: string): Promise<MessageBed> {
   const run = crypto.randomUUID().slice(0, 8)
   const prefix = `sdk-${run}`
   const tagOf = ({ gid }: BarrierCall): string => `${run}-${gid}`
-  const barrier = redisBarrier(redis, { prefix, hashTag: tagOf })
+  const barrier = redisBarrier(redis, { prefix, hashTag: tagOf, now: suiteClock.now })
   const effectsKey = (gid: string): string => `effects:{${run}-${gid}}`
   return {
     run: (call, effect) => barrier.run(call, (tx) => actOnRedis(tx, effectsKey(call.gid), call, effect)),
@@ -45,7 +46,7 @@ export async function openRedisBed(url: string): Promise<MessageBed> {
     effects: (gid) => redis.lrange(effectsKey(gid), 0, -1),
     rows: async (gid) => {
       const key = `${prefix}:{${run}-${gid}}:${gid.length}:${gid}:2:01:01`
-      return (await redis.hkeys(key)).filter((field) => !field.endsWith(':answer')).length
+      return (await redis.hkeys(key)).filter((field) => !/:(answer|at)$/.test(field)).length
     },
     rollsBack: false,
     close: async () => {

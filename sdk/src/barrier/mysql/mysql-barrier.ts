@@ -1,4 +1,3 @@
-import { barrierKey } from '../../branch/barrier-key.ts'
 import type { BarrierCall } from '../../branch/branch.ts'
 import { admitCall } from '../../grouped/admit-call.ts'
 import type { GroupBarrier } from '../../grouped/group-barrier.ts'
@@ -6,7 +5,7 @@ import { runMysqlGroup } from '../../grouped/mysql/run-mysql-group.ts'
 import type { Barrier, BarrierOptions } from '../barrier.ts'
 import { checkedTimeoutMs, deadlineIn, type PooledBarrierOptions } from '../deadline.ts'
 import type { MessageBarrier } from '../message-barrier.ts'
-import { passBarrier } from '../pass-barrier.ts'
+import { passBarrier, passingCall } from '../pass-barrier.ts'
 import { checkedQueryBack, queryBack } from '../query-back.ts'
 import { repeatContended } from '../repeat-contended.ts'
 import { assertNotExpired, checkedRetentionMs } from '../retention.ts'
@@ -62,7 +61,7 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
     run: async (call, effect) => {
       const at = now()
       assertNotExpired(call, keptMs, at)
-      const passing = { key: barrierKey(call), op: call.op, at }
+      const passing = passingCall(call, at)
       const deadline = deadlineIn(callMs)
       return repeatContended(
         () =>
@@ -119,7 +118,7 @@ export function mysqlBarrierIn<Connection extends MysqlConnection>(
     run: async (call: BarrierCall, effect) => {
       const at = now()
       assertNotExpired(call, keptMs, at)
-      const passing = { key: barrierKey(call), op: call.op, at }
+      const passing = passingCall(call, at)
       // In autocommit a row would stand for good before the effect had run.
       if (!isInTransaction(await execute(connection, 'DO 0'))) {
         throw transactionLost('mysqlBarrierIn needs a connection with an open transaction')

@@ -1,8 +1,8 @@
-import { type BarrierReason, originOf } from '@counterstep/barrier'
+import { type BarrierReason, isOfOtherTransaction, originOf } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
 import type { BarrierKey } from '../../branch/barrier-key.ts'
 import { nothingToUndo, type StandingRow } from '../decide-call.ts'
-import type { BarrierTable } from '../pass-barrier.ts'
+import type { BarrierTable, RowInstants } from '../pass-barrier.ts'
 import {
   execute,
   isDuplicateKey,
@@ -32,38 +32,48 @@ export function mysqlRows(connection: MysqlConnection, table: string): BarrierTa
     const values = [...bytes(key.gid, key.branchId, key.barrierId, op, reason), at]
     return (await insertNew('VALUES (?, ?, ?, ?, ?, ?)', values)) !== undefined
   }
+  // A locking read sees what is committed now. A plain one, in a caller's REPEATABLE READ, sees what was committed
+  // when its snapshot was taken: not even the row that the insert has just failed on.
+  const standing = async (key: BarrierKey): Promise<readonly StandingRow[]> => {
+    const values = bytes(key.gid, key.branchId, key.barrierId)
+    const sql = `SELECT op, reason, answer, created_at FROM ${table} WHERE ${OF_BRANCH} LOCK IN SHARE MODE`
+    return (await select(connection, sql, values)).map(standingRow)
+  }
   /**
    * The row of an undo whose origin's stands: one that its effect committed with, or one that blocks it. The origin's row
    * is locked already, by the insert that failed on it.
    */
-  const insertUndo = async (key: BarrierKey, op: Op, origin: Op, at: number): Promise<boolean> => {
+  const insertUndo = async (
+    key: BarrierKey,
+    op: Op,
+    origin: Op,
+    { at, since }: RowInstants,
+  ): Promise<boolean> => {
     const rows = `SELECT gid, branch_id, barrier_id, ?, ?, ? FROM ${table}
-      WHERE ${OF_BRANCH} AND op = ? AND (answer IS NOT NULL OR reason <> op)`
-    const values = [...bytes(op, op), at, ...bytes(key.gid, key.branchId, key.barrierId, origin)]
+      WHERE ${OF_BRANCH} AND op = ? AND created_at >= ? AND (answer IS NOT NULL OR reason <> op)`
+    const values = [...bytes(op, op), at, ...bytes(key.gid, key.branchId, key.barrierId, origin), since]
     const inserted = await insertNew(rows, values)
     if (inserted !== 0) return inserted !== undefined
-    // Either way the origin's effect is missing. A row that stands gives its own answer all the same.
+    const found = (await standing(key)).find((row) => row.op === origin)
+    if (found !== undefined && isOfOtherTransaction(found, since)) return false
+    // The origin's effect is missing. A row that stands gives its own answer all the same.
     if (await insertOne(key, op, op, at)) throw nothingToUndo(op)
     return false
   }
   return {
-    insert: async (key, rows, at) => {
+    insert: async (key, rows, instants) => {
       const inserted = new Set<Op>()
       for (const { op, reason } of rows) {
         const origin = originOf(op)
         const isUndoing = origin !== undefined && !inserted.has(origin)
-        const isNew = isUndoing ? await insertUndo(key, op, origin, at) : await insertOne(key, op, reason, at)
+        const isNew = isUndoing
+          ? await insertUndo(key, op, origin, instants)
+          : await insertOne(key, op, reason, instants.at)
         if (isNew) inserted.add(op)
       }
       return inserted
     },
-    // A locking read sees what is committed now. A plain one, in a caller's REPEATABLE READ, sees what was committed
-    // when its snapshot was taken: not even the row that the insert has just failed on.
-    standing: async (key) => {
-      const values = bytes(key.gid, key.branchId, key.barrierId)
-      const sql = `SELECT op, reason, answer FROM ${table} WHERE ${OF_BRANCH} LOCK IN SHARE MODE`
-      return (await select(connection, sql, values)).map(standingRow)
-    },
+    standing,
     keepAnswer: async (key, op, answer) => {
       const values = bytes(answer, key.gid, key.branchId, key.barrierId, op)
       const done = await execute(
@@ -84,7 +94,12 @@ function bytes(...texts: readonly string[]): Buffer[] {
   return texts.map((text) => Buffer.from(text))
 }
 
-function standingRow([op, reason, answer]: readonly (string | null)[]): StandingRow {
+function standingRow([op, reason, answer, createdAt]: readonly (string | null)[]): StandingRow {
   // The columns hold only what `insert` writes.
-  return { op: op as Op, reason: reason as BarrierReason, answer: answer ?? null }
+  return {
+    op: op as Op,
+    reason: reason as BarrierReason,
+    answer: answer ?? null,
+    createdAt: Number(createdAt),
+  }
 }

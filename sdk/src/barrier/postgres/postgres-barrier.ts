@@ -1,11 +1,10 @@
-import { barrierKey } from '../../branch/barrier-key.ts'
 import { admitCall } from '../../grouped/admit-call.ts'
 import type { GroupBarrier } from '../../grouped/group-barrier.ts'
 import { runPostgresGroup } from '../../grouped/postgres/run-postgres-group.ts'
 import type { Barrier, BarrierOptions } from '../barrier.ts'
 import { checkedTimeoutMs, deadlineIn, type PooledBarrierOptions } from '../deadline.ts'
 import type { MessageBarrier } from '../message-barrier.ts'
-import { passBarrier } from '../pass-barrier.ts'
+import { passBarrier, passingCall } from '../pass-barrier.ts'
 import { checkedQueryBack, queryBack } from '../query-back.ts'
 import { repeatContended } from '../repeat-contended.ts'
 import { assertNotExpired, checkedRetentionMs } from '../retention.ts'
@@ -58,7 +57,7 @@ export function postgresBarrier<Client extends PostgresPoolClient>(
     run: async (call, effect) => {
       const at = now()
       assertNotExpired(call, keptMs, at)
-      const passing = { key: barrierKey(call), op: call.op, at }
+      const passing = passingCall(call, at)
       const deadline = deadlineIn(callMs)
       return repeatContended(
         () =>
@@ -113,7 +112,7 @@ export function postgresBarrierIn<Client extends PostgresClient>(
     run: async (call, effect) => {
       const at = now()
       assertNotExpired(call, keptMs, at)
-      const passing = { key: barrierKey(call), op: call.op, at }
+      const passing = passingCall(call, at)
       await assertInTransaction(client)
       return passBarrier(postgresRows(client, name), passing, () => effect(client))
     },

@@ -1,4 +1,4 @@
-import type { BarrierReason } from '@counterstep/barrier'
+import { type BarrierReason, isOfOtherTransaction, originOf } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
 import type { BarrierKey } from '../../branch/barrier-key.ts'
 import { heldBack, needsStanding, nothingToUndo, type StandingRow } from '../decide-call.ts'
@@ -10,27 +10,42 @@ export function postgresRows(client: PostgresClient, table: string): BarrierTabl
   const standing = async ({ gid, branchId, barrierId }: BarrierKey): Promise<readonly StandingRow[]> => {
     const rows = await select(
       client,
-      `SELECT op, reason, answer FROM ${table} WHERE gid = $1 AND branch_id = $2 AND barrier_id = $3`,
+      `SELECT op, reason, answer, created_at FROM ${table} WHERE gid = $1 AND branch_id = $2 AND barrier_id = $3`,
       [gid, branchId, barrierId],
     )
     return rows.map(standingRow)
+  }
+  const remove = async ({ gid, branchId, barrierId }: BarrierKey, op: Op): Promise<void> => {
+    const text = `DELETE FROM ${table} WHERE gid = $1 AND branch_id = $2 AND op = $3 AND barrier_id = $4`
+    const { rowCount } = await execute(client, text, [gid, branchId, op, barrierId])
+    if (rowCount !== 1) throw transactionLost('the row of an undo that has nothing to undo is gone already')
+  }
+  /** Throws `nothingToUndo` as well. */
+  const isOriginOther = async (key: BarrierKey, undo: Op, since: number): Promise<boolean> => {
+    const found = await standing(key)
+    const origin = found.find(({ op }) => op === originOf(undo))
+    if (origin !== undefined && isOfOtherTransaction(origin, since)) return true
+    heldBack(undo, 'run', found)
+    return false
   }
   return {
     standing,
     // One statement for both rows, in their order. It waits for another's uncommitted row, and under REPEATABLE READ
     // fails with 40001 for a row that its snapshot does not show.
-    insert: async (key, rows, at) => {
+    insert: async (key, rows, { at, since }) => {
       const values: unknown[] = [key.gid, key.branchId, key.barrierId, at]
       const tuples = rows.map(({ op, reason }) => {
         values.push(op, reason)
         return `($1, $2, $${values.length - 1}, $3, $${values.length}, $4)`
       })
-      // Of an undo, whose rows come in this order: whether the origin's is more than a row.
-      const seen =
-        rows.length === 1
-          ? 'NULL'
-          : `(SELECT answer IS NOT NULL OR reason <> op FROM ${table} AS origin
-             WHERE gid = $1 AND branch_id = $2 AND barrier_id = $3 AND op = $5)::text`
+      // An undo has two rows, which come in this order. What it finds of the origin's decides what becomes of its own.
+      let seen = 'NULL'
+      if (rows.length > 1) {
+        values.push(since)
+        seen = `(SELECT CASE WHEN created_at < $${values.length} THEN 'other'
+               WHEN answer IS NOT NULL OR reason <> op THEN 'finished' ELSE 'unfinished' END
+             FROM ${table} AS origin WHERE gid = $1 AND branch_id = $2 AND barrier_id = $3 AND op = $5)`
+      }
       const inserted = await select(
         client,
         `INSERT INTO ${table} (gid, branch_id, op, barrier_id, reason, created_at) VALUES ${tuples.join(', ')}
@@ -41,10 +56,14 @@ export function postgresRows(client: PostgresClient, table: string): BarrierTabl
       const ops = new Set(inserted.map(([op]) => op as Op))
       const undo = rows.map(({ op }) => op).find((op) => ops.has(op) && needsStanding(op, ops))
       if (undo === undefined) return ops
-      const [, isFinished = null] = inserted[0] ?? []
+      const [, origin = null] = inserted[0] ?? []
+      if (origin === 'unfinished') throw nothingToUndo(undo)
       // It did not see an origin's row that it had to wait for.
-      if (isFinished === null) heldBack(undo, 'run', await standing(key))
-      else if (isFinished === 'false') throw nothingToUndo(undo)
+      const isOther = origin === 'other' || (origin === null && (await isOriginOther(key, undo, since)))
+      if (isOther) {
+        await remove(key, undo)
+        ops.delete(undo)
+      }
       return ops
     },
     keepAnswer: async ({ gid, branchId, barrierId }, op, answer) => {
@@ -62,6 +81,11 @@ export function postgresRows(client: PostgresClient, table: string): BarrierTabl
   }
 }
 
-function standingRow([op, reason, answer]: readonly (string | null)[]): StandingRow {
-  return { op: op as Op, reason: reason as BarrierReason, answer: answer ?? null }
+function standingRow([op, reason, answer, createdAt]: readonly (string | null)[]): StandingRow {
+  return {
+    op: op as Op,
+    reason: reason as BarrierReason,
+    answer: answer ?? null,
+    createdAt: Number(createdAt),
+  }
 }

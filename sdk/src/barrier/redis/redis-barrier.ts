@@ -1,9 +1,10 @@
-import { type BarrierReason, mustRollBack, QUERY_BACK_ROW } from '@counterstep/barrier'
+import { type BarrierReason, mustRollBack, QUERY_BACK_ROW, rowsSince } from '@counterstep/barrier'
+import type { Op } from '@counterstep/protocol'
 import { barrierKey } from '../../branch/barrier-key.ts'
 import type { BarrierCall } from '../../branch/branch.ts'
 import { BranchError, BranchFailure, BranchOngoing } from '../../branch/branch-errors.ts'
 import type { BarrierOptions, BarrierOutcome } from '../barrier.ts'
-import { messageHeldBack, outcomeOf } from '../decide-call.ts'
+import { heldByReuse, messageHeldBack, outcomeOf } from '../decide-call.ts'
 import { localCall, type MessageBarrier } from '../message-barrier.ts'
 import { queriedOutcome } from '../query-back.ts'
 import { assertNotExpired, checkedRetentionMs } from '../retention.ts'
@@ -76,29 +77,36 @@ export function redisBarrier(
   }
   return {
     run: async (call, plan) => {
-      assertNotExpired(call, keptMs, now())
+      const at = now()
+      assertNotExpired(call, keptMs, at)
       const key = keyOf(call)
       const planned = await plannedEffect(plan)
       if (hashTag !== undefined && 'effect' in planned) assertOneSlot(key, planned.effect.keys)
       const { ops, decisions } = ruleOf(call.op)
       const { script, keys, args } = 'effect' in planned ? planned.effect : NOTHING
       const mode = 'effect' in planned ? 'run' : 'decide'
-      const rule = [...ops, keptMs, mode, STORED_ANSWER_BYTES_MAX, ...decisions]
+      const instants = [at, rowsSince(call.acceptedAt)]
+      const rule = [...ops, keptMs, mode, STORED_ANSWER_BYTES_MAX, ...instants, ...decisions]
       const reply = await evaluate(redis, scriptOf(script), [key, ...keys], [...rule, ...(args ?? [])])
-      const outcome = outcomeOfReply(reply)
+      const outcome = outcomeOfReply(call.op, reply)
       if (outcome.decision === 'run' && 'error' in planned) throw planned.error
       if (mustRollBack(call.op, outcome.decision)) throw messageHeldBack(outcome.decision)
       return outcome
     },
     queryPrepared: async (gid, options) => {
       const call = localCall(gid, options)
-      assertNotExpired(call, keptMs, now())
+      const at = now()
+      assertNotExpired(call, keptMs, at)
+      const since = rowsSince(call.acceptedAt)
       const { op, reason } = QUERY_BACK_ROW
-      const standing = await evaluate(redis, QUERY_BACK_SCRIPT, [keyOf(call)], [op, reason, keptMs])
-      if (typeof standing !== 'string') throw noIoredis()
-      if (standing === '') return queriedOutcome(new Set([op]), [])
+      const reply = await evaluate(redis, QUERY_BACK_SCRIPT, [keyOf(call)], [op, reason, keptMs, at])
+      if (!Array.isArray(reply)) throw noIoredis()
+      const [standing, createdAt] = reply.map(String)
+      if (standing === '') return queriedOutcome(new Set([op]), [], since)
       // A script keeps the row and its answer, or neither.
-      return queriedOutcome(new Set(), [{ op, reason: standing as BarrierReason, answer: EMPTY_ANSWER }])
+      const row = { op, reason: standing as BarrierReason, answer: EMPTY_ANSWER }
+      const known = createdAt === '' ? row : { ...row, createdAt: Number(createdAt) }
+      return queriedOutcome(new Set(), [known], since)
     },
   }
 }
@@ -151,7 +159,7 @@ async function evaluate(
   }
 }
 
-function outcomeOfReply(reply: unknown): BarrierOutcome {
+function outcomeOfReply(op: Op, reply: unknown): BarrierOutcome {
   const [word, first, second] = Array.isArray(reply) ? reply.map(String) : []
   switch (word) {
     case 'failure':
@@ -163,6 +171,10 @@ function outcomeOfReply(reply: unknown): BarrierOutcome {
     case 'null-compensation':
     case 'already-compensated':
       return outcomeOf(word, first ?? '')
+    case 'gid-reused':
+    case 'nothing-to-undo':
+    case 'undo-in-the-way':
+      return heldByReuse(op, word)
     default:
       throw noIoredis()
   }

@@ -1,23 +1,27 @@
 import { createHash } from 'node:crypto'
-import { type BarrierDecision, originOf, undoOf } from '@counterstep/barrier'
+import { type BarrierRow, originOf, undoOf } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
-import { decideCall } from '../decide-call.ts'
+import { type CallDecision, decideCall } from '../decide-call.ts'
 
-// One hash per gid, branch and barrier id: a field per op that holds the row's reason, one beside it for the answer.
-// A hash field of an effect's answer may be missing: of a row that blocks an original.
-const PROLOGUE = `local barrier, own, origin, undo, ttlMs, mode = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local answerBytesMax = tonumber(ARGV[6])
-local reason = redis.call('HGET', barrier, own)
-local decision
-if not reason then
-  local originStands = origin ~= '' and redis.call('HEXISTS', barrier, origin) == 1
-  decision = originStands and ARGV[8] or ARGV[7]
-else
-  local undoStands = undo ~= '' and redis.call('HEXISTS', barrier, undo) == 1
-  decision = ARGV[9 + (reason == own and 0 or 2) + (undoStands and 1 or 0)]
+// One hash per gid, branch and barrier id: a field per op that holds the row's reason, and beside it one for the instant
+// at which it was made and one for the answer. The instant is missing in rows of versions that did not keep it, and the
+// answer in a row that blocks an original. The pair is the op's origin or its undo: no op has both.
+const PROLOGUE = `local barrier, own, pair, ttlMs, mode = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local answerBytesMax, at, since = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
+local function look(op)
+  local row = redis.call('HMGET', barrier, op, op .. ':at')
+  return row[1], row[2] and tonumber(row[2]) < since
 end
+local reason, isOther = look(own)
+local state = not reason and 0 or isOther and 3 or reason == own and 1 or 2
+local pairState = 0
+if pair ~= '' then
+  local pairReason, isPairOther = look(pair)
+  pairState = not pairReason and 0 or isPairOther and 2 or 1
+end
+local decision = ARGV[8 + 3 * state + pairState]
 if decision == 'null-compensation' then
-  redis.call('HSET', barrier, origin, own, own, own)
+  redis.call('HSET', barrier, pair, own, pair .. ':at', at, own, own, own .. ':at', at)
   redis.call('PEXPIRE', barrier, ttlMs)
 end
 if decision == 'duplicate' then return { decision, redis.call('HGET', barrier, own .. ':answer') or '' } end
@@ -31,24 +35,24 @@ local function effect(KEYS, ARGV)
 // The rows come after the effect: an error in it must not leave a row that says it was done.
 const EPILOGUE = `
 end
-local outcome = effect({ unpack(KEYS, 2) }, { unpack(ARGV, 13) })
+local outcome = effect({ unpack(KEYS, 2) }, { unpack(ARGV, 20) })
 if outcome ~= nil and (type(outcome) ~= 'table' or outcome.result == nil) then outcome = success(outcome) end
 outcome = outcome or { answer = '' }
 if outcome.result == 'failure' then return { 'failure', tostring(outcome.code), tostring(outcome.message) } end
 if outcome.result == 'ongoing' then return { 'ongoing', tostring(outcome.retryAfterMs or '') } end
 local answer = outcome.answer
 if #answer > answerBytesMax then answer = '' end
-redis.call('HSET', barrier, own, own, own .. ':answer', answer)
+redis.call('HSET', barrier, own, own, own .. ':at', at, own .. ':answer', answer)
 redis.call('PEXPIRE', barrier, ttlMs)
 return { decision, answer }
 `
 
-/** The reason of the row that stood, or nothing where it is new. It cannot come in between: scripts run one by one. */
-const QUERY_BACK = `local reason = redis.call('HGET', KEYS[1], ARGV[1])
-if reason then return reason end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+/** The reason and the instant of the row that stood, empty where it is new. It cannot come in between: scripts run one by one. */
+const QUERY_BACK = `local row = redis.call('HMGET', KEYS[1], ARGV[1], ARGV[1] .. ':at')
+if row[1] then return { row[1], row[2] or '' } end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2], ARGV[1] .. ':at', ARGV[4])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
-return ''
+return { '', '' }
 `
 
 export interface RedisScript {
@@ -78,30 +82,54 @@ export function redisScripts(): (effect: string) => RedisScript {
   }
 }
 
+const OTHER = { createdAt: 0 }
+const SINCE = 1
+
 /**
  * The rule as the script needs it: a decision for each state that it can find, asked of the one function that decides.
- * ARGV[1] to ARGV[3] and ARGV[7] to ARGV[12].
+ * ARGV[1], ARGV[2] and ARGV[8] to ARGV[19]: four states of the own row (it is missing, stands, blocks the op, is another
+ * transaction's) by three of the pair's (it is missing, stands, is another transaction's).
  */
-export function ruleOf(op: Op): {
+export function ruleOf(op: Op): RedisRule {
+  const known = rules.get(op)
+  if (known !== undefined) return known
+  const rule = makeRule(op)
+  rules.set(op, rule)
+  return rule
+}
+
+interface RedisRule {
   readonly ops: readonly string[]
-  readonly decisions: readonly BarrierDecision[]
-} {
+  readonly decisions: readonly CallDecision[]
+}
+
+/** One for each op at most. */
+const rules = new Map<Op, RedisRule>()
+
+function makeRule(op: Op): RedisRule {
   const origin = originOf(op)
   const undo = undoOf(op)
-  const own = new Set([op])
-  const none: ReadonlySet<Op> = new Set()
-  const undone = undo === undefined ? [] : [{ op: undo, reason: undo }]
+  const pair = origin ?? undo
   // A blocked original's row gives its undo as the reason; an op without an undo is never blocked.
-  const blocked = { op, reason: undo ?? ('rollback' as const) }
-  return {
-    ops: [op, origin ?? '', undo ?? ''],
-    decisions: [
-      decideCall(op, origin === undefined ? own : new Set([op, origin]), []),
-      decideCall(op, own, []),
-      decideCall(op, none, [{ op, reason: op }]),
-      decideCall(op, none, [{ op, reason: op }, ...undone]),
-      decideCall(op, none, [blocked]),
-      decideCall(op, none, [blocked, ...undone]),
-    ],
-  }
+  const reason = undo ?? ('rollback' as const)
+  const owns: readonly (BarrierRow | undefined)[] = [
+    undefined,
+    { op, reason: op },
+    { op, reason },
+    { op, reason: op, ...OTHER },
+  ]
+  const pairs: readonly (BarrierRow | undefined)[] =
+    pair === undefined
+      ? [undefined, undefined, undefined]
+      : [undefined, { op: pair, reason: pair }, { op: pair, reason: pair, ...OTHER }]
+  const decisions = owns.flatMap((own) =>
+    pairs.map((other) => {
+      const inserted = new Set<Op>()
+      if (own === undefined) inserted.add(op)
+      if (origin !== undefined && other === undefined) inserted.add(origin)
+      const standing = [own, other].filter((row) => row !== undefined)
+      return decideCall(op, inserted, standing, SINCE)
+    }),
+  )
+  return { ops: [op, pair ?? ''], decisions }
 }

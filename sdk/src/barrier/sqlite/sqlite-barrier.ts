@@ -1,14 +1,14 @@
 import { barrierRows } from '@counterstep/barrier'
-import { barrierKey } from '../../branch/barrier-key.ts'
 import type { BarrierCall } from '../../branch/branch.ts'
 import { BranchError } from '../../branch/branch-errors.ts'
 import { admitCall } from '../../grouped/admit-call.ts'
 import type { GroupBarrier } from '../../grouped/group-barrier.ts'
 import { runSqliteGroup } from '../../grouped/sqlite/run-sqlite-group.ts'
 import type { BarrierOptions, BarrierOutcome } from '../barrier.ts'
-import { decideCall, heldBack, needsStanding, outcomeOf } from '../decide-call.ts'
+import { decideCall, heldBack, mustRemoveOwn, needsStanding, outcomeOf } from '../decide-call.ts'
 import { lease } from '../lease.ts'
 import type { LocalOutcome, MessageBarrier } from '../message-barrier.ts'
+import { type PassingCall, passingCall } from '../pass-barrier.ts'
 import { checkedQueryBack, isNew, QUERY_BACK_ROWS, type QueryBack, queriedOutcome } from '../query-back.ts'
 import { causesOf, repeatContended } from '../repeat-contended.ts'
 import { assertNotExpired, checkedRetentionMs } from '../retention.ts'
@@ -74,8 +74,8 @@ export function sqliteBarrier<Database extends SqliteDatabase>(
   const runSync: SqliteBarrier<Database>['runSync'] = (call, effect) => {
     const at = now()
     assertNotExpired(call, keptMs, at)
-    const key = barrierKey(call)
-    return inTransaction(database, (tx) => pass(rows, { key, op: call.op, at }, () => effect(tx)))
+    const passing = passingCall(call, at)
+    return inTransaction(database, (tx) => pass(rows, passing, () => effect(tx)))
   }
   return {
     runSync,
@@ -110,27 +110,22 @@ export function sqliteBarrier<Database extends SqliteDatabase>(
   }
 }
 
-interface Passing {
-  readonly key: ReturnType<typeof barrierKey>
-  readonly op: BarrierCall['op']
-  readonly at: number
-}
-
-function pass(rows: SqliteRows, { key, op, at }: Passing, effect: () => unknown): BarrierOutcome {
+function pass(rows: SqliteRows, { key, op, at, since }: PassingCall, effect: () => unknown): BarrierOutcome {
   const inserted = rows.insert(key, barrierRows(op), at)
   const standing = needsStanding(op, inserted) ? rows.standing(key) : []
-  const decision = decideCall(op, inserted, standing)
+  const decision = decideCall(op, inserted, standing, since)
+  if (mustRemoveOwn(op, decision, inserted) && !rows.remove(key, op)) throw transactionLost()
   const held = heldBack(op, decision, standing)
   if (held !== undefined) return held
   const answer = answerText(synchronous(effect()))
   if (!rows.keepAnswer(key, op, answer)) throw transactionLost()
-  return outcomeOf(decision, answer)
+  return outcomeOf('run', answer)
 }
 
 /** In a transaction that commits whatever is found. */
-function queryBack(rows: SqliteRows, { key, at }: QueryBack): LocalOutcome {
+function queryBack(rows: SqliteRows, { key, at, since }: QueryBack): LocalOutcome {
   const inserted = rows.insert(key, QUERY_BACK_ROWS, at)
-  return queriedOutcome(inserted, isNew(inserted) ? [] : rows.standing(key))
+  return queriedOutcome(inserted, isNew(inserted) ? [] : rows.standing(key), since)
 }
 
 function synchronous(result: unknown): unknown {

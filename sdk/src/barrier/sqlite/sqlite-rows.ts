@@ -43,11 +43,12 @@ export function sqliteRows(database: SqliteDatabase, table: string): SqliteRows 
 }
 
 // The statement names the columns in this order, and only this table's own words are in them.
-function standingRow([op, reason, answer]: readonly unknown[]): StandingRow {
+function standingRow([op, reason, answer, createdAt]: readonly unknown[]): StandingRow {
   return {
     op: op as Op,
     reason: reason as StandingRow['reason'],
     answer: typeof answer === 'string' ? answer : null,
+    createdAt: Number(createdAt),
   }
 }
 
@@ -58,7 +59,7 @@ function statements(database: SqliteDatabase, table: string) {
        ON CONFLICT (gid, branch_id, op, barrier_id) DO NOTHING`,
     ),
     standing: database.prepare(
-      `SELECT op, reason, answer FROM ${table} WHERE gid = ? AND branch_id = ? AND barrier_id = ?`,
+      `SELECT op, reason, answer, created_at FROM ${table} WHERE gid = ? AND branch_id = ? AND barrier_id = ?`,
     ),
     keep: database.prepare(
       `UPDATE ${table} SET answer = ? WHERE gid = ? AND branch_id = ? AND op = ? AND barrier_id = ?`,

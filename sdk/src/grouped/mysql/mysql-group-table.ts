@@ -175,12 +175,17 @@ async function readStanding(
   lock: string,
 ): Promise<StandingRows> {
   const found = new Map<string, StandingRow[]>()
-  const sql = `SELECT gid, branch_id, barrier_id, op, reason, answer
+  const sql = `SELECT gid, branch_id, barrier_id, op, reason, answer, created_at
     FROM ${table} FORCE INDEX (PRIMARY) WHERE ${ofBranches(calls.map(({ key }) => key))}${lock}`
-  for (const [gid, branchId, barrierId, op, reason, answer] of await select(connection, sql)) {
+  for (const [gid, branchId, barrierId, op, reason, answer, createdAt] of await select(connection, sql)) {
     const branch = branchText(String(gid), String(branchId), String(barrierId))
     // The columns hold only what is inserted here.
-    const row = { op: op as Op, reason: reason as BarrierReason, answer: answer ?? null }
+    const row = {
+      op: op as Op,
+      reason: reason as BarrierReason,
+      answer: answer ?? null,
+      createdAt: Number(createdAt),
+    }
     const known = found.get(branch)
     if (known === undefined) found.set(branch, [row])
     else known.push(row)

@@ -45,7 +45,7 @@ export function postgresGroupTable(client: PostgresClient, table: string): Group
     standing: async (calls) => {
       const rows = await select(
         client,
-        `SELECT gid, branch_id, barrier_id, op, reason, answer
+        `SELECT gid, branch_id, barrier_id, op, reason, answer, created_at
          FROM unnest($1::text[], $2::text[], $3::text[]) AS called (gid, branch_id, barrier_id)
            JOIN ${table} USING (gid, branch_id, barrier_id)`,
         keysOf(calls),
@@ -90,9 +90,14 @@ function byBranch(
   rows: readonly (readonly (string | null)[])[],
 ): ReadonlyMap<string, readonly StandingRow[]> {
   const found = new Map<string, StandingRow[]>()
-  for (const [gid, branchId, barrierId, op, reason, answer] of rows) {
+  for (const [gid, branchId, barrierId, op, reason, answer, createdAt] of rows) {
     const branch = branchText(String(gid), String(branchId), String(barrierId))
-    const row = { op: op as Op, reason: reason as BarrierReason, answer: answer ?? null }
+    const row = {
+      op: op as Op,
+      reason: reason as BarrierReason,
+      answer: answer ?? null,
+      createdAt: Number(createdAt),
+    }
     const known = found.get(branch)
     if (known === undefined) found.set(branch, [row])
     else known.push(row)

@@ -1,0 +1,152 @@
+import { GID_REUSE_MARGIN_MS, type Op } from '@counterstep/protocol'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { BarrierCall } from '../../src/index.ts'
+import type { BarrierBed } from './barrier-suite.ts'
+import { suiteClock } from './suite-clock.ts'
+
+const SUCCEED = { does: 'succeed' } as const
+const DAY_MS = 24 * 3_600_000
+const EARLIER_MS = 8 * DAY_MS
+
+interface Row {
+  /** What the earlier transaction has done. */
+  readonly before: readonly Op[]
+  /** What the later one of the same gid asks for. */
+  readonly arrives: Op
+  /** A decision, or the code of what is thrown. */
+  readonly outcome: string
+}
+
+const REUSED: readonly Row[] = [
+  { before: ['action'], arrives: 'action', outcome: 'GID_REUSED' },
+  { before: ['action'], arrives: 'compensate', outcome: 'null-compensation' },
+  { before: ['action', 'compensate'], arrives: 'action', outcome: 'GID_REUSED' },
+  { before: ['action', 'compensate'], arrives: 'compensate', outcome: 'null-compensation' },
+  { before: ['compensate'], arrives: 'action', outcome: 'GID_REUSED' },
+  { before: ['compensate'], arrives: 'compensate', outcome: 'null-compensation' },
+  { before: ['try', 'confirm'], arrives: 'try', outcome: 'GID_REUSED' },
+  { before: ['try', 'confirm'], arrives: 'confirm', outcome: 'GID_REUSED' },
+  { before: ['try', 'confirm'], arrives: 'cancel', outcome: 'null-compensation' },
+  { before: ['try', 'cancel'], arrives: 'try', outcome: 'GID_REUSED' },
+  { before: ['try', 'cancel'], arrives: 'cancel', outcome: 'null-compensation' },
+  // A confirm never asks for its try, whoever made that.
+  { before: ['try', 'cancel'], arrives: 'confirm', outcome: 'run' },
+  { before: ['msg'], arrives: 'msg', outcome: 'GID_REUSED' },
+]
+
+/** What the same calls come to where they may be of one transaction: the hole, if they are not. */
+const ONE_TRANSACTION: readonly Row[] = [
+  { before: ['action'], arrives: 'action', outcome: 'duplicate' },
+  { before: ['action'], arrives: 'compensate', outcome: 'run' },
+  { before: ['try', 'confirm'], arrives: 'confirm', outcome: 'duplicate' },
+  { before: ['try'], arrives: 'cancel', outcome: 'run' },
+]
+
+/** A gid that is submitted again when the orchestrator has forgotten its first transaction, for one driver. */
+export function reuseSuite(name: string, open: () => Promise<BarrierBed>): void {
+  describe(`a gid that is used again, on ${name}`, () => {
+    let bed: BarrierBed
+    let gids = 0
+    const newCall = (op: Op = 'action'): BarrierCall => ({ gid: `reused-${++gids}`, branchId: '01', op })
+    beforeAll(async () => {
+      bed = await open()
+    })
+    afterEach(() => {
+      suiteClock.behindMs = 0
+    })
+    afterAll(() => bed.close())
+
+    /** A call of so long ago; its rows are made at that instant. */
+    const arriveBefore = async (agoMs: number, call: BarrierCall, acceptedAgoMs = agoMs) => {
+      suiteClock.behindMs = agoMs
+      return bed.run({ ...call, acceptedAt: Date.now() - acceptedAgoMs }, SUCCEED)
+    }
+    const arriveNow = (call: BarrierCall): Promise<string> => {
+      suiteClock.behindMs = 0
+      return bed.run({ ...call, acceptedAt: Date.now() }, { does: 'succeed', answer: 'later' }).then(
+        ({ decision, answer }) => (decision === 'duplicate' ? `duplicate ${answer ?? ''}`.trim() : decision),
+        (error: { code?: string }) => error.code ?? String(error),
+      )
+    }
+    const stateOf = async ({ gid }: BarrierCall) => [await bed.rows(gid), await bed.effects(gid)]
+
+    for (const { before, arrives, outcome } of REUSED) {
+      it(`${arrives} after an earlier transaction's ${before.join(', ')}: ${outcome}, again and again`, async () => {
+        const call = newCall(arrives)
+        for (const op of before) await arriveBefore(EARLIER_MS, { ...call, op })
+        const [rows, effects] = await stateOf(call)
+        expect(await arriveNow(call)).toBe(outcome)
+        if (outcome === 'run') return
+        expect(await arriveNow(call)).toBe(outcome)
+        expect(await stateOf(call)).toEqual([rows, effects])
+      })
+    }
+
+    for (const [op, undo] of [
+      ['action', 'compensate'],
+      ['try', 'cancel'],
+    ] as const) {
+      it(`leaves the earlier transaction its own ${undo}, should it still be under way elsewhere`, async () => {
+        const call = newCall(op)
+        await arriveBefore(EARLIER_MS, call)
+        expect(await arriveNow({ ...call, op: undo })).toBe('null-compensation')
+        expect((await arriveBefore(EARLIER_MS, { ...call, op: undo })).decision).toBe('run')
+        expect(await bed.effects(call.gid)).toEqual([op, undo])
+      })
+    }
+
+    for (const { before, arrives, outcome } of ONE_TRANSACTION) {
+      it(`${arrives} within the margin, as when an accept was lost: ${outcome}`, async () => {
+        const call = newCall(arrives)
+        const agoMs = GID_REUSE_MARGIN_MS - 60_000
+        for (const op of before) await arriveBefore(agoMs, { ...call, op })
+        expect(await arriveNow(call)).toBe(outcome)
+      })
+
+      it(`mutant: a barrier that does not compare the instants says ${outcome} to another transaction's ${arrives}`, async () => {
+        const call = newCall(arrives)
+        for (const op of before) await arriveBefore(EARLIER_MS, { ...call, op })
+        suiteClock.behindMs = 0
+        // So do DTM's calls, which do not say when their transaction was accepted: of these nothing can be told.
+        expect((await bed.run(call, SUCCEED)).decision).toBe(outcome)
+      })
+    }
+
+    it('keeps branches and barrier ids apart: only those that the earlier transaction had are refused', async () => {
+      const call = newCall()
+      await arriveBefore(EARLIER_MS, call)
+      expect(await arriveNow({ ...call, branchId: '02' })).toBe('run')
+      expect(await arriveNow({ ...call, barrierId: '02' })).toBe('run')
+      expect(await arriveNow(call)).toBe('GID_REUSED')
+    })
+
+    it('makes an undo wait for the purge of the earlier undo, when its action was purged and has run again', async () => {
+      if (bed.purge === undefined) return expect(name).toMatch(/Redis/)
+      const call = newCall()
+      const undo = { ...call, op: 'compensate' } as const
+      await arriveBefore(10 * DAY_MS, call)
+      await arriveBefore(5 * DAY_MS, undo, 10 * DAY_MS)
+      await bed.purge(Date.now() - 7 * DAY_MS)
+      expect([await arriveNow(call), await arriveNow(call)]).toEqual(['run', 'duplicate "later"'])
+      expect(await arriveNow(undo)).toBe('BARRIER_UNDO_IN_THE_WAY')
+      await bed.purge(Date.now() - 4 * DAY_MS)
+      expect([await arriveNow(undo), await arriveNow(undo)]).toEqual(['run', 'duplicate "later"'])
+      expect(await bed.effects(call.gid)).toEqual(['action', 'compensate', 'action', 'compensate'])
+    })
+
+    it('blocks a late action, when only the undo of the earlier transaction stands', async () => {
+      if (bed.purge === undefined) return expect(name).toMatch(/Redis/)
+      const call = newCall()
+      const undo = { ...call, op: 'compensate' } as const
+      await arriveBefore(10 * DAY_MS, call)
+      await arriveBefore(5 * DAY_MS, undo, 10 * DAY_MS)
+      await bed.purge(Date.now() - 7 * DAY_MS)
+      expect([await arriveNow(undo), await arriveNow(undo)]).toEqual([
+        'null-compensation',
+        'null-compensation',
+      ])
+      expect(await arriveNow(call)).toBe('already-compensated')
+      expect(await bed.effects(call.gid)).toEqual(['action', 'compensate'])
+    })
+  })
+}

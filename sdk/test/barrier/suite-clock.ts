@@ -1,0 +1,12 @@
+/** The clock of the beds' barriers. A test sets it back to make rows of long ago, and forward again. */
+export const suiteClock = {
+  behindMs: 0,
+  now: (): number => Date.now() - suiteClock.behindMs,
+}
+
+const DAY_MS = 24 * 3_600_000
+
+/** What tells `purgeBarrier` to delete the rows that were made before an instant. */
+export function purging(before: number) {
+  return { now: () => before + DAY_MS, retentionMs: DAY_MS }
+}
