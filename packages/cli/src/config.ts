@@ -12,6 +12,7 @@ import {
   type Environment,
   engineProblems,
   engineSettings,
+  engineWarnings,
   type GivenPassword,
   hasAll,
   isLoopback,
@@ -144,6 +145,7 @@ function toConfig(
     caller: callerOptions(values),
     warnings: Object.freeze([
       ...warnings(values, environment),
+      ...engineWarnings(values, asFlag),
       ...targetWarnings(values, asFlag),
       ...storeWarnings(values, sources),
     ]),

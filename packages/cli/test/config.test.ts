@@ -258,6 +258,13 @@ describe('a configuration that is odd', () => {
     expect(configOf(networks).warnings).toEqual([])
   })
 
+  it('S20: is warned of a retention under a day and an hour, in which barriers cannot tell a reused gid', () => {
+    const warningsOf = (retention: string) => configOf(['--retention-ms', retention]).warnings
+    const short = [expect.stringContaining('--retention-ms (89999999) is under 90000000 (25 hours)')]
+    expect(warningsOf('89999999')).toEqual(short)
+    expect([warningsOf('90000000'), warningsOf('never'), configOf([]).warnings]).toEqual([[], [], []])
+  })
+
   it('is warned of a variable that is no setting', () => {
     const { warnings } = configOf([], { COUNTERSTEP_RETENTON_MS: '1', PATH: '/bin' })
     expect(warnings).toEqual(['COUNTERSTEP_RETENTON_MS is no setting and was ignored.'])

@@ -1,5 +1,5 @@
 export { type AccessConfig, accessConfig, accessProblems, accessWarnings } from './access-config.ts'
-export { engineProblems, engineSettings } from './engine-config.ts'
+export { engineProblems, engineSettings, engineWarnings } from './engine-config.ts'
 export type { FunctionAccess } from './function-access.ts'
 export { type FunctionStoreConfig, storeUrl } from './function-store.ts'
 export { insecureSwitches, isForced } from './insecure-switches.ts'

@@ -1,7 +1,7 @@
 import { assert } from '@counterstep/core'
 import type { EngineSettings } from '@counterstep/engine'
 import type { TargetRules } from '@counterstep/targets'
-import { bulkheadSettings, engineProblems, retryPolicy } from './engine-config.ts'
+import { bulkheadSettings, engineProblems, engineWarnings, retryPolicy } from './engine-config.ts'
 import {
   type FunctionAccess,
   functionAccess,
@@ -125,6 +125,7 @@ export function readFunctionConfig(
   const warnings = [
     ...unknown,
     ...(role === 'api' ? functionAccessWarnings(known) : []),
+    ...engineWarnings(known, asVariable),
     ...targetWarnings(known, asVariable),
     ...functionStoreWarnings(known, sources, password),
   ]

@@ -258,6 +258,12 @@ describe('the store of a function', () => {
     ).toEqual([expect.stringContaining('names a user without a password')])
   })
 
+  it('S20: is warned of a retention in which barriers cannot tell a reused gid', () => {
+    expect(configOf({ COUNTERSTEP_RETENTION_MS: '60000' }).warnings).toEqual([
+      expect.stringContaining('COUNTERSTEP_RETENTION_MS (60000) is under 90000000 (25 hours)'),
+    ])
+  })
+
   it('S37: is warned of where its password shows, or travels in clear text', () => {
     const plain = { COUNTERSTEP_STORE_PASSWORD_SECRET: '' }
     const hint = 'shows to whoever may look at the function'
