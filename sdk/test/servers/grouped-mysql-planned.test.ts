@@ -56,6 +56,27 @@ for (const server of ['mariadb', 'mysql'] as const) {
           return 'elsewhere'
         })
 
+      it('refuse a gid that an earlier transaction has used, beside others that run', async () => {
+        const DAY_MS = 24 * 3_600_000
+        const earlier = callsOf('reused', 3).map((call) => ({ ...call, acceptedAt: Date.now() - 8 * DAY_MS }))
+        const past = mysqlBarrier(pool, { now: () => Date.now() - 8 * DAY_MS })
+        for (const call of earlier) await past.run(call, () => 'earlier')
+        const calls = [...callsOf('reused', 3), ...callsOf('fresh', 3)]
+        const accepted = calls.map((call) => ({ ...call, acceptedAt: Date.now() }))
+        const branch = debits()
+        // The second time it looks first, since it has met rows that stood.
+        for (const decision of ['run', 'duplicate']) {
+          const settled = await Promise.allSettled(accepted.map((call) => branch.run(call, () => DEBIT)))
+          const told = settled.map((each) =>
+            each.status === 'fulfilled' ? each.value.decision : (each.reason as { code?: string }).code,
+          )
+          expect(told).toEqual([...Array(3).fill('GID_REUSED'), ...Array(3).fill(decision)])
+        }
+        // Mutant: without the instant they are taken for the earlier transaction's own.
+        expect(await decisionsOf(debits(), callsOf('reused', 3))).toEqual(Array(3).fill('duplicate'))
+        expect([await cents(), await rowsOf()]).toEqual([97, { rows: 6, answered: 6 }])
+      })
+
       it('write each row of the barrier once, and look first where duplicates are usual', async () => {
         const texts: string[] = []
         const branch = debits((sql) => texts.push(sql))

@@ -8,11 +8,11 @@ import {
   type RowDataPacket,
 } from 'mysql2/promise'
 import { expect, it } from 'vitest'
-import { conditionalAdd, mysqlBarrier, mysqlBarrierIn } from '../../src/barrier/mysql.ts'
+import { conditionalAdd, mysqlBarrier, mysqlBarrierIn, purgeBarrier } from '../../src/barrier/mysql.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { BranchFailure } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
-import { suiteClock } from '../barrier/suite-clock.ts'
+import { purging, suiteClock } from '../barrier/suite-clock.ts'
 import { conditionalAddSuite } from '../grouped/conditional-add-suite.ts'
 import { groupSuite } from '../grouped/group-suite.ts'
 import { groupedBed, MANNERS, type Manner, PAIRS, type WriteEffects } from '../grouped/grouped-bed.ts'
@@ -56,6 +56,9 @@ async function openGroupedBed(url: string, manner: Manner, queues = 1, options: 
       effects: (gid) => mysqlEffects(pool, gid),
       effectsOfEach: (gids) => mysqlEffectsOfEach(pool, gids),
       rows: (gid) => mysqlRowsOf(pool, gid),
+      purge: async (before) => {
+        await purgeBarrier(pool, purging(before))
+      },
     },
     (when) => mysqlBarrier(when === undefined ? groupPool : losingCommit(groupPool, when), suiteClock),
     write as WriteEffects<unknown>,

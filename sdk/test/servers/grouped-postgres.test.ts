@@ -1,11 +1,11 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { escapeLiteral, type Pool, type PoolClient, type PoolConfig } from 'pg'
 import { expect, it } from 'vitest'
-import { conditionalAdd, postgresBarrier } from '../../src/barrier/postgres.ts'
+import { conditionalAdd, postgresBarrier, purgeBarrier } from '../../src/barrier/postgres.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { BranchFailure } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
-import { suiteClock } from '../barrier/suite-clock.ts'
+import { purging, suiteClock } from '../barrier/suite-clock.ts'
 import { conditionalAddSuite } from '../grouped/conditional-add-suite.ts'
 import { groupSuite } from '../grouped/group-suite.ts'
 import { groupedBed, MANNERS, type Manner, PAIRS, type WriteEffects } from '../grouped/grouped-bed.ts'
@@ -35,6 +35,9 @@ async function openGroupedBed(url: string, manner: Manner, queues = 1, options: 
       effectsOfEach: (gids) => postgresEffectsOfEach(pool, gids),
       rows: (gid) => postgresRowsOf(pool, gid),
       rollsBack: true,
+      purge: async (before) => {
+        await purgeBarrier(pool, purging(before))
+      },
       close: () => dropPostgresDatabase(url, pool),
     },
     (when) => postgresBarrier(when === undefined ? pool : losingCommit(pool, when), suiteClock),
