@@ -9,8 +9,9 @@ import type { Barrier, BarrierOutcome } from './barrier.ts'
  *
  * Resolves with what `effect` returned the first time, as it came out of JSON: also for a duplicate. A null
  * compensation resolves with undefined. Throws a {@link BranchFailure} with the code `ALREADY_COMPENSATED` for an
- * original that came after its undo, whatever `effect` threw, and the barrier's own `BranchError`: answer the first
- * as a failure, a `BranchOngoing` as not yet, and everything else so that it is tried again.
+ * original that came after its undo, whatever `effect` threw, one with `GID_REUSED` for a gid that an earlier
+ * transaction has used, and the barrier's own `BranchError`: answer the failures as such, a `BranchOngoing` as not yet,
+ * and everything else so that it is tried again.
  *
  * @example
  * ```ts
