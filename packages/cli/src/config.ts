@@ -54,6 +54,8 @@ export interface ServeConfig {
   /** Print one line {"url": …} on stdout when listening, for a harness that starts us. */
   readonly readyJson: boolean
   readonly engine: EngineSettings
+  /** Refuse ids that DTM's own barriers in services could take for others. */
+  readonly plainIds: boolean
   /** Where branches may be called. */
   readonly targets: TargetRules
   readonly caller: CallerConfig
@@ -141,6 +143,7 @@ function toConfig(
     logLevel: values.logLevel,
     readyJson,
     engine: engineSettings(values),
+    plainIds: values.plainIds,
     targets: targetRules(values, isLoopback(values.host)),
     caller: callerOptions(values),
     warnings: Object.freeze([

@@ -92,6 +92,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     checkUrl,
     refuseCall: refuseStoredJsonRpc,
     findOrigin: originFinder(targets),
+    plainIds: config.plainIds,
     clock: nodeClock(),
     ids,
     observer: prometheusObserver(registry, logEvents(logger)),
@@ -115,6 +116,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     bounds,
     topics: documentTopicStore(store, () => ids.writeId()),
     checkUrl,
+    plainIds: config.plainIds,
     nodeMetrics: () => registry.metrics(),
     onError: (error) => logger.error({ err: error }, 'request failed'),
   })

@@ -23,6 +23,10 @@ export const ACCESS_SETTINGS = {
     'insecure-no-keys',
     'listen beyond loopback without keys; anybody may do anything',
   ),
+  plainIds: switchSetting(
+    'plain-ids',
+    'refuse gids with capital letters and branch ids with a -, which barriers of DTM in services may take for others',
+  ),
   ratePerKey: setting(
     'rate-per-key',
     'off',

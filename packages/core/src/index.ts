@@ -127,6 +127,7 @@ export {
   type Submission,
   type SubmissionDefaults,
 } from './submission/parse-submission.ts'
+export { findUnplainIds } from './submission/plain-ids.ts'
 export { REST_LEASES_MAX, type TakeOver, takeOver } from './take-over.ts'
 export {
   boundsUnderWay,

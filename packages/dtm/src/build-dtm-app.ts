@@ -37,6 +37,8 @@ export interface DtmAppDeps {
   readonly topics: TopicStore
   /** Whether a branch may be called there; asked before anything is stored. */
   readonly checkUrl: CheckUrl
+  /** What the engine was given: it then refuses branch ids with a `-`. Default: false. */
+  readonly plainIds?: boolean
   /** Shared by all HTTP APIs of a process. Default: bounds of its own, by the limits. */
   readonly bounds?: ConnectionBounds
   /** Who may do what. Default: everybody, but no page of another origin. */
@@ -68,7 +70,8 @@ export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   const { engine, topics, checkUrl, nodeMetrics = async () => '', onError = () => undefined } = deps
   const metrics = new DialectMetrics()
   const list = new Topics(topics, checkUrl, () => performance.now())
-  const commands = { engine, checkUrl, subscribersOf: (topic: string) => list.subscribersOf(topic) }
+  const { plainIds = false } = deps
+  const commands = { engine, checkUrl, plainIds, subscribersOf: (topic: string) => list.subscribersOf(topic) }
   const limits = { ...DEFAULT_CONNECTION_LIMITS, ...deps.limits }
   const bounds = deps.bounds ?? new ConnectionBounds(limits)
   const app = createApp(errorHandler(onError), limits, bounds)

@@ -27,6 +27,7 @@ export interface AssemblyParts {
   readonly checkUrl: CheckUrl
   readonly refuseCall?: RefuseCall
   readonly findOrigin?: FindOrigin
+  readonly plainIds?: boolean
   readonly clock: Clock
   readonly ids: Ids
   readonly observer: EngineObserver

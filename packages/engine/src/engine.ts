@@ -20,6 +20,8 @@ export interface EngineParts {
   readonly refuseCall?: RefuseCall
   /** What is one target. Default: the origin as the URL has it; a host whose URLs may name services says where these are. */
   readonly findOrigin?: FindOrigin
+  /** Refuse ids that DTM's own barriers in services could take for others. Default: false. */
+  readonly plainIds?: boolean
   readonly clock: Clock
   readonly ids: Ids
   readonly observer: EngineObserver

@@ -3,6 +3,7 @@ import {
   type Command,
   type Definition,
   decodeTransaction,
+  findUnplainIds,
   firstStatus,
   type ListQuery,
   mayShow,
@@ -79,10 +80,21 @@ export abstract class Requests implements EngineApi {
 
   protected take(given: Submission, options: WaitOptions): Promise<SubmitView> {
     if (this.assembly.store.isShortOfRoom) return Promise.reject(storeFull())
+    const idFault = this.#refuseUnplain(given.gid, branchesOf(given.definition))
+    if (idFault !== undefined) return Promise.reject(idFault)
     const gid = given.gid ?? this.assembly.ids.gid()
     // A caller who waits is told about what is durable only.
     const ack = (options.waitMs ?? 0) > 0 ? 'durable' : given.ack
     return this.#submitAndWait({ ...given, gid, ack }, options)
+  }
+
+  #refuseUnplain(
+    gid: Gid | undefined,
+    branches: readonly { readonly id: string }[],
+  ): InvalidRequestError | undefined {
+    if (this.assembly.plainIds !== true) return undefined
+    const [first, ...others] = findUnplainIds(gid, branches)
+    return first === undefined ? undefined : new InvalidRequestError([first, ...others])
   }
 
   /**
@@ -211,6 +223,8 @@ export abstract class Requests implements EngineApi {
   }
 
   addBranch(gid: Gid, branch: TccBranch): Promise<TransactionView> {
+    const idFault = this.#refuseUnplain(undefined, [branch])
+    if (idFault !== undefined) return Promise.reject(idFault)
     return this.#command(gid, { type: 'register-asked', branch })
   }
 
@@ -266,4 +280,8 @@ function isWaitedFor({ status }: TransactionView): boolean {
 
 function answerOf(view: TransactionView, { ack }: Accepted): SubmitView {
   return { ...view, ack }
+}
+
+function branchesOf(definition: Definition): readonly { readonly id: string }[] {
+  return definition.kind === 'tcc' ? [] : definition.branches
 }

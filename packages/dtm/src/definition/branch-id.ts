@@ -2,9 +2,9 @@ import { BRANCH_ID_LENGTH_MAX, type BranchId, isBranchId } from '@counterstep/pr
 import { refuseOver } from '../wire/answer.ts'
 
 /** "01", "02", …, "99", "100"; of a topic with several subscribers "01-01", "01-02", …. */
-export function branchIdAt(step: number, subscriber?: number): BranchId {
+export function branchIdAt(step: number, subscriber?: number, joint: '-' | '.' = '-'): BranchId {
   const id = twoDigits(step + 1)
-  return (subscriber === undefined ? id : `${id}-${twoDigits(subscriber + 1)}`) as BranchId
+  return (subscriber === undefined ? id : `${id}${joint}${twoDigits(subscriber + 1)}`) as BranchId
 }
 
 /** A client's own: any text of signs that are ids everywhere. */

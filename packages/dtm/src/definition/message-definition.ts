@@ -15,6 +15,8 @@ import { spanMs } from './span.ts'
 export interface MessageContext {
   readonly checkUrl: CheckUrl
   readonly subscribersOf: SubscribersOf
+  /** Whether branch ids must do without a `-`, so that those of a topic have a dot in its place. Default: false. */
+  readonly plainIds?: boolean
 }
 
 /** The URLs of those that have subscribed to a topic; none: there is no such topic. */
@@ -46,7 +48,7 @@ export async function messageDefinition(
 async function branchesOf(
   request: DtmRequest,
   { headers, contentType }: BranchHeaders,
-  { checkUrl, subscribersOf }: MessageContext,
+  { checkUrl, subscribersOf, plainIds = false }: MessageContext,
 ): Promise<readonly MessageBranch[]> {
   const payloads = payloadsOf(request, contentType)
   const rules = { checkUrl, protocol: request.protocol }
@@ -56,7 +58,7 @@ async function branchesOf(
     if (urls.length === 0) throw refuse('topic not found')
     for (const [subscriber, url] of urls.entries()) {
       branches.push({
-        id: urls.length === 1 ? branchIdAt(step) : branchIdAt(step, subscriber),
+        id: urls.length === 1 ? branchIdAt(step) : branchIdAt(step, subscriber, plainIds ? '.' : '-'),
         action: readBranchUrl(url, rules),
         body: payloads[step] ?? '',
         contentType,
