@@ -13,6 +13,7 @@ import type { DurabilityClass } from '@counterstep/core'
 import type { Database, DriverModule } from './driver.ts'
 import { RefusedError } from './errors.ts'
 import { checkRights, createFile, makeFolder } from './file-rights.ts'
+import { followLinks } from './follow-links.ts'
 import { STATEMENTS } from './generated/sql.ts'
 import { holdLock, inUseOr, writePid } from './lock-file.ts'
 import type { WorkerSettings } from './messages.ts'
@@ -33,7 +34,7 @@ export interface OpenedFile {
 }
 
 export function openFile(driver: DriverModule, settings: WorkerSettings): OpenedFile {
-  const { path } = settings
+  const path = followLinks(settings.path)
   const folder = dirname(path)
   refuseForeign(path)
   const made = makeFolder(folder)

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { linkSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Gid } from '@counterstep/protocol'
@@ -47,6 +48,28 @@ describe('one process per file', () => {
     expect(line).toContain(String(process.pid))
     expect(await store.create(aTransaction('a'))).toMatchObject({ type: 'created' })
     await store.close()
+  })
+
+  it('S43: refuses a second process that knows the file by a symbolic link', async () => {
+    const path = join(folder, 'linked.db')
+    const store = await openSqliteStore({ path })
+    symlinkSync(path, join(folder, 'link.db'))
+    const [line] = await linesOf(startWriter(join(folder, 'link.db'), 0, 1), () => undefined)
+    expect(line).toMatch(/^refused SAGA_STORE_IN_USE /)
+    await store.close()
+  })
+
+  it('S43: refuses a file with two names, and a link to a file that is not there', async () => {
+    const path = join(folder, 'two-names.db')
+    await (await openSqliteStore({ path })).close()
+    linkSync(path, join(folder, 'other-name.db'))
+    symlinkSync(join(folder, 'nowhere.db'), join(folder, 'dangling.db'))
+    for (const name of ['two-names.db', 'other-name.db', 'dangling.db']) {
+      await expect(openSqliteStore({ path: join(folder, name) })).rejects.toMatchObject({
+        code: 'SAGA_STORE_UNAVAILABLE',
+        message: expect.stringMatching(/names \(hard links\)|is a link to a file that is not there/),
+      })
+    }
   })
 
   it('refuses a second opener of the same process', async () => {
