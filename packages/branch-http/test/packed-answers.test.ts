@@ -96,6 +96,17 @@ describe('a packed answer whose status alone counts', () => {
   })
 })
 
+describe('an answer whose coding packs nothing', () => {
+  for (const coding of ['identity', 'none', 'utf-8', 'aws-chunked']) {
+    it(`is read as it is: ${coding}`, async () => {
+      const done = await servePacked(200, coding, Buffer.from('{"dtm_result":"SUCCESS"}'))
+      expect(await callOnce(done.url, { wordsCount: true })).toMatchObject({ result: 'success' })
+      const failed = await servePacked(200, coding, Buffer.from(FAILURE))
+      expect(await callOnce(failed.url, { wordsCount: true })).toMatchObject({ result: 'failure' })
+    })
+  }
+})
+
 describe('a call', () => {
   it('asks for an answer that is not packed', async () => {
     const accepted: unknown[] = []

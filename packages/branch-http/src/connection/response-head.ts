@@ -40,6 +40,9 @@ export function isFieldLine(line: string): boolean {
   return FIELD_LINE.test(line) && FIELD_LINE.lastIndex === line.length
 }
 
+/** Some servers name what is no coding at all, and send the body as it is. Any other name is taken for packed. */
+const NOT_PACKED: ReadonlySet<string> = new Set(['identity', '', 'none', 'utf-8', 'utf8', 'aws-chunked'])
+
 /** The fields that count here, gathered line by line. */
 class Fields {
   length: number | undefined = undefined
@@ -88,7 +91,8 @@ class Fields {
   }
 
   #addCoding(coding: string): void {
-    if (coding !== 'identity') this.coding = this.coding === undefined ? coding : `${this.coding}, ${coding}`
+    if (!NOT_PACKED.has(coding))
+      this.coding = this.coding === undefined ? coding : `${this.coding}, ${coding}`
   }
 
   #setLength(value: string): boolean {
