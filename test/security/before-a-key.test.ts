@@ -157,6 +157,62 @@ for (const { face, submit, open } of FACES) {
     })
   })
 
+  describe(`S41: what a stranger of the ${face} API may have held`, () => {
+    const waiting = `GET ${open} HTTP/1.1\r\n${HOST}\r\n`.repeat(32)
+
+    it('is nothing when its connection is gone, though its requests never had their turn', async () => {
+      const { [face]: app, bounds } = await faces({ keys: NO_KEYS })
+      for (const announced of [
+        'Content-Length: 65536',
+        'Content-Length: 4300',
+        'Transfer-Encoding: chunked',
+      ]) {
+        const strangers = await callers(app, 20)
+        for (const each of strangers) {
+          each.send(`${waiting}POST ${submit} HTTP/1.1\r\n${HOST}${announced}\r\n\r\n`)
+          each.drop()
+        }
+        await expect.poll(() => bounds.held, POLL).toEqual({ connections: 0, bodyBytes: 0, requests: 0 })
+      }
+    })
+
+    for (const body of ['Content-Length: 5', 'Transfer-Encoding: chunked', 'content-length: 1000000']) {
+      it(`is no body of a route that is open to all: ${body}`, async () => {
+        const { [face]: app, bounds } = await faces({ keys: NO_KEYS })
+        for (const method of face === 'dtm' ? ['POST', 'GET', 'PUT'] : ['GET']) {
+          const stranger = await caller(app)
+          stranger.send(`${method} ${open} HTTP/1.1\r\n${HOST}${JSON_TYPE}${body}\r\n\r\n`)
+          await hasEnded(stranger)
+          expect(stranger.statuses).toEqual([400])
+        }
+        await expect.poll(() => bounds.held.bodyBytes, POLL).toBe(0)
+      })
+    }
+
+    it('counts each chunk of a body, since each is kept as an object of its own', async () => {
+      const { [face]: app, reached } = await faces({ limits: { unreadBodyBytesMax: 1024 * 1024 } })
+      const some = await caller(app)
+      some.send(`${post}Transfer-Encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(5_000)}`)
+      await hasEnded(some)
+      expect(reached).toContain('unread-body-bytes')
+    })
+
+    for (const [what, head] of [
+      ['an Expect that Node answers by itself', `${HOST}Expect: x\r\n`],
+      ['another such Expect, and two Hosts', `${HOST}${HOST}expect: 200-ok\r\n`],
+      ['no Host', ''],
+    ] as const) {
+      it(`is no connection with ${what}, however often it is sent`, async () => {
+        const { [face]: app, bounds } = await faces({ keys: NO_KEYS })
+        const stranger = await caller(app)
+        stranger.send(`GET ${open} HTTP/1.1\r\n${head}\r\n`.repeat(500))
+        await hasEnded(stranger)
+        expect(stranger.statuses.length).toBeLessThanOrEqual(1)
+        await expect.poll(() => bounds.held.connections, POLL).toBe(0)
+      })
+    }
+  })
+
   describe(`S41: pipelined requests to the ${face} API`, () => {
     const MANY = 400
     const spellings = [

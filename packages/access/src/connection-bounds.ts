@@ -23,6 +23,8 @@ export type ReachedBound =
  */
 const BUFFERED_BYTES_MAX = 64 * 1024
 const SMALL_BODY_BYTES = 4 * 1024
+/** Each chunk of a body is a Buffer of its own until the body is whole, so a body in chunks of one byte holds far more than its bytes. */
+const CHUNK_OVERHEAD_BYTES = 300
 
 /** The bounds over all connections of a process. Each of its HTTP APIs is put behind the same ones. */
 export class ConnectionBounds {
@@ -70,6 +72,12 @@ export class ConnectionBounds {
       const reached = this.#strangers.add(connection)
       if (reached !== undefined) this.#onReached(reached)
     })
+    // Node would answer 417 by itself, as often as it is asked, and no hook would see the request.
+    server.on('checkExpectation', ({ socket }: IncomingMessage) => {
+      this.#turns.countExcess()
+      connectionOf(socket).isRefused = true
+      socket.destroy()
+    })
   }
 
   /**
@@ -91,6 +99,11 @@ export class ConnectionBounds {
       refuseConnection(request, reply)
       handle(error, request, reply)
     }
+  }
+
+  /** Whether a request has a body, which a route that is open to all does not take: it would be read before any key. */
+  hasBody({ headers }: IncomingMessage): boolean {
+    return announcedBytes(headers) > 0
   }
 
   /** Counts the bytes of a body while it is read. To be added to the `preParsing` hooks of a route, as their last. */
@@ -134,11 +147,14 @@ export class ConnectionBounds {
   }
 
   #count(connection: Connection, payload: RequestPayload): void {
+    let bodyBytes = 0
     let bytes = 0
     const hold = (chunk: Buffer) => {
-      bytes += chunk.length
-      this.#held.hold(connection, chunk.length)
-      if (bytes > BODY_BYTES_MAX) release()
+      bodyBytes += chunk.length
+      const chunkBytes = chunk.length + CHUNK_OVERHEAD_BYTES
+      bytes += chunkBytes
+      this.#held.hold(connection, chunkBytes)
+      if (bodyBytes > BODY_BYTES_MAX) release()
     }
     // Fastify has refused a body over the limit, and the rest of it is dropped as it comes.
     const release = () => {

@@ -53,6 +53,8 @@ export function connectionOptions(limits: ConnectionLimits) {
       headersTimeout: limits.requestTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
       connectionsCheckingInterval: limits.connectionsCheckMs,
+      // Node would answer 400 by itself, as often as it is asked. The hook before every request asks for the header.
+      requireHostHeader: false,
     },
     forceCloseConnections: 'idle',
     // Its answer is not one of the face's, which gives its own.

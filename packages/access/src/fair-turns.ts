@@ -108,6 +108,7 @@ export class FairTurns {
 
   #forget(connection: Connection): void {
     this.#waitingCount -= connection.waiting.length
+    for (const { bodyBytes } of connection.waiting) this.#options.release(connection, bodyBytes)
     connection.waiting.length = 0
     this.#waiting.delete(connection)
     this.#toResume.delete(connection)

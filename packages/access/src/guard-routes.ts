@@ -3,6 +3,7 @@ import type { ConnectionBounds } from './connection-bounds.ts'
 import { QuotaExceededError } from './errors.ts'
 import type { Gate, Guard } from './gate.ts'
 import type { Stores } from './key-quota.ts'
+import { OddRequestError } from './odd-request.ts'
 import { refuseConnection } from './refuse-connection.ts'
 import type { RouteAccess } from './scope.ts'
 
@@ -29,7 +30,7 @@ export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: Connection
     let guard: Guard = notReady
     let isOpen = false
     function guardRoute(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
-      const refusal = guard(request.raw)
+      const refusal = guard(request.raw) ?? (isOpen ? refuseBody(request) : undefined)
       if (refusal !== undefined) refuseConnection(request, reply)
       else if (!isOpen) bounds.trust(request.raw)
       if (refusal instanceof QuotaExceededError) reply.header('retry-after', String(refusal.retryAfterS))
@@ -44,6 +45,9 @@ export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: Connection
       guard = gate.guardOf(access, changesState(route), route.config?.stores)
     })
   })
+  function refuseBody({ raw }: FastifyRequest): Error | undefined {
+    return bounds.hasBody(raw) ? new OddRequestError('this route takes no body') : undefined
+  }
   app.addHook('onReady', (done) => {
     for (const arm of arms) arm()
     done()

@@ -25,5 +25,6 @@ export function oddityOf({ httpVersion, headers, rawHeaders }: IncomingMessage):
     const name = rawHeaders[index] ?? ''
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
   }
-  return hosts > 1 ? 'there must be one Host header' : undefined
+  const isWithoutHost = hosts === 0 && httpVersion === '1.1'
+  return hosts > 1 || isWithoutHost ? 'there must be one Host header' : undefined
 }
