@@ -63,7 +63,7 @@ class NodeEngine extends Requests implements Engine {
           this.#recovery.roomFreed(gid)
         },
         onWaiting: (_gid, dueAt) => this.#recovery.hint(dueAt),
-        onDue: () => this.#recovery.hint(clock.now()),
+        onDue: (gid) => this.#recovery.takeCommanded(gid),
       },
     )
     super(assembly)

@@ -37,6 +37,9 @@ interface Claimed {
   readonly grant: Grant
 }
 
+/** Rows that commands have made due, which are claimed and run beside the room of recovery. */
+const COMMANDED_AT_ONCE_MAX = 256
+
 export class Recovery {
   readonly #parts: RecoveryParts
   /** Instants of this node's clock at which something becomes due. Only hints: the due index is the truth. */
@@ -44,6 +47,8 @@ export class Recovery {
   /** Claimed here and still run here. Fresh ones do not count: however many there are, what is due goes on. */
   readonly #recovered = new Set<Gid>()
   readonly #givingBack = new Set<Gid>()
+  /** Claimed by their gid after a command, from the claim to the end of the run here. */
+  readonly #commanded = new Set<Gid>()
   #cancelTimer: () => void = () => undefined
   #timerAt = Number.POSITIVE_INFINITY
   readonly #takeOvers: TakeOvers
@@ -80,8 +85,45 @@ export class Recovery {
     this.#setTimer(dueAt)
   }
 
+  /**
+   * A command of this node has made a row due, such as the confirm or the cancel of a TCC. With others it is claimed among
+   * what is due; behind a backlog, which is claimed oldest first, it is claimed by its gid, so that it does not wait for the
+   * rows of a target that is slow.
+   */
+  takeCommanded(gid: Gid): void {
+    const { clock } = this.#parts
+    if (this.#moreIsDue && this.#commanded.size < COMMANDED_AT_ONCE_MAX && !this.#stopped) {
+      this.#commanded.add(gid)
+      void this.#claimCommanded(gid)
+    } else this.hint(clock.now())
+  }
+
+  /** If the process dies behind the claim, its lease runs out and the row is due again, as after every claim. */
+  async #claimCommanded(gid: Gid): Promise<void> {
+    const { store, clock, ids, observer, run, formatMax } = this.#parts
+    try {
+      await this.#parts.renewExpired()
+      const sentAt = clock.now()
+      const result = await store.claim({ gid, token: ids.token(), leaseMs: run.leaseMs, formatMax })
+      // Refused: the row is run already, or has ended.
+      if (result.type === 'claimed' && !this.#stopped) {
+        observer.claimed(1)
+        const grant = { sentAt, now: clock.now(), storeNow: result.now }
+        const taken = this.#takeOvers.take(result.transaction, grant)
+        if (taken.type === 'runs') return
+        if (taken.type === 'giving-back') this.#givingBackUntil(taken.done, gid)
+      }
+    } catch (error: unknown) {
+      const level = error instanceof StoreUnavailableError ? 'warn' : 'error'
+      observer.event({ level, name: 'claim-failed', gid, error })
+      this.hint(clock.now())
+    }
+    this.#commanded.delete(gid)
+  }
+
   /** A run has ended: there may be room for what is due. */
   roomFreed(gid: Gid): void {
+    this.#commanded.delete(gid)
     this.#recovered.delete(gid)
     this.#pollIfRoom()
   }

@@ -186,6 +186,26 @@ describe('S40: after a restart', () => {
     expect(await bed.status('good')).toBe('succeeded')
   })
 
+  for (const [what, decide] of [
+    ['cancel', (node: TestNode) => node.command('abort', 'tcc')],
+    ['confirm', (node: TestNode) => node.engine.submitPrepared('tcc' as Gid)],
+  ] as const) {
+    it(`the ${what} of a TCC elsewhere does not wait for the backlog of a target that answers now and then`, async () => {
+      const { bed, two } = await restart(0.5)
+      const hangs = bed.services.otherwise
+      bed.services.otherwise = (call) => (call.gid.startsWith('quick') ? 'success' : hangs(call))
+      await two.engine.submit({ gid: 'tcc', kind: 'tcc', deadlineMs: 3_600_000 })
+      await two.engine.addBranch('tcc' as Gid, tccBranch())
+      for (let n = 0; n < 12; n++) {
+        await two.submit(sagaTo(`quick-${n}`, 'http://hang.test'))
+        await bed.time.advance(500)
+      }
+      await decide(two)
+      await bed.untilStatus('tcc', what === 'cancel' ? 'failed' : 'succeeded', 500)
+      expect(bed.services.callsOf('tcc')).toEqual([`01 ${what}`])
+    })
+  }
+
   it('mutant: without a share the rows that hang fill the room, and nothing else goes on', async () => {
     const { bed } = await restart(1)
     await bed.time.advance(60_000)
