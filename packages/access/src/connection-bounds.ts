@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
@@ -73,10 +73,14 @@ export class ConnectionBounds {
       if (reached !== undefined) this.#onReached(reached)
     })
     // Node would answer 417 by itself, as often as it is asked, and no hook would see the request.
-    server.on('checkExpectation', ({ socket }: IncomingMessage) => {
+    server.on('checkExpectation', ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#turns.countExcess()
-      connectionOf(socket).isRefused = true
-      socket.destroy()
+      const connection = connectionOf(socket)
+      if (connection.isRefused) return
+      connection.isRefused = true
+      // Behind the answers that the connection waits for already.
+      response.writeHead(417, { connection: 'close', 'content-length': 0 })
+      response.end()
     })
   }
 
