@@ -24,13 +24,13 @@ export function missedByHangingBank(report: HangingBankReport): readonly string[
 export function hangingBankTable(report: HangingBankReport): string {
   return [
     'third bank  healthy/s  failed  accepted  refused  unfinished',
-    ...report.well.map((round) => rowOf('well', round)),
-    ...report.hanging.map((round) => rowOf('hanging', round)),
+    ...report.well.map((round) => formatRound('well', round)),
+    ...report.hanging.map((round) => formatRound('hanging', round)),
     `rate of the other two banks: ${(100 * healthyShare(report)).toFixed(1)} %`,
   ].join('\n')
 }
 
-function rowOf(name: string, round: HangingBankRound): string {
+function formatRound(name: string, round: HangingBankRound): string {
   return [
     name.padEnd(10),
     round.healthyPerSecond.toFixed(1).padStart(10),

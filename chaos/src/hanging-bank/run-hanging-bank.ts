@@ -44,7 +44,7 @@ const TIMEOUT_MS = 900_000
 const FLOOD_AT_ONCE = 64
 /** Sagas with the third bank that go on being submitted while the round is measured, a second. */
 const BESIDE_PER_SECOND = 50
-/** What was given back comes again within 31 s. */
+/** A transaction that was given back is looked at again within 31 s, so all of them end well before this. */
 const FINISH_MS_MAX = 120_000
 const LOOK_EVERY_MS = 500
 

@@ -2,11 +2,11 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
-import { type Connection, connectionOf } from './connection.ts'
+import { type Connection, findConnection } from './connection.ts'
 import type { ConnectionBoundLimits } from './connection-limits.ts'
 import { FairTurns } from './fair-turns.ts'
 import { HeldBytes } from './held-bytes.ts'
-import { isHttp2, OddRequestError, oddityOf } from './odd-request.ts'
+import { findOddity, isHttp2, OddRequestError } from './odd-request.ts'
 import { refuseConnection } from './refuse-connection.ts'
 import { Strangers } from './strangers.ts'
 
@@ -55,7 +55,7 @@ export class ConnectionBounds {
     })
   }
 
-  /** What is held now, for tests and metrics. */
+  /** The connections, body bytes and waiting requests that are held now. Tests and metrics read them. */
   get held(): { readonly connections: number; readonly bodyBytes: number; readonly requests: number } {
     return {
       connections: this.#strangers.connections,
@@ -67,7 +67,7 @@ export class ConnectionBounds {
   /** Bounds the connections of a server, from before their first request on. Call it before the server listens. */
   boundConnections(server: Server): void {
     server.on('connection', (socket: Socket) => {
-      const connection = connectionOf(socket)
+      const connection = findConnection(socket)
       this.#turns.startLater(connection)
       const reached = this.#strangers.add(connection)
       if (reached !== undefined) this.#onReached(reached)
@@ -75,7 +75,7 @@ export class ConnectionBounds {
     // Node would answer 417 by itself, as often as it is asked, and no hook would see the request.
     server.on('checkExpectation', ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#turns.countExcess()
-      const connection = connectionOf(socket)
+      const connection = findConnection(socket)
       if (connection.isRefused) return
       connection.isRefused = true
       // Behind the answers that the connection waits for already.
@@ -95,7 +95,7 @@ export class ConnectionBounds {
   /** Fastify calls no hook before it answers a URL that it cannot read, so such a request ends its connection. */
   refuseAfterFrameworkErrors(handle: FrameworkErrorHandler): FrameworkErrorHandler {
     return (error, request, reply) => {
-      if (connectionOf(request.raw.socket).isRefused) {
+      if (findConnection(request.raw.socket).isRefused) {
         this.#turns.countExcess()
         reply.hijack()
         return
@@ -117,14 +117,14 @@ export class ConnectionBounds {
     payload: RequestPayload,
     done: (error: null, payload: RequestPayload) => void,
   ): void => {
-    if (isCounted(raw)) this.#count(connectionOf(raw.socket), payload)
+    if (isCounted(raw)) this.#count(findConnection(raw.socket), payload)
     done(null, payload)
   }
 
   /** The request has passed the gate of a route that is not open to all. */
   trust(raw: IncomingMessage): void {
     if (isHttp2(raw)) return
-    const connection = connectionOf(raw.socket)
+    const connection = findConnection(raw.socket)
     if (connection.isTrusted) return
     connection.isTrusted = true
     this.#strangers.trust(connection)
@@ -136,8 +136,8 @@ export class ConnectionBounds {
       done()
       return
     }
-    const oddity = oddityOf(raw)
-    const connection = connectionOf(raw.socket)
+    const oddity = findOddity(raw)
+    const connection = findConnection(raw.socket)
     if (connection.isRefused) {
       this.#turns.countExcess()
       reply.hijack()

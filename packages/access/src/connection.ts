@@ -7,7 +7,7 @@ export interface WaitingRequest {
   readonly bodyBytes: number
 }
 
-/** What is known of a caller's connection beside what Node knows. */
+/** The state that the bounds keep for one connection of a caller. */
 export interface Connection {
   readonly socket: Socket
   /** Whether a request of it has passed the gate of a route that is not open to all. */
@@ -32,7 +32,7 @@ interface KnownSocket extends Socket {
 }
 
 /** The connection of a socket, which begins with the first call. */
-export function connectionOf(socket: Socket): Connection {
+export function findConnection(socket: Socket): Connection {
   const known = (socket as KnownSocket)[CONNECTION]
   if (known !== undefined) return known
   const connection: Connection = {

@@ -1,4 +1,4 @@
-import { networkOf } from './network-of.ts'
+import { toNetwork } from './to-network.ts'
 
 /** What S17 of the security page gives an address without a good key. */
 export const FAILURES_PER_ADDRESS_PER_S_MAX = 10
@@ -20,7 +20,7 @@ export class FailureRate {
       this.#window = window
       this.#counts.clear()
     }
-    const network = networkOf(address)
+    const network = toNetwork(address)
     const isKept = this.#counts.has(network) || this.#counts.size < ADDRESSES_MAX
     const counted = isKept ? network : OTHERS
     const count = (this.#counts.get(counted) ?? 0) + 1

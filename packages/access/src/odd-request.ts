@@ -15,7 +15,7 @@ export function isHttp2({ httpVersionMajor, headers }: IncomingMessage): boolean
  * Says what is odd about a request that Node's parser lets through, though another server between the caller and us
  * may read it in another way.
  */
-export function oddityOf({ httpVersion, headers, rawHeaders }: IncomingMessage): string | undefined {
+export function findOddity({ httpVersion, headers, rawHeaders }: IncomingMessage): string | undefined {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'the request line must say HTTP/1.1 or HTTP/1.0'
   const encoding = headers['transfer-encoding']
   if (encoding !== undefined && (httpVersion === '1.0' || encoding.toLowerCase() !== 'chunked'))

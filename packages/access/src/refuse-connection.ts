@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { connectionOf, pauseReading } from './connection.ts'
+import { findConnection, pauseReading } from './connection.ts'
 import { isHttp2 } from './odd-request.ts'
 
 /**
@@ -9,7 +9,7 @@ import { isHttp2 } from './odd-request.ts'
 export function refuseConnection({ raw }: FastifyRequest, reply: FastifyReply): void {
   // A connection of HTTP/2 carries other streams, too.
   if (isHttp2(raw)) return
-  const connection = connectionOf(raw.socket)
+  const connection = findConnection(raw.socket)
   connection.isRefused = true
   pauseReading(connection)
   reply.header('connection', 'close')

@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts'
-import { networkOf } from './network-of.ts'
+import { toNetwork } from './to-network.ts'
 
 export interface StrangersOptions {
   /** Connections at once. */
@@ -35,7 +35,7 @@ export class Strangers {
   /** Counts a new connection until it closes. Says which bound it met, after it has ended what had to end for that. */
   add(connection: Connection): ReachedCount | undefined {
     const { socket } = connection
-    const network = networkOf(socket.remoteAddress ?? '')
+    const network = toNetwork(socket.remoteAddress ?? '')
     const ofAddress = this.#byAddress.get(network) ?? new Set()
     this.#connections += 1
     this.#byAddress.set(network, ofAddress.add(connection))

@@ -13,7 +13,7 @@ import { secretDigest } from '../src/secret-digest.ts'
 const DAY_MS = 24 * 3_600_000
 const MEBIBYTE = 1024 * 1024
 
-function keyOf() {
+function makeKey() {
   const parts = newKeyParts()
   const stored: StoredKey = {
     id: parts.id,
@@ -26,8 +26,8 @@ function keyOf() {
   return { stored, text: writeKey(parts) }
 }
 
-const one = keyOf()
-const other = keyOf()
+const one = makeKey()
+const other = makeKey()
 
 function gateWith(bounds: QuotaBounds) {
   const clock = { nowMs: DAY_MS * 20_000 + 5_000 }

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { type Connection, connectionOf } from '../src/connection.ts'
+import { type Connection, findConnection } from '../src/connection.ts'
 import { Strangers } from '../src/strangers.ts'
 
 class PlayedSocket extends EventEmitter {
@@ -21,7 +21,7 @@ class PlayedSocket extends EventEmitter {
 }
 
 function from(address: string): Connection {
-  return connectionOf(new PlayedSocket(address) as unknown as Socket)
+  return findConnection(new PlayedSocket(address) as unknown as Socket)
 }
 
 function areEnded(connections: readonly Connection[]): readonly boolean[] {

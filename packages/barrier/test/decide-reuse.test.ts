@@ -12,7 +12,7 @@ const ACCEPTED_AT = 1_790_000_000_000
 const SINCE = rowsSince(ACCEPTED_AT)
 
 /** `other:action` is a row that was made a millisecond too early; `action<compensate` one whose reason is its undo. */
-function rowOf(text: string): BarrierRow {
+function parseRow(text: string): BarrierRow {
   const isOther = text.startsWith('other:')
   const [op, reason = op] = text.replace('other:', '').split('<') as [Op, Op?]
   return { op, reason, createdAt: isOther ? SINCE - 1 : SINCE }
@@ -47,7 +47,7 @@ const ROWS: readonly (readonly [standing: string, op: Op, decision: string | und
 describe('the rows of an earlier transaction of the same gid', () => {
   for (const [standing, op, decision] of ROWS) {
     it(`${op} with ${standing || 'no rows'}: ${decision ?? 'nothing special'}`, () => {
-      const rows = standing.split(' ').filter(Boolean).map(rowOf)
+      const rows = standing.split(' ').filter(Boolean).map(parseRow)
       expect(decideReuse(op, rows, SINCE)).toBe(decision)
       expect(decideReuse(op, rows.reverse(), SINCE)).toBe(decision)
     })
@@ -72,7 +72,7 @@ describe('the rows of an earlier transaction of the same gid', () => {
   })
 
   it('are never taken for a message that has committed', () => {
-    const asked = (row: string) => decideQueryBack({ inserted: false, standing: [rowOf(row)] }, SINCE)
+    const asked = (row: string) => decideQueryBack({ inserted: false, standing: [parseRow(row)] }, SINCE)
     expect([asked('other:msg'), asked('other:msg<rollback'), asked('msg')]).toEqual([
       'rolled-back',
       'rolled-back',

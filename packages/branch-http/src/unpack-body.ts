@@ -33,16 +33,16 @@ function inflate(packed: Buffer, bytesMax: number): Buffer {
   try {
     return inflateSync(packed, options)
   } catch (error: unknown) {
-    if (codeOf(error) !== 'Z_DATA_ERROR') throw error
+    if (readErrorCode(error) !== 'Z_DATA_ERROR') throw error
     return inflateRawSync(packed, options)
   }
 }
 
 function isUnreadable(error: unknown): boolean {
-  const code = codeOf(error)
+  const code = readErrorCode(error)
   return code === 'ERR_BUFFER_TOO_LARGE' || code?.startsWith('Z_') === true
 }
 
-function codeOf(error: unknown): string | undefined {
+function readErrorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

@@ -20,7 +20,7 @@ export function openBounds({ bounds }: AccessConfig, logger: Logger): Connection
   return new ConnectionBounds(limits, warnOfBounds(logger))
 }
 
-/** As many connections as were asked for, but no more than half of the descriptors. */
+/** Returns the number of connections that was asked for, or half of the process's descriptors if that is less. */
 export function connectionsMaxWithin(wanted: number, descriptorsMax: number): number {
   return Math.max(1, Math.min(wanted, Math.floor(descriptorsMax * SHARE_OF_DESCRIPTORS)))
 }

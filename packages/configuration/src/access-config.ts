@@ -9,7 +9,7 @@ export interface AccessConfig {
   readonly quotaPerKey: QuotaBounds | undefined
   /** From where DTM's face asks for no key. */
   readonly dtmNetworks: Networks | undefined
-  /** What it asks for no key for, there. */
+  /** The scopes that a caller from `dtmNetworks` has without a key. */
   readonly dtmNetworksScopes: readonly Scope[]
   readonly allowedHosts: readonly string[]
   readonly isLoopback: boolean
@@ -44,7 +44,7 @@ export function accessConfig(values: AccessValues): AccessConfig {
   return Object.freeze({
     keysFile,
     ratePerKey: ratePerKey === 'off' ? undefined : ratePerKey,
-    quotaPerKey: quotaOf(values),
+    quotaPerKey: readQuota(values),
     dtmNetworks,
     dtmNetworksScopes,
     allowedHosts,
@@ -54,7 +54,7 @@ export function accessConfig(values: AccessValues): AccessConfig {
   })
 }
 
-function quotaOf({ dailySubmitsPerKey, dailyBytesPerKey }: AccessValues): QuotaBounds | undefined {
+function readQuota({ dailySubmitsPerKey, dailyBytesPerKey }: AccessValues): QuotaBounds | undefined {
   if (dailySubmitsPerKey === 'off' && dailyBytesPerKey === 'off') return undefined
   return Object.freeze({
     ...(dailySubmitsPerKey === 'off' ? {} : { submitsMax: dailySubmitsPerKey }),

@@ -47,7 +47,7 @@ export function findUrlFault(target: string): string | undefined {
   if (pieces.length === 1 && !target.includes('%')) return undefined
   if (pieces.length - 1 > URL_PARAMETERS_MAX)
     return `must not have more than ${URL_PARAMETERS_MAX} parameters`
-  return findTextFault(target, 'no controls')
+  return findTextFault(target, 'url')
 }
 
 /**
@@ -63,7 +63,7 @@ export function findPayloadFault(contentType: string, body: string): string | un
   }
   if (type.startsWith('multipart/'))
     return 'must not be multipart: a service may read its fields as parameters'
-  return type === 'application/x-www-form-urlencoded' ? findTextFault(`?${body}`, 'lines') : undefined
+  return type === 'application/x-www-form-urlencoded' ? findTextFault(`?${body}`, 'form') : undefined
 }
 
 const PRINTABLE = /^[\t\x20-\x7e]*$/
@@ -96,7 +96,7 @@ export function readCallIdentity(target: string): CallIdentity | { readonly faul
   const found: Partial<Record<IdentityParameter, string>> = {}
   let others = plainTarget.slice(0, queryAt)
   for (const piece of plainTarget.slice(queryAt + 1).split('&')) {
-    const name = nameIn(piece)
+    const name = readName(piece)
     if (!isIdentityParameter(name) || !piece.startsWith(`${name}=`)) {
       others += `&${piece}`
       continue
@@ -108,14 +108,14 @@ export function readCallIdentity(target: string): CallIdentity | { readonly faul
   }
   const missing = IDENTITY_PARAMETERS.find((name) => !found[name])
   if (missing !== undefined) return { fault: `has no ${missing}` }
-  const fault = findTextFault(others, 'no controls')
+  const fault = findTextFault(others, 'url')
   return fault === undefined ? (found as CallIdentity) : { fault }
 }
 
 /** Looks at every name in the text: as it is written, and as it reads when it is decoded once, twice and three times. */
-function findTextFault(written: string, may: 'no controls' | 'lines'): string | undefined {
+function findTextFault(written: string, what: 'url' | 'form'): string | undefined {
   for (const piece of written.split(SEPARATOR).slice(1)) {
-    const name = nameIn(piece)
+    const name = readName(piece)
     // Folding of case and width, best-fit tables and lenient UTF-8 readers all need a sign beyond ASCII.
     if (!PLAIN_NAME.test(name) && !ASCII.test(decodeBytes(name)))
       return 'must not have a parameter whose name is not ASCII'
@@ -124,12 +124,11 @@ function findTextFault(written: string, may: 'no controls' | 'lines'): string | 
   let text = written
   for (let decodings = 0; decodings <= DECODINGS_MAX; decodings++) {
     for (const piece of text.split(SEPARATOR).slice(1)) {
-      const fault = findNameFault(nameIn(piece))
+      const fault = findNameFault(readName(piece))
       if (fault !== undefined) return fault
     }
     // A proxy that decodes a path would write a line break into the request that it makes. A form has lines of text.
-    if (may === 'no controls' && ESCAPED_CONTROL.test(text))
-      return 'must not have an encoded control character'
+    if (what === 'url' && ESCAPED_CONTROL.test(text)) return 'must not have an encoded control character'
     const decoded = decodeBytes(text)
     if (decoded === text) return undefined
     text = decoded
@@ -137,8 +136,8 @@ function findTextFault(written: string, may: 'no controls' | 'lines'): string | 
   return `must not be encoded more than ${DECODINGS_MAX} times`
 }
 
-/** The text before the first `=` that follows anything else: some parsers drop a `=` at the front. */
-function nameIn(piece: string): string {
+/** Returns the text before the first `=` that follows another sign. Some parsers drop a `=` at the front, so it is dropped here. */
+function readName(piece: string): string {
   const start = /^=*/.exec(piece)?.[0].length ?? 0
   const end = piece.indexOf('=', start)
   return piece.slice(start, end < 0 ? piece.length : end)

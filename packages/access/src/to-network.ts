@@ -2,7 +2,7 @@
 const GROUPS = 8
 
 /** The network that counts as one caller: of IPv6 the first half, since who has one address there has all of them. */
-export function networkOf(address: string): string {
+export function toNetwork(address: string): string {
   if (!address.includes(':') || address.includes('.')) return address
   const [head = '', tail] = address.split('::', 2)
   const groups = head.split(':')
