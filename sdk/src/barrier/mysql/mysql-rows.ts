@@ -3,6 +3,7 @@ import type { Op } from '@counterstep/protocol'
 import type { BarrierKey } from '../../branch/barrier-key.ts'
 import { nothingToUndo, type StandingRow } from '../decide-call.ts'
 import type { BarrierTable, RowInstants } from '../pass-barrier.ts'
+import { readStandingRow } from '../standing-row.ts'
 import {
   execute,
   isDuplicateKey,
@@ -37,7 +38,7 @@ export function mysqlRows(connection: MysqlConnection, table: string): BarrierTa
   const standing = async (key: BarrierKey): Promise<readonly StandingRow[]> => {
     const values = bytes(key.gid, key.branchId, key.barrierId)
     const sql = `SELECT op, reason, answer, created_at FROM ${table} WHERE ${OF_BRANCH} LOCK IN SHARE MODE`
-    return (await select(connection, sql, values)).map(standingRow)
+    return (await select(connection, sql, values)).map(readStandingRow)
   }
   /**
    * The row of an undo whose origin's stands: one that its effect committed with, or one that blocks it. The origin's row
@@ -92,14 +93,4 @@ export function mysqlRows(connection: MysqlConnection, table: string): BarrierTa
 // As buffers they become hexadecimal literals: no escape, no sql_mode and no connection charset has a say in them.
 function bytes(...texts: readonly string[]): Buffer[] {
   return texts.map((text) => Buffer.from(text))
-}
-
-function standingRow([op, reason, answer, createdAt]: readonly (string | null)[]): StandingRow {
-  // The columns hold only what `insert` writes.
-  return {
-    op: op as Op,
-    reason: reason as BarrierReason,
-    answer: answer ?? null,
-    createdAt: Number(createdAt),
-  }
 }

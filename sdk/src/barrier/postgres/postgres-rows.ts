@@ -1,8 +1,9 @@
-import { type BarrierReason, isOfOtherTransaction, originOf } from '@counterstep/barrier'
+import { isOfOtherTransaction, originOf } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
 import type { BarrierKey } from '../../branch/barrier-key.ts'
 import { heldBack, needsStanding, nothingToUndo, type StandingRow } from '../decide-call.ts'
 import type { BarrierTable } from '../pass-barrier.ts'
+import { readStandingRow } from '../standing-row.ts'
 import { execute, isContended, type PostgresClient, select, transactionLost } from './postgres-client.ts'
 
 /** The rows within the client's open transaction. `table` is quoted already. */
@@ -13,7 +14,7 @@ export function postgresRows(client: PostgresClient, table: string): BarrierTabl
       `SELECT op, reason, answer, created_at FROM ${table} WHERE gid = $1 AND branch_id = $2 AND barrier_id = $3`,
       [gid, branchId, barrierId],
     )
-    return rows.map(standingRow)
+    return rows.map(readStandingRow)
   }
   const remove = async ({ gid, branchId, barrierId }: BarrierKey, op: Op): Promise<void> => {
     const text = `DELETE FROM ${table} WHERE gid = $1 AND branch_id = $2 AND op = $3 AND barrier_id = $4`
@@ -78,14 +79,5 @@ export function postgresRows(client: PostgresClient, table: string): BarrierTabl
       }
       throw transactionLost(lost)
     },
-  }
-}
-
-function standingRow([op, reason, answer, createdAt]: readonly (string | null)[]): StandingRow {
-  return {
-    op: op as Op,
-    reason: reason as BarrierReason,
-    answer: answer ?? null,
-    createdAt: Number(createdAt),
   }
 }

@@ -1,0 +1,13 @@
+import type { BarrierReason } from '@counterstep/barrier'
+import type { Op } from '@counterstep/protocol'
+import type { StandingRow } from './decide-call.ts'
+
+/** Reads a row that a SQL driver returned as texts, in the order op, reason, answer, created_at. The columns hold only what `insert` writes. */
+export function readStandingRow([op, reason, answer, createdAt]: readonly (string | null)[]): StandingRow {
+  return {
+    op: op as Op,
+    reason: reason as BarrierReason,
+    answer: answer ?? null,
+    createdAt: Number(createdAt),
+  }
+}
