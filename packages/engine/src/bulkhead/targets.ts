@@ -5,14 +5,6 @@ const TEXTS_MAX = 1_024
 /** A target that nobody asked for between two sweeps loses its counters when there is no room for another. */
 const SWEEP_MS = 60_000
 
-interface Found {
-  /** As `textBeforePath` gives it; a text that no URL begins with: none. */
-  readonly text: string
-  readonly target: Target
-}
-
-const NONE: Found = { text: '\n', target: new Target('none') }
-
 /**
  * The targets that this node counts for, found by a branch URL. At most TARGETS_MAX have counters of their own; all others
  * share one more, so that no number of origins makes this grow.
@@ -25,8 +17,6 @@ export class Targets {
   readonly #byText = new Map<string, Target>()
   readonly #others = new Target('other origins')
   #sweptAt: number
-  #last = NONE
-  #secondLast = NONE
 
   constructor(findOrigin: FindOrigin, now: () => number) {
     this.#findOrigin = findOrigin
@@ -34,22 +24,12 @@ export class Targets {
     this.#sweptAt = now()
   }
 
-  /** A transaction's URLs mostly are of one or two targets in turns, so those two are found without a look into the map. */
   find(url: string): Target {
-    if (isAt(url, this.#last.text)) return this.#last.target
-    if (!isAt(url, this.#secondLast.text)) {
-      const text = textBeforePath(url)
-      const known = this.#byText.get(text)
-      const target = known === undefined || known.isForgotten ? this.#learn(text, url) : known
-      target.isUsed = true
-      // What all others share may be another's tomorrow.
-      if (target === this.#others) return target
-      this.#secondLast = { text, target }
-    }
-    const found = this.#secondLast
-    this.#secondLast = this.#last
-    this.#last = found
-    return found.target
+    const text = textBeforePath(url)
+    const known = this.#byText.get(text)
+    const target = known === undefined || known.isForgotten ? this.#learn(text, url) : known
+    target.isUsed = true
+    return target
   }
 
   all(): readonly Target[] {
@@ -59,6 +39,7 @@ export class Targets {
   #learn(text: string, url: string): Target {
     const origin = this.#findOrigin(url) ?? text
     const target = this.#byOrigin.get(origin) ?? this.#add(origin)
+    // An origin that has no counters of its own now may have them later.
     if (target === this.#others) return target
     if (this.#byText.size >= TEXTS_MAX) this.#byText.clear()
     this.#byText.set(text, target)
@@ -77,8 +58,6 @@ export class Targets {
     const now = this.#now()
     if (now - this.#sweptAt < SWEEP_MS) return false
     this.#sweptAt = now
-    this.#last = NONE
-    this.#secondLast = NONE
     for (const [origin, target] of this.#byOrigin) {
       // One that has called ahead of its pace would call ahead again under new counters.
       target.isForgotten = !target.isUsed && target.isIdle && target.turnAt <= now
@@ -98,11 +77,6 @@ export function textBeforePath(url: string): string {
   const end = slash < 0 ? url.length : slash
   const query = url.indexOf('?', colon + 3)
   return url.slice(0, query < 0 ? end : Math.min(end, query))
-}
-
-/** Whether this text is what stands before the path of the URL. */
-function isAt(url: string, text: string): boolean {
-  return url.charCodeAt(text.length) === SLASH && url.startsWith(text)
 }
 
 const SLASH = 47
