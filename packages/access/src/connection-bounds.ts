@@ -105,11 +105,6 @@ export class ConnectionBounds {
     }
   }
 
-  /** Whether a request has a body, which a route that is open to all does not take: it would be read before any key. */
-  hasBody({ headers }: IncomingMessage): boolean {
-    return announcedBytes(headers) > 0
-  }
-
   /** Counts the bytes of a body while it is read. To be added to the `preParsing` hooks of a route, as their last. */
   readonly countBody = (
     { raw }: FastifyRequest,
@@ -177,6 +172,11 @@ export class ConnectionBounds {
     connection.socket.destroy()
     this.#onReached(bound)
   }
+}
+
+/** Whether a request has a body, which a route that is open to all does not take: it would be read before any key. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return announcedBytes(headers) > 0
 }
 
 /** A body over the limit is refused before it is read. What fastify's `inject` is given has no connection. */

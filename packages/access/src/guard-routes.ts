@@ -1,5 +1,6 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import type { ConnectionBounds } from './connection-bounds.ts'
+import { type ConnectionBounds, hasBody } from './connection-bounds.ts'
 import { QuotaExceededError } from './errors.ts'
 import type { Gate, Guard } from './gate.ts'
 import type { Stores } from './key-quota.ts'
@@ -30,7 +31,7 @@ export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: Connection
     let guard: Guard = notReady
     let isOpen = false
     function guardRoute(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
-      const refusal = guard(request.raw) ?? (isOpen ? refuseBody(request) : undefined)
+      const refusal = guard(request.raw) ?? (isOpen ? refuseBody(request.raw) : undefined)
       if (refusal !== undefined) refuseConnection(request, reply)
       else if (!isOpen) bounds.trust(request.raw)
       if (refusal instanceof QuotaExceededError) reply.header('retry-after', String(refusal.retryAfterS))
@@ -45,13 +46,14 @@ export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: Connection
       guard = gate.guardOf(access, changesState(route), route.config?.stores)
     })
   })
-  function refuseBody({ raw }: FastifyRequest): Error | undefined {
-    return bounds.hasBody(raw) ? new OddRequestError('this route takes no body') : undefined
-  }
   app.addHook('onReady', (done) => {
     for (const arm of arms) arm()
     done()
   })
+}
+
+function refuseBody(raw: IncomingMessage): Error | undefined {
+  return hasBody(raw) ? new OddRequestError('this route takes no body') : undefined
 }
 
 function mayHaveBody({ method }: RouteOptions): boolean {

@@ -63,13 +63,13 @@ const FAMILIES: readonly (readonly [string, ErrorWord])[] = [
 
 export function errorWord(error: unknown): ErrorWord {
   if (error instanceof URIError) return 'bad-request'
-  const code = codeOf(error)
+  const code = readErrorCode(error)
   if (code === undefined) return 'other'
   return WORDS.get(code) ?? FAMILIES.find(([start]) => code.startsWith(start))?.[1] ?? 'other'
 }
 
-/** The code of an error of the system, of TLS or of ours. */
-function codeOf(error: unknown): string | undefined {
+/** Returns the code of an error of the system, of TLS, of zlib or of ours. */
+export function readErrorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   return typeof error.code === 'string' ? error.code : undefined
 }

@@ -1,4 +1,5 @@
 import { gunzipSync, inflateRawSync, inflateSync } from 'node:zlib'
+import { readErrorCode } from './error-word.ts'
 
 /**
  * The bytes of a body that came packed although every call says `accept-encoding: identity`. Undefined where they
@@ -41,8 +42,4 @@ function inflate(packed: Buffer, bytesMax: number): Buffer {
 function isUnreadable(error: unknown): boolean {
   const code = readErrorCode(error)
   return code === 'ERR_BUFFER_TOO_LARGE' || code?.startsWith('Z_') === true
-}
-
-function readErrorCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
