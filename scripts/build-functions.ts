@@ -1,5 +1,5 @@
 // `npm run build:functions`: a folder for each function, with everything but Node in it. `-- --into DIR` says where.
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
@@ -47,7 +47,7 @@ function refuseFramework(name: string, inputs: readonly string[]): void {
     throw new Error(`${name} has a server's code in it: ${framework}`)
 }
 
-async function bundle(name: string, into: string, version: string): Promise<string> {
+async function bundle(name: string, into: string): Promise<string> {
   const folder = join(into, name)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -55,7 +55,6 @@ async function bundle(name: string, into: string, version: string): Promise<stri
     ...OPTIONS,
     entryPoints: { index: join(WORKSPACE, 'src', `${name}.ts`) },
     outdir: folder,
-    define: { COUNTERSTEP_VERSION: JSON.stringify(version) },
   })
   refuseFramework(name, Object.keys(metafile?.inputs ?? {}))
   const outputs = Object.values(metafile?.outputs ?? {})
@@ -65,6 +64,5 @@ async function bundle(name: string, into: string, version: string): Promise<stri
 }
 
 const { values } = parseArgs({ options: { into: { type: 'string', default: join(WORKSPACE, 'dist') } } })
-const { version } = JSON.parse(readFileSync(join(WORKSPACE, 'package.json'), 'utf8'))
-const bundles = await Promise.all(FUNCTIONS.map((name) => bundle(name, resolve(values.into), version)))
+const bundles = await Promise.all(FUNCTIONS.map((name) => bundle(name, resolve(values.into))))
 process.stdout.write(`${bundles.join('\n')}\n`)

@@ -31,6 +31,9 @@ const DTM = '@counterstep/dtm'
 const CONFIGURATION = '@counterstep/configuration'
 const SDK = '@counterstep/sdk'
 const EMBEDDED = '@counterstep/embedded'
+const FASTIFY_PLUGIN = '@counterstep/fastify-plugin'
+const CLI = '@counterstep/cli'
+const FUNCTIONS = '@counterstep/functions'
 
 /**
  * Who may import whom: hosts → engine → core → protocol. A store knows the core's port, the words and its own driver;
@@ -87,11 +90,14 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     TARGETS,
   ]),
   // A composition root that picks no store: the user hands one over.
-  [EMBEDDED]: layer('packages/embedded', [ACCESS, SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, TARGETS], {
-    thirdParty: ['fastify', 'fastify-plugin'],
+  [EMBEDDED]: layer('packages/embedded', [SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, TARGETS], {
     testWorkspaces: [SDK, SQLITE],
   }),
-  counterstep: layer(
+  [FASTIFY_PLUGIN]: layer('packages/fastify-plugin', [ACCESS, SERVER, EMBEDDED, ENGINE, PROTOCOL], {
+    thirdParty: ['fastify', 'fastify-plugin'],
+    testWorkspaces: [CORE, SDK, SQLITE],
+  }),
+  [CLI]: layer(
     'packages/cli',
     [
       CONFIGURATION,
@@ -112,7 +118,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       testWorkspaces: [SDK, TEST_SERVERS],
     },
   ),
-  '@counterstep/functions': layer(
+  [FUNCTIONS]: layer(
     'functions',
     [ACCESS, CONFIGURATION, SERVER, ENGINE, CORE, PROTOCOL, MYSQL, REDIS, BRANCH_HTTP, SIGNATURE, TARGETS],
     {
@@ -120,6 +126,18 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       testWorkspaces: [CONFORMANCE, LAMBDA_EMULATOR, SDK, TEST_SERVERS],
     },
   ),
+  // The entries that users import. It has no code of its own.
+  counterstep: layer('packages/counterstep', [
+    CLI,
+    EMBEDDED,
+    FASTIFY_PLUGIN,
+    FUNCTIONS,
+    PROTOCOL,
+    SIGNATURE,
+    MYSQL,
+    REDIS,
+    SQLITE,
+  ]),
   [SDK]: layer('sdk', [PROTOCOL, BARRIER, SIGNATURE], {
     testWorkspaces: [SERVER, ENGINE, CORE, CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS],
   }),

@@ -17,7 +17,7 @@ interface HttpEvent {
 const WAIT_MS_MAX = 25_000
 
 /** The native face behind a Function URL or an HTTP API (payload format 2.0). */
-export async function apiHandler(home: Home, version: string): Promise<ApiHandler> {
+export async function apiHandler(home: Home): Promise<ApiHandler> {
   const { config, engine, store, logger, readSecret } = home
   const { keys: keysArn } = config.secrets
   const keys = keysArn === undefined ? undefined : await SecretKeys.open(keysArn, readSecret, logger)
@@ -30,7 +30,6 @@ export async function apiHandler(home: Home, version: string): Promise<ApiHandle
     insecure,
     gate: gateOf(config.access, keys),
     logger,
-    version,
     // Its plugins read files that no bundle carries.
     page: 'none',
     store,

@@ -1,6 +1,5 @@
 import { apiHandler } from './api-handler.ts'
 import { openHome } from './home.ts'
-import { VERSION } from './version.ts'
 
 /** `index.handler` of the function that takes requests. */
-export const handler = await apiHandler(await openHome('api'), VERSION)
+export const handler = await apiHandler(await openHome('api'))

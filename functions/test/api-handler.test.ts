@@ -14,7 +14,7 @@ const PLENTY_MS = 29_000
 const ARN = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:counterstep/keys-AbCdEf'
 
 async function handlerOf(home = testHome()) {
-  const handle = await apiHandler(home, '1.2.3')
+  const handle = await apiHandler(home)
   return async (...event: Parameters<typeof httpEvent>) =>
     (await handle(httpEvent(...event), contextOf(PLENTY_MS))) as HttpAnswer
 }
@@ -86,7 +86,7 @@ describe('the api behind an event', () => {
 
   it('takes queries as they were sent, and a body in base64', async () => {
     const home = testHome()
-    const handle = await apiHandler(home, '1.2.3')
+    const handle = await apiHandler(home)
     const event = { ...httpEvent('POST', '/v1/transactions', { body: sagaOf('a') }) } as { body: string }
     const encoded = { ...event, body: Buffer.from(event.body).toString('base64'), isBase64Encoded: true }
     const accepted = (await handle(encoded, contextOf(PLENTY_MS))) as HttpAnswer
@@ -103,7 +103,7 @@ describe('the api behind an event', () => {
   it('finds a gid with characters that a path escapes, whether the path comes decoded or as it was sent', async () => {
     const gid = '100%+a_b_'
     const home = testHome()
-    const handle = await apiHandler(home, '1.2.3')
+    const handle = await apiHandler(home)
     await handle(httpEvent('POST', '/v1/transactions', { body: sagaOf(gid) }), contextOf(PLENTY_MS))
     const sent = httpEvent('GET', `/v1/transactions/${encodeURIComponent(gid)}`) as { requestContext: object }
     const decoded = httpEvent('GET', `/v1/transactions/${gid}`) as { requestContext: object }
@@ -122,7 +122,7 @@ describe('the api behind an event', () => {
       answer: ({ timeoutMs }) =>
         new Promise((resolve) => setTimeout(resolve, timeoutMs, { result: 'unknown', error: 'timeout' })),
     })
-    const handle = await apiHandler(home, '1.2.3')
+    const handle = await apiHandler(home)
     const event = httpEvent('POST', '/v1/transactions', { body: sagaOf('a') })
     const answer = (await handle(event, contextOf(3_600))) as HttpAnswer
     expect(answer.statusCode).toBe(202)
@@ -165,8 +165,8 @@ describe('the api with keys', () => {
 
   it('does not start without them', async () => {
     const variables = { COUNTERSTEP_KEYS_SECRET: ARN, COUNTERSTEP_INSECURE_NO_KEYS: '' }
-    await expect(apiHandler(testHome({ variables }), '1')).rejects.toThrow('no such secret')
-    await expect(apiHandler(testHome({ variables, secrets: { [ARN]: '{}' } }), '1')).rejects.toMatchObject({
+    await expect(apiHandler(testHome({ variables }))).rejects.toThrow('no such secret')
+    await expect(apiHandler(testHome({ variables, secrets: { [ARN]: '{}' } }))).rejects.toMatchObject({
       code: 'SAGA_KEYS_UNUSABLE',
     })
   })

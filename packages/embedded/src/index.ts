@@ -1,3 +1,5 @@
-export { counterstep } from './counterstep.ts'
-export type { Counterstep } from './in-process.ts'
-export type { CounterstepOptions, Face, FaceKeys, OpenStore, Targets } from './options.ts'
+export { createCounterstep, type OwnCounterstep } from './create-counterstep.ts'
+export { type Counterstep, inProcess } from './in-process.ts'
+export { refuseUnknown } from './known-options.ts'
+export { checkOptions, OPTION_NAMES, openParts, type Parts } from './open-parts.ts'
+export type { CounterstepOptions, OpenStore, Targets } from './options.ts'

@@ -1,21 +1,18 @@
-import type { KeyFinder, QuotaBounds } from '@counterstep/access'
 import type { HttpBranchCallerOptions } from '@counterstep/branch-http'
 import type { Store, StoreEvent } from '@counterstep/core'
 import type { EngineSettings, Logger } from '@counterstep/engine'
-import type { Registry } from '@counterstep/server'
+import type { Registry } from '@counterstep/server/metrics'
 
 export interface CounterstepOptions {
-  /** A store is yours, to close too, after the app. What a function opens is the plugin's: it goes with the app. */
+  /** A store that you give is yours to close, after Counterstep. A store that a function opens is closed with Counterstep. */
   readonly store: Store | OpenStore
   readonly targets: Targets
-  /** Transactions over HTTP. Default: none; `app.counterstep` is the only way in. */
-  readonly face?: Face | false
   /** How branches are called: bounds, and `signer`. */
   readonly calls?: Omit<HttpBranchCallerOptions, 'targets' | 'lookup'>
   readonly settings?: Partial<EngineSettings>
-  /** Default: the app's, with errors cut down to what cannot hold a payload. */
+  /** Default: lines of JSON on standard output. Errors are cut down to what cannot hold a payload. */
   readonly logger?: Logger
-  /** Of prom-client, for the metrics. Default: one of the plugin's own; the face shows it under /metrics. */
+  /** A registry of prom-client, for the metrics. Default: one of its own. */
   readonly registry?: Registry
 }
 
@@ -35,33 +32,3 @@ export type Targets =
     }
   | 'loopback'
   | 'insecure-any'
-
-export type Face = FacePlace & FaceKeys
-
-interface FacePlace {
-  /** Default: `/counterstep`. */
-  readonly prefix?: string
-  /** Names that a Host header may have, and a page that calls. */
-  readonly allowedHosts?: readonly string[]
-  /** Bytes of request bodies that the face holds at once, in all, until each is whole. Default: 32 MiB. */
-  readonly unreadBodyBytesMax?: number
-}
-
-/** Who may use the face. */
-export type FaceKeys =
-  | {
-      /** Made by `counterstep keys create`. Read again when it changes. */
-      readonly keysFile: string
-      /** Requests per second of one key in this process. Default: no bound. */
-      readonly ratePerKey?: number
-      /** One key may have so much stored in a day (UTC) by this process. Default: no bound. */
-      readonly quotaPerKey?: QuotaBounds
-    }
-  | {
-      /** Keys from elsewhere. */
-      readonly keys: KeyFinder
-      readonly ratePerKey?: number
-      readonly quotaPerKey?: QuotaBounds
-    }
-  /** Whoever reaches it. Only a loopback `Host` is answered, unless `allowedHosts` names others. */
-  | { readonly insecureNoKeys: true }

@@ -1,5 +1,5 @@
 import { BODY_BYTES_MAX, type ErrorCode, InvalidRequestError } from '@counterstep/protocol'
-import { parseJson } from '@counterstep/server'
+import { parseJson } from '@counterstep/server/json'
 
 /**
  * What would come out of the wire: a copy, with dates as texts, nothing undefined, and the bounds and refusals of the HTTP face.

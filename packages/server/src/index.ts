@@ -5,10 +5,13 @@ export { STATUS_OF_CODE } from './http/status-of-code.ts'
 export { parseJson } from './json/parse-json.ts'
 export type { LoggerOptions } from './logger.ts'
 export { createLogger } from './logger.ts'
-export { prometheusObserver } from './metrics/prometheus-observer.ts'
-export type { Registry } from './metrics/registry.ts'
-export { createBareRegistry, createRegistry } from './metrics/registry.ts'
-export { countStoreEvents } from './metrics/store-events.ts'
+export {
+  countStoreEvents,
+  createBareRegistry,
+  createRegistry,
+  prometheusObserver,
+  type Registry,
+} from './metrics.ts'
 export { addNativeFace, FACE_VERSION, type NativeFaceDeps } from './native-face.ts'
 export { OPERATIONS } from './operations.ts'
 export type { ServerLimits } from './server-limits.ts'

@@ -1,4 +1,4 @@
-import { counterstep } from '@counterstep/embedded'
+import { counterstep } from '@counterstep/fastify-plugin'
 import type { SubmitRequest } from '@counterstep/protocol'
 import { openMysqlStore } from '@counterstep/store-mysql'
 import { fastify } from 'fastify'

@@ -17,7 +17,7 @@ type FaceParts = Required<
 
 /** In a scope of its own, so that nothing that it sets reaches the app's other routes. */
 export async function addFace(app: FastifyInstance, face: Face, parts: FaceParts): Promise<void> {
-  const { gate, insecure } = parts
+  const { engine, store, logger, registry, gate, insecure } = parts
   const { handlerTimeoutMs, unreadBodyBytesMax } = DEFAULT_SERVER_LIMITS
   // How many connections there may be is for the app's own server to say.
   const limits = {
@@ -28,8 +28,8 @@ export async function addFace(app: FastifyInstance, face: Face, parts: FaceParts
     async function counterstepFace(scope) {
       scope.addHook('onRoute', hideFromDocuments)
       addNativeFace(scope, {
-        ...parts,
-        bounds: new ConnectionBounds(limits, warnOfBounds(parts.logger)),
+        ...{ engine, store, logger, registry, gate },
+        bounds: new ConnectionBounds(limits, warnOfBounds(logger)),
         insecure: [...(gate.hasKeys ? [] : ['no-keys']), ...insecure],
         handlerTimeoutMs,
         version: FACE_VERSION,

@@ -1,13 +1,13 @@
 import { openSqliteStore } from '@counterstep/store-sqlite'
 import { type FastifyInstance, fastify } from 'fastify'
-import { type CounterstepOptions, counterstep } from '../src/index.ts'
+import { counterstep, type PluginOptions } from '../src/index.ts'
 
 export const KEYLESS = { insecureNoKeys: true } as const
 
 /** An app that has not become ready. Its store is in that file, and the plugin's. */
 export async function embeddedApp(
   path: string,
-  options: Partial<CounterstepOptions> = {},
+  options: Partial<PluginOptions> = {},
   app: FastifyInstance = fastify(),
 ): Promise<FastifyInstance> {
   await app.register(counterstep, {

@@ -8,7 +8,7 @@ import { createRegistry } from '@counterstep/server'
 import { openSqliteStore } from '@counterstep/store-sqlite'
 import { fastify } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type CounterstepOptions, counterstep } from '../src/index.ts'
+import { counterstep, type PluginOptions } from '../src/index.ts'
 import { embeddedApp, KEYLESS } from './embedded-app.ts'
 import { Participant } from './participant.ts'
 
@@ -224,7 +224,7 @@ describe('a registration', () => {
         return openSqliteStore({ path })
       }
       // What JavaScript lets through.
-      const given = { store, targets: 'loopback', ...options } as CounterstepOptions
+      const given = { store, targets: 'loopback', ...options } as PluginOptions
       await expect(app.register(counterstep, given)).rejects.toThrow(message)
       expect(opened).toBe(0)
     })

@@ -12,10 +12,10 @@ import {
   namedHosts,
   type QuotaBounds,
 } from '@counterstep/access'
+import { refuseUnknown } from '@counterstep/embedded'
 import type { Logger } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { FACE_PREFIX } from './add-face.ts'
-import { refuseUnknown } from './known-options.ts'
 import type { Face } from './options.ts'
 
 export interface OpenGate {

@@ -1,0 +1,57 @@
+import type { ApiHandler } from './api-handler.ts'
+import { openHome } from './home.ts'
+import type { SweeperHandler } from './sweeper-handler.ts'
+import { sweeperHandler } from './sweeper-handler.ts'
+import type { WorkerHandler } from './worker-handler.ts'
+import { workerHandler } from './worker-handler.ts'
+
+export type { ApiHandler } from './api-handler.ts'
+export type { LambdaContext, QueueAnswer, QueueEvent, QueueRecord } from './events.ts'
+export type { SweeperHandler } from './sweeper-handler.ts'
+export type { WorkerHandler } from './worker-handler.ts'
+
+/** The settings of a function: `COUNTERSTEP_*`. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * The handler of the function that takes requests, behind a Function URL or an HTTP API (payload format 2.0).
+ *
+ * Rejects with an Error that names every setting that is wrong, and when the store cannot be opened.
+ *
+ * @example
+ * ```ts
+ * import { createApi } from 'counterstep/lambda'
+ * export const handler = await createApi()
+ * ```
+ */
+export async function createApi(environment: Environment = process.env): Promise<ApiHandler> {
+  // Only requests need fastify, and it is a third of a cold start.
+  const { apiHandler } = await import('./api-handler.ts')
+  return apiHandler(await openHome('api', environment))
+}
+
+/**
+ * The handler of the function that the queue invokes. It rejects as `createApi` does.
+ *
+ * @example
+ * ```ts
+ * import { createWorker } from 'counterstep/lambda'
+ * export const handler = await createWorker()
+ * ```
+ */
+export async function createWorker(environment: Environment = process.env): Promise<WorkerHandler> {
+  return workerHandler(await openHome('worker', environment))
+}
+
+/**
+ * The handler of the function that a schedule invokes each minute. It rejects as `createApi` does.
+ *
+ * @example
+ * ```ts
+ * import { createSweeper } from 'counterstep/lambda'
+ * export const handler = await createSweeper()
+ * ```
+ */
+export async function createSweeper(environment: Environment = process.env): Promise<SweeperHandler> {
+  return sweeperHandler(await openHome('sweeper', environment))
+}

@@ -1,0 +1,17 @@
+export {
+  type Counterstep,
+  type CounterstepOptions,
+  createCounterstep,
+  type OpenStore,
+  type OwnCounterstep,
+  type Targets,
+} from '@counterstep/embedded'
+export {
+  CounterstepError,
+  type ErrorCode,
+  isCounterstepError,
+  type SubmitRequest,
+  type SubmitView,
+  type TransactionView,
+} from '@counterstep/protocol'
+export { type CallSigner, callSigner, type SigningKey, signingKeyOf } from '@counterstep/signature'

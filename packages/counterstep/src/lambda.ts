@@ -1,0 +1,13 @@
+export {
+  type ApiHandler,
+  createApi,
+  createSweeper,
+  createWorker,
+  type Environment,
+  type LambdaContext,
+  type QueueAnswer,
+  type QueueEvent,
+  type QueueRecord,
+  type SweeperHandler,
+  type WorkerHandler,
+} from '@counterstep/functions'

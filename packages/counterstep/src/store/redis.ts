@@ -1,0 +1,6 @@
+export {
+  openRedisStore,
+  type RedisCounters,
+  type RedisOptions,
+  type RedisStore,
+} from '@counterstep/store-redis'

@@ -1,0 +1,6 @@
+export {
+  openSqliteStore,
+  type SqliteCounters,
+  type SqliteOptions,
+  type SqliteStore,
+} from '@counterstep/store-sqlite'

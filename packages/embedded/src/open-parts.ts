@@ -1,0 +1,132 @@
+import { httpBranchCaller } from '@counterstep/branch-http'
+import type { Store } from '@counterstep/core'
+import {
+  createEngine,
+  durabilityWarnings,
+  type EngineApi,
+  type EngineSettings,
+  type Logger,
+  logEvents,
+  nodeClock,
+  nodeIds,
+} from '@counterstep/engine'
+import {
+  countStoreEvents,
+  createBareRegistry,
+  prometheusObserver,
+  type Registry,
+} from '@counterstep/server/metrics'
+import { hasEveryPort, originFinder, type TargetRules, targetPolicy } from '@counterstep/targets'
+import { Closers } from './closers.ts'
+import { engineSettings } from './engine-settings.ts'
+import { refuseUnknown } from './known-options.ts'
+import type { CounterstepOptions, OpenStore } from './options.ts'
+import { targetRules } from './target-rules.ts'
+
+/** How long branch calls may go on once Counterstep closes; all of a close takes at most 10 s. */
+const DRAIN_MS = 8_000
+
+export const OPTION_NAMES: readonly string[] = ['store', 'targets', 'calls', 'settings', 'logger', 'registry']
+
+/** Options whose faults would have been told. */
+export interface CheckedOptions extends CounterstepOptions {
+  readonly logger: Logger
+  readonly rules: TargetRules
+  readonly engine: EngineSettings
+}
+
+/** All that runs transactions in this process. A host ties it to its own life. */
+export interface Parts {
+  readonly engine: EngineApi
+  readonly store: Store
+  readonly logger: Logger
+  readonly registry: Registry
+  /** Names of what is open on purpose, for the health page. */
+  readonly insecure: readonly string[]
+  /** Takes up what an earlier process left. */
+  start(): Promise<void>
+  /** Refuses new work, lets branch calls end for a bounded time, and gives the rest back to the store. */
+  drain(): Promise<void>
+  /** Drains, and closes all that was opened here, in the reverse order. */
+  close(): Promise<void>
+  /** `close` calls this, before all that is closed already. */
+  onClose(close: () => Promise<void>): void
+}
+
+/** Throws a TypeError or a RangeError that says what is wrong. Nothing is open yet. */
+export function checkOptions(options: CounterstepOptions & { readonly logger: Logger }): CheckedOptions {
+  refuseUnknown('counterstep', options, OPTION_NAMES)
+  const { store } = options
+  if (typeof store !== 'function' && typeof store?.claimDue !== 'function')
+    throw new TypeError('counterstep needs a store, or a function that opens one')
+  return { ...options, rules: targetRules(options.targets), engine: engineSettings(options.settings) }
+}
+
+/** Throws what the store's opening throws, after all that was opened before it is closed again. */
+export async function openParts(options: CheckedOptions): Promise<Parts> {
+  const closers = new Closers()
+  try {
+    return await open(options, closers)
+  } catch (error: unknown) {
+    // The reason of the failed start counts; what its clean-up meets would only hide it.
+    await closers
+      .close()
+      .catch((closeError: unknown) => options.logger.warn({ err: closeError }, 'clean-up failed'))
+    throw error
+  }
+}
+
+async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
+  const { registry = createBareRegistry(), logger } = options
+  const targets = targetPolicy(options.rules)
+  const branches = httpBranchCaller({ ...options.calls, targets })
+  closers.add(() => branches.close())
+  const store = await storeOf(options.store, logger, registry, closers)
+  const engine = createEngine({
+    store,
+    branches,
+    checkUrl: (url) => targets.check(url),
+    findOrigin: originFinder(targets),
+    clock: nodeClock(),
+    ids: nodeIds(),
+    observer: prometheusObserver(registry, logEvents(logger)),
+    settings: options.engine,
+  })
+  const drain = () => engine.close(DRAIN_MS)
+  closers.add(drain)
+  if (options.targets === 'insecure-any')
+    logger.warn({}, 'insecure-any: whoever may submit has this app call any URL, inside your network too')
+  if (hasEveryPort(options.rules.allowed))
+    logger.warn(
+      {},
+      'targets.allow has a range with every port: whoever may submit calls whatever listens there',
+    )
+  return {
+    engine,
+    store,
+    logger,
+    registry,
+    insecure: options.targets === 'insecure-any' ? ['allow-any-target'] : [],
+    async start() {
+      await engine.start()
+      const { name, durabilityClass, failover } = store
+      for (const warning of durabilityWarnings(store, "the store's option failover")) logger.warn({}, warning)
+      logger.info({ store: name, durabilityClass, failover }, 'counterstep runs')
+    },
+    drain,
+    close: () => closers.close(),
+    onClose: (close) => closers.add(close),
+  }
+}
+
+async function storeOf(
+  given: Store | OpenStore,
+  logger: Logger,
+  registry: Registry,
+  closers: Closers,
+): Promise<Store> {
+  if (typeof given !== 'function') return given
+  const store = await given(countStoreEvents(registry, logEvents(logger)))
+  closers.add(() => store.close())
+  return store
+}

@@ -1,0 +1,82 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { saga } from '@counterstep/sdk'
+import { silentLogger } from '@counterstep/server/logger'
+import { openSqliteStore } from '@counterstep/store-sqlite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createCounterstep, type OwnCounterstep } from '../src/index.ts'
+
+let folder = ''
+let service: Server
+let paths: string[] = []
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'counterstep-own-'))
+  paths = []
+  service = createServer(({ url = '' }, response) => {
+    const path = url.split('?', 1)[0] ?? ''
+    paths.push(path)
+    response.writeHead(path === '/full' ? 409 : 200, { 'content-type': 'application/json' }).end('{}')
+  }).listen(0, '127.0.0.1')
+  await once(service, 'listening')
+})
+afterEach(async () => {
+  service.closeAllConnections()
+  service.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const own = (): Promise<OwnCounterstep> =>
+  createCounterstep({
+    store: (onEvent) => openSqliteStore({ path: join(folder, 'own.db'), onEvent }),
+    targets: 'loopback',
+    logger: silentLogger,
+  })
+const url = (path: string) => `http://127.0.0.1:${(service.address() as AddressInfo).port}${path}`
+
+describe('createCounterstep', () => {
+  it('runs a saga to its end without any server', async () => {
+    await using counterstep = await own()
+    await counterstep.start()
+    const trip = saga()
+      .branch('seat', { action: url('/seat'), compensation: url('/seat/undo') })
+      .branch('room', { action: url('/full') })
+    const view = await counterstep.submit(trip, { waitMs: 10_000 })
+    expect(view).toMatchObject({ gid: trip.gid, status: 'failed', abort: { cause: 'branch-failed' } })
+    expect(paths).toEqual(['/seat', '/full', '/seat/undo'])
+    expect((await counterstep.list({ status: ['failed'] })).items).toHaveLength(1)
+  })
+
+  it('takes up what was stored before it closed', async () => {
+    const first = await own()
+    await first.start()
+    const branches = [{ action: url('/seat') }]
+    const { gid } = await first.submit({ gid: 'later', branches, delayMs: 500 })
+    await first.close()
+    expect(paths).toEqual([])
+    await using second = await own()
+    await second.start()
+    await expect.poll(async () => (await second.get(gid))?.status, { timeout: 20_000 }).toBe('succeeded')
+  })
+
+  it('refuses work once it has closed', async () => {
+    const counterstep = await own()
+    await counterstep.start()
+    await counterstep.close()
+    await expect(counterstep.submit({ branches: [{ action: url('/seat') }] })).rejects.toMatchObject({
+      code: expect.stringMatching(/^SAGA_/),
+    })
+  })
+
+  it('refuses an option that it does not have before anything is opened', async () => {
+    const options = {
+      store: () => Promise.reject(new Error('opened')),
+      targets: 'loopback',
+      face: true,
+    } as const
+    await expect(createCounterstep(options)).rejects.toThrow('counterstep has no option face')
+  })
+})
