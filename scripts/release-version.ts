@@ -29,11 +29,18 @@ function setRootVersion(version: string): void {
   )
 }
 
+function setVersionInCode(version: string): void {
+  const path = join(ROOT, 'packages/protocol/src/version.ts')
+  const text = readFileSync(path, 'utf8')
+  writeFileSync(path, text.replace(/(export const VERSION = )'.*'/, `$1'${version}'`))
+}
+
 process.chdir(ROOT)
 expectDone(['exec', '--offline', '--', 'changeset', 'version'])
 const all = publications(ROOT)
 const version = all[0]?.manifest.version ?? ''
 removePrivateChangelogs(all.map(({ folder }) => folder))
 setRootVersion(version)
+setVersionInCode(version)
 expectDone(['install', '--package-lock-only', '--ignore-scripts', '--prefer-offline'])
 process.stdout.write(`${version}: read the changelogs, commit, tag v${version}, then npm run release:dry\n`)

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { checkContents, UNPACKED_BYTES_MAX } from '../scripts/pack/check/check-contents.ts'
@@ -9,17 +9,12 @@ import { manifestIn } from '../scripts/pack/workspace-manifest.ts'
 import { distTag } from '../scripts/release/publish-tarball.ts'
 import { REPOSITORY } from './source-tree.ts'
 
-/** Of those in `packages`, what only this repository needs, or only the SDK, which carries it. */
-const KEPT = ['barrier', 'lambda-emulator', 'simulator', 'store-conformance', 'test-servers']
-
 describe('the public packages', () => {
   const workspaces = workspaceFolders(REPOSITORY).map((folder) => manifestIn(REPOSITORY, folder))
   const names = workspaces.map(({ name }) => name)
 
-  it('are all packages but those that are kept, and the SDK', () => {
-    const packages = workspaceFolders(REPOSITORY).filter((folder) => folder.startsWith('packages/'))
-    const wanted = packages.filter((folder) => !KEPT.includes(folder.replace('packages/', '')))
-    expect(PUBLIC_PACKAGES.map(({ folder }) => folder).sort()).toEqual([...wanted, 'sdk'].sort())
+  it('are two: what runs transactions, and what services install', () => {
+    expect(publications(REPOSITORY).map(({ name }) => name)).toEqual(['@counterstep/sdk', 'counterstep'])
   })
 
   it('cannot be published from their sources', () => {
@@ -31,14 +26,9 @@ describe('the public packages', () => {
     expect(new Set(versions).size).toBe(1)
   })
 
-  it('come after those that they need', () => {
-    const order = publications(REPOSITORY).map(({ name }) => name)
-    const early = publications(REPOSITORY).flatMap(({ name, manifest }) =>
-      Object.keys(manifest.dependencies ?? {})
-        .filter((needed) => isOurs(needed) && order.indexOf(needed) > order.indexOf(name))
-        .map((needed) => `${name} before ${needed}`),
-    )
-    expect(early).toEqual([])
+  it('name modules that are loaded by their paths only if these are there', () => {
+    const named = PUBLIC_PACKAGES.flatMap(({ loadedByPath = [] }) => loadedByPath)
+    expect(named.filter((path) => !existsSync(join(REPOSITORY, path)))).toEqual([])
   })
 
   it('are in one fixed group of changesets, and every changeset names a workspace', () => {
@@ -70,7 +60,8 @@ describe('the check of a package', () => {
       '.': { types: './dist/index.d.ts', default: './dist/index.js' },
       './package.json': './package.json',
     },
-    dependencies: { fastify: '5.12.8' },
+    dependencies: { fastify: '^5.12.8' },
+    ...{ repository: {}, homepage: '', bugs: {}, keywords: [], engines: {} },
   }
   const SOUND = {
     'package.json': JSON.stringify(manifest),
@@ -130,7 +121,12 @@ describe('the check of a package', () => {
     ],
     ['a private manifest', changed({ private: true }), 'package.json has "private"'],
     ['scripts', changed({ scripts: { install: 'x' } }), 'package.json has "scripts"'],
-    ['a range', changed({ dependencies: { fastify: '^5' } }), 'fastify is wanted as ^5, not in one version'],
+    [
+      'an exact version',
+      changed({ dependencies: { fastify: '5.12.8' } }),
+      'fastify is wanted as 5.12.8, not as a caret range',
+    ],
+    ['no address of the sources', changed({ repository: undefined }), 'package.json has no "repository"'],
     [
       'an entry that is not there',
       changed({ exports: { './more': './dist/more.js' } }),

@@ -17,7 +17,8 @@ const WITH_SOURCE = new Set([
 /** `import x = require()`: nobody writes it here, and it would be missed. */
 const REFUSED = new Set(['TSExternalModuleReference', 'TSImportEqualsDeclaration'])
 
-export function moduleNames(path: string, text: string): readonly ModuleName[] {
+/** A module that computes a name is refused, unless it may: that name is left as it is. */
+export function moduleNames(path: string, text: string, mayCompute: boolean): readonly ModuleName[] {
   const found: ModuleName[] = []
   // A declaration file is parsed as TypeScript, and compiled JavaScript is a part of it.
   walk(parse(path.endsWith('.d.ts') ? path : `${path}.ts`, text), (node) => {
@@ -25,6 +26,7 @@ export function moduleNames(path: string, text: string): readonly ModuleName[] {
     const source = sourceOf(node)
     if (source === undefined) return
     const { value: name, start, end } = source
+    if (mayCompute && typeof name !== 'string') return
     if (typeof name !== 'string' || typeof start !== 'number' || typeof end !== 'number') {
       throw new Error(`${path} imports a module whose name is not written down`)
     }

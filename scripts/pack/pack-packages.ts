@@ -18,7 +18,11 @@ export function packPackages(
     for (const each of [built, staged, into]) mkdirSync(each, { recursive: true })
     compile(
       root,
-      publications.map((publication) => publication.folder),
+      publications.flatMap(({ folder, commandFolder = folder, loadedByPath = [] }) => [
+        folder,
+        commandFolder,
+        ...loadedByPath.map((path) => path.split('/src/')[0] ?? ''),
+      ]),
       built,
     )
     const folders = publications.map((publication, index) => {

@@ -1,68 +1,43 @@
 import { manifestIn, type WorkspaceManifest } from './workspace-manifest.ts'
 
-/** A workspace that users install from a registry. Whatever is not listed here is never published. */
+/** A package that users install. It carries the compiled files of every workspace that its entries reach. */
 export interface PublicPackage {
   readonly name: string
-  /** From the repository's root. */
+  /** The workspace whose `exports` are the package's entries, from the repository's root. */
   readonly folder: string
+  /** The workspace whose `bin` is the package's command, if it has one. */
+  readonly commandFolder?: string
+  /** Modules that are loaded by their paths, so that no import leads to them, and that may load others so. */
+  readonly loadedByPath?: readonly string[]
 }
 
 export const SDK: PublicPackage = { name: '@counterstep/sdk', folder: 'sdk' }
 
-/** One line each; the order is of no matter. */
-export const PUBLIC_PACKAGES: readonly PublicPackage[] = [
-  SDK,
-  { name: 'counterstep', folder: 'packages/cli' },
-  ...[
-    'access',
-    'branch-http',
-    'configuration',
-    'core',
-    'dtm',
-    'embedded',
-    'engine',
-    'protocol',
-    'server',
-    'signature',
-    'store-mysql',
-    'store-redis',
-    'store-sqlite',
-    'targets',
-  ].map((name) => ({ name: `@counterstep/${name}`, folder: `packages/${name}` })),
-]
+export const COUNTERSTEP: PublicPackage = {
+  name: 'counterstep',
+  folder: 'packages/counterstep',
+  commandFolder: 'packages/cli',
+  loadedByPath: ['node-driver', 'sqlite-reader', 'sqlite-worker'].map(
+    (name) => `packages/store-sqlite/src/${name}.ts`,
+  ),
+}
+
+/** Whatever is not listed here is never published. */
+export const PUBLIC_PACKAGES: readonly PublicPackage[] = [SDK, COUNTERSTEP]
 
 export interface Publication extends PublicPackage {
   readonly manifest: WorkspaceManifest
 }
 
-/**
- * All of them, each after those that it needs: so that a registry never has a package whose dependencies it has not.
- * They have one version, and need each other, and no private workspace, in exactly that.
- */
+/** The packages with what their workspaces say of them. They have one version. */
 export function publications(root: string): readonly Publication[] {
-  const all = new Map(
-    PUBLIC_PACKAGES.map((each) => [each.name, { ...each, manifest: manifestIn(root, each.folder) }]),
-  )
-  const ordered = new Map<string, Publication>()
-  const visit = (publication: Publication): void => {
-    for (const [name, version] of Object.entries(publication.manifest.dependencies ?? {})) {
-      if (!isOurs(name)) continue
-      const needed = all.get(name)
-      if (needed === undefined) throw new Error(`${publication.name} needs ${name}, which is not public`)
-      if (version !== needed.manifest.version)
-        throw new Error(`${publication.name} needs ${name} ${version}, not ${needed.manifest.version}`)
-      visit(needed)
-    }
-    ordered.set(publication.name, publication)
+  const all = PUBLIC_PACKAGES.map((each) => ({ ...each, manifest: manifestIn(root, each.folder) }))
+  for (const { name, folder, manifest } of all) {
+    if (manifest.name !== name) throw new Error(`${folder} is ${manifest.name}, not ${name}`)
   }
-  for (const publication of all.values()) {
-    if (publication.manifest.name !== publication.name)
-      throw new Error(`${publication.folder} is ${publication.manifest.name}, not ${publication.name}`)
-    visit(publication)
-  }
-  const versions = new Set([...ordered.values()].map(({ manifest }) => manifest.version))
+  const versions = new Set(all.map(({ manifest }) => manifest.version))
   if (versions.size !== 1) throw new Error(`the packages have several versions: ${[...versions].join(', ')}`)
-  return [...ordered.values()]
+  return all
 }
 
 export function isOurs(name: string): boolean {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
-import { type PublicPackage, SDK } from './public-packages.ts'
+import { COUNTERSTEP, type PublicPackage, SDK } from './public-packages.ts'
 
 /** By their paths in the repository, those in the package. */
 type Documents = Readonly<Record<string, string>>
@@ -25,12 +25,16 @@ const FOR_HOSTS: Documents = {
 /** What a package carries besides its README. */
 const DOCUMENTS: Readonly<Record<string, Documents>> = {
   [SDK.name]: FOR_PARTICIPANTS,
-  '@counterstep/embedded': { ...FOR_HOSTS, 'docs/guides/embed.md': 'docs/embed.md' },
-  counterstep: FOR_HOSTS,
+  [COUNTERSTEP.name]: {
+    ...FOR_HOSTS,
+    'docs/guides/embed.md': 'docs/embed.md',
+    'docs/guides/deploy-lambda.md': 'docs/deploy-lambda.md',
+    'docs/guides/from-dtm.md': 'docs/from-dtm.md',
+  },
 }
 
 /** Of no use without the repository, so a link to it stays as its text. */
-const OF_THE_REPOSITORY = /^(README\.md$|packages\/|docs\/decisions\/)/
+const OF_THE_REPOSITORY = /^(README\.md$|infra\/|packages\/|docs\/decisions\/)/
 
 /** By their paths in the package, with links that lead from there to each other. */
 export function publishedDocuments(
@@ -47,7 +51,9 @@ export function publishedDocuments(
 }
 
 function withLinks(text: string, source: string, documents: Documents): string {
-  return text.replace(/\[([^\]]*)\]\(([^)\s]+)\)/g, (whole, label: string, link: string) => {
+  // A package carries no pictures.
+  const withoutPictures = text.replace(/^!\[[^\]]*\]\([^)\s]+\)\n+/gm, '')
+  return withoutPictures.replace(/\[([^\]]*)\]\(([^)\s]+)\)/g, (whole, label: string, link: string) => {
     if (/^([a-z]+:|#)/i.test(link)) return whole
     const [path = '', fragment] = link.split('#')
     const linked = posix.join(posix.dirname(source), path)

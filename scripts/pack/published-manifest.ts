@@ -1,4 +1,8 @@
+import { publishedModule } from './carried-modules.ts'
+import { isOurs, type Publication } from './public-packages.ts'
 import { moduleOf, type WorkspaceManifest } from './workspace-manifest.ts'
+
+const REPOSITORY = 'https://github.com/counterstep/counterstep'
 
 /** Fields that the workspace's package.json has as they shall be published. */
 const KEPT = [
@@ -10,14 +14,15 @@ const KEPT = [
   'type',
   'sideEffects',
   'engines',
-  'dependencies',
   'peerDependencies',
   'peerDependenciesMeta',
 ]
 
-export interface PublishedFolders {
-  /** Where the modules of its `src` are in the package. */
-  readonly modules: string
+export interface PublishedParts {
+  /** The manifests of the workspaces whose files the package carries. */
+  readonly carried: readonly WorkspaceManifest[]
+  /** The workspace that has the command. */
+  readonly command: WorkspaceManifest | undefined
   /** All that has what is published. */
   readonly files: readonly string[]
 }
@@ -26,26 +31,54 @@ export interface PublishedFolders {
  * The package.json that is published. The workspace's own leads to the sources, which everything in the repository
  * runs from, and is private, so that nobody publishes it by mistake.
  */
-export function publishedManifest(manifest: WorkspaceManifest, { modules, files }: PublishedFolders): object {
+export function publishedManifest(
+  { folder, commandFolder = '', manifest }: Publication,
+  { carried, command, files }: PublishedParts,
+): object {
   const kept = Object.fromEntries(
     KEPT.flatMap((field) => (field in manifest ? [[field, manifest[field]]] : [])),
   )
   const entries = Object.entries(manifest.exports ?? {}).map(([entry, source]) => {
-    const path = `./${modules}/${moduleOf(manifest, source)}`
+    const path = `./${publishedModule(folder, moduleOf(manifest, source))}`
     // "default", not "import": every Node that the package runs on can also require() it.
     return [entry, { types: `${path}.d.ts`, default: `${path}.js` }]
   })
-  const commands = Object.entries(manifest.bin ?? {}).map(([name, source]) => [
+  const commands = Object.entries(command?.bin ?? {}).map(([name, source]) => [
     name,
     // Without "./", which npm takes away with a warning.
-    `${modules}/${moduleOf(manifest, source)}.js`,
+    `${publishedModule(commandFolder, moduleOf(command as WorkspaceManifest, source))}.js`,
   ])
+  const dependencies = wantedDependencies(carried)
   return {
     ...kept,
+    homepage: `${REPOSITORY}#readme`,
+    repository: { type: 'git', url: `git+${REPOSITORY}.git`, directory: folder },
+    bugs: { url: `${REPOSITORY}/issues` },
     ...(commands.length === 0 ? {} : { bin: Object.fromEntries(commands) }),
     exports: { ...Object.fromEntries(entries), './package.json': './package.json' },
     files,
+    ...(Object.keys(dependencies).length === 0 ? {} : { dependencies }),
     // A scoped package is private unless it says so.
     publishConfig: { access: 'public' },
   }
+}
+
+/**
+ * What the carried files need from the registry: any later minor version too, so that a user's app has one copy of each,
+ * and a patch need not wait for a release of ours. The versions that our tests ran with are the lowest.
+ */
+function wantedDependencies(carried: readonly WorkspaceManifest[]): Readonly<Record<string, string>> {
+  const wanted = carried.flatMap(({ dependencies = {} }) =>
+    Object.entries(dependencies).filter(([name]) => !isOurs(name)),
+  )
+  const versions = new Map<string, string>()
+  for (const [name, version] of wanted) {
+    if ((versions.get(name) ?? version) !== version) throw new Error(`${name} is wanted in two versions`)
+    versions.set(name, version)
+  }
+  return Object.fromEntries(
+    [...versions]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, version]) => [name, `^${version}`]),
+  )
 }

@@ -1,11 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { compiledModules } from './compiled-modules.ts'
-import { type Publication, SDK } from './public-packages.ts'
+import { carriedModules } from './carried-modules.ts'
+import type { Publication } from './public-packages.ts'
 import { publishedDocuments } from './published-documents.ts'
 import { publishedManifest } from './published-manifest.ts'
-import { bundledModules } from './sdk/bundled-modules.ts'
-import { CARRIED_SDK } from './sdk/carried-packages.ts'
+import { manifestIn } from './workspace-manifest.ts'
 
 export interface StageFrom {
   readonly root: string
@@ -15,11 +14,13 @@ export interface StageFrom {
 
 /** Writes all of a package that is published into an empty folder. */
 export function stagePackage({ root, built }: StageFrom, publication: Publication, folder: string): void {
-  const isSdk = publication.name === SDK.name
+  const { commandFolder } = publication
+  const { files: modules, manifests } = carriedModules(root, built, publication)
   const documents = publishedDocuments(root, publication)
   const hasFolder = [...documents.keys()].some((path) => path.startsWith('docs/'))
-  const manifest = publishedManifest(publication.manifest, {
-    modules: isSdk ? `dist/${CARRIED_SDK.as}` : 'dist',
+  const manifest = publishedManifest(publication, {
+    carried: manifests,
+    command: commandFolder === undefined ? undefined : manifestIn(root, commandFolder),
     files: hasFolder ? ['dist', 'docs'] : ['dist'],
   })
   const files = new Map([
@@ -27,7 +28,7 @@ export function stagePackage({ root, built }: StageFrom, publication: Publicatio
     ['LICENSE', readFileSync(join(root, 'LICENSE'), 'utf8')],
     ...documents,
     ...changelogOf(root, publication),
-    ...(isSdk ? bundledModules(root, built) : compiledModules(built, publication.folder)),
+    ...modules,
   ])
   for (const [path, text] of files) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })

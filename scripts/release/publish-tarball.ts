@@ -11,7 +11,8 @@ export function publishTarball(
   version: string,
   { isDry }: PublishOptions,
 ): string | undefined {
-  const more = isDry ? ['--dry-run', '--fetch-retries=0'] : []
+  // The registry shows from which commit and by which workflow a package was built.
+  const more = isDry ? ['--dry-run', '--fetch-retries=0'] : ['--provenance']
   const { status, stdout, stderr } = runNpm([
     ...['publish', tarball, '--ignore-scripts', '--access', 'public', '--tag', distTag(version), ...more],
   ])

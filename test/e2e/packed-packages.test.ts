@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -13,7 +13,7 @@ import { replaced } from './packed/user-project.ts'
 const PUBLIC = publications(REPOSITORY)
 const VERSION = PUBLIC[0]?.manifest.version ?? ''
 /** As if a release had been cut short after it. */
-const PUBLISHED = '@counterstep/protocol'
+const PUBLISHED = '@counterstep/sdk'
 const ENTRIES = PUBLIC.flatMap(({ name, manifest }) =>
   Object.keys(manifest.exports ?? {}).map((entry) => name + entry.slice(1)),
 )
@@ -33,7 +33,7 @@ afterAll(async () => {
 })
 
 describe('npm run release:dry', () => {
-  it('shows every public package after those that it needs, sound, and whether it is published', () => {
+  it('shows both packages, sound, and whether it is published', () => {
     const rows = project.report
       .trim()
       .split('\n')
@@ -61,7 +61,7 @@ describe('npm run release:dry', () => {
   })
 })
 
-describe('a project with every packed package', () => {
+describe('a project with both packed packages', () => {
   const services: Service[] = []
   afterAll(() => Promise.all(services.map((service) => service.stop())))
 
@@ -89,15 +89,21 @@ describe('a project with every packed package', () => {
     project.write(
       'consumer.ts',
       `${imports.join('\n')}
-       import { counterstep } from '@counterstep/embedded'
+       import { createCounterstep, type OwnCounterstep } from 'counterstep'
+       import { counterstep } from 'counterstep/fastify'
+       import { createApi } from 'counterstep/lambda'
        import fastify from 'fastify'
-       import { type MysqlStore, migrateMysql, openMysqlStore } from '@counterstep/store-mysql'
+       import { type MysqlStore, migrateMysql, openMysqlStore } from 'counterstep/store/mysql'
+       import { openSqliteStore } from 'counterstep/store/sqlite'
        export const all: readonly object[] = [${ENTRIES.map((_, index) => `entry${index}`).join(', ')}]
        export const app = fastify()
        app.register(counterstep, {
          store: (onEvent) => openMysqlStore({ url: 'mysql://counterstep@127.0.0.1/counterstep', onEvent }),
          targets: { services: { bank: 'https://bank.example' } },
        })
+       export const api = () => createApi({})
+       export const own = (): Promise<OwnCounterstep> =>
+         createCounterstep({ store: (onEvent) => openSqliteStore({ path: 'a.db', onEvent }), targets: 'loopback' })
        // @ts-expect-error It must be given a store.
        app.register(counterstep, { targets: {} })
        export async function open(): Promise<MysqlStore> {
@@ -116,6 +122,21 @@ describe('a project with every packed package', () => {
     expect([code, stdout]).toEqual([0, ''])
   })
 
+  it("runs the README's transaction in a process of its own", async () => {
+    const program = project.examplesIn('counterstep', 'README.md').get('own.mjs') ?? ''
+    project.write('own.mjs', program)
+    const printed = (await node('own.mjs')).split('\n').filter((line) => !line.startsWith('{'))
+    expect(printed).toEqual(['/seat', '/card', '/seat/undo', 'failed', ''])
+  })
+
+  it('has one copy of each module', () => {
+    const folder = join(project.folder, 'node_modules', 'counterstep', 'dist')
+    const errors = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+      path.endsWith('protocol/errors.js'),
+    )
+    expect(errors).toEqual(['protocol/errors.js'])
+  })
+
   it('serves on the embedded store, and ends a saga between two services with the SDK and its barrier', async () => {
     const start = async (program: string, name: string, args: readonly string[] = []): Promise<Service> => {
       const cwd = join(project.folder, name)
@@ -124,7 +145,7 @@ describe('a project with every packed package', () => {
       services.push(service)
       return service
     }
-    const command = join(project.folder, 'node_modules', 'counterstep', 'dist', 'counterstep.js')
+    const command = join(project.folder, 'node_modules', 'counterstep', 'dist', 'cli', 'counterstep.js')
     const flags = ['serve', '--port', '0', '--data', 'data', '--ready-json', '--log-level', 'error']
     const server = await start(command, 'server', flags)
     const ready = await fetch(`${server.url}/health/ready`)

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import type { Logger } from '@counterstep/engine'
+import { VERSION } from '@counterstep/protocol'
 import { createLogger } from '@counterstep/server'
 import { type MigrateConfig, readCommand, type ServeConfig } from './config.ts'
 import { helpText } from './help-text.ts'
@@ -29,7 +29,7 @@ export function runCommand(args: readonly string[]): void {
       process.stdout.write(helpText(command.of))
       return
     case 'version':
-      process.stdout.write(`${version()}\n`)
+      process.stdout.write(`${VERSION}\n`)
       return
     case 'refused':
       process.stderr.write(command.problems.map((problem) => `counterstep: ${problem}\n`).join(''))
@@ -65,7 +65,7 @@ async function run(config: ServeConfig): Promise<void> {
   const starting = serve({
     config,
     logger,
-    version: version(),
+    version: VERSION,
     signal: stopping.signal,
     onBroken: (error) => die(error, 'the store cannot go on'),
   })
@@ -150,8 +150,3 @@ function startFailure(error: unknown, { host, port, dtmPort }: ServeConfig) {
   return { code: 'EADDRINUSE', sentence: `port ${taken} of ${host} is taken; choose another with ${advice}` }
 }
 
-function version(): string {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
-  const manifest: { readonly version: string } = JSON.parse(text)
-  return manifest.version
-}

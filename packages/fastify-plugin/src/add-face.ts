@@ -1,8 +1,8 @@
 import { ConnectionBounds } from '@counterstep/access'
+import { VERSION } from '@counterstep/protocol'
 import {
   addNativeFace,
   DEFAULT_SERVER_LIMITS,
-  FACE_VERSION,
   type NativeFaceDeps,
   warnOfBounds,
 } from '@counterstep/server'
@@ -32,7 +32,7 @@ export async function addFace(app: FastifyInstance, face: Face, parts: FaceParts
         bounds: new ConnectionBounds(limits, warnOfBounds(logger)),
         insecure: [...(gate.hasKeys ? [] : ['no-keys']), ...insecure],
         handlerTimeoutMs,
-        version: FACE_VERSION,
+        version: VERSION,
         page: 'none',
       })
     },

@@ -67,3 +67,4 @@ export {
   STATUSES,
   UNFINISHED_STATUSES,
 } from './words.ts'
+export { VERSION } from './version.ts'

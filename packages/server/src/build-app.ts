@@ -8,14 +8,14 @@ import {
   WITHOUT_SCHEMAS,
 } from '@counterstep/access'
 import type { Logger } from '@counterstep/engine'
-import { BODY_BYTES_MAX } from '@counterstep/protocol'
+import { BODY_BYTES_MAX, VERSION } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
 import { errorHandler } from './error-handler.ts'
 import { answerClientError } from './http/client-error.ts'
 import { refuseWhileClosing } from './http/closing.ts'
 import { silentLogger } from './logger.ts'
 import { createRegistry, type Registry } from './metrics/registry.ts'
-import { addNativeFace, FACE_VERSION, type NativeFaceDeps } from './native-face.ts'
+import { addNativeFace, type NativeFaceDeps } from './native-face.ts'
 import { DEFAULT_SERVER_LIMITS, PARAM_LENGTH_MAX, type ServerLimits } from './server-limits.ts'
 
 type Optional = 'bounds' | 'gate' | 'registry' | 'logger' | 'version'
@@ -51,7 +51,7 @@ export function buildApp({ limits: givenLimits, ...deps }: AppDeps): FastifyInst
     bounds,
     gate: deps.gate ?? createGate({ credentials: bearerKey }),
     registry: deps.registry ?? createRegistry(),
-    version: deps.version ?? FACE_VERSION,
+    version: deps.version ?? VERSION,
     page: deps.page ?? 'docs',
     handlerTimeoutMs: limits.handlerTimeoutMs,
   })

@@ -12,7 +12,7 @@ export {
   prometheusObserver,
   type Registry,
 } from './metrics.ts'
-export { addNativeFace, FACE_VERSION, type NativeFaceDeps } from './native-face.ts'
+export { addNativeFace, type NativeFaceDeps } from './native-face.ts'
 export { OPERATIONS } from './operations.ts'
 export type { ServerLimits } from './server-limits.ts'
 export { DEFAULT_SERVER_LIMITS } from './server-limits.ts'

@@ -32,9 +32,6 @@ import { stopRoute } from './routes/stop.ts'
 import { submitRoute } from './routes/submit.ts'
 import { submitPreparedRoute } from './routes/submit-prepared.ts'
 
-/** What the face says it is, unless its host knows better. A test holds it against package.json. */
-export const FACE_VERSION = '0.1.0'
-
 export interface NativeFaceDeps {
   readonly engine: EngineApi
   /** For the gauges of the store; without one they are left out. */

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CounterstepError, ERROR_MEANINGS, type ErrorCode } from '@counterstep/protocol'
+import { CounterstepError, ERROR_MEANINGS, type ErrorCode, VERSION } from '@counterstep/protocol'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { buildApp, FACE_VERSION, OPERATIONS, STATUS_OF_CODE } from '../src/index.ts'
+import { buildApp, OPERATIONS, STATUS_OF_CODE } from '../src/index.ts'
 import { openApiDocument } from '../src/openapi/document.ts'
 import { confirmedTccExample, finishedExample, registeredExample } from '../src/openapi/examples.ts'
 import { registerBranchOperation } from '../src/routes/register-branch.ts'
@@ -62,7 +62,7 @@ function faultsOf(schema: object, value: unknown): unknown {
 describe('the OpenAPI document', () => {
   it('has the version of the package', async () => {
     const manifest = JSON.parse(await readFile(join(import.meta.dirname, '../package.json'), 'utf8'))
-    expect(FACE_VERSION).toBe(manifest.version)
+    expect(VERSION).toBe(manifest.version)
     const served = await buildApp({ engine: scriptedEngine() }).inject({ url: '/openapi.json' })
     expect(served.json().info.version).toBe(manifest.version)
   })

@@ -42,7 +42,7 @@ export class UserProject {
   /** The code of a document in a package, by the file names that stand behind the fences' language. */
   examplesIn(name: string, document: string): ReadonlyMap<string, string> {
     const text = readFileSync(join(this.installedAt(name), document), 'utf8')
-    const blocks = text.matchAll(/^```ts ([\w.-]+\.ts)\n([\s\S]*?)^```$/gm)
+    const blocks = text.matchAll(/^```(?:ts|js) ([\w.-]+\.m?[jt]s)\n([\s\S]*?)^```$/gm)
     return new Map([...blocks].map(([, file = '', code = '']) => [file, code]))
   }
 

@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { join, posix } from 'node:path'
+import { moduleNames, withNames } from './module-names.ts'
+import { isOurs, type PublicPackage } from './public-packages.ts'
+import { workspaceFolders } from './workspace-folders.ts'
+import { manifestIn, moduleOf, type WorkspaceManifest } from './workspace-manifest.ts'
+
+interface Workspace {
+  /** From the repository's root. */
+  readonly folder: string
+  readonly manifest: WorkspaceManifest
+}
+
+interface CompiledFile {
+  readonly workspace: Workspace
+  /** Path within the workspace's sources, without the ending. */
+  readonly module: string
+  /** Code names code, and types name types. */
+  readonly ending: '.js' | '.d.ts'
+}
+
+export interface Carried {
+  /** The texts of the package's modules by their paths in it. */
+  readonly files: ReadonlyMap<string, string>
+  /** The manifests of the workspaces that they come from. */
+  readonly manifests: readonly WorkspaceManifest[]
+}
+
+/**
+ * The files that the entries of a package reach. What they import from another workspace, they import by a relative path
+ * in the package, so that it has one copy of each.
+ */
+export function carriedModules(root: string, built: string, published: PublicPackage): Carried {
+  const workspaces = readWorkspaces(root)
+  const files = new Map<string, string>()
+  const manifests = new Set<WorkspaceManifest>()
+  const waiting = startingModules(workspaces, published).flatMap(({ workspace, module }) =>
+    (['.js', '.d.ts'] as const).map((ending): CompiledFile => ({ workspace, module, ending })),
+  )
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    const path = publishedPath(file)
+    if (files.has(path)) continue
+    const { text, reached } = readCompiled(built, workspaces, file, isLoadedByPath(file, published))
+    files.set(path, text)
+    manifests.add(file.workspace.manifest)
+    waiting.push(...reached)
+  }
+  return { files, manifests: [...manifests] }
+}
+
+/** Where a module of a workspace is in a package, without the ending. */
+export function publishedModule(folder: string, module: string): string {
+  return `dist/${posix.basename(folder)}/${module}`
+}
+
+function readWorkspaces(root: string): readonly Workspace[] {
+  return workspaceFolders(root).map((folder) => ({ folder, manifest: manifestIn(root, folder) }))
+}
+
+/** The modules of the entries and of the command, and those that are loaded by their paths. */
+function startingModules(
+  workspaces: readonly Workspace[],
+  { folder, commandFolder, loadedByPath = [] }: PublicPackage,
+): readonly Omit<CompiledFile, 'ending'>[] {
+  const entries = workspaceIn(workspaces, folder)
+  const sources = (workspace: Workspace, named: Readonly<Record<string, string>> = {}) =>
+    Object.values(named).map((source) => ({ workspace, module: moduleOf(workspace.manifest, source) }))
+  const command = commandFolder === undefined ? undefined : workspaceIn(workspaces, commandFolder)
+  return [
+    ...sources(entries, entries.manifest.exports),
+    ...(command === undefined ? [] : sources(command, command.manifest.bin)),
+    ...loadedByPath.map((path) => {
+      const [from = '', module = ''] = path.split('/src/')
+      return { workspace: workspaceIn(workspaces, from), module: module.replace(/\.ts$/, '') }
+    }),
+  ]
+}
+
+function workspaceIn(workspaces: readonly Workspace[], folder: string): Workspace {
+  const found = workspaces.find((each) => each.folder === folder)
+  if (found === undefined) throw new Error(`there is no workspace ${folder}`)
+  return found
+}
+
+function publishedPath({ workspace, module, ending }: CompiledFile): string {
+  return publishedModule(workspace.folder, module) + ending
+}
+
+interface ReadFile {
+  /** With its imports as they are in the published package. */
+  readonly text: string
+  readonly reached: readonly CompiledFile[]
+}
+
+function isLoadedByPath({ workspace, module }: CompiledFile, { loadedByPath = [] }: PublicPackage): boolean {
+  return loadedByPath.includes(`${workspace.folder}/src/${module}.ts`)
+}
+
+function readCompiled(
+  built: string,
+  workspaces: readonly Workspace[],
+  file: CompiledFile,
+  mayCompute: boolean,
+): ReadFile {
+  const path = join(built, file.workspace.folder, 'src', file.module + file.ending)
+  const compiled = readFileSync(path, 'utf8')
+  const reached: CompiledFile[] = []
+  const text = withNames(compiled, moduleNames(path, compiled, mayCompute), (name) => {
+    if (!name.startsWith('.') && (isBuiltin(name) || !isOurs(packageNameOf(name)))) return name
+    const target = targetOf(workspaces, file, name)
+    reached.push(target)
+    return relativeName(file, target)
+  })
+  return { text, reached }
+}
+
+function targetOf(
+  workspaces: readonly Workspace[],
+  { workspace, module, ending }: CompiledFile,
+  name: string,
+): CompiledFile {
+  if (name.startsWith('.')) {
+    const path = posix.join(posix.dirname(module), name)
+    // Declarations keep the sources' names.
+    return { workspace, module: path.replace(/\.(js|ts)$/, ''), ending }
+  }
+  const packageName = packageNameOf(name)
+  const other = workspaces.find(({ manifest }) => manifest.name === packageName)
+  if (other === undefined) throw new Error(`there is no workspace ${packageName}`)
+  const entry = `.${name.slice(packageName.length)}`
+  return { workspace: other, module: moduleOf(other.manifest, other.manifest.exports?.[entry]), ending }
+}
+
+/** `@scope/name/entry` is an entry of `@scope/name`. */
+function packageNameOf(name: string): string {
+  return name.split('/', name.startsWith('@') ? 2 : 1).join('/')
+}
+
+function relativeName(from: CompiledFile, to: CompiledFile): string {
+  const folder = posix.dirname(publishedPath(from))
+  // TypeScript finds x.d.ts by the name x.js, as Node finds the code.
+  const path = posix.relative(folder, publishedPath({ ...to, ending: '.js' }))
+  return path.startsWith('.') ? path : `./${path}`
+}
