@@ -4,7 +4,6 @@ import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Metafile } from 'esbuild'
 import { bundleProgram } from './bundle-image/bundle-program.ts'
-import { copySqlite } from './bundle-image/copy-sqlite.ts'
 import { licenceTexts } from './bundle-image/licence-texts.ts'
 import { PROGRAMS, type Program } from './bundle-image/programs.ts'
 import { copySwaggerUi } from './bundle-image/swagger-ui-folder.ts'
@@ -16,7 +15,6 @@ async function writeProgram({ folder, modules, manifest }: Program, into: string
   rmSync(target, { recursive: true, force: true })
   mkdirSync(target, { recursive: true })
   const bundle = await bundleProgram(ROOT, target, modules)
-  copySqlite(ROOT, target)
   if (hasApiPage(bundle)) copySwaggerUi(ROOT, target)
   const { name, version, license } = JSON.parse(readFileSync(join(ROOT, manifest), 'utf8'))
   writeFileSync(join(target, 'package.json'), JSON.stringify({ name, version, license, type: 'module' }))

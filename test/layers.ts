@@ -54,7 +54,6 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     testWorkspaces: [TEST_SERVERS],
   }),
   [SQLITE]: layer('packages/store-sqlite', [CORE, PROTOCOL], {
-    thirdParty: ['better-sqlite3'],
     testWorkspaces: [CONFORMANCE, TEST_SERVERS],
   }),
   [MYSQL]: layer('packages/store-mysql', [CORE, PROTOCOL], {
@@ -142,7 +141,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     testWorkspaces: [SERVER, ENGINE, CORE, CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS],
   }),
   '@counterstep/example-bank': layer('examples/bank', [SDK, PROTOCOL, BARRIER], {
-    thirdParty: ['better-sqlite3', 'fastify'],
+    thirdParty: ['fastify'],
   }),
   '@counterstep/example-express-fastify-transfer': layer('examples/express-fastify-transfer', [SDK], {
     thirdParty: ['express', 'fastify', 'mysql2', 'pg'],
@@ -152,7 +151,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   '@counterstep/chaos': layer(
     'chaos',
     [SDK, SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS, LAMBDA_EMULATOR],
-    { thirdParty: ['better-sqlite3', 'fastify', 'ioredis', 'mysql2', 'undici'] },
+    { thirdParty: ['fastify', 'ioredis', 'mysql2', 'undici'] },
   ),
   '@counterstep/bench': layer(
     'bench',

@@ -80,7 +80,6 @@ export const LONG_FILES: readonly string[] = [
   'packages/lambda-emulator/test/environments.test.ts',
   'chaos/test/overload.test.ts',
   'packages/lambda-emulator/test/http-front.test.ts',
-  'packages/store-sqlite/test/conformance-node-driver.test.ts',
   'packages/store-sqlite/test/conformance.test.ts',
   'chaos/test/hostile-branches.test.ts',
   'bench/test/bench.test.ts',

@@ -20,7 +20,6 @@ export interface BundledNode {
  */
 export async function bundleNode(): Promise<BundledNode> {
   mkdirSync(TEMPORARY, { recursive: true })
-  // In the repository, where the driver's binary is found.
   const outdir = mkdtempSync(join(TEMPORARY, 'crash-node-'))
   const remove = () => rmSync(outdir, { recursive: true, force: true })
   try {
@@ -39,8 +38,8 @@ export async function bundleNode(): Promise<BundledNode> {
       format: 'esm',
       platform: 'node',
       target: 'node24',
-      // A binary, and a page that the node does not have.
-      external: ['better-sqlite3', '@fastify/swagger', '@fastify/swagger-ui'],
+      // A page that the node does not have.
+      external: ['@fastify/swagger', '@fastify/swagger-ui'],
       banner: { js: REQUIRE },
       logLevel: 'warning',
     })

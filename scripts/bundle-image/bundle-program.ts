@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { build, type Metafile } from 'esbuild'
-import { SQLITE } from './copy-sqlite.ts'
 import { nameExports } from './name-exports.ts'
 import { swaggerUiFolder } from './swagger-ui-folder.ts'
 
@@ -29,7 +28,6 @@ export async function bundleProgram(
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: 'none',
-    external: [SQLITE],
     banner: { js: `${COMMONJS};` },
     plugins: [swaggerUiFolder, nameExports],
     metafile: true,

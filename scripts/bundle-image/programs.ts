@@ -14,10 +14,9 @@ export const PROGRAMS: readonly Program[] = [
     manifest: 'packages/cli/package.json',
     modules: {
       main: 'packages/cli/src/main.ts',
-      // The two threads and the two drivers are found by their names beside the module that starts them.
+      // The two threads and the driver are found by their names beside the module that starts them.
       'sqlite-worker': `${STORE_SQLITE}/sqlite-worker.ts`,
       'sqlite-reader': `${STORE_SQLITE}/sqlite-reader.ts`,
-      'better-sqlite3-driver': `${STORE_SQLITE}/better-sqlite3-driver.ts`,
       'node-driver': `${STORE_SQLITE}/node-driver.ts`,
     },
   },

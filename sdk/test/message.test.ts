@@ -1,4 +1,4 @@
-import BetterSqlite from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { type MessageBarrier, migrateBarrier, sqliteBarrier } from '../src/barrier/sqlite.ts'
@@ -7,17 +7,16 @@ import { BranchError, BranchFailure, createClient, isUnavailable } from '../src/
 import { scriptedServer } from './scripted-server.ts'
 import { callOver, FAILURE, SUCCESS, serve } from './served-server.ts'
 
-type Database = BetterSqlite.Database
 const CHECK = { url: 'http://sender/query-prepared', afterMs: 60_000 }
 const BRANCHES = [{ action: 'http://service/a', payload: { order: 17 } }, { action: 'http://service/b' }]
 
 function senderOf() {
-  const database = new BetterSqlite(':memory:')
+  const database = new DatabaseSync(':memory:')
   migrateBarrier(database)
   database.exec('CREATE TABLE placed (gid TEXT)')
   return {
     barrier: sqliteBarrier(database),
-    place: (gid: string) => (tx: Database) => {
+    place: (gid: string) => (tx: DatabaseSync) => {
       tx.prepare('INSERT INTO placed VALUES (?)').run(gid)
       return { gid }
     },
@@ -29,8 +28,8 @@ function senderOf() {
 }
 
 /** A barrier whose local transaction throws, before or after it has really committed. */
-function breaking(barrier: MessageBarrier<Database>, when: 'before' | 'after', error: Error) {
-  const broken: MessageBarrier<Database> = {
+function breaking(barrier: MessageBarrier<DatabaseSync>, when: 'before' | 'after', error: Error) {
+  const broken: MessageBarrier<DatabaseSync> = {
     queryPrepared: barrier.queryPrepared,
     run: async (call, effect) => {
       if (when === 'after') await barrier.run(call, effect)
@@ -115,7 +114,7 @@ describe('doAndSubmit', () => {
     const message = server.client.message({ branches: BRANCHES, check: { url, afterMs: 500 } })
     const error = new Error('the connection is gone')
     const unsettled: unknown[] = []
-    const deaf: MessageBarrier<Database> = {
+    const deaf: MessageBarrier<DatabaseSync> = {
       ...breaking(sender.barrier, 'after', error),
       queryPrepared: () => Promise.reject(new Error('the database is away')),
     }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import BetterSqlite from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { migrateBarrier, sqliteBarrier } from '../src/barrier/sqlite.ts'
@@ -341,7 +341,7 @@ describe('the steps of a TCC', () => {
 
 /** A participant behind a barrier, which moves from `free` to `held` to `taken`; its try may have a part of its own. */
 async function reservations(nested?: (branch: Branch) => Promise<unknown>) {
-  const database = new BetterSqlite(':memory:')
+  const database = new DatabaseSync(':memory:')
   migrateBarrier(database)
   database.exec('CREATE TABLE room (free INT, held INT, taken INT); INSERT INTO room VALUES (3, 0, 0)')
   const service = fastify()

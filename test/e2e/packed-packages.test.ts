@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { publications } from '../../scripts/pack/public-packages.ts'
 import { registryState } from '../../scripts/release/registry-state.ts'
@@ -174,9 +174,12 @@ describe('a project with both packed packages', () => {
   })
 
   function centsOf(bank: string, account: string): unknown {
-    const database = new Sqlite(join(project.folder, bank, 'bank.db'), { readonly: true })
+    const database = new DatabaseSync(join(project.folder, bank, 'bank.db'), {
+      readOnly: true,
+      timeout: 5_000,
+    })
     try {
-      return database.prepare('SELECT cents FROM account WHERE id = ?').pluck().get(account)
+      return database.prepare('SELECT cents FROM account WHERE id = ?').get(account)?.cents
     } finally {
       database.close()
     }

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
-import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { REPOSITORY } from '../source-tree.ts'
 import { importsOf } from '../syntax.ts'
@@ -176,8 +176,8 @@ describe('a project with the packed SDK', () => {
   const services: (Service | Child)[] = []
 
   beforeAll(() => {
-    const drivers = ['better-sqlite3', 'express', 'fastify', 'ioredis', 'mysql2', 'pg']
-    const types = ['node', 'express', 'pg', 'better-sqlite3'].map((name) => `@types/${name}`)
+    const drivers = ['express', 'fastify', 'ioredis', 'mysql2', 'pg']
+    const types = ['node', 'express', 'pg'].map((name) => `@types/${name}`)
     project.addFromRepository([...drivers, ...types])
     guide = project.examplesOf('docs/participant.md')
     readme = project.examplesOf('README.md')
@@ -265,9 +265,12 @@ describe('a project with the packed SDK', () => {
       return bank
     }
     const centsOf = (name: string, account: string): unknown => {
-      const database = new Sqlite(join(project.folder, name, 'bank.db'), { readonly: true })
+      const database = new DatabaseSync(join(project.folder, name, 'bank.db'), {
+        readOnly: true,
+        timeout: 5_000,
+      })
       try {
-        return database.prepare('SELECT cents FROM account WHERE id = ?').pluck().get(account)
+        return database.prepare('SELECT cents FROM account WHERE id = ?').get(account)?.cents
       } finally {
         database.close()
       }

@@ -1,4 +1,6 @@
-import Sqlite from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
+
+const BUSY_MS_MAX = 5_000
 
 export interface Effect {
   readonly gid: string
@@ -35,9 +37,9 @@ export function unfinishedRows(storeFile: string): number {
 }
 
 function read<T = Effect>(file: string, sql: string): T[] {
-  const database = new Sqlite(file, { readonly: true, fileMustExist: true })
+  const database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS_MAX })
   try {
-    return database.prepare<[], T>(sql).all()
+    return database.prepare(sql).all() as unknown as T[]
   } finally {
     database.close()
   }

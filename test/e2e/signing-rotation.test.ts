@@ -1,13 +1,13 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { type Branch, type BranchError, createClient, saga } from '@counterstep/sdk'
 import { migrateBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
 import { branchHandler, signedCalls } from '@counterstep/sdk/fastify'
 import { newSigningKeyText, publicJwk, type SigningKey, signingKeyOf } from '@counterstep/signature'
 import { freePort } from '@counterstep/test-servers'
 import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
-import BetterSqlite from 'better-sqlite3'
 import { fastify } from 'fastify'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startChild } from './child-process.ts'
@@ -31,7 +31,7 @@ function newKey(): Key {
 
 /** A bank with one account, behind a barrier and signatures. */
 async function startBank(known: readonly Key[]) {
-  const database = new BetterSqlite(':memory:')
+  const database = new DatabaseSync(':memory:')
   migrateBarrier(database)
   database.exec('CREATE TABLE account (id TEXT PRIMARY KEY, cents INTEGER NOT NULL)')
   database.exec("INSERT INTO account VALUES ('alice', 0)")
@@ -46,14 +46,14 @@ async function startBank(known: readonly Key[]) {
   app.addHook('preHandler', async ({ headers }) => {
     signers.add(/keyid="([^"]+)"/.exec(String(headers['signature-input']))?.[1] ?? '')
   })
-  const handler = branchHandler(sqliteBarrier(database), (tx: BetterSqlite.Database, branch: Branch) => {
+  const handler = branchHandler(sqliteBarrier(database), (tx: DatabaseSync, branch: Branch) => {
     const delta = branch.op === 'action' ? 1 : -1
     tx.prepare('UPDATE account SET cents = cents + ? WHERE id = ?').run(delta, 'alice')
   })
   app.post('/credit', handler)
   const url = await app.listen({ port, host: '127.0.0.1' })
   onTestFinished(() => app.close())
-  const cents = () => database.prepare('SELECT cents FROM account').pluck().get()
+  const cents = () => database.prepare('SELECT cents FROM account').get()?.cents
   return { url: `${url}/credit`, refused, signers, cents }
 }
 

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { createClient } from '@counterstep/sdk'
 import { openSqliteStore } from '@counterstep/store-sqlite'
-import Database from 'better-sqlite3'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { readCommand } from '../../packages/cli/src/config.ts'
 import { bothFaces, type FaceRequest } from './both-faces.ts'
@@ -77,18 +77,18 @@ describe('S25: prototypes', () => {
       for (const request of faceRequests('s')) await faces.send(request)
     }
     await first.close()
-    const database = new Database(path)
-    const rows = database.prepare('SELECT gid, definition, progress FROM transactions').all() as Record<
-      'gid' | 'definition' | 'progress',
-      string
-    >[]
+    const database = new DatabaseSync(path)
+    const rows = database
+      .prepare('SELECT gid, definition, progress FROM transactions')
+      .all() as unknown as Record<'gid' | 'definition' | 'progress', string>[]
     expect(rows.length).toBeGreaterThan(3)
     const update = database.prepare(
       'UPDATE transactions SET definition = ?, progress = ?, live = 1, due_at = 0 WHERE gid = ?',
     )
     for (const { gid, definition, progress } of rows) {
       const [poison = ''] = POISON
-      update.run(poisoned(definition, poison).at(-1), poisoned(progress, poison).at(-1) ?? progress, gid)
+      const last = (json: string) => poisoned(json, poison).at(-1) ?? json
+      update.run(last(definition), last(progress), gid)
     }
     database.close()
     const second = await openSqliteStore({ path })

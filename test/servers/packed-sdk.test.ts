@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { describeOn } from '@counterstep/test-servers/vitest'
-import Sqlite from 'better-sqlite3'
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startChild } from '../e2e/child-process.ts'
@@ -67,9 +67,9 @@ for (const kind of ['mariadb', 'mysql'] as const) {
 
     async function cents(): Promise<readonly unknown[]> {
       const [rows] = await connection.query<RowDataPacket[]>('SELECT cents FROM account')
-      const bank = new Sqlite(join(project.folder, kind, 'bank.db'), { readonly: true })
+      const bank = new DatabaseSync(join(project.folder, kind, 'bank.db'), { readOnly: true, timeout: 5_000 })
       try {
-        return [rows[0]?.cents, bank.prepare("SELECT cents FROM account WHERE id = 'bob'").pluck().get()]
+        return [rows[0]?.cents, bank.prepare("SELECT cents FROM account WHERE id = 'bob'").get()?.cents]
       } finally {
         bank.close()
       }

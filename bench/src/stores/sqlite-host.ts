@@ -1,6 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { REPOSITORY } from '../harness/paths.ts'
 import { copySqliteRow } from './copy-sqlite-row.ts'
 import type { StoreHost } from './store-host.ts'
 
@@ -8,7 +6,10 @@ import type { StoreHost } from './store-host.ts'
 export function sqliteHost(folder: string): StoreHost {
   let files = 0
   return {
-    software: { version: driverVersion(), settings: { journal_mode: 'wal', synchronous: 'full' } },
+    software: {
+      version: `${process.versions.sqlite} (node:sqlite)`,
+      settings: { journal_mode: 'wal', synchronous: 'full' },
+    },
     voidsLeasesAtOpen: true,
     newDatabase: async () => {
       files += 1
@@ -20,12 +21,4 @@ export function sqliteHost(folder: string): StoreHost {
     },
     close: () => Promise.resolve(),
   }
-}
-
-/** The store takes better-sqlite3 where it is installed, and Node's own SQLite elsewhere. */
-function driverVersion(): string {
-  const path = join(REPOSITORY, 'node_modules', 'better-sqlite3', 'package.json')
-  if (!existsSync(path)) return `${process.versions.sqlite} (node:sqlite)`
-  const manifest: { readonly version: string } = JSON.parse(readFileSync(path, 'utf8'))
-  return `better-sqlite3 ${manifest.version}`
 }

@@ -1,5 +1,5 @@
+import { DatabaseSync } from 'node:sqlite'
 import type { TransactionView } from '@counterstep/protocol'
-import Sqlite from 'better-sqlite3'
 
 interface Effect {
   readonly seq: number
@@ -14,6 +14,8 @@ interface Arrival {
   readonly statusCode: number
 }
 
+const BUSY_MS_MAX = 5_000
+
 const EFFECTS = `SELECT seq, branch_id AS branchId, op, delta_cents AS deltaCents FROM ledger WHERE gid = ? ORDER BY seq`
 const ARRIVALS = `SELECT branch_id AS branchId, op, status_code AS statusCode FROM call_log WHERE gid = ? ORDER BY seq`
 /** An action whose barrier row stems from its compensation was blocked, so it must have no effect (I8). */
@@ -25,17 +27,17 @@ const FORWARD = new Set(['action', 'try', 'msg'])
 
 /** Reads the bank's own database: an auditor that asks the suspect proves nothing. */
 export class BankLedger {
-  readonly #database: Sqlite.Database
+  readonly #database: DatabaseSync
 
   constructor(file: string) {
-    this.#database = new Sqlite(file, { readonly: true, fileMustExist: true })
+    this.#database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS_MAX })
   }
 
   /** What is wrong with a transaction that has ended, each a sentence. */
   faultsOf(view: TransactionView): string[] {
-    const effects = this.#database.prepare<[string], Effect>(EFFECTS).all(view.gid)
-    const arrivals = this.#database.prepare<[string], Arrival>(ARRIVALS).all(view.gid)
-    const hanging = this.#database.prepare<[string], { branchId: string }>(HANGING).all(view.gid)
+    const effects = this.#rows<Effect>(EFFECTS, view.gid)
+    const arrivals = this.#rows<Arrival>(ARRIVALS, view.gid)
+    const hanging = this.#rows<{ branchId: string }>(HANGING, view.gid)
     const found = [
       ...hanging.map(({ branchId }) => `I8: ${branchId} took effect after its compensation`),
       ...view.branches.flatMap(({ id }) => branchFaults(view, id, effects)),
@@ -46,15 +48,14 @@ export class BankLedger {
   }
 
   wasCalled(gid: string): boolean {
-    return this.#database.prepare<[string], Arrival>(ARRIVALS).get(gid) !== undefined
+    return this.#rows<Arrival>(ARRIVALS, gid).length > 0
   }
 
   /** Accounts that are not their start and their ledger together (I15). */
   wrongBalances(): string[] {
-    return this.#database
-      .prepare<[], { id: string }>(WRONG_BALANCES)
-      .all()
-      .map(({ id }) => `I15: the balance of ${id} is not its ledger's`)
+    return this.#rows<{ id: string }>(WRONG_BALANCES).map(
+      ({ id }) => `I15: the balance of ${id} is not its ledger's`,
+    )
   }
 
   /** Calls that arrived again, and compensations of what never was: the audit says little where there are none. */
@@ -72,8 +73,12 @@ export class BankLedger {
     this.#database.close()
   }
 
+  #rows<T>(sql: string, ...values: string[]): readonly T[] {
+    return this.#database.prepare(sql).all(...values) as unknown as T[]
+  }
+
   #count(sql: string): number {
-    return this.#database.prepare<[], { n: number }>(sql).get()?.n ?? 0
+    return this.#rows<{ n: number }>(sql)[0]?.n ?? 0
   }
 }
 

@@ -1,15 +1,15 @@
 import { flushCompileCache } from 'node:module'
-import type { Database, Row, Statement } from '@counterstep/store-sqlite'
-import BetterSqlite3 from 'better-sqlite3'
+import { type Database, openDatabase as openReal, type Statement } from '@counterstep/store-sqlite'
 import { CrashSwitch } from './crash-switch.ts'
 
 /** A driver for the store's own thread, with crash points around COMMIT: of a batch, and of a migration. */
-export function openDatabase(path: string): Database {
+export function openDatabase(path: string, access?: 'read' | 'write'): Database {
   const crash = CrashSwitch.ofProcess()
-  const database = new BetterSqlite3(path, { timeout: 0 })
+  const database = openReal(path, access)
   // A thread has a cache of its own, and writes it at its end, which none of these comes to.
   flushCompileCache()
   return {
+    ...database,
     exec: (sql) => {
       const isMigration = sql === 'COMMIT'
       if (isMigration) crash.pass('migration-before')
@@ -17,11 +17,8 @@ export function openDatabase(path: string): Database {
       if (isMigration) crash.pass('migration-after')
     },
     prepare: (sql) => {
-      const statement = wrap(database.prepare(sql))
+      const statement = database.prepare(sql)
       return sql === 'COMMIT' ? crashingCommit(statement, crash) : statement
-    },
-    close: () => {
-      database.close()
     },
   }
 }
@@ -35,14 +32,5 @@ function crashingCommit(statement: Statement, crash: CrashSwitch): Statement {
       crash.pass('commit-after')
       return changes
     },
-  }
-}
-
-function wrap(statement: BetterSqlite3.Statement): Statement {
-  if (statement.reader) statement.raw(true)
-  return {
-    run: (...values) => statement.run(...values).changes,
-    get: (...values) => statement.get(...values) as Row | undefined,
-    all: (...values) => statement.all(...values) as Row[],
   }
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 
 export interface StoredRow {
   readonly gid: string
@@ -9,10 +9,10 @@ export interface StoredRow {
 
 /** What the store of a stopped server holds, read past every layer of it. */
 export function readStoredRows(dataFolder: string): readonly StoredRow[] {
-  const database = new Database(join(dataFolder, 'counterstep.db'), { readonly: true })
+  const database = new DatabaseSync(join(dataFolder, 'counterstep.db'), { readOnly: true })
   try {
     const rows = database.prepare('SELECT gid, live FROM transactions').all()
-    return (rows as { readonly gid: string; readonly live: number }[]).map(({ gid, live }) => ({
+    return (rows as unknown as { readonly gid: string; readonly live: number }[]).map(({ gid, live }) => ({
       gid,
       isFinal: live === 0,
     }))

@@ -1,6 +1,7 @@
-import type { Database } from 'better-sqlite3'
+import type { DatabaseSync } from 'node:sqlite'
 import { BusinessFailure } from './bank-answer.ts'
 import type { BranchOrigin } from './branch-query.ts'
+import { inTransaction } from './in-transaction.ts'
 
 export interface AccountSeed {
   readonly id: string
@@ -49,33 +50,32 @@ const COLUMNS = 'id, initial_cents AS initialCents, balance_cents AS balanceCent
 
 type AccountRow = Omit<Account, 'isFrozen'> & { readonly frozen: number }
 
-export function openAccounts(database: Database, now: () => number): Accounts {
+export function openAccounts(database: DatabaseSync, now: () => number): Accounts {
   database.exec(SCHEMA)
-  const insert = database.prepare<[string, number, number, number]>(
+  const insert = database.prepare(
     `INSERT INTO account (id, initial_cents, balance_cents, frozen) VALUES (?, ?, ?, ?)
      ON CONFLICT (id) DO NOTHING`,
   )
-  const select = database.prepare<[string], AccountRow>(`SELECT ${COLUMNS} FROM account WHERE id = ?`)
-  const page = database.prepare<[string, number], AccountRow>(
-    `SELECT ${COLUMNS} FROM account WHERE id > ? ORDER BY id LIMIT ?`,
-  )
-  const update = database.prepare<[number, string]>('UPDATE account SET balance_cents = ? WHERE id = ?')
-  const record = database.prepare<[string, string, string, string, number, number]>(
+  const select = database.prepare(`SELECT ${COLUMNS} FROM account WHERE id = ?`)
+  const page = database.prepare(`SELECT ${COLUMNS} FROM account WHERE id > ? ORDER BY id LIMIT ?`)
+  const update = database.prepare('UPDATE account SET balance_cents = ? WHERE id = ?')
+  const record = database.prepare(
     'INSERT INTO ledger (gid, branch_id, op, account, delta_cents, at) VALUES (?, ?, ?, ?, ?, ?)',
   )
   const get = (id: string): Account | undefined => {
-    const row = select.get(id)
+    const row = select.get(id) as AccountRow | undefined
     return row && asAccount(row)
   }
 
   return {
     get,
-    seed: database.transaction((seeds: readonly AccountSeed[]) => {
-      for (const { id, balanceCents, isFrozen = false } of seeds) {
-        insert.run(id, balanceCents, balanceCents, isFrozen ? 1 : 0)
-      }
-    }),
-    list: (after, limit) => page.all(after, limit).map(asAccount),
+    seed: (seeds) =>
+      inTransaction(database, () => {
+        for (const { id, balanceCents, isFrozen = false } of seeds) {
+          insert.run(id, balanceCents, balanceCents, isFrozen ? 1 : 0)
+        }
+      }),
+    list: (after, limit) => (page.all(after, limit) as unknown as AccountRow[]).map(asAccount),
     apply: ({ gid, branchId, op }, id, deltaCents) => {
       const account = allowed(get(id), id, op, deltaCents)
       const balanceCents = account.balanceCents + deltaCents

@@ -1,4 +1,4 @@
-import Sqlite from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 
 /** What an auditor finds in one bank's database, read beside the running bank. Empty lists are as it should be. */
 export interface BankAudit {
@@ -16,6 +16,9 @@ export interface BankAudit {
   readonly nullCompensations: number
   readonly lateActions: number
 }
+
+/** The bank may be starting, and hold its file for a moment. */
+const BUSY_MS_MAX = 5_000
 
 const WRONG_BALANCES = `
   SELECT id AS found FROM account
@@ -50,23 +53,23 @@ type Totals = Pick<
 >
 
 export function auditBank(path: string): BankAudit {
-  const database = new Sqlite(path, { readonly: true, fileMustExist: true })
+  const database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS_MAX })
   try {
-    return database.transaction(() => {
-      const totals = database.prepare<[], Totals>(TOTALS).get()
-      if (totals === undefined) throw new Error(`no totals in ${path}`)
-      const find = (sql: string): string[] =>
-        database
-          .prepare<[], { found: string }>(sql)
-          .all()
-          .map(({ found }) => found)
-      return {
-        ...totals,
-        wrongBalances: find(WRONG_BALANCES),
-        repeatedEffects: find(REPEATED_EFFECTS),
-        wrongOrders: find(WRONG_ORDERS),
-      }
-    })()
+    // One transaction, so that all of it is of one instant. It ends with the connection, since it changes nothing.
+    database.exec('BEGIN')
+    const totals = database.prepare(TOTALS).get() as Totals | undefined
+    if (totals === undefined) throw new Error(`no totals in ${path}`)
+    const find = (sql: string): string[] =>
+      database
+        .prepare(sql)
+        .all()
+        .map(({ found }) => String(found))
+    return {
+      ...totals,
+      wrongBalances: find(WRONG_BALANCES),
+      repeatedEffects: find(REPEATED_EFFECTS),
+      wrongOrders: find(WRONG_ORDERS),
+    }
   } finally {
     database.close()
   }

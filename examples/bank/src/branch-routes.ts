@@ -1,11 +1,12 @@
+import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Op } from '@counterstep/protocol'
-import type { Database } from 'better-sqlite3'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Accounts } from './accounts.ts'
 import { type BankAnswer, failure, refusal, success } from './bank-answer.ts'
 import { type BranchOrigin, readBranchOrigin } from './branch-query.ts'
 import type { CallLog } from './call-log.ts'
+import { inTransaction } from './in-transaction.ts'
 import type { SqliteBarrier } from './sqlite-barrier.ts'
 import { readTransferPayload } from './transfer-payload.ts'
 
@@ -13,7 +14,7 @@ import { readTransferPayload } from './transfer-payload.ts'
 export type Intercept = (origin: BranchOrigin, handle: () => BankAnswer) => BankAnswer | Promise<BankAnswer>
 
 export interface BranchRouteDeps {
-  readonly database: Database
+  readonly database: DatabaseSync
   readonly accounts: Accounts
   readonly barrier: SqliteBarrier
   readonly callLog: CallLog
@@ -81,14 +82,13 @@ type Outcome = { readonly answer: BankAnswer } | { readonly error: unknown }
  * commit, and becomes a 500: never a business failure.
  */
 function loggedAnswer({ database, callLog }: BranchRouteDeps): LoggedAnswer {
-  const transaction = database.transaction((origin: BranchOrigin, answer: () => BankAnswer): Outcome => {
-    const outcome = outcomeOf(answer)
-    if ('error' in outcome) callLog.record(origin, 500)
-    else callLog.record(origin, outcome.answer.statusCode, outcome.answer.code)
-    return outcome
-  })
   return (origin, answer) => {
-    const outcome = transaction.immediate(origin, answer)
+    const outcome = inTransaction(database, () => {
+      const found = outcomeOf(answer)
+      if ('error' in found) callLog.record(origin, 500)
+      else callLog.record(origin, found.answer.statusCode, found.answer.code)
+      return found
+    })
     if ('error' in outcome) throw outcome.error
     return outcome.answer
   }

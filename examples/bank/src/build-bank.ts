@@ -1,4 +1,4 @@
-import Sqlite from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import { type FastifyInstance, fastify } from 'fastify'
 import { addAccountRoutes } from './account-routes.ts'
 import { type AccountSeed, openAccounts } from './accounts.ts'
@@ -23,6 +23,9 @@ export interface BankOptions {
   readonly onError?: (error: unknown) => void
 }
 
+/** How long a call waits for another program that writes the file; without it the call would fail at once. */
+const BUSY_MS_MAX = 5_000
+
 export const DEMO_ACCOUNTS: readonly AccountSeed[] = [
   { id: 'alice', balanceCents: 100_000 },
   { id: 'bob', balanceCents: 100_000 },
@@ -41,9 +44,9 @@ export function buildBank({
   now = Date.now,
   onError = (error) => console.error(error),
 }: BankOptions): FastifyInstance {
-  const database = new Sqlite(path)
-  database.pragma('journal_mode = WAL')
-  database.pragma(`synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`)
+  const database = new DatabaseSync(path, { timeout: BUSY_MS_MAX })
+  database.exec('PRAGMA journal_mode = WAL')
+  database.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`)
   const accounts = openAccounts(database, now)
   accounts.seed(seeds)
   const barrier = sqliteBarrier(database, now)

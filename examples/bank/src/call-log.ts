@@ -1,4 +1,4 @@
-import type { Database } from 'better-sqlite3'
+import type { DatabaseSync } from 'node:sqlite'
 import type { BranchOrigin } from './branch-query.ts'
 
 export interface CallLog {
@@ -20,9 +20,9 @@ const SCHEMA = `
   ) STRICT`
 
 /** Who called what, as the branch saw it: the evidence that an audit compares with the orchestrator's own account. */
-export function openCallLog(database: Database, now: () => number): CallLog {
+export function openCallLog(database: DatabaseSync, now: () => number): CallLog {
   database.exec(SCHEMA)
-  const insert = database.prepare<[string, string, string, number, number, number, number, string | null]>(
+  const insert = database.prepare(
     `INSERT INTO call_log (gid, branch_id, op, attempt, epoch, at, status_code, code)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   )

@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite'
 import {
   ALREADY_COMPENSATED,
   type BarrierRow,
@@ -6,8 +7,8 @@ import {
   originOf,
 } from '@counterstep/barrier'
 import type { BranchId, Gid, Op } from '@counterstep/protocol'
-import type { Database } from 'better-sqlite3'
 import { type BankAnswer, BusinessFailure, failure, success } from './bank-answer.ts'
+import { inTransaction } from './in-transaction.ts'
 
 /** The one key of a branch's call. */
 export interface BarrierCall {
@@ -34,12 +35,12 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID`
 
 /**
- * The barrier over better-sqlite3. It only inserts, reads and stores; what that means is decided in
+ * The barrier over node:sqlite. It only inserts, reads and stores; what that means is decided in
  * @counterstep/barrier. Everything is one database transaction that takes the write lock at its start (BEGIN
  * IMMEDIATE), so that two calls of one branch come one after the other; inside a caller's transaction it is a
  * savepoint of it. Whatever the effect throws rolls its rows back too: they stand only beside the effect.
  */
-export function sqliteBarrier(database: Database, now: () => number): SqliteBarrier {
+export function sqliteBarrier(database: DatabaseSync, now: () => number): SqliteBarrier {
   database.exec(SCHEMA)
   const rows = barrierStatements(database)
 
@@ -68,10 +69,9 @@ export function sqliteBarrier(database: Database, now: () => number): SqliteBarr
     }
   }
 
-  const transaction = database.transaction(pass)
   return (call, effect) => {
     try {
-      return transaction.immediate(call, effect)
+      return inTransaction(database, () => pass(call, effect))
     } catch (error: unknown) {
       if (error instanceof BusinessFailure) return failure(error.code, error.message)
       throw error
@@ -86,25 +86,23 @@ interface BarrierStatements {
   store(gid: Gid, branchId: BranchId, op: Op, answer: BankAnswer): void
 }
 
-function barrierStatements(database: Database): BarrierStatements {
-  const insert = database.prepare<[Gid, BranchId, Op, string, number]>(
+function barrierStatements(database: DatabaseSync): BarrierStatements {
+  const insert = database.prepare(
     `INSERT INTO barrier (gid, branch_id, op, reason, created_at) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (gid, branch_id, op) DO NOTHING`,
   )
-  const standing = database.prepare<[Gid, BranchId], BarrierRow>(
-    'SELECT op, reason FROM barrier WHERE gid = ? AND branch_id = ?',
-  )
-  const answer = database.prepare<[Gid, BranchId, Op], BankAnswer>(
+  const standing = database.prepare('SELECT op, reason FROM barrier WHERE gid = ? AND branch_id = ?')
+  const answer = database.prepare(
     `SELECT status_code AS statusCode, answer AS body FROM barrier
      WHERE gid = ? AND branch_id = ? AND op = ? AND answer IS NOT NULL`,
   )
-  const store = database.prepare<[number, string, Gid, BranchId, Op]>(
+  const store = database.prepare(
     'UPDATE barrier SET status_code = ?, answer = ? WHERE gid = ? AND branch_id = ? AND op = ?',
   )
   return {
     insert: (gid, branchId, op, reason, at) => insert.run(gid, branchId, op, reason, at).changes === 1,
-    standing: (gid, branchId) => standing.all(gid, branchId),
-    answer: (gid, branchId, op) => answer.get(gid, branchId, op),
+    standing: (gid, branchId) => standing.all(gid, branchId) as unknown as BarrierRow[],
+    answer: (gid, branchId, op) => answer.get(gid, branchId, op) as BankAnswer | undefined,
     store: (gid, branchId, op, { statusCode, body }) => {
       store.run(statusCode, body, gid, branchId, op)
     },

@@ -1,5 +1,5 @@
+import { DatabaseSync } from 'node:sqlite'
 import { auditBank } from '@counterstep/example-bank'
-import Sqlite from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { balanceOf, debit, testBank } from './test-bank.ts'
 
@@ -31,7 +31,7 @@ describe('the bank', () => {
 
   it('never has a balance below zero, whoever writes', () => {
     const bank = testBank()
-    const database = new Sqlite(bank.path)
+    const database = new DatabaseSync(bank.path)
     expect(() => database.exec('UPDATE account SET balance_cents = -1')).toThrow(/CHECK/)
     database.close()
   })
@@ -39,7 +39,7 @@ describe('the bank', () => {
   it('undoes on an account that was frozen since', async () => {
     const bank = testBank()
     await debit(bank)
-    const database = new Sqlite(bank.path)
+    const database = new DatabaseSync(bank.path)
     database.exec(`UPDATE account SET frozen = 1 WHERE id = 'alice'`)
     database.close()
     expect((await debit(bank, { op: 'compensate' })).status).toBe(200)
@@ -141,7 +141,7 @@ describe('the audit', () => {
     it(`finds ${what}`, async () => {
       const bank = testBank()
       await debit(bank)
-      const database = new Sqlite(bank.path)
+      const database = new DatabaseSync(bank.path)
       database.exec(sql)
       database.close()
       expect(auditBank(bank.path)).toHaveProperty(

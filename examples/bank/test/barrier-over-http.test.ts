@@ -1,6 +1,6 @@
+import { DatabaseSync } from 'node:sqlite'
 import { auditBank } from '@counterstep/example-bank'
 import type { Op } from '@counterstep/protocol'
-import Sqlite from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { balanceOf, debit, type TestBank, temporaryFile, testBank } from './test-bank.ts'
 
@@ -62,10 +62,10 @@ async function arrive(bank: TestBank, step: string): Promise<void> {
 }
 
 function effectsIn(path: string): string[] {
-  const database = new Sqlite(path, { readonly: true })
-  const rows = database.prepare<[], { op: string }>('SELECT op FROM ledger ORDER BY seq').all()
+  const database = new DatabaseSync(path, { readOnly: true })
+  const rows = database.prepare('SELECT op FROM ledger ORDER BY seq').all()
   database.close()
-  return rows.map(({ op }) => op)
+  return rows.map(({ op }) => String(op))
 }
 
 describe('the truth table, through HTTP and a database', () => {
@@ -85,7 +85,7 @@ describe('the truth table, through HTTP and a database', () => {
       status: 409,
       body: { code: 'INSUFFICIENT_FUNDS' },
     })
-    const database = new Sqlite(bank.path)
+    const database = new DatabaseSync(bank.path)
     expect(database.prepare('SELECT * FROM barrier').all()).toEqual([])
     database.exec(`UPDATE account SET balance_cents = balance_cents * 2, initial_cents = initial_cents * 2`)
     database.close()
@@ -95,7 +95,7 @@ describe('the truth table, through HTTP and a database', () => {
   it('a database error is a 500, leaves nothing, and the next call agrees', async () => {
     const errors: unknown[] = []
     const bank = testBank({ onError: (error) => errors.push(error) })
-    const database = new Sqlite(bank.path)
+    const database = new DatabaseSync(bank.path)
     database.exec(
       `CREATE TRIGGER broken BEFORE INSERT ON ledger BEGIN SELECT RAISE(ABORT, 'disk says no'); END`,
     )

@@ -23,8 +23,6 @@ export interface DriverModule {
   openDatabase(path: string, access?: 'read' | 'write'): Database
 }
 
-export type DriverName = 'better-sqlite3' | 'node'
-
 export function sqliteCode(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' && code.startsWith('SQLITE_') ? code : ''

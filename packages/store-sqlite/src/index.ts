@@ -1,4 +1,5 @@
-export type { Database, DriverModule, DriverName, Row, Statement } from './driver.ts'
+export type { Database, DriverModule, Row, Statement } from './driver.ts'
+export { openDatabase } from './node-driver.ts'
 export type { SqliteOptions } from './open-sqlite-store.ts'
 export { openSqliteStore } from './open-sqlite-store.ts'
 export type { SqliteCounters, SqliteStore } from './sqlite-store.ts'

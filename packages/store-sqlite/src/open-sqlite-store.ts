@@ -7,7 +7,6 @@ import {
   type StoreEvent,
   type StoreUnavailableError,
 } from '@counterstep/core'
-import type { DriverName } from './driver.ts'
 import { ReadGate } from './read-gate.ts'
 import { ReaderLink } from './reader-link.ts'
 import { RoomMark } from './room-mark.ts'
@@ -19,8 +18,8 @@ export interface SqliteOptions {
   readonly path: string
   /** Wall clock, integer milliseconds from the epoch. Read once for each batch. */
   readonly now?: () => number
-  /** A URL names a module that exports `openDatabase`. */
-  readonly driver?: DriverName | URL
+  /** Names a module that exports `openDatabase`, e.g. one that puts faults around this package's own. Default: Node's own SQLite. */
+  readonly driver?: URL
   /** FULL is class A, NORMAL class B. */
   readonly synchronous?: 'FULL' | 'NORMAL'
   /** Called once when nothing more can be said of the file; the host must exit, and the next open decides. */
@@ -45,7 +44,7 @@ export const FREE_BYTES_MIN = 256 * MEBIBYTE
 export async function openSqliteStore({
   path,
   now = Date.now,
-  driver = 'better-sqlite3',
+  driver = moduleUrl('node-driver'),
   synchronous = 'FULL',
   onBroken,
   onEvent = warn,
@@ -57,14 +56,13 @@ export async function openSqliteStore({
   queueBytesMax = 64 * MEBIBYTE,
   cacheKibibytes = 65_536,
 }: SqliteOptions): Promise<SqliteStore> {
-  const driverUrl = (driver instanceof URL ? driver : moduleUrl(`${driver}-driver`)).href
   const gate = new SharedArrayBuffer(ReadGate.bytes)
   let queue: WriteQueue | undefined
   let reader: ReaderLink | undefined
   const link = await WorkerLink.start(
     {
       path: resolve(path),
-      driverUrl,
+      driverUrl: driver.href,
       gate,
       synchronous,
       now: now(),
@@ -80,7 +78,7 @@ export async function openSqliteStore({
     },
   )
   queue = new WriteQueue(link, now, { batchRowsMax, batchBytesMax, queueRowsMax, queueBytesMax })
-  reader = new ReaderLink({ path: resolve(path), driverUrl, gate })
+  reader = new ReaderLink({ path: resolve(path), driverUrl: driver.href, gate })
   for (const detail of link.warnings) onEvent({ level: 'warn', name: 'store-open-to-others', detail })
   const room = await RoomMark.start({ freeBytesMin, freeBytes, onEvent })
   return new SqliteStore(link, { reader, queue, now, room })

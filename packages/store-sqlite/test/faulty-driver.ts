@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { openDatabase as openReal } from '../src/better-sqlite3-driver.ts'
 import type { Database, Statement } from '../src/driver.ts'
+import { openDatabase as openReal } from '../src/node-driver.ts'
 
 // A driver whose disk goes wrong on demand: the test writes the fault's name into the file `<path>-fault`.
 const PAGES_MAX = 4_294_967_294

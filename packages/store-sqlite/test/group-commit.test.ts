@@ -89,20 +89,16 @@ describe('group commit', () => {
     'a fraction in a whole column': { format: 1.5 },
     'a value that no message can carry': { definition: () => '' },
   }
-  for (const driver of ['better-sqlite3', 'node'] as const) {
-    for (const [name, change] of Object.entries(poisons)) {
-      it(`fails one bad row alone: ${name}, ${driver}`, () =>
-        withStore({ driver }, async (store) => {
-          const poison = { ...aTransaction('poison'), ...change } as unknown as ReturnType<
-            typeof aTransaction
-          >
-          const creates = ['a', 'b'].map((gid) => store.create(aTransaction(gid)))
-          const failed = store.create(poison)
-          const after = store.create(aTransaction('c'))
-          await expect(failed).rejects.toMatchObject({ code: 'SAGA_INTERNAL' })
-          for (const create of [...creates, after]) expect(await create).toMatchObject({ type: 'created' })
-          expect(await store.readMany(['a', 'b', 'c', 'poison'] as Gid[])).toHaveLength(3)
-        }))
-    }
+  for (const [name, change] of Object.entries(poisons)) {
+    it(`fails one bad row alone: ${name}`, () =>
+      withStore({}, async (store) => {
+        const poison = { ...aTransaction('poison'), ...change } as unknown as ReturnType<typeof aTransaction>
+        const creates = ['a', 'b'].map((gid) => store.create(aTransaction(gid)))
+        const failed = store.create(poison)
+        const after = store.create(aTransaction('c'))
+        await expect(failed).rejects.toMatchObject({ code: 'SAGA_INTERNAL' })
+        for (const create of [...creates, after]) expect(await create).toMatchObject({ type: 'created' })
+        expect(await store.readMany(['a', 'b', 'c', 'poison'] as Gid[])).toHaveLength(3)
+      }))
   }
 })

@@ -1,4 +1,4 @@
-// Run by hand: node packages/store-sqlite/test/measure-group-commit.ts [callers] [seconds] [driver] [synchronous]
+// Run by hand: node packages/store-sqlite/test/measure-group-commit.ts [callers] [seconds] [synchronous]
 
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -7,11 +7,10 @@ import { join } from 'node:path'
 import type { Gid } from '@counterstep/protocol'
 import { openSqliteStore } from '../src/open-sqlite-store.ts'
 
-const [callers = '64', seconds = '3', driver = 'better-sqlite3', synchronous = 'FULL'] = process.argv.slice(2)
+const [callers = '64', seconds = '3', synchronous = 'FULL'] = process.argv.slice(2)
 const folder = await mkdtemp(join(tmpdir(), 'counterstep-'))
 const store = await openSqliteStore({
   path: join(folder, 'store.db'),
-  driver: driver === 'node' ? 'node' : 'better-sqlite3',
   synchronous: synchronous === 'NORMAL' ? 'NORMAL' : 'FULL',
 })
 const definition = JSON.stringify({
@@ -70,7 +69,6 @@ const used = process.cpuUsage(cpu)
 const { commits, rows } = store.counters()
 console.log({
   callers: Number(callers),
-  driver,
   synchronous,
   rowsPerSecond: Math.round((rows / tookMs) * 1_000),
   rowsPerCommit: Math.round((rows / commits) * 10) / 10,

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { openDatabase } from '../src/better-sqlite3-driver.ts'
+import { openDatabase } from '../src/node-driver.ts'
 import { openSqliteStore } from '../src/open-sqlite-store.ts'
 import type { SqliteStore } from '../src/sqlite-store.ts'
 import { temporaryFolder } from './temporary-folder.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openDatabase } from '../src/better-sqlite3-driver.ts'
+import { openDatabase } from '../src/node-driver.ts'
 import { openSqliteStore } from '../src/open-sqlite-store.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 import { aTransaction, finishOf } from './transactions.ts'

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
-import BetterSqlite from 'better-sqlite3'
 import { checkBarrier, migrateBarrier } from '../../src/barrier/sqlite.ts'
+import { BetterSqlite3Twin } from './better-sqlite3-twin.ts'
 
 /** One of several instances of a service that start at once, in a thread of its own: it makes and checks each table. */
 const { path, driver, tables } = workerData as {
@@ -11,7 +11,7 @@ const { path, driver, tables } = workerData as {
 }
 
 // Each as it is by default: node:sqlite waits for no lock.
-const database = driver === 'node:sqlite' ? new DatabaseSync(path) : new BetterSqlite(path)
+const database = driver === 'node:sqlite' ? new DatabaseSync(path) : new BetterSqlite3Twin(path)
 for (const table of tables) {
   migrateBarrier(database, { table })
   checkBarrier(database, { table })

@@ -1,7 +1,4 @@
 import { DatabaseSync } from 'node:sqlite'
-import BetterSqlite from 'better-sqlite3'
-import { drizzle } from 'drizzle-orm/better-sqlite3'
-import { sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { describe, expect, it } from 'vitest'
 import {
   checkBarrier,
@@ -15,11 +12,12 @@ import type { GroupCall } from '../../src/grouped/group-barrier.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { type BarrierCall, withBarrier } from '../../src/index.ts'
 import { barrierSuite, type SuiteEffect, thrownBy } from './barrier-suite.ts'
+import { BetterSqlite3Twin } from './better-sqlite3-twin.ts'
 import { type MessageBed, messageSuite } from './message-suite.ts'
 import { purging, suiteClock } from './suite-clock.ts'
 
 const DATABASES: readonly (readonly [string, () => SqliteDatabase])[] = [
-  ['better-sqlite3', () => new BetterSqlite(':memory:')],
+  ['better-sqlite3', () => new BetterSqlite3Twin(':memory:')],
   ['node:sqlite', () => new DatabaseSync(':memory:')],
 ]
 
@@ -286,27 +284,10 @@ for (const [name, open] of DATABASES) {
   })
 }
 
-it('lends Drizzle its handle, and refuses a query of it that nobody has run', async () => {
-  const database = new BetterSqlite(':memory:')
-  migrateBarrier(database)
-  database.exec('CREATE TABLE effect (number INTEGER PRIMARY KEY, gid TEXT, op TEXT)')
-  const barrier = sqliteBarrier(database)
-  const effect = sqliteTable('effect', { gid: text('gid'), op: text('op') })
-  const call = { gid: 'g', branchId: '01', op: 'action' } as const
-  const query = (tx: typeof database) => drizzle(tx).insert(effect).values({ gid: 'g', op: 'action' })
-  await expect(barrier.run(call, query)).rejects.toMatchObject({ code: 'BARRIER_EFFECT_ASYNC' })
-  const outcome = await barrier.run(call, (tx) => {
-    drizzle(tx).transaction((inner) => inner.insert(effect).values({ gid: 'g', op: 'action' }).run())
-    return drizzle(tx).select().from(effect).all()
-  })
-  expect(outcome).toEqual({ decision: 'run', answer: '[{"gid":"g","op":"action"}]' })
-  expect(effectsOf(database, 'g')).toEqual(['action'])
-})
-
 for (const [name, open] of [
   ['node:sqlite with returnArrays', () => new DatabaseSync(':memory:', { returnArrays: true })],
   ['node:sqlite with readBigInts', () => new DatabaseSync(':memory:', { readBigInts: true })],
-  ['better-sqlite3 with defaultSafeIntegers', () => new BetterSqlite(':memory:').defaultSafeIntegers(true)],
+  ['better-sqlite3 with defaultSafeIntegers', () => new BetterSqlite3Twin(':memory:', { readBigInts: true })],
 ] as const) {
   it(`reads its rows from ${name}`, async () => {
     const database: SqliteDatabase = open()
@@ -324,6 +305,6 @@ for (const [name, open] of [
 }
 
 it('refuses what is no SQLite database it can ask about its transaction', () => {
-  const database = { exec: () => undefined, prepare: () => new BetterSqlite(':memory:').prepare('SELECT 1') }
+  const database = { exec: () => undefined, prepare: () => new DatabaseSync(':memory:').prepare('SELECT 1') }
   expect(() => sqliteBarrier(database)).toThrow(/better-sqlite3 or node:sqlite/)
 })

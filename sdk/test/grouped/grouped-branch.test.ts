@@ -1,4 +1,4 @@
-import BetterSqlite from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import express from 'express'
 import fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
@@ -14,7 +14,7 @@ interface Debit {
 }
 
 function bank() {
-  const database = new BetterSqlite(':memory:')
+  const database = new DatabaseSync(':memory:')
   migrateBarrier(database)
   database.exec(
     "CREATE TABLE account (id TEXT PRIMARY KEY, cents INTEGER); INSERT INTO account VALUES ('alice', 100)",
@@ -25,7 +25,7 @@ function bank() {
     apply: conditionalAdd({ table: 'account', valueColumn: 'cents' }),
   })
   const rows = (): unknown =>
-    database.prepare('SELECT count(*) AS found FROM counterstep_barrier').pluck().get()
+    database.prepare('SELECT count(*) AS found FROM counterstep_barrier').get()?.found
   return { database, barrier, branch, rows }
 }
 

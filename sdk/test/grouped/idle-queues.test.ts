@@ -1,5 +1,5 @@
+import { DatabaseSync } from 'node:sqlite'
 import { queryObjects } from 'node:v8'
-import BetterSqlite from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { migrateBarrier, sqliteBarrier } from '../../src/barrier/sqlite.ts'
 import { GroupQueue } from '../../src/grouped/group-queue.ts'
@@ -9,7 +9,7 @@ import { groupedBranch } from '../../src/grouped/grouped.ts'
 const queuesAlive = (): number => queryObjects(GroupQueue, { format: 'count' })
 
 it('keeps no queue of a key that is idle', async () => {
-  const database = new BetterSqlite(':memory:')
+  const database = new DatabaseSync(':memory:')
   migrateBarrier(database)
   const before = queuesAlive()
   const branch = groupedBranch(sqliteBarrier(database), {

@@ -1,15 +1,15 @@
 import { DatabaseSync } from 'node:sqlite'
-import BetterSqlite from 'better-sqlite3'
 import {
   conditionalAdd,
   migrateBarrier,
   type SqliteDatabase,
   sqliteBarrier,
 } from '../../src/barrier/sqlite.ts'
+import { BetterSqlite3Twin } from '../barrier/better-sqlite3-twin.ts'
 import { conditionalAddSuite } from './conditional-add-suite.ts'
 
 const DATABASES: readonly (readonly [string, () => SqliteDatabase])[] = [
-  ['better-sqlite3', () => new BetterSqlite(':memory:')],
+  ['better-sqlite3', () => new BetterSqlite3Twin(':memory:')],
   ['node:sqlite', () => new DatabaseSync(':memory:')],
 ]
 

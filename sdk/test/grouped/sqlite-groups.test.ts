@@ -1,15 +1,15 @@
 import { DatabaseSync } from 'node:sqlite'
-import BetterSqlite from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { migrateBarrier, purgeBarrier, type SqliteDatabase, sqliteBarrier } from '../../src/barrier/sqlite.ts'
 import { type GroupCall, groupedBranch } from '../../src/grouped/grouped.ts'
 import { type BarrierBed, barrierSuite } from '../barrier/barrier-suite.ts'
+import { BetterSqlite3Twin } from '../barrier/better-sqlite3-twin.ts'
 import { purging, suiteClock } from '../barrier/suite-clock.ts'
 import { groupSuite } from './group-suite.ts'
 import { groupedBed, MANNERS } from './grouped-bed.ts'
 
 const DATABASES: readonly (readonly [string, () => SqliteDatabase])[] = [
-  ['better-sqlite3', () => new BetterSqlite(':memory:')],
+  ['better-sqlite3', () => new BetterSqlite3Twin(':memory:')],
   ['node:sqlite', () => new DatabaseSync(':memory:')],
 ]
 

@@ -1,10 +1,9 @@
-import BetterSqlite from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type Barrier, migrateBarrier, sqliteBarrier } from '../../src/barrier/sqlite.ts'
 import { type Branch, BranchFailure, type BranchHandlerOptions, BranchOngoing } from '../../src/index.ts'
 
-type Database = BetterSqlite.Database
-export type SuiteHandler = (database: Database, branch: Branch<Payload>) => unknown
+export type SuiteHandler = (database: DatabaseSync, branch: Branch<Payload>) => unknown
 
 export interface Payload {
   readonly does?: string
@@ -14,7 +13,7 @@ export interface Payload {
 export interface Framework {
   readonly name: string
   serve(
-    barrier: Barrier<Database>,
+    barrier: Barrier<DatabaseSync>,
     handler: SuiteHandler,
     options?: BranchHandlerOptions<Payload>,
   ): Promise<ServedBranch>
@@ -29,13 +28,13 @@ export interface ServedBranch {
 /** What every adapter does. SQLite in memory, so that nothing but the adapter is in question. */
 export function handlerSuite({ name, serve }: Framework): void {
   describe(`branchHandler of ${name}`, () => {
-    let database: Database
-    let barrier: Barrier<Database>
+    let database: DatabaseSync
+    let barrier: Barrier<DatabaseSync>
     let gids = 0
     const newQuery = (op = 'action'): string => `gid=h-${++gids}&trans_type=saga&branch_id=01&op=${op}`
 
     beforeEach(() => {
-      database = new BetterSqlite(':memory:')
+      database = new DatabaseSync(':memory:')
       migrateBarrier(database)
       barrier = sqliteBarrier(database)
     })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import BetterSqlite from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import express from 'express'
 // @ts-expect-error: The alias has no types; where it is used it gets those of Express 5.
 import express4 from 'express4'
@@ -13,7 +13,7 @@ import { branchHandler as expressBranch, queryPreparedHandler as expressHandler 
 import { branchHandler as fastifyBranch, queryPreparedHandler as fastifyHandler } from '../../src/fastify.ts'
 import { BranchError, BranchFailure, isBranchError } from '../../src/index.ts'
 
-type Barrier = MessageBarrier<BetterSqlite.Database>
+type Barrier = MessageBarrier<DatabaseSync>
 type OnError = (error: unknown) => void
 
 interface Served extends AsyncDisposable {
@@ -75,7 +75,7 @@ const FRAMEWORKS = [
 ] as const
 
 function openBarrier(): Barrier {
-  const database = new BetterSqlite(':memory:')
+  const database = new DatabaseSync(':memory:')
   migrateBarrier(database)
   return sqliteBarrier(database)
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { BranchFailure } from '@counterstep/sdk'
 import { migrateBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
 import { branchHandler } from '@counterstep/sdk/express'
 import { assertBranch, BranchRulesBrokenError } from '@counterstep/sdk/testing'
-import Database from 'better-sqlite3'
 import express from 'express'
 import { Wallet, walletUnderTest } from './wallet.ts'
 
@@ -22,10 +22,10 @@ test('a wrong one does not', () =>
   ))
 
 test('the debit is a safe participant', async () => {
-  const database = new Database(':memory:')
+  const database = new DatabaseSync(':memory:')
   migrateBarrier(database)
   database.exec("CREATE TABLE account (id TEXT, cents INTEGER); INSERT INTO account VALUES ('alice', 1000)")
-  const barrier = sqliteBarrier<Database.Database>(database)
+  const barrier = sqliteBarrier<DatabaseSync>(database)
   const move = (sign: 1 | -1) =>
     branchHandler(barrier, (tx, { payload }: { payload: { id: string; cents: number } }) => {
       const sql = 'UPDATE account SET cents = cents + ? WHERE id = ? AND cents + ? >= 0'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import BetterSqlite from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import express from 'express'
 // @ts-expect-error: The alias has no types; where it is used it gets those of Express 5.
 import express4 from 'express4'
@@ -18,7 +18,6 @@ import {
   type BranchUnderTest,
 } from '../../src/testing/index.ts'
 
-type Database = BetterSqlite.Database
 interface Payload {
   readonly account: string
   readonly cents: number
@@ -26,7 +25,7 @@ interface Payload {
 
 /** The account service of the README, and what a test of it gives to the kit. */
 class Bank {
-  readonly database = new BetterSqlite(':memory:')
+  readonly database = new DatabaseSync(':memory:')
   readonly barrier = sqliteBarrier(this.database)
 
   constructor() {
@@ -36,10 +35,10 @@ class Bank {
       INSERT INTO account VALUES ('alice', 10000)`)
   }
 
-  readonly debit = (tx: Database, branch: Branch<Payload>) => this.#move(tx, branch, -1)
-  readonly credit = (tx: Database, branch: Branch<Payload>) => this.#move(tx, branch, 1)
+  readonly debit = (tx: DatabaseSync, branch: Branch<Payload>) => this.#move(tx, branch, -1)
+  readonly credit = (tx: DatabaseSync, branch: Branch<Payload>) => this.#move(tx, branch, 1)
 
-  #move(tx: Database, { payload: { account, cents } }: Branch<Payload>, sign: 1 | -1) {
+  #move(tx: DatabaseSync, { payload: { account, cents } }: Branch<Payload>, sign: 1 | -1) {
     const delta = sign * cents
     const sql = 'UPDATE account SET cents = cents + ? WHERE id = ? AND cents + ? >= 0'
     if (tx.prepare(sql).run(delta, account, delta).changes === 0) {
@@ -147,7 +146,7 @@ describe('the test kit on handlers of this SDK', () => {
     const bank = new Bank()
     const server = createServer()
     const app = fastify({ serverFactory: (handler) => server.on('request', handler) })
-    const both = (tx: Database, branch: Branch<Payload>) =>
+    const both = (tx: DatabaseSync, branch: Branch<Payload>) =>
       branch.op === 'action' ? bank.debit(tx, branch) : bank.credit(tx, branch)
     app.post('/transfer', fastifyHandler(bank.barrier, both))
     await app.ready()

@@ -1,7 +1,7 @@
+import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as tick } from 'node:timers/promises'
 import { ALREADY_COMPENSATED, barrierRows, decideBarrier, originOf } from '@counterstep/barrier'
 import { OPS, type Op } from '@counterstep/protocol'
-import Database from 'better-sqlite3'
 import type { BranchRuleCode, BranchUnderTest } from '../../src/testing/index.ts'
 
 /** What a wallet does wrong, in the words of a review. */
@@ -79,7 +79,7 @@ class Refused extends Error {}
 
 /** A hand-written service with one account in SQLite, right but for its one fault. Its business refuses an overdraft. */
 export class Wallet {
-  readonly #database = new Database(':memory:')
+  readonly #database = new DatabaseSync(':memory:')
   readonly #fault: Fault | undefined
   #answers = 0
   #forgetting: NodeJS.Timeout | undefined
@@ -95,15 +95,13 @@ export class Wallet {
   }
 
   get cents(): number {
-    return (
-      this.#database.prepare<[], { cents: number }>('SELECT cents FROM account').get()?.cents ?? Number.NaN
-    )
+    return Number(this.#database.prepare('SELECT cents FROM account').get()?.cents ?? Number.NaN)
   }
 
   /** What was done for a gid, in order. */
   ledgerOf(gid: string): { op: string }[] {
     const sql = 'SELECT op FROM ledger WHERE gid = ? ORDER BY rowid'
-    return this.#database.prepare<[string], { op: string }>(sql).all(gid)
+    return this.#database.prepare(sql).all(gid) as unknown as { op: string }[]
   }
 
   drain(): void {
@@ -142,7 +140,7 @@ export class Wallet {
     if (this.#is('swallows errors and refusals')) return { status: 200, body: '' }
     if (isRefusal) return { status: this.#is('answers 422 to a refusal') ? 422 : 409, body: 'refused' }
     if (this.#is('swallows errors')) return { status: 200, body: '' }
-    const isDatabase = error instanceof Database.SqliteError
+    const isDatabase = error instanceof Error && 'errcode' in error
     if (isDatabase && this.#is('checks its payload, and swallows database errors')) {
       return { status: 200, body: '' }
     }
@@ -255,7 +253,15 @@ export class Wallet {
   }
 
   #transaction<Result>(work: () => Result): Result {
-    return this.#database.transaction(work).immediate()
+    this.#database.exec('BEGIN IMMEDIATE')
+    try {
+      const result = work()
+      this.#database.exec('COMMIT')
+      return result
+    } catch (error: unknown) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
+      throw error
+    }
   }
 
   #insert({ gid, branchId, op }: Call): Inserted {
@@ -272,9 +278,8 @@ export class Wallet {
 
   #standing({ gid, branchId }: Call): { op: Op; reason: Op; answer: string | null }[] {
     const sql = 'SELECT op, reason, answer FROM barrier WHERE gid = ? AND branch_id = ?'
-    return this.#database
-      .prepare<[string, string], { op: Op; reason: Op; answer: string | null }>(sql)
-      .all(gid, branchId)
+    const rows: unknown[] = this.#database.prepare(sql).all(gid, branchId)
+    return rows as { op: Op; reason: Op; answer: string | null }[]
   }
 
   #stored(call: Call): string {

@@ -1,4 +1,5 @@
 // What a user may write, one use of each entry. It is compiled against the packed types, never run.
+import { DatabaseSync } from 'node:sqlite'
 import {
   type Barrier,
   type Branch,
@@ -31,7 +32,6 @@ import {
 import { type GroupedBranchOptions, groupedBranch, takeOut } from '@counterstep/sdk/grouped'
 import { type SignedCall, signedCallCheck } from '@counterstep/sdk/signatures'
 import { assertBranch, BRANCH_RULES, type BranchReport, checkBranch } from '@counterstep/sdk/testing'
-import Database from 'better-sqlite3'
 import express from 'express'
 import fastify from 'fastify'
 import { Redis } from 'ioredis'
@@ -87,8 +87,8 @@ router.post(
   }),
 )
 
-const database = new Database(':memory:')
-export const sqlite: Barrier<Database.Database> = sqliteBarrier(database)
+const database = new DatabaseSync(':memory:')
+export const sqlite: Barrier<DatabaseSync> = sqliteBarrier(database)
 export const purged: number = purgeBarrier(database, { limit: 1 })
 
 export const redis = fastifyHandler(redisBarrier(new Redis()), (tx, { payload }: Branch<Payment>) =>

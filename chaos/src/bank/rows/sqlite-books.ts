@@ -1,6 +1,8 @@
-import Sqlite from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import { kindWord, statusWord } from './row-words.ts'
 import { rowsByGid, type StoreBooks } from './store-books.ts'
+
+const BUSY_MS_MAX = 5_000
 
 const JOURNAL = `
   CREATE TABLE audit_journal (
@@ -15,7 +17,7 @@ const JOURNAL = `
 
 /** Of a file that nobody has open. From here on every write of a row leaves a line. */
 export function keepSqliteJournal(path: string): void {
-  const database = new Sqlite(path, { fileMustExist: true })
+  const database = new DatabaseSync(path, { timeout: BUSY_MS_MAX })
   try {
     database.exec(JOURNAL)
   } finally {
@@ -32,14 +34,11 @@ interface RawRow {
 }
 
 export function readSqliteStore(path: string): StoreBooks {
-  const database = new Sqlite(path, { fileMustExist: true })
+  const database = new DatabaseSync(path, { timeout: BUSY_MS_MAX })
   try {
-    const rows = database
-      .prepare<[], RawRow>('SELECT gid, kind, status, epoch, attention FROM transactions')
-      .all()
-    const writes = database
-      .prepare<[], RawRow>('SELECT gid, status, epoch FROM audit_journal ORDER BY seq')
-      .all()
+    const read = (sql: string): unknown[] => database.prepare(sql).all()
+    const rows = read('SELECT gid, kind, status, epoch, attention FROM transactions') as RawRow[]
+    const writes = read('SELECT gid, status, epoch FROM audit_journal ORDER BY seq') as RawRow[]
     return {
       rows: rowsByGid(
         rows.map(({ gid, kind, status, attention }) => ({

@@ -1,7 +1,7 @@
+import { DatabaseSync } from 'node:sqlite'
 import type { Barrier } from '@counterstep/sdk'
 import { migrateBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
 import { branchHandler } from '@counterstep/sdk/fastify'
-import Sqlite, { type Database } from 'better-sqlite3'
 import { type BankDatabase, centsOf, type Guard } from './bank-database.ts'
 import { accountIds, INITIAL_CENTS } from './bank-schema.ts'
 import { readTransferPayload } from './transfer-payload.ts'
@@ -16,16 +16,19 @@ const SCHEMA = `
     gid TEXT NOT NULL, branch_id TEXT NOT NULL, op TEXT NOT NULL, account TEXT NOT NULL, cents INTEGER NOT NULL
   ) STRICT`
 
+/** How long a call waits for the auditor, who reads the file meanwhile. */
+const BUSY_MS_MAX = 5_000
+
 export function openSqliteBank(path: string, guard: Guard): BankDatabase {
-  const database = new Sqlite(path)
-  database.pragma('journal_mode = WAL')
+  const database = new DatabaseSync(path, { timeout: BUSY_MS_MAX })
+  database.exec('PRAGMA journal_mode = WAL')
   // A killed process loses nothing by it, and no bank here loses its power.
-  database.pragma('synchronous = NORMAL')
+  database.exec('PRAGMA synchronous = NORMAL')
   database.exec(SCHEMA)
   const open = database.prepare('INSERT INTO account VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING')
-  database.transaction(() => {
+  inTransaction(database, () => {
     for (const id of accountIds()) open.run(id, INITIAL_CENTS, INITIAL_CENTS)
-  })()
+  })
   migrateBarrier(database)
   const barrier = guard === 'barrier' ? sqliteBarrier(database) : withoutBarrier(database)
   return {
@@ -53,11 +56,22 @@ export function openSqliteBank(path: string, guard: Guard): BankDatabase {
   }
 }
 
-function withoutBarrier(database: Database): Barrier<Database> {
+function withoutBarrier(database: DatabaseSync): Barrier<DatabaseSync> {
   return {
     async run(_call, effect) {
-      database.transaction(() => void effect(database))()
+      inTransaction(database, () => effect(database))
       return { decision: 'run' }
     },
+  }
+}
+
+function inTransaction(database: DatabaseSync, work: () => unknown): void {
+  database.exec('BEGIN')
+  try {
+    work()
+    database.exec('COMMIT')
+  } catch (error: unknown) {
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw error
   }
 }
