@@ -1,8 +1,10 @@
-import { join } from 'node:path'
+import { globSync } from 'node:fs'
+import { join, matchesGlob } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { ALONE_FILES } from './test/alone-files.ts'
 import { LongestFirst } from './test/longest-first.ts'
 import { QUIET_FILES } from './test/quiet-files.ts'
+import { QUICK_SERVER_FILES, THOROUGH_FILES } from './test/thorough-files.ts'
 
 /** Hundreds of processes are started, which read the same modules: with it each takes half of the time. */
 const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/counterstep') }
@@ -21,6 +23,18 @@ const every = {
 }
 const exclude = ['**/node_modules/**', '**/dist/**']
 
+const inProcesses = [
+  'packages/*/src/**/*.test.ts',
+  'packages/*/test/**/*.test.ts',
+  'sdk/**/*.test.ts',
+  'functions/test/**/*.test.ts',
+  'examples/*/test/**/*.test.ts',
+  'bench/test/**/*.test.ts',
+  'chaos/test/**/*.test.ts',
+  'conformance/src/**/*.test.ts',
+  'test/*/**/*.test.ts',
+]
+
 /** Tests that need database servers. Only they pay for the start of these. */
 const onServers = [
   'bench/test/servers/**/*.test.ts',
@@ -35,6 +49,26 @@ const onServers = [
   'test/servers/**/*.test.ts',
 ]
 
+/** `quick`: those of `npm test`; `rest`: those that it leaves out; undefined: all. */
+const selection = process.env.COUNTERSTEP_TESTS
+
+/** What a project includes and excludes, by which tests are wanted. */
+function select(include: readonly string[], excluded: readonly string[]) {
+  if (selection === 'quick') return { include: [...include], exclude: [...excluded, ...THOROUGH_FILES] }
+  if (selection !== 'rest') return { include: [...include], exclude: [...excluded] }
+  // A file is of the rest if both lists have it, which globs alone cannot say.
+  const thorough = globSync(THOROUGH_FILES as string[], { cwd: import.meta.dirname })
+  const wanted = thorough.filter((path) => include.some((pattern) => matchesGlob(path, pattern)))
+  return { include: wanted, exclude: [...excluded] }
+}
+
+/** The same for files on servers, where the shorter list is of those that `npm test` runs. */
+function selectOnServers(include: readonly string[], excluded: readonly string[]) {
+  if (selection === 'quick') return { include: [...QUICK_SERVER_FILES], exclude: [...excluded] }
+  const more = selection === 'rest' ? QUICK_SERVER_FILES : []
+  return { include: [...include], exclude: [...excluded, ...more] }
+}
+
 export default defineConfig({
   test: {
     // A server may take its time to stop.
@@ -46,26 +80,14 @@ export default defineConfig({
       {
         test: {
           name: 'repository',
-          include: ['test/*.test.ts', 'infra/*/test/*.test.ts'],
-          exclude,
+          ...select(['test/*.test.ts', 'infra/*/test/*.test.ts'], exclude),
           ...every,
         },
       },
       {
         test: {
           name: 'packages',
-          include: [
-            'packages/*/src/**/*.test.ts',
-            'packages/*/test/**/*.test.ts',
-            'sdk/**/*.test.ts',
-            'functions/test/**/*.test.ts',
-            'examples/*/test/**/*.test.ts',
-            'bench/test/**/*.test.ts',
-            'chaos/test/**/*.test.ts',
-            'conformance/src/**/*.test.ts',
-            'test/*/**/*.test.ts',
-          ],
-          exclude: [...exclude, ...onServers, ...ALONE_FILES],
+          ...select(inProcesses, [...exclude, ...onServers, ...ALONE_FILES]),
           env,
           globalSetup: [program],
           ...shared,
@@ -75,8 +97,7 @@ export default defineConfig({
       {
         test: {
           name: 'alone',
-          include: [...ALONE_FILES],
-          exclude,
+          ...select(ALONE_FILES, exclude),
           env,
           globalSetup: [program],
           ...every,
@@ -85,8 +106,7 @@ export default defineConfig({
       {
         test: {
           name: 'servers',
-          include: onServers,
-          exclude: [...exclude, ...QUIET_FILES],
+          ...selectOnServers(onServers, [...exclude, ...QUIET_FILES]),
           env,
           globalSetup: [program, 'packages/test-servers/src/vitest/global-setup.ts'],
           ...shared,
@@ -96,7 +116,7 @@ export default defineConfig({
       {
         test: {
           name: 'quiet',
-          include: [...QUIET_FILES],
+          include: selection === 'quick' ? [] : [...QUIET_FILES],
           exclude,
           env,
           globalSetup: [program, 'packages/test-servers/src/vitest/own-servers-setup.ts'],

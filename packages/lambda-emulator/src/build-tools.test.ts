@@ -6,6 +6,7 @@ import { RuntimeClientMissingError } from './errors.ts'
 function machine(more: Partial<Machine>, asked: string[] = []): Machine {
   return {
     isRoot: true,
+    mayInstall: true,
     release: { ID: 'debian' },
     aptSources: [],
     debianKeys: undefined,

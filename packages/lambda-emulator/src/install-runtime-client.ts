@@ -6,6 +6,7 @@ import {
   type Environment,
   exclusively,
   type Machine,
+  NOT_ALLOWED,
   readEnvironment,
   thisMachine,
 } from '@counterstep/test-servers'
@@ -33,6 +34,7 @@ export async function installRuntimeClient(
   }
   const folder = join(cacheFolder, `lambda-runtime-client-${keyOfSources()}-${process.arch}`)
   if (!existsSync(folder)) {
+    if (!machine.mayInstall) throw new RuntimeClientMissingError(NOT_ALLOWED, 'excused')
     await exclusively(`build of ${folder}`, async () => {
       if (existsSync(folder)) return
       await ensureBuildTools(searchPath, machine)

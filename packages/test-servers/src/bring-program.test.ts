@@ -17,6 +17,7 @@ const put = (name: string) => writeFileSync(join(folder, name), '#!/bin/sh\n', {
 function debian(isRoot: boolean, aptGet: (words: readonly string[]) => number): Machine {
   return {
     isRoot,
+    mayInstall: true,
     release: { ID: 'debian' },
     aptSources: [],
     debianKeys: undefined,

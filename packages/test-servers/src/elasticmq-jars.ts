@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { ServerMissingError } from './errors.ts'
 import { exclusively } from './exclusively.ts'
 import { findBinaries } from './find-binaries.ts'
-import { type Machine, thisMachine } from './machine.ts'
+import { type Machine, NOT_ALLOWED, thisMachine } from './machine.ts'
 
 const SOURCES = join(import.meta.dirname, '..', 'elasticmq')
 const KEY_LENGTH = 12
@@ -26,6 +26,7 @@ export async function elasticmqProgram(
   const java = await need('java', searchPath)
   const folder = join(cacheFolder, `elasticmq-${keyOfSources()}`)
   if (!existsSync(folder)) {
+    if (!machine.mayInstall) throw new ServerMissingError(`no ElasticMQ here: ${NOT_ALLOWED}`, true)
     const compiler = await need('javac', searchPath)
     const maven = await need('mvn', searchPath)
     await exclusively(`download of ${folder}`, async () => {

@@ -5,6 +5,8 @@ export interface Environment {
   readonly mysqlUrl: string | undefined
   readonly redisUrl: string | undefined
   readonly postgresUrl: string | undefined
+  /** Whether what is missing may be installed by the system's package manager, or downloaded. */
+  readonly mayInstall: boolean
   /** Where a missing server fails the run instead of skipping tests. */
   readonly isCi: boolean
   readonly searchPath: readonly string[]
@@ -27,14 +29,16 @@ const MORE_FOLDERS = [
 
 /** The one reader of the environment in this package. */
 export function readEnvironment(): Environment {
-  const { CI, PATH, TEST_COUNTERSTEP_PROGRAM, XDG_CACHE_HOME } = process.env
+  const { CI, PATH, TEST_COUNTERSTEP_PROGRAM, TEST_INSTALL, XDG_CACHE_HOME } = process.env
   const { TEST_MYSQL_URL, TEST_POSTGRES_URL, TEST_REDIS_URL } = process.env
+  const mayInstall = TEST_INSTALL === 'yes'
   const folders = given(PATH)?.split(delimiter) ?? []
   return {
     mysqlUrl: given(TEST_MYSQL_URL),
     redisUrl: given(TEST_REDIS_URL),
     postgresUrl: given(TEST_POSTGRES_URL),
-    isCi: CI === 'true',
+    mayInstall,
+    isCi: CI === 'true' && mayInstall,
     searchPath: [...new Set([...folders.filter((folder) => folder !== ''), ...MORE_FOLDERS])],
     cacheFolder: join(given(XDG_CACHE_HOME) ?? join(homedir(), '.cache'), 'counterstep'),
     counterstepProgram: given(TEST_COUNTERSTEP_PROGRAM),

@@ -16,6 +16,7 @@ function machine(more: Partial<Machine>, asked: string[] = [], installs: readonl
   const answers = [...installs]
   return {
     isRoot: true,
+    mayInstall: true,
     release: { ID: 'debian' },
     aptSources: [],
     debianKeys: undefined,
@@ -89,6 +90,7 @@ describe('a server that is not there', () => {
 
   for (const [why, more, reason] of [
     ['nobody but root may', { isRoot: false }, 'only root can install it'],
+    ['its user has not allowed it', { mayInstall: false }, 'nothing is installed unless you allow it'],
     ['the system is another one', { release: { ID: 'fedora' } }, 'only on Debian and Ubuntu'],
     ['the system is unknown', { release: {} }, 'only on Debian and Ubuntu'],
   ] as const) {

@@ -1,5 +1,5 @@
 import { exclusively } from './exclusively.ts'
-import { isSystem, type Machine } from './machine.ts'
+import { isSystem, type Machine, NOT_ALLOWED } from './machine.ts'
 import type { ProgramRun } from './run-program.ts'
 
 const LOCK_SECONDS_MAX = 300
@@ -29,6 +29,7 @@ export async function installPackages(
   if (!isSystem(machine, 'debian') && !isSystem(machine, 'ubuntu')) {
     return 'not found, and only on Debian and Ubuntu can it be installed'
   }
+  if (!machine.mayInstall) return `not found, and ${NOT_ALLOWED}`
   if (!machine.isRoot) return 'not found, and only root can install it'
   return await exclusively('installation by apt-get', async () => {
     machine.tell(`installing ${names.join(', ')} by apt-get`)

@@ -1,11 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readEnvironment } from './environment.ts'
 import { progress } from './progress.ts'
 import { type RunProgram, runProgram } from './run-program.ts'
 
 /** What an installation asks of the machine. */
 export interface Machine {
   readonly isRoot: boolean
+  /** Whether its user has allowed that anything is installed or downloaded. */
+  readonly mayInstall: boolean
   /** The fields of /etc/os-release; empty where there is none. */
   readonly release: Readonly<Record<string, string>>
   /** The contents of the files that name apt's sources. */
@@ -25,6 +28,7 @@ const SOURCES_FOLDER = '/etc/apt/sources.list.d'
 export function thisMachine(): Machine {
   return {
     isRoot: process.getuid?.() === 0,
+    mayInstall: readEnvironment().mayInstall,
     release: readRelease(),
     aptSources: readAptSources(),
     debianKeys: existsSync(DEBIAN_KEYS) ? DEBIAN_KEYS : undefined,
@@ -32,6 +36,9 @@ export function thisMachine(): Machine {
     tell: progress,
   }
 }
+
+/** Why nothing is installed or downloaded on a machine whose user has not allowed it. */
+export const NOT_ALLOWED = 'nothing is installed unless you allow it by TEST_INSTALL=yes, as npm run test:all does'
 
 /** `name` itself, or a system that says it is like it. */
 export function isSystem(machine: Machine, name: 'debian' | 'ubuntu'): boolean {

@@ -18,6 +18,7 @@ const SOURCE = 'deb https://deb.example.com/debian bookworm main'
 function machine(more: Partial<Machine>): Machine {
   return {
     isRoot: false,
+    mayInstall: true,
     release: DEBIAN,
     aptSources: [SOURCE],
     debianKeys: '/keys.gpg',

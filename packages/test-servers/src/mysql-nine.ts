@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { debianArchive } from './apt-sources.ts'
 import { ServerMissingError } from './errors.ts'
 import { exclusively } from './exclusively.ts'
-import { isSystem, type Machine, thisMachine } from './machine.ts'
+import { isSystem, type Machine, NOT_ALLOWED, thisMachine } from './machine.ts'
 import { identityOf, type SqlProgram } from './sql-program.ts'
 import { unpackMysql } from './unpack-mysql.ts'
 
@@ -34,6 +34,7 @@ export async function mysqlNine(
   }
   const root = join(cacheFolder, 'mysql-9')
   if (!existsSync(root)) {
+    if (!machine.mayInstall) throw missing(NOT_ALLOWED, 'excused')
     const source = sourceOf(machine)
     await exclusively(`download of ${root}`, async () => {
       if (!existsSync(root)) await download(root, source, machine)
