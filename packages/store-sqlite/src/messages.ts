@@ -68,6 +68,7 @@ export type Read =
   | { readonly type: 'readMany'; readonly gids: readonly string[] }
   | { readonly type: 'list'; readonly parameters: ListParameters }
   | { readonly type: 'stats' }
+  | { readonly type: 'freeBytes' }
   | { readonly type: 'documents'; readonly category: string; readonly after: string; readonly limit: number }
 
 /** Named as in list.sql; null: every row passes. */

@@ -80,13 +80,23 @@ export async function openSqliteStore({
   queue = new WriteQueue(link, now, { batchRowsMax, batchBytesMax, queueRowsMax, queueBytesMax })
   reader = new ReaderLink({ path: resolve(path), driverUrl: driver.href, gate })
   for (const detail of link.warnings) onEvent({ level: 'warn', name: 'store-open-to-others', detail })
-  const room = await RoomMark.start({ freeBytesMin, freeBytes, onEvent })
+  const room = await RoomMark.start({
+    freeBytesMin,
+    freeBytes,
+    freeBytesInFile: () => countFreeBytesIn(reader),
+    onEvent,
+  })
   return new SqliteStore(link, { reader, queue, now, room })
 }
 
 async function freeBytesOf(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder)
   return bavail * bsize
+}
+
+async function countFreeBytesIn(reader: ReaderLink): Promise<number> {
+  const [row] = await reader.read({ type: 'freeBytes' })
+  return Number(row?.[0])
 }
 
 function warn({ level, name, detail }: StoreEvent): void {

@@ -11,6 +11,7 @@ export class Reads {
   readonly #listScanEnd: Statement
   readonly #stats: Statement
   readonly #documents: Statement
+  readonly #freeBytes: Statement
 
   constructor(database: Database) {
     this.#begin = database.prepare('BEGIN')
@@ -20,6 +21,7 @@ export class Reads {
     this.#listScanEnd = database.prepare(STATEMENTS.listScanEnd)
     this.#stats = database.prepare(STATEMENTS.stats)
     this.#documents = database.prepare(STATEMENTS.readDocuments)
+    this.#freeBytes = database.prepare(STATEMENTS.countFreeBytes)
   }
 
   read(read: Read): readonly Row[] {
@@ -39,6 +41,8 @@ export class Reads {
         return this.#page(read.parameters)
       case 'stats':
         return this.#stats.all()
+      case 'freeBytes':
+        return this.#freeBytes.all()
       case 'documents':
         return this.#documents.all(read.category, read.after, read.limit)
     }

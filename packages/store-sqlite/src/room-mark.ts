@@ -6,19 +6,24 @@ const MEBIBYTE = 1024 * 1024
 export interface RoomMarkSettings {
   /** Below this the store is short of room; 0: it never is. */
   readonly freeBytesMin: number
+  /** What the disk has left. */
   readonly freeBytes: () => Promise<number>
+  /** What the file has left inside it. It is asked only while the disk alone has less than the mark. */
+  readonly freeBytesInFile: () => Promise<number>
   readonly onEvent: (event: StoreEvent) => void
 }
 
 /**
- * Looks once a second at how much room the disk has left. Below the mark no new transaction should be taken, so that those
- * that run can still be saved and finished. It recovers by itself, and says each change once.
+ * Looks once a second at how much room is left. Below the mark no new transaction should be taken, so that those that run can
+ * still be saved and finished. Pages that a purge has left inside the file count for up to half of the mark: new rows
+ * take them, but the log that each write goes through first needs the disk. It recovers by itself, and says each change once.
  */
 export class RoomMark {
   readonly #settings: RoomMarkSettings
   readonly #timer: NodeJS.Timeout | undefined
   #isShort = false
   #isLooking = false
+  #isStopped = false
 
   private constructor(settings: RoomMarkSettings) {
     this.#settings = settings
@@ -36,7 +41,9 @@ export class RoomMark {
     return this.#isShort
   }
 
+  /** Nothing is asked any more: the file is about to be closed. */
   stop(): void {
+    this.#isStopped = true
     clearInterval(this.#timer)
   }
 
@@ -44,15 +51,23 @@ export class RoomMark {
     if (this.#isLooking) return
     this.#isLooking = true
     try {
-      this.#learn(await this.#settings.freeBytes())
+      this.#learn(await this.#countFreeBytes())
     } catch {
-      // A disk that cannot be asked changes nothing; a write that fails says so itself.
+      // A disk or a file that cannot be asked changes nothing; a write that fails says so itself.
     } finally {
       this.#isLooking = false
     }
   }
 
+  async #countFreeBytes(): Promise<number> {
+    const { freeBytes, freeBytesInFile, freeBytesMin } = this.#settings
+    const onDisk = await freeBytes()
+    if (onDisk >= freeBytesMin || this.#isStopped) return onDisk
+    return onDisk + Math.min(await freeBytesInFile(), freeBytesMin / 2)
+  }
+
   #learn(freeBytes: number): void {
+    if (this.#isStopped) return
     const { freeBytesMin, onEvent } = this.#settings
     const isShort = freeBytes < freeBytesMin
     if (isShort === this.#isShort) return

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { StoreEvent } from '@counterstep/core'
 import { describe, expect, it, vi } from 'vitest'
 import { openSqliteStore } from '../src/open-sqlite-store.ts'
+import { RoomMark } from '../src/room-mark.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 import { aTransaction, finishOf } from './transactions.ts'
 
@@ -42,6 +43,43 @@ describe('the mark of free bytes', () => {
     await vi.waitFor(() => expect(asked).toBeGreaterThan(1), 10_000)
     expect(store.isShortOfRoom).toBe(false)
     await store.close()
+  })
+
+  it('counts the pages that a purge has left inside the file, for up to half of the mark', async () => {
+    let free = 600_000
+    const store = await openSqliteStore({
+      path: join(folder, 'purged.db'),
+      freeBytesMin: 1_000_000,
+      freeBytes: async () => free,
+      onEvent: () => undefined,
+    })
+    const rows = Array.from({ length: 100 }, (_, at) =>
+      aTransaction(`t-${at}`, { definition: 'x'.repeat(20_000) }),
+    )
+    await Promise.all(rows.map((row) => store.create(row)))
+    expect(store.isShortOfRoom).toBe(true)
+    await Promise.all(
+      rows.map((row) => store.update({ ...finishOf(row), hold: { type: 'finish', retentionMs: 0 } })),
+    )
+    expect(await store.purgeFinished(100)).toEqual({ purged: 100 })
+    await vi.waitFor(() => expect(store.isShortOfRoom).toBe(false), 10_000)
+    free = 499_999
+    await vi.waitFor(() => expect(store.isShortOfRoom).toBe(true), 10_000)
+    await store.close()
+  })
+
+  it('asks a file that is being closed nothing any more', async () => {
+    const disk = Promise.withResolvers<number>()
+    const freeBytes = vi.fn(() => disk.promise).mockResolvedValueOnce(2_000)
+    const freeBytesInFile = vi.fn(async () => 0)
+    const onEvent = vi.fn()
+    const mark = await RoomMark.start({ freeBytesMin: 2_000, freeBytes, freeBytesInFile, onEvent })
+    await vi.waitFor(() => expect(freeBytes).toHaveBeenCalledTimes(2), 10_000)
+    mark.stop()
+    disk.resolve(1_000)
+    await new Promise(setImmediate)
+    expect(freeBytesInFile).not.toHaveBeenCalled()
+    expect(onEvent).not.toHaveBeenCalled()
   })
 
   it('is off at 0', async () => {
