@@ -7,12 +7,18 @@ import type { Subscriber, Topic, TopicStore } from './topic-store.ts'
 export const TOPICS_AGE_MS_MAX = 1_000
 const TRIES_MAX = 20
 
+interface Listed {
+  /** It shows each topic that was there before. */
+  readonly at: number
+  readonly topics: Promise<ReadonlyMap<string, Topic>>
+}
+
 /** Subscribes, unsubscribes and looks up. One for a whole app. */
 export class Topics {
   readonly #store: TopicStore
   readonly #checkUrl: CheckUrl
   readonly #now: () => number
-  #listed: { readonly at: number; readonly topics: Promise<ReadonlyMap<string, Topic>> } | undefined
+  #listed: Listed | undefined
 
   constructor(store: TopicStore, checkUrl: CheckUrl, now: () => number) {
     this.#store = store
@@ -20,12 +26,11 @@ export class Topics {
     this.#now = now
   }
 
-  /** Of a topic that is not in a list that is not fresh, the store is asked: it may have been made just now. */
+  /** A topic that is missing from a list which is older than the question is looked up in one that is not: it may have been made just now. */
   async subscribersOf(name: string): Promise<readonly string[]> {
     const askedAt = this.#now()
-    const topic =
-      (await this.#list()).get(name) ??
-      (this.#listed !== undefined && this.#listed.at < askedAt ? (await this.#read()).get(name) : undefined)
+    const known = (await this.#list(askedAt - TOPICS_AGE_MS_MAX)).get(name)
+    const topic = known ?? (await this.#list(askedAt)).get(name)
     return topic?.subscribers.map(({ url }) => url) ?? []
   }
 
@@ -78,9 +83,10 @@ export class Topics {
     throw contended()
   }
 
-  #list(): Promise<ReadonlyMap<string, Topic>> {
+  /** A list that was begun at `since` or later. */
+  #list(since: number): Promise<ReadonlyMap<string, Topic>> {
     const listed = this.#listed
-    return listed !== undefined && this.#now() - listed.at <= TOPICS_AGE_MS_MAX ? listed.topics : this.#read()
+    return listed !== undefined && listed.at >= since ? listed.topics : this.#read()
   }
 
   #read(): Promise<ReadonlyMap<string, Topic>> {

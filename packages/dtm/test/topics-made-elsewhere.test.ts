@@ -1,0 +1,42 @@
+import { memoryStore } from '@counterstep/store-conformance'
+import { expect, it } from 'vitest'
+import { documentTopicStore } from '../src/index.ts'
+import { Topics } from '../src/topics/topics.ts'
+
+it('all that ask for a topic which another node has just made get it, though they share a list that is older', async () => {
+  let now = 0
+  let writes = 0
+  const kept = documentTopicStore(memoryStore({ now: () => now }), () => `w-${writes++}`)
+  const answer = Promise.withResolvers<void>()
+  let lists = 0
+  const slow: typeof kept = {
+    ...kept,
+    async list() {
+      lists += 1
+      const isFirst = lists === 1
+      const list = await kept.list()
+      if (isFirst) await answer.promise
+      return list
+    },
+  }
+  const node = new Topics(
+    slow,
+    () => undefined,
+    () => now,
+  )
+  const before = node.subscribersOf('t')
+  now = 1
+  await new Topics(
+    kept,
+    () => undefined,
+    () => now,
+  ).subscribe('t', 'http://127.0.0.1/a', '')
+  now = 2
+  const messages = [node.subscribersOf('t'), node.subscribersOf('t'), node.subscribersOf('t')]
+  now = 3
+  answer.resolve()
+  expect(await Promise.all(messages)).toEqual(messages.map(() => ['http://127.0.0.1/a']))
+  // The list that the first of them has begun answers the others too.
+  expect(lists).toBe(2)
+  expect(await before).toEqual([])
+})
