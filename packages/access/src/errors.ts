@@ -21,7 +21,10 @@ export class QuotaExceededError extends CounterstepError {
   readonly retryAfterS: number
 
   constructor(retryAfterS: number) {
-    super('SAGA_QUOTA_EXCEEDED', 'this key has had as much stored today as it may')
+    super(
+      'SAGA_QUOTA_EXCEEDED',
+      'this key has had as much stored today as it may. This request stored nothing; an earlier one of its gid may stand',
+    )
     this.name = 'QuotaExceededError'
     this.retryAfterS = retryAfterS
   }

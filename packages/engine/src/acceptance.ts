@@ -104,7 +104,7 @@ export class Acceptance {
 
   async submit(submission: NamedSubmission): Promise<Accepted> {
     const { gid } = submission
-    const digest = hash('sha256', submission.content)
+    const digest = digestContent(submission)
     if (this.#accepting.has(gid)) await this.#otherContentSettled(gid, digest)
     const here = this.#accepting.get(gid)?.digest ?? this.#parts.runner.get(gid)?.transaction.digest
     if (here !== undefined && here !== digest) throw gidConflict(gid)
@@ -176,7 +176,13 @@ export class Acceptance {
   }
 
   #admit(gid: Gid, digest: string, submission: Submission): void {
-    const { inFlightMax, memoryAckMax, ids, run } = this.#parts
+    const { inFlightMax, memoryAckMax, ids, run, store } = this.#parts
+    if (store.isShortOfRoom) {
+      throw new CounterstepError(
+        'SAGA_STORE_FULL',
+        'the disk of the store has too little room for new transactions; those that run go on',
+      )
+    }
     const memoryIsFull = submission.ack === 'memory' && this.#accepting.size >= memoryAckMax
     if (memoryIsFull || this.freshSize >= inFlightMax) {
       throw new CounterstepError('SAGA_OVER_CAPACITY', 'too many transactions are in flight here')
@@ -303,6 +309,11 @@ function viewAccepted(transaction: Transaction): TransactionView {
   return viewTransaction(transaction, transaction.status)
 }
 
-function gidConflict(gid: Gid): TransactionError {
+/** Equal for two submits of the same content. */
+export function digestContent({ content }: Submission): string {
+  return hash('sha256', content)
+}
+
+export function gidConflict(gid: Gid): TransactionError {
   return new TransactionError('SAGA_GID_CONFLICT', `${gid} is taken by a transaction with other content`, gid)
 }

@@ -55,6 +55,11 @@ export class ReadLane {
     }
   }
 
+  /** Undefined: it would have to wait, and `read` was not called. */
+  runAtOnce<T>(read: () => Promise<T>): Promise<T> | undefined {
+    return this.#waiting.size > 0 || !this.#hasPlace() ? undefined : this.run(read)
+  }
+
   #hasPlace(): boolean {
     const now = this.#clock.now()
     if (this.#restingUntil.length > 0) this.#restingUntil = this.#restingUntil.filter((until) => until > now)

@@ -30,6 +30,7 @@ import type { Assembly } from './assembly.ts'
 import type { AbortOptions, EngineApi, EngineHealth, ShownWhole, WaitOptions } from './engine-api.ts'
 import { newestView } from './newest-view.ts'
 import { ReadLane } from './read-lane.ts'
+import { findStanding, isNoRoom } from './standing-submit.ts'
 import { within } from './until-definite.ts'
 
 /** Each place for a scan is in use for a tenth of the time at most; the rest is for writers. */
@@ -79,13 +80,13 @@ export abstract class Requests implements EngineApi {
   }
 
   protected take(given: Submission, options: WaitOptions): Promise<SubmitView> {
-    if (this.assembly.store.isShortOfRoom) return Promise.reject(storeFull())
     const idFault = this.#refuseUnplain(given.gid, branchesOf(given.definition))
     if (idFault !== undefined) return Promise.reject(idFault)
     const gid = given.gid ?? this.assembly.ids.gid()
     // A caller who waits is told about what is durable only.
     const ack = (options.waitMs ?? 0) > 0 ? 'durable' : given.ack
-    return this.#submitAndWait({ ...given, gid, ack }, options)
+    const submission = { ...given, gid, ack }
+    return this.#submitAndWait(submission, options, () => this.#accept(submission, given.gid !== undefined))
   }
 
   #refuseUnplain(
@@ -131,6 +132,7 @@ export abstract class Requests implements EngineApi {
   async #submitAndWait(
     submission: NamedSubmission,
     { waitMs = 0, untilIdle }: WaitOptions,
+    accept: () => Promise<Accepted>,
   ): Promise<SubmitView> {
     const { gid } = submission
     // Opened before the accept: the end may come before the accept's answer is seen here.
@@ -138,7 +140,7 @@ export abstract class Requests implements EngineApi {
     const waits = waitMs > 0 && firstStatus(submission.definition) !== 'prepared'
     const waiter = waits ? this.assembly.waiters.open(gid, waitMs, untilIdle) : undefined
     try {
-      const accepted = await this.assembly.acceptance.submit(submission)
+      const accepted = await accept()
       if (waiter === undefined) return answerOf(await this.#present(accepted), accepted)
       // One that was there before may have ended before anybody waited.
       const before = accepted.view === undefined ? await this.#present(accepted) : undefined
@@ -148,6 +150,20 @@ export abstract class Requests implements EngineApi {
       return answerOf(now ?? (await this.#present(accepted)), accepted)
     } finally {
       waiter?.cancel()
+    }
+  }
+
+  async #accept(submission: NamedSubmission, mayStand: boolean): Promise<Accepted> {
+    const { acceptance, clock, settings } = this.assembly
+    try {
+      return await acceptance.submit(submission)
+    } catch (error: unknown) {
+      if (!mayStand || !isNoRoom(error)) throw error
+      return await findStanding(submission, error, {
+        clock,
+        limitMs: settings.storeTimeoutMs,
+        readRow: () => this.#reads.runAtOnce(() => this.#row(submission.gid)),
+      })
     }
   }
 
@@ -265,13 +281,6 @@ export abstract class Requests implements EngineApi {
       waiter.cancel()
     }
   }
-}
-
-function storeFull(): CounterstepError {
-  return new CounterstepError(
-    'SAGA_STORE_FULL',
-    'the disk of the store has too little room for new transactions; those that run go on',
-  )
 }
 
 function isWaitedFor({ status }: TransactionView): boolean {

@@ -39,6 +39,8 @@ export interface DtmBed extends AsyncDisposable {
   restart(targets?: Targets): Promise<DtmNode>
   /** Another node on the same store. */
   second(): Promise<DtmNode>
+  /** The disk of the store says from now on, until a restart, that it has little room. */
+  fillDisk(): void
 }
 
 const SETTINGS = { ...DEFAULT_SETTINGS, leaseMs: 2_000, pollMs: 100 }
@@ -71,6 +73,9 @@ export async function dtmBed(targets = onlyLocal): Promise<DtmBed> {
       const other = await startNode(store, targets)
       others.push(other)
       return other
+    },
+    fillDisk() {
+      Object.defineProperty(store, 'isShortOfRoom', { value: true })
     },
     async restart(otherTargets = targets) {
       await node[Symbol.asyncDispose]()

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest'
+import { dtmBed } from './support/dtm-bed.ts'
+import { message, saga, tcc } from './support/requests.ts'
+import { until } from './support/until.ts'
+
+const OK = { status: 200, body: '{"dtm_result":"SUCCESS"}' }
+
+describe('a node whose store is short of room', () => {
+  it('answers a repeat of what stands as it did before, and refuses what is new', async () => {
+    await using bed = await dtmBed()
+    const branches = bed.play()
+    const sent = [
+      ['submit', saga('saga', branches, 1)],
+      ['prepare', tcc('tcc')],
+      ['prepare', message('message', [branches.url], { query_prepared: `${branches.url}/query` })],
+    ] as const
+    for (const [path, body] of sent) expect(await bed.node.post(path, body)).toEqual(OK)
+    await until('the saga has ended', async () =>
+      (await bed.node.get('query?gid=saga')).body.includes('succeed'),
+    )
+    bed.fillDisk()
+    for (const [path, body] of sent.slice(1)) expect(await bed.node.post(path, body)).toEqual(OK)
+    // DTM refuses the submit of a saga that has ended.
+    const again = await bed.node.post('submit', saga('saga', branches, 1))
+    expect(again).toEqual({ status: 409, body: expect.stringContaining("current status 'succeed'") })
+    const fresh = await bed.node.post('submit', saga('new', branches, 1))
+    expect(fresh).toEqual({ status: 500, body: expect.stringContaining('SAGA_STORE_FULL') })
+    expect((await bed.node.get('query?gid=new')).body).toContain('null')
+  })
+})
