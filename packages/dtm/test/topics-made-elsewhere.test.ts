@@ -7,7 +7,10 @@ it('all that ask for a topic which another node has just made get it, though the
   let now = 0
   let writes = 0
   const kept = documentTopicStore(memoryStore({ now: () => now }), () => `w-${writes++}`)
-  const answer = Promise.withResolvers<void>()
+  let answer: (() => void) | undefined
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve
+  })
   let lists = 0
   const slow: typeof kept = {
     ...kept,
@@ -15,7 +18,7 @@ it('all that ask for a topic which another node has just made get it, though the
       lists += 1
       const isFirst = lists === 1
       const list = await kept.list()
-      if (isFirst) await answer.promise
+      if (isFirst) await answered
       return list
     },
   }
@@ -34,7 +37,7 @@ it('all that ask for a topic which another node has just made get it, though the
   now = 2
   const messages = [node.subscribersOf('t'), node.subscribersOf('t'), node.subscribersOf('t')]
   now = 3
-  answer.resolve()
+  answer?.()
   expect(await Promise.all(messages)).toEqual(messages.map(() => ['http://127.0.0.1/a']))
   // The list that the first of them has begun answers the others too.
   expect(lists).toBe(2)

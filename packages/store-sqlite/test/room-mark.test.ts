@@ -69,14 +69,17 @@ describe('the mark of free bytes', () => {
   })
 
   it('asks a file that is being closed nothing any more', async () => {
-    const disk = Promise.withResolvers<number>()
-    const freeBytes = vi.fn(() => disk.promise).mockResolvedValueOnce(2_000)
+    let answer: ((freeBytes: number) => void) | undefined
+    const slow = new Promise<number>((resolve) => {
+      answer = resolve
+    })
+    const freeBytes = vi.fn(() => slow).mockResolvedValueOnce(2_000)
     const freeBytesInFile = vi.fn(async () => 0)
     const onEvent = vi.fn()
     const mark = await RoomMark.start({ freeBytesMin: 2_000, freeBytes, freeBytesInFile, onEvent })
     await vi.waitFor(() => expect(freeBytes).toHaveBeenCalledTimes(2), 10_000)
     mark.stop()
-    disk.resolve(1_000)
+    answer?.(1_000)
     await new Promise(setImmediate)
     expect(freeBytesInFile).not.toHaveBeenCalled()
     expect(onEvent).not.toHaveBeenCalled()

@@ -1,3 +1,4 @@
+import { resolvesToAnyAddress } from './address-names.ts'
 import { type AddressRange, containsAddress, EVERY_PORT, parseAddressRange } from './address-range.ts'
 import { classOfHost, withoutBrackets } from './host.ts'
 import { type Read, splitList } from './list.ts'
@@ -50,6 +51,8 @@ function parseOrigin(text: string): AllowedOrigin | string {
   if (suffix.split('.').length < 3) return 'must have at least two labels after its *'
   if (isPublicSuffix(suffix.slice(1)))
     return 'has its * below a public suffix, where anybody may register a name'
+  if (resolvesToAnyAddress(suffix.slice(1)))
+    return 'has its * below a name whose server answers with any address that is written in it'
   return { type: 'wildcard', protocol: url.protocol, port: url.port, suffix }
 }
 

@@ -107,6 +107,25 @@ describe('S1: an allowed origin', () => {
     }
   })
 
+  it('S43: has no * below a name that leads to whatever address is written in it', () => {
+    const SUFFIXES = [
+      'nip.io',
+      'sslip.io',
+      'NIP.io',
+      'bank.nip.io',
+      '0.0.10.sslip.io',
+      'traefik.me',
+      'plex.direct',
+    ]
+    for (const suffix of SUFFIXES)
+      expect([suffix, parseAllowedOrigins(`http://*.${suffix}:8080`)]).toEqual([
+        suffix,
+        { problem: expect.any(String) },
+      ])
+    for (const origin of ['https://10-0-0-1.nip.io', 'https://*.notnip.io', 'https://*.nip.io.bank.test'])
+      expect([origin, parseAllowedOrigins(origin)]).toEqual([origin, { value: [expect.anything()] }])
+  })
+
   it('S43: has a * below a name of its own', () => {
     const OWN = [
       'bank.co.uk',
