@@ -33,7 +33,7 @@ export type Guard = (head: RequestHead) => CounterstepError | undefined
 export interface Gate {
   /** `stores`: what the route has stored, for the quota of its key. */
   guardOf(access: RouteAccess, changesState: boolean, stores?: Stores): Guard
-  /** Whether it may see what a key of this scope may; of an open route that shows more to some. */
+  /** Whether it may see what a key of this scope may; of an open route that shows more to some. A foreign Host may not. */
   mayAs(scope: Scope, head: RequestHead): boolean
   /** Whether anybody is asked for a key. */
   readonly hasKeys: boolean
@@ -94,21 +94,24 @@ export function createGate(settings: GateSettings): Gate {
     return isLeft ? undefined : new QuotaExceededError(keyQuota.retryAfterS(now))
   }
 
+  /** A page of a name that was pointed here shows that name. Without a Host it is HTTP/1.0, which no browser speaks. */
+  function hasForeignHost({ headers: { host } }: RequestHead): boolean {
+    return hosts !== undefined && host !== undefined && !hosts.allows(host)
+  }
+
   return {
     hasKeys: keys !== undefined,
     mayAs(scope, head) {
+      if (hasForeignHost(head)) return false
       if (keys === undefined || isWithoutKey(head, [scope])) return true
       const text = credentials(head.headers.authorization)
       return text !== undefined && checkKey(keys, text, nowMs())?.scopes.includes(scope) === true
     },
     guardOf(access, changesState, stores) {
       return function guard(head) {
-        const { headers } = head
         if (changesState && isFromForeignPage(head, hosts)) return originRefused()
         if (access === 'open') return undefined
-        // Without one it is HTTP/1.0, which no browser speaks.
-        if (hosts !== undefined && headers.host !== undefined && !hosts.allows(headers.host))
-          return hostRefused()
+        if (hasForeignHost(head)) return hostRefused()
         return checkScope(head, access, stores)
       }
     },

@@ -207,6 +207,16 @@ describe('GET /health/ready with keys', () => {
   })
 })
 
+describe('S16: readiness under a foreign Host', () => {
+  it('says its outcome to a probe and no more to a page that has a name pointed here', async () => {
+    const gate = createGate({ credentials: bearerKey, hosts: loopbackHosts([]) })
+    const app = buildApp({ engine: scriptedEngine(), gate, insecure: ['no-keys'] })
+    const ask = async (host: string) => (await app.inject({ url: '/health/ready', headers: { host } })).json()
+    expect(await ask('evil.example:8471')).toEqual({ status: 'ready' })
+    expect(await ask('127.0.0.1:8471')).toMatchObject({ store: READY.store, insecure: ['no-keys'] })
+  })
+})
+
 describe('S16: the methods', () => {
   const CHANGES: ReadonlySet<string> = new Set([
     'submit',
