@@ -13,11 +13,12 @@ import {
 import { FailureRate } from './failure-rate.ts'
 import { isFromForeignPage } from './foreign-page.ts'
 import type { HostRule } from './host-rule.ts'
-import type { KeyQuota, Stores } from './key-quota.ts'
+import { type KeyQuota, readLength, type Stores } from './key-quota.ts'
 import type { KeyRate } from './key-rate.ts'
 import type { KeyFinder } from './key-ring.ts'
 import type { Networks } from './networks.ts'
 import type { RouteAccess, Scope } from './scope.ts'
+import type { StoredKey } from './stored-key.ts'
 
 /** The part of a request that is there before its body. */
 export interface RequestHead {
@@ -35,6 +36,11 @@ export interface Gate {
   guardOf(access: RouteAccess, changesState: boolean, stores?: Stores): Guard
   /** Whether it may see what a key of this scope may; of an open route that shows more to some. A foreign Host may not. */
   mayAs(scope: Scope, head: RequestHead): boolean
+  /**
+   * Counts what the row of a request that stores a transaction has beyond its body, for the quota of the request's key. Undefined: it may
+   * be stored. Absent where there are no quotas.
+   */
+  readonly takeStored?: (head: RequestHead, bytes: number) => CounterstepError | undefined
   /** Whether anybody is asked for a key. */
   readonly hasKeys: boolean
 }
@@ -61,6 +67,8 @@ export function createGate(settings: GateSettings): Gate {
   const { keys, credentials, hosts, keylessNetworks, keyRate, keyQuota, nowMs = Date.now } = settings
   const keylessScopes = settings.keylessScopes ?? ['submit']
   const failures = new FailureRate()
+  /** The keys of requests whose quota is counted. */
+  const counted = new WeakMap<RequestHead, StoredKey>()
 
   /** Whether the caller's network may do this without a key. */
   function isWithoutKey({ socket }: RequestHead, scopes: readonly Scope[]): boolean {
@@ -91,7 +99,9 @@ export function createGate(settings: GateSettings): Gate {
       return forbidden(`this needs a key with the scope ${scopes.join(' or ')}`)
     if (keyQuota === undefined || stores === undefined) return undefined
     const isLeft = keyQuota.take(key, stores, head.headers['content-length'], now)
-    return isLeft ? undefined : new QuotaExceededError(keyQuota.retryAfterS(now))
+    if (!isLeft) return new QuotaExceededError(keyQuota.retryAfterS(now))
+    counted.set(head, key)
+    return undefined
   }
 
   /** A page of a name that was pointed here shows that name. Without a Host it is HTTP/1.0, which no browser speaks. */
@@ -99,7 +109,18 @@ export function createGate(settings: GateSettings): Gate {
     return hosts !== undefined && host !== undefined && !hosts.allows(host)
   }
 
+  function takeStored(quota: KeyQuota, head: RequestHead, bytes: number): CounterstepError | undefined {
+    const key = counted.get(head)
+    if (key === undefined) return undefined
+    const now = nowMs()
+    const moreBytes = Math.max(0, bytes - readLength(head.headers['content-length']))
+    return quota.takeMore(key, moreBytes, now) ? undefined : new QuotaExceededError(quota.retryAfterS(now))
+  }
+
   return {
+    ...(keyQuota === undefined
+      ? {}
+      : { takeStored: (head: RequestHead, bytes: number) => takeStored(keyQuota, head, bytes) }),
     hasKeys: keys !== undefined,
     mayAs(scope, head) {
       if (hasForeignHost(head)) return false

@@ -4,7 +4,7 @@ import type { StoredKey } from './stored-key.ts'
 export interface QuotaBounds {
   /** One key may ask for so many new transactions in a day; absent: any number. */
   readonly submitsMax?: number
-  /** The bodies that one key has stored in a day may have so many bytes; absent: any number. */
+  /** What one key has stored in a day may have so many bytes; absent: any number. */
   readonly bytesMax?: number
 }
 
@@ -22,7 +22,8 @@ interface Used {
 
 /**
  * Counts what each key has asked to be stored since midnight UTC, in this process: a restart begins anew, and several nodes
- * allow as much each. A request counts when its head is there, whatever becomes of it, so no more than the quota is ever stored.
+ * allow as much each. A request counts when its head is there, whatever becomes of it, and once more for what its row has beyond its body
+ * before that is stored: headers of a transaction are stored with each branch. So no more than the quota is ever stored.
  */
 export class KeyQuota {
   readonly #submitsMax: number
@@ -43,6 +44,14 @@ export class KeyQuota {
     if (submits > this.#submitsMax || bytes > this.#bytesMax) return false
     used.submits = submits
     used.bytes = bytes
+    return true
+  }
+
+  /** More bytes of a request that was taken. Returns false when it would be too much. */
+  takeMore({ id }: StoredKey, moreBytes: number, nowMs: number): boolean {
+    const used = this.#usedBy(id, nowMs)
+    if (used.bytes + moreBytes > this.#bytesMax) return false
+    used.bytes += moreBytes
     return true
   }
 
@@ -68,7 +77,8 @@ export class KeyQuota {
   }
 }
 
-function readLength(text: string | undefined): number {
+/** A body without a length counts as the largest that is taken. */
+export function readLength(text: string | undefined): number {
   const length = text === undefined ? Number.NaN : Number(text)
   return Number.isSafeInteger(length) && length >= 0 ? Math.min(length, BODY_BYTES_MAX) : BODY_BYTES_MAX
 }

@@ -49,7 +49,7 @@ function gateWith(bounds: QuotaBounds) {
       return guard(head)?.code ?? 'passes'
     }
   }
-  return { clock, submit: codes('transaction'), register: codes('branch'), command: codes(undefined) }
+  return { clock, gate, submit: codes('transaction'), register: codes('branch'), command: codes(undefined) }
 }
 
 describe('S42: the quota of a key', () => {
@@ -76,6 +76,19 @@ describe('S42: the quota of a key', () => {
       expect(submit('1')).toBe('SAGA_QUOTA_EXCEEDED')
     },
   )
+
+  it('counts what a row has beyond its body, and nothing where it has less', () => {
+    const { gate, submit } = gateWith({ bytesMax: 100 })
+    const head: RequestHead = {
+      headers: { authorization: `Bearer ${one.text}`, 'content-length': '10' },
+      socket: { remoteAddress: '192.0.2.1' },
+    }
+    expect(gate.guardOf(['submit'], true, 'transaction')(head)).toBeUndefined()
+    expect(gate.takeStored?.(head, 5)).toBeUndefined()
+    expect(gate.takeStored?.(head, 101)).toMatchObject({ code: 'SAGA_QUOTA_EXCEEDED' })
+    expect(gate.takeStored?.(head, 60)).toBeUndefined()
+    expect([submit('41'), submit('40')]).toEqual(['SAGA_QUOTA_EXCEEDED', 'passes'])
+  })
 
   it('is whole again at midnight UTC, and not when the clock goes back', () => {
     const { submit, clock } = gateWith({ submitsMax: 1 })

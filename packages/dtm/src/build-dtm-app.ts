@@ -82,9 +82,10 @@ export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   takeBodiesAsText(app)
   answerUnknownRoutes(app)
   countAnswers(app, metrics)
-  guardRoutes(app, deps.gate ?? createGate({ credentials: bearerOrBasicKey }), bounds)
+  const gate = deps.gate ?? createGate({ credentials: bearerOrBasicKey })
+  guardRoutes(app, gate, bounds)
   app.register(async function dtmRoutes(routes) {
-    transactionCommands(routes, commands, metrics)
+    transactionCommands(routes, commands, gate, metrics)
     registerBranchRoutes(routes, commands)
     queryRoutes(routes, engine, new ReadLane(nodeClock(), LISTS))
     resetCronTimeRoute(routes, engine)

@@ -14,10 +14,13 @@ import {
   type Scope,
 } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
+import type { Gid } from '@counterstep/protocol'
 import type { FastifyInstance, InjectOptions, RouteOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildDtmApp } from '../src/index.ts'
 import type { TopicStore } from '../src/topics/topic-store.ts'
+import { dtmBed } from './support/dtm-bed.ts'
+import { message, saga } from './support/requests.ts'
 
 interface Route {
   readonly method: string
@@ -274,6 +277,48 @@ describe('S42: a key whose quota is used up', () => {
       expect([path, answer.statusCode, reached]).toEqual([path, 429, []])
       expect(answer.body).toContain('SAGA_QUOTA_EXCEEDED')
       expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
+    }
+  })
+})
+
+describe('S42: the bytes of a key', () => {
+  it('are those that are stored: branch_headers count with each branch, and a payload with each subscriber', async () => {
+    await using bed = await dtmBed()
+    const { engine } = bed.node
+    const branches = bed.play()
+    const subscribers = Array.from({ length: 100 }, (_, at) => ({
+      url: `${branches.url}/s${at}`,
+      remark: '',
+    }))
+    const topics: TopicStore = {
+      list: async () => [{ name: 'all', subscribers, version: 1 }],
+      write: async () => 'conflict',
+      remove: async () => 'absent',
+    }
+    const branch_headers = { 'x-note': 'x'.repeat(7_000) }
+    const wide = { ...saga('wide', branches, 100), branch_headers }
+    const fanned = { ...message('fanned', ['topic://all']), payloads: ['x'.repeat(9_000)] }
+    for (const [path, body] of [
+      ['submit', wide],
+      ['submit', fanned],
+      ['prepare', { ...fanned, query_prepared: `${branches.url}/query` }],
+    ] as const) {
+      const gate = createGate({
+        keys: ring,
+        credentials: bearerOrBasicKey,
+        keyQuota: new KeyQuota({ bytesMax: 500_000 }),
+      })
+      const app = buildDtmApp({ engine, topics, gate, checkUrl: () => undefined })
+      const answer = await app.inject({
+        method: 'POST',
+        url: `/api/dtmsvr/${path}`,
+        payload: JSON.stringify(body),
+        headers: { authorization: `Bearer ${keys.get('submit')}` },
+      })
+      expect([answer.statusCode, answer.body]).toEqual([429, expect.stringContaining('SAGA_QUOTA_EXCEEDED')])
+      expect(Number(answer.headers['retry-after'])).toBeGreaterThan(1)
+      expect(await engine.read(body.gid as Gid)).toBeUndefined()
+      await app.close()
     }
   })
 })

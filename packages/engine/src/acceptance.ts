@@ -22,6 +22,7 @@ import { CounterstepError, type Gid, type TransactionView } from '@counterstep/p
 import type { Admission } from './bulkhead/admission.ts'
 import type { Bulkhead } from './bulkhead/bulkhead.ts'
 import { targetsOfDefinition } from './bulkhead/submission-targets.ts'
+import type { SubmitOptions } from './engine-api.ts'
 import type { EngineObserver } from './observer.ts'
 import type { Runner } from './runner.ts'
 import { ShortLivedMap } from './short-lived-map.ts'
@@ -102,13 +103,13 @@ export class Acceptance {
     await this.#accepting.get(gid)?.result
   }
 
-  async submit(submission: NamedSubmission): Promise<Accepted> {
+  async submit(submission: NamedSubmission, takeBytes?: SubmitOptions['takeBytes']): Promise<Accepted> {
     const { gid } = submission
     const digest = digestContent(submission)
     if (this.#accepting.has(gid)) await this.#otherContentSettled(gid, digest)
     const here = this.#accepting.get(gid)?.digest ?? this.#parts.runner.get(gid)?.transaction.digest
     if (here !== undefined && here !== digest) throw gidConflict(gid)
-    if (here === undefined) this.#admit(gid, digest, submission)
+    if (here === undefined) this.#admit(gid, digest, submission, takeBytes)
     const accepting = this.#accepting.get(gid)
     if (accepting === undefined) return { gid, ack: 'durable' }
     if (submission.ack === 'memory') {
@@ -175,7 +176,7 @@ export class Acceptance {
     }
   }
 
-  #admit(gid: Gid, digest: string, submission: Submission): void {
+  #admit(gid: Gid, digest: string, submission: Submission, takeBytes: SubmitOptions['takeBytes']): void {
     const { inFlightMax, memoryAckMax, ids, run, store } = this.#parts
     if (store.isShortOfRoom) {
       throw new CounterstepError(
@@ -189,6 +190,7 @@ export class Acceptance {
     }
     const acceptIds = { gid, digest, token: ids.token(), writeId: ids.writeId() }
     const row = newTransactionRow(submission, acceptIds, run)
+    takeBytes?.(Buffer.byteLength(row.definition))
     const admission = this.#takePlaces(submission.definition)
     const acceptedAt = Date.now()
     const accepting: Accepting = {

@@ -18,6 +18,11 @@ export interface WaitOptions {
   readonly untilIdle?: boolean
 }
 
+export interface SubmitOptions extends WaitOptions {
+  /** Told how many bytes the row's definition has, before it is stored; what it throws refuses the submit. */
+  readonly takeBytes?: ((bytes: number) => void) | undefined
+}
+
 export interface AbortOptions extends WaitOptions {
   /** Kept with the decision, and shown. */
   readonly reason?: string
@@ -38,9 +43,9 @@ export interface EngineApi {
    * SAGA_STORE_FULL, SAGA_STOPPING, SAGA_NOT_ACCEPTED (proven not stored) or SAGA_OUTCOME_UNKNOWN (submit the same again).
    * With `waitMs` it answers when the transaction is final, or after that time with what it then is.
    */
-  submit(body: unknown, options?: WaitOptions): Promise<SubmitView>
+  submit(body: unknown, options?: SubmitOptions): Promise<SubmitView>
   /** The same for a host that has read and checked the request by itself, since it speaks another dialect. */
-  accept(submission: Submission, options?: WaitOptions): Promise<SubmitView>
+  accept(submission: Submission, options?: SubmitOptions): Promise<SubmitView>
   /** Undefined: no such gid. Commands use it, which must not wait for readers. */
   get(gid: Gid): Promise<TransactionView | undefined>
   /** What the store has, definition and all. Undefined: no such gid. Throws SAGA_INTERNAL when it cannot be read. */

@@ -27,7 +27,14 @@ import {
 } from '@counterstep/protocol'
 import type { Accepted, NamedSubmission } from './acceptance.ts'
 import type { Assembly } from './assembly.ts'
-import type { AbortOptions, EngineApi, EngineHealth, ShownWhole, WaitOptions } from './engine-api.ts'
+import type {
+  AbortOptions,
+  EngineApi,
+  EngineHealth,
+  ShownWhole,
+  SubmitOptions,
+  WaitOptions,
+} from './engine-api.ts'
 import { newestView } from './newest-view.ts'
 import { ReadLane } from './read-lane.ts'
 import { findStanding, isNoRoom } from './standing-submit.ts'
@@ -58,7 +65,7 @@ export abstract class Requests implements EngineApi {
   abstract health(): EngineHealth
   abstract close(limitMs?: number): Promise<void>
 
-  async submit(body: unknown, options: WaitOptions = {}): Promise<SubmitView> {
+  async submit(body: unknown, options: SubmitOptions = {}): Promise<SubmitView> {
     try {
       if (this.isStopping) throw new CounterstepError('SAGA_STOPPING', 'this node is stopping')
       const parsed = parseSubmission(body, this.#defaults(), this.assembly.checkUrl)
@@ -70,7 +77,7 @@ export abstract class Requests implements EngineApi {
     }
   }
 
-  async accept(submission: Submission, options: WaitOptions = {}): Promise<SubmitView> {
+  async accept(submission: Submission, options: SubmitOptions = {}): Promise<SubmitView> {
     try {
       if (this.isStopping) throw new CounterstepError('SAGA_STOPPING', 'this node is stopping')
       return await this.take(submission, options)
@@ -79,14 +86,16 @@ export abstract class Requests implements EngineApi {
     }
   }
 
-  protected take(given: Submission, options: WaitOptions): Promise<SubmitView> {
+  protected take(given: Submission, options: SubmitOptions): Promise<SubmitView> {
     const idFault = this.#refuseUnplain(given.gid, branchesOf(given.definition))
     if (idFault !== undefined) return Promise.reject(idFault)
     const gid = given.gid ?? this.assembly.ids.gid()
     // A caller who waits is told about what is durable only.
     const ack = (options.waitMs ?? 0) > 0 ? 'durable' : given.ack
     const submission = { ...given, gid, ack }
-    return this.#submitAndWait(submission, options, () => this.#accept(submission, given.gid !== undefined))
+    return this.#submitAndWait(submission, options, () =>
+      this.#accept(submission, options, given.gid !== undefined),
+    )
   }
 
   #refuseUnplain(
@@ -153,10 +162,14 @@ export abstract class Requests implements EngineApi {
     }
   }
 
-  async #accept(submission: NamedSubmission, mayStand: boolean): Promise<Accepted> {
+  async #accept(
+    submission: NamedSubmission,
+    { takeBytes }: SubmitOptions,
+    mayStand: boolean,
+  ): Promise<Accepted> {
     const { acceptance, clock, settings } = this.assembly
     try {
-      return await acceptance.submit(submission)
+      return await acceptance.submit(submission, takeBytes)
     } catch (error: unknown) {
       if (!mayStand || !isNoRoom(error)) throw error
       return await findStanding(submission, error, {

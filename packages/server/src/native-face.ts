@@ -92,7 +92,7 @@ function registerRoutes(app: FastifyInstance, deps: NativeFaceDeps): void {
     })
     return made
   }
-  app.register(submitRoute(engine, waitMsMax))
+  app.register(submitRoute(engine, gate, waitMsMax))
   app.register(getTransactionRoute(engine, handlerTimeoutMs))
   app.register(listTransactionsRoute(engine, handlerTimeoutMs))
   app.register(registerBranchRoute(engine, handlerTimeoutMs))

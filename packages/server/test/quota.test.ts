@@ -1,6 +1,8 @@
 import { bearerKey, createGate, KeyQuota, type QuotaBounds } from '@counterstep/access'
+import type { Gid } from '@counterstep/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../src/index.ts'
+import { realServer } from './real-server.ts'
 import { type ScopeKeys, scopeKeys } from './scope-keys.ts'
 import { scriptedEngine } from './scripted-engine.ts'
 
@@ -18,6 +20,32 @@ function keyed(bounds: QuotaBounds) {
     app.inject({ method: 'POST', url, payload, headers: { authorization: `Bearer ${held.keys.submit}` } })
   return { app, engine, post }
 }
+
+describe('S42: the bytes of a key', () => {
+  it('are those that are stored: headers of a transaction count with each of its branches', async () => {
+    await using real = await realServer(() => ({ result: 'success' }))
+    const keyQuota = new KeyQuota({ bytesMax: 1_000_000 })
+    const gate = createGate({ keys: held.ring, credentials: bearerKey, keyQuota })
+    const app = buildApp({ engine: real.engine, gate })
+    const branches = Array.from({ length: 100 }, () => ({
+      action: 'http://127.0.0.1/a',
+      compensation: 'http://127.0.0.1/c',
+    }))
+    const submit = (gid: string) =>
+      app.inject({
+        method: 'POST',
+        url: '/v1/transactions',
+        headers: { authorization: `Bearer ${held.keys.submit}` },
+        payload: { gid, headers: { 'x-note': 'x'.repeat(8_000) }, branches },
+      })
+    expect((await submit('first')).statusCode).toBe(202)
+    const answer = await submit('second')
+    expect([answer.statusCode, answer.json().code]).toEqual([429, 'SAGA_QUOTA_EXCEEDED'])
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(1)
+    expect(await real.engine.read('second' as Gid)).toBeUndefined()
+    await app.close()
+  })
+})
 
 describe('S42: a key whose quota is used up', () => {
   it('is answered 429 until the next day, and nothing reaches the engine', async () => {

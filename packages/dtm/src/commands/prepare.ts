@@ -16,7 +16,8 @@ export async function prepare(request: DtmRequest, deps: CommandDeps): Promise<A
   const definition = await preparedDefinition(request, deps)
   const gid = readGid(request.gid)
   try {
-    await deps.engine.accept(submissionOf(gid, request, definition, randomUUID()))
+    const { engine, takeBytes } = deps
+    await engine.accept(submissionOf(gid, request, definition, randomUUID()), { takeBytes })
     return SUCCESS
   } catch (error: unknown) {
     if (!isCounterstepError(error) || error.code !== 'SAGA_GID_CONFLICT') throw error

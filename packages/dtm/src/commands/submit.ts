@@ -57,11 +57,11 @@ async function submitNew(
   { gid, kind, request, waitMs }: Submit,
   deps: CommandDeps,
 ): Promise<Submitted | undefined> {
-  const { engine } = deps
+  const { engine, takeBytes } = deps
   const definition = await definitionOf(kind, request, deps)
   const submission = submissionOf(gid, request, definition, randomUUID())
   try {
-    const view = await engine.accept(submission, { waitMs, untilIdle: true })
+    const view = await engine.accept(submission, { waitMs, untilIdle: true, takeBytes })
     // Nobody has prepared it, so it has no branches: it is confirmed as soon as it is there.
     return {
       definition,

@@ -1,3 +1,4 @@
+import { bytesTaker, type Gate } from '@counterstep/access'
 import type { FastifyInstance } from 'fastify'
 import { abort } from '../commands/abort.ts'
 import type { CommandDeps } from '../commands/deps.ts'
@@ -17,11 +18,17 @@ import { sendAnswer } from './send-answer.ts'
 type Command = (request: DtmRequest, deps: CommandDeps) => Promise<Answer>
 
 /** The commands that have the same body: a transaction. */
-export function transactionCommands(app: FastifyInstance, deps: CommandDeps, metrics: DialectMetrics): void {
+export function transactionCommands(
+  app: FastifyInstance,
+  deps: CommandDeps,
+  gate: Gate,
+  metrics: DialectMetrics,
+): void {
   const route = (path: string, guarded: typeof ADMIN, command: Command) =>
-    app.post(`${BASE_PATH}/${path}`, guarded, async (request, reply) =>
-      sendAnswer(reply, await command(readRequest(bodyOf(request)), deps)),
-    )
+    app.post(`${BASE_PATH}/${path}`, guarded, async (request, reply) => {
+      const takeBytes = bytesTaker(gate, request, reply)
+      return sendAnswer(reply, await command(readRequest(bodyOf(request)), { ...deps, takeBytes }))
+    })
   route('prepare', STORE_TRANSACTION, prepare)
   route('submit', STORE_TRANSACTION, measured(submit, metrics))
   route('abort', SUBMIT_OR_ADMIN, measured(abort, metrics))

@@ -9,7 +9,7 @@ import {
 } from '@counterstep/core'
 import { type Gid, InvalidRequestError, type SubmitView, type TransactionView } from '@counterstep/protocol'
 import { type AssemblyParts, assemble } from '../assembly.ts'
-import type { AbortOptions, EngineHealth, WaitOptions } from '../engine-api.ts'
+import type { AbortOptions, EngineHealth, SubmitOptions, WaitOptions } from '../engine-api.ts'
 import { healthOf } from '../health.ts'
 import { Requests } from '../requests.ts'
 import { TakeOvers } from '../take-overs.ts'
@@ -77,7 +77,7 @@ export class Invocation extends Requests {
   }
 
   /** Nothing runs once the answer is given, so a promise from memory could not be kept. */
-  protected override take(submission: Submission, options: WaitOptions): Promise<SubmitView> {
+  protected override take(submission: Submission, options: SubmitOptions): Promise<SubmitView> {
     if (submission.ack === 'memory') {
       const message = 'must be "durable": nothing runs here after the answer'
       return Promise.reject(new InvalidRequestError([{ code: 'SAGA_ACK_INVALID', path: '/ack', message }]))

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { bytesTaker, type Gate } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
 import { takeJson, unsupportedMediaType } from '../http/json-body.ts'
@@ -82,7 +83,7 @@ export const submitOperation: Operation = {
 }
 
 /** The hot route: the engine checks the body by itself, and the answer is written once. */
-export function submitRoute(engine: EngineApi, waitMsMax?: number) {
+export function submitRoute(engine: EngineApi, gate: Pick<Gate, 'takeStored'>, waitMsMax?: number) {
   return async function submitPlugin(app: FastifyInstance): Promise<void> {
     takeJson(app)
     const config = { access: submitOperation.access, stores: 'transaction' } as const
@@ -90,9 +91,13 @@ export function submitRoute(engine: EngineApi, waitMsMax?: number) {
       if (request.headers['content-type'] === undefined) throw unsupportedMediaType()
       const waitSeconds = waitSecondsOf(request.headers.prefer, waitMsMax)
       const options = waitSeconds === undefined ? undefined : { waitMs: waitSeconds * 1000 }
+      const takeBytes = bytesTaker(gate, request, reply)
       // What one turn of the event loop has read is taken one right behind the other, and shares a write of the store.
       await setImmediate()
-      const view = await engine.submit(request.body, options)
+      const view = await engine.submit(
+        request.body,
+        takeBytes === undefined ? options : { ...options, takeBytes },
+      )
       return sendView(reply, view, waitSeconds)
     })
   }

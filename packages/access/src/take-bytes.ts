@@ -1,0 +1,21 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { QuotaExceededError } from './errors.ts'
+import type { Gate } from './gate.ts'
+
+/**
+ * Makes what a route hands to the engine, so that the quota of the request's key counts what is stored. It throws
+ * SAGA_QUOTA_EXCEEDED. Undefined: there are no quotas.
+ */
+export function bytesTaker(
+  { takeStored }: Pick<Gate, 'takeStored'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): ((bytes: number) => void) | undefined {
+  if (takeStored === undefined) return undefined
+  return function takeBytes(bytes) {
+    const refusal = takeStored(request.raw, bytes)
+    if (refusal === undefined) return
+    if (refusal instanceof QuotaExceededError) reply.header('retry-after', String(refusal.retryAfterS))
+    throw refusal
+  }
+}
