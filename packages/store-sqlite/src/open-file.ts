@@ -15,7 +15,7 @@ import { RefusedError } from './errors.ts'
 import { checkRights, createFile, makeFolder } from './file-rights.ts'
 import { followLinks } from './follow-links.ts'
 import { STATEMENTS } from './generated/sql.ts'
-import { holdLock, inUseOr, writePid } from './lock-file.ts'
+import { inUseOr, LockFile, writePid } from './lock-file.ts'
 import type { WorkerSettings } from './messages.ts'
 import { migrate } from './migrate.ts'
 
@@ -27,7 +27,7 @@ const SYNCHRONOUS_CODES = { NORMAL: 1, FULL: 2 } as const
 export interface OpenedFile {
   readonly database: Database
   /** It is closed after the database. */
-  readonly lock: Database
+  readonly lock: LockFile
   readonly durabilityClass: DurabilityClass
   /** Each says who else may read a file or the folder, and what to do about it. */
   readonly warnings: readonly string[]
@@ -40,7 +40,7 @@ export function openFile(driver: DriverModule, settings: WorkerSettings): Opened
   const made = makeFolder(folder)
   refuseNetwork(folder)
   const warnings = checkRights(path)
-  const lock = holdLock(driver, path)
+  const lock = LockFile.hold(driver, path)
   let database: Database | undefined
   try {
     createFile(path)

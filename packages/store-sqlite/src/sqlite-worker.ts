@@ -3,11 +3,15 @@ import { BatchWriter } from './batch-writer.ts'
 import { Checkpoints } from './checkpoints.ts'
 import type { Database, DriverModule } from './driver.ts'
 import { BrokenError, RefusedError } from './errors.ts'
+import type { LockFile } from './lock-file.ts'
 import type { Reply, Request, WorkerSettings } from './messages.ts'
 import { type OpenedFile, openFile } from './open-file.ts'
 import { ReadGate } from './read-gate.ts'
 
 // The thread that writes the file. It does one message at a time, so no two writes ever meet inside the database.
+/** For so long another process may open the file once its lock file is removed. */
+const KEEP_LOCK_MS = 1_000
+
 const port = parentPort
 if (port === null) throw new Error('sqlite-worker.ts is a worker')
 const settings = workerData as WorkerSettings
@@ -40,20 +44,22 @@ function serve({ database, lock, durabilityClass, warnings }: OpenedFile): void 
     }
   }
   const checkpoints = new Checkpoints(database, new ReadGate(settings.gate), guarded)
+  const keepLock = setInterval(() => guarded(() => lock.keep()), KEEP_LOCK_MS)
   port?.on('message', (request: Request) =>
-    guarded(() => handle(request, { database, lock, writer, checkpoints })),
+    guarded(() => handle(request, { database, lock, keepLock, writer, checkpoints })),
   )
   reply({ type: 'opened', durabilityClass, warnings })
 }
 
 interface Parts {
   readonly database: Database
-  readonly lock: Database
+  readonly lock: LockFile
   readonly writer: BatchWriter
+  readonly keepLock: NodeJS.Timeout
   readonly checkpoints: Checkpoints
 }
 
-function handle(request: Request, { database, lock, writer, checkpoints }: Parts): void {
+function handle(request: Request, { database, lock, keepLock, writer, checkpoints }: Parts): void {
   switch (request.type) {
     case 'write': {
       const answer = write(request, writer)
@@ -65,6 +71,7 @@ function handle(request: Request, { database, lock, writer, checkpoints }: Parts
     }
     case 'close':
       checkpoints.stop()
+      clearInterval(keepLock)
       database.close()
       lock.close()
       reply({ type: 'closed' })

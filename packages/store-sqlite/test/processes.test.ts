@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { linkSync, symlinkSync } from 'node:fs'
+import { existsSync, linkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Gid } from '@counterstep/protocol'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { openDatabase } from '../src/better-sqlite3-driver.ts'
 import { openSqliteStore } from '../src/open-sqlite-store.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 import { aTransaction } from './transactions.ts'
@@ -78,6 +79,32 @@ describe('one process per file', () => {
     await expect(openSqliteStore({ path })).rejects.toMatchObject({ code: 'SAGA_STORE_IN_USE' })
     await store.close()
     await (await openSqliteStore({ path })).close()
+  })
+})
+
+describe('a lock file that is removed while the store is open', () => {
+  it('S43: is held again within a second or so, so that a second process is refused', async () => {
+    const path = join(folder, 'removed.db')
+    const store = await openSqliteStore({ path })
+    rmSync(`${path}-lock`)
+    await vi.waitFor(() => expect(existsSync(`${path}-lock`)).toBe(true), 10_000)
+    const [line] = await linesOf(startWriter(path, 0, 1), () => undefined)
+    expect(line).toMatch(/^refused SAGA_STORE_IN_USE /)
+    expect(await store.create(aTransaction('a'))).toMatchObject({ type: 'created' })
+    await store.close()
+  })
+
+  it('S43: ends the store where another holds the file that stands in its place', async () => {
+    const path = join(folder, 'replaced.db')
+    const onBroken = vi.fn()
+    const store = await openSqliteStore({ path, onBroken })
+    const other = openDatabase(`${path}-other`)
+    other.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
+    renameSync(`${path}-other`, `${path}-lock`)
+    await vi.waitFor(() => expect(onBroken).toHaveBeenCalledOnce(), 10_000)
+    await expect(store.create(aTransaction('a'))).rejects.toMatchObject({ applied: 'unknown' })
+    await store.close()
+    other.close()
   })
 })
 
