@@ -1,4 +1,5 @@
 import { type FunctionRole, readFunctionConfig } from '@counterstep/configuration'
+import { DEFAULT_SETTINGS } from '@counterstep/engine'
 import { describe, expect, it } from 'vitest'
 import { refusals } from './check-rules.ts'
 import { type ParameterValues, resolveTemplate } from './resolve-template.ts'
@@ -35,7 +36,21 @@ const DEPLOYMENTS: readonly ParameterValues[] = [
     AllowTargets: 'https://*.services.example',
     SubnetIds: 'subnet-0a,subnet-0b',
     SecurityGroupIds: 'sg-0a',
+    BranchTimeoutMs: '5000',
+    BranchTimeoutMsMax: '60000',
+    TargetShare: '1',
+    TargetCallsPerSecond: '20',
+    RetryFloorMs: '2000',
+    ParkAfterMs: 'never',
   },
+]
+
+const BOUNDS_OF_TARGETS = [
+  'COUNTERSTEP_TIMEOUT_MS_MAX',
+  'COUNTERSTEP_TARGET_SHARE',
+  'COUNTERSTEP_TARGET_CALLS_PER_SECOND',
+  'COUNTERSTEP_RETRY_FLOOR_MS',
+  'COUNTERSTEP_PARK_AFTER_MS',
 ]
 
 /** As Lambda would hand it over: text, and the queue's address in place of its name. */
@@ -58,6 +73,30 @@ describe('what the template tells its functions', () => {
         expect(read).toMatchObject({ config: { warnings: [], queueUrl: QUEUE_URL } })
       })
     }
+  }
+})
+
+describe('what one service may take', () => {
+  for (const role of ['api', 'worker'] as const) {
+    it(`is told to ${role}, with the defaults of the server`, () => {
+      const [usual = {}, , own = {}] = DEPLOYMENTS
+      const { targetShare, targetCallsPerSecond, timeoutMsMax, retryFloorMs, parkAfterMs } = DEFAULT_SETTINGS
+      expect(readFunctionConfig(role, environmentOf(role, usual))).toMatchObject({
+        config: { engine: { targetShare, targetCallsPerSecond, timeoutMsMax, retryFloorMs, parkAfterMs } },
+      })
+      expect(Object.keys(environmentOf(role, usual))).toEqual(expect.arrayContaining(BOUNDS_OF_TARGETS))
+      expect(readFunctionConfig(role, environmentOf(role, own))).toMatchObject({
+        config: {
+          engine: {
+            targetShare: 1,
+            targetCallsPerSecond: 20,
+            timeoutMsMax: 60_000,
+            retryFloorMs: 2_000,
+            parkAfterMs: 'never',
+          },
+        },
+      })
+    })
   }
 })
 
