@@ -89,7 +89,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     TARGETS,
   ]),
   // A composition root that picks no store: the user hands one over.
-  [EMBEDDED]: layer('packages/embedded', [SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, TARGETS], {
+  [EMBEDDED]: layer('packages/embedded', [SERVER, DTM, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, TARGETS], {
     testWorkspaces: [SDK, SQLITE],
   }),
   [FASTIFY_PLUGIN]: layer('packages/fastify-plugin', [ACCESS, SERVER, EMBEDDED, ENGINE, PROTOCOL], {
@@ -119,7 +119,20 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   ),
   [FUNCTIONS]: layer(
     'functions',
-    [ACCESS, CONFIGURATION, SERVER, ENGINE, CORE, PROTOCOL, MYSQL, REDIS, BRANCH_HTTP, SIGNATURE, TARGETS],
+    [
+      ACCESS,
+      CONFIGURATION,
+      SERVER,
+      DTM,
+      ENGINE,
+      CORE,
+      PROTOCOL,
+      MYSQL,
+      REDIS,
+      BRANCH_HTTP,
+      SIGNATURE,
+      TARGETS,
+    ],
     {
       thirdParty: ['@aws-sdk/client-secrets-manager', '@aws-sdk/client-sqs', '@fastify/aws-lambda'],
       testWorkspaces: [CONFORMANCE, LAMBDA_EMULATOR, SDK, TEST_SERVERS],

@@ -6,6 +6,7 @@ import {
   readFunctionConfig,
 } from '@counterstep/configuration'
 import type { Store, WakeUp } from '@counterstep/core'
+import { refuseStoredJsonRpc } from '@counterstep/dtm/json-rpc'
 import {
   createServerlessEngine,
   DEFAULT_SETTINGS,
@@ -59,6 +60,7 @@ export async function openHome(role: FunctionRole, environment = process.env): P
     store,
     branches: httpBranchCaller({ ...config.caller, targets, signer }),
     checkUrl: (url) => targets.check(url),
+    refuseCall: refuseStoredJsonRpc,
     findOrigin: originFinder(targets),
     // Without a queue the sweeper finds what is due.
     wakeUp: queue ?? { ask: () => Promise.resolve() },

@@ -1,5 +1,4 @@
-import type { EngineSettings } from '@counterstep/engine'
-import { GID_REUSE_MARGIN_MS } from '@counterstep/protocol'
+import { type EngineSettings, retentionWarnings } from '@counterstep/engine'
 import { ENGINE_SETTINGS } from './engine-settings.ts'
 import type { ValuesOf } from './read-values.ts'
 import type { Spelling } from './spelling.ts'
@@ -76,17 +75,9 @@ export function engineProblems(values: Partial<EngineValues>, spell: Spelling): 
   return problems
 }
 
-/** Covers the clocks of server and services being apart. */
-const CLOCKS_APART_MS = 3_600_000
-const RETENTION_MS_SAFE = GID_REUSE_MARGIN_MS + CLOCKS_APART_MS
-
 export function engineWarnings(
-  { retentionMs }: Pick<EngineValues, 'retentionMs'>,
+  values: Pick<EngineValues, 'retentionMs'>,
   spell: Spelling,
-): string[] {
-  if (retentionMs === 'never' || retentionMs >= RETENTION_MS_SAFE) return []
-  return [
-    `${spell(ENGINE_SETTINGS.retentionMs)} (${retentionMs}) is under ${RETENTION_MS_SAFE} (25 hours): a gid that is ` +
-      'submitted again before then is taken by the barriers for the finished transaction of that gid, and may undo it.',
-  ]
+): readonly string[] {
+  return retentionWarnings(values, spell(ENGINE_SETTINGS.retentionMs))
 }

@@ -1,5 +1,6 @@
 import { httpBranchCaller } from '@counterstep/branch-http'
 import type { Store } from '@counterstep/core'
+import { refuseStoredJsonRpc } from '@counterstep/dtm/json-rpc'
 import {
   createEngine,
   durabilityWarnings,
@@ -9,6 +10,7 @@ import {
   logEvents,
   nodeClock,
   nodeIds,
+  retentionWarnings,
 } from '@counterstep/engine'
 import {
   countStoreEvents,
@@ -86,6 +88,7 @@ async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
     store,
     branches,
     checkUrl: (url) => targets.check(url),
+    refuseCall: refuseStoredJsonRpc,
     findOrigin: originFinder(targets),
     clock: nodeClock(),
     ids: nodeIds(),
@@ -101,6 +104,7 @@ async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
       {},
       'targets.allow has a range with every port: whoever may submit calls whatever listens there',
     )
+  for (const warning of retentionWarnings(options.engine, 'settings.retentionMs')) logger.warn({}, warning)
   return {
     engine,
     store,

@@ -14,6 +14,7 @@ export {
   type StoreVerb,
 } from './observer.ts'
 export { ReadLane, type ReadLaneBounds } from './read-lane.ts'
+export { retentionWarnings } from './retention-warnings.ts'
 export type { DueLooks, Invocation, LookOutcome } from './serverless/invocation.ts'
 export type { ServerlessEngine, ServerlessParts } from './serverless/serverless-engine.ts'
 export { createServerlessEngine } from './serverless/serverless-engine.ts'

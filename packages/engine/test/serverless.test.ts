@@ -28,6 +28,23 @@ describe('an invocation that submits', () => {
     expect(node.looks).toEqual([])
   })
 
+  it('makes no call that its host refuses, and shows the word for it', async () => {
+    const bed = new Bed()
+    const node = new FunctionNode(bed, 'api', {}, (_definition, url) =>
+      url.endsWith('/02/action') ? 'old-words' : undefined,
+    )
+    const submitting = node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a')))
+    await bed.time.advance(PLENTY_MS)
+    await submitting
+    expect(bed.services.callsOf('a')).toEqual(['01 action'])
+    expect(
+      (await node.engine.during(PLENTY_MS, () => node.engine.get('a' as Gid)))?.branches[1]?.ops[0],
+    ).toMatchObject({
+      result: 'unknown',
+      error: 'old-words',
+    })
+  })
+
   it('answers who does not wait at once, and goes on until it is final', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')

@@ -2,7 +2,9 @@ import { EventEmitter, once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Store } from '@counterstep/core'
+import { newTransactionRow, parseSubmission, type Store } from '@counterstep/core'
+import { DEFAULT_SETTINGS } from '@counterstep/engine'
+import type { Gid } from '@counterstep/protocol'
 import { saga } from '@counterstep/sdk'
 import { createRegistry } from '@counterstep/server'
 import { openSqliteStore } from '@counterstep/store-sqlite'
@@ -19,6 +21,39 @@ beforeEach(async () => {
   path = join(folder, 'counterstep.db')
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
+
+describe('a transaction of JSON-RPC that a server of an older version has stored', () => {
+  it('is not called by an app on the same store either, and says why', async () => {
+    await using bank = await Participant.open()
+    await using app = await embeddedApp(path, {
+      store: async () => {
+        const store = await openSqliteStore({ path })
+        await store.create(storedByDtm('old', `${bank.url}/rpc?method=debit`))
+        return store
+      },
+      settings: { pollMs: 100, leaseMs: 1_000 },
+    })
+    await app.ready()
+    const first = async () => (await app.counterstep.get('old'))?.branches[0]?.ops[0]
+    await vi.waitFor(async () => expect(await first()).toMatchObject({ error: 'json-rpc' }), 10_000)
+    expect(bank.paths).toEqual([])
+  })
+})
+
+/** A saga with the note of DTM's API beside its definition, due at once. */
+function storedByDtm(gid: string, action: string) {
+  const retry = DEFAULT_SETTINGS.retry
+  const parsed = parseSubmission(
+    { gid, branches: [{ action }] },
+    { retry, timeoutMs: 1_000, checkpointMs: 0 },
+    () => undefined,
+  )
+  if (parsed.type === 'refused') throw new Error(parsed.faults[0].message)
+  const definition = { ...parsed.submission.definition, note: 'dtm {"t":"1","r":"1","p":"json-rpc"}' }
+  const ids = { gid: gid as Gid, digest: '0'.repeat(64), token: '1'.repeat(32), writeId: 'w-1' }
+  const run = { leaseMs: 1, holdMs: 1_000, retentionMs: 'never', releaseKeepsSentList: true } as const
+  return newTransactionRow({ ...parsed.submission, definition }, ids, run)
+}
 
 describe('app.counterstep', () => {
   it('runs a saga of the SDK to its end, with nothing on a port', async () => {
@@ -252,6 +287,15 @@ describe('a registration', () => {
     } as const
     await expect(app.register(counterstep, options)).rejects.toMatchObject({ code: 'SAGA_KEYS_UNUSABLE' })
     await expect(opened?.stats()).rejects.toThrow('the store is closed')
+  })
+
+  it('S20: warns of a retention in which barriers cannot tell a reused gid', async () => {
+    const logger = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
+    await using app = await embeddedApp(path, { logger, settings: { retentionMs: 60_000 } })
+    await app.ready()
+    expect(logger.warn.mock.calls).toEqual([
+      [{}, expect.stringContaining('settings.retentionMs (60000) is under 90000000')],
+    ])
   })
 
   it('warns of a range of addresses with every port', async () => {

@@ -5,6 +5,7 @@ import {
   type Clock,
   type FindOrigin,
   type Ids,
+  type RefuseCall,
   type Store,
   type WakeUp,
 } from '@counterstep/core'
@@ -21,6 +22,7 @@ export interface ServerlessParts {
   readonly store: Store
   readonly branches: BranchCaller
   readonly checkUrl: CheckUrl
+  readonly refuseCall?: RefuseCall
   /** What is one target. Default: the origin as the URL has it; a host whose URLs may name services says where these are. */
   readonly findOrigin?: FindOrigin
   readonly wakeUp: WakeUp

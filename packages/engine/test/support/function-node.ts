@@ -1,5 +1,5 @@
 /** One environment of a function on a bed's store: invocations by fake time, freezes between them, and what it asked of the queue. */
-import type { BranchCaller, Look, WakeUp } from '@counterstep/core'
+import type { BranchCaller, Look, RefuseCall, WakeUp } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import type { LookOutcome } from '../../src/serverless/invocation.ts'
 import { createServerlessEngine, type ServerlessEngine } from '../../src/serverless/serverless-engine.ts'
@@ -18,7 +18,7 @@ export class FunctionNode implements WakeUp {
   isQueueDown = false
   #stopped: Gate | undefined
 
-  constructor(bed: Bed, name: string, settings: Partial<typeof SETTINGS> = {}) {
+  constructor(bed: Bed, name: string, settings: Partial<typeof SETTINGS> = {}, refuseCall?: RefuseCall) {
     this.clock = bed.time.clock()
     this.store = new FaultStore(bed.store, () => bed.time.now)
     this.store.capabilities = { durable: true, shared: true }
@@ -27,6 +27,7 @@ export class FunctionNode implements WakeUp {
       store: this.store,
       branches: this.#endingInTime(bed.services.caller(name, () => this.#stopped)),
       checkUrl: bed.checkUrl,
+      ...(refuseCall === undefined ? {} : { refuseCall }),
       wakeUp: this,
       clock: this.clock,
       ids: bed.ids(),
