@@ -1,11 +1,6 @@
 import { ConnectionBounds } from '@counterstep/access'
 import { VERSION } from '@counterstep/protocol'
-import {
-  addNativeFace,
-  DEFAULT_SERVER_LIMITS,
-  type NativeFaceDeps,
-  warnOfBounds,
-} from '@counterstep/server'
+import { addNativeFace, DEFAULT_SERVER_LIMITS, type NativeFaceDeps, warnOfBounds } from '@counterstep/server'
 import type { FastifyInstance } from 'fastify'
 import type { Face } from './options.ts'
 
