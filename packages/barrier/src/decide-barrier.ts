@@ -1,5 +1,5 @@
 import type { Op } from '@counterstep/protocol'
-import { isOfOtherTransaction } from './rows-since.ts'
+import { isOfOtherTransaction } from './row-instants.ts'
 
 /** What a late original is told, as the `code` of its 409: the saga's abort decision may have been lost. */
 export const ALREADY_COMPENSATED = 'ALREADY_COMPENSATED'
@@ -11,7 +11,7 @@ export type BarrierReason = Op | 'rollback'
 export interface BarrierRow {
   readonly op: Op
   readonly reason: BarrierReason
-  /** Epoch milliseconds; absent where it was not kept. */
+  /** The instant of `rowInstants`, as epoch milliseconds; absent where it was not kept. */
   readonly createdAt?: number
 }
 
@@ -75,7 +75,7 @@ export const QUERY_BACK_ROW: BarrierRow = { op: 'msg', reason: 'rollback' }
 
 /**
  * The rule of the query-back. If its row is new, no local transaction had committed, and now none ever will: its own
- * insert of the same key fails. If one stood, its reason tells whose it is. A row that was made before `since` is an
+ * insert of the same key fails. If one stood, its reason tells whose it is. A row with an instant before `since` is an
  * earlier message's of the same gid. It says nothing of this one, but it keeps its local transaction from committing.
  */
 export function decideQueryBack(

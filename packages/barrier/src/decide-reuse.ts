@@ -4,7 +4,7 @@
  */
 import type { Op } from '@counterstep/protocol'
 import { type BarrierRow, originOf } from './decide-barrier.ts'
-import { isOfOtherTransaction } from './rows-since.ts'
+import { isOfOtherTransaction } from './row-instants.ts'
 
 /**
  * - `gid-reused`: the op's row is another transaction's. It is refused, and changes nothing.

@@ -17,4 +17,5 @@ export {
 } from './decide-barrier.ts'
 export type { ReuseDecision } from './decide-reuse.ts'
 export { decideReuse } from './decide-reuse.ts'
-export { isOfOtherTransaction, rowsSince } from './rows-since.ts'
+export type { RowInstants } from './row-instants.ts'
+export { isOfOtherTransaction, rowInstants } from './row-instants.ts'

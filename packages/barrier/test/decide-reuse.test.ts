@@ -5,13 +5,13 @@ import {
   decideQueryBack,
   decideReuse,
   isOfOtherTransaction,
-  rowsSince,
+  rowInstants,
 } from '../src/index.ts'
 
 const ACCEPTED_AT = 1_790_000_000_000
-const SINCE = rowsSince(ACCEPTED_AT)
+const SINCE = rowInstants(ACCEPTED_AT, 0).since
 
-/** `other:action` is a row that was made a millisecond too early; `action<compensate` one whose reason is its undo. */
+/** `other:action` is a row whose instant is a millisecond too early; `action<compensate` one whose reason is its undo. */
 function parseRow(text: string): BarrierRow {
   const isOther = text.startsWith('other:')
   const [op, reason = op] = text.replace('other:', '').split('<') as [Op, Op?]
@@ -53,7 +53,16 @@ describe('the rows of an earlier transaction of the same gid', () => {
     })
   }
 
-  it('are those that were made more than the margin before the transaction was accepted', () => {
+  it('have the instant of their transaction, and not the time of the service, so that its clock has no say', () => {
+    for (const now of [0, ACCEPTED_AT, 2 * ACCEPTED_AT]) {
+      const { at, since } = rowInstants(ACCEPTED_AT + 0.5, now)
+      expect([at, since]).toEqual([ACCEPTED_AT, SINCE])
+      expect(isOfOtherTransaction({ createdAt: at }, since)).toBe(false)
+    }
+    expect(rowInstants(undefined, ACCEPTED_AT)).toEqual({ at: ACCEPTED_AT, since: 0 })
+  })
+
+  it('are those whose transaction was accepted more than the margin before', () => {
     const isOther = (createdAt: number) => isOfOtherTransaction({ createdAt }, SINCE)
     expect(GID_REUSE_MARGIN_MS).toBe(86_400_000)
     expect([
@@ -65,7 +74,7 @@ describe('the rows of an earlier transaction of the same gid', () => {
   it('cannot be told for a call that does not say when it was accepted, nor for a row without an instant', () => {
     for (const op of OPS) {
       const rows = OPS.map((each) => ({ op: each, reason: each, createdAt: 0 }))
-      expect(decideReuse(op, rows, rowsSince(undefined))).toBeUndefined()
+      expect(decideReuse(op, rows, rowInstants(undefined, ACCEPTED_AT).since)).toBeUndefined()
       const undated = OPS.map((each) => ({ op: each, reason: each }))
       expect(decideReuse(op, undated, SINCE)).toBeUndefined()
     }

@@ -40,8 +40,8 @@ export interface Barrier<Tx, Effect = unknown> {
    * should do nothing that a rollback does not undo.
    *
    * Throws a `BranchError`, among them `BARRIER_EXPIRED`, `BARRIER_CONTENDED` and `BARRIER_COMMIT_UNKNOWN`, and the
-   * driver's own errors. Throws a `BranchFailure` with the code `GID_REUSED` where the row of the call was made more than
-   * a day before the call's transaction was accepted: another transaction of the same gid has made it.
+   * driver's own errors. Throws a `BranchFailure` with the code `GID_REUSED` where the transaction of the call's row
+   * was accepted more than a day before the call's own: another transaction of the same gid has made it.
    */
   run(call: BarrierCall, effect: (tx: Tx) => Effect | Promise<Effect>): Promise<BarrierOutcome>
   /** Throws a TypeError for a handler that could never work behind this barrier. Asked once, at construction. */

@@ -26,7 +26,7 @@ export type CallDecision = BarrierDecision | ReuseDecision
 
 /**
  * The one place between a driver's findings and the rule. `standing` matters only where `needsStanding` says so, and
- * `since` is the call's `rowsSince`: rows that were made before it are another transaction's.
+ * `since` is the call's, by `rowInstants`: rows with an instant before it are another transaction's.
  */
 export function decideCall(
   op: Op,

@@ -1,18 +1,10 @@
-import { type BarrierRow, barrierRows, rowsSince } from '@counterstep/barrier'
+import { type BarrierRow, barrierRows, type RowInstants, rowInstants } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
 import { type BarrierKey, barrierKey } from '../branch/barrier-key.ts'
 import type { BarrierCall } from '../branch/branch.ts'
 import type { BarrierOutcome } from './barrier.ts'
 import { decideCall, heldBack, type InsertedOps, outcomeOf, type StandingRow } from './decide-call.ts'
 import { answerText } from './stored-answer.ts'
-
-/** Both as epoch milliseconds. */
-export interface RowInstants {
-  /** When a row that is inserted was made. */
-  readonly at: number
-  /** The call's `rowsSince`. */
-  readonly since: number
-}
 
 export interface PassingCall extends RowInstants {
   readonly key: BarrierKey
@@ -23,7 +15,7 @@ export interface PassingCall extends RowInstants {
 export interface BarrierTable {
   /**
    * In the given order, each ignored where it stands already. Waits for another database transaction's uncommitted row.
-   * An undo's own row is not kept where its origin's was made before `since`, and is then not among the ops. Throws
+   * An undo's own row is not kept where its origin's has an instant before `since`, and is then not among the ops. Throws
    * `nothingToUndo` for an undo whose own row is new, and whose origin's was committed without its effect. Both it can
    * tell without asking the database once more.
    */
@@ -35,8 +27,8 @@ export interface BarrierTable {
 }
 
 /** Throws BRANCH_CALL_INVALID, before anything is inserted. */
-export function passingCall(call: BarrierCall, at: number): PassingCall {
-  return { key: barrierKey(call), op: call.op, at, since: rowsSince(call.acceptedAt) }
+export function passingCall(call: BarrierCall, now: number): PassingCall {
+  return { key: barrierKey(call), op: call.op, ...rowInstants(call.acceptedAt, now) }
 }
 
 /** One call of one branch. Everything that it throws has to roll the transaction back. */

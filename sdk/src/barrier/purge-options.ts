@@ -25,7 +25,7 @@ export interface PurgeOptions {
 
 export interface PurgePlan {
   readonly table: TableName
-  /** Rows made before this instant go. */
+  /** Rows with an earlier instant go: their transactions were accepted before it. */
   readonly before: number
   readonly limit: number
 }

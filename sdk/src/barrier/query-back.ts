@@ -1,9 +1,9 @@
-import { decideQueryBack, QUERY_BACK_ROW, rowsSince } from '@counterstep/barrier'
+import { decideQueryBack, QUERY_BACK_ROW, type RowInstants, rowInstants } from '@counterstep/barrier'
 import { type BarrierKey, barrierKey } from '../branch/barrier-key.ts'
 import { BranchError } from '../branch/branch-errors.ts'
 import { type InsertedOps, isUnfinished, type StandingRow } from './decide-call.ts'
 import { type LocalOutcome, localCall, type QueryPreparedOptions } from './message-barrier.ts'
-import type { BarrierTable, RowInstants } from './pass-barrier.ts'
+import type { BarrierTable } from './pass-barrier.ts'
 import { assertNotExpired } from './retention.ts'
 
 export interface QueryBack extends RowInstants {
@@ -17,11 +17,11 @@ export function checkedQueryBack(
   gid: string,
   options: QueryPreparedOptions | undefined,
   retentionMs: number,
-  at: number,
+  now: number,
 ): QueryBack {
   const call = localCall(gid, options)
-  assertNotExpired(call, retentionMs, at)
-  return { key: barrierKey(call), at, since: rowsSince(call.acceptedAt) }
+  assertNotExpired(call, retentionMs, now)
+  return { key: barrierKey(call), ...rowInstants(call.acceptedAt, now) }
 }
 
 /** In a transaction that commits whatever is found. The insert waits for a local transaction that is under way. */

@@ -14,10 +14,15 @@ export function checkedRetentionMs(retentionMs: number = RETENTION_MS_DEFAULT): 
 
 /**
  * Whether its row could still be there. If it could not, an action would run a second time, and a compensation would
- * take an action that did run for one that never did: so neither is run, and neither is answered.
+ * take an action that did run for one that never did: so neither is run, and neither is answered. An `acceptedAt` that
+ * is no instant is refused here, since the row would keep it.
  */
 export function assertNotExpired({ gid, acceptedAt }: BarrierCall, retentionMs: number, now: number): void {
-  if (acceptedAt === undefined || now - acceptedAt <= retentionMs - RETENTION_MARGIN_MS) return
+  if (acceptedAt === undefined) return
+  if (!(acceptedAt >= 0 && acceptedAt <= Number.MAX_SAFE_INTEGER)) {
+    throw new BranchError('BRANCH_CALL_INVALID', 'acceptedAt must be an instant in epoch milliseconds')
+  }
+  if (now - acceptedAt <= retentionMs - RETENTION_MARGIN_MS) return
   const days = Math.floor((now - acceptedAt) / (24 * 3_600_000))
   throw new BranchError(
     'BARRIER_EXPIRED',

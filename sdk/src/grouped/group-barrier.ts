@@ -38,9 +38,9 @@ export interface AdmittedCall {
   readonly branch: string
   readonly key: BarrierKey
   readonly op: Op
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds: the instant that its rows are given. */
   readonly at: number
-  /** Epoch milliseconds: rows that were made before are another transaction's, of the same gid. */
+  /** Epoch milliseconds: rows with an earlier instant are another transaction's, of the same gid. */
   readonly since: number
 }
 

@@ -90,6 +90,16 @@ export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite)
       expect(await bed.queryPrepared(gid)).toBe('committed')
     })
 
+    it("tells that it has committed, however far behind the service's clock is", async () => {
+      const gid = newGid()
+      const accepted = { acceptedAt: Date.now() }
+      suiteClock.behindMs = 3 * 24 * 3_600_000
+      await bed.run(localCall(gid, accepted), SUCCEED)
+      expect(await bed.queryPrepared(gid, accepted)).toBe('committed')
+      suiteClock.behindMs = 0
+      expect(await bed.queryPrepared(gid, accepted)).toBe('committed')
+    })
+
     it('refuses a gid that no row can have', async () => {
       const asking = bed.queryPrepared('x'.repeat(129))
       await expect(asking).rejects.toMatchObject({ code: 'BRANCH_CALL_INVALID' })

@@ -56,10 +56,15 @@ export function reuseSuite(name: string, open: () => Promise<BarrierBed>): void 
     })
     afterAll(() => bed.close())
 
-    /** A call of so long ago; its rows are made at that instant. */
-    const arriveBefore = async (agoMs: number, call: BarrierCall, acceptedAgoMs = agoMs) => {
+    /** A call of a transaction that was accepted so long ago; it comes at once. */
+    const arriveBefore = async (agoMs: number, call: BarrierCall) => {
       suiteClock.behindMs = agoMs
-      return bed.run({ ...call, acceptedAt: Date.now() - acceptedAgoMs }, SUCCEED)
+      return bed.run({ ...call, acceptedAt: Date.now() - agoMs }, SUCCEED)
+    }
+    /** A call that does not say when its transaction was accepted, as those of DTM do not. */
+    const arriveUndated = async (agoMs: number, call: BarrierCall) => {
+      suiteClock.behindMs = agoMs
+      return bed.run(call, SUCCEED)
     }
     const arriveNow = (call: BarrierCall): Promise<string> => {
       suiteClock.behindMs = 0
@@ -112,6 +117,38 @@ export function reuseSuite(name: string, open: () => Promise<BarrierBed>): void 
       })
     }
 
+    for (const [clock, behindMs] of [
+      ['behind', 3 * DAY_MS],
+      ['ahead', -3 * DAY_MS],
+    ] as const) {
+      it(`takes its own rows for its own while the service's clock is three days ${clock}`, async () => {
+        const call = { ...newCall(), acceptedAt: Date.now() }
+        const undo = { ...call, op: 'compensate' } as const
+        suiteClock.behindMs = behindMs
+        const decisions: string[] = []
+        for (const each of [call, call, undo, undo, call])
+          decisions.push((await bed.run(each, SUCCEED)).decision)
+        expect(decisions).toEqual(['run', 'duplicate', 'run', 'duplicate', 'already-compensated'])
+        expect(await bed.effects(call.gid)).toEqual(['action', 'compensate'])
+      })
+
+      it(`tells an earlier transaction's rows though the service's clock was three days ${clock} then`, async () => {
+        const call = newCall()
+        suiteClock.behindMs = behindMs
+        await bed.run({ ...call, acceptedAt: Date.now() - 2 * DAY_MS }, SUCCEED)
+        expect(await arriveNow(call)).toBe('GID_REUSED')
+        expect(await arriveNow({ ...call, op: 'compensate' })).toBe('null-compensation')
+      })
+    }
+
+    it('refuses an acceptedAt that is no instant, without a row', async () => {
+      for (const acceptedAt of [Number.NaN, -1, Number.POSITIVE_INFINITY]) {
+        const call = { ...newCall(), acceptedAt }
+        await expect(bed.run(call, SUCCEED)).rejects.toMatchObject({ code: 'BRANCH_CALL_INVALID' })
+        expect(await bed.rows(call.gid)).toBe(0)
+      }
+    })
+
     it('keeps branches and barrier ids apart: only those that the earlier transaction had are refused', async () => {
       const call = newCall()
       await arriveBefore(EARLIER_MS, call)
@@ -125,7 +162,7 @@ export function reuseSuite(name: string, open: () => Promise<BarrierBed>): void 
       const call = newCall()
       const undo = { ...call, op: 'compensate' } as const
       await arriveBefore(10 * DAY_MS, call)
-      await arriveBefore(5 * DAY_MS, undo, 10 * DAY_MS)
+      await arriveUndated(5 * DAY_MS, undo)
       await bed.purge(Date.now() - 7 * DAY_MS)
       expect([await arriveNow(call), await arriveNow(call)]).toEqual(['run', 'duplicate "later"'])
       expect(await arriveNow(undo)).toBe('BARRIER_UNDO_IN_THE_WAY')
@@ -139,7 +176,7 @@ export function reuseSuite(name: string, open: () => Promise<BarrierBed>): void 
       const call = newCall()
       const undo = { ...call, op: 'compensate' } as const
       await arriveBefore(10 * DAY_MS, call)
-      await arriveBefore(5 * DAY_MS, undo, 10 * DAY_MS)
+      await arriveUndated(5 * DAY_MS, undo)
       await bed.purge(Date.now() - 7 * DAY_MS)
       expect([await arriveNow(undo), await arriveNow(undo)]).toEqual([
         'null-compensation',

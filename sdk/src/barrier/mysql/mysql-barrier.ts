@@ -59,9 +59,9 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
   const callMs = checkedTimeoutMs(timeoutMs)
   return {
     run: async (call, effect) => {
-      const at = now()
-      assertNotExpired(call, keptMs, at)
-      const passing = passingCall(call, at)
+      const nowMs = now()
+      assertNotExpired(call, keptMs, nowMs)
+      const passing = passingCall(call, nowMs)
       const deadline = deadlineIn(callMs)
       return repeatContended(
         () =>
@@ -116,9 +116,9 @@ export function mysqlBarrierIn<Connection extends MysqlConnection>(
   const keptMs = checkedRetentionMs(retentionMs)
   return {
     run: async (call: BarrierCall, effect) => {
-      const at = now()
-      assertNotExpired(call, keptMs, at)
-      const passing = passingCall(call, at)
+      const nowMs = now()
+      assertNotExpired(call, keptMs, nowMs)
+      const passing = passingCall(call, nowMs)
       // In autocommit a row would stand for good before the effect had run.
       if (!isInTransaction(await execute(connection, 'DO 0'))) {
         throw transactionLost('mysqlBarrierIn needs a connection with an open transaction')

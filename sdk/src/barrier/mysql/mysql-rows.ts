@@ -1,8 +1,8 @@
-import { type BarrierReason, isOfOtherTransaction, originOf } from '@counterstep/barrier'
+import { type BarrierReason, isOfOtherTransaction, originOf, type RowInstants } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
 import type { BarrierKey } from '../../branch/barrier-key.ts'
 import { nothingToUndo, type StandingRow } from '../decide-call.ts'
-import type { BarrierTable, RowInstants } from '../pass-barrier.ts'
+import type { BarrierTable } from '../pass-barrier.ts'
 import { readStandingRow } from '../standing-row.ts'
 import {
   execute,

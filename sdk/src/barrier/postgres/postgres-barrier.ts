@@ -55,9 +55,9 @@ export function postgresBarrier<Client extends PostgresPoolClient>(
   const callMs = checkedTimeoutMs(timeoutMs)
   return {
     run: async (call, effect) => {
-      const at = now()
-      assertNotExpired(call, keptMs, at)
-      const passing = passingCall(call, at)
+      const nowMs = now()
+      assertNotExpired(call, keptMs, nowMs)
+      const passing = passingCall(call, nowMs)
       const deadline = deadlineIn(callMs)
       return repeatContended(
         () =>
@@ -110,9 +110,9 @@ export function postgresBarrierIn<Client extends PostgresClient>(
   const keptMs = checkedRetentionMs(retentionMs)
   return {
     run: async (call, effect) => {
-      const at = now()
-      assertNotExpired(call, keptMs, at)
-      const passing = passingCall(call, at)
+      const nowMs = now()
+      assertNotExpired(call, keptMs, nowMs)
+      const passing = passingCall(call, nowMs)
       await assertInTransaction(client)
       return passBarrier(postgresRows(client, name), passing, () => effect(client))
     },

@@ -1,4 +1,4 @@
-import { type BarrierReason, mustRollBack, QUERY_BACK_ROW, rowsSince } from '@counterstep/barrier'
+import { type BarrierReason, mustRollBack, QUERY_BACK_ROW, rowInstants } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
 import { barrierKey } from '../../branch/barrier-key.ts'
 import type { BarrierCall } from '../../branch/branch.ts'
@@ -77,16 +77,16 @@ export function redisBarrier(
   }
   return {
     run: async (call, plan) => {
-      const at = now()
-      assertNotExpired(call, keptMs, at)
+      const nowMs = now()
+      assertNotExpired(call, keptMs, nowMs)
       const key = keyOf(call)
       const planned = await plannedEffect(plan)
       if (hashTag !== undefined && 'effect' in planned) assertOneSlot(key, planned.effect.keys)
       const { ops, decisions } = ruleOf(call.op)
       const { script, keys, args } = 'effect' in planned ? planned.effect : NOTHING
       const mode = 'effect' in planned ? 'run' : 'decide'
-      const instants = [at, rowsSince(call.acceptedAt)]
-      const rule = [...ops, keptMs, mode, STORED_ANSWER_BYTES_MAX, ...instants, ...decisions]
+      const { at, since } = rowInstants(call.acceptedAt, nowMs)
+      const rule = [...ops, keptMs, mode, STORED_ANSWER_BYTES_MAX, at, since, ...decisions]
       const reply = await evaluate(redis, scriptOf(script), [key, ...keys], [...rule, ...(args ?? [])])
       const outcome = outcomeOfReply(call.op, reply)
       if (outcome.decision === 'run' && 'error' in planned) throw planned.error
@@ -95,9 +95,9 @@ export function redisBarrier(
     },
     queryPrepared: async (gid, options) => {
       const call = localCall(gid, options)
-      const at = now()
-      assertNotExpired(call, keptMs, at)
-      const since = rowsSince(call.acceptedAt)
+      const nowMs = now()
+      assertNotExpired(call, keptMs, nowMs)
+      const { at, since } = rowInstants(call.acceptedAt, nowMs)
       const { op, reason } = QUERY_BACK_ROW
       const reply = await evaluate(redis, QUERY_BACK_SCRIPT, [keyOf(call)], [op, reason, keptMs, at])
       if (!Array.isArray(reply)) throw noIoredis()

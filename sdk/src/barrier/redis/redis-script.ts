@@ -4,7 +4,7 @@ import type { Op } from '@counterstep/protocol'
 import { type CallDecision, decideCall } from '../decide-call.ts'
 
 // One hash per gid, branch and barrier id: a field per op that holds the row's reason, and beside it one for the instant
-// at which it was made and one for the answer. The instant is missing in rows of versions that did not keep it, and the
+// of its transaction and one for the answer. The instant is missing in rows of versions that did not keep it, and the
 // answer in a row that blocks an original. The pair is the op's origin or its undo: no op has both.
 const PROLOGUE = `local barrier, own, pair, ttlMs, mode = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local answerBytesMax, at, since = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])

@@ -72,9 +72,9 @@ export function sqliteBarrier<Database extends SqliteDatabase>(
   const keptMs = checkedRetentionMs(retentionMs)
 
   const runSync: SqliteBarrier<Database>['runSync'] = (call, effect) => {
-    const at = now()
-    assertNotExpired(call, keptMs, at)
-    const passing = passingCall(call, at)
+    const nowMs = now()
+    assertNotExpired(call, keptMs, nowMs)
+    const passing = passingCall(call, nowMs)
     return inTransaction(database, (tx) => pass(rows, passing, () => effect(tx)))
   }
   return {
