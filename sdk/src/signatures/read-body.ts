@@ -1,4 +1,5 @@
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
+import { CollectedBytes } from '../collected-bytes.ts'
 import { signatureError } from './signature-refusal.ts'
 
 /** All bytes of a stream that nobody has read, up to the length that a branch call may have. */
@@ -8,13 +9,10 @@ export async function readBody(
 ): Promise<Buffer> {
   // Before a byte is read: the answer still arrives then.
   if (Number(contentLength ?? 0) > BODY_BYTES_MAX) throw signatureError('too-large')
-  const chunks: Uint8Array[] = []
-  let bytes = 0
+  const bytes = new CollectedBytes(BODY_BYTES_MAX)
   for await (const chunk of stream) {
-    const next = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-    bytes += next.length
-    if (bytes > BODY_BYTES_MAX) throw signatureError('too-large')
-    chunks.push(next)
+    if (!bytes.add(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)) throw signatureError('too-large')
   }
-  return Buffer.concat(chunks, bytes)
+  const { buffer, byteOffset, byteLength } = bytes.whole()
+  return Buffer.from(buffer, byteOffset, byteLength)
 }

@@ -1,3 +1,5 @@
+import { CollectedBytes } from '../collected-bytes.ts'
+
 /** The longest answer that a client reads: the largest transaction, with the excerpts of all its calls, has half of it. */
 export const ANSWER_BYTES_MAX_DEFAULT = 4 * 1024 * 1024
 const ANSWER_BYTES_LEAST = 1024
@@ -22,42 +24,30 @@ export function checkedAnswerBytesMax(bytesMax: number): number {
   )
 }
 
-/** Collects the chunks of one answer, and keeps none of the chunk that goes over the bound. */
+/** Collects one answer, up to its bound. */
 export class AnswerBytes {
   readonly #status: number
   readonly #bytesMax: number
-  readonly #chunks: Uint8Array[] = []
-  #bytes = 0
+  readonly #bytes: CollectedBytes
 
   /** Throws if the answer announces more than it may have. `length` is the value of its content-length, if it has one. */
   constructor(status: number, length: string | null | undefined, bytesMax: number) {
     this.#status = status
     this.#bytesMax = bytesMax
-    this.#assertWithin(Number(length ?? 0))
+    this.#bytes = new CollectedBytes(bytesMax)
+    if (Number(length ?? 0) > bytesMax) throw this.#tooLarge()
   }
 
   /** Throws, and lets go of all that it has, when the answer gets too long. */
   add(chunk: Uint8Array): void {
-    this.#assertWithin(this.#bytes + chunk.length)
-    this.#bytes += chunk.length
-    this.#chunks.push(chunk)
+    if (!this.#bytes.add(chunk)) throw this.#tooLarge()
   }
 
   text(): string {
-    const [first] = this.#chunks
-    if (first !== undefined && this.#chunks.length === 1) return new TextDecoder().decode(first)
-    const whole = new Uint8Array(this.#bytes)
-    let offset = 0
-    for (const chunk of this.#chunks) {
-      whole.set(chunk, offset)
-      offset += chunk.length
-    }
-    return new TextDecoder().decode(whole)
+    return new TextDecoder().decode(this.#bytes.whole())
   }
 
-  #assertWithin(bytes: number): void {
-    if (!(bytes > this.#bytesMax)) return
-    this.#chunks.length = 0
-    throw new AnswerTooLargeError(this.#status, this.#bytesMax)
+  #tooLarge(): AnswerTooLargeError {
+    return new AnswerTooLargeError(this.#status, this.#bytesMax)
   }
 }

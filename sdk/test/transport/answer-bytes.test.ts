@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream'
 import { createGzip, gzipSync } from 'node:zlib'
 import { type ClientOptions, createClient, isUnavailable, saga } from '@counterstep/sdk'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { AnswerBytes } from '../../src/transport/answer-bytes.ts'
 
 const KIB = 1024
 const MIB = KIB * KIB
@@ -169,6 +170,16 @@ for (const [client, options] of [
     })
   })
 }
+
+it('S8: an answer keeps none of its chunks, which cost more than their bytes where each has only one', () => {
+  const answer = new AnswerBytes(200, null, BOUND)
+  const chunk = new Uint8Array(1)
+  for (const byte of Buffer.from('{"gid":"g"}')) {
+    chunk[0] = byte
+    answer.add(chunk)
+  }
+  expect(answer.text()).toBe('{"gid":"g"}')
+})
 
 describe('answerBytesMax', () => {
   it('is a whole number from 1 KiB to 256 MiB', () => {

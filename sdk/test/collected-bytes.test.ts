@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest'
+import { CollectedBytes } from '../src/collected-bytes.ts'
+
+const BOUND = 4 * 1024 * 1024
+
+it('keeps no chunk: a chunk that is used again afterwards changes nothing', () => {
+  const bytes = new CollectedBytes(BOUND)
+  const chunk = new Uint8Array(1)
+  for (const byte of Buffer.from('abc')) {
+    chunk[0] = byte
+    expect(bytes.add(chunk)).toBe(true)
+  }
+  expect(Buffer.from(bytes.whole()).toString()).toBe('abc')
+})
+
+it('holds no more than its bound for chunks of one byte', () => {
+  const bytes = new CollectedBytes(BOUND)
+  const chunk = Uint8Array.of(7)
+  let held = 0
+  for (let count = 1; count <= BOUND; count++) {
+    bytes.add(chunk)
+    held = Math.max(held, bytes.whole().buffer.byteLength)
+  }
+  expect([bytes.whole().length, held]).toEqual([BOUND, BOUND])
+  expect(bytes.whole().every((byte) => byte === 7)).toBe(true)
+  expect(bytes.add(chunk)).toBe(false)
+  expect(bytes.whole().buffer.byteLength).toBe(0)
+})
+
+it('takes a whole message at once, and refuses one that is a byte too long', () => {
+  expect(new CollectedBytes(3).add(Buffer.from('abc'))).toBe(true)
+  expect(new CollectedBytes(2).add(Buffer.from('abc'))).toBe(false)
+  expect(new CollectedBytes(2).whole()).toEqual(new Uint8Array())
+})
