@@ -12,6 +12,7 @@ import {
 } from './http/answer-branch.ts'
 import { answerQueryBack } from './http/answer-query-back.ts'
 import { hasBody } from './http/has-body.ts'
+import { assertOps } from './http/served-ops.ts'
 
 export type { BranchExpressRequest, BranchExpressResponse } from './express-types.ts'
 export { type SignedExpressRequest, signedCalls } from './signatures/express-signed-calls.ts'
@@ -26,8 +27,8 @@ export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
  * error goes there instead, and the answer is JSON with a code and no more; without it, your error middleware must
  * keep the error's `status`, and Express's own shows a stack trace unless NODE_ENV is `production`.
  *
- * One handler may serve several ops: see `branch.op`. Throws a TypeError at construction for an async handler behind
- * the SQLite barrier.
+ * One handler may serve several ops: see `branch.op`; `ops` says which this route takes. Throws a TypeError at construction for an
+ * async handler behind the SQLite barrier, and for `ops` that name none.
  *
  * @example
  * ```ts
@@ -46,20 +47,21 @@ export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
 export function branchHandler<Tx, Effect, Payload>(
   barrier: Barrier<Tx, Effect>,
   handler: BranchHandler<Tx, Payload, Effect>,
-  { parse, onError }: BranchHandlerOptions<Payload> = {},
+  { onError, ...options }: BranchHandlerOptions<Payload> = {},
 ): (
   request: BranchExpressRequest,
   response: BranchExpressResponse,
   next: (error?: unknown) => void,
 ) => Promise<void> {
   barrier.assertHandler?.(handler)
+  assertOps(options.ops)
   // Express 4 looks at no promise: whatever happens has to reach `next`, and nothing may reject.
   return async function branchHandler(request, response, next) {
     try {
       const { originalUrl: url, headers } = request
       // Express 4 makes an empty object of a request without a body, which would pass for a payload.
       const payload = hasBody(headers) ? request.body : undefined
-      const answered = await answerBranch(barrier, handler, { url, headers, payload }, parse)
+      const answered = await answerBranch(barrier, handler, { url, headers, payload }, options)
       respond(response, next, answered, onError)
     } catch (error: unknown) {
       next(asBranchError(error))

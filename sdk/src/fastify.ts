@@ -11,6 +11,7 @@ import {
   type BranchHandlerOptions,
 } from './http/answer-branch.ts'
 import { answerQueryBack } from './http/answer-query-back.ts'
+import { assertOps } from './http/served-ops.ts'
 
 export type { BranchFastifyReply, BranchFastifyRequest } from './fastify-types.ts'
 export { type SignedFastifyRequest, signedCalls } from './signatures/fastify-signed-calls.ts'
@@ -22,8 +23,8 @@ export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
  * 500 with a code and no more, so that it is asked again; it does not go through Fastify's error handler, which would
  * take the status of a foreign error that carries one, and 409 means something here.
  *
- * One handler may serve several ops: see `branch.op`. Throws a TypeError at construction for an async handler behind
- * the SQLite barrier.
+ * One handler may serve several ops: see `branch.op`; `ops` says which this route takes. Throws a TypeError at construction for an
+ * async handler behind the SQLite barrier, and for `ops` that name none.
  *
  * @example
  * ```ts
@@ -42,12 +43,13 @@ export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
 export function branchHandler<Tx, Effect, Payload>(
   barrier: Barrier<Tx, Effect>,
   handler: BranchHandler<Tx, Payload, Effect>,
-  { parse, onError }: BranchHandlerOptions<Payload> = {},
+  { onError, ...options }: BranchHandlerOptions<Payload> = {},
 ): (request: BranchFastifyRequest, reply: BranchFastifyReply) => Promise<unknown> {
   barrier.assertHandler?.(handler)
+  assertOps(options.ops)
   return async function branchHandler(request, reply) {
     const { originalUrl: url, headers, body } = request
-    const answered = await answerBranch(barrier, handler, { url, headers, payload: body }, parse)
+    const answered = await answerBranch(barrier, handler, { url, headers, payload: body }, options)
     return respond(request, reply, answered, onError)
   }
 }

@@ -43,6 +43,7 @@ export { newGid } from './gid.ts'
 export type { AnsweredBranch, BranchHandler, BranchHandlerOptions } from './http/answer-branch.ts'
 export { answerBranch } from './http/answer-branch.ts'
 export { answerQueryBack } from './http/answer-query-back.ts'
+export type { BranchOp } from './http/served-ops.ts'
 export type {
   DoAndSubmitOptions,
   Message,

@@ -19,6 +19,8 @@ export const BRANCH_CODES = {
   ALREADY_COMPENSATED: { meaning: 'failure', statusCode: 409 },
   /** The gid was used before: a row of a transaction that was accepted at least a day earlier stands. Nothing was done. */
   GID_REUSED: { meaning: 'failure', statusCode: 409 },
+  /** The handler serves other ops (`ops`): the branch's URLs are mixed up, or somebody sends what is not meant for the route. Nothing was done. */
+  BRANCH_OP_NOT_SERVED: { meaning: 'failure', statusCode: 409 },
   /** To a query-back: the local transaction of the message has not committed, and never will. */
   MESSAGE_ROLLED_BACK: { meaning: 'failure', statusCode: 409 },
   BRANCH_NOT_YET: { meaning: 'ongoing', statusCode: 425 },

@@ -4,6 +4,7 @@ import type { Branch } from '../branch/branch.ts'
 import { BranchError, isBranchFailure, isBranchOngoing } from '../branch/branch-errors.ts'
 import { errorAnswer, type HttpAnswer, outcomeAnswer } from '../branch/http-answer.ts'
 import { type BranchRequest, parseBranch } from '../branch/parse-branch.ts'
+import { assertServed, type BranchOp } from './served-ops.ts'
 
 /**
  * What serves a branch: runs once per gid, branch and op, in the barrier's database transaction, and writes through
@@ -30,6 +31,12 @@ export type BranchHandler<Tx, Payload = unknown, Effect = unknown> = (
  * ```
  */
 export interface BranchHandlerOptions<Payload> {
+  /**
+   * The ops that this route serves; by default all. Another one is answered 409 `BRANCH_OP_NOT_SERVED` and does nothing. Give
+   * it where a route serves one op, and above all to the `try` of a TCC: its client calls it without a signature, and without
+   * `ops` the same unsigned route would take a `confirm` and a `cancel` too.
+   */
+  readonly ops?: readonly BranchOp[]
   /**
    * Makes the payload's type true. It runs only when the handler is about to: a duplicate and a null compensation
    * need no payload. What it throws is answered 422 `BRANCH_PAYLOAD_INVALID` and asked again, because an older
@@ -74,7 +81,7 @@ export async function answerBranch<Tx, Effect, Payload>(
   barrier: Barrier<Tx, Effect>,
   handler: BranchHandler<Tx, Payload, Effect>,
   request: BranchRequest,
-  parse?: (payload: unknown) => Payload,
+  { parse, ops }: Pick<BranchHandlerOptions<Payload>, 'parse' | 'ops'> = {},
 ): Promise<AnsweredBranch> {
   let branch: Branch | undefined
   try {
@@ -83,6 +90,7 @@ export async function answerBranch<Tx, Effect, Payload>(
     // Its local transaction would run, of which it only asks.
     if (called.op === 'msg')
       throw new BranchError('BRANCH_KIND_UNSUPPORTED', 'a query-back needs queryPreparedHandler')
+    assertServed(called.op, ops)
     const outcome = await barrier.run(called, (tx) => handler(tx, withPayload(called, parse)))
     assertNotCompensated(outcome)
     return { answer: outcomeAnswer(outcome), branch }

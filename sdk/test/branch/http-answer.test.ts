@@ -106,6 +106,7 @@ describe('the answer to any other error', () => {
       'BRANCH_FAILED',
       'ALREADY_COMPENSATED',
       'GID_REUSED',
+      'BRANCH_OP_NOT_SERVED',
       'MESSAGE_ROLLED_BACK',
       'BRANCH_NOT_YET',
     ])
@@ -126,5 +127,6 @@ type SaidCode =
   | 'BRANCH_FAILED'
   | 'ALREADY_COMPENSATED'
   | 'GID_REUSED'
+  | 'BRANCH_OP_NOT_SERVED'
   | 'MESSAGE_ROLLED_BACK'
   | 'BRANCH_NOT_YET'

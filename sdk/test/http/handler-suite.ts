@@ -135,6 +135,34 @@ export function handlerSuite({ name, serve }: Framework): void {
       expect([status, text.includes('secret')]).toEqual([500, false])
     })
 
+    it('serves the ops that it was told and no other, which does nothing and leaves no row', async () => {
+      const ran: string[] = []
+      const run: SuiteHandler = (_tx, { op }) => void ran.push(op)
+      const { call, logged } = await serve(barrier, run, { ops: ['try'] })
+      const query = newQuery('try').replace('saga', 'tcc')
+      for (const op of ['confirm', 'cancel']) {
+        const answer = await call(query.replace('op=try', `op=${op}`), {})
+        expect([answer.status, JSON.parse(answer.text)]).toEqual([
+          409,
+          { code: 'BRANCH_OP_NOT_SERVED', message: `this route serves try, and no ${op}` },
+        ])
+      }
+      expect(database.prepare('SELECT count(*) AS number FROM counterstep_barrier').get()).toEqual({
+        number: 0,
+      })
+      expect((await call(query, {})).status).toBe(200)
+      expect([ran, logged]).toEqual([['try'], []])
+    })
+
+    it('refuses ops at construction that name none', async () => {
+      for (const ops of [[], ['msg'], ['tries'], ['toString'], 'try']) {
+        const serving = async () => serve(barrier, () => undefined, { ops: ops as never })
+        await expect(serving()).rejects.toThrow(
+          /ops must be a list of at least one of action, compensate, try/,
+        )
+      }
+    })
+
     it('answers 400 to what is no branch call, and 422 to a payload that is refused', async () => {
       const parse = (payload: unknown): Payload => {
         if (typeof payload === 'object' && payload !== null) return payload

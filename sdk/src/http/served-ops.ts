@@ -1,0 +1,38 @@
+import type { Op } from '@counterstep/protocol'
+import { BranchFailure } from '../branch/branch-errors.ts'
+
+/**
+ * An op that a branch handler can serve: every one but the query-back of a message.
+ *
+ * @example
+ * ```ts
+ * const ops: readonly BranchOp[] = ['confirm', 'cancel']
+ * ```
+ */
+export type BranchOp = Exclude<Op, 'msg'>
+
+const BRANCH_OPS: { readonly [op in BranchOp]: true } = {
+  action: true,
+  compensate: true,
+  try: true,
+  confirm: true,
+  cancel: true,
+}
+
+/** Bad configuration throws at construction. */
+export function assertOps(ops: readonly BranchOp[] | undefined): void {
+  if (ops === undefined) return
+  if (Array.isArray(ops) && ops.length > 0 && ops.every((op) => Object.hasOwn(BRANCH_OPS, op))) return
+  throw new TypeError(`ops must be a list of at least one of ${Object.keys(BRANCH_OPS).join(', ')}`)
+}
+
+/**
+ * A definite no, since nothing was done and no repetition would change it. After it a saga or a TCC turns around; a
+ * compensation, confirm or cancel draws attention at once, and is asked again until its URL is mended.
+ */
+export function assertServed(op: Op, ops: readonly BranchOp[] | undefined): void {
+  if (ops === undefined || ops.some((served) => served === op)) return
+  throw new BranchFailure(`this route serves ${ops.join(' and ')}, and no ${op}`, {
+    code: 'BRANCH_OP_NOT_SERVED',
+  })
+}
