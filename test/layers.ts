@@ -153,7 +153,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   [SDK]: layer('sdk', [PROTOCOL, BARRIER, SIGNATURE], {
     testWorkspaces: [SERVER, ENGINE, CORE, CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS],
   }),
-  '@counterstep/example-bank': layer('examples/bank', [SDK, PROTOCOL, BARRIER], {
+  '@counterstep/example-bank': layer('examples/bank', [SDK], {
     thirdParty: ['fastify'],
   }),
   '@counterstep/example-express-fastify-transfer': layer('examples/express-fastify-transfer', [SDK], {

@@ -66,7 +66,7 @@ export class BankLedger {
   }
 
   nullCompensations(): number {
-    return this.#count('SELECT count(*) AS n FROM barrier WHERE reason <> op')
+    return this.#count('SELECT count(*) AS n FROM counterstep_barrier WHERE reason <> op')
   }
 
   close(): void {

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { BusinessFailure } from './bank-answer.ts'
-import type { BranchOrigin } from './branch-query.ts'
+import { type BarrierCall, BranchFailure } from '@counterstep/sdk'
 import { inTransaction } from './in-transaction.ts'
 
 export interface AccountSeed {
@@ -23,7 +22,7 @@ export interface Accounts {
   /** In the order of ids, from the one after `after`. */
   list(after: string, limit: number): Account[]
   /** Moves money, and writes the ledger beside it. Inside the caller's database transaction. */
-  apply(origin: BranchOrigin, id: string, deltaCents: number): Account
+  apply(call: BarrierCall, id: string, deltaCents: number): Account
 }
 
 // The CHECK is the last line: whatever the code above it forgets, no balance is ever below zero.
@@ -87,13 +86,14 @@ export function openAccounts(database: DatabaseSync, now: () => number): Account
 }
 
 function allowed(account: Account | undefined, id: string, op: string, deltaCents: number): Account {
-  if (account === undefined) throw new BusinessFailure('ACCOUNT_UNKNOWN', `no account ${JSON.stringify(id)}`)
+  if (account === undefined)
+    throw new BranchFailure(`no account ${JSON.stringify(id)}`, { code: 'ACCOUNT_UNKNOWN' })
   // What was done before the freeze must be possible to undo, or the other bank's money hangs.
   if (account.isFrozen && op !== 'compensate' && op !== 'cancel') {
-    throw new BusinessFailure('ACCOUNT_FROZEN', `account ${id} is frozen`)
+    throw new BranchFailure(`account ${id} is frozen`, { code: 'ACCOUNT_FROZEN' })
   }
   if (account.balanceCents + deltaCents < 0) {
-    throw new BusinessFailure('INSUFFICIENT_FUNDS', `account ${id} has not enough for that`)
+    throw new BranchFailure(`account ${id} has not enough for that`, { code: 'INSUFFICIENT_FUNDS' })
   }
   return account
 }

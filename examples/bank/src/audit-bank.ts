@@ -35,7 +35,7 @@ const WRONG_ORDERS = `
     AND done.op = CASE undo.op WHEN 'compensate' THEN 'action' ELSE 'try' END
   WHERE undo.op IN ('compensate', 'cancel') AND (done.seq IS NULL OR done.seq > undo.seq)
   UNION
-  SELECT ledger.gid || '/' || ledger.branch_id FROM ledger JOIN barrier USING (gid, branch_id, op)
+  SELECT ledger.gid || '/' || ledger.branch_id FROM ledger JOIN counterstep_barrier AS barrier USING (gid, branch_id, op)
   WHERE barrier.reason <> barrier.op`
 
 const TOTALS = `
@@ -44,7 +44,7 @@ const TOTALS = `
     (SELECT coalesce(sum(initial_cents), 0) FROM account) AS initialCents,
     (SELECT count(*) FROM ledger) AS effects,
     (SELECT count(*) FROM call_log) AS calls,
-    (SELECT count(*) FROM barrier WHERE reason <> op) AS nullCompensations,
+    (SELECT count(*) FROM counterstep_barrier WHERE reason <> op) AS nullCompensations,
     (SELECT count(*) FROM call_log WHERE code = 'ALREADY_COMPENSATED') AS lateActions`
 
 type Totals = Pick<

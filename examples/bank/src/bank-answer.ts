@@ -6,26 +6,10 @@ export interface BankAnswer {
   readonly code?: string
 }
 
-export function success(fields: Readonly<Record<string, unknown>>): BankAnswer {
+export function success(fields: object): BankAnswer {
   return { statusCode: 200, body: JSON.stringify(fields) }
 }
 
-export function failure(code: string, message: string): BankAnswer {
+export function failure({ code, message }: { readonly code: string; readonly message: string }): BankAnswer {
   return { statusCode: 409, code, body: JSON.stringify({ code, message }) }
-}
-
-/** The request is no branch call of this bank. The orchestrator takes it for unknown, and asks again. */
-export function refusal(code: string, message: string): BankAnswer {
-  return { statusCode: 400, code, body: JSON.stringify({ code, message }) }
-}
-
-/** The business says no. Thrown, so that the database transaction rolls back with it. */
-export class BusinessFailure extends Error {
-  readonly code: string
-
-  constructor(code: string, message: string) {
-    super(message)
-    this.name = 'BusinessFailure'
-    this.code = code
-  }
 }

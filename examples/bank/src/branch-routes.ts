@@ -1,22 +1,21 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Op } from '@counterstep/protocol'
+import { type Branch, BranchFailure, isBranchFailure, type Op, parseBranch } from '@counterstep/sdk'
+import type { SqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Accounts } from './accounts.ts'
-import { type BankAnswer, failure, refusal, success } from './bank-answer.ts'
-import { type BranchOrigin, readBranchOrigin } from './branch-query.ts'
+import { type BankAnswer, failure, success } from './bank-answer.ts'
 import type { CallLog } from './call-log.ts'
 import { inTransaction } from './in-transaction.ts'
-import type { SqliteBarrier } from './sqlite-barrier.ts'
-import { readTransferPayload } from './transfer-payload.ts'
+import { readTransferPayload, type TransferPayload } from './transfer-payload.ts'
 
 /** Something between the wire and the bank, for tests: it may answer instead, before, after, or not at all. */
-export type Intercept = (origin: BranchOrigin, handle: () => BankAnswer) => BankAnswer | Promise<BankAnswer>
+export type Intercept = (branch: Branch, handle: () => BankAnswer) => BankAnswer | Promise<BankAnswer>
 
 export interface BranchRouteDeps {
   readonly database: DatabaseSync
   readonly accounts: Accounts
-  readonly barrier: SqliteBarrier
+  readonly barrier: SqliteBarrier<DatabaseSync>
   readonly callLog: CallLog
   readonly latencyMs: () => number
   readonly intercept: Intercept
@@ -32,7 +31,7 @@ interface Route {
 const ROUTES: readonly Route[] = [
   { path: '/debit', ops: ['action', 'try'], sign: -1 },
   { path: '/debit-undo', ops: ['compensate', 'cancel'], sign: 1 },
-  { path: '/credit', ops: ['action', 'try', 'msg'], sign: 1 },
+  { path: '/credit', ops: ['action', 'try'], sign: 1 },
   { path: '/credit-undo', ops: ['compensate', 'cancel'], sign: -1 },
 ]
 
@@ -40,39 +39,59 @@ export function addBranchRoutes(app: FastifyInstance, deps: BranchRouteDeps): vo
   const logged = loggedAnswer(deps)
   for (const route of ROUTES) {
     app.post(route.path, async (request, reply) => {
-      const { statusCode, body } = await answerBranch(route, request, deps, logged)
+      const { statusCode, body } = await answerCall(route, request, deps, logged)
       return reply.code(statusCode).type('application/json; charset=utf-8').send(body)
     })
   }
 }
 
-async function answerBranch(
+async function answerCall(
   route: Route,
   request: FastifyRequest,
   deps: BranchRouteDeps,
   logged: LoggedAnswer,
 ): Promise<BankAnswer> {
-  const origin = readBranchOrigin(request)
-  if (origin === undefined) return refusal('NO_BRANCH_CALL', 'gid, branch_id and op must be in the query')
-  if (!route.ops.includes(origin.op)) {
-    return refusal('OP_MISMATCH', `${route.path} takes ${route.ops.join(', ')}`)
+  const { originalUrl: url, headers } = request
+  // What is no branch call is thrown, and answered 400.
+  const branch = parseBranch({ url, headers, payload: request.body })
+  if (!route.ops.includes(branch.op)) {
+    const message = `${route.path} serves ${route.ops.join(' and ')}`
+    return failure({ code: 'BRANCH_OP_NOT_SERVED', message })
   }
-  const payload = readTransferPayload(request.body)
+  const payload = readTransferPayload(branch.payload)
   const delayMs = deps.latencyMs() + (payload?.slowMs ?? 0)
   if (delayMs > 0) await sleep(delayMs)
-  return deps.intercept(origin, () =>
-    logged(origin, () => {
-      // It will be no better the next time: a definite no, so that the saga turns around.
-      if (payload === undefined) return failure('PAYLOAD_INVALID', 'account and amountCents are needed')
-      return deps.barrier(origin, () => {
-        const account = deps.accounts.apply(origin, payload.account, route.sign * payload.amountCents)
-        return success({ account: account.id, balanceCents: account.balanceCents })
-      })
-    }),
-  )
+  return deps.intercept(branch, () => logged(branch, () => passBarrier(route, branch, payload, deps)))
 }
 
-type LoggedAnswer = (origin: BranchOrigin, answer: () => BankAnswer) => BankAnswer
+/** A failure is an answer here, since its call is logged; every other error is thrown on. */
+function passBarrier(
+  { sign }: Route,
+  branch: Branch,
+  payload: TransferPayload | undefined,
+  { barrier, accounts }: BranchRouteDeps,
+): BankAnswer {
+  try {
+    // It will be no better the next time: a definite no, so that the saga turns around.
+    if (payload === undefined) {
+      throw new BranchFailure('account and amountCents are needed', { code: 'PAYLOAD_INVALID' })
+    }
+    const { decision, answer } = barrier.runSync(branch, () => {
+      const account = accounts.apply(branch, payload.account, sign * payload.amountCents)
+      return { account: account.id, balanceCents: account.balanceCents }
+    })
+    if (decision === 'already-compensated') {
+      throw new BranchFailure('this call came after its compensation', { code: 'ALREADY_COMPENSATED' })
+    }
+    // Only a null compensation has no answer of its own.
+    return answer === undefined ? success({ nullCompensation: true }) : { statusCode: 200, body: answer }
+  } catch (error: unknown) {
+    if (isBranchFailure(error)) return failure(error)
+    throw error
+  }
+}
+
+type LoggedAnswer = (branch: Branch, answer: () => BankAnswer) => BankAnswer
 
 type Outcome = { readonly answer: BankAnswer } | { readonly error: unknown }
 
@@ -82,11 +101,11 @@ type Outcome = { readonly answer: BankAnswer } | { readonly error: unknown }
  * commit, and becomes a 500: never a business failure.
  */
 function loggedAnswer({ database, callLog }: BranchRouteDeps): LoggedAnswer {
-  return (origin, answer) => {
+  return (branch, answer) => {
     const outcome = inTransaction(database, () => {
       const found = outcomeOf(answer)
-      if ('error' in found) callLog.record(origin, 500)
-      else callLog.record(origin, found.answer.statusCode, found.answer.code)
+      if ('error' in found) callLog.record(branch, 500)
+      else callLog.record(branch, found.answer.statusCode, found.answer.code)
       return found
     })
     if ('error' in outcome) throw outcome.error

@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite'
+import { migrateBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
 import { type FastifyInstance, fastify } from 'fastify'
 import { addAccountRoutes } from './account-routes.ts'
 import { type AccountSeed, openAccounts } from './accounts.ts'
 import { addBranchRoutes, type Intercept } from './branch-routes.ts'
 import { openCallLog } from './call-log.ts'
-import { sqliteBarrier } from './sqlite-barrier.ts'
 
 export interface BankOptions {
   /** The database file; made if it is not there. */
@@ -49,7 +49,8 @@ export function buildBank({
   database.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`)
   const accounts = openAccounts(database, now)
   accounts.seed(seeds)
-  const barrier = sqliteBarrier(database, now)
+  migrateBarrier(database)
+  const barrier = sqliteBarrier(database, { now })
   const callLog = openCallLog(database, now)
 
   const app = fastify()

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { BranchOrigin } from './branch-query.ts'
+import type { Branch } from '@counterstep/sdk'
 
 export interface CallLog {
   /** One arrival and its answer, kept whatever became of the effect. */
-  record(origin: BranchOrigin, statusCode: number, code?: string): void
+  record(branch: Branch, statusCode: number, code?: string): void
 }
 
 const SCHEMA = `

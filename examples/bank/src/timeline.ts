@@ -1,4 +1,4 @@
-import type { OpView, TransactionView } from '@counterstep/protocol'
+import type { OpView, TransactionView } from '@counterstep/sdk'
 
 const BAR_CELLS = 32
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'] as const

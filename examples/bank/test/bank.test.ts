@@ -80,12 +80,11 @@ describe('the bank', () => {
     ['without a gid', { branch_id: '01', op: 'action' }],
     ['without an op', { gid: 'g', branch_id: '01' }],
     ['with an unknown op', { gid: 'g', branch_id: '01', op: 'steal' }],
-    ['with an op of another route', { gid: 'g', branch_id: '01', op: 'compensate' }],
     ['with two gids', { gid: ['g', 'h'], branch_id: '01', op: 'action' }],
   ] as const) {
     it(`takes no call ${what}`, async () => {
       const { app } = testBank()
-      const params = new URLSearchParams()
+      const params = new URLSearchParams({ trans_type: 'saga' })
       for (const [name, value] of Object.entries(query)) {
         for (const one of [value].flat()) params.append(name, one)
       }
@@ -94,6 +93,25 @@ describe('the bank', () => {
       expect(response.statusCode).toBe(400)
     })
   }
+
+  it('takes no op of another route, and does nothing', async () => {
+    const bank = testBank()
+    const { status, body } = await debit(bank, { op: 'compensate', path: '/debit' })
+    expect([status, body.code]).toEqual([409, 'BRANCH_OP_NOT_SERVED'])
+    expect(auditBank(bank.path)).toMatchObject({ effects: 0, nullCompensations: 0 })
+  })
+
+  it('undoes nothing of an earlier transaction of the same gid', async () => {
+    const bank = testBank()
+    const DAY_MS = 24 * 3_600_000
+    await debit(bank, { acceptedAt: Date.now() - 8 * DAY_MS })
+    expect(await debit(bank, { acceptedAt: Date.now() })).toMatchObject({
+      status: 409,
+      body: { code: 'GID_REUSED' },
+    })
+    expect((await debit(bank, { op: 'compensate', acceptedAt: Date.now() })).status).toBe(200)
+    expect(await balanceOf(bank)).toBe(99_900)
+  })
 
   it('can be stood in for: before, after, and in place of the effect', async () => {
     const bank = testBank({
@@ -135,7 +153,11 @@ describe('the audit', () => {
       'repeatedEffects',
     ],
     ['an undo without its action', `UPDATE ledger SET op = 'compensate'`, 'wrongOrders'],
-    ['an action after a null compensation', `UPDATE barrier SET reason = 'compensate'`, 'wrongOrders'],
+    [
+      'an action after a null compensation',
+      `UPDATE counterstep_barrier SET reason = 'compensate'`,
+      'wrongOrders',
+    ],
   ]
   for (const [what, sql, list] of frauds) {
     it(`finds ${what}`, async () => {

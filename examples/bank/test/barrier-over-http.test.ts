@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { auditBank } from '@counterstep/example-bank'
-import type { Op } from '@counterstep/protocol'
+import type { Op } from '@counterstep/sdk'
 import { describe, expect, it } from 'vitest'
 import { balanceOf, debit, type TestBank, temporaryFile, testBank } from './test-bank.ts'
 
@@ -86,7 +86,7 @@ describe('the truth table, through HTTP and a database', () => {
       body: { code: 'INSUFFICIENT_FUNDS' },
     })
     const database = new DatabaseSync(bank.path)
-    expect(database.prepare('SELECT * FROM barrier').all()).toEqual([])
+    expect(database.prepare('SELECT * FROM counterstep_barrier').all()).toEqual([])
     database.exec(`UPDATE account SET balance_cents = balance_cents * 2, initial_cents = initial_cents * 2`)
     database.close()
     expect((await debit(bank, { amountCents: START_CENTS + 1, attempt: 2 })).status).toBe(200)

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type BankOptions, buildBank } from '@counterstep/example-bank'
-import type { Op } from '@counterstep/protocol'
+import type { Op } from '@counterstep/sdk'
 import type { FastifyInstance } from 'fastify'
 import { onTestFinished } from 'vitest'
 
@@ -32,9 +32,13 @@ export interface CallOptions {
   readonly amountCents?: number
   readonly slowMs?: number
   readonly attempt?: number
+  /** Default: the one that the op belongs to. */
+  readonly path?: string
+  readonly acceptedAt?: number
 }
 
 const UNDO_OPS: readonly Op[] = ['compensate', 'cancel']
+const SAGA_OPS: readonly Op[] = ['action', 'compensate']
 
 /** One branch call; the path follows from the op: a debit, or its undo. */
 export async function debit(
@@ -46,13 +50,19 @@ export async function debit(
     amountCents = 100,
     slowMs = 0,
     attempt = 1,
+    path = UNDO_OPS.includes(op) ? '/debit-undo' : '/debit',
+    acceptedAt,
   }: CallOptions = {},
 ): Promise<{ status: number; body: Record<string, unknown> }> {
   const response = await app.inject({
     method: 'POST',
-    url: UNDO_OPS.includes(op) ? '/debit-undo' : '/debit',
-    query: { gid, trans_type: 'saga', branch_id: '01', op },
-    headers: { 'counterstep-attempt': String(attempt), 'counterstep-epoch': '0' },
+    url: path,
+    query: { gid, trans_type: SAGA_OPS.includes(op) ? 'saga' : 'tcc', branch_id: '01', op },
+    headers: {
+      'counterstep-attempt': String(attempt),
+      'counterstep-epoch': '0',
+      ...(acceptedAt === undefined ? {} : { 'counterstep-accepted-at': String(acceptedAt) }),
+    },
     payload: { account, amountCents, slowMs },
   })
   return { status: response.statusCode, body: response.json() }

@@ -1,5 +1,5 @@
 import { renderTimeline } from '@counterstep/example-bank'
-import type { OpView, TransactionView } from '@counterstep/protocol'
+import type { OpView, TransactionView } from '@counterstep/sdk'
 import { expect, it } from 'vitest'
 
 const AT = 1_790_000_000_000
