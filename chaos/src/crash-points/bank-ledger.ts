@@ -19,7 +19,7 @@ const BUSY_MS_MAX = 5_000
 const EFFECTS = `SELECT seq, branch_id AS branchId, op, delta_cents AS deltaCents FROM ledger WHERE gid = ? ORDER BY seq`
 const ARRIVALS = `SELECT branch_id AS branchId, op, status_code AS statusCode FROM call_log WHERE gid = ? ORDER BY seq`
 /** An action whose barrier row stems from its compensation was blocked, so it must have no effect (I8). */
-const HANGING = `SELECT branch_id AS branchId FROM ledger JOIN barrier USING (gid, branch_id, op)
+const HANGING = `SELECT branch_id AS branchId FROM ledger JOIN counterstep_barrier AS barrier USING (gid, branch_id, op)
   WHERE gid = ? AND barrier.reason <> barrier.op`
 const WRONG_BALANCES = `SELECT id FROM account WHERE balance_cents < 0 OR balance_cents <> initial_cents
   + (SELECT coalesce(sum(delta_cents), 0) FROM ledger WHERE ledger.account = account.id)`
