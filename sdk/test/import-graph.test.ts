@@ -30,6 +30,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   '.': ['src/client.ts', 'src/saga.ts'],
   './fastify': ['src/fastify.ts', 'src/signatures/fastify-signed-calls.ts'],
   './express': ['src/express.ts', 'src/signatures/express-signed-calls.ts'],
+  './fetch': ['src/fetch.ts'],
   './signatures': ['src/signatures/signed-call-check.ts'],
   './testing': ['src/testing'],
   './grouped': ['src/grouped/grouped-branch.ts', 'src/grouped/group-queue.ts', 'src/grouped/serve-group.ts'],

@@ -7,6 +7,7 @@ const USES: Readonly<Record<string, string>> = {
   '.': 'withBarrier',
   './express': 'branchHandler',
   './fastify': 'branchHandler',
+  './fetch': 'fetchHandler',
   './signatures': 'signedCallCheck',
   './grouped': 'groupedBranch',
   './testing': 'assertBranch',

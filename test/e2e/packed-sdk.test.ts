@@ -16,12 +16,13 @@ const ENTRIES = [
   '.',
   './express',
   './fastify',
+  './fetch',
   './grouped',
   './signatures',
   './testing',
   ...DRIVERS.map((name) => `./barrier/${name}`),
 ]
-const ENTRY_FILES = ['index', 'express', 'fastify', 'grouped/grouped', 'signatures', 'testing/index']
+const ENTRY_FILES = ['index', 'express', 'fastify', 'fetch', 'grouped/grouped', 'signatures', 'testing/index']
 
 let project: SdkProject
 
@@ -238,14 +239,10 @@ describe('a project with the packed SDK', () => {
     project.write(
       'fetch-handler-test.ts',
       `import { assertBranch } from '@counterstep/sdk/testing'
-       import { sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
        import { database } from './bank.ts'
-       import { fetchHandler } from './fetch-handler.ts'
-       const fetch = fetchHandler(sqliteBarrier(database), (tx, { op }) => {
-         tx.exec(\`UPDATE account SET cents = cents \${op === 'action' ? '-' : '+'} 1 WHERE id = 'alice'\`)
-       })
+       import { debit } from './fetch-handler.ts'
        const read = () => database.prepare("SELECT cents FROM account WHERE id = 'alice'").get()
-       const { ok } = await assertBranch({ service: { fetch }, action: '/', compensation: '/', read })
+       const { ok } = await assertBranch({ service: { fetch: debit }, action: '/', compensation: '/', read })
        console.log(ok)`,
     )
     mkdirSync(join(project.folder, 'fetched'))

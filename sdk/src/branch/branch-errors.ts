@@ -42,7 +42,7 @@ export const BRANCH_CODES = {
   BRANCH_SIGNATURE_REPLAYED: { meaning: 'unavailable', statusCode: 401 },
   /** `signedCalls` with `callsRememberedMax`: there is no room to remember this call. Nothing was done. */
   BRANCH_MEMORY_FULL: { meaning: 'unavailable', statusCode: 503 },
-  /** `signedCalls` of Express: the body was parsed before its bytes could be checked. */
+  /** `signedCalls` of Express, and `fetchHandler`: the body was read before they could read its bytes. */
   BRANCH_BODY_NOT_RAW: { meaning: 'bug', statusCode: 500 },
   /** The handler returned what is no JSON. */
   BRANCH_ANSWER_INVALID: { meaning: 'bug', statusCode: 500 },

@@ -2,6 +2,7 @@ import { BranchError, isBranchError } from '../branch/branch-errors.ts'
 import { asBranchError } from '../branch/http-answer.ts'
 import type { BranchExpressResponse } from '../express-types.ts'
 import { hasBody } from '../http/has-body.ts'
+import { parseBody } from '../http/parse-body.ts'
 import { type BodyCheck, callVerifier } from './call-verifier.ts'
 import { originOf, rawValues } from './raw-headers.ts'
 import { readBody } from './read-body.ts'
@@ -107,7 +108,11 @@ async function takeBody(request: SignedExpressRequest, checkBody: BodyCheck): Pr
   checkBody(bytes)
   if (!isAnnounced && bytes.length === 0) return
   // `_body` keeps the parsers of Express 4 from waiting for a stream that has ended.
-  Object.assign(request, { rawBody: bytes, body: parsedBody(request, bytes), _body: true })
+  Object.assign(request, {
+    rawBody: bytes,
+    body: parseBody(String(request.headers['content-type']), bytes),
+    _body: true,
+  })
 }
 
 /** What a parser before us has kept, or `express.raw()` has made the body. */
@@ -116,18 +121,4 @@ function keptBytes(request: SignedExpressRequest): Uint8Array | undefined {
   const rawBody = 'rawBody' in request ? request.rawBody : undefined
   if (rawBody instanceof Uint8Array) return rawBody
   return body instanceof Uint8Array ? body : undefined
-}
-
-function parsedBody({ headers }: SignedExpressRequest, bytes: Buffer): unknown {
-  if (!/^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i.test(String(headers['content-type']))) return bytes
-  if (bytes.length === 0) return undefined
-  try {
-    return JSON.parse(bytes.toString('utf8'))
-  } catch (error: unknown) {
-    throw new BranchError(
-      'BRANCH_CALL_INVALID',
-      'the body is no JSON, though its content type says so',
-      error,
-    )
-  }
 }

@@ -1,6 +1,7 @@
 import { isBranchError } from '../branch/branch-errors.ts'
 import { errorAnswer } from '../branch/http-answer.ts'
 import type { AnsweredBranch } from '../http/answer-branch.ts'
+import { arrivedCall } from './arrived-call.ts'
 import { callVerifier } from './call-verifier.ts'
 import { refusalAnswer } from './signature-refusal.ts'
 import type { SignedCallsOptions } from './signed-calls-options.ts'
@@ -44,11 +45,7 @@ export function signedCallCheck(
   const verifier = callVerifier(options)
   return function checkSignedCall({ method, url, headers, body }) {
     try {
-      // By its text: to parse it would write some characters in another way than they were signed.
-      const origin = /^[a-z]+:\/\/[^/?#]*/i.exec(url)?.[0] ?? ''
-      const path = url.slice(origin.length)
-      const values = (name: string) => valuesOf(headers, name)
-      verifier.check({ method, path, origin: () => origin, values })(body)
+      verifier.check(arrivedCall({ method, url, headers }))(body)
       return undefined
     } catch (error: unknown) {
       if (!isBranchError(error)) return { answer: errorAnswer(error), error }
@@ -56,10 +53,4 @@ export function signedCallCheck(
       return { answer: refusalAnswer(error), error }
     }
   }
-}
-
-function valuesOf(headers: SignedCall['headers'], name: string): readonly string[] {
-  const value = headers instanceof Headers ? headers.get(name) : headers[name]
-  if (typeof value === 'string') return [value]
-  return Array.isArray(value) ? value.map(String) : []
 }

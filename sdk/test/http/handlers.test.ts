@@ -5,9 +5,11 @@ import express from 'express'
 // @ts-expect-error: The alias has no types; where it is used it gets those of Express 5.
 import express4 from 'express4'
 import fastify from 'fastify'
+import { Hono } from 'hono'
 import { afterEach, describe, expect, it } from 'vitest'
 import { branchHandler as expressHandler } from '../../src/express.ts'
 import { branchHandler as fastifyHandler } from '../../src/fastify.ts'
+import { fetchHandler } from '../../src/fetch.ts'
 import { isBranchError } from '../../src/index.ts'
 import { type Framework, handlerSuite, type ServedBranch } from './handler-suite.ts'
 
@@ -70,7 +72,51 @@ function expressFramework(name: string, make: typeof express): Framework {
   }
 }
 
+/** What asks a function from Request to Response, in process. */
+function asking(fetch: (request: Request) => Response | Promise<Response>): ServedBranch['call'] {
+  return async (query, payload) => {
+    const body = payload === undefined ? null : JSON.stringify(payload)
+    const init =
+      body === null ? {} : { method: 'POST', body, headers: { 'content-type': 'application/json' } }
+    const response = await fetch(new Request(`http://bank.test/branch?${query}`, init))
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+}
+
+/** What a framework's own error handling makes of what a handler throws. */
+function shownError(error: unknown, logged: unknown[]): Response {
+  if (!isBranchError(error)) throw error
+  logged.push(error.code === 'BRANCH_ERROR' ? error.cause : error)
+  return Response.json({ code: error.code }, { status: error.status })
+}
+
+const HONO: Framework = {
+  name: 'Hono',
+  serve: async (barrier, handler, options) => {
+    const logged: unknown[] = []
+    const served = fetchHandler(barrier, handler, options)
+    const app = new Hono()
+    app.all('/branch', (context) => served(context.req.raw))
+    app.onError((error) => shownError(error, logged))
+    return { logged, call: asking((request) => app.fetch(request)) }
+  },
+}
+
+const PLAIN_REQUEST: Framework = {
+  name: 'a plain Request',
+  serve: async (barrier, handler, options) => {
+    const logged: unknown[] = []
+    const served = fetchHandler(barrier, handler, options)
+    return {
+      logged,
+      call: asking((request) => served(request).catch((error: unknown) => shownError(error, logged))),
+    }
+  },
+}
+
 handlerSuite(FASTIFY)
+handlerSuite(HONO)
+handlerSuite(PLAIN_REQUEST)
 handlerSuite(expressFramework('Express 5', express))
 handlerSuite(expressFramework('Express 4', express4 as typeof express))
 

@@ -29,6 +29,7 @@ import {
   queryPreparedHandler as fastifyQuery,
   signedCalls as fastifySigned,
 } from '@counterstep/sdk/fastify'
+import { fetchHandler, queryPreparedHandler as fetchQuery } from '@counterstep/sdk/fetch'
 import { type GroupedBranchOptions, groupedBranch, takeOut } from '@counterstep/sdk/grouped'
 import { type SignedCall, signedCallCheck } from '@counterstep/sdk/signatures'
 import { assertBranch, BRANCH_RULES, type BranchReport, checkBranch } from '@counterstep/sdk/testing'
@@ -86,6 +87,11 @@ router.post(
     await tx.query('UPDATE account SET cents = $1', [payload.cents])
   }),
 )
+
+export const fetched: (request: Request) => Promise<Response> = fetchHandler(mysql, credit, {
+  ops: ['action'],
+})
+export const asked: (request: Request) => Promise<Response> = fetchQuery(mysqlBarrier(pool))
 
 const database = new DatabaseSync(':memory:')
 export const sqlite: Barrier<DatabaseSync> = sqliteBarrier(database)

@@ -1,0 +1,176 @@
+// biome-ignore-all lint/performance/noBarrelFile: An entry of package.json.
+
+import { BODY_BYTES_MAX } from '@counterstep/protocol'
+import type { Barrier } from './barrier/barrier.ts'
+import type { MessageBarrier } from './barrier/message-barrier.ts'
+import { BranchError, isBranchError } from './branch/branch-errors.ts'
+import { asBranchError, errorAnswer, type HttpAnswer } from './branch/http-answer.ts'
+import { CollectedBytes } from './collected-bytes.ts'
+import {
+  type AnsweredBranch,
+  answerBranch,
+  type BranchHandler,
+  type BranchHandlerOptions,
+} from './http/answer-branch.ts'
+import { answerQueryBack } from './http/answer-query-back.ts'
+import { parseBody } from './http/parse-body.ts'
+import { assertOps } from './http/served-ops.ts'
+import { arrivedCall } from './signatures/arrived-call.ts'
+import { callVerifier } from './signatures/call-verifier.ts'
+import { refusalAnswer } from './signatures/signature-refusal.ts'
+import type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
+
+export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
+
+/**
+ * What a `fetchHandler` may be told.
+ *
+ * @example
+ * ```ts
+ * const options: FetchHandlerOptions<Payment> = {
+ *   signedCalls: { keys: [process.env.COUNTERSTEP_KEY ?? ''], baseUrl: 'https://bank.example' },
+ *   onError: (error) => console.error(error),
+ * }
+ * ```
+ */
+export interface FetchHandlerOptions<Payload> extends BranchHandlerOptions<Payload> {
+  /**
+   * Only calls that an orchestrator signed with one of the keys run (RFC 9421); others are answered 401. A body can be read
+   * once, so that no middleware before the handler can check it.
+   */
+  readonly signedCalls?: SignedCallsOptions
+}
+
+/**
+ * A function from a web `Request` to its `Response` that serves one branch behind a barrier, for Hono, Next, Bun, Deno and
+ * Lambda function URLs: 200 with what `handler` returned, 409 for `BranchFailure`, 425 for `BranchOngoing`.
+ *
+ * Everything else goes to `onError` and is answered 500 (400, 422) with a code; without `onError` it is thrown on to the
+ * framework as a `BranchError` with that `status`, so that it is seen. The handler reads the body itself, up to 1 MiB: JSON
+ * becomes the payload, every other content type a `Buffer`. Nothing before it may have read the body.
+ *
+ * One handler may serve several ops: see `branch.op`; `ops` says which this route takes. Throws a TypeError at construction for an
+ * async handler behind the SQLite barrier, for `ops` that name none, and for bad `signedCalls`.
+ *
+ * @example
+ * ```ts
+ * import { Hono } from 'hono'
+ * import { Pool } from 'pg'
+ * import { fetchHandler } from '@counterstep/sdk/fetch'
+ * import { postgresBarrier } from '@counterstep/sdk/barrier/postgres'
+ *
+ * const barrier = postgresBarrier(new Pool({ database: 'bank' }))
+ * const credit = fetchHandler(barrier, async (tx, branch: Branch<{ id: string; cents: number }>) => {
+ *   await tx.query('UPDATE account SET cents = cents + $1 WHERE id = $2', [branch.payload.cents, branch.payload.id])
+ * })
+ * const app = new Hono()
+ * app.post('/credit', (context) => credit(context.req.raw))
+ * ```
+ */
+export function fetchHandler<Tx, Effect, Payload>(
+  barrier: Barrier<Tx, Effect>,
+  handler: BranchHandler<Tx, Payload, Effect>,
+  { onError, signedCalls, ...options }: FetchHandlerOptions<Payload> = {},
+): (request: Request) => Promise<Response> {
+  barrier.assertHandler?.(handler)
+  assertOps(options.ops)
+  return serve(signedCalls, onError, (request, bytes) => {
+    const { url, headers } = request
+    const payload = bytes.length === 0 ? undefined : parseBody(headers.get('content-type'), bytes)
+    return answerBranch(barrier, handler, { url, headers, payload }, options)
+  })
+}
+
+/**
+ * A function from a web `Request` (GET) to its `Response` for the query-back of two-phase messages, ours and DTM's: 200 if
+ * the local transaction has committed, 409 if it has not and never will, 425 while a lock is in the way. Everything else
+ * goes to `onError`, or is thrown on, as in `fetchHandler`.
+ *
+ * @example
+ * ```ts
+ * import { Hono } from 'hono'
+ * import { Pool } from 'pg'
+ * import { postgresBarrier } from '@counterstep/sdk/barrier/postgres'
+ * import { queryPreparedHandler } from '@counterstep/sdk/fetch'
+ *
+ * const answer = queryPreparedHandler(postgresBarrier(new Pool({ database: 'shop' })))
+ * const app = new Hono()
+ * app.get('/query-prepared', (context) => answer(context.req.raw))
+ * ```
+ */
+export function queryPreparedHandler(
+  barrier: Pick<MessageBarrier<never, never>, 'queryPrepared'>,
+  { onError, signedCalls }: Pick<FetchHandlerOptions<never>, 'onError' | 'signedCalls'> = {},
+): (request: Request) => Promise<Response> {
+  return serve(signedCalls, onError, ({ url, headers }) => answerQueryBack(barrier, { url, headers }))
+}
+
+function serve(
+  signedCalls: SignedCallsOptions | undefined,
+  onError: BranchHandlerOptions<never>['onError'],
+  answerCall: (request: Request, bytes: Buffer) => Promise<AnsweredBranch>,
+): (request: Request) => Promise<Response> {
+  const verifier = signedCalls === undefined ? undefined : callVerifier(signedCalls)
+  return async function serveCall(request) {
+    let answered: AnsweredBranch
+    try {
+      // The head is checked before a byte of the body is read.
+      const checkBody = verifier?.check(arrivedCall(request))
+      const bytes = await readBytes(request)
+      checkBody?.(bytes)
+      answered = await answerCall(request, bytes)
+    } catch (error: unknown) {
+      if (isRefusal(error)) {
+        signedCalls?.onRefused?.(error)
+        return responseOf(refusalAnswer(error))
+      }
+      answered = { answer: errorAnswer(error), error }
+    }
+    const { answer, error, branch } = answered
+    if (error === undefined) return responseOf(answer)
+    // A foreign error may carry a status that means something here.
+    if (onError === undefined) throw asBranchError(error)
+    tell(() => onError(error, branch))
+    return responseOf(answer)
+  }
+}
+
+function isRefusal(error: unknown): error is BranchError {
+  return isBranchError(error) && (error.status === 401 || error.status === 503)
+}
+
+function tell(hear: () => void): void {
+  try {
+    hear()
+  } catch (error: unknown) {
+    throw asBranchError(error)
+  }
+}
+
+async function readBytes(request: Request): Promise<Buffer> {
+  if (request.bodyUsed) {
+    const message = 'the body was read before the handler: give it the request first, or a clone of it'
+    throw new BranchError('BRANCH_BODY_NOT_RAW', message)
+  }
+  const bytes = new CollectedBytes(BODY_BYTES_MAX)
+  const reader = request.body?.getReader()
+  for (;;) {
+    const part = await reader?.read()
+    if (part === undefined || part.done) break
+    if (!bytes.add(part.value)) {
+      // Whatever else is sent is not read. That it cannot be ended is no other outcome.
+      void reader?.cancel().catch(() => undefined)
+      throw new BranchError('BRANCH_CALL_INVALID', `the body is longer than ${BODY_BYTES_MAX} bytes`)
+    }
+  }
+  const { buffer, byteOffset, byteLength } = bytes.whole()
+  return Buffer.from(buffer, byteOffset, byteLength)
+}
+
+function responseOf({
+  statusCode,
+  headers,
+  body = null,
+}: Omit<HttpAnswer, 'body'> & { readonly body?: string | null }): Response {
+  return new Response(body, { status: statusCode, headers: { ...headers } })
+}

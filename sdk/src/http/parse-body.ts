@@ -1,0 +1,18 @@
+import { BranchError } from '../branch/branch-errors.ts'
+
+const JSON_TYPE = /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i
+
+/** JSON parsed, nothing for an empty one, and everything else as the bytes that came. Throws BRANCH_CALL_INVALID. */
+export function parseBody(contentType: string | null | undefined, bytes: Buffer): unknown {
+  if (!JSON_TYPE.test(contentType ?? '')) return bytes
+  if (bytes.length === 0) return undefined
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch (error: unknown) {
+    throw new BranchError(
+      'BRANCH_CALL_INVALID',
+      'the body is no JSON, though its content type says so',
+      error,
+    )
+  }
+}

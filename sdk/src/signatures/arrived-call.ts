@@ -1,0 +1,29 @@
+import type { ArrivedCall } from './call-verifier.ts'
+
+type HeaderValues = Headers | Readonly<Record<string, unknown>>
+
+/** The head of a request that has an absolute URL. */
+export function arrivedCall({
+  method,
+  url,
+  headers,
+}: {
+  readonly method: string
+  readonly url: string
+  readonly headers: HeaderValues
+}): ArrivedCall {
+  // By its text: to parse it would write some characters in another way than they were signed.
+  const origin = /^[a-z]+:\/\/[^/?#]*/i.exec(url)?.[0] ?? ''
+  return {
+    method,
+    path: url.slice(origin.length),
+    origin: () => origin,
+    values: (name) => valuesOf(headers, name),
+  }
+}
+
+function valuesOf(headers: HeaderValues, name: string): readonly string[] {
+  const value = headers instanceof Headers ? headers.get(name) : headers[name]
+  if (typeof value === 'string') return [value]
+  return Array.isArray(value) ? value.map(String) : []
+}
