@@ -35,6 +35,6 @@ export type TypedBranch<Payload> = <const Id extends string>(
  * ```
  */
 export function branchOf<Payload>(service: Omit<BranchOptions, 'payload' | 'body'>): TypedBranch<Payload> {
-  // Interfaces have no index signature, so none is a JsonValue by its type; the server checks what arrives.
+  // Any type may stand here; the server checks what arrives.
   return (id, payload, options = {}) => branch(id, { ...service, ...options, payload: payload as JsonValue })
 }

@@ -45,6 +45,7 @@ export type {
   MessageSubmitRequest,
   OpState,
   OpView,
+  PayloadValue,
   Problem,
   RetryPolicy,
   SagaBranchRequest,

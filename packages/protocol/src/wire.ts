@@ -10,6 +10,16 @@ export type JsonValue =
   | { readonly [key: string]: JsonValue }
 
 /**
+ * A JSON value as a caller may write it. An object whose type is an interface has no index signature, and so is no `JsonValue`
+ * by its type; no function is such an object.
+ */
+export type PayloadValue =
+  | JsonValue
+  | readonly PayloadValue[]
+  | { readonly [key: string]: PayloadValue }
+  | (object & { readonly apply?: never })
+
+/**
  * How an op is asked again after an unknown or ongoing answer.
  * The n-th wait is drawn between a floor and min(capMs, initialMs × factor^(n−1)); `jitter` 1 draws over all of
  * that, 0 always takes the upper end. `limit` is the number of failed attempts of an action after which the
@@ -26,7 +36,7 @@ export interface RetryPolicy {
 /** What the branches of every kind have. */
 interface BranchRequest {
   /** A JSON value, delivered as application/json. Exclusive with `body`. */
-  readonly payload?: JsonValue
+  readonly payload?: PayloadValue
   /** A text, delivered byte for byte (UTF-8) with `contentType`. */
   readonly body?: string
   /** Only with `body`. Default text/plain; charset=utf-8. */

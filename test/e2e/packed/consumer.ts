@@ -46,9 +46,10 @@ interface Payment {
 
 export async function submit(): Promise<Status> {
   const client = createClient({ url: 'http://127.0.0.1:8470', retryForMs: 0 })
+  const payment: Payment = { id: 'alice', cents: 1 }
   const trip = saga({ deadlineMs: 60_000 })
     .add(parallel(part('hotel', { action: 'http://hotel' }), part('flight', { action: 'http://flight' })))
-    .branch('pay', { action: 'http://bank', payload: { cents: 1 }, after: ['hotel'] })
+    .branch('pay', { action: 'http://bank', payload: payment, after: ['hotel'] })
   // @ts-expect-error No branch before it has this id.
   trip.branch('mail', { action: 'http://mail', after: ['hotl'] })
   try {

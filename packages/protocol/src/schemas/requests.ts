@@ -18,7 +18,7 @@ import {
   TIMEOUT_MS_MAX,
   URL_LENGTH_MAX,
 } from '../limits.ts'
-import type { JsonValue } from '../wire.ts'
+import type { JsonValue, PayloadValue } from '../wire.ts'
 
 // What a caller sends. The server does not run these: core's own parser checks a submit, because validating the hot
 // route with zod cost a fifth of its throughput. Optional keys are exactOptional, so that the inferred types are the
@@ -56,6 +56,9 @@ export const jsonValueSchema: z.ZodType<JsonValue> = z
   .meta({
     description: `Any JSON value, at most ${JSON_DEPTH_MAX} levels deep. A number that a double cannot hold exactly is refused.`,
   })
+
+/** Its type is as wide as what a caller may write; what arrives is checked all the same. */
+const payloadSchema: z.ZodType<PayloadValue> = jsonValueSchema
 
 const URL_RULE = `Each call adds gid, trans_type, branch_id and op to its query. No parameter of its own may be read as one of them by a common parser, in any spelling; it has at most ${URL_PARAMETERS_MAX} parameters.`
 
@@ -101,7 +104,7 @@ export const retryPolicySchema = z
 const timeoutMsSchema = integer(1, TIMEOUT_MS_MAX).describe('The whole time of one branch call.')
 
 const branchFields = {
-  payload: jsonValueSchema
+  payload: payloadSchema
     .exactOptional()
     .describe(`Delivered as application/json, at most ${PAYLOAD_BYTES_MAX} bytes. Exclusive with body.`),
   body: z
