@@ -12,7 +12,8 @@ export function debitService(pool: Pool, onError: LogError = logError): Express 
   const barrier = mysqlBarrier(pool)
   const options = { parse: parseTransferPart, onError }
   const app = express()
-  app.use(express.json())
+  // The defaults take 100 KiB, and objects and arrays alone; a payload may have 256 KiB, and be any JSON.
+  app.use(express.json({ limit: '1mb', strict: false }))
   app.post('/debit', branchHandler(barrier, debit, options))
   app.post('/debit-undo', branchHandler(barrier, undoDebit, options))
   app.get('/accounts', async (_request, response) => {
