@@ -99,7 +99,7 @@ describe('the truth table, through HTTP and a database', () => {
     database.exec(
       `CREATE TRIGGER broken BEFORE INSERT ON ledger BEGIN SELECT RAISE(ABORT, 'disk says no'); END`,
     )
-    expect(await debit(bank)).toEqual({ status: 500, body: { code: 'SQLITE_CONSTRAINT_TRIGGER' } })
+    expect(await debit(bank)).toEqual({ status: 500, body: { code: 'ERR_SQLITE_ERROR' } })
     expect(errors).toHaveLength(1)
     expect(await balanceOf(bank)).toBe(START_CENTS)
     database.exec('DROP TRIGGER broken')
