@@ -34,6 +34,7 @@ export {
   URL_LENGTH_MAX,
   WAIT_MS_MAX,
 } from './limits.ts'
+export { VERSION } from './version.ts'
 export type {
   AbortCause,
   AbortRequest,
@@ -68,4 +69,3 @@ export {
   STATUSES,
   UNFINISHED_STATUSES,
 } from './words.ts'
-export { VERSION } from './version.ts'
