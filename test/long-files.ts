@@ -73,7 +73,7 @@ export const LONG_FILES: readonly string[] = [
   'bench/test/saga-scenarios.test.ts',
   'chaos/test/bank-without-barrier.test.ts',
   'packages/cli/test/store-start.e2e.test.ts',
-  'packages/embedded/test/counterstep.test.ts',
+  'packages/fastify-plugin/test/counterstep.test.ts',
   'test/e2e/kill-mid-saga.test.ts',
   'packages/store-conformance/test/memory-model.test.ts',
   'bench/test/other-scenarios.test.ts',

@@ -2,13 +2,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { startMariadb, startPostgres } from '@counterstep/test-servers'
+import { parseArgs } from 'node:util'
+import { ServerMissingError, startMariadb, startPostgres } from '@counterstep/test-servers'
 import { createDatabases } from './databases.ts'
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 async function run(): Promise<number> {
-  process.stdout.write('Starting a MariaDB and a PostgreSQL; the first time they may have to be installed.\n')
+  const { values } = parseArgs({ options: { install: { type: 'boolean' } } })
+  if (values.install === true) process.env.TEST_INSTALL = 'yes'
+  process.stdout.write('Starting a MariaDB and a PostgreSQL of its own.\n')
   const starting = [startMariadb(), startPostgres()] as const
   try {
     const [mariadb, postgres] = await Promise.all(starting)
@@ -31,4 +34,11 @@ async function runMain(env: NodeJS.ProcessEnv): Promise<number> {
   return typeof code === 'number' ? code : 1
 }
 
-process.exitCode = await run()
+try {
+  process.exitCode = await run()
+} catch (error: unknown) {
+  if (!(error instanceof ServerMissingError)) throw error
+  const advice = 'npm run example:transfer -- --install installs them by apt-get, as root on Debian and Ubuntu'
+  process.stderr.write(`${error.message}\n${advice}\n`)
+  process.exitCode = 1
+}

@@ -149,4 +149,3 @@ function startFailure(error: unknown, { host, port, dtmPort }: ServeConfig) {
   const taken = isDtm ? dtmPort : port
   return { code: 'EADDRINUSE', sentence: `port ${taken} of ${host} is taken; choose another with ${advice}` }
 }
-
