@@ -38,7 +38,8 @@ try {
   process.exitCode = await run()
 } catch (error: unknown) {
   if (!(error instanceof ServerMissingError)) throw error
-  const advice = 'npm run example:transfer -- --install installs them by apt-get, as root on Debian and Ubuntu'
+  const advice =
+    'npm run example:transfer -- --install installs them by apt-get, as root on Debian and Ubuntu'
   process.stderr.write(`${error.message}\n${advice}\n`)
   process.exitCode = 1
 }
