@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { NODE_START, RunBed } from '../test/run-bed.ts'
 import { CREATED_AT, parallel, serial } from '../test/sagas.ts'
+import { table } from '../test/table.ts'
 import type { CallKey } from './events.ts'
 import { PARKED_OP_AT } from './op-progress.ts'
 import { PARKED_AT } from './store.ts'
@@ -21,6 +22,8 @@ describe('S40: a call that found no room', () => {
       failures: 0,
       waits: 0,
     })
+    // It never began, so the age after which it is parked does not count yet.
+    expect(bed.saga.branches[0]?.action).not.toHaveProperty('startedAt')
     expect([bed.save, bed.wakeAt]).toEqual([undefined, NODE_START + 100])
     expect(bed.tick(99).calls).toEqual([])
     expect(bed.tick(1).calls).toEqual(['01 action #1'])
@@ -51,6 +54,13 @@ describe('S40: a call that found no room', () => {
     expect(bed.calls).toEqual(['01 compensate #1'])
   })
 
+  it('keeps the time at which an earlier attempt of it began', () => {
+    const bed = RunBed.accepted(serial(1)).tick().answer(0, 'action', 'unknown').saved().tick(1_000)
+    const { startedAt } = bed.saga.branches[0]?.action ?? {}
+    holdBack(bed, FIRST, 100, 2)
+    expect(bed.saga.branches[0]?.action).toMatchObject({ attempts: 1, startedAt })
+  })
+
   it('of another attempt, or one that has been answered, changes nothing', () => {
     const bed = RunBed.accepted(serial(1)).tick()
     const before = bed.run.transaction
@@ -64,29 +74,33 @@ describe('S40: a call that found no room', () => {
 
 describe('S40: a call that has failed for longer than parkAfterMs', () => {
   const bounds = { floorMs: 1_000, parkAfterMs: 3_600_000 }
-  const ask = (bed: RunBed, attempt: number) =>
+  const ask = (bed: RunBed, result: 'unknown' | 'ongoing' = 'unknown') =>
     bed.step({
       type: 'answered',
       call: FIRST,
-      attempt,
-      answer: { result: 'unknown', error: 'timeout' },
+      attempt: bed.saga.branches[0]?.action.attempts ?? 0,
+      answer: { result },
       durationMs: 1,
       jitter01: 0,
       bounds,
     })
-  /** Fails five times within the first minute, so that it is given back each time or waits. */
-  function failing(): RunBed {
+  /** It was asked first long ago and has failed five times, since CREATED_AT unless told otherwise; it is asked again after `afterMs`. */
+  function askedAgain(
+    afterMs: number,
+    failing: { readonly failingSince?: number } = { failingSince: CREATED_AT },
+  ): RunBed {
     const saga = serial(1)
-    const action = { state: 'waiting', attempts: 5, failures: 5, waits: 5, startedAt: CREATED_AT } as const
+    const counted = { attempts: 5, failures: 5, waits: 5, startedAt: CREATED_AT - 9_999_999 }
+    const action = { state: 'waiting', ...counted, ...failing } as const
     const branches = saga.branches.map((branch) => ({ ...branch, action }))
-    return RunBed.claimed({ ...saga, branches }, 'unknown').tick()
+    const bed = RunBed.claimed({ ...saga, branches }, 'unknown').tick()
+    bed.now += afterMs
+    bed.run = { ...bed.run, leaseUntil: bed.now + 10_000 }
+    return bed
   }
 
   it('is asked no more, and its saga is parked for a person', () => {
-    const bed = failing()
-    bed.now += 3_600_000
-    bed.run = { ...bed.run, leaseUntil: bed.now + 10_000 }
-    ask(bed, 6)
+    const bed = ask(askedAgain(3_600_000))
     expect(bed.save).toMatchObject({ attention: true, hold: { type: 'release', dueAt: PARKED_AT } })
     expect(bed.run.transaction.attention).toBe(
       'action of branch 01 is parked until it is retried: it failed 6 times',
@@ -96,24 +110,39 @@ describe('S40: a call that has failed for longer than parkAfterMs', () => {
     expect(op).not.toHaveProperty('nextAt')
   })
 
-  it('goes on when an operator says retry', () => {
-    const bed = failing()
-    bed.now += 3_600_000
-    bed.run = { ...bed.run, leaseUntil: bed.now + 10_000 }
-    ask(bed, 6)
+  it('goes on when an operator says retry, and is parked again by its next failure', () => {
+    const bed = ask(askedAgain(3_600_000))
     expect(bed.saga.branches[0]?.action.nextAt).toBe(PARKED_OP_AT)
     const again = RunBed.claimed(bed.run.transaction, 'unknown')
     again.step({ type: 'command', command: { type: 'retry-asked' } }).saved()
     expect(again.calls).toEqual(['01 action #7'])
     expect(again.run.transaction.attention).toBeUndefined()
+    again.now += 3_600_001
+    again.run = { ...again.run, leaseUntil: again.now + 10_000 }
+    expect(ask(again).saga.branches[0]?.action.nextAt).toBe(PARKED_OP_AT)
   })
 
-  it('before that time goes on by its back-off, and so does one without a bound', () => {
-    const bed = failing()
-    bed.now += 3_599_999
-    bed.run = { ...bed.run, leaseUntil: bed.now + 10_000 }
-    ask(bed, 6)
+  it('before that time goes on by its back-off', () => {
+    const bed = ask(askedAgain(3_599_999))
     expect(bed.save?.hold).toMatchObject({ type: 'release', dueAt: CREATED_AT + 3_599_999 + 6_400 })
     expect(bed.run.transaction.attention).toBeUndefined()
   })
+
+  for (const { title, cells } of table`
+    failing for  answer   → then         parked
+    never        unknown  → 0            no
+    never        ongoing  → never        no
+    3600000      unknown  → 3600000      yes
+    3600000      ongoing  → never        no
+    3599999      unknown  → 3599999      no
+  `) {
+    it(`counts from the first failure behind the last answer ongoing: ${title}`, () => {
+      const failingMs = Number(cells['failing for'])
+      const bed = askedAgain(failingMs || 3_600_000, failingMs > 0 ? { failingSince: CREATED_AT } : {})
+      ask(bed, cells.answer as 'unknown' | 'ongoing')
+      const { failingSince, nextAt } = bed.saga.branches[0]?.action ?? {}
+      expect(failingSince === undefined ? 'never' : String(bed.storeNow - failingSince)).toBe(cells.then)
+      expect(nextAt === PARKED_OP_AT ? 'yes' : 'no').toBe(cells.parked)
+    })
+  }
 })

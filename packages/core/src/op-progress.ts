@@ -1,6 +1,6 @@
 /** One op of one branch: what a call, its answer, a new owner and an operator make of it. The same for every kind. */
 import type { RetryPolicy } from '@counterstep/protocol'
-import { backoffMs, HOT_FAILURES, RETRY_BOUNDS, retryFloorMs } from './backoff.ts'
+import { backoffMs, HOT_FAILURES, RETRY_BOUNDS, type RetryBounds, retryFloorMs } from './backoff.ts'
 import type { CallKey, TransactionEvent } from './events.ts'
 import { type OpProgress, type Transaction, targetsOf } from './transaction.ts'
 
@@ -130,12 +130,9 @@ export function waitAgain(
 ): OpProgress {
   const { answer, jitter01, bounds = RETRY_BOUNDS } = event
   const waits = progress.waits + 1
-  const failures = progress.failures + (answer.result === 'ongoing' ? 0 : 1)
-  const next = { ...progress, state: 'waiting', waits, failures } as const
-  const failsSince = progress.startedAt ?? now
-  const isParked =
-    bounds.parkAfterMs !== 'never' && failures >= HOT_FAILURES && now - failsSince >= bounds.parkAfterMs
-  if (isParked) return { ...next, nextAt: PARKED_OP_AT }
+  const counted = countAnswer({ ...progress, state: 'waiting', waits }, answer.result === 'ongoing', now)
+  const { failures } = counted
+  if (isTooOld(counted, bounds, now)) return { ...counted, nextAt: PARKED_OP_AT }
   const floorMs = retryFloorMs(failures, waits, bounds)
   const wait = backoffMs(
     policyOf(transaction, event.call.branch),
@@ -144,7 +141,29 @@ export function waitAgain(
     answer.retryAfterMs,
     floorMs,
   )
-  return { ...next, nextAt: now + wait }
+  return { ...counted, nextAt: now + wait }
+}
+
+/** An answer ongoing shows that the branch works: the age after which its call is parked begins again. */
+function countAnswer(progress: OpProgress, isOngoing: boolean, now: number): OpProgress {
+  if (isOngoing) {
+    if (progress.failingSince === undefined) return progress
+    const { failingSince: _, ...rest } = progress
+    return rest
+  }
+  return {
+    ...progress,
+    failures: progress.failures + 1,
+    failingSince: progress.failingSince ?? now,
+  }
+}
+
+function isTooOld(
+  { failures, failingSince = Number.POSITIVE_INFINITY }: OpProgress,
+  { parkAfterMs }: RetryBounds,
+  now: number,
+): boolean {
+  return parkAfterMs !== 'never' && failures >= HOT_FAILURES && now - failingSince >= parkAfterMs
 }
 
 /**
@@ -154,7 +173,13 @@ export function waitAgain(
 export function heldBackOp(transaction: Transaction, event: HeldBack, now: number): OpProgress | null {
   const before = opOf(transaction, event.call)
   if (before === undefined || before.state !== 'calling' || before.attempts !== event.attempt) return null
-  return { ...before, state: 'waiting', attempts: before.attempts - 1, nextAt: now + event.waitMs }
+  const attempts = before.attempts - 1
+  const asBefore = attempts === 0 ? withoutStartedAt(before) : before
+  return { ...asBefore, state: 'waiting', attempts, nextAt: now + event.waitMs }
+}
+
+function withoutStartedAt({ startedAt: _, ...rest }: OpProgress): OpProgress {
+  return rest
 }
 
 /** Why a person should look at a call that cannot be given up, if one should. */

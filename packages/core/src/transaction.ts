@@ -102,6 +102,8 @@ export interface OpProgress {
   readonly failures: number
   /** Unknown and ongoing answers; what the back-off grows with. */
   readonly waits: number
+  /** When the first unknown answer came behind the last ongoing one. Absent: none has. */
+  readonly failingSince?: number
   readonly nextAt?: number
   readonly startedAt?: number
   readonly endedAt?: number
