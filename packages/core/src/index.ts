@@ -38,6 +38,7 @@ export type {
   TransactionEffect,
   TransactionEvent,
 } from './events.ts'
+export { holdBack } from './hold-back.ts'
 export { holdDue } from './hold-due.ts'
 export { judgeCommand } from './judge-command.ts'
 export { CHECK, opOf } from './op-progress.ts'
@@ -54,6 +55,7 @@ export type {
 } from './ports.ts'
 export { decodeTransaction, encodeProgress, FORMAT, formatOf } from './record.ts'
 export { REGISTERED_BYTES_MAX, REGISTERED_MAX, type Refusal, refusalOf } from './refuse-command.ts'
+export { isBusy, waitForRoomMs } from './room-wait.ts'
 export {
   KIND_CODES,
   kindOfCode,
@@ -129,19 +131,8 @@ export {
 } from './submission/parse-submission.ts'
 export { findUnplainIds } from './submission/plain-ids.ts'
 export { REST_LEASES_MAX, type TakeOver, takeOver } from './take-over.ts'
-export {
-  boundsUnderWay,
-  holdBack,
-  isBusy,
-  mayTakePlace,
-  nextTurnAt,
-  paceWaitMs,
-  type RoomWait,
-  type ShareBounds,
-  shareBounds,
-  TARGETS_MAX,
-  waitForRoomMs,
-} from './target-share.ts'
+export { nextTurnAt, paceWaitMs } from './target-pace.ts'
+export { boundsUnderWay, mayTakePlace, type ShareBounds, shareBounds, TARGETS_MAX } from './target-share.ts'
 export { textHash } from './text-hash.ts'
 export type {
   AbortDecision,

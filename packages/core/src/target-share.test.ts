@@ -1,20 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { table } from '../test/table.ts'
-import {
-  boundsUnderWay,
-  COME_BACK_MS_MAX,
-  HELD_BACK_MS_MAX,
-  holdBack,
-  mayTakePlace,
-  nextTurnAt,
-  PACE_AHEAD_MS,
-  paceWaitMs,
-  type ShareBounds,
-  shareBounds,
-  TARGETS_MAX,
-  waitForRoomMs,
-} from './target-share.ts'
+import { boundsUnderWay, mayTakePlace, type ShareBounds, shareBounds, TARGETS_MAX } from './target-share.ts'
 
 describe('S40: the share of a target', () => {
   for (const { title, cells } of table`
@@ -113,86 +100,3 @@ function fillInTurn(places: number, targets: number, bounds: ShareBounds): numbe
   }
   return free
 }
-
-describe('S40: the pace of a target', () => {
-  it('lets at most so many calls a second go, after a few at once', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 2_000 }), fc.array(fc.nat({ max: 50 })), (perSecond, gaps) => {
-        let turnAt = 0
-        let now = 1_000
-        const sentAt: number[] = []
-        for (const gap of gaps) {
-          now += gap
-          const at = now + paceWaitMs(turnAt, now)
-          turnAt = nextTurnAt(turnAt, now, perSecond)
-          sentAt.push(at)
-        }
-        for (const from of sentAt) {
-          const within = sentAt.filter((at) => at >= from && at < from + 1_000).length
-          expect(within).toBeLessThanOrEqual(Math.ceil((perSecond * (1_000 + PACE_AHEAD_MS)) / 1_000) + 1)
-        }
-      }),
-    )
-  })
-
-  it('does not save up what was not used', () => {
-    expect(paceWaitMs(0, 1_000_000)).toBe(0)
-    expect(nextTurnAt(0, 1_000_000, 10)).toBe(1_000_100)
-  })
-})
-
-describe('S40: what found no room is left to the store', () => {
-  const HANGING = { comeBackAt: 0, now: 5_000, holdMs: 1_000, leastMs: 0, isBusy: false }
-
-  it('for a time that is drawn, longer than holdMs, and at least as long as its pace asks for', () => {
-    const waitOf = (jitter01: number, leastMs = 0) => holdBack({ ...HANGING, jitter01, leastMs }).waitMs
-    expect([waitOf(0), waitOf(0.999_999), waitOf(0.5, 60_000)]).toEqual([16_010, 31_010, 61_010])
-  })
-
-  it('for a moment where its target is only busy', () => {
-    const waitOf = (jitter01: number) => holdBack({ ...HANGING, isBusy: true, jitter01 }).waitMs
-    expect([waitOf(0), waitOf(0.999_999)]).toEqual([1_060, 1_510])
-  })
-
-  function waitsOf(count: number, isBusy: boolean): readonly number[] {
-    let comeBackAt = 0
-    return Array.from({ length: count }, (_, n) => {
-      const held = holdBack({ ...HANGING, comeBackAt, isBusy, jitter01: (n % 1_000) / 1_000 })
-      comeBackAt = held.comeBackAt
-      return held.waitMs
-    })
-  }
-
-  function mostInASecond(waits: readonly number[]): number {
-    const perSecond = new Map<number, number>()
-    for (const wait of waits) {
-      const second = Math.floor(wait / 1_000)
-      perSecond.set(second, (perSecond.get(second) ?? 0) + 1)
-    }
-    return Math.max(...perSecond.values())
-  }
-
-  it('one after the other, and where that takes too long, all within five minutes', () => {
-    for (const isBusy of [true, false]) expect(mostInASecond(waitsOf(1_000, isBusy))).toBeLessThanOrEqual(150)
-    const many = waitsOf(100_000, false)
-    expect(Math.max(...many)).toBeLessThan(HELD_BACK_MS_MAX + COME_BACK_MS_MAX + 2_000)
-    expect(mostInASecond(many)).toBeLessThan(600)
-  })
-})
-
-describe('S40: what finds no place waits', () => {
-  for (const { title, cells } of table`
-    answered ago  waited  jitter  → wait
-    0             0       0       → 50
-    1999          2999    0.999   → 100
-    1999          0       0.5     → 75
-    2000          0       0       → given back
-    Infinity      0       0.5     → given back
-    0             3000    0       → given back
-  `) {
-    it(`${title} ms`, () => {
-      const wait = { answeredMs: Number(cells['answered ago']), waitedMs: Number(cells.waited) }
-      expect(String(waitForRoomMs(wait, Number(cells.jitter)) ?? 'given back')).toBe(cells.wait)
-    })
-  }
-})
