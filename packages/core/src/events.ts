@@ -9,6 +9,13 @@ export interface CallKey {
   readonly op: CalledOp
 }
 
+/** A call that found no room. It may be sent in `waitMs`. */
+export interface HeldCall {
+  readonly call: CallKey
+  readonly attempt: number
+  readonly waitMs: number
+}
+
 /** What may happen to a transaction. The runner turns everything from outside into one of these. */
 export type TransactionEvent =
   /** A runner took it over. Calls that the last one had in flight are no longer its own. */
@@ -26,13 +33,8 @@ export type TransactionEvent =
       /** Absent: those that hold everywhere. */
       readonly bounds?: RetryBounds
     }
-  /** There was no room for this call: it was never sent, and may be sent in `waitMs`. */
-  | {
-      readonly type: 'held-back'
-      readonly call: CallKey
-      readonly attempt: number
-      readonly waitMs: number
-    }
+  /** There was no room for these calls: they were never sent. */
+  | { readonly type: 'held-back'; readonly calls: readonly HeldCall[] }
   /** Time has passed: deadlines and starts may be due. */
   | { readonly type: 'time' }
   | Command

@@ -10,7 +10,7 @@ import { viewTransaction } from './view.ts'
 const FIRST: CallKey = { branch: 0, op: 'action' }
 
 function holdBack(bed: RunBed, call: CallKey, waitMs: number, attempt = 1): RunBed {
-  return bed.step({ type: 'held-back', call, attempt, waitMs })
+  return bed.step({ type: 'held-back', calls: [{ call, attempt, waitMs }] })
 }
 
 describe('S40: a call that found no room', () => {
@@ -44,6 +44,16 @@ describe('S40: a call that found no room', () => {
     const bed = holdBack(RunBed.accepted(parallel(2)).tick(), FIRST, 20_000)
     expect(bed.save).toBeUndefined()
     expect(bed.answer(1, 'action', 'success').save).toMatchObject({ hold: { type: 'release' } })
+  })
+
+  it('is held back with the others of its transaction in one step, each until its own time', () => {
+    const bed = RunBed.accepted(parallel(3)).tick()
+    const held = (branch: number, waitMs: number, attempt = 1) =>
+      ({ call: { branch, op: 'action' }, attempt, waitMs }) as const
+    bed.step({ type: 'held-back', calls: [held(0, 100), held(1, 200), held(2, 100, 7)] })
+    expect(bed.saga.branches.map(({ action }) => action.state)).toEqual(['waiting', 'waiting', 'calling'])
+    expect(bed.tick(100).calls).toEqual(['01 action #1'])
+    expect(bed.tick(100).calls).toEqual(['02 action #1'])
   })
 
   it('is not made any more once its saga has turned around, and no longer keeps its compensation waiting', () => {

@@ -35,6 +35,7 @@ export type {
   CallKey,
   Command,
   Durability,
+  HeldCall,
   TransactionEffect,
   TransactionEvent,
 } from './events.ts'

@@ -10,8 +10,7 @@ import {
   attentionReason,
   CHECK,
   disowned,
-  type HeldBack,
-  heldBackOp,
+  holdBackCalls,
   mapOps,
   retriedNow,
   sent,
@@ -46,7 +45,7 @@ export function foldMessage(
     case 'answered':
       return message.status === 'prepared' ? checked(message, event, now) : delivered(message, event, now)
     case 'held-back':
-      return heldBack(message, event, now)
+      return { next: holdBackCalls(message, event, now), durability: 'none' }
     case 'submit-asked':
       return message.status === 'prepared' ? submitted(message, now) : unchanged(message)
     case 'abort-asked': {
@@ -104,12 +103,6 @@ function deliveryEffects(message: Submitted, now: number): readonly TransactionE
 
 function isDue({ state, nextAt = 0 }: OpProgress, now: number): boolean {
   return state === 'idle' || (state === 'waiting' && nextAt <= now)
-}
-
-function heldBack(message: Unfinished, event: HeldBack, now: number): FoldedMessage {
-  const progress = heldBackOp(message, event, now)
-  if (progress === null) return unchanged(message)
-  return { next: withOp(message, event.call, progress), durability: 'none' }
 }
 
 /** The query-back's answer: it has committed, it never will, or nobody can say yet. */

@@ -167,15 +167,23 @@ function isTooOld(
 }
 
 /**
- * A call that found no room. It was not sent, so it counts neither as an attempt nor as a failure nor as a wait, and no
- * limit of the caller's ends it. `null`: the event is about another call.
+ * Calls that found no room. They were not sent, so they count neither as attempts nor as failures nor as waits, and no
+ * limit of the caller's ends them. A call that is not the one under way changes nothing.
  */
-export function heldBackOp(transaction: Transaction, event: HeldBack, now: number): OpProgress | null {
-  const before = opOf(transaction, event.call)
-  if (before === undefined || before.state !== 'calling' || before.attempts !== event.attempt) return null
+export function holdBackCalls<T extends Transaction>(transaction: T, { calls }: HeldBack, now: number): T {
+  let next = transaction
+  for (const held of calls) {
+    const before = opOf(next, held.call)
+    if (before?.state !== 'calling' || before.attempts !== held.attempt) continue
+    next = withOp(next, held.call, holdBackOp(before, now + held.waitMs))
+  }
+  return next
+}
+
+function holdBackOp(before: OpProgress, nextAt: number): OpProgress {
   const attempts = before.attempts - 1
   const asBefore = attempts === 0 ? withoutStartedAt(before) : before
-  return { ...asBefore, state: 'waiting', attempts, nextAt: now + event.waitMs }
+  return { ...asBefore, state: 'waiting', attempts, nextAt }
 }
 
 function withoutStartedAt({ startedAt: _, ...rest }: OpProgress): OpProgress {

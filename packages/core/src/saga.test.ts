@@ -83,7 +83,7 @@ function answers(branch: number, op: SagaOp): Readonly<Record<string, Happening>
 }
 
 function heldBack(branch: number, op: SagaOp, attempt = 1): TransactionEvent {
-  return { type: 'held-back', call: { branch, op }, attempt, waitMs: 300 }
+  return { type: 'held-back', calls: [{ call: { branch, op }, attempt, waitMs: 300 }] }
 }
 
 const EVENTS: Readonly<Record<string, Happening>> = {

@@ -12,7 +12,7 @@ import {
   attentionReason,
   disowned,
   type HeldBack,
-  heldBackOp,
+  holdBackCalls,
   mapOps,
   parkedReason,
   policyOf,
@@ -110,11 +110,10 @@ function actionAnswered(saga: Unfinished, progress: OpProgress, event: Answered,
 
 /** Backward, an action that was not sent is not sent any more, and no longer keeps its compensation waiting. */
 function heldBack(saga: Unfinished, event: HeldBack, now: number): Folded {
-  const progress = heldBackOp(saga, event, now)
-  if (progress === null) return unchanged(saga)
-  const isGivenUp = saga.status === 'aborting' && event.call.op === 'action'
-  const next = isGivenUp ? { ...withoutNextAt(progress), state: 'idle' as const } : progress
-  return afterTime(withOp(saga, event.call, next), 'none', now)
+  const next = holdBackCalls(saga, event, now)
+  if (next === saga) return unchanged(saga)
+  const isForward = next.status === 'submitted'
+  return afterTime(isForward ? next : { ...next, branches: next.branches.map(actionGivenUp) }, 'none', now)
 }
 
 /** A compensation that cannot be done is never given up: failure counts as unknown, and a person is told. */

@@ -10,8 +10,7 @@ import {
   answeredOp,
   attentionReason,
   disowned,
-  type HeldBack,
-  heldBackOp,
+  holdBackCalls,
   mapOps,
   retriedNow,
   sent,
@@ -42,7 +41,7 @@ export function foldTcc(tcc: TccTransaction, event: TransactionEvent, now: numbe
     case 'answered':
       return tcc.status === 'prepared' ? unchanged(tcc) : answered(tcc, event, now)
     case 'held-back':
-      return heldBack(tcc, event, now)
+      return { next: holdBackCalls(tcc, event, now), durability: 'none' }
     case 'time':
       return afterTime(tcc, 'none', now)
     case 'register-asked':
@@ -112,12 +111,6 @@ function answered(tcc: Deciding, event: Answered, now: number): FoldedTcc {
   const next = { ...withOp(tcc, event.call, waiting), updatedAt: now }
   const reason = attentionReason(tcc, waiting, event)
   return { next: reason === undefined ? next : { ...next, attention: reason }, durability: 'strong' }
-}
-
-function heldBack(tcc: Unfinished, event: HeldBack, now: number): FoldedTcc {
-  const progress = heldBackOp(tcc, event, now)
-  if (progress === null) return unchanged(tcc)
-  return { next: withOp(tcc, event.call, progress), durability: 'none' }
 }
 
 function finishIfAll(tcc: Deciding, otherwise: Durability, now: number): FoldedTcc {

@@ -18,6 +18,7 @@ export function branchCall(
   attempt: number,
   timeoutMsMax: number,
 ): BranchCall {
+  const url = urlOfCall(transaction, call)
   const { definition, gid, kind, createdAt, epoch } = transaction
   const common = {
     gid,
@@ -30,7 +31,7 @@ export function branchCall(
   }
   if (call.op === 'msg') {
     assert(definition.kind === 'message' && definition.check !== undefined, 'a message without a query-back')
-    const { url, headers } = definition.check
+    const { headers } = definition.check
     const timeoutMs = Math.min(definition.timeoutMs, timeoutMsMax)
     return {
       ...common,
@@ -44,8 +45,7 @@ export function branchCall(
     }
   }
   const target = targetsOf(transaction)[call.branch]
-  const url = urlOf(transaction, call)
-  assert(target !== undefined && url !== undefined, 'a call without a target')
+  assert(target !== undefined, 'a call without a target')
   return {
     ...common,
     branchId: target.id,
@@ -60,7 +60,14 @@ export function branchCall(
   }
 }
 
-function urlOf(transaction: Transaction, { branch, op }: CallKey): string | undefined {
+/** Empty: the call asks nobody. */
+export function urlOfCall(transaction: Transaction, call: CallKey): string {
+  const url = findUrl(transaction, call)
+  assert(url !== undefined, 'a call without a target')
+  return url
+}
+
+function findUrl(transaction: Transaction, { branch, op }: CallKey): string | undefined {
   switch (transaction.kind) {
     case 'saga': {
       const target = transaction.definition.branches[branch]
@@ -70,7 +77,9 @@ function urlOf(transaction: Transaction, { branch, op }: CallKey): string | unde
       const target = transaction.registered[branch]
       return op === 'confirm' ? target?.confirm : target?.cancel
     }
-    case 'message':
-      return transaction.definition.branches[branch]?.action
+    case 'message': {
+      const { branches, check } = transaction.definition
+      return op === 'msg' ? check?.url : branches[branch]?.action
+    }
   }
 }

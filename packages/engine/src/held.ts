@@ -1,13 +1,13 @@
-import type { Run } from '@counterstep/core'
+import type { HeldCall, Run } from '@counterstep/core'
 import type { Admission } from './bulkhead/admission.ts'
 import type { HeldPlaces } from './bulkhead/held-places.ts'
+import type { Target } from './bulkhead/target.ts'
 
 /** A transaction that this node runs, and who waits on it here. */
 export interface Held {
   run: Run
   /** The earliest tick that is already arranged. */
   tickAt: number
-  /** Told when a change is durable, or with false when the run ended before that. */
   /** Claimed, not accepted here. */
   readonly isRecovered: boolean
   /** Of the targets that it waits for. */
@@ -16,7 +16,14 @@ export interface Held {
   readonly admission: Admission | undefined
   /** By this node's clock: since when its next call has found no room. */
   noRoomSince: number | undefined
+  /** Calls that have found no room in the step that is under way, or in one since which nothing else has run. */
+  readonly noRoomFor: NoRoom[]
   /** It has ended here, and what it held was given back. */
   hasLeft: boolean
+  /** Told when a change is durable, or with false when the run ended before that. */
   readonly onDurable: { readonly changed: number; readonly tell: (durable: boolean) => void }[]
+}
+
+export interface NoRoom extends HeldCall {
+  readonly target: Target
 }

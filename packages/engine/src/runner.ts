@@ -27,7 +27,7 @@ import {
 } from '@counterstep/core'
 import type { Gid, Status, TransactionView } from '@counterstep/protocol'
 import type { AlarmClock } from './alarm-clock.ts'
-import { branchCall } from './branch-call.ts'
+import { branchCall, urlOfCall } from './branch-call.ts'
 import type { Admission } from './bulkhead/admission.ts'
 import type { Bulkhead } from './bulkhead/bulkhead.ts'
 import type { CallLane } from './bulkhead/call-lane.ts'
@@ -136,6 +136,7 @@ export class Runner {
       places,
       admission,
       noRoomSince: undefined,
+      noRoomFor: [],
       hasLeft: false,
     }
     this.#held.set(gid, held)
@@ -237,27 +238,42 @@ export class Runner {
   }
 
   #call(held: Held, call: CallKey, attempt: number): void {
-    const { bulkhead, clock, ids, settings } = this.#parts
-    const request = branchCall(held.run, call, attempt, settings.timeoutMsMax)
+    const { bulkhead, settings } = this.#parts
+    const url = urlOfCall(held.run.transaction, call)
     // One without a URL asks nobody.
-    if (request.url === '') {
-      void this.#ask(held, request, call)
+    if (url === '') {
+      void this.#ask(held, branchCall(held.run, call, attempt, settings.timeoutMsMax), call)
       return
     }
-    const target = bulkhead.find(request.url)
+    const target = bulkhead.find(url)
     held.admission?.end()
-    const lane = bulkhead.turns.laneOf(call.op, held.isRecovered)
-    if (held.places.enter(target)) {
-      held.noRoomSince = undefined
-      const waiting = bulkhead.turns.enter(target, lane)
-      if (waiting === undefined) void this.#ask(held, request, call, target, lane)
-      else void this.#askInTurn(held, request, call, { target, lane, waiting })
+    if (!held.places.enter(target)) {
+      this.#holdBack(held, call, attempt, target)
       return
     }
-    held.noRoomSince ??= clock.now()
-    const waitMs = bulkhead.waitForRoom(target, held.noRoomSince, ids.jitter())
+    held.noRoomSince = undefined
+    const request = branchCall(held.run, call, attempt, settings.timeoutMsMax)
+    const lane = bulkhead.turns.laneOf(call.op, held.isRecovered)
+    const waiting = bulkhead.turns.enter(target, lane)
+    if (waiting === undefined) void this.#ask(held, request, call, target, lane)
+    else void this.#askInTurn(held, request, call, { target, lane, waiting })
+  }
+
+  /** The calls of one step that find no room are held back together: a saga of a hundred branches looks once, not a hundred times. */
+  #holdBack(held: Held, call: CallKey, attempt: number, target: Target): void {
+    const { bulkhead, clock, ids } = this.#parts
+    const { noRoomFor } = held
     // Later in this turn of the loop: the step that wants this call is not over.
-    queueMicrotask(() => this.#step(held, { type: 'held-back', call, attempt, waitMs }))
+    if (noRoomFor.length === 0) queueMicrotask(() => this.#tellHeldBack(held))
+    held.noRoomSince ??= clock.now()
+    const waitMs =
+      noRoomFor.find((other) => other.target === target)?.waitMs ??
+      bulkhead.waitForRoom(target, held.noRoomSince, ids.jitter())
+    noRoomFor.push({ target, call, attempt, waitMs })
+  }
+
+  #tellHeldBack(held: Held): void {
+    this.#step(held, { type: 'held-back', calls: held.noRoomFor.splice(0) })
   }
 
   async #askInTurn(held: Held, request: BranchCall, call: CallKey, turn: Turn): Promise<void> {
@@ -270,7 +286,7 @@ export class Runner {
     }
     held.places.withdraw(target)
     const waitMs = bulkhead.holdBack(target, ids.jitter(), noTurn.leastMs)
-    this.#step(held, { type: 'held-back', call, attempt: request.attempt, waitMs })
+    this.#step(held, { type: 'held-back', calls: [{ call, attempt: request.attempt, waitMs }] })
   }
 
   /** A call without a target asks nobody. One with a target has its turn in the lane, which ends here. */

@@ -158,7 +158,7 @@ export class RunHost {
     const { world } = this.#node
     world.counters.heldBack++
     const waitMs = world.randomOf('room').between(10, HELD_BACK_MS_MAX)
-    const event = { type: 'held-back', call, attempt, waitMs } as const
+    const event = { type: 'held-back', calls: [{ call, attempt, waitMs }] } as const
     world.after(0, EVENT.heldBack, () => this.apply(event), this.#node)
   }
 

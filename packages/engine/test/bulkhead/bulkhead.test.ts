@@ -145,6 +145,31 @@ describe('S40: sagas that hang at', () => {
 })
 
 describe('S40: after a restart', () => {
+  it('a saga of a hundred branches that finds no room looks once at a time, and not once for each branch', async () => {
+    const { bed, gate } = hangBed()
+    const one = await bed.node({ ...NODE, targetShare: 1, leaseMs: 2_000 })
+    await flood(one, 60, () => ['http://hang.test'])
+    const branches = sagaTo('wide', ...BIG).branches.map((branch) => ({ ...branch, after: [] }))
+    await one.submit({ ...sagaTo('wide'), branches })
+    one.kill()
+    let draws = 0
+    bed.jitter = () => {
+      draws++
+      return 0.5
+    }
+    const two = await bed.node({ ...NODE, leaseMs: 2_000, pollMs: 100 })
+    await bed.time.until(
+      'the rows are claimed',
+      () => two.store.count('claim-due') > 0 && bed.services.inFlight > 160,
+    )
+    await bed.time.advance(1_500)
+    expect(draws).toBeGreaterThan(20)
+    expect(draws).toBeLessThan(300)
+    gate.open()
+    await bed.time.until('all have ended', async () => (await bed.unfinished()) === 0, 240_000)
+    expect(bed.services.effectsOf('wide')).toHaveLength(100)
+  })
+
   async function restart(share: number) {
     const { bed, gate } = hangBed()
     const one = await bed.node({ ...NODE, inFlightMax: 4_000, targetShare: 1, leaseMs: 2_000 })
