@@ -7,9 +7,13 @@ export const HELD_BACK_MS_MAX = 30_000
 /** the same for one that is only busy. */
 const BUSY_BACK_MS_MIN = 50
 const BUSY_BACK_MS_MAX = 500
-/** Those of one target come back apart by so much at least, */
+/** Those of one target come back apart by so much, and where it is known that it answers more often, only by that: */
 const COME_BACK_APART_MS = 10
-/** as long as that takes them no longer than this: beyond it, all of them come back within this time. */
+/** so much where it is busy and its rate is not known, */
+const COME_BACK_APART_MS_UNKNOWN = 1
+/** and no less than this. */
+const COME_BACK_APART_MS_MIN = 0.25
+/** All that takes no longer than this: beyond it, they come back at any instant within this time. */
 export const COME_BACK_MS_MAX = 300_000
 
 export interface HoldBack {
@@ -20,6 +24,8 @@ export interface HoldBack {
   /** It may not be called earlier than in so many milliseconds. */
   readonly leastMs: number
   readonly isBusy: boolean
+  /** How often it has room again, if that is known. Counts only where it is busy. */
+  readonly roomEveryMs: number | undefined
   /** In [0, 1). */
   readonly jitter01: number
 }
@@ -33,17 +39,23 @@ export interface HeldBack {
 /**
  * How long a transaction is left to the store whose next call found no room: longer than `holdMs`, so that it does not wait
  * in memory; drawn, so that those that came together come back apart; and one after the other for one target, since each
- * costs a claim and a save, and a hundred thousand that wait for one service must not take the store from all others.
+ * costs a claim and a save, and a hundred thousand that wait for one service must not take the store from all others. A
+ * target that answers gets them as fast as it answers, so that its backlog takes no longer than its answers do.
  */
 export function holdBack(given: HoldBack): HeldBack {
   const { comeBackAt, now, holdMs, leastMs, jitter01 } = given
   const drawnMs = given.isBusy
     ? drawBetween(jitter01, BUSY_BACK_MS_MIN, BUSY_BACK_MS_MAX)
     : drawBetween(jitter01, HELD_BACK_MS_MIN, HELD_BACK_MS_MAX)
-  const aheadMs = Math.max(0, comeBackAt - now) + COME_BACK_APART_MS
+  const aheadMs = Math.max(0, comeBackAt - now) + apartMs(given)
   const queueMs = aheadMs > COME_BACK_MS_MAX ? jitter01 * COME_BACK_MS_MAX : aheadMs
   return {
     waitMs: Math.ceil(holdMs + Math.max(leastMs, drawnMs) + queueMs),
     comeBackAt: now + Math.min(aheadMs, COME_BACK_MS_MAX),
   }
+}
+
+function apartMs({ isBusy, roomEveryMs = COME_BACK_APART_MS_UNKNOWN }: HoldBack): number {
+  if (!isBusy) return COME_BACK_APART_MS
+  return Math.min(COME_BACK_APART_MS, Math.max(COME_BACK_APART_MS_MIN, roomEveryMs))
 }

@@ -56,7 +56,8 @@ export type {
 } from './ports.ts'
 export { decodeTransaction, encodeProgress, FORMAT, formatOf } from './record.ts'
 export { REGISTERED_BYTES_MAX, REGISTERED_MAX, type Refusal, refusalOf } from './refuse-command.ts'
-export { isBusy, waitForRoomMs } from './room-wait.ts'
+export { measureRoom, type RoomRate, UNMEASURED } from './room-rate.ts'
+export { isBusy, roomWaitersMax, waitForRoomMs } from './room-wait.ts'
 export {
   KIND_CODES,
   kindOfCode,

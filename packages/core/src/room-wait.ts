@@ -5,8 +5,18 @@ import { drawBetween } from './draw-between.ts'
 export const BUSY_MS = 2_000
 /** The longest time that a transaction waits in memory for room at a busy target. */
 export const ROOM_WAIT_MS = 3_000
+/**
+ * So much of the places that transactions have is for those that wait in memory for room. It is less than what is reserved of
+ * them, so that what waits never takes the last place from a transaction that would find room.
+ */
+const ROOM_WAITING_PART = 1 / 8
 const LOOK_AGAIN_MS_MIN = 50
 const LOOK_AGAIN_MS_MAX = 100
+
+/** How many of so many transactions may wait in memory for room, those of all targets together. */
+export function roomWaitersMax(placesMax: number): number {
+  return Math.max(1, Math.floor(placesMax * ROOM_WAITING_PART))
+}
 
 export interface RoomWait {
   /** Since the target's last definite answer. */

@@ -14,8 +14,6 @@ export interface Held {
   readonly places: HeldPlaces
   /** The places that its submit has taken, until its first call. */
   readonly admission: Admission | undefined
-  /** By this node's clock: since when its next call has found no room. */
-  noRoomSince: number | undefined
   /** Calls that have found no room in the step that is under way, or in one since which nothing else has run. */
   readonly noRoomFor: NoRoom[]
   /** It has ended here, and what it held was given back. */

@@ -135,7 +135,6 @@ export class Runner {
       isRecovered,
       places,
       admission,
-      noRoomSince: undefined,
       noRoomFor: [],
       hasLeft: false,
     }
@@ -251,7 +250,6 @@ export class Runner {
       this.#holdBack(held, call, attempt, target)
       return
     }
-    held.noRoomSince = undefined
     const request = branchCall(held.run, call, attempt, settings.timeoutMsMax)
     const lane = bulkhead.turns.laneOf(call.op, held.isRecovered)
     const waiting = bulkhead.turns.enter(target, lane)
@@ -261,14 +259,13 @@ export class Runner {
 
   /** The calls of one step that find no room are held back together: a saga of a hundred branches looks once, not a hundred times. */
   #holdBack(held: Held, call: CallKey, attempt: number, target: Target): void {
-    const { bulkhead, clock, ids } = this.#parts
+    const { bulkhead, ids } = this.#parts
     const { noRoomFor } = held
     // Later in this turn of the loop: the step that wants this call is not over.
     if (noRoomFor.length === 0) queueMicrotask(() => this.#tellHeldBack(held))
-    held.noRoomSince ??= clock.now()
     const waitMs =
       noRoomFor.find((other) => other.target === target)?.waitMs ??
-      bulkhead.waitForRoom(target, held.noRoomSince, ids.jitter())
+      bulkhead.waitForRoom(target, held.places, ids.jitter())
     noRoomFor.push({ target, call, attempt, waitMs })
   }
 
@@ -309,8 +306,10 @@ export class Runner {
       const durationMs = Math.round(clock.now() - startedAt)
       observer.branchCalled(call.op, answer.result, durationMs)
       if (target !== undefined) {
-        if (isDefinite(answer)) target.answeredAt = startedAt + durationMs
-        held.places.leave(target, isDefinite(answer))
+        const isOver = isDefinite(answer)
+        if (isOver) target.answeredAt = startedAt + durationMs
+        if (isOver && held.isRecovered) target.recoveredAnswers++
+        held.places.leave(target, isOver)
       }
       const { attempt } = request
       const bounds = this.#retryBounds

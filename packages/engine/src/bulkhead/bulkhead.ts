@@ -1,4 +1,12 @@
-import { type Clock, type FindOrigin, holdBack, isBusy, waitForRoomMs } from '@counterstep/core'
+import {
+  type Clock,
+  type FindOrigin,
+  holdBack,
+  isBusy,
+  measureRoom,
+  roomWaitersMax,
+  waitForRoomMs,
+} from '@counterstep/core'
 import type { AlarmClock } from '../alarm-clock.ts'
 import type { EngineObserver } from '../observer.ts'
 import type { EngineSettings } from '../settings.ts'
@@ -27,6 +35,8 @@ export class Bulkhead {
   readonly #targets: Targets
   readonly #fresh: Pool
   readonly #recovered: Pool
+  readonly #freshWaiters: Pool
+  readonly #recoveredWaiters: Pool
 
   constructor(parts: BulkheadParts) {
     const { settings, findOrigin, clock, alarms } = parts
@@ -35,6 +45,8 @@ export class Bulkhead {
     this.#targets = new Targets(findOrigin, () => clock.now())
     this.#fresh = new Pool('freshTransactions', settings.inFlightMax, share)
     this.#recovered = new Pool('recoveredTransactions', settings.recoveryInFlightMax, share)
+    this.#freshWaiters = new Pool('freshWaiters', roomWaitersMax(settings.inFlightMax), share)
+    this.#recoveredWaiters = new Pool('recoveredWaiters', roomWaitersMax(settings.recoveryInFlightMax), share)
     this.turns = new CallTurns(settings, clock, alarms)
   }
 
@@ -43,7 +55,9 @@ export class Bulkhead {
   }
 
   places(isRecovered: boolean): HeldPlaces {
-    return new HeldPlaces(isRecovered ? this.#recovered : this.#fresh)
+    return isRecovered
+      ? new HeldPlaces(this.#recovered, this.#recoveredWaiters)
+      : new HeldPlaces(this.#fresh, this.#freshWaiters)
   }
 
   /** Takes a place for each target of a submit. Undefined: one of them is over its share, and nothing was taken. */
@@ -57,15 +71,16 @@ export class Bulkhead {
   }
 
   /**
-   * How long a transaction waits that has found no room at this target since `noRoomSince`; longer than `holdMs` if it is to
-   * be given back.
+   * How long a transaction waits that has found no room at this target; longer than `holdMs` if it is to be given back, as it
+   * is where as many as may wait for this target in memory already.
    */
-  waitForRoom(target: Target, noRoomSince: number, jitter01: number): number {
+  waitForRoom(target: Target, places: HeldPlaces, jitter01: number): number {
     const { clock, settings } = this.#parts
     const now = clock.now()
-    const wait = { answeredMs: now - target.answeredAt, waitedMs: now - noRoomSince }
+    const wait = { answeredMs: now - target.answeredAt, waitedMs: places.noRoomMs(now) }
     const waitMs = waitForRoomMs(wait, jitter01)
-    return waitMs === undefined || waitMs > settings.holdMs ? this.holdBack(target, jitter01) : waitMs
+    const mayWait = waitMs !== undefined && waitMs <= settings.holdMs && places.waitForRoom(target)
+    return mayWait ? waitMs : this.holdBack(target, jitter01)
   }
 
   /** How long a transaction is given back that finds no room at this target. */
@@ -74,8 +89,10 @@ export class Bulkhead {
     const { holdMs } = settings
     const now = clock.now()
     const { comeBackAt, answeredAt } = target
+    target.roomRate = measureRoom(target.roomRate, target.recoveredAnswers, now)
+    const { everyMs: roomEveryMs } = target.roomRate
     const isOnlyBusy = isBusy(now - answeredAt)
-    const held = holdBack({ comeBackAt, now, holdMs, leastMs, isBusy: isOnlyBusy, jitter01 })
+    const held = holdBack({ comeBackAt, now, holdMs, leastMs, isBusy: isOnlyBusy, roomEveryMs, jitter01 })
     target.comeBackAt = held.comeBackAt
     this.report(target)
     return held.waitMs

@@ -4,20 +4,27 @@ import type { Target } from './target.ts'
 /**
  * The targets that one transaction waits for. Each of them has one place of the pool taken, however many calls of the
  * transaction go there, from the first call until the last has a definite answer; a call that is asked again within
- * `holdMs` keeps it. `clear` gives all of them back, once and for good.
+ * `holdMs` keeps it. While it waits in memory for room at a target, it is counted among those that do. `clear` gives all of
+ * them back, once and for good.
  */
 export class HeldPlaces {
   readonly #pool: Pool
+  readonly #waiters: Pool
   /** Nearly always the only one. */
   #first: Target | undefined
   #firstCount = 0
   #others: Map<Target, number> | undefined
   /** A target whose last answer was not definite. */
   #waitsFor: Target | undefined
+  /** The target at which it waits in memory for room, and counts as one that waits there. */
+  #waitsForRoomAt: Target | undefined
+  /** By this node's clock: since when it has found no room at one target or another. */
+  #noRoomSince: number | undefined
   #isCleared = false
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, waiters: Pool) {
     this.#pool = pool
+    this.#waiters = waiters
   }
 
   /** False: there is no room for this target, and nothing was taken. */
@@ -25,6 +32,22 @@ export class HeldPlaces {
     if (this.#isCleared) return true
     if (this.#countOf(target) === 0 && !this.#pool.mayGoOn(target)) return false
     this.#add(target)
+    if (this.#noRoomSince !== undefined) this.#endWait()
+    return true
+  }
+
+  /** For how long it has found no room. */
+  noRoomMs(now: number): number {
+    this.#noRoomSince ??= now
+    return now - this.#noRoomSince
+  }
+
+  /** False: too many wait already for room at this target, and it has to wait elsewhere. A transaction waits once at a time. */
+  waitForRoom(target: Target): boolean {
+    if (this.#isCleared || this.#waitsForRoomAt !== undefined) return true
+    if (!this.#waiters.mayGoOn(target)) return false
+    this.#waiters.take(target)
+    this.#waitsForRoomAt = target
     return true
   }
 
@@ -53,11 +76,18 @@ export class HeldPlaces {
   clear(): void {
     if (this.#isCleared) return
     this.#isCleared = true
+    this.#endWait()
     if (this.#first !== undefined) this.#pool.give(this.#first)
     if (this.#others !== undefined) for (const target of this.#others.keys()) this.#pool.give(target)
     this.#first = undefined
     this.#others = undefined
     this.#waitsFor = undefined
+  }
+
+  #endWait(): void {
+    this.#noRoomSince = undefined
+    if (this.#waitsForRoomAt !== undefined) this.#waiters.give(this.#waitsForRoomAt)
+    this.#waitsForRoomAt = undefined
   }
 
   #countOf(target: Target): number {

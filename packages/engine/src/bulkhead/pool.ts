@@ -8,6 +8,9 @@ export const POOL = {
   freshCalls: 2,
   closingCalls: 3,
   recoveredCalls: 4,
+  /** Transactions that wait in memory until there is room at the target. */
+  freshWaiters: 5,
+  recoveredWaiters: 6,
 } as const
 export const POOLS = Object.keys(POOL).length
 

@@ -1,3 +1,4 @@
+import { type RoomRate, UNMEASURED } from '@counterstep/core'
 import { POOL, POOLS } from './pool.ts'
 
 /** One origin that branches are called at, and how many places of each pool are held for it. */
@@ -12,6 +13,9 @@ export class Target {
   answeredAt = Number.NEGATIVE_INFINITY
   /** By this node's clock: when the last transaction comes back that was given back for this target. */
   comeBackAt = 0
+  /** Definite answers that calls of claimed transactions have had. */
+  recoveredAnswers = 0
+  roomRate: RoomRate = UNMEASURED
   /** Calls that wait for their turn. */
   waiting = 0
   /** By this node's clock: when its being over its share was last reported. */

@@ -170,10 +170,11 @@ describe('S40: after a restart', () => {
     expect(bed.services.effectsOf('wide')).toHaveLength(100)
   })
 
-  async function restart(share: number) {
+  async function restart(share: number, rows = 300) {
     const { bed, gate } = hangBed()
-    const one = await bed.node({ ...NODE, inFlightMax: 4_000, targetShare: 1, leaseMs: 2_000 })
-    await flood(one, 300, () => ['http://hang.test'])
+    const large = { inFlightMax: 4_000, callsInFlightMax: 4_000 }
+    const one = await bed.node({ ...NODE, ...large, targetShare: 1, leaseMs: 2_000 })
+    await flood(one, rows, () => ['http://hang.test'])
     bed.services.defer('good', '01', 'action')
     await one.submit(sagaTo('good', 'http://healthy.test'))
     await bed.time.advance(10)
@@ -209,6 +210,43 @@ describe('S40: after a restart', () => {
     }
     expect(await bed.status('quick-39')).toBe('succeeded')
     expect(await bed.status('good')).toBe('succeeded')
+  })
+
+  it('what becomes due by itself elsewhere does not wait for the rows of a target that answers now and then', async () => {
+    const { bed, gate, two } = await restart(0.5, 1_500)
+    const hangs = bed.services.otherwise
+    bed.services.otherwise = (call) => (call.gid.startsWith('quick') ? 'success' : hangs(call))
+    const dueAt = new Map<string, number>()
+    const lateBy: number[] = []
+    bed.services.onArrival = ({ gid }) => {
+      const at = dueAt.get(gid)
+      if (at !== undefined) lateBy.push(bed.time.now - at)
+    }
+    for (let n = 0; n < 60; n++) {
+      await two.submit(sagaTo(`quick-${n}`, 'http://hang.test'))
+      dueAt.set(`due-${n}`, bed.time.now + 1_500)
+      await two.submit({ ...sagaTo(`due-${n}`, 'http://healthy.test'), delayMs: 1_500 })
+      await bed.time.advance(500)
+    }
+    expect(lateBy.length).toBeGreaterThan(50)
+    expect(Math.max(...lateBy)).toBeLessThan(1_000)
+    gate.open()
+    await bed.time.until('all have ended', async () => (await bed.unfinished()) === 0, 240_000)
+  })
+
+  it('the backlog of a target that works is not slower than its answers', async () => {
+    const { bed, gate, two } = await restart(0.5, 1_500)
+    const answers = bed.services.otherwise
+    bed.services.otherwise = async (call) => {
+      await bed.time.delay(50)
+      return answers(call)
+    }
+    gate.open()
+    const startedAt = bed.time.now
+    await bed.time.until('all have ended', async () => (await bed.unfinished()) === 0, 240_000)
+    // 57 places, each for 50 ms: 1,140 a second at most.
+    expect(bed.time.now - startedAt).toBeLessThan(6_000)
+    expect(two.seen.claims.reduce((sum, count) => sum + count, 0)).toBeLessThan(6_000)
   })
 
   for (const [what, decide] of [

@@ -77,7 +77,7 @@ describe('a lane of calls', () => {
     await time.flush()
     expect(log).toEqual(['1', 'no turn: 2', '3'])
     lane.leave(target)
-    expect([lane.used, target.waiting, target.held]).toEqual([0, 0, [0, 0, 0, 0, 0]])
+    expect([lane.used, target.waiting, target.held]).toEqual([0, 0, [0, 0, 0, 0, 0, 0, 0]])
   })
 
   it('lets nothing wait once it is closed', async () => {

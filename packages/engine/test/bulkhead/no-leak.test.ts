@@ -99,13 +99,14 @@ describe('S40: no place leaks', () => {
 
   it('whatever a transaction calls, and in whatever order its calls end', () => {
     const steps = fc.array(
-      fc.tuple(fc.constantFrom('enter', 'done', 'not yet', 'withdraw', 'clear'), fc.nat({ max: 2 })),
+      fc.tuple(fc.constantFrom('enter', 'done', 'not yet', 'withdraw', 'wait', 'clear'), fc.nat({ max: 2 })),
     )
     fc.assert(
       fc.property(steps, (given) => {
         const pool = new Pool('freshTransactions', 100, 0.5)
         const targets = ['a', 'b', 'c'].map((name) => new Target(name))
-        const places = new HeldPlaces(pool)
+        const waiters = new Pool('freshWaiters', 100, 0.5)
+        const places = new HeldPlaces(pool, waiters)
         const open = [0, 0, 0]
         let isCleared = false
         for (const [step, index] of given) {
@@ -115,6 +116,11 @@ describe('S40: no place leaks', () => {
             isCleared = true
           } else if (step === 'enter') {
             if (places.enter(target)) open[index] = (open[index] ?? 0) + 1
+            if (!isCleared) expect(waiters.used).toBe(0)
+          } else if (step === 'wait') {
+            expect(places.waitForRoom(target)).toBe(true)
+            places.noRoomMs(0)
+            expect(waiters.used).toBe(isCleared ? 0 : 1)
           } else if ((open[index] ?? 0) > 0) {
             if (step === 'withdraw') places.withdraw(target)
             else places.leave(target, step === 'done')
@@ -131,7 +137,7 @@ describe('S40: no place leaks', () => {
         }
         places.clear()
         places.clear()
-        expect(pool.used).toBe(0)
+        expect([pool.used, waiters.used]).toEqual([0, 0])
       }),
     )
   })
