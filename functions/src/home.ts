@@ -19,7 +19,7 @@ import {
   type ServerlessEngine,
 } from '@counterstep/engine'
 import { type CallSigner, callSigner, signingKeyOf } from '@counterstep/signature'
-import { originFinder, targetPolicy } from '@counterstep/targets'
+import { listOrigins, originFinder, targetPolicy } from '@counterstep/targets'
 import { createLog } from './log.ts'
 import { logObserver } from './log-observer.ts'
 import { openStore } from './open-store.ts'
@@ -62,6 +62,7 @@ export async function openHome(role: FunctionRole, environment = process.env): P
     checkUrl: (url) => targets.check(url),
     refuseCall: refuseStoredJsonRpc,
     findOrigin: originFinder(targets),
+    listedOrigins: listOrigins(config.targets),
     // Without a queue the sweeper finds what is due.
     wakeUp: queue ?? { ask: () => Promise.resolve() },
     clock: nodeClock(),

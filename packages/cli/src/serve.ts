@@ -19,7 +19,7 @@ import {
   type Registry,
 } from '@counterstep/server'
 import type { CallSigner } from '@counterstep/signature'
-import { originFinder, targetPolicy } from '@counterstep/targets'
+import { listOrigins, originFinder, targetPolicy } from '@counterstep/targets'
 import { closeApp } from './close-app.ts'
 import type { ServeConfig } from './config.ts'
 import { listen } from './listen.ts'
@@ -92,6 +92,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     checkUrl,
     refuseCall: refuseStoredJsonRpc,
     findOrigin: originFinder(targets),
+    listedOrigins: listOrigins(config.targets),
     plainIds: config.plainIds,
     clock: nodeClock(),
     ids,

@@ -134,7 +134,15 @@ export {
 export { findUnplainIds } from './submission/plain-ids.ts'
 export { REST_LEASES_MAX, type TakeOver, takeOver } from './take-over.ts'
 export { nextTurnAt, paceWaitMs } from './target-pace.ts'
-export { boundsUnderWay, mayTakePlace, type ShareBounds, shareBounds, TARGETS_MAX } from './target-share.ts'
+export {
+  boundsUnderWay,
+  mayTakePlace,
+  mayTakeUnlistedPlace,
+  SHARED_TARGETS,
+  type ShareBounds,
+  shareBounds,
+  UNLISTED_TARGETS_MAX,
+} from './target-share.ts'
 export { textHash } from './text-hash.ts'
 export type {
   AbortDecision,

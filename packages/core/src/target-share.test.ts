@@ -1,7 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { table } from '../test/table.ts'
-import { boundsUnderWay, mayTakePlace, type ShareBounds, shareBounds, TARGETS_MAX } from './target-share.ts'
+import {
+  boundsUnderWay,
+  mayTakePlace,
+  mayTakeUnlistedPlace,
+  SHARED_TARGETS,
+  type ShareBounds,
+  shareBounds,
+  UNLISTED_TARGETS_MAX,
+} from './target-share.ts'
 
 describe('S40: the share of a target', () => {
   for (const { title, cells } of table`
@@ -9,8 +17,8 @@ describe('S40: the share of a target', () => {
     4096    0      4096   0.5    → yes
     4096    1535   2561   0.5    → yes
     4096    1536   2560   0.5    → no
-    4096    6      1      0.5    → yes
-    4096    7      1024   0.5    → no
+    4096    7      1      0.5    → yes
+    4096    8      1024   0.5    → no
     4096    0      0      0.5    → no
     4096    4095   1      1      → yes
     4096    4096   0      1      → no
@@ -24,7 +32,8 @@ describe('S40: the share of a target', () => {
   `) {
     it(`is right: ${title}`, () => {
       const bounds = shareBounds(Number(cells.places), Number(cells.share))
-      const may = mayTakePlace(Number(cells.held), Number(cells.free), bounds)
+      const held = Number(cells.held)
+      const may = mayTakeUnlistedPlace(held, held, Number(cells.free), bounds)
       expect(may ? 'yes' : 'no').toBe(cells['may take'])
     })
   }
@@ -46,7 +55,7 @@ describe('S40: the share of a target', () => {
   })
 
   it('S40: mutant: without reserved places a dozen targets that hang in turn take nearly all', () => {
-    expect(fillInTurn(4_096, 12, { share: 0.5, reserved: 0, guaranteed: 0 })).toBe(1)
+    expect(fillInTurn(4_096, 12, { ...shareBounds(4_096, 0.5), reserved: 0, guaranteedUnlisted: 0 })).toBe(1)
   })
 
   it('is larger for what is under way, and off where the rule is off', () => {
@@ -56,22 +65,90 @@ describe('S40: the share of a target', () => {
     expect(fillTogether(4_096, 3, boundsUnderWay(shareBounds(4_096, 0.5)))).toBeGreaterThan(1_024)
   })
 
+  for (const { title, cells } of table`
+    places  listed  share  → each listed  each other
+    4096    0       0.5    → -            8
+    4096    10      0.5    → 51           4
+    4096    128     0.5    → 4            4
+    4096    1       0.5    → 512          4
+    4096    1       0.05   → 153          4
+    1024    0       0.5    → -            2
+    1024    10      0.5    → 12           1
+    1024    500     0.5    → 1            1
+    100     0       0.5    → -            1
+    100     3       0.5    → 4            0
+  `) {
+    it(`guarantees places: ${title}`, () => {
+      const listed = Number(cells.listed)
+      const bounds = shareBounds(Number(cells.places), Number(cells.share), listed)
+      expect(listed === 0 ? '-' : String(bounds.guaranteed)).toBe(cells['each listed'])
+      expect(String(bounds.guaranteedUnlisted)).toBe(cells['each other'])
+    })
+  }
+
+  for (const { title, cells } of table`
+    held  unlisted  free  listed  → may take
+    1535  1535      2561  0       → yes
+    1023  1023      3073  1       → yes
+    1024  1024      3072  1       → no
+    201   1435      2661  1       → yes
+    202   1435      2661  1       → no
+    4     1536      2560  1       → no
+    3     3000      1     1       → yes
+    3     3000      0     1       → no
+  `) {
+    it(`of one that is not listed is a part of what all of these may have: ${title}`, () => {
+      const bounds = shareBounds(4_096, 0.5, Number(cells.listed))
+      const may = mayTakeUnlistedPlace(Number(cells.held), Number(cells.unlisted), Number(cells.free), bounds)
+      expect(may ? 'yes' : 'no').toBe(cells['may take'])
+    })
+  }
+
+  it('of a listed target stays in the hundreds while all counters of others are full, at once or in turn', () => {
+    for (const bounds of [shareBounds(4_096, 0.5, 3), boundsUnderWay(shareBounds(4_096, 0.5, 3))]) {
+      for (const free of [fillTogether(4_096, 128, bounds), fillInTurn(4_096, 128, bounds)]) {
+        let held = 0
+        while (mayTakePlace(held, free - held, bounds)) held++
+        expect(held).toBeGreaterThan(150)
+      }
+    }
+  })
+
+  it('S40: mutant: without a bound for those together they leave a listed target hardly more than its guaranteed places', () => {
+    const bounds = { ...shareBounds(4_096, 0.5, 3), guaranteed: 4, boundsUnlisted: false }
+    const free = fillTogether(4_096, 128, bounds)
+    let held = 0
+    while (mayTakePlace(held, free - held, bounds)) held++
+    expect(held).toBeLessThan(50)
+  })
+
   it('never keeps a target from its guaranteed places, whatever the others take', () => {
-    const takes = fc.array(fc.nat({ max: TARGETS_MAX }), { maxLength: 3_000 })
+    const all = UNLISTED_TARGETS_MAX + SHARED_TARGETS
+    const takes = fc.array(fc.nat({ max: all + 9 }), { maxLength: 3_000 })
     fc.assert(
-      fc.property(takes, fc.integer({ min: 1_024, max: 2_048 }), (wanted, places) => {
-        const bounds = shareBounds(places, 0.5)
-        const held = Array<number>(TARGETS_MAX + 1).fill(0)
-        let free = places
-        for (const target of wanted) {
-          const before = held[target] ?? 0
-          const may = mayTakePlace(before, free, bounds)
-          if (before < bounds.guaranteed) expect(may).toBe(true)
-          if (!may) continue
-          held[target] = before + 1
-          free--
-        }
-      }),
+      fc.property(
+        takes,
+        fc.integer({ min: 1_200, max: 2_400 }),
+        fc.constantFrom(0, 10),
+        (wanted, places, listed) => {
+          const bounds = shareBounds(places, 0.5, listed)
+          const held = Array<number>(all + listed).fill(0)
+          let [free, heldUnlisted] = [places, 0]
+          for (const target of wanted) {
+            const before = held[target]
+            if (before === undefined) continue
+            const isListed = target >= all
+            const may = isListed
+              ? mayTakePlace(before, free, bounds)
+              : mayTakeUnlistedPlace(before, heldUnlisted, free, bounds)
+            if (before < (isListed ? bounds.guaranteed : bounds.guaranteedUnlisted)) expect(may).toBe(true)
+            if (!may) continue
+            held[target] = before + 1
+            free--
+            if (!isListed) heldUnlisted++
+          }
+        },
+      ),
     )
   })
 })
@@ -83,7 +160,7 @@ function fillTogether(places: number, targets: number, bounds: ShareBounds): num
   for (let hasTaken = true; hasTaken; ) {
     hasTaken = false
     for (let target = 0; target < targets; target++) {
-      if (!mayTakePlace(held[target] ?? 0, free, bounds)) continue
+      if (!mayTakeUnlistedPlace(held[target] ?? 0, places - free, free, bounds)) continue
       held[target] = (held[target] ?? 0) + 1
       free--
       hasTaken = true
@@ -96,7 +173,7 @@ function fillTogether(places: number, targets: number, bounds: ShareBounds): num
 function fillInTurn(places: number, targets: number, bounds: ShareBounds): number {
   let free = places
   for (let target = 0; target < targets; target++) {
-    for (let held = 0; mayTakePlace(held, free, bounds); held++) free--
+    for (let held = 0; mayTakeUnlistedPlace(held, places - free, free, bounds); held++) free--
   }
   return free
 }

@@ -18,7 +18,7 @@ import {
   prometheusObserver,
   type Registry,
 } from '@counterstep/server/metrics'
-import { hasEveryPort, originFinder, type TargetRules, targetPolicy } from '@counterstep/targets'
+import { hasEveryPort, listOrigins, originFinder, type TargetRules, targetPolicy } from '@counterstep/targets'
 import { Closers } from './closers.ts'
 import { engineSettings } from './engine-settings.ts'
 import { refuseUnknown } from './known-options.ts'
@@ -90,6 +90,7 @@ async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
     checkUrl: (url) => targets.check(url),
     refuseCall: refuseStoredJsonRpc,
     findOrigin: originFinder(targets),
+    listedOrigins: listOrigins(options.rules),
     clock: nodeClock(),
     ids: nodeIds(),
     observer: prometheusObserver(registry, logEvents(logger)),

@@ -27,6 +27,7 @@ export interface AssemblyParts {
   readonly checkUrl: CheckUrl
   readonly refuseCall?: RefuseCall
   readonly findOrigin?: FindOrigin
+  readonly listedOrigins?: readonly string[]
   readonly plainIds?: boolean
   readonly clock: Clock
   readonly ids: Ids
@@ -70,6 +71,7 @@ export function assemble(parts: AssemblyParts, drive: Drive): Assembly {
   const bulkhead = new Bulkhead({
     settings,
     findOrigin: parts.findOrigin ?? findOriginOfUrl,
+    listedOrigins: parts.listedOrigins ?? [],
     clock,
     alarms,
     observer,

@@ -20,6 +20,8 @@ export interface EngineParts {
   readonly refuseCall?: RefuseCall
   /** What is one target. Default: the origin as the URL has it; a host whose URLs may name services says where these are. */
   readonly findOrigin?: FindOrigin
+  /** Origins that the configuration names: each is told apart for good, and leaves the others no more than one of them may have. */
+  readonly listedOrigins?: readonly string[]
   /** Refuse ids that DTM's own barriers in services could take for others. Default: false. */
   readonly plainIds?: boolean
   readonly clock: Clock

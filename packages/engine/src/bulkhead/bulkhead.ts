@@ -5,6 +5,7 @@ import {
   isBusy,
   measureRoom,
   roomWaitersMax,
+  shareBounds,
   waitForRoomMs,
 } from '@counterstep/core'
 import type { AlarmClock } from '../alarm-clock.ts'
@@ -20,6 +21,7 @@ import { Targets } from './targets.ts'
 export interface BulkheadParts {
   readonly settings: TurnSettings & Pick<EngineSettings, 'inFlightMax' | 'recoveryInFlightMax' | 'holdMs'>
   readonly findOrigin: FindOrigin
+  readonly listedOrigins?: readonly string[]
   readonly clock: Clock
   readonly alarms: AlarmClock
   readonly observer: EngineObserver
@@ -39,15 +41,17 @@ export class Bulkhead {
   readonly #recoveredWaiters: Pool
 
   constructor(parts: BulkheadParts) {
-    const { settings, findOrigin, clock, alarms } = parts
-    const { targetShare: share } = settings
+    const { settings, findOrigin, listedOrigins = [], clock, alarms } = parts
+    const listedTargets = new Set(listedOrigins).size
+    const bound = (placesMax: number) => shareBounds(placesMax, settings.targetShare, listedTargets)
+    const [freshMax, recoveredMax] = [settings.inFlightMax, settings.recoveryInFlightMax]
     this.#parts = parts
-    this.#targets = new Targets(findOrigin, () => clock.now())
-    this.#fresh = new Pool('freshTransactions', settings.inFlightMax, share)
-    this.#recovered = new Pool('recoveredTransactions', settings.recoveryInFlightMax, share)
-    this.#freshWaiters = new Pool('freshWaiters', roomWaitersMax(settings.inFlightMax), share)
-    this.#recoveredWaiters = new Pool('recoveredWaiters', roomWaitersMax(settings.recoveryInFlightMax), share)
-    this.turns = new CallTurns(settings, clock, alarms)
+    this.#targets = new Targets(findOrigin, () => clock.now(), listedOrigins)
+    this.#fresh = new Pool('freshTransactions', bound(freshMax))
+    this.#recovered = new Pool('recoveredTransactions', bound(recoveredMax))
+    this.#freshWaiters = new Pool('freshWaiters', bound(roomWaitersMax(freshMax)))
+    this.#recoveredWaiters = new Pool('recoveredWaiters', bound(roomWaitersMax(recoveredMax)))
+    this.turns = new CallTurns({ settings, listedTargets, clock, alarms })
   }
 
   find(url: string): Target {

@@ -1,3 +1,4 @@
+import type { ShareBounds } from '@counterstep/core'
 import { type POOL, Pool } from './pool.ts'
 import type { Target } from './target.ts'
 
@@ -10,14 +11,13 @@ type Waiter = { readonly until: number; readonly tell: (hasTurn: boolean) => voi
 
 export interface LaneParts {
   readonly name: keyof typeof POOL
-  readonly max: number
-  readonly share: number
+  readonly bounds: ShareBounds
   readonly now: () => number
   readonly ringAt: (at: number, callback: () => void) => void
 }
 
 /**
- * Calls of one sort in flight, at most `max`, shared by the targets. A call over its target's share waits for its turn
+ * Calls of one sort in flight, a bounded number, shared by the targets. A call over its target's share waits for its turn
  * behind the others of that target, and holds up no other target.
  */
 export class CallLane {
@@ -30,7 +30,7 @@ export class CallLane {
 
   constructor(parts: LaneParts) {
     this.#parts = parts
-    this.#pool = new Pool(parts.name, parts.max, parts.share)
+    this.#pool = new Pool(parts.name, parts.bounds)
   }
 
   /** Calls in flight. */

@@ -1,8 +1,16 @@
 import type { CalledOp } from '@counterstep/core'
-import { type Clock, nextTurnAt, paceWaitMs } from '@counterstep/core'
+import { type Clock, nextTurnAt, paceWaitMs, shareBounds } from '@counterstep/core'
 import type { AlarmClock } from '../alarm-clock.ts'
 import { CallLane, TURN_WAIT_MS } from './call-lane.ts'
 import type { Target } from './target.ts'
+
+export interface CallTurnsParts {
+  readonly settings: TurnSettings
+  /** How many targets the configuration names. */
+  readonly listedTargets: number
+  readonly clock: Clock
+  readonly alarms: AlarmClock
+}
 
 export interface TurnSettings {
   /** Actions of transactions that were accepted here. The two other lanes have half as many each. */
@@ -31,17 +39,17 @@ export class CallTurns {
   readonly #clock: Clock
   readonly #alarms: AlarmClock
 
-  constructor(settings: TurnSettings, clock: Clock, alarms: AlarmClock) {
-    const { callsInFlightMax, targetShare: share, targetCallsPerSecond } = settings
+  constructor({ settings, listedTargets, clock, alarms }: CallTurnsParts) {
+    const { callsInFlightMax, targetShare, targetCallsPerSecond } = settings
+    const bound = (placesMax: number) => shareBounds(placesMax, targetShare, listedTargets)
     const common = {
-      share,
       now: () => clock.now(),
       ringAt: (at: number, callback: () => void) => alarms.ringAt(at, callback),
     }
     const others = Math.max(1, Math.floor(callsInFlightMax * OTHER_LANES_PART))
-    this.fresh = new CallLane({ ...common, name: 'freshCalls', max: callsInFlightMax })
-    this.closing = new CallLane({ ...common, name: 'closingCalls', max: others })
-    this.recovered = new CallLane({ ...common, name: 'recoveredCalls', max: others })
+    this.fresh = new CallLane({ ...common, name: 'freshCalls', bounds: bound(callsInFlightMax) })
+    this.closing = new CallLane({ ...common, name: 'closingCalls', bounds: bound(others) })
+    this.recovered = new CallLane({ ...common, name: 'recoveredCalls', bounds: bound(others) })
     this.#perSecond = targetCallsPerSecond
     this.#clock = clock
     this.#alarms = alarms

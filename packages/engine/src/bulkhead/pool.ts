@@ -1,4 +1,10 @@
-import { assert, boundsUnderWay, mayTakePlace, type ShareBounds, shareBounds } from '@counterstep/core'
+import {
+  assert,
+  boundsUnderWay,
+  mayTakePlace,
+  mayTakeUnlistedPlace,
+  type ShareBounds,
+} from '@counterstep/core'
 import type { Target } from './target.ts'
 
 /** What is counted for each target: its place in `Target.held`. */
@@ -16,17 +22,17 @@ export const POOLS = Object.keys(POOL).length
 
 /** A bounded number of places that targets share. */
 export class Pool {
-  readonly #max: number
   readonly #index: number
   readonly #bounds: ShareBounds
   readonly #boundsUnderWay: ShareBounds
   #used = 0
+  /** By all targets together that are not listed. */
+  #usedUnlisted = 0
 
-  constructor(name: keyof typeof POOL, max: number, share: number) {
-    this.#max = max
+  constructor(name: keyof typeof POOL, bounds: ShareBounds) {
     this.#index = POOL[name]
-    this.#bounds = shareBounds(max, share)
-    this.#boundsUnderWay = boundsUnderWay(this.#bounds)
+    this.#bounds = bounds
+    this.#boundsUnderWay = boundsUnderWay(bounds)
   }
 
   get used(): number {
@@ -34,23 +40,33 @@ export class Pool {
   }
 
   mayTake(target: Target): boolean {
-    return mayTakePlace(this.#heldBy(target), this.#max - this.#used, this.#bounds)
+    return this.#mayTakeBy(this.#bounds, target)
   }
 
   /** For what is under way already, and goes on to this target. */
   mayGoOn(target: Target): boolean {
-    return mayTakePlace(this.#heldBy(target), this.#max - this.#used, this.#boundsUnderWay)
+    return this.#mayTakeBy(this.#boundsUnderWay, target)
   }
 
   take(target: Target): void {
     this.#used++
+    if (!target.isListed) this.#usedUnlisted++
     target.held[this.#index] = this.#heldBy(target) + 1
   }
 
   give(target: Target): void {
     this.#used--
+    if (!target.isListed) this.#usedUnlisted--
     target.held[this.#index] = this.#heldBy(target) - 1
     assert(this.#used >= 0 && this.#heldBy(target) >= 0, 'a place was given back twice')
+  }
+
+  #mayTakeBy(bounds: ShareBounds, target: Target): boolean {
+    const held = this.#heldBy(target)
+    const free = bounds.placesMax - this.#used
+    return target.isListed
+      ? mayTakePlace(held, free, bounds)
+      : mayTakeUnlistedPlace(held, this.#usedUnlisted, free, bounds)
   }
 
   #heldBy(target: Target): number {

@@ -3,8 +3,10 @@ import { POOL, POOLS } from './pool.ts'
 
 /** One origin that branches are called at, and how many places of each pool are held for it. */
 export class Target {
-  /** The origin; of the one that stands for all beyond the bound, a word. */
+  /** The origin; of one that stands for those beyond the bound, a word. */
   readonly name: string
+  /** The configuration names its origin. */
+  readonly isListed: boolean
   /** By the numbers of POOL. */
   readonly held = Array<number>(POOLS).fill(0)
   /** By this node's clock: when a call would be in step with the pace of this target. */
@@ -25,8 +27,9 @@ export class Target {
   /** Its room was given to another. */
   isForgotten = false
 
-  constructor(name: string) {
+  constructor(name: string, isListed = false) {
     this.name = name
+    this.isListed = isListed
   }
 
   get callsInFlight(): number {

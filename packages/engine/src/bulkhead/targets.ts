@@ -1,4 +1,4 @@
-import { type FindOrigin, TARGETS_MAX } from '@counterstep/core'
+import { assert, type FindOrigin, SHARED_TARGETS, textHash, UNLISTED_TARGETS_MAX } from '@counterstep/core'
 import { Target } from './target.ts'
 
 const TEXTS_MAX = 1_024
@@ -6,8 +6,9 @@ const TEXTS_MAX = 1_024
 const SWEEP_MS = 60_000
 
 /**
- * The targets that this node counts for, found by a branch URL. At most TARGETS_MAX have counters of their own; all others
- * share one more, so that no number of origins makes this grow.
+ * The targets that this node counts for, found by a branch URL. Each listed origin has counters of its own for good. Of the
+ * others at most UNLISTED_TARGETS_MAX have, and the rest are spread over SHARED_TARGETS more, so that no number of origins
+ * makes this grow.
  */
 export class Targets {
   readonly #findOrigin: FindOrigin
@@ -15,12 +16,15 @@ export class Targets {
   readonly #byOrigin = new Map<string, Target>()
   /** By the text of a URL up to its path, so that hardly any URL is parsed. */
   readonly #byText = new Map<string, Target>()
-  readonly #others = new Target('other origins')
+  readonly #listed: ReadonlyMap<string, Target>
+  readonly #shared: readonly Target[]
   #sweptAt: number
 
-  constructor(findOrigin: FindOrigin, now: () => number) {
+  constructor(findOrigin: FindOrigin, now: () => number, listedOrigins: readonly string[] = []) {
     this.#findOrigin = findOrigin
     this.#now = now
+    this.#listed = new Map(listedOrigins.map((origin) => [origin, new Target(origin, true)]))
+    this.#shared = Array.from({ length: SHARED_TARGETS }, (_, n) => new Target(`other origins, part ${n}`))
     this.#sweptAt = now()
   }
 
@@ -33,21 +37,28 @@ export class Targets {
   }
 
   all(): readonly Target[] {
-    return [...this.#byOrigin.values(), this.#others]
+    return [...this.#listed.values(), ...this.#byOrigin.values(), ...this.#shared]
   }
 
   #learn(text: string, url: string): Target {
     const origin = this.#findOrigin(url) ?? text
-    const target = this.#byOrigin.get(origin) ?? this.#add(origin)
+    const target = this.#listed.get(origin) ?? this.#byOrigin.get(origin) ?? this.#add(origin)
     // An origin that has no counters of its own now may have them later.
-    if (target === this.#others) return target
+    if (target === undefined) return this.#findShared(origin)
     if (this.#byText.size >= TEXTS_MAX) this.#byText.clear()
     this.#byText.set(text, target)
     return target
   }
 
-  #add(origin: string): Target {
-    if (this.#byOrigin.size >= TARGETS_MAX && !this.#makeRoom()) return this.#others
+  #findShared(origin: string): Target {
+    const target = this.#shared[textHash(origin) % SHARED_TARGETS]
+    assert(target !== undefined, 'the remainder of a hash is the index of a shared target')
+    return target
+  }
+
+  /** Undefined: there is no room for one more. */
+  #add(origin: string): Target | undefined {
+    if (this.#byOrigin.size >= UNLISTED_TARGETS_MAX && !this.#makeRoom()) return undefined
     const target = new Target(origin)
     this.#byOrigin.set(origin, target)
     return target
@@ -64,7 +75,7 @@ export class Targets {
       target.isUsed = false
       if (target.isForgotten) this.#byOrigin.delete(origin)
     }
-    return this.#byOrigin.size < TARGETS_MAX
+    return this.#byOrigin.size < UNLISTED_TARGETS_MAX
   }
 }
 

@@ -25,6 +25,8 @@ export interface ServerlessParts {
   readonly refuseCall?: RefuseCall
   /** What is one target. Default: the origin as the URL has it; a host whose URLs may name services says where these are. */
   readonly findOrigin?: FindOrigin
+  /** Origins that the configuration names: each is told apart for good, and leaves the others no more than one of them may have. */
+  readonly listedOrigins?: readonly string[]
   readonly wakeUp: WakeUp
   readonly clock: Clock
   readonly ids: Ids

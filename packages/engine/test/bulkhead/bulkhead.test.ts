@@ -85,6 +85,21 @@ describe('S40: sagas that hang at', () => {
     })
   }
 
+  it('a thousand names leave a listed origin its places, though it was never called before', async () => {
+    const { bed } = hangBed()
+    const hangs = bed.services.otherwise
+    bed.services.otherwise = async (call) => {
+      if (call.url.includes('healthy')) await bed.time.delay(1_000)
+      return hangs(call)
+    }
+    const node = await bed.node({ ...NODE, listedOrigins: ['http://healthy.test', 'http://other.test'] })
+    await flood(node, 1_000, (n) => [`http://hang${n}.test`])
+    // At once: each of them takes a second.
+    for (let n = 0; n < 60; n++) await node.submit(sagaTo(`good-${n}`, 'http://healthy.test'))
+    await bed.time.advance(1_500)
+    for (let n = 0; n < 60; n++) expect(await bed.status(`good-${n}`)).toBe('succeeded')
+  })
+
   it('the same, where each starts a moment later: its place is taken from the submit on', async () => {
     const { bed } = hangBed()
     const node = await bed.node(NODE)
@@ -247,6 +262,29 @@ describe('S40: after a restart', () => {
     // 57 places, each for 50 ms: 1,140 a second at most.
     expect(bed.time.now - startedAt).toBeLessThan(6_000)
     expect(two.seen.claims.reduce((sum, count) => sum + count, 0)).toBeLessThan(6_000)
+  })
+
+  it('rows at hundreds of names that hang leave recovery room for a listed origin', async () => {
+    const { bed } = hangBed()
+    const large = { inFlightMax: 4_000, callsInFlightMax: 4_000 }
+    const one = await bed.node({ ...NODE, ...large, targetShare: 1, leaseMs: 2_000 })
+    await flood(one, 600, (n) => [`http://hang${n}.test`])
+    for (let n = 0; n < 20; n++) {
+      bed.services.defer(`good-${n}`, '01', 'action')
+      await one.submit(sagaTo(`good-${n}`, 'http://healthy.test'))
+    }
+    await bed.time.advance(10)
+    one.kill()
+    const hangs = bed.services.otherwise
+    bed.services.otherwise = async (call) => {
+      if (call.url.includes('healthy')) await bed.time.delay(1_000)
+      return hangs(call)
+    }
+    const listedOrigins = ['http://healthy.test']
+    await bed.node({ ...NODE, leaseMs: 2_000, pollMs: 100, listedOrigins })
+    await bed.time.advance(2_000)
+    await bed.time.advance(3_000)
+    for (let n = 0; n < 20; n++) expect(await bed.status(`good-${n}`)).toBe('succeeded')
   })
 
   for (const [what, decide] of [

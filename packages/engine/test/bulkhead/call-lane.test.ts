@@ -1,3 +1,4 @@
+import { shareBounds } from '@counterstep/core'
 import { describe, expect, it } from 'vitest'
 import { AlarmClock } from '../../src/alarm-clock.ts'
 import { CallLane, TURN_WAIT_MS } from '../../src/bulkhead/call-lane.ts'
@@ -10,8 +11,7 @@ function laneOf(max: number, share: number) {
   const alarms = new AlarmClock(clock)
   const lane = new CallLane({
     name: 'freshCalls',
-    max,
-    share,
+    bounds: shareBounds(max, share),
     now: () => clock.now(),
     ringAt: (at, callback) => alarms.ringAt(at, callback),
   })

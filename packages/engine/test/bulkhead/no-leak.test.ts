@@ -1,4 +1,4 @@
-import type { BranchCall } from '@counterstep/core'
+import { type BranchCall, shareBounds } from '@counterstep/core'
 import type { Gid, SagaSubmitRequest } from '@counterstep/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -103,9 +103,9 @@ describe('S40: no place leaks', () => {
     )
     fc.assert(
       fc.property(steps, (given) => {
-        const pool = new Pool('freshTransactions', 100, 0.5)
+        const pool = new Pool('freshTransactions', shareBounds(100, 0.5))
         const targets = ['a', 'b', 'c'].map((name) => new Target(name))
-        const waiters = new Pool('freshWaiters', 100, 0.5)
+        const waiters = new Pool('freshWaiters', shareBounds(100, 0.5))
         const places = new HeldPlaces(pool, waiters)
         const open = [0, 0, 0]
         let isCleared = false

@@ -1,4 +1,4 @@
-import { TARGETS_MAX } from '@counterstep/core'
+import { SHARED_TARGETS, UNLISTED_TARGETS_MAX } from '@counterstep/core'
 import { describe, expect, it } from 'vitest'
 import { Targets, textBeforePath } from '../../src/bulkhead/targets.ts'
 import { findOriginOfUrl } from '../../src/find-origin.ts'
@@ -39,14 +39,17 @@ describe('S40: the target of a URL', () => {
     ])
   })
 
-  it('is one for all beyond the bound, until a target was not called for a minute', () => {
+  it('is one of a few for all beyond the bound, until a target was not called for a minute', () => {
     let now = 0
     const targets = new Targets(findOriginOfUrl, () => now)
-    const known = Array.from({ length: TARGETS_MAX }, (_, n) => targets.find(`http://h${n}.test/`))
+    const known = Array.from({ length: UNLISTED_TARGETS_MAX }, (_, n) => targets.find(`http://h${n}.test/`))
     const busy = known[0]
     busy?.held.splice(0, 1, 1)
     const beyond = targets.find('http://more.test/')
-    expect(targets.find('http://most.test/')).toBe(beyond)
+    expect(targets.find('http://more.test/x')).toBe(beyond)
+    const many = Array.from({ length: 500 }, (_, n) => targets.find(`http://m${n}.test/`))
+    expect(new Set(many).size).toBe(SHARED_TARGETS)
+    expect(many).toContain(beyond)
     expect(targets.find('http://h7.test/')).toBe(known[7])
     now = 60_000
     expect(targets.find('http://more.test/')).toBe(beyond)
@@ -57,6 +60,18 @@ describe('S40: the target of a URL', () => {
     expect(targets.find('http://h7.test/')).toBe(known[7])
     expect(targets.find('http://h0.test/')).toBe(busy)
     expect(targets.find('http://h8.test/')).not.toBe(known[8])
-    expect(targets.all()).toHaveLength(5)
+    expect(targets.all()).toHaveLength(4 + SHARED_TARGETS)
+  })
+
+  it('is its own for a listed origin, however many others came first and however long it was not called', () => {
+    let now = 0
+    const targets = new Targets(findOriginOfUrl, () => now, ['http://bank.test', 'https://ledger.test'])
+    const one = targets.find('http://bank.test/debit')
+    expect([one.name, one.isListed]).toEqual(['http://bank.test', true])
+    for (let n = 0; n < 1_000; n++) expect(targets.find(`http://h${n}.test/`).isListed).toBe(false)
+    now = 3_600_000
+    for (let n = 0; n < 1_000; n++) targets.find(`http://g${n}.test/`)
+    expect(targets.find('http://BANK.test:80/x')).toBe(one)
+    expect(targets.find('https://ledger.test').name).toBe('https://ledger.test')
   })
 })

@@ -18,6 +18,7 @@ export const SETTINGS: EngineSettings = {
 interface NodeOptions extends Partial<EngineSettings> {
   readonly durabilityClass?: DurabilityClass
   readonly clockOriginAt?: number
+  readonly listedOrigins?: readonly string[]
 }
 
 export class Bed {
@@ -38,11 +39,17 @@ export class Bed {
   }
 
   /** A node whose loops do not run. */
-  idleNode({ durabilityClass = 'A', clockOriginAt, ...settings }: NodeOptions = {}): TestNode {
+  idleNode({
+    durabilityClass = 'A',
+    clockOriginAt,
+    listedOrigins = [],
+    ...settings
+  }: NodeOptions = {}): TestNode {
     this.#nodes++
     return new TestNode(this, `node-${this.#nodes}`, {
       settings: { ...SETTINGS, ...settings },
       durabilityClass,
+      listedOrigins,
       clock: this.time.clock(clockOriginAt),
     })
   }
@@ -93,6 +100,7 @@ export class Bed {
 interface NodeParts {
   readonly settings: EngineSettings
   readonly durabilityClass: DurabilityClass
+  readonly listedOrigins: readonly string[]
   readonly clock: NodeClock
 }
 
@@ -104,7 +112,7 @@ export class TestNode {
   readonly seen = new RecordingObserver()
   #stopped: Gate | undefined
 
-  constructor(bed: Bed, name: string, { settings, durabilityClass, clock }: NodeParts) {
+  constructor(bed: Bed, name: string, { settings, durabilityClass, listedOrigins, clock }: NodeParts) {
     this.name = name
     this.clock = clock
     this.store = new FaultStore(bed.store, () => bed.time.now, durabilityClass)
@@ -114,6 +122,7 @@ export class TestNode {
       store: this.store,
       branches: bed.services.caller(name, () => this.#stopped),
       checkUrl: bed.checkUrl,
+      listedOrigins,
       clock,
       ids: bed.ids(),
       observer: this.seen,
