@@ -15,7 +15,7 @@ export interface Held {
   /** The places that its submit has taken, until its first call. */
   readonly admission: Admission | undefined
   /** Calls that have found no room in the step that is under way, or in one since which nothing else has run. */
-  readonly noRoomFor: NoRoom[]
+  noRoomFor: NoRoom[] | undefined
   /** It has ended here, and what it held was given back. */
   hasLeft: boolean
   /** Told when a change is durable, or with false when the run ended before that. */

@@ -135,7 +135,7 @@ export class Runner {
       isRecovered,
       places,
       admission,
-      noRoomFor: [],
+      noRoomFor: undefined,
       hasLeft: false,
     }
     this.#held.set(gid, held)
@@ -260,9 +260,10 @@ export class Runner {
   /** The calls of one step that find no room are held back together: a saga of a hundred branches looks once, not a hundred times. */
   #holdBack(held: Held, call: CallKey, attempt: number, target: Target): void {
     const { bulkhead, ids } = this.#parts
-    const { noRoomFor } = held
+    const { noRoomFor = [] } = held
     // Later in this turn of the loop: the step that wants this call is not over.
-    if (noRoomFor.length === 0) queueMicrotask(() => this.#tellHeldBack(held))
+    if (held.noRoomFor === undefined) queueMicrotask(() => this.#tellHeldBack(held))
+    held.noRoomFor = noRoomFor
     const waitMs =
       noRoomFor.find((other) => other.target === target)?.waitMs ??
       bulkhead.waitForRoom(target, held.places, ids.jitter())
@@ -270,7 +271,9 @@ export class Runner {
   }
 
   #tellHeldBack(held: Held): void {
-    this.#step(held, { type: 'held-back', calls: held.noRoomFor.splice(0) })
+    const { noRoomFor: calls = [] } = held
+    held.noRoomFor = undefined
+    this.#step(held, { type: 'held-back', calls })
   }
 
   async #askInTurn(held: Held, request: BranchCall, call: CallKey, turn: Turn): Promise<void> {

@@ -44,7 +44,7 @@ export class CallLane {
 
   /** Undefined: the turn is the caller's; else once this is true. Who has had a turn leaves once. */
   enter(target: Target): Promise<boolean> | undefined {
-    if (!this.#queues.has(target) && this.#pool.mayTake(target)) {
+    if ((this.#queues.size === 0 || !this.#queues.has(target)) && this.#pool.mayTake(target)) {
       this.#pool.take(target)
       return undefined
     }
