@@ -126,9 +126,12 @@ describe('after a crash', () => {
     await bed.time.until('all are final', async () => (await bed.unfinished()) === 0)
     expect(bed.services.inFlightMost).toBeGreaterThan(30)
     expect(bed.services.inFlightMost).toBeLessThanOrEqual(60)
-    // 500 in groups of 60, each about 120 ms: they follow each other at once, not poll by poll.
-    expect(bed.time.now - startedAt).toBeLessThan(FAST.leaseMs + FAST.pollMs + 1_800)
-    expect(two.seen.claims.reduce((sum, count) => sum + count, 0)).toBe(500)
+    // All go to one target, whose share of 60 places is 34. Those that find no place come again about a second later, as fast as
+    // it answers, and not poll by poll.
+    expect(bed.time.now - startedAt).toBeLessThan(FAST.leaseMs + FAST.pollMs + 4_500)
+    const claims = two.seen.claims.reduce((sum, count) => sum + count, 0)
+    expect(claims).toBeGreaterThanOrEqual(500)
+    expect(claims).toBeLessThan(2_000)
     for (let n = 0; n < 500; n++) {
       const gid = `s${n}`
       const failed = gid.endsWith('7')
