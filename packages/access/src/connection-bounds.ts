@@ -5,17 +5,13 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, Reque
 import { type Connection, findConnection } from './connection.ts'
 import type { ConnectionBoundLimits } from './connection-limits.ts'
 import { FairTurns } from './fair-turns.ts'
-import { HeldBytes } from './held-bytes.ts'
+import type { Gate } from './gate.ts'
+import { type HolderBound, Holders } from './holders.ts'
 import { findOddity, isHttp2, OddRequestError } from './odd-request.ts'
 import { refuseConnection } from './refuse-connection.ts'
-import { Strangers } from './strangers.ts'
 
 /** A bound that was reached, so that a connection was ended. */
-export type ReachedBound =
-  | 'connections'
-  | 'strangers-per-address'
-  | 'unread-body-bytes'
-  | 'pipelined-requests'
+export type ReachedBound = HolderBound | 'pipelined-requests'
 
 /**
  * Node keeps up to this much of a body before it stops reading from its connection. A smaller body is not counted while
@@ -28,38 +24,31 @@ const CHUNK_OVERHEAD_BYTES = 300
 
 /** The bounds over all connections of a process. Each of its HTTP APIs is put behind the same ones. */
 export class ConnectionBounds {
-  readonly #strangers: Strangers
-  readonly #held: HeldBytes
+  readonly #holders: Holders
   readonly #turns: FairTurns
   readonly #onReached: (bound: ReachedBound) => void
 
   constructor(limits: ConnectionBoundLimits, onReached: (bound: ReachedBound) => void = () => undefined) {
     this.#onReached = onReached
-    this.#strangers = new Strangers({
-      connectionsMax: limits.connectionsMax,
-      perAddressMax: limits.strangersPerAddressMax,
-    })
-    this.#held = new HeldBytes(limits.unreadBodyBytesMax, (connection) =>
-      this.#end(connection, 'unread-body-bytes'),
-    )
+    this.#holders = new Holders(limits, (connection, bound) => this.#end(connection, bound))
     this.#turns = new FairTurns({
       perTurnMax: limits.requestsPerTurnMax,
       waitingMax: limits.pipelinedRequestsMax,
       // In the same turn others may be ready to be read, each with as many requests.
       onFlood: () => {
-        for (const connection of this.#strangers.all()) this.#turns.startLater(connection)
+        for (const connection of this.#holders.strangers) this.#turns.startLater(connection)
       },
       bodyBytesOf: (raw) => Math.min(announcedBytes(raw.headers), BUFFERED_BYTES_MAX),
-      hold: (connection, bytes) => this.#held.hold(connection, bytes),
-      release: (connection, bytes) => this.#held.release(connection, bytes),
+      hold: (connection, bytes) => this.#holders.hold(connection, bytes),
+      release: (connection, bytes) => this.#holders.release(connection, bytes),
     })
   }
 
   /** The connections, body bytes and waiting requests that are held now. Tests and metrics read them. */
   get held(): { readonly connections: number; readonly bodyBytes: number; readonly requests: number } {
     return {
-      connections: this.#strangers.connections,
-      bodyBytes: this.#held.bytes,
+      connections: this.#holders.connections,
+      bodyBytes: this.#holders.bytes,
       requests: this.#turns.waitingCount,
     }
   }
@@ -69,8 +58,7 @@ export class ConnectionBounds {
     server.on('connection', (socket: Socket) => {
       const connection = findConnection(socket)
       this.#turns.startLater(connection)
-      const reached = this.#strangers.add(connection)
-      if (reached !== undefined) this.#onReached(reached)
+      this.#holders.add(connection)
     })
     // Node would answer 417 by itself, as often as it is asked, and no hook would see the request.
     server.on('checkExpectation', ({ socket }: IncomingMessage, response: ServerResponse) => {
@@ -116,13 +104,13 @@ export class ConnectionBounds {
     done(null, payload)
   }
 
-  /** The request has passed the gate of a route that is not open to all. */
-  trust(raw: IncomingMessage): void {
-    if (isHttp2(raw)) return
+  /** The request has passed the gate of a route that is not open to all. False: its connection had to end. */
+  trust(raw: IncomingMessage, caller: string, gate: Gate): boolean {
+    // A connection of HTTP/2 is not counted, and neither is what fastify's `inject` is given.
+    if (isHttp2(raw) || !(raw.socket instanceof Socket)) return true
     const connection = findConnection(raw.socket)
-    if (connection.isTrusted) return
-    connection.isTrusted = true
-    this.#strangers.trust(connection)
+    this.#holders.trust(connection, caller, gate.knows)
+    return !connection.isRefused
   }
 
   #beginRequest(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
@@ -152,7 +140,7 @@ export class ConnectionBounds {
       bodyBytes += chunk.length
       const chunkBytes = chunk.length + CHUNK_OVERHEAD_BYTES
       bytes += chunkBytes
-      this.#held.hold(connection, chunkBytes)
+      this.#holders.hold(connection, chunkBytes)
       if (bodyBytes > BODY_BYTES_MAX) release()
     }
     // Fastify has refused a body over the limit, and the rest of it is dropped as it comes.
@@ -160,7 +148,7 @@ export class ConnectionBounds {
       payload.off('data', hold)
       payload.off('end', release)
       payload.off('close', release)
-      this.#held.release(connection, bytes)
+      this.#holders.release(connection, bytes)
     }
     payload.on('data', hold)
     payload.on('end', release)

@@ -1,4 +1,8 @@
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Holder } from './holders.ts'
+import { isHttp2 } from './odd-request.ts'
+import { toNetwork } from './to-network.ts'
 
 /** A request that waits for a later turn of the event loop. */
 export interface WaitingRequest {
@@ -10,8 +14,12 @@ export interface WaitingRequest {
 /** The state that the bounds keep for one connection of a caller. */
 export interface Connection {
   readonly socket: Socket
-  /** Whether a request of it has passed the gate of a route that is not open to all. */
-  isTrusted: boolean
+  /** Undefined: it is not counted, or was ended. */
+  holder: Holder | undefined
+  /** Who passed the gate over it last: the id of a key, or an address. Undefined: it is a stranger's. */
+  caller: string | undefined
+  /** When a request of it last passed the gate, in milliseconds since the process began. */
+  passedAt: number
   /** Whether a request of it was refused: it ends after that answer, and what else it has sent is not looked at. */
   isRefused: boolean
   /** The turn of the event loop in which `begunInTurn` requests of it were begun. */
@@ -37,7 +45,9 @@ export function findConnection(socket: Socket): Connection {
   if (known !== undefined) return known
   const connection: Connection = {
     socket,
-    isTrusted: false,
+    holder: undefined,
+    caller: undefined,
+    passedAt: 0,
     isRefused: false,
     turn: -1,
     begunInTurn: 0,
@@ -47,6 +57,17 @@ export function findConnection(socket: Socket): Connection {
   }
   ;(socket as KnownSocket)[CONNECTION] = connection
   return connection
+}
+
+/** Names who sends a request that has passed the gate: by the id of its key, or by its network. To be asked before anything is awaited. */
+export function readCaller(raw: IncomingMessage): string {
+  const holder = isHttp2(raw) ? undefined : findConnection(raw.socket).holder
+  return holder?.name ?? toNetwork(raw.socket.remoteAddress ?? '')
+}
+
+/** Whether a request of it waits for its answer, or for the rest of its body. Node keeps that answer at the socket. */
+export function isAnswering({ socket }: Connection): boolean {
+  return '_httpMessage' in socket && socket._httpMessage !== null
 }
 
 /** Reads nothing more from a connection, whatever Node's server, which resumes its socket after each request, does. */

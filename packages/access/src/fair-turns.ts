@@ -51,7 +51,7 @@ export class FairTurns {
 
   /**
    * Begins a request at once or in a later turn, or never if its connection ends before. False: too many wait already,
-   * so that the connection has to end.
+   * or it is a stranger's and has a body, so that the connection has to end.
    */
   begin(connection: Connection, begin: () => void, raw: IncomingMessage): boolean {
     this.#countTurn()
@@ -91,6 +91,8 @@ export class FairTurns {
   #add(connection: Connection, request: WaitingRequest): boolean {
     this.countExcess()
     if (this.#waitingCount >= this.#options.waitingMax) return false
+    // The key is asked for when it begins, and until then nothing of a body is held for a stranger.
+    if (request.bodyBytes > 0 && connection.caller === undefined) return false
     this.#watch(connection)
     this.#waiting.add(connection)
     connection.waiting.push(request)

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { CounterstepError } from '@counterstep/protocol'
+import { CounterstepError } from '@counterstep/protocol'
 import { checkKey } from './check-key.ts'
 import type { CredentialReader } from './credentials.ts'
 import {
@@ -16,9 +16,11 @@ import type { HostRule } from './host-rule.ts'
 import { type KeyQuota, readLength, type Stores } from './key-quota.ts'
 import type { KeyRate } from './key-rate.ts'
 import type { KeyFinder } from './key-ring.ts'
+import { isKeyId } from './key-text.ts'
 import type { Networks } from './networks.ts'
 import type { RouteAccess, Scope } from './scope.ts'
-import type { StoredKey } from './stored-key.ts'
+import { isActive, type StoredKey } from './stored-key.ts'
+import { toNetwork } from './to-network.ts'
 
 /** The part of a request that is there before its body. */
 export interface RequestHead {
@@ -27,8 +29,8 @@ export interface RequestHead {
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
-/** Undefined: it may go on. */
-export type Guard = (head: RequestHead) => CounterstepError | undefined
+/** Says who may go on, by the id of its key or by its address; undefined: anybody may. */
+export type Guard = (head: RequestHead) => CounterstepError | string | undefined
 
 /** What one HTTP face asks of a request before it reads the body. */
 export interface Gate {
@@ -41,6 +43,8 @@ export interface Gate {
    * be stored. Absent where there are no quotas.
    */
   readonly takeStored?: (head: RequestHead, bytes: number) => CounterstepError | undefined
+  /** Whether one that has passed before, by the id of its key or by its network, is still good. */
+  knows(caller: string): boolean
   /** Whether anybody is asked for a key. */
   readonly hasKeys: boolean
 }
@@ -55,9 +59,9 @@ export interface GateSettings {
   readonly keylessNetworks?: Networks
   /** Default: submit alone. */
   readonly keylessScopes?: readonly Scope[]
-  /** Absent: a key may be used as often as it likes. */
+  /** Of each key, and of each address that needs none. Absent: it may be used as often as it likes. */
   readonly keyRate?: KeyRate
-  /** Absent: a key may have as much stored as it likes. */
+  /** Of the same. Absent: it may have as much stored as it likes. */
   readonly keyQuota?: KeyQuota
   /** Default: the system's clock. */
   readonly nowMs?: () => number
@@ -67,8 +71,8 @@ export function createGate(settings: GateSettings): Gate {
   const { keys, credentials, hosts, keylessNetworks, keyRate, keyQuota, nowMs = Date.now } = settings
   const keylessScopes = settings.keylessScopes ?? ['submit']
   const failures = new FailureRate()
-  /** The keys of requests whose quota is counted. */
-  const counted = new WeakMap<RequestHead, StoredKey>()
+  /** For whom requests count whose quota is counted: the id of a key, or a network. */
+  const counted = new WeakMap<RequestHead, string>()
 
   /** Whether the caller's network may do this without a key. */
   function isWithoutKey({ socket }: RequestHead, scopes: readonly Scope[]): boolean {
@@ -82,26 +86,37 @@ export function createGate(settings: GateSettings): Gate {
       : unauthenticated(message)
   }
 
+  function findKey(head: RequestHead, now: number): StoredKey | CounterstepError {
+    const text = credentials(head.headers.authorization)
+    if (text === undefined) return refuseStranger(head, 'a key is needed: Authorization: Bearer KEY', now)
+    // A good key is never held up by what others fail at from the same address, which may be a proxy's.
+    return (
+      (keys && checkKey(keys, text, now)) ??
+      refuseStranger(head, 'the key is unknown, expired or revoked', now)
+    )
+  }
+
   function checkScope(
     head: RequestHead,
     scopes: readonly Scope[],
     stores: Stores | undefined,
-  ): CounterstepError | undefined {
-    if (keys === undefined || isWithoutKey(head, scopes)) return undefined
-    const text = credentials(head.headers.authorization)
+  ): CounterstepError | string {
+    const { remoteAddress: address = '' } = head.socket
+    if (keys === undefined) return address
     const now = nowMs()
-    if (text === undefined) return refuseStranger(head, 'a key is needed: Authorization: Bearer KEY', now)
-    const key = checkKey(keys, text, now)
-    // A good key is never held up by what others fail at from the same address, which may be a proxy's.
-    if (key === undefined) return refuseStranger(head, 'the key is unknown, expired or revoked', now)
-    if (keyRate?.take(key, now) === false) return rateLimited('this key is used too often')
-    if (!scopes.some((scope) => key.scopes.includes(scope)))
+    const key = isWithoutKey(head, scopes) ? undefined : findKey(head, now)
+    if (key instanceof CounterstepError) return key
+    // Without a key the rate and the quota are those of the address.
+    const name = key?.id ?? toNetwork(address)
+    if (keyRate?.take(name, now) === false) return rateLimited('this key or address is used too often')
+    if (key !== undefined && !scopes.some((scope) => key.scopes.includes(scope)))
       return forbidden(`this needs a key with the scope ${scopes.join(' or ')}`)
-    if (keyQuota === undefined || stores === undefined) return undefined
-    const isLeft = keyQuota.take(key, stores, head.headers['content-length'], now)
+    const caller = key?.id ?? address
+    if (keyQuota === undefined || stores === undefined) return caller
+    const isLeft = keyQuota.take(name, stores, head.headers['content-length'], now)
     if (!isLeft) return new QuotaExceededError(keyQuota.retryAfterS(now))
-    counted.set(head, key)
-    return undefined
+    counted.set(head, name)
+    return caller
   }
 
   /** A page of a name that was pointed here shows that name. Without a Host it is HTTP/1.0, which no browser speaks. */
@@ -110,11 +125,11 @@ export function createGate(settings: GateSettings): Gate {
   }
 
   function takeStored(quota: KeyQuota, head: RequestHead, bytes: number): CounterstepError | undefined {
-    const key = counted.get(head)
-    if (key === undefined) return undefined
+    const name = counted.get(head)
+    if (name === undefined) return undefined
     const now = nowMs()
     const moreBytes = Math.max(0, bytes - readLength(head.headers['content-length']))
-    return quota.takeMore(key, moreBytes, now) ? undefined : new QuotaExceededError(quota.retryAfterS(now))
+    return quota.takeMore(name, moreBytes, now) ? undefined : new QuotaExceededError(quota.retryAfterS(now))
   }
 
   return {
@@ -122,6 +137,11 @@ export function createGate(settings: GateSettings): Gate {
       ? {}
       : { takeStored: (head: RequestHead, bytes: number) => takeStored(keyQuota, head, bytes) }),
     hasKeys: keys !== undefined,
+    knows(caller) {
+      if (keys === undefined || !isKeyId(caller)) return true
+      const key = keys.find(caller)
+      return key !== undefined && isActive(key, nowMs())
+    },
     mayAs(scope, head) {
       if (hasForeignHost(head)) return false
       if (keys === undefined || isWithoutKey(head, [scope])) return true

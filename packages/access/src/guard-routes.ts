@@ -29,21 +29,23 @@ export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: Connection
   const arms: (() => void)[] = []
   app.addHook('onRoute', (route) => {
     let guard: Guard = notReady
-    let isOpen = false
     function guardRoute(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
-      const refusal = guard(request.raw) ?? (isOpen ? refuseBody(request.raw) : undefined)
-      if (refusal !== undefined) refuseConnection(request, reply)
-      else if (!isOpen) bounds.trust(request.raw)
-      if (refusal instanceof QuotaExceededError) reply.header('retry-after', String(refusal.retryAfterS))
-      done(refusal)
+      const { raw } = request
+      const passed = guard(raw) ?? refuseBody(raw)
+      if (typeof passed === 'string') {
+        if (bounds.trust(raw, passed, gate)) done()
+        else reply.hijack()
+        return
+      }
+      if (passed !== undefined) refuseConnection(request, reply)
+      if (passed instanceof QuotaExceededError) reply.header('retry-after', String(passed.retryAfterS))
+      done(passed)
     }
     route.onRequest = [guardRoute, ...[route.onRequest ?? []].flat()]
     if (mayHaveBody(route)) route.preParsing = [...[route.preParsing ?? []].flat(), bounds.countBody]
     // Later, so that an app with a route that does not say it fails as a whole, when it becomes ready.
     arms.push(() => {
-      const access = accessOf(route)
-      isOpen = access === 'open'
-      guard = gate.guardOf(access, changesState(route), route.config?.stores)
+      guard = gate.guardOf(accessOf(route), changesState(route), route.config?.stores)
     })
   })
   app.addHook('onReady', (done) => {
@@ -52,6 +54,7 @@ export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: Connection
   })
 }
 
+/** Of a route that is open to all. */
 function refuseBody(raw: IncomingMessage): Error | undefined {
   return hasBody(raw) ? new OddRequestError('this route takes no body') : undefined
 }

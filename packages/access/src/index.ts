@@ -4,6 +4,7 @@ export {
   type ClientFault,
   type FaultAnswer,
 } from './answer-client-errors.ts'
+export { readCaller } from './connection.ts'
 export { ConnectionBounds, type ReachedBound } from './connection-bounds.ts'
 export {
   type ConnectionBoundLimits,

@@ -1,5 +1,5 @@
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
-import type { StoredKey } from './stored-key.ts'
+import { findOrMake } from './find-or-make.ts'
 
 export interface QuotaBounds {
   /** One key may ask for so many new transactions in a day; absent: any number. */
@@ -12,8 +12,8 @@ export interface QuotaBounds {
 export type Stores = 'transaction' | 'branch'
 
 const DAY_MS = 24 * 3_600_000
-/** So many keys are counted at once. Beyond that the one that came first is forgotten, and begins anew. */
-const KEYS_MAX = 10_000
+/** So many callers are counted at once. Beyond that the one that came first is forgotten, and begins anew. */
+const CALLERS_MAX = 10_000
 
 interface Used {
   submits: number
@@ -21,7 +21,8 @@ interface Used {
 }
 
 /**
- * Counts what each key has asked to be stored since midnight UTC, in this process: a restart begins anew, and several nodes
+ * Counts what each key, or network of an address that needs none, has asked to be stored since midnight UTC, in this process: a restart
+ * begins anew, and several nodes
  * allow as much each. A request counts when its head is there, whatever becomes of it, and once more for what its row has beyond its body
  * before that is stored: headers of a transaction are stored with each branch. So no more than the quota is ever stored.
  */
@@ -37,8 +38,8 @@ export class KeyQuota {
   }
 
   /** `bytesText` is the Content-Length; a body without one counts as the largest that is taken. Returns false when it would be too much. */
-  take({ id }: StoredKey, stores: Stores, bytesText: string | undefined, nowMs: number): boolean {
-    const used = this.#usedBy(id, nowMs)
+  take(caller: string, stores: Stores, bytesText: string | undefined, nowMs: number): boolean {
+    const used = this.#usedBy(caller, nowMs)
     const submits = used.submits + (stores === 'transaction' ? 1 : 0)
     const bytes = used.bytes + readLength(bytesText)
     if (submits > this.#submitsMax || bytes > this.#bytesMax) return false
@@ -48,8 +49,8 @@ export class KeyQuota {
   }
 
   /** More bytes of a request that was taken. Returns false when it would be too much. */
-  takeMore({ id }: StoredKey, moreBytes: number, nowMs: number): boolean {
-    const used = this.#usedBy(id, nowMs)
+  takeMore(caller: string, moreBytes: number, nowMs: number): boolean {
+    const used = this.#usedBy(caller, nowMs)
     if (used.bytes + moreBytes > this.#bytesMax) return false
     used.bytes += moreBytes
     return true
@@ -60,20 +61,14 @@ export class KeyQuota {
     return Math.ceil((DAY_MS - (nowMs % DAY_MS)) / 1_000)
   }
 
-  #usedBy(id: string, nowMs: number): Used {
+  #usedBy(caller: string, nowMs: number): Used {
     // A clock that goes back begins no new day.
     const day = Math.max(this.#day, Math.floor(nowMs / DAY_MS))
     if (day > this.#day) {
       this.#day = day
       this.#used.clear()
     }
-    const known = this.#used.get(id)
-    if (known !== undefined) return known
-    const [first] = this.#used.keys()
-    if (first !== undefined && this.#used.size >= KEYS_MAX) this.#used.delete(first)
-    const none = { submits: 0, bytes: 0 }
-    this.#used.set(id, none)
-    return none
+    return findOrMake(this.#used, caller, () => ({ submits: 0, bytes: 0 }), CALLERS_MAX)
   }
 }
 

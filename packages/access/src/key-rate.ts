@@ -1,22 +1,26 @@
-import type { StoredKey } from './stored-key.ts'
+import { findOrMake } from './find-or-make.ts'
+
+/** So many callers are counted at once. Beyond that the one that came first is forgotten, and begins anew. */
+const CALLERS_MAX = 10_000
 
 interface Bucket {
   tokens: number
   filledAt: number
 }
 
-/** A bucket of one second's requests for each key. It goes with the key, so a file that is read again begins full ones. */
+/** A bucket of one second's requests for each caller: the id of a key, or the network of an address that needs none. */
 export class KeyRate {
   readonly #perS: number
-  readonly #buckets = new WeakMap<StoredKey, Bucket>()
+  readonly #buckets = new Map<string, Bucket>()
 
   constructor(perS: number) {
     this.#perS = perS
   }
 
   /** Takes one request. False: there is none left now. */
-  take(key: StoredKey, nowMs: number): boolean {
-    const bucket = this.#bucketOf(key, nowMs)
+  take(caller: string, nowMs: number): boolean {
+    const full = () => ({ tokens: this.#perS, filledAt: nowMs })
+    const bucket = findOrMake(this.#buckets, caller, full, CALLERS_MAX)
     // A clock that goes back gives nothing, and takes nothing.
     const gained = (Math.max(0, nowMs - bucket.filledAt) / 1_000) * this.#perS
     bucket.tokens = Math.min(this.#perS, bucket.tokens + gained)
@@ -24,13 +28,5 @@ export class KeyRate {
     if (bucket.tokens < 1) return false
     bucket.tokens -= 1
     return true
-  }
-
-  #bucketOf(key: StoredKey, nowMs: number): Bucket {
-    const known = this.#buckets.get(key)
-    if (known !== undefined) return known
-    const full = { tokens: this.#perS, filledAt: nowMs }
-    this.#buckets.set(key, full)
-    return full
   }
 }

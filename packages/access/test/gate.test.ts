@@ -42,7 +42,8 @@ function bearer(key: string, more: Headers = {}): RequestHead {
 }
 
 function codeOf(guard: Guard, head: RequestHead): string {
-  return guard(head)?.code ?? 'passes'
+  const passed = guard(head)
+  return passed instanceof Error ? passed.code : 'passes'
 }
 
 function gateWith(held: readonly StoredKey[], more: Partial<GateSettings> = {}) {
@@ -106,10 +107,12 @@ describe('S11: a key', () => {
   })
 
   it('is good no longer once it is revoked', () => {
-    const { read, keys } = gateWith([one.stored])
+    const { gate, read, keys } = gateWith([one.stored])
     expect(codeOf(read, bearer(one.key))).toBe('passes')
+    expect(gate.knows(one.stored.id)).toBe(true)
     keys.delete(one.stored.id)
     expect(codeOf(read, bearer(one.key))).toBe('SAGA_UNAUTHENTICATED')
+    expect([gate.knows(one.stored.id), gate.knows('192.0.2.1')]).toEqual([false, true])
   })
 
   it('may be the password of HTTP Basic, under any user name, where the face takes that', () => {
@@ -125,7 +128,8 @@ describe('S11: a key', () => {
   it('is in no text of a refusal', () => {
     const { gate } = gateWith([])
     const refusal = gate.guardOf(['read'], false)(bearer(one.key))
-    expect(JSON.stringify([refusal, refusal?.message, refusal?.stack])).not.toContain(one.parts.secret)
+    if (!(refusal instanceof Error)) throw new Error('it is not refused')
+    expect(JSON.stringify([refusal, refusal.message, refusal.stack])).not.toContain(one.parts.secret)
   })
 
   const NAMED = ['10.1.2.3', '::ffff:10.1.2.3', 'fd00::1', '192.0.2.7']
@@ -208,6 +212,32 @@ describe('S17: rates', () => {
     expect(codeOf(read, bearer(one.key))).toBe('passes')
     expect(codeOf(read, bearer(one.key))).toBe('SAGA_RATE_LIMITED')
     clock.nowMs -= 10_000
+    expect(codeOf(read, bearer(one.key))).toBe('SAGA_RATE_LIMITED')
+  })
+
+  it('hold for each address that needs no key, an IPv6 network of 64 bits for one, and not for its keys', () => {
+    const keylessNetworks = networksOf(['10.1.0.0/16', 'fd00::/16'])
+    if (keylessNetworks === undefined) throw new Error('no networks')
+    const { gate } = gateWith([one.stored], { keyRate: new KeyRate(1), keylessNetworks })
+    const submit = gate.guardOf(['submit'], true)
+    const from = (address: string) => codeOf(submit, headOf({}, address))
+    expect([from('10.1.0.1'), from('10.1.0.1'), from('10.1.0.2')]).toEqual([
+      'passes',
+      'SAGA_RATE_LIMITED',
+      'passes',
+    ])
+    expect([from('fd00::1'), from('fd00:0:0:0:7::2'), from('fd00:0:0:1::1')]).toEqual([
+      'passes',
+      'SAGA_RATE_LIMITED',
+      'passes',
+    ])
+    expect(codeOf(gate.guardOf(['read'], false), bearer(one.key))).toBe('passes')
+  })
+
+  it('are not full again for a key because the file was read again', () => {
+    const { read, keys } = gateWith([one.stored], { keyRate: new KeyRate(1) })
+    expect(codeOf(read, bearer(one.key))).toBe('passes')
+    keys.set(one.stored.id, { ...one.stored })
     expect(codeOf(read, bearer(one.key))).toBe('SAGA_RATE_LIMITED')
   })
 })

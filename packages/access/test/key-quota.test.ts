@@ -3,6 +3,7 @@ import {
   bearerKey,
   createGate,
   KeyQuota,
+  networksOf,
   type QuotaBounds,
   type RequestHead,
   type StoredKey,
@@ -46,7 +47,8 @@ function gateWith(bounds: QuotaBounds) {
         ...(length === undefined ? {} : { 'content-length': length }),
       }
       const head: RequestHead = { headers, socket: { remoteAddress: '192.0.2.1' } }
-      return guard(head)?.code ?? 'passes'
+      const passed = guard(head)
+      return passed instanceof Error ? passed.code : 'passes'
     }
   }
   return { clock, gate, submit: codes('transaction'), register: codes('branch'), command: codes(undefined) }
@@ -101,10 +103,31 @@ describe('S42: the quota of a key', () => {
 
   it('counts a bounded number of keys', () => {
     const quota = new KeyQuota({ submitsMax: 1 })
-    const take = (n: number) => quota.take({ ...one.stored, id: `${n}` }, 'transaction', '1', DAY_MS)
+    const take = (n: number) => quota.take(`${n}`, 'transaction', '1', DAY_MS)
     for (let n = 0; n < 10_001; n++) expect(take(n)).toBe(true)
     expect(take(10_000)).toBe(false)
     expect(take(0)).toBe(true)
+  })
+
+  it('is that of each address where none is asked for a key', () => {
+    const keylessNetworks = networksOf(['192.0.2.0/24'])
+    if (keylessNetworks === undefined) throw new Error('no networks')
+    const gate = createGate({
+      keys: { find: () => undefined },
+      credentials: bearerKey,
+      keylessNetworks,
+      keyQuota: new KeyQuota({ submitsMax: 1 }),
+    })
+    const guard = gate.guardOf(['submit'], true, 'transaction')
+    const submitFrom = (remoteAddress: string) => {
+      const passed = guard({ headers: {}, socket: { remoteAddress } })
+      return passed instanceof Error ? passed.code : 'passes'
+    }
+    expect(['192.0.2.1', '192.0.2.1', '192.0.2.2'].map(submitFrom)).toEqual([
+      'passes',
+      'SAGA_QUOTA_EXCEEDED',
+      'passes',
+    ])
   })
 
   it('says when to come again', () => {

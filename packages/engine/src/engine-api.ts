@@ -51,15 +51,16 @@ export interface EngineApi {
   /** What the store has, definition and all. Undefined: no such gid. Throws SAGA_INTERNAL when it cannot be read. */
   read(gid: Gid): Promise<Transaction | undefined>
   /**
-   * The same as `get`, for those who only read: few of these are under way at once. Throws SAGA_TOO_MANY_READS when its turn does
-   * not come in time.
+   * The same as `get`, for those who only read: few of these are under way at once, and `caller`s take turns, whatever that
+   * text names. Throws SAGA_TOO_MANY_READS when its turn does not come in time.
    */
-  show(gid: Gid): Promise<TransactionView | undefined>
+  show(gid: Gid, caller?: string): Promise<TransactionView | undefined>
   /** The same with the definition, as `read` gives it. */
-  showWhole(gid: Gid): Promise<ShownWhole | undefined>
+  showWhole(gid: Gid, caller?: string): Promise<ShownWhole | undefined>
   /** Throws SAGA_TOO_MANY_READS when its turn does not come in time: a list scans, so very few are under way at once. */
   list(
     query: ListQuery,
+    caller?: string,
   ): Promise<{ readonly items: readonly TransactionSummary[]; readonly cursor?: ListCursor }>
   /**
    * Adds a branch to a prepared TCC, before its client tries it. Again with the same content: it is there once.

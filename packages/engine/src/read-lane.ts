@@ -18,6 +18,7 @@ export interface ReadLaneBounds {
 const TOGETHER_MS = 10
 
 interface Waiting {
+  readonly caller: string
   readonly until: number
   readonly start: () => void
   readonly refuse: (error: CounterstepError) => void
@@ -25,13 +26,17 @@ interface Waiting {
 
 /**
  * Bounds what readers cost. Few reads are under way at once, and each leaves its place empty for a while, so that writers find
- * the store and the processor free. A refused read is answered late on purpose: a caller that asks again at once
+ * the store and the processor free. Those that wait come to their turn caller by caller, so that one with many takes nothing from
+ * another's share. A refused read is answered late on purpose: a caller that asks again at once
  * then costs one request in two seconds instead of thousands.
  */
 export class ReadLane {
   readonly #clock: Clock
   readonly #bounds: ReadLaneBounds
+  /** The oldest first. */
   readonly #waiting = new Set<Waiting>()
+  /** The same by caller. The one whose turn comes next is the first. */
+  readonly #callers = new Map<string, Set<Waiting>>()
   /** The instants at which places that rest may be taken again. */
   #restingUntil: number[] = []
   #running = 0
@@ -43,9 +48,9 @@ export class ReadLane {
     this.#bounds = bounds
   }
 
-  /** Throws SAGA_TOO_MANY_READS; then `read` was not called. */
-  async run<T>(read: () => Promise<T>): Promise<T> {
-    if (this.#waiting.size > 0 || !this.#hasPlace()) await this.#wait()
+  /** Throws SAGA_TOO_MANY_READS; then `read` was not called. Reads that name no caller share one turn. */
+  async run<T>(read: () => Promise<T>, caller = ''): Promise<T> {
+    if (this.#waiting.size > 0 || !this.#hasPlace()) await this.#wait(caller)
     else this.#running++
     const startedAt = this.#clock.now()
     try {
@@ -66,13 +71,41 @@ export class ReadLane {
     return this.#running + this.#restingUntil.length < this.#bounds.atOnceMax
   }
 
-  #wait(): Promise<void> {
+  #wait(caller: string): Promise<void> {
     const { waitingMax, waitMs } = this.#bounds
-    if (this.#waiting.size >= waitingMax) return Promise.reject(tooManyReads())
+    if (this.#waiting.size >= waitingMax && !this.#refuseForOther(caller))
+      return Promise.reject(tooManyReads())
     return new Promise((start, refuse) => {
-      this.#waiting.add({ until: this.#clock.now() + waitMs, start, refuse })
+      const waiting = { caller, until: this.#clock.now() + waitMs, start, refuse }
+      this.#waiting.add(waiting)
+      const others = this.#callers.get(caller)
+      if (others === undefined) this.#callers.set(caller, new Set([waiting]))
+      else others.add(waiting)
       this.#setTimer()
     })
+  }
+
+  /** Refuses the newest read of the caller that has the most of them waiting. False: it has no more than this one. */
+  #refuseForOther(caller: string): boolean {
+    let most: Set<Waiting> | undefined
+    let mostSize = (this.#callers.get(caller)?.size ?? 0) + 1
+    for (const each of this.#callers.values()) {
+      if (each.size <= mostSize) continue
+      most = each
+      mostSize = each.size
+    }
+    const newest = most === undefined ? undefined : [...most].at(-1)
+    if (newest === undefined) return false
+    this.#remove(newest)
+    newest.refuse(tooManyReads())
+    return true
+  }
+
+  #remove(waiting: Waiting): void {
+    this.#waiting.delete(waiting)
+    const others = this.#callers.get(waiting.caller)
+    others?.delete(waiting)
+    if (others?.size === 0) this.#callers.delete(waiting.caller)
   }
 
   #leave(tookMs: number): void {
@@ -83,21 +116,28 @@ export class ReadLane {
     this.#admit()
   }
 
-  /** Admits the oldest first, and refuses those whose time is over. */
+  /** Refuses those whose time is over, and admits the oldest of each caller in turn. */
   #admit(): void {
     const now = this.#clock.now()
     for (const waiting of this.#waiting) {
-      if (waiting.until <= now) {
-        this.#waiting.delete(waiting)
-        waiting.refuse(tooManyReads())
-      } else if (this.#hasPlace()) {
-        this.#waiting.delete(waiting)
-        // Its place is taken here, since it starts only in a later microtask.
-        this.#running++
-        waiting.start()
-      } else break
+      if (waiting.until > now) break
+      this.#remove(waiting)
+      waiting.refuse(tooManyReads())
     }
+    while (this.#waiting.size > 0 && this.#hasPlace()) this.#admitNext()
     this.#setTimer()
+  }
+
+  #admitNext(): void {
+    const [[caller, waitingOfCaller] = []] = this.#callers
+    const [next] = waitingOfCaller ?? []
+    if (caller === undefined || waitingOfCaller === undefined || next === undefined) return
+    this.#remove(next)
+    // Behind all other callers.
+    if (this.#callers.delete(caller)) this.#callers.set(caller, waitingOfCaller)
+    // Its place is taken here, since it starts only in a later microtask.
+    this.#running++
+    next.start()
   }
 
   #setTimer(): void {

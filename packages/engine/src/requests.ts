@@ -207,8 +207,8 @@ export abstract class Requests implements EngineApi {
     return this.#view(gid, () => this.#row(gid))
   }
 
-  show(gid: Gid): Promise<TransactionView | undefined> {
-    return this.#view(gid, () => this.#reads.run(() => this.#row(gid)))
+  show(gid: Gid, caller?: string): Promise<TransactionView | undefined> {
+    return this.#view(gid, () => this.#reads.run(() => this.#row(gid), caller))
   }
 
   async #view(
@@ -224,8 +224,8 @@ export abstract class Requests implements EngineApi {
     return newestView(this.assembly, row)
   }
 
-  list(query: ListQuery): ReturnType<EngineApi['list']> {
-    return this.#scans.run(() => this.assembly.store.list(query))
+  list(query: ListQuery, caller?: string): ReturnType<EngineApi['list']> {
+    return this.#scans.run(() => this.assembly.store.list(query), caller)
   }
 
   async read(gid: Gid): Promise<Transaction | undefined> {
@@ -233,8 +233,8 @@ export abstract class Requests implements EngineApi {
     return row === undefined ? undefined : decodeTransaction(row)
   }
 
-  async showWhole(gid: Gid): Promise<ShownWhole | undefined> {
-    const row = await this.#reads.run(() => this.#row(gid))
+  async showWhole(gid: Gid, caller?: string): Promise<ShownWhole | undefined> {
+    const row = await this.#reads.run(() => this.#row(gid), caller)
     if (row === undefined) return undefined
     return { transaction: decodeTransaction(row), view: newestView(this.assembly, row) }
   }

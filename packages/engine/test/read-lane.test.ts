@@ -10,14 +10,14 @@ function laneAt(time: FakeTime, bounds = BOUNDS) {
   const lane = new ReadLane(time.clock(), bounds)
   const ends: (() => void)[] = []
   let underWay = 0
-  const ask = () =>
+  const ask = (caller?: string) =>
     watched(
       lane.run(async () => {
         underWay++
         await new Promise<void>((resolve) => ends.push(resolve))
         underWay--
         return 'read'
-      }),
+      }, caller),
     )
   return { ask, end: () => ends.shift()?.(), underWay: () => underWay }
 }
@@ -38,7 +38,7 @@ describe('the lane of readers', () => {
   it('refuses what does not come to its turn in time, and at once what is over the bound of those that wait', async () => {
     const time = new FakeTime()
     const { ask, underWay } = laneAt(time)
-    const asked = Array.from({ length: 603 }, ask)
+    const asked = Array.from({ length: 603 }, () => ask())
     await time.flush()
     expect(asked[602]?.error).toMatchObject({ code: 'SAGA_TOO_MANY_READS' })
     expect(asked.filter(({ isSettled }) => isSettled)).toHaveLength(1)
@@ -74,6 +74,29 @@ describe('the lane of readers', () => {
     expect(underWay()).toBe(0)
     await time.advance(1)
     expect(underWay()).toBe(1)
+  })
+
+  it('gives turns by caller, so that one with many reads keeps no other waiting', async () => {
+    const time = new FakeTime()
+    const { ask, end } = laneAt(time, { ...BOUNDS, atOnceMax: 1, restFactor: 0 })
+    const flood = Array.from({ length: 500 }, () => ask('flood'))
+    const others = [ask('other'), ask('third'), ask('other')]
+    for (let ended = 0; ended < 6; ended += 1) {
+      end()
+      await time.flush()
+    }
+    expect(others.map(({ isSettled }) => isSettled)).toEqual([true, true, true])
+    expect(flood.filter(({ isSettled }) => isSettled)).toHaveLength(3)
+  })
+
+  it('refuses the newest read of the caller that has the most waiting, and none of another, when too many wait', async () => {
+    const time = new FakeTime()
+    const { ask } = laneAt(time, { ...BOUNDS, atOnceMax: 1, waitingMax: 4 })
+    const flood = Array.from({ length: 5 }, () => ask('flood'))
+    const others = [ask('other'), ask('other'), ask('other')]
+    await time.flush()
+    expect(flood.map(({ error }) => error !== undefined)).toEqual([false, false, false, true, true])
+    expect(others.map(({ error }) => error !== undefined)).toEqual([false, false, true])
   })
 
   it('is free again after a read that failed', async () => {

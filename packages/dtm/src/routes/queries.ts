@@ -1,3 +1,4 @@
+import { readCaller } from '@counterstep/access'
 import type { EngineApi, ReadLane } from '@counterstep/engine'
 import { isGid } from '@counterstep/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -19,7 +20,7 @@ export function queryRoutes(app: FastifyInstance, engine: EngineApi, lists: Read
   app.get(`${BASE_PATH}/query`, READ, async (request, reply) => {
     const gid = queryOf(request, 'gid')
     if (gid === '') throw refuse('no gid specified')
-    const seen = isGid(gid) ? await see(engine, gid) : undefined
+    const seen = isGid(gid) ? await see(engine, gid, readCaller(request.raw)) : undefined
     const shown =
       seen === undefined
         ? { branches: [], transaction: null }
@@ -28,16 +29,18 @@ export function queryRoutes(app: FastifyInstance, engine: EngineApi, lists: Read
   })
   app.get(`${BASE_PATH}/all`, READ, async (request, reply) => {
     const gid = queryOf(request, 'gid')
-    return sendAnswer(reply, found(gid === '' ? await all(engine, lists, request) : await one(engine, gid)))
+    const caller = readCaller(request.raw)
+    const shown = gid === '' ? await all(engine, lists, request, caller) : await one(engine, gid, caller)
+    return sendAnswer(reply, found(shown))
   })
 }
 
-async function one(engine: EngineApi, gid: string) {
-  const seen = isGid(gid) ? await see(engine, gid) : undefined
+async function one(engine: EngineApi, gid: string, caller: string) {
+  const seen = isGid(gid) ? await see(engine, gid, caller) : undefined
   return { next_position: '', transactions: seen === undefined ? null : [shownTransaction(seen)] }
 }
 
-async function all(engine: EngineApi, lists: ReadLane, request: FastifyRequest) {
+async function all(engine: EngineApi, lists: ReadLane, request: FastifyRequest, caller: string) {
   const limit = readNumber(queryOf(request, 'limit'), LIST_LIMIT)
   const createdFrom = readNumber(queryOf(request, 'createTimeStart'), 0)
   const createdTo = readNumber(queryOf(request, 'createTimeEnd'), 0)
@@ -55,7 +58,7 @@ async function all(engine: EngineApi, lists: ReadLane, request: FastifyRequest) 
     // DTM's end is inclusive.
     ...(createdTo > 0 ? { createdTo: createdTo + 1 } : {}),
   }
-  const asked = { filter, position: queryOf(request, 'position'), limit }
-  const { position, transactions } = await lists.run(() => listTransactions(engine, asked))
+  const asked = { filter, position: queryOf(request, 'position'), limit, caller }
+  const { position, transactions } = await lists.run(() => listTransactions(engine, asked), caller)
   return { next_position: position, transactions }
 }

@@ -10,6 +10,8 @@ export interface AskedList {
   readonly filter: Omit<ListQuery, 'limit' | 'cursor'>
   readonly position: string
   readonly limit: number
+  /** Whose turn its lists and reads take. */
+  readonly caller?: string
   /** Milliseconds of a clock that only goes forward. */
   readonly now?: () => number
 }
@@ -25,7 +27,7 @@ export interface ListedPage {
  */
 export async function listTransactions(
   engine: Pick<EngineApi, 'list' | 'showWhole'>,
-  { filter, position, limit, now = () => performance.now() }: AskedList,
+  { filter, position, limit, caller, now = () => performance.now() }: AskedList,
 ): Promise<ListedPage> {
   const until = now() + LIST_MS_MAX
   const rowsMax = limit > 0 ? Math.min(limit, LIST_ROWS_MAX) : LIST_ROWS_MAX
@@ -33,16 +35,21 @@ export async function listTransactions(
   let cursor = readPosition(position)
   let lists = 0
   do {
-    const page = await engine.list({
+    const query = {
       ...filter,
       limit: Math.min(LIST_PAGE, rowsMax - rows.length),
       ...(cursor === undefined ? {} : { cursor }),
-    })
+    }
+    const page = await engine.list(query, caller)
     for (const { createdAt, gid } of page.items) rows.push({ createdAt, gid: gid as Gid })
     cursor = page.cursor
     lists++
   } while (cursor !== undefined && rows.length < rowsMax && lists < LISTS_PER_ANSWER_MAX && now() < until)
-  const { transactions, readTo } = await readAll(engine, rows, () => now() < until)
+  const { transactions, readTo } = await readAll(
+    (gid) => see(engine, gid, caller),
+    rows,
+    () => now() < until,
+  )
   const end = readTo ?? cursor ?? (rows.length === limit ? rows.at(-1) : undefined)
   return { position: end === undefined ? '' : writePosition(end), transactions }
 }
@@ -54,7 +61,7 @@ interface ReadRows {
 }
 
 async function readAll(
-  engine: Pick<EngineApi, 'showWhole'>,
+  read: (gid: Gid) => ReturnType<typeof see>,
   rows: readonly ListCursor[],
   isTimeLeft: () => boolean,
 ): Promise<ReadRows> {
@@ -63,7 +70,7 @@ async function readAll(
     // The first ones are read in any case, so that each answer leads on.
     if (from > 0 && !isTimeLeft()) return { transactions, readTo: rows[from - 1] }
     const some = rows.slice(from, from + READS_AT_ONCE)
-    const seen = await Promise.all(some.map(({ gid }) => see(engine, gid)))
+    const seen = await Promise.all(some.map(({ gid }) => read(gid)))
     for (const each of seen) if (each !== undefined) transactions.push(shownTransaction(each))
   }
   return { transactions, readTo: undefined }

@@ -1,3 +1,4 @@
+import { readCaller } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
 import { gidOf, unknownGid } from '../http/gid-of.ts'
@@ -32,7 +33,7 @@ export function getTransactionRoute(engine: EngineApi, handlerTimeoutMs: number)
     const options = { config, handlerTimeout: handlerTimeoutMs }
     app.get('/v1/transactions/:gid', options, async function getTransaction(request, reply) {
       const gid = gidOf(request)
-      const view = await engine.show(gid)
+      const view = await engine.show(gid, readCaller(request.raw))
       if (view === undefined) throw unknownGid(gid)
       return reply.header('content-type', JSON_TYPE).send(JSON.stringify(view))
     })

@@ -1,3 +1,4 @@
+import { readCaller } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import { KINDS, LIST_LIMIT_MAX, STATUSES, type TransactionPage } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
@@ -43,7 +44,7 @@ export function listTransactionsRoute(engine: EngineApi, handlerTimeoutMs: numbe
     const config = { access: listTransactionsOperation.access }
     const options = { config, handlerTimeout: handlerTimeoutMs }
     app.get('/v1/transactions', options, async function listTransactions(request, reply) {
-      const { items, cursor } = await engine.list(listQueryOf(request.query))
+      const { items, cursor } = await engine.list(listQueryOf(request.query), readCaller(request.raw))
       const page: TransactionPage = {
         items,
         ...(cursor === undefined ? {} : { cursor: writeCursor(cursor) }),

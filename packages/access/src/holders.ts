@@ -1,0 +1,207 @@
+import { type Connection, isAnswering } from './connection.ts'
+import type { ConnectionBoundLimits } from './connection-limits.ts'
+import { findOrMake } from './find-or-make.ts'
+import { toNetwork } from './to-network.ts'
+
+/** The other places stay for connections that have yet to show a key, so that no key keeps an operator out. */
+const SHARE_OF_TRUSTED = 7 / 8
+/** A connection is a stranger's again when none of its requests has passed the gate for so long. */
+export const TRUST_MS = 75_000
+/** How often, at most, connections are looked through for trust that has ended. */
+const LOOK_MS = 1_000
+
+/** Who holds connections and bytes: a key, an address that needs none, or an address whose connections have not shown one yet. */
+export interface Holder {
+  /** The id of its key, or its network. */
+  readonly name: string
+  /** Whether it is still good; undefined: these connections are strangers', which have not passed the gate. */
+  readonly isGood: (() => boolean) | undefined
+  /** The oldest first. */
+  readonly connections: Set<Connection>
+  heldBytes: number
+}
+
+export type HolderBound = 'connections' | 'strangers-per-address' | 'unread-body-bytes'
+
+type Limits = Pick<ConnectionBoundLimits, 'connectionsMax' | 'strangersPerAddressMax' | 'unreadBodyBytesMax'>
+
+/**
+ * Counts connections, and the bytes of bodies that are held until they are whole, by who holds them. Over a bound the
+ * holder of the most gives way, so that no other one loses what is within an equal share. A new connection takes the place
+ * of a stranger alone: behind a proxy all callers have one address, but they show their keys as soon as they connect, while
+ * an attacker without a key never does.
+ */
+export class Holders {
+  readonly #limits: Limits
+  readonly #trustedMax: number
+  readonly #onReached: (connection: Connection, bound: HolderBound) => void
+  readonly #nowMs: () => number
+  readonly #trusted = new Map<string, Holder>()
+  readonly #addresses = new Map<string, Holder>()
+  /** Those of all addresses, the oldest first. */
+  readonly #strangers = new Set<Connection>()
+  #trustedCount = 0
+  #bytes = 0
+  #lookedAt = 0
+
+  /** `onReached` ends a connection, which is held no longer. */
+  constructor(
+    limits: Limits,
+    onReached: (connection: Connection, bound: HolderBound) => void,
+    nowMs = () => performance.now(),
+  ) {
+    this.#limits = limits
+    this.#trustedMax = Math.max(1, Math.floor(limits.connectionsMax * SHARE_OF_TRUSTED))
+    this.#onReached = onReached
+    this.#nowMs = nowMs
+  }
+
+  get connections(): number {
+    return this.#strangers.size + this.#trustedCount
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Those that have not yet shown a good key, the oldest first. */
+  get strangers(): Iterable<Connection> {
+    return this.#strangers
+  }
+
+  /** Counts a new connection until it closes, and ends one if there is no place for it. */
+  add(connection: Connection): void {
+    this.#endTrust()
+    this.#leaveWhenClosed(connection)
+    this.#makeStranger(connection)
+    if (this.connections > this.#limits.connectionsMax) this.#end(findOldest(this.#strangers), 'connections')
+  }
+
+  /** A request has passed the gate, with this key or from this address. Each request comes here. */
+  trust(connection: Connection, caller: string, knows: (caller: string) => boolean): void {
+    connection.passedAt = this.#nowMs()
+    if (connection.caller === caller || connection.socket.destroyed) return
+    // It was never added, since its server is one of the user's app.
+    if (connection.holder === undefined) this.#leaveWhenClosed(connection)
+    const name = toNetwork(caller)
+    this.#move(
+      connection,
+      findOrMake(this.#trusted, name, () => makeHolder(name, () => knows(name))),
+    )
+    connection.caller = caller
+    if (this.#trustedCount > this.#trustedMax) {
+      const largest = findLargest(this.#trusted.values(), ({ connections }) => connections.size)
+      this.#end(findIdle(largest.connections), 'connections')
+    }
+  }
+
+  /** Holds bytes for a connection. Over the bound the largest body of the one who holds the most is ended. */
+  hold(connection: Connection, bytes: number): void {
+    if (connection.holder === undefined) return
+    connection.heldBytes += bytes
+    connection.holder.heldBytes += bytes
+    this.#bytes += bytes
+    while (this.#bytes > this.#limits.unreadBodyBytesMax) this.#endLargestBody()
+  }
+
+  /** Releases no more than what is held: the bytes of a connection that was ended are released already. */
+  release(connection: Connection, bytes: number): void {
+    const released = Math.min(bytes, connection.heldBytes)
+    connection.heldBytes -= released
+    this.#bytes -= released
+    if (connection.holder !== undefined) connection.holder.heldBytes -= released
+  }
+
+  #endLargestBody(): void {
+    const byBytes = ({ heldBytes }: { readonly heldBytes: number }) => heldBytes
+    const stranger = [...this.#addresses.values()].find(({ heldBytes }) => heldBytes > 0)
+    const { connections } = stranger ?? findLargest(this.#trusted.values(), byBytes)
+    this.#end(findLargest(connections, byBytes), 'unread-body-bytes')
+  }
+
+  /** Ends the trust in those whose key is no longer good, and in connections that show none any more. */
+  #endTrust(): void {
+    const now = this.#nowMs()
+    if (now - this.#lookedAt < LOOK_MS) return
+    this.#lookedAt = now
+    for (const { connections, isGood } of this.#trusted.values()) {
+      const isKnown = isGood?.() === true
+      for (const each of connections)
+        if (!isKnown || (now - each.passedAt > TRUST_MS && !isAnswering(each))) this.#makeStranger(each)
+    }
+  }
+
+  #makeStranger(connection: Connection): void {
+    const network = toNetwork(connection.socket.remoteAddress ?? '')
+    const address = findOrMake(this.#addresses, network, () => makeHolder(network, undefined))
+    this.#move(connection, address)
+    // One address never takes more than half of the places that there are for strangers.
+    const { connectionsMax, strangersPerAddressMax } = this.#limits
+    const max = Math.min(strangersPerAddressMax, Math.ceil((connectionsMax - this.#trustedCount) / 2))
+    if (address.connections.size > max) this.#end(findOldest(address.connections), 'strangers-per-address')
+  }
+
+  #move(connection: Connection, to: Holder): void {
+    const { heldBytes } = connection
+    this.#leave(connection)
+    connection.holder = to
+    to.connections.add(connection)
+    if (to.isGood === undefined) this.#strangers.add(connection)
+    else this.#trustedCount += 1
+    connection.heldBytes = heldBytes
+    to.heldBytes += heldBytes
+    this.#bytes += heldBytes
+  }
+
+  #leave(connection: Connection): void {
+    const { holder } = connection
+    if (holder === undefined) return
+    this.release(connection, connection.heldBytes)
+    holder.connections.delete(connection)
+    if (holder.isGood === undefined) this.#strangers.delete(connection)
+    else this.#trustedCount -= 1
+    if (holder.connections.size === 0)
+      (holder.isGood === undefined ? this.#addresses : this.#trusted).delete(holder.name)
+    connection.holder = undefined
+    connection.caller = undefined
+  }
+
+  #leaveWhenClosed(connection: Connection): void {
+    connection.socket.once('close', () => this.#leave(connection))
+  }
+
+  #end(connection: Connection, bound: HolderBound): void {
+    this.#leave(connection)
+    this.#onReached(connection, bound)
+  }
+}
+
+function makeHolder(name: string, isGood: Holder['isGood']): Holder {
+  return { name, isGood, connections: new Set(), heldBytes: 0 }
+}
+
+/** The oldest connection that waits for no answer; where all of them wait, the newest. */
+function findIdle(connections: Iterable<Connection>): Connection {
+  let newest: Connection | undefined
+  for (const each of connections) {
+    if (!isAnswering(each)) return each
+    newest = each
+  }
+  return expectOne(newest)
+}
+
+function findOldest(connections: Iterable<Connection>): Connection {
+  const [oldest] = connections
+  return expectOne(oldest)
+}
+
+function findLargest<T>(some: Iterable<T>, sizeOf: (one: T) => number): T {
+  let largest: T | undefined
+  for (const each of some) if (largest === undefined || sizeOf(each) > sizeOf(largest)) largest = each
+  return expectOne(largest)
+}
+
+function expectOne<T>(one: T | undefined): T {
+  if (one === undefined) throw new Error('a bound was reached, and nothing is held')
+  return one
+}

@@ -1,0 +1,228 @@
+import { EventEmitter } from 'node:events'
+import type { Socket } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { type Connection, findConnection } from '../src/connection.ts'
+import { Holders, TRUST_MS } from '../src/holders.ts'
+
+class PlayedSocket extends EventEmitter {
+  readonly remoteAddress: string
+  destroyed = false
+  /** Where Node keeps the answer that a connection waits for. */
+  _httpMessage: object | null = null
+
+  constructor(remoteAddress: string) {
+    super()
+    this.remoteAddress = remoteAddress
+  }
+
+  destroy(): void {
+    if (this.destroyed) return
+    this.destroyed = true
+    this.emit('close')
+  }
+}
+
+function from(address: string): Connection {
+  return findConnection(new PlayedSocket(address) as unknown as Socket)
+}
+
+function areEnded(connections: readonly Connection[]): readonly boolean[] {
+  return connections.map(({ socket }) => socket.destroyed)
+}
+
+function countEnded(connections: readonly Connection[]): number {
+  return connections.filter(({ socket }) => socket.destroyed).length
+}
+
+function askSomething(connection: Connection): void {
+  Object.assign(connection.socket, { _httpMessage: {} })
+}
+
+function holdersWith(limits: Partial<ConstructorParameters<typeof Holders>[0]>) {
+  const reached: string[] = []
+  const good = new Set<string>()
+  const clock = { nowMs: 1_000 }
+  const bounds = { connectionsMax: 1_000, strangersPerAddressMax: 1_000, unreadBodyBytesMax: 1_000 }
+  const holders = new Holders(
+    { ...bounds, ...limits },
+    ({ socket }, bound) => {
+      socket.destroy()
+      reached.push(bound)
+    },
+    () => clock.nowMs,
+  )
+  const add = (address: string): Connection => {
+    const connection = from(address)
+    holders.add(connection)
+    return connection
+  }
+  /** One that has shown this key. */
+  const addWith = (key: string, address = '192.0.2.1'): Connection => {
+    const connection = add(address)
+    if (!connection.socket.destroyed) show(connection, key)
+    return connection
+  }
+  const show = (connection: Connection, key: string): void => {
+    good.add(key)
+    holders.trust(connection, key, (caller) => good.has(caller))
+  }
+  const addMany = (count: number, key: string) => Array.from({ length: count }, () => addWith(key))
+  return { holders, reached, good, clock, add, addWith, addMany, show }
+}
+
+describe('S41: connections that have not shown a good key', () => {
+  it('make room for new ones, the oldest first, whatever their address', () => {
+    const { holders, reached, add, show } = holdersWith({ connectionsMax: 3 })
+    const [a, b, c] = [add('192.0.2.1'), add('192.0.2.2'), add('192.0.2.3')]
+    expect(reached).toEqual([])
+    show(a, 'key')
+    const [d, e] = [add('192.0.2.4'), add('192.0.2.5')]
+    expect(reached).toEqual(['connections', 'connections'])
+    expect(areEnded([a, b, c, d, e])).toEqual([false, true, true, false, false])
+    expect(holders.connections).toBe(3)
+  })
+
+  it('of one IPv6 network count as of one address, and those that left do not count', () => {
+    const { holders, add } = holdersWith({ strangersPerAddressMax: 2 })
+    const all = [add('2001:db8::1'), add('2001:db8::2'), add('2001:db8::3')]
+    add('2001:db8:0:1::1')
+    expect(areEnded(all)).toEqual([true, false, false])
+    all[1]?.socket.destroy()
+    expect(add('2001:db8::4').socket.destroyed).toBe(false)
+    expect(holders.connections).toBe(3)
+  })
+
+  it('of one address are at most half of those that others leave', () => {
+    const { addMany, add } = holdersWith({ connectionsMax: 16 })
+    addMany(14, 'key')
+    const [a, b, c] = [add('192.0.2.7'), add('192.0.2.7'), add('192.0.2.8')]
+    expect(areEnded([a, b, c])).toEqual([true, false, false])
+  })
+})
+
+describe('S41: connections that have shown a good key', () => {
+  it('leave places to newcomers, however many one key opens, and are its own that make room', () => {
+    const { holders, addMany, addWith, add } = holdersWith({ connectionsMax: 16 })
+    const honest = addWith('honest')
+    const flood = addMany(40, 'flood')
+    expect(holders.connections).toBe(14)
+    expect(countEnded(flood)).toBe(27)
+    const operator = add('192.0.2.9')
+    const more = addMany(5, 'flood')
+    expect(areEnded([honest, operator])).toEqual([false, false])
+    expect(countEnded([...flood, ...more])).toBe(32)
+  })
+
+  it('are shared evenly by those who want them, be they keys or addresses', () => {
+    const { addMany, addWith } = holdersWith({ connectionsMax: 16 })
+    const flood = addMany(30, 'flood')
+    const others = ['10.0.0.1', '10.0.0.2', '10.0.0.3'].flatMap((address) =>
+      Array.from({ length: 3 }, () => addWith(address, address)),
+    )
+    expect(countEnded(others)).toBe(0)
+    expect(countEnded(flood)).toBe(25)
+  })
+
+  it('of one IPv6 network are of one holder', () => {
+    const { addWith } = holdersWith({ connectionsMax: 16 })
+    const flood = Array.from({ length: 14 }, (_, n) => addWith(`fd00::${n + 1}`, `fd00::${n + 1}`))
+    const other = addWith('fd00:0:0:1::1', 'fd00:0:0:1::1')
+    expect([countEnded(flood), other.socket.destroyed]).toEqual([1, false])
+  })
+
+  it('end the oldest first that waits for no answer, and the newest where all of them wait', () => {
+    const { addMany, addWith } = holdersWith({ connectionsMax: 16 })
+    const all = addMany(14, 'flood')
+    for (const each of all) if (each !== all[3]) askSomething(each)
+    const next = addWith('flood')
+    expect(all.filter(({ socket }) => socket.destroyed)).toEqual([all[3]])
+    askSomething(next)
+    const other = addWith('honest')
+    expect([countEnded(all), next.socket.destroyed, other.socket.destroyed]).toEqual([1, true, false])
+  })
+
+  it('are strangers’ again once the key is revoked, and make room like these', () => {
+    const { good, clock, addMany, add, holders } = holdersWith({
+      connectionsMax: 16,
+      strangersPerAddressMax: 2,
+    })
+    const flood = addMany(14, 'flood')
+    for (const each of flood.slice(0, 7)) askSomething(each)
+    good.delete('flood')
+    clock.nowMs += 1_000
+    add('192.0.2.9')
+    expect(countEnded(flood)).toBe(12)
+    expect([...holders.strangers]).toHaveLength(3)
+  })
+
+  it('are strangers’ again when they show none for a while, unless they wait for an answer', () => {
+    const { clock, addMany, add, show, holders } = holdersWith({})
+    const all = addMany(3, 'key')
+    if (all[1] === undefined || all[2] === undefined) throw new Error('no connection')
+    askSomething(all[1])
+    clock.nowMs += TRUST_MS
+    show(all[2], 'key')
+    add('192.0.2.9')
+    expect([...holders.strangers]).toHaveLength(1)
+    clock.nowMs += 1_000
+    add('192.0.2.9')
+    expect([...holders.strangers]).toContain(all[0])
+    expect([...holders.strangers]).toHaveLength(3)
+    if (all[0] !== undefined) show(all[0], 'key')
+    expect([...holders.strangers]).toHaveLength(2)
+  })
+
+  it('may be all but a few where one holds them all (mutant of the others)', () => {
+    const { addMany } = holdersWith({ connectionsMax: 16 })
+    expect(countEnded(addMany(14, 'key'))).toBe(0)
+  })
+})
+
+describe('S41: bytes of unfinished bodies', () => {
+  it('end the largest of who holds the most, and nothing of another', () => {
+    const { holders, addMany, addWith, reached } = holdersWith({})
+    const honest = addWith('honest')
+    holders.hold(honest, 450)
+    const [first, second] = addMany(2, 'flood')
+    if (first === undefined || second === undefined) throw new Error('no connection')
+    holders.hold(first, 200)
+    holders.hold(second, 300)
+    holders.hold(first, 51)
+    expect(areEnded([honest, first, second])).toEqual([false, false, true])
+    expect([holders.bytes, reached]).toEqual([701, ['unread-body-bytes']])
+  })
+
+  it('of strangers go first', () => {
+    const { holders, addWith, good, clock, add } = holdersWith({})
+    const [honest, revoked] = [addWith('honest'), addWith('revoked')]
+    holders.hold(honest, 800)
+    holders.hold(revoked, 100)
+    good.delete('revoked')
+    clock.nowMs += 1_000
+    add('192.0.2.9')
+    holders.hold(honest, 150)
+    expect(areEnded([honest, revoked])).toEqual([false, true])
+    expect(holders.bytes).toBe(950)
+  })
+
+  it('go along when another key is shown, and are released once', () => {
+    const { holders, addWith, show } = holdersWith({})
+    const [one, other] = [addWith('a'), addWith('b')]
+    holders.hold(one, 600)
+    show(one, 'b')
+    holders.hold(other, 300)
+    expect(one.holder?.heldBytes).toBe(900)
+    holders.release(one, 600)
+    one.socket.destroy()
+    holders.release(one, 600)
+    expect([holders.bytes, other.holder?.heldBytes]).toEqual([300, 300])
+  })
+
+  it('are not held for a connection that has ended', () => {
+    const { holders, addWith } = holdersWith({})
+    const one = addWith('a')
+    one.socket.destroy()
+    holders.hold(one, 600)
+    expect(holders.bytes).toBe(0)
+  })
+})
