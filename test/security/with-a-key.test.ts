@@ -1,0 +1,190 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createKey, KeyRing, revokeKey, SCOPES } from '@counterstep/access'
+import { memoryStore } from '@counterstep/store-conformance'
+import type { FastifyInstance } from 'fastify'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type BothFaces, bothFaces, type FacesOptions } from './both-faces.ts'
+import { RawCaller } from './raw-caller.ts'
+
+const POLL = { timeout: 10_000, interval: 5 }
+const HOST = 'Host: 127.0.0.1\r\n'
+const MIB = 1024 * 1024
+
+const FACES = [
+  {
+    face: 'native',
+    submit: '/v1/transactions',
+    list: '/v1/transactions?attention=true&limit=200',
+    open: '/health/live',
+  },
+  {
+    face: 'dtm',
+    submit: '/api/dtmsvr/submit',
+    list: '/api/dtmsvr/all?status=aborting',
+    open: '/api/ping',
+  },
+] as const
+
+let folder = ''
+let path = ''
+let ring: KeyRing
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'counterstep-with-a-key-'))
+  path = join(folder, 'keys.json')
+  await makeKey('first')
+  ring = await KeyRing.open(path, { onRead: () => undefined, onBroken: () => undefined })
+})
+afterAll(async () => {
+  ring.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function makeKey(name: string): Promise<string> {
+  const { key } = await createKey(path, { name, scopes: SCOPES, createdAt: 0, expiresAt: null })
+  return key
+}
+
+/** Two keys that the server knows. */
+async function twoKeys() {
+  const names = [`flood-${Math.random()}`, `honest-${Math.random()}`] as const
+  const [flood, honest] = [await makeKey(names[0]), await makeKey(names[1])]
+  await ring.refresh()
+  return { flood, honest }
+}
+
+function idOf(key: string): string {
+  return key.split('_')[1] ?? ''
+}
+
+const opened: (BothFaces | RawCaller)[] = []
+afterEach(async () => {
+  for (const each of opened.splice(0).reverse())
+    if (each instanceof RawCaller) each.drop()
+    else await each[Symbol.asyncDispose]()
+})
+
+async function faces(options: Omit<FacesOptions, 'keys'>): Promise<BothFaces> {
+  const made = await bothFaces(memoryStore(), { ...options, keys: ring })
+  for (const app of [made.native, made.dtm]) await app.listen({ port: 0, host: '127.0.0.1' })
+  opened.push(made)
+  return made
+}
+
+async function caller(app: FastifyInstance): Promise<RawCaller> {
+  const made = await RawCaller.to(app)
+  opened.push(made)
+  return made
+}
+
+function hasAnswers(some: RawCaller, count: number): Promise<unknown> {
+  return expect.poll(() => some.statuses.length, POLL).toBeGreaterThanOrEqual(count)
+}
+
+function countEnded(some: readonly RawCaller[]): number {
+  return some.filter(({ isEnded }) => isEnded).length
+}
+
+for (const { face, submit, list, open } of FACES) {
+  const get = (key: string) => `GET ${list} HTTP/1.1\r\n${HOST}Authorization: Bearer ${key}\r\n\r\n`
+  const post = (key: string) =>
+    `POST ${submit} HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nAuthorization: Bearer ${key}\r\n`
+
+  /** Connections that have shown a key, one behind the other. */
+  async function callersWith(app: FastifyInstance, key: string, count: number): Promise<RawCaller[]> {
+    const made: RawCaller[] = []
+    for (let n = 0; n < count; n += 1) {
+      const each = await caller(app)
+      each.send(get(key))
+      await expect.poll(() => each.isEnded || each.statuses.length > 0, POLL).toBe(true)
+      made.push(each)
+    }
+    return made
+  }
+
+  describe(`S45: the connections of one key to the ${face} API`, () => {
+    it('leave room for newcomers and for another key, and its own make room', async () => {
+      const { flood, honest } = await twoKeys()
+      const { [face]: app, bounds, reached } = await faces({ limits: { connectionsMax: 16 } })
+      const [known] = await callersWith(app, honest, 1)
+      const many = await callersWith(app, flood, 30)
+      expect(bounds.held.connections).toBeLessThanOrEqual(14)
+      const [operator] = await callersWith(app, honest, 1)
+      expect([known?.isEnded, operator?.isEnded, operator?.statuses]).toEqual([false, false, [200]])
+      expect(countEnded(many)).toBe(18)
+      expect(new Set(reached)).toEqual(new Set(['connections']))
+    })
+
+    it('are strangers’ soon after it is revoked', async () => {
+      const { flood, honest } = await twoKeys()
+      const { [face]: app } = await faces({ limits: { connectionsMax: 16, strangersPerAddressMax: 3 } })
+      const many = await callersWith(app, flood, 10)
+      await revokeKey(path, idOf(flood))
+      await ring.refresh()
+      await expect
+        .poll(
+          async () => {
+            await callersWith(app, honest, 1)
+            return countEnded(many)
+          },
+          { timeout: 10_000, interval: 200 },
+        )
+        .toBeGreaterThanOrEqual(7)
+    })
+  })
+
+  describe(`S45: bodies that are never whole, sent to the ${face} API`, () => {
+    const body = `Content-Length: 900000\r\n\r\n${' '.repeat(200_000)}`
+
+    it('by one key end none of another that holds less than its share', async () => {
+      const { flood, honest } = await twoKeys()
+      const { [face]: app, bounds, reached } = await faces({ limits: { unreadBodyBytesMax: 2.5 * MIB } })
+      const upload = await caller(app)
+      // The largest of all bodies, and within the share of its key.
+      upload.send(`${post(honest)}Content-Length: 900000\r\n\r\n${' '.repeat(350_000)}`)
+      await expect.poll(() => bounds.held.bodyBytes, POLL).toBeGreaterThan(350_000)
+      const senders = await Promise.all(Array.from({ length: 20 }, () => caller(app)))
+      for (const sender of senders) sender.send(post(flood) + body)
+      await expect.poll(() => countEnded(senders), POLL).toBeGreaterThan(8)
+      expect([upload.isEnded, new Set(reached)]).toEqual([false, new Set(['unread-body-bytes'])])
+      upload.send(' '.repeat(550_000))
+      await hasAnswers(upload, 1)
+      expect(upload.statuses).not.toContain(401)
+    })
+
+    for (const [how, announced] of [
+      ['with a length', 'Content-Length: 65536\r\n\r\n'],
+      ['with a short length', 'Content-Length: 4097\r\n\r\n'],
+      ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n'],
+    ] as const) {
+      it(`are not held for a stranger while they wait for their turn: ${how}`, async () => {
+        const { honest } = await twoKeys()
+        const { [face]: app, bounds, reached } = await faces({ limits: { unreadBodyBytesMax: MIB } })
+        const upload = await caller(app)
+        upload.send(`${post(honest)}Content-Length: 1000000\r\n\r\n${' '.repeat(900_000)}`)
+        await expect.poll(() => bounds.held.bodyBytes, POLL).toBeGreaterThan(900_000)
+        const strangers = await Promise.all(Array.from({ length: 40 }, () => caller(app)))
+        for (const each of strangers)
+          each.send(`${`GET ${open} HTTP/1.1\r\n${HOST}\r\n`.repeat(8)}${post('cs_x')}${announced}`)
+        await expect.poll(() => countEnded(strangers), POLL).toBe(40)
+        expect(reached).not.toContain('unread-body-bytes')
+        upload.send(' '.repeat(100_000))
+        await hasAnswers(upload, 1)
+      })
+    }
+  })
+
+  it(`S45: lists of one key over the ${face} API leave turns to another`, async () => {
+    const { flood, honest } = await twoKeys()
+    const { [face]: app } = await faces({ settings: { readWaitMs: 1_500 } })
+    const many = await Promise.all(Array.from({ length: 40 }, () => caller(app)))
+    // Each of them asks again at once, as long as there is one that waits.
+    for (const each of many) each.send(get(flood).repeat(20))
+    await Promise.all(many.map((each) => hasAnswers(each, 1)))
+    const other = await caller(app)
+    other.send(get(honest))
+    await hasAnswers(other, 1)
+    expect(other.statuses).toEqual([200])
+  })
+}
