@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createKey, KeyRing, revokeKey, SCOPES } from '@counterstep/access'
+import type { Store } from '@counterstep/core'
 import { memoryStore } from '@counterstep/store-conformance'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -65,8 +66,8 @@ afterEach(async () => {
     else await each[Symbol.asyncDispose]()
 })
 
-async function faces(options: Omit<FacesOptions, 'keys'>): Promise<BothFaces> {
-  const made = await bothFaces(memoryStore(), { ...options, keys: ring })
+async function faces(options: Omit<FacesOptions, 'keys'>, store: Store = memoryStore()): Promise<BothFaces> {
+  const made = await bothFaces(store, { ...options, keys: ring })
   for (const app of [made.native, made.dtm]) await app.listen({ port: 0, host: '127.0.0.1' })
   opened.push(made)
   return made
@@ -103,7 +104,7 @@ for (const { face, submit, list, open } of FACES) {
     return made
   }
 
-  describe(`S45: the connections of one key to the ${face} API`, () => {
+  describe(`S41: the connections of one key to the ${face} API`, () => {
     it('leave room for newcomers and for another key, and its own make room', async () => {
       const { flood, honest } = await twoKeys()
       const { [face]: app, bounds, reached } = await faces({ limits: { connectionsMax: 16 } })
@@ -134,7 +135,7 @@ for (const { face, submit, list, open } of FACES) {
     })
   })
 
-  describe(`S45: bodies that are never whole, sent to the ${face} API`, () => {
+  describe(`S41: bodies that are never whole, sent to the ${face} API`, () => {
     const body = `Content-Length: 900000\r\n\r\n${' '.repeat(200_000)}`
 
     it('by one key end none of another that holds less than its share', async () => {
@@ -164,10 +165,13 @@ for (const { face, submit, list, open } of FACES) {
         const upload = await caller(app)
         upload.send(`${post(honest)}Content-Length: 1000000\r\n\r\n${' '.repeat(900_000)}`)
         await expect.poll(() => bounds.held.bodyBytes, POLL).toBeGreaterThan(900_000)
-        const strangers = await Promise.all(Array.from({ length: 40 }, () => caller(app)))
-        for (const each of strangers)
-          each.send(`${`GET ${open} HTTP/1.1\r\n${HOST}\r\n`.repeat(8)}${post('cs_x')}${announced}`)
-        await expect.poll(() => countEnded(strangers), POLL).toBe(40)
+        const strangers = await Promise.all(Array.from({ length: 100 }, () => caller(app)))
+        const ask = `GET ${open} HTTP/1.1\r\n${HOST}\r\n`
+        // Each has had its first turn, so that all are read from at once.
+        for (const each of strangers) each.send(ask)
+        await expect.poll(() => strangers.every(({ statuses }) => statuses.length > 0), POLL).toBe(true)
+        for (const each of strangers) each.send(`${ask.repeat(20)}${post('cs_x')}${announced}`)
+        await expect.poll(() => countEnded(strangers), POLL).toBe(100)
         expect(reached).not.toContain('unread-body-bytes')
         upload.send(' '.repeat(100_000))
         await hasAnswers(upload, 1)
@@ -175,16 +179,35 @@ for (const { face, submit, list, open } of FACES) {
     }
   })
 
-  it(`S45: lists of one key over the ${face} API leave turns to another`, async () => {
+  it(`S42: lists of one key over the ${face} API leave turns to another`, async () => {
     const { flood, honest } = await twoKeys()
-    const { [face]: app } = await faces({ settings: { readWaitMs: 1_500 } })
-    const many = await Promise.all(Array.from({ length: 40 }, () => caller(app)))
-    // Each of them asks again at once, as long as there is one that waits.
-    for (const each of many) each.send(get(flood).repeat(20))
-    await Promise.all(many.map((each) => hasAnswers(each, 1)))
+    const store = memoryStore()
+    const held: (() => void)[] = []
+    const { list: readList } = store
+    store.list = async (query) => {
+      await new Promise<void>((resolve) => held.push(resolve))
+      return readList.call(store, query)
+    }
+    const { [face]: app } = await faces({ settings: { scansAtOnceMax: 1, readWaitMs: 30_000 } }, store)
+    let seen = 0
+    app.server.on('request', () => {
+      seen += 1
+    })
+    const many = await Promise.all(Array.from({ length: 20 }, () => caller(app)))
+    for (const each of many) each.send(get(flood))
+    await expect.poll(() => seen, POLL).toBe(20)
     const other = await caller(app)
     other.send(get(honest))
+    await expect.poll(() => seen, POLL).toBe(21)
+    for (let read = 0; read < 4; read += 1) {
+      await expect.poll(() => held.length, POLL).toBe(1)
+      held.shift()?.()
+    }
     await hasAnswers(other, 1)
     expect(other.statuses).toEqual([200])
+    for (const each of [...many, other]) each.drop()
+    const release = setInterval(() => held.shift()?.(), 1)
+    await expect.poll(() => held.length, POLL).toBe(0)
+    clearInterval(release)
   })
 }

@@ -12,11 +12,11 @@ export interface ConnectionLimits extends ConnectionBoundLimits {
 
 /** Bounds over all connections of a process together, whichever HTTP API they came to. */
 export interface ConnectionBoundLimits {
-  /** Connections at once. When there are as many, a new one takes the place of the oldest one without a good key. */
+  /** Connections at once. When there are as many, a new one takes the place of the oldest one without a good key; those with one share seven eighths. */
   readonly connectionsMax: number
   /** Connections at once from one address (of IPv6: one /64) that have not yet shown a good key. */
   readonly strangersPerAddressMax: number
-  /** Bytes of request bodies that are held at once, in all, until each body is whole. */
+  /** Bytes of request bodies that are held at once, in all, until each body is whole. Over it, who holds the most loses its largest. */
   readonly unreadBodyBytesMax: number
   /** Requests of one connection that are begun in one turn of the event loop. */
   readonly requestsPerTurnMax: number

@@ -18,7 +18,9 @@ export interface Connection {
   holder: Holder | undefined
   /** Who passed the gate over it last: the id of a key, or an address. Undefined: it is a stranger's. */
   caller: string | undefined
-  /** When a request of it last passed the gate, in milliseconds since the process began. */
+  /** Whether a request of it has passed the gate since connections were last looked through. */
+  hasPassed: boolean
+  /** When that was last so, in milliseconds since the process began. */
   passedAt: number
   /** Whether a request of it was refused: it ends after that answer, and what else it has sent is not looked at. */
   isRefused: boolean
@@ -47,6 +49,7 @@ export function findConnection(socket: Socket): Connection {
     socket,
     holder: undefined,
     caller: undefined,
+    hasPassed: false,
     passedAt: 0,
     isRefused: false,
     turn: -1,

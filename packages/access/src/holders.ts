@@ -77,9 +77,10 @@ export class Holders {
     if (this.connections > this.#limits.connectionsMax) this.#end(findOldest(this.#strangers), 'connections')
   }
 
-  /** A request has passed the gate, with this key or from this address. Each request comes here. */
+  /** A request has passed the gate, with this key or from this address. */
   trust(connection: Connection, caller: string, knows: (caller: string) => boolean): void {
-    connection.passedAt = this.#nowMs()
+    // Each request comes here, and one that asked for the time would cost as much as all else of the gate.
+    connection.hasPassed = true
     if (connection.caller === caller || connection.socket.destroyed) return
     // It was never added, since its server is one of the user's app.
     if (connection.holder === undefined) this.#leaveWhenClosed(connection)
@@ -126,8 +127,11 @@ export class Holders {
     this.#lookedAt = now
     for (const { connections, isGood } of this.#trusted.values()) {
       const isKnown = isGood?.() === true
-      for (const each of connections)
-        if (!isKnown || (now - each.passedAt > TRUST_MS && !isAnswering(each))) this.#makeStranger(each)
+      for (const each of connections) {
+        if (each.hasPassed || isAnswering(each)) each.passedAt = now
+        each.hasPassed = false
+        if (!isKnown || now - each.passedAt > TRUST_MS) this.#makeStranger(each)
+      }
     }
   }
 

@@ -34,7 +34,7 @@ describe('GET /v1/transactions', () => {
       const engine = scriptedEngine()
       const answer = await buildApp({ engine }).inject({ url: `/v1/transactions${query}` })
       expect(answer.statusCode).toBe(200)
-      expect(engine.calls[0]?.arguments).toEqual([expected])
+      expect(engine.calls[0]?.arguments).toEqual([expected, '127.0.0.1'])
     })
   }
 
@@ -82,7 +82,10 @@ describe('GET /v1/transactions', () => {
     const app = buildApp({ engine })
     const page = (await app.inject({ url: '/v1/transactions' })).json()
     await app.inject({ url: `/v1/transactions?cursor=${page.cursor}` })
-    expect(engine.calls[1]?.arguments).toEqual([{ limit: 50, cursor: { createdAt: 7, gid: 'x' } }])
+    expect(engine.calls[1]?.arguments).toEqual([
+      { limit: 50, cursor: { createdAt: 7, gid: 'x' } },
+      '127.0.0.1',
+    ])
   })
 
   it('reads back any cursor, and never throws on another text', () => {
