@@ -17,6 +17,7 @@ export async function addFace(app: FastifyInstance, face: Face, parts: FaceParts
   // How many connections there may be is for the app's own server to say.
   const limits = {
     ...DEFAULT_SERVER_LIMITS,
+    connectionsMax: Number.POSITIVE_INFINITY,
     unreadBodyBytesMax: face.unreadBodyBytesMax ?? unreadBodyBytesMax,
   }
   await app.register(
