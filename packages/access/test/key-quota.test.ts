@@ -85,7 +85,7 @@ describe('S42: the quota of a key', () => {
       headers: { authorization: `Bearer ${one.text}`, 'content-length': '10' },
       socket: { remoteAddress: '192.0.2.1' },
     }
-    expect(gate.guardOf(['submit'], true, 'transaction')(head)).toBeUndefined()
+    expect(gate.guardOf(['submit'], true, 'transaction')(head)).toBe(one.stored.id)
     expect(gate.takeStored?.(head, 5)).toBeUndefined()
     expect(gate.takeStored?.(head, 101)).toMatchObject({ code: 'SAGA_QUOTA_EXCEEDED' })
     expect(gate.takeStored?.(head, 60)).toBeUndefined()
