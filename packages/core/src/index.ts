@@ -1,6 +1,6 @@
 export { type AcceptIds, firstStatus, newTransaction, newTransactionRow, waitsMs } from './accept.ts'
 export { beginsToNeedAttention } from './attention.ts'
-export { HOT_FLOOR_MS, type RetryBounds, retryFloorMs } from './backoff.ts'
+export { HOT_FLOOR_MS, RETRY_BOUNDS, type RetryBounds, retryFloorMs } from './backoff.ts'
 export { type CommandPlan, planCommand } from './command-row.ts'
 export type {
   BranchTarget,

@@ -1,4 +1,5 @@
 /** After the heal: everything healthy ends in time, then the poison is cured and ends too, then all is still. */
+import { RETRY_BOUNDS, retryFloorMs } from '@counterstep/core'
 import { isFinalStatus } from '@counterstep/protocol'
 import type { Auditor } from './auditor.ts'
 import { EVENT } from './event-code.ts'
@@ -9,6 +10,8 @@ import type { World } from './world.ts'
 /** L1 and L3: from the heal, or from the cure, to the last end, with what the clocks have jumped. */
 export const ENDS_WITHIN_MS = 10_000
 const OPERATOR_MS = 250
+/** A call that has failed very often, as by an operator who asks for it again and again, waits so long for its next turn. */
+const LONGEST_WAIT_MS = retryFloorMs(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, RETRY_BOUNDS)
 /** From the last end to the silence: what runs of lost leases need to hear of it. */
 const CALM_MS = 2_000
 
@@ -63,9 +66,11 @@ export class Liveness {
     return (this.#curedAt ?? this.#healedAt) + this.#endsWithinMs + this.#world.jumpedMs + calm
   }
 
-  /** What was claimed too often during the faults ends its rest first. */
+  /** What was claimed too often during the faults ends its rest first, and what was poisoned its wait for the next call. */
   get #endsWithinMs(): number {
-    return ENDS_WITHIN_MS + (this.#world.counters.rested > 0 ? this.#restMs : 0)
+    const { rested, poisoned } = this.#world.counters
+    const isCured = this.#curedAt !== undefined && poisoned > 0
+    return ENDS_WITHIN_MS + (rested > 0 ? this.#restMs : 0) + (isCured ? LONGEST_WAIT_MS : 0)
   }
 
   /** But for what is poisoned. */
