@@ -4,7 +4,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { type BothFaces, bothFaces, type FacesOptions } from './both-faces.ts'
 import { RawCaller } from './raw-caller.ts'
 
-const POLL = { timeout: 10_000, interval: 5 }
+/** Tells what is stuck from what is slow on a machine with other work. */
+const POLL = { timeout: 25_000, interval: 5 }
 const NO_KEYS = { find: () => undefined }
 const HOST = 'Host: 127.0.0.1\r\n'
 const JSON_TYPE = 'Content-Type: application/json\r\n'

@@ -4,8 +4,8 @@ import { bothFaces } from './both-faces.ts'
 import { faceRequests, withEachText } from './face-requests.ts'
 
 const LENGTH = 100_000
-/** The bound is 50 ms; the rest is room for a machine that is shared. The shortest of three counts. */
-const ANSWER_MS_MAX = 250
+/** The bound is 50 ms of a core; the rest is room for a machine that is shared. The shortest of three counts. */
+const CPU_MS_MAX = 250
 const REPEATS = 3
 const PUMPS = ['a', ' ', '0', '{', '\\', '/', '1.', 'ä', '\u0000', '%41']
 
@@ -16,12 +16,13 @@ it('S27: 100 KB in any text field of either face are answered in 50 ms', { timeo
     const text = pump.repeat(LENGTH / pump.length)
     for (const request of faceRequests('long').flatMap((one) => withEachText(one, text))) {
       let shortest = Number.POSITIVE_INFINITY
-      for (let repeat = 0; repeat < REPEATS && shortest > ANSWER_MS_MAX; repeat += 1) {
-        const startedAt = performance.now()
+      for (let repeat = 0; repeat < REPEATS && shortest > CPU_MS_MAX; repeat += 1) {
+        const before = process.cpuUsage()
         await faces.send(request)
-        shortest = Math.min(shortest, performance.now() - startedAt)
+        const { user, system } = process.cpuUsage(before)
+        shortest = Math.min(shortest, (user + system) / 1_000)
       }
-      if (shortest > ANSWER_MS_MAX)
+      if (shortest > CPU_MS_MAX)
         slow.push(`${request.url.slice(0, 60)} ${shortest} ms for ${JSON.stringify(pump)}`)
     }
   }
