@@ -13,16 +13,19 @@ export interface Line {
 
 interface Flag {
   readonly type: 'string' | 'boolean'
-  /** Undefined: `--help`, `--version` and `--ready-json`, which are no settings. */
+  /** Undefined: `--help`, `--version`, `--ready-json` and `--config`, which are no settings. */
   readonly setting?: SettingName
   readonly commands: readonly CommandName[]
 }
 
+/** Names a file of settings. */
+export const CONFIG_FLAG = 'config'
 const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[]
 const FLAGS = new Map<string, Flag>([
   ['help', { type: 'boolean', commands: COMMAND_NAMES }],
   ['version', { type: 'boolean', commands: COMMAND_NAMES }],
   ['ready-json', { type: 'boolean', commands: ['serve'] }],
+  [CONFIG_FLAG, { type: 'string', commands: COMMAND_NAMES }],
   ...settingsOf('serve').map((name) => [SETTINGS[name].flag, flagOf(name)] as const),
 ])
 
@@ -49,10 +52,16 @@ export function readLine(args: readonly string[]): Line {
     if (token.kind !== 'option') continue
     const problem = optionProblem(token, command)
     if (problem !== undefined) problems.add(problem)
-    else if (FLAGS.get(token.name)?.setting === undefined) switches.add(token.name)
+    else if (isSwitch(token.name)) switches.add(token.name)
     else values.set(token.name, token.value ?? 'true')
   }
   return { command, values, switches, problems: [...problems, ...wordProblems(words, command)] }
+}
+
+/** One that is no setting, and stands alone. */
+function isSwitch(name: string): boolean {
+  const flag = FLAGS.get(name)
+  return flag?.setting === undefined && flag?.type === 'boolean'
 }
 
 interface OptionToken {
@@ -73,7 +82,7 @@ function optionProblem({ name, rawName, value }: OptionToken, command = 'serve')
   if (!flag.commands.some((each) => each === command)) {
     return `--${name} is no option of ${command}; see ${command} --help.`
   }
-  if (flag.setting === undefined) return value === undefined ? undefined : `--${name} takes no value.`
+  if (isSwitch(name)) return value === undefined ? undefined : `--${name} takes no value.`
   return value === undefined && flag.type === 'string' ? `--${name} needs a value.` : undefined
 }
 

@@ -5,6 +5,7 @@ import {
   accessWarnings,
   asFlag,
   type CallerConfig,
+  type ConfigFile,
   type Connection,
   callerOptions,
   connection,
@@ -18,6 +19,7 @@ import {
   isLoopback,
   PASSWORD_FILE_VARIABLE,
   PASSWORD_VARIABLE,
+  readConfigFile,
   readPassword,
   readValues,
   SETTINGS,
@@ -36,9 +38,12 @@ import {
 import { assert } from '@counterstep/core'
 import type { EngineSettings } from '@counterstep/engine'
 import type { TargetRules } from '@counterstep/targets'
-import { readLine } from './command-line.ts'
+import { CONFIG_FLAG, type Line, readLine } from './command-line.ts'
 import { COMMANDS, type CommandName, settingsOf } from './commands.ts'
 import { type KeysCommand, readKeysCommand } from './keys-command.ts'
+
+/** Names the file of settings where no flag does. */
+const CONFIG_VARIABLE = 'COUNTERSTEP_CONFIG'
 
 /** Everything `serve` needs to know from outside, checked. */
 export interface ServeConfig {
@@ -85,12 +90,14 @@ export function readCommand(args: readonly string[], environment: Environment = 
   const type = line.command ?? 'serve'
   if (line.switches.has('help')) return { type: 'help', of: type }
   if (line.switches.has('version')) return { type: 'version' }
-  const given = { flags: line.values, environment }
+  const file = readFileOf(line, environment)
+  const given = { flags: line.values, environment, file: file.values }
   const { known, sources, problems } = readValues(SETTINGS, settingsOf(type), given)
   const secret = readPassword(environment)
   const password = 'problem' in secret ? undefined : secret.value
   const all = [
     ...line.problems,
+    ...file.problems,
     ...problems,
     ...('problem' in secret ? [secret.problem] : []),
     ...storeProblems(known, { sources, password, spell: asFlag }),
@@ -107,6 +114,13 @@ export function readCommand(args: readonly string[], environment: Environment = 
   assert(hasAll(known, COMMANDS.serve), 'a setting is neither known nor refused')
   const found = { values: known, sources, password }
   return { type: 'serve', config: toConfig(found, line.switches.has('ready-json'), environment) }
+}
+
+const NO_FILE: ConfigFile = { values: new Map(), problems: [] }
+
+function readFileOf({ values }: Line, environment: Environment): ConfigFile {
+  const path = values.get(CONFIG_FLAG) ?? (environment[CONFIG_VARIABLE] || undefined)
+  return path === undefined ? NO_FILE : readConfigFile(path, SETTINGS)
 }
 
 interface Found {
@@ -162,7 +176,7 @@ function dtmPortOf({ port, dtmPort }: SettingValues, sources: Sources<SettingNam
 
 function warnings(values: SettingValues, environment: Environment): string[] {
   const variables = new Set(Object.values(SETTINGS).map(({ variable }) => variable))
-  for (const variable of [PASSWORD_VARIABLE, PASSWORD_FILE_VARIABLE]) variables.add(variable)
+  for (const variable of [PASSWORD_VARIABLE, PASSWORD_FILE_VARIABLE, CONFIG_VARIABLE]) variables.add(variable)
   const unknown = unknownVariables(environment, variables)
   return [...unknown.map((name) => `${name} is no setting and was ignored.`), ...accessWarnings(values)]
 }

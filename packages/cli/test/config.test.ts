@@ -301,6 +301,7 @@ describe('the help text', () => {
       'store-tls-ca',
       'store-tls-server-name',
       'store-wait-ms',
+      'config',
       'help',
       'version',
     ])

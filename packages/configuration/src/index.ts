@@ -1,4 +1,5 @@
 export { type AccessConfig, accessConfig, accessProblems, accessWarnings } from './access-config.ts'
+export { type ConfigFile, readConfigFile, readConfigText } from './config-file.ts'
 export { engineProblems, engineSettings, engineWarnings } from './engine-config.ts'
 export type { FunctionAccess } from './function-access.ts'
 export { type FunctionStoreConfig, storeUrl } from './function-store.ts'

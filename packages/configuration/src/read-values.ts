@@ -16,10 +16,13 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export interface Given {
   /** By flag, without its dashes. A flag wins over its variable. */
   readonly flags: ReadonlyMap<string, string>
+  /** A variable wins over the file. */
   readonly environment: Environment
+  /** By the names of the settings. */
+  readonly file?: ReadonlyMap<string, string>
 }
 
-/** From where each setting came that the user has set: a flag with its dashes, or a variable. */
+/** From where each setting came that the user has set: a flag with its dashes, a variable, or its name in the file. */
 export type Sources<Name extends string = string> = ReadonlyMap<Name, string>
 
 export interface ReadValues<Group extends Settings> {
@@ -33,7 +36,7 @@ export interface ReadValues<Group extends Settings> {
 export function readValues<Group extends Settings>(
   settings: Group,
   names: readonly Extract<keyof Group, string>[],
-  { flags, environment }: Given,
+  { flags, environment, file }: Given,
 ): ReadValues<Group> {
   const known: { [Name in keyof Group]?: unknown } = {}
   const sources = new Map<Extract<keyof Group, string>, string>()
@@ -42,8 +45,12 @@ export function readValues<Group extends Settings>(
     const { flag, variable, fallback, parse } = settings[name] as Setting<unknown>
     const fromLine = flags.get(flag)
     // An empty variable is what Compose makes of an unset one.
-    const given = fromLine ?? (environment[variable] || undefined)
-    const source = fromLine === undefined ? variable : `--${flag}`
+    const fromEnvironment = environment[variable] || undefined
+    const fromFile = file?.get(name)
+    const given = fromLine ?? fromEnvironment ?? fromFile
+    const isFromFile = fromEnvironment === undefined && fromFile !== undefined
+    const elsewhere = isFromFile ? `"${name}" in the file of --config` : variable
+    const source = fromLine === undefined ? elsewhere : `--${flag}`
     const parsed = parse(given ?? fallback)
     if ('problem' in parsed) problems.push(`${source} ${parsed.problem}.`)
     else known[name] = parsed.value
