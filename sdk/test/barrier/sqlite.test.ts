@@ -11,53 +11,17 @@ import { branchHandler } from '../../src/fastify.ts'
 import type { GroupCall } from '../../src/grouped/group-barrier.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { type BarrierCall, withBarrier } from '../../src/index.ts'
-import { barrierSuite, type SuiteEffect, thrownBy } from './barrier-suite.ts'
+import { barrierSuite } from './barrier-suite.ts'
 import { BetterSqlite3Twin } from './better-sqlite3-twin.ts'
-import { type MessageBed, messageSuite } from './message-suite.ts'
-import { purging, suiteClock } from './suite-clock.ts'
+import { messageSuite } from './message-suite.ts'
+import { act, bedOf, count, effectsOf, opened } from './sqlite-bed.ts'
 
 const DATABASES: readonly (readonly [string, () => SqliteDatabase])[] = [
   ['better-sqlite3', () => new BetterSqlite3Twin(':memory:')],
   ['node:sqlite', () => new DatabaseSync(':memory:')],
 ]
 
-function opened(open: () => SqliteDatabase): SqliteDatabase {
-  const database = open()
-  migrateBarrier(database)
-  database.exec('CREATE TABLE effect (number INTEGER PRIMARY KEY, gid TEXT, op TEXT)')
-  return database
-}
-
-function effectsOf(database: SqliteDatabase, gid: string): string[] {
-  const rows = database.prepare('SELECT op FROM effect WHERE gid = ? ORDER BY number').all(gid)
-  return rows.map((row) => String((row as { readonly op: unknown }).op))
-}
-
-function act(tx: SqliteDatabase, { gid, op }: BarrierCall, effect: SuiteEffect): unknown {
-  tx.prepare('INSERT INTO effect (gid, op) VALUES (?, ?)').run(gid, op)
-  const error = thrownBy(effect)
-  if (error !== undefined) throw error
-  return effect.does === 'succeed' ? effect.answer : undefined
-}
-
-function count(database: SqliteDatabase, where = '1 = 1'): number {
-  const row = database.prepare(`SELECT count(*) AS number FROM counterstep_barrier WHERE ${where}`).get()
-  return Number((row as { readonly number: unknown }).number)
-}
-
 for (const [name, open] of DATABASES) {
-  const bedOf = (database: SqliteDatabase): MessageBed => {
-    const barrier = sqliteBarrier(database, suiteClock)
-    return {
-      run: (call, effect) => barrier.run(call, (tx) => act(tx, call, effect)),
-      queryPrepared: barrier.queryPrepared,
-      effects: async (gid) => effectsOf(database, gid),
-      rows: async (gid) => count(database, `gid = '${gid}'`),
-      rollsBack: true,
-      purge: (before) => void purgeBarrier(database, purging(before)),
-      close: async () => undefined,
-    }
-  }
   barrierSuite({ name, open: async () => bedOf(opened(open)), width: 64 })
   messageSuite({ name, open: async () => bedOf(opened(open)), width: 64 })
 

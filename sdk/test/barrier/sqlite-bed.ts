@@ -1,0 +1,43 @@
+import { migrateBarrier, purgeBarrier, type SqliteDatabase, sqliteBarrier } from '../../src/barrier/sqlite.ts'
+import type { BarrierCall } from '../../src/index.ts'
+import { type SuiteEffect, thrownBy } from './barrier-suite.ts'
+import type { MessageBed } from './message-suite.ts'
+import { purging, suiteClock } from './suite-clock.ts'
+
+export function opened(open: () => SqliteDatabase): SqliteDatabase {
+  const database = open()
+  migrateBarrier(database)
+  database.exec('CREATE TABLE effect (number INTEGER PRIMARY KEY, gid TEXT, op TEXT)')
+  return database
+}
+
+export function effectsOf(database: SqliteDatabase, gid: string): string[] {
+  const rows = database.prepare('SELECT op FROM effect WHERE gid = ? ORDER BY number').all(gid)
+  return rows.map((row) => String((row as { readonly op: unknown }).op))
+}
+
+export function act(tx: SqliteDatabase, { gid, op }: BarrierCall, effect: SuiteEffect): unknown {
+  tx.prepare('INSERT INTO effect (gid, op) VALUES (?, ?)').run(gid, op)
+  const error = thrownBy(effect)
+  if (error !== undefined) throw error
+  return effect.does === 'succeed' ? effect.answer : undefined
+}
+
+export function count(database: SqliteDatabase, where = '1 = 1'): number {
+  const row = database.prepare(`SELECT count(*) AS number FROM counterstep_barrier WHERE ${where}`).get()
+  return Number((row as { readonly number: unknown }).number)
+}
+
+/** What the suites ask of a driver of SQLite. */
+export function bedOf(database: SqliteDatabase): MessageBed {
+  const barrier = sqliteBarrier(database, suiteClock)
+  return {
+    run: (call, effect) => barrier.run(call, (tx) => act(tx, call, effect)),
+    queryPrepared: barrier.queryPrepared,
+    effects: async (gid) => effectsOf(database, gid),
+    rows: async (gid) => count(database, `gid = '${gid}'`),
+    rollsBack: true,
+    purge: (before) => void purgeBarrier(database, purging(before)),
+    close: async () => undefined,
+  }
+}
