@@ -6,21 +6,20 @@ const OPTIONS = [
   '--no-audit',
   '--no-fund',
   '--progress=true',
-  // Nothing here needs a script at install. Without this npm compiles better-sqlite3, which brings its binaries, and so
-  // fails where there is no Python.
+  // Nothing here needs a script at install.
   '--ignore-scripts',
-  // Warnings about an older system Node say nothing: all that follows runs on the pinned one.
+  // Warnings about an older system Node say nothing: all that follows runs on one that fits.
   '--loglevel=error',
 ]
 
 /**
- * Runs `npm ci` unless what is installed is what the lockfile says.
+ * Runs `npm ci` in a folder unless what is installed there is what its lockfile says. `need` says why the folder is needed at all.
  * npm writes its own record of the installed tree last, so an interrupted install has none.
  */
-export function ensureInstalled(root) {
+export function ensureInstalled(root, need) {
   const reason = reasonToInstall(root)
   if (reason === undefined) return
-  process.stdout.write(`Installing from package-lock.json (npm ci): ${reason}.\n`)
+  process.stdout.write(`Installing from package-lock.json (npm ci): ${need ?? reason}.\n`)
   const startedAt = Date.now()
   const npm = npmCommand()
   const args = [...npm.args, 'ci', ...OPTIONS]

@@ -1,8 +1,8 @@
-// `npm start`: installs what is missing, then plays the demo on the pinned Node. Runs on any Node from 20 on.
+// `npm start`: installs what is missing, then plays the demo on a Node that fits. Runs on any Node from 20 on.
 // `npm start -- --help` shows its own options and those of the server that it starts.
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { fail, runOnPinnedNode } from './run-on-pinned-node.mjs'
+import { fail, runOnFittingNode } from './run-on-fitting-node.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -21,7 +21,7 @@ function start() {
   const given = process.argv.slice(2)
   const isHelp = given.includes('--help') || given.includes('-h')
   if (isHelp) process.stdout.write(HELP)
-  runOnPinnedNode(
+  runOnFittingNode(
     root,
     isHelp
       ? [join(root, 'packages', 'cli', 'src', 'main.ts'), 'serve', '--help']

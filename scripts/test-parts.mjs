@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { nodeEnvironment } from './pinned-node.mjs'
+import { nodeEnvironment } from './fitting-node.mjs'
 import { command, suite, told, withTemporaryFolder } from './test-part.mjs'
 
 const PREPARE_CHECKS_OF_INFRA = 'infra/test/prepare.ts'

@@ -5,9 +5,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { findNode } from './fitting-node.mjs'
 import { HeldOutput } from './held-output.mjs'
 import { ensureInstalled } from './install.mjs'
-import { findNode } from './pinned-node.mjs'
 import { testStages } from './test-parts.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))

@@ -63,6 +63,7 @@ export const LONG_FILES: readonly string[] = [
   'sdk/test/testing/slowness.test.ts',
   'chaos/test/poison.test.ts',
   'packages/store-conformance/test/races.test.ts',
+  'test/e2e/clone-without-compiler.test.ts',
   'chaos/test/power-loss.test.ts',
   'packages/store-conformance/test/memory.test.ts',
   'packages/simulator/test/seeds.test.ts',

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,10 +8,10 @@ import { keyOf } from '../scripts/demo/bank-client.ts'
 import { readDemoOptions } from '../scripts/demo/options.ts'
 import { balanceTable, wrongBalances } from '../scripts/demo/report.ts'
 import { transferThatFails, transferThatSucceeds } from '../scripts/demo/transfer.ts'
+import { findNode, satisfies } from '../scripts/fitting-node.mjs'
 import { HeldOutput } from '../scripts/held-output.mjs'
 import { reasonToInstall } from '../scripts/install.mjs'
 import { judgeAudit } from '../scripts/judge-audit.mjs'
-import { findNode, satisfies } from '../scripts/pinned-node.mjs'
 import { command, countsTold } from '../scripts/test-part.mjs'
 
 const SLEEP_SECONDS = 20
@@ -42,9 +42,46 @@ describe('a version of Node', () => {
     })
   }
 
+  /** As after an installation; `binary` is what the package for this platform brings. */
+  async function wants(range: string, binary?: string): Promise<string> {
+    writeFileSync(join(root, 'package.json'), JSON.stringify({ engines: { node: range } }))
+    const folder = join(root, 'scripts/own-node')
+    const bin = join(folder, 'node_modules/node-here/bin')
+    await mkdir(bin, { recursive: true })
+    writeFileSync(
+      join(folder, 'package.json'),
+      JSON.stringify({ optionalDependencies: { 'node-here': '99.0.0' } }),
+    )
+    for (const lock of ['package-lock.json', 'node_modules/.package-lock.json']) {
+      writeFileSync(join(folder, lock), JSON.stringify({ packages: {} }))
+    }
+    const platform = { os: [process.platform], cpu: [process.arch] }
+    writeFileSync(join(bin, '../package.json'), JSON.stringify(platform))
+    if (binary !== undefined) writeFileSync(join(bin, 'node'), binary, { mode: 0o755 })
+    return join(bin, 'node')
+  }
+
+  it("is the system's where that fits, and no other is installed", () => {
+    writeFileSync(join(root, 'package.json'), JSON.stringify({ engines: { node: '>=18.0.0' } }))
+    expect(findNode(root)).toBe(process.execPath)
+    expect(readdirSync(root)).toEqual(['package.json'])
+  })
+
+  it.skipIf(process.platform === 'win32')(
+    "is the project's own where the system's does not fit, and npm exec finds it too",
+    async () => {
+      const own = await wants('>=99.0.0', '#!/bin/sh\necho v99.1.0\n')
+      // Also where one is there already, as at the next start.
+      for (let start = 0; start < 2; start++) expect(findNode(root)).toBe(own)
+      expect(readlinkSync(join(root, 'node_modules/.bin/node'))).toBe(own)
+    },
+  )
+
   it('is looked for in vain with a message that says what is needed', async () => {
-    const manifest = { engines: { node: '>=99.0.0' }, optionalDependencies: { 'node-none': '1.0.0' } }
-    writeFileSync(join(root, 'package.json'), JSON.stringify(manifest))
+    await wants('>=99.0.0')
+    expect(() => findNode(root)).toThrow(/needs >=99\.0\.0/)
+    if (process.platform === 'win32') return
+    await wants('>=99.0.0', '#!/bin/sh\necho v24.21.0\n')
     expect(() => findNode(root)).toThrow(/needs >=99\.0\.0/)
   })
 })

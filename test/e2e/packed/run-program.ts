@@ -9,6 +9,11 @@ export interface ProgramOptions {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
   readonly limitMs?: number
+  /** The whole environment, where nothing of this process's is to be in it. */
+  readonly only?: Readonly<Record<string, string>>
+  /** The user as whom it runs. Default: that of this process. */
+  readonly uid?: number
+  readonly gid?: number
 }
 
 export interface Ended {
@@ -21,11 +26,13 @@ export interface Ended {
 export function runProgram(
   file: string,
   args: readonly string[],
-  { cwd, env, limitMs = PROGRAM_MS_MAX }: ProgramOptions,
+  { cwd, env, only, uid, gid, limitMs = PROGRAM_MS_MAX }: ProgramOptions,
 ): Promise<Ended> {
   const child = spawn(file, args, {
     cwd,
-    env: { ...process.env, ...env },
+    env: only ?? { ...process.env, ...env },
+    ...(uid !== undefined && { uid }),
+    ...(gid !== undefined && { gid }),
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: limitMs,
     // Both are .cmd files on Windows, which only a shell can start.

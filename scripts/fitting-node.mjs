@@ -1,18 +1,39 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
+import { ensureInstalled } from './install.mjs'
 
-/** The path of a Node that may run the project: the pinned one, else the one that runs us if `engines` allows it. */
+/** A folder that installs apart from the workspaces, so that who has a fitting Node downloads no second one. */
+const OWN_NODE = join('scripts', 'own-node')
+
+/**
+ * The path of a Node that may run the project: the one that runs this if `engines` allows it, and else the project's own, which is
+ * installed first if it is not there.
+ */
 export function findNode(root) {
-  const manifest = readJson(join(root, 'package.json'))
-  const range = manifest.engines.node
-  const pinned = pinnedBinaries(root, manifest).find((path) => satisfies(versionOf(path), range))
-  if (pinned !== undefined) return pinned
+  const range = readJson(join(root, 'package.json')).engines.node
   if (satisfies(process.versions.node, range)) return process.execPath
+  const folder = join(root, OWN_NODE)
+  ensureInstalled(folder, `this is Node ${process.versions.node}, and the project needs ${range}`)
+  const own = ownBinaries(folder).find((path) => satisfies(versionOf(path), range))
+  if (own !== undefined) {
+    offerToNpmExec(own, join(root, 'node_modules', '.bin'))
+    return own
+  }
   throw new Error(
     `No fitting Node: this is ${process.versions.node}, the project needs ${range}, and npm installed no Node ` +
-      `for ${process.platform}-${process.arch}. Install such a Node, or run npm ci without --omit=optional.`,
+      `for ${process.platform}-${process.arch}. Install such a Node, or let npm install optional dependencies.`,
   )
+}
+
+/** `npm exec` and `npm run` take their `node` from this folder first. An `npm ci` empties it. */
+function offerToNpmExec(node, binFolder) {
+  mkdirSync(binFolder, { recursive: true })
+  const isWindows = process.platform === 'win32'
+  const link = join(binFolder, isWindows ? 'node.exe' : 'node')
+  rmSync(link, { force: true })
+  if (isWindows) linkSync(node, link)
+  else symlinkSync(node, link)
 }
 
 /** The environment in which `node` means the given one, for whatever a child starts in turn. */
@@ -22,12 +43,12 @@ export function nodeEnvironment(node) {
   return { ...process.env, [key]: path }
 }
 
-function pinnedBinaries(root, manifest) {
-  return Object.keys(manifest.optionalDependencies ?? {})
-    .map((name) => join(root, 'node_modules', name))
-    .filter((folder) => existsSync(join(folder, 'package.json')))
-    .filter((folder) => isForThisPlatform(readJson(join(folder, 'package.json'))))
-    .flatMap((folder) => [join(folder, 'bin', 'node'), join(folder, 'bin', 'node.exe')])
+function ownBinaries(folder) {
+  return Object.keys(readJson(join(folder, 'package.json')).optionalDependencies)
+    .map((name) => join(folder, 'node_modules', name))
+    .filter((place) => existsSync(join(place, 'package.json')))
+    .filter((place) => isForThisPlatform(readJson(join(place, 'package.json'))))
+    .flatMap((place) => [join(place, 'bin', 'node'), join(place, 'bin', 'node.exe')])
     .filter((path) => existsSync(path))
 }
 

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { findNode, nodeEnvironment } from './fitting-node.mjs'
 import { ensureInstalled } from './install.mjs'
-import { findNode, nodeEnvironment } from './pinned-node.mjs'
 
-/** Installs what is missing, runs a program of the project on the pinned Node, and ends with its exit code. */
-export function runOnPinnedNode(root, program) {
+/** Installs what is missing, runs a program of the project on a Node that fits, and ends with its exit code. */
+export function runOnFittingNode(root, program) {
   ensureInstalled(root)
   const node = findNode(root)
   const follow = pathToFileURL(join(root, 'scripts', 'follow-parent.mjs')).href
