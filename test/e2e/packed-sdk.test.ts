@@ -1,9 +1,10 @@
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { installUserDrivers } from '../../sdk/test/user-drivers/install-user-drivers.ts'
 import { REPOSITORY } from '../source-tree.ts'
 import { importsOf } from '../syntax.ts'
 import { type Child, startChild } from './child-process.ts'
@@ -137,6 +138,18 @@ describe('the packed SDK', () => {
   })
 })
 
+/** A service on a driver that the project does not have, but its user. */
+const USER_DRIVER = `
+import type { Barrier } from '@counterstep/sdk'
+import { migrateBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
+import Database from 'better-sqlite3'
+
+const database = new Database('user-driver.db')
+migrateBarrier(database)
+const barrier: Barrier<Database.Database> = sqliteBarrier(database)
+const outcome = await barrier.run({ gid: 'g', branchId: '01', op: 'action' }, (tx) => tx.pragma('user_version'))
+console.log(outcome.decision)`
+
 /** Prints what importing a module loads. */
 const PRINT_LOADED = `
 import { registerHooks } from 'node:module'
@@ -176,13 +189,20 @@ describe('a project with the packed SDK', () => {
   let readme: ReadonlyMap<string, string>
   const services: (Service | Child)[] = []
 
-  beforeAll(() => {
+  beforeAll(async () => {
     const drivers = ['express', 'fastify', 'ioredis', 'mysql2', 'pg']
     const types = ['node', 'express', 'pg'].map((name) => `@types/${name}`)
     project.addFromRepository([...drivers, ...types])
     guide = project.examplesOf('docs/participant.md')
     readme = project.examplesOf('README.md')
     for (const [name, code] of [...guide, ...readme]) project.write(name, code)
+    const brought = join(await installUserDrivers(), 'node_modules')
+    symlinkSync(join(brought, 'better-sqlite3'), project.installedAt('better-sqlite3'), 'junction')
+    // Copied, so that it finds the types of Node that the project has.
+    cpSync(join(brought, '@types/better-sqlite3'), project.installedAt('@types/better-sqlite3'), {
+      recursive: true,
+    })
+    project.write('user-driver.ts', USER_DRIVER)
   })
   afterAll(async () => {
     await Promise.all(
@@ -228,6 +248,10 @@ describe('a project with the packed SDK', () => {
       join(project.folder, 'tested'),
     )
     expect(output).toMatch(/pass 2\b/)
+  })
+
+  it('takes a database of the better-sqlite3 that its user has brought', async () => {
+    expect([await node(['user-driver.ts']), await node(['user-driver.ts'])]).toEqual(['run\n', 'duplicate\n'])
   })
 
   it("runs the guide's hot row, and prints what the guide says", async () => {
