@@ -22,6 +22,7 @@ import type {
   UpdateWrite,
   WriteDocumentWrite,
 } from './messages.ts'
+import { textToColumn } from './nul-text.ts'
 
 /** Of the bytes of a definition: about what its branches' progress has at the end. */
 const ROOM_SHARE = 0.6
@@ -40,8 +41,8 @@ export function createWrite(transaction: NewTransaction): CreateWrite {
     STATUS_CODES[transaction.status],
     transaction.format,
     transaction.digest,
-    transaction.definition,
-    transaction.progress,
+    textToColumn(transaction.definition),
+    textToColumn(transaction.progress),
     transaction.token,
     transaction.writeId,
     hold.type === 'owned' ? 1 : 0,
@@ -65,7 +66,7 @@ export function updateWrite(update: TransactionUpdate): UpdateWrite {
     update.writeId,
     STATUS_CODES[update.status],
     update.format,
-    update.progress,
+    textToColumn(update.progress),
     update.retrying ? 1 : 0,
     update.attention ? 1 : 0,
     update.sentList === undefined ? null : SENT_LIST_CODES[update.sentList],
@@ -90,7 +91,7 @@ export function postponeDueWrite({ formatMax, byMs, limit }: DuePostponement): P
 
 export function writeDocumentWrite(write: DocumentWrite): WriteDocumentWrite {
   const { category, key, text, expectedVersion, writeId } = write
-  return ['writeDocument', category, key, text, expectedVersion, writeId]
+  return ['writeDocument', category, key, textToColumn(text), expectedVersion, writeId]
 }
 
 export function removeDocumentWrite(removal: DocumentRemoval): RemoveDocumentWrite {

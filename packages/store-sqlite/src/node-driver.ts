@@ -16,20 +16,11 @@ const NAMES: Readonly<Record<number, string>> = {
   1290: 'SQLITE_IOERR_DIR_FSYNC',
 }
 
-/** Asked once in a thread. */
-let cutsTexts: boolean | undefined
-
 export function openDatabase(path: string, access?: 'read' | 'write'): Database {
   const database = named(() => openNodeDatabase(path, access === 'read'))
-  cutsTexts ??= cutsAtNul()
-  const asInput = cutsTexts ? refuseNul : asIs
   return {
     exec: (sql) => named(() => database.exec(sql)),
-    prepare: (sql) =>
-      wrap(
-        named(() => database.prepare(sql)),
-        asInput,
-      ),
+    prepare: (sql) => wrap(named(() => database.prepare(sql))),
     close: () => database.close(),
   }
 }
@@ -46,35 +37,17 @@ function openNodeDatabase(path: string, readOnly: boolean): DatabaseSync {
   })
 }
 
-/** Node 22 and the first releases of Node 24 read a text only up to its first NUL. */
-function cutsAtNul(): boolean {
-  const database = openNodeDatabase(':memory:', false)
-  const row = database.prepare('SELECT char(0) AS text').get()
-  database.close()
-  return row?.text !== '\0'
-}
-
-type AsInput = (values: readonly unknown[]) => readonly SQLInputValue[]
-
-function asIs(values: readonly unknown[]): readonly SQLInputValue[] {
-  return values as readonly SQLInputValue[]
-}
-
-/** Nothing that this project stores has a NUL, since JSON escapes it. A text that would come back cut is not stored. */
-function refuseNul(values: readonly unknown[]): readonly SQLInputValue[] {
-  if (values.some((value) => typeof value === 'string' && value.includes('\0'))) {
-    throw new TypeError(`SQLite of Node ${process.versions.node} cannot read a text with a NUL back`)
-  }
-  return asIs(values)
-}
-
-function wrap(statement: StatementSync, asInput: AsInput): Statement {
+function wrap(statement: StatementSync): Statement {
   statement.setReturnArrays(true)
   return {
     run: (...values) => named(() => Number(statement.run(...asInput(values)).changes)),
     get: (...values) => named(() => statement.get(...asInput(values)) as unknown as Row | undefined),
     all: (...values) => named(() => statement.all(...asInput(values)) as unknown as Row[]),
   }
+}
+
+function asInput(values: readonly unknown[]): readonly SQLInputValue[] {
+  return values as readonly SQLInputValue[]
 }
 
 function named<T>(call: () => T): T {

@@ -1,5 +1,6 @@
 import type { StoredDocument } from '@counterstep/core'
 import type { Row } from './driver.ts'
+import { textOfColumn } from './nul-text.ts'
 import type { ReaderLink } from './reader-link.ts'
 
 /** The largest texts make 4 MiB a page, so no other read waits long behind one. */
@@ -20,7 +21,7 @@ function storedDocument(row: Row): StoredDocument {
   return {
     category: row[0] as string,
     key: row[1] as string,
-    text: row[2] as string,
+    text: textOfColumn(row[2] as string),
     version: row[3] as number,
     updatedAt: row[4] as number,
   }

@@ -7,6 +7,7 @@ import {
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import type { Row } from './driver.ts'
+import { textOfColumn } from './nul-text.ts'
 
 /** In the order of the columns of read.sql and claim.sql. Undefined: a later version's row. */
 export function storedTransaction(row: Row): StoredTransaction | undefined {
@@ -20,8 +21,8 @@ export function storedTransaction(row: Row): StoredTransaction | undefined {
     status,
     format: row[3] as number,
     digest: row[4] as string,
-    definition: row[5] as string,
-    progress: row[6] as string,
+    definition: textOfColumn(row[5] as string),
+    progress: textOfColumn(row[6] as string),
     version: row[7] as number,
     token: row[8] as string,
     epoch: row[9] as number,

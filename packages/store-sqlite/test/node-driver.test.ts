@@ -34,20 +34,6 @@ describe("the driver over Node's own SQLite", () => {
     database.close()
   })
 
-  it('reads a text with a NUL back whole, or refuses to write it where this Node would cut it', () => {
-    const database = openDatabase(':memory:')
-    database.exec('CREATE TABLE cell (text TEXT NOT NULL) STRICT')
-    const insert = database.prepare('INSERT INTO cell VALUES (?)')
-    let isRefused = false
-    try {
-      insert.run('before\0after')
-    } catch (error: unknown) {
-      isRefused = error instanceof TypeError
-    }
-    expect(database.prepare('SELECT text FROM cell').all()).toEqual(isRefused ? [] : [['before\0after']])
-    database.close()
-  })
-
   it("names SQLite's codes on which the store decides", () => {
     const path = join(folder, 'codes.db')
     const database = openDatabase(path)
