@@ -15,6 +15,8 @@ export const THOROUGH_FILES: readonly string[] = [
   'sdk/test/testing/wrong-services.test.ts',
   'test/check-by-tools.test.ts',
   'test/compose-file.test.ts',
+  'sdk/test/user-drivers/better-sqlite3.test.ts',
+  'test/e2e/clone-without-compiler.test.ts',
   'test/e2e/canary.test.ts',
   'test/e2e/defects.test.ts',
   'test/e2e/packed-packages.test.ts',
