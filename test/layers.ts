@@ -51,6 +51,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   [ENGINE]: layer('packages/engine', [CORE, PROTOCOL], { testWorkspaces: [CONFORMANCE] }),
   [TARGETS]: layer('packages/targets', [PROTOCOL], { thirdParty: ['tldts'] }),
   [BRANCH_HTTP]: layer('packages/branch-http', [CORE, PROTOCOL, SIGNATURE, TARGETS], {
+    thirdParty: ['undici'],
     testWorkspaces: [TEST_SERVERS],
   }),
   [SQLITE]: layer('packages/store-sqlite', [CORE, PROTOCOL], {

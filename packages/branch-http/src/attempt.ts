@@ -1,14 +1,16 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
 import type { BranchAnswer, BranchCall } from '@counterstep/core'
 import { ANSWER_BYTES_MAX, type Result } from '@counterstep/protocol'
 import type { CallSigner } from '@counterstep/signature'
-import type { Connection, Exchange } from './connection/connection.ts'
-import type { ResponseHead } from './connection/response-head.ts'
+import type { Dispatcher } from 'undici'
+import { readContentCoding } from './content-coding.ts'
 import type { WheelEntry } from './deadline-wheel.ts'
-import type { ErrorWord } from './error-word.ts'
+import { type ErrorWord, errorWord, errorWordOfSent } from './error-word.ts'
 import { excerptOf } from './excerpt.ts'
 import { KeptBody } from './kept-body.ts'
+import { ownHeaders, requestHeaders } from './request-headers.ts'
 import { type ParsedUrl, requestTarget } from './request-line.ts'
-import { ownFields, type RequestText, requestText } from './request-text.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { unpackBody } from './unpack-body.ts'
 
@@ -19,17 +21,39 @@ export interface AttemptOptions {
   readonly bodyBytesMax: number
 }
 
-/** Who finds a connection for an attempt. */
+/** The origin that an attempt goes to. */
 export interface AttemptHost {
   /** The caller has its answer: no deadline and no place in a queue is needed any more. */
   settled(attempt: Attempt): void
+  /** undici has done with the request: another one may take its place. */
+  ended(): void
+}
+
+/** undici tells of each informational answer before the final one. */
+const INFORMATIONAL_MAX = 16
+
+/**
+ * Request bodies over this size are given to undici as a stream. undici takes a connection for free when the answer is
+ * whole, even if a buffer is still being written to it; a stream that is still being written ends the connection. A
+ * shorter body fits into the buffers of a socket.
+ */
+const STREAMED_OVER_BYTES = 64 * 1024
+
+/** Why undici was told to end a request. Tracing tools see it; no caller does. */
+class CallEndedError extends Error {
+  readonly code = 'COUNTERSTEP_CALL_ENDED'
+
+  constructor(reason: string) {
+    super(`the call ended: ${reason}`)
+    this.name = 'CallEndedError'
+  }
 }
 
 /**
- * One call on its way: the connection's exchange, the wheel's entry and the queue's link in one object, since there is
- * one per call. The answer is given once, by whichever of deadline, answer, error and close comes first.
+ * One call on its way: undici's handler, the wheel's entry and the queue's link in one object, since there is one per
+ * call. The answer is given once, by whichever of deadline, answer, error and close comes first.
  */
-export class Attempt implements Exchange, WheelEntry {
+export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   deadlineAt = 0
   wheelSlot = -1
   wheelPlace = 0
@@ -37,20 +61,27 @@ export class Attempt implements Exchange, WheelEntry {
   queueNext: Attempt | undefined = undefined
   isQueued = false
   isSettled = false
+  /** Runs a function in the async context of the call. Set where the attempt has to wait. */
+  runInContext: (run: () => void) => void = (run) => run()
   readonly #call: BranchCall
-  readonly #ownFields: string
+  readonly #ownHeaders: readonly string[]
   readonly #url: ParsedUrl
   readonly #signer: CallSigner | undefined
   readonly #resolve: (answer: BranchAnswer) => void
   readonly #bodyBytesMax: number
   #host: AttemptHost | undefined = undefined
-  #connection: Connection | undefined = undefined
-  #isSent = false
-  #head: ResponseHead | undefined = undefined
+  #isDispatched = false
+  /** Undefined until undici begins to write the request. */
+  #controller: Dispatcher.DispatchController | undefined = undefined
+  #informational = 0
+  #statusCode: number | undefined = undefined
+  #retryAfter: string | string[] | undefined = undefined
+  #coding: string | undefined = undefined
+  #bodyBytes = 0
   readonly #body = new KeptBody()
   #unpacked: Buffer | undefined = undefined
 
-  /** Throws what `ownFields` throws. */
+  /** Throws what `ownHeaders` throws. */
   constructor(
     call: BranchCall,
     url: ParsedUrl,
@@ -58,7 +89,7 @@ export class Attempt implements Exchange, WheelEntry {
     resolve: (answer: BranchAnswer) => void,
   ) {
     this.#call = call
-    this.#ownFields = ownFields(call)
+    this.#ownHeaders = ownHeaders(call)
     this.#url = url
     this.#signer = signer
     this.#resolve = resolve
@@ -70,52 +101,91 @@ export class Attempt implements Exchange, WheelEntry {
     this.#host = host
   }
 
-  /** The connection that will carry it, which may not stand yet. */
-  goesBy(connection: Connection): void {
-    this.#connection = connection
+  /** The request for undici, signed only now: the attempt may have waited in the queue, and a signature ages. */
+  request(): Dispatcher.DispatchOptions {
+    const { method, body: text } = this.#call
+    const { originKey } = this.#url
+    const path = requestTarget(this.#url, this.#call)
+    const headers = requestHeaders(this.#call, this.#ownHeaders, originKey + path, this.#signer)
+    const body = method === 'GET' ? null : this.#requestBody(Buffer.from(text), headers)
+    this.#isDispatched = true
+    return { origin: originKey, path, method, headers, body }
   }
 
-  /** Signed only now: it may have waited for the connection, and a signature ages. */
-  request(): RequestText {
-    const { originKey, host } = this.#url
-    const place = { origin: originKey, host, path: requestTarget(this.#url, this.#call) }
-    const text = requestText(this.#call, this.#ownFields, place, this.#signer)
-    this.#isSent = true
-    return text
+  #requestBody(bytes: Buffer, headers: string[]): Buffer | Readable {
+    if (bytes.length <= STREAMED_OVER_BYTES) return bytes
+    headers.push('content-length', String(bytes.length))
+    return Readable.from(bytes)
   }
 
-  onHead(head: ResponseHead): void {
-    this.#head = head
+  /** Throws where the deadline has passed meanwhile: then undici writes nothing, and keeps the connection. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.isSettled) throw new CallEndedError('no connection in time')
+    this.#controller = controller
   }
 
-  /** Kept are the bytes that people are shown; and where words count, all. */
-  onBody(bytes: Buffer): void {
-    if (this.#body.length <= ANSWER_BYTES_MAX || this.#call.wordsCount) this.#body.add(bytes)
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    statusCode: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (statusCode < 200) {
+      this.#informational++
+      if (this.#informational <= INFORMATIONAL_MAX) return
+      this.fail('bad-response')
+      controller.abort(new CallEndedError('too many informational answers'))
+      return
+    }
+    this.#statusCode = statusCode
+    this.#retryAfter = headers['retry-after']
+    this.#coding = readContentCoding(headers['content-encoding'])
   }
 
   /**
-   * A body over the bound: it is this caller that would not read on. The other side has said what it had to say, and
-   * would say it again at the same length for ever. So such an answer counts by its status.
+   * Keeps the bytes that people are shown; and where words count, all. A body over the bound is not read on: the other
+   * side has said what it had to say, and would say it again at the same length for ever. So such an answer counts by
+   * its status.
    */
-  onEnd(how: 'whole' | 'cut'): void {
-    const byStatus = resultOf(this.#head?.statusCode)
-    if (!this.#call.wordsCount || byStatus === 'ongoing') this.#settle(byStatus, undefined)
-    else this.#settleByWords(byStatus, how)
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const room = this.#bodyBytesMax - this.#bodyBytes
+    this.#bodyBytes += chunk.length
+    const isOver = chunk.length > room
+    if (this.#body.length <= ANSWER_BYTES_MAX || this.#call.wordsCount)
+      this.#body.add(isOver ? chunk.subarray(0, room) : chunk)
+    if (!isOver) return
+    this.#settleByAnswer('cut')
+    controller.abort(new CallEndedError('the answer is over the bound'))
+  }
+
+  onResponseEnd(): void {
+    this.#settleByAnswer('whole')
+    this.#host?.ended()
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    this.fail(this.#controller === undefined ? errorWord(error) : errorWordOfSent(error))
+    this.#host?.ended()
   }
 
   /** There will be no answer, or it was never sent. */
-  onFailed(word: ErrorWord): void {
+  fail(word: ErrorWord): void {
     this.#settle('unknown', word)
   }
 
   /** The deadline has passed. */
   expire(): void {
-    if (this.#isSent) {
-      this.#settle('unknown', 'timeout')
-      this.#connection?.end('timeout')
+    if (this.#controller !== undefined) {
+      this.fail('timeout')
+      this.#controller.abort(new CallEndedError('timeout'))
     } else {
-      this.#settle('unknown', this.#connection === undefined ? 'busy' : 'connect-timeout')
+      this.fail(this.#isDispatched ? 'connect-timeout' : 'busy')
     }
+  }
+
+  #settleByAnswer(how: 'whole' | 'cut'): void {
+    const byStatus = resultOf(this.#statusCode)
+    if (!this.#call.wordsCount || byStatus === 'ongoing') this.#settle(byStatus, undefined)
+    else this.#settleByWords(byStatus, how)
   }
 
   /**
@@ -134,14 +204,14 @@ export class Attempt implements Exchange, WheelEntry {
   }
 
   #unpack(how: 'whole' | 'cut'): void {
-    const coding = this.#head?.coding
+    const coding = this.#coding
     if (coding === undefined || how === 'cut') return
     this.#unpacked = unpackBody(this.#body.bytes, coding, this.#bodyBytesMax)
   }
 
   /** The body as text can be read from it. Undefined where it came packed and was not unpacked. */
   #plainBody(): Buffer | undefined {
-    return this.#head?.coding === undefined ? this.#body.bytes : this.#unpacked
+    return this.#coding === undefined ? this.#body.bytes : this.#unpacked
   }
 
   /**
@@ -158,15 +228,14 @@ export class Attempt implements Exchange, WheelEntry {
 
   #answer(result: Result, error: ErrorWord | undefined): BranchAnswer {
     const answer: { -readonly [field in keyof BranchAnswer]: BranchAnswer[field] } = { result }
-    const head = this.#head
-    if (head !== undefined) {
-      const { statusCode, retryAfter } = head
+    const statusCode = this.#statusCode
+    if (statusCode !== undefined) {
       answer.statusCode = statusCode
       // Packed bytes are no text to show, and nothing is unpacked only to be shown.
       const body = this.#plainBody()
       const excerpt = body === undefined ? undefined : excerptOf(body)
       if (excerpt !== undefined) answer.excerpt = excerpt
-      const waitMs = statusCode === 200 ? undefined : retryAfterMs(retryAfter, Date.now)
+      const waitMs = statusCode === 200 ? undefined : retryAfterMs(this.#retryAfter, Date.now)
       if (waitMs !== undefined) answer.retryAfterMs = waitMs
     }
     if (error !== undefined) answer.error = error

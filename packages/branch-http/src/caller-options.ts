@@ -14,6 +14,9 @@ export interface HttpBranchCallerOptions extends Partial<CallerLimits> {
   readonly signer?: CallSigner | undefined
 }
 
+/** With every default filled in. */
+export type CallerOptions = Required<HttpBranchCallerOptions>
+
 /** The bounds of a caller. All are positive integers; what is left out has the default named beside it. */
 export interface CallerLimits {
   /** Calls in flight to one origin, each on a connection of its own. Default 128. */
@@ -52,7 +55,7 @@ export const DEFAULT_CALLER_LIMITS: CallerLimits = {
 }
 
 /** Throws on the first bad bound, so that a wrong configuration ends at the start. */
-export function checkedOptions(options: HttpBranchCallerOptions): Required<HttpBranchCallerOptions> {
+export function checkedOptions(options: HttpBranchCallerOptions): CallerOptions {
   const {
     targets = loopbackTargets(),
     lookup = systemLookup as LookupFunction,

@@ -11,29 +11,21 @@ export interface WheelEntry {
 // With ticks of 25 ms a turn is 25.6 s, so that the usual 10 s deadline is looked at once.
 const SLOTS = 1024
 
-export interface WheelSettings {
-  /** How late a deadline may be seen; it is never early. */
-  readonly tickMs: number
-  /** Whether the process goes on for as long as there is an entry. */
-  readonly holdsProcess: boolean
-}
-
 /**
- * One timer for all deadlines. An entry costs two array writes to add and two to take back, against an object, a signal
+ * One timer for all deadlines, which holds the process for as long as there is an entry. A deadline may be seen `tickMs`
+ * late; it is never early. An entry costs two array writes to add and two to take back, against an object, a signal
  * and a listener with AbortSignal.timeout.
  */
 export class DeadlineWheel {
   readonly #slots: WheelEntry[][] = Array.from({ length: SLOTS }, () => [])
   readonly #tickMs: number
-  readonly #holdsProcess: boolean
   #timer: NodeJS.Timeout | undefined = undefined
   #count = 0
   #turning = false
   #tick = 0
 
-  constructor({ tickMs, holdsProcess }: WheelSettings) {
+  constructor(tickMs: number) {
     this.#tickMs = tickMs
-    this.#holdsProcess = holdsProcess
   }
 
   add(entry: WheelEntry, now: number, delayMs: number): void {
@@ -66,7 +58,6 @@ export class DeadlineWheel {
       return
     }
     this.#timer = setTimeout(() => this.#turn(), this.#tickMs)
-    if (!this.#holdsProcess) this.#timer.unref()
   }
 
   #turn(): void {

@@ -1,10 +1,12 @@
+import { errors } from 'undici'
+
 /**
  * Why a call has no answer. The words are stable and short, and never hold an address or a text of the other side.
  * `timeout`: the total deadline passed. `connect-timeout`: no connection in time, nothing was sent.
  * `denied-target`, `denied-address`: the configuration does not let a call go there, nothing was sent.
- * `refused`, `unreachable`, `dns`, `tls`: no connection. `reset`: the other side ended it before the answer was whole.
- * `bad-response`: what came is no HTTP. `too-large`: its headers are over the bound. `busy`: a bound of this caller
- * kept it waiting, nothing was sent. `closed`: this caller was closed. `bad-url`, `bad-request`: it cannot be sent.
+ * `refused`, `unreachable`, `dns`: no connection, nothing was sent. `tls`: TLS failed, so no service read the call.
+ * `reset`: the connection ended before the answer was whole. `bad-response`: what came is no HTTP, or not as long as it
+ * said. `too-large`: its headers are over the bound. `busy`: a bound of this caller kept it waiting, nothing was sent. `closed`: this caller was closed. `bad-url`, `bad-request`: it cannot be sent.
  * `unread`: a 200 whose words count, and whose body could not be read, since it was packed or over the bound.
  * `resources`: this process is out of file handles or memory for a connection.
  */
@@ -47,7 +49,14 @@ const WORDS: ReadonlyMap<string, ErrorWord> = new Map<string, ErrorWord>([
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls'],
   ['SELF_SIGNED_CERT_IN_CHAIN', 'tls'],
   ['HOSTNAME_MISMATCH', 'tls'],
-  ['COUNTERSTEP_BAD_HEADER', 'bad-request'],
+  ['COUNTERSTEP_BAD_REQUEST', 'bad-request'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'connect-timeout'],
+  ['UND_ERR_SOCKET', 'reset'],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'bad-response'],
+  ['UND_ERR_HEADERS_OVERFLOW', 'too-large'],
+  ['UND_ERR_DESTROYED', 'closed'],
+  ['UND_ERR_CLOSED', 'closed'],
+  ['UND_ERR_INVALID_ARG', 'bad-request'],
   ['EMFILE', 'resources'],
   ['ENFILE', 'resources'],
   ['ENOBUFS', 'resources'],
@@ -61,14 +70,29 @@ const FAMILIES: readonly (readonly [string, ErrorWord])[] = [
   ['UNABLE_TO_', 'tls'],
 ]
 
+/** They say that nothing was sent, which no error after the start of a request may claim. */
+const NOTHING_SENT: ReadonlySet<ErrorWord> = new Set<ErrorWord>([
+  'connect-timeout',
+  'refused',
+  'unreachable',
+  'dns',
+])
+
+/** Returns the word for what ended a call whose request undici had begun to write: part of it may have arrived. */
+export function errorWordOfSent(error: unknown): ErrorWord {
+  const word = errorWord(error)
+  return NOTHING_SENT.has(word) ? 'reset' : word
+}
+
 export function errorWord(error: unknown): ErrorWord {
   if (error instanceof URIError) return 'bad-request'
+  if (error instanceof errors.HTTPParserError) return 'bad-response'
   const code = readErrorCode(error)
   if (code === undefined) return 'other'
   return WORDS.get(code) ?? FAMILIES.find(([start]) => code.startsWith(start))?.[1] ?? 'other'
 }
 
-/** Returns the code of an error of the system, of TLS, of zlib or of ours. */
+/** Returns the code of an error of the system, of TLS, of zlib, of undici or of ours. */
 export function readErrorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   return typeof error.code === 'string' ? error.code : undefined

@@ -1,25 +1,27 @@
 import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
 import { Attempt, type AttemptOptions } from './attempt.ts'
 import { checkedOptions, type HttpBranchCallerOptions } from './caller-options.ts'
-import { peerOf } from './connection/dial.ts'
-import { guardedDial } from './connection/guarded-dial.ts'
 import { DeadlineWheel } from './deadline-wheel.ts'
 import { type ErrorWord, errorWord } from './error-word.ts'
 import type { Origin } from './origin.ts'
 import { Origins } from './origins.ts'
+import { poolFactory } from './pool-factory.ts'
 import { type Target, TargetCache } from './target-cache.ts'
 
+/** How late the deadline of a call may be seen. */
+const DEADLINE_TICK_MS = 25
+
 /**
- * The branch caller: HTTP/1.1 over connections that are kept, one call on each at a time, no redirects, no proxies, no
- * packed answers (they are asked not to be, and read only where their words count). Each call is one attempt and one answer.
+ * The branch caller: HTTP/1.1 by undici, over connections that are kept, one call on each at a time, no redirects, no
+ * proxies, no packed answers (they are asked not to be, and read only where their words count). Each call is one attempt
+ * and one answer.
  */
 export function httpBranchCaller(options: HttpBranchCallerOptions = {}): BranchCaller {
   return new HttpBranchCaller(options)
 }
 
 class HttpBranchCaller implements BranchCaller {
-  /** Of calls: whoever waits for an answer holds the process. */
-  readonly #wheel = new DeadlineWheel({ tickMs: 25, holdsProcess: true })
+  readonly #wheel = new DeadlineWheel(DEADLINE_TICK_MS)
   readonly #targets: TargetCache
   readonly #origins: Origins
   readonly #keepsExcerpts: boolean
@@ -29,27 +31,15 @@ class HttpBranchCaller implements BranchCaller {
   constructor(options: HttpBranchCallerOptions) {
     const limits = checkedOptions(options)
     const { targets } = limits
-    const mayReach = (hostname: string, address: string) => targets.mayReach(hostname, address)
-    const dial = guardedDial({ mayReach, lookup: limits.lookup })
-    const wheel = new DeadlineWheel({ tickMs: 250, holdsProcess: false })
     this.#keepsExcerpts = limits.answerExcerpts
     this.#attempts = { signer: limits.signer, bodyBytesMax: limits.answerBodyBytesMax }
     this.#targets = new TargetCache(limits.targetsMax, (url) => targets.resolve(url))
     this.#origins = new Origins(this.#wheel, {
       originsMax: limits.originsMax,
       originIdleMs: limits.originIdleMs,
-      connectionsMax: limits.connectionsPerOriginMax,
+      inFlightMax: limits.connectionsPerOriginMax,
       queuedMax: limits.queuedPerOriginMax,
-      partsOf: (originKey) => ({
-        peer: peerOf(new URL(originKey)),
-        dial,
-        wheel,
-        connectTimeoutMs: limits.connectTimeoutMs,
-        keepAliveMs: limits.keepAliveMs,
-        headBytesMax: limits.answerHeaderBytesMax,
-        bodyBytesMax: limits.answerBodyBytesMax,
-        tls: { latest: undefined },
-      }),
+      createDispatcher: poolFactory(limits),
     })
   }
 

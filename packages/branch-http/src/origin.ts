@@ -1,144 +1,83 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Dispatcher } from 'undici'
 import type { Attempt, AttemptHost } from './attempt.ts'
 import { AttemptQueue } from './attempt-queue.ts'
-import { Connection, type ConnectionOwner, type ConnectionParts } from './connection/connection.ts'
 import type { DeadlineWheel } from './deadline-wheel.ts'
 import { errorWord } from './error-word.ts'
 
 export interface OriginOptions {
-  readonly connectionsMax: number
+  /** Also how many connections the dispatcher may have. */
+  readonly inFlightMax: number
   readonly queuedMax: number
-  readonly partsOf: (originKey: string) => ConnectionParts
+  readonly createDispatcher: (originKey: string) => Dispatcher
 }
 
 /**
- * One origin's connections, and who waits for one. An attempt whose deadline passes while it waits leaves the queue, and
- * the most recently used connection is found without walking over all of them.
+ * One origin's connections, which are undici's, and the attempts that wait for one. They wait here and not in undici,
+ * whose queue has no bound and which no deadline takes them out of.
  */
-export class Origin implements AttemptHost, ConnectionOwner {
+export class Origin implements AttemptHost {
   usedAt = 0
   isClosed = false
   readonly #wheel: DeadlineWheel
   readonly #options: OriginOptions
-  readonly #parts: ConnectionParts
-  readonly #connections = new Set<Connection>()
-  readonly #free: Connection[] = []
+  readonly #dispatcher: Dispatcher
   readonly #queue = new AttemptQueue()
-  /**
-   * Released since the event loop last looked for what has come, and before that. A connection rests until it has been
-   * looked at once: a second answer that nobody asked for ends it, in place of being taken for the next call's.
-   */
-  #unlooked: Connection[] = []
-  #looked: Connection[] = []
-  #isTurning = false
-  #whenEmpty: (() => void) | undefined = undefined
+  #inFlight = 0
 
   constructor(key: string, wheel: DeadlineWheel, options: OriginOptions) {
     this.#wheel = wheel
     this.#options = options
-    this.#parts = options.partsOf(key)
+    this.#dispatcher = options.createDispatcher(key)
   }
 
   get isIdle(): boolean {
-    return this.#queue.length === 0 && this.#free.length + this.#resting === this.#connections.size
+    return this.#inFlight === 0
   }
 
   start(attempt: Attempt): void {
     attempt.hostedBy(this)
-    const free = this.#takeFree()
-    if (free !== undefined) carry(free, attempt)
-    else if (this.#mayOpen(this.#queue.length + 1)) this.#open(attempt)
-    else if (this.#queue.length < this.#options.queuedMax + this.#resting) this.#queue.push(attempt)
-    else attempt.onFailed('busy')
+    if (this.#inFlight < this.#options.inFlightMax) this.#dispatch(attempt)
+    else if (this.#queue.length < this.#options.queuedMax) this.#enqueue(attempt)
+    else attempt.fail('busy')
   }
 
   settled(attempt: Attempt): void {
     this.#wheel.remove(attempt)
-    if (attempt.isQueued) this.#queue.remove(attempt)
+    this.#queue.remove(attempt)
   }
 
-  released(connection: Connection): void {
-    this.#unlooked.push(connection)
-    if (this.#isTurning) return
-    this.#isTurning = true
-    setImmediate(() => this.#turn())
-  }
-
-  closed(connection: Connection): void {
-    this.#connections.delete(connection)
-    for (const list of [this.#free, this.#unlooked, this.#looked]) removeFrom(list, connection)
-    if (this.#connections.size === 0) this.#whenEmpty?.()
-    this.#openForWaiting()
+  ended(): void {
+    this.#inFlight--
+    while (this.#inFlight < this.#options.inFlightMax) {
+      const next = this.#queue.shift()
+      if (next === undefined) return
+      next.runInContext(() => this.#dispatch(next))
+    }
   }
 
   /** Ends what is in flight or waiting as `closed`. Resolves when no connection stands. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.isClosed = true
-    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
-      next.onFailed('closed')
-    }
-    if (this.#connections.size === 0) return
-    const empty = new Promise<void>((resolve) => {
-      this.#whenEmpty = resolve
-    })
-    for (const connection of this.#connections) connection.end('closed')
-    await empty
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) next.fail('closed')
+    return this.#dispatcher.destroy()
   }
 
-  get #resting(): number {
-    return this.#unlooked.length + this.#looked.length
+  /** It keeps the context of the call that waits, so that tracing tools find the right parent. */
+  #enqueue(attempt: Attempt): void {
+    attempt.runInContext = AsyncLocalStorage.snapshot()
+    this.#queue.push(attempt)
   }
 
-  /** For this many that wait: those at rest will serve as many of them. */
-  #mayOpen(waiting: number): boolean {
-    return waiting > this.#resting && this.#connections.size < this.#options.connectionsMax
-  }
-
-  #open(attempt: Attempt): void {
+  #dispatch(attempt: Attempt): void {
+    let request: Dispatcher.DispatchOptions
     try {
-      const connection = new Connection(this, this.#parts, attempt)
-      this.#connections.add(connection)
-      attempt.goesBy(connection)
+      request = attempt.request()
     } catch (error: unknown) {
-      attempt.onFailed(errorWord(error))
+      attempt.fail(errorWord(error))
+      return
     }
+    this.#inFlight++
+    this.#dispatcher.dispatch(request, attempt)
   }
-
-  #openForWaiting(): void {
-    while (this.#queue.length > 0 && !this.isClosed && this.#mayOpen(this.#queue.length)) {
-      const next = this.#queue.shift()
-      if (next !== undefined) this.#open(next)
-    }
-  }
-
-  #takeFree(): Connection | undefined {
-    let free = this.#free.pop()
-    while (free !== undefined && !free.isUsableAt(this.usedAt)) free = this.#free.pop()
-    return free
-  }
-
-  #turn(): void {
-    const rested = this.#looked
-    this.#looked = this.#unlooked
-    this.#unlooked = []
-    for (const connection of rested) this.#serveBy(connection)
-    this.#isTurning = this.#resting > 0
-    if (this.#isTurning) setImmediate(() => this.#turn())
-  }
-
-  #serveBy(connection: Connection): void {
-    if (!connection.isUsableAt(this.usedAt)) return
-    const next = this.#queue.shift()
-    if (next === undefined) this.#free.push(connection)
-    else carry(connection, next)
-  }
-}
-
-function carry(connection: Connection, attempt: Attempt): void {
-  attempt.goesBy(connection)
-  connection.carry(attempt)
-}
-
-function removeFrom(list: Connection[], connection: Connection): void {
-  const at = list.indexOf(connection)
-  if (at >= 0) list.splice(at, 1)
 }

@@ -1,11 +1,9 @@
 import type { BranchCall } from '@counterstep/core'
 
-/** A URL as far as it is the same for every call: whom to connect to, and the path with its own query. */
+/** A URL as far as it is the same for every call: the origin to connect to, and the path with its own query. */
 export interface ParsedUrl {
   /** Scheme, host and port. */
   readonly originKey: string
-  /** As the Host field has it. */
-  readonly host: string
   /** The path, without the query. */
   readonly path: string
   /** The URL's own query, to be put behind the identity of the call: `&` and the query, or nothing. */
@@ -14,7 +12,7 @@ export interface ParsedUrl {
 
 export function parsedUrl(url: URL): ParsedUrl {
   const ownQuery = url.search === '' ? '' : `&${url.search.slice(1)}`
-  return { originKey: url.origin, host: url.host, path: url.pathname, ownQuery }
+  return { originKey: url.origin, path: url.pathname, ownQuery }
 }
 
 // DTM's word, which its services and their barriers know.

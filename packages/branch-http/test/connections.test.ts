@@ -11,9 +11,16 @@ const run = promisify(execFile)
 describe('connections', () => {
   it('are used again, one call after the other', async () => {
     const server = await serveHttp((_request, response) => response.end('ok'))
-    const caller = testCaller()
+    const caller = testCaller({ connectionsPerOriginMax: 1 })
     for (let n = 0; n < 50; n++) await caller.call(branchCall(`${server.url}/?n=${n}`))
     expect(server.accepted()).toBe(1)
+  })
+
+  it('are two at most for a caller that calls again at once', async () => {
+    const server = await serveHttp((_request, response) => response.end('ok'))
+    const caller = testCaller()
+    for (let n = 0; n < 50; n++) await caller.call(branchCall(server.url))
+    expect(server.accepted()).toBeLessThanOrEqual(2)
   })
 
   it('are used again after an error status and after an answer with a long body', async () => {
@@ -23,7 +30,7 @@ describe('connections', () => {
       response.statusCode = calls % 2 === 0 ? 500 : 200
       response.end('x'.repeat(100_000))
     })
-    const caller = testCaller()
+    const caller = testCaller({ connectionsPerOriginMax: 1 })
     for (let n = 0; n < 10; n++) await caller.call(branchCall(server.url))
     expect(server.accepted()).toBe(1)
   })
@@ -147,6 +154,22 @@ describe('connections', () => {
       expect((await caller.call(branchCall(server.url, { body }))).result).toBe('failure')
       expect(server.accepted()).toBe(n)
     }
+  })
+
+  it('that die under a call do not have it sent again, whatever its method', async () => {
+    let requests = 0
+    const server = await serveHttp((request, response) => {
+      requests++
+      if (requests % 2 === 0) request.socket.resetAndDestroy()
+      else response.end()
+    })
+    const caller = testCaller({ connectionsPerOriginMax: 1 })
+    const answers: unknown[] = []
+    for (const method of ['POST', 'POST', 'GET', 'GET'] as const) {
+      const { error, result } = await caller.call(branchCall(server.url, { method }))
+      answers.push(error ?? result)
+    }
+    expect([requests, answers]).toEqual([4, ['success', 'reset', 'success', 'reset']])
   })
 
   it('that are idle hold no process, and a call does', async () => {

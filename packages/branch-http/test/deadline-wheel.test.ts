@@ -14,7 +14,7 @@ function entry(expire: () => void): WheelEntry {
 
 describe('the deadline wheel', () => {
   it('expires each entry once, never early and at most a tick late', () => {
-    const wheel = new DeadlineWheel({ tickMs: 25, holdsProcess: true })
+    const wheel = new DeadlineWheel(25)
     const late: number[] = []
     const delays = [1, 24, 25, 26, 100, 999, 10_000, 25_599, 25_600, 25_601, 60_000, 900_000]
     for (const delayMs of delays) {
@@ -34,7 +34,7 @@ describe('the deadline wheel', () => {
   })
 
   it('forgets what was taken back, wherever it stood in its slot', () => {
-    const wheel = new DeadlineWheel({ tickMs: 25, holdsProcess: true })
+    const wheel = new DeadlineWheel(25)
     const expired: number[] = []
     const entries = Array.from({ length: 100 }, (_, n) => entry(() => expired.push(n)))
     for (const one of entries) wheel.add(one, performance.now(), 100)
@@ -49,7 +49,7 @@ describe('the deadline wheel', () => {
   })
 
   it('lets one expiry take back another that is due', () => {
-    const wheel = new DeadlineWheel({ tickMs: 25, holdsProcess: true })
+    const wheel = new DeadlineWheel(25)
     const expired: string[] = []
     const second = entry(() => expired.push('second'))
     const first = entry(() => {
@@ -63,7 +63,7 @@ describe('the deadline wheel', () => {
   })
 
   it('has no timer while it is empty, and turns again when it is not', () => {
-    const wheel = new DeadlineWheel({ tickMs: 25, holdsProcess: true })
+    const wheel = new DeadlineWheel(25)
     let expired = 0
     for (let round = 0; round < 3; round++) {
       wheel.add(

@@ -144,7 +144,7 @@ describe('S3: a call', () => {
         return true
       },
     }
-    const caller = testCaller({ targets })
+    const caller = testCaller({ targets, connectionsPerOriginMax: 1 })
     for (let n = 0; n < 20; n++) await caller.call(branchCall(server.url))
     expect([server.accepted(), asked]).toEqual([1, 2])
   })

@@ -13,7 +13,7 @@ describe('S5: a redirect', () => {
         })
         response.end()
       })
-      const caller = testCaller()
+      const caller = testCaller({ connectionsPerOriginMax: 1 })
       const answer = await caller.call(branchCall(server.url))
       expect(answer).toEqual({ result: 'unknown', statusCode: status })
       // A call after it: the redirect is not followed late either.

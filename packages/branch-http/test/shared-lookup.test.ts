@@ -1,8 +1,8 @@
 import type { LookupFunction } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { DeniedAddressError, guardedDial, guardedLookup } from '../src/connection/guarded-dial.ts'
-import { LOOKUPS_IN_FLIGHT_MAX, sharedLookup } from '../src/connection/shared-lookup.ts'
 import { errorWord } from '../src/error-word.ts'
+import { DeniedAddressError, guardedConnector, guardedLookup } from '../src/guarded-connector.ts'
+import { LOOKUPS_IN_FLIGHT_MAX, sharedLookup } from '../src/shared-lookup.ts'
 import { fixedLookup } from './fixed-lookup.ts'
 import { branchCall, serveHttp } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
@@ -106,11 +106,16 @@ describe('look-ups', () => {
 describe('connections', () => {
   it('to a name that hangs make one look-up', () => {
     const { lookup, asked } = heldLookup()
-    const dial = guardedDial({ mayReach: () => true, lookup })
-    const onread = { buffer: Buffer.alloc(1), callback: () => true }
-    const peer = { isTls: false, hostname: 'slow.test', port: 80 }
-    const sockets = Array.from({ length: 100 }, () => dial({ ...peer, onread, session: undefined }))
-    expect([sockets.length, asked]).toEqual([100, ['slow.test']])
+    const mayReach = () => true
+    const shared = guardedLookup(mayReach, sharedLookup(lookup))
+    const connect = guardedConnector({ mayReach, lookup: shared, connectTimeoutMs: 1_000 })
+    const ended: unknown[] = []
+    for (let n = 0; n < 100; n++) {
+      connect({ hostname: 'slow.test', protocol: 'http:', port: '80' }, (...[error]) => {
+        ended.push(error)
+      })
+    }
+    expect([ended, asked]).toEqual([[], ['slow.test']])
   })
 
   it('of a caller to another name are made while one hangs', async () => {

@@ -1,7 +1,7 @@
 import { isIP, type LookupFunction, Socket } from 'node:net'
+import type { buildConnector } from 'undici'
 import { describe, expect, it } from 'vitest'
-import type { Dial } from '../src/connection/dial.ts'
-import { DeniedAddressError, guardedDial, guardedLookup } from '../src/connection/guarded-dial.ts'
+import { DeniedAddressError, guardedConnector, guardedLookup } from '../src/guarded-connector.ts'
 import { fixedLookup } from './fixed-lookup.ts'
 
 const DENIED = new Set(['127.0.0.2', '169.254.169.254', '::1'])
@@ -12,17 +12,17 @@ interface Outcome {
   readonly dialled: readonly string[]
 }
 
-/** Looks on in place of the dial, and connects nowhere: what it would have dialled is the outcome. */
-function connectTo(hostname: string, parts: { readonly lookup: LookupFunction }): Promise<Outcome> {
+/** Looks on in place of undici's connector, and connects nowhere: the outcome is what it would have dialled. */
+function connectTo(hostname: string, lookup: LookupFunction): Promise<Outcome> {
   const dialled: string[] = []
   return new Promise((resolve) => {
     const end = (error?: Error | null) => resolve({ error: error ?? undefined, dialled })
-    const spy: Dial = (target) => {
+    const spy = (options?: buildConnector.BuildOptions) => (target: buildConnector.Options) => {
       if (isIP(target.hostname) !== 0) {
         dialled.push(target.hostname)
         end()
-      } else {
-        target.lookup(target.hostname, { all: true }, (error, found) => {
+      } else if (options !== undefined && 'lookup' in options) {
+        options.lookup?.(target.hostname, { all: true }, (error, found) => {
           if (error === null && typeof found !== 'string')
             dialled.push(...found.map(({ address }) => address))
           end(error)
@@ -30,20 +30,16 @@ function connectTo(hostname: string, parts: { readonly lookup: LookupFunction })
       }
       return new Socket()
     }
-    const dial = guardedDial({ mayReach, ...parts }, spy)
-    const onread = { buffer: Buffer.alloc(1), callback: () => true }
-    try {
-      dial({ isTls: false, hostname, port: 80, onread, session: undefined })
-    } catch (error: unknown) {
-      end(error instanceof Error ? error : new Error(String(error)))
-    }
+    const guarded = guardedLookup(mayReach, lookup)
+    const connect = guardedConnector({ mayReach, lookup: guarded, connectTimeoutMs: 1_000 }, spy)
+    connect({ hostname, protocol: 'http:', port: '80' }, (...[error]) => end(error))
   })
 }
 
-describe('S3: the dial', () => {
+describe('S3: the connector', () => {
   it('dials all that a name has, if all of it may be dialled', async () => {
     const lookup = fixedLookup({ 'bank.test': ['203.0.113.1', '2001:db8::1'] })
-    expect(await connectTo('bank.test', { lookup })).toEqual({
+    expect(await connectTo('bank.test', lookup)).toEqual({
       error: undefined,
       dialled: ['203.0.113.1', '2001:db8::1'],
     })
@@ -55,13 +51,13 @@ describe('S3: the dial', () => {
     ['the only one', ['::1']],
   ] as const) {
     it(`dials nothing if ${what} of a name's addresses is denied`, async () => {
-      const outcome = await connectTo('bank.test', { lookup: fixedLookup({ 'bank.test': answers }) })
+      const outcome = await connectTo('bank.test', fixedLookup({ 'bank.test': answers }))
       expect(outcome).toEqual({ error: expect.any(DeniedAddressError), dialled: [] })
     })
   }
 
   it('dials nothing for a name without any address', async () => {
-    const outcome = await connectTo('bank.test', { lookup: fixedLookup({ 'bank.test': [] }) })
+    const outcome = await connectTo('bank.test', fixedLookup({ 'bank.test': [] }))
     expect(outcome).toEqual({ error: expect.any(DeniedAddressError), dialled: [] })
   })
 
@@ -71,13 +67,13 @@ describe('S3: the dial', () => {
       const lookup: LookupFunction = () => {
         throw new Error('looked up')
       }
-      const outcome = await connectTo(address, { lookup })
+      const outcome = await connectTo(address, lookup)
       expect(outcome).toEqual({ error: expect.any(DeniedAddressError), dialled: [] })
     },
   )
 
   it('dials an address in place of a name that is not denied', async () => {
-    const outcome = await connectTo('203.0.113.7', { lookup: fixedLookup({}) })
+    const outcome = await connectTo('203.0.113.7', fixedLookup({}))
     expect(outcome).toEqual({ error: undefined, dialled: ['203.0.113.7'] })
   })
 

@@ -1,8 +1,7 @@
 import { lookup as systemLookup } from 'node:dns'
-import { isIP, type LookupFunction, type Socket } from 'node:net'
+import { isIP, type LookupFunction, Socket } from 'node:net'
 import type { TargetPolicy } from '@counterstep/targets'
-import { type Dial, type DialOptions, dial as dialSocket } from './dial.ts'
-import { sharedLookup } from './shared-lookup.ts'
+import { buildConnector } from 'undici'
 
 /** No connection was made, or it was destroyed before a byte went out. It names no address: it may be shown. */
 export class DeniedAddressError extends Error {
@@ -16,29 +15,38 @@ export class DeniedAddressError extends Error {
 
 export type MayReach = TargetPolicy['mayReach']
 
-/** Throws DeniedAddressError where an address stands in place of a name and is denied. */
-export type GuardedDial = (options: Omit<DialOptions, 'lookup'>) => Socket
+export interface ConnectorOptions {
+  readonly mayReach: MayReach
+  /** Gives only addresses that may be reached: `guardedLookup`. */
+  readonly lookup: LookupFunction
+  /** Bounds TCP and TLS together. */
+  readonly connectTimeoutMs: number
+}
 
 /**
- * Connects, checked where it counts: a name is resolved once, and what is connected to is what was checked. For an
- * address in place of a name no look-up runs, so that is checked by itself; and whatever happened on the way, the
- * address on the other side is checked before anything is sent, TLS's hello included.
+ * Connects, checked where it counts: a name is resolved once, and the address that was checked is the one that is
+ * connected to. No look-up runs for an address in place of a name, so that is checked by itself; and the address on the
+ * other side is checked once more before anything is sent, TLS's hello included.
  */
-export function guardedDial(
-  { mayReach, lookup }: { readonly mayReach: MayReach; readonly lookup: LookupFunction },
-  dial: Dial = dialSocket,
-): GuardedDial {
-  const guarded = guardedLookup(mayReach, sharedLookup(lookup))
-  return function dialGuarded(options) {
+export function guardedConnector(
+  { mayReach, lookup, connectTimeoutMs }: ConnectorOptions,
+  build = buildConnector,
+): buildConnector.connector {
+  const connect = build({ allowH2: false, timeout: connectTimeoutMs, lookup })
+  return function connectGuarded(options, callback) {
     const { hostname } = options
-    if (isIP(hostname) !== 0 && !mayReach(hostname, hostname)) throw new DeniedAddressError()
-    const socket = dial({ ...options, lookup: guarded })
+    if (isIP(hostname) !== 0 && !mayReach(hostname, hostname)) {
+      callback(new DeniedAddressError(), null)
+      return
+    }
+    // undici's types keep silent about the socket, which is needed: its callback would come after TLS's hello.
+    const socket: unknown = connect(options, callback)
+    if (!(socket instanceof Socket)) throw new TypeError('undici gave no socket to check the address of')
     socket.prependOnceListener('connect', () => {
       const { remoteAddress } = socket
       if (remoteAddress === undefined || !mayReach(hostname, remoteAddress))
         socket.destroy(new DeniedAddressError())
     })
-    return socket
   }
 }
 
