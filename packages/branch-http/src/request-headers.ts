@@ -12,6 +12,9 @@ class BadRequestError extends Error {
   }
 }
 
+/** Some firewalls in front of services refuse a request without one. */
+const USER_AGENT = 'counterstep'
+
 // RFC 9110, 5.6.2 and 5.5. undici refuses the same, but only when a connection is there.
 const NAME = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
@@ -48,6 +51,7 @@ export function requestHeaders(
   signer: CallSigner | undefined,
 ): string[] {
   const headers = ['accept-encoding', 'identity']
+  if (call.headers['user-agent'] === undefined) headers.push('user-agent', USER_AGENT)
   if (call.method === 'POST') headers.push('content-type', call.contentType)
   headers.push('counterstep-attempt', String(call.attempt))
   headers.push('counterstep-epoch', String(call.epoch))

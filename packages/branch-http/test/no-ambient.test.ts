@@ -47,7 +47,7 @@ describe('S6: a call', () => {
       'counterstep-kind',
       'counterstep-op',
     ]
-    expect(names).toEqual(Array(3).fill([...sent, 'host', 'x-own']))
+    expect(names).toEqual(Array(3).fill([...sent, 'host', 'user-agent', 'x-own']))
   })
 })
 

@@ -89,6 +89,7 @@ describe('what a branch receives', () => {
         host: `127.0.0.1:${server.port}`,
         connection: 'keep-alive',
         'accept-encoding': 'identity',
+        'user-agent': 'counterstep',
         'content-type': 'application/json',
         'content-length': '13',
         'counterstep-attempt': '3',
@@ -103,6 +104,16 @@ describe('what a branch receives', () => {
       },
       body: '{"grüße":1}',
     })
+  })
+
+  it('has the user agent that its headers name, once', async () => {
+    let seen: string[] = []
+    const server = await serveHttp((request, response) => {
+      seen = request.rawHeaders
+      response.end()
+    })
+    await callOnce(server.url, { headers: { 'user-agent': 'bank/1' } })
+    expect(seen.filter((_, at) => seen[at - 1] === 'user-agent')).toEqual(['bank/1'])
   })
 
   it('has each character of a header as one byte, and a body in UTF-8', async () => {
@@ -207,6 +218,8 @@ describe('what a branch receives', () => {
       'keep-alive',
       'accept-encoding',
       'identity',
+      'user-agent',
+      'counterstep',
       'content-type',
       'application/json',
       'counterstep-attempt',
