@@ -36,6 +36,11 @@ export interface CallerLimits {
   readonly connectTimeoutMs: number
   /** How long an idle connection is kept, unless the other side's Keep-Alive says less. Default 4,000. */
   readonly keepAliveMs: number
+  /**
+   * An older connection takes no further call, so that a name which has moved is looked up again however busy its
+   * connections are. Default 60,000.
+   */
+  readonly connectionAgeMsMax: number
   /** Default 1 MiB. */
   readonly answerBodyBytesMax: number
   /** Default 16 KiB. */
@@ -50,6 +55,7 @@ export const DEFAULT_CALLER_LIMITS: CallerLimits = {
   targetsMax: 2_048,
   connectTimeoutMs: 2_000,
   keepAliveMs: 4_000,
+  connectionAgeMsMax: 60_000,
   answerBodyBytesMax: 1024 * 1024,
   answerHeaderBytesMax: 16 * 1024,
 }

@@ -15,6 +15,7 @@ export function poolFactory(options: CallerOptions): (originKey: string) => Disp
     return new Pool(originKey, {
       connect: guardedConnector({ mayReach, lookup, connectTimeoutMs }),
       connections: options.connectionsPerOriginMax,
+      clientTtl: options.connectionAgeMsMax,
       allowH2: false,
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: keepAliveMs,

@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process'
-import type { ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { httpBranchCaller } from '@counterstep/branch-http'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { fixedLookup } from './fixed-lookup.ts'
 import { branchCall, serveBytes, serveHttp } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
 
@@ -191,6 +194,67 @@ describe('connections', () => {
     for (let n = 0; n < 5; n++) expect((await caller.call(branchCall(url))).error).toBe('refused')
     const burst = await Promise.all(Array.from({ length: 200 }, () => caller.call(branchCall(url))))
     expect(new Set(burst.map((answer) => answer.error))).toEqual(new Set(['refused']))
+  })
+})
+
+describe('a busy connection', () => {
+  /** One port on two addresses of this machine, each with a server that answers with its address. */
+  async function serveTwice(): Promise<{ readonly port: number; readonly accepted: () => number[] }> {
+    const accepted = [0, 0]
+    const servers = ['127.0.0.1', '127.0.0.5'].map((address, at) => {
+      const server = createServer((_request, response) => response.end(address))
+      server.on('connection', () => {
+        accepted[at] = (accepted[at] ?? 0) + 1
+      })
+      onTestFinished(() => {
+        server.closeAllConnections()
+        server.close()
+      })
+      return { server, address }
+    })
+    let port = 0
+    for (const { server, address } of servers) {
+      server.listen(port, address)
+      await once(server, 'listening')
+      port = (server.address() as AddressInfo).port
+    }
+    return { port, accepted: () => accepted }
+  }
+
+  const targets = { check: () => undefined, resolve: (url: string) => new URL(url), mayReach: () => true }
+
+  it('is replaced at its greatest age, so that a name that has moved is followed and no call fails', async () => {
+    const { port } = await serveTwice()
+    let address = '127.0.0.1'
+    const lookup = fixedLookup({ 'bank.test': () => [address] })
+    const caller = testCaller({ targets, lookup, connectionAgeMsMax: 50, connectionsPerOriginMax: 4 })
+    const url = `http://bank.test:${port}/`
+    const results = new Set<string | undefined>()
+    const callUntil = async (wanted: string): Promise<void> => {
+      let seen: string | undefined
+      for (let calls = 0; seen !== wanted && calls < 20_000; calls++) {
+        const { result, error, excerpt } = await caller.call(branchCall(url))
+        results.add(error ?? result)
+        seen = excerpt
+      }
+      expect(seen).toBe(wanted)
+    }
+    await Promise.all(Array.from({ length: 4 }, () => callUntil('127.0.0.1')))
+    address = '127.0.0.5'
+    await Promise.all(Array.from({ length: 8 }, () => callUntil('127.0.0.5')))
+    expect(results).toEqual(new Set(['success']))
+  })
+
+  it('is kept below it, although the name has moved', async () => {
+    const { port, accepted } = await serveTwice()
+    let address = '127.0.0.1'
+    const lookup = fixedLookup({ 'bank.test': () => [address] })
+    const caller = testCaller({ targets, lookup, connectionAgeMsMax: 600_000, connectionsPerOriginMax: 1 })
+    for (let n = 0; n < 50; n++) {
+      expect((await caller.call(branchCall(`http://bank.test:${port}/`))).excerpt).toBe('127.0.0.1')
+      address = '127.0.0.5'
+    }
+    expect(accepted()).toEqual([1, 0])
   })
 })
 

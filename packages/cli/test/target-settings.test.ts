@@ -114,6 +114,7 @@ describe('S8: the bounds of branch calls', () => {
       originsMax: DEFAULT_CALLER_LIMITS.originsMax,
       connectTimeoutMs: DEFAULT_CALLER_LIMITS.connectTimeoutMs,
       keepAliveMs: DEFAULT_CALLER_LIMITS.keepAliveMs,
+      connectionAgeMsMax: DEFAULT_CALLER_LIMITS.connectionAgeMsMax,
       answerBodyBytesMax: DEFAULT_CALLER_LIMITS.answerBodyBytesMax,
       answerHeaderBytesMax: DEFAULT_CALLER_LIMITS.answerHeaderBytesMax,
     })
@@ -125,6 +126,7 @@ describe('S8: the bounds of branch calls', () => {
     ['origins-max', 'originsMax'],
     ['connect-timeout-ms', 'connectTimeoutMs'],
     ['keep-alive-ms', 'keepAliveMs'],
+    ['connection-age-ms-max', 'connectionAgeMsMax'],
     ['answer-body-bytes-max', 'answerBodyBytesMax'],
     ['answer-header-bytes-max', 'answerHeaderBytesMax'],
   ] as const

@@ -36,6 +36,7 @@ export const FUNCTION_SETTINGS = {
   originsMax: SETTINGS.originsMax,
   connectTimeoutMs: SETTINGS.connectTimeoutMs,
   keepAliveMs: SETTINGS.keepAliveMs,
+  connectionAgeMsMax: SETTINGS.connectionAgeMsMax,
   answerBodyBytesMax: SETTINGS.answerBodyBytesMax,
   answerHeaderBytesMax: SETTINGS.answerHeaderBytesMax,
   signingKeySecret: setting(

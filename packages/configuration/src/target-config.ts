@@ -63,6 +63,7 @@ export function callerOptions(values: TargetValues): CallerConfig {
     originsMax: values.originsMax,
     connectTimeoutMs: values.connectTimeoutMs,
     keepAliveMs: values.keepAliveMs,
+    connectionAgeMsMax: values.connectionAgeMsMax,
     answerBodyBytesMax: values.answerBodyBytesMax,
     answerHeaderBytesMax: values.answerHeaderBytesMax,
   })

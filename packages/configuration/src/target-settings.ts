@@ -60,6 +60,12 @@ export const TARGET_SETTINGS = {
     'how long an idle connection to a branch is kept',
     HOUR_MS,
   ),
+  connectionAgeMsMax: bound(
+    'connection-age-ms-max',
+    DEFAULT_CALLER_LIMITS.connectionAgeMsMax,
+    'how old a connection to a branch may be that takes another call; then its name is looked up again',
+    24 * HOUR_MS,
+  ),
   answerBodyBytesMax: bound(
     'answer-body-bytes-max',
     DEFAULT_CALLER_LIMITS.answerBodyBytesMax,
