@@ -1,5 +1,6 @@
 import { lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
+import { createSecureContext } from 'node:tls'
 import type { CallSigner } from '@counterstep/signature'
 import { loopbackTargets, type TargetPolicy } from '@counterstep/targets'
 
@@ -12,6 +13,22 @@ export interface HttpBranchCallerOptions extends Partial<CallerLimits> {
   readonly answerExcerpts?: boolean
   /** Signs each attempt when it is sent. Default: nothing is signed. */
   readonly signer?: CallSigner | undefined
+  /** Certificates by origin, e.g. of `https://bank.example:8443`. Default: Node's authorities, and no client certificate. */
+  readonly tls?: ReadonlyMap<string, OriginTls>
+  /**
+   * A proxy through which every connection goes, plain http too, by a tunnel (CONNECT). It looks up the names, so the
+   * addresses behind them are not checked here. Default: none; the environment is never asked.
+   */
+  readonly proxyUrl?: string | undefined
+}
+
+/** Each is PEM. A certificate and its key come together. */
+export interface OriginTls {
+  /** The authorities that are trusted in place of Node's. */
+  readonly ca?: string | undefined
+  /** Shown to the other side if it asks who calls. */
+  readonly cert?: string | undefined
+  readonly key?: string | undefined
 }
 
 /** With every default filled in. */
@@ -60,13 +77,15 @@ export const DEFAULT_CALLER_LIMITS: CallerLimits = {
   answerHeaderBytesMax: 16 * 1024,
 }
 
-/** Throws on the first bad bound, so that a wrong configuration ends at the start. */
+/** Throws on the first bad bound or certificate, so that a wrong configuration ends at the start. */
 export function checkedOptions(options: HttpBranchCallerOptions): CallerOptions {
   const {
     targets = loopbackTargets(),
     lookup = systemLookup as LookupFunction,
     answerExcerpts = true,
     signer,
+    tls = new Map(),
+    proxyUrl,
     ...limits
   } = options
   const checked = { ...DEFAULT_CALLER_LIMITS, ...limits }
@@ -75,5 +94,6 @@ export function checkedOptions(options: HttpBranchCallerOptions): CallerOptions 
       throw new RangeError(`${name} must be a positive integer, got ${String(value)}`)
     }
   }
-  return { ...checked, targets, lookup, answerExcerpts, signer }
+  for (const certificates of tls.values()) createSecureContext(certificates)
+  return { ...checked, targets, lookup, answerExcerpts, signer, tls, proxyUrl }
 }

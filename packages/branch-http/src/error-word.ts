@@ -51,6 +51,11 @@ const WORDS: ReadonlyMap<string, ErrorWord> = new Map<string, ErrorWord>([
   ['HOSTNAME_MISMATCH', 'tls'],
   ['COUNTERSTEP_BAD_REQUEST', 'bad-request'],
   ['UND_ERR_CONNECT_TIMEOUT', 'connect-timeout'],
+  // A proxy did not answer in time, ended the connection, or refused to make the tunnel.
+  ['UND_ERR_HEADERS_TIMEOUT', 'connect-timeout'],
+  ['UND_ERR_PRX_CONN', 'unreachable'],
+  ['UND_ERR_PRX_TLS', 'tls'],
+  ['UND_ERR_ABORTED', 'unreachable'],
   ['UND_ERR_SOCKET', 'reset'],
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'bad-response'],
   ['UND_ERR_HEADERS_OVERFLOW', 'too-large'],

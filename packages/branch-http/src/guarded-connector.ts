@@ -2,6 +2,7 @@ import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction, Socket } from 'node:net'
 import type { TargetPolicy } from '@counterstep/targets'
 import { buildConnector } from 'undici'
+import type { OriginTls } from './caller-options.ts'
 
 /** No connection was made, or it was destroyed before a byte went out. It names no address: it may be shown. */
 export class DeniedAddressError extends Error {
@@ -21,6 +22,7 @@ export interface ConnectorOptions {
   readonly lookup: LookupFunction
   /** Bounds TCP and TLS together. */
   readonly connectTimeoutMs: number
+  readonly tls?: OriginTls | undefined
 }
 
 /**
@@ -29,10 +31,10 @@ export interface ConnectorOptions {
  * other side is checked once more before anything is sent, TLS's hello included.
  */
 export function guardedConnector(
-  { mayReach, lookup, connectTimeoutMs }: ConnectorOptions,
+  { mayReach, lookup, connectTimeoutMs, tls }: ConnectorOptions,
   build = buildConnector,
 ): buildConnector.connector {
-  const connect = build({ allowH2: false, timeout: connectTimeoutMs, lookup })
+  const connect = build({ ...tls, allowH2: false, timeout: connectTimeoutMs, lookup })
   return function connectGuarded(options, callback) {
     const { hostname } = options
     if (isIP(hostname) !== 0 && !mayReach(hostname, hostname)) {

@@ -1,5 +1,5 @@
-import { type Dispatcher, Pool } from 'undici'
-import type { CallerOptions } from './caller-options.ts'
+import { type Dispatcher, Pool, ProxyAgent } from 'undici'
+import type { CallerOptions, OriginTls } from './caller-options.ts'
 import { guardedConnector, guardedLookup } from './guarded-connector.ts'
 import { sharedLookup } from './shared-lookup.ts'
 
@@ -8,22 +8,47 @@ const KEEP_ALIVE_MARGIN_MS = 1_000
 
 /** Makes the connections to one origin: undici's pool, with the bounds of this caller and none of undici's own times. */
 export function poolFactory(options: CallerOptions): (originKey: string) => Dispatcher {
-  const { targets, connectTimeoutMs, keepAliveMs } = options
+  const { targets, connectTimeoutMs, keepAliveMs, proxyUrl } = options
   const mayReach = (hostname: string, address: string) => targets.mayReach(hostname, address)
   const lookup = guardedLookup(mayReach, sharedLookup(options.lookup))
-  return function createPool(originKey) {
-    return new Pool(originKey, {
-      connect: guardedConnector({ mayReach, lookup, connectTimeoutMs }),
-      connections: options.connectionsPerOriginMax,
-      clientTtl: options.connectionAgeMsMax,
-      allowH2: false,
-      keepAliveTimeout: keepAliveMs,
-      keepAliveMaxTimeout: keepAliveMs,
-      keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
-      maxHeaderSize: options.answerHeaderBytesMax,
-      // The wheel has the one deadline of a call, and an attempt bounds the body that it reads.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    })
+  const poolOptions: Pool.Options = {
+    connections: options.connectionsPerOriginMax,
+    clientTtl: options.connectionAgeMsMax,
+    allowH2: false,
+    keepAliveTimeout: keepAliveMs,
+    keepAliveMaxTimeout: keepAliveMs,
+    keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
+    maxHeaderSize: options.answerHeaderBytesMax,
+    // The wheel has the one deadline of a call, and an attempt bounds the body that it reads.
+    headersTimeout: 0,
+    bodyTimeout: 0,
   }
+  return function createPool(originKey) {
+    const tls = options.tls.get(originKey)
+    if (proxyUrl !== undefined) return tunnelledPool(poolOptions, { proxyUrl, connectTimeoutMs, tls })
+    const connect = guardedConnector({ mayReach, lookup, connectTimeoutMs, tls })
+    return new Pool(originKey, { ...poolOptions, connect })
+  }
+}
+
+interface Tunnel {
+  readonly proxyUrl: string
+  readonly connectTimeoutMs: number
+  readonly tls: OriginTls | undefined
+}
+
+/**
+ * The same through a proxy. Plain http goes by a tunnel too: without one the proxy would answer in the service's place
+ * when it cannot reach it.
+ */
+function tunnelledPool(poolOptions: Pool.Options, { proxyUrl, connectTimeoutMs, tls }: Tunnel): Dispatcher {
+  return new ProxyAgent({
+    ...poolOptions,
+    uri: proxyUrl,
+    proxyTunnel: true,
+    connectTimeout: connectTimeoutMs,
+    requestTls: { ...tls },
+    factory: (originUrl, given) => new Pool(originUrl, given),
+    clientFactory: (url, given) => new Pool(url, { ...given, headersTimeout: connectTimeoutMs }),
+  })
 }

@@ -1,8 +1,10 @@
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls'
 import { Worker } from 'node:worker_threads'
+import { httpBranchCaller } from '@counterstep/branch-http'
 import { selfSignedCertificate } from '@counterstep/test-servers/certificate'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { branchCall } from './hostile-server.ts'
@@ -10,11 +12,8 @@ import { testCaller } from './test-caller.ts'
 
 const DAY_MS = 24 * 3_600_000
 const trustedBefore = getCACertificates('default')
-const valid = selfSignedCertificate({
-  validFrom: new Date(Date.now() - DAY_MS),
-  validTo: new Date(Date.now() + DAY_MS),
-  address: '127.0.0.1',
-})
+const VALIDITY = { validFrom: new Date(Date.now() - DAY_MS), validTo: new Date(Date.now() + DAY_MS) }
+const valid = selfSignedCertificate({ ...VALIDITY, address: '127.0.0.1' })
 
 beforeAll(() => setDefaultCACertificates([...trustedBefore, valid.cert]))
 afterAll(() => setDefaultCACertificates(trustedBefore))
@@ -86,6 +85,53 @@ it('keeps its connections under load from a server that answers at once', async 
   }
   server.postMessage('how many?')
   expect(await once(server, 'message')).toEqual([16])
+})
+
+it('trusts the authorities of one origin for that origin alone, and in place of those of Node', async () => {
+  setDefaultCACertificates(trustedBefore)
+  onTestFinished(() => setDefaultCACertificates([...trustedBefore, valid.cert]))
+  const [own, other] = [await serveTls('ok'), await serveTls('ok')]
+  const caller = testCaller({ tls: new Map([[new URL(own.url).origin, { ca: valid.cert }]]) })
+  expect((await caller.call(branchCall(own.url))).result).toBe('success')
+  expect(await caller.call(branchCall(other.url))).toEqual({ result: 'unknown', error: 'tls' })
+
+  setDefaultCACertificates([...trustedBefore, valid.cert])
+  const { cert } = selfSignedCertificate({ ...VALIDITY, address: '127.0.0.1' })
+  const strict = testCaller({ tls: new Map([[new URL(own.url).origin, { ca: cert }]]) })
+  expect(await strict.call(branchCall(own.url))).toEqual({ result: 'unknown', error: 'tls' })
+})
+
+it('shows the certificate of an origin to a service that asks who calls, and to no other', async () => {
+  const client = selfSignedCertificate({ ...VALIDITY, address: '127.0.0.2' })
+  const shown: unknown[] = []
+  const options = { ...valid, requestCert: true, rejectUnauthorized: false, ca: client.cert }
+  const server = createServer(options, (request, response) => {
+    const socket = request.socket as TLSSocket
+    shown.push([socket.authorized, socket.getPeerCertificate().raw?.toString('base64')])
+    response.statusCode = socket.authorized ? 200 : 403
+    response.end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const tls = new Map([[new URL(url).origin, { cert: client.cert, key: client.key }]])
+  expect((await testCaller({ tls }).call(branchCall(url))).result).toBe('success')
+  expect((await testCaller().call(branchCall(url))).statusCode).toBe(403)
+  const raw = new X509Certificate(client.cert).raw.toString('base64')
+  expect(shown).toEqual([
+    [true, raw],
+    [false, undefined],
+  ])
+})
+
+it('is not made with a key that does not belong to its certificate', () => {
+  const other = selfSignedCertificate({ ...VALIDITY, address: '127.0.0.1' })
+  const tls = new Map([['https://bank.test', { cert: valid.cert, key: other.key }]])
+  expect(() => httpBranchCaller({ tls })).toThrow(/key values mismatch/)
 })
 
 it('trusts nobody whose certificate is not for the address that it calls', async () => {

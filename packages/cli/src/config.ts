@@ -27,6 +27,8 @@ import {
   type SettingValues,
   type Sources,
   type StoreConfig,
+  serviceTls,
+  serviceTlsProblems,
   storeConfig,
   storeProblems,
   storeWarnings,
@@ -135,6 +137,7 @@ function serveProblems(values: Partial<SettingValues>, environment: Environment)
   return [
     ...accessProblems(values),
     ...engineProblems(values, asFlag),
+    ...serviceTlsProblems(values, asFlag),
     ...(store?.family === 'sqlite' && isOnLambda ? [EMBEDDED_ON_LAMBDA] : []),
     ...(host === undefined || isLoopback(host)
       ? []
@@ -159,7 +162,7 @@ function toConfig(
     engine: engineSettings(values),
     plainIds: values.plainIds,
     targets: targetRules(values, isLoopback(values.host)),
-    caller: callerOptions(values),
+    caller: Object.freeze({ ...callerOptions(values), tls: serviceTls(values) }),
     warnings: Object.freeze([
       ...warnings(values, environment),
       ...engineWarnings(values, asFlag),

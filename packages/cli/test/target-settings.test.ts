@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { DEFAULT_CALLER_LIMITS } from '@counterstep/branch-http'
-import { describe, expect, it } from 'vitest'
+import { selfSignedCertificate } from '@counterstep/test-servers/certificate'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { readCommand, type ServeConfig } from '../src/config.ts'
 
 type Environment = Readonly<Record<string, string>>
@@ -117,6 +121,7 @@ describe('S8: the bounds of branch calls', () => {
       connectionAgeMsMax: DEFAULT_CALLER_LIMITS.connectionAgeMsMax,
       answerBodyBytesMax: DEFAULT_CALLER_LIMITS.answerBodyBytesMax,
       answerHeaderBytesMax: DEFAULT_CALLER_LIMITS.answerHeaderBytesMax,
+      tls: new Map(),
     })
   })
 
@@ -139,4 +144,90 @@ describe('S8: the bounds of branch calls', () => {
     expect(configOf(['--answer-excerpts', 'off']).caller.answerExcerpts).toBe(false)
     expect(problemsOf(['--answer-excerpts', 'no'])).toHaveLength(1)
   })
+})
+
+describe('the certificates of a named service', () => {
+  const DAY_MS = 24 * 3_600_000
+  const VALIDITY = { validFrom: new Date(Date.now() - DAY_MS), validTo: new Date(Date.now() + DAY_MS) }
+  const own = selfSignedCertificate({ ...VALIDITY, address: '127.0.0.1' })
+  const other = selfSignedCertificate({ ...VALIDITY, address: '127.0.0.1' })
+  const SERVICES = [
+    '--services',
+    'bank=https://bank.test:8443/api,ledger=https://ledger.test,old=http://old.test',
+  ]
+
+  /** The name of a file with that text, which goes when the test ends. */
+  function fileWith(text: string): string {
+    const folder = mkdtempSync(join(tmpdir(), 'service-tls-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const path = join(folder, 'file.pem')
+    writeFileSync(path, text)
+    return path
+  }
+
+  it('are read from the files that its settings name, and are for its origin', () => {
+    const [ca, cert, key] = [other.cert, own.cert, own.key].map(fileWith)
+    const flags = [
+      '--service-ca',
+      `bank=${ca}`,
+      '--service-cert',
+      `bank=${cert}`,
+      '--service-key',
+      `bank=${key}`,
+    ]
+    expect(configOf([...SERVICES, ...flags]).caller.tls).toEqual(
+      new Map([['https://bank.test:8443', { ca: other.cert, cert: own.cert, key: own.key }]]),
+    )
+    const byVariable = configOf(SERVICES, { COUNTERSTEP_SERVICE_CA: `ledger=${ca}, bank=${ca}` })
+    expect([...(byVariable.caller.tls?.keys() ?? [])]).toEqual([
+      'https://bank.test:8443',
+      'https://ledger.test',
+    ])
+  })
+
+  it.each([
+    [
+      'of no service',
+      () => ['--service-ca', `none=${fileWith(own.cert)}`],
+      'names none, which is no named service',
+    ],
+    ['of a service by http', () => ['--service-ca', `old=${fileWith(own.cert)}`], 'is not called by https'],
+    ['without the key', () => ['--service-cert', `bank=${fileWith(own.cert)}`], 'must come together'],
+    ['that is not there', () => ['--service-ca', 'bank=/none.pem'], 'cannot be read (ENOENT), for bank'],
+    ['that is no PEM', () => ['--service-ca', `bank=${fileWith('no')}`], 'without PEM, for bank'],
+    ['without a name', () => ['--service-ca', fileWith(own.cert)], 'must be NAME=FILE'],
+    ['given twice', () => ['--service-ca', `bank=${fileWith(own.cert)},bank=${fileWith(own.cert)}`], 'twice'],
+    [
+      'with another key',
+      () => ['--service-cert', `bank=${fileWith(own.cert)}`, '--service-key', `bank=${fileWith(other.key)}`],
+      'names bank, whose files cannot be used (',
+    ],
+  ])('are refused at the start: a file %s', (_what, flags, problem) => {
+    expect(problemsOf([...SERVICES, ...flags()])).toEqual([expect.stringContaining(problem)])
+  })
+
+  it('are refused where another service has the same origin', () => {
+    const services = ['--services', 'a=https://bank.test/a,b=https://bank.test/b']
+    const problems = problemsOf([...services, '--service-ca', `a=${fileWith(own.cert)}`])
+    expect(problems).toEqual([expect.stringContaining('whose origin is another service too')])
+  })
+})
+
+describe('the egress proxy', () => {
+  it('is none unless a setting names it, and then the server warns who checks addresses', () => {
+    const environment = { HTTPS_PROXY: 'http://proxy.test:3128', ALL_PROXY: 'http://proxy.test:3128' }
+    expect(configOf([], environment).caller.proxyUrl).toBeUndefined()
+    const config = configOf(['--egress-proxy', 'http://user:secret@proxy.test:3128'])
+    expect(config.caller.proxyUrl).toBe('http://user:secret@proxy.test:3128/')
+    expect(config.warnings).toEqual([expect.stringContaining('--egress-proxy the proxy looks up the names')])
+  })
+
+  it.each(['proxy.test:3128', 'socks5://proxy.test', 'http://u:secret@proxy.test/path'])(
+    'is a URL: %s',
+    (url) => {
+      const problems = problemsOf(['--egress-proxy', url])
+      expect(problems).toEqual([expect.stringContaining('--egress-proxy must be the URL of a proxy')])
+      expect(problems[0]).not.toContain('secret')
+    },
+  )
 })

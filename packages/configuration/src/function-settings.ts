@@ -30,6 +30,7 @@ export const FUNCTION_SETTINGS = {
   services: SETTINGS.services,
   allowTargets: SETTINGS.allowTargets,
   allowAnyTarget: SETTINGS.allowAnyTarget,
+  egressProxy: SETTINGS.egressProxy,
   answerExcerpts: SETTINGS.answerExcerpts,
   connectionsPerOriginMax: SETTINGS.connectionsPerOriginMax,
   queuedPerOriginMax: SETTINGS.queuedPerOriginMax,

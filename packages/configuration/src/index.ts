@@ -21,6 +21,7 @@ export {
   type Sources,
   unknownVariables,
 } from './read-values.ts'
+export { serviceTls, serviceTlsProblems } from './service-tls.ts'
 export { SETTINGS, type SettingName, type SettingValues } from './settings.ts'
 export { readSigningKeyFile } from './signing-key-file.ts'
 export { asFlag } from './spelling.ts'

@@ -36,11 +36,18 @@ export function targetProblems(values: Partial<RuleValues>, reason: string, spel
 }
 
 export function targetWarnings(
-  { allowAnyTarget, allowTargets: allowed }: Pick<RuleValues, 'allowAnyTarget' | 'allowTargets'>,
+  values: Pick<TargetValues, 'allowAnyTarget' | 'allowTargets' | 'egressProxy'>,
   spell: Spelling,
 ): string[] {
+  const { allowAnyTarget, allowTargets: allowed, egressProxy } = values
   const { services, allowTargets } = TARGET_SETTINGS
   const warnings: string[] = []
+  if (egressProxy !== undefined) {
+    warnings.push(
+      `With ${spell(TARGET_SETTINGS.egressProxy)} the proxy looks up the names of branches: it has to refuse the ` +
+        'addresses that must not be called, because this server does not see them.',
+    )
+  }
   if (hasEveryPort(allowed)) {
     warnings.push(
       `${spell(allowTargets)} has a range of addresses with every port: whoever may submit has this server call ` +
@@ -55,8 +62,11 @@ export function targetWarnings(
   ]
 }
 
-export function callerOptions(values: TargetValues): CallerConfig {
+export function callerOptions(
+  values: Omit<TargetValues, 'serviceCa' | 'serviceCert' | 'serviceKey'>,
+): CallerConfig {
   return Object.freeze({
+    proxyUrl: values.egressProxy,
     answerExcerpts: values.answerExcerpts === 'on',
     connectionsPerOriginMax: values.connectionsPerOriginMax,
     queuedPerOriginMax: values.queuedPerOriginMax,

@@ -1,6 +1,7 @@
 import { DEFAULT_CALLER_LIMITS } from '@counterstep/branch-http'
 import { parseAllowedOrigins, parseServices } from '@counterstep/targets'
-import { oneOf, setting, switchSetting, wholeNumber } from './setting.ts'
+import { servicePemFiles } from './service-pem-files.ts'
+import { oneOf, orUnset, type Parsed, setting, switchSetting, wholeNumber } from './setting.ts'
 
 const HOUR_MS = 3_600_000
 const MIB = 1024 * 1024
@@ -23,6 +24,25 @@ export const TARGET_SETTINGS = {
   allowAnyTarget: switchSetting(
     'allow-any-target',
     'INSECURE: call whatever URL a request names; link-local and metadata addresses stay refused',
+  ),
+  serviceCa: setting(
+    'service-ca',
+    '',
+    'NAME=FILE,…: authorities (PEM) that a named service is trusted by, in place of the usual ones',
+    servicePemFiles,
+  ),
+  serviceCert: setting(
+    'service-cert',
+    '',
+    'NAME=FILE,…: client certificate (PEM) that is shown to a named service',
+    servicePemFiles,
+  ),
+  serviceKey: setting('service-key', '', 'NAME=FILE,…: its private key (PEM)', servicePemFiles),
+  egressProxy: setting(
+    'egress-proxy',
+    '',
+    'http(s)://[USER:PASSWORD@]HOST:PORT: proxy that makes a tunnel for each connection to a branch',
+    orUnset(proxyUrl),
   ),
   answerExcerpts: setting(
     'answer-excerpts',
@@ -82,4 +102,12 @@ export const TARGET_SETTINGS = {
 
 function bound(flag: string, fallback: number, help: string, max: number) {
   return setting(flag, fallback, help, wholeNumber(1, max))
+}
+
+function proxyUrl(text: string): Parsed<string> {
+  const url = URL.parse(text)
+  const isProxy =
+    url !== null && /^https?:$/.test(url.protocol) && url.pathname + url.search + url.hash === '/'
+  // The text may hold a password, so it is not repeated.
+  return isProxy ? { value: url.href } : { problem: 'must be the URL of a proxy: http://HOST:PORT' }
 }
