@@ -49,6 +49,10 @@ class CallEndedError extends Error {
   }
 }
 
+function runHere(run: () => void): void {
+  run()
+}
+
 /**
  * One call on its way: undici's handler, the wheel's entry and the queue's link in one object, since there is one per
  * call. The answer is given once, by whichever of deadline, answer, error and close comes first.
@@ -62,7 +66,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   isQueued = false
   isSettled = false
   /** Runs a function in the async context of the call. Set where the attempt has to wait. */
-  runInContext: (run: () => void) => void = (run) => run()
+  runInContext = runHere
   readonly #call: BranchCall
   readonly #ownHeaders: readonly string[]
   readonly #url: ParsedUrl
@@ -131,9 +135,13 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   ): void {
     if (statusCode < 200) {
       this.#informational++
-      if (this.#informational <= INFORMATIONAL_MAX) return
-      this.fail('bad-response')
-      controller.abort(new CallEndedError('too many informational answers'))
+      if (this.#informational > INFORMATIONAL_MAX)
+        this.#refuseAnswer(controller, 'too many informational answers')
+      return
+    }
+    const transferCoding = headers['transfer-encoding']
+    if (transferCoding !== undefined && String(transferCoding).trim().toLowerCase() !== 'chunked') {
+      this.#refuseAnswer(controller, 'a transfer coding that was not asked for')
       return
     }
     this.#statusCode = statusCode
@@ -180,6 +188,11 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     } else {
       this.fail(this.#isDispatched ? 'connect-timeout' : 'busy')
     }
+  }
+
+  #refuseAnswer(controller: Dispatcher.DispatchController, reason: string): void {
+    this.fail('bad-response')
+    controller.abort(new CallEndedError(reason))
   }
 
   #settleByAnswer(how: 'whole' | 'cut'): void {

@@ -39,6 +39,7 @@ class HttpBranchCaller implements BranchCaller {
       originIdleMs: limits.originIdleMs,
       inFlightMax: limits.connectionsPerOriginMax,
       queuedMax: limits.queuedPerOriginMax,
+      connectionAgeMsMax: limits.connectionAgeMsMax,
       createDispatcher: poolFactory(limits),
     })
   }

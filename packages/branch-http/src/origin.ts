@@ -9,6 +9,7 @@ export interface OriginOptions {
   /** Also how many connections the dispatcher may have. */
   readonly inFlightMax: number
   readonly queuedMax: number
+  readonly connectionAgeMsMax: number
   readonly createDispatcher: (originKey: string) => Dispatcher
 }
 
@@ -17,18 +18,25 @@ export interface OriginOptions {
  * whose queue has no bound and which no deadline takes them out of.
  */
 export class Origin implements AttemptHost {
+  /** By performance.now(), set before each attempt. */
   usedAt = 0
   isClosed = false
+  readonly #key: string
   readonly #wheel: DeadlineWheel
   readonly #options: OriginOptions
-  readonly #dispatcher: Dispatcher
+  /** Older than `connectionAgeMsMax`: they end with what they still carry. */
+  readonly #retired = new Set<Dispatcher>()
+  #dispatcher: Dispatcher
+  #openedAt: number
   readonly #queue = new AttemptQueue()
   #inFlight = 0
 
   constructor(key: string, wheel: DeadlineWheel, options: OriginOptions) {
+    this.#key = key
     this.#wheel = wheel
     this.#options = options
     this.#dispatcher = options.createDispatcher(key)
+    this.#openedAt = performance.now()
   }
 
   get isIdle(): boolean {
@@ -37,6 +45,7 @@ export class Origin implements AttemptHost {
 
   start(attempt: Attempt): void {
     attempt.hostedBy(this)
+    if (this.usedAt - this.#openedAt > this.#options.connectionAgeMsMax) this.#renew()
     if (this.#inFlight < this.#options.inFlightMax) this.#dispatch(attempt)
     else if (this.#queue.length < this.#options.queuedMax) this.#enqueue(attempt)
     else attempt.fail('busy')
@@ -57,10 +66,23 @@ export class Origin implements AttemptHost {
   }
 
   /** Ends what is in flight or waiting as `closed`. Resolves when no connection stands. */
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.isClosed = true
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) next.fail('closed')
-    return this.#dispatcher.destroy()
+    const dispatchers = [this.#dispatcher, ...this.#retired]
+    await Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy()))
+  }
+
+  /**
+   * All connections are replaced at once. undici's own `clientTtl` would ask the clock for each connection at each call,
+   * which took a sixth of a call's CPU time.
+   */
+  #renew(): void {
+    const old = this.#dispatcher
+    this.#retired.add(old)
+    old.close(() => this.#retired.delete(old))
+    this.#dispatcher = this.#options.createDispatcher(this.#key)
+    this.#openedAt = this.usedAt
   }
 
   /** It keeps the context of the call that waits, so that tracing tools find the right parent. */

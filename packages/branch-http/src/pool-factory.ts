@@ -13,7 +13,6 @@ export function poolFactory(options: CallerOptions): (originKey: string) => Disp
   const lookup = guardedLookup(mayReach, sharedLookup(options.lookup))
   const poolOptions: Pool.Options = {
     connections: options.connectionsPerOriginMax,
-    clientTtl: options.connectionAgeMsMax,
     allowH2: false,
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,

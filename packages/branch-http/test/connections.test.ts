@@ -4,6 +4,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { httpBranchCaller } from '@counterstep/branch-http'
+import type { BranchAnswer } from '@counterstep/core'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { fixedLookup } from './fixed-lookup.ts'
 import { branchCall, serveBytes, serveHttp } from './hostile-server.ts'
@@ -243,6 +244,35 @@ describe('a busy connection', () => {
     address = '127.0.0.5'
     await Promise.all(Array.from({ length: 8 }, () => callUntil('127.0.0.5')))
     expect(results).toEqual(new Set(['success']))
+  })
+
+  it('ends at its greatest age with the call that it carries, and no earlier', async () => {
+    const answers: ServerResponse[] = []
+    const server = await serveHttp((_request, response) => {
+      answers.push(response)
+      if (answers.length > 1) response.end('new')
+    })
+    const caller = testCaller({ connectionAgeMsMax: 1, connectionsPerOriginMax: 2 })
+    const slow = caller.call(branchCall(server.url))
+    while (answers.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    expect((await caller.call(branchCall(server.url))).excerpt).toBe('new')
+    answers[0]?.end('slow')
+    expect((await slow).excerpt).toBe('slow')
+    await server.closed(1)
+  })
+
+  it('ends with its caller, at whatever age', async () => {
+    let arrived = 0
+    const server = await serveHttp(() => arrived++)
+    const caller = httpBranchCaller({ connectionAgeMsMax: 1 })
+    const calls: Promise<BranchAnswer>[] = []
+    for (let wanted = 1; wanted <= 3; wanted++) {
+      calls.push(caller.call(branchCall(server.url)))
+      while (arrived < wanted) await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    await caller.close()
+    for (const answer of await Promise.all(calls)) expect(answer.error).toBe('closed')
+    await server.closed(3)
   })
 
   it('is kept below it, although the name has moved', async () => {

@@ -112,6 +112,46 @@ describe('a hostile branch', () => {
       { result: 'unknown', error: 'bad-response' },
     ],
     [
+      'packs its answer by a transfer coding, in which a word would not be seen',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
+      { result: 'unknown', error: 'bad-response' },
+    ],
+    [
+      'packs it so without chunks',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\n\r\nok',
+      { result: 'unknown', error: 'bad-response' },
+    ],
+    [
+      'gives chunks and a length',
+      'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
+      { result: 'unknown', error: 'bad-response' },
+    ],
+    [
+      'folds a field',
+      'HTTP/1.1 200 OK\r\nx: y\r\n z\r\ncontent-length: 2\r\n\r\nok',
+      { result: 'unknown', error: 'bad-response' },
+    ],
+    [
+      'ends a field without a return',
+      'HTTP/1.1 200 OK\r\nx: y\ncontent-length: 2\r\n\r\nok',
+      { result: 'unknown', error: 'bad-response' },
+    ],
+    [
+      'ends the size of a chunk without a return',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\nok\r\n0\r\n\r\n',
+      { result: 'unknown', error: 'bad-response', statusCode: 200 },
+    ],
+    [
+      'stops within a body that was to end with its connection',
+      'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 5\r\n\r\nok',
+      { result: 'unknown', error: 'bad-response', statusCode: 200, excerpt: 'ok' },
+    ],
+    [
+      'switches to another protocol',
+      'HTTP/1.1 101 S\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
+      { result: 'unknown', error: 'reset' },
+    ],
+    [
       'sends 64 KiB of headers',
       `HTTP/1.1 200 OK\r\nx-a: ${'x'.repeat(64 * 1024)}\r\n\r\n`,
       { result: 'unknown', error: 'too-large' },
@@ -200,6 +240,22 @@ describe('an oversized body', () => {
       expect(sentBytes).toBeLessThan(16 * 1024 * 1024)
     })
   }
+
+  it('that comes in one piece with its head, and ends its connection, counts by its status too', async () => {
+    const server = await serveBytes((socket) => {
+      socket.end(
+        'HTTP/1.1 409 Conflict\r\nconnection: close\r\ncontent-length: 20\r\n\r\n01234567890123456789',
+      )
+    })
+    const caller = testCaller({ answerBodyBytesMax: 10, connectionsPerOriginMax: 1 })
+    for (let n = 0; n < 3; n++) {
+      expect(await caller.call(branchCall(server.url))).toEqual({
+        result: 'failure',
+        statusCode: 409,
+        excerpt: '0123456789',
+      })
+    }
+  })
 
   it('may be exactly as long as the bound', async () => {
     const server = await serveHttp((_request, response) => response.end(MEBIBYTE))
