@@ -39,7 +39,7 @@ it('answers every one of 3,000 calls once under mixed faults, and is whole after
   let left = 3_000
   const worker = async (): Promise<void> => {
     while (left-- > 0) {
-      const answer = await caller.call(branchCall(server.url, { timeoutMs: 20 + (pick() % 30) }))
+      const answer = await caller.call(branchCall(server.url, { timeoutMs: 60 + (pick() % 60) }))
       const word = answer.error ?? answer.result
       results.set(word, (results.get(word) ?? 0) + 1)
     }
