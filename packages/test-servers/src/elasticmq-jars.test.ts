@@ -18,7 +18,14 @@ afterEach(async () => {
 
 function machine(asked: string[], run: ProgramRun): Machine {
   return {
-    ...{ isRoot: false, mayInstall: true, release: {}, aptSources: [], debianKeys: undefined, tell: () => undefined },
+    ...{
+      isRoot: false,
+      mayInstall: true,
+      release: {},
+      aptSources: [],
+      debianKeys: undefined,
+      tell: () => undefined,
+    },
     async run(command) {
       asked.push(command)
       return run

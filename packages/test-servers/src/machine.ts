@@ -38,7 +38,8 @@ export function thisMachine(): Machine {
 }
 
 /** Why nothing is installed or downloaded on a machine whose user has not allowed it. */
-export const NOT_ALLOWED = 'nothing is installed unless you allow it by TEST_INSTALL=yes, as npm run test:all does'
+export const NOT_ALLOWED =
+  'nothing is installed unless you allow it by TEST_INSTALL=yes, as npm run test:all does'
 
 /** `name` itself, or a system that says it is like it. */
 export function isSystem(machine: Machine, name: 'debian' | 'ubuntu'): boolean {
