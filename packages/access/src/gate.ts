@@ -2,22 +2,16 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { CounterstepError } from '@counterstep/protocol'
 import { checkKey } from './check-key.ts'
 import type { CredentialReader } from './credentials.ts'
-import {
-  forbidden,
-  hostRefused,
-  originRefused,
-  QuotaExceededError,
-  rateLimited,
-  unauthenticated,
-} from './errors.ts'
+import { forbidden, hostRefused, originRefused, rateLimited, unauthenticated } from './errors.ts'
 import { FailureRate } from './failure-rate.ts'
 import { isFromForeignPage } from './foreign-page.ts'
 import type { HostRule } from './host-rule.ts'
-import { type KeyQuota, readLength, type Stores } from './key-quota.ts'
+import type { KeyQuota, Stores } from './key-quota.ts'
 import type { KeyRate } from './key-rate.ts'
 import type { KeyFinder } from './key-ring.ts'
 import { isKeyId } from './key-text.ts'
 import type { Networks } from './networks.ts'
+import { createRequestQuota } from './request-quota.ts'
 import type { RouteAccess, Scope } from './scope.ts'
 import { isActive, type StoredKey } from './stored-key.ts'
 import { toNetwork } from './to-network.ts'
@@ -71,8 +65,7 @@ export function createGate(settings: GateSettings): Gate {
   const { keys, credentials, hosts, keylessNetworks, keyRate, keyQuota, nowMs = Date.now } = settings
   const keylessScopes = settings.keylessScopes ?? ['submit']
   const failures = new FailureRate()
-  /** For whom requests count whose quota is counted: the id of a key, or a network. */
-  const counted = new WeakMap<RequestHead, string>()
+  const quota = keyQuota && createRequestQuota(keyQuota, nowMs)
 
   /** Whether the caller's network may do this without a key. */
   function isWithoutKey({ socket }: RequestHead, scopes: readonly Scope[]): boolean {
@@ -112,11 +105,7 @@ export function createGate(settings: GateSettings): Gate {
     if (key !== undefined && !scopes.some((scope) => key.scopes.includes(scope)))
       return forbidden(`this needs a key with the scope ${scopes.join(' or ')}`)
     const caller = key?.id ?? address
-    if (keyQuota === undefined || stores === undefined) return caller
-    const isLeft = keyQuota.take(name, stores, head.headers['content-length'], now)
-    if (!isLeft) return new QuotaExceededError(keyQuota.retryAfterS(now))
-    counted.set(head, name)
-    return caller
+    return (stores && quota?.take(head, name, stores, now)) ?? caller
   }
 
   /** A page of a name that was pointed here shows that name. Without a Host it is HTTP/1.0, which no browser speaks. */
@@ -124,18 +113,8 @@ export function createGate(settings: GateSettings): Gate {
     return hosts !== undefined && host !== undefined && !hosts.allows(host)
   }
 
-  function takeStored(quota: KeyQuota, head: RequestHead, bytes: number): CounterstepError | undefined {
-    const name = counted.get(head)
-    if (name === undefined) return undefined
-    const now = nowMs()
-    const moreBytes = Math.max(0, bytes - readLength(head.headers['content-length']))
-    return quota.takeMore(name, moreBytes, now) ? undefined : new QuotaExceededError(quota.retryAfterS(now))
-  }
-
   return {
-    ...(keyQuota === undefined
-      ? {}
-      : { takeStored: (head: RequestHead, bytes: number) => takeStored(keyQuota, head, bytes) }),
+    ...(quota && { takeStored: quota.takeStored }),
     hasKeys: keys !== undefined,
     knows(caller) {
       if (keys === undefined || !isKeyId(caller)) return true
