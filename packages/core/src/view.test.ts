@@ -74,6 +74,39 @@ describe('the view', () => {
     expect(viewTransaction(tcc, 'prepared').branches[0]?.ops.map((op) => op.url)).toEqual([url, url])
   })
 
+  for (const { answer, shown } of [
+    {
+      answer: '{"code":"INSUFFICIENT_FUNDS","message":"not enough money","details":{"cents":5}}',
+      shown: { code: 'INSUFFICIENT_FUNDS', message: 'not enough money' },
+    },
+    { answer: ' {"code":"NO_SEAT"}', shown: { code: 'NO_SEAT' } },
+    { answer: '{"code":"NO_SEAT","message":7}', shown: { code: 'NO_SEAT' } },
+    { answer: '{"code":"NO_SEAT","message":"cut at its bou', shown: {} },
+    { answer: '{"message":"no code"}', shown: {} },
+    { answer: '{"code":409}', shown: {} },
+    { answer: '["code"]', shown: {} },
+    { answer: 'sold out', shown: {} },
+    { answer: `{"code":"LONG","message":"${'x'.repeat(1024)}"}`, shown: {} },
+    { answer: undefined, shown: {} },
+  ]) {
+    const title = `${answer}`.slice(0, 50)
+    const said = answer === undefined ? {} : { excerpt: answer }
+    const bare = { cause: 'branch-failed', branchId: '01', at: CREATED_AT }
+
+    it(`shows the code and the message that the branch answered: ${title}`, () => {
+      const refused = after(inFlight, [answered(0, 'action', 'failure', said)])
+      const { abort, branches } = viewTransaction(refused, 'aborting')
+      expect(abort).toEqual({ ...bare, ...shown })
+      expect(branches[0]?.ops[0]?.answer).toBe(answer)
+    })
+
+    it(`shows the code and the message of a reason, and the reason as it is: ${title}`, () => {
+      const reason = answer === undefined ? {} : { reason: answer }
+      const view = viewTransaction(after(serial(1), [{ type: 'abort-asked', ...reason }]), 'aborting')
+      expect(view.abort).toEqual({ cause: 'requested', at: CREATED_AT, ...reason, ...shown })
+    })
+  }
+
   it('has no branch in an abort that somebody asked for', () => {
     const view = viewTransaction(after(serial(1), [{ type: 'abort-asked' }]), 'aborting')
     expect(view.abort).toEqual({ cause: 'requested', at: CREATED_AT })

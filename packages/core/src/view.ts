@@ -1,6 +1,7 @@
 import type { AbortView, BranchView, OpView, Status, TransactionView } from '@counterstep/protocol'
 import { checkAt } from './message.ts'
 import { PARKED_OP_AT } from './op-progress.ts'
+import { readProblem } from './read-problem.ts'
 import { deadlineAt } from './saga-effects.ts'
 import { tccDeadlineAt } from './tcc.ts'
 import {
@@ -63,7 +64,14 @@ function viewAbort(transaction: Transaction, { cause, at, reason, branch }: Abor
     at,
     ...(reason === undefined ? {} : { reason }),
     ...(branchId === undefined ? {} : { branchId }),
+    ...readProblem(branch === undefined ? reason : actionAnswer(transaction, branch)),
   }
+}
+
+/** Only an action turns a transaction around; the branches of a TCC have none. */
+function actionAnswer({ branches }: Transaction, branch: number): string | undefined {
+  const progress = branches[branch]
+  return progress !== undefined && 'action' in progress ? progress.action.answer : undefined
 }
 
 function viewBranch(transaction: Transaction, branch: number): BranchView {

@@ -61,7 +61,15 @@ export const abortViewSchema = z
       .describe('check-failed: the query-back says that the sender has not committed.'),
     branchId: z.string().exactOptional(),
     at: instant('When it turned around.'),
-    reason: z.string().exactOptional().describe('In the words of whoever asked for it.'),
+    reason: z
+      .string()
+      .exactOptional()
+      .describe('In the words of whoever asked for it, also when it is JSON with a code.'),
+    code: z
+      .string()
+      .exactOptional()
+      .describe('The code of the JSON that the branch answered; else that of a reason that is JSON.'),
+    message: z.string().exactOptional().describe('The message beside that code.'),
   })
   .readonly()
   .describe('Why it turned around.')

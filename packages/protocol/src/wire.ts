@@ -142,8 +142,14 @@ export interface AbortView {
   readonly cause: AbortCause
   readonly branchId?: string
   readonly at: number
-  /** In the words of whoever asked for it. */
+  /**
+   * In the words of whoever asked for it. It stays here when it is JSON, too, whose `code` and `message` stand beside it.
+   */
   readonly reason?: string
+  /** The `code` of the JSON that the branch answered, for example `INSUFFICIENT_FUNDS`; else that of a `reason` in JSON. */
+  readonly code?: string
+  /** The `message` beside that `code`. */
+  readonly message?: string
 }
 
 /** `waiting`: answered unknown or ongoing, asked again at `nextAt`. */
