@@ -25,6 +25,7 @@ import { type RunTccOptions, runTcc, type SubmittedTcc } from './tcc/run-tcc.ts'
 import { type Tcc, type TccScope, type TccSettings, tcc, tccOf } from './tcc/tcc.ts'
 import { fetchTransaction } from './transaction.ts'
 import { ANSWER_BYTES_MAX_DEFAULT, checkedAnswerBytesMax } from './transport/answer-bytes.ts'
+import { checkUrls } from './transport/server-urls.ts'
 import { createTransport } from './transport.ts'
 import { waitUntilFinal } from './wait.ts'
 
@@ -37,8 +38,12 @@ import { waitUntilFinal } from './wait.ts'
  * ```
  */
 export interface ClientOptions {
-  /** The server's base URL, http or https, for example `http://127.0.0.1:8470`. */
-  readonly url: string | URL
+  /**
+   * The server's base URL, http or https, for example `http://127.0.0.1:8470`. Or those of several servers **of one store**:
+   * the client stays with the one that answers, and goes on to the next one when it does not (see `retryForMs`). Servers of
+   * different stores do not know each other's gids: a submit that goes on to one of these would run twice.
+   */
+  readonly url: string | URL | readonly (string | URL)[]
   /**
    * Default: on Node its own HTTP client over kept connections, which costs a third; elsewhere the global `fetch`. Give one,
    * for example `globalThis.fetch`, to send through a proxy, a dispatcher or an interceptor of `fetch`.
@@ -53,7 +58,10 @@ export interface ClientOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** For one attempt, without the time of a wait. Default 10,000. */
   readonly timeoutMs?: number
-  /** For how long a call is tried again while its outcome is open. Default 30,000; 0 tries once. */
+  /**
+   * For how long a call is tried again while its outcome is open. Default 30,000; 0 tries once. With several URLs the next
+   * one is asked at once after no answer, a 502, 503 or 504, and the wait comes when each of them has been asked.
+   */
   readonly retryForMs?: number
   /**
    * Of one answer, unpacked. A longer one is SAGA_ANSWER_TOO_LARGE, and its connection is ended. Default 4 MiB, from 1 KiB
@@ -203,8 +211,8 @@ export interface Client {
 }
 
 /**
- * A client of one server. Throws a TypeError for a URL that is not http(s), or has a login in it, for an API key that no
- * header can carry, and for an `answerBytesMax` out of its range.
+ * A client of one server, or of several that share a store. Throws a TypeError for a URL that is not http(s), or has a login
+ * in it, for no URL at all, for an API key that no header can carry, and for an `answerBytesMax` out of its range.
  *
  * @example
  * ```ts
@@ -224,15 +232,12 @@ export function createClient({
   retryForMs = 30_000,
   answerBytesMax = ANSWER_BYTES_MAX_DEFAULT,
 }: ClientOptions): Client {
-  const base = new URL(url)
-  if (base.protocol !== 'http:' && base.protocol !== 'https:')
-    throw new TypeError('url must be http or https')
-  if (base.username !== '' || base.password !== '')
-    throw new TypeError('url must have no login: send it in headers')
+  const urls = checkUrls(url)
   const keyOf = apiKeyReader(apiKey, headers)
   const bytesMax = checkedAnswerBytesMax(answerBytesMax)
   const setup = {
-    send: createTransport({ url: base, fetch, keyOf, headers, answerBytesMax: bytesMax }),
+    send: createTransport({ urls, fetch, keyOf, headers, answerBytesMax: bytesMax }),
+    serverCount: urls.length,
     fetch: fetch ?? globalThis.fetch,
     answerBytesMax: bytesMax,
     timeoutMs,

@@ -20,7 +20,11 @@ export async function command(
   const timeoutMs = setup.timeoutMs + longerMs
   const body = reason === undefined ? {} : { body: jsonOf({ reason }, gid) }
   const request = { method: 'POST', path, headers, ...body, timeoutMs, signal, gid } as const
-  const persistence = { retryForMs: options.retryForMs ?? setup.retryForMs, signal }
+  const persistence = {
+    retryForMs: options.retryForMs ?? setup.retryForMs,
+    serverCount: setup.serverCount,
+    signal,
+  }
   return sendAgain(async (number) => {
     try {
       return transactionOf(await setup.send(request), gid)

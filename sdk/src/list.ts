@@ -19,12 +19,12 @@ export async function* listAll(
 }
 
 export function listPage(
-  { send, timeoutMs, retryForMs }: Setup,
+  { send, serverCount, timeoutMs, retryForMs }: Setup,
   filter: ListFilter,
   { signal, ...options }: CallOptions,
 ): Promise<TransactionPage> {
   const request = { method: 'GET', path: `/v1/transactions${queryOf(filter)}`, timeoutMs, signal } as const
-  const persistence = { retryForMs: options.retryForMs ?? retryForMs, signal }
+  const persistence = { retryForMs: options.retryForMs ?? retryForMs, serverCount, signal }
   return sendAgain(async () => pageOf(await send(request)), persistence)
 }
 

@@ -7,13 +7,13 @@ import { transactionOf, transactionPath } from './transaction.ts'
 
 /** To submit what is submitted already changes nothing, so that a lost answer is made good by another attempt. */
 export async function submitPrepared(
-  { send, timeoutMs, retryForMs }: Setup,
+  { send, serverCount, timeoutMs, retryForMs }: Setup,
   gid: string,
   { waitMs = 0, signal, ...options }: SubmitOptions,
 ): Promise<TransactionView> {
   const { headers, longerMs } = preferWait(waitMs)
   const path = `${transactionPath(gid)}/submit`
   const request = { method: 'POST', path, headers, timeoutMs: timeoutMs + longerMs, signal, gid } as const
-  const persistence = { retryForMs: options.retryForMs ?? retryForMs, signal }
+  const persistence = { retryForMs: options.retryForMs ?? retryForMs, serverCount, signal }
   return sendAgain(async () => transactionOf(await send(request), gid), persistence)
 }

@@ -9,7 +9,7 @@ import type { Setup } from './setup.ts'
 import { transactionOf } from './transaction.ts'
 
 export async function submit(
-  { send, timeoutMs, retryForMs }: Setup,
+  { send, serverCount, timeoutMs, retryForMs }: Setup,
   transaction: Saga | SubmitRequest,
   { waitMs = 0, signal, ...options }: SubmitOptions,
 ): Promise<SubmitView> {
@@ -26,7 +26,7 @@ export async function submit(
     signal,
     gid,
   } as const
-  const persistence = { retryForMs: options.retryForMs ?? retryForMs, signal }
+  const persistence = { retryForMs: options.retryForMs ?? retryForMs, serverCount, signal }
   return sendAgain(async () => submitViewOf(await send(sent), gid), persistence)
 }
 

@@ -10,7 +10,7 @@ export function transactionPath(gid: string): string {
 }
 
 export function fetchTransaction(
-  { send, timeoutMs, retryForMs }: Setup,
+  { send, serverCount, timeoutMs, retryForMs }: Setup,
   gid: string,
   options: CallOptions,
 ): Promise<TransactionView> {
@@ -21,7 +21,7 @@ export function fetchTransaction(
     signal: options.signal,
     gid,
   } as const
-  const persistence = { retryForMs: options.retryForMs ?? retryForMs, signal: options.signal }
+  const persistence = { retryForMs: options.retryForMs ?? retryForMs, serverCount, signal: options.signal }
   return sendAgain(async () => transactionOf(await send(request), gid), persistence)
 }
 

@@ -1,11 +1,13 @@
 import type { KeyReader } from './api-key.ts'
-import { UnavailableError } from './errors.ts'
+import { isUnavailable, UnavailableError } from './errors.ts'
 import { answerTooLarge, problemError } from './problem-error.ts'
 import { AnswerTooLargeError } from './transport/answer-bytes.ts'
-import type { Exchange } from './transport/exchange.ts'
+import type { Exchange, ExchangeRequest } from './transport/exchange.ts'
 import { fetchExchange } from './transport/fetch-exchange.ts'
 import { nodeExchange } from './transport/node-exchange.ts'
 import { nodeHttp } from './transport/node-http.ts'
+import { mayServeElsewhere, type Server, ServerRing } from './transport/server-ring.ts'
+import type { ServerUrls } from './transport/server-urls.ts'
 
 export interface Request {
   readonly method: 'GET' | 'POST'
@@ -21,11 +23,15 @@ export interface Request {
   readonly gid?: string
 }
 
-/** Sends a request once and gives the JSON of a 2xx answer. */
+/**
+ * Sends a request once and gives the JSON of a 2xx answer. It goes to the server that answered last; the request after one
+ * that its server could not serve goes to the next server.
+ */
 export type Transport = (request: Request) => Promise<unknown>
 
 export interface TransportOptions {
-  readonly url: URL
+  /** Of servers of one store. */
+  readonly urls: ServerUrls
   /** The caller's own. Without it: Node's HTTP client, and elsewhere the global `fetch`. */
   readonly fetch: typeof globalThis.fetch | undefined
   readonly keyOf: KeyReader
@@ -33,8 +39,15 @@ export interface TransportOptions {
   readonly answerBytesMax: number
 }
 
-export function createTransport({ url, fetch, keyOf, headers, answerBytesMax }: TransportOptions): Transport {
-  const exchange = exchangeWith(url, fetch)
+export function createTransport({
+  urls,
+  fetch,
+  keyOf,
+  headers,
+  answerBytesMax,
+}: TransportOptions): Transport {
+  const [first, ...others] = urls
+  const servers = new ServerRing([serverAt(first, fetch), ...others.map((url) => serverAt(url, fetch))])
   const ofAll = { accept: 'application/json', ...headers }
   return async function send({ path, method, body, timeoutMs, signal, gid, ...request }) {
     signal?.throwIfAborted()
@@ -53,17 +66,31 @@ export function createTransport({ url, fetch, keyOf, headers, answerBytesMax }: 
       signal,
       ...(body === undefined ? {} : { body }),
     }
-    const { status, retryAfter, text } = await exchange(sent).catch((error: unknown) => {
-      // The caller's own signal is the caller's own reason.
-      signal?.throwIfAborted()
-      if (error instanceof AnswerTooLargeError) throw answerTooLarge(error, url.origin, gid)
-      throw new UnavailableError('SAGA_UNREACHABLE', `no answer from ${url.origin}`, { gid, cause: error })
-    })
-    const value = parsed(text)
-    if (status < 200 || status > 299) throw problemError({ status, value, retryAfter, gid })
-    if (value !== undefined) return value
-    throw new UnavailableError('SAGA_UNREACHABLE', 'the answer was not JSON', { status, gid })
+    const server = servers.current()
+    try {
+      return await exchanged(server, sent, gid)
+    } catch (error: unknown) {
+      if (isUnavailable(error) && mayServeElsewhere(error)) servers.leave(server)
+      throw error
+    }
   }
+}
+
+async function exchanged({ origin, exchange }: Server, sent: ExchangeRequest, gid: string | undefined) {
+  const { status, retryAfter, text } = await exchange(sent).catch((error: unknown) => {
+    // The caller's own signal is the caller's own reason.
+    sent.signal?.throwIfAborted()
+    if (error instanceof AnswerTooLargeError) throw answerTooLarge(error, origin, gid)
+    throw new UnavailableError('SAGA_UNREACHABLE', `no answer from ${origin}`, { gid, cause: error })
+  })
+  const value = parsed(text)
+  if (status < 200 || status > 299) throw problemError({ status, value, retryAfter, gid })
+  if (value !== undefined) return value
+  throw new UnavailableError('SAGA_UNREACHABLE', 'the answer was not JSON', { status, gid })
+}
+
+function serverAt(url: URL, fetch: typeof globalThis.fetch | undefined): Server {
+  return { origin: url.origin, exchange: exchangeWith(url, fetch) }
 }
 
 function exchangeWith(url: URL, fetch: typeof globalThis.fetch | undefined): Exchange {

@@ -1,4 +1,4 @@
-import type { BranchAnswer, BranchCall } from '@counterstep/core'
+import type { BranchAnswer, BranchCall, Store } from '@counterstep/core'
 import { createEngine, DEFAULT_SETTINGS, nodeClock, nodeIds } from '@counterstep/engine'
 import { createClient } from '@counterstep/sdk'
 import { buildApp, createRegistry, prometheusObserver } from '@counterstep/server'
@@ -7,10 +7,10 @@ import { targetPolicy } from '@counterstep/targets'
 
 type Answer = BranchAnswer | Promise<BranchAnswer>
 
-/** The real server on a port of its own, with branches that the test plays. */
-export async function serve(play: (call: BranchCall) => Answer) {
+/** The real server on a port of its own, with branches that the test plays. Several may share a store, which is then not closed here. */
+export async function serve(play: (call: BranchCall) => Answer, sharedStore?: Store) {
   const calls: string[] = []
-  const store = memoryStore()
+  const store = sharedStore ?? memoryStore()
   const registry = createRegistry()
   const targets = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true })
   const engine = createEngine({
@@ -39,7 +39,7 @@ export async function serve(play: (call: BranchCall) => Answer) {
     async [Symbol.asyncDispose]() {
       await app.close()
       await engine.close(1_000)
-      await store.close()
+      if (sharedStore === undefined) await store.close()
     },
   }
 }
@@ -57,6 +57,6 @@ export async function callOver(call: BranchCall): Promise<BranchAnswer> {
   })
   const results = { 200: 'success', 409: 'failure', 425: 'ongoing' } as const
   const statusCode = response.status
-  await response.arrayBuffer()
-  return { result: results[statusCode as 200 | 409 | 425] ?? 'unknown', statusCode }
+  const excerpt = (await response.text()).slice(0, 1_024)
+  return { result: results[statusCode as 200 | 409 | 425] ?? 'unknown', statusCode, excerpt }
 }

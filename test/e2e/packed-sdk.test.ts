@@ -83,6 +83,7 @@ describe('the packed SDK', () => {
       'docs/errors.md',
       'docs/message.md',
       'docs/participant.md',
+      'docs/saga.md',
       'docs/signed-calls.md',
       'docs/tcc.md',
       'package.json',

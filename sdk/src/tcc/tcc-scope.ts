@@ -54,14 +54,14 @@ function registrationOf(
 
 /** The same branch again is there once, so that a lost answer is made good by another attempt. */
 function registerBranch(
-  { send, timeoutMs, retryForMs }: Setup,
+  { send, serverCount, timeoutMs, retryForMs }: Setup,
   gid: string,
   branch: TccBranchRequest,
   { signal, ...options }: CallOptions,
 ): Promise<RegisteredBranch> {
   const path = `${transactionPath(gid)}/branches`
   const request = { method: 'POST', path, body: jsonOf(branch, gid), timeoutMs, signal, gid } as const
-  const persistence = { retryForMs: options.retryForMs ?? retryForMs, signal }
+  const persistence = { retryForMs: options.retryForMs ?? retryForMs, serverCount, signal }
   return sendAgain(async () => {
     const { createdAt } = transactionOf(await send(request), gid)
     return { gid, branchId: branch.id, acceptedAt: createdAt }
