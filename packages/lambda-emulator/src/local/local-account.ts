@@ -1,0 +1,110 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startElasticmq, startRedis } from '@counterstep/test-servers'
+import { buildBundles } from '../build-bundles.ts'
+import { startHttpFront } from '../http/http-front.ts'
+import { installRuntimeClient } from '../install-runtime-client.ts'
+import { startFunction } from '../lambda-function.ts'
+import { startSchedule } from '../schedule.ts'
+import { startSqsEventSource } from '../sqs/event-source.ts'
+import { createQueue } from '../sqs/queue.ts'
+import { startDemoService } from './demo-service.ts'
+
+/** As in the template. */
+const API_TIMEOUT_MS = 29_000
+const WORKER_TIMEOUT_MS = 120_000
+const SWEEPER_TIMEOUT_MS = 60_000
+const SWEEP_EVERY_MS = 60_000
+const BATCH_SIZE_MAX = 10
+const CONCURRENCY = 4
+const MEMORY_MB = 512
+/** Environments share the processors of this machine. */
+const INIT_MS_MAX = 60_000
+
+export interface LocalAccountOptions {
+  /** As the template's `Services`. Undefined: `bank`, a service of its own that takes every call. */
+  readonly services: string | undefined
+  readonly tell: (line: string) => void
+}
+
+export interface LocalAccount {
+  /** Where `CounterstepUrl` would be. It asks for no signature. */
+  readonly url: string
+  stop(): Promise<void>
+}
+
+type Closer = () => Promise<unknown>
+
+/** The three functions of the template with a Redis, a queue and a schedule, which end with them. */
+export async function startLocalAccount(options: LocalAccountOptions): Promise<LocalAccount> {
+  const closers: Closer[] = []
+  const stop = async () => {
+    for (const each of closers.splice(0).reverse()) await each()
+  }
+  try {
+    return { url: await start(options, closers), stop }
+  } catch (error: unknown) {
+    await stop()
+    throw error
+  }
+}
+
+async function start({ services, tell }: LocalAccountOptions, closers: Closer[]): Promise<string> {
+  const client = await installRuntimeClient()
+  const store = await startRedis()
+  closers.push(() => store.stop())
+  const queues = await startElasticmq()
+  closers.push(() => queues.stop())
+  const folder = await mkdtemp(join(tmpdir(), 'counterstep-lambda-local-'))
+  closers.push(() => rm(folder, { recursive: true, force: true }))
+  await buildBundles(folder)
+  const visibilityTimeoutMs = 6 * WORKER_TIMEOUT_MS
+  const queue = await createQueue({ endpoint: queues.url, name: 'counterstep', visibilityTimeoutMs })
+  closers.push(async () => queue.client.destroy())
+  const variables = {
+    COUNTERSTEP_STORE: store.url,
+    COUNTERSTEP_QUEUE_URL: queue.url,
+    COUNTERSTEP_AUTHORIZER: 'iam',
+    COUNTERSTEP_SERVICES: services ?? `bank=${await demoUrl(tell, closers)}`,
+    COUNTERSTEP_LOG_LEVEL: 'warn',
+  }
+  const launch = (name: string, timeoutMs: number) => {
+    const launched = startFunction(client, {
+      name,
+      taskRoot: join(folder, name),
+      handler: 'index.handler',
+      variables,
+      memoryMb: MEMORY_MB,
+      timeoutMs,
+      initTimeoutMs: INIT_MS_MAX,
+      reservedConcurrency: CONCURRENCY,
+      logFolder: folder,
+      onLine: ({ functionName, text }) => tell(`${functionName}: ${text}`),
+      onReport: ({ durationMs, outcome }) => tell(`${name}: ${outcome} after ${Math.round(durationMs)} ms`),
+    })
+    closers.push(() => launched.stop())
+    return launched
+  }
+  const front = await startHttpFront({ target: launch('api', API_TIMEOUT_MS), face: 'function-url' })
+  closers.push(() => front.stop())
+  const source = startSqsEventSource({
+    queue,
+    target: launch('worker', WORKER_TIMEOUT_MS),
+    batchSizeMax: BATCH_SIZE_MAX,
+    batchingWindowMs: 0,
+    concurrencyMax: CONCURRENCY,
+    onError: (error) => tell(`the queue did not answer: ${String(error)}`),
+  })
+  closers.push(() => source.stop())
+  const target = launch('sweeper', SWEEPER_TIMEOUT_MS)
+  const schedule = startSchedule({ target, everyMs: SWEEP_EVERY_MS, overlap: 'never' })
+  closers.push(() => schedule.stop())
+  return front.url
+}
+
+async function demoUrl(tell: (line: string) => void, closers: Closer[]): Promise<string> {
+  const service = await startDemoService((line) => tell(`bank: ${line}`))
+  closers.push(() => service.stop())
+  return service.url
+}
