@@ -17,18 +17,22 @@ const HINTS: Partial<Readonly<Record<ErrorCode, string>>> = {
 const TLS_WORDS = /certificate|\b(?:TLS|SSL)\b|secure connection/i
 const TLS_HINT = '--store-tls-ca names the certificates to trust, --store-tls off goes without'
 
+const RIGHTS_WORDS = /: user \d+ may not (?:read|write) /
+const RIGHTS_HINT = '--data names another folder, which the user that starts the server must own'
+
 /** Shows the texts of our own errors and of system calls. Any other may quote what it tripped over, even a password. */
 export function describeFailure(error: unknown): StartFailure {
   if (isCounterstepError(error)) {
     const { code, message } = error
-    const asides = [causeOf(error), HINTS[code] ?? tlsHint(message)].filter((aside) => aside !== undefined)
+    const asides = [causeOf(error), HINTS[code] ?? hintOf(message)].filter((aside) => aside !== undefined)
     return { code, sentence: `${code}: ${message}${asides.map((aside) => ` (${aside})`).join('')}` }
   }
   if (!(error instanceof Error)) return { sentence: `an unexpected ${typeof error}` }
   return { sentence: 'syscall' in error ? error.message : `an unexpected ${error.name}` }
 }
 
-function tlsHint(message: string): string | undefined {
+function hintOf(message: string): string | undefined {
+  if (RIGHTS_WORDS.test(message)) return RIGHTS_HINT
   return TLS_WORDS.test(message) ? TLS_HINT : undefined
 }
 

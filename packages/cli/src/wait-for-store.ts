@@ -1,8 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isCounterstepError } from '@counterstep/protocol'
+import { StoreUnavailableError } from '@counterstep/core'
 
 const RETRY_MS_MIN = 250
 const RETRY_MS_MAX = 2_000
+/**
+ * A database that is still being set up refuses logins until its users are there, so one that refuses is asked again for
+ * so long, and not for the whole wait: most often the password is wrong.
+ */
+export const LOGIN_REFUSED_WAIT_MS_MAX = 3_000
 
 export interface StoreWait {
   /** From the first attempt to the last one's start; 0 makes one attempt. */
@@ -12,27 +17,28 @@ export interface StoreWait {
   readonly onRetry: (error: Error, waitedMs: number) => void
 }
 
-/** Containers start in any order: what is unavailable now may answer soon. Every other error ends the wait. */
+/** Containers start in any order: what is unavailable now may answer soon. Every other error ends the wait at once. */
 export async function waitForStore<Result>(
   attempt: () => Promise<Result>,
   { waitMs, signal, onRetry }: StoreWait,
 ): Promise<Result> {
   const startedAt = performance.now()
+  let refusedSince: number | undefined
   for (let retryMs = RETRY_MS_MIN; ; retryMs = Math.min(retryMs * 2, RETRY_MS_MAX)) {
     try {
       return await unlessAborted(attempt(), signal)
     } catch (error: unknown) {
       signal.throwIfAborted()
-      const waitedMs = Math.round(performance.now() - startedAt)
-      if (!isUnavailable(error) || waitedMs + retryMs > waitMs) throw error
+      if (!(error instanceof StoreUnavailableError)) throw error
+      const now = performance.now()
+      const waitedMs = Math.round(now - startedAt)
+      if (waitedMs + retryMs > waitMs) throw error
+      refusedSince = error.isLoginRefused ? (refusedSince ?? now) : undefined
+      if (refusedSince !== undefined && now - refusedSince + retryMs > LOGIN_REFUSED_WAIT_MS_MAX) throw error
       onRetry(error, waitedMs)
     }
     await delay(retryMs, undefined, { signal }).catch(() => signal.throwIfAborted())
   }
-}
-
-function isUnavailable(error: unknown): error is Error {
-  return isCounterstepError(error) && error.code === 'SAGA_STORE_UNAVAILABLE'
 }
 
 /** What an abandoned attempt still brings is dropped: whoever aborts a start ends the process. */

@@ -40,6 +40,17 @@ const ROWS: readonly (readonly [unknown, object])[] = [
         '(--store-tls-ca names the certificates to trust, --store-tls off goes without)',
     },
   ],
+  [
+    new StoreUnavailableError('/data/a.db: user 7 may not write /data, of user 0 and mode 755', {
+      applied: 'no',
+    }),
+    {
+      code: 'SAGA_STORE_UNAVAILABLE',
+      sentence:
+        'SAGA_STORE_UNAVAILABLE: /data/a.db: user 7 may not write /data, of user 0 and mode 755 ' +
+        '(--data names another folder, which the user that starts the server must own)',
+    },
+  ],
   [system, { sentence: system.message }],
   [new TypeError(`Invalid URL: ${CANARY}`), { sentence: 'an unexpected TypeError' }],
   [CANARY, { sentence: 'an unexpected string' }],

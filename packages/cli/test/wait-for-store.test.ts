@@ -1,7 +1,7 @@
 import { StoreUnavailableError } from '@counterstep/core'
 import { CounterstepError } from '@counterstep/protocol'
 import { describe, expect, it, vi } from 'vitest'
-import { waitForStore } from '../src/wait-for-store.ts'
+import { LOGIN_REFUSED_WAIT_MS_MAX, waitForStore } from '../src/wait-for-store.ts'
 
 const UNAVAILABLE = new StoreUnavailableError('connection refused', { applied: 'no' })
 
@@ -52,6 +52,23 @@ describe('a store that does not answer at start', () => {
     await expect(waitForStore(attempt, wait)).rejects.toBe(UNAVAILABLE)
     expect(attempt).toHaveBeenCalledTimes(1)
     expect(onRetry).not.toHaveBeenCalled()
+  })
+
+  it('that refuses the login is given up soon, since a database under construction refuses only for a while', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
+    try {
+      const refused = new StoreUnavailableError('refused', { applied: 'no', isLoginRefused: true })
+      const startedAt = performance.now()
+      const opened = waitForStore(attempts(refused), waiting(30_000).wait).catch((error: unknown) => error)
+      await vi.advanceTimersByTimeAsync(LOGIN_REFUSED_WAIT_MS_MAX)
+      expect(await opened).toBe(refused)
+      expect(performance.now() - startedAt).toBeLessThanOrEqual(LOGIN_REFUSED_WAIT_MS_MAX)
+      const later = waitForStore(attempts(UNAVAILABLE, refused, 'open'), waiting(30_000).wait)
+      await vi.advanceTimersByTimeAsync(10_000)
+      expect(await later).toBe('open')
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('is not asked again when its answer will not change', async () => {

@@ -126,7 +126,7 @@ export const STORE_SETTINGS = {
     setting(
       'store-wait-ms',
       30_000,
-      'how long to wait at start for a store that does not answer yet',
+      'how long to wait at start for a store that does not answer yet; one that refuses the login: 3 s at most',
       wholeNumber(0, 3_600_000),
     ),
   ),

@@ -7,11 +7,21 @@ import { CounterstepError } from '@counterstep/protocol'
  */
 export class StoreUnavailableError extends CounterstepError {
   readonly applied: 'no' | 'unknown'
+  /** The server answers, and refuses the user or the password: waiting seldom helps. */
+  readonly isLoginRefused: boolean
 
-  constructor(message: string, options: { readonly applied: 'no' | 'unknown'; readonly cause?: unknown }) {
+  constructor(
+    message: string,
+    options: {
+      readonly applied: 'no' | 'unknown'
+      readonly isLoginRefused?: boolean
+      readonly cause?: unknown
+    },
+  ) {
     super('SAGA_STORE_UNAVAILABLE', message, { cause: options.cause })
     this.name = 'StoreUnavailableError'
     this.applied = options.applied
+    this.isLoginRefused = options.isLoginRefused ?? false
   }
 }
 

@@ -4,7 +4,14 @@ import { type AtOnce, CommitInDoubt } from './commit-at-once.ts'
 import type { Answer, Conduct } from './conduct.ts'
 import { doubted } from './doubted.ts'
 import { PACKETS } from './packets.ts'
-import { isRefusedCommit, isServerFault, SqlError, type SqlFault, stallOf } from './server-errors.ts'
+import {
+  isLoginRefused,
+  isRefusedCommit,
+  isServerFault,
+  SqlError,
+  type SqlFault,
+  stallOf,
+} from './server-errors.ts'
 import type { Cell, Session } from './session.ts'
 import type { SessionPool } from './session-pool.ts'
 
@@ -156,7 +163,11 @@ export class DatabaseTransactions {
 /** Nothing was applied. What is the statement's or the row's own fault would be so again. */
 export function finalError(error: SqlError): Error {
   if (error.fault === 'row' || error.fault === 'duplicate') return new AssertionError(error.message)
-  return new StoreUnavailableError(error.message, { applied: 'no', cause: error })
+  return new StoreUnavailableError(error.message, {
+    applied: 'no',
+    isLoginRefused: isLoginRefused(error),
+    cause: error,
+  })
 }
 
 function definite(error: unknown): unknown {

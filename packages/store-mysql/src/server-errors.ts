@@ -151,6 +151,22 @@ export function isServerFault({ fault }: SqlError): boolean {
 /** No right to the table, the database, the column or at all. */
 const DENIED: ReadonlySet<number> = new Set([1142, 1044, 1143, 1227, 1370])
 
+/** The server refuses the user, the password or the host they come from. */
+const LOGIN_REFUSED: ReadonlySet<number> = new Set([
+  1044, // No right to the database that the login names.
+  1045,
+  1130, // The host may not connect.
+  1698, // MariaDB: another way to log in is wanted of this user.
+  1862, // The password has expired.
+  3118, // The account is locked.
+  3955, // The account is locked for a while, after wrong passwords.
+  4151, // MariaDB: the account is locked.
+])
+
+export function isLoginRefused({ errno }: SqlError): boolean {
+  return LOGIN_REFUSED.has(errno)
+}
+
 export function isDenied({ errno }: SqlError): boolean {
   return DENIED.has(errno)
 }

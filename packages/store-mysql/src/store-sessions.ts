@@ -2,7 +2,7 @@ import type { StoreEvent } from '@counterstep/core'
 import type { ConnectionOptions } from 'mysql2'
 import { finalError } from './database-transactions.ts'
 import { openSession, type SessionSettings } from './open-session.ts'
-import { isServerFault, SqlError } from './server-errors.ts'
+import { isLoginRefused, isServerFault, SqlError } from './server-errors.ts'
 import { durabilityOf, serverIdentity, type Variables } from './server-facts.ts'
 import type { Session } from './session.ts'
 import { SessionPool } from './session-pool.ts'
@@ -80,7 +80,8 @@ export class StoreSessions {
       const { fault, message, errno, code } = error
       // Whatever it was, the next attempt would only meet it again, unless others leave.
       const isCrowded = fault === 'crowded'
-      const text = `the server cannot be reached: ${message}`
+      const trouble = isLoginRefused(error) ? 'the server refused the login' : 'the server cannot be reached'
+      const text = `${trouble}: ${message}`
       throw new SqlError(isCrowded ? 'crowded' : 'unavailable', text, errno, code)
     }
   }

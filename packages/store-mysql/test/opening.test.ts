@@ -68,8 +68,14 @@ for (const server of ['mariadb', 'mysql'] as const) {
       expect(JSON.stringify([String(error), error, String((error as Error).cause)])).not.toContain(
         'wrong-secret',
       )
+      expect(error).toMatchObject({ isLoginRefused: true })
+      expect((error as Error).message).toMatch(/^the server refused the login: Access denied/)
       wrong.port = '1'
       await expectUnavailable(openMysqlStore({ url: wrong.href }), 'no')
+      await expect(openMysqlStore({ url: wrong.href })).rejects.toMatchObject({
+        isLoginRefused: false,
+        message: expect.stringMatching(/^the server cannot be reached: /),
+      })
     })
 
     describe('migrations', () => {

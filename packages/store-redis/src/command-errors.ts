@@ -25,9 +25,16 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   MOVED: 'the cluster has moved these keys',
   ASK: 'the cluster is moving these keys',
   NOREPLICAS: 'too few replicas are connected',
-  NOAUTH: 'Redis wants a password',
-  WRONGPASS: 'Redis refuses the user or the password',
+  NOAUTH: 'the server refused the login: Redis wants a password',
+  WRONGPASS: 'the server refused the login: the user or the password is wrong',
   NOPERM: 'the Redis user lacks a permission',
+}
+
+const LOGIN_REFUSED = /^(?:NOAUTH|WRONGPASS)\b/
+
+/** Whether the text of a server's answer refuses the user or the password. */
+export function isLoginRefusal(message: string): boolean {
+  return LOGIN_REFUSED.test(message)
 }
 
 /** A refused permission may also meet a script in its middle; only there does Redis name the script. */
@@ -38,7 +45,11 @@ export function errorOfRefusal(refusal: ServerRefusal): StoreUnavailableError | 
   const meaning = NOT_RUN[refusal.word]
   if (meaning === undefined) return new AssertionError(`Redis: ${refusal.message}`)
   const isHalfRun = refusal.word === 'NOPERM' && IN_SCRIPT.test(refusal.message)
-  return new StoreUnavailableError(meaning, { applied: isHalfRun ? 'unknown' : 'no', cause: refusal })
+  return new StoreUnavailableError(meaning, {
+    applied: isHalfRun ? 'unknown' : 'no',
+    isLoginRefused: isLoginRefusal(refusal.message),
+    cause: refusal,
+  })
 }
 
 /** Whether the user may not do what was asked. */

@@ -2,7 +2,7 @@ import { TLSSocket } from 'node:tls'
 import { StoreUnavailableError } from '@counterstep/core'
 import { Command, Redis, type RedisOptions, ReplyError } from 'ioredis'
 import { AnswerDeadline } from './answer-deadline.ts'
-import { ServerRefusal } from './command-errors.ts'
+import { isLoginRefusal, ServerRefusal } from './command-errors.ts'
 import type { InFlight } from './in-flight.ts'
 
 export interface Endpoint {
@@ -131,8 +131,11 @@ export class ServerLink {
     } catch {
       const { host, port } = this.endpoint
       const reason = this.#lastError?.message ?? 'it was closed'
-      throw new StoreUnavailableError(`no connection to Redis at ${host}:${port}: ${reason}`, {
+      const isLoginRefused = isLoginRefusal(reason)
+      const trouble = isLoginRefused ? 'the server refused the login: Redis' : 'no connection to Redis'
+      throw new StoreUnavailableError(`${trouble} at ${host}:${port}: ${reason}`, {
         applied: 'no',
+        isLoginRefused,
         cause: this.#lastError,
       })
     } finally {

@@ -151,7 +151,12 @@ describeOwn('redis', 'opening', () => {
       const secrets = { missing: url, wrong: `redis://:hunter2-wrong@127.0.0.1:${port}` }
       for (const secret of Object.values(secrets)) {
         const error: unknown = await open(secret).catch((reason: unknown) => reason)
-        expect(error).toMatchObject({ code: 'SAGA_STORE_UNAVAILABLE', applied: 'no' })
+        expect(error).toMatchObject({
+          code: 'SAGA_STORE_UNAVAILABLE',
+          applied: 'no',
+          isLoginRefused: true,
+          message: expect.stringContaining('the server refused the login'),
+        })
         expect(visible(error)).toMatch(/WRONGPASS|NOAUTH/)
         expect(visible(error)).not.toContain('hunter2')
       }

@@ -12,6 +12,11 @@ const ANY_BUT_OWNER = 0o077
 /** SQLite names the log and its index itself; the lock file and the pid file are this store's. */
 const SUFFIXES = ['', '-wal', '-shm', '-lock', '-pid']
 
+/** The database and the files that stand beside it. */
+export function filesOf(path: string): readonly string[] {
+  return SUFFIXES.map((suffix) => path + suffix)
+}
+
 /**
  * Makes the folder for its owner alone. Returns the first folder that had to be made, undefined if all were there.
  * The umask can only take rights away, so the mode of what is new is never wider than this.
@@ -40,7 +45,7 @@ export function createFile(path: string): void {
 export function checkRights(path: string): readonly string[] {
   if (process.platform === 'win32') return []
   const folder = dirname(path)
-  const places = [folder, ...SUFFIXES.map((suffix) => path + suffix)]
+  const places = [folder, ...filesOf(path)]
   return places.flatMap((place) => (existsSync(place) ? (checkPlace(place, place === folder) ?? []) : []))
 }
 

@@ -12,7 +12,7 @@ import { dirname } from 'node:path'
 import type { DurabilityClass } from '@counterstep/core'
 import type { Database, DriverModule } from './driver.ts'
 import { RefusedError } from './errors.ts'
-import { checkRights, createFile, makeFolder } from './file-rights.ts'
+import { checkRights, createFile, filesOf, makeFolder } from './file-rights.ts'
 import { followLinks } from './follow-links.ts'
 import { STATEMENTS } from './generated/sql.ts'
 import { inUseOr, LockFile, writePid } from './lock-file.ts'
@@ -69,14 +69,22 @@ function refuseNetwork(folder: string): void {
 /** Most often a volume that another user owns. SQLite would only say that it cannot open the file. */
 function refuseForeign(path: string): void {
   if (!existsSync(path) || statSync(path).isFile()) refuseForeign(dirname(path))
-  if (!existsSync(path)) return
-  try {
-    accessSync(path, constants.W_OK)
-  } catch (error: unknown) {
-    const { uid, mode } = statSync(path)
-    const rights = (mode & 0o777).toString(8)
-    const text = `user ${process.getuid?.()} may not write ${path}, of user ${uid} and mode ${rights}`
-    throw new RefusedError('SAGA_STORE_UNAVAILABLE', text, error)
+  for (const place of filesOf(path).filter((each) => existsSync(each))) refuseForeignPlace(place)
+}
+
+function refuseForeignPlace(place: string): void {
+  const stats = statSync(place)
+  // Only who may search a folder reaches its files.
+  const read = stats.isDirectory() ? constants.R_OK | constants.X_OK : constants.R_OK
+  const needed = { write: constants.W_OK, read }
+  for (const [verb, right] of Object.entries(needed)) {
+    try {
+      accessSync(place, right)
+    } catch (error: unknown) {
+      const rights = (stats.mode & 0o777).toString(8)
+      const text = `user ${process.getuid?.()} may not ${verb} ${place}, of user ${stats.uid} and mode ${rights}`
+      throw new RefusedError('SAGA_STORE_UNAVAILABLE', text, error)
+    }
   }
 }
 

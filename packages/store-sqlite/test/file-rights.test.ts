@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StoreEvent } from '@counterstep/core'
 import { describe, expect, it } from 'vitest'
@@ -16,6 +17,26 @@ async function openAndTell(path: string): Promise<readonly StoreEvent[]> {
   await store.close()
   return events
 }
+
+/** Opens the store as a user without any right of root's: this one, or another where this one is root. */
+function openAsPlainUser(path: string): string {
+  const store = new URL('../src/open-sqlite-store.ts', import.meta.url).href
+  const program = `
+    const { openSqliteStore } = await import(${JSON.stringify(store)})
+    await openSqliteStore({ path: ${JSON.stringify(path)} }).catch(({ message }) => console.log(message))
+    process.exit()`
+  const identity = process.getuid?.() === 0 ? { uid: PLAIN_USER } : {}
+  const file = join(folder, 'open-as-plain-user.mjs')
+  writeFileSync(file, program)
+  const { stdout, stderr } = spawnSync(process.execPath, [file], {
+    ...identity,
+    encoding: 'utf8',
+  })
+  return stdout + stderr
+}
+
+/** nobody */
+const PLAIN_USER = 65_534
 
 describe.skipIf(process.platform === 'win32')("the rights of a store's files", () => {
   it('are its owner’s alone for the folders and all files that it makes, whatever the umask', async () => {
@@ -77,5 +98,24 @@ describe.skipIf(process.platform === 'win32')("the rights of a store's files", (
     mkdirSync(home)
     chmodSync(home, 0o1777)
     expect(await openAndTell(join(home, 'a.db'))).toMatchObject([{ name: 'store-open-to-others' }])
+  })
+
+  it('refuse a user who may not write or read them, and say which and whose they are', () => {
+    chmodSync(folder, 0o755)
+    const isRoot = process.getuid?.() === 0
+    for (const [name, mode, verb] of [
+      ['unwritable', 0o500, 'write'],
+      ['unreadable', 0o300, 'read'],
+    ] as const) {
+      const home = join(folder, name)
+      mkdirSync(home)
+      if (isRoot) chownSync(home, PLAIN_USER, PLAIN_USER)
+      chmodSync(home, mode)
+      const owner = statSync(home).uid
+      expect(openAsPlainUser(join(home, 'a.db'))).toBe(
+        `${join(home, 'a.db')}: user ${owner} may not ${verb} ${home}, of user ${owner} and mode ${mode.toString(8)}\n`,
+      )
+      chmodSync(home, 0o700)
+    }
   })
 })
