@@ -9,6 +9,7 @@ import { Recovery } from './recovery.ts'
 import { Renewal } from './renewal.ts'
 import { Requests } from './requests.ts'
 import type { EngineSettings } from './settings.ts'
+import { tellOutages } from './tell-outages.ts'
 import { within } from './until-definite.ts'
 
 export interface EngineParts {
@@ -55,9 +56,10 @@ class NodeEngine extends Requests implements Engine {
   #closing: Promise<void> | undefined
 
   constructor(parts: EngineParts) {
-    const { clock, observer, settings } = parts
+    const { clock, settings } = parts
+    const observer = tellOutages(parts.observer, clock)
     const assembly = assemble(
-      { ...parts, store: observeStore(parts.store, observer, clock) },
+      { ...parts, observer, store: observeStore(parts.store, observer, clock) },
       {
         onFinished: (gid) => this.#recovery.roomFreed(gid),
         onGivenBack: (gid, dueAt) => {

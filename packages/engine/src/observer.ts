@@ -43,6 +43,8 @@ export const ENGINE_EVENT_NAMES = [
   'save-conflict',
   'save-fenced',
   'save-absent',
+  'store-does-not-answer',
+  'store-answers-again',
   'claim-failed',
   'renewal-failed',
   'look-up-failed',

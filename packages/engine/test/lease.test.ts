@@ -33,7 +33,7 @@ describe('the lease', () => {
     node.store.on('renew', refused, { times: 2, when: isFirst })
     await bed.time.advance(7_000)
     expect((await bed.row('s599')).dueAt).toBeGreaterThan(bed.time.now + LEASE.leaseMs / 2)
-    expect(node.seen.named('renewal-failed')).toHaveLength(2)
+    expect(node.seen.named('store-does-not-answer')).toHaveLength(2)
   })
 
   it('of a saga that ends soon is not renewed', async () => {

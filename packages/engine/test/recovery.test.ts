@@ -204,7 +204,8 @@ describe('the poll of what is due', () => {
     await other.submit(sagaOf('a', 1, { delayMs: 1_500 }))
     other.kill()
     await bed.untilStatus('a', 'succeeded', 4_000)
-    expect(node.seen.named('claim-failed').length).toBeGreaterThan(5)
+    expect(node.seen.named('store-does-not-answer')).toHaveLength(1)
+    expect(node.seen.named('store-answers-again')).toHaveLength(1)
   })
 
   it('asks for less after a claim without an answer, and for more again when one comes', async () => {

@@ -83,7 +83,7 @@ describe('a submit that waits', () => {
     call.answer('success')
     await bed.time.advance(5_000)
     expect(waited.isSettled).toBe(false)
-    expect(two.seen.named('look-up-failed').length).toBeGreaterThan(1)
+    expect(two.seen.named('store-does-not-answer')).toHaveLength(1)
     comeBack()
     await bed.time.advance(1_100)
     expect(waited.value?.status).toBe('succeeded')
