@@ -2,6 +2,7 @@ import type { Logger } from '@counterstep/engine'
 import { VERSION } from '@counterstep/protocol'
 import { createLogger } from '@counterstep/server'
 import { type MigrateConfig, readCommand, type ServeConfig } from './config.ts'
+import { followNpm } from './follow-npm.ts'
 import { helpText } from './help-text.ts'
 import type { KeysCommand } from './keys-command.ts'
 import { migrate } from './migrate.ts'
@@ -77,6 +78,7 @@ async function run(config: ServeConfig): Promise<void> {
     },
     (code) => process.exit(code),
   )
+  followNpm(() => process.kill(process.pid, 'SIGTERM'))
   try {
     const { url, dtmUrl } = await starting
     if (config.readyJson) process.stdout.write(`${JSON.stringify({ url, dtmUrl })}\n`)
