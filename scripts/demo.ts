@@ -37,6 +37,7 @@ async function main(): Promise<number> {
       runDemo(options, services, stopping.signal),
       services.trouble,
       stopped.then(() => 'stopped'),
+      outputClosed().then(() => 'stopped'),
     ])
     stopping.abort()
     if (ended === 'stopped')
@@ -164,6 +165,13 @@ function printInvitation({ orchestratorUrl, bankA, bankB }: Started): void {
   // Without the gid, so that each paste is a transfer of its own.
   print(`  -d '${JSON.stringify({ branches: toSaga(transfer).request.branches })}'`)
   print('\nCtrl-C stops everything; the data stays.')
+}
+
+/** Resolves when the reader of the output has gone, as `head` does: who has closed it wants no more of the demo. */
+function outputClosed(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => resolve())
+  })
 }
 
 function print(line: string): void {

@@ -2,7 +2,10 @@
 // This is also how a child is asked to stop where there are no signals (Windows).
 import { isMainThread } from 'node:worker_threads'
 
-if (isMainThread && process.channel !== undefined) {
+// It is undefined for a process that was given no channel.
+if (isMainThread && process.connected !== undefined) {
+  // Closed before this was loaded.
+  if (!process.connected) process.exit(143)
   process.once('disconnect', () => {
     if (!process.emit('SIGTERM', 'SIGTERM')) process.exit(143)
   })
