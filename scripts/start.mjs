@@ -13,7 +13,7 @@ const HELP = `npm start -- [options]           plays two transfers between two b
   --data DIR                   folder of everything that is kept (.data)
   --help                       print this
 
-The orchestrator that it starts may also be run alone, by npm exec -- counterstep serve:
+The orchestrator that it starts may also be run alone, by npx counterstep serve:
 
 `
 

@@ -1,3 +1,4 @@
+import { commandPaths } from './bundle-command.ts'
 import { publishedModule } from './carried-modules.ts'
 import { isOurs, type Publication } from './public-packages.ts'
 import { moduleOf, type WorkspaceManifest } from './workspace-manifest.ts'
@@ -32,7 +33,7 @@ export interface PublishedParts {
  * runs from, and is private, so that nobody publishes it by mistake.
  */
 export function publishedManifest(
-  { folder, commandFolder = '', manifest }: Publication,
+  { folder, manifest }: Publication,
   { carried, command, files }: PublishedParts,
 ): object {
   const kept = Object.fromEntries(
@@ -43,18 +44,13 @@ export function publishedManifest(
     // "default", not "import": every Node that the package runs on can also require() it.
     return [entry, { types: `${path}.d.ts`, default: `${path}.js` }]
   })
-  const commands = Object.entries(command?.bin ?? {}).map(([name, source]) => [
-    name,
-    // Without "./", which npm takes away with a warning.
-    `${publishedModule(commandFolder, moduleOf(command as WorkspaceManifest, source))}.js`,
-  ])
   const dependencies = wantedDependencies(carried)
   return {
     ...kept,
     homepage: `${REPOSITORY}#readme`,
     repository: { type: 'git', url: `git+${REPOSITORY}.git`, directory: folder },
     bugs: { url: `${REPOSITORY}/issues` },
-    ...(commands.length === 0 ? {} : { bin: Object.fromEntries(commands) }),
+    ...(command === undefined ? {} : { bin: commandPaths(command) }),
     exports: { ...Object.fromEntries(entries), './package.json': './package.json' },
     files,
     ...(Object.keys(dependencies).length === 0 ? {} : { dependencies }),

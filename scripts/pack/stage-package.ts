@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { bundleCommand } from './bundle-command.ts'
 import { carriedModules } from './carried-modules.ts'
 import type { Publication } from './public-packages.ts'
 import { publishedDocuments } from './published-documents.ts'
@@ -14,13 +15,14 @@ export interface StageFrom {
 
 /** Writes all of a package that is published into an empty folder. */
 export function stagePackage({ root, built }: StageFrom, publication: Publication, folder: string): void {
-  const { commandFolder } = publication
+  const { commandFolder, ...entries } = publication
+  const command = commandFolder === undefined ? undefined : manifestIn(root, commandFolder)
   const { files: modules, manifests } = carriedModules(root, built, publication)
   const documents = publishedDocuments(root, publication)
   const hasFolder = [...documents.keys()].some((path) => path.startsWith('docs/'))
   const manifest = publishedManifest(publication, {
     carried: manifests,
-    command: commandFolder === undefined ? undefined : manifestIn(root, commandFolder),
+    command,
     files: hasFolder ? ['dist', 'docs'] : ['dist'],
   })
   const files = new Map([
@@ -34,6 +36,11 @@ export function stagePackage({ root, built }: StageFrom, publication: Publicatio
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)
   }
+  if (command === undefined) return
+  bundleCommand(folder, publication, command)
+  // The bundle has what the command alone needs.
+  const ofEntries = carriedModules(root, built, entries).files
+  for (const path of modules.keys()) if (!ofEntries.has(path)) rmSync(join(folder, path))
 }
 
 /** There is one from the first version on that changesets made. */

@@ -145,7 +145,7 @@ describe('a project with both packed packages', () => {
       services.push(service)
       return service
     }
-    const command = join(project.folder, 'node_modules', 'counterstep', 'dist', 'cli', 'counterstep.js')
+    const command = join(project.folder, 'node_modules', 'counterstep', 'dist', 'command', 'counterstep.js')
     const flags = ['serve', '--port', '0', '--data', 'data', '--ready-json', '--log-level', 'error']
     const server = await start(command, 'server', flags)
     const ready = await fetch(`${server.url}/health/ready`)

@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+
+const MODULE = new URL('../src/compile-cache.ts', import.meta.url).href
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'counterstep-home-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+/** In a process of its own, whose cache is not on yet. */
+function keepCompiledIn(home: string): string {
+  const file = join(folder, 'keep.mjs')
+  writeFileSync(file, `console.log((await import(${JSON.stringify(MODULE)})).keepCompiled())`)
+  const { NODE_COMPILE_CACHE: _, ...environment } = process.env
+  const { stdout, stderr } = spawnSync(process.execPath, [file], {
+    env: { ...environment, HOME: home },
+    encoding: 'utf8',
+  })
+  expect(stderr).toBe('')
+  return stdout.trim()
+}
+
+it('is kept below the home folder of this user', () => {
+  expect(keepCompiledIn(folder)).toBe('true')
+  expect(existsSync(join(folder, '.cache', 'counterstep'))).toBe(true)
+})
+
+it('is kept nowhere, and the start goes on, where there is no such folder', () => {
+  expect(keepCompiledIn(join(folder, 'missing'))).toBe('false')
+  writeFileSync(join(folder, '.cache'), 'a file')
+  expect(keepCompiledIn(folder)).toBe('false')
+})
+
+it.runIf(process.platform === 'linux')('is never taken from the folder of another user', () => {
+  const isRoot = process.getuid?.() === 0
+  // Root's own home is another user's for everyone else.
+  const home = isRoot ? folder : '/'
+  if (isRoot) {
+    chmodSync(folder, 0o755)
+    expect(spawnSync('chown', ['65534', folder]).status).toBe(0)
+  }
+  expect(keepCompiledIn(home)).toBe('false')
+  expect(existsSync(join(home, '.cache'))).toBe(false)
+})
