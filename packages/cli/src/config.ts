@@ -60,6 +60,8 @@ export interface ServeConfig {
   readonly logLevel: SettingValues['logLevel']
   /** Print one line {"url": …} on stdout when listening, for a harness that starts us. */
   readonly readyJson: boolean
+  /** Stop when that npm is gone. */
+  readonly isStartedByNpm: boolean
   readonly engine: EngineSettings
   /** Refuse ids that DTM's own barriers in services could take for others. */
   readonly plainIds: boolean
@@ -159,6 +161,7 @@ function toConfig(
     signingKeyFile: values.signingKeyFile,
     logLevel: values.logLevel,
     readyJson,
+    isStartedByNpm: environment.npm_lifecycle_event !== undefined,
     engine: engineSettings(values),
     plainIds: values.plainIds,
     targets: targetRules(values, isLoopback(values.host)),

@@ -6,10 +6,10 @@ const NPM_TITLE = /^(?:npm|npx|node|MainThread)/
 
 /**
  * Calls `stop` once the npm that has started this process is gone: it passes no signal on, and a server that outlives it
- * keeps its port and its data folder. Without npm nothing is watched, so that a service or a background job lives on.
+ * keeps its port and its data folder.
  */
-export function followNpm(stop: () => void, environment: NodeJS.ProcessEnv = process.env): void {
-  if (environment.npm_lifecycle_event === undefined || process.platform === 'win32') return
+export function followNpm(stop: () => void): void {
+  if (process.platform === 'win32') return
   const starters = readStarters()
   const timer = setInterval(() => {
     if (readStarters() === starters) return

@@ -78,7 +78,8 @@ async function run(config: ServeConfig): Promise<void> {
     },
     (code) => process.exit(code),
   )
-  followNpm(() => process.kill(process.pid, 'SIGTERM'))
+  // Without npm its starter may go, as of a service or a background job.
+  if (config.isStartedByNpm) followNpm(() => process.kill(process.pid, 'SIGTERM'))
   try {
     const { url, dtmUrl } = await starting
     if (config.readyJson) process.stdout.write(`${JSON.stringify({ url, dtmUrl })}\n`)
