@@ -9,9 +9,11 @@ export interface PublicPackage {
   readonly commandFolder?: string
   /** Modules that are loaded by their paths, so that no import leads to them, and that may load others so. */
   readonly loadedByPath?: readonly string[]
+  /** Whether it has each module a second time, as CommonJS, for what cannot load an ES module or read its types. */
+  readonly hasCommonJs?: true
 }
 
-export const SDK: PublicPackage = { name: '@counterstep/sdk', folder: 'sdk' }
+export const SDK: PublicPackage = { name: '@counterstep/sdk', folder: 'sdk', hasCommonJs: true }
 
 export const COUNTERSTEP: PublicPackage = {
   name: 'counterstep',

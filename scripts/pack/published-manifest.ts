@@ -1,5 +1,6 @@
 import { commandPaths } from './bundle-command.ts'
 import { publishedModule } from './carried-modules.ts'
+import { commonJsPath } from './commonjs-modules.ts'
 import { isOurs, type Publication } from './public-packages.ts'
 import { moduleOf, type WorkspaceManifest } from './workspace-manifest.ts'
 
@@ -33,17 +34,13 @@ export interface PublishedParts {
  * runs from, and is private, so that nobody publishes it by mistake.
  */
 export function publishedManifest(
-  { folder, manifest }: Publication,
+  publication: Publication,
   { carried, command, files }: PublishedParts,
 ): object {
+  const { folder, manifest } = publication
   const kept = Object.fromEntries(
     KEPT.flatMap((field) => (field in manifest ? [[field, manifest[field]]] : [])),
   )
-  const entries = Object.entries(manifest.exports ?? {}).map(([entry, source]) => {
-    const path = `./${publishedModule(folder, moduleOf(manifest, source))}`
-    // "default", not "import": every Node that the package runs on can also require() it.
-    return [entry, { types: `${path}.d.ts`, default: `${path}.js` }]
-  })
   const dependencies = wantedDependencies(carried)
   return {
     ...kept,
@@ -51,11 +48,44 @@ export function publishedManifest(
     repository: { type: 'git', url: `git+${REPOSITORY}.git`, directory: folder },
     bugs: { url: `${REPOSITORY}/issues` },
     ...(command === undefined ? {} : { bin: commandPaths(command) }),
-    exports: { ...Object.fromEntries(entries), './package.json': './package.json' },
+    ...entryFields(publication),
     files,
     ...(Object.keys(dependencies).length === 0 ? {} : { dependencies }),
     // A scoped package is private unless it says so.
     publishConfig: { access: 'public' },
+  }
+}
+
+/** The fields that lead to the entries. */
+function entryFields({ folder, manifest, hasCommonJs }: Publication): object {
+  const paths = Object.entries(manifest.exports ?? {}).map(
+    ([entry, source]) => [entry, publishedModule(folder, moduleOf(manifest, source))] as const,
+  )
+  const exported = Object.fromEntries(
+    paths.map(([entry, path]) => [entry, hasCommonJs ? bothConditions(path) : targetsOf(path)]),
+  )
+  const exports = { ...exported, './package.json': './package.json' }
+  return hasCommonJs ? { ...fieldsBeforeExports(paths), exports } : { exports }
+}
+
+/** Unconditional, not for "import" alone: every Node that `counterstep` runs on can also require() an ES module. */
+function targetsOf(path: string): object {
+  return { types: `./${path}.d.ts`, default: `./${path}.js` }
+}
+
+function bothConditions(path: string): object {
+  return { import: targetsOf(path), require: targetsOf(commonJsPath(path)) }
+}
+
+/** What TypeScript reads with `moduleResolution: node`, which knows no `exports`. */
+function fieldsBeforeExports(paths: readonly (readonly [entry: string, path: string])[]): object {
+  const named = paths.map(([entry, path]) => [entry.slice(2), commonJsPath(path)] as const)
+  const main = named.find(([entry]) => entry === '')?.[1]
+  const others = named.filter(([entry]) => entry !== '')
+  return {
+    main: `./${main}.js`,
+    types: `./${main}.d.ts`,
+    typesVersions: { '*': Object.fromEntries(others.map(([entry, path]) => [entry, [`./${path}.d.ts`]])) },
   }
 }
 

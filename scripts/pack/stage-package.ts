@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path'
 import { bundleCommand } from './bundle-command.ts'
 import { carriedModules } from './carried-modules.ts'
+import { commonJsModules } from './commonjs-modules.ts'
 import type { Publication } from './public-packages.ts'
 import { publishedDocuments } from './published-documents.ts'
 import { publishedManifest } from './published-manifest.ts'
@@ -31,6 +32,7 @@ export function stagePackage({ root, built }: StageFrom, publication: Publicatio
     ...documents,
     ...changelogOf(root, publication),
     ...modules,
+    ...(publication.hasCommonJs ? commonJsModules(modules) : []),
   ])
   for (const [path, text] of files) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })

@@ -8,7 +8,7 @@ export const UNPACKED_BYTES_MAX = 2_500_000
 
 /** Eight capitals or digits end the name of a part of the command's bundle. */
 const FILES_ALLOWED =
-  /^(package\.json|(README|CHANGELOG)\.md|LICENSE|docs\/[a-z-]+\.md|dist\/([a-z0-9-]+\/)*[a-z0-9-]+(-[A-Z0-9]{8}\.js|\.js|\.d\.ts))$/
+  /^(package\.json|(README|CHANGELOG)\.md|LICENSE|docs\/[a-z-]+\.md|dist\/cjs\/package\.json|dist\/([a-z0-9-]+\/)*[a-z0-9-]+(-[A-Z0-9]{8}\.js|\.js|\.d\.ts))$/
 const FILES_REFUSED = /(^|\/)(test|tests|fixtures)\/|\.test\.|test-servers|store-conformance/
 /** A path or a registry of the machine that packed, and a map to sources that are not there. */
 const TELLING =
@@ -39,6 +39,9 @@ function namesMachine(text: string, root: string): boolean {
 }
 
 interface Published {
+  readonly main?: string
+  readonly types?: string
+  readonly typesVersions?: object
   readonly exports?: Readonly<Record<string, unknown>>
   readonly bin?: Readonly<Record<string, string>>
   readonly dependencies?: Readonly<Record<string, string>>
@@ -52,10 +55,8 @@ function manifestOf(files: Files): Published {
 function manifestFaults(files: Files): string[] {
   const manifest = manifestOf(files)
   const refused = ['private', 'devDependencies', 'scripts', 'workspaces'].filter((field) => field in manifest)
-  const targets = Object.values(manifest.exports ?? {}).flatMap((target) =>
-    typeof target === 'string' ? [target] : Object.values(target as Readonly<Record<string, string>>),
-  )
-  const named = [...targets, ...Object.values(manifest.bin ?? {})].map((path) => posix.normalize(path))
+  const { main, types, typesVersions, exports, bin } = manifest
+  const named = pathsIn([main, types, typesVersions, exports, bin]).map((path) => posix.normalize(path))
   const withoutShebang = Object.values(manifest.bin ?? {}).filter(
     (path) => files.get(posix.normalize(path))?.startsWith('#!/usr/bin/env node\n') !== true,
   )
@@ -73,12 +74,18 @@ function manifestFaults(files: Files): string[] {
   ]
 }
 
+/** The texts in a value, however deep. */
+function pathsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(pathsIn) : []
+}
+
 /** Whatever it imports, it has, or names as what it needs. */
 function importFaults(files: Files): string[] {
   const { dependencies, peerDependencies } = manifestOf(files)
   const needed = Object.keys({ ...dependencies, ...peerDependencies })
   return [...files]
-    .filter(([path]) => path.startsWith('dist/'))
+    .filter(([path]) => /^dist\/.*(\.js|\.d\.ts)$/.test(path))
     .flatMap(([path, text]) =>
       importsOf(path.replace(/(\.d\.ts|\.js)$/, '.ts'), text)
         .filter((name) => {

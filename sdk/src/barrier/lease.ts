@@ -10,11 +10,12 @@ export interface Lease<Connection> {
 
 type Call = (...values: unknown[]) => unknown
 
-const lenders = new WeakMap<object, object>()
+/** Under which a handle tells what it stands for, also to another copy of this package. */
+const STANDS_FOR = Symbol.for('counterstep.lease.stands-for')
 
 /** What a handle stands for; anything else stands for itself. Only to be looked at: what is asked of it nobody guards. */
 export function unlent<Connection extends object>(handle: Connection): Connection {
-  return (lenders.get(handle) ?? handle) as Connection
+  return (Reflect.get(handle, STANDS_FOR) ?? handle) as Connection
 }
 
 // What mysql2 and `pg` answer with a promise that somebody may only have a `catch` on.
@@ -80,6 +81,7 @@ export function lease<Connection extends object>(connection: Connection): Lease<
     const shadow = typeof raw === 'function' ? ((() => undefined) as unknown as Raw) : raw
     const handle = new Proxy(shadow, {
       get: (_, key) => {
+        if (key === STANDS_FOR) return raw
         const value: unknown = Reflect.get(raw, key)
         if (key === RAW_STATEMENT) return lentAnyway(value)
         // Drizzle asks for the constructor's name.
@@ -93,7 +95,6 @@ export function lease<Connection extends object>(connection: Connection): Lease<
         call(undefined, () => Reflect.apply(raw as unknown as Call, self, values), values),
     })
     handles.set(raw, handle)
-    lenders.set(handle, raw)
     return handle
   }
 

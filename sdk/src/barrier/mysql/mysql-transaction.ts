@@ -1,4 +1,4 @@
-import { BranchError } from '../../branch/branch-errors.ts'
+import { BranchError, isBranchError } from '../../branch/branch-errors.ts'
 import { assertTimeLeft, borrow, type Deadline, within } from '../deadline.ts'
 import { lease } from '../lease.ts'
 import {
@@ -57,7 +57,7 @@ async function giveBack<Connection extends MysqlPoolConnection>(
   deadline: Deadline,
   thrown: unknown,
 ): Promise<void> {
-  const code = thrown instanceof BranchError ? thrown.code : undefined
+  const code = isBranchError(thrown) ? thrown.code : undefined
   // A COMMIT that is under way shall come to its own end.
   if (isReadOnly(thrown) || code === 'BARRIER_COMMIT_UNKNOWN') {
     close(connection)

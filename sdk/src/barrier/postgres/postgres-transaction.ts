@@ -1,4 +1,4 @@
-import { BranchError } from '../../branch/branch-errors.ts'
+import { BranchError, isBranchError } from '../../branch/branch-errors.ts'
 import { assertTimeLeft, borrow, type Deadline, within } from '../deadline.ts'
 import { lease } from '../lease.ts'
 import { statementBoundMs } from './postgres-bound.ts'
@@ -69,7 +69,7 @@ const UNUSABLE: ReadonlySet<unknown> = new Set(['BARRIER_COMMIT_UNKNOWN', 'BARRI
 
 /** A client goes back to the pool only when nothing is open on it. The server rolls back what is cut off. */
 async function giveBack(client: PostgresPoolClient, deadline: Deadline, thrown: unknown): Promise<void> {
-  if (isReadOnly(thrown) || (thrown instanceof BranchError && UNUSABLE.has(thrown.code))) {
+  if (isReadOnly(thrown) || (isBranchError(thrown) && UNUSABLE.has(thrown.code))) {
     client.release(true)
     return
   }
