@@ -32,6 +32,20 @@ const WITHOUT_FILE = packageFiles({
 })
 const READ_AS_COMMONJS = packageFiles({ name: 'read-as-commonjs', type: 'commonjs' })
 const WITHOUT_TYPES = packageFiles({ name: 'without-types', exports: { '.': './dist/index.js' } }, {})
+/** It has an entry for CommonJS, whose types are said to be those of an ES module. */
+const TYPES_OF_ESM = packageFiles(
+  {
+    name: 'types-of-esm',
+    main: './dist/cjs/index.js',
+    types: './dist/index.d.ts',
+    exports: { '.': { import: ENTRY, require: { ...ENTRY, default: './dist/cjs/index.js' } } },
+  },
+  {
+    ...TYPES,
+    'dist/cjs/package.json': '{"type":"commonjs"}\n',
+    'dist/cjs/index.js': 'exports.a = 1\n',
+  },
+)
 /** A warning, were it not for "strict". */
 const WARNED_OF = packageFiles({ name: 'warned-of', repository: 'nowhere' })
 
@@ -43,7 +57,7 @@ for (const tarball of process.argv.slice(2)) faults.push(await checkByTools(tarb
 console.log(JSON.stringify(faults))`
 
 describe('publint and attw', () => {
-  const packages = [SOUND, WITHOUT_FILE, READ_AS_COMMONJS, WITHOUT_TYPES, WARNED_OF]
+  const packages = [SOUND, WITHOUT_FILE, READ_AS_COMMONJS, WITHOUT_TYPES, TYPES_OF_ESM, WARNED_OF]
   let found: readonly (readonly string[])[]
   const faultsOf = (files: Files) => found[packages.indexOf(files)]
 
@@ -88,6 +102,13 @@ describe('publint and attw', () => {
     expect(faultsOf(WITHOUT_TYPES)).toEqual([
       expect.stringMatching(/^attw: This package does not contain types/),
     ]))
+
+  it('look at CommonJS too where a package has an entry for it', () =>
+    expect(faultsOf(TYPES_OF_ESM)).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^attw: [\s\S]*\nnode16 \(from CJS\): Masquerading as ESM\n/),
+      ]),
+    ))
 
   it('take a warning for an error', () =>
     expect(faultsOf(WARNED_OF)).toEqual([expect.stringMatching(/^publint: error: pkg\.repository /)]))

@@ -141,6 +141,23 @@ describe('the check of a package', () => {
     it(`finds ${name}`, () => expect(check(more)).toEqual([fault]))
   }
 
+  it('finds an entry for require that is not there, and a path for an older compiler', () => {
+    const entry = { types: './dist/index.d.ts', default: './dist/index.js' }
+    const both = { import: entry, require: { ...entry, default: './dist/cjs/index.js' } }
+    const typesVersions = { '*': { more: ['./dist/cjs/more.d.ts'] } }
+    expect(check(changed({ exports: { '.': both }, typesVersions }))).toEqual([
+      'package.json names dist/cjs/more.d.ts, which is missing',
+      'package.json names dist/cjs/index.js, which is missing',
+    ])
+    const commonJs = {
+      'dist/cjs/package.json': '{"type":"commonjs"}\n',
+      'dist/cjs/index.js': 'require("./gone.js")\n',
+    }
+    expect(check({ ...changed({ exports: { '.': both } }), ...commonJs })).toEqual([
+      'dist/cjs/index.js imports ./gone.js, which it may not find',
+    ])
+  })
+
   it('finds what is missing', () => {
     const { LICENSE: _, ...rest } = SOUND
     expect(checkContents(new Map(Object.entries(rest)), REPOSITORY)).toEqual(['LICENSE is missing'])

@@ -20,6 +20,7 @@ export const THOROUGH_FILES: readonly string[] = [
   'test/e2e/canary.test.ts',
   'test/e2e/defects.test.ts',
   'test/e2e/packed-packages.test.ts',
+  'test/e2e/packed-projects.test.ts',
   'test/e2e/packed-sdk-types.test.ts',
   'test/e2e/packed-sdk.test.ts',
   'test/e2e/signing-rotation.test.ts',
