@@ -7,12 +7,18 @@ type FileExists = (path: string) => boolean
 /** Commands and links of the documents lead somewhere, on any machine. */
 export function checkDocuments(tree: SourceTree, root: string): Violation[] {
   const exists: FileExists = (path) => tree.has(path) || existsSync(join(root, path))
+  const part = tree.get(NOT_PUBLISHED_YET)
   const scripts = Object.keys(manifestsOf(tree).get('')?.scripts ?? {})
   return [...tree]
     .filter(([path]) => path.endsWith('.md'))
     .flatMap(([path, text]) => [
       ...unknownScripts(text, scripts).map((detail) => ({ rule: 'document-commands', path, detail })),
       ...brokenLinks(path, text, exists).map((detail) => ({ rule: 'document-links', path, detail })),
+      ...unpublishedFaults(path, text, part).map((detail) => ({
+        rule: 'document-not-published',
+        path,
+        detail,
+      })),
       ...machineNames(text).map((detail) => ({ rule: 'document-machines', path, detail })),
     ])
 }
@@ -32,6 +38,20 @@ function brokenLinks(path: string, text: string, exists: FileExists): string[] {
     .filter((target) => target !== '' && !/^[a-z]+:/i.test(target))
     .filter((target) => !exists(posix.join(posix.dirname(path), target)))
     .map((target) => `links to ${target}, which is not there`)
+}
+
+/** Says how to install what no registry has. Deleted with the first release, and then from every page. */
+const NOT_PUBLISHED_YET = 'docs/parts/not-published-yet.md'
+const INSTALLS_OURS = /npm install [^`\n]*(?<=\s)(counterstep|@counterstep\/sdk)(?=[\s`])/
+const INCLUDED = /<!-- not published yet -->\n([\s\S]*?)<!-- end -->\n/
+
+function unpublishedFaults(path: string, text: string, part: string | undefined): string[] {
+  const included = INCLUDED.exec(text)?.[1]
+  if (part === undefined)
+    return included === undefined ? [] : [`includes ${NOT_PUBLISHED_YET}, which is gone`]
+  if (included !== undefined) return included === part ? [] : [`does not say what ${NOT_PUBLISHED_YET} says`]
+  if (path === NOT_PUBLISHED_YET || !INSTALLS_OURS.test(text)) return []
+  return [`installs our packages by name, and does not include ${NOT_PUBLISHED_YET}`]
 }
 
 const MACHINE_NAMES =

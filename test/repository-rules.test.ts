@@ -151,6 +151,23 @@ describe('the check of documents', () => {
   it('finds a path of one machine', () => {
     expect(check('It is in /home/me/x.')).toMatchObject([{ rule: 'document-machines' }])
   })
+  it('finds a page that installs what is not published, and does not say so', () => {
+    const part = 'It is not published: do this.\n'
+    const checkWith = (page: string, more: Readonly<Record<string, string>> = {}) =>
+      checkDocuments(soundTree({ 'docs/page.md': page, ...more }), REPOSITORY)
+    const there = { 'docs/parts/not-published-yet.md': part }
+    const included = (text: string) => `<!-- not published yet -->\n${text}<!-- end -->\n`
+    for (const command of ['`npm install counterstep`', 'npm install express @counterstep/sdk\n']) {
+      expect(checkWith(command, there)).toMatchObject([{ rule: 'document-not-published' }])
+      expect(checkWith(command)).toEqual([])
+      expect(checkWith(`${command}\n${included(part)}`, there)).toEqual([])
+      expect(checkWith(`${command}\n${included('Something else.\n')}`, there)).toMatchObject([
+        { rule: 'document-not-published' },
+      ])
+    }
+    expect(checkWith(included(part))).toMatchObject([{ rule: 'document-not-published' }])
+    expect(checkWith('`npm install CLONE/dist/*.tgz`, `npm install express`', there)).toEqual([])
+  })
   it('allows what exists', () => {
     expect(check('`npm test`, `npm run bench`, [root](../package.json), [web](https://example.com)')).toEqual(
       [],

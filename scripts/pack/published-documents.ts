@@ -52,8 +52,10 @@ export function publishedDocuments(
 }
 
 function withLinks(text: string, source: string, documents: Documents): string {
+  // Who reads it in a package has the package.
+  const withoutPart = text.replace(/<!-- not published yet -->\n[\s\S]*?<!-- end -->\n+/g, '')
   // A package carries no pictures.
-  const withoutPictures = text.replace(/^!\[[^\]]*\]\([^)\s]+\)\n+/gm, '')
+  const withoutPictures = withoutPart.replace(/^!\[[^\]]*\]\([^)\s]+\)\n+/gm, '')
   return withoutPictures.replace(/\[([^\]]*)\]\(([^)\s]+)\)/g, (whole, label: string, link: string) => {
     if (/^([a-z]+:|#)/i.test(link)) return whole
     const [path = '', fragment] = link.split('#')
