@@ -2,7 +2,8 @@
 
 import type { Barrier } from './barrier/barrier.ts'
 import type { MessageBarrier } from './barrier/message-barrier.ts'
-import { asBranchError } from './branch/http-answer.ts'
+import { BranchError } from './branch/branch-errors.ts'
+import { asBranchError, errorAnswer } from './branch/http-answer.ts'
 import type { BranchExpressRequest, BranchExpressResponse } from './express-types.ts'
 import {
   type AnsweredBranch,
@@ -20,7 +21,9 @@ export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
 
 /**
  * A route handler for Express 4 and 5 that serves one branch behind a barrier: 200 with what `handler` returned, 409
- * for `BranchFailure`, 425 for `BranchOngoing`. Put `express.json()` before it.
+ * for `BranchFailure`, 425 for `BranchOngoing`. Put `express.json({ limit: '1mb', strict: false })` before it: by its defaults it
+ * refuses payloads over 100 KiB, and those that are no object and no array. A call whose body nothing has parsed is answered 500
+ * `BRANCH_BODY_UNPARSED`.
  *
  * Everything else goes to `next` as a `BranchError` with status 500 (400, 422), the thrown error as its `cause`:
  * Express would take the status of a foreign error that carries one, and 409 means something here. With `onError` the
@@ -38,7 +41,7 @@ export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
  * import { postgresBarrier } from '@counterstep/sdk/barrier/postgres'
  *
  * const barrier = postgresBarrier(new Pool({ database: 'bank' }))
- * const app = express().use(express.json())
+ * const app = express().use(express.json({ limit: '1mb', strict: false }))
  * app.post('/credit', branchHandler(barrier, async (tx, branch: Branch<{ id: string; cents: number }>) => {
  *   await tx.query('UPDATE account SET cents = cents + $1 WHERE id = $2', [branch.payload.cents, branch.payload.id])
  * }))
@@ -61,7 +64,9 @@ export function branchHandler<Tx, Effect, Payload>(
       const { originalUrl: url, headers } = request
       // Express 4 makes an empty object of a request without a body, which would pass for a payload.
       const payload = hasBody(headers) ? request.body : undefined
-      const answered = await answerBranch(barrier, handler, { url, headers, payload }, options)
+      const answered = isUnparsed(request)
+        ? unparsedBody()
+        : await answerBranch(barrier, handler, { url, headers, payload }, options)
       respond(response, next, answered, onError)
     } catch (error: unknown) {
       next(asBranchError(error))
@@ -101,6 +106,18 @@ export function queryPreparedHandler(
       next(asBranchError(error))
     }
   }
+}
+
+/** Without a parser in front, or with one that passes by the content type of the call. */
+function isUnparsed({ headers, body }: BranchExpressRequest): boolean {
+  return hasBody(headers) && body === undefined
+}
+
+function unparsedBody(): AnsweredBranch {
+  const advice = "put app.use(express.json({ limit: '1mb', strict: false })) before the branchHandler"
+  const message = `the call has a body that nothing has parsed as JSON: ${advice}`
+  const error = new BranchError('BRANCH_BODY_UNPARSED', message)
+  return { answer: errorAnswer(error), error }
 }
 
 function respond(

@@ -42,6 +42,8 @@ export const BRANCH_CODES = {
   BRANCH_SIGNATURE_REPLAYED: { meaning: 'unavailable', statusCode: 401 },
   /** `signedCalls` with `callsRememberedMax`: there is no room to remember this call. Nothing was done. */
   BRANCH_MEMORY_FULL: { meaning: 'unavailable', statusCode: 503 },
+  /** Express: the call has a body, and no `express.json()` has parsed it. Nothing was done. */
+  BRANCH_BODY_UNPARSED: { meaning: 'bug', statusCode: 500 },
   /** `signedCalls` of Express, and `fetchHandler`: the body was read before they could read its bytes. */
   BRANCH_BODY_NOT_RAW: { meaning: 'bug', statusCode: 500 },
   /** The handler returned what is no JSON. */

@@ -20,6 +20,7 @@ export type BranchCheckName =
   | 'action-against-compensation'
   | 'two-branches'
   | 'refusal'
+  | 'payloads'
   | 'broken-payload'
   | 'garbage'
   | 'outage'

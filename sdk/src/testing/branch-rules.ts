@@ -41,6 +41,8 @@ export const BRANCH_RULES = {
     'An answer of 200 means that the effect is there. An internal error is answered 500, and asked again.',
   ERROR_ANSWERED_AS_FAILURE:
     'Only the business says 409. A database that is down is answered 500: it says nothing about the business.',
+  PAYLOAD_REFUSED:
+    'A payload is taken in every size that clients send, and if it is any JSON: what a body parser refuses is asked for ever.',
   GARBAGE_ANSWERED:
     'A request that names no branch call is neither success nor failure: answer 400, and do nothing.',
 } as const satisfies Record<string, string>

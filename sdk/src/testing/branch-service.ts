@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net'
  *
  * @example
  * ```ts
- * const service: BranchService = { listener: express().use(express.json()).post('/debit', debitHandler) }
+ * const service: BranchService = { listener: express().use(express.json({ limit: '1mb', strict: false })).post('/debit', debitHandler) }
  * ```
  */
 export type BranchService =

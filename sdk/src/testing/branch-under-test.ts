@@ -86,6 +86,11 @@ export interface BranchUnderTest {
    * Production repeats a call for hours. Default 0: no late duplicate is sent. It is waited for once.
    */
   readonly lingerMs?: number
+  /**
+   * The largest payload that clients send to the branch, in bytes. Default 204,800; the orchestrator takes up to 262,144. A body of
+   * this size is the usual payload with white space behind it.
+   */
+  readonly payloadBytesMax?: number
   /** For everything, in milliseconds. Default 600,000: what is not done by then is `undecided`. */
   readonly timeLimitMs?: number
 }
@@ -100,6 +105,7 @@ const DEFAULTS = {
   attemptsMax: 6,
   settleMs: 2_000,
   lingerMs: 0,
+  payloadBytesMax: 204_800,
   timeLimitMs: 600_000,
 } as const
 const SMALLEST = {
@@ -109,6 +115,7 @@ const SMALLEST = {
   attemptsMax: 1,
   settleMs: 0,
   lingerMs: 0,
+  payloadBytesMax: 1,
   timeLimitMs: 1,
 } as const
 

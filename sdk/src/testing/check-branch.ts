@@ -13,6 +13,7 @@ import { brokenPayload, outage } from './checks/errors.ts'
 import { garbage } from './checks/garbage.ts'
 import { oneActionAndItsCompensation, twoGids } from './checks/one-action.ts'
 import { actionAfterCompensation, actionAgainstCompensation, compensationFirst } from './checks/order.ts'
+import { payloads } from './checks/payloads.ts'
 import { drained, refusal } from './checks/refusal.ts'
 import { spent } from './checks/spent.ts'
 import { twoBranches } from './checks/two-branches.ts'
@@ -30,6 +31,7 @@ const CHECKS: readonly BranchCheckPlan[] = [
   actionAgainstCompensation,
   twoBranches,
   refusal,
+  payloads,
   brokenPayload,
   garbage,
   outage,
@@ -40,7 +42,7 @@ const CHECKS: readonly BranchCheckPlan[] = [
 
 /**
  * Sends a service what production will send it (duplicates, alone and at once; a compensation before its action, and an
- * action after its compensation; both at once; refusals; broken payloads; garbage), looks at what became of the state,
+ * action after its compensation; both at once; refusals; large and broken payloads; garbage), looks at what became of the state,
  * and reports which rule broke. About a hundred calls, one check after the other. It needs no test framework.
  *
  * A fault is reported once, under the code of its rule: the checks that would only find it again are skipped. A slow

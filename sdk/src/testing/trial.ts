@@ -32,6 +32,8 @@ export interface Unusual {
   readonly payload?: unknown
   /** The body as it is. */
   readonly body?: string
+  /** White space fills the body up to this size. */
+  readonly bodyBytes?: number
   /** Changes the query before it is sent. */
   readonly query?: (query: URLSearchParams) => void
 }
@@ -175,7 +177,7 @@ export class Trial {
     throw new RuleBroken('COMPENSATION_NOT_DONE', found)
   }
 
-  #callOf(role: Role, ids: BranchIds, { payload, body, query }: Unusual): SentCall {
+  #callOf(role: Role, ids: BranchIds, { payload, body, bodyBytes = 0, query }: Unusual): SentCall {
     const { branch, service } = this.run
     const op = OPS[branch.kind][role]
     const url = new URL(branch[role], service.base)
@@ -188,7 +190,7 @@ export class Trial {
     const attempt = (this.#attempts.get(key) ?? 0) + 1
     this.#attempts.set(key, attempt)
     const sent = payload === undefined ? payloadOf(branch.payload, ids) : payload
-    const text = body ?? JSON.stringify(sent)
+    const text = (body ?? JSON.stringify(sent)).padEnd(bodyBytes)
     return { step: 'call', op, ...ids, attempt, url: url.href, body: text, sentMs: this.#ms() }
   }
 

@@ -129,6 +129,7 @@ for (const [name, make] of [
       const app = make()
       // In this setting it prints nothing.
       app.set('env', 'test')
+      app.use(make.json())
       const barrier = {
         run: () =>
           Promise.reject(Object.assign(new Error('SELECT secret'), { status: 409, statusCode: 409 })),
@@ -140,6 +141,31 @@ for (const [name, make] of [
       const { call } = await listening(app, [])
       const answer = await call('gid=g&trans_type=saga&branch_id=01&op=action', {})
       expect([answer.status, answer.text.includes('secret')]).toEqual([500, false])
+    })
+
+    it('is told what to set where nothing has parsed the body, and the branch does nothing', async () => {
+      const [app, logged, runs] = [make(), [] as unknown[], [] as unknown[]]
+      const barrier = {
+        run: async () => {
+          runs.push('run')
+          return { decision: 'run' as const }
+        },
+      }
+      app.post(
+        '/branch',
+        expressHandler(barrier, () => undefined),
+      )
+      app.use(((error, _request, response, _next) => {
+        logged.push(error)
+        response.status(error.status).json({ code: error.code })
+      }) satisfies express.ErrorRequestHandler)
+      const { call } = await listening(app, logged)
+      const answer = await call('gid=g&trans_type=saga&branch_id=01&op=action', { cents: 1 })
+      expect([answer.status, JSON.parse(answer.text)]).toEqual([500, { code: 'BRANCH_BODY_UNPARSED' }])
+      expect(logged).toMatchObject([
+        { message: expect.stringContaining("express.json({ limit: '1mb', strict: false })") },
+      ])
+      expect(runs).toEqual([])
     })
   })
 }

@@ -33,7 +33,9 @@ test('the debit is a safe participant', async () => {
       if (tx.prepare(sql).run(delta, payload.id, delta).changes === 0)
         throw new BranchFailure('not enough money')
     })
-  const app = express().set('env', 'test').use(express.json())
+  const app = express()
+    .set('env', 'test')
+    .use(express.json({ limit: '1mb', strict: false }))
 
   await assertBranch({
     service: { listener: app.post('/debit', move(-1)).post('/debit-undo', move(1)) },

@@ -16,6 +16,7 @@ import {
   type BranchCheck,
   type BranchService,
   type BranchUnderTest,
+  checkBranch,
 } from '../../src/testing/index.ts'
 
 interface Payload {
@@ -65,11 +66,15 @@ class Bank {
   }
 }
 
-function expressApp(make: typeof express, { barrier, debit, credit }: Bank) {
+function expressApp(
+  make: typeof express,
+  { barrier, debit, credit }: Bank,
+  parser = make.json({ limit: '1mb', strict: false }),
+) {
   const app = make()
   // In this setting its own error handler prints nothing.
   app.set('env', 'test')
-  app.use(make.json({ strict: false }))
+  app.use(parser)
   app.post('/debit', expressHandler(barrier, debit))
   app.post('/credit', expressHandler(barrier, credit))
   return app
@@ -108,6 +113,27 @@ describe('the test kit on handlers of this SDK', () => {
       everything(checks)
     })
   }
+
+  it("finds a body parser's bounds that are tighter than the orchestrator's", async () => {
+    for (const [parser, found] of [
+      [express.json({ strict: false }), /204800 bytes was answered 413; .*limit: '1mb'/],
+      [express.json({ limit: '1mb' }), /JSON text was answered 400, and 200 with a list; .*strict: false/],
+    ] as const) {
+      const bank = new Bank()
+      const { violations } = await checkBranch(
+        bank.underTest({ listener: expressApp(express, bank, parser) }),
+      )
+      expect(violations.map(({ code }) => code)).toEqual(['PAYLOAD_REFUSED'])
+      expect(violations[0]?.found).toMatch(found)
+    }
+  })
+
+  it('lets a service say that its payloads are smaller', async () => {
+    const bank = new Bank()
+    const parser = express.json({ strict: false })
+    const branch = bank.underTest({ listener: expressApp(express, bank, parser) })
+    everything((await assertBranch({ ...branch, payloadBytesMax: 100_000 })).checks)
+  })
 
   it('passes what answers like fetch', async () => {
     const bank = new Bank()

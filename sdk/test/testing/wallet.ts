@@ -30,6 +30,8 @@ export type Fault =
   | 'swallows errors and refusals'
   | 'checks its payload, and swallows database errors'
   | 'calls a database error a failure'
+  | 'takes no large body'
+  | 'takes no text for a payload'
   | 'calls garbage a failure'
 
 /** The rule that a fault breaks, and the only one that may be reported. */
@@ -58,6 +60,8 @@ export const CODE_OF: Readonly<Record<Fault, BranchRuleCode>> = {
   'swallows errors and refusals': 'ERROR_SWALLOWED',
   'checks its payload, and swallows database errors': 'ERROR_SWALLOWED',
   'calls a database error a failure': 'ERROR_ANSWERED_AS_FAILURE',
+  'takes no large body': 'PAYLOAD_REFUSED',
+  'takes no text for a payload': 'PAYLOAD_REFUSED',
   'calls garbage a failure': 'GARBAGE_ANSWERED',
 }
 
@@ -74,6 +78,7 @@ interface Reply {
 const START_CENTS = 10_000
 const PRICE_CENTS = 100
 const FORGOTTEN_AFTER_MS = 1_000
+const BODY_BYTES_MAX = 102_400
 
 class Refused extends Error {}
 
@@ -128,7 +133,10 @@ export class Wallet {
       return { status: this.#is('calls garbage a failure') ? 409 : 400, body: 'no call' }
     if (this.#is('forgets what it did a while ago')) this.#forgetSoon()
     try {
-      const { cents } = (await request.json()) as { cents: number }
+      const body = await request.text()
+      if (this.#is('takes no large body') && body.length > BODY_BYTES_MAX) return { status: 413, body: '' }
+      if (this.#is('takes no text for a payload') && body.startsWith('"')) return { status: 400, body: '' }
+      const { cents } = JSON.parse(body) as { cents: number }
       return await this.#pass(this.#keyOf(call), call.op === 'action' ? -cents : cents)
     } catch (error: unknown) {
       return this.#thrown(error)

@@ -104,6 +104,7 @@ describe('what the test kit sends', () => {
     ],
     ['two-branches', ['action=200 compensate=200 action=200 action=200']],
     ['refusal', ['action=409 action=409 compensate=200']],
+    ['payloads', ['action=200', 'compensate=200', 'compensate=200']],
     ['broken-payload', Array(5).fill('action=500 action=500')],
     ['outage', ['action=500 action=200']],
     ['spent', ['action=200 compensate=200']],
@@ -186,6 +187,6 @@ describe('what the test kit sends', () => {
     const states = report.checks.flatMap(({ evidence: [first] }) =>
       first?.step === 'read' ? [first.state] : [],
     )
-    expect(states).toEqual(Array(9).fill('10000'))
+    expect(states).toEqual(Array(10).fill('10000'))
   })
 })

@@ -45,7 +45,7 @@ describe('the test kit on a hand-written service', () => {
   it('finds no fault in it while it is right, and skips nothing', async () => {
     const report = await checkBranch({ ...walletUnderTest(new Wallet()), lingerMs: LINGER_MS })
     expect(report.violations).toEqual([])
-    expect(report.checks.map(({ outcome }) => outcome)).toEqual(Array(15).fill('passed'))
+    expect(report.checks.map(({ outcome }) => outcome)).toEqual(Array(16).fill('passed'))
     expect(report.ok).toBe(true)
   })
 
@@ -177,6 +177,7 @@ describe('the test kit on a hand-written service', () => {
       ['action-after-compensation', 'compensation-first did not pass (COMPENSATION_WITHOUT_ACTION)'],
       ['action-against-compensation', 'duplicates did not pass (DUPLICATE_RAN_TWICE)'],
       ['two-branches', 'duplicates did not pass (DUPLICATE_RAN_TWICE)'],
+      ['payloads', 'compensation-first did not pass (COMPENSATION_WITHOUT_ACTION)'],
       ['outage', 'no outage was given'],
       ['late-duplicates', 'no lingerMs was given'],
       ['spent', 'no spend was given'],
