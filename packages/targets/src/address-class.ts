@@ -22,6 +22,10 @@ const NEVER = [
   'ff00::/8',
   'fd00:ec2::/32', // AWS, within the private range.
   'fd20:ce::254/128', // Google, within the private range.
+  'fd00:c1::a9fe:a9fe/128', // Oracle, likewise.
+  'fd00:a9fe:a9fe::1/128', // Akamai (Linode).
+  'fd00:42::42/128', // Scaleway.
+  'fd00:100::100:200/128', // Alibaba.
   '100::/64', // Discarded by routers.
   '64:ff9b:1::/48', // NAT64 of a network's own: which address it becomes cannot be told.
 ]

@@ -11,7 +11,18 @@ const TABLE: readonly (readonly [AddressClass, string, readonly string[]])[] = [
   ],
   ['never', 'credentials of ECS and EKS', ['169.254.170.2', '169.254.170.23', 'fd00:ec2::23']],
   ['never', 'the platform of Azure', ['168.63.129.16']],
-  ['never', 'metadata of Alibaba and of Oracle', ['100.100.100.200', '192.0.0.192']],
+  [
+    'never',
+    'metadata of Alibaba and of Oracle',
+    [
+      '100.100.100.200',
+      'fd00:100::100:200',
+      '192.0.0.192',
+      'fd00:c1::a9fe:a9fe',
+      'fd00:c1:0:0:0:0:169.254.169.254',
+    ],
+  ],
+  ['never', 'metadata of Akamai and of Scaleway', ['fd00:a9fe:a9fe::1', 'fd00:42::42']],
   ['never', 'multicast', ['224.0.0.1', '239.255.255.255', 'ff02::1', 'ff0e::1']],
   ['never', 'reserved and broadcast', ['240.0.0.1', '255.255.255.255', '100::1', 'fec0::1']],
   ['never', 'no address', ['', 'localhost', '127.1', '0x7f000001', '1.2.3.4.5', '::1::', 'metadata']],
@@ -41,6 +52,11 @@ const TABLE: readonly (readonly [AddressClass, string, readonly string[]])[] = [
   ['private', 'RFC 1918', ['10.0.0.0', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.255.255']],
   ['private', 'carriers’ NAT and benchmarks', ['100.64.0.1', '100.127.255.255', '198.18.0.1']],
   ['private', 'unique local', ['fc00::1', 'fd12:3456::1', 'fdff:ffff::1']],
+  [
+    'private',
+    'the neighbours of metadata in it',
+    ['fd00:c1::1', 'fd00:42::41', 'fd00:a9fe:a9fe::2', 'fd00:100::1'],
+  ],
   ['public', 'everything else', ['8.8.8.8', '1.1.1.1', '172.15.255.255', '172.32.0.1', '192.167.255.255']],
   ['public', 'everything else of IPv6', ['2606:4700::1111', '2001:4860:4860::8888', '2a00:1450::1']],
   [

@@ -380,6 +380,7 @@ describe('S3: the address that a name turns out to be', () => {
     '0.0.0.0',
     '2002:7f00:1::',
     'fd00:ec2::254',
+    'fd00:c1::a9fe:a9fe',
   ]
   const LOOPBACK = ['127.0.0.1', '127.0.0.2', '::1', '::ffff:127.0.0.1']
   const reached = (policy: TargetPolicy, hostname: string, addresses: readonly string[]) =>
