@@ -184,7 +184,23 @@ describe('S39: the body of a branch', () => {
     },
   )
 
-  it('is refused where it has several parts', () => {
-    expect(findPayloadFault('multipart/form-data; boundary=x', '')).toMatch(/multipart/)
+  it.each([
+    'application/x-www-form-urlencoded-x',
+    'application/x-url-encoded',
+    'application/vnd.own+urlencoded',
+    'text/plain; a="application/x-www-form-urlencoded"',
+    'text/plain; a="APPLICATION/X-WWW-FORM-URLENCODED"; charset=utf-8',
+  ])('is a form to readers that look for a part of its type: %s', (contentType) => {
+    expect(findPayloadFault(contentType, 'a=1&op=x')).toMatch(/may be read as op/)
+    expect(findPayloadFault(contentType, 'a=1&b=x')).toBeUndefined()
+  })
+
+  it.each([
+    'multipart/form-data; boundary=x',
+    'multipart/related; boundary=x',
+    'text/plain; boundary=x; a="multipart/form-data"',
+    'application/x-multipart; boundary=x',
+  ])('is refused where it has several parts: %s', (contentType) => {
+    expect(findPayloadFault(contentType, '')).toMatch(/multipart/)
   })
 })

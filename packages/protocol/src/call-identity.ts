@@ -52,20 +52,20 @@ export function findUrlFault(target: string): string | undefined {
 
 /**
  * Why a payload cannot be sent, as a phrase to put behind "the body". Frameworks merge the fields of a form with the
- * query, and the form often wins. The text of a content type that is not UTF-8 makes some of them read even the query
+ * query, and the form often wins. Some of them look for the name of a form's type anywhere in the header. The text of a content type that is not UTF-8 makes some of them read even the query
  * in that encoding, where a separator looks like a letter.
  */
 export function findPayloadFault(contentType: string, body: string): string | undefined {
   if (contentType === 'application/json') return undefined
-  const type = readMediaType(contentType)
+  const type = readContentType(contentType)
   if (type === undefined) {
     return 'must have a content type of the form type/subtype, with no charset or with charset=utf-8'
   }
-  if (type.startsWith('multipart/'))
-    return 'must not be multipart: a service may read its fields as parameters'
-  return type === 'application/x-www-form-urlencoded' ? findTextFault(`?${body}`, 'form') : undefined
+  if (type.includes('multipart')) return 'must not be multipart: a service may read its fields as parameters'
+  return FORM.test(type) ? findTextFault(`?${body}`, 'form') : undefined
 }
 
+const FORM = /url-?encoded/
 const PRINTABLE = /^[\t\x20-\x7e]*$/
 const MEDIA_TYPE = /^[!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+$/
 const TYPE_PARAMETER = /^[!#$%&'*+.^_`|~\w-]+=(?:[!#$%&'*+.^_`|~\w-]+|"[^"\\]*")$/
@@ -73,8 +73,8 @@ const CHARSETS = new Set(
   ['utf-8', 'utf8', 'us-ascii'].flatMap((charset) => [`charset=${charset}`, `charset="${charset}"`]),
 )
 
-/** The type and subtype in lower case; undefined where a reader could find another charset in it than UTF-8. */
-function readMediaType(contentType: string): string | undefined {
+/** The whole content type in lower case; undefined where a reader could find another charset in it than UTF-8. */
+function readContentType(contentType: string): string | undefined {
   if (!PRINTABLE.test(contentType)) return undefined
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase())
   const isPlain = parameters.every(
@@ -82,7 +82,7 @@ function readMediaType(contentType: string): string | undefined {
       parameter === '' ||
       (TYPE_PARAMETER.test(parameter) && (!parameter.includes('charset') || CHARSETS.has(parameter))),
   )
-  return isPlain && MEDIA_TYPE.test(type) ? type : undefined
+  return isPlain && MEDIA_TYPE.test(type) ? contentType.toLowerCase() : undefined
 }
 
 /**

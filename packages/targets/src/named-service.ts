@@ -54,9 +54,12 @@ export function urlOfService({ origin, base }: NamedService, { rest }: ServiceUr
   return isBelow && !paths.some(mayClimb) ? url : invalid('must stay below the base of its service')
 }
 
-/** As a service may read it that decodes a path before it splits it, or drops the parameters of its segments. */
+/**
+ * As a service may read it that decodes a path before it splits it, once or more often, or drops the parameters of its
+ * segments. No UTF-8 has the bytes C0 and C1: lenient readers take a dot or a slash out of them.
+ */
 function mayClimb(path: string): boolean {
-  if (/%2f|%5c/i.test(path)) return true
-  const decoded = path.replace(/%2e/gi, '.').replace(/%3b/gi, ';')
+  if (/%(?:25)*(?:2f|5c|c0|c1)/i.test(path)) return true
+  const decoded = path.replace(/%(?:25)*2e/gi, '.').replace(/%(?:25)*3b/gi, ';')
   return decoded.split('/').some((segment) => /^\.\.?(;|$)/.test(segment))
 }

@@ -192,6 +192,7 @@ describe('S1: a named service', () => {
       ['bank:/a?x=%2f..%5c/../;', 'http://10.0.0.5:8080/api/v1/a?x=%2f..%5c/../;'],
       ['ledger:/a%2fb/..;/c', 'https://ledger.test/a%2fb/..;/c'],
       ['ledger:/x%20y', 'https://ledger.test/x%20y'],
+      ['bank:/100%25/a%252cb', 'http://10.0.0.5:8080/api/v1/100%25/a%252cb'],
       ['own:/?a', 'http://127.0.0.1:9000/?a'],
     ]
     for (const [url = '', called] of CALLED) {
@@ -229,6 +230,13 @@ describe('S1: a named service', () => {
     'bank:/a/..%3b/admin',
     'bank:/%2e%2E;x',
     'bank:/.%2e%2fadmin',
+    'bank:/%252e%252E/admin',
+    'bank:/.%25252e/admin',
+    'bank:/..%252fadmin',
+    'bank:/a%255Cb',
+    'bank:/..%253b/admin',
+    'bank:/%c0%ae%C0%AE/admin',
+    'bank:/..%c1%9cadmin',
     'bank:/a/../b',
     'bank:/a/./b',
     'bank:/a/.;/b',

@@ -19,7 +19,16 @@ function faultsOf(headers: unknown): readonly string[] {
 const REFUSED = Array(4).fill('SAGA_HEADER_INVALID')
 const DENIED = [
   ...['Host', 'Content-Length', 'Content-Type', 'Transfer-Encoding', 'Connection', 'Keep-Alive', 'Upgrade'],
-  ...['TE', 'Trailer', 'Expect', 'Cookie', 'Proxy-Authorization', 'proxy-connection', 'Counterstep-Epoch'],
+  ...[
+    'TE',
+    'Trailer',
+    'Expect',
+    'Cookie',
+    'Proxy',
+    'Proxy-Authorization',
+    'proxy-connection',
+    'Counterstep-Epoch',
+  ],
   ...['counterstep-anything', 'Signature', 'Signature-Input', 'signature-agent', 'Content-Digest'],
 ]
 

@@ -24,6 +24,8 @@ const RESERVED = new Set([
   'te',
   'trailer',
   'cookie',
+  // CGI makes of it the variable HTTP_PROXY, by which many clients then send what the service asks of others.
+  'proxy',
   // Some frameworks route by these, and not by the request line.
   'x-original-url',
   'x-rewrite-url',
