@@ -79,7 +79,10 @@ export function signedCalls(
       const { statusCode, headers, body } = refusalAnswer(error)
       reply.code(statusCode)
       reply.headers({ ...headers })
-      return reply.send(body)
+      reply.send(body)
+      // Whatever settled here would run the call where its caller hangs up while an `onSend` hook still waits: to Fastify
+      // nothing is answered then.
+      return new Promise(() => undefined)
     }
   }
 }
