@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, existsSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { RefusedError } from './errors.ts'
 
@@ -40,13 +40,21 @@ export function createFile(path: string): void {
 /**
  * Tells whom the files that were there before let in, with the command that changes it. Where every user of the machine may
  * write, the store is refused: such a user could put a database of his own in its place. A group that writes is only warned of,
- * since a volume of Kubernetes belongs to one (`fsGroup`).
+ * since a volume of Kubernetes belongs to one (`fsGroup`). A link in the place of one of these files is refused too: what is
+ * written would go where whoever made it says.
  */
 export function checkRights(path: string): readonly string[] {
   if (process.platform === 'win32') return []
   const folder = dirname(path)
   const places = [folder, ...filesOf(path)]
+  for (const file of filesOf(path)) refuseLink(file)
   return places.flatMap((place) => (existsSync(place) ? (checkPlace(place, place === folder) ?? []) : []))
+}
+
+/** Of the database itself it finds none: a link in its place has been followed before. */
+function refuseLink(place: string): void {
+  if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+    throw new RefusedError('SAGA_STORE_UNAVAILABLE', `${place} is a link: remove it`)
 }
 
 function checkPlace(place: string, isFolder: boolean): string | undefined {

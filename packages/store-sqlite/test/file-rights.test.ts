@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import type { StoreEvent } from '@counterstep/core'
 import { describe, expect, it } from 'vitest'
@@ -91,6 +100,18 @@ describe.skipIf(process.platform === 'win32')("the rights of a store's files", (
     await expect(openSqliteStore({ path: join(home, 'a.db') })).rejects.toThrow(`chmod`)
     // Nothing was made.
     expect(readdirSync(home)).toEqual(file === '' ? [] : [file])
+  })
+
+  it.each(['-pid', '-lock', '-wal', '-shm'])('S43: are no link’s to give away: a.db%s', async (suffix) => {
+    const home = join(folder, `linked${suffix}`)
+    mkdirSync(home, { mode: 0o700 })
+    const elsewhere = join(home, 'elsewhere')
+    const link = join(home, `a.db${suffix}`)
+    symlinkSync(elsewhere, link)
+    await expect(openSqliteStore({ path: join(home, 'a.db') })).rejects.toThrow(`${link} is a link`)
+    writeFileSync(elsewhere, 'kept', { mode: 0o600 })
+    await expect(openSqliteStore({ path: join(home, 'a.db') })).rejects.toThrow(`${link} is a link`)
+    expect(readFileSync(elsewhere, 'utf8')).toBe('kept')
   })
 
   it('of a sticky folder that every user writes to, such as /tmp, are only warned of', async () => {
