@@ -1,6 +1,7 @@
 /**
- * Public name servers that answer `10-0-0-1.SUFFIX`, and most of them `10-0-0-1.anything.SUFFIX` too, with the address in the
- * name. Below these anybody writes a name that leads into the network of this server, without registering any.
+ * Name servers that answer `10-0-0-1.SUFFIX`, and most of them `10-0-0-1.anything.SUFFIX` too, with the address in the
+ * name. Below these anybody writes a name that leads into the network of this server, without registering any. All are public
+ * but the last: that is how a cluster's CoreDNS mostly answers for its pods, whether there is one at that address or not.
  */
 const SUFFIXES: readonly string[] = [
   'nip.io',
@@ -13,6 +14,7 @@ const SUFFIXES: readonly string[] = [
   'local-ip.sh',
   '1u.ms',
   'rbndr.us',
+  'pod.cluster.local',
 ]
 
 export function resolvesToAnyAddress(hostname: string): boolean {

@@ -116,6 +116,7 @@ describe('S1: an allowed origin', () => {
       '0.0.10.sslip.io',
       'traefik.me',
       'plex.direct',
+      'bank.pod.cluster.local',
     ]
     for (const suffix of SUFFIXES)
       expect([suffix, parseAllowedOrigins(`http://*.${suffix}:8080`)]).toEqual([
