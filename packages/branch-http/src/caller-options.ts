@@ -94,6 +94,13 @@ export function checkedOptions(options: HttpBranchCallerOptions): CallerOptions 
       throw new RangeError(`${name} must be a positive integer, got ${String(value)}`)
     }
   }
-  for (const certificates of tls.values()) createSecureContext(certificates)
+  for (const [origin, certificates] of tls) {
+    // Under another spelling they would never be found, and the calls trust Node's authorities.
+    if (!origin.startsWith('https:') || URL.parse(origin)?.origin !== origin)
+      throw new TypeError(
+        'tls must have https origins as they are called: https://bank.example, no path and no port 443',
+      )
+    createSecureContext(certificates)
+  }
   return { ...checked, targets, lookup, answerExcerpts, signer, tls, proxyUrl }
 }

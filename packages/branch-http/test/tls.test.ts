@@ -134,6 +134,17 @@ it('is not made with a key that does not belong to its certificate', () => {
   expect(() => httpBranchCaller({ tls })).toThrow(/key values mismatch/)
 })
 
+it.each([
+  'https://bank.test/',
+  'https://bank.test/api',
+  'https://bank.test:443',
+  'https://BANK.test',
+  'bank.test',
+  'http://bank.test',
+])('is not made with certificates for %s, which is not how any origin is called', (origin) => {
+  expect(() => httpBranchCaller({ tls: new Map([[origin, { ca: valid.cert }]]) })).toThrow(/https origins/)
+})
+
 it('trusts nobody whose certificate is not for the address that it calls', async () => {
   setDefaultCACertificates(trustedBefore)
   onTestFinished(() => setDefaultCACertificates([...trustedBefore, valid.cert]))
