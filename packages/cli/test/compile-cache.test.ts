@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -46,4 +46,17 @@ it.runIf(process.platform === 'linux')('is never taken from the folder of anothe
   }
   expect(keepCompiledIn(home)).toBe('false')
   expect(existsSync(join(home, '.cache'))).toBe(false)
+})
+
+it.skipIf(process.platform === 'win32').each([
+  ['', 0o777],
+  ['', 0o770],
+  ['.cache', 0o777],
+  ['.cache/counterstep', 0o720],
+])('is never taken where others may write: ~/%s of mode %o', (path, mode) => {
+  mkdirSync(join(folder, '.cache', 'counterstep'), { recursive: true, mode: 0o700 })
+  chmodSync(join(folder, path), mode)
+  expect(keepCompiledIn(folder)).toBe('false')
+  chmodSync(join(folder, path), 0o755)
+  expect(keepCompiledIn(folder)).toBe('true')
 })
