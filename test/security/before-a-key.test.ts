@@ -300,6 +300,37 @@ for (const { face, submit, open } of FACES) {
     })
   })
 
+  describe(`S41: chunks of one byte, sent to the ${face} API without a key`, () => {
+    const chunks = '1\r\nx\r\n'.repeat(10_000)
+
+    it('behind the answer to a path that is not there end their connection', async () => {
+      const { [face]: app } = await faces({ keys: NO_KEYS })
+      const stranger = await caller(app)
+      stranger.send(`POST /nothing HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n${chunks}`)
+      await hasEnded(stranger)
+      expect(stranger.statuses).toEqual([404])
+    })
+
+    it('over many connections at once are read by turns', async () => {
+      const { [face]: app } = await faces({ keys: NO_KEYS })
+      const ask = `GET ${open} HTTP/1.1\r\n${HOST}\r\n`
+      const [other, ...flood] = await callers(app, 101)
+      // Each has had its first turn, so that all of them may be read from at once.
+      for (const each of [other, ...flood]) each?.send(ask)
+      for (const each of [other, ...flood]) if (each !== undefined) await hasAnswers(each, 1)
+      let begun = 0
+      let begunBefore = Number.NaN
+      app.server.once('request', () => other?.send(ask))
+      app.server.on('request', ({ method }) => {
+        if (method === 'POST') begun += 1
+        else begunBefore = begun
+      })
+      for (const each of flood) each.send(`${post}Transfer-Encoding: chunked\r\n\r\n${chunks}`)
+      if (other !== undefined) await hasAnswers(other, 2)
+      expect(begunBefore).toBeLessThan(50)
+    })
+  })
+
   describe(`S41: connections to the ${face} API`, () => {
     it('that say nothing make room for new ones, and none that has shown a good key ends', async () => {
       const { [face]: app, bounds, reached } = await faces({ limits: { strangersPerAddressMax: 3 } })

@@ -19,12 +19,14 @@ const FACES = [
     submit: '/v1/transactions',
     list: '/v1/transactions?attention=true&limit=200',
     open: '/health/live',
+    look: '/',
   },
   {
     face: 'dtm',
     submit: '/api/dtmsvr/submit',
     list: '/api/dtmsvr/all?status=aborting',
     open: '/api/ping',
+    look: '/api/dtmsvr/version',
   },
 ] as const
 
@@ -87,7 +89,7 @@ function countEnded(some: readonly RawCaller[]): number {
   return some.filter(({ isEnded }) => isEnded).length
 }
 
-for (const { face, submit, list, open } of FACES) {
+for (const { face, submit, list, open, look } of FACES) {
   const get = (key: string) => `GET ${list} HTTP/1.1\r\n${HOST}Authorization: Bearer ${key}\r\n\r\n`
   const post = (key: string) =>
     `POST ${submit} HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nAuthorization: Bearer ${key}\r\n`
@@ -177,6 +179,38 @@ for (const { face, submit, list, open } of FACES) {
         await hasAnswers(upload, 1)
       })
     }
+  })
+
+  it(`S41: a body of chunks with a GET of the ${face} API ends its connection, and is not kept until the answer`, async () => {
+    const { honest } = await twoKeys()
+    const { [face]: app } = await faces({})
+    const reader = await caller(app)
+    const head = `GET ${list} HTTP/1.1\r\n${HOST}Authorization: Bearer ${honest}\r\n`
+    reader.send(`${head}Transfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(10_000)}`)
+    await expect.poll(() => reader.isEnded, POLL).toBe(true)
+    expect(reader.statuses).toEqual([400])
+  })
+
+  it(`S41: requests that many connections of one key pipeline to the ${face} API are read by turns with another key's`, async () => {
+    const { flood, honest } = await twoKeys()
+    const { [face]: app } = await faces({ limits: { pipelinedRequestsMax: 100_000 } })
+    const ask = (key: string) => `GET ${look} HTTP/1.1\r\n${HOST}Authorization: Bearer ${key}\r\n\r\n`
+    const [other, senders] = [
+      await caller(app),
+      await Promise.all(Array.from({ length: 30 }, () => caller(app))),
+    ]
+    other.send(ask(honest))
+    for (const each of senders) each.send(ask(flood))
+    for (const each of [other, ...senders]) await hasAnswers(each, 1)
+    const seen = { parsed: 0, atOther: 0 }
+    app.server.once('request', () => other.send(ask(honest)))
+    app.server.on('request', ({ socket }) => {
+      if (socket.remotePort === other.port) seen.atOther = seen.parsed
+      seen.parsed += 1
+    })
+    for (const each of senders) each.send(ask(flood).repeat(1_000))
+    await hasAnswers(other, 2)
+    expect(seen.atOther).toBeLessThan(12_000)
   })
 
   it(`S42: lists of one key over the ${face} API leave turns to another`, async () => {

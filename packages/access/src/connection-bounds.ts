@@ -20,7 +20,13 @@ export type ReachedBound = HolderBound | 'pipelined-requests'
 const BUFFERED_BYTES_MAX = 64 * 1024
 const SMALL_BODY_BYTES = 4 * 1024
 /** Each chunk of a body is a Buffer of its own until the body is whole, so a body in chunks of one byte holds far more than its bytes. */
-const CHUNK_OVERHEAD_BYTES = 300
+export const CHUNK_OVERHEAD_BYTES = 300
+/** A chunk that is no longer than this costs more than its bytes do: about as much as a request that waits. */
+const TINY_CHUNK_BYTES = 64
+/** One read may bring 10,000 of them. After so many a connection is read from in a later turn. */
+const TINY_CHUNKS_PER_READ_MAX = 1_000
+/** A body of chunks that is refused may have brought as many with the same read. It counts as so many requests. */
+const REFUSED_CHUNKS_EXCESS = 250
 
 /** The bounds over all connections of a process. Each of its HTTP APIs is put behind the same ones. */
 export class ConnectionBounds {
@@ -36,7 +42,7 @@ export class ConnectionBounds {
       waitingMax: limits.pipelinedRequestsMax,
       // In the same turn others may be ready to be read, each with as many requests.
       onFlood: () => {
-        for (const connection of this.#holders.strangers) this.#turns.startLater(connection)
+        for (const connection of this.#holders.all()) this.#turns.holdUp(connection)
       },
       bodyBytesOf: (raw) => Math.min(announcedBytes(raw.headers), BUFFERED_BYTES_MAX),
       hold: (connection, bytes) => this.#holders.hold(connection, bytes),
@@ -57,8 +63,8 @@ export class ConnectionBounds {
   boundConnections(server: Server): void {
     server.on('connection', (socket: Socket) => {
       const connection = findConnection(socket)
-      this.#turns.startLater(connection)
       this.#holders.add(connection)
+      this.#turns.startLater(connection)
     })
     // Node would answer 417 by itself, as often as it is asked, and no hook would see the request.
     server.on('checkExpectation', ({ socket }: IncomingMessage, response: ServerResponse) => {
@@ -78,6 +84,11 @@ export class ConnectionBounds {
    */
   boundRequests(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, done) => this.#beginRequest(request, reply, done))
+    // Node reads on, and drops, a body that comes behind its answer: each chunk of it costs time and counts for nobody.
+    app.addHook('onSend', (request, reply, payload, done) => {
+      if (request.raw.complete === false && hasBody(request.raw)) this.#refuseBody(request, reply)
+      done(null, payload)
+    })
   }
 
   /** Fastify calls no hook before it answers a URL that it cannot read, so such a request ends its connection. */
@@ -88,7 +99,7 @@ export class ConnectionBounds {
         reply.hijack()
         return
       }
-      refuseConnection(request, reply)
+      this.#refuseBody(request, reply)
       handle(error, request, reply)
     }
   }
@@ -133,14 +144,25 @@ export class ConnectionBounds {
     }
   }
 
+  #refuseBody(request: FastifyRequest, reply: FastifyReply): void {
+    if (request.raw.headers['transfer-encoding'] !== undefined) this.#turns.countExcess(REFUSED_CHUNKS_EXCESS)
+    refuseConnection(request, reply)
+  }
+
   #count(connection: Connection, payload: RequestPayload): void {
     let bodyBytes = 0
     let bytes = 0
+    let tinyChunks = 0
     const hold = (chunk: Buffer) => {
       bodyBytes += chunk.length
       const chunkBytes = chunk.length + CHUNK_OVERHEAD_BYTES
       bytes += chunkBytes
       this.#holders.hold(connection, chunkBytes)
+      if (chunk.length < TINY_CHUNK_BYTES) {
+        tinyChunks += 1
+        this.#turns.countExcess()
+        if (tinyChunks % TINY_CHUNKS_PER_READ_MAX === 0) this.#turns.startLater(connection)
+      }
       if (bodyBytes > BODY_BYTES_MAX) release()
     }
     // Fastify has refused a body over the limit, and the rest of it is dropped as it comes.
@@ -160,6 +182,11 @@ export class ConnectionBounds {
     connection.socket.destroy()
     this.#onReached(bound)
   }
+}
+
+/** Whether a request has more of a body than what a route that reads none may leave unread. */
+export function hasLargeBody({ headers }: IncomingMessage): boolean {
+  return announcedBytes(headers) > SMALL_BODY_BYTES
 }
 
 /** Whether a request has a body, which a route that is open to all does not take: it would be read before any key. */

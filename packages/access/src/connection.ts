@@ -27,6 +27,8 @@ export interface Connection {
   /** The turn of the event loop in which `begunInTurn` requests of it were begun. */
   turn: number
   begunInTurn: number
+  /** The turn in which it was last read from again, after it was paused. */
+  resumedInTurn: number
   readonly waiting: WaitingRequest[]
   /** Whether nothing more is read from it now; undefined: it was never paused. */
   isPaused: boolean | undefined
@@ -54,6 +56,7 @@ export function findConnection(socket: Socket): Connection {
     isRefused: false,
     turn: -1,
     begunInTurn: 0,
+    resumedInTurn: -1,
     waiting: [],
     isPaused: undefined,
     heldBytes: 0,

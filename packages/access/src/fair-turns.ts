@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type Connection, pauseReading, resumeReading, type WaitingRequest } from './connection.ts'
+import { HolderQueue } from './holder-queue.ts'
 
 /** A connection with this many requests waiting is not read from until fewer wait. */
 const WAITING_PER_CONNECTION_MAX = 32
@@ -33,9 +34,10 @@ export class FairTurns {
   readonly #waiting = new Set<Connection>()
   /** Those that are forgotten when they close. */
   readonly #known = new WeakSet<Connection>()
-  readonly #toResume = new Set<Connection>()
-  readonly #toStart = new Set<Connection>()
+  readonly #toResume = new HolderQueue()
+  readonly #toStart = new HolderQueue()
   #excess = 0
+  #isFlooded = false
   #waitingCount = 0
   #turn = 0
   #isTurnCounted = false
@@ -66,7 +68,12 @@ export class FairTurns {
     return true
   }
 
-  /** Reads from a connection in a later turn, when its turn comes among others. */
+  /** Reads from a connection in a later turn, unless its turn is this one. */
+  holdUp(connection: Connection): void {
+    if (connection.resumedInTurn !== this.#turn) this.startLater(connection)
+  }
+
+  /** Reads from a connection in a later turn, when its holder's turn comes among others. */
   startLater(connection: Connection): void {
     if (connection.isPaused === true || connection.socket.destroyed) return
     pauseReading(connection)
@@ -75,11 +82,13 @@ export class FairTurns {
     this.#countTurn()
   }
 
-  /** Counts a request that is over the share of its connection, whatever becomes of it. */
-  countExcess(): void {
+  /** Counts requests that are over the share of their connection, or what costs as much, whatever becomes of them. */
+  countExcess(requests = 1): void {
     this.#countTurn()
-    this.#excess += 1
-    if (this.#excess === EXCESS_PER_TURN_MAX) this.#options.onFlood()
+    this.#excess += requests
+    if (this.#excess < EXCESS_PER_TURN_MAX || this.#isFlooded) return
+    this.#isFlooded = true
+    this.#options.onFlood()
   }
 
   #countTurn(): void {
@@ -98,7 +107,9 @@ export class FairTurns {
     connection.waiting.push(request)
     this.#waitingCount += 1
     if (request.bodyBytes > 0) this.#options.hold(connection, request.bodyBytes)
-    if (connection.waiting.length === WAITING_PER_CONNECTION_MAX) pauseReading(connection)
+    // A body is read once its request has begun, where its bytes are counted.
+    if (request.bodyBytes > 0 || connection.waiting.length === WAITING_PER_CONNECTION_MAX)
+      pauseReading(connection)
     return true
   }
 
@@ -121,8 +132,9 @@ export class FairTurns {
     this.#turn += 1
     this.#isTurnCounted = false
     this.#excess = 0
-    resumeSome(this.#toResume, RESUMED_PER_TURN_MAX)
-    resumeSome(this.#toStart, STARTED_PER_TURN_MAX)
+    this.#isFlooded = false
+    this.#resumeSome(this.#toResume, RESUMED_PER_TURN_MAX)
+    this.#resumeSome(this.#toStart, STARTED_PER_TURN_MAX)
     for (const connection of this.#waiting) this.#beginSome(connection)
     if (this.#toResume.size > 0 || this.#toStart.size > 0) this.#countTurn()
   }
@@ -147,17 +159,17 @@ export class FairTurns {
     )
       this.#toResume.add(connection)
   }
-}
 
-/** Those that were put there first, first. */
-function resumeSome(connections: Set<Connection>, max: number): void {
-  let resumed = 0
-  for (const connection of connections) {
-    connections.delete(connection)
-    // One with requests waiting comes again when they have begun.
-    if (connection.isRefused || connection.waiting.length > 0) continue
-    resumeReading(connection)
-    resumed += 1
-    if (resumed === max) return
+  #resumeSome(connections: HolderQueue, max: number): void {
+    let resumed = 0
+    while (resumed < max) {
+      const connection = connections.shift()
+      if (connection === undefined) return
+      // One with requests waiting comes again when they have begun.
+      if (connection.isRefused || connection.waiting.length > 0) continue
+      connection.resumedInTurn = this.#turn
+      resumeReading(connection)
+      resumed += 1
+    }
   }
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import { type ConnectionBounds, hasBody } from './connection-bounds.ts'
+import { type ConnectionBounds, hasBody, hasLargeBody } from './connection-bounds.ts'
 import { QuotaExceededError } from './errors.ts'
 import type { Gate, Guard } from './gate.ts'
 import type { Stores } from './key-quota.ts'
@@ -29,9 +29,10 @@ export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: Connection
   const arms: (() => void)[] = []
   app.addHook('onRoute', (route) => {
     let guard: Guard = notReady
+    const readsBody = mayHaveBody(route)
     function guardRoute(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
       const { raw } = request
-      const passed = guard(raw) ?? refuseBody(raw)
+      const passed = refuseBody(raw, guard(raw), readsBody)
       if (typeof passed === 'string') {
         if (bounds.trust(raw, passed, gate)) done()
         else reply.hijack()
@@ -42,7 +43,7 @@ export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: Connection
       done(passed)
     }
     route.onRequest = [guardRoute, ...[route.onRequest ?? []].flat()]
-    if (mayHaveBody(route)) route.preParsing = [...[route.preParsing ?? []].flat(), bounds.countBody]
+    if (readsBody) route.preParsing = [...[route.preParsing ?? []].flat(), bounds.countBody]
     // Later, so that an app with a route that does not say it fails as a whole, when it becomes ready.
     arms.push(() => {
       guard = gate.guardOf(accessOf(route), changesState(route), route.config?.stores)
@@ -54,9 +55,18 @@ export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: Connection
   })
 }
 
-/** Of a route that is open to all. */
-function refuseBody(raw: IncomingMessage): Error | undefined {
-  return hasBody(raw) ? new OddRequestError('this route takes no body') : undefined
+/**
+ * Refuses a body that the route does not read, and passes on the guard's word else. Of a route that is open to all it would
+ * be read before any key; of another one Node would keep its chunks until the answer is there.
+ */
+function refuseBody(
+  raw: IncomingMessage,
+  passed: ReturnType<Guard>,
+  readsBody: boolean,
+): ReturnType<Guard> | Error {
+  const isRefused =
+    passed === undefined ? hasBody(raw) : typeof passed === 'string' && !readsBody && hasLargeBody(raw)
+  return isRefused ? new OddRequestError('this route takes no body') : passed
 }
 
 function mayHaveBody({ method }: RouteOptions): boolean {

@@ -64,9 +64,10 @@ export class Holders {
     return this.#bytes
   }
 
-  /** Those that have not yet shown a good key, the oldest first. */
-  get strangers(): Iterable<Connection> {
-    return this.#strangers
+  /** Every connection that is counted. */
+  *all(): Iterable<Connection> {
+    yield* this.#strangers
+    for (const { connections } of this.#trusted.values()) yield* connections
   }
 
   /** Counts a new connection until it closes, and ends one if there is no place for it. */

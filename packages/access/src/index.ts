@@ -5,7 +5,7 @@ export {
   type FaultAnswer,
 } from './answer-client-errors.ts'
 export { readCaller } from './connection.ts'
-export { ConnectionBounds, type ReachedBound } from './connection-bounds.ts'
+export { CHUNK_OVERHEAD_BYTES, ConnectionBounds, type ReachedBound } from './connection-bounds.ts'
 export {
   type ConnectionBoundLimits,
   type ConnectionLimits,

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { CHUNK_OVERHEAD_BYTES } from '@counterstep/access'
 
 const DRAINED_BYTES_MAX = 16 * 1024 * 1024
 const DRAIN_MS_MAX = 2_000
@@ -15,7 +16,7 @@ export function drain(request: IncomingMessage, done: () => void): void {
     done()
   }
   const count = (chunk: Buffer) => {
-    drainedBytes += chunk.length
+    drainedBytes += chunk.length + CHUNK_OVERHEAD_BYTES
     if (drainedBytes > DRAINED_BYTES_MAX) finish()
   }
   const timer = setTimeout(finish, DRAIN_MS_MAX)
