@@ -21,6 +21,7 @@ import {
 import { CounterstepError, type Gid, type TransactionView } from '@counterstep/protocol'
 import type { Admission } from './bulkhead/admission.ts'
 import type { Bulkhead } from './bulkhead/bulkhead.ts'
+import { placesOf } from './bulkhead/places-of.ts'
 import { targetsOfDefinition } from './bulkhead/submission-targets.ts'
 import type { SubmitOptions } from './engine-api.ts'
 import type { EngineObserver } from './observer.ts'
@@ -76,6 +77,8 @@ const WAIT_MS_MAX = 1_000
 export class Acceptance {
   readonly #parts: AcceptanceParts
   readonly #accepting = new ShortLivedMap<Gid, Accepting>()
+  /** The places of those: what waits for a store that is slow is bounded by its size, too. */
+  #acceptingPlaces = 0
   #closing = false
 
   constructor(parts: AcceptanceParts) {
@@ -185,13 +188,16 @@ export class Acceptance {
       )
     }
     const memoryIsFull = submission.ack === 'memory' && this.#accepting.size >= memoryAckMax
-    if (memoryIsFull || this.freshSize >= inFlightMax) {
+    const isFull = this.freshSize >= inFlightMax || this.#acceptingPlaces >= inFlightMax
+    if (memoryIsFull || isFull) {
       throw new CounterstepError('SAGA_OVER_CAPACITY', 'too many transactions are in flight here')
     }
     const acceptIds = { gid, digest, token: ids.token(), writeId: ids.writeId() }
     const row = newTransactionRow(submission, acceptIds, run)
     takeBytes?.(Buffer.byteLength(row.definition))
-    const admission = this.#takePlaces(submission.definition)
+    const places = placesOf(row)
+    const admission = this.#takePlaces(submission.definition, places)
+    this.#acceptingPlaces += places
     const acceptedAt = Date.now()
     const accepting: Accepting = {
       digest,
@@ -203,10 +209,10 @@ export class Acceptance {
   }
 
   /** A transaction that waits for its start is not held here, and takes none. */
-  #takePlaces(definition: Definition): Admission | undefined {
+  #takePlaces(definition: Definition, places: number): Admission | undefined {
     const { bulkhead, run } = this.#parts
     if (waitsMs(definition, run) !== undefined) return undefined
-    const admission = bulkhead.admit(targetsOfDefinition(bulkhead, definition))
+    const admission = bulkhead.admit(targetsOfDefinition(bulkhead, definition), places)
     if (admission !== undefined) return admission
     throw new CounterstepError(
       'SAGA_TARGET_OVER_CAPACITY',
@@ -240,6 +246,7 @@ export class Acceptance {
     } finally {
       // Before anybody sees the result: a submit that came between would be promised what has been refused.
       this.#accepting.delete(ids.gid)
+      this.#acceptingPlaces -= placesOf(row)
     }
   }
 
@@ -257,7 +264,7 @@ export class Acceptance {
     const repeatUntil = run.retentionMs === 'never' ? Number.POSITIVE_INFINITY : sentAt + run.retentionMs / 2
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, WAIT_MS_MAX)) {
       try {
-        return this.#created(await store.create(row), submission, ids, sentAt, admission)
+        return this.#created(row, await store.create(row), submission, ids, sentAt, admission)
       } catch (error: unknown) {
         if (!(error instanceof StoreUnavailableError)) throw error
         mayHaveLanded ||= error.applied === 'unknown'
@@ -277,6 +284,7 @@ export class Acceptance {
   }
 
   #created(
+    row: NewTransaction,
     result: CreateResult,
     submission: Submission,
     ids: AcceptIds,
@@ -293,6 +301,7 @@ export class Acceptance {
       runner.hold(
         acceptedRun(transaction, ids.token, run, { sentAt, now: clock.now(), storeNow: result.now }),
         admission,
+        placesOf(row),
       )
     return { type: 'created', view: () => runner.view(ids.gid) ?? viewAccepted(transaction) }
   }

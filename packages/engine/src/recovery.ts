@@ -10,6 +10,7 @@ import {
   StoreUnavailableError,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
+import { placesOf } from './bulkhead/places-of.ts'
 import { MinHeap } from './min-heap.ts'
 import type { EngineObserver } from './observer.ts'
 import type { Runner } from './runner.ts'
@@ -39,13 +40,19 @@ interface Claimed {
 
 /** Rows that commands have made due, which are claimed and run beside the room of recovery. */
 const COMMANDED_AT_ONCE_MAX = 256
+/** Rows may be large, so few are claimed until it is known how large they are; */
+const FIRST_CLAIM_MAX = 16
+/** and one claim is to bring no more than so many places of them. */
+const CLAIMED_PLACES_MAX = 512
 
 export class Recovery {
   readonly #parts: RecoveryParts
   /** Instants of this node's clock at which something becomes due. Only hints: the due index is the truth. */
   readonly #hints = new MinHeap<undefined>()
   /** Claimed here and still run here. Fresh ones do not count: however many there are, what is due goes on. */
-  readonly #recovered = new Set<Gid>()
+  readonly #recovered = new Map<Gid, number>()
+  /** The places that they hold. */
+  #recoveredPlaces = 0
   readonly #givingBack = new Set<Gid>()
   /** Claimed by their gid after a command, from the claim to the end of the run here. */
   readonly #commanded = new Set<Gid>()
@@ -60,7 +67,7 @@ export class Recovery {
   constructor(parts: RecoveryParts) {
     this.#parts = parts
     this.#takeOvers = new TakeOvers(parts, () => this.#stopped)
-    this.#claimLimit = parts.claimLimit
+    this.#claimLimit = Math.min(parts.claimLimit, FIRST_CLAIM_MAX)
   }
 
   start(): Promise<void> {
@@ -124,6 +131,7 @@ export class Recovery {
   /** A run has ended: there may be room for what is due. */
   roomFreed(gid: Gid): void {
     this.#commanded.delete(gid)
+    this.#recoveredPlaces -= this.#recovered.get(gid) ?? 0
     this.#recovered.delete(gid)
     this.#pollIfRoom()
   }
@@ -134,7 +142,7 @@ export class Recovery {
   }
 
   #room(): number {
-    return this.#parts.inFlightMax - this.#recovered.size - this.#givingBack.size
+    return this.#parts.inFlightMax - this.#recoveredPlaces - this.#givingBack.size
   }
 
   #setTimer(at: number): void {
@@ -173,7 +181,7 @@ export class Recovery {
         const { mayBeMore, rows, grant } = await asked
         this.#moreIsDue = mayBeMore
         // Under way while these start: what a claim takes is mostly waiting.
-        asked = mayBeMore ? this.#ask(rows.length) : undefined
+        asked = mayBeMore ? this.#ask(placesOfAll(rows)) : undefined
         this.#start(rows, grant)
       }
     } catch (error: unknown) {
@@ -195,6 +203,9 @@ export class Recovery {
     const result = await this.#limiting(store.claimDue({ limit, leaseMs: run.leaseMs, tokens, formatMax }))
     const { now: storeNow, claimed: rows } = result
     if (rows.length > 0) observer.claimed(rows.length)
+    const places = placesOfAll(rows)
+    if (places > CLAIMED_PLACES_MAX)
+      this.#claimLimit = Math.max(1, Math.floor((rows.length * CLAIMED_PLACES_MAX) / places))
     const mayBeMore = rows.length === limit || result.mayBeMore === true
     return { mayBeMore, rows, grant: { sentAt, now: clock.now(), storeNow } }
   }
@@ -215,9 +226,15 @@ export class Recovery {
   #start(rows: readonly StoredTransaction[], grant: Grant): void {
     for (const row of rows) {
       const taken = this.#takeOvers.take(row, grant)
-      if (taken.type === 'runs') this.#recovered.add(row.gid)
+      if (taken.type === 'runs') this.#count(row)
       if (taken.type === 'giving-back') this.#givingBackUntil(taken.done, row.gid)
     }
+  }
+
+  #count(row: StoredTransaction): void {
+    const places = placesOf(row)
+    this.#recoveredPlaces += places - (this.#recovered.get(row.gid) ?? 0)
+    this.#recovered.set(row.gid, places)
   }
 
   /** Beside everything else, but it takes its place: a store that takes no writes must not make them pile up. */
@@ -228,4 +245,8 @@ export class Recovery {
       this.#pollIfRoom()
     })
   }
+}
+
+function placesOfAll(rows: readonly StoredTransaction[]): number {
+  return rows.reduce((sum, row) => sum + placesOf(row), 0)
 }

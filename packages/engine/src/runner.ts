@@ -116,7 +116,7 @@ export class Runner {
    * Runs it from here. An older run of the same gid has lost its token by that. What was accepted here brings the places that
    * its submit has taken, and keeps them until it makes its first call.
    */
-  hold(run: Run, from: Admission | undefined | 'claim'): void {
+  hold(run: Run, from: Admission | undefined | 'claim', placesOfRun: number): void {
     const admission = from === 'claim' ? undefined : from
     // A create or a claim that was answered too late: its lease runs out.
     if (this.#isClosed) {
@@ -127,7 +127,7 @@ export class Runner {
     const older = this.#held.get(gid)
     if (older !== undefined) this.#end(older, gid, { type: 'ended', how: 'lost' })
     const isRecovered = from === 'claim'
-    const places = this.#parts.bulkhead.places(isRecovered)
+    const places = this.#parts.bulkhead.places(isRecovered, placesOfRun)
     const held: Held = {
       run,
       tickAt: Number.POSITIVE_INFINITY,

@@ -9,6 +9,7 @@ import {
   type TakeOver,
   takeOver,
 } from '@counterstep/core'
+import { placesOf } from './bulkhead/places-of.ts'
 import type { EngineObserver } from './observer.ts'
 import type { Runner } from './runner.ts'
 import { untilDefinite } from './until-definite.ts'
@@ -47,7 +48,7 @@ export class TakeOvers {
       if (taken.type !== 'run') {
         return { type: 'giving-back', done: this.#giveBack(row, taken, grant.sentAt + run.leaseMs) }
       }
-      runner.hold(taken.run, 'claim')
+      runner.hold(taken.run, 'claim', placesOf(row))
       return { type: runner.holds(gid) ? 'runs' : 'ended' }
     } catch (error: unknown) {
       // A bug with this row: its lease runs out, and its neighbours go on.

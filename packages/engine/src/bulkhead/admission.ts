@@ -6,18 +6,21 @@ const NONE: readonly Target[] = []
 /** The places of a submit, until its transaction makes its first call and holds places by its calls, or has ended or was not stored. */
 export class Admission {
   readonly #pool: Pool
+  readonly #places: number
   #targets: readonly Target[]
 
-  constructor(pool: Pool, targets: readonly Target[]) {
+  /** `places`: how many it holds at each target. */
+  constructor(pool: Pool, targets: readonly Target[], places: number) {
     this.#pool = pool
+    this.#places = places
     this.#targets = targets
-    for (const target of targets) pool.take(target)
+    for (const target of targets) pool.take(target, places)
   }
 
   /** Gives them back, once. */
   end(): void {
     if (this.#targets === NONE) return
-    for (const target of this.#targets) this.#pool.give(target)
+    for (const target of this.#targets) this.#pool.give(target, this.#places)
     this.#targets = NONE
   }
 }

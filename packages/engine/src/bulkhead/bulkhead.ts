@@ -58,20 +58,21 @@ export class Bulkhead {
     return this.#targets.find(url)
   }
 
-  places(isRecovered: boolean): HeldPlaces {
+  /** `places`: how many the transaction holds at each target. */
+  places(isRecovered: boolean, places: number): HeldPlaces {
     return isRecovered
-      ? new HeldPlaces(this.#recovered, this.#recoveredWaiters)
-      : new HeldPlaces(this.#fresh, this.#freshWaiters)
+      ? new HeldPlaces(this.#recovered, this.#recoveredWaiters, places)
+      : new HeldPlaces(this.#fresh, this.#freshWaiters, places)
   }
 
-  /** Takes a place for each target of a submit. Undefined: one of them is over its share, and nothing was taken. */
-  admit(targets: readonly Target[]): Admission | undefined {
+  /** Takes its places for each target of a submit. Undefined: one of them is over its share, and nothing was taken. */
+  admit(targets: readonly Target[], places: number): Admission | undefined {
     for (const target of targets) {
       if (this.#fresh.mayTake(target)) continue
       this.report(target)
       return undefined
     }
-    return new Admission(this.#fresh, targets)
+    return new Admission(this.#fresh, targets, places)
   }
 
   /**

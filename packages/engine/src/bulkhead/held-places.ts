@@ -2,14 +2,16 @@ import type { Pool } from './pool.ts'
 import type { Target } from './target.ts'
 
 /**
- * The targets that one transaction waits for. Each of them has one place of the pool taken, however many calls of the
- * transaction go there, from the first call until the last has a definite answer; a call that is asked again within
+ * The targets that one transaction waits for. Each of them has its places of the pool taken, one unless the transaction is
+ * large, however many of its calls go there, from the first call until the last has a definite answer; a call that is asked again within
  * `holdMs` keeps it. While it waits in memory for room at a target, it is counted among those that do. `clear` gives all of
  * them back, once and for good.
  */
 export class HeldPlaces {
   readonly #pool: Pool
   readonly #waiters: Pool
+  /** At each target. */
+  readonly #places: number
   /** Nearly always the only one. */
   #first: Target | undefined
   #firstCount = 0
@@ -22,9 +24,10 @@ export class HeldPlaces {
   #noRoomSince: number | undefined
   #isCleared = false
 
-  constructor(pool: Pool, waiters: Pool) {
+  constructor(pool: Pool, waiters: Pool, places = 1) {
     this.#pool = pool
     this.#waiters = waiters
+    this.#places = places
   }
 
   /** False: there is no room for this target, and nothing was taken. */
@@ -46,7 +49,7 @@ export class HeldPlaces {
   waitForRoom(target: Target): boolean {
     if (this.#isCleared || this.#waitsForRoomAt !== undefined) return true
     if (!this.#waiters.mayGoOn(target)) return false
-    this.#waiters.take(target)
+    this.#waiters.take(target, this.#places)
     this.#waitsForRoomAt = target
     return true
   }
@@ -77,8 +80,9 @@ export class HeldPlaces {
     if (this.#isCleared) return
     this.#isCleared = true
     this.#endWait()
-    if (this.#first !== undefined) this.#pool.give(this.#first)
-    if (this.#others !== undefined) for (const target of this.#others.keys()) this.#pool.give(target)
+    if (this.#first !== undefined) this.#pool.give(this.#first, this.#places)
+    if (this.#others !== undefined)
+      for (const target of this.#others.keys()) this.#pool.give(target, this.#places)
     this.#first = undefined
     this.#others = undefined
     this.#waitsFor = undefined
@@ -86,7 +90,7 @@ export class HeldPlaces {
 
   #endWait(): void {
     this.#noRoomSince = undefined
-    if (this.#waitsForRoomAt !== undefined) this.#waiters.give(this.#waitsForRoomAt)
+    if (this.#waitsForRoomAt !== undefined) this.#waiters.give(this.#waitsForRoomAt, this.#places)
     this.#waitsForRoomAt = undefined
   }
 
@@ -100,7 +104,7 @@ export class HeldPlaces {
       return
     }
     const count = this.#others?.get(target) ?? 0
-    if (count === 0) this.#pool.take(target)
+    if (count === 0) this.#pool.take(target, this.#places)
     if (this.#first === undefined && count === 0) {
       this.#first = target
       this.#firstCount = 1
@@ -123,6 +127,6 @@ export class HeldPlaces {
       }
       this.#others?.delete(target)
     }
-    this.#pool.give(target)
+    this.#pool.give(target, this.#places)
   }
 }

@@ -48,16 +48,16 @@ export class Pool {
     return this.#mayTakeBy(this.#boundsUnderWay, target)
   }
 
-  take(target: Target): void {
-    this.#used++
-    if (!target.isListed) this.#usedUnlisted++
-    target.held[this.#index] = this.#heldBy(target) + 1
+  take(target: Target, places = 1): void {
+    this.#used += places
+    if (!target.isListed) this.#usedUnlisted += places
+    target.held[this.#index] = this.#heldBy(target) + places
   }
 
-  give(target: Target): void {
-    this.#used--
-    if (!target.isListed) this.#usedUnlisted--
-    target.held[this.#index] = this.#heldBy(target) - 1
+  give(target: Target, places = 1): void {
+    this.#used -= places
+    if (!target.isListed) this.#usedUnlisted -= places
+    target.held[this.#index] = this.#heldBy(target) - places
     assert(this.#used >= 0 && this.#heldBy(target) >= 0, 'a place was given back twice')
   }
 

@@ -18,6 +18,15 @@ function sagaTo(gid: string, ...origins: readonly string[]): SagaSubmitRequest &
   return { gid, timeoutMs: 900_000, branches }
 }
 
+/** Its definition has 322 KiB, so it holds 11 places. */
+function largeSagaTo(gid: string, origin: string): SagaSubmitRequest & { readonly gid: string } {
+  const branches = sagaTo(gid, origin, origin).branches.map((branch) => ({
+    ...branch,
+    payload: 'x'.repeat(161 * 1024),
+  }))
+  return { ...sagaTo(gid), branches }
+}
+
 /** Calls to a host whose name begins with `hang` are not answered while the gate is closed. */
 function hangBed(): { readonly bed: Bed; readonly gate: Gate } {
   const bed = new Bed()
@@ -145,6 +154,43 @@ describe('S40: sagas that hang at', () => {
     const node = await bed.node({ ...NODE, targetShare: 1 })
     await flood(node, MANY, () => ['http://hang.test'])
     expect(await codeOf(node.submit(sagaTo('good', 'http://healthy.test')))).toBe('SAGA_OVER_CAPACITY')
+  })
+
+  it('many places each, since they are large, are as many fewer', async () => {
+    const { bed } = hangBed()
+    const node = await bed.node(NODE)
+    const codes = new Map<string, number>()
+    for (let n = 0; n < 30; n++) {
+      const code = await codeOf(node.submit(largeSagaTo(`hang-${n}`, 'http://hang.test')))
+      codes.set(code, (codes.get(code) ?? 0) + 1)
+    }
+    // One target may hold 150 places, and each of these holds 11.
+    expect(codes).toEqual(
+      new Map([
+        ['accepted', 14],
+        ['SAGA_TARGET_OVER_CAPACITY', 16],
+      ]),
+    )
+    await node.submit(sagaTo('good', 'http://healthy.test'))
+    await bed.untilStatus('good', 'succeeded', 1_000)
+  })
+
+  it('many places each, and were claimed, are a few at a time, and all end once the target answers', async () => {
+    const { bed, gate } = hangBed()
+    const one = bed.idleNode(NODE)
+    for (let n = 0; n < 40; n++)
+      await one.submit({ ...largeSagaTo(`hang-${n}`, 'http://hang.test'), delayMs: 2_000 })
+    one.kill()
+    const two = await bed.node(NODE)
+    let most = 0
+    for (let waitedMs = 0; waitedMs < 20_000; waitedMs += 100) {
+      await bed.time.advance(100)
+      most = Math.max(most, two.engine.health().inFlight)
+    }
+    expect(most).toBeGreaterThan(2)
+    expect(most).toBeLessThan(30)
+    gate.open()
+    for (let n = 0; n < 40; n++) await bed.untilStatus(`hang-${n}`, 'succeeded', 400_000)
   })
 
   it('says to its caller that a share is full, and to the log which target it is', async () => {
