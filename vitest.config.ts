@@ -50,7 +50,7 @@ const onServers = [
 ]
 
 /** `quick`: those of `npm test`; `rest`: those that it leaves out; undefined: all. */
-const selection = process.env.COUNTERSTEP_TESTS
+const selection = process.env.TEST_SELECTION
 
 /** What a project includes and excludes, by which tests are wanted. */
 function select(include: readonly string[], excluded: readonly string[]) {

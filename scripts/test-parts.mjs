@@ -26,7 +26,7 @@ export function testStages(root, node, selection) {
 function quickStages(root, node) {
   const tool = (path, ...args) => [node, join(root, 'node_modules', path), ...args]
   const start = [process.execPath, join(root, 'scripts', 'start.mjs'), '--once', '--port', '0']
-  const context = { root, env: { ...nodeEnvironment(node), COUNTERSTEP_TESTS: 'quick' } }
+  const context = { root, env: { ...nodeEnvironment(node), TEST_SELECTION: 'quick' } }
   const typesOfTests = tool('typescript/bin/tsc', '-p', 'tsconfig.tests.json', ...ONE_CHECKER)
   return [
     {
@@ -55,7 +55,7 @@ function restStages(root, node) {
   const program = (path) => [node, join(root, path)]
   const context = {
     root,
-    env: { ...nodeEnvironment(node), COUNTERSTEP_TESTS: 'rest', TEST_INSTALL: 'yes' },
+    env: { ...nodeEnvironment(node), TEST_SELECTION: 'rest', TEST_INSTALL: 'yes' },
   }
   return [
     {
