@@ -39,7 +39,9 @@ describe('a run of vitest without a sound Redis', () => {
     ])
   })
 
-  it('fails by name when CI=true and an installation is allowed', { timeout: RUN_MS_MAX }, async (context) => {
+  it('fails by name when CI=true and an installation is allowed', {
+    timeout: RUN_MS_MAX,
+  }, async (context) => {
     if (await isRedisElsewhere()) context.skip('this machine has a Redis where it is found without a PATH')
     const counts = await runWithoutPath([ON_REDIS], { CI: 'true', TEST_INSTALL: 'yes' })
     expect(counts.failed.filter((name) => name.includes('redis'))).toEqual([
