@@ -87,7 +87,7 @@ export default defineConfig({
       {
         test: {
           name: 'packages',
-          ...select(inProcesses, [...exclude, ...onServers, ...ALONE_FILES]),
+          ...select(inProcesses, [...exclude, ...onServers, ...ALONE_FILES, ...QUIET_FILES]),
           env,
           globalSetup: [program],
           ...shared,

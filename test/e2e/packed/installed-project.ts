@@ -48,7 +48,7 @@ export class InstalledProject extends UserProject {
   /** Runs a program in one of the projects, on the tests' Node or another, with the address of the server. */
   async run(name: string, args: readonly string[], node: string = process.execPath): Promise<string> {
     this.#server ??= await startService(
-      join(this.installedAt('counterstep'), 'dist', 'cli', 'counterstep.js'),
+      join(this.installedAt('counterstep'), 'dist', 'command', 'counterstep.js'),
       { cwd: this.#parent },
       ['serve', '--port', '0', '--data', join(this.#parent, 'data'), '--ready-json', '--log-level', 'error'],
     )
