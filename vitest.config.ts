@@ -52,7 +52,7 @@ const onServers = [
 /** `quick`: those of `npm test`; `rest`: those that it leaves out; undefined: all. */
 const selection = process.env.TEST_SELECTION
 
-/** What a project includes and excludes, by which tests are wanted. */
+/** Answers what a project includes and excludes, by which tests are wanted. */
 function select(include: readonly string[], excluded: readonly string[]) {
   if (selection === 'quick') return { include: [...include], exclude: [...excluded, ...THOROUGH_FILES] }
   if (selection !== 'rest') return { include: [...include], exclude: [...excluded] }

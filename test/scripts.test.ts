@@ -42,7 +42,7 @@ describe('a version of Node', () => {
     })
   }
 
-  /** As after an installation; `binary` is what the package for this platform brings. */
+  /** Asks whether Node is wanted after an installation; `binary` is what the package for this platform brings. */
   async function wants(range: string, binary?: string): Promise<string> {
     writeFileSync(join(root, 'package.json'), JSON.stringify({ engines: { node: range } }))
     const folder = join(root, 'scripts/own-node')

@@ -17,7 +17,7 @@ const COMPILE_MS_MAX = 120_000
 const SECRET = 'the secret key'
 const run = promisify(execFile)
 
-/** What the functions of the guide's stack may call. */
+/** The targets that the functions of the guide's stack may call. */
 function guidedTargets() {
   const services = /StoreTlsCa=\S+ Services=(\S+) \\/.exec(GUIDE)?.[1] ?? ''
   const read = readFunctionConfig('api', {
@@ -46,7 +46,7 @@ interface Arrived {
 }
 
 /** The signature by the rules of AWS's Signature Version 4, from what has arrived. */
-function signatureOf({ request: { method, url = '', headers }, body }: Arrived): string {
+function signLikeAws({ request: { method, url = '', headers }, body }: Arrived): string {
   const [path = '', query = ''] = url.split('?')
   const names = /SignedHeaders=([^,]+)/.exec(headers.authorization ?? '')?.[1] ?? ''
   const date = String(headers['x-amz-date'])
@@ -103,7 +103,7 @@ await client.page({ status: ['aborting', 'failed'], limit: 2 })
     const { authorization = '', ...headers } = each.request.headers
     expect(headers['x-amz-security-token']).toBe('the session')
     expect(authorization).toContain('Credential=AKIDEXAMPLE/')
-    expect(/Signature=(.+)$/.exec(authorization)?.[1]).toBe(signatureOf(each))
+    expect(/Signature=(.+)$/.exec(authorization)?.[1]).toBe(signLikeAws(each))
   }
 })
 

@@ -88,7 +88,7 @@ function publishedPath({ workspace, module, ending }: CompiledFile): string {
 }
 
 interface ReadFile {
-  /** With its imports as they are in the published package. */
+  /** The code, whose imports are as they are in the published package. */
   readonly text: string
   readonly reached: readonly CompiledFile[]
 }

@@ -77,7 +77,7 @@ function bothConditions(path: string): object {
   return { import: targetsOf(path), require: targetsOf(commonJsPath(path)) }
 }
 
-/** What TypeScript reads with `moduleResolution: node`, which knows no `exports`. */
+/** TypeScript reads these fields with `moduleResolution: node`, which knows no `exports`. */
 function fieldsBeforeExports(paths: readonly (readonly [entry: string, path: string])[]): object {
   const named = paths.map(([entry, path]) => [entry.slice(2), commonJsPath(path)] as const)
   const main = named.find(([entry]) => entry === '')?.[1]
@@ -90,7 +90,7 @@ function fieldsBeforeExports(paths: readonly (readonly [entry: string, path: str
 }
 
 /**
- * What the carried files need from the registry: any later minor version too, so that a user's app has one copy of each,
+ * The packages that the carried files need from the registry: any later minor version too, so that a user's app has one copy of each,
  * and a patch need not wait for a release of ours. The versions that our tests ran with are the lowest.
  */
 function wantedDependencies(carried: readonly WorkspaceManifest[]): Readonly<Record<string, string>> {

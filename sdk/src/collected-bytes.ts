@@ -25,7 +25,7 @@ export class CollectedBytes {
     return true
   }
 
-  /** What has come so far. */
+  /** Answers the bytes that have come so far. */
   whole(): Uint8Array {
     return this.#buffer.subarray(0, this.#length)
   }

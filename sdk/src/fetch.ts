@@ -23,7 +23,7 @@ import type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
 export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
 
 /**
- * What a `fetchHandler` may be told.
+ * The options of a `fetchHandler`.
  *
  * @example
  * ```ts

@@ -30,7 +30,7 @@ export interface Request {
 export type Transport = (request: Request) => Promise<unknown>
 
 export interface TransportOptions {
-  /** Of servers of one store. */
+  /** The URLs of servers that share one store. */
   readonly urls: ServerUrls
   /** The caller's own. Without it: Node's HTTP client, and elsewhere the global `fetch`. */
   readonly fetch: typeof globalThis.fetch | undefined

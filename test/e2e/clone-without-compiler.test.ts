@@ -17,7 +17,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { REPOSITORY } from '../source-tree.ts'
 import { type Ended, runProgram } from './packed/run-program.ts'
 
-/** What npm and the shell scripts of packages may ask a bare machine for. */
+/** The programs that npm and the shell scripts of packages may ask a bare machine for. */
 const TOOLS = [
   'npm',
   'git',
@@ -55,7 +55,7 @@ describe.skipIf(process.platform === 'win32')(
       // A copy, since another user may not be let into the folder of this one.
       cpSync(process.execPath, join(bin, 'node'))
       for (const tool of TOOLS) symlinkSync(findExecutable(tool), join(bin, tool))
-      // As they are in the working tree, so that a change is tried before it is committed.
+      // The files are those of the working tree, so that a change is tried before it is committed.
       const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
         cwd: REPOSITORY,
         encoding: 'utf8',

@@ -73,7 +73,7 @@ describe('the packed SDK', () => {
       files: ['dist', 'docs'],
       publishConfig: { access: 'public' },
     })
-    // What a compiler with moduleResolution "node" reads in place of exports.
+    // A compiler with moduleResolution "node" reads these in place of exports.
     const others = ENTRIES.filter((entry) => entry !== '.')
     expect([main, types]).toEqual([exports['.'].require.default, exports['.'].require.types])
     expect(typesVersions).toEqual({

@@ -49,10 +49,12 @@ async function makeKey(name: string): Promise<string> {
   return key
 }
 
-/** Two keys that the server knows. */
+let pairs = 0
+
+/** Makes two keys that the server knows. Each pair has names of its own. */
 async function twoKeys() {
-  const names = [`flood-${Math.random()}`, `honest-${Math.random()}`] as const
-  const [flood, honest] = [await makeKey(names[0]), await makeKey(names[1])]
+  pairs += 1
+  const [flood, honest] = [await makeKey(`flood-${pairs}`), await makeKey(`honest-${pairs}`)]
   await ring.refresh()
   return { flood, honest }
 }

@@ -52,7 +52,7 @@ async function answerCall(
   logged: LoggedAnswer,
 ): Promise<BankAnswer> {
   const { originalUrl: url, headers } = request
-  // What is no branch call is thrown, and answered 400.
+  // A request that is no branch call throws here, and the app answers it with 400.
   const branch = parseBranch({ url, headers, payload: request.body })
   if (!route.ops.includes(branch.op)) {
     const message = `${route.path} serves ${route.ops.join(' and ')}`

@@ -35,7 +35,7 @@ const signer = callSigner(
 const KEY = signingKeyOf(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
 
 /** A call of an orchestrator, as a Function URL hands it over. */
-function callOf(gid: string, op: string, cents: number, isSigned = true): object {
+function makeCall(gid: string, op: string, cents: number, isSigned = true): object {
   const path = op === 'action' ? '/debit' : '/debit/undo'
   const query = `gid=${gid}&trans_type=saga&branch_id=debit&op=${op}`
   const payload = { account: 'alice', cents }
@@ -78,11 +78,11 @@ describeOn('mariadb', 'the participant of the guide', (serverUrl) => {
     const program = join(folder, 'program.ts')
     writeFileSync(program, PROGRAM)
     const events = [
-      callOf('g-1', 'action', 400),
-      callOf('g-1', 'action', 400),
-      callOf('g-2', 'action', 5_000),
-      callOf('g-1', 'compensate', 400),
-      callOf('g-3', 'action', 1, false),
+      makeCall('g-1', 'action', 400),
+      makeCall('g-1', 'action', 400),
+      makeCall('g-2', 'action', 5_000),
+      makeCall('g-1', 'compensate', 400),
+      makeCall('g-3', 'action', 1, false),
       httpEvent('POST', '/elsewhere'),
     ]
     const env = {

@@ -53,9 +53,9 @@ export interface GateSettings {
   readonly keylessNetworks?: Networks
   /** Default: submit alone. */
   readonly keylessScopes?: readonly Scope[]
-  /** Of each key, and of each address that needs none. Absent: it may be used as often as it likes. */
+  /** The rate of each key, and of each address that needs no key. Absent: requests have no rate. */
   readonly keyRate?: KeyRate
-  /** Of the same. Absent: it may have as much stored as it likes. */
+  /** The quota of each key, and of each address that needs no key. Absent: what they store has no quota. */
   readonly keyQuota?: KeyQuota
   /** Default: the system's clock. */
   readonly nowMs?: () => number

@@ -4,7 +4,7 @@ import { findOrMake } from './find-or-make.ts'
 export interface QuotaBounds {
   /** One key may ask for so many new transactions in a day; absent: any number. */
   readonly submitsMax?: number
-  /** What one key has stored in a day may have so many bytes; absent: any number. */
+  /** One key may have so many bytes stored in a day. Absent: any number. */
   readonly bytesMax?: number
 }
 

@@ -3,7 +3,7 @@ import { QuotaExceededError } from './errors.ts'
 import type { RequestHead } from './gate.ts'
 import { type KeyQuota, readLength, type Stores } from './key-quota.ts'
 
-/** What requests have stored, for the quotas of those who send them. */
+/** Counts the requests of each key, and the bytes that they store, against its quota. */
 export interface RequestQuota {
   /** Counts a request before its body is read. `name` is a key's id or a network. Undefined: it may go on. */
   take(head: RequestHead, name: string, stores: Stores, now: number): CounterstepError | undefined

@@ -31,7 +31,7 @@ export interface OriginTls {
   readonly key?: string | undefined
 }
 
-/** With every default filled in. */
+/** The options after every default is filled in. */
 export type CallerOptions = Required<HttpBranchCallerOptions>
 
 /** The bounds of a caller. All are positive integers; what is left out has the default named beside it. */

@@ -18,7 +18,7 @@ export interface OriginOptions {
  * whose queue has no bound and which no deadline takes them out of.
  */
 export class Origin implements AttemptHost {
-  /** By performance.now(), set before each attempt. */
+  /** The time of performance.now() when the last attempt began, in milliseconds. */
   usedAt = 0
   isClosed = false
   readonly #key: string

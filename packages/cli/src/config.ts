@@ -94,7 +94,7 @@ export function readCommand(args: readonly string[], environment: Environment = 
   const type = line.command ?? 'serve'
   if (line.switches.has('help')) return { type: 'help', of: type }
   if (line.switches.has('version')) return { type: 'version' }
-  const file = readFileOf(line, environment)
+  const file = readSettingsFile(line, environment)
   const given = { flags: line.values, environment, file: file.values }
   const { known, sources, problems } = readValues(SETTINGS, settingsOf(type), given)
   const secret = readPassword(environment)
@@ -122,7 +122,7 @@ export function readCommand(args: readonly string[], environment: Environment = 
 
 const NO_FILE: ConfigFile = { values: new Map(), problems: [] }
 
-function readFileOf({ values }: Line, environment: Environment): ConfigFile {
+function readSettingsFile({ values }: Line, environment: Environment): ConfigFile {
   const path = values.get(CONFIG_FLAG) ?? (environment[CONFIG_VARIABLE] || undefined)
   return path === undefined ? NO_FILE : readConfigFile(path, SETTINGS)
 }

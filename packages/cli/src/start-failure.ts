@@ -24,14 +24,14 @@ const RIGHTS_HINT = '--data names another folder, which the user that starts the
 export function describeFailure(error: unknown): StartFailure {
   if (isCounterstepError(error)) {
     const { code, message } = error
-    const asides = [causeOf(error), HINTS[code] ?? hintOf(message)].filter((aside) => aside !== undefined)
+    const asides = [causeOf(error), HINTS[code] ?? findHint(message)].filter((aside) => aside !== undefined)
     return { code, sentence: `${code}: ${message}${asides.map((aside) => ` (${aside})`).join('')}` }
   }
   if (!(error instanceof Error)) return { sentence: `an unexpected ${typeof error}` }
   return { sentence: 'syscall' in error ? error.message : `an unexpected ${error.name}` }
 }
 
-function hintOf(message: string): string | undefined {
+function findHint(message: string): string | undefined {
   if (RIGHTS_WORDS.test(message)) return RIGHTS_HINT
   return TLS_WORDS.test(message) ? TLS_HINT : undefined
 }

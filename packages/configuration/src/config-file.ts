@@ -5,7 +5,7 @@ import type { Settings } from './read-values.ts'
 const CONFIG_CHARACTERS_MAX = 256 * 1024
 
 export interface ConfigFile {
-  /** By the names of the settings, in the words that their flags take. */
+  /** The values by the names of their settings, in the words that the flags take. */
   readonly values: ReadonlyMap<string, string>
   /** Each is a sentence that names the file's setting, and quotes no value. */
   readonly problems: readonly string[]

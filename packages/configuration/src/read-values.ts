@@ -18,7 +18,7 @@ export interface Given {
   readonly flags: ReadonlyMap<string, string>
   /** A variable wins over the file. */
   readonly environment: Environment
-  /** By the names of the settings. */
+  /** The file's values by the names of their settings. */
   readonly file?: ReadonlyMap<string, string>
 }
 

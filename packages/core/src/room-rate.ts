@@ -1,6 +1,6 @@
 /** How often one target has room again for what was claimed, as it is measured while what finds no room is given back. */
 export interface RoomRate {
-  /** By the clock of `now`: since when it is measured. */
+  /** The measurement began at this instant, by the clock of `now`. */
   readonly since: number
   /** The answers until then. */
   readonly answers: number

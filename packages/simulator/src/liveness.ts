@@ -66,7 +66,7 @@ export class Liveness {
     return (this.#curedAt ?? this.#healedAt) + this.#endsWithinMs + this.#world.jumpedMs + calm
   }
 
-  /** What was claimed too often during the faults ends its rest first, and what was poisoned its wait for the next call. */
+  /** A row that was claimed too often during the faults ends its rest first, and a poisoned one its wait for the next call. */
   get #endsWithinMs(): number {
     const { rested, poisoned } = this.#world.counters
     const isCured = this.#curedAt !== undefined && poisoned > 0

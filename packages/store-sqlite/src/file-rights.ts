@@ -51,7 +51,7 @@ export function checkRights(path: string): readonly string[] {
   return places.flatMap((place) => (existsSync(place) ? (checkPlace(place, place === folder) ?? []) : []))
 }
 
-/** Of the database itself it finds none: a link in its place has been followed before. */
+/** The database itself is never refused: a link in its place has been followed before. */
 function refuseLink(place: string): void {
   if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true)
     throw new RefusedError('SAGA_STORE_UNAVAILABLE', `${place} is a link: remove it`)

@@ -6,9 +6,9 @@ const MEBIBYTE = 1024 * 1024
 export interface RoomMarkSettings {
   /** Below this the store is short of room; 0: it never is. */
   readonly freeBytesMin: number
-  /** What the disk has left. */
+  /** Answers how many bytes the disk has left. */
   readonly freeBytes: () => Promise<number>
-  /** What the file has left inside it. It is asked only while the disk alone has less than the mark. */
+  /** Answers how many bytes the file has left inside it. It is asked only while the disk alone has less than the mark. */
   readonly freeBytesInFile: () => Promise<number>
   readonly onEvent: (event: StoreEvent) => void
 }

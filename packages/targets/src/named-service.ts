@@ -55,7 +55,7 @@ export function urlOfService({ origin, base }: NamedService, { rest }: ServiceUr
 }
 
 /**
- * As a service may read it that decodes a path before it splits it, once or more often, or drops the parameters of its
+ * Tells whether a path climbs for a service that decodes it before it splits it, once or more often, or drops the parameters of its
  * segments. No UTF-8 has the bytes C0 and C1: lenient readers take a dot or a slash out of them.
  */
 function mayClimb(path: string): boolean {

@@ -12,7 +12,7 @@ export function arrivedCall({
   readonly url: string
   readonly headers: HeaderValues
 }): ArrivedCall {
-  // By its text: to parse it would write some characters in another way than they were signed.
+  // The URL is cut as a text: parsing would write some characters in another way than they were signed.
   const origin = /^[a-z]+:\/\/[^/?#]*/i.exec(url)?.[0] ?? ''
   return {
     method,

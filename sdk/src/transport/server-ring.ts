@@ -19,7 +19,7 @@ export class ServerRing {
     return this.#servers[this.#current] ?? this.#servers[0]
   }
 
-  /** Of many calls that a server has failed at once, one moves on: else they would pass by a server that is there. */
+  /** One of many calls that a server has failed at once moves on; if each did, they would pass by a server that is there. */
   leave(server: Server): void {
     if (server === this.current()) this.#current = (this.#current + 1) % this.#servers.length
   }

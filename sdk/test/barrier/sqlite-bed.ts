@@ -28,7 +28,7 @@ export function count(database: SqliteDatabase, where = '1 = 1'): number {
   return Number((row as { readonly number: unknown }).number)
 }
 
-/** What the suites ask of a driver of SQLite. */
+/** The part of a driver of SQLite that the suites use. */
 export function bedOf(database: SqliteDatabase): MessageBed {
   const barrier = sqliteBarrier(database, suiteClock)
   return {

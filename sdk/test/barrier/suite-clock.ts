@@ -6,7 +6,7 @@ export const suiteClock = {
 
 const DAY_MS = 24 * 3_600_000
 
-/** What tells `purgeBarrier` to delete the rows with an earlier instant. */
+/** The options by which `purgeBarrier` deletes the rows with an earlier instant. */
 export function purging(before: number) {
   return { now: () => before + DAY_MS, retentionMs: DAY_MS }
 }

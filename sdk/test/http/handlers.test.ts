@@ -72,8 +72,8 @@ function expressFramework(name: string, make: typeof express): Framework {
   }
 }
 
-/** What asks a function from Request to Response, in process. */
-function asking(fetch: (request: Request) => Response | Promise<Response>): ServedBranch['call'] {
+/** Makes a caller of a function from Request to Response, in this process. */
+function makeCaller(fetch: (request: Request) => Response | Promise<Response>): ServedBranch['call'] {
   return async (query, payload) => {
     const body = payload === undefined ? null : JSON.stringify(payload)
     const init =
@@ -83,7 +83,7 @@ function asking(fetch: (request: Request) => Response | Promise<Response>): Serv
   }
 }
 
-/** What a framework's own error handling makes of what a handler throws. */
+/** Answers what a handler throws as a framework's own error handling would. */
 function shownError(error: unknown, logged: unknown[]): Response {
   if (!isBranchError(error)) throw error
   logged.push(error.code === 'BRANCH_ERROR' ? error.cause : error)
@@ -98,7 +98,7 @@ const HONO: Framework = {
     const app = new Hono()
     app.all('/branch', (context) => served(context.req.raw))
     app.onError((error) => shownError(error, logged))
-    return { logged, call: asking((request) => app.fetch(request)) }
+    return { logged, call: makeCaller((request) => app.fetch(request)) }
   },
 }
 
@@ -109,7 +109,7 @@ const PLAIN_REQUEST: Framework = {
     const served = fetchHandler(barrier, handler, options)
     return {
       logged,
-      call: asking((request) => served(request).catch((error: unknown) => shownError(error, logged))),
+      call: makeCaller((request) => served(request).catch((error: unknown) => shownError(error, logged))),
     }
   },
 }

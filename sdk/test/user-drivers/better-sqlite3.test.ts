@@ -11,7 +11,7 @@ import { messageSuite } from '../barrier/message-suite.ts'
 import { bedOf, effectsOf, opened } from '../barrier/sqlite-bed.ts'
 import { installUserDrivers } from './install-user-drivers.ts'
 
-/** What these tests use of the real package, whose types are checked where the SDK is packed. */
+/** The part of the real package that these tests use, whose types are checked where the SDK is packed. */
 interface BetterSqlite3 extends SqliteDatabase {
   defaultSafeIntegers(toggle: boolean): BetterSqlite3
   close(): unknown
@@ -63,7 +63,7 @@ describe('the SQLite barrier with better-sqlite3 itself', () => {
 describe('the twin that the other tests take for better-sqlite3', () => {
   const openers = { itself: Database, 'its twin': BetterSqlite3Twin } as const
 
-  /** What the barrier can see of a driver: how it tells of its transaction, counts, answers and fails. */
+  /** Answers what the barrier can see of a driver: how it tells of its transaction, counts, answers and fails. */
   function lookOf(Opener: OpenBetterSqlite3 | typeof BetterSqlite3Twin): unknown {
     const folder = mkdtempSync(join(tmpdir(), 'sdk-twin-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))

@@ -11,7 +11,7 @@ const INSTALL_MS_MAX = 120_000
 export interface Wanted {
   /** The folders of `projects` that have the sources, each with the package.json that is its own. */
   readonly sources: Readonly<Record<string, object>>
-  /** What they need besides, in exact versions. */
+  /** The packages that they need besides, in exact versions. */
   readonly dependencies: Readonly<Record<string, string>>
 }
 

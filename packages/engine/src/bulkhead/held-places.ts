@@ -20,7 +20,7 @@ export class HeldPlaces {
   #waitsFor: Target | undefined
   /** The target at which it waits in memory for room, and counts as one that waits there. */
   #waitsForRoomAt: Target | undefined
-  /** By this node's clock: since when it has found no room at one target or another. */
+  /** It has found no room, at one target or another, since this instant of the node's clock. */
   #noRoomSince: number | undefined
   #isCleared = false
 

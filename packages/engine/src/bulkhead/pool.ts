@@ -26,7 +26,7 @@ export class Pool {
   readonly #bounds: ShareBounds
   readonly #boundsUnderWay: ShareBounds
   #used = 0
-  /** By all targets together that are not listed. */
+  /** All targets that are not listed hold so many places together. */
   #usedUnlisted = 0
 
   constructor(name: keyof typeof POOL, bounds: ShareBounds) {

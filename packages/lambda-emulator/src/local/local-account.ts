@@ -11,7 +11,7 @@ import { startSqsEventSource } from '../sqs/event-source.ts'
 import { createQueue } from '../sqs/queue.ts'
 import { startDemoService } from './demo-service.ts'
 
-/** As in the template. */
+/** These are the values of the template. */
 const API_TIMEOUT_MS = 29_000
 const WORKER_TIMEOUT_MS = 120_000
 const SWEEPER_TIMEOUT_MS = 60_000
@@ -23,7 +23,7 @@ const MEMORY_MB = 512
 const INIT_MS_MAX = 60_000
 
 export interface LocalAccountOptions {
-  /** As the template's `Services`. Undefined: `bank`, a service of its own that takes every call. */
+  /** The services in the form of the template's `Services`. Undefined: `bank`, a service of its own that takes every call. */
   readonly services: string | undefined
   readonly tell: (line: string) => void
 }

@@ -4,7 +4,7 @@ import { NOTHING } from '../state-change.ts'
 import type { Trial } from '../trial.ts'
 import { RuleBroken } from '../verdict.ts'
 
-/** What a framework's body parser refuses, in whose place the branch never hears of the call. */
+/** Finds a body parser that refuses what the orchestrator sends, so that the branch never hears of the call. */
 export const payloads: BranchCheckPlan = {
   name: 'payloads',
   needs: ['two-gids', 'compensation-first'],
