@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import { buildSync } from 'esbuild'
 import { publishedModule } from './carried-modules.ts'
 import type { PublicPackage } from './public-packages.ts'
-import { moduleOf, type WorkspaceManifest } from './workspace-manifest.ts'
+import { moduleOf, splitSource, type WorkspaceManifest } from './workspace-manifest.ts'
 
 /** One folder for all of the command: a module that is loaded by its path is looked for beside the one that loads it. */
 const COMMAND_FOLDER = 'dist/command'
@@ -28,11 +28,9 @@ export function bundleCommand(
     name,
     publishedModule(commandFolder, moduleOf(command, source)),
   ])
-  const loaded = loadedByPath.map((path) => {
-    const [workspace = '', module = ''] = path.split('/src/')
-    const name = module.replace(/\.ts$/, '')
-    return [posix.basename(name), publishedModule(workspace, name)]
-  })
+  const loaded = loadedByPath
+    .map(splitSource)
+    .map((source) => [posix.basename(source.module), publishedModule(source.folder, source.module)])
   buildSync({
     // Else the files' names depend on where they are made.
     absWorkingDir: folder,

@@ -4,7 +4,7 @@ import { join, posix } from 'node:path'
 import { moduleNames, withNames } from './module-names.ts'
 import { isOurs, type PublicPackage } from './public-packages.ts'
 import { workspaceFolders } from './workspace-folders.ts'
-import { manifestIn, moduleOf, type WorkspaceManifest } from './workspace-manifest.ts'
+import { manifestIn, moduleOf, splitSource, type WorkspaceManifest } from './workspace-manifest.ts'
 
 interface Workspace {
   /** From the repository's root. */
@@ -70,10 +70,10 @@ function startingModules(
   return [
     ...sources(entries, entries.manifest.exports),
     ...(command === undefined ? [] : sources(command, command.manifest.bin)),
-    ...loadedByPath.map((path) => {
-      const [from = '', module = ''] = path.split('/src/')
-      return { workspace: workspaceIn(workspaces, from), module: module.replace(/\.ts$/, '') }
-    }),
+    ...loadedByPath.map(splitSource).map((source) => ({
+      workspace: workspaceIn(workspaces, source.folder),
+      module: source.module,
+    })),
   ]
 }
 

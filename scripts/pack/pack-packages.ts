@@ -5,6 +5,7 @@ import { compile } from './compile.ts'
 import type { Publication } from './public-packages.ts'
 import { type Packed, runNpmPack } from './run-npm-pack.ts'
 import { stagePackage } from './stage-package.ts'
+import { splitSource } from './workspace-manifest.ts'
 
 /** Writes the packages that users install, in their order, into a folder. */
 export function packPackages(
@@ -21,7 +22,7 @@ export function packPackages(
       publications.flatMap(({ folder, commandFolder = folder, loadedByPath = [] }) => [
         folder,
         commandFolder,
-        ...loadedByPath.map((path) => path.split('/src/')[0] ?? ''),
+        ...loadedByPath.map((path) => splitSource(path).folder),
       ]),
       built,
     )

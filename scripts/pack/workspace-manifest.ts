@@ -21,3 +21,11 @@ export function moduleOf(manifest: WorkspaceManifest, source: string | undefined
   if (module === undefined) throw new Error(`${manifest.name} has no source ${source}`)
   return module
 }
+
+/** The place of a source by its path from the repository's root: its workspace's folder, and its path within `src` without an ending. */
+export function splitSource(path: string): { readonly folder: string; readonly module: string } {
+  const found = /^(.+)\/src\/(.+)\.ts$/.exec(path)
+  if (found === null) throw new Error(`${path} is no source of a workspace`)
+  const [, folder = '', module = ''] = found
+  return { folder, module }
+}
