@@ -13,7 +13,7 @@ const DEADLINE_TICK_MS = 25
 
 /**
  * The branch caller: HTTP/1.1 by undici, over connections that are kept, one call on each at a time, no redirects, no
- * proxies, no packed answers (they are asked not to be, and read only where their words count). Each call is one attempt
+ * proxy unless one is named, no packed answers (they are asked not to be, and read only where their words count). Each call is one attempt
  * and one answer.
  */
 export function httpBranchCaller(options: HttpBranchCallerOptions = {}): BranchCaller {
