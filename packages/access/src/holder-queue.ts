@@ -1,4 +1,5 @@
 import type { Connection } from './connection.ts'
+import { findOrMake } from './find-or-make.ts'
 import type { Holder } from './holders.ts'
 
 /** Connections that wait for a turn. Those who hold them take turns, so that one with thousands keeps another waiting for one. */
@@ -20,9 +21,7 @@ export class HolderQueue {
     if (this.#holders.has(connection)) return
     const { holder } = connection
     this.#holders.set(connection, holder)
-    const others = this.#byHolder.get(holder)
-    if (others === undefined) this.#byHolder.set(holder, new Set([connection]))
-    else others.add(connection)
+    findOrMake(this.#byHolder, holder, () => new Set<Connection>()).add(connection)
   }
 
   delete(connection: Connection): void {
