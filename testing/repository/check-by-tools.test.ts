@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { runNpmPack } from '../scripts/pack/run-npm-pack.ts'
+import { runNpmPack } from '../../scripts/pack/run-npm-pack.ts'
 import { REPOSITORY } from './source-tree.ts'
 
 type Files = Readonly<Record<string, string>>

@@ -54,7 +54,7 @@ function usersOf(tree: SourceTree): ReadonlyMap<string, readonly string[]> {
       // What its source does not import is the user's own.
       const isImported = LAYERS[manifest.name]?.thirdParty.includes(name) === true
       if (isOptionalPeer(name, manifest) && !isImported) continue
-      users.set(name, [...(users.get(name) ?? []), folder.replace(/^packages\//, '')])
+      users.set(name, [...(users.get(name) ?? []), folder.replace(/^(?:packages|testing)\//, '')])
     }
   }
   return users

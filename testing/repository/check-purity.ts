@@ -3,7 +3,7 @@ import { isNode, parse, type SyntaxNode, walk } from './syntax.ts'
 
 const CORE = 'packages/core/src/'
 /** The ports are async by nature: their types may say so, and nothing in them runs. */
-const PORT_FILES = new Set([`${CORE}ports.ts`, `${CORE}store.ts`])
+const PORT_FILES = new Set([`${CORE}ports/ports.ts`, `${CORE}ports/store.ts`])
 
 const NEVER_NAMED = new Set([
   'Date',
@@ -60,7 +60,7 @@ function isMathRandom(node: SyntaxNode): boolean {
 const ENVIRONMENT_READERS = new Set([
   'packages/cli/src/config.ts',
   'packages/configuration/src/read-function-config.ts',
-  'packages/test-servers/src/environment.ts',
+  'testing/test-servers/src/environment.ts',
 ])
 
 /** Only these files read the environment; everything else is told. */

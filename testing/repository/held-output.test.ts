@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { expect, it } from 'vitest'
-import { HeldOutput } from '../scripts/held-output.mjs'
+import { HeldOutput } from '../../scripts/held-output.mjs'
 
 it('what is held is shown in its order, when it is to be shown, and the rest at once', async () => {
   const target = new PassThrough()

@@ -3,9 +3,9 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeF
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { digestFault, foreignImages, withDigests, writeDigests } from '../scripts/release/image-digests.ts'
-import { releaseFault } from '../scripts/release/release-fault.ts'
-import { resolveDigest } from '../scripts/release/resolve-digest.ts'
+import { digestFault, foreignImages, withDigests, writeDigests } from '../../scripts/release/image-digests.ts'
+import { releaseFault } from '../../scripts/release/release-fault.ts'
+import { resolveDigest } from '../../scripts/release/resolve-digest.ts'
 import { REPOSITORY } from './source-tree.ts'
 
 const FILES = ['infra/Dockerfile', 'infra/compose.yaml']

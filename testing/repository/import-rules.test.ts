@@ -34,7 +34,7 @@ const BROKEN_IMPORTS = [
     'layers',
   ],
   ['an SDK that imports the core', 'sdk', "import '@counterstep/core'", 'layers'],
-  ['a simulator that imports the engine', 'packages/simulator', "import '@counterstep/engine'", 'layers'],
+  ['a simulator that imports the engine', 'testing/simulator', "import '@counterstep/engine'", 'layers'],
   ['a bench that imports a store', 'bench', "import '@counterstep/store-mysql'", 'layers'],
   ['a bench that takes its relay’s store', 'bench', "import './storing-relay/open-store.ts'", 'layers'],
   ['a cli that imports the bench', 'packages/cli', "import '@counterstep/bench'", 'layers'],

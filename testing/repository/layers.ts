@@ -65,12 +65,12 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     thirdParty: ['ioredis'],
     testWorkspaces: [CONFORMANCE, TEST_SERVERS],
   }),
-  [TEST_SERVERS]: layer('packages/test-servers', [], { thirdParty: ['vitest'] }),
-  [LAMBDA_EMULATOR]: layer('packages/lambda-emulator', [TEST_SERVERS], {
+  [TEST_SERVERS]: layer('testing/test-servers', [], { thirdParty: ['vitest'] }),
+  [LAMBDA_EMULATOR]: layer('testing/lambda-emulator', [TEST_SERVERS], {
     thirdParty: ['@aws-sdk/client-sqs', 'vitest'],
   }),
-  [CONFORMANCE]: layer('packages/store-conformance', [CORE, PROTOCOL]),
-  '@counterstep/simulator': layer('packages/simulator', [BARRIER, CORE, PROTOCOL]),
+  [CONFORMANCE]: layer('testing/store-conformance', [CORE, PROTOCOL]),
+  '@counterstep/simulator': layer('testing/simulator', [BARRIER, CORE, PROTOCOL]),
   [SERVER]: layer('packages/server', [ACCESS, ENGINE, CORE, PROTOCOL], {
     thirdParty: ['@fastify/swagger', '@fastify/swagger-ui', 'fastify', 'pino', 'prom-client', 'zod'],
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS],
@@ -161,9 +161,11 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     thirdParty: ['express', 'fastify', 'mysql2', 'pg'],
     testWorkspaces: [TEST_SERVERS],
   }),
-  '@counterstep/conformance': layer('conformance', [TEST_SERVERS], { thirdParty: ['mysql2'] }),
+  '@counterstep/dtm-conformance': layer('testing/dtm-conformance', [TEST_SERVERS], {
+    thirdParty: ['mysql2'],
+  }),
   '@counterstep/chaos': layer(
-    'chaos',
+    'testing/chaos',
     [SDK, SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS, LAMBDA_EMULATOR],
     { thirdParty: ['fastify', 'ioredis', 'mysql2', 'undici'] },
   ),
@@ -177,7 +179,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
 /** Entries of a workspace that may import what the rest of it may not. */
 export const THIRD_PARTY_ENTRIES: Readonly<Record<string, string>> = {
   [PROTOCOL]: 'packages/protocol/src/schemas',
-  [TEST_SERVERS]: 'packages/test-servers/src/vitest/',
+  [TEST_SERVERS]: 'testing/test-servers/src/vitest/',
 }
 
 /** Modules of a workspace that alone may import some of what its row has. */
@@ -204,7 +206,7 @@ export const ENCLAVES: Readonly<Record<string, Enclave>> = {
 export const COMPUTED_IMPORTS: ReadonlySet<string> = new Set([
   'packages/store-sqlite/src/sqlite-worker.ts',
   'packages/store-sqlite/src/sqlite-reader.ts',
-  'packages/store-conformance/src/open-store-at.ts',
+  'testing/store-conformance/src/open-store-at.ts',
 ])
 
 function layer(

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { checkContents, UNPACKED_BYTES_MAX } from '../scripts/pack/check/check-contents.ts'
-import { isOurs, PUBLIC_PACKAGES, publications } from '../scripts/pack/public-packages.ts'
-import { publishedDocuments } from '../scripts/pack/published-documents.ts'
-import { workspaceFolders } from '../scripts/pack/workspace-folders.ts'
-import { manifestIn } from '../scripts/pack/workspace-manifest.ts'
-import { distTag } from '../scripts/release/publish-tarball.ts'
+import { checkContents, UNPACKED_BYTES_MAX } from '../../scripts/pack/check/check-contents.ts'
+import { isOurs, PUBLIC_PACKAGES, publications } from '../../scripts/pack/public-packages.ts'
+import { publishedDocuments } from '../../scripts/pack/published-documents.ts'
+import { workspaceFolders } from '../../scripts/pack/workspace-folders.ts'
+import { manifestIn } from '../../scripts/pack/workspace-manifest.ts'
+import { distTag } from '../../scripts/release/publish-tarball.ts'
 import { REPOSITORY } from './source-tree.ts'
 
 describe('the public packages', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { slowestText } from '../run/slowest-text.ts'
 import { findRegexes } from './find-regexes.ts'
-import { slowestText } from './slowest-text.ts'
 import { readRepository } from './source-tree.ts'
 
 const TEXT_LENGTH = 100_000
@@ -12,7 +12,7 @@ const LONG_MS_MAX = 50
 /** Never shown what a caller sends; with the length to which each of them is bounded, and by what. */
 const BOUNDED: ReadonlyMap<string, number> = new Map([
   // Our own statements, when the module is loaded.
-  ['packages/store-mysql/src/statement.ts', 2_000],
+  ['packages/store-mysql/src/sessions/statement.ts', 2_000],
   // A line of the configuration, which an operator writes.
   ['packages/configuration/src/store-target.ts', 1_000],
   // A number of at most 40 digits and 20 behind the point, which another pattern has accepted.
@@ -22,7 +22,7 @@ const BOUNDED: ReadonlyMap<string, number> = new Map([
 /** Put together from constants at the start: routes, bounds, a list of characters. */
 const BUILT = [
   'packages/branch-http/src/excerpt.ts',
-  'packages/core/src/documents.ts',
+  'packages/core/src/ports/documents.ts',
   'packages/server/src/http/unknown-route.ts',
   'packages/signature/src/signature-input.ts',
 ]

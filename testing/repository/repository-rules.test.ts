@@ -49,9 +49,9 @@ describe('the check of the core', () => {
 
   it('lets a port have the type of a promise, and only that', () => {
     const text = 'export interface A { call(): Promise<number> }\n'
-    expect(checkCorePurity(soundTree({ 'packages/core/src/ports.ts': text }))).toEqual([])
+    expect(checkCorePurity(soundTree({ 'packages/core/src/ports/ports.ts': text }))).toEqual([])
     const value = 'export const p = Promise.resolve(1)\n'
-    expect(checkCorePurity(soundTree({ 'packages/core/src/ports.ts': value }))).toHaveLength(1)
+    expect(checkCorePurity(soundTree({ 'packages/core/src/ports/ports.ts': value }))).toHaveLength(1)
   })
 
   it('takes no property and no test for a fault', () => {

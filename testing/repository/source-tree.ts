@@ -10,7 +10,7 @@ export interface Violation {
   readonly detail: string
 }
 
-export const REPOSITORY = join(import.meta.dirname, '..')
+export const REPOSITORY = join(import.meta.dirname, '../..')
 
 const FOLDERS_LEFT_OUT = new Set(['node_modules', 'dist', '.git', '.data', '.tmp', 'coverage'])
 const ENDINGS = ['.ts', '.mjs', '.json', '.md', '.sql', '.lua', '.yml', '.yaml']

@@ -13,10 +13,10 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { bundleProgram } from '../scripts/bundle-image/bundle-program.ts'
-import { PROGRAMS } from '../scripts/bundle-image/programs.ts'
-import { copySwaggerUi } from '../scripts/bundle-image/swagger-ui-folder.ts'
-import { REPOSITORY } from './source-tree.ts'
+import { bundleProgram } from '../../scripts/bundle-image/bundle-program.ts'
+import { PROGRAMS } from '../../scripts/bundle-image/programs.ts'
+import { copySwaggerUi } from '../../scripts/bundle-image/swagger-ui-folder.ts'
+import { REPOSITORY } from '../repository/source-tree.ts'
 
 /** In the repository, where the driver's binary is found. */
 const FOLDER = join(REPOSITORY, '.tmp', 'programs')

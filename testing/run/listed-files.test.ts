@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
+import { readRepository } from '../repository/source-tree.ts'
 import { ALONE_FILES } from './alone-files.ts'
 import { QUIET_FILES } from './quiet-files.ts'
-import { readRepository } from './source-tree.ts'
 
 /** Of the tests that share their processes; those of the repository itself do not. */
 const SHARING = /^(bench|chaos|conformance|examples|functions|packages|sdk|test\/[^/]+)\/.*\.test\.ts$/

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { REPOSITORY, readRepository } from '../repository/source-tree.ts'
 import { LONG_FILES } from './long-files.ts'
 import { longestFirst } from './longest-first.ts'
-import { REPOSITORY, readRepository } from './source-tree.ts'
 
 describe('the order of the test files', () => {
   it('starts the long ones first, and leaves the others as they are', () => {

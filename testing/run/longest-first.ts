@@ -1,7 +1,7 @@
 import { relative, sep } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { REPOSITORY } from '../repository/source-tree.ts'
 import { LONG_FILES } from './long-files.ts'
-import { REPOSITORY } from './source-tree.ts'
 
 /**
  * Starts the files that take long before all others. A fresh checkout has no memory of how long a file took, and vitest

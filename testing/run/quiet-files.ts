@@ -5,6 +5,6 @@
  */
 export const QUIET_FILES: readonly string[] = [
   'bench/test/saga-scenarios.test.ts',
-  'chaos/test/overload.test.ts',
-  'test/servers/several-nodes/cost-mysql.test.ts',
+  'testing/chaos/test/overload.test.ts',
+  'testing/system/servers/several-nodes/cost-mysql.test.ts',
 ]

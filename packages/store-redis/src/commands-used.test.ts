@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { SCRIPTS } from './generated/scripts.ts'
-import { MANY_SHARDS, ShardKeys, slotOf } from './shards.ts'
+import { MANY_SHARDS, ShardKeys, slotOf } from './shards/shards.ts'
 
 const PAGE = join(import.meta.dirname, '../../../docs/stores.md')
 const COMPOSED = join(import.meta.dirname, '../../../infra/redis/start-redis.sh')

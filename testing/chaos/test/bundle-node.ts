@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 
-const ROOT = join(import.meta.dirname, '../..')
+const ROOT = join(import.meta.dirname, '../../..')
 const TEMPORARY = join(ROOT, '.tmp')
-const NODE = 'chaos/src/crash-points'
+const NODE = 'testing/chaos/src/crash-points'
 /** What CommonJS modules use, and an ES module does not have. */
 const REQUIRE =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);"

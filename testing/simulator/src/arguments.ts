@@ -1,7 +1,7 @@
 /** What the command line asks for. */
 import { parseArgs } from 'node:util'
-import { freshSeed } from './fresh-seed.ts'
-import { parseSeed, type Reduction, WHOLE } from './reduction.ts'
+import { freshSeed } from './seeds/fresh-seed.ts'
+import { parseSeed, type Reduction, WHOLE } from './seeds/reduction.ts'
 
 export interface Arguments {
   readonly first: number

@@ -1,12 +1,12 @@
 /** `npm run simulate -- --seeds N [--seed S] [--mutant NAME] [--trace] [--only "SEED off=… drop=… heal=…"]` */
 import { performance } from 'node:perf_hooks'
 import { type Arguments, readArguments } from './arguments.ts'
-import type { ReducedSeed } from './reduction.ts'
-import { keepRegression, readRegressions } from './regressions.ts'
-import { describeFailure, runSeeds, type SeedsRun } from './run-seeds.ts'
-import { shrink } from './shrink.ts'
+import type { ReducedSeed } from './seeds/reduction.ts'
+import { keepRegression, readRegressions } from './seeds/regressions.ts'
+import { describeFailure, runSeeds, type SeedsRun } from './seeds/run-seeds.ts'
+import { shrink } from './seeds/shrink.ts'
+import { vacuous } from './seeds/vacuous.ts'
 import { simulate } from './simulate.ts'
-import { vacuous } from './vacuous.ts'
 
 const TRACE_TAIL_LINES = 80
 const PROGRESS_SEEDS = 500

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { SimClock } from '../src/clock.ts'
+import { SimClock } from '../src/world/clock.ts'
 
 it('a clock drifts, jumps and goes straight again', () => {
   const world = { now: 0 }

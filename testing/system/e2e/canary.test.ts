@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { canariesIn, canary } from '@counterstep/test-servers/canary'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ServeProcess } from '../../packages/cli/test/serve-process.ts'
+import { ServeProcess } from '../../../packages/cli/test/serve-process.ts'
 import { startTellingBranch } from './canary-branch.ts'
 
 const SECRET_HEADERS = {

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { REPOSITORY } from '../source-tree.ts'
+import { REPOSITORY } from '../../repository/source-tree.ts'
 import { type Ended, runProgram } from './packed/run-program.ts'
 
 /** The programs that npm and the shell scripts of packages may ask a bare machine for. */

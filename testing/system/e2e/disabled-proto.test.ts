@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type BranchService, startBranchService, submit } from '../../packages/cli/test/branch-service.ts'
-import { ServeProcess } from '../../packages/cli/test/serve-process.ts'
+import { type BranchService, startBranchService, submit } from '../../../packages/cli/test/branch-service.ts'
+import { ServeProcess } from '../../../packages/cli/test/serve-process.ts'
 
 const STRICT = { NODE_OPTIONS: '--disable-proto=throw' }
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { freePort } from '@counterstep/test-servers'
 import { expect, it, onTestFinished } from 'vitest'
-import { REPOSITORY } from '../source-tree.ts'
+import { REPOSITORY } from '../../repository/source-tree.ts'
 import { startChild } from './child-process.ts'
 
 const TIMEOUT_MS = 60_000

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, it } from 'vitest'
 
-const FOLLOW_PARENT = new URL('../../scripts/follow-parent.mjs', import.meta.url).href
+const FOLLOW_PARENT = new URL('../../../scripts/follow-parent.mjs', import.meta.url).href
 /** The event of the closed channel comes before the next module is loaded. */
 const SLOW_START =
   "data:text/javascript,await new Promise((go) => process.connected ? process.once('disconnect', go) : go())"

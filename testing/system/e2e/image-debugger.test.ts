@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
-import { REPOSITORY } from '../source-tree.ts'
+import { REPOSITORY } from '../../repository/source-tree.ts'
 
 const TIMEOUT_MS = 30_000
 const DOCKERFILE = readFileSync(join(REPOSITORY, 'infra/Dockerfile'), 'utf8')

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { REPOSITORY } from '../source-tree.ts'
+import { REPOSITORY } from '../../repository/source-tree.ts'
 import { InstalledProject, nodesOfSystem, packBoth, type Wanted } from './packed/installed-project.ts'
 import { outputOf, runProgram } from './packed/run-program.ts'
 

@@ -5,7 +5,7 @@ import { createClient, saga } from '@counterstep/sdk'
 import { freePort } from '@counterstep/test-servers'
 import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { expect, it, onTestFinished } from 'vitest'
-import { REPOSITORY } from '../source-tree.ts'
+import { REPOSITORY } from '../../repository/source-tree.ts'
 import { startChild } from './child-process.ts'
 
 const TIMEOUT_MS = 60_000

@@ -4,10 +4,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { reasonToInstall } from '../../scripts/install.mjs'
+import { reasonToInstall } from '../../../scripts/install.mjs'
 import { until } from './until.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
+const ROOT = join(import.meta.dirname, '../../..')
 /** The orchestrator's own stop, the banks' after it, and a machine that is busy. */
 const GONE_MS_MAX = 25_000
 

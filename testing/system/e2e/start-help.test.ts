@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { helpText } from '../../packages/cli/src/help-text.ts'
-import { reasonToInstall } from '../../scripts/install.mjs'
+import { helpText } from '../../../packages/cli/src/help-text.ts'
+import { reasonToInstall } from '../../../scripts/install.mjs'
 
-const ROOT = join(import.meta.dirname, '../..')
+const ROOT = join(import.meta.dirname, '../../..')
 
 it('npm start -- --help shows the options of the demo, then those of serve, and starts nothing', () => {
   // Else the script would first install, under the feet of whoever runs this.

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { createClient } from '@counterstep/sdk'
 import { openSqliteStore } from '@counterstep/store-sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { readCommand } from '../../packages/cli/src/config.ts'
+import { readCommand } from '../../../packages/cli/src/config.ts'
 import { bothFaces, type FaceRequest } from './both-faces.ts'
 import { faceRequests } from './face-requests.ts'
 

@@ -9,8 +9,8 @@ import { describeOn, describeOwn } from '@counterstep/test-servers/vitest'
 import { Redis } from 'ioredis'
 import { createConnection } from 'mysql2/promise'
 import { it, onTestFinished } from 'vitest'
-import { expectRestore } from '../../packages/cli/test/backup-run.ts'
-import { ServeProcess } from '../../packages/cli/test/serve-process.ts'
+import { expectRestore } from '../../../packages/cli/test/backup-run.ts'
+import { ServeProcess } from '../../../packages/cli/test/serve-process.ts'
 
 const TEST = { timeout: 90_000 }
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { readEnvironment } from './environment.ts'
 
-const SOURCE = fileURLToPath(new URL('../../cli/src/main.ts', import.meta.url))
+const SOURCE = fileURLToPath(new URL('../../../packages/cli/src/main.ts', import.meta.url))
 
 /**
  * `counterstep` for a process of its own: its source, or what TEST_COUNTERSTEP_PROGRAM names, as the tests do with one bundle

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readEnvironment } from '../src/environment.ts'
-import { findBinaries } from '../src/find-binaries.ts'
+import { findBinaries } from '../src/install/find-binaries.ts'
 
 const REPOSITORY = join(import.meta.dirname, '../../..')
 const RUN_MS_MAX = 60_000
 const NOWHERE = '/nonexistent'
-const ON_REDIS = 'packages/test-servers/test/shared-redis.test.ts'
-const ON_OTHERS = 'packages/test-servers/test/shared-servers.test.ts'
+const ON_REDIS = 'testing/test-servers/test/shared-redis.test.ts'
+const ON_OTHERS = 'testing/test-servers/test/shared-servers.test.ts'
 
 let folder = ''
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 // A process that owns two servers of one kind, for a test that kills it. The second is paused. Prints the ids of all
 // their processes as one line of JSON.
 import { startMariadb, startPostgres, startRedis } from '../src/index.ts'
-import { listProcesses } from '../src/list-processes.ts'
+import { listProcesses } from '../src/processes/list-processes.ts'
 
 const start = { mariadb: startMariadb, postgres: startPostgres, redis: startRedis }[process.argv[2] ?? '']
 if (start === undefined) throw new Error(`${process.argv[2]} is no kind of server`)

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type PostgresServer, ServerFailedError, startPostgres } from '../src/index.ts'
-import { listProcesses } from '../src/list-processes.ts'
+import { listProcesses } from '../src/processes/list-processes.ts'
 import { describeOwn } from '../src/vitest/describe-on.ts'
 
 /** Long enough that an answer of a running server would have come. */

@@ -6,8 +6,8 @@ import {
   startRedis,
   startRedisCluster,
 } from '../src/index.ts'
-import { redisAnswer } from '../src/redis-answer.ts'
-import { tcpAnswer } from '../src/tcp-answer.ts'
+import { redisAnswer } from '../src/proxy/redis-answer.ts'
+import { tcpAnswer } from '../src/proxy/tcp-answer.ts'
 import { describeOwn } from '../src/vitest/describe-on.ts'
 
 /** Long enough that an answer of a running server would have come. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { redisAnswer } from '../src/redis-answer.ts'
+import { redisAnswer } from '../src/proxy/redis-answer.ts'
 import { describeOn } from '../src/vitest/describe-on.ts'
 
 describeOn('redis', 'a shared server', (url) => {

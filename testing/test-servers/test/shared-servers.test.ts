@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { flavorOf, mysqlVersion } from '../src/mysql-greeting.ts'
-import { postgresVersion } from '../src/postgres-answer.ts'
+import { flavorOf, mysqlVersion } from '../src/proxy/mysql-greeting.ts'
+import { postgresVersion } from '../src/proxy/postgres-answer.ts'
 import { describeOn } from '../src/vitest/describe-on.ts'
 
 for (const kind of ['mariadb', 'mysql'] as const) {

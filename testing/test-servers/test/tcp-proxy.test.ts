@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { startTcpProxy, type TcpProxy } from '../src/index.ts'
-import { redisAnswer } from '../src/redis-answer.ts'
+import { redisAnswer } from '../src/proxy/redis-answer.ts'
 import { describeOn } from '../src/vitest/describe-on.ts'
 import { onConnection } from './connect-sql.ts'
 

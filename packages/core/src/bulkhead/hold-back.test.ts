@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { table } from '../test/table.ts'
+import { table } from '../../test/table.ts'
 import { COME_BACK_MS_MAX, HELD_BACK_MS_MAX, holdBack } from './hold-back.ts'
 
 describe('S40: what found no room is left to the store', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { table } from '../test/table.ts'
+import { table } from '../../test/table.ts'
 import { measureRoom, UNMEASURED } from './room-rate.ts'
 
 describe('S40: how often a target has room again', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { table } from '../test/table.ts'
+import { table } from '../../test/table.ts'
 import { roomWaitersMax, waitForRoomMs } from './room-wait.ts'
 import { shareBounds } from './target-share.ts'
 

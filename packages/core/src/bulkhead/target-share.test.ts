@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { table } from '../test/table.ts'
+import { table } from '../../test/table.ts'
 import {
   boundsUnderWay,
   mayTakePlace,

@@ -10,15 +10,25 @@ import {
   STOP,
   SUBMIT,
   tccOf,
-} from '../test/prepared.ts'
-import { after, answered, answerNext, CREATED_AT, rowOf, sagaOf, sent, serial, TOKEN } from '../test/sagas.ts'
+} from '../../test/prepared.ts'
+import {
+  after,
+  answered,
+  answerNext,
+  CREATED_AT,
+  rowOf,
+  sagaOf,
+  sent,
+  serial,
+  TOKEN,
+} from '../../test/sagas.ts'
+import { AssertionError } from '../errors.ts'
+import { PARKED_AT, type StoredTransaction } from '../ports/store.ts'
+import { FORMAT } from '../record/record.ts'
+import type { Command } from '../rules/events.ts'
+import { RULES } from '../rules/rules.ts'
+import type { Transaction } from '../transaction.ts'
 import { type CommandPlan, planCommand } from './command-row.ts'
-import { AssertionError } from './errors.ts'
-import type { Command } from './events.ts'
-import { FORMAT } from './record.ts'
-import { RULES } from './rules.ts'
-import { PARKED_AT, type StoredTransaction } from './store.ts'
-import type { Transaction } from './transaction.ts'
 
 const LATER = CREATED_AT + 3_000
 

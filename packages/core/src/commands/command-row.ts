@@ -1,12 +1,12 @@
 /** A command by a node that does not run the transaction: decided on the row, written under the row's token and version. */
 
-import type { Command } from './events.ts'
-import { isRetrying } from './plan-save.ts'
-import { decodeTransaction, encodeProgress, formatOf } from './record.ts'
+import type { StoredTransaction, TransactionUpdate, UpdateHold } from '../ports/store.ts'
+import { decodeTransaction, encodeProgress, formatOf } from '../record/record.ts'
+import type { Command } from '../rules/events.ts'
+import type { Rules } from '../rules/rules.ts'
+import { isRetrying } from '../run/plan-save.ts'
+import { isFinal, type Transaction } from '../transaction.ts'
 import { type Refusal, refusalOf } from './refuse-command.ts'
-import type { Rules } from './rules.ts'
-import type { StoredTransaction, TransactionUpdate, UpdateHold } from './store.ts'
-import { isFinal, type Transaction } from './transaction.ts'
 
 export type CommandPlan =
   | {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { ABORT, folded, RETRY_NOW, register, STOP, SUBMIT, tccOf } from '../test/prepared.ts'
-import { serial } from '../test/sagas.ts'
-import { table } from '../test/table.ts'
-import type { Command } from './events.ts'
+import { ABORT, folded, RETRY_NOW, register, STOP, SUBMIT, tccOf } from '../../test/prepared.ts'
+import { serial } from '../../test/sagas.ts'
+import { table } from '../../test/table.ts'
+import type { Command } from '../rules/events.ts'
+import type { Transaction } from '../transaction.ts'
 import { judgeCommand } from './judge-command.ts'
-import type { Transaction } from './transaction.ts'
 
 const DURABLE: Readonly<Record<string, Transaction>> = {
   'saga submitted': serial(1),

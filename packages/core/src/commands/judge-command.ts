@@ -1,7 +1,7 @@
 /** What has come of a command that was given where its transaction runs. */
-import type { Command } from './events.ts'
+import type { Command } from '../rules/events.ts'
+import type { Run } from '../run/run.ts'
 import { isDone, type Refusal, refusalOf } from './refuse-command.ts'
-import type { Run } from './run.ts'
 
 /**
  * `again`: another node's command has taken back what it had come to. `by-row`: it was done or refused as this node

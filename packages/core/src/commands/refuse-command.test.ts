@@ -11,12 +11,12 @@ import {
   SUBMIT,
   TIME,
   tccOf,
-} from '../test/prepared.ts'
-import { serial } from '../test/sagas.ts'
-import { table } from '../test/table.ts'
-import type { Command } from './events.ts'
+} from '../../test/prepared.ts'
+import { serial } from '../../test/sagas.ts'
+import { table } from '../../test/table.ts'
+import type { Command } from '../rules/events.ts'
+import type { Transaction } from '../transaction.ts'
 import { isDone, REGISTERED_BYTES_MAX, REGISTERED_MAX, refusalOf } from './refuse-command.ts'
-import type { Transaction } from './transaction.ts'
 
 const tcc = tccOf(1)
 const STATES: Readonly<Record<string, Transaction>> = {

@@ -3,12 +3,12 @@
  * once its TCC is decided: its client must not try it any more.
  */
 import { BODY_BYTES_MAX, BRANCHES_MAX } from '@counterstep/protocol'
-import { canonicalJson } from './canonical-json.ts'
-import type { TccBranch } from './definition.ts'
-import type { Command } from './events.ts'
-import { excessOf } from './submission/parse-headers.ts'
-import { utf8Length } from './submission/utf8-length.ts'
-import { isFinal, type TccTransaction, type Transaction } from './transaction.ts'
+import type { TccBranch } from '../definition.ts'
+import type { Command } from '../rules/events.ts'
+import { canonicalJson } from '../submission/canonical-json.ts'
+import { excessOf } from '../submission/parse-headers.ts'
+import { utf8Length } from '../submission/utf8-length.ts'
+import { isFinal, type TccTransaction, type Transaction } from '../transaction.ts'
 
 /**
  * `already-final`: nothing can be asked of it any more. `not-prepared`: it has been decided, the other way.

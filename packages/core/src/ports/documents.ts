@@ -1,6 +1,6 @@
 /** Small shared texts that are no transactions, such as the topics of the DTM dialect, and what no store takes of them. */
-import { assert } from './errors.ts'
-import { isWellFormed, utf8Length } from './submission/utf8-length.ts'
+import { assert } from '../errors.ts'
+import { isWellFormed, utf8Length } from '../submission/utf8-length.ts'
 
 export const DOCUMENTS_MAX = 1_000
 export const DOCUMENT_CATEGORY_CHARACTERS_MAX = 32

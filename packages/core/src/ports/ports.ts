@@ -1,5 +1,5 @@
 import type { BranchId, Gid, Kind, Op, Result } from '@counterstep/protocol'
-import type { Definition } from './definition.ts'
+import type { Definition } from '../definition.ts'
 
 /** One call to a branch. The caller adds nothing to its meaning: one attempt, no retry of its own. */
 export interface BranchCall {

@@ -1,6 +1,6 @@
 /** What the contract rules out in a call, whatever the store. Each throws AssertionError. */
 import { type Gid, isFinalStatus } from '@counterstep/protocol'
-import { assert } from './errors.ts'
+import { assert } from '../errors.ts'
 import {
   CLAIM_MAX,
   type DueClaim,

@@ -1,4 +1,4 @@
-import type { UpdateHold } from './store.ts'
+import type { UpdateHold } from '../ports/store.ts'
 
 /** The one number of a hold, as a store may write it: an instant, of a finish the retention. Null: none, for ever, or due now. */
 export function holdDue(hold: UpdateHold): number | null {

@@ -14,7 +14,7 @@ import {
   STOP,
   SUBMIT,
   tccOf,
-} from '../test/prepared.ts'
+} from '../../test/prepared.ts'
 import {
   after,
   answered,
@@ -27,14 +27,14 @@ import {
   sagaOf,
   sent,
   serial,
-} from '../test/sagas.ts'
-import { transition } from '../test/transition.ts'
-import { AssertionError } from './errors.ts'
-import type { CallKey, TransactionEvent } from './events.ts'
-import { opOf } from './op-progress.ts'
+} from '../../test/sagas.ts'
+import { transition } from '../../test/transition.ts'
+import { AssertionError } from '../errors.ts'
+import type { StoredTransaction } from '../ports/store.ts'
+import type { CallKey, TransactionEvent } from '../rules/events.ts'
+import { opOf } from '../rules/op-progress.ts'
+import { isFinal, type SagaOp, type SagaTransaction, type Transaction } from '../transaction.ts'
 import { decodeTransaction, encodeDefinition, encodeProgress, FORMAT, formatOf } from './record.ts'
-import type { StoredTransaction } from './store.ts'
-import { isFinal, type SagaOp, type SagaTransaction, type Transaction } from './transaction.ts'
 
 /** Written down and read again. */
 function reread(transaction: Transaction): Transaction {

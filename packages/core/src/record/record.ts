@@ -1,8 +1,8 @@
 /** How a transaction is written down. State is fully in the record: decoding what was encoded goes on as if nothing was. */
 import type { Gid, OpState, Status } from '@counterstep/protocol'
-import type { Definition, MessageCheck, TccBranch } from './definition.ts'
-import { AssertionError, assert } from './errors.ts'
-import type { StoredTransaction } from './store.ts'
+import type { Definition, MessageCheck, TccBranch } from '../definition.ts'
+import { AssertionError, assert } from '../errors.ts'
+import type { StoredTransaction } from '../ports/store.ts'
 import {
   type AbortDecision,
   IDLE,
@@ -14,7 +14,7 @@ import {
   UNCONFIRMED,
   UNDELIVERED,
   UNTOUCHED,
-} from './transaction.ts'
+} from '../transaction.ts'
 
 /** The newest format that this code reads. Raised when older code could not read what this code writes. */
 export const FORMAT = 2

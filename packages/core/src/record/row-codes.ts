@@ -1,6 +1,6 @@
 /** The numbers by which stores keep words. Data that lies in stores holds them: never renumber, only add. */
 import type { Kind, Status } from '@counterstep/protocol'
-import type { SentList } from './store.ts'
+import type { SentList } from '../ports/store.ts'
 
 // The stores' statements and scripts leave rows of other codes alone: a new one goes there too.
 export const KIND_CODES: Readonly<Record<Kind, number>> = { saga: 0, tcc: 1, message: 2 }

@@ -12,10 +12,10 @@ import {
   TCC_DEADLINE_MS,
   tccBranchAt,
   tccOf,
-} from '../test/prepared.ts'
-import { after, answered, CREATED_AT, sagaOf, sent, serial } from '../test/sagas.ts'
-import { table } from '../test/table.ts'
-import type { Transaction } from './transaction.ts'
+} from '../../test/prepared.ts'
+import { after, answered, CREATED_AT, sagaOf, sent, serial } from '../../test/sagas.ts'
+import { table } from '../../test/table.ts'
+import type { Transaction } from '../transaction.ts'
 import { viewTransaction } from './view.ts'
 
 const inFlight = after(serial(1), [sent([0, 'action'])])

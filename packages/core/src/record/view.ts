@@ -1,9 +1,8 @@
 import type { AbortView, BranchView, OpView, Status, TransactionView } from '@counterstep/protocol'
-import { checkAt } from './message.ts'
-import { PARKED_OP_AT } from './op-progress.ts'
-import { readProblem } from './read-problem.ts'
-import { deadlineAt } from './saga-effects.ts'
-import { tccDeadlineAt } from './tcc.ts'
+import { checkAt } from '../rules/message.ts'
+import { PARKED_OP_AT } from '../rules/op-progress.ts'
+import { deadlineAt } from '../rules/saga-effects.ts'
+import { tccDeadlineAt } from '../rules/tcc.ts'
 import {
   type AbortDecision,
   type CalledOp,
@@ -11,9 +10,10 @@ import {
   type OpProgress,
   type Transaction,
   targetsOf,
-} from './transaction.ts'
+} from '../transaction.ts'
+import type { Writable } from '../writable.ts'
+import { readProblem } from './read-problem.ts'
 import { withoutQuery } from './without-query.ts'
-import type { Writable } from './writable.ts'
 
 /**
  * A transaction as a caller may see it. `durableStatus` is the last status that is durable: a later one is not

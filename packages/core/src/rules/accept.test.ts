@@ -1,10 +1,10 @@
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { SETTINGS } from '../test/run-bed.ts'
-import { CREATED_AT, TOKEN } from '../test/sagas.ts'
-import { accepted, BRANCH, parse, withFields } from '../test/submissions.ts'
+import { SETTINGS } from '../../test/run-bed.ts'
+import { CREATED_AT, TOKEN } from '../../test/sagas.ts'
+import { accepted, BRANCH, parse, withFields } from '../../test/submissions.ts'
+import { decodeTransaction } from '../record/record.ts'
 import { newTransaction, newTransactionRow } from './accept.ts'
-import { decodeTransaction } from './record.ts'
 
 const IDS = { gid: 'order-4711' as Gid, digest: 'd'.repeat(64), token: TOKEN, writeId: 'w1' }
 

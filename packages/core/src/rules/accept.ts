@@ -1,11 +1,11 @@
 /** From a submission to the row that is created and the transaction that runs. */
 import type { Gid } from '@counterstep/protocol'
-import type { Definition } from './definition.ts'
-import { encodeDefinition, formatOf, NO_PROGRESS } from './record.ts'
-import type { RunSettings } from './run.ts'
-import type { NewTransaction } from './store.ts'
-import type { Submission } from './submission/parse-submission.ts'
-import { IDLE, type Transaction, UNDELIVERED, UNTOUCHED } from './transaction.ts'
+import type { Definition } from '../definition.ts'
+import type { NewTransaction } from '../ports/store.ts'
+import { encodeDefinition, formatOf, NO_PROGRESS } from '../record/record.ts'
+import type { RunSettings } from '../run/run.ts'
+import type { Submission } from '../submission/parse-submission.ts'
+import { IDLE, type Transaction, UNDELIVERED, UNTOUCHED } from '../transaction.ts'
 
 export interface AcceptIds {
   readonly gid: Gid

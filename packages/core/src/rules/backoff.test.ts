@@ -1,7 +1,7 @@
 import type { RetryPolicy } from '@counterstep/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { table } from '../test/table.ts'
+import { table } from '../../test/table.ts'
 import { backoffMs, HOT_FAILURES, HOT_FLOOR_MS, RETRY_BOUNDS, retryFloorMs } from './backoff.ts'
 
 const POLICY: RetryPolicy = { initialMs: 200, factor: 2, capMs: 60_000, jitter: 1, limit: null }

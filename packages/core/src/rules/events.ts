@@ -1,7 +1,7 @@
+import type { TccBranch } from '../definition.ts'
+import type { BranchAnswer } from '../ports/ports.ts'
+import type { CalledOp } from '../transaction.ts'
 import type { RetryBounds } from './backoff.ts'
-import type { TccBranch } from './definition.ts'
-import type { BranchAnswer } from './ports.ts'
-import type { CalledOp } from './transaction.ts'
 
 export interface CallKey {
   /** Position among the branches, or CHECK. */

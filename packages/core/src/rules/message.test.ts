@@ -17,13 +17,13 @@ import {
   SUBMIT,
   sending,
   TIME,
-} from '../test/prepared.ts'
-import { CREATED_AT } from '../test/sagas.ts'
-import { table } from '../test/table.ts'
-import { transition } from '../test/transition.ts'
+} from '../../test/prepared.ts'
+import { CREATED_AT } from '../../test/sagas.ts'
+import { table } from '../../test/table.ts'
+import { transition } from '../../test/transition.ts'
+import type { CalledOp, MessageTransaction } from '../transaction.ts'
 import type { TransactionEvent } from './events.ts'
 import { ATTENTION_FAILURES } from './op-progress.ts'
-import type { CalledOp, MessageTransaction } from './transaction.ts'
 
 const NOW = CREATED_AT + CHECK_AFTER_MS + 2_000
 const CHECK_DUE_AT = CREATED_AT + CHECK_AFTER_MS

@@ -3,6 +3,14 @@
  * that has committed: the sender says so (submit), or is asked (the query-back, once `afterMs` have passed). Submitted,
  * its branches are called until each has succeeded: there is nothing that could be undone.
  */
+
+import {
+  type AbortDecision,
+  IDLE,
+  isFinal,
+  type MessageTransaction,
+  type OpProgress,
+} from '../transaction.ts'
 import type { Durability, TransactionEffect, TransactionEvent } from './events.ts'
 import {
   type Answered,
@@ -18,7 +26,6 @@ import {
   withOp,
   withoutAttention,
 } from './op-progress.ts'
-import { type AbortDecision, IDLE, isFinal, type MessageTransaction, type OpProgress } from './transaction.ts'
 
 export interface FoldedMessage {
   readonly next: MessageTransaction

@@ -1,8 +1,8 @@
 /** One op of one branch: what a call, its answer, a new owner and an operator make of it. The same for every kind. */
 import type { RetryPolicy } from '@counterstep/protocol'
+import { type OpProgress, type Transaction, targetsOf } from '../transaction.ts'
 import { backoffMs, HOT_FAILURES, RETRY_BOUNDS, type RetryBounds, retryFloorMs } from './backoff.ts'
 import type { CallKey, TransactionEvent } from './events.ts'
-import { type OpProgress, type Transaction, targetsOf } from './transaction.ts'
 
 /** After this many failed attempts of a call that is never given up a person should look. It goes on all the same. */
 export const ATTENTION_FAILURES = 10

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { after, answered, CREATED_AT, sent, serial } from '../test/sagas.ts'
-import { AssertionError } from './errors.ts'
+import { after, answered, CREATED_AT, sent, serial } from '../../test/sagas.ts'
+import { AssertionError } from '../errors.ts'
+import type { Transaction } from '../transaction.ts'
 import { assertValid } from './rules.ts'
-import type { Transaction } from './transaction.ts'
 
 const inFlight = after(serial(1), [sent([0, 'action'])])
 const succeeded = after(inFlight, [answered(0, 'action', 'success')])

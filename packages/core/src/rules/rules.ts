@@ -1,10 +1,5 @@
 /** The rules of every kind of transaction: what an event makes of it, how durable that must be, what it then wants. */
-import { assert } from './errors.ts'
-import type { Durability, TransactionEffect, TransactionEvent } from './events.ts'
-import { foldMessage, messageEffects } from './message.ts'
-import { foldSaga } from './saga.ts'
-import { sagaEffects } from './saga-effects.ts'
-import { foldTcc, tccEffects } from './tcc.ts'
+import { assert } from '../errors.ts'
 import {
   isFinal,
   type MessageTransaction,
@@ -12,7 +7,12 @@ import {
   type TccTransaction,
   type Transaction,
   targetsOf,
-} from './transaction.ts'
+} from '../transaction.ts'
+import type { Durability, TransactionEffect, TransactionEvent } from './events.ts'
+import { foldMessage, messageEffects } from './message.ts'
+import { foldSaga } from './saga.ts'
+import { sagaEffects } from './saga-effects.ts'
+import { foldTcc, tccEffects } from './tcc.ts'
 
 export interface FoldedTransaction {
   readonly next: Transaction

@@ -2,8 +2,9 @@
  * What a saga wants, derived from what it is. Forward: a branch whose predecessors have all succeeded. Backward:
  * a branch after which nothing is left to undo.
  */
+
+import { isFinal, type OpProgress, type SagaTransaction } from '../transaction.ts'
 import type { TransactionEffect } from './events.ts'
-import { isFinal, type OpProgress, type SagaTransaction } from './transaction.ts'
 
 type Submitted = Extract<SagaTransaction, { readonly status: 'submitted' }>
 type Aborting = Extract<SagaTransaction, { readonly status: 'aborting' }>

@@ -12,12 +12,12 @@ import {
   sagaOf,
   sent,
   serial,
-} from '../test/sagas.ts'
-import { table } from '../test/table.ts'
-import { transition } from '../test/transition.ts'
+} from '../../test/sagas.ts'
+import { table } from '../../test/table.ts'
+import { transition } from '../../test/transition.ts'
+import type { SagaOp, SagaTransaction, Transaction } from '../transaction.ts'
 import type { TransactionEvent } from './events.ts'
 import { ATTENTION_FAILURES } from './op-progress.ts'
-import type { SagaOp, SagaTransaction, Transaction } from './transaction.ts'
 
 const DEADLINE_MS = 10_000
 const DELAY_MS = 1_000

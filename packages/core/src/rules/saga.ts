@@ -5,6 +5,13 @@
  * a saga around.
  */
 import type { AbortCause } from '@counterstep/protocol'
+import {
+  type AbortDecision,
+  isFinal,
+  type OpProgress,
+  type SagaBranchProgress,
+  type SagaTransaction,
+} from '../transaction.ts'
 import type { Durability, TransactionEvent } from './events.ts'
 import {
   type Answered,
@@ -24,13 +31,6 @@ import {
   withoutNextAt,
 } from './op-progress.ts'
 import { awaitsLastActions, isOverdue, isUndone } from './saga-effects.ts'
-import {
-  type AbortDecision,
-  isFinal,
-  type OpProgress,
-  type SagaBranchProgress,
-  type SagaTransaction,
-} from './transaction.ts'
 
 export interface Folded {
   readonly next: SagaTransaction

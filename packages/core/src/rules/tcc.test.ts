@@ -16,13 +16,13 @@ import {
   TIME,
   tccBranchAt,
   tccOf,
-} from '../test/prepared.ts'
-import { CREATED_AT, RETRY } from '../test/sagas.ts'
-import { table } from '../test/table.ts'
-import { transition } from '../test/transition.ts'
+} from '../../test/prepared.ts'
+import { CREATED_AT, RETRY } from '../../test/sagas.ts'
+import { table } from '../../test/table.ts'
+import { transition } from '../../test/transition.ts'
+import type { TccOp, TccTransaction } from '../transaction.ts'
 import type { TransactionEvent } from './events.ts'
 import { ATTENTION_FAILURES } from './op-progress.ts'
-import type { TccOp, TccTransaction } from './transaction.ts'
 
 const NOW = CREATED_AT + 2_000
 const DEADLINE_AT = CREATED_AT + TCC_DEADLINE_MS

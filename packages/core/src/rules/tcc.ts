@@ -4,6 +4,7 @@
  * is cancelled, newest first, one after the other, and never given up.
  */
 import type { BranchId } from '@counterstep/protocol'
+import { type AbortDecision, isFinal, type TccOp, type TccTransaction, UNCONFIRMED } from '../transaction.ts'
 import type { Durability, TransactionEffect, TransactionEvent } from './events.ts'
 import {
   type Answered,
@@ -18,7 +19,6 @@ import {
   withOp,
   withoutAttention,
 } from './op-progress.ts'
-import { type AbortDecision, isFinal, type TccOp, type TccTransaction, UNCONFIRMED } from './transaction.ts'
 
 export interface FoldedTcc {
   readonly next: TccTransaction

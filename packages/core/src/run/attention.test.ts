@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { serial } from '../test/sagas.ts'
+import { serial } from '../../test/sagas.ts'
 import { beginsToNeedAttention } from './attention.ts'
 
 const REFUSED = 'compensation of branch 01 answered failure'

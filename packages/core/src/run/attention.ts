@@ -1,5 +1,5 @@
+import type { Transaction } from '../transaction.ts'
 import { hasRested } from './take-over.ts'
-import type { Transaction } from './transaction.ts'
 
 /** Whether a person has to be told: the mark is new, or says more than that nobody got anywhere. */
 export function beginsToNeedAttention(before: Transaction, after: Transaction): boolean {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { NODE_START, RunBed } from '../test/run-bed.ts'
-import { CREATED_AT, parallel, serial } from '../test/sagas.ts'
-import { table } from '../test/table.ts'
-import type { CallKey } from './events.ts'
-import { PARKED_OP_AT } from './op-progress.ts'
-import { PARKED_AT } from './store.ts'
-import { viewTransaction } from './view.ts'
+import { NODE_START, RunBed } from '../../test/run-bed.ts'
+import { CREATED_AT, parallel, serial } from '../../test/sagas.ts'
+import { table } from '../../test/table.ts'
+import { PARKED_AT } from '../ports/store.ts'
+import { viewTransaction } from '../record/view.ts'
+import type { CallKey } from '../rules/events.ts'
+import { PARKED_OP_AT } from '../rules/op-progress.ts'
 
 const FIRST: CallKey = { branch: 0, op: 'action' }
 

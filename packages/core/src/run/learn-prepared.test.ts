@@ -14,14 +14,14 @@ import {
   TCC_DEADLINE_MS,
   TIME,
   tccOf,
-} from '../test/prepared.ts'
-import { GRANT, NODE_START, RunBed, SETTINGS } from '../test/run-bed.ts'
-import { CREATED_AT, rowOf } from '../test/sagas.ts'
-import { planCommand } from './command-row.ts'
-import type { Command } from './events.ts'
-import { RULES } from './rules.ts'
-import type { StoredTransaction } from './store.ts'
-import type { Transaction } from './transaction.ts'
+} from '../../test/prepared.ts'
+import { GRANT, NODE_START, RunBed, SETTINGS } from '../../test/run-bed.ts'
+import { CREATED_AT, rowOf } from '../../test/sagas.ts'
+import { planCommand } from '../commands/command-row.ts'
+import type { StoredTransaction } from '../ports/store.ts'
+import type { Command } from '../rules/events.ts'
+import { RULES } from '../rules/rules.ts'
+import type { Transaction } from '../transaction.ts'
 
 const LATER = CREATED_AT + 3_000
 /** Long enough that nothing is given back and no lease ends. */

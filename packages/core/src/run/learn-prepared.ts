@@ -4,9 +4,9 @@
  * what else came before it.
  */
 import type { Status } from '@counterstep/protocol'
-import { disowned, mapOps, retriedNow, withoutAttention } from './op-progress.ts'
-import { foldTcc } from './tcc.ts'
-import { isFinal, type MessageTransaction, type TccTransaction } from './transaction.ts'
+import { disowned, mapOps, retriedNow, withoutAttention } from '../rules/op-progress.ts'
+import { foldTcc } from '../rules/tcc.ts'
+import { isFinal, type MessageTransaction, type TccTransaction } from '../transaction.ts'
 
 type Prepared<T> = Extract<T, { readonly status: 'prepared' }>
 type Unfinished<T> = T extends { readonly finishedAt: number } ? never : T

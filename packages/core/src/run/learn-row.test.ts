@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { GRANT, NODE_START, RunBed, SETTINGS } from '../test/run-bed.ts'
-import { after, CREATED_AT, parallel, rowOf, sagaOf, sent, serial } from '../test/sagas.ts'
-import { planCommand } from './command-row.ts'
-import { decodeTransaction, FORMAT } from './record.ts'
-import { RULES } from './rules.ts'
-import type { StoredTransaction } from './store.ts'
-import type { Transaction } from './transaction.ts'
+import { GRANT, NODE_START, RunBed, SETTINGS } from '../../test/run-bed.ts'
+import { after, CREATED_AT, parallel, rowOf, sagaOf, sent, serial } from '../../test/sagas.ts'
+import { planCommand } from '../commands/command-row.ts'
+import type { StoredTransaction } from '../ports/store.ts'
+import { decodeTransaction, FORMAT } from '../record/record.ts'
+import { RULES } from '../rules/rules.ts'
+import type { Transaction } from '../transaction.ts'
 
 const LATER = CREATED_AT + 3_000
 

@@ -2,14 +2,14 @@
  * Someone gave a command under our token: the row has it, we have branch results that the row has not.
  * The first durable write wins, so the command counts, and our results are facts that stay.
  */
-import { assert } from './errors.ts'
+import { assert } from '../errors.ts'
+import type { StoredTransaction } from '../ports/store.ts'
+import { decodeTransaction, FORMAT } from '../record/record.ts'
+import { retriedNow } from '../rules/op-progress.ts'
+import { actionGivenUp } from '../rules/saga.ts'
+import { type AbortDecision, isFinal, type SagaTransaction, type Transaction } from '../transaction.ts'
 import { learnMessage, learnTcc } from './learn-prepared.ts'
-import { retriedNow } from './op-progress.ts'
-import { decodeTransaction, FORMAT } from './record.ts'
 import type { Run } from './run.ts'
-import { actionGivenUp } from './saga.ts'
-import type { StoredTransaction } from './store.ts'
-import { type AbortDecision, isFinal, type SagaTransaction, type Transaction } from './transaction.ts'
 
 /** Undefined: it is not ours any more, or newer code has written it: the lease runs out and that code takes it. */
 export function learn(run: Run, row: StoredTransaction | undefined, now: number): Run | undefined {

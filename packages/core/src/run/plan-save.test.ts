@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { NODE_START, RunBed } from '../test/run-bed.ts'
-import { after, answered, CREATED_AT, parallel, sagaOf, sent, serial } from '../test/sagas.ts'
+import { NODE_START, RunBed } from '../../test/run-bed.ts'
+import { after, answered, CREATED_AT, parallel, sagaOf, sent, serial } from '../../test/sagas.ts'
 import { isRetrying } from './plan-save.ts'
 
 /** Of the branches in the save that the last step asked for. */

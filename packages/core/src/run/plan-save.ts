@@ -4,14 +4,15 @@
  * unsaved for checkpointMs. A transaction that only waits, longer than holdMs or not for the first times, is given back
  * with the same write.
  */
-import { HOT_FAILURES } from './backoff.ts'
-import type { CallKey } from './events.ts'
-import { PARKED_OP_AT, someOp, withoutUnanswered } from './op-progress.ts'
-import { encodeProgress, formatOf } from './record.ts'
+
+import { PARKED_AT, type TransactionUpdate, type UpdateHold } from '../ports/store.ts'
+import { encodeProgress, formatOf } from '../record/record.ts'
+import { HOT_FAILURES } from '../rules/backoff.ts'
+import type { CallKey } from '../rules/events.ts'
+import { PARKED_OP_AT, someOp, withoutUnanswered } from '../rules/op-progress.ts'
+import { isFinal, type Transaction } from '../transaction.ts'
 import { hasCallInFlight, type Run, type SaveInFlight } from './run.ts'
 import type { RunEffect } from './run-events.ts'
-import { PARKED_AT, type TransactionUpdate, type UpdateHold } from './store.ts'
-import { isFinal, type Transaction } from './transaction.ts'
 
 export interface SavePlan {
   readonly run: Run

@@ -1,6 +1,6 @@
-import type { CallKey, Command, TransactionEvent } from './events.ts'
+import type { StoredTransaction, TransactionUpdate, UpdateResult } from '../ports/store.ts'
+import type { CallKey, Command, TransactionEvent } from '../rules/events.ts'
 import type { Grant } from './run.ts'
-import type { StoredTransaction, TransactionUpdate, UpdateResult } from './store.ts'
 
 /** What may happen to a run. */
 export type RunEvent =

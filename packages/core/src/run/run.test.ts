@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { NODE_START, RunBed, SETTINGS } from '../test/run-bed.ts'
-import { sagaOf, serial } from '../test/sagas.ts'
+import { NODE_START, RunBed, SETTINGS } from '../../test/run-bed.ts'
+import { sagaOf, serial } from '../../test/sagas.ts'
 import { mayShow } from './run.ts'
 
 function isShown(bed: RunBed): boolean {

@@ -6,9 +6,10 @@
  * one. While durable < gate no call starts and no end is told: what a crash on the next line would take back has
  * not been acted on.
  */
-import { someOp } from './op-progress.ts'
-import type { SentList, StoredTransaction } from './store.ts'
-import type { Transaction } from './transaction.ts'
+
+import type { SentList, StoredTransaction } from '../ports/store.ts'
+import { someOp } from '../rules/op-progress.ts'
+import type { Transaction } from '../transaction.ts'
 
 export interface RunSettings {
   readonly leaseMs: number

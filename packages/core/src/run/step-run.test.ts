@@ -1,11 +1,11 @@
 import type { Result } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { GRANT, NODE_START, RunBed, SETTINGS } from '../test/run-bed.ts'
-import { after, answered, CREATED_AT, parallel, sagaOf, sent, serial } from '../test/sagas.ts'
-import { RULES } from './rules.ts'
+import { GRANT, NODE_START, RunBed, SETTINGS } from '../../test/run-bed.ts'
+import { after, answered, CREATED_AT, parallel, sagaOf, sent, serial } from '../../test/sagas.ts'
+import { RULES } from '../rules/rules.ts'
+import type { SagaOp, Transaction } from '../transaction.ts'
 import { hasCallInFlight } from './run.ts'
 import { stepRun, storeNow } from './step-run.ts'
-import type { SagaOp, Transaction } from './transaction.ts'
 
 describe('an accepted run', () => {
   it('is durable already, so it calls what is ready at once and saves nothing', () => {

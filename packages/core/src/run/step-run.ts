@@ -1,14 +1,14 @@
 /** One step of a run: fold the event in, then start the calls and the save that the new state allows. */
-import { assert } from './errors.ts'
-import type { CallKey, TransactionEvent } from './events.ts'
+import { assert } from '../errors.ts'
+import type { UpdateResult } from '../ports/store.ts'
+import type { CallKey, TransactionEvent } from '../rules/events.ts'
+import { opOf, withoutUnanswered } from '../rules/op-progress.ts'
+import { assertValid, type Rules } from '../rules/rules.ts'
+import { isFinal } from '../transaction.ts'
 import { learn } from './learn-row.ts'
-import { opOf, withoutUnanswered } from './op-progress.ts'
 import { planSave, type Wishes } from './plan-save.ts'
-import { assertValid, type Rules } from './rules.ts'
 import type { Run, SaveInFlight } from './run.ts'
 import type { RunEffect, RunEvent } from './run-events.ts'
-import type { UpdateResult } from './store.ts'
-import { isFinal } from './transaction.ts'
 
 export interface Step {
   readonly run: Run

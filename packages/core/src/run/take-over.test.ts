@@ -1,10 +1,11 @@
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { GRANT, NODE_START, RunBed, SETTINGS } from '../test/run-bed.ts'
-import { after, answered, CREATED_AT, rowOf, sagaOf, sent, serial, TOKEN } from '../test/sagas.ts'
-import { RULES } from './rules.ts'
+import { GRANT, NODE_START, RunBed, SETTINGS } from '../../test/run-bed.ts'
+import { after, answered, CREATED_AT, rowOf, sagaOf, sent, serial, TOKEN } from '../../test/sagas.ts'
+import { PARKED_AT, type StoredTransaction } from '../ports/store.ts'
+import { RULES } from '../rules/rules.ts'
+import type { Transaction } from '../transaction.ts'
 import type { Run } from './run.ts'
-import { PARKED_AT, type StoredTransaction } from './store.ts'
 import {
   CLAIMS_UNANSWERED_MAX,
   CLAIMS_WITHOUT_PROGRESS_MAX,
@@ -12,7 +13,6 @@ import {
   type TakeOver,
   takeOver,
 } from './take-over.ts'
-import type { Transaction } from './transaction.ts'
 
 function take(
   transaction: Transaction,

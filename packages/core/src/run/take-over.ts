@@ -1,11 +1,11 @@
 /** A claimed row: run it, let it rest, or park it for a person. */
-import { AssertionError } from './errors.ts'
-import { decodeTransaction, encodeProgress } from './record.ts'
-import type { Rules } from './rules.ts'
+import { AssertionError } from '../errors.ts'
+import { PARKED_AT, type StoredTransaction, type TransactionUpdate } from '../ports/store.ts'
+import { decodeTransaction, encodeProgress } from '../record/record.ts'
+import type { Rules } from '../rules/rules.ts'
+import { textHash } from '../text-hash.ts'
+import type { Transaction } from '../transaction.ts'
 import { claimedRun, type Grant, type Run, type RunSettings } from './run.ts'
-import { PARKED_AT, type StoredTransaction, type TransactionUpdate } from './store.ts'
-import { textHash } from './text-hash.ts'
-import type { Transaction } from './transaction.ts'
 
 /** Claims without a save after which a row may be what stops its runners. */
 export const CLAIMS_WITHOUT_PROGRESS_MAX = 3

@@ -7,10 +7,10 @@ import {
   STATUS_CODES,
 } from '@counterstep/core'
 import type { Gid, Status } from '@counterstep/protocol'
-import { STATEMENTS } from './generated/sql.ts'
-import type { Value } from './literal.ts'
-import type { Row, Session } from './session.ts'
-import { fill, statementOf } from './statement.ts'
+import { STATEMENTS } from '../generated/sql.ts'
+import type { Value } from '../sessions/literal.ts'
+import type { Row, Session } from '../sessions/session.ts'
+import { fill, statementOf } from '../sessions/statement.ts'
 import { listedTransaction, textOf } from './stored-row.ts'
 
 const LIST = statementOf(STATEMENTS.list)

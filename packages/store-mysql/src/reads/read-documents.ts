@@ -1,7 +1,7 @@
 import type { StoredDocument } from '@counterstep/core'
-import { STATEMENTS } from './generated/sql.ts'
-import type { Session } from './session.ts'
-import { fill, statementOf } from './statement.ts'
+import { STATEMENTS } from '../generated/sql.ts'
+import type { Session } from '../sessions/session.ts'
+import { fill, statementOf } from '../sessions/statement.ts'
 import { textOf } from './stored-row.ts'
 
 const READ_DOCUMENTS = statementOf(STATEMENTS.readDocuments)

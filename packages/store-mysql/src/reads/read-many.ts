@@ -1,8 +1,8 @@
 import { AssertionError, type StoredTransaction } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { STATEMENTS } from './generated/sql.ts'
-import type { Session } from './session.ts'
-import { fill, rowsStatementOf } from './statement.ts'
+import { STATEMENTS } from '../generated/sql.ts'
+import type { Session } from '../sessions/session.ts'
+import { fill, rowsStatementOf } from '../sessions/statement.ts'
 import { storedTransaction } from './stored-row.ts'
 
 const READ_MANY = rowsStatementOf(STATEMENTS.readMany)

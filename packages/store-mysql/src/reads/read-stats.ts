@@ -1,7 +1,7 @@
 import { type StoreStats, statusOfCode } from '@counterstep/core'
 import { isFinalStatus, type UnfinishedStatus } from '@counterstep/protocol'
-import { STATEMENTS } from './generated/sql.ts'
-import type { Session } from './session.ts'
+import { STATEMENTS } from '../generated/sql.ts'
+import type { Session } from '../sessions/session.ts'
 
 /** One row for each status and attention that occur: the clock, status, attention, count, oldest due instant. */
 export async function readStats(session: Session): Promise<StoreStats> {

@@ -6,7 +6,7 @@ import {
   statusOfCode,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import type { Cell, Row } from './session.ts'
+import type { Cell, Row } from '../sessions/session.ts'
 
 /** In the order of the columns of read-many.sql, find-due.sql and find-one.sql. Undefined: a later version's row. */
 export function storedTransaction(row: Row): StoredTransaction | undefined {

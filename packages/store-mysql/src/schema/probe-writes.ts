@@ -1,7 +1,7 @@
 import { CounterstepError } from '@counterstep/protocol'
-import { STATEMENTS } from './generated/sql.ts'
-import { isDenied, SqlError } from './server-errors.ts'
-import type { Session } from './session.ts'
+import { STATEMENTS } from '../generated/sql.ts'
+import { isDenied, SqlError } from '../sessions/server-errors.ts'
+import type { Session } from '../sessions/session.ts'
 
 const PROBES = {
   INSERT: STATEMENTS.probeInsert,

@@ -1,9 +1,9 @@
 import { CounterstepError } from '@counterstep/protocol'
-import { MIGRATIONS, STATEMENTS } from './generated/sql.ts'
-import { isDenied, SqlError } from './server-errors.ts'
+import { MIGRATIONS, STATEMENTS } from '../generated/sql.ts'
+import { isDenied, SqlError } from '../sessions/server-errors.ts'
+import type { Session } from '../sessions/session.ts'
+import { fill, statementOf } from '../sessions/statement.ts'
 import { unsupported } from './server-facts.ts'
-import type { Session } from './session.ts'
-import { fill, statementOf } from './statement.ts'
 
 export interface Migration {
   readonly version: number

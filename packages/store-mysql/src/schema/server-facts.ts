@@ -1,6 +1,6 @@
 import type { DurabilityClass } from '@counterstep/core'
 import { CounterstepError } from '@counterstep/protocol'
-import type { Row } from './session.ts'
+import type { Row } from '../sessions/session.ts'
 
 /** What a server says of itself, by the names of its variables. */
 export type Variables = ReadonlyMap<string, string>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { STATEMENTS } from './generated/sql.ts'
+import { STATEMENTS } from '../generated/sql.ts'
 import { fill, fillRows, rowsStatementOf, statementOf } from './statement.ts'
 
 const insert = rowsStatementOf('INSERT INTO t VALUES /*rows ,*/(?, ?)/*end*/')

@@ -1,9 +1,9 @@
+import { STATEMENTS } from '../generated/sql.ts'
+import { isOfStatement, isRefusedCommit, SqlError } from '../sessions/server-errors.ts'
+import type { Row, Session } from '../sessions/session.ts'
+import { fill, statementOf } from '../sessions/statement.ts'
 import type { Work } from './database-transactions.ts'
-import { STATEMENTS } from './generated/sql.ts'
 import { NOW_MARK, NOW_SQL } from './now-mark.ts'
-import { isOfStatement, isRefusedCommit, SqlError } from './server-errors.ts'
-import type { Row, Session } from './session.ts'
-import { fill, statementOf } from './statement.ts'
 
 /** A whole database transaction whose statements are known before it begins, and may be sent again. */
 export interface AtOnce<T> {

@@ -1,6 +1,6 @@
+import type { Row, Session } from '../sessions/session.ts'
 import type { AtOnce } from './commit-at-once.ts'
 import type { Work } from './database-transactions.ts'
-import type { Row, Session } from './session.ts'
 
 export type Answer = readonly Row[] | number
 

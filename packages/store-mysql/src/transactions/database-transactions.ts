@@ -1,9 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AssertionError, StoreUnavailableError } from '@counterstep/core'
-import { type AtOnce, CommitInDoubt } from './commit-at-once.ts'
-import type { Answer, Conduct } from './conduct.ts'
-import { doubted } from './doubted.ts'
-import { PACKETS } from './packets.ts'
 import {
   isLoginRefused,
   isRefusedCommit,
@@ -11,9 +7,13 @@ import {
   SqlError,
   type SqlFault,
   stallOf,
-} from './server-errors.ts'
-import type { Cell, Session } from './session.ts'
-import type { SessionPool } from './session-pool.ts'
+} from '../sessions/server-errors.ts'
+import type { Cell, Session } from '../sessions/session.ts'
+import type { SessionPool } from '../sessions/session-pool.ts'
+import { doubted } from '../writes/doubted.ts'
+import { type AtOnce, CommitInDoubt } from './commit-at-once.ts'
+import type { Answer, Conduct } from './conduct.ts'
+import { PACKETS } from './packets.ts'
 
 /** A database transaction under way: the session it is in, and the server's clock at its beginning. */
 export interface Tx {

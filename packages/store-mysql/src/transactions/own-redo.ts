@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { AssertionError, NEVER_AT } from '@counterstep/core'
+import { STATEMENTS } from '../generated/sql.ts'
+import { fill, statementOf } from '../sessions/statement.ts'
 import type { Tx } from './database-transactions.ts'
-import { STATEMENTS } from './generated/sql.ts'
-import { fill, statementOf } from './statement.ts'
 
 const INSERT_DUMMY = statementOf(STATEMENTS.insertDummy)
 const DELETE_DUMMY = statementOf(STATEMENTS.deleteDummy)

@@ -1,9 +1,9 @@
+import { STATEMENTS } from '../generated/sql.ts'
+import { isOfStatement, SqlError, UnsentError } from '../sessions/server-errors.ts'
+import { fill, statementOf } from '../sessions/statement.ts'
 import { commitAtOnce } from './commit-at-once.ts'
 import type { Conduct } from './conduct.ts'
-import { STATEMENTS } from './generated/sql.ts'
 import { NOW_MARK, NOW_SQL } from './now-mark.ts'
-import { isOfStatement, SqlError, UnsentError } from './server-errors.ts'
-import { fill, statementOf } from './statement.ts'
 
 /** What the look makes of a server that takes reads only. */
 const OUT_OF_RANGE = 1690

@@ -1,9 +1,9 @@
+import { STATEMENTS } from '../generated/sql.ts'
+import { textOf } from '../reads/stored-row.ts'
+import type { Variables } from '../schema/server-facts.ts'
+import { SqlError } from '../sessions/server-errors.ts'
 import type { Conduct } from './conduct.ts'
-import { STATEMENTS } from './generated/sql.ts'
 import { NOW_MARK } from './now-mark.ts'
-import { SqlError } from './server-errors.ts'
-import type { Variables } from './server-facts.ts'
-import { textOf } from './stored-row.ts'
 
 /** As set-session-multiplexed.sql and set-isolation.sql make it. */
 const SESSION = '0 STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION utf8mb4 READ-COMMITTED'

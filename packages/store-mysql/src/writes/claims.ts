@@ -8,11 +8,11 @@ import {
   type SingleClaimResult,
   type StoredTransaction,
 } from '@counterstep/core'
-import type { Tx, Work } from './database-transactions.ts'
-import { STATEMENTS } from './generated/sql.ts'
-import type { Row } from './session.ts'
-import { fill, rowsStatementOf, statementOf } from './statement.ts'
-import { storedTransaction } from './stored-row.ts'
+import { STATEMENTS } from '../generated/sql.ts'
+import { storedTransaction } from '../reads/stored-row.ts'
+import type { Row } from '../sessions/session.ts'
+import { fill, rowsStatementOf, statementOf } from '../sessions/statement.ts'
+import type { Tx, Work } from '../transactions/database-transactions.ts'
 
 const FIND_DUE = statementOf(STATEMENTS.findDue)
 const FIND_ONE = statementOf(STATEMENTS.findOne)

@@ -1,12 +1,12 @@
 import { AssertionError, type CreateResult, statusOfCode } from '@counterstep/core'
-import type { Tx } from './database-transactions.ts'
-import { STATEMENTS } from './generated/sql.ts'
+import { STATEMENTS } from '../generated/sql.ts'
+import { textOf } from '../reads/stored-row.ts'
+import { SqlError } from '../sessions/server-errors.ts'
+import type { Row } from '../sessions/session.ts'
+import { fill, fillRows, groupsWithin, rowsStatementOf } from '../sessions/statement.ts'
+import type { Tx } from '../transactions/database-transactions.ts'
 import { CREATE, type PendingCreate } from './pending-writes.ts'
-import { SqlError } from './server-errors.ts'
-import type { Row } from './session.ts'
 import type { Settlement } from './settlement.ts'
-import { fill, fillRows, groupsWithin, rowsStatementOf } from './statement.ts'
-import { textOf } from './stored-row.ts'
 
 const READ_EXISTING = rowsStatementOf(STATEMENTS.readExisting)
 

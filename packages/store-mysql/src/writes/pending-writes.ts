@@ -9,9 +9,9 @@ import {
   type TransactionUpdate,
   type UpdateResult,
 } from '@counterstep/core'
-import { STATEMENTS } from './generated/sql.ts'
-import { withNowMark } from './now-mark.ts'
-import { fill, rowsStatementOf } from './statement.ts'
+import { STATEMENTS } from '../generated/sql.ts'
+import { fill, rowsStatementOf } from '../sessions/statement.ts'
+import { withNowMark } from '../transactions/now-mark.ts'
 import { type UpdateLiterals, updateLiterals } from './update-literals.ts'
 
 export const CREATE = rowsStatementOf(withNowMark(STATEMENTS.create))

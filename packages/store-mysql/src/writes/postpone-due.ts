@@ -1,9 +1,9 @@
 import { assert, type DuePostponement, type DuePostponementResult, PARKED_AT } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import type { Tx, Work } from './database-transactions.ts'
-import { STATEMENTS } from './generated/sql.ts'
-import { fill, rowsStatementOf, statementOf } from './statement.ts'
-import { textOf } from './stored-row.ts'
+import { STATEMENTS } from '../generated/sql.ts'
+import { textOf } from '../reads/stored-row.ts'
+import { fill, rowsStatementOf, statementOf } from '../sessions/statement.ts'
+import type { Tx, Work } from '../transactions/database-transactions.ts'
 
 const FIND_POSTPONABLE = statementOf(STATEMENTS.findPostponable)
 const POSTPONE = rowsStatementOf(STATEMENTS.postpone)

@@ -1,6 +1,6 @@
-import type { Tx, Work } from './database-transactions.ts'
-import { STATEMENTS } from './generated/sql.ts'
-import { fill, rowsStatementOf, statementOf } from './statement.ts'
+import { STATEMENTS } from '../generated/sql.ts'
+import { fill, rowsStatementOf, statementOf } from '../sessions/statement.ts'
+import type { Tx, Work } from '../transactions/database-transactions.ts'
 
 const FIND_PURGEABLE = statementOf(STATEMENTS.findPurgeable)
 const PURGE = rowsStatementOf(STATEMENTS.purge)

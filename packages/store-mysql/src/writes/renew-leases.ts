@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Lease, RenewResult } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import type { DatabaseTransactions, Tx, Work } from './database-transactions.ts'
-import { STATEMENTS } from './generated/sql.ts'
-import { ensureOwnRedo } from './own-redo.ts'
-import type { Session } from './session.ts'
-import { fill, rowsStatementOf } from './statement.ts'
-import { textOf } from './stored-row.ts'
+import { STATEMENTS } from '../generated/sql.ts'
+import { textOf } from '../reads/stored-row.ts'
+import type { Session } from '../sessions/session.ts'
+import { fill, rowsStatementOf } from '../sessions/statement.ts'
+import type { DatabaseTransactions, Tx, Work } from '../transactions/database-transactions.ts'
+import { ensureOwnRedo } from '../transactions/own-redo.ts'
 
 const FIND_RENEWABLE = rowsStatementOf(STATEMENTS.findRenewable)
 const RENEW = rowsStatementOf(STATEMENTS.renew)

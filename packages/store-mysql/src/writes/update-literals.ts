@@ -5,7 +5,7 @@ import {
   type TransactionUpdate,
   type UpdateHold,
 } from '@counterstep/core'
-import { literal } from './literal.ts'
+import { literal } from '../sessions/literal.ts'
 
 /** An update's values as SQL, written once, whichever statement it will be in. */
 export interface UpdateLiterals {

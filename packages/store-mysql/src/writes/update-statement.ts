@@ -1,8 +1,5 @@
 import { assert, NEVER_AT, type UpdateHold } from '@counterstep/core'
-import type { Counted } from './commit-at-once.ts'
-import { STATEMENTS } from './generated/sql.ts'
-import { NOW_SQL, withNowMark } from './now-mark.ts'
-import type { PendingUpdate } from './pending-writes.ts'
+import { STATEMENTS } from '../generated/sql.ts'
 import {
   type Chunks,
   fill,
@@ -11,7 +8,10 @@ import {
   rowsStatementOf,
   statementOf,
   weave,
-} from './statement.ts'
+} from '../sessions/statement.ts'
+import type { Counted } from '../transactions/commit-at-once.ts'
+import { NOW_SQL, withNowMark } from '../transactions/now-mark.ts'
+import type { PendingUpdate } from './pending-writes.ts'
 import type { RowLiterals } from './update-literals.ts'
 
 /** A CASE looks for its row among all that the statement has. */

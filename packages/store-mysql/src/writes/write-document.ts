@@ -6,11 +6,11 @@ import {
   type DocumentWrite,
   type DocumentWriteResult,
 } from '@counterstep/core'
-import type { Tx, Work } from './database-transactions.ts'
-import { STATEMENTS } from './generated/sql.ts'
-import type { Session } from './session.ts'
-import { fill, statementOf } from './statement.ts'
-import { textOf } from './stored-row.ts'
+import { STATEMENTS } from '../generated/sql.ts'
+import { textOf } from '../reads/stored-row.ts'
+import type { Session } from '../sessions/session.ts'
+import { fill, statementOf } from '../sessions/statement.ts'
+import type { Tx, Work } from '../transactions/database-transactions.ts'
 
 const LOCK_CATEGORY = statementOf(STATEMENTS.lockCategory)
 const READ_HEAD = statementOf(STATEMENTS.readDocumentHead)

@@ -1,9 +1,9 @@
 import { type CreateResult, StoreUnavailableError } from '@counterstep/core'
 import { describe, expect, it } from 'vitest'
-import { finalError } from './database-transactions.ts'
+import { SqlError, type SqlFault } from '../sessions/server-errors.ts'
+import { finalError } from '../transactions/database-transactions.ts'
 import { doubted } from './doubted.ts'
 import type { PendingWrite } from './pending-writes.ts'
-import { SqlError, type SqlFault } from './server-errors.ts'
 import { type QueueBounds, type WriteBatch, WriteQueue } from './write-queue.ts'
 
 const BOUNDS: QueueBounds = {

@@ -1,7 +1,7 @@
 import { StoreUnavailableError } from '@counterstep/core'
+import { isServerFault, SqlError, type SqlFault } from '../sessions/server-errors.ts'
 import { doubted } from './doubted.ts'
 import type { PendingWrite } from './pending-writes.ts'
-import { isServerFault, SqlError, type SqlFault } from './server-errors.ts'
 import type { Settlement } from './settlement.ts'
 
 export interface QueueBounds {

@@ -6,12 +6,12 @@ import {
   StoreUnavailableError,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { countWithin, ROWS_BYTES_MAX } from './answer-bound.ts'
-import { byShard } from './by-shard.ts'
-import { decodeClaimDue } from './decode-answers.ts'
+import { countWithin, ROWS_BYTES_MAX } from '../links/answer-bound.ts'
+import { byShard } from '../shards/by-shard.ts'
+import { decodeClaimDue } from '../shards/decode-answers.ts'
+import { claimDueCall, weighCall } from '../shards/encode-calls.ts'
+import type { ShardCalls } from '../shards/shard-calls.ts'
 import { type Candidate, DueLook } from './due-look.ts'
-import { claimDueCall, weighCall } from './encode-calls.ts'
-import type { ShardCalls } from './shard-calls.ts'
 
 interface Weighed extends Candidate {
   readonly bytes: number

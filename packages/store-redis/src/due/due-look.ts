@@ -1,7 +1,7 @@
 import type { Gid } from '@counterstep/protocol'
-import { answersOf } from './by-shard.ts'
-import { decodeScored } from './decode-answers.ts'
-import type { ShardCalls } from './shard-calls.ts'
+import { answersOf } from '../shards/by-shard.ts'
+import { decodeScored } from '../shards/decode-answers.ts'
+import type { ShardCalls } from '../shards/shard-calls.ts'
 
 export interface Candidate {
   readonly shard: number

@@ -1,10 +1,10 @@
 import { AssertionError, type DuePostponement, type DuePostponementResult } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { byShard } from './by-shard.ts'
-import { decodePostponeDue, type PostponeOutcome } from './decode-answers.ts'
+import { byShard } from '../shards/by-shard.ts'
+import { decodePostponeDue, type PostponeOutcome } from '../shards/decode-answers.ts'
+import { postponeDueCall } from '../shards/encode-calls.ts'
+import type { ShardCalls } from '../shards/shard-calls.ts'
 import { type Candidate, DueLook } from './due-look.ts'
-import { postponeDueCall } from './encode-calls.ts'
-import type { ShardCalls } from './shard-calls.ts'
 
 /** Each further round follows one that has met another caller's rows, rows left for it, or such as nobody here may take. */
 const ROUNDS_MAX = 20

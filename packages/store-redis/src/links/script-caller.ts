@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { SCRIPTS } from '../generated/scripts.ts'
 import { ServerRefusal } from './command-errors.ts'
-import { SCRIPTS } from './generated/scripts.ts'
 import type { CommandArgument } from './server-link.ts'
 
 export type ScriptName = keyof typeof SCRIPTS

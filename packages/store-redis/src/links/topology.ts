@@ -1,7 +1,7 @@
 import { CounterstepError } from '@counterstep/protocol'
+import { ALL_SHARDS, slotOf } from '../shards/shards.ts'
 import { ServerRefusal } from './command-errors.ts'
 import type { Endpoint, ServerLink } from './server-link.ts'
-import { ALL_SHARDS, slotOf } from './shards.ts'
 
 type SlotRange = readonly [
   first: number,

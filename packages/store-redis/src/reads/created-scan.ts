@@ -1,6 +1,6 @@
 import type { ListCursor, ListQuery } from '@counterstep/core'
-import { decodeScored } from './decode-answers.ts'
-import type { ShardCalls } from './shard-calls.ts'
+import { decodeScored } from '../shards/decode-answers.ts'
+import type { ShardCalls } from '../shards/shard-calls.ts'
 
 const PAGE_FIRST_ROWS = 8
 const PAGE_MAX_ROWS = 512

@@ -6,12 +6,12 @@ import {
   type ListResult,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { byShard } from './by-shard.ts'
+import { byShard } from '../shards/by-shard.ts'
+import { decodeHeads } from '../shards/decode-answers.ts'
+import { readHeadsCall } from '../shards/encode-calls.ts'
+import { listedTransaction } from '../shards/row-text.ts'
+import type { ShardCalls } from '../shards/shard-calls.ts'
 import { CreatedScan } from './created-scan.ts'
-import { decodeHeads } from './decode-answers.ts'
-import { readHeadsCall } from './encode-calls.ts'
-import { listedTransaction } from './row-text.ts'
-import type { ShardCalls } from './shard-calls.ts'
 
 const BATCH_ROWS_MAX = 500
 

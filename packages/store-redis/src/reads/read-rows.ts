@@ -1,10 +1,10 @@
 import { AssertionError, type StoredTransaction } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { countWithin, ROWS_BYTES_MAX } from './answer-bound.ts'
-import { byShard } from './by-shard.ts'
-import { decodeRead } from './decode-answers.ts'
-import { readCall, sizesCall } from './encode-calls.ts'
-import type { ShardCalls } from './shard-calls.ts'
+import { countWithin, ROWS_BYTES_MAX } from '../links/answer-bound.ts'
+import { byShard } from '../shards/by-shard.ts'
+import { decodeRead } from '../shards/decode-answers.ts'
+import { readCall, sizesCall } from '../shards/encode-calls.ts'
+import type { ShardCalls } from '../shards/shard-calls.ts'
 
 interface Sized {
   readonly gid: Gid

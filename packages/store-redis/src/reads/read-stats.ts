@@ -1,6 +1,6 @@
 import { STATUS_CODES, type StoreStats } from '@counterstep/core'
-import { decodeScored } from './decode-answers.ts'
-import type { ShardCalls } from './shard-calls.ts'
+import { decodeScored } from '../shards/decode-answers.ts'
+import type { ShardCalls } from '../shards/shard-calls.ts'
 
 const FIELDS = [STATUS_CODES.prepared, STATUS_CODES.submitted, STATUS_CODES.aborting, 'attention']
 

@@ -1,9 +1,9 @@
+import type { ScriptName } from '../links/script-caller.ts'
+import type { CommandArgument, ServerLink } from '../links/server-link.ts'
+import type { Servers } from '../links/servers.ts'
 import { answersOf } from './by-shard.ts'
 import { decodeTime } from './decode-answers.ts'
 import type { ScriptCall } from './encode-calls.ts'
-import type { ScriptName } from './script-caller.ts'
-import type { CommandArgument, ServerLink } from './server-link.ts'
-import type { Servers } from './servers.ts'
 import { ALL_SHARDS, ShardKeys, type Shards } from './shards.ts'
 
 /** A store's keys and the servers that hold them. */

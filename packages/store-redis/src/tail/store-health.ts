@@ -1,8 +1,8 @@
 import type { DurabilityClass, StoreEvent } from '@counterstep/core'
-import { admitServers, type Terms } from './admit-servers.ts'
-import { readFacts } from './server-facts.ts'
-import type { ServerLink } from './server-link.ts'
-import type { ShardCalls } from './shard-calls.ts'
+import { admitServers, type Terms } from '../links/admit-servers.ts'
+import { readFacts } from '../links/server-facts.ts'
+import type { ServerLink } from '../links/server-link.ts'
+import type { ShardCalls } from '../shards/shard-calls.ts'
 import { type TailLoss, TailWatch } from './tail-watch.ts'
 
 export interface RedisCounters {

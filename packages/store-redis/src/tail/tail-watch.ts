@@ -1,9 +1,9 @@
 import { AssertionError } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { decodeHeads } from './decode-answers.ts'
-import { readHeadsCall } from './encode-calls.ts'
-import type { ServerLink } from './server-link.ts'
-import type { ShardCalls } from './shard-calls.ts'
+import type { ServerLink } from '../links/server-link.ts'
+import { decodeHeads } from '../shards/decode-answers.ts'
+import { readHeadsCall } from '../shards/encode-calls.ts'
+import type { ShardCalls } from '../shards/shard-calls.ts'
 
 export interface TailLoss {
   readonly server: string

@@ -8,10 +8,10 @@ import {
   type DocumentWriteResult,
   type StoredDocument,
 } from '@counterstep/core'
-import { countWithin, ROWS_BYTES_MAX } from './answer-bound.ts'
-import type { ShardCalls } from './shard-calls.ts'
-import { MANY_SHARDS } from './shards.ts'
-import type { TailWatch } from './tail-watch.ts'
+import { countWithin, ROWS_BYTES_MAX } from '../links/answer-bound.ts'
+import type { ShardCalls } from '../shards/shard-calls.ts'
+import { MANY_SHARDS } from '../shards/shards.ts'
+import type { TailWatch } from '../tail/tail-watch.ts'
 
 const HEAD = /^1 (\d+) (\d+) [\w-]+\n/
 

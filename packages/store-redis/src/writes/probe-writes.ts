@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { StoreUnavailableError } from '@counterstep/core'
-import { isDenied } from './command-errors.ts'
-import type { Servers } from './servers.ts'
-import type { ShardCalls } from './shard-calls.ts'
+import { isDenied } from '../links/command-errors.ts'
+import type { Servers } from '../links/servers.ts'
+import type { ShardCalls } from '../shards/shard-calls.ts'
 
 /** It expires by itself; nobody reads it. */
 const PROBE_KEPT_MS = 1

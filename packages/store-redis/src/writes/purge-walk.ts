@@ -1,7 +1,7 @@
-import { answersOf, byShard } from './by-shard.ts'
-import { decodeScored } from './decode-answers.ts'
-import { purgeCall } from './encode-calls.ts'
-import type { ShardCalls } from './shard-calls.ts'
+import { answersOf, byShard } from '../shards/by-shard.ts'
+import { decodeScored } from '../shards/decode-answers.ts'
+import { purgeCall } from '../shards/encode-calls.ts'
+import type { ShardCalls } from '../shards/shard-calls.ts'
 
 const SHARDS_AT_ONCE = 8
 /** In one look, of all shards that are looked at. */

@@ -1,9 +1,9 @@
 import { AssertionError, StoreUnavailableError } from '@counterstep/core'
 import { expect, it } from 'vitest'
-import type { ScriptCall } from './encode-calls.ts'
+import type { ScriptCall } from '../shards/encode-calls.ts'
+import type { ShardCalls } from '../shards/shard-calls.ts'
+import { ShardKeys } from '../shards/shards.ts'
 import { RowWrites } from './row-writes.ts'
-import type { ShardCalls } from './shard-calls.ts'
-import { ShardKeys } from './shards.ts'
 
 const BOUNDS = { commandsInFlightMax: 100, bytesInFlightMax: 10_000_000 }
 

@@ -1,8 +1,8 @@
 import { StoreUnavailableError } from '@counterstep/core'
-import { errorOfRefusal, ServerRefusal } from './command-errors.ts'
-import { type ScriptCall, writeRowsCall } from './encode-calls.ts'
-import { InFlight, type InFlightBounds } from './in-flight.ts'
-import type { ShardCalls } from './shard-calls.ts'
+import { errorOfRefusal, ServerRefusal } from '../links/command-errors.ts'
+import { InFlight, type InFlightBounds } from '../links/in-flight.ts'
+import { type ScriptCall, writeRowsCall } from '../shards/encode-calls.ts'
+import type { ShardCalls } from '../shards/shard-calls.ts'
 
 interface Pending {
   readonly row: ScriptCall

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-const BANK = fileURLToPath(new URL('../../../examples/bank/src/main.ts', import.meta.url))
+const BANK = fileURLToPath(new URL('../../../../examples/bank/src/main.ts', import.meta.url))
 const START_MS_MAX = 60_000
 
 export interface BankProcess {

@@ -17,7 +17,7 @@ const CHECKS_LEFT_OUT = 'ignored_auth,positive_data_acceptance,unsupported_metho
 /** The document's own example waits for 10 s, and schemathesis would send it with every other change. */
 const NO_WAIT = 'Prefer: wait=0'
 
-/** Runs schemathesis against a private server: `node chaos/src/fuzz/schemathesis.ts [--examples N] [--seed S]`. */
+/** Runs schemathesis against a private server: `node testing/chaos/src/fuzz/schemathesis.ts [--examples N] [--seed S]`. */
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {

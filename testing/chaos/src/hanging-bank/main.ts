@@ -1,4 +1,4 @@
-// node scripts/run.mjs chaos/src/hanging-bank/main.ts [--rounds N] [--seconds N] [--json]: what two banks lose while a
+// node scripts/run.mjs testing/chaos/src/hanging-bank/main.ts [--rounds N] [--seconds N] [--json]: what two banks lose while a
 // third one hangs, and 6,000 sagas wait for it that may wait for 15 min. Exits with 1 when a figure is missed.
 import { parseArgs } from 'node:util'
 import { hangingBankTable, healthyShare, missedByHangingBank } from './hanging-bank-figures.ts'

@@ -1,4 +1,4 @@
-// node chaos/src/hostile/main.ts: what an orchestrator makes of each hostile behaviour, and how long its attempts took.
+// node testing/chaos/src/hostile/main.ts: what an orchestrator makes of each hostile behaviour, and how long its attempts took.
 import { overshootMsMax, summarize } from './hostile-table.ts'
 import { runHostilePass } from './run-pass.ts'
 

@@ -1,4 +1,4 @@
-// node chaos/src/overload/main.ts [--seconds N] [--json]: five times more than there is capacity for, and what is left
+// node testing/chaos/src/overload/main.ts [--seconds N] [--json]: five times more than there is capacity for, and what is left
 // of it. Exits with 1 when a figure is missed. The figures mean something only while nothing else computes.
 import { parseArgs } from 'node:util'
 import { missedByOverload } from './overload-figures.ts'

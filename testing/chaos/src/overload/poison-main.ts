@@ -1,4 +1,4 @@
-// node chaos/src/overload/poison-main.ts [--rounds N] [--seconds N] [--json]: what every tenth saga, whose compensation
+// node testing/chaos/src/overload/poison-main.ts [--rounds N] [--seconds N] [--json]: what every tenth saga, whose compensation
 // always fails, costs the nine others. Exits with 1 when a figure is missed.
 import { parseArgs } from 'node:util'
 import { healthyShare, missedByPoison, poisonTable } from './poison-figures.ts'

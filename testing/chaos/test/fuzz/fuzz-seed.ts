@@ -1,4 +1,4 @@
-/** A run of the same seed and number sends the same requests: `FUZZ_SEED=… FUZZ_RUNS=… vitest run chaos/test/fuzz`. */
+/** A run of the same seed and number sends the same requests: `FUZZ_SEED=… FUZZ_RUNS=… vitest run testing/chaos/test/fuzz`. */
 export function fuzzSeed(): number {
   const given = process.env.FUZZ_SEED
   return given === undefined ? Date.now() % 2 ** 31 : Number(given)

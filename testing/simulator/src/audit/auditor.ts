@@ -10,18 +10,18 @@ import {
   type TransactionUpdate,
 } from '@counterstep/core'
 import { type Gid, isFinalStatus, type Status } from '@counterstep/protocol'
+import type { BranchState, Participants } from '../branches/participant.ts'
+import type { Plan } from '../clients/plan.ts'
+import type { SagaPlan } from '../clients/saga-plan.ts'
+import type { SimStore } from '../world/sim-store.ts'
+import type { World } from '../world/world.ts'
 import { CallPace } from './call-pace.ts'
 import { ClientAudit } from './client-audit.ts'
 import type { Log } from './log.ts'
-import type { BranchState, Participants } from './participant.ts'
-import type { Plan } from './plan.ts'
 import { PreparedAudit } from './prepared-audit.ts'
 import { newPreparedLog } from './prepared-log.ts'
 import { SagaCallAudit } from './saga-call-audit.ts'
 import { maskOf, newSagaLog, type SagaLog } from './saga-log.ts'
-import type { SagaPlan } from './saga-plan.ts'
-import type { SimStore } from './sim-store.ts'
-import type { World } from './world.ts'
 
 export interface Violation {
   readonly invariant: string

@@ -1,8 +1,8 @@
 /** What clients are told, against the store and against what they were told before. */
 import { type Gid, isFinalStatus, type Status } from '@counterstep/protocol'
+import type { SimStore } from '../world/sim-store.ts'
+import type { World } from '../world/world.ts'
 import type { Auditor } from './auditor.ts'
-import type { SimStore } from './sim-store.ts'
-import type { World } from './world.ts'
 
 export class ClientAudit {
   readonly #world: World

@@ -1,12 +1,12 @@
 /** When all is quiet: does what is left agree with what was said? */
 import type { StoredTransaction } from '@counterstep/core'
 import { isFinalStatus } from '@counterstep/protocol'
+import type { Participants } from '../branches/participant.ts'
+import type { SimStore } from '../world/sim-store.ts'
+import type { World } from '../world/world.ts'
 import type { Auditor } from './auditor.ts'
 import type { Log } from './log.ts'
-import type { Participants } from './participant.ts'
 import type { SagaLog } from './saga-log.ts'
-import type { SimStore } from './sim-store.ts'
-import type { World } from './world.ts'
 
 export function auditEnd(
   { poisoned }: World,

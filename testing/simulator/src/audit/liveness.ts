@@ -1,11 +1,11 @@
 /** After the heal: everything healthy ends in time, then the poison is cured and ends too, then all is still. */
 import { RETRY_BOUNDS, retryFloorMs } from '@counterstep/core'
 import { isFinalStatus } from '@counterstep/protocol'
+import type { Node } from '../nodes/node.ts'
+import { EVENT } from '../world/event-code.ts'
+import type { SimStore } from '../world/sim-store.ts'
+import type { World } from '../world/world.ts'
 import type { Auditor } from './auditor.ts'
-import { EVENT } from './event-code.ts'
-import type { Node } from './node.ts'
-import type { SimStore } from './sim-store.ts'
-import type { World } from './world.ts'
 
 /** L1 and L3: from the heal, or from the cure, to the last end, with what the clocks have jumped. */
 export const ENDS_WITHIN_MS = 10_000

@@ -1,11 +1,11 @@
 /** What must hold of TCCs and messages, while a world runs. */
 import { type CallKey, CHECK, decodeTransaction, type Run, type StoredTransaction } from '@counterstep/core'
 import type { Op, Status } from '@counterstep/protocol'
+import type { PreparedParticipants, ServiceState } from '../branches/prepared-participant.ts'
+import type { PreparedPlan } from '../clients/prepared-plan.ts'
+import type { World } from '../world/world.ts'
 import type { Auditor } from './auditor.ts'
 import type { PreparedLog, Turn } from './prepared-log.ts'
-import type { PreparedParticipants, ServiceState } from './prepared-participant.ts'
-import type { PreparedPlan } from './prepared-plan.ts'
-import type { World } from './world.ts'
 
 export class PreparedAudit {
   readonly #world: World

@@ -7,8 +7,8 @@ import {
   type StoredTransaction,
   type Transaction,
 } from '@counterstep/core'
+import type { Participants } from '../branches/participant.ts'
 import type { Auditor } from './auditor.ts'
-import type { Participants } from './participant.ts'
 import type { SagaLog } from './saga-log.ts'
 
 export class SagaCallAudit {

@@ -1,5 +1,5 @@
+import type { SagaPlan } from '../clients/saga-plan.ts'
 import { type CommonLog, newCommonLog } from './log.ts'
-import type { SagaPlan } from './saga-plan.ts'
 
 /** Sets of branches are bit masks. */
 export interface SagaLog extends CommonLog {

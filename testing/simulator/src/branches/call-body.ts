@@ -1,6 +1,6 @@
 /** The bytes that a call carries: the branch's, as the runner has them, which may have read them back from the store. */
 import { type CallKey, CHECK, type Transaction, targetsOf } from '@counterstep/core'
-import type { Flaw } from './wiring.ts'
+import type { Flaw } from '../mutants/wiring.ts'
 
 export function bodyOf(transaction: Transaction, { branch }: CallKey, flaw: Flaw | undefined): string {
   if (branch === CHECK) return ''

@@ -1,9 +1,9 @@
 /** What arrives at branches: something that was asked for, as it was asked for, and in which order. */
 import { CHECK } from '@counterstep/core'
-import type { Auditor } from './auditor.ts'
+import type { Auditor } from '../audit/auditor.ts'
+import type { Plan } from '../clients/plan.ts'
+import type { World } from '../world/world.ts'
 import type { BranchRequest } from './network.ts'
-import type { Plan } from './plan.ts'
-import type { World } from './world.ts'
 
 export class Deliveries {
   readonly #world: World

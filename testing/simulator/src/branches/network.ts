@@ -1,15 +1,15 @@
 /** The way from a node to a branch and back: delay, loss, lost answers, duplicates, copies that come very late. */
 import { assert, type BranchAnswer } from '@counterstep/core'
 import type { Op } from '@counterstep/protocol'
+import type { Plan } from '../clients/plan.ts'
+import { EVENT } from '../world/event-code.ts'
+import type { EventOwner } from '../world/heap.ts'
+import type { Random } from '../world/random.ts'
+import type { World } from '../world/world.ts'
 import { BROKEN } from './branch-answers.ts'
 import type { Deliveries } from './deliveries.ts'
-import { EVENT } from './event-code.ts'
-import type { EventOwner } from './heap.ts'
 import type { Participants } from './participant.ts'
-import type { Plan } from './plan.ts'
 import type { PreparedParticipants } from './prepared-participant.ts'
-import type { Random } from './random.ts'
-import type { World } from './world.ts'
 
 const LATE_MS = 25_000
 

@@ -1,10 +1,10 @@
 /** The services behind the branches: the real barrier decision over rows in memory, and a ledger of effects. */
 import { type BarrierRow, barrierRows, decideBarrier } from '@counterstep/barrier'
 import type { BranchAnswer, SagaOp } from '@counterstep/core'
-import type { Auditor } from './auditor.ts'
+import type { Auditor } from '../audit/auditor.ts'
+import type { SagaPlan } from '../clients/saga-plan.ts'
+import type { World } from '../world/world.ts'
 import { BROKEN, FAILURE, ONGOING, SUCCESS } from './branch-answers.ts'
-import type { SagaPlan } from './saga-plan.ts'
-import type { World } from './world.ts'
 
 /** One branch of one transaction, as its service knows it. */
 export interface BranchState {

@@ -2,10 +2,10 @@
 import { type BarrierRow, barrierRows, decideBarrier, originOf } from '@counterstep/barrier'
 import { type BranchAnswer, CHECK } from '@counterstep/core'
 import type { Op } from '@counterstep/protocol'
+import type { PreparedAudit } from '../audit/prepared-audit.ts'
+import type { MessagePlan, PreparedPlan } from '../clients/prepared-plan.ts'
+import type { World } from '../world/world.ts'
 import { BROKEN, FAILURE, ONGOING, SUCCESS } from './branch-answers.ts'
-import type { PreparedAudit } from './prepared-audit.ts'
-import type { MessagePlan, PreparedPlan } from './prepared-plan.ts'
-import type { World } from './world.ts'
 
 /** One branch of one transaction, as its service knows it; position CHECK is the sender. */
 export interface ServiceState {

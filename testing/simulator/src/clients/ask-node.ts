@@ -1,10 +1,10 @@
 /** One request to some node. Either way may fail; an answer may come more than once (accepted, then the end). */
 import type { Gid } from '@counterstep/protocol'
-import type { Auditor } from './auditor.ts'
-import { EVENT } from './event-code.ts'
-import type { Node } from './node.ts'
-import { type Answer, isStatus, type Reply } from './reply.ts'
-import type { World } from './world.ts'
+import type { Auditor } from '../audit/auditor.ts'
+import type { Node } from '../nodes/node.ts'
+import { type Answer, isStatus, type Reply } from '../nodes/reply.ts'
+import { EVENT } from '../world/event-code.ts'
+import type { World } from '../world/world.ts'
 
 export type Ask = (node: Node, reply: Reply) => void
 

@@ -1,14 +1,14 @@
 /** Someone who wants a saga done: submits until it is told that it is accepted, then asks, aborts, nudges, stops. */
 import type { Command } from '@counterstep/core'
 import { isFinalStatus } from '@counterstep/protocol'
+import type { Auditor } from '../audit/auditor.ts'
+import type { Node } from '../nodes/node.ts'
+import { type Answer, isStatus } from '../nodes/reply.ts'
+import { EVENT } from '../world/event-code.ts'
+import type { Random } from '../world/random.ts'
+import type { World } from '../world/world.ts'
 import { type Ask, askNode } from './ask-node.ts'
-import type { Auditor } from './auditor.ts'
-import { EVENT } from './event-code.ts'
-import type { Node } from './node.ts'
-import type { Random } from './random.ts'
-import { type Answer, isStatus } from './reply.ts'
 import type { SagaPlan } from './saga-plan.ts'
-import type { World } from './world.ts'
 
 const PATIENCE_MS = 700
 const GIVES_UP = 0.3

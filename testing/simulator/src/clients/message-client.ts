@@ -1,8 +1,9 @@
 /** A message's sender: prepares, runs its own database transaction, then submits or aborts; and may die at any point. */
+
+import type { MessageLog } from '../audit/prepared-log.ts'
+import type { PreparedParticipants } from '../branches/prepared-participant.ts'
 import type { Asking } from './ask-node.ts'
 import { PreparedClient } from './prepared-client.ts'
-import type { MessageLog } from './prepared-log.ts'
-import type { PreparedParticipants } from './prepared-participant.ts'
 import type { MessagePlan } from './prepared-plan.ts'
 
 const COMMAND_TRIES = 6

@@ -1,5 +1,5 @@
 /** Bodies that do not survive being read and written again, or being taken for another kind of text. */
-import type { Random } from './random.ts'
+import type { Random } from '../world/random.ts'
 
 const HOSTILE = [
   '"n":9007199254740993',

@@ -1,9 +1,9 @@
 /** What the clients of TCCs and of messages have in common: they insist on an answer, look, nudge, and may die. */
 import type { Command } from '@counterstep/core'
+import { type Answer, isStatus } from '../nodes/reply.ts'
+import { EVENT } from '../world/event-code.ts'
 import { type Asking, askNode } from './ask-node.ts'
-import { EVENT } from './event-code.ts'
 import type { PreparedPlan } from './prepared-plan.ts'
-import { type Answer, isStatus } from './reply.ts'
 
 const PATIENCE_MS = 700
 const AGAIN_MS = 60

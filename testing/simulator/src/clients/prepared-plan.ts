@@ -1,9 +1,9 @@
 /** The transactions that are prepared first: TCCs and two-phase messages. */
 import type { MessageBranch, MessageDefinition, TccBranch, TccDefinition } from '@counterstep/core'
 import { type BranchId, type Gid, isBranchId, isGid } from '@counterstep/protocol'
-import type { FaultProfile } from './faults.ts'
+import type { FaultProfile } from '../world/faults.ts'
+import type { Random } from '../world/random.ts'
 import { drawBody } from './payload.ts'
-import type { Random } from './random.ts'
 import type { Submission } from './saga-plan.ts'
 
 interface Common {

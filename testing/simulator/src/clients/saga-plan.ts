@@ -1,9 +1,9 @@
 /** What the clients of a world submit. */
 import type { newTransactionRow, SagaBranch, SagaDefinition } from '@counterstep/core'
 import { type BranchId, type Gid, isBranchId, isGid, type RetryPolicy } from '@counterstep/protocol'
-import type { FaultProfile } from './faults.ts'
+import type { FaultProfile } from '../world/faults.ts'
+import type { Random } from '../world/random.ts'
 import { drawBody } from './payload.ts'
-import type { Random } from './random.ts'
 
 export type Submission = Parameters<typeof newTransactionRow>[0]
 

@@ -1,13 +1,12 @@
 /** A TCC's client: prepares, registers and tries each branch, then submits or aborts; and may die at any point. */
 import type { BranchAnswer } from '@counterstep/core'
+import type { TccLog } from '../audit/prepared-log.ts'
+import type { Network } from '../branches/network.ts'
+import { isStatus } from '../nodes/reply.ts'
+import type { EventOwner } from '../world/heap.ts'
 import type { Asking } from './ask-node.ts'
-import type { EventOwner } from './heap.ts'
-import type { Network } from './network.ts'
-
 import { PreparedClient } from './prepared-client.ts'
-import type { TccLog } from './prepared-log.ts'
 import type { TccPlan } from './prepared-plan.ts'
-import { isStatus } from './reply.ts'
 
 const TRIES = 6
 const COMMAND_TRIES = 8

@@ -1,12 +1,12 @@
 /** A node's submits: one create in flight for each gid, sent again until it is definite. */
 import { acceptedRun, type Grant, newTransaction, newTransactionRow } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { EVENT } from './event-code.ts'
+import type { Plan } from '../clients/plan.ts'
+import { EVENT } from '../world/event-code.ts'
+import { askStore } from '../world/store-link.ts'
 import type { NodeHost } from './node-host.ts'
-import type { Plan } from './plan.ts'
 import type { Answer, Reply } from './reply.ts'
 import type { RunHost } from './run-host.ts'
-import { askStore } from './store-link.ts'
 
 /** A create in flight, and who waits for it. */
 interface Creating {

@@ -1,11 +1,11 @@
 /** Commands and views, on the run of this node if it has one, else on the row. */
 import { type Command, planCommand, type StoredTransaction, type TransactionUpdate } from '@counterstep/core'
 import { type Gid, isFinalStatus } from '@counterstep/protocol'
-import { EVENT } from './event-code.ts'
+import { EVENT } from '../world/event-code.ts'
+import { askStore } from '../world/store-link.ts'
 import type { NodeHost } from './node-host.ts'
 import { isStatus, type Reply } from './reply.ts'
 import type { RunHost } from './run-host.ts'
-import { askStore } from './store-link.ts'
 
 const RESEND_MS = 25
 const COMMAND_TRIES = 12

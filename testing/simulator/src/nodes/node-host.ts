@@ -1,12 +1,12 @@
 import type { RunSettings, StoredTransaction } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import type { Auditor } from './auditor.ts'
-import type { SimClock } from './clock.ts'
-import type { EventOwner } from './heap.ts'
-import type { Network } from './network.ts'
+import type { Auditor } from '../audit/auditor.ts'
+import type { Network } from '../branches/network.ts'
+import type { SimClock } from '../world/clock.ts'
+import type { EventOwner } from '../world/heap.ts'
+import type { SimStore } from '../world/sim-store.ts'
+import type { World } from '../world/world.ts'
 import type { Answer, Reply } from './reply.ts'
-import type { SimStore } from './sim-store.ts'
-import type { World } from './world.ts'
 
 /** What the parts of a node see of it. */
 export interface NodeHost extends EventOwner {

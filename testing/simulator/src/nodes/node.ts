@@ -10,19 +10,19 @@ import {
   takeOver,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import type { Auditor } from './auditor.ts'
-import { SimClock } from './clock.ts'
-import { EVENT } from './event-code.ts'
-import type { Network } from './network.ts'
+import type { Auditor } from '../audit/auditor.ts'
+import type { Network } from '../branches/network.ts'
+import type { Plan } from '../clients/plan.ts'
+import { SimClock } from '../world/clock.ts'
+import { EVENT } from '../world/event-code.ts'
+import type { SimStore } from '../world/sim-store.ts'
+import { askStore } from '../world/store-link.ts'
+import type { World } from '../world/world.ts'
 import { NodeAcceptance, type Submit } from './node-acceptance.ts'
 import { NodeCommands } from './node-commands.ts'
 import type { NodeHost } from './node-host.ts'
-import type { Plan } from './plan.ts'
 import { type Answer, isStatus, type Reply } from './reply.ts'
 import { RunHost } from './run-host.ts'
-import type { SimStore } from './sim-store.ts'
-import { askStore } from './store-link.ts'
-import type { World } from './world.ts'
 
 export interface Surroundings {
   readonly world: World

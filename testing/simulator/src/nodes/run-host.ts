@@ -14,12 +14,12 @@ import {
   type TransactionUpdate,
 } from '@counterstep/core'
 import { isFinalStatus, type Status } from '@counterstep/protocol'
-import { bodyOf } from './call-body.ts'
-import { EVENT } from './event-code.ts'
+import { bodyOf } from '../branches/call-body.ts'
+import type { Plan } from '../clients/plan.ts'
+import { withoutNewBranches } from '../mutants/prepared-mutants.ts'
+import { EVENT } from '../world/event-code.ts'
+import { askStore } from '../world/store-link.ts'
 import type { NodeHost } from './node-host.ts'
-import type { Plan } from './plan.ts'
-import { withoutNewBranches } from './prepared-mutants.ts'
-import { askStore } from './store-link.ts'
 
 /** `gone`: this run ended before it could say. `refused`: it cannot be given to the transaction as it is. */
 export type RunAnswer = (status: Status | 'gone' | 'refused') => void

@@ -1,5 +1,5 @@
 /** What is taken away from a seed's world, to see whether it still shows what it shows. */
-import { FAULT_NAMES, type FaultName } from './faults.ts'
+import { FAULT_NAMES, type FaultName } from '../world/faults.ts'
 
 export interface Reduction {
   readonly off: readonly FaultName[]

@@ -8,7 +8,7 @@ export interface Regression extends ReducedSeed {
   readonly note: string
 }
 
-export const REGRESSIONS_FILE = fileURLToPath(new URL('../seeds.regress.txt', import.meta.url))
+export const REGRESSIONS_FILE = fileURLToPath(new URL('../../seeds.regress.txt', import.meta.url))
 
 /** One seed a line; what follows a `#` is for people. */
 export function readRegressions(file = REGRESSIONS_FILE): Regression[] {

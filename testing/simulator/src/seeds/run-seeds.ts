@@ -1,7 +1,8 @@
 /** Many worlds, one after the other, up to the first that fails. */
+
+import { type SimulationResult, simulate } from '../simulate.ts'
 import { addCounters, type Counters, newCounters } from './counters.ts'
 import { formatSeed, type ReducedSeed } from './reduction.ts'
-import { type SimulationResult, simulate } from './simulate.ts'
 
 export interface SeedsRun {
   readonly counters: Counters

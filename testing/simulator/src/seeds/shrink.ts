@@ -1,7 +1,8 @@
 /** A failing seed's world, made as small as it still fails: fewer faults, fewer transactions, an earlier heal. */
-import { FAULT_NAMES } from './faults.ts'
+
+import { type SimulationResult, simulate } from '../simulate.ts'
+import { FAULT_NAMES } from '../world/faults.ts'
 import { type Reduction, WHOLE } from './reduction.ts'
-import { type SimulationResult, simulate } from './simulate.ts'
 
 export interface Shrunk {
   readonly reduction: Reduction

@@ -1,7 +1,8 @@
 /** Kills, drains, pauses, moves clocks, makes the store hang and takes its tail away; then heals everything. */
+
+import type { Node } from '../nodes/node.ts'
 import { EVENT } from './event-code.ts'
 import { healed } from './faults.ts'
-import type { Node } from './node.ts'
 import type { SimStore } from './sim-store.ts'
 import type { World } from './world.ts'
 

@@ -1,13 +1,14 @@
 /** Who is in a world: the nodes, and the clients of what is asked of them. */
-import { Client } from './client.ts'
-import type { Counters } from './counters.ts'
-import { MessageClient } from './message-client.ts'
-import { Node, type Surroundings } from './node.ts'
-import type { PreparedParticipants } from './prepared-participant.ts'
-import { drawMessage, drawTcc, type PreparedPlan } from './prepared-plan.ts'
-import type { Reduction } from './reduction.ts'
-import { drawSaga, type SagaPlan } from './saga-plan.ts'
-import { TccClient } from './tcc-client.ts'
+
+import type { PreparedParticipants } from '../branches/prepared-participant.ts'
+import { Client } from '../clients/client.ts'
+import { MessageClient } from '../clients/message-client.ts'
+import { drawMessage, drawTcc, type PreparedPlan } from '../clients/prepared-plan.ts'
+import { drawSaga, type SagaPlan } from '../clients/saga-plan.ts'
+import { TccClient } from '../clients/tcc-client.ts'
+import { Node, type Surroundings } from '../nodes/node.ts'
+import type { Counters } from '../seeds/counters.ts'
+import type { Reduction } from '../seeds/reduction.ts'
 import type { World } from './world.ts'
 
 export interface Population {

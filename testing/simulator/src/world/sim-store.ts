@@ -16,7 +16,7 @@ import {
   type UpdateResult,
 } from '@counterstep/core'
 import { type Gid, isFinalStatus } from '@counterstep/protocol'
-import type { Auditor } from './auditor.ts'
+import type { Auditor } from '../audit/auditor.ts'
 import type { World } from './world.ts'
 
 interface SimRow {

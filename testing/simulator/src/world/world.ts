@@ -1,12 +1,13 @@
 /** What everything in a world shares: time, chance, faults, the wiring, and who watches. */
+
+import type { Wiring } from '../mutants/wiring.ts'
+import { type Counters, newCounters } from '../seeds/counters.ts'
+import type { Reduction } from '../seeds/reduction.ts'
 import { SimClock } from './clock.ts'
-import { type Counters, newCounters } from './counters.ts'
 import { drawFaults, type FaultProfile, withoutFaults } from './faults.ts'
 import { type Event, EventHeap, type EventOwner } from './heap.ts'
 import { Random } from './random.ts'
-import type { Reduction } from './reduction.ts'
 import { Trace } from './trace.ts'
-import type { Wiring } from './wiring.ts'
 
 /** By the store's clock, at virtual time 0. */
 const STORE_EPOCH_MS = 1_700_000_000_000

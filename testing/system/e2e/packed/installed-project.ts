@@ -1,7 +1,7 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { REPOSITORY } from '../../source-tree.ts'
+import { REPOSITORY } from '../../../repository/source-tree.ts'
 import { outputOf, type Service, startService } from './run-program.ts'
 import { UserProject } from './user-project.ts'
 

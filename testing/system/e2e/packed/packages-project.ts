@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { REPOSITORY } from '../../source-tree.ts'
+import { REPOSITORY } from '../../../repository/source-tree.ts'
 import { outputOf, runProgram } from './run-program.ts'
 import { UserProject } from './user-project.ts'
 

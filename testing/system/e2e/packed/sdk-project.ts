@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { REPOSITORY } from '../../source-tree.ts'
+import { REPOSITORY } from '../../../repository/source-tree.ts'
 import { outputOf } from './run-program.ts'
 import { UserProject } from './user-project.ts'
 

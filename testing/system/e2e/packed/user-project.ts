@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { REPOSITORY } from '../../source-tree.ts'
+import { REPOSITORY } from '../../../repository/source-tree.ts'
 import { type Ended, runProgram } from './run-program.ts'
 
 /** A user's project, outside of the repository, alone with what is its own in a temporary folder. */

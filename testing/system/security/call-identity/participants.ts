@@ -7,7 +7,7 @@ import express from 'express'
 // @ts-expect-error: Express 4 brings no types, and those of Express 5 stand for it.
 import express4 from 'express4'
 import fastify from 'fastify'
-import { parseBranch } from '../../../sdk/src/index.ts'
+import { parseBranch } from '../../../../sdk/src/index.ts'
 
 /** What a participant takes for the identity of one call: each value as it reads it, or why it refuses the call. */
 export type Seen = Readonly<Record<string, unknown>> | { readonly refused: string }

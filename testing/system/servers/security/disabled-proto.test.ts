@@ -1,7 +1,7 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
-import { startBranchService, submit } from '../../../packages/cli/test/branch-service.ts'
-import { ServeProcess } from '../../../packages/cli/test/serve-process.ts'
+import { startBranchService, submit } from '../../../../packages/cli/test/branch-service.ts'
+import { ServeProcess } from '../../../../packages/cli/test/serve-process.ts'
 import { ownStore } from '../several-nodes/own-store.ts'
 
 for (const server of ['mariadb', 'mysql', 'redis'] as const) {

@@ -1,4 +1,4 @@
-import { readEnvironment } from './environment.ts'
+import { readEnvironment } from '../environment.ts'
 import { findBinaries } from './find-binaries.ts'
 import { installPackages } from './install-packages.ts'
 import { type Machine, thisMachine } from './machine.ts'

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ServerMissingError } from './errors.ts'
-import { exclusively } from './exclusively.ts'
+import { ServerMissingError } from '../errors.ts'
+import { exclusively } from '../processes/exclusively.ts'
 import { findBinaries } from './find-binaries.ts'
 import { type Machine, NOT_ALLOWED, thisMachine } from './machine.ts'
 
-const SOURCES = join(import.meta.dirname, '..', 'elasticmq')
+const SOURCES = join(import.meta.dirname, '../..', 'elasticmq')
 const KEY_LENGTH = 12
 const OUTPUT_LINES_SHOWN = 5
 
@@ -79,7 +79,7 @@ async function fetchInto(folder: string, { compiler, maven, machine }: Toolchain
 
 /** Under the lock nobody writes to what a killed run left. */
 async function removePartial(folder: string): Promise<void> {
-  const parent = join(folder, '..')
+  const parent = join(folder, '../..')
   await mkdir(parent, { recursive: true })
   for (const name of await readdir(parent)) {
     const path = join(parent, name)

@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { findMariadb } from '../servers/mariadb.ts'
+import { findPostgres } from '../servers/postgres.ts'
+import { findRedis } from '../servers/redis.ts'
 import type { Machine } from './machine.ts'
-import { findMariadb } from './mariadb.ts'
-import { findPostgres } from './postgres.ts'
-import { findRedis } from './redis.ts'
 
 const FAILED = { code: 100, output: 'E: Failed to fetch mariadb.deb\n404 Not Found' }
 const DONE = { code: 0, output: '' }

@@ -1,6 +1,6 @@
-import { exclusively } from './exclusively.ts'
+import { exclusively } from '../processes/exclusively.ts'
+import type { ProgramRun } from '../processes/run-program.ts'
 import { isSystem, type Machine, NOT_ALLOWED } from './machine.ts'
-import type { ProgramRun } from './run-program.ts'
 
 const LOCK_SECONDS_MAX = 300
 const OUTPUT_LINES_SHOWN = 5

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readEnvironment } from './environment.ts'
-import { progress } from './progress.ts'
-import { type RunProgram, runProgram } from './run-program.ts'
+import { readEnvironment } from '../environment.ts'
+import { type RunProgram, runProgram } from '../processes/run-program.ts'
+import { progress } from '../progress.ts'
 
 /** What an installation asks of the machine. */
 export interface Machine {

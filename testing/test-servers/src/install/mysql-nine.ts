@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ServerMissingError } from '../errors.ts'
+import { exclusively } from '../processes/exclusively.ts'
+import { identityOf, type SqlProgram } from '../servers/sql-program.ts'
 import { debianArchive } from './apt-sources.ts'
-import { ServerMissingError } from './errors.ts'
-import { exclusively } from './exclusively.ts'
 import { isSystem, type Machine, NOT_ALLOWED, thisMachine } from './machine.ts'
-import { identityOf, type SqlProgram } from './sql-program.ts'
 import { unpackMysql } from './unpack-mysql.ts'
 
 interface Architecture {
@@ -59,7 +59,7 @@ function sourceOf(machine: Machine): string {
 }
 
 async function download(root: string, source: string, machine: Machine): Promise<void> {
-  const parent = join(root, '..')
+  const parent = join(root, '../..')
   await mkdir(parent, { recursive: true })
   for (const name of await readdir(parent)) {
     // Under the lock nobody writes to what a killed run left.

@@ -1,7 +1,8 @@
 // Brings before the tests the servers and load programs that their machine may lack, so that no test waits for these.
+
+import { progress } from '../progress.ts'
+import { missingServers } from '../vitest/open-offer.ts'
 import { bringProgram } from './bring-program.ts'
-import { progress } from './progress.ts'
-import { missingServers } from './vitest/open-offer.ts'
 
 const missing = [...(await missingServers()), ...(await missingPrograms())]
 // The tests that need one say so by name.

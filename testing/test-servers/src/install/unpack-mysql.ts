@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { ProgramRun } from '../processes/run-program.ts'
 import type { Machine } from './machine.ts'
-import type { ProgramRun } from './run-program.ts'
 
 const OUTPUT_LINES_SHOWN = 5
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { progress } from './progress.ts'
+import { progress } from '../progress.ts'
 
 const WAIT_MS_MAX = 900_000
 

@@ -1,4 +1,4 @@
-import type { ServerUser } from './server-user.ts'
+import type { ServerUser } from '../servers/server-user.ts'
 
 /** What the owner tells its keeper. */
 export type Order =

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { chmod, chown, mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { ServerUser } from '../servers/server-user.ts'
 import type { News, Order } from './keeper-messages.ts'
-import type { ServerUser } from './server-user.ts'
 
 const ANSWER_MS_MAX = 30_000
 

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { variablesWith } from './environment.ts'
+import { variablesWith } from '../environment.ts'
 
 export interface ProgramRun {
   readonly code: number

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { ServerFailedError } from './errors.ts'
+import { ServerFailedError } from '../errors.ts'
+import type { ServerUser } from '../servers/server-user.ts'
 import { startKept } from './kept-process.ts'
-import type { ServerUser } from './server-user.ts'
 
 const RUN_MS_MAX = 120_000
 

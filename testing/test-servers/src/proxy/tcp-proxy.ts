@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
-import { freePort } from './free-port.ts'
+import { freePort } from '../free-port.ts'
 import { ProxiedConnection, type ProxyCounts, type ProxyState } from './proxied-connection.ts'
 import { type ProxyFault, ProxyFaults } from './proxy-fault.ts'
 import type { Address } from './tcp-answer.ts'

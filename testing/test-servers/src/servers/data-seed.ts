@@ -1,7 +1,7 @@
 import { constants, existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { exclusively } from './exclusively.ts'
+import { exclusively } from '../processes/exclusively.ts'
 
 /** How an empty data folder of one version of a server is made. */
 export interface DataSeed {

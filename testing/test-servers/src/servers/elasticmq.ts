@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises'
-import { type ElasticmqProgram, elasticmqProgram } from './elasticmq-jars.ts'
-import { readEnvironment } from './environment.ts'
-import { freePort } from './free-port.ts'
-import { keptFolder } from './kept-process.ts'
+import { readEnvironment } from '../environment.ts'
+import { freePort } from '../free-port.ts'
+import { type ElasticmqProgram, elasticmqProgram } from '../install/elasticmq-jars.ts'
+import { keptFolder } from '../processes/kept-process.ts'
+import { messageOf } from '../until.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
-import { messageOf } from './until.ts'
 
 export interface ElasticmqServer extends ServerProcess {
   readonly port: number

@@ -1,9 +1,9 @@
 import { chown, cp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { keptFolder } from '../processes/kept-process.ts'
+import { runToEnd } from '../processes/run-to-end.ts'
 import type { DataSeed } from './data-seed.ts'
-import { keptFolder } from './kept-process.ts'
 import type { PostgresProgram } from './postgres.ts'
-import { runToEnd } from './run-to-end.ts'
 import { type ServerUser, unprivilegedUser } from './server-user.ts'
 
 /** An empty data folder, in which everybody who reaches the server is let in as anybody. */

@@ -1,15 +1,15 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readEnvironment } from '../environment.ts'
+import { freePort } from '../free-port.ts'
+import { keptFolder } from '../processes/kept-process.ts'
+import { postgresVersion } from '../proxy/postgres-answer.ts'
+import { messageOf } from '../until.ts'
 import { copyDataSeed } from './data-seed.ts'
-import { readEnvironment } from './environment.ts'
-import { freePort } from './free-port.ts'
-import { keptFolder } from './kept-process.ts'
 import type { PostgresProgram } from './postgres.ts'
-import { postgresVersion } from './postgres-answer.ts'
 import { giveTo, postgresSeed } from './postgres-seed.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 import { unprivilegedUser } from './server-user.ts'
-import { messageOf } from './until.ts'
 
 export interface PostgresServer extends ServerProcess {
   readonly version: string

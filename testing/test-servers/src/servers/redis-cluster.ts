@@ -1,8 +1,8 @@
-import { freePort } from './free-port.ts'
+import { freePort } from '../free-port.ts'
+import { redisAnswer } from '../proxy/redis-answer.ts'
+import { until } from '../until.ts'
 import { findRedis } from './redis.ts'
-import { redisAnswer } from './redis-answer.ts'
 import { type RedisServer, type RedisServerOptions, startRedisServer } from './redis-server.ts'
-import { until } from './until.ts'
 
 export interface RedisCluster {
   /** redis-cluster://127.0.0.1:PORT,127.0.0.1:PORT,127.0.0.1:PORT */

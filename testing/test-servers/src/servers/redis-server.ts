@@ -1,10 +1,10 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { freePort } from './free-port.ts'
-import { keptFolder } from './kept-process.ts'
-import { redisAnswer } from './redis-answer.ts'
+import { freePort } from '../free-port.ts'
+import { keptFolder } from '../processes/kept-process.ts'
+import { redisAnswer } from '../proxy/redis-answer.ts'
+import { messageOf } from '../until.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
-import { messageOf } from './until.ts'
 
 export interface RedisServer extends ServerProcess {
   readonly port: number

@@ -1,8 +1,8 @@
-import { readEnvironment } from './environment.ts'
-import { ServerMissingError } from './errors.ts'
-import { findBinaries } from './find-binaries.ts'
-import { installPackages } from './install-packages.ts'
-import { type Machine, thisMachine } from './machine.ts'
+import { readEnvironment } from '../environment.ts'
+import { ServerMissingError } from '../errors.ts'
+import { findBinaries } from '../install/find-binaries.ts'
+import { installPackages } from '../install/install-packages.ts'
+import { type Machine, thisMachine } from '../install/machine.ts'
 import { type RedisServer, type RedisServerOptions, startRedisServer } from './redis-server.ts'
 
 /** Starts a Redis or Valkey of the machine, installing one first where that is possible. */

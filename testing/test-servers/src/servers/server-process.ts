@@ -1,9 +1,9 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ServerFailedError } from './errors.ts'
-import { type KeptProcess, startKept } from './kept-process.ts'
+import { ServerFailedError } from '../errors.ts'
+import { type KeptProcess, startKept } from '../processes/kept-process.ts'
+import { until } from '../until.ts'
 import type { ServerUser } from './server-user.ts'
-import { until } from './until.ts'
 
 const READY_MS_MAX = 60_000
 const STOP_MS_MAX = 60_000

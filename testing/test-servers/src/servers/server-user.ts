@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { ServerMissingError } from './errors.ts'
+import { ServerMissingError } from '../errors.ts'
 
 /** Whom a program runs as. */
 export interface ServerUser {

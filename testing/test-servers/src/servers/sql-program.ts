@@ -1,4 +1,4 @@
-import type { RunProgram } from './run-program.ts'
+import type { RunProgram } from '../processes/run-program.ts'
 
 interface Runnable {
   readonly command: string

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { runToEnd } from '../processes/run-to-end.ts'
 import type { DataSeed } from './data-seed.ts'
-import { runToEnd } from './run-to-end.ts'
 import type { SqlProgram } from './sql-program.ts'
 import { userOption } from './user-option.ts'
 

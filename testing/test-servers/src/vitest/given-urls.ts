@@ -1,5 +1,5 @@
 import type { Environment } from '../environment.ts'
-import { flavorOf, mysqlVersion } from '../mysql-greeting.ts'
+import { flavorOf, mysqlVersion } from '../proxy/mysql-greeting.ts'
 import type { ServerKind } from './offers.ts'
 
 const MYSQL_PORT = 3306

@@ -1,11 +1,11 @@
-import { findElasticmq, startElasticmq } from '../elasticmq.ts'
 import type { Environment } from '../environment.ts'
 import { ServerMissingError } from '../errors.ts'
-import { findMariadb, startMariadb } from '../mariadb.ts'
-import { findMysql, startMysql } from '../mysql.ts'
-import { findPostgres, startPostgres } from '../postgres.ts'
-import { findRedis, startRedis } from '../redis.ts'
-import { startRedisCluster } from '../redis-cluster.ts'
+import { findElasticmq, startElasticmq } from '../servers/elasticmq.ts'
+import { findMariadb, startMariadb } from '../servers/mariadb.ts'
+import { findMysql, startMysql } from '../servers/mysql.ts'
+import { findPostgres, startPostgres } from '../servers/postgres.ts'
+import { findRedis, startRedis } from '../servers/redis.ts'
+import { startRedisCluster } from '../servers/redis-cluster.ts'
 import type { Missing, Offer, ServerKind } from './offers.ts'
 
 export interface OpenOffer {
