@@ -13,12 +13,10 @@ export interface Layer {
 }
 
 const PROTOCOL = '@counterstep/protocol'
-const BARRIER = '@counterstep/barrier'
 const SIGNATURE = '@counterstep/signature'
 const ACCESS = '@counterstep/access'
 const CORE = '@counterstep/core'
 const ENGINE = '@counterstep/engine'
-const TARGETS = '@counterstep/targets'
 const BRANCH_HTTP = '@counterstep/branch-http'
 const SQLITE = '@counterstep/store-sqlite'
 const MYSQL = '@counterstep/store-mysql'
@@ -43,15 +41,13 @@ const FUNCTIONS = '@counterstep/functions'
 export const LAYERS: Readonly<Record<string, Layer>> = {
   // zod only behind the entry /schemas, for which users bring it themselves.
   [PROTOCOL]: layer('packages/protocol', [], { thirdParty: ['zod'], builtins: false }),
-  [BARRIER]: layer('packages/barrier', [PROTOCOL], { builtins: false }),
   [SIGNATURE]: layer('packages/signature', []),
   // The two faces' common part: keys and guards know routes, but neither face.
   [ACCESS]: layer('packages/access', [PROTOCOL], { thirdParty: ['fastify'] }),
   [CORE]: layer('packages/core', [PROTOCOL], { builtins: false }),
   [ENGINE]: layer('packages/engine', [CORE, PROTOCOL], { testWorkspaces: [CONFORMANCE] }),
-  [TARGETS]: layer('packages/targets', [PROTOCOL], { thirdParty: ['tldts'] }),
-  [BRANCH_HTTP]: layer('packages/branch-http', [CORE, PROTOCOL, SIGNATURE, TARGETS], {
-    thirdParty: ['undici'],
+  [BRANCH_HTTP]: layer('packages/branch-http', [CORE, PROTOCOL, SIGNATURE], {
+    thirdParty: ['tldts', 'undici'],
     testWorkspaces: [TEST_SERVERS],
   }),
   [SQLITE]: layer('packages/store-sqlite', [CORE, PROTOCOL], {
@@ -70,27 +66,19 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     thirdParty: ['@aws-sdk/client-sqs', 'vitest'],
   }),
   [CONFORMANCE]: layer('testing/store-conformance', [CORE, PROTOCOL]),
-  '@counterstep/simulator': layer('testing/simulator', [BARRIER, CORE, PROTOCOL]),
+  '@counterstep/simulator': layer('testing/simulator', [CORE, PROTOCOL]),
   [SERVER]: layer('packages/server', [ACCESS, ENGINE, CORE, PROTOCOL], {
     thirdParty: ['@fastify/swagger', '@fastify/swagger-ui', 'fastify', 'pino', 'prom-client', 'zod'],
-    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS],
+    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS],
   }),
   [DTM]: layer('packages/dtm', [ACCESS, ENGINE, CORE, PROTOCOL], {
     thirdParty: ['fastify'],
-    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS],
+    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS],
   }),
   // What hosts have in common: which settings there are and what they mean. It opens nothing.
-  [CONFIGURATION]: layer('packages/configuration', [
-    ACCESS,
-    BRANCH_HTTP,
-    CORE,
-    ENGINE,
-    PROTOCOL,
-    SIGNATURE,
-    TARGETS,
-  ]),
+  [CONFIGURATION]: layer('packages/configuration', [ACCESS, BRANCH_HTTP, CORE, ENGINE, PROTOCOL, SIGNATURE]),
   // A composition root that picks no store: the user hands one over.
-  [EMBEDDED]: layer('packages/embedded', [SERVER, DTM, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, TARGETS], {
+  [EMBEDDED]: layer('packages/embedded', [SERVER, DTM, ENGINE, CORE, PROTOCOL, BRANCH_HTTP], {
     testWorkspaces: [SDK, SQLITE],
   }),
   [FASTIFY_PLUGIN]: layer('packages/fastify-plugin', [ACCESS, SERVER, EMBEDDED, ENGINE, PROTOCOL], {
@@ -112,7 +100,6 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       REDIS,
       BRANCH_HTTP,
       SIGNATURE,
-      TARGETS,
     ],
     {
       testWorkspaces: [SDK, TEST_SERVERS],
@@ -120,20 +107,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   ),
   [FUNCTIONS]: layer(
     'functions',
-    [
-      ACCESS,
-      CONFIGURATION,
-      SERVER,
-      DTM,
-      ENGINE,
-      CORE,
-      PROTOCOL,
-      MYSQL,
-      REDIS,
-      BRANCH_HTTP,
-      SIGNATURE,
-      TARGETS,
-    ],
+    [ACCESS, CONFIGURATION, SERVER, DTM, ENGINE, CORE, PROTOCOL, MYSQL, REDIS, BRANCH_HTTP, SIGNATURE],
     {
       thirdParty: ['@aws-sdk/client-secrets-manager', '@aws-sdk/client-sqs', '@fastify/aws-lambda'],
       testWorkspaces: [CONFORMANCE, LAMBDA_EMULATOR, SDK, TEST_SERVERS],
@@ -151,8 +125,8 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     REDIS,
     SQLITE,
   ]),
-  [SDK]: layer('sdk', [PROTOCOL, BARRIER, SIGNATURE], {
-    testWorkspaces: [SERVER, ENGINE, CORE, CONFORMANCE, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS],
+  [SDK]: layer('sdk', [PROTOCOL, SIGNATURE], {
+    testWorkspaces: [SERVER, ENGINE, CORE, CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS],
   }),
   '@counterstep/example-bank': layer('examples/bank', [SDK], {
     thirdParty: ['fastify'],
@@ -166,7 +140,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   }),
   '@counterstep/chaos': layer(
     'testing/chaos',
-    [SDK, SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, SQLITE, TARGETS, TEST_SERVERS, LAMBDA_EMULATOR],
+    [SDK, SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, SQLITE, TEST_SERVERS, LAMBDA_EMULATOR],
     { thirdParty: ['fastify', 'ioredis', 'mysql2', 'undici'] },
   ),
   '@counterstep/bench': layer(

@@ -1,3 +1,4 @@
+import type { TargetRules } from '@counterstep/branch-http/targets'
 import {
   type AccessConfig,
   accessConfig,
@@ -39,7 +40,6 @@ import {
 } from '@counterstep/configuration'
 import { assert } from '@counterstep/core'
 import type { EngineSettings } from '@counterstep/engine'
-import type { TargetRules } from '@counterstep/targets'
 import { CONFIG_FLAG, type Line, readLine } from './command-line.ts'
 import { COMMANDS, type CommandName, settingsOf } from './commands.ts'
 import { type KeysCommand, readKeysCommand } from './keys-command.ts'

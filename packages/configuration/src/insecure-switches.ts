@@ -1,4 +1,4 @@
-import type { TargetRules } from '@counterstep/targets'
+import type { TargetRules } from '@counterstep/branch-http/targets'
 import type { SqliteConfig, StoreUse } from './store-config.ts'
 
 export interface Protections {

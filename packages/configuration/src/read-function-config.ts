@@ -1,6 +1,6 @@
+import type { TargetRules } from '@counterstep/branch-http/targets'
 import { assert } from '@counterstep/core'
 import type { EngineSettings } from '@counterstep/engine'
-import type { TargetRules } from '@counterstep/targets'
 import { bulkheadSettings, engineProblems, engineWarnings, retryPolicy } from './engine-config.ts'
 import {
   type FunctionAccess,

@@ -1,5 +1,5 @@
 import type { HttpBranchCallerOptions } from '@counterstep/branch-http'
-import { hasEveryPort, type TargetRules } from '@counterstep/targets'
+import { hasEveryPort, type TargetRules } from '@counterstep/branch-http/targets'
 import type { ValuesOf } from './read-values.ts'
 import type { Spelling } from './spelling.ts'
 import { TARGET_SETTINGS } from './target-settings.ts'

@@ -1,5 +1,5 @@
 import { DEFAULT_CALLER_LIMITS } from '@counterstep/branch-http'
-import { parseAllowedOrigins, parseServices } from '@counterstep/targets'
+import { parseAllowedOrigins, parseServices } from '@counterstep/branch-http/targets'
 import { servicePemFiles } from './service-pem-files.ts'
 import { oneOf, orUnset, type Parsed, setting, switchSetting, wholeNumber } from './setting.ts'
 

@@ -7,6 +7,7 @@ import {
   type KeyFinder,
   type ReachedBound,
 } from '@counterstep/access'
+import { loopbackTargets } from '@counterstep/branch-http/targets'
 import type { BranchAnswer, BranchCall, Store } from '@counterstep/core'
 import { buildDtmApp, documentTopicStore } from '@counterstep/dtm'
 import {
@@ -19,7 +20,6 @@ import {
   nodeIds,
 } from '@counterstep/engine'
 import { buildApp, createLogger, createRegistry, prometheusObserver } from '@counterstep/server'
-import { loopbackTargets } from '@counterstep/targets'
 import type { FastifyInstance } from 'fastify'
 
 export interface FaceRequest {

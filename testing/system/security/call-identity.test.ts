@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { httpBranchCaller } from '@counterstep/branch-http'
+import { loopbackTargets } from '@counterstep/branch-http/targets'
 import type { BranchCall } from '@counterstep/core'
 import type { BranchId, Gid } from '@counterstep/protocol'
-import { loopbackTargets } from '@counterstep/targets'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {

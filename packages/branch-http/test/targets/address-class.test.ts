@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type AddressClass, classOfAddress } from '../src/address-class.ts'
+import { type AddressClass, classOfAddress } from '../../src/targets/address-class.ts'
 
 const TABLE: readonly (readonly [AddressClass, string, readonly string[]])[] = [
   ['never', 'this network', ['0.0.0.0', '0.255.255.255', '::', '0:0:0:0:0:0:0:0']],

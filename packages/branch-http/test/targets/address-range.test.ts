@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { parseAddressRange } from '../src/address-range.ts'
-import { parseAllowedOrigins } from '../src/allowed-origin.ts'
-import { type TargetPolicy, targetPolicy } from '../src/target-policy.ts'
+import { parseAddressRange } from '../../src/targets/address-range.ts'
+import { parseAllowedOrigins } from '../../src/targets/allowed-origin.ts'
+import { type TargetPolicy, targetPolicy } from '../../src/targets/target-policy.ts'
 
 function policyOf(allowed: string, others: 'none' | 'any' = 'none'): TargetPolicy {
   const read = parseAllowedOrigins(allowed)

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { listOrigins, originFinder, parseAllowedOrigins, parseServices, targetPolicy } from '../src/index.ts'
+import {
+  listOrigins,
+  originFinder,
+  parseAllowedOrigins,
+  parseServices,
+  targetPolicy,
+} from '../../src/targets/index.ts'
 
 describe('S40: the origin of a branch URL', () => {
   const bank = { name: 'bank', origin: 'http://10.0.0.5:8080', hostname: '10.0.0.5', base: '/api' }

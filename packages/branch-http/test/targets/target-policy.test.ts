@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { parseAllowedOrigins } from '../src/allowed-origin.ts'
-import { parseServices } from '../src/named-service.ts'
-import { loopbackTargets, type TargetPolicy, type TargetRules, targetPolicy } from '../src/target-policy.ts'
+import { parseAllowedOrigins } from '../../src/targets/allowed-origin.ts'
+import { parseServices } from '../../src/targets/named-service.ts'
+import {
+  loopbackTargets,
+  type TargetPolicy,
+  type TargetRules,
+  targetPolicy,
+} from '../../src/targets/target-policy.ts'
 
 interface Wanted extends Partial<Pick<TargetRules, 'others' | 'isLocal'>> {
   readonly services?: string

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type TargetPolicy, targetPolicy } from '../src/target-policy.ts'
+import { type TargetPolicy, targetPolicy } from '../../src/targets/target-policy.ts'
 
 /** Free targets on a server of this machine: what is refused here is refused for its notation. */
 const free: TargetPolicy = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true })

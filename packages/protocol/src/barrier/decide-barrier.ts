@@ -1,4 +1,4 @@
-import type { Op } from '@counterstep/protocol'
+import type { Op } from '../words.ts'
 import { isOfOtherTransaction } from './row-instants.ts'
 
 /** What a late original is told, as the `code` of its 409: the saga's abort decision may have been lost. */

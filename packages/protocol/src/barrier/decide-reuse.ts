@@ -2,7 +2,7 @@
  * The orchestrator forgets a finished transaction long before the barrier forgets its rows. A gid that is submitted again
  * in between names another transaction, which must neither be taken for the first one nor undo it.
  */
-import type { Op } from '@counterstep/protocol'
+import type { Op } from '../words.ts'
 import { type BarrierRow, originOf } from './decide-barrier.ts'
 import { isOfOtherTransaction } from './row-instants.ts'
 

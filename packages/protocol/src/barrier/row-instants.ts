@@ -1,4 +1,4 @@
-import { GID_REUSE_MARGIN_MS } from '@counterstep/protocol'
+import { GID_REUSE_MARGIN_MS } from '../limits.ts'
 
 /** Both as epoch milliseconds. */
 export interface RowInstants {

@@ -1,3 +1,4 @@
+import { OPS, type Op } from '@counterstep/protocol'
 import {
   ALREADY_COMPENSATED,
   barrierRows,
@@ -6,8 +7,7 @@ import {
   mustRollBack,
   originOf,
   undoOf,
-} from '@counterstep/barrier'
-import { OPS, type Op } from '@counterstep/protocol'
+} from '@counterstep/protocol/barrier'
 import { describe, expect, it } from 'vitest'
 import { MapBarrier } from './map-barrier.ts'
 

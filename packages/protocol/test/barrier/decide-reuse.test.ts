@@ -6,7 +6,7 @@ import {
   decideReuse,
   isOfOtherTransaction,
   rowInstants,
-} from '../src/index.ts'
+} from '../../src/barrier/index.ts'
 
 const ACCEPTED_AT = 1_790_000_000_000
 const SINCE = rowInstants(ACCEPTED_AT, 0).since

@@ -1,3 +1,4 @@
+import type { Op } from '@counterstep/protocol'
 import {
   type BarrierDecision,
   type BarrierReason,
@@ -9,8 +10,7 @@ import {
   mustRollBack,
   originOf,
   QUERY_BACK_ROW,
-} from '@counterstep/barrier'
-import type { Op } from '@counterstep/protocol'
+} from '@counterstep/protocol/barrier'
 
 /** A driver over a Map, as the simulator has one: it inserts, asks and reads, and decides nothing. */
 export class MapBarrier {

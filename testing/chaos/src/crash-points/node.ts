@@ -1,6 +1,7 @@
 import { flushCompileCache } from 'node:module'
 import { extname } from 'node:path'
 import { httpBranchCaller } from '@counterstep/branch-http'
+import { loopbackTargets, originFinder } from '@counterstep/branch-http/targets'
 import {
   createEngine,
   DEFAULT_SETTINGS,
@@ -11,7 +12,6 @@ import {
 } from '@counterstep/engine'
 import { buildApp, createLogger, createRegistry, prometheusObserver } from '@counterstep/server'
 import { openSqliteStore } from '@counterstep/store-sqlite'
-import { loopbackTargets, originFinder } from '@counterstep/targets'
 import { CrashSwitch } from './crash-switch.ts'
 import { crashingBranches } from './crashing-branches.ts'
 import { crashingStore } from './crashing-store.ts'

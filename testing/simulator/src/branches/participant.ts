@@ -1,6 +1,7 @@
 /** The services behind the branches: the real barrier decision over rows in memory, and a ledger of effects. */
-import { type BarrierRow, barrierRows, decideBarrier } from '@counterstep/barrier'
+
 import type { BranchAnswer, SagaOp } from '@counterstep/core'
+import { type BarrierRow, barrierRows, decideBarrier } from '@counterstep/protocol/barrier'
 import type { Auditor } from '../audit/auditor.ts'
 import type { SagaPlan } from '../clients/saga-plan.ts'
 import type { World } from '../world/world.ts'

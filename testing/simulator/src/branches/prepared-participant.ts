@@ -1,7 +1,8 @@
 /** The services of TCCs and messages, and the senders: the real barrier decision over rows in memory, and a ledger. */
-import { type BarrierRow, barrierRows, decideBarrier, originOf } from '@counterstep/barrier'
+
 import { type BranchAnswer, CHECK } from '@counterstep/core'
 import type { Op } from '@counterstep/protocol'
+import { type BarrierRow, barrierRows, decideBarrier, originOf } from '@counterstep/protocol/barrier'
 import type { PreparedAudit } from '../audit/prepared-audit.ts'
 import type { MessagePlan, PreparedPlan } from '../clients/prepared-plan.ts'
 import type { World } from '../world/world.ts'

@@ -1,5 +1,5 @@
-import { type BarrierRow, barrierRows, decideBarrier } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
+import { type BarrierRow, barrierRows, decideBarrier } from '@counterstep/protocol/barrier'
 
 /** One effect of a branch's op, with its place in the order of all effects. */
 export interface Effect {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { ALREADY_COMPENSATED } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
+import { ALREADY_COMPENSATED } from '@counterstep/protocol/barrier'
 import { BranchLedger } from './branch-ledger.ts'
 
 export interface BranchCall {
