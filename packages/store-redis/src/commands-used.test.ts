@@ -14,7 +14,7 @@ function commandsUsed(): readonly string[] {
   const inScripts = [...TEXTS.matchAll(/(?:redis\.p?|\b)call\('(\w+)'/g)].map(([, name]) =>
     String(name).toLowerCase(),
   )
-  const sources = readdirSync(import.meta.dirname)
+  const sources = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
     .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
     .join('\n')

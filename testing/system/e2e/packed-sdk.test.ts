@@ -110,7 +110,7 @@ describe('the packed SDK', () => {
       [...(imported ?? []), 'dist/package.json'].sort(),
     )
     expect(textOf('LICENSE')).toBe(readFileSync(join(REPOSITORY, 'LICENSE'), 'utf8'))
-    expect(files).toContain('dist/barrier/decide-barrier.js')
+    expect(files).toContain('dist/protocol/barrier/decide-barrier.js')
     expect(files.filter((file) => file.includes('schemas'))).toEqual([])
   })
 
