@@ -148,6 +148,13 @@ describe('the check of documents', () => {
   it('finds a link that leads nowhere', () => {
     expect(check('[a](nowhere.md#part)')).toMatchObject([{ rule: 'document-links' }])
   })
+  it('finds a version of Node that is written otherwise than on other pages', () => {
+    const engines = { name: 'root', engines: { node: '^22.19.0 || ^24.11.0 || >=26.0.0' } }
+    const checkWith = (text: string) =>
+      checkDocuments(soundTree({ 'package.json': JSON.stringify(engines), 'docs/page.md': text }), REPOSITORY)
+    expect(checkWith('It needs Node 22.19 or newer.')).toMatchObject([{ rule: 'document-node' }])
+    expect(checkWith('It needs Node 22.19+, 24.11+ or 26+; it was tried with 22.19.0.')).toEqual([])
+  })
   it('finds a path of one machine', () => {
     expect(check('It is in /home/me/x.')).toMatchObject([{ rule: 'document-machines' }])
   })
