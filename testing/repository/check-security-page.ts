@@ -33,7 +33,7 @@ export function numbersIn(text: string): readonly string[] {
 }
 
 /** A path in code, then one or more titles in quotation marks. */
-function testsIn(text: string): SecurityRow['tests'] {
+export function testsIn(text: string): SecurityRow['tests'] {
   let path = ''
   const tests: { readonly path: string; readonly title: string }[] = []
   for (const [, named, title] of text.matchAll(/`([^`\s]+\.(?:ts|mjs))`|"((?:[^"\\]|\\.)+)"/g)) {
@@ -56,6 +56,6 @@ export function checkSecurityPage(tree: SourceTree): Violation[] {
 }
 
 /** As the source writes it, whichever quotes it uses. */
-function hasTitle(text: string | undefined, title: string): boolean {
+export function hasTitle(text: string | undefined, title: string): boolean {
   return text !== undefined && [title, title.replaceAll("'", "\\'")].some((each) => text.includes(each))
 }
