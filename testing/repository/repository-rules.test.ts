@@ -145,6 +145,12 @@ describe('the check of documents', () => {
   it('finds a script that does not exist', () => {
     expect(check('Run `npm run fly`.')).toMatchObject([{ rule: 'document-commands' }])
   })
+  it('finds a script that the page for contributors leaves out', () => {
+    const tree = soundTree({ 'CONTRIBUTING.md': '`npm test`, `npm run bench:lambda`' })
+    const missing = checkDocuments(tree, REPOSITORY).map(({ detail }) => detail)
+    expect(missing).toContain('does not name the script "bench"')
+    expect(missing).not.toContain('does not name the script "test"')
+  })
   it('finds a link that leads nowhere', () => {
     expect(check('[a](nowhere.md#part)')).toMatchObject([{ rule: 'document-links' }])
   })
