@@ -12,6 +12,17 @@ const FENCE = /^```.*\n[\s\S]*?^```/gm
 /** A page that says ```` ```ts bank.ts ```` makes that file in the reader's own project. */
 const FENCE_NAME = /^```\w+ (\S+)/gm
 const COMMENT = /\/\*[\s\S]*?\*\/|(?<![:'"`\w])\/\/[^\n]*/g
+/** Pages that readers must be able to find from where they meet their words: by page, the pages that link to it; a slash opens the end of a path. */
+const LINKED_FROM: Readonly<Record<string, readonly string[]>> = {
+  'docs/glossary.md': ['README.md', 'ARCHITECTURE.md', 'docs/README.md'],
+  'docs/invariants.md': [
+    'README.md',
+    'ARCHITECTURE.md',
+    'docs/README.md',
+    '/simulator/README.md',
+    '/store-conformance/README.md',
+  ],
+}
 /** What a command or a user makes, and names with a part to fill in. */
 const MADE = /(?:^|\/)(?:dist|node_modules|\.env)(?:\/|$)|[A-Z]{3,}$/
 
@@ -27,7 +38,10 @@ export function checkPointers(tree: SourceTree, root: string): Violation[] {
       .filter((target) => !isThere(path, target))
       .map((target) => ({ path, detail: `points to ${target}, which is not there` })),
   )
-  return [...dead, ...findUnlisted(tree)].map((fault) => ({ rule: 'pointers', ...fault }))
+  return [...dead, ...findUnlisted(tree), ...findUnlinked(tree)].map((fault) => ({
+    rule: 'pointers',
+    ...fault,
+  }))
 }
 
 /** Words in backticks that look like a path of the repository, or like one of its files. */
@@ -56,4 +70,22 @@ function findUnlisted(tree: SourceTree): { readonly path: string; readonly detai
   return Object.values(LAYERS)
     .filter(({ folder }) => !page.includes(`| \`${folder}\` |`))
     .map(({ folder }) => ({ path: ARCHITECTURE, detail: `has no row for ${folder}` }))
+}
+
+function findUnlinked(tree: SourceTree): { readonly path: string; readonly detail: string }[] {
+  return Object.entries(LINKED_FROM)
+    .filter(([target]) => tree.has(target))
+    .flatMap(([target, readers]) =>
+      [...tree]
+        .filter(([path]) =>
+          readers.some((reader) => path === reader || (reader.startsWith('/') && path.endsWith(reader))),
+        )
+        .filter(([path, text]) => !linksTo(path, text, target))
+        .map(([path]) => ({ path, detail: `does not link to ${target}` })),
+    )
+}
+
+function linksTo(path: string, text: string, target: string): boolean {
+  const links = [...text.matchAll(/\]\(([^)\s#]+)/g)].map(([, link]) => link ?? '')
+  return links.some((link) => posix.join(posix.dirname(path), link) === target)
 }

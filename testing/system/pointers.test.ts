@@ -26,6 +26,16 @@ describe('the check of pointers', () => {
   it('finds a workspace that the table of packages leaves out', () => {
     expect(check('ARCHITECTURE.md', '| `sdk` | is for users |')).toContain('has no row for packages/core')
   })
+  it('finds a page that must link to the invariants, and does not', () => {
+    const pages = {
+      'docs/invariants.md': '# What must always hold\n',
+      'packages/simulator/README.md': 'See [them](../../docs/invariants.md#i1).\n',
+      'packages/store-conformance/README.md': 'It links to nothing.\n',
+    }
+    expect(checkPointers(soundTree(pages), REPOSITORY)).toMatchObject([
+      { path: 'packages/store-conformance/README.md', detail: 'does not link to docs/invariants.md' },
+    ])
+  })
   it('accepts a whole path, its end, a folder, and a file that the page itself makes', () => {
     const text = [
       '`packages/core/src/index.ts`, `core/src/index.ts`, `index.ts`, `packages/core`, `packages/store-NAME`',
