@@ -22,6 +22,25 @@ export function checkDocuments(tree: SourceTree, root: string): Violation[] {
       ...machineNames(text).map((detail) => ({ rule: 'document-machines', path, detail })),
     ])
     .concat(unlistedScripts(tree, scripts))
+    .concat(longPages(tree))
+}
+
+/** A reader's first two pages stay as short as a person reads them. */
+const LINES_MAX: Readonly<Record<string, number>> = { 'README.md': 120, 'ARCHITECTURE.md': 150 }
+
+function longPages(tree: SourceTree): Violation[] {
+  return Object.entries(LINES_MAX)
+    .map(([path, linesMax]) => ({
+      path,
+      linesMax,
+      lines: (tree.get(path) ?? '').trimEnd().split('\n').length,
+    }))
+    .filter(({ lines, linesMax }) => lines > linesMax)
+    .map(({ path, lines, linesMax }) => ({
+      rule: 'document-length',
+      path,
+      detail: `has ${lines} lines, at most ${linesMax} are read`,
+    }))
 }
 
 const CONTRIBUTING = 'CONTRIBUTING.md'

@@ -145,6 +145,11 @@ describe('the check of documents', () => {
   it('finds a script that does not exist', () => {
     expect(check('Run `npm run fly`.')).toMatchObject([{ rule: 'document-commands' }])
   })
+  it('finds a first page that is too long to be read', () => {
+    const readme = (lines: number) => soundTree({ 'README.md': 'A line.\n'.repeat(lines) })
+    expect(checkDocuments(readme(121), REPOSITORY)).toMatchObject([{ rule: 'document-length' }])
+    expect(checkDocuments(readme(120), REPOSITORY)).toEqual([])
+  })
   it('finds a script that the page for contributors leaves out', () => {
     const tree = soundTree({ 'CONTRIBUTING.md': '`npm test`, `npm run bench:lambda`' })
     const missing = checkDocuments(tree, REPOSITORY).map(({ detail }) => detail)
