@@ -37,7 +37,7 @@ const DOCUMENTS: Readonly<Record<string, Documents>> = {
 
 /** Of no use without the repository, so a link to it stays as its text. */
 const OF_THE_REPOSITORY =
-  /^(README\.md$|infra\/|packages\/|docs\/decisions\/|docs\/(README|invariants|reliability)\.md$)/
+  /^(README\.md$|infra\/|packages\/|testing\/|docs\/decisions\/|docs\/(README|invariants|reliability)\.md$)/
 
 /** By their paths in the package, with links that lead from there to each other. */
 export function publishedDocuments(
