@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { checkInvariants, INVARIANTS_PAGE } from './check-invariants.ts'
 import { readRepository } from './source-tree.ts'
 
-const PROOFS = 'packages/simulator/src/proofs.ts'
+const PROOFS = 'testing/simulator/src/mutants/proofs.ts'
 const PAGE = `# Rules
 
 ### I1

@@ -49,7 +49,7 @@ function readRules(text: string): readonly Rule[] {
 function findUnlisted(tree: SourceTree, rules: readonly Rule[]): string[] {
   const listed = new Set(rules.map(({ id }) => id))
   return [...tree]
-    .filter(([path]) => isCode(path) && !path.startsWith('test/'))
+    .filter(([path]) => isCode(path) && !path.startsWith('testing/repository/'))
     .flatMap(([path, text]) => [...new Set(text.match(ID))].map((id) => ({ path, id })))
     .filter(({ id }) => !listed.has(id))
     .map(({ path, id }) => `${path} names ${id}, which the page does not explain`)
