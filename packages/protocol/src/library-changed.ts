@@ -1,0 +1,27 @@
+export interface LibraryPart {
+  readonly library: string
+  /** The version that is installed. */
+  readonly version: string
+  /** The undocumented part, as a sentence names it. */
+  readonly part: string
+  /** The version in which the part was read. */
+  readonly readIn: string
+}
+
+/**
+ * A library no longer has an undocumented part that a package relies on. The self-test that runs when a store or a server
+ * opens throws it, so that a new version of the library is refused by name at the start and not noticed under load.
+ */
+export class LibraryChangedError extends Error {
+  readonly library: string
+  readonly version: string
+  readonly part: string
+
+  constructor({ library, version, part, readIn }: LibraryPart) {
+    super(`${library} ${version} cannot be used: it has changed ${part}. Install ${library} ${readIn}.`)
+    this.name = 'LibraryChangedError'
+    this.library = library
+    this.version = version
+    this.part = part
+  }
+}
