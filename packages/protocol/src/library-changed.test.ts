@@ -9,10 +9,5 @@ it('an error of a changed library names the library, the version that was found 
     readIn: '2.0.3',
   })
   expect(error.message).toBe('driver 2.1.0 cannot be used: it has changed its socket. Install driver 2.0.3.')
-  expect(error).toMatchObject({
-    name: 'LibraryChangedError',
-    library: 'driver',
-    version: '2.1.0',
-    part: 'its socket',
-  })
+  expect(error).toMatchObject({ code: 'SAGA_LIBRARY_CHANGED', meaning: 'bug' })
 })

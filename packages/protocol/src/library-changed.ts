@@ -1,3 +1,5 @@
+import { CounterstepError } from './errors.ts'
+
 export interface LibraryPart {
   readonly library: string
   /** The version that is installed. */
@@ -12,16 +14,10 @@ export interface LibraryPart {
  * A library no longer has an undocumented part that a package relies on. The self-test that runs when a store or a server
  * opens throws it, so that a new version of the library is refused by name at the start and not noticed under load.
  */
-export class LibraryChangedError extends Error {
-  readonly library: string
-  readonly version: string
-  readonly part: string
-
+export class LibraryChangedError extends CounterstepError {
   constructor({ library, version, part, readIn }: LibraryPart) {
-    super(`${library} ${version} cannot be used: it has changed ${part}. Install ${library} ${readIn}.`)
+    const message = `${library} ${version} cannot be used: it has changed ${part}. Install ${library} ${readIn}.`
+    super('SAGA_LIBRARY_CHANGED', message)
     this.name = 'LibraryChangedError'
-    this.library = library
-    this.version = version
-    this.part = part
   }
 }
