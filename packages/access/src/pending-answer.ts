@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { LibraryChangedError } from '@counterstep/protocol'
 
@@ -17,9 +17,9 @@ export function readPendingAnswer(socket: Socket): ServerResponse | undefined {
 }
 
 /** The self-test, run when the bounds over connections are made. Throws a LibraryChangedError. */
-export function assertPendingAnswerIsKept(ServerResponse = http.ServerResponse): void {
+export function assertPendingAnswerIsKept(makeAnswer = makeNodeAnswer): void {
   const socket = new Socket()
-  const answer = new ServerResponse(new http.IncomingMessage(socket))
+  const answer = makeAnswer(new http.IncomingMessage(socket))
   answer.assignSocket(socket)
   const pending = readPendingAnswer(socket)
   answer.detachSocket(socket)
@@ -30,4 +30,8 @@ export function assertPendingAnswerIsKept(ServerResponse = http.ServerResponse):
     part: '`_httpMessage` of the sockets of node:http, the answer that a connection waits for',
     readIn: '24.11',
   })
+}
+
+function makeNodeAnswer(request: IncomingMessage): ServerResponse {
+  return new http.ServerResponse(request)
 }
