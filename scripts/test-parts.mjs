@@ -87,6 +87,8 @@ function restStages(root, node) {
       name: 'thorough suites',
       parts: [
         told('clients of DTM', 900_000, program('testing/dtm-conformance/src/main.ts'), context),
+        // The first run on a machine installs it from PyPI.
+        told('schemathesis', 300_000, program('testing/chaos/src/fuzz/schemathesis.ts'), context),
         // The first run on a machine downloads all that the Dockerfile's build installs.
         told('container images', 900_000, program('infra/test/main.ts'), context),
       ],
