@@ -1,9 +1,9 @@
 import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
-import type { TargetPolicy } from '@counterstep/targets'
 import { buildConnector } from 'undici'
 import type { OriginTls } from './caller-options.ts'
 import { connectSocket } from './connector-socket.ts'
+import type { TargetPolicy } from './targets/target-policy.ts'
 
 /** No connection was made, or it was destroyed before a byte went out. It names no address: it may be shown. */
 export class DeniedAddressError extends Error {

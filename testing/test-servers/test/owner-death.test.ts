@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { untilReady } from '../src/until-ready.ts'
+import { untilReady } from '../src/servers/until-ready.ts'
 import { describeOwn } from '../src/vitest/describe-on.ts'
 
 const GONE_MS_MAX = 20_000

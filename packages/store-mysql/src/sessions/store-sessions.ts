@@ -1,9 +1,9 @@
 import type { StoreEvent } from '@counterstep/core'
-import type { ConnectionTarget } from './connection-target.ts'
+import { durabilityOf, serverIdentity, type Variables } from '../schema/server-facts.ts'
 import { finalError } from '../transactions/database-transactions.ts'
+import type { ConnectionTarget } from './connection-target.ts'
 import { openSession, type SessionSettings } from './open-session.ts'
 import { isLoginRefused, isServerFault, SqlError } from './server-errors.ts'
-import { durabilityOf, serverIdentity, type Variables } from '../schema/server-facts.ts'
 import type { Session } from './session.ts'
 import { SessionPool } from './session-pool.ts'
 

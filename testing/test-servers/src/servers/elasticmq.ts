@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
-import { type ElasticmqProgram, elasticmqProgram } from '../install/elasticmq-jars.ts'
 import { readEnvironment } from '../environment.ts'
 import { freePort } from '../free-port.ts'
+import { type ElasticmqProgram, elasticmqProgram } from '../install/elasticmq-jars.ts'
 import { keptFolder } from '../processes/kept-process.ts'
 import { messageOf } from './message-of.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'

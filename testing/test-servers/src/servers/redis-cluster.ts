@@ -1,6 +1,6 @@
 import { freePort } from '../free-port.ts'
-import { findRedis } from './redis.ts'
 import { redisAnswer } from '../proxy/redis-answer.ts'
+import { findRedis } from './redis.ts'
 import { type RedisServer, type RedisServerOptions, startRedisServer } from './redis-server.ts'
 import { untilReady } from './until-ready.ts'
 

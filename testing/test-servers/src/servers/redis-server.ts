@@ -2,8 +2,8 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
 import { keptFolder } from '../processes/kept-process.ts'
-import { messageOf } from './message-of.ts'
 import { redisAnswer } from '../proxy/redis-answer.ts'
+import { messageOf } from './message-of.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 
 export interface RedisServer extends ServerProcess {

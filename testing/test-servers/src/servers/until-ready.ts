@@ -1,4 +1,4 @@
-import { until } from './until.ts'
+import { until } from '../until.ts'
 
 /** Asks again until nothing is waited for any more. What is waited for last is in the message. */
 export async function untilReady(
