@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { SETTINGS, type SqliteConfig } from '@counterstep/configuration'
+import { SETTINGS, type SqliteConfig, toFlag } from '@counterstep/configuration'
 import { DEFAULT_SETTINGS } from '@counterstep/engine'
 import { describe, expect, it } from 'vitest'
 import { readCommand, type ServeConfig } from '../src/config.ts'
@@ -286,7 +286,7 @@ describe('a configuration that is odd', () => {
 
 describe('the help text', () => {
   it('names every setting, and the variables of the password', () => {
-    for (const { flag } of Object.values(SETTINGS)) expect(helpText('serve')).toContain(`--${flag} `)
+    for (const name of Object.keys(SETTINGS)) expect(helpText('serve')).toContain(`--${toFlag(name)} `)
     for (const command of ['serve', 'migrate'] as const) {
       expect(helpText(command)).toContain('COUNTERSTEP_STORE_PASSWORD,')
       expect(helpText(command)).toContain('COUNTERSTEP_STORE_PASSWORD_FILE')

@@ -1,9 +1,6 @@
 import { join, resolve } from 'node:path'
-import type { ENGINE_SETTINGS } from './engine-settings.ts'
-import type { ValuesOf } from './read-values.ts'
+import type { FunctionValues, SettingName, SettingValues } from './settings.ts'
 import type { GivenPassword } from './store-password.ts'
-import { isRdsProxy } from './store-proxy.ts'
-import type { STORE_SETTINGS } from './store-settings.ts'
 import { placeOf, type ServerTarget, urlOf, withTlsScheme } from './store-target.ts'
 
 /** Whose certificate is trusted; what is absent is as Node and the URL say. */
@@ -62,45 +59,53 @@ export interface SqliteConfig {
 
 export type StoreConfig = SqliteConfig | ServerStoreConfig
 
-export type StoreValues = ValuesOf<typeof STORE_SETTINGS>
-type TlsValues = Pick<StoreValues, 'storeTls' | 'storeTlsCa' | 'storeTlsServerName'>
-type UseValues = Pick<
-  StoreValues,
-  | 'storeFailover'
-  | 'storeAcceptClassC'
-  | 'storeDurability'
-  | 'storeKeyPrefix'
-  | 'storeConnectionsMax'
-  | 'storeProxy'
-  | 'storeConnectTimeoutMs'
-> &
-  Pick<ValuesOf<typeof ENGINE_SETTINGS>, 'storeTimeoutMs'>
+/** A server's, but for its URL: the password comes later, from where secrets are kept. */
+export interface FunctionStoreConfig extends StoreReach, StoreUse {
+  /** May hold a password. Never to be shown. */
+  readonly target: ServerTarget
+}
 
-export function storeConfig(
-  values: StoreValues & UseValues,
-  password: GivenPassword | undefined,
-): StoreConfig {
-  if (values.store.family === 'sqlite') {
-    const path = resolve(values.store.path === '' ? join(values.data, 'counterstep.db') : values.store.path)
-    const synchronous = values.synchronous === 'full' ? 'FULL' : 'NORMAL'
-    const freeBytesMin = values.sqliteFreeBytesMin
+type Password = GivenPassword | undefined
+type SharedValues = Pick<SettingValues, SettingName & keyof FunctionValues>
+type TlsValues = Pick<SettingValues, 'storeTls' | 'storeTlsCa' | 'storeTlsServerName'>
+
+export function storeConfig(values: SettingValues, password: Password): StoreConfig {
+  const { store, data, sqliteSynchronous, sqliteFreeBytesMin: freeBytesMin } = values
+  if (store.family === 'sqlite') {
+    const path = resolve(store.path === '' ? join(data, 'counterstep.db') : store.path)
+    const synchronous = sqliteSynchronous === 'full' ? 'FULL' : 'NORMAL'
     return Object.freeze({ type: 'sqlite', path, place: path, synchronous, freeBytesMin, waitMs: 0 })
   }
-  return Object.freeze({ ...connection(values.store, values, password), ...storeUse(values.store, values) })
+  return Object.freeze({ ...connection(store, values, password), ...storeUse(store, values) })
 }
 
 export function connection(
-  target: ServerTarget,
-  values: TlsValues & Pick<StoreValues, 'storeWaitMs'>,
-  password: GivenPassword | undefined,
+  named: ServerTarget,
+  values: TlsValues & Pick<SettingValues, 'storeWaitMs'>,
+  password: Password,
 ): Connection {
-  const { target: reached, reach } = storeReach(target, values)
-  const url = urlOf(reached, password?.text ?? target.password)
+  const { target, reach } = storeReach(named, values)
+  const url = urlOf(target, password?.text ?? named.password)
   return Object.freeze({ ...reach, url, waitMs: values.storeWaitMs })
 }
 
+export function functionStore(
+  named: ServerTarget,
+  values: SharedValues,
+  password: Password,
+): FunctionStoreConfig {
+  const { target, reach } = storeReach(named, values)
+  const login = Object.freeze({ ...target, password: password?.text ?? target.password })
+  return Object.freeze({ ...reach, ...storeUse(target, values), target: login })
+}
+
+/** The URL to open it by, with what its secret holds; undefined where no secret is named. Never to be shown. */
+export function storeUrl({ target }: FunctionStoreConfig, password: string | undefined): string {
+  return urlOf(target, password ?? target.password)
+}
+
 /** With the target as its scheme must be for that. */
-export function storeReach(
+function storeReach(
   named: ServerTarget,
   { storeTls, storeTlsCa: ca, storeTlsServerName: serverName }: TlsValues,
 ): { readonly target: ServerTarget; readonly reach: StoreReach } {
@@ -112,13 +117,16 @@ export function storeReach(
 }
 
 const CLASSES = { a: 'A', b: 'B' } as const
+/** The host of an RDS Proxy: NAME.proxy-ID.REGION, and of its further endpoints NAME.endpoint.proxy-ID.REGION. */
+const RDS_PROXY = /\.proxy-[a-z0-9]+\.[a-z0-9-]+\.rds\.amazonaws\.com(\.cn)?(:\d{1,5})?$/i
 
-export function storeUse({ family, hosts }: ServerTarget, values: UseValues): StoreUse {
-  const isProxy = values.storeProxy === 'on' || (values.storeProxy === 'auto' && isRdsProxy(hosts))
+function storeUse({ family, hosts }: ServerTarget, values: SharedValues): StoreUse {
+  const { storeFailover: failover, storeDurability: durability, storeProxy } = values
+  const isProxy = storeProxy === 'on' || (storeProxy === 'auto' && RDS_PROXY.test(hosts))
   return {
-    ...(values.storeFailover === undefined ? {} : { failover: values.storeFailover }),
+    ...(failover === undefined ? {} : { failover }),
     acceptClassC: values.storeAcceptClassC,
-    ...(values.storeDurability === undefined ? {} : { durability: CLASSES[values.storeDurability] }),
+    ...(durability === undefined ? {} : { durability: CLASSES[durability] }),
     keyPrefix: values.storeKeyPrefix,
     connectionsMax: values.storeConnectionsMax,
     multiplexed: family === 'mysql' && isProxy,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { insecureSwitches } from '../src/insecure-switches.ts'
-import { readFunctionConfig } from '../src/read-function-config.ts'
+import { readFunctionConfig } from '../src/function-config.ts'
+import { insecureSwitches } from '../src/host-config.ts'
 
 const SOUND = {
   COUNTERSTEP_STORE: 'redis://cache',
