@@ -67,7 +67,7 @@ export function engineSettings<Values extends SharedValues>(values: Values) {
   return Object.freeze({ ...pickNames(values, DEFAULT_SETTINGS), retry })
 }
 
-export interface Protections {
+interface Protections {
   readonly access: { readonly insecure: readonly string[] }
   readonly targets: Pick<TargetRules, 'others'>
   readonly store: SqliteConfig | StoreUse

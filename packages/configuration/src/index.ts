@@ -1,5 +1,4 @@
 export { type ConfigFile, readConfigFile } from './config-file.ts'
-export { type FunctionConfig, type ReadFunctionConfig, readFunctionConfig } from './function-config.ts'
 export {
   type AccessConfig,
   accessConfig,
@@ -12,6 +11,7 @@ export {
   targetRules,
 } from './host-config.ts'
 export { isLoopback } from './loopback.ts'
+export { type FunctionConfig, type ReadFunctionConfig, readFunctionConfig } from './read-function-config.ts'
 export {
   type Environment,
   hasAll,

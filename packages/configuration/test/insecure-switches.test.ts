@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { readFunctionConfig } from '../src/function-config.ts'
 import { insecureSwitches } from '../src/host-config.ts'
+import { readFunctionConfig } from '../src/read-function-config.ts'
 
 const SOUND = {
   COUNTERSTEP_STORE: 'redis://cache',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readFunctionConfig } from '../src/function-config.ts'
+import { readFunctionConfig } from '../src/read-function-config.ts'
 import { type FunctionStoreConfig, storeUrl } from '../src/store-config.ts'
 
 const SECRET = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:store'
