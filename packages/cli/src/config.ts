@@ -115,7 +115,7 @@ function toConfig({ values, sources, password }: Found, readyJson: boolean, envi
     host,
     port,
     /** The port of DTM's HTTP API. */
-    dtmPort: dtmPortOf(values, sources),
+    dtmPort: readDtmPort(values, sources),
     access: accessConfig(values),
     store: storeConfig(values, password),
     /** Undefined: branch calls are not signed. */
@@ -139,6 +139,6 @@ function toConfig({ values, sources, password }: Found, readyJson: boolean, envi
 }
 
 /** Who takes any port may start several on one machine, and those cannot all have DTM's. */
-function dtmPortOf({ port, dtmPort }: SettingValues, sources: Sources<SettingName>): number | 'off' {
+function readDtmPort({ port, dtmPort }: SettingValues, sources: Sources<SettingName>): number | 'off' {
   return port === 0 && !sources.has('dtmPort') ? 'off' : dtmPort
 }

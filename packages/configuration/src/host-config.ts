@@ -29,8 +29,6 @@ export function accessConfig(values: SettingValues) {
   })
 }
 
-export type FunctionAccess = ReturnType<typeof functionAccess>
-
 /** Who may use a function. */
 export function functionAccess({ keysSecret, authorizer, ratePerKey, allowedHosts = [] }: FunctionValues) {
   const isOpen = keysSecret === undefined && authorizer === undefined
@@ -47,8 +45,6 @@ export function targetRules(
   const others = allowAnyTarget ? 'any' : isUnset && isLocal ? 'loopback' : 'none'
   return Object.freeze({ services, allowed: allowTargets, others, isLocal })
 }
-
-export type CallerConfig = ReturnType<typeof callerOptions>
 
 export function callerOptions(values: SharedValues) {
   const { egressProxy: proxyUrl, answerExcerpts } = values

@@ -1,17 +1,15 @@
-export { type ConfigFile, readConfigFile } from './config-file.ts'
+export { readConfigFile } from './config-file.ts'
 export {
   type AccessConfig,
   accessConfig,
-  type CallerConfig,
   callerOptions,
   engineSettings,
-  type FunctionAccess,
   insecureSwitches,
   isForced,
   targetRules,
 } from './host-config.ts'
 export { isLoopback } from './loopback.ts'
-export { type FunctionConfig, type ReadFunctionConfig, readFunctionConfig } from './read-function-config.ts'
+export { type FunctionConfig, readFunctionConfig } from './read-function-config.ts'
 export {
   type Environment,
   hasAll,
@@ -21,7 +19,7 @@ export {
 } from './read-settings.ts'
 export { type FunctionRole, serverProblems, storeProblems } from './rules.ts'
 export { readServiceTls } from './service-tls.ts'
-export { isSwitch, type Setting, toFlag, toVariable } from './setting.ts'
+export { isSwitch, toFlag, toVariable } from './setting.ts'
 export { SETTINGS, type SettingName, type SettingValues } from './settings.ts'
 export { readSigningKeyFile } from './signing-key-file.ts'
 export { asFlag } from './spelling.ts'

@@ -19,7 +19,7 @@ export interface FunctionConfig extends ReturnType<typeof toConfig> {
   readonly warnings: readonly string[]
 }
 
-export type ReadFunctionConfig =
+type ReadFunctionConfig =
   | { readonly config: FunctionConfig }
   /** Every problem at once, each a sentence that names its variable. */
   | { readonly problems: readonly string[] }

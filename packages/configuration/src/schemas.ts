@@ -18,8 +18,8 @@ export const nonEmpty = z.string().check(z.refine((text) => text.trim() !== '', 
 export const anyText = z.string()
 
 /** The schema of a switch, whose flag stands alone and means `true`. */
-export const trueOrFalse = booleanOf('true', 'false', 'must be true or false')
-export const onOrOff = booleanOf('on', 'off', 'must be one of on, off')
+export const trueOrFalse = readBoolean('true', 'false', 'must be true or false')
+export const onOrOff = readBoolean('on', 'off', 'must be one of on, off')
 
 export const wholeNumber = (min: number, max: number) =>
   numberIn(/^\d{1,15}$/, min, max, 'must be a whole number')
@@ -91,17 +91,17 @@ export const dnsName = z
   )
 
 export const scopes = parsedBy((text) => {
-  const value = itemsOf(text)
+  const value = splitItems(text)
   return value.every(isScope) ? { value } : { problem: 'must be scopes such as submit,read' }
 })
 
 export const networks = parsedBy((text) => {
-  const value = networksOf(itemsOf(text))
+  const value = networksOf(splitItems(text))
   return value === undefined ? { problem: 'must be networks such as 10.0.0.0/8,fd00::/8' } : { value }
 })
 
 export const hostNames = parsedBy((text) => {
-  const value = itemsOf(text)
+  const value = splitItems(text)
   // Letters, digits and signs of names, or an address: there is no pattern that fits several.
   const isHost = (name: string) => /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/.test(hostnameOf(name) ?? '')
   return value.length <= NAMES_MAX && value.every(isHost)
@@ -139,7 +139,7 @@ export const certificates = parsedBy((path) => {
 /** Turns `bank=/etc/bank-ca.pem,ledger=/etc/ledger-ca.pem` into the text of each file by the name of its service. */
 export const pemByService = parsedBy((text): Parsed<ReadonlyMap<string, string>> => {
   const pems = new Map<string, string>()
-  for (const [at, item] of itemsOf(text).entries()) {
+  for (const [at, item] of splitItems(text).entries()) {
     if (item === '') continue
     const [, name = '', path = ''] = /^([^=]*)=(.+)$/.exec(item) ?? []
     if (name === '') return { problem: `has an item ${at + 1} that must be NAME=FILE` }
@@ -152,7 +152,7 @@ export const pemByService = parsedBy((text): Parsed<ReadonlyMap<string, string>>
   return { value: pems }
 })
 
-function booleanOf(yes: string, no: string, error: string) {
+function readBoolean(yes: string, no: string, error: string) {
   return z.stringbool({ truthy: [yes], falsy: [no], case: 'sensitive', error })
 }
 
@@ -168,6 +168,6 @@ function matching(pattern: RegExp, problem: string) {
   return z.string().check(z.regex(pattern, problem))
 }
 
-function itemsOf(text: string): readonly string[] {
+function splitItems(text: string): readonly string[] {
   return text.split(',').map((item) => item.trim())
 }

@@ -2,10 +2,10 @@ import { type TextSchema, trueOrFalse } from './schemas.ts'
 
 export type StoreFamily = 'sqlite' | 'mysql' | 'redis'
 /** `any`: whatever host it is. */
-export type HostOf = 'any' | 'server' | 'function'
+export type HostKind = 'any' | 'server' | 'function'
 
 /** One thing a user may set. */
-export interface Setting<Value = unknown, Host extends HostOf = HostOf> {
+export interface Setting<Value = unknown, Host extends HostKind = HostKind> {
   readonly host: Host
   readonly schema: TextSchema<Value>
   readonly help: string
@@ -23,7 +23,7 @@ export type ValuesOf<Group extends Settings> = {
 }
 
 /** Returns what makes settings of one host, or of any. */
-export function settingOf<const Host extends HostOf>(host: Host) {
+export function declareSettings<const Host extends HostKind>(host: Host) {
   return <Value>(
     schema: TextSchema<Value>,
     help: string,

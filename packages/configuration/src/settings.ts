@@ -8,18 +8,22 @@ import {
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { parseAllowedOrigins, parseServices } from '@counterstep/targets'
 import * as is from './schemas.ts'
-import { type HostOf, type Settings, settingOf, type ValuesOf } from './setting.ts'
+import { declareSettings, type HostKind, type Settings, type ValuesOf } from './setting.ts'
 import { signingKeyPath } from './signing-key-file.ts'
 import { parseStore } from './store-target.ts'
 
 const SERVERS = ['mysql', 'redis'] as const
-const { never, off, whole } = { never: 'never', off: 'off', whole: is.wholeNumber } as const
+const { wholeNumber: whole } = is
 const { retry } = ENGINE
 const HOUR_MS = 3_600_000
 const MIB = 1024 * 1024
 
 /** Makes settings that a server and a function have, or only one of them. */
-const [setting, ofServer, ofFunction] = [settingOf('any'), settingOf('server'), settingOf('function')]
+const [setting, ofServer, ofFunction] = [
+  declareSettings('any'),
+  declareSettings('server'),
+  declareSettings('function'),
+]
 
 /**
  * Everything that a host may be told, in the order of the help text. An entry's name is the one in the file of
@@ -30,7 +34,7 @@ const TABLE = {
   host: ofServer(is.nonEmpty, 'address to listen on', '127.0.0.1'),
   port: ofServer(is.portNumber, 'port to listen on; 0 takes a free one', 8470),
   dtmPort: ofServer(
-    is.orWord(off, off, is.portNumber),
+    is.orWord('off', 'off', is.portNumber),
     "port of DTM's HTTP face, or off; off beside --port 0 unless given",
     36_789,
   ),
@@ -101,19 +105,19 @@ const TABLE = {
     'false',
   ),
   ratePerKey: setting(
-    is.orWord(off, undefined, whole(1, 1_000_000)),
+    is.orWord('off', undefined, whole(1, 1_000_000)),
     'requests per second that one key may make on this node, or off',
-    off,
+    'off',
   ),
   dailySubmitsPerKey: ofServer(
-    is.orWord(off, undefined, whole(1, 1_000_000_000)),
+    is.orWord('off', undefined, whole(1, 1_000_000_000)),
     'new transactions that one key may ask this node for in a day (UTC), or off',
-    off,
+    'off',
   ),
   dailyBytesPerKey: ofServer(
-    is.orWord(off, undefined, whole(1, 1_000_000_000_000)),
+    is.orWord('off', undefined, whole(1, 1_000_000_000_000)),
     'bytes that one key may have this node store in a day (UTC), or off',
-    off,
+    'off',
   ),
   dtmNetworks: ofServer(
     is.orUnset(is.networks),
@@ -241,7 +245,7 @@ const TABLE = {
     'info',
   ),
   retentionMs: setting(
-    is.orWord(never, never, whole(...BOUNDS.retentionMs)),
+    is.orWord('never', 'never', whole(...BOUNDS.retentionMs)),
     'how long a finished transaction is kept, or never (to purge)',
     ENGINE.retentionMs,
   ),
@@ -274,9 +278,9 @@ const TABLE = {
     ENGINE.targetShare,
   ),
   targetCallsPerSecond: setting(
-    is.orWord(off, null, whole(...BOUNDS.targetCallsPerSecond)),
+    is.orWord('off', null, whole(...BOUNDS.targetCallsPerSecond)),
     'branch calls of this node to one target a second, or off; one more waits',
-    ENGINE.targetCallsPerSecond ?? off,
+    ENGINE.targetCallsPerSecond ?? 'off',
   ),
   timeoutMsMax: setting(...engine('timeoutMsMax', 'longest timeoutMs that a request may ask for')),
   retryFloorMs: setting(
@@ -286,7 +290,7 @@ const TABLE = {
     ),
   ),
   parkAfterMs: setting(
-    is.orWord(never, never, whole(...BOUNDS.parkAfterMs)),
+    is.orWord('never', 'never', whole(...BOUNDS.parkAfterMs)),
     'a call that has failed for so long is parked with attention until it is retried by hand, or never',
     ENGINE.parkAfterMs,
   ),
@@ -309,18 +313,18 @@ const TABLE = {
 
 /** The names of all settings, of any host. */
 export type AnyName = keyof typeof TABLE
-type NameFor<Host extends HostOf> = {
+type NameFor<Host extends HostKind> = {
   [Name in AnyName]: (typeof TABLE)[Name]['host'] extends 'any' | Host ? Name : never
 }[AnyName]
-type SettingsFor<Host extends HostOf> = Pick<typeof TABLE, NameFor<Host>>
+type SettingsFor<Host extends HostKind> = Pick<typeof TABLE, NameFor<Host>>
 
 /** What `counterstep serve` may be told. */
 export const SETTINGS = settingsFor('server')
-const ofFunctions = settingsFor('function')
+const functionSettings = settingsFor('function')
 /** What a function may be told. One environment runs few transactions at once, and there may be hundreds of environments. */
 export const FUNCTION_SETTINGS = {
-  ...ofFunctions,
-  storeConnectionsMax: { ...ofFunctions.storeConnectionsMax, fallback: '2' },
+  ...functionSettings,
+  storeConnectionsMax: { ...functionSettings.storeConnectionsMax, fallback: '2' },
 }
 
 export type SettingName = keyof typeof SETTINGS
@@ -328,7 +332,7 @@ export type SettingValues = ValuesOf<typeof SETTINGS>
 export type FunctionName = keyof typeof FUNCTION_SETTINGS
 export type FunctionValues = ValuesOf<typeof FUNCTION_SETTINGS>
 
-function settingsFor<Host extends HostOf>(host: Host): SettingsFor<Host> {
+function settingsFor<Host extends HostKind>(host: Host): SettingsFor<Host> {
   const own = Object.entries(TABLE).filter(([, each]) => each.host === 'any' || each.host === host)
   return Object.fromEntries(own) as SettingsFor<Host>
 }

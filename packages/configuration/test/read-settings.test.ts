@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { hasAll, readSettings, unknownVariables } from '../src/read-settings.ts'
 import { orUnset, trueOrFalse, wholeNumber } from '../src/schemas.ts'
-import { settingOf } from '../src/setting.ts'
+import { declareSettings } from '../src/setting.ts'
 
-const setting = settingOf('any')
+const setting = declareSettings('any')
 
 const SETTINGS = {
   waitMs: setting(wholeNumber(1, 1_000), 'how long', 250),
