@@ -1,10 +1,10 @@
 import { globSync } from 'node:fs'
 import { join, matchesGlob } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { ALONE_FILES } from './test/alone-files.ts'
-import { LongestFirst } from './test/longest-first.ts'
-import { QUIET_FILES } from './test/quiet-files.ts'
-import { QUICK_SERVER_FILES, THOROUGH_FILES } from './test/thorough-files.ts'
+import { ALONE_FILES } from './testing/run/alone-files.ts'
+import { LongestFirst } from './testing/run/longest-first.ts'
+import { QUIET_FILES } from './testing/run/quiet-files.ts'
+import { QUICK_SERVER_FILES, THOROUGH_FILES } from './testing/run/thorough-files.ts'
 
 /** Hundreds of processes are started, which read the same modules: with it each takes half of the time. */
 const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/counterstep') }
@@ -14,7 +14,7 @@ const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache
  */
 const shared = { isolate: false, execArgv: ['--max-semi-space-size=64'] }
 /** So are the orchestrators, from one bundle. */
-const program = 'test/bundle-counterstep.ts'
+const program = 'testing/run/bundle-counterstep.ts'
 const every = {
   testTimeout: 30_000,
   hookTimeout: 60_000,
@@ -30,23 +30,23 @@ const inProcesses = [
   'functions/test/**/*.test.ts',
   'examples/*/test/**/*.test.ts',
   'bench/test/**/*.test.ts',
-  'chaos/test/**/*.test.ts',
-  'conformance/src/**/*.test.ts',
-  'test/*/**/*.test.ts',
+  'testing/*/src/**/*.test.ts',
+  'testing/*/test/**/*.test.ts',
+  'testing/system/**/*.test.ts',
 ]
 
 /** Tests that need database servers. Only they pay for the start of these. */
 const onServers = [
   'bench/test/servers/**/*.test.ts',
-  'chaos/test/servers/**/*.test.ts',
+  'testing/chaos/test/servers/**/*.test.ts',
   'examples/*/test/servers/**/*.test.ts',
   'functions/test/servers/**/*.test.ts',
-  'packages/lambda-emulator/test/servers/**/*.test.ts',
+  'testing/lambda-emulator/test/servers/**/*.test.ts',
   'packages/store-mysql/test/**/*.test.ts',
   'packages/store-redis/test/**/*.test.ts',
-  'packages/test-servers/test/**/*.test.ts',
+  'testing/test-servers/test/**/*.test.ts',
   'sdk/test/servers/**/*.test.ts',
-  'test/servers/**/*.test.ts',
+  'testing/system/servers/**/*.test.ts',
 ]
 
 /** `quick`: those of `npm test`; `rest`: those that it leaves out; undefined: all. */
@@ -80,7 +80,7 @@ export default defineConfig({
       {
         test: {
           name: 'repository',
-          ...select(['test/*.test.ts', 'infra/*/test/*.test.ts'], exclude),
+          ...select(['testing/{repository,run}/*.test.ts', 'infra/*/test/*.test.ts'], exclude),
           ...every,
         },
       },
@@ -108,7 +108,7 @@ export default defineConfig({
           name: 'servers',
           ...selectOnServers(onServers, [...exclude, ...QUIET_FILES]),
           env,
-          globalSetup: [program, 'packages/test-servers/src/vitest/global-setup.ts'],
+          globalSetup: [program, 'testing/test-servers/src/vitest/global-setup.ts'],
           ...shared,
           ...every,
         },
@@ -119,7 +119,7 @@ export default defineConfig({
           include: selection === 'quick' ? [] : [...QUIET_FILES],
           exclude,
           env,
-          globalSetup: [program, 'packages/test-servers/src/vitest/own-servers-setup.ts'],
+          globalSetup: [program, 'testing/test-servers/src/vitest/own-servers-setup.ts'],
           maxWorkers: 1,
           sequence: { groupOrder: 1 },
           ...every,

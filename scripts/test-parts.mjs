@@ -3,9 +3,9 @@ import { nodeEnvironment } from './fitting-node.mjs'
 import { command, suite, told, withTemporaryFolder } from './test-part.mjs'
 
 const PREPARE_CHECKS_OF_INFRA = 'infra/test/prepare.ts'
-const PREPARE_CLIENTS = 'conformance/src/prepare.ts'
-const PREPARE_LAMBDA = 'packages/lambda-emulator/src/prepare.ts'
-const PREPARE_SERVERS = 'packages/test-servers/src/prepare.ts'
+const PREPARE_CLIENTS = 'testing/dtm-conformance/src/prepare.ts'
+const PREPARE_LAMBDA = 'testing/lambda-emulator/src/prepare.ts'
+const PREPARE_SERVERS = 'testing/test-servers/src/install/prepare.ts'
 /** On two cores four of them, the default, end no sooner, and take a third more CPU time. */
 const ONE_CHECKER = ['--checkers', '1']
 
@@ -81,7 +81,7 @@ function restStages(root, node) {
     {
       name: 'thorough suites',
       parts: [
-        told('clients of DTM', 900_000, program('conformance/src/main.ts'), context),
+        told('clients of DTM', 900_000, program('testing/dtm-conformance/src/main.ts'), context),
         // The first run on a machine downloads all that the Dockerfile's build installs.
         told('container images', 900_000, program('infra/test/main.ts'), context),
       ],

@@ -1,4 +1,5 @@
 import { httpBranchCaller } from '@counterstep/branch-http'
+import { listOrigins, originFinder, targetPolicy } from '@counterstep/branch-http/targets'
 import {
   type FunctionConfig,
   type FunctionRole,
@@ -19,7 +20,6 @@ import {
   type ServerlessEngine,
 } from '@counterstep/engine'
 import { type CallSigner, callSigner, signingKeyOf } from '@counterstep/signature'
-import { listOrigins, originFinder, targetPolicy } from '@counterstep/targets'
 import { createLog } from './log.ts'
 import { logObserver } from './log-observer.ts'
 import { openStore } from './open-store.ts'

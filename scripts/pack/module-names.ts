@@ -1,4 +1,4 @@
-import { isNode, parse, type SyntaxNode, walk } from '../../test/syntax.ts'
+import { isNode, parse, type SyntaxNode, walk } from '../../testing/repository/syntax.ts'
 
 /** Where a file names a module, quotes included, whether for its values or for its types. */
 export interface ModuleName {

@@ -39,7 +39,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   './barrier/sqlite': ['src/barrier/sqlite', 'src/grouped/sqlite'],
   './barrier/redis': ['src/barrier/redis'],
 }
-const BUNDLED = ['@counterstep/barrier', '@counterstep/protocol', '@counterstep/signature']
+const BUNDLED = ['@counterstep/protocol/barrier', '@counterstep/protocol', '@counterstep/signature']
 
 describe('the entries of the package', () => {
   it('are all here, and each file belongs to one', () => {

@@ -1,9 +1,9 @@
+import { targetPolicy } from '@counterstep/branch-http/targets'
 import type { BranchAnswer, BranchCall, Store } from '@counterstep/core'
 import { createEngine, DEFAULT_SETTINGS, nodeClock, nodeIds } from '@counterstep/engine'
 import { createClient } from '@counterstep/sdk'
 import { buildApp, createRegistry, prometheusObserver } from '@counterstep/server'
 import { memoryStore } from '@counterstep/store-conformance'
-import { targetPolicy } from '@counterstep/targets'
 
 type Answer = BranchAnswer | Promise<BranchAnswer>
 

@@ -10,7 +10,7 @@ export interface Aim {
   readonly settings: Partial<Pick<Settings, 'connections' | 'branches' | 'sagas'>>
   readonly is: 'at least' | 'at most'
   readonly value: number
-  /** What a plain program with the same calls and writes came to (median of its runs), where ours stays below: `bench/README.md`, "What was reached". */
+  /** What a plain program with the same calls and writes came to (median of its runs), where ours stays below: `bench/RESULTS.md`, "What was reached". */
   readonly byHand?: number
 }
 

@@ -2,7 +2,7 @@ import { lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import type { CallSigner } from '@counterstep/signature'
-import { loopbackTargets, type TargetPolicy } from '@counterstep/targets'
+import { loopbackTargets, type TargetPolicy } from './targets/target-policy.ts'
 
 export interface HttpBranchCallerOptions extends Partial<CallerLimits> {
   /** Where calls may go. Default: this machine only. */

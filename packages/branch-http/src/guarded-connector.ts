@@ -1,8 +1,8 @@
 import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction, Socket } from 'node:net'
-import type { TargetPolicy } from '@counterstep/targets'
 import { buildConnector } from 'undici'
 import type { OriginTls } from './caller-options.ts'
+import type { TargetPolicy } from './targets/target-policy.ts'
 
 /** No connection was made, or it was destroyed before a byte went out. It names no address: it may be shown. */
 export class DeniedAddressError extends Error {

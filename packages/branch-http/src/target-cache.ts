@@ -1,7 +1,7 @@
-import type { TargetPolicy } from '@counterstep/targets'
 import type { ErrorWord } from './error-word.ts'
 import type { Origin } from './origin.ts'
 import { type ParsedUrl, parsedUrl } from './request-line.ts'
+import type { TargetPolicy } from './targets/target-policy.ts'
 
 /** A URL that was parsed once, and the origin that last served it (which may have been closed since). */
 export interface Target extends ParsedUrl {

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { httpBranchCaller } from '@counterstep/branch-http'
+import { listOrigins, originFinder, targetPolicy } from '@counterstep/branch-http/targets'
 import { insecureSwitches, isForced } from '@counterstep/configuration'
 import type { Store } from '@counterstep/core'
 import { buildDtmApp, documentTopicStore, refuseStoredJsonRpc } from '@counterstep/dtm'
@@ -19,7 +20,6 @@ import {
   type Registry,
 } from '@counterstep/server'
 import type { CallSigner } from '@counterstep/signature'
-import { listOrigins, originFinder, targetPolicy } from '@counterstep/targets'
 import { closeApp } from './close-app.ts'
 import type { ServeConfig } from './config.ts'
 import { listen } from './listen.ts'

@@ -1,7 +1,7 @@
 import type { QuotaBounds } from '@counterstep/access'
 import { DEFAULT_CALLER_LIMITS } from '@counterstep/branch-http'
+import type { TargetRules } from '@counterstep/branch-http/targets'
 import { DEFAULT_SETTINGS } from '@counterstep/engine'
-import type { TargetRules } from '@counterstep/targets'
 import { isLoopback } from './loopback.ts'
 import type { FunctionValues, SettingName, SettingValues } from './settings.ts'
 import type { SqliteConfig, StoreUse } from './store-config.ts'

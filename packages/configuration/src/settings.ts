@@ -1,12 +1,12 @@
 import { DEFAULT_CONNECTION_LIMITS as CONNECTIONS } from '@counterstep/access'
 import { DEFAULT_CALLER_LIMITS as CALLER } from '@counterstep/branch-http'
+import { parseAllowedOrigins, parseServices } from '@counterstep/branch-http/targets'
 import {
   SETTINGS_BOUNDS as BOUNDS,
   DEFAULT_SETTINGS as ENGINE,
   type EngineSettings,
 } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
-import { parseAllowedOrigins, parseServices } from '@counterstep/targets'
 import * as is from './schemas.ts'
 import { declareSettings, type HostKind, type Settings, type ValuesOf } from './setting.ts'
 import { signingKeyPath } from './signing-key-file.ts'

@@ -1,5 +1,5 @@
+import { hasEveryPort } from '@counterstep/branch-http/targets'
 import { retentionWarnings } from '@counterstep/engine'
-import { hasEveryPort } from '@counterstep/targets'
 import { isLoopback } from './loopback.ts'
 import type { Sources } from './read-settings.ts'
 import type { FunctionRole } from './rules.ts'

@@ -1,7 +1,19 @@
-export { type AcceptIds, firstStatus, newTransaction, newTransactionRow, waitsMs } from './accept.ts'
-export { beginsToNeedAttention } from './attention.ts'
-export { HOT_FLOOR_MS, RETRY_BOUNDS, type RetryBounds, retryFloorMs } from './backoff.ts'
-export { type CommandPlan, planCommand } from './command-row.ts'
+export { holdBack } from './bulkhead/hold-back.ts'
+export { measureRoom, type RoomRate, UNMEASURED } from './bulkhead/room-rate.ts'
+export { isBusy, roomWaitersMax, waitForRoomMs } from './bulkhead/room-wait.ts'
+export { nextTurnAt, paceWaitMs } from './bulkhead/target-pace.ts'
+export {
+  boundsUnderWay,
+  mayTakePlace,
+  mayTakeUnlistedPlace,
+  SHARED_TARGETS,
+  type ShareBounds,
+  shareBounds,
+  UNLISTED_TARGETS_MAX,
+} from './bulkhead/target-share.ts'
+export { type CommandPlan, planCommand } from './commands/command-row.ts'
+export { judgeCommand } from './commands/judge-command.ts'
+export { REGISTERED_BYTES_MAX, REGISTERED_MAX, type Refusal, refusalOf } from './commands/refuse-command.ts'
 export type {
   BranchTarget,
   Definition,
@@ -13,6 +25,7 @@ export type {
   TccBranch,
   TccDefinition,
 } from './definition.ts'
+export { AssertionError, assert, StoreUnavailableError } from './errors.ts'
 export {
   assertDocumentCategory,
   assertDocumentRemoval,
@@ -29,20 +42,7 @@ export {
   isDocumentKey,
   isDocumentText,
   type StoredDocument,
-} from './documents.ts'
-export { AssertionError, assert, StoreUnavailableError } from './errors.ts'
-export type {
-  CallKey,
-  Command,
-  Durability,
-  HeldCall,
-  TransactionEffect,
-  TransactionEvent,
-} from './events.ts'
-export { holdBack } from './hold-back.ts'
-export { holdDue } from './hold-due.ts'
-export { judgeCommand } from './judge-command.ts'
-export { CHECK, opOf } from './op-progress.ts'
+} from './ports/documents.ts'
 export type {
   BranchAnswer,
   BranchCall,
@@ -53,30 +53,7 @@ export type {
   Look,
   RefuseCall,
   WakeUp,
-} from './ports.ts'
-export { decodeTransaction, encodeProgress, FORMAT, formatOf } from './record.ts'
-export { REGISTERED_BYTES_MAX, REGISTERED_MAX, type Refusal, refusalOf } from './refuse-command.ts'
-export { measureRoom, type RoomRate, UNMEASURED } from './room-rate.ts'
-export { isBusy, roomWaitersMax, waitForRoomMs } from './room-wait.ts'
-export {
-  KIND_CODES,
-  kindOfCode,
-  SENT_LIST_CODES,
-  STATUS_CODES,
-  sentListOfCode,
-  statusOfCode,
-} from './row-codes.ts'
-export { type FoldedTransaction, RULES, type Rules } from './rules.ts'
-export {
-  acceptedRun,
-  type Grant,
-  mayShow,
-  type Run,
-  type RunSettings,
-} from './run.ts'
-export type { RunEffect, RunEvent } from './run-events.ts'
-export { isOverdue } from './saga-effects.ts'
-export { type Step, stepRun, storeNow } from './step-run.ts'
+} from './ports/ports.ts'
 export type {
   CreateResult,
   DueClaim,
@@ -102,7 +79,7 @@ export type {
   TransactionUpdate,
   UpdateHold,
   UpdateResult,
-} from './store.ts'
+} from './ports/store.ts'
 export {
   CLAIM_MAX,
   LIST_SCAN_MAX,
@@ -113,7 +90,7 @@ export {
   READ_MANY_MAX,
   RENEW_MAX,
   STORE_EVENT_NAMES,
-} from './store.ts'
+} from './ports/store.ts'
 export {
   assertDueClaim,
   assertDuePostponement,
@@ -121,7 +98,43 @@ export {
   assertReadMany,
   assertRenew,
   assertUpdate,
-} from './store-arguments.ts'
+} from './ports/store-arguments.ts'
+export { holdDue } from './record/hold-due.ts'
+export { decodeTransaction, encodeProgress, FORMAT, formatOf } from './record/record.ts'
+export {
+  KIND_CODES,
+  kindOfCode,
+  SENT_LIST_CODES,
+  STATUS_CODES,
+  sentListOfCode,
+  statusOfCode,
+} from './record/row-codes.ts'
+export { viewTransaction } from './record/view.ts'
+export { withoutQuery } from './record/without-query.ts'
+export { type AcceptIds, firstStatus, newTransaction, newTransactionRow, waitsMs } from './rules/accept.ts'
+export { HOT_FLOOR_MS, RETRY_BOUNDS, type RetryBounds, retryFloorMs } from './rules/backoff.ts'
+export type {
+  CallKey,
+  Command,
+  Durability,
+  HeldCall,
+  TransactionEffect,
+  TransactionEvent,
+} from './rules/events.ts'
+export { CHECK, opOf } from './rules/op-progress.ts'
+export { type FoldedTransaction, RULES, type Rules } from './rules/rules.ts'
+export { isOverdue } from './rules/saga-effects.ts'
+export { beginsToNeedAttention } from './run/attention.ts'
+export {
+  acceptedRun,
+  type Grant,
+  mayShow,
+  type Run,
+  type RunSettings,
+} from './run/run.ts'
+export type { RunEffect, RunEvent } from './run/run-events.ts'
+export { type Step, stepRun, storeNow } from './run/step-run.ts'
+export { REST_LEASES_MAX, type TakeOver, takeOver } from './run/take-over.ts'
 export type { CheckUrl, UrlRefusal } from './submission/parse-branch.ts'
 export { isReservedHeader } from './submission/parse-headers.ts'
 export { type ParsedRegistration, parseRegistration } from './submission/parse-registration.ts'
@@ -132,17 +145,6 @@ export {
   type SubmissionDefaults,
 } from './submission/parse-submission.ts'
 export { findUnplainIds } from './submission/plain-ids.ts'
-export { REST_LEASES_MAX, type TakeOver, takeOver } from './take-over.ts'
-export { nextTurnAt, paceWaitMs } from './target-pace.ts'
-export {
-  boundsUnderWay,
-  mayTakePlace,
-  mayTakeUnlistedPlace,
-  SHARED_TARGETS,
-  type ShareBounds,
-  shareBounds,
-  UNLISTED_TARGETS_MAX,
-} from './target-share.ts'
 export { textHash } from './text-hash.ts'
 export type {
   AbortDecision,
@@ -156,5 +158,3 @@ export type {
   Transaction,
 } from './transaction.ts'
 export { isFinal, targetsOf } from './transaction.ts'
-export { viewTransaction } from './view.ts'
-export { withoutQuery } from './without-query.ts'

@@ -1,8 +1,8 @@
 /** TCCs and two-phase messages for the tests, and what happened to them, told in the core's own events. */
 import type { BranchId, Gid, Result } from '@counterstep/protocol'
 import type { MessageDefinition, TccBranch, TccDefinition } from '../src/definition.ts'
-import type { CallKey, Command, TransactionEffect, TransactionEvent } from '../src/events.ts'
-import type { BranchAnswer } from '../src/ports.ts'
+import type { BranchAnswer } from '../src/ports/ports.ts'
+import type { CallKey, Command, TransactionEffect, TransactionEvent } from '../src/rules/events.ts'
 import {
   type CalledOp,
   IDLE,

@@ -1,10 +1,10 @@
 /** Transactions for the tests: a definition, and what happened to it, told in the core's own events. */
 import type { BranchId, Gid, Result, RetryPolicy } from '@counterstep/protocol'
 import type { SagaBranch, SagaDefinition } from '../src/definition.ts'
-import type { TransactionEffect, TransactionEvent } from '../src/events.ts'
-import type { BranchAnswer } from '../src/ports.ts'
-import { encodeDefinition, encodeProgress, FORMAT } from '../src/record.ts'
-import type { SentList, StoredTransaction } from '../src/store.ts'
+import type { BranchAnswer } from '../src/ports/ports.ts'
+import type { SentList, StoredTransaction } from '../src/ports/store.ts'
+import { encodeDefinition, encodeProgress, FORMAT } from '../src/record/record.ts'
+import type { TransactionEffect, TransactionEvent } from '../src/rules/events.ts'
 import { type SagaOp, type SagaTransaction, type Transaction, UNTOUCHED } from '../src/transaction.ts'
 import { transition } from './transition.ts'
 

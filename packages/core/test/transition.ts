@@ -1,5 +1,5 @@
-import type { TransactionEffect, TransactionEvent } from '../src/events.ts'
-import { assertValid, type FoldedTransaction, RULES } from '../src/rules.ts'
+import type { TransactionEffect, TransactionEvent } from '../src/rules/events.ts'
+import { assertValid, type FoldedTransaction, RULES } from '../src/rules/rules.ts'
 import type { Transaction } from '../src/transaction.ts'
 
 export interface Transition extends FoldedTransaction {

@@ -1,5 +1,5 @@
 /** A JSON-RPC server answers 200 with an error inside: called as plain HTTP, it would count as done. */
-import { loopbackTargets } from '@counterstep/targets'
+import { loopbackTargets } from '@counterstep/branch-http/targets'
 import { describe, expect, it } from 'vitest'
 import { sagaDefinition } from '../src/definition/saga-definition.ts'
 import { submissionOf } from '../src/definition/submission.ts'

@@ -1,4 +1,4 @@
-import { loopbackTargets, type NamedService, targetPolicy } from '@counterstep/targets'
+import { loopbackTargets, type NamedService, targetPolicy } from '@counterstep/branch-http/targets'
 import { describe, expect, it } from 'vitest'
 import { type DtmBed, type DtmNode, dtmBed, type Targets } from './support/dtm-bed.ts'
 import { message, tcc } from './support/requests.ts'

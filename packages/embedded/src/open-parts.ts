@@ -1,4 +1,11 @@
 import { httpBranchCaller } from '@counterstep/branch-http'
+import {
+  hasEveryPort,
+  listOrigins,
+  originFinder,
+  type TargetRules,
+  targetPolicy,
+} from '@counterstep/branch-http/targets'
 import type { Store } from '@counterstep/core'
 import { refuseStoredJsonRpc } from '@counterstep/dtm/json-rpc'
 import {
@@ -18,7 +25,6 @@ import {
   prometheusObserver,
   type Registry,
 } from '@counterstep/server/metrics'
-import { hasEveryPort, listOrigins, originFinder, type TargetRules, targetPolicy } from '@counterstep/targets'
 import { Closers } from './closers.ts'
 import { engineSettings } from './engine-settings.ts'
 import { refuseUnknown } from './known-options.ts'

@@ -1,4 +1,4 @@
-import { parseAllowedOrigins, parseServices, type TargetRules } from '@counterstep/targets'
+import { parseAllowedOrigins, parseServices, type TargetRules } from '@counterstep/branch-http/targets'
 import { refuseUnknown } from './known-options.ts'
 import type { Targets } from './options.ts'
 

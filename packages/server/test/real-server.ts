@@ -1,3 +1,4 @@
+import { targetPolicy } from '@counterstep/branch-http/targets'
 import type { BranchAnswer, BranchCall, BranchCaller, CheckUrl } from '@counterstep/core'
 import {
   createEngine,
@@ -8,7 +9,6 @@ import {
   nodeIds,
 } from '@counterstep/engine'
 import { memoryStore } from '@counterstep/store-conformance'
-import { targetPolicy } from '@counterstep/targets'
 import { canary } from '@counterstep/test-servers/canary'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import type { FastifyInstance } from 'fastify'

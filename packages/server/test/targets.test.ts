@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net'
 import { httpBranchCaller } from '@counterstep/branch-http'
+import { classOfAddress, loopbackTargets, targetPolicy } from '@counterstep/branch-http/targets'
 import type { BranchAnswer, CheckUrl } from '@counterstep/core'
-import { classOfAddress, loopbackTargets, targetPolicy } from '@counterstep/targets'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type RealServer, realServer } from './real-server.ts'
 

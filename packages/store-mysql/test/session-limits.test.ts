@@ -1,7 +1,7 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
-import { connectionTarget } from '../src/connection-target.ts'
-import { openSession } from '../src/open-session.ts'
+import { connectionTarget } from '../src/sessions/connection-target.ts'
+import { openSession } from '../src/sessions/open-session.ts'
 import { testDatabases } from './test-database.ts'
 
 const TIMEOUTS = { connectTimeoutMs: 5_000, statementTimeoutMs: 20_000, lockWaitTimeoutMs: 2_000 }

@@ -1,8 +1,8 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
-import { connectionTarget } from '../src/connection-target.ts'
-import { openSession } from '../src/open-session.ts'
-import { type PoolBounds, SessionPool } from '../src/session-pool.ts'
+import { connectionTarget } from '../src/sessions/connection-target.ts'
+import { openSession } from '../src/sessions/open-session.ts'
+import { type PoolBounds, SessionPool } from '../src/sessions/session-pool.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { testDatabases } from './test-database.ts'
 

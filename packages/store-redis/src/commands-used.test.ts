@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { SCRIPTS } from './generated/scripts.ts'
-import { MANY_SHARDS, ShardKeys, slotOf } from './shards.ts'
+import { MANY_SHARDS, ShardKeys, slotOf } from './shards/shards.ts'
 
 const PAGE = join(import.meta.dirname, '../../../docs/stores.md')
 const COMPOSED = join(import.meta.dirname, '../../../infra/redis/start-redis.sh')
@@ -14,7 +14,7 @@ function commandsUsed(): readonly string[] {
   const inScripts = [...TEXTS.matchAll(/(?:redis\.p?|\b)call\('(\w+)'/g)].map(([, name]) =>
     String(name).toLowerCase(),
   )
-  const sources = readdirSync(import.meta.dirname)
+  const sources = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
     .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
     .join('\n')

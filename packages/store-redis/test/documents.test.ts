@@ -3,7 +3,7 @@ import { type RedisServer, startRedis, startTcpProxy, type TcpProxy } from '@cou
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { RedisStore } from '../src/redis-store.ts'
-import { MANY_SHARDS, ShardKeys } from '../src/shards.ts'
+import { MANY_SHARDS, ShardKeys } from '../src/shards/shards.ts'
 import { eventually } from './eventually.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { openedForTests } from './open-stores.ts'

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { afterEach } from 'vitest'
 import { openRedisStore, type RedisOptions } from '../src/open-redis-store.ts'
 import type { RedisStore } from '../src/redis-store.ts'
-import { MANY_SHARDS, ONE_SHARD, ShardKeys, type Shards } from '../src/shards.ts'
+import { MANY_SHARDS, ONE_SHARD, ShardKeys, type Shards } from '../src/shards/shards.ts'
 import { asLeastUser } from './least-user.ts'
 import { hex } from './transactions.ts'
 

@@ -1,7 +1,7 @@
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { posix } from 'node:path'
-import { importsOf } from '../../../test/syntax.ts'
+import { importsOf } from '../../../testing/repository/syntax.ts'
 
 /** The larger of the two packages has 1.8 MB, a third of it declarations and pages. */
 export const UNPACKED_BYTES_MAX = 2_500_000

@@ -1,4 +1,4 @@
-import type { BarrierDecision } from '@counterstep/barrier'
+import type { BarrierDecision } from '@counterstep/protocol/barrier'
 import type { BarrierCall } from '../branch/branch.ts'
 
 /**

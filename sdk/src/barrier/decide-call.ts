@@ -1,3 +1,4 @@
+import type { Op } from '@counterstep/protocol'
 import {
   type BarrierDecision,
   type BarrierRow,
@@ -7,8 +8,7 @@ import {
   mustRollBack,
   originOf,
   type ReuseDecision,
-} from '@counterstep/barrier'
-import type { Op } from '@counterstep/protocol'
+} from '@counterstep/protocol/barrier'
 import { BranchError, BranchFailure } from '../branch/branch-errors.ts'
 import type { BarrierOutcome } from './barrier.ts'
 import { EMPTY_ANSWER } from './stored-answer.ts'

@@ -1,5 +1,5 @@
-import { type BarrierRow, barrierRows, type RowInstants, rowInstants } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
+import { type BarrierRow, barrierRows, type RowInstants, rowInstants } from '@counterstep/protocol/barrier'
 import { type BarrierKey, barrierKey } from '../branch/barrier-key.ts'
 import type { BarrierCall } from '../branch/branch.ts'
 import type { BarrierOutcome } from './barrier.ts'

@@ -1,4 +1,4 @@
-import { decideQueryBack, QUERY_BACK_ROW, type RowInstants, rowInstants } from '@counterstep/barrier'
+import { decideQueryBack, QUERY_BACK_ROW, type RowInstants, rowInstants } from '@counterstep/protocol/barrier'
 import { type BarrierKey, barrierKey } from '../branch/barrier-key.ts'
 import { BranchError } from '../branch/branch-errors.ts'
 import { type InsertedOps, isUnfinished, type StandingRow } from './decide-call.ts'

@@ -1,5 +1,5 @@
-import type { BarrierReason } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
+import type { BarrierReason } from '@counterstep/protocol/barrier'
 import type { StandingRow } from './decide-call.ts'
 
 /** Reads a row that a SQL driver returned as texts, in the order op, reason, answer, created_at. The columns hold only what `insert` writes. */

@@ -1,5 +1,5 @@
-import { ALREADY_COMPENSATED } from '@counterstep/barrier'
 import type { JsonValue } from '@counterstep/protocol'
+import { ALREADY_COMPENSATED } from '@counterstep/protocol/barrier'
 import type { BarrierCall } from '../branch/branch.ts'
 import { BranchFailure } from '../branch/branch-errors.ts'
 import type { Barrier, BarrierOutcome } from './barrier.ts'

@@ -1,4 +1,4 @@
-import { rowInstants } from '@counterstep/barrier'
+import { rowInstants } from '@counterstep/protocol/barrier'
 import { assertNotExpired } from '../barrier/retention.ts'
 import { barrierKey } from '../branch/barrier-key.ts'
 import type { BarrierCall } from '../branch/branch.ts'

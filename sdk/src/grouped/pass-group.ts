@@ -1,5 +1,5 @@
-import { barrierRows } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
+import { barrierRows } from '@counterstep/protocol/barrier'
 import { decideCall, mustRemoveOwn, needsStanding } from '../barrier/decide-call.ts'
 import type { GroupPass, GroupVerdict } from './group-barrier.ts'
 import type { GroupRow, GroupTable } from './group-table.ts'

@@ -1,4 +1,4 @@
-import { barrierRows } from '@counterstep/barrier'
+import { barrierRows } from '@counterstep/protocol/barrier'
 import { decideCall, type StandingRow } from '../barrier/decide-call.ts'
 import type { GroupCall, GroupVerdict } from './group-barrier.ts'
 import type { GroupTable } from './group-table.ts'

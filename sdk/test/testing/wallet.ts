@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as tick } from 'node:timers/promises'
-import { ALREADY_COMPENSATED, barrierRows, decideBarrier, originOf } from '@counterstep/barrier'
 import { OPS, type Op } from '@counterstep/protocol'
+import { ALREADY_COMPENSATED, barrierRows, decideBarrier, originOf } from '@counterstep/protocol/barrier'
 import type { BranchRuleCode, BranchUnderTest } from '../../src/testing/index.ts'
 
 /** What a wallet does wrong, in the words of a review. */

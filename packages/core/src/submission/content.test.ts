@@ -11,8 +11,8 @@ import {
   withBranch,
   withFields,
 } from '../../test/submissions.ts'
-import { canonicalJson } from '../canonical-json.ts'
 import type { SagaDefinition } from '../definition.ts'
+import { canonicalJson } from './canonical-json.ts'
 import { parseSubmission } from './parse-submission.ts'
 
 function contentOf(body: unknown, defaults = DEFAULTS): string {

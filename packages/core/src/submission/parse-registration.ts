@@ -1,6 +1,6 @@
 import type { Fault, JsonValue } from '@counterstep/protocol'
-import { canonicalJson } from '../canonical-json.ts'
 import type { TccBranch, TccDefinition } from '../definition.ts'
+import { canonicalJson } from './canonical-json.ts'
 import { Faults, isRecord, refuseUnknownFields } from './faults.ts'
 import { type CheckUrl, parseTarget, parseUrl } from './parse-branch.ts'
 

@@ -18,9 +18,9 @@ import {
   type RetryPolicy,
   TIMEOUT_MS_MAX,
 } from '@counterstep/protocol'
-import { canonicalJsonWithout } from '../canonical-json.ts'
 import type { Definition, SagaDefinition } from '../definition.ts'
 import type { Writable } from '../writable.ts'
+import { canonicalJsonWithout } from './canonical-json.ts'
 import { Faults, isRecord, readInteger, refuseUnknownFields } from './faults.ts'
 import { orderBranches } from './order-branches.ts'
 import { type BranchContext, type CheckUrl, parseBranch } from './parse-branch.ts'

@@ -1,4 +1,4 @@
-import { loopbackTargets } from '@counterstep/targets'
+import { loopbackTargets } from '@counterstep/branch-http/targets'
 import { describe, expect, it } from 'vitest'
 import { AnsweredError } from '../wire/answer.ts'
 import { type DtmRequest, readRequest } from '../wire/read-request.ts'

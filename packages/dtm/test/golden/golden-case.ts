@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PlayedAnswer } from '../support/branch-service.ts'
 
-const FOLDER = join(import.meta.dirname, '../../../../conformance/golden')
+const FOLDER = join(import.meta.dirname, '../../../../testing/dtm-conformance/golden')
 
 export interface GoldenAnswer {
   readonly status: number

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { httpBranchCaller } from '@counterstep/branch-http'
+import { loopbackTargets, type TargetPolicy } from '@counterstep/branch-http/targets'
 import type { CheckUrl, RefuseCall } from '@counterstep/core'
 import {
   createEngine,
@@ -13,7 +14,6 @@ import {
   nodeIds,
 } from '@counterstep/engine'
 import { openSqliteStore, type SqliteStore } from '@counterstep/store-sqlite'
-import { loopbackTargets, type TargetPolicy } from '@counterstep/targets'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import type { FastifyInstance } from 'fastify'
 import { buildDtmApp, documentTopicStore, refuseStoredJsonRpc } from '../../src/index.ts'

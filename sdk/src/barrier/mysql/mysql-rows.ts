@@ -1,5 +1,10 @@
-import { type BarrierReason, isOfOtherTransaction, originOf, type RowInstants } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
+import {
+  type BarrierReason,
+  isOfOtherTransaction,
+  originOf,
+  type RowInstants,
+} from '@counterstep/protocol/barrier'
 import type { BarrierKey } from '../../branch/barrier-key.ts'
 import { nothingToUndo, type StandingRow } from '../decide-call.ts'
 import type { BarrierTable } from '../pass-barrier.ts'

@@ -1,5 +1,5 @@
-import { isOfOtherTransaction, originOf } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
+import { isOfOtherTransaction, originOf } from '@counterstep/protocol/barrier'
 import type { BarrierKey } from '../../branch/barrier-key.ts'
 import { heldBack, needsStanding, nothingToUndo, type StandingRow } from '../decide-call.ts'
 import type { BarrierTable } from '../pass-barrier.ts'

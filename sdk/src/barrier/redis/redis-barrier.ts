@@ -1,5 +1,5 @@
-import { type BarrierReason, mustRollBack, QUERY_BACK_ROW, rowInstants } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
+import { type BarrierReason, mustRollBack, QUERY_BACK_ROW, rowInstants } from '@counterstep/protocol/barrier'
 import { barrierKey } from '../../branch/barrier-key.ts'
 import type { BarrierCall } from '../../branch/branch.ts'
 import { BranchError, BranchFailure, BranchOngoing } from '../../branch/branch-errors.ts'

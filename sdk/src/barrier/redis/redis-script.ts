@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type BarrierRow, originOf, undoOf } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
+import { type BarrierRow, originOf, undoOf } from '@counterstep/protocol/barrier'
 import { type CallDecision, decideCall } from '../decide-call.ts'
 
 // One hash per gid, branch and barrier id: a field per op that holds the row's reason, and beside it one for the instant

@@ -1,4 +1,4 @@
-import { barrierRows } from '@counterstep/barrier'
+import { barrierRows } from '@counterstep/protocol/barrier'
 import type { BarrierCall } from '../../branch/branch.ts'
 import { BranchError } from '../../branch/branch-errors.ts'
 import { admitCall } from '../../grouped/admit-call.ts'

@@ -1,5 +1,5 @@
-import type { BarrierRow } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
+import type { BarrierRow } from '@counterstep/protocol/barrier'
 import type { BarrierKey } from '../../branch/barrier-key.ts'
 import type { StandingRow } from '../decide-call.ts'
 import { cellsOf, type SqliteDatabase } from './sqlite-database.ts'

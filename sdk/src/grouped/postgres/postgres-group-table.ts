@@ -1,5 +1,5 @@
-import type { BarrierReason } from '@counterstep/barrier'
 import type { Op } from '@counterstep/protocol'
+import type { BarrierReason } from '@counterstep/protocol/barrier'
 import type { StandingRow } from '../../barrier/decide-call.ts'
 import {
   execute,

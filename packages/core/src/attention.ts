@@ -1,8 +1,0 @@
-import { hasRested } from './take-over.ts'
-import type { Transaction } from './transaction.ts'
-
-/** Whether a person has to be told: the mark is new, or says more than that nobody got anywhere. */
-export function beginsToNeedAttention(before: Transaction, after: Transaction): boolean {
-  if (after.attention === undefined) return false
-  return before.attention === undefined || (hasRested(before) && !hasRested(after))
-}

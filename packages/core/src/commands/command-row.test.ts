@@ -1,0 +1,243 @@
+import { describe, expect, it } from 'vitest'
+import {
+  ABORT,
+  answering,
+  CHECK_AT,
+  folded,
+  messageOf,
+  RETRY_NOW,
+  register,
+  STOP,
+  SUBMIT,
+  tccOf,
+} from '../../test/prepared.ts'
+import {
+  after,
+  answered,
+  answerNext,
+  CREATED_AT,
+  rowOf,
+  sagaOf,
+  sent,
+  serial,
+  TOKEN,
+} from '../../test/sagas.ts'
+import { AssertionError } from '../errors.ts'
+import { PARKED_AT, type StoredTransaction } from '../ports/store.ts'
+import { FORMAT } from '../record/record.ts'
+import type { Command } from '../rules/events.ts'
+import { RULES } from '../rules/rules.ts'
+import type { Transaction } from '../transaction.ts'
+import { type CommandPlan, planCommand } from './command-row.ts'
+
+const LATER = CREATED_AT + 3_000
+
+type Asked = 'abort' | 'retry' | 'stop'
+
+function plan(transaction: Transaction, command: Asked, row: Partial<StoredTransaction> = {}): CommandPlan {
+  return planCommand(
+    RULES,
+    rowOf(transaction, { version: 4, ...row }),
+    { type: `${command}-asked` },
+    {
+      retentionMs: 60_000,
+      storeNow: LATER,
+    },
+  )
+}
+
+function updateOf(planned: CommandPlan) {
+  if (planned.type !== 'update') throw new Error(`it is ${planned.type}`)
+  return { ...planned.update, record: JSON.parse(planned.update.progress) as unknown }
+}
+
+const started = after(serial(3), [sent([0, 'action'])])
+const waiting = after(serial(1), [sent([0, 'action']), answered(0, 'action', 'unknown')])
+const aborting = after(serial(2), [
+  sent([0, 'action']),
+  { type: 'abort-asked' },
+  answered(0, 'action', 'success'),
+])
+const stuck = answerNext(aborting, 'failure')
+const succeeded = after(serial(1), [sent([0, 'action']), answered(0, 'action', 'success')])
+
+describe('an abort from a node that does not run the transaction', () => {
+  it('takes every branch as sent, and the row remembers that', () => {
+    expect(updateOf(plan(started, 'abort', { sentList: 'held' }))).toMatchObject({
+      token: TOKEN,
+      version: 4,
+      status: 'aborting',
+      format: 1,
+      sentList: 'unknown',
+      hold: { type: 'command' },
+      record: { abort: { cause: 'requested', at: LATER, branches: [0, 1, 2] } },
+    })
+  })
+
+  it('trusts the list of a clean release that nobody has claimed since', () => {
+    const update = updateOf(plan(serial(2), 'abort', { sentList: 'released', owned: false }))
+    expect(update).toMatchObject({ record: { abort: { branches: [] } } })
+    expect(update).not.toHaveProperty('sentList')
+    const owned = updateOf(plan(serial(2), 'abort', { sentList: 'released', owned: true }))
+    expect(owned).toMatchObject({ sentList: 'unknown', record: { abort: { branches: [0, 1] } } })
+  })
+
+  it('gives up what waits to be asked again', () => {
+    expect(updateOf(plan(waiting, 'abort'))).toMatchObject({ status: 'aborting', retrying: false })
+  })
+
+  it('does nothing when it is on its way back already', () => {
+    expect(plan(aborting, 'abort').type).toBe('nothing')
+  })
+
+  it('comes too late for a final one', () => {
+    expect(plan(succeeded, 'abort')).toMatchObject({ type: 'refused', refusal: 'already-final' })
+  })
+
+  it('leaves the call of the owner as it is: he waits for it', () => {
+    expect(updateOf(plan(started, 'abort')).record).toMatchObject({ b: [{ a: { state: 'calling' } }] })
+  })
+})
+
+describe('a stop from a node that does not run the transaction', () => {
+  for (const [name, transaction] of Object.entries({ submitted: started, aborting })) {
+    it(`finishes one that is ${name}`, () => {
+      expect(updateOf(plan(transaction, 'stop'))).toMatchObject({
+        status: 'stopped',
+        sentList: 'unknown',
+        attention: false,
+        hold: { type: 'finish', retentionMs: 60_000 },
+        record: { finishedAt: LATER },
+      })
+    })
+  }
+
+  it('is not retrying any more', () => {
+    expect(updateOf(plan(waiting, 'stop')).retrying).toBe(false)
+  })
+
+  it('comes too late for a final one', () => {
+    expect(plan(succeeded, 'stop')).toMatchObject({ type: 'refused', refusal: 'already-final' })
+  })
+})
+
+describe('a retry from a node that does not run the transaction', () => {
+  it('makes what waits due, counts itself, and leaves the list of sent actions alone', () => {
+    const update = updateOf(plan(waiting, 'retry'))
+    expect(update).toMatchObject({
+      status: 'submitted',
+      retrying: true,
+      hold: { type: 'command' },
+      record: { nudges: 1, b: [{ a: { state: 'waiting', failures: 1 } }] },
+    })
+    expect(update.record).not.toHaveProperty('b.0.a.nextAt')
+    expect(update).not.toHaveProperty('sentList')
+  })
+
+  it('takes the attention away', () => {
+    expect(stuck.attention).toBeDefined()
+    const update = updateOf(plan(stuck, 'retry'))
+    expect(update).toMatchObject({ status: 'aborting', attention: false })
+    expect(update.record).not.toHaveProperty('attention')
+  })
+
+  it('comes too late for a final one', () => {
+    expect(plan(succeeded, 'retry')).toMatchObject({ type: 'refused', refusal: 'already-final' })
+  })
+})
+
+describe('a command to a row that is prepared', () => {
+  const DUE_AT = CREATED_AT + 35_000
+  const given = (transaction: Transaction, command: Command, row: Partial<StoredTransaction> = {}) =>
+    updateOf(
+      planCommand(
+        RULES,
+        rowOf(transaction, { owned: false, sentList: 'released', dueAt: DUE_AT, ...row }),
+        command,
+        {
+          retentionMs: 60_000,
+          storeNow: LATER,
+        },
+      ),
+    )
+  const waitingCheck = folded(messageOf(1), [
+    { type: 'sent', calls: [{ branch: CHECK_AT, op: 'msg' }] },
+    answering(CHECK_AT, 'msg', 'unknown'),
+  ])
+
+  it('leaves it waiting for its client when a branch is registered', () => {
+    expect(given(tccOf(0), register(0))).toMatchObject({
+      status: 'prepared',
+      format: 2,
+      hold: { type: 'command', dueAt: DUE_AT },
+      record: { r: [{ id: '01' }] },
+    })
+  })
+
+  it.each([
+    ['a TCC that is submitted', tccOf(1), SUBMIT, 'submitted'],
+    ['a TCC that is aborted', tccOf(1), ABORT, 'aborting'],
+    ['a TCC without a branch that is aborted', tccOf(0), ABORT, 'aborting'],
+    ['a message that is submitted', messageOf(1), SUBMIT, 'submitted'],
+    ['a message whose query-back waits and is asked for again', waitingCheck, RETRY_NOW, 'prepared'],
+    ['a message that is asked for again', messageOf(1), RETRY_NOW, 'prepared'],
+  ] as const)('makes it due at once: %s', (_, transaction, command, status) => {
+    expect(given(transaction, command)).toMatchObject({ status, format: 2, hold: { type: 'command' } })
+    expect(given(transaction, command).hold).not.toHaveProperty('dueAt')
+  })
+
+  it.each([tccOf(1), messageOf(1)])('a retry takes it out of its parking place: $kind', (transaction) => {
+    const parked = { dueAt: PARKED_AT, attention: true }
+    const update = given({ ...transaction, attention: 'claimed 3 times without progress' }, RETRY_NOW, parked)
+    expect(update).toMatchObject({ attention: false, hold: { type: 'command' } })
+    expect(update.hold).not.toHaveProperty('dueAt')
+  })
+
+  it.each([
+    ['a TCC without a branch that is submitted', tccOf(0), SUBMIT, 'succeeded'],
+    ['a message that is aborted', messageOf(1), ABORT, 'failed'],
+    ['a message that is stopped', messageOf(1), STOP, 'stopped'],
+  ] as const)('may be its end: %s', (_, transaction, command, status) => {
+    expect(given(transaction, command)).toMatchObject({
+      status,
+      hold: { type: 'finish', retentionMs: 60_000 },
+      record: { finishedAt: LATER },
+    })
+  })
+
+  it.each([
+    [register(0), 'held', undefined],
+    [SUBMIT, 'held', undefined],
+    [RETRY_NOW, 'held', undefined],
+    [ABORT, 'held', 'unknown'],
+    [STOP, 'held', 'unknown'],
+    [ABORT, 'released', undefined],
+    [STOP, 'released', undefined],
+  ] as const)('%j on a row whose list is %s writes the list %s', (command, sentList, written) => {
+    const update = given(tccOf(0), command, { sentList })
+    expect('sentList' in update ? update.sentList : undefined).toBe(written)
+  })
+
+  it.each([
+    ['a branch that is there', tccOf(1), register(0)],
+    ['a submit that was given', folded(tccOf(1), [SUBMIT]), SUBMIT],
+    ['an abort that was given', folded(tccOf(1), [ABORT]), ABORT],
+    ['a submit of what has succeeded', folded(tccOf(0), [SUBMIT]), SUBMIT],
+  ] as const)('writes nothing again: %s', (_, transaction, command) => {
+    const planned = planCommand(RULES, rowOf(transaction), command, { retentionMs: 1, storeNow: LATER })
+    expect(planned.type).toBe('nothing')
+  })
+})
+
+describe('a row that this code cannot read', () => {
+  for (const command of ['abort', 'retry', 'stop'] as const) {
+    it(`is not written by ${command} when its format is newer`, () => {
+      expect(() => plan(started, command, { format: FORMAT + 1 })).toThrow(AssertionError)
+    })
+
+    it(`is not written by ${command} when it is corrupted`, () => {
+      expect(() => plan(started, command, { progress: '{"b":[null]}' })).toThrow(AssertionError)
+      expect(() => plan(sagaOf([{}]), command, { definition: '{' })).toThrow(AssertionError)
+    })
+  }
+})

@@ -1,0 +1,278 @@
+/** How a transaction is written down. State is fully in the record: decoding what was encoded goes on as if nothing was. */
+import type { Gid, OpState, Status } from '@counterstep/protocol'
+import type { Definition, MessageCheck, TccBranch } from '../definition.ts'
+import { AssertionError, assert } from '../errors.ts'
+import type { StoredTransaction } from '../ports/store.ts'
+import {
+  type AbortDecision,
+  IDLE,
+  type MessageBranchProgress,
+  type OpProgress,
+  type SagaBranchProgress,
+  type TccBranchProgress,
+  type Transaction,
+  UNCONFIRMED,
+  UNDELIVERED,
+  UNTOUCHED,
+} from '../transaction.ts'
+
+/** The newest format that this code reads. Raised when older code could not read what this code writes. */
+export const FORMAT = 2
+
+/** The oldest code that reads such a record: a saga by its status alone is as old as the first format. */
+export function formatOf({ kind, wordsCount }: Definition): number {
+  return kind === 'saga' && wordsCount === undefined ? 1 : 2
+}
+
+/** Short keys: this text is written with every save. What is undefined is not in the text. */
+interface ProgressRecord {
+  /** Branches up to the last one that was touched. */
+  readonly b?: readonly BranchRecord[] | undefined
+  /** What a TCC's client has registered. */
+  readonly r?: readonly TccBranch[] | undefined
+  /** A message's query-back. */
+  readonly q?: OpRecord | undefined
+  readonly abort?: AbortDecision | undefined
+  readonly finishedAt?: number | undefined
+  readonly nudges?: number | undefined
+  readonly claimsUnanswered?: number | undefined
+  readonly attention?: string | undefined
+}
+
+interface BranchRecord {
+  /** action */
+  readonly a?: OpRecord | undefined
+  /** compensate */
+  readonly c?: OpRecord | undefined
+  /** confirm */
+  readonly f?: OpRecord | undefined
+  /** cancel */
+  readonly x?: OpRecord | undefined
+}
+
+/** Counters that are 0 are left out. */
+type OpRecord = Omit<Partial<OpProgress>, 'failures' | 'waits'> & {
+  readonly failures?: number | undefined
+  readonly waits?: number | undefined
+}
+
+/** Of a transaction of which nothing has happened yet. */
+export const NO_PROGRESS = '{}'
+
+export function encodeDefinition(definition: Definition): string {
+  return JSON.stringify(definition)
+}
+
+export function encodeProgress(transaction: Transaction): string {
+  const branches = encodeBranches(transaction)
+  const touched = branches.slice(0, branches.findLastIndex(isTouched) + 1)
+  const record: ProgressRecord = {
+    b: touched.length === 0 ? undefined : touched,
+    r: transaction.kind === 'tcc' && transaction.registered.length > 0 ? transaction.registered : undefined,
+    q: transaction.kind === 'message' ? encodeOp(transaction.check) : undefined,
+    abort: 'abort' in transaction ? transaction.abort : undefined,
+    finishedAt: 'finishedAt' in transaction ? transaction.finishedAt : undefined,
+    nudges: transaction.nudges === 0 ? undefined : transaction.nudges,
+    claimsUnanswered: transaction.claimsUnanswered === 0 ? undefined : transaction.claimsUnanswered,
+    attention: transaction.attention,
+  }
+  return JSON.stringify(record)
+}
+
+function encodeBranches(transaction: Transaction): readonly BranchRecord[] {
+  switch (transaction.kind) {
+    case 'saga':
+      return transaction.branches.map(({ action, compensate }) => ({
+        a: encodeOp(action),
+        c: encodeOp(compensate),
+      }))
+    case 'tcc':
+      return transaction.branches.map(({ confirm, cancel }) => ({
+        f: encodeOp(confirm),
+        x: encodeOp(cancel),
+      }))
+    case 'message':
+      return transaction.branches.map(({ action }) => ({ a: encodeOp(action) }))
+  }
+}
+
+function isTouched({ a, c, f, x }: BranchRecord): boolean {
+  return (a ?? c ?? f ?? x) !== undefined
+}
+
+function encodeOp(progress: OpProgress): OpRecord | undefined {
+  if (progress === IDLE) return undefined
+  const { failures, waits } = progress
+  return {
+    ...progress,
+    failures: failures === 0 ? undefined : failures,
+    waits: waits === 0 ? undefined : waits,
+  }
+}
+
+/**
+ * Throws AssertionError when the record is not one that this code writes: such a row needs a person, not a crash.
+ * `updatedAt` and `epoch` come from the row's own columns.
+ */
+export function decodeTransaction(row: StoredTransaction): Transaction {
+  assert(row.format <= FORMAT, 'the record is of a newer format')
+  const definition = parseRecord(row.definition, 'definition') as Definition
+  const record = parseRecord(row.progress, 'progress') as ProgressRecord
+  assertShape(definition, record)
+  const common = {
+    gid: row.gid as Gid,
+    digest: row.digest,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    epoch: row.epoch,
+    sentUnknown: row.sentList === 'unknown',
+    nudges: record.nudges ?? 0,
+    claimsUnanswered: record.claimsUnanswered ?? 0,
+    ...(record.attention === undefined ? {} : { attention: record.attention }),
+    ...decodeStatus(row.status, record),
+  }
+  const transaction = { ...common, ...decodeKind(definition, record) }
+  assert(isOfKind(transaction), `a ${definition.kind} cannot be ${row.status}`)
+  return transaction
+}
+
+/** What the status brings with it. */
+function decodeStatus(status: Status, { abort, finishedAt }: ProgressRecord) {
+  if (status === 'prepared' || status === 'submitted') return { status }
+  if (status === 'aborting' && abort !== undefined) return { status, abort }
+  if (status === 'succeeded' && finishedAt !== undefined) return { status, finishedAt }
+  if (status === 'failed' && abort !== undefined && finishedAt !== undefined)
+    return { status, abort, finishedAt }
+  if (status === 'stopped' && finishedAt !== undefined) {
+    return { status, finishedAt, ...(abort === undefined ? {} : { abort }) }
+  }
+  throw new AssertionError(`the record lacks what status ${status} has`)
+}
+
+function decodeKind(definition: Definition, { b = [], r = [], q }: ProgressRecord) {
+  switch (definition.kind) {
+    case 'saga': {
+      const { kind, branches } = definition
+      return { kind, definition, branches: branches.map((_, position) => decodeSagaBranch(b[position])) }
+    }
+    case 'tcc': {
+      const branches = r.map((_, position) => decodeTccBranch(b[position]))
+      return { kind: definition.kind, definition, registered: r, branches }
+    }
+    case 'message': {
+      const { kind } = definition
+      const branches = definition.branches.map((_, position) => decodeMessageBranch(b[position]))
+      return { kind, definition, check: decodeOp(q), branches }
+    }
+  }
+}
+
+const STATUSES_OF: { readonly [kind in Transaction['kind']]: readonly Status[] } = {
+  saga: ['submitted', 'aborting', 'succeeded', 'failed', 'stopped'],
+  tcc: ['prepared', 'submitted', 'aborting', 'succeeded', 'failed', 'stopped'],
+  message: ['prepared', 'submitted', 'succeeded', 'failed', 'stopped'],
+}
+
+function isOfKind(transaction: {
+  readonly kind: Transaction['kind']
+  readonly status: Status
+  readonly definition: Definition
+}): transaction is Transaction {
+  const { kind, status, definition } = transaction
+  if (status === 'prepared' && definition.kind === 'message' && definition.check === undefined) return false
+  return STATUSES_OF[kind].includes(status)
+}
+
+function decodeSagaBranch(record: BranchRecord | undefined): SagaBranchProgress {
+  return record === undefined ? UNTOUCHED : { action: decodeOp(record.a), compensate: decodeOp(record.c) }
+}
+
+function decodeTccBranch(record: BranchRecord | undefined): TccBranchProgress {
+  return record === undefined ? UNCONFIRMED : { confirm: decodeOp(record.f), cancel: decodeOp(record.x) }
+}
+
+function decodeMessageBranch(record: BranchRecord | undefined): MessageBranchProgress {
+  return record === undefined ? UNDELIVERED : { action: decodeOp(record.a) }
+}
+
+function decodeOp(record: OpRecord | undefined): OpProgress {
+  // Nothing that was read from JSON is undefined.
+  return record === undefined ? IDLE : { ...IDLE, ...(record as Partial<OpProgress>) }
+}
+
+const STATES: readonly unknown[] = ['idle', 'calling', 'waiting', 'succeeded', 'failed'] satisfies OpState[]
+
+/** As much as the rules lean on: what is wrong here would hang or crash a step later. */
+function assertShape(definition: Definition, record: ProgressRecord): void {
+  assert(isObject(definition.retry) && hasBranches(definition), 'the definition is not one of a known kind')
+  const { b = [], r = [], q, abort, attention } = record
+  assert(Array.isArray(b) && b.every(isBranchRecord) && isOpRecord(q), 'the progress of a branch is not one')
+  assert(Array.isArray(r) && r.every(isRegistered), 'a registered branch is not one')
+  assert(
+    abort === undefined || (isObject(abort) && Array.isArray(abort.branches)),
+    'the abort decision is not one',
+  )
+  assert(attention === undefined || typeof attention === 'string', 'the mark is not a text')
+}
+
+function hasBranches(definition: Definition): boolean {
+  switch (definition.kind) {
+    case 'saga':
+      return (
+        Array.isArray(definition.branches) &&
+        definition.branches.every(
+          (branch: unknown) => isObject(branch) && 'after' in branch && Array.isArray(branch.after),
+        )
+      )
+    case 'tcc':
+      return Number.isInteger(definition.deadlineMs)
+    case 'message':
+      return (
+        Array.isArray(definition.branches) &&
+        definition.branches.every(isObject) &&
+        (definition.check === undefined || isCheck(definition.check))
+      )
+    default:
+      return false
+  }
+}
+
+function isRegistered(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { id, confirm, cancel } = value as Partial<TccBranch>
+  return [id, confirm, cancel].every((text) => typeof text === 'string')
+}
+
+function isCheck(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { url, afterMs } = value as Partial<MessageCheck>
+  return typeof url === 'string' && Number.isInteger(afterMs)
+}
+
+function isBranchRecord(value: unknown): value is BranchRecord {
+  if (!isObject(value)) return false
+  const { a, c, f, x } = value as BranchRecord
+  return [a, c, f, x].every(isOpRecord)
+}
+
+function isOpRecord(value: unknown): boolean {
+  if (value === undefined) return true
+  if (!isObject(value)) return false
+  const { state = 'idle', attempts = 0, nextAt = 0 } = value as Partial<OpProgress>
+  return STATES.includes(state) && Number.isInteger(attempts) && typeof nextAt === 'number'
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function parseRecord(text: string, what: string): object {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new AssertionError(`the ${what} is not JSON`)
+  }
+  if (typeof value !== 'object' || value === null) throw new AssertionError(`the ${what} is not an object`)
+  return value
+}

@@ -1,0 +1,139 @@
+import type { AbortView, BranchView, OpView, Status, TransactionView } from '@counterstep/protocol'
+import { checkAt } from '../rules/message.ts'
+import { PARKED_OP_AT } from '../rules/op-progress.ts'
+import { deadlineAt } from '../rules/saga-effects.ts'
+import { tccDeadlineAt } from '../rules/tcc.ts'
+import {
+  type AbortDecision,
+  type CalledOp,
+  IDLE,
+  type OpProgress,
+  type Transaction,
+  targetsOf,
+} from '../transaction.ts'
+import type { Writable } from '../writable.ts'
+import { readProblem } from './read-problem.ts'
+import { withoutQuery } from './without-query.ts'
+
+/**
+ * A transaction as a caller may see it. `durableStatus` is the last status that is durable: a later one is not
+ * shown, nor what only it has, because a crash could take it back.
+ */
+export function viewTransaction(transaction: Transaction, durableStatus: Status): TransactionView {
+  const { attention } = transaction
+  const isUndecided = durableStatus === 'prepared' || durableStatus === 'submitted'
+  const abort = !isUndecided && 'abort' in transaction ? transaction.abort : undefined
+  const finished = durableStatus === transaction.status && 'finishedAt' in transaction
+  return {
+    gid: transaction.gid,
+    kind: transaction.kind,
+    status: durableStatus,
+    createdAt: transaction.createdAt,
+    updatedAt: transaction.updatedAt,
+    epoch: transaction.epoch,
+    ...viewInstants(transaction),
+    ...(finished ? { finishedAt: transaction.finishedAt } : {}),
+    ...(attention === undefined ? {} : { attention }),
+    ...(abort === undefined ? {} : { abort: viewAbort(transaction, abort) }),
+    ...(transaction.kind === 'message' && transaction.definition.check !== undefined
+      ? { check: viewOp('msg', transaction.definition.check.url, transaction.check) }
+      : {}),
+    branches: transaction.branches.map((_, branch) => viewBranch(transaction, branch)),
+  }
+}
+
+/** When it starts, when it is given up, when its sender is asked: as far as its kind and its definition have one. */
+function viewInstants(
+  transaction: Transaction,
+): Partial<Pick<TransactionView, 'startAt' | 'deadlineAt' | 'checkAt'>> {
+  const { kind, createdAt, definition } = transaction
+  if (kind === 'tcc') return { deadlineAt: tccDeadlineAt(transaction) }
+  const start = definition.delayMs === undefined ? {} : { startAt: createdAt + definition.delayMs }
+  if (kind === 'saga') {
+    const deadline = deadlineAt(transaction)
+    return { ...start, ...(deadline === undefined ? {} : { deadlineAt: deadline }) }
+  }
+  const check = checkAt(transaction)
+  return { ...start, ...(check === undefined ? {} : { checkAt: check }) }
+}
+
+function viewAbort(transaction: Transaction, { cause, at, reason, branch }: AbortDecision): AbortView {
+  const branchId = branch === undefined ? undefined : targetsOf(transaction)[branch]?.id
+  return {
+    cause,
+    at,
+    ...(reason === undefined ? {} : { reason }),
+    ...(branchId === undefined ? {} : { branchId }),
+    ...readProblem(branch === undefined ? reason : actionAnswer(transaction, branch)),
+  }
+}
+
+/** Only an action turns a transaction around; the branches of a TCC have none. */
+function actionAnswer({ branches }: Transaction, branch: number): string | undefined {
+  const progress = branches[branch]
+  return progress !== undefined && 'action' in progress ? progress.action.answer : undefined
+}
+
+function viewBranch(transaction: Transaction, branch: number): BranchView {
+  return {
+    id: targetsOf(transaction)[branch]?.id ?? '',
+    after: viewAfter(transaction, branch),
+    ops: viewOps(transaction, branch),
+  }
+}
+
+function viewAfter(transaction: Transaction, branch: number): string[] {
+  const targets = targetsOf(transaction)
+  const ids = (positions: readonly number[]) => positions.map((before) => targets[before]?.id ?? '')
+  switch (transaction.kind) {
+    case 'saga':
+      return ids(transaction.definition.branches[branch]?.after ?? [])
+    case 'tcc':
+      // Newest first.
+      return ids(branch + 1 < targets.length ? [branch + 1] : [])
+    case 'message':
+      return ids(transaction.definition.concurrent || branch === 0 ? [] : [branch - 1])
+  }
+}
+
+function viewOps(transaction: Transaction, branch: number): OpView[] {
+  switch (transaction.kind) {
+    case 'saga': {
+      const { action, compensation } = transaction.definition.branches[branch] ?? {}
+      const progress = transaction.branches[branch]
+      const forward = viewOp('action', action, progress?.action)
+      return compensation === undefined
+        ? [forward]
+        : [forward, viewOp('compensate', compensation, progress?.compensate)]
+    }
+    case 'tcc': {
+      const { confirm, cancel } = transaction.registered[branch] ?? {}
+      const progress = transaction.branches[branch]
+      return [viewOp('confirm', confirm, progress?.confirm), viewOp('cancel', cancel, progress?.cancel)]
+    }
+    case 'message':
+      return [
+        viewOp(
+          'action',
+          transaction.definition.branches[branch]?.action,
+          transaction.branches[branch]?.action,
+        ),
+      ]
+  }
+}
+
+function viewOp(op: CalledOp, url: string | undefined, progress: OpProgress = IDLE): OpView {
+  const { state, attempts, result, statusCode, answer, error, startedAt, endedAt, durationMs, nextAt } =
+    progress
+  const view: Writable<OpView> =
+    url === undefined ? { op, state, attempts } : { op, url: withoutQuery(url), state, attempts }
+  if (startedAt !== undefined) view.startedAt = startedAt
+  if (result !== undefined) view.result = result
+  if (endedAt !== undefined) view.endedAt = endedAt
+  if (durationMs !== undefined) view.durationMs = durationMs
+  if (statusCode !== undefined) view.statusCode = statusCode
+  if (answer !== undefined) view.answer = answer
+  if (error !== undefined) view.error = error
+  if (nextAt !== undefined && nextAt !== PARKED_OP_AT) view.nextAt = nextAt
+  return view
+}

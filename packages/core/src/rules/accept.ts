@@ -1,0 +1,88 @@
+/** From a submission to the row that is created and the transaction that runs. */
+import type { Gid } from '@counterstep/protocol'
+import type { Definition } from '../definition.ts'
+import type { NewTransaction } from '../ports/store.ts'
+import { encodeDefinition, formatOf, NO_PROGRESS } from '../record/record.ts'
+import type { RunSettings } from '../run/run.ts'
+import type { Submission } from '../submission/parse-submission.ts'
+import { IDLE, type Transaction, UNDELIVERED, UNTOUCHED } from '../transaction.ts'
+
+export interface AcceptIds {
+  readonly gid: Gid
+  /** SHA-256 of the submission's content, in hex. */
+  readonly digest: string
+  readonly token: string
+  readonly writeId: string
+}
+
+/** What waits longer than holdMs for its start is left to the due index: nobody owns the row until then. */
+export function newTransactionRow(
+  submission: Submission,
+  ids: AcceptIds,
+  settings: RunSettings,
+): NewTransaction {
+  const { definition } = submission
+  const dueInMs = waitsMs(definition, settings)
+  return {
+    ...ids,
+    kind: definition.kind,
+    status: firstStatus(definition),
+    format: formatOf(definition),
+    definition: encodeDefinition(definition),
+    progress: NO_PROGRESS,
+    hold: dueInMs === undefined ? { type: 'owned', leaseMs: settings.leaseMs } : { type: 'waiting', dueInMs },
+    sentList: dueInMs !== undefined && settings.releaseKeepsSentList ? 'released' : 'held',
+  }
+}
+
+/** Prepared where its client has a part to do first. */
+export function firstStatus(definition: Definition): 'prepared' | 'submitted' {
+  if (definition.kind === 'tcc') return 'prepared'
+  return definition.kind === 'message' && definition.check !== undefined ? 'prepared' : 'submitted'
+}
+
+/** From accept until somebody must look, if nobody runs it till then. A prepared one waits for its client. */
+export function waitsMs(definition: Definition, { holdMs }: Pick<RunSettings, 'holdMs'>): number | undefined {
+  if (definition.kind === 'tcc') return definition.deadlineMs
+  if (definition.kind === 'message' && definition.check !== undefined) return definition.check.afterMs
+  const { delayMs = 0 } = definition
+  if (delayMs <= holdMs) return undefined
+  return definition.kind === 'saga' ? Math.min(delayMs, definition.deadlineMs ?? delayMs) : delayMs
+}
+
+/** `createdAt` by the store's clock. */
+export function newTransaction(
+  { definition }: Pick<Submission, 'definition'>,
+  { gid, digest }: Pick<AcceptIds, 'gid' | 'digest'>,
+  createdAt: number,
+): Transaction {
+  const common = {
+    gid,
+    digest,
+    createdAt,
+    updatedAt: createdAt,
+    epoch: 1,
+    sentUnknown: false,
+    nudges: 0,
+    claimsUnanswered: 0,
+  }
+  switch (definition.kind) {
+    case 'saga': {
+      const branches = definition.branches.map(() => UNTOUCHED)
+      return { ...common, kind: 'saga', status: 'submitted', definition, branches }
+    }
+    case 'tcc':
+      return { ...common, kind: 'tcc', status: 'prepared', definition, registered: [], branches: [] }
+    case 'message': {
+      const branches = definition.branches.map(() => UNDELIVERED)
+      return {
+        ...common,
+        kind: 'message',
+        status: firstStatus(definition),
+        definition,
+        check: IDLE,
+        branches,
+      }
+    }
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * The two-phase message's rules. Prepared while its sender's own database transaction runs; delivered if and only if
+ * that has committed: the sender says so (submit), or is asked (the query-back, once `afterMs` have passed). Submitted,
+ * its branches are called until each has succeeded: there is nothing that could be undone.
+ */
+
+import {
+  type AbortDecision,
+  IDLE,
+  isFinal,
+  type MessageTransaction,
+  type OpProgress,
+} from '../transaction.ts'
+import type { Durability, TransactionEffect, TransactionEvent } from './events.ts'
+import {
+  type Answered,
+  answeredOp,
+  attentionReason,
+  CHECK,
+  disowned,
+  holdBackCalls,
+  mapOps,
+  retriedNow,
+  sent,
+  waitAgain,
+  withOp,
+  withoutAttention,
+} from './op-progress.ts'
+
+export interface FoldedMessage {
+  readonly next: MessageTransaction
+  readonly durability: Durability
+}
+
+type Unfinished = Exclude<MessageTransaction, { readonly finishedAt: number }>
+type Prepared = Extract<MessageTransaction, { readonly status: 'prepared' }>
+type Submitted = Extract<MessageTransaction, { readonly status: 'submitted' }>
+
+export function foldMessage(
+  message: MessageTransaction,
+  event: TransactionEvent,
+  now: number,
+): FoldedMessage {
+  if (isFinal(message)) return unchanged(message)
+  switch (event.type) {
+    case 'claimed': {
+      const { epoch, sentUnknown } = event
+      return { next: { ...mapOps(message, disowned), epoch, sentUnknown }, durability: 'none' }
+    }
+    case 'sent':
+      return { next: sent(message, event.calls, now), durability: 'none' }
+    case 'answered':
+      return message.status === 'prepared' ? checked(message, event, now) : delivered(message, event, now)
+    case 'held-back':
+      return { next: holdBackCalls(message, event, now), durability: 'none' }
+    case 'submit-asked':
+      return message.status === 'prepared' ? submitted(message, now) : unchanged(message)
+    case 'abort-asked': {
+      const { reason } = event
+      if (message.status !== 'prepared') return unchanged(message)
+      return dropped(message, { cause: 'requested', ...(reason === undefined ? {} : { reason }) }, now)
+    }
+    case 'retry-asked':
+      return { next: retriedNow(message, now), durability: 'strong' }
+    case 'stop-asked':
+      return {
+        next: { ...withoutAttention(message), status: 'stopped', finishedAt: now, updatedAt: now },
+        durability: 'strong',
+      }
+    case 'time':
+      return message.status === 'prepared' ? unchanged(message) : finishIfDelivered(message, 'none', now)
+    case 'register-asked':
+      return unchanged(message)
+  }
+}
+
+export function messageEffects(message: MessageTransaction, now: number): readonly TransactionEffect[] {
+  if (isFinal(message)) return []
+  return message.status === 'prepared' ? checkEffects(message, now) : deliveryEffects(message, now)
+}
+
+/** Undefined: it has no query-back, and is submitted from the start. */
+export function checkAt({ createdAt, definition }: MessageTransaction): number | undefined {
+  return definition.check === undefined ? undefined : createdAt + definition.check.afterMs
+}
+
+function checkEffects(message: Prepared, now: number): readonly TransactionEffect[] {
+  const { state, nextAt = checkAt(message) ?? now } = message.check
+  if (state === 'calling') return []
+  // A retry has taken the instant away: it is due now.
+  const at = state === 'waiting' && message.check.nextAt === undefined ? now : nextAt
+  return at > now ? [{ type: 'wake-at', at }] : [{ type: 'call', call: { branch: CHECK, op: 'msg' } }]
+}
+
+function deliveryEffects(message: Submitted, now: number): readonly TransactionEffect[] {
+  const startAt = message.createdAt + (message.definition.delayMs ?? 0)
+  if (now < startAt) return [{ type: 'wake-at', at: startAt }]
+  const effects: TransactionEffect[] = []
+  let wakeAt: number | undefined
+  for (const [branch, { action }] of message.branches.entries()) {
+    if (action.state === 'succeeded') continue
+    if (isDue(action, now)) effects.push({ type: 'call', call: { branch, op: 'action' } })
+    else if (action.state === 'waiting')
+      wakeAt = Math.min(wakeAt ?? action.nextAt ?? now, action.nextAt ?? now)
+    if (!message.definition.concurrent) break
+  }
+  if (wakeAt !== undefined) effects.push({ type: 'wake-at', at: wakeAt })
+  return effects
+}
+
+function isDue({ state, nextAt = 0 }: OpProgress, now: number): boolean {
+  return state === 'idle' || (state === 'waiting' && nextAt <= now)
+}
+
+/** The query-back's answer: it has committed, it never will, or nobody can say yet. */
+function checked(message: Prepared, event: Answered, now: number): FoldedMessage {
+  const progress = answeredOp(message, event, now)
+  if (progress === undefined) return unchanged(message)
+  switch (event.answer.result) {
+    case 'success':
+      return submitted({ ...message, check: { ...progress, state: 'succeeded' } }, now)
+    case 'failure':
+      return dropped({ ...message, check: { ...progress, state: 'failed' } }, { cause: 'check-failed' }, now)
+    case 'ongoing':
+    case 'unknown':
+      return waiting(message, progress, event, now)
+  }
+}
+
+function delivered(message: Submitted, event: Answered, now: number): FoldedMessage {
+  const progress = answeredOp(message, event, now)
+  if (progress === undefined) return unchanged(message)
+  if (event.answer.result !== 'success') return waiting(message, progress, event, now)
+  const next = { ...withOp(message, event.call, { ...progress, state: 'succeeded' }), updatedAt: now }
+  return finishIfDelivered(next, message.definition.checkpointMs === 0 ? 'strong' : 'lazy', now)
+}
+
+function waiting<M extends Unfinished>(
+  message: M,
+  progress: OpProgress,
+  event: Answered,
+  now: number,
+): FoldedMessage {
+  const again = waitAgain(message, progress, event, now)
+  const next = { ...withOp(message, event.call, again), updatedAt: now }
+  const reason = attentionReason(message, again, event)
+  return { next: reason === undefined ? next : { ...next, attention: reason }, durability: 'strong' }
+}
+
+/** An answer of the query-back that still comes tells nothing new. */
+function submitted(message: Prepared, now: number): FoldedMessage {
+  const check = message.check.state === 'succeeded' ? message.check : IDLE
+  const next: Submitted = { ...withoutAttention(message), check, status: 'submitted', updatedAt: now }
+  return finishIfDelivered(next, 'strong', now)
+}
+
+function dropped(
+  message: Prepared,
+  turn: Pick<AbortDecision, 'cause' | 'reason'>,
+  now: number,
+): FoldedMessage {
+  const abort = { ...turn, at: now, branches: [] }
+  return {
+    next: { ...withoutAttention(message), status: 'failed', abort, finishedAt: now, updatedAt: now },
+    durability: 'strong',
+  }
+}
+
+function finishIfDelivered(message: Submitted, otherwise: Durability, now: number): FoldedMessage {
+  if (!message.branches.every(({ action }) => action.state === 'succeeded'))
+    return { next: message, durability: otherwise }
+  return {
+    next: { ...withoutAttention(message), status: 'succeeded', finishedAt: now, updatedAt: now },
+    durability: 'strong',
+  }
+}
+
+function unchanged(message: MessageTransaction): FoldedMessage {
+  return { next: message, durability: 'none' }
+}

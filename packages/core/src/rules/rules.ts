@@ -1,0 +1,111 @@
+/** The rules of every kind of transaction: what an event makes of it, how durable that must be, what it then wants. */
+import { assert } from '../errors.ts'
+import {
+  isFinal,
+  type MessageTransaction,
+  type SagaTransaction,
+  type TccTransaction,
+  type Transaction,
+  targetsOf,
+} from '../transaction.ts'
+import type { Durability, TransactionEffect, TransactionEvent } from './events.ts'
+import { foldMessage, messageEffects } from './message.ts'
+import { foldSaga } from './saga.ts'
+import { sagaEffects } from './saga-effects.ts'
+import { foldTcc, tccEffects } from './tcc.ts'
+
+export interface FoldedTransaction {
+  readonly next: Transaction
+  readonly durability: Durability
+}
+
+/** The rules of all kinds. `now` is by the store's clock. A test may hand the runner mutated ones. */
+export interface Rules {
+  fold(transaction: Transaction, event: TransactionEvent, now: number): FoldedTransaction
+  effects(transaction: Transaction, now: number): readonly TransactionEffect[]
+}
+
+export const RULES: Rules = {
+  fold(transaction, event, now) {
+    switch (transaction.kind) {
+      case 'saga':
+        return foldSaga(transaction, event, now)
+      case 'tcc':
+        return foldTcc(transaction, event, now)
+      case 'message':
+        return foldMessage(transaction, event, now)
+    }
+  },
+  effects(transaction, now) {
+    switch (transaction.kind) {
+      case 'saga':
+        return sagaEffects(transaction, now)
+      case 'tcc':
+        return tccEffects(transaction, now)
+      case 'message':
+        return messageEffects(transaction, now)
+    }
+  },
+}
+
+/** Throws AssertionError when the state is one that the rules exclude. */
+export function assertValid(transaction: Transaction): void {
+  assert(transaction.branches.length === targetsOf(transaction).length, 'a branch has no progress')
+  assert(
+    !isFinal(transaction) || transaction.attention === undefined,
+    'a final transaction needs no attention',
+  )
+  switch (transaction.kind) {
+    case 'saga':
+      assertValidSaga(transaction)
+      break
+    case 'tcc':
+      assertValidTcc(transaction)
+      break
+    case 'message':
+      assertValidMessage(transaction)
+  }
+}
+
+function assertValidSaga({ status, branches }: SagaTransaction): void {
+  const forward = status === 'submitted' || status === 'succeeded'
+  for (const progress of branches) {
+    assert(!forward || progress.compensate.attempts === 0, 'compensated without an abort decision')
+  }
+  if (status === 'succeeded') {
+    assert(
+      branches.every((progress) => progress.action.state === 'succeeded'),
+      'succeeded with a branch that has not',
+    )
+  }
+  if (status === 'failed') {
+    assert(
+      !branches.some((progress) => progress.action.state === 'calling'),
+      'failed with an action in flight',
+    )
+  }
+}
+
+function assertValidTcc({ status, branches }: TccTransaction): void {
+  for (const { confirm, cancel } of branches) {
+    assert(confirm.attempts === 0 || cancel.attempts === 0, 'a branch was both confirmed and cancelled')
+    assert(status !== 'prepared' || confirm.attempts + cancel.attempts === 0, 'decided before the client was')
+    assert(
+      status !== 'succeeded' || confirm.state === 'succeeded',
+      'succeeded with a branch that is not confirmed',
+    )
+    assert(status !== 'failed' || cancel.state === 'succeeded', 'failed with a branch that is not cancelled')
+  }
+}
+
+function assertValidMessage({ status, check, branches }: MessageTransaction): void {
+  assert(
+    status !== 'prepared' || branches.every(({ action }) => action.attempts === 0),
+    'delivered before it was submitted',
+  )
+  assert(status !== 'submitted' || check.state !== 'calling', 'asked after it was submitted')
+  assert(
+    status !== 'succeeded' || branches.every(({ action }) => action.state === 'succeeded'),
+    'succeeded with a branch that has not',
+  )
+}

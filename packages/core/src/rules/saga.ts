@@ -1,0 +1,193 @@
+/**
+ * The saga's rules. Forward: an action is called when all its predecessors have succeeded. Backward: every branch
+ * whose action may have been sent is compensated, the failed one too, after all of its successors.
+ * Unknown is never failure. Only a failed action, a missed deadline, an exhausted retry limit or a request turns
+ * a saga around.
+ */
+import type { AbortCause } from '@counterstep/protocol'
+import {
+  type AbortDecision,
+  isFinal,
+  type OpProgress,
+  type SagaBranchProgress,
+  type SagaTransaction,
+} from '../transaction.ts'
+import type { Durability, TransactionEvent } from './events.ts'
+import {
+  type Answered,
+  answeredOp,
+  attentionReason,
+  disowned,
+  type HeldBack,
+  holdBackCalls,
+  mapOps,
+  parkedReason,
+  policyOf,
+  retriedNow,
+  sent,
+  waitAgain,
+  withOp,
+  withoutAttention,
+  withoutNextAt,
+} from './op-progress.ts'
+import { awaitsLastActions, isOverdue, isUndone } from './saga-effects.ts'
+
+export interface Folded {
+  readonly next: SagaTransaction
+  readonly durability: Durability
+}
+
+type Submitted = Extract<SagaTransaction, { readonly status: 'submitted' }>
+type Aborting = Extract<SagaTransaction, { readonly status: 'aborting' }>
+type Unfinished = Submitted | Aborting
+
+export function foldSaga(saga: SagaTransaction, event: TransactionEvent, now: number): Folded {
+  if (isFinal(saga)) return unchanged(saga)
+  switch (event.type) {
+    case 'claimed':
+      return afterTime(
+        { ...mapOps(saga, disowned), epoch: event.epoch, sentUnknown: event.sentUnknown },
+        'none',
+        now,
+      )
+    case 'sent':
+      return { next: sent(saga, event.calls, now), durability: 'none' }
+    case 'answered':
+      return answered(saga, event, now)
+    case 'held-back':
+      return heldBack(saga, event, now)
+    case 'time':
+      return afterTime(saga, 'none', now)
+    case 'abort-asked':
+      return saga.status === 'aborting'
+        ? unchanged(saga)
+        : decideAbort(saga, { cause: 'requested', ...reasonOf(event) }, now)
+    case 'retry-asked':
+      return { next: retriedNow(saga, now), durability: 'strong' }
+    case 'stop-asked':
+      return {
+        next: { ...withoutAttention(saga), status: 'stopped', finishedAt: now, updatedAt: now },
+        durability: 'strong',
+      }
+    case 'submit-asked':
+    case 'register-asked':
+      return unchanged(saga)
+  }
+}
+
+function answered(saga: Unfinished, event: Answered, now: number): Folded {
+  const progress = answeredOp(saga, event, now)
+  if (progress === undefined) return unchanged(saga)
+  return event.call.op === 'action'
+    ? actionAnswered(saga, progress, event, now)
+    : compensationAnswered(saga, progress, event, now)
+}
+
+function actionAnswered(saga: Unfinished, progress: OpProgress, event: Answered, now: number): Folded {
+  const { call, answer } = event
+  const { branch } = call
+  const { result } = answer
+  if (result === 'success' || result === 'failure') {
+    const state = result === 'success' ? 'succeeded' : 'failed'
+    const next = changed(saga, event, { ...progress, state }, now)
+    if (next.status === 'aborting') return finishIfUndone(next, answerDurability(next), now)
+    if (result === 'failure') return decideAbort(next, { cause: 'branch-failed', branch }, now)
+    return finishIfDone(next, now)
+  }
+  // Backward, an action is not asked again: its compensation follows, whatever it did.
+  if (saga.status === 'aborting') {
+    const next = changed(saga, event, { ...progress, state: 'idle' }, now)
+    return finishIfUndone(next, answerDurability(saga), now)
+  }
+  const waiting = waitAgain(saga, progress, event, now)
+  const next = changed(saga, event, waiting, now)
+  const { limit } = policyOf(saga, branch)
+  if (limit !== null && waiting.failures >= limit)
+    return decideAbort(next, { cause: 'retry-limit', branch }, now)
+  const reason = parkedReason(next, waiting, call)
+  return afterTime(reason === undefined ? next : { ...next, attention: reason }, 'strong', now)
+}
+
+/** Backward, an action that was not sent is not sent any more, and no longer keeps its compensation waiting. */
+function heldBack(saga: Unfinished, event: HeldBack, now: number): Folded {
+  const next = holdBackCalls(saga, event, now)
+  if (next === saga) return unchanged(saga)
+  const isForward = next.status === 'submitted'
+  return afterTime(isForward ? next : { ...next, branches: next.branches.map(actionGivenUp) }, 'none', now)
+}
+
+/** A compensation that cannot be done is never given up: failure counts as unknown, and a person is told. */
+function compensationAnswered(saga: Unfinished, progress: OpProgress, event: Answered, now: number): Folded {
+  if (saga.status !== 'aborting') return unchanged(saga)
+  if (event.answer.result === 'success') {
+    const next = changed(saga, event, { ...progress, state: 'succeeded' }, now)
+    return finishIfUndone(next, answerDurability(saga), now)
+  }
+  const waiting = waitAgain(saga, progress, event, now)
+  const next = changed(saga, event, waiting, now)
+  const reason = attentionReason(saga, waiting, event)
+  return { next: reason === undefined ? next : { ...next, attention: reason }, durability: 'strong' }
+}
+
+/** In strict mode (checkpointMs 0) each result is durable before the next call. */
+function answerDurability(saga: SagaTransaction): Durability {
+  return saga.definition.checkpointMs === 0 ? 'strong' : 'lazy'
+}
+
+function finishIfDone(saga: Submitted, now: number): Folded {
+  const done = saga.branches.every((progress) => progress.action.state === 'succeeded')
+  if (!done) return afterTime(saga, answerDurability(saga), now)
+  return { next: { ...withoutAttention(saga), status: 'succeeded', finishedAt: now }, durability: 'strong' }
+}
+
+function finishIfUndone(saga: Aborting, otherwise: Durability, now: number): Folded {
+  if (!saga.abort.branches.every((branch) => isUndone(saga, branch)))
+    return { next: saga, durability: otherwise }
+  return {
+    next: { ...withoutAttention(saga), status: 'failed', finishedAt: now, updatedAt: now },
+    durability: 'strong',
+  }
+}
+
+/** Deadlines, and the end of an abort that had nothing to undo. */
+function afterTime(saga: Unfinished, otherwise: Durability, now: number): Folded {
+  if (saga.status === 'aborting') return finishIfUndone(saga, otherwise, now)
+  if (isOverdue(saga, now) && !awaitsLastActions(saga, now))
+    return decideAbort(saga, { cause: 'deadline' }, now)
+  return { next: saga, durability: otherwise }
+}
+
+interface Turn {
+  readonly cause: AbortCause
+  readonly branch?: number
+  readonly reason?: string
+}
+
+function decideAbort(saga: Submitted, turn: Turn, now: number): Folded {
+  const branches = saga.branches.flatMap((progress, position) =>
+    saga.sentUnknown || progress.action.attempts > 0 ? [position] : [],
+  )
+  const abort: AbortDecision = { ...turn, at: now, branches }
+  return {
+    next: { ...saga, branches: saga.branches.map(actionGivenUp), status: 'aborting', abort, updatedAt: now },
+    durability: 'strong',
+  }
+}
+
+/** Backward, no action waits to be asked again. */
+export function actionGivenUp(progress: SagaBranchProgress): SagaBranchProgress {
+  if (progress.action.state !== 'waiting') return progress
+  return { ...progress, action: { ...withoutNextAt(progress.action), state: 'idle' } }
+}
+
+function reasonOf({ reason }: { readonly reason?: string }): { readonly reason?: string } {
+  return reason === undefined ? {} : { reason }
+}
+
+function changed<S extends Unfinished>(saga: S, { call }: Answered, progress: OpProgress, now: number): S {
+  return { ...withOp(saga, call, progress), updatedAt: now }
+}
+
+function unchanged(saga: SagaTransaction): Folded {
+  return { next: saga, durability: 'none' }
+}

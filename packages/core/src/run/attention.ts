@@ -1,0 +1,8 @@
+import type { Transaction } from '../transaction.ts'
+import { hasRested } from './take-over.ts'
+
+/** Whether a person has to be told: the mark is new, or says more than that nobody got anywhere. */
+export function beginsToNeedAttention(before: Transaction, after: Transaction): boolean {
+  if (after.attention === undefined) return false
+  return before.attention === undefined || (hasRested(before) && !hasRested(after))
+}

@@ -1,0 +1,266 @@
+import type { Gid } from '@counterstep/protocol'
+import { describe, expect, it } from 'vitest'
+import { GRANT, NODE_START, RunBed, SETTINGS } from '../../test/run-bed.ts'
+import { after, answered, CREATED_AT, rowOf, sagaOf, sent, serial, TOKEN } from '../../test/sagas.ts'
+import { PARKED_AT, type StoredTransaction } from '../ports/store.ts'
+import { RULES } from '../rules/rules.ts'
+import type { Transaction } from '../transaction.ts'
+import type { Run } from './run.ts'
+import {
+  CLAIMS_UNANSWERED_MAX,
+  CLAIMS_WITHOUT_PROGRESS_MAX,
+  REST_LEASES_MAX,
+  type TakeOver,
+  takeOver,
+} from './take-over.ts'
+
+function take(
+  transaction: Transaction,
+  row: Partial<StoredTransaction> = {},
+  storeNow = CREATED_AT,
+): TakeOver {
+  return takeOver(RULES, rowOf(transaction, row), SETTINGS, { ...GRANT, storeNow })
+}
+
+function runOf(taken: TakeOver): Run {
+  if (taken.type !== 'run') throw new Error(`it was not run: ${taken.reason}`)
+  return taken.run
+}
+
+/** Takes it over and lets it make its first step. */
+function firstStep(
+  transaction: Transaction,
+  row: Partial<StoredTransaction> = {},
+  storeNow = CREATED_AT,
+): RunBed {
+  return new RunBed(runOf(take(transaction, row, storeNow))).tick()
+}
+
+describe('a claimed row', () => {
+  it('goes on where its record ends', () => {
+    const saga = after(serial(2), [sent([0, 'action']), answered(0, 'action', 'success')])
+    const bed = firstStep(saga, { version: 7, epoch: 3, sentList: 'held' })
+    expect(bed.calls).toEqual(['02 action #1'])
+    expect(bed.run).toMatchObject({ version: 7, token: TOKEN, transaction: { epoch: 3 } })
+  })
+
+  it('asks again what was in flight: that answer will not come here', () => {
+    const saga = after(serial(1), [sent([0, 'action'])])
+    expect(firstStep(saga, { sentList: 'held' }).calls).toEqual(['01 action #2'])
+  })
+
+  it('compensates every branch when it is not known what was sent', () => {
+    const bed = firstStep(serial(3), { sentList: 'unknown' }).answer(0, 'action', 'failure')
+    expect(JSON.parse(bed.save?.progress ?? '{}')).toMatchObject({ abort: { branches: [0, 1, 2] } })
+    expect(bed.saved().calls).toEqual(['03 compensate #1'])
+  })
+
+  it('compensates what is recorded after a clean release', () => {
+    const bed = firstStep(serial(3), { sentList: 'held' }).answer(0, 'action', 'failure')
+    expect(bed.saved().calls).toEqual(['01 compensate #1'])
+  })
+
+  it('has its lease from when the claim was sent', () => {
+    expect(runOf(take(serial(1))).leaseUntil).toBe(NODE_START + SETTINGS.leaseMs)
+  })
+
+  it('aborts at once when its deadline has passed, and calls nothing before that is durable', () => {
+    const saga = serial(2, { deadlineMs: 5_000 })
+    const bed = firstStep(saga, { sentList: 'unknown' }, CREATED_AT + 5_000)
+    expect(bed.types).toEqual(['save'])
+    expect(bed.save).toMatchObject({ status: 'aborting', hold: { type: 'keep' } })
+    expect(bed.run.durableTransaction.status).toBe('submitted')
+    expect(bed.saved().calls).toEqual(['02 compensate #1'])
+  })
+
+  it('goes forward one millisecond before its deadline', () => {
+    const bed = firstStep(serial(2, { deadlineMs: 5_000 }), { sentList: 'unknown' }, CREATED_AT + 4_999)
+    expect(bed.calls).toEqual(['01 action #1'])
+  })
+})
+
+describe('a claimed row with nothing left to undo', () => {
+  const inFlight = after(sagaOf([{ compensation: false }]), [sent([0, 'action']), { type: 'abort-asked' }])
+  const later = CREATED_AT + 60_000
+
+  it('is not shown as failed before that is saved', () => {
+    expect(runOf(take(inFlight, {}, later)).durableTransaction.status).toBe('aborting')
+  })
+
+  it('is saved as failed, and ends when that is durable', () => {
+    const bed = firstStep(inFlight, {}, later)
+    expect(bed.save).toMatchObject({ status: 'failed', hold: { type: 'finish' } })
+    expect(JSON.parse(bed.save?.progress ?? '{}')).toMatchObject({ finishedAt: later })
+    expect(bed.saved().end).toEqual({ type: 'ended', how: 'finished' })
+  })
+
+  it('ends, too, when another node asked for the abort', () => {
+    const asked = after(sagaOf([{ compensation: false }]), [{ type: 'abort-asked' }])
+    expect(firstStep(asked, { sentList: 'unknown' }, later).save).toMatchObject({ status: 'failed' })
+  })
+})
+
+describe('a row that stops its runners', () => {
+  it('is run up to three times without progress', () => {
+    expect(take(serial(1), { claimsWithoutProgress: 3 }).type).toBe('run')
+  })
+
+  it('rests after the next claim, with the reason in its record', () => {
+    const saga = after(serial(2), [sent([0, 'action']), answered(0, 'action', 'success')])
+    const rests = take(saga, { claimsWithoutProgress: 4, version: 9 }, CREATED_AT + 70)
+    expect(rests).toMatchObject({
+      type: 'rest',
+      reason: 'claimed 3 times without progress',
+      update: {
+        gid: 'order-4711',
+        token: TOKEN,
+        version: 9,
+        status: 'submitted',
+        attention: true,
+        hold: { type: 'release' },
+      },
+    })
+    if (rests.type !== 'rest') throw new Error('it does not rest')
+    expect(JSON.parse(rests.update.progress)).toMatchObject({
+      attention: 'claimed 3 times without progress',
+      b: [{ a: { state: 'succeeded' } }],
+    })
+    expect(rests.update).not.toHaveProperty('sentList')
+  })
+
+  it('rests for six to nine leases, another time in each claim, and not as long as what rests beside it', () => {
+    const dueAt = (row: Partial<StoredTransaction>) => {
+      const rests = take(serial(1), { claimsWithoutProgress: 4, ...row }, CREATED_AT + 70)
+      if (rests.type !== 'rest' || rests.update.hold.type !== 'release') throw new Error('it does not rest')
+      return rests.update.hold.dueAt
+    }
+    const dues = Array.from({ length: 200 }, (_, i) => dueAt({ gid: `order-${4_000 + i}` as Gid, epoch: 5 }))
+    const leases = dues.map((due) => (due - CREATED_AT - 70) / SETTINGS.leaseMs)
+    expect(Math.min(...leases)).toBeGreaterThanOrEqual(6)
+    expect(Math.max(...leases)).toBeLessThanOrEqual(REST_LEASES_MAX)
+    for (const third of [6, 7, 8])
+      expect(leases.filter((lease) => Math.floor(lease) === third).length).toBeGreaterThan(40)
+    expect(dueAt({ epoch: 6 })).not.toBe(dueAt({ epoch: 5 }))
+  })
+
+  it('keeps the reason that it had before', () => {
+    const failing = { ...serial(1), attention: 'compensation of branch 01 answered failure' }
+    const rests = take(failing, { claimsWithoutProgress: 4 })
+    if (rests.type !== 'rest') throw new Error('it does not rest')
+    expect(JSON.parse(rests.update.progress)).toMatchObject({
+      attention: 'compensation of branch 01 answered failure; claimed 3 times without progress',
+    })
+  })
+
+  it('is run again after its rest, and rests again after one claim more', () => {
+    const rested = { ...serial(1), attention: 'claimed 3 times without progress' }
+    expect(take(rested, { claimsWithoutProgress: 1 }).type).toBe('run')
+    expect(take(rested, { claimsWithoutProgress: 2 }).type).toBe('rest')
+  })
+
+  for (const broken of [
+    { definition: 'not JSON' },
+    { definition: '{"kind":"unheard-of","branches":[]}' },
+    { progress: '[' },
+    { progress: '"text"' },
+    { progress: '{"b":[null]}' },
+    { progress: '{"b":[{"a":null}]}' },
+    { progress: '{"attention":7}' },
+    { status: 'aborting' },
+    { status: 'prepared' },
+  ] as const) {
+    it(`is parked untouched when it cannot be read: ${JSON.stringify(broken)}`, () => {
+      const parked = take(serial(1), { version: 2, ...broken })
+      if (parked.type !== 'park') throw new Error('it was not parked')
+      const row = rowOf(serial(1), broken)
+      expect(parked.update).toMatchObject({
+        progress: row.progress,
+        status: row.status,
+        format: row.format,
+        attention: true,
+        hold: { type: 'release', dueAt: PARKED_AT },
+      })
+      expect(parked.reason).toMatch(/^record cannot be read: /)
+    })
+  }
+
+  it('is not parked for a fault of this code, but rests after so many claims', () => {
+    const fault = new TypeError('a fault of this code')
+    const faulty = (claimsWithoutProgress: number) =>
+      Object.defineProperty({ ...rowOf(serial(1)), claimsWithoutProgress }, 'definition', {
+        get: () => {
+          throw fault
+        },
+      })
+    const at = (claims: number) => takeOver(RULES, faulty(claims), SETTINGS, GRANT)
+    expect(() => at(CLAIMS_WITHOUT_PROGRESS_MAX)).toThrow(fault)
+    const rested = at(CLAIMS_WITHOUT_PROGRESS_MAX + 1)
+    expect(rested).toMatchObject({
+      type: 'rest',
+      update: { progress: rowOf(serial(1)).progress, attention: true },
+    })
+  })
+})
+
+describe('a row whose runners live to a checkpoint, and not to an answer', () => {
+  const NO_ANSWER = 'claimed 10 times without an answer'
+  const { checkpointMs } = serial(1).definition
+
+  /** What the next owner finds. */
+  function leftBy(bed: RunBed): Partial<StoredTransaction> {
+    return { progress: bed.saves.at(-1)?.progress ?? '' }
+  }
+
+  /** It is claimed, calls its branch, saves its checkpoint and dies. */
+  function liveToCheckpoint(row: Partial<StoredTransaction>): Partial<StoredTransaction> {
+    const bed = firstStep(serial(1), { ...row, claimsWithoutProgress: 1 })
+    expect(bed.calls).toHaveLength(1)
+    bed.tick(checkpointMs)
+    return leftBy(bed)
+  }
+
+  function afterRunners(count: number): Partial<StoredTransaction> {
+    let row: Partial<StoredTransaction> = {}
+    for (let i = 0; i < count; i++) row = liveToCheckpoint(row)
+    return row
+  }
+
+  it('rests after ten of them, and after one more each time', () => {
+    let row = afterRunners(CLAIMS_UNANSWERED_MAX)
+    for (const time of ['first', 'second', 'third']) {
+      const rests = take(serial(1), { ...row, claimsWithoutProgress: 1 })
+      if (rests.type !== 'rest') throw new Error(`it does not rest for the ${time} time`)
+      expect(rests.reason).toBe(NO_ANSWER)
+      expect(JSON.parse(rests.update.progress)).toMatchObject({ attention: NO_ANSWER })
+      row = liveToCheckpoint({ progress: rests.update.progress })
+    }
+  })
+
+  it('counts those that do not live to a checkpoint, too', () => {
+    const row = afterRunners(CLAIMS_UNANSWERED_MAX - 1)
+    expect(take(serial(1), { ...row, claimsWithoutProgress: 1 }).type).toBe('run')
+    expect(take(serial(1), { ...row, claimsWithoutProgress: 2 }).type).toBe('rest')
+  })
+
+  it('goes on to count when its release is refused', () => {
+    const row = afterRunners(CLAIMS_UNANSWERED_MAX - 1)
+    const bed = firstStep(serial(1), { ...row, claimsWithoutProgress: 1 })
+    bed.step({ type: 'drain', when: 'now' }).conflict()
+    expect(bed.run.transaction.claimsUnanswered).toBe(CLAIMS_UNANSWERED_MAX)
+  })
+
+  for (const [what, live] of [
+    ['an answer of any kind', (bed: RunBed) => bed.answer(0, 'action', 'unknown')],
+    ['a clean release', (bed: RunBed) => bed.step({ type: 'drain', when: 'now' })],
+    ['a retry', (bed: RunBed) => bed.step({ type: 'command', command: { type: 'retry-asked' } })],
+  ] as const) {
+    it(`begins to count again after ${what}`, () => {
+      const row = afterRunners(CLAIMS_UNANSWERED_MAX - 1)
+      const bed = live(firstStep(serial(1), { ...row, claimsWithoutProgress: 1 }))
+      expect(bed.save).toBeDefined()
+      expect(JSON.parse(bed.save?.progress ?? '')).not.toHaveProperty('claimsUnanswered')
+      const next = take(serial(1), { ...leftBy(bed), claimsWithoutProgress: 1 })
+      expect(runOf(next).transaction.claimsUnanswered).toBe(1)
+    })
+  }
+})

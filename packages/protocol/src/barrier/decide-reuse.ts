@@ -1,0 +1,32 @@
+/**
+ * The orchestrator forgets a finished transaction long before the barrier forgets its rows. A gid that is submitted again
+ * in between names another transaction, which must neither be taken for the first one nor undo it.
+ */
+import type { Op } from '../words.ts'
+import { type BarrierRow, originOf } from './decide-barrier.ts'
+import { isOfOtherTransaction } from './row-instants.ts'
+
+/**
+ * - `gid-reused`: the op's row is another transaction's. It is refused, and changes nothing.
+ * - `nothing-to-undo`: what stands to be undone is another transaction's, or was never done. It is a success without an
+ *   effect, and no row of the undo itself may stay: the other transaction may still have to undo.
+ * - `undo-in-the-way`: there is something to undo, but the undo's own row is another transaction's, so that a second
+ *   undo could not be told from the first. It has to wait until that row is purged.
+ */
+export type ReuseDecision = 'gid-reused' | 'nothing-to-undo' | 'undo-in-the-way'
+
+/** Undefined if no row of another transaction is in question. `standing` may lack the op's own row. */
+export function decideReuse(
+  op: Op,
+  standing: readonly BarrierRow[],
+  since: number,
+): ReuseDecision | undefined {
+  const originOp = originOf(op)
+  const own = standing.find((row) => row.op === op)
+  const isOwnOther = own !== undefined && isOfOtherTransaction(own, since)
+  if (originOp === undefined) return isOwnOther ? 'gid-reused' : undefined
+  const origin = standing.find((row) => row.op === originOp)
+  if (origin !== undefined && isOfOtherTransaction(origin, since)) return 'nothing-to-undo'
+  if (!isOwnOther) return undefined
+  return origin?.reason === originOp ? 'undo-in-the-way' : 'nothing-to-undo'
+}

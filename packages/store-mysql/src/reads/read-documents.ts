@@ -1,0 +1,27 @@
+import type { StoredDocument } from '@counterstep/core'
+import { STATEMENTS } from '../generated/sql.ts'
+import type { Session } from '../sessions/session.ts'
+import { fill, statementOf } from '../sessions/statement.ts'
+import { textOf } from './stored-row.ts'
+
+const READ_DOCUMENTS = statementOf(STATEMENTS.readDocuments)
+/** Of the largest texts 2 MiB: an answer that a slow link still brings within a statement's time. */
+const DOCUMENTS_PER_PAGE = 32
+
+export async function readDocuments(session: Session, category: string): Promise<readonly StoredDocument[]> {
+  const documents: StoredDocument[] = []
+  for (;;) {
+    const after = documents.at(-1)?.key ?? ''
+    const rows = await session.all(fill(READ_DOCUMENTS, [category, after, DOCUMENTS_PER_PAGE]))
+    for (const [key, text, version, updatedAt] of rows) {
+      documents.push({
+        category,
+        key: textOf(key),
+        text: textOf(text),
+        version: Number(version),
+        updatedAt: Number(updatedAt),
+      })
+    }
+    if (rows.length < DOCUMENTS_PER_PAGE) return documents
+  }
+}

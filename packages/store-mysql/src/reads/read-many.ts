@@ -1,0 +1,25 @@
+import { AssertionError, type StoredTransaction } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
+import { STATEMENTS } from '../generated/sql.ts'
+import type { Session } from '../sessions/session.ts'
+import { fill, rowsStatementOf } from '../sessions/statement.ts'
+import { storedTransaction } from './stored-row.ts'
+
+const READ_MANY = rowsStatementOf(STATEMENTS.readMany)
+
+/** A later version's row does not spoil the others: it is left out, and is a bug only for who asks for it alone. */
+export async function readMany(
+  session: Session,
+  gids: readonly Gid[],
+): Promise<readonly StoredTransaction[]> {
+  if (gids.length === 0) return []
+  const rows = await session.allRows(
+    READ_MANY,
+    gids.map((gid) => fill(READ_MANY.row, [gid])),
+  )
+  const transactions = rows.flatMap((row) => storedTransaction(row) ?? [])
+  if (gids.length === 1 && transactions.length < rows.length) {
+    throw new AssertionError(`${gids[0]} has codes of a later version`)
+  }
+  return transactions
+}

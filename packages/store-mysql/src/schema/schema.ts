@@ -1,0 +1,111 @@
+import { CounterstepError } from '@counterstep/protocol'
+import { MIGRATIONS, STATEMENTS } from '../generated/sql.ts'
+import { isDenied, SqlError } from '../sessions/server-errors.ts'
+import type { Session } from '../sessions/session.ts'
+import { fill, statementOf } from '../sessions/statement.ts'
+import { unsupported } from './server-facts.ts'
+
+export interface Migration {
+  readonly version: number
+  /** The oldest code, by its own newest migration, that may use the tables after this one. */
+  readonly minReader: number
+  readonly name: string
+  /** MySQL commits each by itself, so each can be run again after a crash in between. */
+  readonly statements: readonly string[]
+}
+
+export interface MigrationReport {
+  readonly from: number
+  readonly to: number
+}
+
+const TAKE_LOCK = statementOf(STATEMENTS.takeSchemaLock)
+const NOTE_MIGRATION = statementOf(STATEMENTS.noteMigration)
+const LOCK_WAIT_SECONDS = 30
+const LOCK_TIMEOUT_MS = 35_000
+const STATEMENT_TIMEOUT_MS = 3_600_000
+
+const NO_SUCH_TABLE = 1146
+
+/** Applies what is missing; a user without the right to do so is told who can. Issues no DDL when nothing is missing. */
+export async function ensureSchema(
+  session: Session,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<MigrationReport> {
+  const known = migrations.at(-1)?.version ?? 0
+  const present = await presentVersion(session, known)
+  if (present >= known) return { from: present, to: present }
+  try {
+    return await underLock(session, () => migrate(session, known, migrations))
+  } catch (error: unknown) {
+    if (!(error instanceof SqlError) || !isDenied(error)) throw error
+    const message = `this user finds schema ${present} and this code needs ${known}: run \`counterstep migrate\` as a user who may create tables, and let this one read counterstep_schema`
+    throw new CounterstepError('SAGA_STORE_SCHEMA', message, { cause: error })
+  }
+}
+
+/** Behind a proxy no tables are made: the lock on the schema would pin the connection, and DDL is for another user. */
+export async function refuseOldSchema(session: Session): Promise<void> {
+  const known = MIGRATIONS.at(-1)?.version ?? 0
+  const present = await presentVersion(session, known)
+  if (present >= known) return
+  throw new CounterstepError(
+    'SAGA_STORE_SCHEMA',
+    `through the proxy schema ${present} is found and this code needs ${known}: run \`counterstep migrate\` past the proxy, as a user who may create tables, and let this one read counterstep_schema`,
+  )
+}
+
+/** Row locks and rollback are InnoDB's. */
+export async function refuseOtherEngine(session: Session): Promise<void> {
+  const rows = await session.all(STATEMENTS.readTableEngine)
+  const engines = new Map(rows.map(([table, engine]) => [String(table), engine]))
+  // Without the right to the documents their table is not in the list, and transactions work all the same.
+  const wanted = new Map([['counterstep_transactions', undefined], ...engines])
+  for (const [table, engine] of wanted) {
+    if (engine !== 'InnoDB') throw unsupported(`the table ${table} has engine ${engine}, not InnoDB`)
+  }
+}
+
+async function migrate(
+  session: Session,
+  known: number,
+  migrations: readonly Migration[],
+): Promise<MigrationReport> {
+  await session.run(STATEMENTS.createSchemaTable)
+  // Again, under the lock: another node may have been first.
+  const present = await presentVersion(session, known)
+  for (const { version, minReader, name, statements } of migrations) {
+    if (version <= present) continue
+    for (const sql of statements) await session.run(sql, STATEMENT_TIMEOUT_MS)
+    await session.run(fill(NOTE_MIGRATION, [version, minReader, name]))
+  }
+  return { from: present, to: Math.max(present, known) }
+}
+
+/** 0: there is no schema, or none that this user may see. */
+async function presentVersion(session: Session, known: number): Promise<number> {
+  try {
+    const [row] = await session.all(STATEMENTS.readSchema)
+    const [present = 0, minReader = 0] = (row ?? []).map(Number)
+    if (minReader <= known) return present
+    throw new CounterstepError(
+      'SAGA_STORE_SCHEMA',
+      `the database has schema ${present}, which wants code that knows schema ${minReader}; this code knows ${known}`,
+    )
+  } catch (error: unknown) {
+    if (error instanceof SqlError && (error.errno === NO_SUCH_TABLE || isDenied(error))) return 0
+    throw error
+  }
+}
+
+async function underLock<T>(session: Session, work: () => Promise<T>): Promise<T> {
+  const [row] = await session.all(fill(TAKE_LOCK, [LOCK_WAIT_SECONDS]), LOCK_TIMEOUT_MS)
+  if (row?.[0] !== 1)
+    throw new SqlError('unavailable', 'another node has held the lock on the schema for too long')
+  try {
+    return await work()
+  } finally {
+    // The end of the connection gives it back as well.
+    if (!session.isBroken) await session.all(STATEMENTS.releaseSchemaLock)
+  }
+}

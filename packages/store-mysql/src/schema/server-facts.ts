@@ -1,0 +1,80 @@
+import type { DurabilityClass } from '@counterstep/core'
+import { CounterstepError } from '@counterstep/protocol'
+import type { Row } from '../sessions/session.ts'
+
+/** What a server says of itself, by the names of its variables. */
+export type Variables = ReadonlyMap<string, string>
+
+export interface Durability {
+  readonly class: DurabilityClass
+  /** The setting that made it so. */
+  readonly because: string
+}
+
+const MYSQL_MIN = [8, 0]
+const MARIADB_MIN = [10, 6]
+/** What class B promises. */
+const LATE_FLUSH_SECONDS_MAX = 2
+/** Without these InnoDB may not start again after a crash. */
+const CRIPPLED: readonly (readonly [name: string, values: readonly string[]])[] = [
+  // MySQL, until it is enabled again.
+  ['Innodb_redo_log_enabled', ['OFF']],
+]
+
+export function variablesOf(rows: readonly Row[]): Variables {
+  return new Map(rows.map(([name, value]) => [String(name), String(value)]))
+}
+
+/** The same text for the same server, also after its restart. */
+export function serverIdentity(variables: Variables): string {
+  const unique = variables.get('server_uuid') ?? variables.get('server_uid') ?? ''
+  return `${variables.get('hostname')} ${variables.get('server_id')} ${unique}`.trim()
+}
+
+export function refuseUnsupported(variables: Variables): void {
+  const version = variables.get('version') ?? ''
+  const isMariadb = /mariadb/i.test(`${version} ${variables.get('version_comment')}`)
+  const [major = 0, minor = 0] = isMariadb ? MARIADB_MIN : MYSQL_MIN
+  const [, has = '0', hasMinor = '0'] = /^(\d+)\.(\d+)/.exec(version) ?? []
+  if (Number(has) < major || (Number(has) === major && Number(hasMinor) < minor)) {
+    const product = isMariadb ? 'MariaDB' : 'MySQL'
+    throw unsupported(
+      `the server is ${product} ${version}; ${product} ${major}.${minor} is the oldest that will do`,
+    )
+  }
+  if (variables.get('log_bin') === 'ON' && variables.get('binlog_format') === 'STATEMENT') {
+    throw unsupported(
+      'binlog_format is STATEMENT, under which no one may write at READ COMMITTED; set ROW or MIXED',
+    )
+  }
+}
+
+export function unsupported(message: string): CounterstepError {
+  return new CounterstepError('SAGA_STORE_UNSUPPORTED', message)
+}
+
+/**
+ * By what recovers InnoDB at all, by `innodb_flush_log_at_trx_commit`, and by `sync_binlog` where the binary log decides
+ * what a crash keeps.
+ */
+export function durabilityOf(variables: Variables): Durability {
+  const setting = (name: string) => `${name}=${variables.get(name) ?? ''}`
+  const crippled = CRIPPLED.find(([name, values]) => values.includes(variables.get(name) ?? ''))
+  if (crippled !== undefined) return { class: 'C', because: setting(crippled[0]) }
+  const because = setting('innodb_flush_log_at_trx_commit')
+  const flush = variables.get('innodb_flush_log_at_trx_commit')
+  if (flush === '2') return lateFlush(because, variables)
+  // 3 is MariaDB's: like 1, with one more flush.
+  if (flush !== '1' && flush !== '3') return { class: 'C', because }
+  if (variables.get('log_bin') === 'ON' && variables.get('sync_binlog') !== '1') {
+    return lateFlush(setting('sync_binlog'), variables)
+  }
+  return { class: 'A', because }
+}
+
+/** What a commit leaves to the background reaches the disk when that next flushes the log. */
+function lateFlush(because: string, variables: Variables): Durability {
+  const seconds = Number.parseInt(variables.get('innodb_flush_log_at_timeout') ?? '', 10)
+  if (seconds <= LATE_FLUSH_SECONDS_MAX) return { class: 'B', because }
+  return { class: 'C', because: `${because} with innodb_flush_log_at_timeout=${seconds}` }
+}

@@ -1,0 +1,103 @@
+import { type ConnectionOptions, createConnection } from 'mysql2'
+import { STATEMENTS } from '../generated/sql.ts'
+import { type Variables, variablesOf } from '../schema/server-facts.ts'
+import { SqlError, sqlErrorOf } from './server-errors.ts'
+import { Session } from './session.ts'
+import type { SessionTimeouts } from './session-timeouts.ts'
+import { fill, statementOf } from './statement.ts'
+
+export interface SessionSettings extends SessionTimeouts {
+  /** Off: the session writes, and each flush ends with its COMMIT. */
+  readonly autocommit: boolean
+  /** Behind a proxy that lends a connection for a database transaction. */
+  readonly multiplexed?: boolean
+}
+
+export interface OpenedSession {
+  readonly session: Session
+  readonly variables: Variables
+}
+
+/** The pool closes what is idle long before, so it ends only the sessions of a node that has stopped in a transaction. */
+const SERVER_IDLE_SECONDS_MAX = 10
+
+const SET_SESSION = statementOf(STATEMENTS.setSession)
+const SET_MULTIPLEXED = statementOf(STATEMENTS.setSessionMultiplexed)
+/** RDS Proxy pins a connection at a statement of over 16 KiB; the rows of one have at most so many. */
+const MULTIPLEXED_ROW_BYTES_MAX = 12 * 1024
+
+/** Connects and sets the session up; one on which that fails is never handed out. */
+export async function openSession(
+  target: ConnectionOptions,
+  settings: SessionSettings,
+): Promise<OpenedSession> {
+  const { statementTimeoutMs, connectTimeoutMs, autocommit, multiplexed = false } = settings
+  const connection = createConnection({ ...target, multipleStatements: !autocommit && !multiplexed })
+  const session = new Session(connection, statementTimeoutMs)
+  try {
+    await new Promise<void>((resolve, reject) => {
+      // The driver calls back no more once the session has met the end by destroying it.
+      connection.once('end', () => reject(new SqlError('lost', 'the server has closed the connection')))
+      connection.connect((error) => (error === null ? resolve() : reject(sqlErrorOf(error))))
+    })
+    for (const set of settingsOf(settings)) await session.run(set, connectTimeoutMs)
+    const variables = variablesOf([
+      ...(await session.all(STATEMENTS.readVariables, connectTimeoutMs)),
+      ...(await session.all(STATEMENTS.readRedoStatus, connectTimeoutMs)),
+    ])
+    const wrong = wrongSetting(variables, settings)
+    if (wrong !== undefined) throw new SqlError('unavailable', `the session could not be set up: ${wrong}`)
+    session.packetBytesMax = Number(variables.get('max_allowed_packet'))
+    if (multiplexed) session.rowBytesMax = MULTIPLEXED_ROW_BYTES_MAX
+    // Else the proxy may hold a connection for the database transaction that has read these.
+    if (multiplexed && !autocommit) await session.run('COMMIT', connectTimeoutMs)
+    return { session, variables }
+  } catch (error: unknown) {
+    session.destroy()
+    throw error
+  }
+}
+
+function settingsOf({ lockWaitTimeoutMs, autocommit, multiplexed }: SessionSettings): readonly string[] {
+  const isAutocommit = autocommit ? 1 : 0
+  if (!multiplexed) {
+    const lockWaitSeconds = lockWaitTimeoutMs / 1_000
+    const set = fill(SET_SESSION, [lockWaitSeconds, SERVER_IDLE_SECONDS_MAX, isAutocommit])
+    return [set, STATEMENTS.setIsolation]
+  }
+  const sets = fill(SET_MULTIPLEXED, [SERVER_IDLE_SECONDS_MAX, isAutocommit]).split(';\n')
+  return [STATEMENTS.setIsolation, ...sets]
+}
+
+/** Asked of the server, since a proxy may have answered for it. */
+function wrongSetting(
+  variables: Variables,
+  { lockWaitTimeoutMs, autocommit, multiplexed }: SessionSettings,
+): string | undefined {
+  const isolation = variables.get('transaction_isolation') ?? variables.get('tx_isolation')
+  const expected: Readonly<Record<string, string>> = {
+    time_zone: '+00:00',
+    wait_timeout: String(SERVER_IDLE_SECONDS_MAX),
+    autocommit: autocommit ? 'ON' : 'OFF',
+    ...(multiplexed ? charset('utf8mb4') : { ...charset('binary'), session_track_system_variables: '' }),
+    character_set_results: 'utf8mb4',
+    ...(!multiplexed && { innodb_lock_wait_timeout: String(lockWaitTimeoutMs / 1_000) }),
+  }
+  // Told of the charset of bytes it would write Latin-1, in which another letter's byte may be a quote.
+  if (!variables.has('version')) return 'the driver does not write UTF-8'
+  const mode = (variables.get('sql_mode') ?? '').split(',')
+  if (
+    !mode.includes('STRICT_ALL_TABLES') ||
+    mode.includes('NO_BACKSLASH_ESCAPES') ||
+    mode.includes('ANSI_QUOTES')
+  ) {
+    return `sql_mode is ${mode.join(',')}`
+  }
+  if (isolation !== 'READ-COMMITTED') return `the isolation level is ${isolation}`
+  const name = Object.keys(expected).find((key) => variables.get(key) !== expected[key])
+  return name && `${name} is ${variables.get(name)}`
+}
+
+function charset(name: 'binary' | 'utf8mb4') {
+  return { character_set_client: name, character_set_connection: name }
+}

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest'
+import { STATEMENTS } from '../generated/sql.ts'
+import { fill, fillRows, rowsStatementOf, statementOf } from './statement.ts'
+
+const insert = rowsStatementOf('INSERT INTO t VALUES /*rows ,*/(?, ?)/*end*/')
+
+describe('a statement', () => {
+  it('has its values in their places, whatever they hold', () => {
+    expect(fill(statementOf('SELECT ? + ?'), ['?', 1])).toBe("SELECT '?' + 1")
+  })
+
+  it('refuses more or fewer values than places', () => {
+    for (const values of [[], [1], [1, 2, 3]]) {
+      expect(() => fill(statementOf('SELECT ? + ?'), values)).toThrow('placeholders')
+    }
+  })
+
+  it('repeats its group for each row', () => {
+    const rows = [1, 2].map((n) => fill(insert.row, [n, 'x']))
+    expect(fillRows(insert, rows)).toBe("INSERT INTO t VALUES (1, 'x') , (2, 'x')")
+    expect(() => fillRows(insert, [])).toThrow('no rows')
+  })
+
+  it('holds no comment, and so no question mark that is none', () => {
+    for (const sql of Object.values(STATEMENTS)) expect(sql).not.toContain('--')
+  })
+})

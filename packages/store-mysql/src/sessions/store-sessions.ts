@@ -1,0 +1,98 @@
+import type { StoreEvent } from '@counterstep/core'
+import type { ConnectionOptions } from 'mysql2'
+import { durabilityOf, serverIdentity, type Variables } from '../schema/server-facts.ts'
+import { finalError } from '../transactions/database-transactions.ts'
+import { openSession, type SessionSettings } from './open-session.ts'
+import { isLoginRefused, isServerFault, SqlError } from './server-errors.ts'
+import type { Session } from './session.ts'
+import { SessionPool } from './session-pool.ts'
+
+export interface StoreSessionsSettings extends Omit<SessionSettings, 'autocommit'> {
+  readonly connectionsMax: number
+  readonly onEvent: (event: StoreEvent) => void
+}
+
+/** Beyond these, calls are refused at once. */
+const WAITERS_MAX = 1_000
+/** A read is repeated when the connection had ended: it has changed nothing. */
+const READ_TRIES = 2
+
+/** The store's connections: some that write, without autocommit, and some that read. */
+export class StoreSessions {
+  readonly writers: SessionPool
+  readonly #readers: SessionPool
+  readonly #onEvent: (event: StoreEvent) => void
+  #server: Variables | undefined
+
+  constructor(target: ConnectionOptions, settings: StoreSessionsSettings) {
+    const { connectionsMax, statementTimeoutMs, onEvent } = settings
+    const open = (autocommit: boolean) => () => this.#open(target, { ...settings, autocommit })
+    const bounds = { waitersMax: WAITERS_MAX, waitTimeoutMs: statementTimeoutMs }
+    const writersMax = Math.ceil(connectionsMax / 2)
+    this.#onEvent = onEvent
+    this.writers = new SessionPool(open(false), { ...bounds, sessionsMax: writersMax })
+    this.#readers = new SessionPool(open(true), { ...bounds, sessionsMax: connectionsMax - writersMax })
+  }
+
+  /** What the server said when the newest connection was opened. */
+  get server(): Variables {
+    return this.#server ?? new Map()
+  }
+
+  async read<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#readOnce(work)
+      } catch (error: unknown) {
+        if (!(error instanceof SqlError)) throw error
+        if (isServerFault(error)) this.discardIdle()
+        if (error.fault !== 'lost' || tries === READ_TRIES) throw finalError(error)
+      }
+    }
+  }
+
+  async #readOnce<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const session = await this.#readers.acquire()
+    try {
+      return await work(session)
+    } finally {
+      this.#readers.release(session)
+    }
+  }
+
+  /** The next calls ask for the server's address anew. */
+  discardIdle(): void {
+    this.writers.discardIdle()
+    this.#readers.discardIdle()
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.writers.close(), this.#readers.close()])
+  }
+
+  async #open(target: ConnectionOptions, settings: SessionSettings): Promise<Session> {
+    try {
+      const { session, variables } = await openSession(target, settings)
+      this.#watch(variables)
+      return session
+    } catch (error: unknown) {
+      if (!(error instanceof SqlError)) throw error
+      const { fault, message, errno, code } = error
+      // Whatever it was, the next attempt would only meet it again, unless others leave.
+      const isCrowded = fault === 'crowded'
+      const trouble = isLoginRefused(error) ? 'the server refused the login' : 'the server cannot be reached'
+      const text = `${trouble}: ${message}`
+      throw new SqlError(isCrowded ? 'crowded' : 'unavailable', text, errno, code)
+    }
+  }
+
+  /** After a failover the newest writes may be missing, and the new server may promise less. */
+  #watch(variables: Variables): void {
+    const before = this.#server
+    this.#server = variables
+    if (before === undefined || serverIdentity(before) === serverIdentity(variables)) return
+    const durability = durabilityOf(variables)
+    const detail = `from ${serverIdentity(before)} to ${serverIdentity(variables)}, class ${durability.class}`
+    this.#onEvent({ level: 'warn', name: 'store-server-changed', detail })
+  }
+}

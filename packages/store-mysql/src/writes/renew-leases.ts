@@ -1,0 +1,67 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Lease, RenewResult } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
+import { STATEMENTS } from '../generated/sql.ts'
+import { textOf } from '../reads/stored-row.ts'
+import type { Session } from '../sessions/session.ts'
+import { fill, rowsStatementOf } from '../sessions/statement.ts'
+import type { DatabaseTransactions, Tx, Work } from '../transactions/database-transactions.ts'
+import { ensureOwnRedo } from '../transactions/own-redo.ts'
+
+const FIND_RENEWABLE = rowsStatementOf(STATEMENTS.findRenewable)
+const RENEW = rowsStatementOf(STATEMENTS.renew)
+const READ_OWNED = rowsStatementOf(STATEMENTS.readOwned)
+
+/** A row is mostly locked by a flush of this node, for as long as a COMMIT takes. */
+const TRIES = 3
+const PAUSE_MS = 50
+
+/** Nobody's lock is waited for. What stays locked is neither renewed nor lost: it is asked for again at the next renewal. */
+export async function renewLeases(
+  transactions: DatabaseTransactions,
+  leases: readonly Lease[],
+  leaseMs: number,
+): Promise<RenewResult> {
+  const first = await transactions.run((tx) => renewUnlocked(tx, leases, leaseMs))
+  const renewed = [...first.renewed]
+  const lost = [...first.lost]
+  for (let tries = 1; tries < TRIES && renewed.length + lost.length < leases.length; tries++) {
+    await delay(PAUSE_MS)
+    const settled = new Set([...renewed.map(({ gid }) => gid), ...lost])
+    const left = leases.filter(({ gid }) => !settled.has(gid))
+    const more = await transactions.run((tx) => renewUnlocked(tx, left, leaseMs))
+    renewed.push(...more.renewed)
+    lost.push(...more.lost)
+  }
+  // The earliest instant: no lease ends before its owner believes.
+  return { now: first.now, renewed, lost }
+}
+
+async function renewUnlocked(tx: Tx, leases: readonly Lease[], leaseMs: number): Promise<Work<RenewResult>> {
+  const { session, now } = tx
+  if (leases.length === 0) return { value: { now, renewed: [], lost: [] }, rows: 0 }
+  // In key order, as the flushes take their locks.
+  const sorted = [...leases].sort((a, b) => (a.gid < b.gid ? -1 : 1))
+  const found = await session.allRows(FIND_RENEWABLE, sorted.map(rowOf))
+  if (found.length > 0) {
+    const ids = found.map(([id]) => fill(RENEW.row, [Number(id)]))
+    await session.runRows(RENEW, ids, [now + leaseMs])
+    await ensureOwnRedo(tx)
+  }
+  const renewed = found.map(([, gid, version]) => ({ gid: textOf(gid) as Gid, version: Number(version) }))
+  const gids = new Set(renewed.map(({ gid }) => gid))
+  const missing = sorted.filter(({ gid }) => !gids.has(gid))
+  const owned = await ownedAmong(session, missing)
+  const lost = missing.map(({ gid }) => gid).filter((gid) => !owned.has(gid))
+  return { value: { now, renewed, lost }, rows: found.length }
+}
+
+async function ownedAmong(session: Session, leases: readonly Lease[]): Promise<ReadonlySet<string>> {
+  if (leases.length === 0) return new Set()
+  const rows = await session.allRows(READ_OWNED, leases.map(rowOf))
+  return new Set(rows.map(([gid]) => textOf(gid)))
+}
+
+function rowOf({ gid, token }: Lease): string {
+  return fill(FIND_RENEWABLE.row, [gid, token])
+}

@@ -1,0 +1,102 @@
+import { AssertionError, type DuePostponement, type DuePostponementResult } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
+import { byShard } from '../shards/by-shard.ts'
+import { decodePostponeDue, type PostponeOutcome } from '../shards/decode-answers.ts'
+import { postponeDueCall } from '../shards/encode-calls.ts'
+import type { ShardCalls } from '../shards/shard-calls.ts'
+import { type Candidate, DueLook } from './due-look.ts'
+
+/** Each further round follows one that has met another caller's rows, rows left for it, or such as nobody here may take. */
+const ROUNDS_MAX = 20
+
+/** Postpones the oldest due rows of all shards: looks, then moves. */
+export class DuePostponements {
+  readonly #calls: ShardCalls
+  /** Where a call had to stop before it had seen all, by shard: the next one goes on there, and the one after it begins anew. */
+  #passedOver: ReadonlyMap<number, number> = new Map()
+
+  constructor(calls: ShardCalls) {
+    this.#calls = calls
+  }
+
+  async postpone(postponement: DuePostponement): Promise<DuePostponementResult> {
+    const look = new DueLook(this.#calls, this.#passedOver)
+    const run = new DuePostponementRun(this.#calls, look, postponement)
+    const end = await run.run()
+    this.#passedOver = end === 'rounds' ? look.passedOver : new Map()
+    return {
+      now: Math.min(...(run.gids.length > 0 ? run.nows : look.nows)),
+      gids: run.gids,
+      ...(end === 'rounds' && { mayBeMore: true }),
+    }
+  }
+}
+
+class DuePostponementRun {
+  readonly gids: Gid[] = []
+  /** Of the scripts that were asked. */
+  readonly nows: number[] = []
+  readonly #calls: ShardCalls
+  readonly #look: DueLook
+  readonly #postponement: DuePostponement
+  readonly #failures: unknown[] = []
+
+  constructor(calls: ShardCalls, look: DueLook, postponement: DuePostponement) {
+    this.#calls = calls
+    this.#look = look
+    this.#postponement = postponement
+  }
+
+  /** What it has moved is told, whatever has failed beside it: nobody else looks at it until it is due again. */
+  async run(): Promise<'done' | 'rounds'> {
+    let end: 'done' | 'rounds' = 'done'
+    try {
+      end = await this.#rounds()
+    } catch (error: unknown) {
+      this.#failures.push(error)
+    }
+    if (this.gids.length > 0 || this.#failures.length === 0) return end
+    throw this.#failures.find((failure) => failure instanceof AssertionError) ?? this.#failures[0]
+  }
+
+  async #rounds(): Promise<'done' | 'rounds'> {
+    const { limit } = this.#postponement
+    for (let round = 0; round < ROUNDS_MAX; round++) {
+      const wanted = limit - this.gids.length
+      const found = await this.#look.oldest(wanted)
+      const isAnyLeft = await this.#move(found)
+      const isAllSeen = found.length < wanted && !isAnyLeft
+      if (isAllSeen || this.gids.length === limit) return 'done'
+    }
+    return 'rounds'
+  }
+
+  /** Names what it has moved in the order of the look, which is that of the instants. */
+  async #move(found: readonly Candidate[]): Promise<boolean> {
+    const outcomes = new Map<Gid, PostponeOutcome>()
+    const calls = byShard(this.#calls.shards, found, ({ gid }) => gid).map(async ([shard, mine]) => {
+      try {
+        const gids = mine.map(({ gid }) => gid)
+        await this.#moveOf(shard, gids, outcomes)
+      } catch (error: unknown) {
+        // A shard that fails is left out from now on; the others go on.
+        this.#failures.push(error)
+        this.#look.leaveOut(shard)
+      }
+    })
+    await Promise.all(calls)
+    this.gids.push(...found.flatMap(({ gid }) => (outcomes.get(gid) === 'moved' ? [gid] : [])))
+    return [...outcomes.values()].includes('left')
+  }
+
+  async #moveOf(shard: number, gids: readonly Gid[], outcomes: Map<Gid, PostponeOutcome>): Promise<void> {
+    const call = postponeDueCall(this.#calls.keys(shard), gids, this.#postponement)
+    const { now, rows } = decodePostponeDue(await this.#calls.script(shard, 'postponeDue', call))
+    this.nows.push(now)
+    gids.forEach((gid, i) => {
+      const outcome = rows[i]
+      if (outcome !== undefined) outcomes.set(gid, outcome)
+    })
+    this.#look.passOver(shard, rows.filter((outcome) => outcome === 'unknown').length)
+  }
+}

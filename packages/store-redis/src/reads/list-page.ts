@@ -1,0 +1,72 @@
+import {
+  LIST_SCAN_MAX,
+  type ListCursor,
+  type ListedTransaction,
+  type ListQuery,
+  type ListResult,
+} from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
+import { byShard } from '../shards/by-shard.ts'
+import { decodeHeads } from '../shards/decode-answers.ts'
+import { readHeadsCall } from '../shards/encode-calls.ts'
+import { listedTransaction } from '../shards/row-text.ts'
+import type { ShardCalls } from '../shards/shard-calls.ts'
+import { CreatedScan } from './created-scan.ts'
+
+const BATCH_ROWS_MAX = 500
+
+/** Reads on until there is one match more than the page holds, which tells that there is a next page. */
+export async function listPage(calls: ShardCalls, query: ListQuery): Promise<ListResult> {
+  const scan = new CreatedScan(calls, query)
+  const matches: ListedTransaction[] = []
+  let scanned = 0
+  let last: ListCursor | undefined
+  while (matches.length <= query.limit && scanned < LIST_SCAN_MAX) {
+    const batchRows = Math.min(BATCH_ROWS_MAX, LIST_SCAN_MAX - scanned, Math.max(query.limit + 1, scanned))
+    const rows = await scan.next(batchRows)
+    matches.push(...(await listedOf(calls, rows)).filter((row) => isMatch(row, query)))
+    scanned += rows.length
+    last = rows.at(-1) ?? last
+    if (rows.length < batchRows) break
+  }
+  const items = matches.slice(0, query.limit)
+  if (matches.length > query.limit) return { items, ...cursorAt(items.at(-1)) }
+  const isCut = scanned >= LIST_SCAN_MAX && (await scan.next(1)).length > 0
+  return { items, ...(isCut && cursorAt(last)) }
+}
+
+/** In the same order; without those that have expired since. */
+async function listedOf(
+  calls: ShardCalls,
+  rows: readonly ListCursor[],
+): Promise<readonly ListedTransaction[]> {
+  const listed = new Map<Gid, ListedTransaction>()
+  const reads = byShard(calls.shards, rows, ({ gid }) => gid).map(async ([shard, pairs]) => {
+    const gids = pairs.map(({ gid }) => gid)
+    const heads = decodeHeads(
+      gids,
+      await calls.script(shard, 'readHeads', readHeadsCall(calls.keys(shard), gids)),
+    )
+    gids.forEach((gid, i) => {
+      const head = heads[i]
+      // Under another instant it is another transaction: its gid was purged and used again while we looked.
+      if (head !== undefined && head.createdAt === pairs[i]?.createdAt)
+        listed.set(gid, listedTransaction(gid, head))
+    })
+  })
+  await Promise.all(reads)
+  return rows.flatMap(({ gid }) => listed.get(gid) ?? [])
+}
+
+function isMatch(row: ListedTransaction, { status, kind, retrying, attention }: ListQuery): boolean {
+  return (
+    (status === undefined || status.includes(row.status)) &&
+    (kind === undefined || row.kind === kind) &&
+    (retrying === undefined || row.retrying === retrying) &&
+    (attention === undefined || row.attention === attention)
+  )
+}
+
+function cursorAt(row: ListCursor | undefined): { readonly cursor?: ListCursor } {
+  return row === undefined ? {} : { cursor: { createdAt: row.createdAt, gid: row.gid } }
+}

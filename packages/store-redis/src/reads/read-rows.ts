@@ -1,0 +1,65 @@
+import { AssertionError, type StoredTransaction } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
+import { countWithin, ROWS_BYTES_MAX } from '../links/answer-bound.ts'
+import { byShard } from '../shards/by-shard.ts'
+import { decodeRead } from '../shards/decode-answers.ts'
+import { readCall, sizesCall } from '../shards/encode-calls.ts'
+import type { ShardCalls } from '../shards/shard-calls.ts'
+
+interface Sized {
+  readonly gid: Gid
+  readonly bytes: number
+}
+
+/**
+ * The rows that exist, in pieces of so many bytes. One of a later version does not spoil the others: it is left out, and
+ * is a bug only for who asks for it alone.
+ */
+export async function readRows(
+  calls: ShardCalls,
+  gids: readonly Gid[],
+): Promise<readonly StoredTransaction[]> {
+  if (gids.length === 1) return (await readPiece(calls, gids)).map((row) => readable(row, gids[0]))
+  const sized = await sizesOf(calls, gids)
+  const rows: StoredTransaction[] = []
+  while (sized.length > 0) {
+    const count = countWithin(
+      sized.map(({ bytes }) => bytes),
+      ROWS_BYTES_MAX,
+    )
+    const piece = sized.splice(0, count)
+    const found = await readPiece(
+      calls,
+      piece.map(({ gid }) => gid),
+    )
+    rows.push(...found.filter((row) => row !== undefined))
+  }
+  return rows
+}
+
+function readable(row: StoredTransaction | undefined, gid: Gid | undefined): StoredTransaction {
+  if (row === undefined) throw new AssertionError(`the row of ${gid} cannot be read by this version`)
+  return row
+}
+
+async function sizesOf(calls: ShardCalls, gids: readonly Gid[]): Promise<Sized[]> {
+  const looks = byShard(calls.shards, gids, (gid) => gid).map(async ([shard, mine]) => {
+    const sizes = (await calls.script(
+      shard,
+      'sizes',
+      sizesCall(calls.keys(shard), mine),
+    )) as readonly number[]
+    return mine.map((gid, i) => ({ gid, bytes: sizes[i] ?? 0 }))
+  })
+  return (await Promise.all(looks)).flat()
+}
+
+async function readPiece(
+  calls: ShardCalls,
+  gids: readonly Gid[],
+): Promise<readonly (StoredTransaction | undefined)[]> {
+  const reads = byShard(calls.shards, gids, (gid) => gid).map(async ([shard, mine]) =>
+    decodeRead(mine, await calls.script(shard, 'read', readCall(calls.keys(shard), mine))),
+  )
+  return (await Promise.all(reads)).flat()
+}

@@ -1,0 +1,84 @@
+import { flushCompileCache } from 'node:module'
+import { extname } from 'node:path'
+import { httpBranchCaller } from '@counterstep/branch-http'
+import { loopbackTargets, originFinder } from '@counterstep/branch-http/targets'
+import {
+  createEngine,
+  DEFAULT_SETTINGS,
+  type EngineSettings,
+  logEvents,
+  nodeClock,
+  nodeIds,
+} from '@counterstep/engine'
+import { buildApp, createLogger, createRegistry, prometheusObserver } from '@counterstep/server'
+import { openSqliteStore } from '@counterstep/store-sqlite'
+import { CrashSwitch } from './crash-switch.ts'
+import { crashingBranches } from './crashing-branches.ts'
+import { crashingStore } from './crashing-store.ts'
+import { forgetfulStore } from './forgetful-store.ts'
+import { maintain } from './maintenance.ts'
+import type { NodeArguments, NodeNews, NodeOrder } from './node-messages.ts'
+
+// A composition root as the command line's is one, with crash points around the ports. Production code has none.
+
+/** Everything that waits, waits for a moment: a run must be over soon, and must still renew, release and recover. */
+const SETTINGS: EngineSettings = {
+  ...DEFAULT_SETTINGS,
+  leaseMs: 300,
+  pollMs: 100,
+  holdMs: 20,
+  checkpointMs: 50,
+  retry: { initialMs: 40, factor: 2, capMs: 200, jitter: 1, limit: null },
+}
+
+async function main({ path, armed, mutant }: NodeArguments): Promise<void> {
+  const crash = CrashSwitch.share()
+  if (armed !== undefined) crash.arm(armed.point, armed.nth)
+  const driver = new URL(`./crashing-driver${extname(import.meta.filename)}`, import.meta.url)
+  const sound = crashingStore(await openSqliteStore({ path, driver }), crash)
+  const store = mutant === undefined ? sound : forgetfulStore(sound)
+  const registry = createRegistry()
+  const targets = loopbackTargets()
+  const engine = createEngine({
+    store,
+    branches: crashingBranches(httpBranchCaller({ targets }), crash),
+    checkUrl: (url) => targets.check(url),
+    findOrigin: originFinder(targets),
+    clock: nodeClock(),
+    ids: nodeIds(),
+    observer: prometheusObserver(registry, logEvents(createLogger({ level: 'error' }))),
+    settings: SETTINGS,
+  })
+  const app = buildApp({ engine, store, registry, page: 'none' })
+  process.on('message', (order: NodeOrder) => {
+    void obey(order, crash, () => maintain(store)).then(tell)
+  })
+  await engine.start()
+  tell({ type: 'listening', url: await app.listen({ host: '127.0.0.1', port: 0 }) })
+  // By itself that is written at the exit, and most of these processes have none.
+  flushCompileCache()
+}
+
+async function obey(order: NodeOrder, crash: CrashSwitch, keepHouse: () => Promise<void>): Promise<NodeNews> {
+  switch (order.type) {
+    case 'arm':
+      crash.arm(order.hit.point, order.hit.nth)
+      return { type: 'armed' }
+    case 'disarm': {
+      const counts = crash.counts()
+      crash.disarm()
+      return { type: 'disarmed', counts }
+    }
+    case 'maintain':
+      await keepHouse()
+      return { type: 'maintained' }
+  }
+}
+
+function tell(news: NodeNews): void {
+  process.send?.(news)
+}
+
+// Whoever started it is gone.
+process.on('disconnect', () => process.exit(0))
+await main(JSON.parse(process.argv[2] ?? '') as NodeArguments)

@@ -1,0 +1,172 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { digestFault, foreignImages, withDigests, writeDigests } from '../../scripts/release/image-digests.ts'
+import { releaseFault } from '../../scripts/release/release-fault.ts'
+import { resolveDigest } from '../../scripts/release/resolve-digest.ts'
+import { REPOSITORY } from './source-tree.ts'
+
+const FILES = ['infra/Dockerfile', 'infra/compose.yaml']
+const TAGS = ['node:24-bookworm-slim', 'mysql:8.4', 'redis:8']
+const digestOf = (digit: string) => `sha256:${digit.repeat(64)}`
+
+/** A copy of what names images, in a repository of its own. */
+function copyFiles(): string {
+  const root = mkdtempSync(join(tmpdir(), 'counterstep-digests-'))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  mkdirSync(join(root, 'infra'))
+  for (const path of FILES) cpSync(join(REPOSITORY, path), join(root, path))
+  return root
+}
+
+function withoutDigests(root: string): void {
+  for (const path of FILES) {
+    const text = readFileSync(join(root, path), 'utf8').replaceAll(/@sha256:[0-9a-f]{64}/g, '')
+    writeFileSync(join(root, path), text)
+  }
+}
+
+/** A program of this name that prints one text, for whoever looks it up on the PATH. */
+function dockerThatPrints(text: string, status = 0): NodeJS.ProcessEnv {
+  const folder = mkdtempSync(join(tmpdir(), 'counterstep-docker-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  writeFileSync(
+    join(folder, 'docker'),
+    `#!/bin/sh\necho "$@" >> '${folder}/asked'\necho '${text}'\nexit ${status}\n`,
+  )
+  chmodSync(join(folder, 'docker'), 0o755)
+  return { PATH: `${folder}:/usr/bin:/bin`, ASKED: join(folder, 'asked') }
+}
+
+describe('the images that ours are built from and run beside', () => {
+  it('S35: are those of the Dockerfile and the compose file, each by a tag, and no others', () => {
+    const named = FILES.flatMap((path) => foreignImages(readFileSync(join(REPOSITORY, path), 'utf8')))
+    expect(new Set(named.map((name) => name.replace(/@.*/, '')))).toEqual(new Set(TAGS))
+  })
+
+  it('S35: enter the Dockerfile by one argument, so that no stage has another base', () => {
+    const dockerfile = readFileSync(join(REPOSITORY, 'infra/Dockerfile'), 'utf8')
+    const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, name]) => name)
+    expect(new Set(bases)).toEqual(new Set(['$' + '{NODE_IMAGE}', 'runtime']))
+  })
+
+  it('S35: get the digest that the registry has, each asked for once, and nothing else is changed', () => {
+    const root = copyFiles()
+    withoutDigests(root)
+    const before = FILES.map((path) => readFileSync(join(root, path), 'utf8'))
+    const asked: string[] = []
+    const written = writeDigests(root, (name) => {
+      asked.push(name)
+      return digestOf('a')
+    })
+    expect(asked).toEqual(TAGS)
+    expect(written).toEqual(TAGS.map((name) => `${name}@${digestOf('a')}`))
+    const after = FILES.map((path) => readFileSync(join(root, path), 'utf8'))
+    expect(after.map((text) => text.replaceAll(`@${digestOf('a')}`, ''))).toEqual(before)
+    expect(digestFault(root)).toBeUndefined()
+    // Asked anew, the tag may have moved.
+    writeDigests(root, () => digestOf('b'))
+    expect(FILES.map((path) => readFileSync(join(root, path), 'utf8')).join()).not.toContain(digestOf('a'))
+  })
+
+  it('S35: leave both files as they were if one of them cannot be resolved', () => {
+    const root = copyFiles()
+    const before = FILES.map((path) => readFileSync(join(root, path), 'utf8'))
+    const resolve = (name: string) => {
+      if (name.startsWith('redis')) throw new Error('no such image')
+      return digestOf('a')
+    }
+    expect(() => writeDigests(root, resolve)).toThrow('no such image')
+    expect(FILES.map((path) => readFileSync(join(root, path), 'utf8'))).toEqual(before)
+  })
+
+  it('S35: are found in every place of a Dockerfile and a compose file, but for its own stages', () => {
+    const text = [
+      ...[
+        'ARG BASE_IMAGE=debian:12',
+        'FROM debian:12-slim AS one',
+        'FROM one AS two',
+        'FROM $' + '{BASE_IMAGE}',
+      ],
+      ...['FROM scratch', '    image: redis:8 # comment', '    image: own:$' + '{VERSION}'],
+    ].join('\n')
+    expect(foreignImages(text)).toEqual(['debian:12', 'debian:12-slim', 'redis:8'])
+    expect(withDigests(text, () => digestOf('c')).split('\n')).toEqual([
+      ...[`ARG BASE_IMAGE=debian:12@${digestOf('c')}`, `FROM debian:12-slim@${digestOf('c')} AS one`],
+      ...['FROM one AS two', 'FROM $' + '{BASE_IMAGE}', 'FROM scratch'],
+      ...[`    image: redis:8@${digestOf('c')} # comment`, '    image: own:$' + '{VERSION}'],
+    ])
+  })
+})
+
+describe('a release', () => {
+  const git = (root: string, ...args: readonly string[]) => {
+    const as = ['-c', 'user.name=test', '-c', 'user.email=test@example.invalid']
+    const { status, stderr } = spawnSync('git', [...as, ...args], { cwd: root, encoding: 'utf8' })
+    if (status !== 0) throw new Error(stderr)
+  }
+  const commitAs = (root: string, tag: string) => {
+    git(root, 'init', '--quiet')
+    git(root, 'add', '--all')
+    git(root, 'commit', '--quiet', '--message', tag)
+    git(root, 'tag', tag)
+  }
+
+  it('S35: is refused while an image has no digest, or one that is none', () => {
+    const root = copyFiles()
+    withoutDigests(root)
+    commitAs(root, 'v1.0.0')
+    expect(releaseFault(root, '1.0.0')).toMatch(
+      /^infra\/Dockerfile names node:24-bookworm-slim, .*release:digests/,
+    )
+    for (const digest of ['sha256:abc', 'latest', `sha512:${'a'.repeat(64)}`]) {
+      const wrong = copyFiles()
+      writeDigests(wrong, () => digest)
+      expect([digest, digestFault(wrong)]).toEqual([digest, expect.stringContaining('without a digest')])
+    }
+  })
+
+  it('S35: is not refused for its images when all have one', () => {
+    const root = copyFiles()
+    writeDigests(root, () => digestOf('d'))
+    commitAs(root, 'v1.0.0')
+    expect(releaseFault(root, '1.0.0')).toBeUndefined()
+    expect(releaseFault(root, '1.0.1')).toContain('not tagged')
+  })
+
+  it('S35: asks for it before it packs', () => {
+    const program = readFileSync(join(REPOSITORY, 'scripts/release.ts'), 'utf8')
+    expect(program.indexOf('releaseFault(ROOT, version)')).toBeGreaterThan(0)
+    expect(program.indexOf('releaseFault(ROOT, version)')).toBeLessThan(program.indexOf('packPackages(ROOT'))
+  })
+})
+
+describe('the digest of a tag', () => {
+  it('S35: is what docker says of it, asked without a shell', () => {
+    const environment = dockerThatPrints(`"${digestOf('e')}"`)
+    expect(resolveDigest('node:24;id', environment)).toBe(digestOf('e'))
+    const asked = readFileSync(environment.ASKED ?? '', 'utf8')
+    expect(asked).toBe('buildx imagetools inspect node:24;id --format {{json .Manifest.Digest}}\n')
+  })
+
+  it.each([
+    ['nothing', dockerOf('')],
+    ['another text', dockerOf('Name: docker.io/library/node:24')],
+    ['a digest that is too short', dockerOf('"sha256:abc"')],
+    ['a failure', dockerOf(`"${digestOf('e')}"`, 1)],
+  ])('S35: is none when docker gives %s', (_what, environment) => {
+    expect(() => resolveDigest('node:24', environment())).toThrow(
+      /^docker (gave no digest of|could not resolve) node:24/,
+    )
+  })
+
+  it('S35: is none where there is no docker', () => {
+    expect(() => resolveDigest('node:24', { PATH: '/nonexistent' })).toThrow('docker could not be asked')
+  })
+})
+
+function dockerOf(text: string, status = 0): () => NodeJS.ProcessEnv {
+  return () => dockerThatPrints(text, status)
+}

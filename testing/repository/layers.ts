@@ -1,0 +1,194 @@
+/** What a workspace may import. Workspaces are named as their package.json names them. */
+export interface Layer {
+  /** From the repository's root. */
+  readonly folder: string
+  /** Workspaces that its `src` may import. */
+  readonly workspaces: readonly string[]
+  /** Workspaces that its tests may import besides. */
+  readonly testWorkspaces: readonly string[]
+  /** Runtime dependencies from the registry. */
+  readonly thirdParty: readonly string[]
+  /** Whether `src` may import Node's builtins. */
+  readonly builtins: boolean
+}
+
+const PROTOCOL = '@counterstep/protocol'
+const SIGNATURE = '@counterstep/signature'
+const ACCESS = '@counterstep/access'
+const CORE = '@counterstep/core'
+const ENGINE = '@counterstep/engine'
+const BRANCH_HTTP = '@counterstep/branch-http'
+const SQLITE = '@counterstep/store-sqlite'
+const MYSQL = '@counterstep/store-mysql'
+const REDIS = '@counterstep/store-redis'
+const TEST_SERVERS = '@counterstep/test-servers'
+const LAMBDA_EMULATOR = '@counterstep/lambda-emulator'
+const CONFORMANCE = '@counterstep/store-conformance'
+const SERVER = '@counterstep/server'
+const DTM = '@counterstep/dtm'
+const CONFIGURATION = '@counterstep/configuration'
+const SDK = '@counterstep/sdk'
+const EMBEDDED = '@counterstep/embedded'
+const FASTIFY_PLUGIN = '@counterstep/fastify-plugin'
+const CLI = '@counterstep/cli'
+const FUNCTIONS = '@counterstep/functions'
+
+/**
+ * Who may import whom: hosts → engine → core → protocol. A store knows the core's port, the words and its own driver;
+ * the SDK knows the words, the barrier's decision and signatures; only a composition root (cli, functions) picks a store.
+ * A new workspace needs a row here. Nothing lists the bench or the infra folder, and no store another.
+ */
+export const LAYERS: Readonly<Record<string, Layer>> = {
+  // zod only behind the entry /schemas, for which users bring it themselves.
+  [PROTOCOL]: layer('packages/protocol', [], { thirdParty: ['zod'], builtins: false }),
+  [SIGNATURE]: layer('packages/signature', []),
+  // The two faces' common part: keys and guards know routes, but neither face.
+  [ACCESS]: layer('packages/access', [PROTOCOL], { thirdParty: ['fastify'] }),
+  [CORE]: layer('packages/core', [PROTOCOL], { builtins: false }),
+  [ENGINE]: layer('packages/engine', [CORE, PROTOCOL], { testWorkspaces: [CONFORMANCE] }),
+  [BRANCH_HTTP]: layer('packages/branch-http', [CORE, PROTOCOL, SIGNATURE], {
+    thirdParty: ['tldts', 'undici'],
+    testWorkspaces: [TEST_SERVERS],
+  }),
+  [SQLITE]: layer('packages/store-sqlite', [CORE, PROTOCOL], {
+    testWorkspaces: [CONFORMANCE, TEST_SERVERS],
+  }),
+  [MYSQL]: layer('packages/store-mysql', [CORE, PROTOCOL], {
+    thirdParty: ['mysql2'],
+    testWorkspaces: [CONFORMANCE, TEST_SERVERS],
+  }),
+  [REDIS]: layer('packages/store-redis', [CORE, PROTOCOL], {
+    thirdParty: ['ioredis'],
+    testWorkspaces: [CONFORMANCE, TEST_SERVERS],
+  }),
+  [TEST_SERVERS]: layer('testing/test-servers', [], { thirdParty: ['vitest'] }),
+  [LAMBDA_EMULATOR]: layer('testing/lambda-emulator', [TEST_SERVERS], {
+    thirdParty: ['@aws-sdk/client-sqs', 'vitest'],
+  }),
+  [CONFORMANCE]: layer('testing/store-conformance', [CORE, PROTOCOL]),
+  '@counterstep/simulator': layer('testing/simulator', [CORE, PROTOCOL]),
+  [SERVER]: layer('packages/server', [ACCESS, ENGINE, CORE, PROTOCOL], {
+    thirdParty: ['@fastify/swagger', '@fastify/swagger-ui', 'fastify', 'pino', 'prom-client', 'zod'],
+    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS],
+  }),
+  [DTM]: layer('packages/dtm', [ACCESS, ENGINE, CORE, PROTOCOL], {
+    thirdParty: ['fastify'],
+    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS],
+  }),
+  // What hosts have in common: which settings there are and what they mean. It opens nothing.
+  [CONFIGURATION]: layer('packages/configuration', [ACCESS, BRANCH_HTTP, CORE, ENGINE, PROTOCOL, SIGNATURE], {
+    thirdParty: ['zod'],
+  }),
+  // A composition root that picks no store: the user hands one over.
+  [EMBEDDED]: layer('packages/embedded', [SERVER, DTM, ENGINE, CORE, PROTOCOL, BRANCH_HTTP], {
+    testWorkspaces: [SDK, SQLITE],
+  }),
+  [FASTIFY_PLUGIN]: layer('packages/fastify-plugin', [ACCESS, SERVER, EMBEDDED, ENGINE, PROTOCOL], {
+    thirdParty: ['fastify', 'fastify-plugin'],
+    testWorkspaces: [CORE, SDK, SQLITE],
+  }),
+  [CLI]: layer(
+    'packages/cli',
+    [
+      CONFIGURATION,
+      ACCESS,
+      SERVER,
+      DTM,
+      ENGINE,
+      CORE,
+      PROTOCOL,
+      SQLITE,
+      MYSQL,
+      REDIS,
+      BRANCH_HTTP,
+      SIGNATURE,
+    ],
+    {
+      testWorkspaces: [SDK, TEST_SERVERS],
+    },
+  ),
+  [FUNCTIONS]: layer(
+    'functions',
+    [ACCESS, CONFIGURATION, SERVER, DTM, ENGINE, CORE, PROTOCOL, MYSQL, REDIS, BRANCH_HTTP, SIGNATURE],
+    {
+      thirdParty: ['@aws-sdk/client-secrets-manager', '@aws-sdk/client-sqs', '@fastify/aws-lambda'],
+      testWorkspaces: [CONFORMANCE, LAMBDA_EMULATOR, SDK, TEST_SERVERS],
+    },
+  ),
+  // The entries that users import. It has no code of its own.
+  counterstep: layer('packages/counterstep', [
+    CLI,
+    EMBEDDED,
+    FASTIFY_PLUGIN,
+    FUNCTIONS,
+    PROTOCOL,
+    SIGNATURE,
+    MYSQL,
+    REDIS,
+    SQLITE,
+  ]),
+  [SDK]: layer('sdk', [PROTOCOL, SIGNATURE], {
+    testWorkspaces: [SERVER, ENGINE, CORE, CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS],
+  }),
+  '@counterstep/example-bank': layer('examples/bank', [SDK], {
+    thirdParty: ['fastify'],
+  }),
+  '@counterstep/example-express-fastify-transfer': layer('examples/express-fastify-transfer', [SDK], {
+    thirdParty: ['express', 'fastify', 'mysql2', 'pg'],
+    testWorkspaces: [TEST_SERVERS],
+  }),
+  '@counterstep/dtm-conformance': layer('testing/dtm-conformance', [TEST_SERVERS], {
+    thirdParty: ['mysql2'],
+  }),
+  '@counterstep/chaos': layer(
+    'testing/chaos',
+    [SDK, SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, SQLITE, TEST_SERVERS, LAMBDA_EMULATOR],
+    { thirdParty: ['fastify', 'ioredis', 'mysql2', 'undici'] },
+  ),
+  '@counterstep/bench': layer(
+    'bench',
+    [SDK, TEST_SERVERS, LAMBDA_EMULATOR, CORE, ENGINE, BRANCH_HTTP, SQLITE, MYSQL, REDIS],
+    { thirdParty: ['autocannon', 'fastify', 'ioredis', 'mysql2', 'undici'] },
+  ),
+}
+
+/** Entries of a workspace that may import what the rest of it may not. */
+export const THIRD_PARTY_ENTRIES: Readonly<Record<string, string>> = {
+  [PROTOCOL]: 'packages/protocol/src/schemas',
+  [TEST_SERVERS]: 'testing/test-servers/src/vitest/',
+}
+
+/** Modules of a workspace that alone may import some of what its row has. */
+export interface Enclave {
+  readonly workspaces: readonly string[]
+  readonly folder: string
+  /** What all others of the workspace may import of the folder. */
+  readonly entry: string
+  /** Modules elsewhere that may import all that those of the folder may. */
+  readonly outside: readonly string[]
+}
+
+export const ENCLAVES: Readonly<Record<string, Enclave>> = {
+  // The relay that writes as a saga does; all else measures from outside.
+  '@counterstep/bench': {
+    workspaces: [CORE, ENGINE, BRANCH_HTTP, SQLITE, MYSQL, REDIS],
+    folder: 'bench/src/storing-relay/',
+    entry: 'bench/src/storing-relay/start-storing-relay.ts',
+    outside: ['bench/src/processes/storing-relay.ts', 'bench/test/storing-relay.test.ts'],
+  },
+}
+
+/** Modules that may import what is not written down: the user's choice of a driver, the test's choice of a store. */
+export const COMPUTED_IMPORTS: ReadonlySet<string> = new Set([
+  'packages/store-sqlite/src/sqlite-worker.ts',
+  'packages/store-sqlite/src/sqlite-reader.ts',
+  'testing/store-conformance/src/open-store-at.ts',
+])
+
+function layer(
+  folder: string,
+  workspaces: readonly string[],
+  more: Partial<Pick<Layer, 'testWorkspaces' | 'thirdParty' | 'builtins'>> = {},
+): Layer {
+  return { folder, workspaces, testWorkspaces: [], thirdParty: [], builtins: true, ...more }
+}

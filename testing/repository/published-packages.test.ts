@@ -1,0 +1,165 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { checkContents, UNPACKED_BYTES_MAX } from '../../scripts/pack/check/check-contents.ts'
+import { isOurs, PUBLIC_PACKAGES, publications } from '../../scripts/pack/public-packages.ts'
+import { publishedDocuments } from '../../scripts/pack/published-documents.ts'
+import { workspaceFolders } from '../../scripts/pack/workspace-folders.ts'
+import { manifestIn } from '../../scripts/pack/workspace-manifest.ts'
+import { distTag } from '../../scripts/release/publish-tarball.ts'
+import { REPOSITORY } from './source-tree.ts'
+
+describe('the public packages', () => {
+  const workspaces = workspaceFolders(REPOSITORY).map((folder) => manifestIn(REPOSITORY, folder))
+  const names = workspaces.map(({ name }) => name)
+
+  it('are two: what runs transactions, and what services install', () => {
+    expect(publications(REPOSITORY).map(({ name }) => name)).toEqual(['@counterstep/sdk', 'counterstep'])
+  })
+
+  it('cannot be published from their sources', () => {
+    expect(workspaces.filter((manifest) => manifest.private !== true)).toEqual([])
+  })
+
+  it('have the version of every workspace, and of the root', () => {
+    const versions = [manifestIn(REPOSITORY, '.'), ...workspaces].map(({ version }) => version)
+    expect(new Set(versions).size).toBe(1)
+  })
+
+  it('name modules that are loaded by their paths only if these are there', () => {
+    const named = PUBLIC_PACKAGES.flatMap(({ loadedByPath = [] }) => loadedByPath)
+    expect(named.filter((path) => !existsSync(join(REPOSITORY, path)))).toEqual([])
+  })
+
+  it('are in one fixed group of changesets, and every changeset names a workspace', () => {
+    const folder = join(REPOSITORY, '.changeset')
+    const config = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'))
+    expect(config.fixed).toEqual([['counterstep', '@counterstep/*']])
+    expect(names.filter((name) => !isOurs(name))).toEqual([])
+    const named = readdirSync(folder)
+      .filter((file) => file.endsWith('.md'))
+      .flatMap((file) => [...readFileSync(join(folder, file), 'utf8').matchAll(/^["'](.+)["']: /gm)])
+      .map(([, name = '']) => name)
+    expect(named.filter((name) => !names.includes(name))).toEqual([])
+  })
+
+  it('carry every document that theirs lead to', () => {
+    for (const each of PUBLIC_PACKAGES) expect(() => publishedDocuments(REPOSITORY, each)).not.toThrow()
+  })
+
+  it('are the newest of their name only as a release', () => {
+    expect([distTag('1.2.3'), distTag('1.2.3-rc.1')]).toEqual(['latest', 'next'])
+  })
+})
+
+describe('the check of a package', () => {
+  const manifest = {
+    name: 'a',
+    bin: { a: 'dist/main.js' },
+    exports: {
+      '.': { types: './dist/index.d.ts', default: './dist/index.js' },
+      './package.json': './package.json',
+    },
+    dependencies: { fastify: '^5.12.8' },
+    ...{ repository: {}, homepage: '', bugs: {}, keywords: [], engines: {} },
+  }
+  const SOUND = {
+    'package.json': JSON.stringify(manifest),
+    'README.md': '[the guide](docs/guide.md#part), [web](https://example.com)\n',
+    'docs/guide.md': '[back](../README.md)\n',
+    LICENSE: 'MIT\n',
+    'dist/main.js': '#!/usr/bin/env node\nimport "./index.js"\n',
+    'dist/index.js': 'import { readFileSync } from "node:fs"\nimport fastify from "fastify"\n',
+    'dist/index.d.ts': 'export type { A } from "./types-only.js"\n',
+    'dist/types-only.d.ts': 'export interface A {}\n',
+  }
+  const check = (more: Readonly<Record<string, string>>) =>
+    checkContents(new Map(Object.entries({ ...SOUND, ...more })), REPOSITORY)
+  const changed = (more: object) => ({ 'package.json': JSON.stringify({ ...manifest, ...more }) })
+
+  it('is content with a sound one', () => expect(check({})).toEqual([]))
+
+  for (const [name, more, fault] of [
+    ['a source', { 'dist/index.ts': '' }, 'dist/index.ts is of no use to a user'],
+    ['a test', { 'dist/index.test.js': '' }, 'dist/index.test.js is of no use to a user'],
+    ['a folder of tests', { 'dist/test/a.js': '' }, 'dist/test/a.js is of no use to a user'],
+    ['a map', { 'dist/index.js.map': '' }, 'dist/index.js.map is of no use to a user'],
+    [
+      'the path of a machine',
+      { 'dist/index.js': `const from = '${REPOSITORY}/x'\n` },
+      'dist/index.js names a machine, or a source that is not there',
+    ],
+    [
+      'a link to a map',
+      { 'dist/index.js': '//# sourceMappingURL=index.js.map\n' },
+      'dist/index.js names a machine, or a source that is not there',
+    ],
+    [
+      'a registry',
+      { 'README.md': 'https://registry.example/a\n' },
+      'README.md names a machine, or a source that is not there',
+    ],
+    [
+      'an import of what is not declared',
+      { 'dist/index.js': 'import "mysql2/promise"\n' },
+      'dist/index.js imports mysql2/promise, which it may not find',
+    ],
+    [
+      'an import of what is not there',
+      { 'dist/index.d.ts': 'export type { B } from "./b.js"\n' },
+      'dist/index.d.ts imports ./b.js, which it may not find',
+    ],
+    [
+      'a link that leads nowhere',
+      { 'docs/guide.md': '[x](x.md)\n' },
+      'docs/guide.md links to x.md, which is missing',
+    ],
+    [
+      'a command without a first line',
+      { 'dist/main.js': 'import "./index.js"\n' },
+      'dist/main.js is a command that no shell can start',
+    ],
+    ['a private manifest', changed({ private: true }), 'package.json has "private"'],
+    ['scripts', changed({ scripts: { install: 'x' } }), 'package.json has "scripts"'],
+    [
+      'an exact version',
+      changed({ dependencies: { fastify: '5.12.8' } }),
+      'fastify is wanted as 5.12.8, not as a caret range',
+    ],
+    ['no address of the sources', changed({ repository: undefined }), 'package.json has no "repository"'],
+    [
+      'an entry that is not there',
+      changed({ exports: { './more': './dist/more.js' } }),
+      'package.json names dist/more.js, which is missing',
+    ],
+    [
+      'too much',
+      { 'docs/guide.md': 'x'.repeat(UNPACKED_BYTES_MAX) },
+      expect.stringContaining(`${UNPACKED_BYTES_MAX} is the most`),
+    ],
+  ] as const) {
+    it(`finds ${name}`, () => expect(check(more)).toEqual([fault]))
+  }
+
+  it('finds an entry for require that is not there, and a path for an older compiler', () => {
+    const entry = { types: './dist/index.d.ts', default: './dist/index.js' }
+    const both = { import: entry, require: { ...entry, default: './dist/cjs/index.js' } }
+    const typesVersions = { '*': { more: ['./dist/cjs/more.d.ts'] } }
+    expect(check(changed({ exports: { '.': both }, typesVersions }))).toEqual([
+      'package.json names dist/cjs/more.d.ts, which is missing',
+      'package.json names dist/cjs/index.js, which is missing',
+    ])
+    const commonJs = {
+      'dist/cjs/package.json': '{"type":"commonjs"}\n',
+      'dist/cjs/index.js': 'require("./gone.js")\n',
+    }
+    expect(check({ ...changed({ exports: { '.': both } }), ...commonJs })).toEqual([
+      'dist/cjs/index.js imports ./gone.js, which it may not find',
+    ])
+  })
+
+  it('finds what is missing', () => {
+    const { LICENSE: _, ...rest } = SOUND
+    expect(checkContents(new Map(Object.entries(rest)), REPOSITORY)).toEqual(['LICENSE is missing'])
+  })
+})

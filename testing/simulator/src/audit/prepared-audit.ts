@@ -1,0 +1,185 @@
+/** What must hold of TCCs and messages, while a world runs. */
+import { type CallKey, CHECK, decodeTransaction, type Run, type StoredTransaction } from '@counterstep/core'
+import type { Op, Status } from '@counterstep/protocol'
+import type { PreparedParticipants, ServiceState } from '../branches/prepared-participant.ts'
+import type { PreparedPlan } from '../clients/prepared-plan.ts'
+import type { World } from '../world/world.ts'
+import type { Auditor } from './auditor.ts'
+import type { PreparedLog, Turn } from './prepared-log.ts'
+
+export class PreparedAudit {
+  readonly #world: World
+  readonly #auditor: Auditor
+  #participants: PreparedParticipants | undefined
+
+  constructor(world: World, auditor: Auditor) {
+    this.#world = world
+    this.#auditor = auditor
+  }
+
+  watch(participants: PreparedParticipants): void {
+    this.#participants = participants
+  }
+
+  /** A durable write. */
+  written(before: StoredTransaction, row: StoredTransaction, log: PreparedLog): void {
+    const { gid, kind } = row
+    const turn = turnOf(row.status)
+    if (turn !== undefined && log.turn !== undefined && turn !== log.turn)
+      this.#auditor.report('I4', gid, `decided ${log.turn}, then ${row.status}`)
+    log.turn ??= turn
+    if (kind !== 'tcc') return
+    const lists = [before, row].map((each) => {
+      const tcc = decodeTransaction(each)
+      return tcc.kind === 'tcc' ? tcc.registered.map(({ id }) => id) : []
+    })
+    if (before.status !== 'prepared' && lists[0]?.join() !== lists[1]?.join())
+      this.#auditor.report('I10', gid, `the branches went from ${lists[0]} to ${lists[1]} after the decision`)
+    if (lists[0]?.some((id) => lists[1]?.includes(id) !== true) === true)
+      this.#auditor.report('I10', gid, `the branches went from ${lists[0]} to ${lists[1]}`)
+    this.#checkDeadline(before, row)
+  }
+
+  #checkDeadline(before: StoredTransaction, row: StoredTransaction): void {
+    if (before.status !== 'prepared') return
+    const tcc = decodeTransaction(row)
+    if (tcc.kind !== 'tcc' || !('abort' in tcc) || tcc.abort === undefined) return
+    const { cause } = tcc.abort
+    if (cause === 'deadline' && this.#world.isBefore(tcc.createdAt + tcc.definition.deadlineMs))
+      this.#auditor.report('I20', row.gid, 'aborted before its deadline')
+    if (cause === 'requested' && !this.#auditor.log(row.gid).abortAsked)
+      this.#auditor.report('I5', row.gid, 'aborted though nobody asked')
+    if (cause === 'deadline') this.#world.counters.tccDeadlines++
+  }
+
+  called(run: Run, { branch, op }: CallKey, log: PreparedLog): void {
+    const { gid } = run.transaction
+    if (op === 'msg') {
+      const { transaction } = run
+      const after = transaction.kind === 'message' ? (transaction.definition.check?.afterMs ?? 0) : 0
+      if (this.#world.isBefore(transaction.createdAt + after))
+        this.#auditor.report('I20', gid, 'its sender was asked before the time')
+      return
+    }
+    const wanted: Turn = op === 'cancel' ? 'backward' : 'forward'
+    if (log.turn !== wanted)
+      this.#auditor.report('I13', gid, `${op} ${branch} sent while it is durably ${log.turn ?? 'undecided'}`)
+    if (log.plan.kind === 'message') this.#messageSent(run, branch, log)
+    else this.#tccSent(run, branch, op)
+  }
+
+  #tccSent({ transaction }: Run, branch: number, op: Op): void {
+    for (let newer = branch + 1; newer < transaction.branches.length; newer++) {
+      if (this.#state(transaction, newer)?.answered[op] !== true)
+        this.#auditor.report('I12', transaction.gid, `${op} ${branch} sent before ${newer} has succeeded`)
+    }
+  }
+
+  #messageSent({ transaction }: Run, branch: number, log: PreparedLog): void {
+    const { gid, definition, createdAt } = transaction
+    if (definition.kind !== 'message') return
+    if ('hasCommitted' in log && !log.hasCommitted)
+      this.#auditor.report('message', gid, `branch ${branch} called, and its sender has not committed`)
+    if (this.#world.isBefore(createdAt + (definition.delayMs ?? 0)))
+      this.#auditor.report('I20', gid, `branch ${branch} called before the start`)
+    if (
+      !definition.concurrent &&
+      branch > 0 &&
+      this.#state(transaction, branch - 1)?.answered.action !== true
+    )
+      this.#auditor.report('I11', gid, `action ${branch} sent before ${branch - 1} has succeeded`)
+  }
+
+  effect(plan: PreparedPlan, branch: number, op: Op, { effects, answered }: ServiceState): void {
+    const log = this.#auditor.log(plan.gid)
+    const report = (invariant: string, text: string) => this.#auditor.report(invariant, plan.gid, text)
+    if ((effects[op] ?? 0) > 1) report('I7', `${op} ${branch} had its effect twice`)
+    if (op === 'try' && answered.cancel === true)
+      report('I8', `try ${branch} had its effect after its cancel`)
+    if (op === 'cancel' && effects.try === undefined)
+      report('I9', `cancel ${branch} had an effect before its try`)
+    if (op === 'confirm' && effects.try === undefined)
+      report('I9', `confirm ${branch} had an effect without a try`)
+    if (!('confirmed' in log)) return
+    if (op === 'confirm') log.confirmed++
+    if (op === 'cancel') log.cancelled++
+    if (log.confirmed > 0 && log.cancelled > 0) report('I16', 'one branch was confirmed, and one cancelled')
+  }
+
+  /** A client was told so. */
+  told(gid: PreparedPlan['gid'], status: Status, log: PreparedLog): void {
+    const turn = turnOf(status)
+    if (turn === undefined) return
+    if (log.turn !== turn) this.#auditor.report('I19', gid, `told ${status}, but the store was ${log.turn}`)
+    log.told ??= turn
+  }
+
+  /** When all is quiet, of a row that is final. */
+  ended({ gid, status }: StoredTransaction, log: PreparedLog): void {
+    if (log.told !== undefined && status !== 'stopped' && turnOf(status) !== log.told)
+      this.#auditor.report('I18', gid, `a client was told ${log.told}, and it is ${status}`)
+    if (status === 'stopped') return
+    if (log.plan.kind === 'tcc') this.#tccEnded(gid, status, log)
+    else this.#messageEnded(gid, status, log)
+  }
+
+  #tccEnded(gid: PreparedPlan['gid'], status: Status, log: PreparedLog): void {
+    if (!('tried' in log)) return
+    log.plan.branches.forEach((_, branch) => {
+      const { effects, answered } = this.#state({ gid }, branch) ?? { effects: {}, answered: {} }
+      const isRegistered = (log.registered & (1 << branch)) !== 0
+      const told = `branch ${branch}: ${JSON.stringify(effects)}`
+      if (status === 'succeeded') {
+        if (isRegistered && (effects.confirm !== 1 || effects.cancel !== undefined))
+          this.#auditor.report('I5', gid, `succeeded, but ${told}`)
+        return
+      }
+      if (effects.confirm !== undefined || (effects.try ?? 0) !== (effects.cancel ?? 0))
+        this.#auditor.report('I6', gid, `failed, but ${told}`)
+      // A try that is still on its way must find the cancel.
+      if ((log.tried & (1 << branch)) !== 0 && answered.cancel !== true)
+        this.#auditor.report(
+          'I10',
+          gid,
+          `failed, and branch ${branch}, which may have run, was not cancelled`,
+        )
+    })
+  }
+
+  #messageEnded(gid: PreparedPlan['gid'], status: Status, log: PreparedLog): void {
+    if (!('hasCommitted' in log)) return
+    if (log.hasCommitted !== (status === 'succeeded'))
+      this.#auditor.report(
+        'message',
+        gid,
+        `${status}, and its sender has ${log.hasCommitted ? '' : 'not '}committed`,
+      )
+    log.plan.definition.branches.forEach((_, branch) => {
+      const delivered = this.#state({ gid }, branch)?.effects.action ?? 0
+      if (delivered !== (log.hasCommitted ? 1 : 0))
+        this.#auditor.report(
+          'message',
+          gid,
+          `${status}, and branch ${branch} was delivered ${delivered} times`,
+        )
+    })
+  }
+
+  /** A prepare that was never accepted never runs. */
+  neverThere(plan: PreparedPlan): void {
+    const branches = plan.kind === 'tcc' ? plan.branches : plan.definition.branches
+    branches.forEach((_, branch) => {
+      if (Object.keys(this.#state(plan, branch)?.effects ?? {}).length > 0)
+        this.#auditor.report('I21', plan.gid, `branch ${branch} had effects`)
+    })
+  }
+
+  #state(plan: Pick<PreparedPlan, 'gid'>, branch: number): ServiceState | undefined {
+    return branch === CHECK ? undefined : this.#participants?.state(plan, branch)
+  }
+}
+
+function turnOf(status: Status): Turn | undefined {
+  if (status === 'submitted' || status === 'succeeded') return 'forward'
+  return status === 'aborting' || status === 'failed' ? 'backward' : undefined
+}

@@ -1,0 +1,84 @@
+/** What a saga's calls rest on: its order forward and backward, its decision, and in strict mode what is durable. */
+import {
+  type CallKey,
+  decodeTransaction,
+  opOf,
+  type Run,
+  type StoredTransaction,
+  type Transaction,
+} from '@counterstep/core'
+import type { Participants } from '../branches/participant.ts'
+import type { Auditor } from './auditor.ts'
+import type { SagaLog } from './saga-log.ts'
+
+export class SagaCallAudit {
+  readonly #auditor: Auditor
+  #participants: Participants | undefined
+
+  constructor(auditor: Auditor) {
+    this.#auditor = auditor
+  }
+
+  watch(participants: Participants): void {
+    this.#participants = participants
+  }
+
+  /** `runner` stands for itself. */
+  called(run: Run, row: StoredTransaction, call: CallKey, log: SagaLog, runner: object): void {
+    if (call.op === 'action') this.#actionSent(run, call.branch, log, runner)
+    else this.#compensationSent(run.transaction, call.branch, log)
+    if (log.plan.definition.checkpointMs === 0) this.#checkStrict(run, row, call, log)
+  }
+
+  #actionSent(run: Run, branch: number, log: SagaLog, runner: object): void {
+    const { gid, status } = run.transaction
+    log.sent |= 1 << branch
+    if (status !== 'submitted')
+      this.#auditor.report('I13', gid, `action ${branch} started by a runner that is ${status}`)
+    const owner = log.owners.get(run.token)
+    if (owner !== undefined && owner !== runner)
+      this.#auditor.report('I14', gid, `two runners start actions under token ${run.token}`)
+    log.owners.set(run.token, runner)
+    for (const before of log.plan.definition.branches[branch]?.after ?? []) {
+      if (this.#participants?.branch(log.plan.saga, before).action.length === 0)
+        this.#auditor.report('I11', gid, `action ${branch} sent before ${before} has succeeded`)
+    }
+  }
+
+  #compensationSent(transaction: Transaction, branch: number, log: SagaLog): void {
+    const { gid } = transaction
+    if (log.undo === undefined) {
+      this.#auditor.report('I13', gid, `compensation ${branch} sent before the abort decision was durable`)
+    }
+    if (!('abort' in transaction) || transaction.abort === undefined) return
+    for (const later of log.plan.successors[branch] ?? []) {
+      if (!transaction.abort.branches.includes(later)) continue
+      if (log.plan.definition.branches[later]?.compensation === undefined) continue
+      if (this.#participants?.branch(log.plan.saga, later).isCompensated !== true)
+        this.#auditor.report('I12', gid, `compensation ${branch} sent before that of ${later} has succeeded`)
+    }
+  }
+
+  /** In strict mode what the call rests on is durable. */
+  #checkStrict(run: Run, row: StoredTransaction, call: CallKey, log: SagaLog): void {
+    if (row.token !== run.token || log.isFinal) return
+    const stored = decodeTransaction(row)
+    const forward = call.op === 'action'
+    const before = forward
+      ? (log.plan.definition.branches[call.branch]?.after ?? [])
+      : (log.plan.successors[call.branch] ?? []).filter(
+          (later) =>
+            log.plan.definition.branches[later]?.compensation !== undefined &&
+            log.undo !== undefined &&
+            (log.undo & (1 << later)) !== 0,
+        )
+    for (const branch of before) {
+      if (opOf(stored, { branch, op: call.op })?.state !== 'succeeded')
+        this.#auditor.report(
+          'strict',
+          row.gid,
+          `${call.op} ${call.branch} sent before ${branch}'s result was durable`,
+        )
+    }
+  }
+}

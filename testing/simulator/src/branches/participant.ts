@@ -1,0 +1,120 @@
+/** The services behind the branches: the real barrier decision over rows in memory, and a ledger of effects. */
+
+import type { BranchAnswer, SagaOp } from '@counterstep/core'
+import { type BarrierRow, barrierRows, decideBarrier } from '@counterstep/protocol/barrier'
+import type { Auditor } from '../audit/auditor.ts'
+import type { SagaPlan } from '../clients/saga-plan.ts'
+import type { World } from '../world/world.ts'
+import { BROKEN, FAILURE, ONGOING, SUCCESS } from './branch-answers.ts'
+
+/** One branch of one transaction, as its service knows it. */
+export interface BranchState {
+  rows: BarrierRow[]
+  /** Effects, each with its place in the ledger. */
+  readonly action: number[]
+  readonly compensate: number[]
+  /** A compensation was answered success, real or null. */
+  isCompensated: boolean
+  /** An action was answered failure. */
+  isRefused: boolean
+  /** When its rows were last written. */
+  rowsAt: number
+}
+
+const PURGE_MS = 1_500
+const TORN = 0.05
+
+export class Participants {
+  readonly #world: World
+  readonly #auditor: Auditor
+  readonly #branches = new Map<number, BranchState>()
+  #ledger = 0
+  /** Of all accounts together. */
+  balance = 0
+
+  constructor(world: World, auditor: Auditor) {
+    this.#world = world
+    this.#auditor = auditor
+  }
+
+  branch(saga: number, branch: number): BranchState {
+    const key = saga * 64 + branch
+    let state = this.#branches.get(key)
+    if (state === undefined) {
+      state = { rows: [], action: [], compensate: [], isCompensated: false, isRefused: false, rowsAt: 0 }
+      this.#branches.set(key, state)
+    }
+    return state
+  }
+
+  /** One call, at the instant its database transaction would commit. */
+  commit(plan: SagaPlan, branch: number, op: SagaOp): BranchAnswer {
+    const { faults, trace } = this.#world
+    const random = this.#world.randomOf(plan.gid)
+    if (random.chance(faults.flaky)) return BROKEN
+    if (random.chance(faults.ongoing)) return ONGOING
+    const answer = this.#decide(plan, branch, op)
+    const state = this.branch(plan.saga, branch)
+    if (op === 'action' && answer.result === 'failure') state.isRefused = true
+    if (op === 'compensate' && answer.result === 'success') state.isCompensated = true
+    trace.mix(plan.saga * 1000 + branch * 10 + (answer.result === 'success' ? 1 : 0))
+    return answer
+  }
+
+  #decide(plan: SagaPlan, branch: number, op: SagaOp): BranchAnswer {
+    const { counters, faults, wiring } = this.#world
+    const random = this.#world.randomOf(plan.gid)
+    const state = this.branch(plan.saga, branch)
+    if (wiring.flaw === 'barrier-purged' && this.#world.now - state.rowsAt > PURGE_MS) state.rows = []
+    const rows = [...state.rows]
+    let inserted = 0
+    for (const row of barrierRows(op)) {
+      if (rows.some(({ op: standing }) => standing === row.op)) continue
+      rows.push(row)
+      inserted++
+    }
+    const hadOwn = state.rows.some((row) => row.op === op)
+    const decision = hadOwn
+      ? decideBarrier(op, { ownInserted: false, standing: rows })
+      : decideBarrier(op, { ownInserted: true, originInserted: op === 'compensate' && inserted === 2 })
+    switch (decision) {
+      case 'run':
+        return this.#runBusiness(plan, branch, op, rows)
+      case 'null-compensation':
+        counters.nullCompensations++
+        if (wiring.flaw === 'no-null-compensation') return this.#runBusiness(plan, branch, op, rows)
+        if (wiring.flaw !== 'no-anti-hanging') {
+          state.rows = rows
+          state.rowsAt = this.#world.now
+        }
+        return SUCCESS
+      case 'duplicate':
+        counters.duplicates++
+        if (wiring.flaw === 'no-idempotency') return this.#runBusiness(plan, branch, op, rows)
+        return SUCCESS
+      case 'already-compensated':
+        counters.hangingRefused++
+        return random.chance(faults.flaky) ? BROKEN : FAILURE
+    }
+  }
+
+  #runBusiness(plan: SagaPlan, branch: number, op: SagaOp, rows: BarrierRow[]): BranchAnswer {
+    const { counters, faults } = this.#world
+    const random = this.#world.randomOf(plan.gid)
+    const refuses =
+      op === 'action' ? plan.refused[branch] === true : random.chance(faults.flaky * faults.businessFailures)
+    if (refuses) {
+      // Rolled back together with the rows: a later copy asks the business again.
+      counters.businessFailures++
+      return FAILURE
+    }
+    const state = this.branch(plan.saga, branch)
+    state.rows = rows
+    state.rowsAt = this.#world.now
+    if (this.#world.wiring.flaw === 'barrier-row-apart' && random.chance(TORN)) return BROKEN
+    state[op].push(++this.#ledger)
+    this.balance += (op === 'action' ? 1 : -1) * (plan.amounts[branch] ?? 0)
+    this.#auditor.effect(plan, branch, op, state)
+    return SUCCESS
+  }
+}

@@ -1,0 +1,98 @@
+/** The transactions that are prepared first: TCCs and two-phase messages. */
+import type { MessageBranch, MessageDefinition, TccBranch, TccDefinition } from '@counterstep/core'
+import { type BranchId, type Gid, isBranchId, isGid } from '@counterstep/protocol'
+import type { FaultProfile } from '../world/faults.ts'
+import type { Random } from '../world/random.ts'
+import { drawBody } from './payload.ts'
+import type { Submission } from './saga-plan.ts'
+
+interface Common {
+  readonly gid: Gid
+  readonly digest: string
+  readonly submission: Submission
+}
+
+export interface TccPlan extends Common {
+  readonly kind: 'tcc'
+  readonly definition: TccDefinition
+  /** What its client will register, one after the other. */
+  readonly branches: readonly TccBranch[]
+  /** Whether the business refuses the branch's try, always. */
+  readonly refused: readonly boolean[]
+}
+
+export interface MessagePlan extends Common {
+  readonly kind: 'message'
+  readonly definition: MessageDefinition
+  /** Whether the sender's own database transaction means to commit. */
+  readonly commits: boolean
+}
+
+export type PreparedPlan = TccPlan | MessagePlan
+
+export function drawTcc(random: Random, number: number, faults: FaultProfile): TccPlan {
+  const definition: TccDefinition = {
+    kind: 'tcc',
+    ...drawSettings(random),
+    // Often while its client still registers.
+    deadlineMs: random.chance(0.4) ? random.between(50, 600) : random.between(200, 5_000),
+    headers: {},
+  }
+  const branches = Array.from({ length: random.between(0, 4) }, (_, branch) => ({
+    ...targetOf(random, `t${number}`, branch),
+    confirm: 'http://f',
+    cancel: 'http://x',
+  }))
+  const refused = branches.map(() => random.chance(faults.businessFailures / 2))
+  return { kind: 'tcc', ...identityOf(`t${number}`, definition), definition, branches, refused }
+}
+
+export function drawMessage(random: Random, number: number): MessagePlan {
+  const branches: MessageBranch[] = Array.from({ length: random.between(1, 3) }, (_, branch) => ({
+    ...targetOf(random, `m${number}`, branch),
+    action: 'http://a',
+  }))
+  const definition: MessageDefinition = {
+    kind: 'message',
+    ...drawSettings(random),
+    branches,
+    concurrent: random.chance(0.5),
+    ...(random.chance(0.25) ? { delayMs: random.between(20, 2_500) } : {}),
+    ...(random.chance(0.15)
+      ? {}
+      : { check: { url: 'http://q', afterMs: random.between(50, 2_000), headers: {} } }),
+  }
+  const commits = definition.check === undefined || random.chance(0.65)
+  return { kind: 'message', ...identityOf(`m${number}`, definition), definition, commits }
+}
+
+function drawSettings(random: Random) {
+  return {
+    retry: {
+      initialMs: random.between(20, 100),
+      factor: 2,
+      capMs: random.between(300, 1_500),
+      jitter: 1,
+      limit: null,
+    },
+    timeoutMs: random.between(100, 400),
+    checkpointMs: random.chance(0.2) ? 0 : random.between(20, 800),
+  }
+}
+
+function identityOf(name: string, definition: TccDefinition | MessageDefinition): Common {
+  if (!isGid(name)) throw new TypeError(`not a gid: ${name}`)
+  const digest = name.padStart(64, '0')
+  return { gid: name, digest, submission: { gid: name, ack: 'durable', content: name, definition } }
+}
+
+function targetOf(random: Random, gid: string, branch: number) {
+  const body = drawBody(random, gid, branch)
+  return { id: branchIdOf(branch), body, contentType: 'application/json', headers: {} }
+}
+
+function branchIdOf(branch: number): BranchId {
+  const id = `b${branch}`
+  if (!isBranchId(id)) throw new TypeError(`not a branch id: ${id}`)
+  return id
+}

@@ -1,0 +1,101 @@
+/** What the clients of a world submit. */
+import type { newTransactionRow, SagaBranch, SagaDefinition } from '@counterstep/core'
+import { type BranchId, type Gid, isBranchId, isGid, type RetryPolicy } from '@counterstep/protocol'
+import type { FaultProfile } from '../world/faults.ts'
+import type { Random } from '../world/random.ts'
+import { drawBody } from './payload.ts'
+
+export type Submission = Parameters<typeof newTransactionRow>[0]
+
+export interface SagaPlan {
+  readonly kind: 'saga'
+  readonly saga: number
+  readonly gid: Gid
+  readonly digest: string
+  readonly submission: Submission
+  readonly definition: SagaDefinition
+  /** For each branch, every branch that comes after it, directly or not. */
+  readonly successors: readonly (readonly number[])[]
+  /** What each branch's action adds to its account: together nothing, so that money only moves. */
+  readonly amounts: readonly number[]
+  /** Whether the business refuses the branch's action, always. */
+  readonly refused: readonly boolean[]
+}
+
+export function drawSaga(random: Random, saga: number, faults: FaultProfile): SagaPlan {
+  const gid = `g${saga}`
+  if (!isGid(gid)) throw new TypeError(`not a gid: ${gid}`)
+  const count = random.between(1, 5)
+  const shape = random.next()
+  const branches: SagaBranch[] = []
+  for (let branch = 0; branch < count; branch++) branches.push(drawBranch(random, gid, branch, shape))
+  const definition: SagaDefinition = {
+    kind: 'saga',
+    branches,
+    retry: drawRetry(random),
+    timeoutMs: random.between(100, 400),
+    checkpointMs: random.chance(0.2) ? 0 : random.between(20, 800),
+    ...(random.chance(0.35) ? { deadlineMs: random.between(50, 6_000) } : {}),
+    ...(random.chance(0.25) ? { delayMs: random.between(20, 2_500) } : {}),
+  }
+  return {
+    kind: 'saga',
+    saga,
+    gid,
+    digest: `${saga}`.padStart(64, '0'),
+    definition,
+    submission: { gid, ack: 'durable', content: gid, definition },
+    successors: branches.map((_, branch) => successorsOf(branches, branch)),
+    amounts: amountsOf(branches),
+    refused: branches.map(() => random.chance(faults.businessFailures)),
+  }
+}
+
+function drawRetry(random: Random): RetryPolicy {
+  return {
+    initialMs: random.between(20, 100),
+    factor: 2,
+    capMs: random.between(300, 1_500),
+    jitter: 1,
+    limit: random.chance(0.25) ? random.between(1, 4) : null,
+  }
+}
+
+/** A saga that cannot be undone wholly moves nothing. */
+function amountsOf(branches: readonly SagaBranch[]): number[] {
+  if (branches.some(({ compensation }) => compensation === undefined)) return branches.map(() => 0)
+  const others = branches.length - 1
+  return branches.map((_, branch) => (branch < others ? branch + 1 : (-others * (others + 1)) / 2))
+}
+
+/** A chain, all at once, or any graph. */
+function drawBranch(random: Random, gid: Gid, branch: number, shape: number): SagaBranch {
+  const earlier = Array.from({ length: branch }, (_, position) => position)
+  const after = shape < 0.4 ? earlier.slice(-1) : shape < 0.55 ? [] : earlier.filter(() => random.chance(0.5))
+  return {
+    id: branchIdOf(branch),
+    action: 'http://a',
+    ...(random.chance(0.15) ? {} : { compensation: 'http://c' }),
+    body: drawBody(random, gid, branch),
+    contentType: 'application/json',
+    after,
+    headers: {},
+    ...(random.chance(0.1) ? { retry: drawRetry(random) } : {}),
+    ...(random.chance(0.1) ? { timeoutMs: random.between(100, 400) } : {}),
+  }
+}
+
+/** Branches are in an order in which each comes after its predecessors. */
+function successorsOf(branches: readonly SagaBranch[], branch: number): number[] {
+  const found: number[] = []
+  branches.forEach(({ after }, position) => {
+    if (after.some((before) => before === branch || found.includes(before))) found.push(position)
+  })
+  return found
+}
+
+function branchIdOf(branch: number): BranchId {
+  const id = `b${branch}`
+  if (!isBranchId(id)) throw new TypeError(`not a branch id: ${id}`)
+  return id
+}

@@ -1,0 +1,100 @@
+/** Who is in a world: the nodes, and the clients of what is asked of them. */
+
+import type { PreparedParticipants } from '../branches/prepared-participant.ts'
+import { Client } from '../clients/client.ts'
+import { MessageClient } from '../clients/message-client.ts'
+import { drawMessage, drawTcc, type PreparedPlan } from '../clients/prepared-plan.ts'
+import { drawSaga, type SagaPlan } from '../clients/saga-plan.ts'
+import { TccClient } from '../clients/tcc-client.ts'
+import { Node, type Surroundings } from '../nodes/node.ts'
+import type { Counters } from '../seeds/counters.ts'
+import type { Reduction } from '../seeds/reduction.ts'
+import type { World } from './world.ts'
+
+export interface Population {
+  readonly nodes: readonly Node[]
+  /** Of what is asked for. */
+  readonly gids: readonly string[]
+}
+
+export function populate(
+  surroundings: Surroundings,
+  participants: PreparedParticipants,
+  { dropped }: Reduction,
+  startMsMax: number,
+): Population {
+  const { world } = surroundings
+  const { random } = world
+  const count = random.between(2, 5)
+  const sagas = Array.from({ length: count }, (_, saga) =>
+    drawSaga(world.randomOf(`g${saga}`), saga, world.faults),
+  )
+  const prepared = drawPrepared(world)
+  const plans = [...sagas, ...prepared]
+  const nodes = Array.from(
+    { length: random.between(1, 3) },
+    (_, position) => new Node(`n${position}`, plans, surroundings),
+  )
+  for (const { gid } of sagas.slice(0, world.faults.poison)) world.poisoned.add(gid)
+  const asked = plans.filter(({ gid }) => !dropped.includes(gid))
+  for (const plan of asked) {
+    const startAt = world.randomOf(plan.gid).between(0, startMsMax)
+    surroundings.auditor.register(plan)
+    if (world.trace.isOn) world.trace.line(0, `${plan.gid} ${JSON.stringify(plan)}`)
+    if (plan.kind === 'saga') startSaga(plan, nodes, surroundings, startAt)
+    else startPrepared(plan, nodes, surroundings, participants, startAt)
+  }
+  for (const node of nodes) node.start()
+  return { nodes, gids: asked.map(({ gid }) => gid) }
+}
+
+/** Not in every world, so that what they cost is small beside the sagas. */
+function drawPrepared(world: World): PreparedPlan[] {
+  const { faults, random } = world
+  const tccs = Array.from({ length: random.chance(0.5) ? random.between(1, 2) : 0 }, (_, number) =>
+    drawTcc(world.randomOf(`t${number}`), number, faults),
+  )
+  const messages = Array.from({ length: random.chance(0.5) ? random.between(1, 2) : 0 }, (_, number) =>
+    drawMessage(world.randomOf(`m${number}`), number),
+  )
+  return [...tccs, ...messages]
+}
+
+function startSaga(
+  plan: SagaPlan,
+  nodes: readonly Node[],
+  { world, auditor }: Surroundings,
+  startAt: number,
+): void {
+  const { counters } = world
+  counters.sagas++
+  counters[shapeOf(plan)]++
+  if (world.poisoned.has(plan.gid)) counters.poisoned++
+  if (plan.definition.delayMs !== undefined) counters.delayedStarts++
+  if (plan.definition.checkpointMs === 0) counters.strictSagas++
+  new Client(world, auditor, nodes, plan).start(startAt)
+}
+
+function shapeOf({ definition: { branches } }: SagaPlan): keyof Counters {
+  if (branches.every(({ after }, branch) => branch === 0 || after.includes(branch - 1))) return 'serialSagas'
+  return branches.every(({ after }) => after.length === 0) ? 'parallelSagas' : 'dagSagas'
+}
+
+function startPrepared(
+  plan: PreparedPlan,
+  nodes: readonly Node[],
+  { world, auditor, network }: Surroundings,
+  participants: PreparedParticipants,
+  startAt: number,
+): void {
+  const asking = { world, auditor, nodes, gid: plan.gid }
+  const log = auditor.log(plan.gid)
+  if (plan.kind === 'tcc' && 'tried' in log) {
+    world.counters.tccs++
+    new TccClient(asking, network, plan, log).start(startAt)
+  }
+  if (plan.kind === 'message' && 'hasCommitted' in log) {
+    world.counters.messages++
+    new MessageClient(asking, participants, plan, log).start(startAt)
+  }
+}

@@ -1,0 +1,125 @@
+/** What everything in a world shares: time, chance, faults, the wiring, and who watches. */
+
+import type { Wiring } from '../mutants/wiring.ts'
+import { type Counters, newCounters } from '../seeds/counters.ts'
+import type { Reduction } from '../seeds/reduction.ts'
+import { SimClock } from './clock.ts'
+import { drawFaults, type FaultProfile, withoutFaults } from './faults.ts'
+import { type Event, EventHeap, type EventOwner } from './heap.ts'
+import { Random } from './random.ts'
+import { Trace } from './trace.ts'
+
+/** By the store's clock, at virtual time 0. */
+const STORE_EPOCH_MS = 1_700_000_000_000
+
+export class World {
+  readonly #seed: number
+  /** Of the world itself. */
+  readonly random: Random
+  readonly trace: Trace
+  readonly wiring: Wiring
+  readonly counters: Counters = newCounters()
+  readonly poisoned = new Set<string>()
+  readonly #driftMax: number
+  faults: FaultProfile
+  now = 0
+  readonly storeClock = new SimClock(this, STORE_EPOCH_MS, 1)
+  events = 0
+  /** Everything is final: the nodes are still, what is on the wire still arrives. */
+  isQuiet = false
+  isHealed = false
+  /** Until then what reaches the store waits there. */
+  storeHangsUntil = 0
+  /** By how much clocks have jumped or stood still, together. */
+  jumpedMs = 0
+  #sequence = 0
+  #ids = 0
+  readonly #heap = new EventHeap()
+  readonly #randoms = new Map<string, Random>()
+
+  constructor(seed: number, wiring: Wiring, tracing: boolean, { off }: Reduction) {
+    this.#seed = seed
+    this.random = new Random(seed)
+    this.trace = new Trace(tracing)
+    this.wiring = wiring
+    this.faults = withoutFaults(drawFaults(this.random, this.randomOf('room')), off)
+    this.#driftMax = this.faults.clockDrift
+  }
+
+  /** A stream of its own for each transaction and node, so that what is taken away moves little of the rest. */
+  randomOf(name: string): Random {
+    let random = this.#randoms.get(name)
+    if (random === undefined) {
+      random = new Random(this.#seed ^ hashOf(name))
+      this.#randoms.set(name, random)
+    }
+    return random
+  }
+
+  get storeNow(): number {
+    return Math.floor(this.storeClock.now())
+  }
+
+  /** By how much a node that reckons well may be wrong about the store's time. */
+  get skewMs(): number {
+    return this.jumpedMs + Math.ceil(2 * this.#driftMax * this.now)
+  }
+
+  /** By the store's clock, even if a clock was as wrong as it can have been. */
+  isBefore(instant: number): boolean {
+    return this.storeNow + this.skewMs < instant
+  }
+
+  /** Never twice, whatever is lost. */
+  nextId(): number {
+    return ++this.#ids
+  }
+
+  /** An event of the world itself, or, with an owner, of a process that may die, or may have died, before. */
+  after(
+    delayMs: number,
+    code: number,
+    run: () => void,
+    owner?: EventOwner,
+    incarnation = owner?.incarnation ?? 0,
+  ): void {
+    this.#heap.push({
+      at: this.now + Math.max(0, Math.ceil(delayMs)),
+      sequence: ++this.#sequence,
+      code,
+      owner,
+      incarnation,
+      run,
+    })
+  }
+
+  /** One event; false when there is none. */
+  step(): boolean {
+    const event = this.#heap.pop()
+    if (event === undefined) return false
+    this.now = Math.max(this.now, event.at)
+    if (event.owner !== undefined && !this.#mayRun(event, event.owner)) return true
+    this.events++
+    this.trace.mix(event.at)
+    this.trace.mix(event.code)
+    event.run()
+    return true
+  }
+
+  #mayRun(event: Event, owner: EventOwner): boolean {
+    if (owner.incarnation !== event.incarnation || this.isQuiet) return false
+    if (owner.pausedUntil <= this.now) return true
+    event.at = owner.pausedUntil
+    event.sequence = ++this.#sequence
+    this.#heap.push(event)
+    return false
+  }
+}
+
+function hashOf(name: string): number {
+  let hash = 0x811c9dc5
+  for (let position = 0; position < name.length; position++) {
+    hash = Math.imul(hash ^ name.charCodeAt(position), 0x01000193)
+  }
+  return Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
+}

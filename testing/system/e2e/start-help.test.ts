@@ -1,0 +1,21 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { helpText } from '../../../packages/cli/src/help-text.ts'
+import { reasonToInstall } from '../../../scripts/install.mjs'
+
+const ROOT = join(import.meta.dirname, '../../..')
+
+it('npm start -- --help shows the options of the demo, then those of serve, and starts nothing', () => {
+  // Else the script would first install, under the feet of whoever runs this.
+  expect(reasonToInstall(ROOT)).toBeUndefined()
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(ROOT, 'scripts/start.mjs'), '--once', '--help'],
+    { encoding: 'utf8' },
+  )
+  expect(stderr).toBe('')
+  expect(status).toBe(0)
+  for (const flag of ['--once', '--port N', '--data DIR']) expect(stdout).toContain(flag)
+  expect(stdout.endsWith(helpText('serve'))).toBe(true)
+})

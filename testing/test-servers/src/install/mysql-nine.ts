@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ServerMissingError } from '../errors.ts'
+import { exclusively } from '../processes/exclusively.ts'
+import { identityOf, type SqlProgram } from '../servers/sql-program.ts'
+import { debianArchive } from './apt-sources.ts'
+import { isSystem, type Machine, NOT_ALLOWED, thisMachine } from './machine.ts'
+import { unpackMysql } from './unpack-mysql.ts'
+
+interface Architecture {
+  /** Where Debian puts the libraries of this architecture. */
+  readonly libraries: string
+  readonly loader: string
+}
+
+const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
+  x64: { libraries: 'x86_64-linux-gnu', loader: 'ld-linux-x86-64.so.2' },
+  arm64: { libraries: 'aarch64-linux-gnu', loader: 'ld-linux-aarch64.so.1' },
+}
+
+/**
+ * A MySQL 9 of Debian's, unpacked into the cache and run from there with its own libraries: nothing of the system is
+ * touched, and root is not needed. Downloads it the first time.
+ */
+export async function mysqlNine(
+  cacheFolder: string,
+  machine: Machine = thisMachine(),
+  architecture: string = process.arch,
+): Promise<SqlProgram> {
+  const place = ARCHITECTURES[architecture]
+  if (process.platform !== 'linux' || place === undefined) {
+    throw missing(`Debian has none that runs on ${process.platform} ${architecture}`, 'excused')
+  }
+  const root = join(cacheFolder, 'mysql-9')
+  if (!existsSync(root)) {
+    if (!machine.mayInstall) throw missing(NOT_ALLOWED, 'excused')
+    const source = sourceOf(machine)
+    await exclusively(`download of ${root}`, async () => {
+      if (!existsSync(root)) await download(root, source, machine)
+    })
+  }
+  const runnable = runnableIn(root, place)
+  const identity = await identityOf(runnable, machine.run)
+  if (identity === undefined)
+    throw missing(`the one in ${root} does not run; delete that folder`, 'not excused')
+  return { ...runnable, flavor: 'mysql', version: identity.version }
+}
+
+/** Where to download from, for apt's list of sources. */
+function sourceOf(machine: Machine): string {
+  if (!isSystem(machine, 'debian') || isSystem(machine, 'ubuntu')) {
+    throw missing('only on Debian can it be had by apt', 'excused')
+  }
+  if (machine.debianKeys === undefined) throw missing("the keys of Debian's archive are not there", 'excused')
+  const archive = debianArchive(machine.aptSources, machine.release.VERSION_CODENAME ?? '')
+  if (archive === undefined) throw missing('apt has no source of Debian', 'excused')
+  return `deb [signed-by=${machine.debianKeys}] ${archive} sid main`
+}
+
+async function download(root: string, source: string, machine: Machine): Promise<void> {
+  const parent = join(root, '../..')
+  await mkdir(parent, { recursive: true })
+  for (const name of await readdir(parent)) {
+    // Under the lock nobody writes to what a killed run left.
+    if (name.startsWith('mysql-9.partial-')) await rm(join(parent, name), { recursive: true, force: true })
+  }
+  const folder = await mkdtemp(`${root}.partial-`)
+  try {
+    const startedAt = Date.now()
+    machine.tell('downloading MySQL 9 from Debian unstable (60 MB, once)')
+    const failure = await unpackMysql(folder, source, machine)
+    if (failure !== undefined) throw missing(failure, 'not excused')
+    await rename(join(folder, 'root'), root)
+    machine.tell(`MySQL 9 is unpacked after ${Math.round((Date.now() - startedAt) / 1000)} s`)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Started by its own loader, so that it takes none of the system's libraries, which may be older. */
+function runnableIn(root: string, { libraries, loader }: Architecture) {
+  const usr = join(root, 'usr')
+  const folder = join(usr, 'lib', libraries)
+  return {
+    command: join(folder, loader),
+    prefix: [
+      '--library-path',
+      `${folder}:${join(usr, 'lib', 'mysql', 'private')}`,
+      join(usr, 'sbin', 'mysqld'),
+    ],
+    options: [
+      `--basedir=${usr}`,
+      `--lc-messages-dir=${join(usr, 'share', 'mysql')}`,
+      `--character-sets-dir=${join(usr, 'share', 'mysql', 'charsets')}`,
+      `--plugin-dir=${join(usr, 'lib', 'mysql', 'plugin')}`,
+    ],
+  }
+}
+
+function missing(reason: string, excuse: 'excused' | 'not excused'): ServerMissingError {
+  return new ServerMissingError(
+    `no MySQL 9 here: ${reason}. Install one or set TEST_MYSQL_URL`,
+    excuse === 'excused',
+  )
+}

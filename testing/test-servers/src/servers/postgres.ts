@@ -1,0 +1,78 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { realpath } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { readEnvironment } from '../environment.ts'
+import { ServerMissingError } from '../errors.ts'
+import { findBinaries } from '../install/find-binaries.ts'
+import { installPackages } from '../install/install-packages.ts'
+import { type Machine, thisMachine } from '../install/machine.ts'
+import { runProgram } from '../processes/run-program.ts'
+import { type PostgresServer, type PostgresServerOptions, startPostgresServer } from './postgres-server.ts'
+import { unprivilegedUser } from './server-user.ts'
+
+/** A PostgreSQL server that can be run here. */
+export interface PostgresProgram {
+  readonly command: string
+  /** What fills a data folder. It is of the same version only if it lies beside the server. */
+  readonly initdb: string
+  /** As its first line says it: 15.18. */
+  readonly version: string
+}
+
+/** Debian and others have a folder for each major version, which no PATH names. */
+const VERSIONED = [
+  { parent: '/usr/lib/postgresql', name: /^\d+$/ },
+  { parent: '/usr', name: /^pgsql-\d+$/ },
+  { parent: '/opt/homebrew/opt', name: /^postgresql(@\d+)?$/ },
+  { parent: '/usr/local/opt', name: /^postgresql(@\d+)?$/ },
+]
+
+/** Starts a PostgreSQL of the machine, installing one first where that is possible. */
+export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
+  return await startPostgresServer(await findPostgres(), options)
+}
+
+/** Finds or installs it; throws ServerMissingError with the reason when there is none. */
+export async function findPostgres(
+  listFolders: () => readonly string[] = postgresFolders,
+  machine: Machine = thisMachine(),
+): Promise<PostgresProgram> {
+  const found = await lookForPostgres(listFolders())
+  if (found !== undefined) return found
+  const failure = await installPackages(['postgresql'], machine)
+  const installed = await lookForPostgres(listFolders())
+  if (installed !== undefined) return installed
+  throw new ServerMissingError(
+    `no PostgreSQL here: ${failure ?? 'its package is installed, and yet it is not found'}. Install one (Debian, Ubuntu: apt-get install postgresql; macOS: brew install postgresql) or set TEST_POSTGRES_URL`,
+  )
+}
+
+/** The PATH first, then the versioned folders, the newest first. */
+function postgresFolders(): readonly string[] {
+  return [...readEnvironment().searchPath, ...VERSIONED.flatMap(versionedFolders)]
+}
+
+function versionedFolders({ parent, name }: (typeof VERSIONED)[number]): readonly string[] {
+  if (!existsSync(parent)) return []
+  return readdirSync(parent)
+    .filter((folder) => name.test(folder))
+    .sort((one, other) => majorOf(other) - majorOf(one))
+    .map((folder) => join(parent, folder, 'bin'))
+}
+
+function majorOf(folder: string): number {
+  return Number(/\d+$/.exec(folder)?.[0] ?? 0)
+}
+
+async function lookForPostgres(folders: readonly string[]): Promise<PostgresProgram | undefined> {
+  for (const command of await findBinaries(['postgres'], folders)) {
+    const [initdb] = await findBinaries(['initdb'], [dirname(await realpath(command))])
+    const { code, output } = await runProgram(command, ['--version'])
+    const version = /^postgres \(PostgreSQL\) (\d+\S*)/m.exec(output)?.[1]
+    if (code !== 0 || version === undefined || initdb === undefined) continue
+    // Here rather than at the start: a test is skipped for what it throws.
+    unprivilegedUser()
+    return { command, initdb, version }
+  }
+  return undefined
+}

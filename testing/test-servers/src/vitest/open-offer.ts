@@ -1,0 +1,94 @@
+import type { Environment } from '../environment.ts'
+import { ServerMissingError } from '../errors.ts'
+import { findElasticmq, startElasticmq } from '../servers/elasticmq.ts'
+import { findMariadb, startMariadb } from '../servers/mariadb.ts'
+import { findMysql, startMysql } from '../servers/mysql.ts'
+import { findPostgres, startPostgres } from '../servers/postgres.ts'
+import { findRedis, startRedis } from '../servers/redis.ts'
+import { startRedisCluster } from '../servers/redis-cluster.ts'
+import type { Missing, Offer, ServerKind } from './offers.ts'
+
+export interface OpenOffer {
+  readonly offer: Offer
+  stop(): Promise<void>
+}
+
+interface Source {
+  /** Throws ServerMissingError where no server of this kind can be started. */
+  find(): Promise<unknown>
+  start(): Promise<{ readonly url: string; stop(): Promise<void> }>
+}
+
+/** No test reads it, and it takes CPU time of each statement; MariaDB has it off by default. */
+const SHARED_MYSQL = ['--performance-schema=OFF']
+
+const SOURCES: Readonly<Record<ServerKind, Source>> = {
+  mariadb: { find: () => findMariadb(), start: startMariadb },
+  mysql: { find: findMysql, start: () => startMysql({ settings: SHARED_MYSQL }) },
+  redis: { find: findRedisOnce, start: startRedis },
+  postgres: { find: () => findPostgres(), start: startPostgres },
+  elasticmq: { find: findElasticmq, start: startElasticmq },
+  'redis-cluster': { find: findRedisOnce, start: startRedisCluster },
+}
+
+/** Why there is none, for each kind that can be neither found nor installed. */
+export async function missingServers(): Promise<readonly string[]> {
+  const kinds = Object.values(SOURCES)
+  const missing = await Promise.all(kinds.map(({ find }) => missingOf(find, false)))
+  return [...new Set(missing.flatMap((each) => (each === undefined ? [] : [each.reason])))]
+}
+
+let redisFound: Promise<string> | undefined
+
+/** Two kinds need it; one attempt to install it is enough. */
+function findRedisOnce(): Promise<string> {
+  redisFound ??= findRedis()
+  return redisFound
+}
+
+/** Whether a test can start servers of this kind. */
+export async function ownOffer(kind: ServerKind, { isCi }: Environment): Promise<Offer['own']> {
+  return (await missingOf(SOURCES[kind].find, isCi)) ?? { type: 'available' }
+}
+
+/** Makes one kind ready: the given url or a server of this run as the shared one, and whether a test can start more. */
+export async function openOffer(
+  kind: ServerKind,
+  url: string | undefined,
+  environment: Environment,
+): Promise<OpenOffer> {
+  const own = await ownOffer(kind, environment)
+  if (url !== undefined) return { offer: { shared: { type: 'available', url }, own }, stop: doNothing }
+  if (own.type === 'missing') return { offer: { shared: own, own }, stop: doNothing }
+  const server = await startedOr(SOURCES[kind].start)
+  if (server instanceof Error) return { offer: { shared: broken(kind, server), own }, stop: doNothing }
+  return { offer: { shared: { type: 'available', url: server.url }, own }, stop: () => server.stop() }
+}
+
+/** Whose server does not come up is told by its own tests, and the others run. */
+async function startedOr<Server>(start: () => Promise<Server>): Promise<Server | Error> {
+  try {
+    return await start()
+  } catch (error: unknown) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+function broken(kind: ServerKind, { message }: Error): Missing {
+  return { type: 'missing', reason: `the ${kind} did not start: ${message}`, isError: true }
+}
+
+async function missingOf(find: () => Promise<unknown>, isCi: boolean): Promise<Missing | undefined> {
+  try {
+    await find()
+    return undefined
+  } catch (error: unknown) {
+    if (!(error instanceof ServerMissingError)) throw error
+    return { type: 'missing', reason: error.message, isError: isCi && !error.isExcused }
+  }
+}
+
+/** A server that was there before is nobody's to stop. */
+async function doNothing(): Promise<void> {
+  return undefined
+}

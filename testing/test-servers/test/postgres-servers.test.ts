@@ -1,0 +1,143 @@
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { Client } from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type PostgresServer, ServerFailedError, startPostgres } from '../src/index.ts'
+import { listProcesses } from '../src/processes/list-processes.ts'
+import { describeOwn } from '../src/vitest/describe-on.ts'
+
+/** Long enough that an answer of a running server would have come. */
+const SILENCE_MS = 300
+
+async function onClient<T>(url: string, use: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url })
+  // A server that is killed says so to each client; the next query says it to the test.
+  client.on('error', (error) => error)
+  await client.connect()
+  try {
+    return await use(client)
+  } finally {
+    await client.end()
+  }
+}
+
+async function ask(url: string, sql: string): Promise<readonly Record<string, unknown>[]> {
+  return await onClient(url, async (client) => (await client.query(sql)).rows)
+}
+
+async function setting(url: string, name: string): Promise<unknown> {
+  return (await ask(url, `SHOW ${name}`))[0]?.[name]
+}
+
+function childrenOf(server: PostgresServer): readonly number[] {
+  return listProcesses()
+    .filter(({ parent }) => parent === server.pid())
+    .map(({ pid }) => pid)
+}
+
+describeOwn('postgres', 'a server of its own', () => {
+  let server: PostgresServer
+  beforeAll(async () => {
+    server = await startPostgres()
+    await ask(server.url, 'CREATE TABLE notes (id int PRIMARY KEY)')
+  })
+  afterAll(() => server.stop())
+
+  it('says what it is', async () => {
+    expect(await setting(server.url, 'server_version')).toBe(server.version)
+    expect(server.url).toBe(`postgres://postgres@127.0.0.1:${server.port}/postgres`)
+  })
+
+  it('is durable, bounded and deaf to other machines', async () => {
+    const wanted = {
+      fsync: 'on',
+      synchronous_commit: 'on',
+      full_page_writes: 'on',
+      max_connections: '200',
+      listen_addresses: '127.0.0.1',
+      unix_socket_directories: '',
+      server_encoding: 'UTF8',
+    }
+    const settings: Record<string, unknown> = {}
+    for (const name of Object.keys(wanted)) settings[name] = await setting(server.url, name)
+    expect(settings).toEqual(wanted)
+  })
+
+  it('has its data after SIGKILL, on the same port, and no process of it is left', async () => {
+    await ask(server.url, 'INSERT INTO notes VALUES (1)')
+    const before = [server.pid(), ...childrenOf(server)]
+    await onClient(server.url, async (client) => {
+      const [backend] = childrenOf(server).filter((pid) => !before.includes(pid))
+      expect(backend).toBeDefined()
+      // Nobody who is at work looks whether the first process is still there.
+      const busy = client.query('SELECT pg_sleep(600)').catch((error: unknown) => error)
+      await server.kill()
+      expect(await busy).toBeInstanceOf(Error)
+      const left = listProcesses().filter(({ pid }) => pid === backend || before.includes(pid))
+      expect(left.filter(({ state }) => state !== 'Z')).toEqual([])
+    })
+    await expect(ask(server.url, 'SELECT 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+    await server.restart()
+    expect(before).not.toContain(server.pid())
+    expect(await ask(server.url, 'SELECT id FROM notes')).toEqual([{ id: 1 }])
+  })
+
+  it('has its data after a clean restart, which waits for no client', async () => {
+    await onClient(server.url, async (client) => {
+      await server.restart()
+      await expect(client.query('SELECT 1')).rejects.toThrow()
+    })
+    expect(await ask(server.url, 'SELECT id FROM notes')).toEqual([{ id: 1 }])
+  })
+
+  it('answers nothing while it is paused, on no connection, and goes on where it was', async () => {
+    await onClient(server.url, async (client) => {
+      await server.pause()
+      let answers = 0
+      const count = () => {
+        answers += 1
+      }
+      const all = [client.query('SELECT 1').then(count), ask(server.url, 'SELECT 1').then(count)]
+      await new Promise((resolve) => setTimeout(resolve, SILENCE_MS))
+      expect(answers).toBe(0)
+      await server.resume()
+      await Promise.all(all)
+    })
+  })
+})
+
+describeOwn('postgres', 'the start of a server', () => {
+  it('takes settings above its own', async () => {
+    const server = await startPostgres({ settings: ['--max_connections=17', '--synchronous_commit=off'] })
+    const values = [
+      await setting(server.url, 'max_connections'),
+      await setting(server.url, 'synchronous_commit'),
+    ]
+    await server.stop()
+    expect(values).toEqual(['17', 'off'])
+  })
+
+  it('gives each server a port and data of its own, and leaves nothing', async () => {
+    const servers = await Promise.all([startPostgres(), startPostgres()])
+    const data = await Promise.all(servers.map(({ url }) => setting(url, 'data_directory')))
+    const pids = servers.flatMap((server) => [server.pid(), ...childrenOf(server)])
+    await Promise.all(servers.map((server) => server.stop()))
+    expect(new Set(servers.map(({ port }) => port)).size).toBe(2)
+    expect(new Set(data).size).toBe(2)
+    expect(data.map((folder) => existsSync(dirname(String(folder))))).toEqual([false, false])
+    expect(listProcesses().filter(({ pid }) => pids.includes(pid))).toEqual([])
+  })
+
+  it('fails with the end of the log of a server that dies', async () => {
+    const starting = startPostgres({ settings: ['--no_such_setting=1'] })
+    await expect(starting).rejects.toThrow(ServerFailedError)
+    await expect(starting).rejects.toThrow('no_such_setting')
+  })
+
+  it('can be paused and still be stopped', async () => {
+    const server = await startPostgres()
+    await server.pause()
+    await server.stop()
+    await expect(ask(server.url, 'SELECT 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+  })
+})
