@@ -1,22 +1,25 @@
 import { describe, expect, it } from 'vitest'
-import { hasAll, readValues, unknownVariables } from '../src/read-values.ts'
-import { orUnset, setting, switchSetting, wholeNumber } from '../src/setting.ts'
+import { hasAll, readSettings, unknownVariables } from '../src/read-settings.ts'
+import { orUnset, trueOrFalse, wholeNumber } from '../src/schemas.ts'
+import { declareSettings } from '../src/setting.ts'
+
+const setting = declareSettings('any')
 
 const SETTINGS = {
-  waitMs: setting('wait-ms', 250, 'how long', wholeNumber(1, 1_000)),
-  limit: setting('limit', '', 'how many', orUnset(wholeNumber(1, 9))),
-  isLoud: switchSetting('loud', 'says more'),
+  waitMs: setting(wholeNumber(1, 1_000), 'how long', 250),
+  limit: setting(orUnset(wholeNumber(1, 9)), 'how many'),
+  loud: setting(trueOrFalse, 'says more', 'false'),
 } as const
-const NAMES = ['waitMs', 'limit', 'isLoud'] as const
+const NAMES = ['waitMs', 'limit', 'loud'] as const
 
 function read(flags: Readonly<Record<string, string>>, environment: Readonly<Record<string, string>>) {
-  return readValues(SETTINGS, NAMES, { flags: new Map(Object.entries(flags)), environment })
+  return readSettings(SETTINGS, NAMES, { flags: new Map(Object.entries(flags)), environment })
 }
 
 describe('values', () => {
   it('are the fallbacks where nothing is said, and have no source then', () => {
     const { known, sources, problems } = read({}, { COUNTERSTEP_LIMIT: '' })
-    expect(known).toEqual({ waitMs: 250, limit: undefined, isLoud: false })
+    expect(known).toEqual({ waitMs: 250, limit: undefined, loud: false })
     expect([...sources, ...problems]).toEqual([])
     expect(hasAll(known, NAMES)).toBe(true)
   })
@@ -43,12 +46,12 @@ describe('values', () => {
   })
 
   it('of settings that were not asked for are not read', () => {
-    const given = { flags: new Map(), environment: { COUNTERSTEP_LIMIT: 'x' } }
-    expect(readValues(SETTINGS, ['waitMs'], given)).toMatchObject({ known: { waitMs: 250 }, problems: [] })
+    const given = { environment: { COUNTERSTEP_LIMIT: 'x' } }
+    expect(readSettings(SETTINGS, ['waitMs'], given)).toMatchObject({ known: { waitMs: 250 }, problems: [] })
   })
 })
 
 it('a variable of ours that is no setting is named, unless it is empty', () => {
   const environment = { COUNTERSTEP_WAIT_MS: '1', COUNTERSTEP_SPEED: '9', COUNTERSTEP_OLD: '', HOME: '/' }
-  expect(unknownVariables(environment, new Set(['COUNTERSTEP_WAIT_MS']))).toEqual(['COUNTERSTEP_SPEED'])
+  expect(unknownVariables(environment, ['COUNTERSTEP_WAIT_MS'])).toEqual(['COUNTERSTEP_SPEED'])
 })

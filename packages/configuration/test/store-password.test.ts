@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { passwordOfSecret } from '../src/password-of-secret.ts'
+import { passwordOfSecret } from '../src/store-password.ts'
 
 const CASES = [
   ['the password alone', 'p@ss', { value: 'p@ss' }],
