@@ -4,6 +4,7 @@ import type { BranchAnswer, BranchCall } from '@counterstep/core'
 import { ANSWER_BYTES_MAX, type Result } from '@counterstep/protocol'
 import type { CallSigner } from '@counterstep/signature'
 import type { Dispatcher } from 'undici'
+import type { CheckedPayloads } from './checked-payloads.ts'
 import { readContentCoding } from './content-coding.ts'
 import type { WheelEntry } from './deadline-wheel.ts'
 import { type ErrorWord, errorWord, errorWordOfSent } from './error-word.ts'
@@ -17,6 +18,7 @@ import { unpackBody } from './unpack-body.ts'
 /** The same for every attempt of a caller. */
 export interface AttemptOptions {
   readonly signer: CallSigner | undefined
+  readonly payloads: CheckedPayloads
   /** Bounds what a packed body is unpacked to. */
   readonly bodyBytesMax: number
 }
@@ -89,11 +91,11 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   constructor(
     call: BranchCall,
     url: ParsedUrl,
-    { signer, bodyBytesMax }: AttemptOptions,
+    { signer, payloads, bodyBytesMax }: AttemptOptions,
     resolve: (answer: BranchAnswer) => void,
   ) {
     this.#call = call
-    this.#ownHeaders = ownHeaders(call)
+    this.#ownHeaders = ownHeaders(call, payloads)
     this.#url = url
     this.#signer = signer
     this.#resolve = resolve

@@ -2,6 +2,7 @@ import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
 import { Attempt, type AttemptOptions } from './attempt.ts'
 import { checkedOptions, type HttpBranchCallerOptions } from './caller-options.ts'
 import { assertConnectorGivesSocket } from './connector-socket.ts'
+import { CheckedPayloads } from './checked-payloads.ts'
 import { DeadlineWheel } from './deadline-wheel.ts'
 import { type ErrorWord, errorWord } from './error-word.ts'
 import type { Origin } from './origin.ts'
@@ -34,7 +35,11 @@ class HttpBranchCaller implements BranchCaller {
     const limits = checkedOptions(options)
     const { targets } = limits
     this.#keepsExcerpts = limits.answerExcerpts
-    this.#attempts = { signer: limits.signer, bodyBytesMax: limits.answerBodyBytesMax }
+    this.#attempts = {
+      signer: limits.signer,
+      payloads: new CheckedPayloads(),
+      bodyBytesMax: limits.answerBodyBytesMax,
+    }
     this.#targets = new TargetCache(limits.targetsMax, (url) => targets.resolve(url))
     this.#origins = new Origins(this.#wheel, {
       originsMax: limits.originsMax,

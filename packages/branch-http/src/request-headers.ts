@@ -1,6 +1,7 @@
 import { type BranchCall, isReservedHeader } from '@counterstep/core'
-import { findPayloadFault, IDENTITY_HEADERS } from '@counterstep/protocol'
+import { IDENTITY_HEADERS } from '@counterstep/protocol'
 import type { CallSigner } from '@counterstep/signature'
+import type { CheckedPayloads } from './checked-payloads.ts'
 
 /** A header or a payload that cannot be sent. It shows nothing of either. */
 class BadRequestError extends Error {
@@ -23,9 +24,9 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
  * The caller's own headers of a call, each name before its value. Throws BadRequestError where one of them, or the
  * payload, can be in no request.
  */
-export function ownHeaders({ method, contentType, body, headers: given }: BranchCall): string[] {
-  // Submit refuses such a payload; one that was stored by an older version is not sent.
-  if (method === 'POST' && findPayloadFault(contentType, body) !== undefined) throw new BadRequestError()
+export function ownHeaders(call: BranchCall, payloads: CheckedPayloads): string[] {
+  if (!payloads.maySend(call)) throw new BadRequestError()
+  const { headers: given } = call
   const headers: string[] = []
   for (const name in given) {
     const value = given[name]

@@ -1,0 +1,24 @@
+import type { BranchCall } from '@counterstep/core'
+import { findPayloadFault } from '@counterstep/protocol'
+
+const REMEMBERED_MAX = 8_192
+
+/**
+ * Tells which payloads may be sent: submit refuses the others, but an older version may have stored one. A long form takes
+ * milliseconds to read, and a branch that fails is called again and again, so each payload is read once. What a branch of a
+ * transaction is called with never changes.
+ */
+export class CheckedPayloads {
+  readonly #good = new Set<string>()
+
+  maySend(call: BranchCall): boolean {
+    const { method, contentType, gid, branchId, acceptedAt } = call
+    if (method === 'GET' || contentType === 'application/json') return true
+    const key = `${gid} ${branchId} ${acceptedAt}`
+    if (this.#good.has(key)) return true
+    if (findPayloadFault(contentType, call.body) !== undefined) return false
+    if (this.#good.size >= REMEMBERED_MAX) this.#good.clear()
+    this.#good.add(key)
+    return true
+  }
+}
