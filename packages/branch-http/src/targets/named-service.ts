@@ -56,10 +56,11 @@ export function urlOfService({ origin, base }: NamedService, { rest }: ServiceUr
 
 /**
  * Tells whether a path climbs for a service that decodes it before it splits it, once or more often, or drops the parameters of its
- * segments. No UTF-8 has the bytes C0 and C1: lenient readers take a dot or a slash out of them.
+ * segments, or blanks. No UTF-8 has the bytes C0 and C1, nor so small a character in three or four: lenient readers take a dot or a
+ * slash out of them.
  */
 function mayClimb(path: string): boolean {
-  if (/%(?:25)*(?:2f|5c|c0|c1)/i.test(path)) return true
-  const decoded = path.replace(/%(?:25)*2e/gi, '.').replace(/%(?:25)*3b/gi, ';')
-  return decoded.split('/').some((segment) => /^\.\.?(;|$)/.test(segment))
+  if (/%(?:25)*(?:2f|5c|c0|c1|e0%(?:25)*[89]|f0%(?:25)*8)/i.test(path)) return true
+  const decoded = path.replace(/%(?:25)*2e/gi, '.')
+  return decoded.split('/').some((segment) => /^\.\.?(?:[;,]|%(?:25)*(?:3b|2c|3f|23|20)|$)/i.test(segment))
 }
