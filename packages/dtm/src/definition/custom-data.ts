@@ -54,13 +54,15 @@ function readOrders(value: GoValue | undefined): SagaOrder['orders'] {
   )
 }
 
+/** Each position once: a list that names one step a thousand times would be walked as often as it is long. */
 function readPositions(value: GoValue): readonly number[] {
   if (value.type === 'null') return []
   if (value.type !== 'array') throw unreadable(`orders holds a ${value.type}, not a list`)
-  return value.items.map((item) => {
+  const positions = value.items.map((item) => {
     if (item.type !== 'number') throw unreadable(`orders holds a ${item.type}, not a number`)
     return readPosition(item.text, 'orders')
   })
+  return [...new Set(positions)]
 }
 
 function readPosition(text: string, name: string): number {

@@ -2,6 +2,7 @@ import { loopbackTargets } from '@counterstep/branch-http/targets'
 import { describe, expect, it } from 'vitest'
 import { AnsweredError } from '../wire/answer.ts'
 import { type DtmRequest, readRequest } from '../wire/read-request.ts'
+import { readSagaOrder } from './custom-data.ts'
 import { messageDefinition } from './message-definition.ts'
 import { type Note, readNote, writeNote } from './note.ts'
 import { sagaDefinition } from './saga-definition.ts'
@@ -79,6 +80,11 @@ describe('the order of a saga', () => {
     expect(
       sagaDefinition(request({ concurrent: true }), check).branches.map((branch) => branch.after),
     ).toEqual([[], [0], [1]])
+  })
+
+  it('S27: has each position of a list once, so that a long list is not walked for each step', () => {
+    const { orders } = readSagaOrder(`{"concurrent":true,"orders":{"1":[${'0,'.repeat(5_000)}0]}}`)
+    expect(orders.get(1)).toEqual([0])
   })
 
   it('is that of `orders`, by positions from 0', () => {

@@ -45,7 +45,7 @@ export function sagaDefinition(request: DtmRequest, checkUrl: CheckUrl): SagaDef
 }
 
 function predecessors({ concurrent, orders }: SagaOrder, step: number): readonly number[] {
-  if (concurrent) return [...new Set(orders.get(step) ?? [])]
+  if (concurrent) return orders.get(step) ?? []
   return step === 0 ? [] : [step - 1]
 }
 
