@@ -3,6 +3,9 @@ import { ANSWER_BYTES_MAX, REASON_LENGTH_MAX } from '@counterstep/protocol'
 /** A longer text is no answer and no reason that was kept within its bound: it is not parsed. */
 const PROBLEM_LENGTH_MAX = Math.max(ANSWER_BYTES_MAX, REASON_LENGTH_MAX)
 
+/** Signs that may rewrite a terminal's line or turn a text's direction: escaped in JSON they are not seen when an excerpt is cleaned. */
+const HARMFUL = /[^\P{Cc}\t\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
+
 export interface Problem {
   readonly code?: string
   readonly message?: string
@@ -23,5 +26,9 @@ export function readProblem(text: string | undefined): Problem {
   }
   const { code, message } = value
   if (typeof code !== 'string' || code === '') return {}
-  return typeof message === 'string' ? { code, message } : { code }
+  return typeof message === 'string' ? { code: clean(code), message: clean(message) } : { code: clean(code) }
+}
+
+function clean(text: string): string {
+  return text.replace(HARMFUL, '\u{fffd}')
 }

@@ -79,6 +79,10 @@ describe('the view', () => {
       answer: '{"code":"INSUFFICIENT_FUNDS","message":"not enough money","details":{"cents":5}}',
       shown: { code: 'INSUFFICIENT_FUNDS', message: 'not enough money' },
     },
+    {
+      answer: '{"code":"C\\u009bD","message":"\\u001b[2J\\u202egone\\n"}',
+      shown: { code: 'C\u{fffd}D', message: '\u{fffd}[2J\u{fffd}gone\n' },
+    },
     { answer: ' {"code":"NO_SEAT"}', shown: { code: 'NO_SEAT' } },
     { answer: '{"code":"NO_SEAT","message":7}', shown: { code: 'NO_SEAT' } },
     { answer: '{"code":"NO_SEAT","message":"cut at its bou', shown: {} },
