@@ -77,15 +77,24 @@ export function signedCalls(
       await takeBody(request, checkBody)
     } catch (error: unknown) {
       if (!isRefusal(error)) return next(asBranchError(error))
-      options.onRefused?.(error)
-      const { statusCode, headers, body } = refusalAnswer(error)
-      response.status(statusCode)
-      response.set({ ...headers })
-      response.end(body)
+      // Express 4 looks at no promise: what is thrown here has to reach `next`.
+      try {
+        options.onRefused?.(error)
+        respond(response, error)
+      } catch (thrown: unknown) {
+        next(asBranchError(thrown))
+      }
       return
     }
     next()
   }
+}
+
+function respond(response: BranchExpressResponse, error: BranchError): void {
+  const { statusCode, headers, body } = refusalAnswer(error)
+  response.status(statusCode)
+  response.set({ ...headers })
+  response.end(body)
 }
 
 function isRefusal(error: unknown): error is BranchError {

@@ -55,6 +55,26 @@ for (const [name, make] of [
       }
     })
 
+    it('S19: hands on what onRefused throws, so that no process ends by it', async () => {
+      const handed: unknown[] = []
+      const guard = signedCalls({
+        keys: [PUBLIC_KEY],
+        baseUrl: BASE,
+        onRefused: () => {
+          throw new Error('the log is full')
+        },
+      })
+      const app = make()
+      app.use(guard)
+      app.use(((error, _request, response, _next) => {
+        handed.push(error)
+        response.status(500).end()
+      }) satisfies express.ErrorRequestHandler)
+      const url = await listening(app)
+      expect((await send(url, { ...signedRequest(BASE, PATH), headers: [] })).status).toBe(500)
+      expect(handed).toMatchObject([{ code: 'BRANCH_ERROR', cause: { message: 'the log is full' } }])
+    })
+
     it('S19: leaves JSON parsed and everything else as bytes, and 400 to JSON that is none', async () => {
       const { url } = await serve(((_request, _response, next) => next()) as ReturnType<typeof express.json>)
       const seen = async (contentType: string, body: string) =>
