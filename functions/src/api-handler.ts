@@ -1,5 +1,5 @@
 import { bearerKey, createGate, type Gate, KeyRate, namedHosts } from '@counterstep/access'
-import { type CounterstepError, isCounterstepError } from '@counterstep/protocol'
+import { CounterstepError, isCounterstepError } from '@counterstep/protocol'
 import { buildApp, PROBLEM_TYPE, problemOfError } from '@counterstep/server'
 import { awsLambdaFastify } from '@fastify/aws-lambda'
 import type { LambdaContext } from './events.ts'
@@ -15,6 +15,9 @@ interface HttpEvent {
 }
 
 const WAIT_MS_MAX = 25_000
+
+/** The adapter resolves such a path, so that another one is answered than the one that rules before the function have judged. */
+const TURNED_PATH = /^(?!\/)|^\/\/|[\\\p{Cc} ]|\/(?:\.|%2e){1,2}(?:\/|$)/iu
 
 /** The native face behind a Function URL or an HTTP API (payload format 2.0). */
 export async function apiHandler(home: Home): Promise<ApiHandler> {
@@ -41,9 +44,13 @@ export async function apiHandler(home: Home): Promise<ApiHandler> {
       await keys?.refresh()
     } catch (error: unknown) {
       if (!isCounterstepError(error)) throw error
-      return unavailable(error)
+      return problemAnswer(error, { 'retry-after': String(KEYS_RETRY_MS / 1_000) })
     }
-    return await engine.during(context.getRemainingTimeInMillis(), () => answer(withPath(event), context))
+    const request = withPath(event)
+    if (isTurned(request)) {
+      return problemAnswer(new CounterstepError('SAGA_ROUTE_UNKNOWN', 'there is nothing at this path'))
+    }
+    return await engine.during(context.getRemainingTimeInMillis(), () => answer(request, context))
   }
 }
 
@@ -55,12 +62,17 @@ function withPath(event: unknown): unknown {
   return { ...(event as object), rawPath: rawPath.split('/').map(encodeURIComponent).join('/') }
 }
 
+function isTurned(event: unknown): boolean {
+  const { rawPath } = event as HttpEvent
+  return typeof rawPath === 'string' && TURNED_PATH.test(rawPath)
+}
+
 /** In the form of the server's own problems, since no request has come to it. */
-function unavailable(error: CounterstepError): object {
+function problemAnswer(error: CounterstepError, headers: Readonly<Record<string, string>> = {}): object {
   const problem = problemOfError(error)
   return {
     statusCode: problem.status,
-    headers: { 'content-type': PROBLEM_TYPE, 'retry-after': String(KEYS_RETRY_MS / 1_000) },
+    headers: { 'content-type': PROBLEM_TYPE, ...headers },
     body: JSON.stringify(problem),
   }
 }

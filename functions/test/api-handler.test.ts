@@ -117,6 +117,23 @@ describe('the api behind an event', () => {
     }
   })
 
+  it.each([
+    '/v1/../metrics',
+    '/v1/%2e%2E/metrics',
+    '/v1/x/..',
+    '/./metrics',
+    '/v1\\..\\metrics',
+    '/v1/.\t./metrics',
+    'http://127.0.0.1/metrics',
+    '//127.0.0.1/metrics',
+  ])('S16: has nothing at %j, which the adapter would take for another path', async (path) => {
+    const request = await handlerOf()
+    const answer = await request('GET', path)
+    expect([answer.statusCode, JSON.parse(answer.body)]).toMatchObject([404, { code: 'SAGA_ROUTE_UNKNOWN' }])
+    expect(answer.headers['retry-after']).toBeUndefined()
+    expect((await request('GET', '/metrics')).statusCode).toBe(200)
+  })
+
   it('gives back in time what does not end, and asks for a look', async () => {
     const home = testHome({
       answer: ({ timeoutMs }) =>
