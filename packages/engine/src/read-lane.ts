@@ -17,6 +17,9 @@ export interface ReadLaneBounds {
 /** Reads whose wait is over so soon after another's are refused together, so that one timer serves many. */
 const TOGETHER_MS = 10
 
+/** Below what a reader waits for its turn. What has to rest for longer takes further places along. */
+const PLACE_REST_MS_MAX = 1_000
+
 interface Waiting {
   readonly caller: string
   readonly until: number
@@ -48,15 +51,21 @@ export class ReadLane {
     this.#bounds = bounds
   }
 
-  /** Throws SAGA_TOO_MANY_READS; then `read` was not called. Reads that name no caller share one turn. */
-  async run<T>(read: () => Promise<T>, caller = ''): Promise<T> {
+  /**
+   * Throws SAGA_TOO_MANY_READS; then `read` was not called. Reads that name no caller share one turn. `restMsOf` says how long
+   * places stay empty, in all, for what is done with that which was read.
+   */
+  async run<T>(read: () => Promise<T>, caller = '', restMsOf: (value: T) => number = restNone): Promise<T> {
     if (this.#waiting.size > 0 || !this.#hasPlace()) await this.#wait(caller)
     else this.#running++
     const startedAt = this.#clock.now()
+    let restMs = 0
     try {
-      return await read()
+      const value = await read()
+      restMs = restMsOf(value)
+      return value
     } finally {
-      this.#leave(this.#clock.now() - startedAt)
+      this.#leave(this.#clock.now() - startedAt, restMs)
     }
   }
 
@@ -108,11 +117,13 @@ export class ReadLane {
     if (others?.size === 0) this.#callers.delete(waiting.caller)
   }
 
-  #leave(tookMs: number): void {
+  #leave(tookMs: number, restMsAsked: number): void {
     this.#running--
     const { restFactor, restMsMax } = this.#bounds
-    const restMs = Math.min(tookMs * restFactor, restMsMax)
-    if (restMs > 0) this.#restingUntil.push(this.#clock.now() + restMs)
+    const now = this.#clock.now()
+    let leftMs = Math.max(restMsAsked, Math.min(tookMs * restFactor, restMsMax))
+    for (; leftMs > 0; leftMs -= PLACE_REST_MS_MAX)
+      this.#restingUntil.push(now + Math.min(leftMs, PLACE_REST_MS_MAX))
     this.#admit()
   }
 
@@ -152,6 +163,10 @@ export class ReadLane {
       this.#admit()
     })
   }
+}
+
+function restNone(): number {
+  return 0
 }
 
 function tooManyReads(): CounterstepError {

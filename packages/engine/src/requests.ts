@@ -44,6 +44,15 @@ import { within } from './until-definite.ts'
 const SCAN_REST = { restFactor: 9, restMsMax: 500 }
 /** Single reads are cheap for the store; what costs is that a caller that asks again at once keeps the event loop busy. */
 const READ_REST = { restFactor: 4, restMsMax: 20 }
+/**
+ * What costs about a large row is not its reading: it is parsed, shown and written in the thread of the writers, for some 30 ns a
+ * character. With 16 places these reads leave four fifths of that thread to others.
+ */
+const REST_CHARACTERS_PER_MS = 400
+
+function restMsOfRow(row: StoredTransaction | undefined): number {
+  return row === undefined ? 0 : (row.definition.length + row.progress.length) / REST_CHARACTERS_PER_MS
+}
 
 export abstract class Requests implements EngineApi {
   protected readonly assembly: Assembly
@@ -208,7 +217,7 @@ export abstract class Requests implements EngineApi {
   }
 
   show(gid: Gid, caller?: string): Promise<TransactionView | undefined> {
-    return this.#view(gid, () => this.#reads.run(() => this.#row(gid), caller))
+    return this.#view(gid, () => this.#reads.run(() => this.#row(gid), caller, restMsOfRow))
   }
 
   async #view(
@@ -234,7 +243,7 @@ export abstract class Requests implements EngineApi {
   }
 
   async showWhole(gid: Gid, caller?: string): Promise<ShownWhole | undefined> {
-    const row = await this.#reads.run(() => this.#row(gid), caller)
+    const row = await this.#reads.run(() => this.#row(gid), caller, restMsOfRow)
     if (row === undefined) return undefined
     return { transaction: decodeTransaction(row), view: newestView(this.assembly, row) }
   }

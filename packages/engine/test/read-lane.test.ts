@@ -76,6 +76,31 @@ describe('the lane of readers', () => {
     expect(underWay()).toBe(1)
   })
 
+  it('S42: leaves places empty for as long as what was read will cost, several of them if that is long', async () => {
+    const time = new FakeTime()
+    const lane = new ReadLane(time.clock(), { ...BOUNDS, atOnceMax: 2, waitMs: 5_000 })
+    const read = (restMs: number) =>
+      watched(
+        lane.run(
+          async () => restMs,
+          'reader',
+          (value) => value,
+        ),
+      )
+    read(1_500)
+    await time.flush()
+    const next = read(400)
+    await time.advance(499)
+    expect(next.isSettled).toBe(false)
+    await time.advance(1)
+    expect(next.isSettled).toBe(true)
+    const third = read(0)
+    await time.advance(399)
+    expect(third.isSettled).toBe(false)
+    await time.advance(1)
+    expect(third.isSettled).toBe(true)
+  })
+
   it('gives turns by caller, so that one with many reads keeps no other waiting', async () => {
     const time = new FakeTime()
     const { ask, end } = laneAt(time, { ...BOUNDS, atOnceMax: 1, restFactor: 0 })
