@@ -49,9 +49,13 @@ const READ_REST = { restFactor: 4, restMsMax: 20 }
  * character. With 16 places these reads leave four fifths of that thread to others.
  */
 const REST_CHARACTERS_PER_MS = 400
+/** So many cost no more than the read itself. */
+const SMALL_ROW_CHARACTERS = 8_192
 
 function restMsOfRow(row: StoredTransaction | undefined): number {
-  return row === undefined ? 0 : (row.definition.length + row.progress.length) / REST_CHARACTERS_PER_MS
+  if (row === undefined) return 0
+  const characters = row.definition.length + row.progress.length - SMALL_ROW_CHARACTERS
+  return Math.max(0, characters) / REST_CHARACTERS_PER_MS
 }
 
 export abstract class Requests implements EngineApi {
