@@ -55,7 +55,7 @@ const SMALL_ROW_CHARACTERS = 8_192
 function restMsOfRow(row: StoredTransaction | undefined): number {
   if (row === undefined) return 0
   const characters = row.definition.length + row.progress.length - SMALL_ROW_CHARACTERS
-  return Math.max(0, characters) / REST_CHARACTERS_PER_MS
+  return Math.ceil(Math.max(0, characters) / REST_CHARACTERS_PER_MS)
 }
 
 export abstract class Requests implements EngineApi {

@@ -1,3 +1,4 @@
+import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { ReadLane } from '../src/read-lane.ts'
 import { Bed } from './support/bed.ts'
@@ -132,6 +133,26 @@ describe('the lane of readers', () => {
     expect(failed.error).toMatchObject({ message: 'no store' })
     expect(await lane.run(async () => 'read')).toBe('read')
   })
+})
+
+describe('S42: a reader of a large transaction', () => {
+  for (const method of ['show', 'showWhole'] as const) {
+    it(`leaves its place empty for what it costs: ${method}`, async () => {
+      const bed = new Bed()
+      const node = await bed.node({ readsAtOnceMax: 1 })
+      const { engine } = node
+      const saga = sagaOf('large', 1)
+      const branches = saga.branches.map((branch) => ({ ...branch, payload: 'x'.repeat(100_000) }))
+      await node.submit({ ...saga, branches })
+      await bed.untilStatus('large', 'succeeded')
+      await engine[method]('large' as Gid)
+      const next = watched<unknown>(engine[method]('large' as Gid))
+      await bed.time.advance(200)
+      expect(next.isSettled).toBe(false)
+      await bed.time.advance(100)
+      expect(next.value).toMatchObject({})
+    })
+  }
 })
 
 describe('an engine beside 600 readers', () => {
