@@ -9,6 +9,11 @@ export interface HttpBranchCallerOptions extends Partial<CallerLimits> {
   readonly targets?: TargetPolicy
   /** Finds the addresses of a name; asked once for all who want the same name meanwhile. Default: the system's. */
   readonly lookup?: LookupFunction
+  /**
+   * Origins that the configuration names one by one. However many other names hang at their name server, these are looked
+   * up. Default: none.
+   */
+  readonly listedOrigins?: readonly string[]
   /** Keep the first bytes of an answer's body, to be shown to people. Default: true. */
   readonly answerExcerpts?: boolean
   /** Signs each attempt when it is sent. Default: nothing is signed. */
@@ -82,6 +87,7 @@ export function checkedOptions(options: HttpBranchCallerOptions): CallerOptions 
   const {
     targets = loopbackTargets(),
     lookup = systemLookup as LookupFunction,
+    listedOrigins = [],
     answerExcerpts = true,
     signer,
     tls = new Map(),
@@ -102,5 +108,5 @@ export function checkedOptions(options: HttpBranchCallerOptions): CallerOptions 
       )
     createSecureContext(certificates)
   }
-  return { ...checked, targets, lookup, answerExcerpts, signer, tls, proxyUrl }
+  return { ...checked, targets, lookup, listedOrigins, answerExcerpts, signer, tls, proxyUrl }
 }

@@ -10,7 +10,8 @@ const KEEP_ALIVE_MARGIN_MS = 1_000
 export function poolFactory(options: CallerOptions): (originKey: string) => Dispatcher {
   const { targets, connectTimeoutMs, keepAliveMs, proxyUrl } = options
   const mayReach = (hostname: string, address: string) => targets.mayReach(hostname, address)
-  const lookup = guardedLookup(mayReach, sharedLookup(options.lookup))
+  const listed = new Set(options.listedOrigins.map((origin) => new URL(origin).hostname))
+  const lookup = guardedLookup(mayReach, sharedLookup(options.lookup, listed))
   const poolOptions: Pool.Options = {
     connections: options.connectionsPerOriginMax,
     allowH2: false,

@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net'
 
-/** Of different names. The system's look-ups wait for one another on a few threads, so more would only wait longer. */
+/** So many different names, beside listed ones. The system's look-ups wait for one another on a few threads, so more would only wait longer. */
 export const LOOKUPS_IN_FLIGHT_MAX = 64
 
 /** It names no host: it may be shown. */
@@ -17,9 +17,14 @@ type Callback = Parameters<LookupFunction>[2]
 
 /**
  * One look-up in flight for each name, whose answer or failure is for all who wait for it: a slow name takes one of
- * the system's few threads in place of all. Nothing is remembered once it is answered.
+ * the system's few threads in place of all. Nothing is remembered once it is answered. `listed` are the names that the
+ * configuration names one by one: the others, of which a caller may make up any number, take no thread of theirs.
  */
-export function sharedLookup(lookup: LookupFunction): LookupFunction {
+export function sharedLookup(
+  systemLookup: LookupFunction,
+  listed: ReadonlySet<string> = new Set(),
+): LookupFunction {
+  const lookup = listed.size === 0 ? systemLookup : lookUpInTurn(systemLookup, listed)
   const waiting = new Map<string, Callback[]>()
   return function lookUpShared(hostname, options, callback) {
     const { family = 0, hints = 0, all = false } = options
@@ -29,7 +34,7 @@ export function sharedLookup(lookup: LookupFunction): LookupFunction {
       joined.push(callback)
       return
     }
-    if (waiting.size >= LOOKUPS_IN_FLIGHT_MAX) {
+    if (waiting.size >= LOOKUPS_IN_FLIGHT_MAX && !listed.has(hostname)) {
       callback(new TooManyLookupsError(), [])
       return
     }
@@ -44,5 +49,35 @@ export function sharedLookup(lookup: LookupFunction): LookupFunction {
       waiting.delete(key)
       throw error
     }
+  }
+}
+
+/** Looks up names that are not listed one after the other. Node gives look-ups two of its four threads: two that hang would take both. */
+function lookUpInTurn(lookup: LookupFunction, listed: ReadonlySet<string>): LookupFunction {
+  const queue: (() => void)[] = []
+  let isBusy = false
+  function runNext(): void {
+    isBusy = false
+    queue.shift()?.()
+  }
+  return function lookUp(hostname, options, callback) {
+    if (listed.has(hostname)) {
+      lookup(hostname, options, callback)
+      return
+    }
+    function run(): void {
+      isBusy = true
+      try {
+        lookup(hostname, options, (...answer) => {
+          runNext()
+          callback(...answer)
+        })
+      } catch (error: unknown) {
+        runNext()
+        callback(error instanceof Error ? error : new Error('no look-up', { cause: error }), [])
+      }
+    }
+    if (isBusy) queue.push(run)
+    else run()
   }
 }

@@ -92,6 +92,31 @@ describe('look-ups', () => {
     expect(asked.at(-1)).toBe('bank.test')
   })
 
+  it('of names that hang, but are not listed, hold up none that is listed, whatever their number', () => {
+    const { lookup, asked, answer } = heldLookup()
+    const shared = sharedLookup(lookup, new Set(['bank.test']))
+    for (let n = 0; n < LOOKUPS_IN_FLIGHT_MAX; n++) outcomesOf(shared, `slow-${n}.test`, 1)
+    // The system has a thread for one more.
+    expect(asked).toEqual(['slow-0.test'])
+    expect(outcomesOf(shared, 'bank.test', 1)).toEqual([])
+    expect(asked).toEqual(['slow-0.test', 'bank.test'])
+    answer('slow-0.test', null, ['203.0.113.1'])
+    expect(asked).toEqual(['slow-0.test', 'bank.test', 'slow-1.test'])
+  })
+
+  it('of names that are not listed go on behind one that cannot even be asked', () => {
+    const { lookup, asked, answer } = heldLookup()
+    const picky: LookupFunction = (hostname, ...rest) => {
+      if (hostname === 'odd.test') throw new RangeError('no such option')
+      lookup(hostname, ...rest)
+    }
+    const shared = sharedLookup(picky, new Set(['bank.test']))
+    const names = ['one.test', 'odd.test', 'two.test']
+    const [first, odd] = names.map((name) => outcomesOf(shared, name, 1))
+    answer('one.test', null, ['203.0.113.1'])
+    expect([first, odd, asked]).toEqual([[FOUND], [expect.any(RangeError)], ['one.test', 'two.test']])
+  })
+
   it('that cannot even be asked are in flight no longer', () => {
     let asked = 0
     const shared = sharedLookup(() => {
@@ -116,6 +141,27 @@ describe('connections', () => {
       })
     }
     expect([ended, asked]).toEqual([[], ['slow.test']])
+  })
+
+  it('of a caller to a listed name are made while more names hang than may be looked up', async () => {
+    const server = await serveHttp((_request, response) => response.end())
+    const { port } = new URL(server.url)
+    const held = heldLookup()
+    const known = fixedLookup({ 'bank.test': ['127.0.0.1'] })
+    const lookup: LookupFunction = (hostname, ...rest) =>
+      (hostname === 'bank.test' ? known : held.lookup)(hostname, ...rest)
+    const targets = {
+      check: () => undefined,
+      resolve: (url: string) => new URL(url),
+      mayReach: () => true,
+    }
+    const listedOrigins = [`http://bank.test:${port}`]
+    const caller = testCaller({ targets, lookup, listedOrigins, connectTimeoutMs: 60_000 })
+    const slow = Array.from({ length: 100 }, (_, n) => caller.call(branchCall(`http://slow-${n}.test/`)))
+    const good = await caller.call(branchCall(`${listedOrigins[0]}/`))
+    expect([good.result, held.asked]).toEqual(['success', ['slow-0.test']])
+    await caller.close()
+    await Promise.all(slow)
   })
 
   it('of a caller to another name are made while one hangs', async () => {

@@ -83,7 +83,9 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
   for (const warning of durabilityWarnings(store, '--store-failover')) logger.warn({}, warning)
   const targets = targetPolicy(config.targets)
   const checkUrl = (url: string) => targets.check(url)
-  const branches = httpBranchCaller({ ...config.caller, targets, signer: signerOf(deps, closers) })
+  const listedOrigins = listOrigins(config.targets)
+  const signer = signerOf(deps, closers)
+  const branches = httpBranchCaller({ ...config.caller, targets, listedOrigins, signer })
   closers.push(() => branches.close())
   const ids = nodeIds()
   const engine = createEngine({
@@ -92,7 +94,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     checkUrl,
     refuseCall: refuseStoredJsonRpc,
     findOrigin: originFinder(targets),
-    listedOrigins: listOrigins(config.targets),
+    listedOrigins,
     plainIds: config.plainIds,
     clock: nodeClock(),
     ids,

@@ -87,7 +87,8 @@ export async function openParts(options: CheckedOptions): Promise<Parts> {
 async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
   const { registry = createBareRegistry(), logger } = options
   const targets = targetPolicy(options.rules)
-  const branches = httpBranchCaller({ ...options.calls, targets })
+  const listedOrigins = listOrigins(options.rules)
+  const branches = httpBranchCaller({ ...options.calls, targets, listedOrigins })
   closers.add(() => branches.close())
   const store = await storeOf(options.store, logger, registry, closers)
   const engine = createEngine({
@@ -96,7 +97,7 @@ async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
     checkUrl: (url) => targets.check(url),
     refuseCall: refuseStoredJsonRpc,
     findOrigin: originFinder(targets),
-    listedOrigins: listOrigins(options.rules),
+    listedOrigins,
     clock: nodeClock(),
     ids: nodeIds(),
     observer: prometheusObserver(registry, logEvents(logger)),

@@ -8,7 +8,7 @@ export interface CounterstepOptions {
   readonly store: Store | OpenStore
   readonly targets: Targets
   /** How branches are called: bounds, and `signer`. */
-  readonly calls?: Omit<HttpBranchCallerOptions, 'targets' | 'lookup'>
+  readonly calls?: Omit<HttpBranchCallerOptions, 'targets' | 'lookup' | 'listedOrigins'>
   readonly settings?: Partial<EngineSettings>
   /** Default: lines of JSON on standard output. Errors are cut down to what cannot hold a payload. */
   readonly logger?: Logger
