@@ -10,5 +10,7 @@ export const READS_AT_ONCE = 8
 export const LISTS_PER_ANSWER_MAX = 10
 /** One answer that reads many rows begins no further read after this time; its client goes on from where it ended. */
 export const LIST_MS_MAX = 2_000
+/** One answer reads no further rows once those that it has hold so many characters: a row may have a million. */
+export const LIST_CHARACTERS_MAX = 4 * 1024 * 1024
 /** At most so many answers of `all` are under way at once. */
 export const LISTS_AT_ONCE_MAX = 2

@@ -2,7 +2,14 @@ import type { ListCursor, ListQuery } from '@counterstep/core'
 import type { EngineApi } from '@counterstep/engine'
 import { type Gid, isGid } from '@counterstep/protocol'
 import { badNumber } from '../wire/read-number.ts'
-import { LIST_MS_MAX, LIST_PAGE, LIST_ROWS_MAX, LISTS_PER_ANSWER_MAX, READS_AT_ONCE } from './list-page.ts'
+import {
+  LIST_CHARACTERS_MAX,
+  LIST_MS_MAX,
+  LIST_PAGE,
+  LIST_ROWS_MAX,
+  LISTS_PER_ANSWER_MAX,
+  READS_AT_ONCE,
+} from './list-page.ts'
 import { see } from './see.ts'
 import { shownTransaction } from './shown-transaction.ts'
 
@@ -23,7 +30,7 @@ export interface ListedPage {
 
 /**
  * Lists the newest first. `position` goes on behind the last row; it is empty when there is nothing more. An answer holds fewer rows than
- * `limit`, perhaps none, where its lists or its time are used up; then it has a `position`.
+ * `limit`, perhaps none, where its lists, its time or its characters are used up; then it has a `position`.
  */
 export async function listTransactions(
   engine: Pick<EngineApi, 'list' | 'showWhole'>,
@@ -56,7 +63,7 @@ export async function listTransactions(
 
 interface ReadRows {
   readonly transactions: ListedPage['transactions']
-  /** There was no time for rows behind this one; undefined: there was time for all. */
+  /** There was no time or no room for rows behind this one; undefined: there was for all. */
   readonly readTo: ListCursor | undefined
 }
 
@@ -66,14 +73,26 @@ async function readAll(
   isTimeLeft: () => boolean,
 ): Promise<ReadRows> {
   const transactions: ReturnType<typeof shownTransaction>[] = []
+  let characters = 0
   for (let from = 0; from < rows.length; from += READS_AT_ONCE) {
     // The first ones are read in any case, so that each answer leads on.
-    if (from > 0 && !isTimeLeft()) return { transactions, readTo: rows[from - 1] }
+    const isOver = characters >= LIST_CHARACTERS_MAX || !isTimeLeft()
+    if (from > 0 && isOver) return { transactions, readTo: rows[from - 1] }
     const some = rows.slice(from, from + READS_AT_ONCE)
     const seen = await Promise.all(some.map(({ gid }) => read(gid)))
-    for (const each of seen) if (each !== undefined) transactions.push(shownTransaction(each))
+    for (const each of seen) {
+      if (each === undefined) continue
+      const shown = shownTransaction(each)
+      characters += countCharacters(shown)
+      transactions.push(shown)
+    }
   }
   return { transactions, readTo: undefined }
+}
+
+/** The rest of a transaction is short. */
+function countCharacters(shown: ReturnType<typeof shownTransaction>): number {
+  return shown.options.length + (shown.custom_data?.length ?? 0)
 }
 
 function writePosition({ createdAt, gid }: ListCursor): string {
