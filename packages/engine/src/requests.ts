@@ -15,6 +15,7 @@ import {
   type SubmissionDefaults,
   type TccBranch,
   type Transaction,
+  targetsOf,
 } from '@counterstep/core'
 import {
   CounterstepError,
@@ -51,6 +52,15 @@ const READ_REST = { restFactor: 4, restMsMax: 20 }
 const REST_CHARACTERS_PER_MS = 400
 /** So many cost no more than the read itself. */
 const SMALL_ROW_CHARACTERS = 8_192
+
+/** A view from memory costs the same: each branch may show two URLs of 2 KiB and two answers of 1 KiB. */
+const REST_MS_PER_BRANCH = 2
+/** A transaction that runs here is shown without a turn if it has no more branches. */
+const SHOWN_BRANCHES_MAX = 8
+
+function restMsOfView(view: TransactionView | undefined): number {
+  return view === undefined ? 0 : view.branches.length * REST_MS_PER_BRANCH
+}
 
 function restMsOfRow(row: StoredTransaction | undefined): number {
   if (row === undefined) return 0
@@ -221,7 +231,14 @@ export abstract class Requests implements EngineApi {
   }
 
   show(gid: Gid, caller?: string): Promise<TransactionView | undefined> {
-    return this.#view(gid, () => this.#reads.run(() => this.#row(gid), caller, restMsOfRow))
+    const run = this.assembly.runner.get(gid)
+    if (run === undefined || targetsOf(run.transaction).length <= SHOWN_BRANCHES_MAX)
+      return this.#view(gid, () => this.#rowInTurn(gid, caller))
+    return this.#reads.run(() => this.get(gid), caller, restMsOfView)
+  }
+
+  #rowInTurn(gid: Gid, caller: string | undefined): Promise<StoredTransaction | undefined> {
+    return this.#reads.run(() => this.#row(gid), caller, restMsOfRow)
   }
 
   async #view(
@@ -247,7 +264,7 @@ export abstract class Requests implements EngineApi {
   }
 
   async showWhole(gid: Gid, caller?: string): Promise<ShownWhole | undefined> {
-    const row = await this.#reads.run(() => this.#row(gid), caller, restMsOfRow)
+    const row = await this.#rowInTurn(gid, caller)
     if (row === undefined) return undefined
     return { transaction: decodeTransaction(row), view: newestView(this.assembly, row) }
   }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ReadLane } from '../src/read-lane.ts'
 import { Bed } from './support/bed.ts'
 import { FakeTime } from './support/fake-time.ts'
-import { sagaOf, watched } from './support/sagas.ts'
+import { branchOf, sagaOf, watched } from './support/sagas.ts'
 
 const BOUNDS = { atOnceMax: 2, waitingMax: 600, waitMs: 1_000, restFactor: 3, restMsMax: 100 }
 
@@ -198,6 +198,24 @@ describe('an engine beside 600 readers', () => {
       for (const { error } of refused) expect(error).toMatchObject({ code: 'SAGA_TOO_MANY_READS' })
     })
   }
+
+  it('keeps all but a few of them from a large transaction, whether it runs here or is stored', async () => {
+    for (const untilStored of [false, true]) {
+      const bed = new Bed()
+      const node = await bed.node()
+      const payload = { note: 'y'.repeat(200_000) }
+      await node.submit({
+        gid: 'large',
+        branches: Array.from({ length: 30 }, (_, n) => branchOf('large', `b${n}`)),
+      })
+      await node.submit({ gid: 'heavy', branches: [branchOf('heavy', 'b', { payload })] })
+      if (untilStored) for (const gid of ['large', 'heavy']) await bed.untilStatus(gid, 'succeeded')
+      const gid = untilStored ? 'heavy' : 'large'
+      const asked = Array.from({ length: 600 }, () => watched(node.engine.show(gid as never)))
+      await bed.time.advance(50)
+      expect(asked.filter(({ value }) => value !== undefined)).toHaveLength(16)
+    }
+  })
 
   it('a command reads what it needs without a turn', async () => {
     const { bed, node } = await nodeWithReaders({ readsAtOnceMax: 1 })
