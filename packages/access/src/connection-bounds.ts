@@ -20,6 +20,8 @@ export type ReachedBound = HolderBound | 'pipelined-requests'
  */
 const BUFFERED_BYTES_MAX = 64 * 1024
 const SMALL_BODY_BYTES = 4 * 1024
+/** Shorter answers are not counted until they are read: most are, and the number of connections bounds them. */
+const SMALL_ANSWER_CHARACTERS = 16 * 1024
 /** Each chunk of a body is a Buffer of its own until the body is whole, so a body in chunks of one byte holds far more than its bytes. */
 export const CHUNK_OVERHEAD_BYTES = 300
 /** A chunk that is no longer than this costs more than its bytes do: about as much as a request that waits. */
@@ -34,10 +36,12 @@ export class ConnectionBounds {
   readonly #holders: Holders
   readonly #turns: FairTurns
   readonly #onReached: (bound: ReachedBound) => void
+  readonly #answerBytesMax: number
 
   constructor(limits: ConnectionBoundLimits, onReached: (bound: ReachedBound) => void = () => undefined) {
     assertPendingAnswerIsKept()
     this.#onReached = onReached
+    this.#answerBytesMax = Math.floor(limits.unreadBodyBytesMax / 2)
     this.#holders = new Holders(limits, (connection, bound) => this.#end(connection, bound))
     this.#turns = new FairTurns({
       perTurnMax: limits.requestsPerTurnMax,
@@ -89,6 +93,8 @@ export class ConnectionBounds {
     // Node reads on, and drops, a body that comes behind its answer: each chunk of it costs time and counts for nobody.
     app.addHook('onSend', (request, reply, payload, done) => {
       if (request.raw.complete === false && hasBody(request.raw)) this.#refuseBody(request, reply)
+      if (typeof payload === 'string' && payload.length > SMALL_ANSWER_CHARACTERS)
+        this.#holdAnswer(request, reply, payload)
       done(null, payload)
     })
   }
@@ -144,6 +150,16 @@ export class ConnectionBounds {
       reply.hijack()
       this.#end(connection, 'pipelined-requests')
     }
+  }
+
+  /** A caller that reads nothing has its answers kept, and may pipeline many requests before it is read from no more. */
+  #holdAnswer({ raw }: FastifyRequest, reply: FastifyReply, answer: string): void {
+    if (isHttp2(raw) || !(raw.socket instanceof Socket)) return
+    const connection = findConnection(raw.socket)
+    // None is over the bound by itself: it could never be had.
+    const bytes = Math.min(answer.length, this.#answerBytesMax)
+    this.#holders.hold(connection, bytes)
+    reply.raw.once('close', () => this.#holders.release(connection, bytes))
   }
 
   #refuseBody(request: FastifyRequest, reply: FastifyReply): void {

@@ -16,7 +16,10 @@ export interface ConnectionBoundLimits {
   readonly connectionsMax: number
   /** Connections at once from one address (of IPv6: one /64) that have not yet shown a good key. */
   readonly strangersPerAddressMax: number
-  /** Bytes of request bodies that are held at once, in all, until each body is whole. Over it, who holds the most loses its largest. */
+  /**
+   * Bytes that are held at once, in all: of request bodies until each is whole, and of large answers until each is read. Over it, who
+   * holds the most loses the connection with the most.
+   */
   readonly unreadBodyBytesMax: number
   /** Requests of one connection that are begun in one turn of the event loop. */
   readonly requestsPerTurnMax: number

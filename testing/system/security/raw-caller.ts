@@ -30,6 +30,15 @@ export class RawCaller {
     this.#socket.write(text, 'latin1')
   }
 
+  /** Reads nothing of what comes, until `resume`. */
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    this.#socket.resume()
+  }
+
   drop(): void {
     this.#socket.destroy()
   }

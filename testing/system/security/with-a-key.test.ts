@@ -13,6 +13,8 @@ const POLL = { timeout: 10_000, interval: 5 }
 const HOST = 'Host: 127.0.0.1\r\n'
 const MIB = 1024 * 1024
 
+const LONG_URL = `http://127.0.0.1/${'p'.repeat(1_900)}`
+
 const FACES = [
   {
     face: 'native',
@@ -20,6 +22,16 @@ const FACES = [
     list: '/v1/transactions?attention=true&limit=200',
     open: '/health/live',
     look: '/',
+    large: JSON.stringify({
+      gid: 'large',
+      kind: 'saga',
+      branches: Array.from({ length: 100 }, (_, n) => ({
+        id: `b${n}`,
+        action: LONG_URL,
+        compensation: LONG_URL,
+      })),
+    }),
+    lookLarge: '/v1/transactions/large',
   },
   {
     face: 'dtm',
@@ -27,6 +39,14 @@ const FACES = [
     list: '/api/dtmsvr/all?status=aborting',
     open: '/api/ping',
     look: '/api/dtmsvr/version',
+    large: JSON.stringify({
+      gid: 'large',
+      trans_type: 'saga',
+      steps: [{ action: LONG_URL }],
+      payloads: ['{}'],
+      custom_data: JSON.stringify({ note: 'y'.repeat(400_000) }),
+    }),
+    lookLarge: '/api/dtmsvr/query?gid=large',
   },
 ] as const
 
@@ -91,7 +111,7 @@ function countEnded(some: readonly RawCaller[]): number {
   return some.filter(({ isEnded }) => isEnded).length
 }
 
-for (const { face, submit, list, open, look } of FACES) {
+for (const { face, submit, list, open, look, large, lookLarge } of FACES) {
   const get = (key: string) => `GET ${list} HTTP/1.1\r\n${HOST}Authorization: Bearer ${key}\r\n\r\n`
   const post = (key: string) =>
     `POST ${submit} HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nAuthorization: Bearer ${key}\r\n`
@@ -181,6 +201,28 @@ for (const { face, submit, list, open, look } of FACES) {
         await hasAnswers(upload, 1)
       })
     }
+  })
+
+  it(`S41: answers of the ${face} API that one key does not read are held up to a bound, and another key reads its own`, async () => {
+    const { flood, honest } = await twoKeys()
+    const { [face]: app, bounds, reached } = await faces({ limits: { unreadBodyBytesMax: 2 * MIB } })
+    const writer = await caller(app)
+    writer.send(`${post(honest)}Content-Length: ${large.length}\r\n\r\n${large}`)
+    await hasAnswers(writer, 1)
+    const ask = (key: string) => `GET ${lookLarge} HTTP/1.1\r\n${HOST}Authorization: Bearer ${key}\r\n\r\n`
+    const deaf = await Promise.all(Array.from({ length: 4 }, () => caller(app)))
+    for (const each of deaf) {
+      each.pause()
+      each.send(ask(flood).repeat(32))
+    }
+    await expect.poll(() => reached, POLL).toContain('unread-body-bytes')
+    expect(bounds.held.bodyBytes).toBeLessThanOrEqual(2 * MIB)
+    const reader = await caller(app)
+    reader.send(ask(honest))
+    await hasAnswers(reader, 1)
+    expect([reader.statuses, reader.isEnded]).toEqual([[200], false])
+    for (const each of deaf) each.resume()
+    await expect.poll(() => countEnded(deaf), POLL).toBeGreaterThan(0)
   })
 
   it(`S41: a body of chunks with a GET of the ${face} API ends its connection, and is not kept until the answer`, async () => {
