@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
+import { BodyTurns } from './body-turns.ts'
 import { type Connection, findConnection } from './connection.ts'
 import type { ConnectionBoundLimits } from './connection-limits.ts'
 import { FairTurns } from './fair-turns.ts'
@@ -35,8 +36,13 @@ const REFUSED_CHUNKS_EXCESS = 250
 export class ConnectionBounds {
   readonly #holders: Holders
   readonly #turns: FairTurns
+  readonly #bodies: BodyTurns
   readonly #onReached: (bound: ReachedBound) => void
   readonly #answerBytesMax: number
+  readonly #holding = {
+    hold: (connection: Connection, bytes: number) => this.#holders.hold(connection, bytes),
+    release: (connection: Connection, bytes: number) => this.#holders.release(connection, bytes),
+  }
 
   constructor(limits: ConnectionBoundLimits, onReached: (bound: ReachedBound) => void = () => undefined) {
     assertPendingAnswerIsKept()
@@ -51,9 +57,9 @@ export class ConnectionBounds {
         for (const connection of this.#holders.all()) this.#turns.holdUp(connection)
       },
       bodyBytesOf: (raw) => Math.min(announcedBytes(raw.headers), BUFFERED_BYTES_MAX),
-      hold: (connection, bytes) => this.#holders.hold(connection, bytes),
-      release: (connection, bytes) => this.#holders.release(connection, bytes),
+      ...this.#holding,
     })
+    this.#bodies = new BodyTurns(this.#holding)
   }
 
   /** The connections, body bytes and waiting requests that are held now. Tests and metrics read them. */
@@ -121,6 +127,13 @@ export class ConnectionBounds {
   ): void => {
     if (isCounted(raw)) this.#count(findConnection(raw.socket), payload)
     done(null, payload)
+  }
+
+  /** Lets a body that is whole wait for its turn. For the `preValidation` hooks of a route whose body is parsed after them. */
+  readonly takeBody = ({ raw, body }: FastifyRequest, _reply: unknown, done: () => void): void => {
+    const isBody = typeof body === 'string' || Buffer.isBuffer(body)
+    if (!isBody || isHttp2(raw) || !(raw.socket instanceof Socket)) done()
+    else this.#bodies.take(findConnection(raw.socket), body.length, done)
   }
 
   /** The request has passed the gate of a route that is not open to all. False: its connection had to end. */

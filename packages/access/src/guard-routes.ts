@@ -43,7 +43,10 @@ export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: Connection
       done(passed)
     }
     route.onRequest = [guardRoute, ...[route.onRequest ?? []].flat()]
-    if (readsBody) route.preParsing = [...[route.preParsing ?? []].flat(), bounds.countBody]
+    if (readsBody) {
+      route.preParsing = [...[route.preParsing ?? []].flat(), bounds.countBody]
+      route.preValidation = [bounds.takeBody, ...[route.preValidation ?? []].flat()]
+    }
     // Later, so that an app with a route that does not say it fails as a whole, when it becomes ready.
     arms.push(() => {
       guard = gate.guardOf(accessOf(route), changesState(route), route.config?.stores)

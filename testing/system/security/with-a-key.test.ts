@@ -225,6 +225,35 @@ for (const { face, submit, list, open, look, large, lookLarge } of FACES) {
     await expect.poll(() => countEnded(deaf), POLL).toBeGreaterThan(0)
   })
 
+  it(`S41: large bodies that come whole to the ${face} API at once are looked at one in a turn`, async () => {
+    const { honest } = await twoKeys()
+    const { [face]: app, engine, bounds } = await faces({})
+    const turns: number[] = []
+    let turn = 0
+    const count = () => {
+      turn += 1
+      counting = setImmediate(count)
+    }
+    let counting = setImmediate(count)
+    for (const method of ['submit', 'accept'] as const) {
+      const take = engine[method].bind(engine)
+      engine[method] = (...asked: Parameters<typeof take>) => {
+        turns.push(turn)
+        return Reflect.apply(take, undefined, asked)
+      }
+    }
+    const senders = await Promise.all(Array.from({ length: 6 }, () => caller(app)))
+    for (const [n, each] of senders.entries()) {
+      const body = large.replace('large', `l${n}`).padEnd(500_000)
+      each.send(`${post(honest)}Content-Length: 500001\r\n\r\n${body}`)
+    }
+    await expect.poll(() => bounds.held.bodyBytes, POLL).toBeGreaterThan(6 * 500_000)
+    for (const each of senders) each.send(' ')
+    for (const each of senders) await hasAnswers(each, 1)
+    clearImmediate(counting)
+    expect(new Set(turns).size).toBe(6)
+  })
+
   it(`S41: a body of chunks with a GET of the ${face} API ends its connection, and is not kept until the answer`, async () => {
     const { honest } = await twoKeys()
     const { [face]: app } = await faces({})

@@ -10,9 +10,18 @@ export function takeJson(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', options, (request, bytes: Buffer, done) => {
     try {
       requirePlainJson(request.headers)
-      done(null, parseJson(bytes))
+      done(null, bytes)
     } catch (error) {
-      done(error instanceof Error ? error : new Error('not parsed', { cause: error }), undefined)
+      done(error instanceof Error ? error : new Error('not taken', { cause: error }), undefined)
+    }
+  })
+  // Not by the parser above: a large body waits for its turn before it is parsed.
+  app.addHook('preHandler', (request, _reply, done) => {
+    try {
+      if (Buffer.isBuffer(request.body)) request.body = parseJson(request.body)
+      done()
+    } catch (error) {
+      done(error instanceof Error ? error : new Error('not parsed', { cause: error }))
     }
   })
 }

@@ -1,0 +1,90 @@
+import type { Connection } from './connection.ts'
+import { findOrMake } from './find-or-make.ts'
+import { HolderQueue } from './holder-queue.ts'
+
+/** A shorter body is looked at as soon as it is whole: most are. */
+const SMALL_BODY_BYTES = 4 * 1024
+/** Bytes of larger bodies that are looked at in one turn of the event loop, or one body. */
+const BYTES_PER_TURN_MAX = 64 * 1024
+
+export interface BodyTurnsOptions {
+  /** Holds the bytes of a body that waits; `release` is called when it is looked at. */
+  readonly hold: (connection: Connection, bytes: number) => void
+  readonly release: (connection: Connection, bytes: number) => void
+}
+
+interface WaitingBody {
+  readonly bytes: number
+  readonly look: () => void
+}
+
+/**
+ * Looks at bodies that are whole. A megabyte of JSON may take a quarter of a second to be read and twenty megabytes of memory
+ * while it is, so large ones come one after the other, by turns of those who hold their connections, and for half of the time at most.
+ */
+export class BodyTurns {
+  readonly #options: BodyTurnsOptions
+  readonly #queue = new HolderQueue()
+  readonly #bodies = new Map<Connection, WaitingBody[]>()
+  readonly #known = new WeakSet<Connection>()
+  #isArranged = false
+
+  constructor(options: BodyTurnsOptions) {
+    this.#options = options
+  }
+
+  /** `look` is called at once or in a later turn, or never if its connection ends before. */
+  take(connection: Connection, bytes: number, look: () => void): void {
+    if (bytes <= SMALL_BODY_BYTES) {
+      look()
+      return
+    }
+    this.#watch(connection)
+    findOrMake(this.#bodies, connection, () => []).push({ bytes, look })
+    this.#queue.add(connection)
+    this.#options.hold(connection, bytes)
+    this.#arrange()
+  }
+
+  #watch(connection: Connection): void {
+    if (this.#known.has(connection)) return
+    this.#known.add(connection)
+    connection.socket.once('close', () => {
+      this.#queue.delete(connection)
+      this.#bodies.delete(connection)
+    })
+  }
+
+  #arrange(): void {
+    if (this.#isArranged) return
+    this.#isArranged = true
+    setImmediate(this.#lookAtSome)
+  }
+
+  readonly #lookAtSome = (): void => {
+    const startedAt = performance.now()
+    let bytes = 0
+    while (bytes < BYTES_PER_TURN_MAX) {
+      const connection = this.#queue.shift()
+      if (connection === undefined) break
+      bytes += this.#lookAtOne(connection)
+    }
+    // Others have as much time before the next turn.
+    setTimeout(() => {
+      this.#isArranged = false
+      if (this.#queue.size > 0) this.#arrange()
+    }, performance.now() - startedAt)
+  }
+
+  #lookAtOne(connection: Connection): number {
+    const bodies = this.#bodies.get(connection) ?? []
+    const body = bodies.shift()
+    if (bodies.length === 0) this.#bodies.delete(connection)
+    else this.#queue.add(connection)
+    if (body === undefined) return 0
+    this.#options.release(connection, body.bytes)
+    // An earlier request of its connection may have been refused.
+    if (!connection.isRefused && !connection.socket.destroyed) body.look()
+    return body.bytes
+  }
+}

@@ -1,0 +1,66 @@
+import { Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { BodyTurns } from '../src/body-turns.ts'
+import { type Connection, findConnection } from '../src/connection.ts'
+import type { Holder } from '../src/holders.ts'
+
+const LARGE = 1024 * 1024
+
+function turnsOf() {
+  let held = 0
+  const turns = new BodyTurns({
+    hold: (_connection, bytes) => {
+      held += bytes
+    },
+    release: (_connection, bytes) => {
+      held -= bytes
+    },
+  })
+  const looked: string[] = []
+  const take = (connection: Connection, bytes: number, name: string) =>
+    turns.take(connection, bytes, () => looked.push(name))
+  return { take, looked, held: () => held }
+}
+
+function connectionOf(name: string, holder: Holder | undefined = holderOf(name)): Connection {
+  const connection = findConnection(new Socket())
+  connection.holder = holder
+  return connection
+}
+
+function holderOf(name: string): Holder {
+  return { name, isGood: () => true, connections: new Set(), heldBytes: 0 }
+}
+
+describe('bodies that are whole', () => {
+  it('are looked at one in a turn where they are large, and at once where they are small', async () => {
+    const { take, looked, held } = turnsOf()
+    for (const name of ['a', 'b', 'c']) take(connectionOf(name), LARGE, name)
+    take(connectionOf('d'), 4_096, 'd')
+    expect([looked, held()]).toEqual([['d'], 3 * LARGE])
+    await setImmediate()
+    expect([looked, held()]).toEqual([['d', 'a'], 2 * LARGE])
+    await expect.poll(() => [looked, held()]).toEqual([['d', 'a', 'b', 'c'], 0])
+  })
+
+  it('are looked at by turns of those who hold their connections', async () => {
+    const { take, looked } = turnsOf()
+    const flood = holderOf('flood')
+    for (let n = 0; n < 10; n += 1) take(connectionOf('', flood), LARGE, 'flood')
+    take(connectionOf('honest'), LARGE, 'honest')
+    await expect.poll(() => looked).toHaveLength(11)
+    expect(looked.indexOf('honest')).toBe(1)
+  })
+
+  it('are not looked at once their connection has ended, or was refused', async () => {
+    const { take, looked } = turnsOf()
+    const [closed, refused] = [connectionOf('closed'), connectionOf('refused')]
+    take(closed, LARGE, 'closed')
+    take(refused, LARGE, 'refused')
+    take(connectionOf('last'), LARGE, 'last')
+    closed.socket.destroy()
+    refused.isRefused = true
+    await expect.poll(() => looked).toEqual(['last'])
+  })
+})
