@@ -10,10 +10,12 @@ import type { WheelEntry } from './deadline-wheel.ts'
 import { type ErrorWord, errorWord, errorWordOfSent } from './error-word.ts'
 import { excerptOf } from './excerpt.ts'
 import { KeptBody } from './kept-body.ts'
+import type { PackedRoom } from './packed-room.ts'
 import { ownHeaders, requestHeaders } from './request-headers.ts'
 import { type ParsedUrl, requestTarget } from './request-line.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { unpackBody } from './unpack-body.ts'
+import { WordSearch } from './word-search.ts'
 
 /** The same for every attempt of a caller. */
 export interface AttemptOptions {
@@ -21,6 +23,7 @@ export interface AttemptOptions {
   readonly payloads: CheckedPayloads
   /** Bounds what a packed body is unpacked to. */
   readonly bodyBytesMax: number
+  readonly packedRoom: PackedRoom
 }
 
 /** The origin that an attempt goes to. */
@@ -30,6 +33,9 @@ export interface AttemptHost {
   /** undici has done with the request: another one may take its place. */
   ended(): void
 }
+
+/** What is shown, and enough to see whether its last character is whole. */
+const SHOWN_BYTES_MAX = ANSWER_BYTES_MAX + 4
 
 /** undici tells of each informational answer before the final one. */
 const INFORMATIONAL_MAX = 16
@@ -75,6 +81,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   readonly #signer: CallSigner | undefined
   readonly #resolve: (answer: BranchAnswer) => void
   readonly #bodyBytesMax: number
+  readonly #packedRoom: PackedRoom
   #host: AttemptHost | undefined = undefined
   #isDispatched = false
   /** Undefined until undici begins to write the request. */
@@ -85,13 +92,15 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   #coding: string | undefined = undefined
   #bodyBytes = 0
   readonly #body = new KeptBody()
+  #packedBytes = 0
+  #words: WordSearch | undefined = undefined
   #unpacked: Buffer | undefined = undefined
 
   /** Throws what `ownHeaders` throws. */
   constructor(
     call: BranchCall,
     url: ParsedUrl,
-    { signer, payloads, bodyBytesMax }: AttemptOptions,
+    { signer, payloads, bodyBytesMax, packedRoom }: AttemptOptions,
     resolve: (answer: BranchAnswer) => void,
   ) {
     this.#call = call
@@ -100,6 +109,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     this.#signer = signer
     this.#resolve = resolve
     this.#bodyBytesMax = bodyBytesMax
+    this.#packedRoom = packedRoom
   }
 
   /** Set before anything can end it. */
@@ -152,19 +162,38 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   }
 
   /**
-   * Keeps the bytes that people are shown; and where words count, all. A body over the bound is not read on: the other
+   * Keeps the bytes that people are shown; of a packed body whose words count, all. A body over the bound is not read on: the other
    * side has said what it had to say, and would say it again at the same length for ever. So such an answer counts by
-   * its status.
+   * its status. A packed one that there is no room for is unknown: asked again it may be read.
    */
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.isSettled) return
     const room = this.#bodyBytesMax - this.#bodyBytes
     this.#bodyBytes += chunk.length
     const isOver = chunk.length > room
-    if (this.#body.length <= ANSWER_BYTES_MAX || this.#call.wordsCount)
-      this.#body.add(isOver ? chunk.subarray(0, room) : chunk)
-    if (!isOver) return
-    this.#settleByAnswer('cut')
+    const isKept = this.#keep(isOver ? chunk.subarray(0, room) : chunk)
+    if (isKept && !isOver) return
+    if (isKept) this.#settleByAnswer('cut')
+    else this.fail('unread')
     controller.abort(new CallEndedError('the answer is over the bound'))
+  }
+
+  /** False: there is no room for it. */
+  #keep(bytes: Buffer): boolean {
+    const { wordsCount } = this.#call
+    if (wordsCount && this.#coding !== undefined) {
+      if (!this.#packedRoom.take(this.#url.originKey, bytes.length)) return false
+      this.#packedBytes += bytes.length
+      this.#body.add(bytes)
+      return true
+    }
+    if (wordsCount) {
+      this.#words ??= new WordSearch()
+      this.#words.add(bytes)
+    }
+    const shown = SHOWN_BYTES_MAX - this.#body.length
+    if (shown > 0) this.#body.add(bytes.subarray(0, shown))
+    return true
   }
 
   onResponseEnd(): void {
@@ -211,7 +240,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   #settleByWords(byStatus: Result, how: 'whole' | 'cut'): void {
     this.#unpack(how)
     const body = this.#plainBody()
-    const byWord = body === undefined ? undefined : resultOfWords(body)
+    const byWord = resultOfWords(this.#words)
     if (byWord !== undefined) this.#settle(byWord, undefined)
     else if (byStatus === 'success' && (body === undefined || how === 'cut'))
       this.#settle('unknown', 'unread')
@@ -222,6 +251,9 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     const coding = this.#coding
     if (coding === undefined || how === 'cut') return
     this.#unpacked = unpackBody(this.#body.bytes, coding, this.#bodyBytesMax)
+    if (this.#unpacked === undefined) return
+    this.#words = new WordSearch()
+    this.#words.add(this.#unpacked)
   }
 
   /** The body as text can be read from it. Undefined where it came packed and was not unpacked. */
@@ -237,6 +269,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   #settle(result: Result, error: ErrorWord | undefined): void {
     if (this.isSettled) return
     this.isSettled = true
+    if (this.#packedBytes > 0) this.#packedRoom.give(this.#url.originKey, this.#packedBytes)
     this.#host?.settled(this)
     this.#resolve(this.#answer(result, error))
   }
@@ -259,9 +292,9 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
 }
 
 /** As DTM's services answer: anywhere in the body. ONGOING wins, and so does the status 425. */
-function resultOfWords(body: Buffer): Result | undefined {
-  if (body.includes('ONGOING')) return 'ongoing'
-  return body.includes('FAILURE') ? 'failure' : undefined
+function resultOfWords(words: WordSearch | undefined): Result | undefined {
+  if (words?.hasOngoing === true) return 'ongoing'
+  return words?.hasFailure === true ? 'failure' : undefined
 }
 
 /** By the status alone; 201 and 204 are no more success than 500 is failure. */

@@ -7,7 +7,8 @@ import { errors } from 'undici'
  * `refused`, `unreachable`, `dns`: no connection, nothing was sent. `tls`: TLS failed, so no service read the call.
  * `reset`: the connection ended before the answer was whole. `bad-response`: what came is no HTTP, or not as long as it
  * said. `too-large`: its headers are over the bound. `busy`: a bound of this caller kept it waiting, nothing was sent. `closed`: this caller was closed. `bad-url`, `bad-request`: it cannot be sent.
- * `unread`: a 200 whose words count, and whose body could not be read, since it was packed or over the bound.
+ * `unread`: a 200 whose words count, and whose body could not be read, since it was packed or over the bound; or a packed
+ * body whose words count, while other packed ones take the room for it.
  * `resources`: this process is out of file handles or memory for a connection.
  */
 export type ErrorWord =

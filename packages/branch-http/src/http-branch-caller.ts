@@ -7,6 +7,7 @@ import { DeadlineWheel } from './deadline-wheel.ts'
 import { type ErrorWord, errorWord } from './error-word.ts'
 import type { Origin } from './origin.ts'
 import { Origins } from './origins.ts'
+import { PackedRoom } from './packed-room.ts'
 import { poolFactory } from './pool-factory.ts'
 import { type Target, TargetCache } from './target-cache.ts'
 
@@ -39,6 +40,7 @@ class HttpBranchCaller implements BranchCaller {
       signer: limits.signer,
       payloads: new CheckedPayloads(),
       bodyBytesMax: limits.answerBodyBytesMax,
+      packedRoom: new PackedRoom(),
     }
     this.#targets = new TargetCache(limits.targetsMax, (url) => targets.resolve(url))
     this.#origins = new Origins(this.#wheel, {

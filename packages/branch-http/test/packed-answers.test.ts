@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { unpackBody } from '../src/unpack-body.ts'
-import { branchCall, serveHttp, type TestServer } from './hostile-server.ts'
+import { branchCall, serveBytes, serveHttp, type TestServer } from './hostile-server.ts'
 import { callOnce, testCaller } from './test-caller.ts'
 
 const MEBIBYTE = 1024 * 1024
@@ -134,5 +134,43 @@ describe('the unpacking', () => {
   it('reads all parts of a body that was packed in several', () => {
     const parts = Buffer.concat([gzipSync('{"dtm_result":'), gzipSync('"FAILURE"}')])
     expect(unpackBody(parts, 'gzip', MEBIBYTE)?.toString()).toBe(FAILURE)
+  })
+})
+
+describe('answers that do not end', () => {
+  const ANSWERS = 60
+  const BODY = Buffer.alloc(MEBIBYTE - 1_024, 'a')
+
+  /** Says a mebibyte to each call, but for its end. */
+  async function countHeld(head: string): Promise<{ readonly held: number; readonly words: unknown[] }> {
+    const server = await serveBytes((socket) =>
+      socket.write(
+        Buffer.concat([Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${MEBIBYTE}\r\n${head}\r\n`), BODY]),
+      ),
+    )
+    const caller = testCaller()
+    const before = process.memoryUsage().arrayBuffers
+    const calls = Array.from({ length: ANSWERS }, () =>
+      caller.call(branchCall(server.url, { wordsCount: true, timeoutMs: 3_000 })),
+    )
+    let held = 0
+    const look = setInterval(() => {
+      held = Math.max(held, process.memoryUsage().arrayBuffers - before)
+    }, 20)
+    const answers = await Promise.all(calls)
+    clearInterval(look)
+    return { held, words: answers.map(({ error }) => error) }
+  }
+
+  it('are not kept, though their words count', async () => {
+    const { held, words } = await countHeld('')
+    expect(new Set(words)).toEqual(new Set(['timeout']))
+    expect(held).toBeLessThan((ANSWERS / 2) * MEBIBYTE)
+  })
+
+  it('are kept up to a bound where they came packed', async () => {
+    const { words } = await countHeld('Content-Encoding: gzip\r\n')
+    expect(words).toContain('unread')
+    expect(words).toContain('timeout')
   })
 })

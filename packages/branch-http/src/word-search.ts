@@ -1,0 +1,25 @@
+const EMPTY: Buffer = Buffer.alloc(0)
+const ONGOING = 'ONGOING'
+const FAILURE = 'FAILURE'
+/** As much of a word may stand at the end of one piece. */
+const TAIL_BYTES = ONGOING.length - 1
+
+/** Looks for the words of DTM's services anywhere in a body that comes in pieces, and keeps none of them. */
+export class WordSearch {
+  hasOngoing = false
+  hasFailure = false
+  #tail = EMPTY
+
+  add(piece: Buffer): void {
+    this.#look(piece)
+    if (this.#tail.length > 0) this.#look(Buffer.concat([this.#tail, piece.subarray(0, TAIL_BYTES)]))
+    const end = piece.length < TAIL_BYTES ? Buffer.concat([this.#tail, piece]) : piece
+    // A copy: the bytes are undici's.
+    this.#tail = Buffer.from(end.subarray(-TAIL_BYTES))
+  }
+
+  #look(bytes: Buffer): void {
+    this.hasOngoing ||= bytes.includes(ONGOING)
+    this.hasFailure ||= bytes.includes(FAILURE)
+  }
+}
