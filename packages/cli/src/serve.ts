@@ -18,6 +18,7 @@ import {
   createRegistry,
   prometheusObserver,
   type Registry,
+  readMetrics,
 } from '@counterstep/server'
 import type { CallSigner } from '@counterstep/signature'
 import { closeApp } from './close-app.ts'
@@ -120,7 +121,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     topics: documentTopicStore(store, () => ids.writeId()),
     checkUrl,
     plainIds: config.plainIds,
-    nodeMetrics: () => registry.metrics(),
+    nodeMetrics: () => readMetrics(registry),
     onError: (error) => logger.error({ err: error }, 'request failed'),
   })
   closers.push(() => closeApp(dtm))

@@ -11,6 +11,7 @@ export {
   createRegistry,
   prometheusObserver,
   type Registry,
+  readMetrics,
 } from './metrics.ts'
 export { addNativeFace, type NativeFaceDeps } from './native-face.ts'
 export { OPERATIONS } from './operations.ts'

@@ -68,6 +68,36 @@ describe('GET /', () => {
 })
 
 describe('GET /metrics', () => {
+  it('writes one page for all who ask for it meanwhile, and a new one for the next', async () => {
+    const registry = createRegistry()
+    const { metrics } = registry
+    let written = 0
+    let release: () => void = () => undefined
+    registry.metrics = async () => {
+      written += 1
+      await new Promise<void>((resolve) => {
+        release = resolve
+      })
+      return metrics.call(registry)
+    }
+    const app = buildApp({ engine: scriptedEngine(), registry })
+    let asked = 0
+    app.addHook('preHandler', async () => {
+      asked += 1
+    })
+    const ask = () => app.inject({ url: '/metrics' })
+    const answers = [ask(), ask(), ask()]
+    await expect.poll(() => asked).toBe(3)
+    release()
+    for (const { statusCode, body } of await Promise.all(answers))
+      expect([statusCode, body.includes('counterstep_ready')]).toEqual([200, true])
+    expect(written).toBe(1)
+    const next = ask()
+    await expect.poll(() => written).toBe(2)
+    release()
+    expect((await next).statusCode).toBe(200)
+  })
+
   it('shows the engine, the store, the process and the answers, by route and not by path', async () => {
     const registry = createRegistry()
     const observer = prometheusObserver(registry)

@@ -20,6 +20,8 @@ import {
   nodeIds,
 } from '@counterstep/engine'
 import { buildApp, createLogger, createRegistry, prometheusObserver } from '@counterstep/server'
+import { buildApp, createLogger, createRegistry, prometheusObserver, readMetrics } from '@counterstep/server'
+import { loopbackTargets } from '@counterstep/targets'
 import type { FastifyInstance } from 'fastify'
 
 export interface FaceRequest {
@@ -96,7 +98,7 @@ export async function bothFaces(store: Store, options: FacesOptions = {}): Promi
     engine,
     checkUrl,
     topics: documentTopicStore(store, () => ids.writeId()),
-    nodeMetrics: () => registry.metrics(),
+    nodeMetrics: () => readMetrics(registry),
     onError: (error) => logger.error({ err: error }, 'request failed'),
     gate,
     bounds,

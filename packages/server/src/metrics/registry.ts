@@ -13,3 +13,14 @@ export function createRegistry(): Registry {
 export function createBareRegistry(): Registry {
   return new Registry()
 }
+
+const underWay = new WeakMap<Registry, Promise<string>>()
+
+/** Writes the page of metrics, once for all who ask for it meanwhile: it takes some milliseconds, whoever asks however often. */
+export function readMetrics(registry: Registry): Promise<string> {
+  const others = underWay.get(registry)
+  if (others !== undefined) return others
+  const page = registry.metrics().finally(() => underWay.delete(registry))
+  underWay.set(registry, page)
+  return page
+}

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Registry } from 'prom-client'
+import { type Registry, readMetrics } from '../metrics/registry.ts'
 import type { Operation } from '../openapi/operation.ts'
 
 export const metricsOperation: Operation = {
@@ -17,7 +17,7 @@ export function metricsRoute(registry: Registry, handlerTimeoutMs: number) {
   return async function metricsPlugin(app: FastifyInstance): Promise<void> {
     const options = { config: { access: metricsOperation.access }, handlerTimeout: handlerTimeoutMs }
     app.get('/metrics', options, async function getMetrics(_request, reply) {
-      const text = await registry.metrics()
+      const text = await readMetrics(registry)
       return reply.header('content-type', registry.contentType).send(text)
     })
   }
