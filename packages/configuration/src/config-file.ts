@@ -1,9 +1,12 @@
 import { findJsonFault } from './json-fault.ts'
+import { statSync } from 'node:fs'
 import { readNamedFile } from './named-file.ts'
 import { findNearest } from './nearest-name.ts'
 import type { Parsed } from './schemas.ts'
 import type { Settings } from './setting.ts'
 
+/** Who may write the file says where calls go and who needs a key. */
+const MODE_DENIED = 0o002
 /** A longer file is no file of settings. */
 const CONFIG_CHARACTERS_MAX = 256 * 1024
 
@@ -23,6 +26,10 @@ export function readConfigFile(path: string, source: string, settings: Settings)
   const file = readNamedFile(path)
   // The path is not repeated: what cannot be read may be no path, but a misplaced password.
   if ('problem' in file) return { path, values: new Map(), problems: [`${source} ${file.problem}.`] }
+  if (process.platform !== 'win32' && (statSync(path).mode & MODE_DENIED) !== 0) {
+    const problem = `${source} names a file that every user may change, and with it where calls go: chmod o-w it.`
+    return { path, values: new Map(), problems: [problem] }
+  }
   return readConfigText(file.value, path, settings)
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -83,6 +83,21 @@ describe('a file of settings', () => {
       ])
     })
   }
+
+  it.skipIf(process.platform === 'win32')('is refused where every user may change it', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'counterstep-config-'))
+    const path = join(folder, 'settings.json')
+    try {
+      writeFileSync(path, '{"port": 1}')
+      chmodSync(path, 0o666)
+      const { values, problems } = readConfigFile(path, '--config', SETTINGS)
+      expect([values.size, problems]).toEqual([0, [expect.stringContaining('every user may change')]])
+      chmodSync(path, 0o664)
+      expect(readConfigFile(path, '--config', SETTINGS).values.get('port')).toBe('1')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
 
   it('is refused by what named it when it cannot be read, without its path, which may be a misplaced password', () => {
     const folder = mkdtempSync(join(tmpdir(), 'counterstep-config-'))
