@@ -2,8 +2,8 @@ import type { Connection } from './connection.ts'
 import { findOrMake } from './find-or-make.ts'
 import { HolderQueue } from './holder-queue.ts'
 
-/** A shorter body is looked at as soon as it is whole: most are. */
-const SMALL_BODY_BYTES = 4 * 1024
+/** A body that is no longer is looked at as soon as it is whole: most are. */
+export const SMALL_BODY_BYTES = 4 * 1024
 /** Bytes of larger bodies that are looked at in one turn of the event loop, or one body. */
 const BYTES_PER_TURN_MAX = 64 * 1024
 

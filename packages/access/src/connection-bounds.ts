@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
-import { BodyTurns } from './body-turns.ts'
+import { BodyTurns, SMALL_BODY_BYTES } from './body-turns.ts'
 import { type Connection, findConnection } from './connection.ts'
 import type { ConnectionBoundLimits } from './connection-limits.ts'
 import { FairTurns } from './fair-turns.ts'
@@ -20,7 +20,6 @@ export type ReachedBound = HolderBound | 'pipelined-requests'
  * it is read: all of them together are bounded by the number of connections, and counting would cost each submit.
  */
 const BUFFERED_BYTES_MAX = 64 * 1024
-const SMALL_BODY_BYTES = 4 * 1024
 /** Shorter answers are not counted until they are read: most are, and the number of connections bounds them. */
 const SMALL_ANSWER_CHARACTERS = 16 * 1024
 /** Each chunk of a body is a Buffer of its own until the body is whole, so a body in chunks of one byte holds far more than its bytes. */
@@ -131,8 +130,8 @@ export class ConnectionBounds {
 
   /** Lets a body that is whole wait for its turn. For the `preValidation` hooks of a route whose body is parsed after them. */
   readonly takeBody = ({ raw, body }: FastifyRequest, _reply: unknown, done: () => void): void => {
-    const isBody = typeof body === 'string' || Buffer.isBuffer(body)
-    if (!isBody || isHttp2(raw) || !(raw.socket instanceof Socket)) done()
+    const isLarge = (typeof body === 'string' || Buffer.isBuffer(body)) && body.length > SMALL_BODY_BYTES
+    if (!isLarge || isHttp2(raw) || !(raw.socket instanceof Socket)) done()
     else this.#bodies.take(findConnection(raw.socket), body.length, done)
   }
 
