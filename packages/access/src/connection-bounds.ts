@@ -99,7 +99,7 @@ export class ConnectionBounds {
     app.addHook('onSend', (request, reply, payload, done) => {
       if (request.raw.complete === false && hasBody(request.raw)) this.#refuseBody(request, reply)
       if (typeof payload === 'string' && payload.length > SMALL_ANSWER_CHARACTERS)
-        this.#holdAnswer(request, reply, payload)
+        this.holdAnswer(request.raw, reply.raw, payload.length)
       done(null, payload)
     })
   }
@@ -126,6 +126,19 @@ export class ConnectionBounds {
   ): void => {
     if (isCounted(raw)) this.#count(findConnection(raw.socket), payload)
     done(null, payload)
+  }
+
+  /**
+   * Counts what an answer holds until its caller has read it: who reads nothing has all of his kept, and may pipeline many requests
+   * before he is read from no more.
+   */
+  holdAnswer(raw: IncomingMessage, response: ServerResponse, answerBytes: number): void {
+    if (isHttp2(raw) || !(raw.socket instanceof Socket)) return
+    const connection = findConnection(raw.socket)
+    // None is over the bound by itself: it could never be had.
+    const bytes = Math.min(answerBytes, this.#answerBytesMax)
+    this.#holders.hold(connection, bytes)
+    response.once('close', () => this.#holders.release(connection, bytes))
   }
 
   /** Lets a body that is whole wait for its turn. For the `preValidation` hooks of a route whose body is parsed after them. */
@@ -162,16 +175,6 @@ export class ConnectionBounds {
       reply.hijack()
       this.#end(connection, 'pipelined-requests')
     }
-  }
-
-  /** A caller that reads nothing has its answers kept, and may pipeline many requests before it is read from no more. */
-  #holdAnswer({ raw }: FastifyRequest, reply: FastifyReply, answer: string): void {
-    if (isHttp2(raw) || !(raw.socket instanceof Socket)) return
-    const connection = findConnection(raw.socket)
-    // None is over the bound by itself: it could never be had.
-    const bytes = Math.min(answer.length, this.#answerBytesMax)
-    this.#holders.hold(connection, bytes)
-    reply.raw.once('close', () => this.#holders.release(connection, bytes))
   }
 
   #refuseBody(request: FastifyRequest, reply: FastifyReply): void {

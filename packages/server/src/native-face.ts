@@ -81,7 +81,7 @@ export function addNativeFace(app: FastifyInstance, deps: NativeFaceDeps): void 
 }
 
 function registerRoutes(app: FastifyInstance, deps: NativeFaceDeps): void {
-  const { engine, gate, registry, version, page, handlerTimeoutMs } = deps
+  const { engine, gate, bounds, registry, version, page, handlerTimeoutMs } = deps
   const { storeForced = false, insecure = [], waitMsMax = WAIT_MS_MAX } = deps
   const operations = OPERATIONS.filter((operation) => page === 'docs' || operation !== docsOperation)
   const face = { version, url: app.prefix || '/', waitMsMax }
@@ -107,7 +107,7 @@ function registerRoutes(app: FastifyInstance, deps: NativeFaceDeps): void {
   app.register(readyRoute(engine, gate, { storeForced, insecure }))
   app.register(metricsRoute(registry, handlerTimeoutMs))
   app.register(openApiRoute(document))
-  if (page === 'docs') app.register(docsRoute(document, engine))
+  if (page === 'docs') app.register(docsRoute(document, engine, bounds))
 }
 
 /** Loaded when somebody reads it: with zod and the schemas it would be 90 ms of each start. */

@@ -21,6 +21,8 @@ beforeAll(async () => {
 })
 afterAll(() => held[Symbol.asyncDispose]())
 
+const BOUNDS = new ConnectionBounds(DEFAULT_CONNECTION_LIMITS)
+
 describe('the document of the page', () => {
   let app: FastifyInstance
   let made = 0
@@ -29,16 +31,16 @@ describe('the document of the page', () => {
     made = 0
     app = fastify()
     app.setErrorHandler(errorHandler(createLogger({ level: 'silent' })))
-    guardRoutes(
-      app,
-      createGate({ keys: held.ring, credentials: bearerKey }),
-      new ConnectionBounds(DEFAULT_CONNECTION_LIMITS),
-    )
+    guardRoutes(app, createGate({ keys: held.ring, credentials: bearerKey }), BOUNDS)
     app.register(
-      docsRoute(async () => {
-        made += 1
-        return { openapi: '3.1.0' }
-      }, scriptedEngine()),
+      docsRoute(
+        async () => {
+          made += 1
+          return { openapi: '3.1.0' }
+        },
+        scriptedEngine(),
+        BOUNDS,
+      ),
     )
   })
 
@@ -68,11 +70,15 @@ describe('the document of the page', () => {
     )
     let tries = 0
     failing.register(
-      docsRoute(async () => {
-        tries += 1
-        if (tries === 1) throw new Error('the first time')
-        return { openapi: '3.1.0' }
-      }, scriptedEngine()),
+      docsRoute(
+        async () => {
+          tries += 1
+          if (tries === 1) throw new Error('the first time')
+          return { openapi: '3.1.0' }
+        },
+        scriptedEngine(),
+        BOUNDS,
+      ),
     )
     expect((await failing.inject({ url: '/docs' })).statusCode).toBe(500)
     expect((await failing.inject({ url: '/docs' })).statusCode).toBe(200)
@@ -131,7 +137,7 @@ describe('the page', () => {
         throw new Error('the document broke')
       },
     }
-    whole.register(docsRoute(async () => broken as never, scriptedEngine()))
+    whole.register(docsRoute(async () => broken as never, scriptedEngine(), BOUNDS))
     const answer = await whole.inject({ url: '/docs/json' })
     expect(answer.statusCode).toBe(500)
     expect(answer.json()).toMatchObject({ code: 'SAGA_INTERNAL' })
@@ -177,7 +183,7 @@ describe('the page', () => {
 
   it.each(['/sagas', '/sagas/'])('is under the prefix of its face: %s', async (prefix) => {
     const whole = fastify()
-    const page = docsRoute(async () => ({ openapi: '3.1.0' }), scriptedEngine())
+    const page = docsRoute(async () => ({ openapi: '3.1.0' }), scriptedEngine(), BOUNDS)
     whole.register(async (scope) => void scope.register(page), { prefix })
     const { statusCode, body } = await whole.inject({ url: '/sagas/docs' })
     expect(statusCode).toBe(200)

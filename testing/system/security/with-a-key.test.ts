@@ -111,6 +111,24 @@ function countEnded(some: readonly RawCaller[]): number {
   return some.filter(({ isEnded }) => isEnded).length
 }
 
+it('S41: files of the page of documents that one key does not read are held up to a bound', async () => {
+  const { flood, honest } = await twoKeys()
+  const { native: app, bounds, reached } = await faces({ limits: { unreadBodyBytesMax: 2 * MIB } })
+  const ask = (key: string) =>
+    `GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\n${HOST}Authorization: Bearer ${key}\r\n\r\n`
+  const deaf = await Promise.all(Array.from({ length: 4 }, () => caller(app)))
+  for (const each of deaf) {
+    each.pause()
+    each.send(ask(flood).repeat(64))
+  }
+  await expect.poll(() => reached, POLL).toContain('unread-body-bytes')
+  expect(bounds.held.bodyBytes).toBeLessThanOrEqual(2 * MIB)
+  const reader = await caller(app)
+  reader.send(ask(honest))
+  await hasAnswers(reader, 1)
+  expect([reader.statuses, reader.isEnded]).toEqual([[200], false])
+})
+
 for (const { face, submit, list, open, look, large, lookLarge } of FACES) {
   const get = (key: string) => `GET ${list} HTTP/1.1\r\n${HOST}Authorization: Bearer ${key}\r\n\r\n`
   const post = (key: string) =>

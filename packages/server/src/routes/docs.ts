@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { endConnectionsWhileStopping } from '@counterstep/access'
+import { type ConnectionBounds, endConnectionsWhileStopping } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { sendRouteUnknown } from '../http/unknown-route.ts'
@@ -26,8 +26,15 @@ const CONTENT_SECURITY_POLICY = {
   'style-src': ["'self'", "'unsafe-inline'"],
 }
 
+/** A file of the page that is on its way holds a descriptor, and buffers of so many bytes or so. */
+const OPEN_FILE_BYTES = 128 * 1024
+
 /** The page is an app of its own, made when somebody first asks for it: at each start it would be a sixth of that. */
-export function docsRoute(document: () => Promise<JsonObject>, engine: Pick<EngineApi, 'isStopping'>) {
+export function docsRoute(
+  document: () => Promise<JsonObject>,
+  engine: Pick<EngineApi, 'isStopping'>,
+  bounds: Pick<ConnectionBounds, 'holdAnswer'>,
+) {
   return async function docsPlugin(app: FastifyInstance): Promise<void> {
     const ids: RequestIds = new WeakMap()
     let made: Promise<FastifyInstance> | undefined
@@ -45,6 +52,7 @@ export function docsRoute(document: () => Promise<JsonObject>, engine: Pick<Engi
       await open?.close()
     })
     async function showPart({ id, raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
+      bounds.holdAnswer(raw, reply.raw, OPEN_FILE_BYTES)
       const { routing } = await page()
       ids.set(raw, id)
       routing(raw, reply.raw)
