@@ -1,5 +1,5 @@
-import { findJsonFault } from './json-fault.ts'
 import { statSync } from 'node:fs'
+import { findJsonFault } from './json-fault.ts'
 import { readNamedFile } from './named-file.ts'
 import { findNearest } from './nearest-name.ts'
 import type { Parsed } from './schemas.ts'

@@ -144,7 +144,7 @@ const TABLE = {
   ),
   unreadBodyBytesMax: ofServer(
     whole(BODY_BYTES_MAX, 2 ** 40),
-    'bytes of request bodies that are held at once, in all, until each body is whole',
+    'bytes that are held at once, in all: of request bodies until each is whole, and of large answers until each is read',
     CONNECTIONS.unreadBodyBytesMax,
   ),
   data: ofServer(is.nonEmpty, 'folder of the embedded store', '.data', ['sqlite']),

@@ -19,9 +19,7 @@ import {
   nodeClock,
   nodeIds,
 } from '@counterstep/engine'
-import { buildApp, createLogger, createRegistry, prometheusObserver } from '@counterstep/server'
 import { buildApp, createLogger, createRegistry, prometheusObserver, readMetrics } from '@counterstep/server'
-import { loopbackTargets } from '@counterstep/targets'
 import type { FastifyInstance } from 'fastify'
 
 export interface FaceRequest {
