@@ -99,7 +99,7 @@ export {
   assertRenew,
   assertUpdate,
 } from './ports/store-arguments.ts'
-export { holdDue } from './record/hold-due.ts'
+export { holdDue } from './record/to-due-column.ts'
 export { decodeTransaction, encodeProgress, FORMAT, formatOf } from './record/record.ts'
 export {
   KIND_CODES,

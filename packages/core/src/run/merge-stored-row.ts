@@ -8,7 +8,7 @@ import { decodeTransaction, FORMAT } from '../record/record.ts'
 import { retriedNow } from '../rules/op-progress.ts'
 import { actionGivenUp } from '../rules/saga.ts'
 import { type AbortDecision, isFinal, type SagaTransaction, type Transaction } from '../transaction.ts'
-import { learnMessage, learnTcc } from './learn-prepared.ts'
+import { learnMessage, learnTcc } from './merge-prepared.ts'
 import type { Run } from './run.ts'
 
 /** Undefined: it is not ours any more, or newer code has written it: the lease runs out and that code takes it. */
