@@ -33,7 +33,7 @@ const COMMON = {
   updatedAt: CREATED_AT,
   epoch: 1,
   sentUnknown: false,
-  nudges: 0,
+  manualRetries: 0,
   claimsUnanswered: 0,
 }
 

@@ -1,7 +1,7 @@
 /** A run in a test's hands: the test plays the engine, the branches and the store. */
 import type { Result } from '@counterstep/protocol'
 import type { SentList, StoredTransaction } from '../src/ports/store.ts'
-import { opOf } from '../src/rules/op-progress.ts'
+import { findOp } from '../src/rules/op-progress.ts'
 import { RULES } from '../src/rules/rules.ts'
 import type { Grant, Run, RunSettings } from '../src/run/run.ts'
 import { acceptedRun, claimedRun } from '../src/run/run.ts'
@@ -68,7 +68,7 @@ export class RunBed {
 
   /** Answers the call that is in flight. */
   answer(branch: number, op: SagaOp, result: Result): this {
-    const attempt = opOf(this.run.transaction, { branch, op })?.attempts ?? 0
+    const attempt = findOp(this.run.transaction, { branch, op })?.attempts ?? 0
     const answer = answerOf(result)
     return this.step({ type: 'answered', call: { branch, op }, attempt, answer, durationMs: 3, jitter01: 0 })
   }
@@ -120,7 +120,7 @@ export class RunBed {
 
   /** The last change that the last step told as durable. */
   get told(): number | undefined {
-    for (const effect of this.effects) if (effect.type === 'durable') return effect.changed
+    for (const effect of this.effects) if (effect.type === 'durable') return effect.lastSavedChange
     return undefined
   }
 

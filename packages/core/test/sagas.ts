@@ -66,7 +66,7 @@ export function sagaOf(
     updatedAt: CREATED_AT,
     epoch: 1,
     sentUnknown: false,
-    nudges: 0,
+    manualRetries: 0,
     claimsUnanswered: 0,
     branches: plans.map(() => UNTOUCHED),
   }

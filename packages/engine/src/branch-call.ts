@@ -2,9 +2,9 @@ import {
   assert,
   type BranchCall,
   type CallKey,
+  getBranchTargets,
   type Run,
   type Transaction,
-  targetsOf,
 } from '@counterstep/core'
 import type { BranchId } from '@counterstep/protocol'
 
@@ -44,7 +44,7 @@ export function branchCall(
       timeoutMs,
     }
   }
-  const target = targetsOf(transaction)[call.branch]
+  const target = getBranchTargets(transaction)[call.branch]
   assert(target !== undefined, 'a call without a target')
   return {
     ...common,

@@ -19,7 +19,7 @@ export interface Held {
   /** It has ended here, and what it held was given back. */
   hasLeft: boolean
   /** Told when a change is durable, or with false when the run ended before that. */
-  readonly onDurable: { readonly changed: number; readonly tell: (durable: boolean) => void }[]
+  readonly onDurable: { readonly change: number; readonly tell: (durable: boolean) => void }[]
 }
 
 export interface NoRoom extends HeldCall {

@@ -7,6 +7,7 @@ import {
   type CallKey,
   type Clock,
   type Command,
+  findRefusal,
   type Ids,
   isFinal,
   isOverdue,
@@ -18,7 +19,6 @@ import {
   type Run,
   type RunEffect,
   type RunEvent,
-  refusalOf,
   type Store,
   stepRun,
   storeNow,
@@ -69,7 +69,7 @@ export type CommandOutcome =
   /** Another node's command has come between: give it again. */
   | { readonly type: 'again' }
   /** No save of a run here speaks for it: ask the store. */
-  | { readonly type: 'by-row' }
+  | { readonly type: 'ask-store' }
 
 export class Runner {
   readonly #parts: RunnerParts
@@ -151,14 +151,15 @@ export class Runner {
 
   async command(gid: Gid, command: Command): Promise<CommandOutcome> {
     const held = this.#held.get(gid)
-    if (held === undefined) return { type: 'by-row' }
-    const { gate } = held.run
-    if (refusalOf(held.run.transaction, command) === undefined) this.#step(held, { type: 'command', command })
-    const isSaved = held.run.gate > gate
-    if (!(await this.#durable(held))) return { type: 'by-row' }
+    if (held === undefined) return { type: 'ask-store' }
+    const { lastStrongChange } = held.run
+    if (findRefusal(held.run.transaction, command) === undefined)
+      this.#step(held, { type: 'command', command })
+    const isSaved = held.run.lastStrongChange > lastStrongChange
+    if (!(await this.#durable(held))) return { type: 'ask-store' }
     const verdict = judgeCommand(held.run, command, isSaved)
     if (verdict === 'done') return { type: 'durable', view: viewDurable(held.run) }
-    if (verdict === 'again' || verdict === 'by-row') return { type: verdict }
+    if (verdict === 'again' || verdict === 'ask-store') return { type: verdict }
     return { type: 'refused', refusal: verdict, status: held.run.durableTransaction.status }
   }
 
@@ -182,9 +183,9 @@ export class Runner {
 
   /** Until the strong changes that are in memory now are durable. False where the run has ended before that. */
   async #durable({ run, onDurable }: Held): Promise<boolean> {
-    const { ended, durable, gate: changed } = run
-    if (ended || durable >= changed) return !ended
-    return new Promise((tell) => onDurable.push({ changed, tell }))
+    const { ended, lastSavedChange, lastStrongChange } = run
+    if (ended || lastSavedChange >= lastStrongChange) return !ended
+    return new Promise((tell) => onDurable.push({ change: lastStrongChange, tell }))
   }
 
   #step(held: Held, event: RunEvent): void {
@@ -228,7 +229,7 @@ export class Runner {
         this.#wakeAt(held, effect.at)
         break
       case 'durable':
-        tellDurable(held, effect.changed)
+        tellDurable(held, effect.lastSavedChange)
         break
       case 'ended':
         this.#end(held, held.run.transaction.gid, effect)
@@ -463,14 +464,16 @@ function viewRun(run: Run): TransactionView {
 
 /** Where a strong change waits for its save, without what came since the last one. */
 function viewDurable(run: Run): TransactionView {
-  const { durableTransaction, durable, gate } = run
-  return durable >= gate ? viewRun(run) : viewTransaction(durableTransaction, durableTransaction.status)
+  const { durableTransaction, lastSavedChange, lastStrongChange } = run
+  return lastSavedChange >= lastStrongChange
+    ? viewRun(run)
+    : viewTransaction(durableTransaction, durableTransaction.status)
 }
 
-function tellDurable(held: Held, changed: number): void {
+function tellDurable(held: Held, lastSavedChange: number): void {
   if (held.onDurable.length === 0) return
   for (const waiting of held.onDurable.splice(0)) {
-    if (waiting.changed <= changed) waiting.tell(true)
+    if (waiting.change <= lastSavedChange) waiting.tell(true)
     else held.onDurable.push(waiting)
   }
 }

@@ -1,4 +1,4 @@
-import { CLAIM_MAX, HOT_FLOOR_MS } from '@counterstep/core'
+import { CLAIM_MAX, SLOW_FLOOR_MS } from '@counterstep/core'
 import {
   CHECKPOINT_MS_MAX,
   RETRY_CAP_MS_MAX,
@@ -46,7 +46,7 @@ export const SETTINGS_BOUNDS: BoundsOf<Omit<EngineSettings, 'retry'>> & {
   // Not less than the branch timeout that requests get that ask for none, on either HTTP API.
   timeoutMsMax: [10_000, TIMEOUT_MS_MAX],
   // Never more than a call a second to a branch that goes on failing.
-  retryFloorMs: [HOT_FLOOR_MS, HOUR_MS],
+  retryFloorMs: [SLOW_FLOOR_MS, HOUR_MS],
   parkAfterMs: [HOUR_MS, 3_650 * 24 * HOUR_MS],
   hintsMax: COUNT,
   memoryAckMax: COUNT,

@@ -1,4 +1,4 @@
-import { HOT_FLOOR_MS } from '@counterstep/core'
+import { SLOW_FLOOR_MS } from '@counterstep/core'
 import { type RetryPolicy, TIMEOUT_MS_MAX } from '@counterstep/protocol'
 
 /** Everything about an engine that a host may set. Each bound has a unit in its name. */
@@ -73,7 +73,7 @@ export const DEFAULT_SETTINGS: EngineSettings = {
   targetShare: 0.5,
   targetCallsPerSecond: null,
   timeoutMsMax: TIMEOUT_MS_MAX,
-  retryFloorMs: HOT_FLOOR_MS,
+  retryFloorMs: SLOW_FLOOR_MS,
   parkAfterMs: 30 * 24 * 3_600_000,
   hintsMax: 100_000,
   memoryAckMax: 4_096,

@@ -3,7 +3,7 @@ import {
   type DocumentWrite,
   type DueClaim,
   type DuePostponement,
-  holdDue,
+  toDueColumn,
   KIND_CODES,
   type Lease,
   type NewTransaction,
@@ -59,7 +59,7 @@ export function updateWrite(update: TransactionUpdate): UpdateWrite {
   return [
     'update',
     update.hold.type,
-    holdDue(update.hold),
+    toDueColumn(update.hold),
     update.gid,
     update.token,
     update.version,

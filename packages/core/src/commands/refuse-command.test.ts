@@ -16,7 +16,7 @@ import { serial } from '../../test/sagas.ts'
 import { table } from '../../test/table.ts'
 import type { Command } from '../rules/events.ts'
 import type { Transaction } from '../transaction.ts'
-import { isDone, REGISTERED_BYTES_MAX, REGISTERED_MAX, refusalOf } from './refuse-command.ts'
+import { findRefusal, isDone, REGISTERED_BYTES_MAX, REGISTERED_MAX } from './refuse-command.ts'
 
 const tcc = tccOf(1)
 const STATES: Readonly<Record<string, Transaction>> = {
@@ -65,7 +65,7 @@ describe('what is refused', () => {
       it(`${state} · ${name} → ${refusal}`, () => {
         const [transaction, command] = [STATES[state], COMMANDS[name]]
         if (transaction === undefined || command === undefined) throw new Error('no such state or command')
-        expect(refusalOf(transaction, command)).toBe(refusal === '-' ? undefined : refusal)
+        expect(findRefusal(transaction, command)).toBe(refusal === '-' ? undefined : refusal)
       })
     }
   }
@@ -79,33 +79,33 @@ describe('what is refused', () => {
       { timeoutMs: 5 },
       { retry: { initialMs: 1, factor: 2, capMs: 3, jitter: 0, limit: null } },
     ])
-      expect(refusalOf(tcc, register(0, change))).toBe('branch-exists')
+      expect(findRefusal(tcc, register(0, change))).toBe('branch-exists')
   })
 
   it('is not the same branch whose headers came in another order', () => {
     const standing = folded(tccOf(0), [register(0, { headers: { a: '1', b: '2' } })])
-    expect(refusalOf(standing, register(0, { headers: { b: '2', a: '1' } }))).toBeUndefined()
+    expect(findRefusal(standing, register(0, { headers: { b: '2', a: '1' } }))).toBeUndefined()
   })
 
   it(`is branch ${REGISTERED_MAX + 1}, but not the last one again`, () => {
     const full = tccOf(REGISTERED_MAX)
-    expect(refusalOf(tccOf(REGISTERED_MAX - 1), register(REGISTERED_MAX - 1))).toBeUndefined()
-    expect(refusalOf(full, register(REGISTERED_MAX))).toBe('too-many-branches')
-    expect(refusalOf(full, register(REGISTERED_MAX - 1))).toBeUndefined()
+    expect(findRefusal(tccOf(REGISTERED_MAX - 1), register(REGISTERED_MAX - 1))).toBeUndefined()
+    expect(findRefusal(full, register(REGISTERED_MAX))).toBe('too-many-branches')
+    expect(findRefusal(full, register(REGISTERED_MAX - 1))).toBeUndefined()
   })
 
   it('is what would make a call carry more headers than a receiver takes, with those of all branches', () => {
     const headers = (name: string, count: number, text = 'x') =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`${name}-${n}`, text]))
     const common = tccOf(0, { headers: headers('a', 15) })
-    expect(refusalOf(common, register(0, { headers: headers('b', HEADERS_MAX - 15) }))).toBeUndefined()
-    expect(refusalOf(common, register(0, { headers: headers('b', HEADERS_MAX - 14) }))).toBe(
+    expect(findRefusal(common, register(0, { headers: headers('b', HEADERS_MAX - 15) }))).toBeUndefined()
+    expect(findRefusal(common, register(0, { headers: headers('b', HEADERS_MAX - 14) }))).toBe(
       'headers-too-large',
     )
     // One that is given again takes the place of the common one.
-    expect(refusalOf(common, register(0, { headers: headers('a', HEADERS_MAX) }))).toBeUndefined()
+    expect(findRefusal(common, register(0, { headers: headers('a', HEADERS_MAX) }))).toBeUndefined()
     const long = 'x'.repeat(HEADER_BYTES_MAX / 2)
-    expect(refusalOf(tccOf(0, { headers: { a: long } }), register(0, { headers: { b: long } }))).toBe(
+    expect(findRefusal(tccOf(0, { headers: { a: long } }), register(0, { headers: { b: long } }))).toBe(
       'headers-too-large',
     )
   })
@@ -113,9 +113,9 @@ describe('what is refused', () => {
   it('is what would make all bodies together too large to be written with each save', () => {
     const body = 'x'.repeat(REGISTERED_BYTES_MAX / 4)
     const three = tccOf(3, {}, { body })
-    expect(refusalOf(three, register(3, { body }))).toBeUndefined()
-    expect(refusalOf(tccOf(4, {}, { body }), register(4, { body: 'x' }))).toBe('too-large')
-    expect(refusalOf(three, register(3, { body: 'é'.repeat(REGISTERED_BYTES_MAX / 4) }))).toBe('too-large')
+    expect(findRefusal(three, register(3, { body }))).toBeUndefined()
+    expect(findRefusal(tccOf(4, {}, { body }), register(4, { body: 'x' }))).toBe('too-large')
+    expect(findRefusal(three, register(3, { body: 'é'.repeat(REGISTERED_BYTES_MAX / 4) }))).toBe('too-large')
   })
 })
 

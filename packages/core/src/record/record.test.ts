@@ -32,9 +32,9 @@ import { transition } from '../../test/transition.ts'
 import { AssertionError } from '../errors.ts'
 import type { StoredTransaction } from '../ports/store.ts'
 import type { CallKey, TransactionEvent } from '../rules/events.ts'
-import { opOf } from '../rules/op-progress.ts'
+import { findOp } from '../rules/op-progress.ts'
 import { isFinal, type SagaOp, type SagaTransaction, type Transaction } from '../transaction.ts'
-import { decodeTransaction, encodeDefinition, encodeProgress, FORMAT, formatOf } from './record.ts'
+import { decodeTransaction, encodeDefinition, encodeProgress, FORMAT, toFormat } from './record.ts'
 
 /** Written down and read again. */
 function reread(transaction: Transaction): Transaction {
@@ -157,7 +157,7 @@ function chosenFor(transaction: Transaction, choice: Choice, now: number): Trans
   const call = inFlight[pick % Math.max(inFlight.length, 1)]
   if (kind < 60 && call !== undefined) {
     const { result, excerpt } = choice
-    const attempt = pick % 10 === 0 ? 99 : (opOf(transaction, call)?.attempts ?? 1)
+    const attempt = pick % 10 === 0 ? 99 : (findOp(transaction, call)?.attempts ?? 1)
     return answering(call.branch, call.op, result, { attempt, excerpt })
   }
   const calls = callsIn(transition(transaction, { type: 'time' }, now).effects)
@@ -168,7 +168,7 @@ function inFlightOf(transaction: Transaction): CallKey[] {
   const ops = ['confirm', 'cancel', 'action'] as const
   const all: CallKey[] = transaction.branches.flatMap((_, branch) => ops.map((op) => ({ branch, op })))
   all.push({ branch: CHECK_AT, op: 'msg' })
-  return all.filter((call) => opOf(transaction, call)?.state === 'calling')
+  return all.filter((call) => findOp(transaction, call)?.state === 'calling')
 }
 
 describe('a record', () => {
@@ -248,10 +248,10 @@ describe('a record', () => {
   })
 
   it('is of the format that the oldest reader of its kind knows', () => {
-    expect(formatOf(serial(1).definition)).toBe(1)
-    expect(formatOf({ ...serial(1).definition, wordsCount: true })).toBe(2)
-    expect(formatOf(tccOf(0).definition)).toBe(2)
-    expect(formatOf(messageOf(1).definition)).toBe(2)
+    expect(toFormat(serial(1).definition)).toBe(1)
+    expect(toFormat({ ...serial(1).definition, wordsCount: true })).toBe(2)
+    expect(toFormat(tccOf(0).definition)).toBe(2)
+    expect(toFormat(messageOf(1).definition)).toBe(2)
   })
 
   it('carries a branch’s answer in any characters', () => {

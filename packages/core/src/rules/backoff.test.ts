@@ -2,7 +2,7 @@ import type { RetryPolicy } from '@counterstep/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { table } from '../../test/table.ts'
-import { backoffMs, HOT_FAILURES, HOT_FLOOR_MS, RETRY_BOUNDS, retryFloorMs } from './backoff.ts'
+import { backoffMs, RETRY_BOUNDS, retryFloorMs, SLOW_AFTER_WAITS, SLOW_FLOOR_MS } from './backoff.ts'
 
 const POLICY: RetryPolicy = { initialMs: 200, factor: 2, capMs: 60_000, jitter: 1, limit: null }
 
@@ -60,16 +60,16 @@ describe('the wait', () => {
     fc.assert(
       fc.property(policies, counts, draws, (policy, failures, jitter01) => {
         const wait = backoffMs(policy, failures, jitter01)
-        const hotFloor = failures >= HOT_FAILURES ? HOT_FLOOR_MS : 0
+        const slowFloorMs = failures >= SLOW_AFTER_WAITS ? SLOW_FLOOR_MS : 0
         expect(Number.isSafeInteger(wait)).toBe(true)
-        expect(wait).toBeGreaterThanOrEqual(Math.max(policy.initialMs, hotFloor))
-        expect(wait).toBeLessThanOrEqual(Math.max(policy.capMs, hotFloor))
+        expect(wait).toBeGreaterThanOrEqual(Math.max(policy.initialMs, slowFloorMs))
+        expect(wait).toBeLessThanOrEqual(Math.max(policy.capMs, slowFloorMs))
       }),
     )
   })
 
   it('is at least a second after five failures, whatever the policy', () => {
-    expect([HOT_FAILURES, HOT_FLOOR_MS]).toEqual([5, 1_000])
+    expect([SLOW_AFTER_WAITS, SLOW_FLOOR_MS]).toEqual([5, 1_000])
     fc.assert(
       fc.property(policies, fc.integer({ min: 5, max: 5_000 }), draws, (policy, failures, jitter01) => {
         expect(backoffMs(policy, failures, jitter01)).toBeGreaterThanOrEqual(1_000)
@@ -144,7 +144,7 @@ describe('S40: the floor of the wait', () => {
 
   it('S40: mutant: a floor that does not grow lets them make a hundred calls a second for ever', () => {
     const perSecond =
-      (HUNDRED * callsOfADay((failures) => (failures < HOT_FAILURES ? 0 : HOT_FLOOR_MS))) / 86_400
+      (HUNDRED * callsOfADay((failures) => (failures < SLOW_AFTER_WAITS ? 0 : SLOW_FLOOR_MS))) / 86_400
     expect(perSecond).toBeGreaterThan(99)
   })
 })

@@ -526,7 +526,7 @@ describe('asking again', () => {
   it('comes at once when an operator says so', () => {
     const saga = after(serial(1), [sent([0, 'action']), answered(0, 'action', 'unknown')])
     const { next, effects, durability } = transition(saga, { type: 'retry-asked' }, CREATED_AT + 1)
-    expect([effectsText(effects), durability, next.nudges]).toEqual(['call 01 action', 'strong', 1])
+    expect([effectsText(effects), durability, next.manualRetries]).toEqual(['call 01 action', 'strong', 1])
   })
 
   it('wakes for the earliest of several branches and for the deadline', () => {

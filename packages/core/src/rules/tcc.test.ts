@@ -338,7 +338,7 @@ describe('a nudge', () => {
   it('makes what waits due now, and takes the attention away', () => {
     const waiting = folded(tccOf(1), [SUBMIT, sending([0, 'confirm']), answering(0, 'confirm', 'failure')])
     const { next, effects } = transition(waiting, RETRY_NOW, CREATED_AT)
-    expect(next).toMatchObject({ nudges: 1 })
+    expect(next).toMatchObject({ manualRetries: 1 })
     expect(next.attention).toBeUndefined()
     expect(effectsAsText(effects)).toBe('call 01 confirm')
   })

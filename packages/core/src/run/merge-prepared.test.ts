@@ -175,7 +175,10 @@ describe('our own results', () => {
     const call = { branch: 1, op: 'confirm' } as const
     bed.step({ type: 'answered', call, attempt: 1, answer, durationMs: 1, jitter01: 0 })
     learning(bed, commanded(decided, [RETRY_NOW]))
-    expect(bed.run.transaction).toMatchObject({ nudges: 1, branches: [{}, { confirm: { failures: 1 } }] })
+    expect(bed.run.transaction).toMatchObject({
+      manualRetries: 1,
+      branches: [{}, { confirm: { failures: 1 } }],
+    })
     expect(bed.saved().calls).toEqual(['02 confirm #2'])
   })
 
@@ -188,7 +191,7 @@ describe('our own results', () => {
     learning(bed, commanded(decided, [RETRY_NOW]))
     expect(bed.run.transaction).toMatchObject({
       status: 'stopped',
-      nudges: 1,
+      manualRetries: 1,
       branches: [{}, { confirm: { state: 'succeeded' } }],
     })
   })
@@ -206,7 +209,7 @@ describe('our own results', () => {
       jitter01: 0,
     })
     learning(bed, commanded(last, [RETRY_NOW]))
-    expect(bed.run.transaction).toMatchObject({ status: 'failed', nudges: 1 })
+    expect(bed.run.transaction).toMatchObject({ status: 'failed', manualRetries: 1 })
     expect(bed.save).toMatchObject({ status: 'failed', version: 2 })
   })
 })
@@ -276,7 +279,7 @@ describe('a message', () => {
     const bed = RunBed.claimed(submitted, 'held', LONG).tick().answer(0, 'action', 'success')
     learning(bed, commanded(submitted, [RETRY_NOW]))
     expect(bed.run.transaction).toMatchObject({
-      nudges: 1,
+      manualRetries: 1,
       branches: [{ action: { state: 'succeeded' } }, {}],
     })
   })

@@ -1,10 +1,10 @@
 /**
- * What the row has beside what we have, for the kinds that are prepared first. Prepared turns once, into submitted or
- * into its abort: the first durable turn is the one, and a decision of ours that was refused is taken again on top of
- * what else came before it.
+ * Merges the stored row into our state, for the kinds that are prepared first. A prepared transaction is decided once: it
+ * is submitted or aborted, and the first durable decision counts. When the save of our decision was refused, the decision
+ * is made again on top of what else came before it.
  */
 import type { Status } from '@counterstep/protocol'
-import { disowned, mapOps, retriedNow, withoutAttention } from '../rules/op-progress.ts'
+import { mapOps, releaseOrphanedCall, retryNow, withoutAttention } from '../rules/op-progress.ts'
 import { foldTcc } from '../rules/tcc.ts'
 import { isFinal, type MessageTransaction, type TccTransaction } from '../transaction.ts'
 
@@ -13,38 +13,41 @@ type Unfinished<T> = T extends { readonly finishedAt: number } ? never : T
 type Two = TccTransaction | MessageTransaction
 type Stopped = Extract<Two, { readonly status: 'stopped' }>
 
-/** `durable` is the last status of ours that the store had: while it was prepared, nothing has been called for a decision. */
-export function learnTcc(
+/**
+ * `durable` is the last status of ours that the store had. While it is prepared, no call has been made for a decision.
+ */
+export function mergeTcc(
   ours: TccTransaction,
   stored: Unfinished<TccTransaction>,
   durable: Status,
 ): TccTransaction {
-  if (stored.status === 'prepared') return decidedAgain(ours, stored)
-  // Somebody else's decision, perhaps about branches that we do not know.
+  if (stored.status === 'prepared') return decideAgain(ours, stored)
+  // Another node has decided, perhaps about branches that we do not know.
   if (durable === 'prepared')
-    return ours.status === 'stopped' ? stoppedOnTop(ours, stored) : mapOps(stored, disowned)
-  if (ours.status === 'stopped' || turnOf(ours) === turnOf(stored)) return withNudges(ours, stored)
-  return mapOps(stored, disowned)
+    return ours.status === 'stopped' ? stopOnTop(ours, stored) : mapOps(stored, releaseOrphanedCall)
+  if (ours.status === 'stopped' || readTurn(ours) === readTurn(stored)) return withManualRetries(ours, stored)
+  return mapOps(stored, releaseOrphanedCall)
 }
 
-export function learnMessage(
+export function mergeMessage(
   ours: MessageTransaction,
   stored: Unfinished<MessageTransaction>,
   durable: Status,
 ): MessageTransaction {
-  // What its sender has answered stays true.
-  if (stored.status === 'prepared' || turnOf(ours) === turnOf(stored)) return withNudges(ours, stored)
-  if (ours.status !== 'stopped') return mapOps(stored, disowned)
-  return durable === 'prepared' ? stoppedOnTop(ours, stored) : withNudges(ours, stored)
+  // Our state stays, because the answer of its sender stays true.
+  if (stored.status === 'prepared' || readTurn(ours) === readTurn(stored))
+    return withManualRetries(ours, stored)
+  if (ours.status !== 'stopped') return mapOps(stored, releaseOrphanedCall)
+  return durable === 'prepared' ? stopOnTop(ours, stored) : withManualRetries(ours, stored)
 }
 
-/** A branch that was registered meanwhile belongs to the decision. */
-function decidedAgain(ours: TccTransaction, stored: Prepared<TccTransaction>): TccTransaction {
+/** Makes our refused decision again, so that it includes branches that were registered meanwhile. */
+function decideAgain(ours: TccTransaction, stored: Prepared<TccTransaction>): TccTransaction {
   switch (ours.status) {
     case 'prepared':
       return stored
     case 'stopped':
-      return stoppedOnTop(ours, stored)
+      return stopOnTop(ours, stored)
     case 'submitted':
     case 'succeeded':
       return foldTcc(stored, { type: 'submit-asked' }, ours.updatedAt).next
@@ -56,17 +59,17 @@ function decidedAgain(ours: TccTransaction, stored: Prepared<TccTransaction>): T
   }
 }
 
-function turnOf({ status }: Two): 'none' | 'forward' | 'backward' {
+function readTurn({ status }: Two): 'none' | 'forward' | 'backward' {
   if (status === 'prepared') return 'none'
   return status === 'submitted' || status === 'succeeded' ? 'forward' : 'backward'
 }
 
-function withNudges<T extends Two>(ours: T, stored: Two): T {
-  const { nudges } = stored
-  if (nudges <= ours.nudges) return ours
-  return isFinal(ours) ? { ...ours, nudges } : { ...retriedNow(ours, stored.updatedAt), nudges }
+function withManualRetries<T extends Two>(ours: T, stored: Two): T {
+  const { manualRetries } = stored
+  if (manualRetries <= ours.manualRetries) return ours
+  return isFinal(ours) ? { ...ours, manualRetries } : { ...retryNow(ours, stored.updatedAt), manualRetries }
 }
 
-function stoppedOnTop<T extends Two>({ finishedAt, updatedAt }: Stopped, stored: T) {
+function stopOnTop<T extends Two>({ finishedAt, updatedAt }: Stopped, stored: T) {
   return { ...withoutAttention(stored), status: 'stopped' as const, finishedAt, updatedAt }
 }

@@ -149,7 +149,7 @@ describe('a foreign retry', () => {
     expect(bed.types).toEqual(['save'])
     expect(bed.save).toMatchObject({ version: 3, status: 'submitted' })
     expect(bed.saved().calls).toEqual(['01 action #2'])
-    expect(bed.run.transaction.nudges).toBe(1)
+    expect(bed.run.transaction.manualRetries).toBe(1)
   })
 
   it('keeps our results, and our list', () => {
@@ -184,7 +184,7 @@ describe('a foreign retry', () => {
     const row = commanded(decodeTransaction(rowOf(bed.run.transaction)), 'retry', bed.run.version)
     learnRow(bed, row)
     expect(bed.save).toMatchObject({ attention: false })
-    expect(bed.run.transaction).toMatchObject({ sentUnknown: false, nudges: 1 })
+    expect(bed.run.transaction).toMatchObject({ sentUnknown: false, manualRetries: 1 })
     expect(bed.saved().calls).toEqual(['01 compensate #2'])
   })
 })

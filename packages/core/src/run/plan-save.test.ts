@@ -265,9 +265,9 @@ describe('a command that meets the giving back', () => {
     const bed = RunBed.accepted(sagaOf([{ retry: { initialMs: 5_000 } }]))
       .tick()
       .answer(0, 'action', 'unknown')
-    const before = bed.run.changed
+    const before = bed.run.lastChange
     bed.step({ type: 'command', command: { type: 'abort-asked' } }).saved()
-    expect([bed.told, bed.end?.how, bed.run.changed > before]).toEqual([before, 'released', true])
+    expect([bed.told, bed.end?.how, bed.run.lastChange > before]).toEqual([before, 'released', true])
   })
 })
 

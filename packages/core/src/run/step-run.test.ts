@@ -13,8 +13,8 @@ describe('an accepted run', () => {
     expect(bed.calls).toEqual(['01 action #1', '02 action #1'])
     expect(bed.saves).toEqual([])
     expect(bed.run).toMatchObject({
-      changed: 1,
-      durable: 1,
+      lastChange: 1,
+      lastSavedChange: 1,
       version: 1,
       durableTransaction: { status: 'submitted' },
     })
@@ -83,7 +83,7 @@ describe('the happy path', () => {
     expect(bed.types).toEqual([])
     bed.saved()
     expect(bed.effects).toEqual([
-      { type: 'durable', changed: 2 },
+      { type: 'durable', lastSavedChange: 2 },
       { type: 'ended', how: 'finished' },
     ])
     expect([bed.run.durableTransaction.status, bed.run.ended]).toEqual(['succeeded', true])
@@ -215,7 +215,7 @@ describe('the lease', () => {
     expect(bed.run.leaseUntil).toBe(grant.sentAt + SETTINGS.leaseMs)
   })
 
-  it('is never shortened by an answer that overtook another', () => {
+  it('is never shorten by an answer that overtook another', () => {
     const bed = RunBed.accepted(serial(1)).tick()
     const late = { sentAt: NODE_START + 2_000, now: NODE_START + 2_010, storeNow: CREATED_AT + 2_000 }
     const early = { sentAt: NODE_START + 1_000, now: NODE_START + 2_020, storeNow: CREATED_AT + 1_000 }
@@ -294,7 +294,7 @@ describe('the answer of a save', () => {
     expect(bed.effects).toEqual([{ type: 'reread' }])
     expect(bed.run).toMatchObject({
       rereading: true,
-      durable: 1,
+      lastSavedChange: 1,
       durableTransaction: { status: 'submitted' },
     })
     expect(bed.tick(5_000).effects).toEqual([])
@@ -382,7 +382,7 @@ describe('a result that comes while the row is being given back', () => {
     expect(bed.effects).toEqual([])
     bed.saved()
     expect(bed.effects).toEqual([
-      { type: 'durable', changed: 1 },
+      { type: 'durable', lastSavedChange: 1 },
       { type: 'ended', how: 'released', dueAt: CREATED_AT },
     ])
   })

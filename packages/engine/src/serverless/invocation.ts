@@ -1,11 +1,11 @@
 import {
   type Grant,
-  type Look,
   type StoredTransaction,
   type StoreStats,
   StoreUnavailableError,
   type Submission,
-  type WakeUp,
+  type WakeUpQueue,
+  type WakeUpRequest,
 } from '@counterstep/core'
 import { type Gid, InvalidRequestError, type SubmitView, type TransactionView } from '@counterstep/protocol'
 import { type AssemblyParts, assemble } from '../assembly.ts'
@@ -44,7 +44,7 @@ const TOGETHER_MS = 100
 export class Invocation extends Requests {
   readonly #time: InvocationTime
   readonly #calls: BoundedCalls
-  readonly #wakeUp: WakeUp
+  readonly #wakeUp: WakeUpQueue
   readonly #takeOvers: TakeOvers
   readonly #callsMayStart: TimeLimit
   readonly #looks = new Map<Gid, number>()
@@ -56,7 +56,7 @@ export class Invocation extends Requests {
   readonly #asking = new Set<Promise<void>>()
   #isEnding = false
 
-  constructor(parts: AssemblyParts, wakeUp: WakeUp, time: InvocationTime) {
+  constructor(parts: AssemblyParts, wakeUp: WakeUpQueue, time: InvocationTime) {
     const { clock, branches, settings } = parts
     const calls = new BoundedCalls(branches, clock, time.callsUntil)
     const assembly = assemble(
@@ -264,10 +264,12 @@ export class Invocation extends Requests {
     const { clock, observer } = this.assembly
     if (this.#looks.size === 0) return
     const now = clock.now()
-    const looks = [...this.#looks].map(([gid, dueAt]): Look => ({ gid, dueInMs: Math.max(0, dueAt - now) }))
+    const looks = [...this.#looks].map(
+      ([gid, dueAt]): WakeUpRequest => ({ gid, dueInMs: Math.max(0, dueAt - now) }),
+    )
     this.#looks.clear()
     try {
-      const asked = this.#wakeUp.ask(looks).then(() => true)
+      const asked = this.#wakeUp.schedule(looks).then(() => true)
       if ((await within(clock, ASK_MS, asked)) !== true) throw new Error('not answered in time')
     } catch (error: unknown) {
       // The sweeper finds what is due.

@@ -7,7 +7,7 @@ import {
   type Ids,
   type RefuseCall,
   type Store,
-  type WakeUp,
+  type WakeUpQueue,
 } from '@counterstep/core'
 import type { EngineApi, EngineHealth } from '../engine-api.ts'
 import { healthOf } from '../health.ts'
@@ -27,7 +27,7 @@ export interface ServerlessParts {
   readonly findOrigin?: FindOrigin
   /** Origins that the configuration names: each is told apart for good, and leaves the others no more than one of them may have. */
   readonly listedOrigins?: readonly string[]
-  readonly wakeUp: WakeUp
+  readonly wakeUp: WakeUpQueue
   readonly clock: Clock
   readonly ids: Ids
   readonly observer: EngineObserver

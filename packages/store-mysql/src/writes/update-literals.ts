@@ -1,5 +1,5 @@
 import {
-  holdDue,
+  toDueColumn,
   SENT_LIST_CODES,
   STATUS_CODES,
   type TransactionUpdate,
@@ -43,7 +43,7 @@ export function updateLiterals(update: TransactionUpdate): UpdateLiterals {
       gid: literal(gid),
       token: literal(token),
       version: literal(version),
-      due: literal(holdDue(hold)),
+      due: literal(toDueColumn(hold)),
       writeId: literal(writeId),
       progress: literal(progress),
     },

@@ -1,9 +1,9 @@
 /** L4: how often a branch is called. What one runner asks again has been answered, and the back-off lies between. */
-import { type CallKey, opOf, type Run, targetsOf } from '@counterstep/core'
+import { type CallKey, findOp, getBranchTargets, type Run } from '@counterstep/core'
 import type { Auditor } from './auditor.ts'
 
 /** Of the invariant, not of the core: after so many failures never more than a call a second. */
-const HOT_FAILURES = 5
+const SLOW_AFTER_WAITS = 5
 const HOT_MS = 1_000
 /** The least wait doubles with so many failures more, up to so many times. */
 const DOUBLES_AFTER = 5
@@ -12,7 +12,7 @@ const HOT_FACTOR_MAX = 60
 const ROUNDING_MS = 2
 
 interface Last {
-  readonly nudges: number
+  readonly manualRetries: number
   /**
    * Of the answer, by the store's clock as the runner takes it to be: a runner that learns that it was wrong about that
    * clock is early or late by as much.
@@ -31,24 +31,24 @@ export class CallPace {
   /** `runner` stands for itself; `nodeNow` is by its own clock. */
   answered({ transaction, storeOffsetMs }: Run, call: CallKey, runner: object, nodeNow: number): void {
     const answeredAt = nodeNow + storeOffsetMs
-    this.#callsOf(runner).set(keyOf(call), { nudges: transaction.nudges, answeredAt })
+    this.#callsOf(runner).set(keyOf(call), { manualRetries: transaction.manualRetries, answeredAt })
   }
 
   called({ transaction, storeOffsetMs }: Run, call: CallKey, runner: object, nodeNow: number): void {
     const calls = this.#callsOf(runner)
     const last = calls.get(keyOf(call))
-    const { definition, gid, nudges } = transaction
-    calls.set(keyOf(call), { nudges, answeredAt: undefined })
+    const { definition, gid, manualRetries } = transaction
+    calls.set(keyOf(call), { manualRetries, answeredAt: undefined })
     // Where an operator has asked for it, it is called at once.
-    if (last === undefined || last.nudges !== nudges) return
+    if (last === undefined || last.manualRetries !== manualRetries) return
     const what = `${call.op} ${call.branch} was called again`
     if (last.answeredAt === undefined) {
       this.#auditor.report('L4', gid, `${what} without an answer`)
       return
     }
-    const { initialMs, capMs } = targetsOf(transaction)[call.branch]?.retry ?? definition.retry
-    const { waits = 0, failures = 0 } = opOf(transaction, call) ?? {}
-    const leastMs = waits >= HOT_FAILURES ? hotMs(failures) : Math.min(initialMs, capMs)
+    const { initialMs, capMs } = getBranchTargets(transaction)[call.branch]?.retry ?? definition.retry
+    const { waits = 0, failures = 0 } = findOp(transaction, call) ?? {}
+    const leastMs = waits >= SLOW_AFTER_WAITS ? hotMs(failures) : Math.min(initialMs, capMs)
     const passedMs = nodeNow + storeOffsetMs - last.answeredAt
     if (passedMs < leastMs - ROUNDING_MS)
       this.#auditor.report('L4', gid, `${what} after ${passedMs} of ${leastMs} ms`)

@@ -2,7 +2,7 @@
 import {
   type CallKey,
   decodeTransaction,
-  opOf,
+  findOp,
   type Run,
   type StoredTransaction,
   type Transaction,
@@ -73,7 +73,7 @@ export class SagaCallAudit {
             (log.undo & (1 << later)) !== 0,
         )
     for (const branch of before) {
-      if (opOf(stored, { branch, op: call.op })?.state !== 'succeeded')
+      if (findOp(stored, { branch, op: call.op })?.state !== 'succeeded')
         this.#auditor.report(
           'strict',
           row.gid,

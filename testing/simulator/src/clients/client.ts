@@ -1,4 +1,4 @@
-/** Someone who wants a saga done: submits until it is told that it is accepted, then asks, aborts, nudges, stops. */
+/** Someone who wants a saga done: submits until it is told that it is accepted, then asks, aborts, manualRetries, stops. */
 import type { Command } from '@counterstep/core'
 import { isFinalStatus } from '@counterstep/protocol'
 import type { Auditor } from '../audit/auditor.ts'

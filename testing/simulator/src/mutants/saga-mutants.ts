@@ -1,8 +1,8 @@
 /** Wrong rules for sagas. */
 import {
   type CalledOp,
+  findOp,
   type OpProgress,
-  opOf,
   RULES,
   type Rules,
   type SagaTransaction,
@@ -159,7 +159,7 @@ function paced(
 ) {
   const folded = RULES.fold(transaction, event, now)
   if (event.type !== 'answered') return folded
-  const progress = opOf(folded.next, event.call)
+  const progress = findOp(folded.next, event.call)
   if (progress?.state !== 'waiting') return folded
   return { ...folded, next: withNextAt(folded.next, event, nextAt(progress, now)) }
 }

@@ -1,13 +1,13 @@
 /** One run on a node: hands events to the core and does what it says. */
 import {
   type Command,
+  findRefusal,
   judgeCommand,
   mayShow,
   type OpProgress,
   type Run,
   type RunEffect,
   type RunEvent,
-  refusalOf,
   type StoredTransaction,
   stepRun,
   type Transaction,
@@ -26,7 +26,7 @@ export type RunAnswer = (status: Status | 'gone' | 'refused') => void
 
 interface Waiter {
   /** Absent: waits for the end. */
-  readonly changed?: number
+  readonly change?: number
   readonly answer: RunAnswer
 }
 
@@ -79,14 +79,14 @@ export class RunHost {
   }
 
   command(command: Command, answer: RunAnswer): void {
-    const { gate } = this.run
-    if (refusalOf(this.run.transaction, command) === undefined) this.apply({ type: 'command', command })
-    const isSaved = this.run.gate > gate
+    const { lastStrongChange } = this.run
+    if (findRefusal(this.run.transaction, command) === undefined) this.apply({ type: 'command', command })
+    const isSaved = this.run.lastStrongChange > lastStrongChange
     const answerTo = () => {
       const verdict = judgeCommand(this.run, command, isSaved)
       if (verdict === 'done') answer(this.run.durableTransaction.status)
       else if (verdict === 'again') this.command(command, answer)
-      else if (verdict === 'by-row') answer('gone')
+      else if (verdict === 'ask-store') answer('gone')
       else answer('refused')
     }
     this.#whenDurable(answerTo, answer)
@@ -94,10 +94,14 @@ export class RunHost {
 
   /** The strong changes that are in memory now. */
   #whenDurable(then: () => void, answer: RunAnswer): void {
-    const { ended, durable, gate: changed } = this.run
+    const { ended, lastSavedChange, lastStrongChange } = this.run
     if (ended) answer('gone')
-    else if (durable >= changed) then()
-    else this.#waiters.push({ changed, answer: (status) => (status === 'gone' ? answer(status) : then()) })
+    else if (lastSavedChange >= lastStrongChange) then()
+    else
+      this.#waiters.push({
+        change: lastStrongChange,
+        answer: (status) => (status === 'gone' ? answer(status) : then()),
+      })
   }
 
   waitForEnd(answer: RunAnswer): void {
@@ -145,7 +149,7 @@ export class RunHost {
         this.#wake(effect.at)
         return
       case 'durable':
-        this.#tell(({ changed }) => changed !== undefined && changed <= effect.changed, undefined)
+        this.#tell(({ change }) => change !== undefined && change <= effect.lastSavedChange, undefined)
         return
       case 'ended':
         this.#end(effect.how)
@@ -234,7 +238,7 @@ export class RunHost {
 
   #trace(event: RunEvent, effects: readonly RunEffect[]): void {
     const { world, name } = this.#node
-    const { transaction, changed, durable, gate, version, token } = this.run
+    const { transaction, lastChange, lastSavedChange, lastStrongChange, version, token } = this.run
     const what =
       event.type === 'answered'
         ? `answered ${event.call.op} ${event.call.branch} ${event.answer.result}`
@@ -246,7 +250,7 @@ export class RunHost {
     })
     world.trace.line(
       world.now,
-      `${name} ${transaction.gid} ${token} v${version} ${transaction.status} ${what}${result} (${durable}/${gate}/${changed}) → ${done.join(', ')}`,
+      `${name} ${transaction.gid} ${token} v${version} ${transaction.status} ${what}${result} (${lastSavedChange}/${lastStrongChange}/${lastChange}) → ${done.join(', ')}`,
     )
   }
 }

@@ -226,5 +226,5 @@ function isLazy(before: StoredTransaction, update: TransactionUpdate): boolean {
   const stored = decodeTransaction(before)
   if (stored.definition.checkpointMs === 0) return false
   const next = decodeTransaction({ ...before, progress: update.progress, status: update.status })
-  return next.nudges === stored.nudges
+  return next.manualRetries === stored.manualRetries
 }
