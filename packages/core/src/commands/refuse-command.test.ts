@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest'
 import {
   ABORT,
   folded,
-  messageOf,
-  plainMessageOf,
+  buildMessage,
+  buildPlainMessage,
   RETRY_NOW,
   register,
   STOP,
   SUBMIT,
   TIME,
-  tccOf,
+  buildTcc,
 } from '../../test/prepared.ts'
 import { serial } from '../../test/sagas.ts'
 import { table } from '../../test/table.ts'
@@ -18,20 +18,20 @@ import type { Command } from '../rules/events.ts'
 import type { Transaction } from '../transaction.ts'
 import { findRefusal, isDone, REGISTERED_BYTES_MAX, REGISTERED_MAX } from './refuse-command.ts'
 
-const tcc = tccOf(1)
+const tcc = buildTcc(1)
 const STATES: Readonly<Record<string, Transaction>> = {
   'saga submitted': serial(1),
   'saga stopped': folded(serial(1), [STOP]),
   'tcc prepared': tcc,
   'tcc submitted': folded(tcc, [SUBMIT]),
   'tcc aborting': folded(tcc, [ABORT]),
-  'tcc succeeded': folded(tccOf(0), [SUBMIT]),
-  'tcc failed': folded(tccOf(0), [ABORT, TIME]),
+  'tcc succeeded': folded(buildTcc(0), [SUBMIT]),
+  'tcc failed': folded(buildTcc(0), [ABORT, TIME]),
   'tcc stopped': folded(tcc, [STOP]),
-  'message prepared': messageOf(1),
-  'message submitted': plainMessageOf(1),
-  'message failed': folded(messageOf(1), [ABORT]),
-  'message stopped': folded(messageOf(1), [STOP]),
+  'message prepared': buildMessage(1),
+  'message submitted': buildPlainMessage(1),
+  'message failed': folded(buildMessage(1), [ABORT]),
+  'message stopped': folded(buildMessage(1), [STOP]),
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
@@ -83,13 +83,13 @@ describe('what is refused', () => {
   })
 
   it('is not the same branch whose headers came in another order', () => {
-    const standing = folded(tccOf(0), [register(0, { headers: { a: '1', b: '2' } })])
+    const standing = folded(buildTcc(0), [register(0, { headers: { a: '1', b: '2' } })])
     expect(findRefusal(standing, register(0, { headers: { b: '2', a: '1' } }))).toBeUndefined()
   })
 
   it(`is branch ${REGISTERED_MAX + 1}, but not the last one again`, () => {
-    const full = tccOf(REGISTERED_MAX)
-    expect(findRefusal(tccOf(REGISTERED_MAX - 1), register(REGISTERED_MAX - 1))).toBeUndefined()
+    const full = buildTcc(REGISTERED_MAX)
+    expect(findRefusal(buildTcc(REGISTERED_MAX - 1), register(REGISTERED_MAX - 1))).toBeUndefined()
     expect(findRefusal(full, register(REGISTERED_MAX))).toBe('too-many-branches')
     expect(findRefusal(full, register(REGISTERED_MAX - 1))).toBeUndefined()
   })
@@ -97,24 +97,24 @@ describe('what is refused', () => {
   it('is what would make a call carry more headers than a receiver takes, with those of all branches', () => {
     const headers = (name: string, count: number, text = 'x') =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`${name}-${n}`, text]))
-    const common = tccOf(0, { headers: headers('a', 15) })
+    const common = buildTcc(0, { headers: headers('a', 15) })
     expect(findRefusal(common, register(0, { headers: headers('b', HEADERS_MAX - 15) }))).toBeUndefined()
     expect(findRefusal(common, register(0, { headers: headers('b', HEADERS_MAX - 14) }))).toBe(
       'headers-too-large',
     )
-    // One that is given again takes the place of the common one.
+    // A header of the branch replaces the common one of the same name.
     expect(findRefusal(common, register(0, { headers: headers('a', HEADERS_MAX) }))).toBeUndefined()
     const long = 'x'.repeat(HEADER_BYTES_MAX / 2)
-    expect(findRefusal(tccOf(0, { headers: { a: long } }), register(0, { headers: { b: long } }))).toBe(
+    expect(findRefusal(buildTcc(0, { headers: { a: long } }), register(0, { headers: { b: long } }))).toBe(
       'headers-too-large',
     )
   })
 
   it('is what would make all bodies together too large to be written with each save', () => {
     const body = 'x'.repeat(REGISTERED_BYTES_MAX / 4)
-    const three = tccOf(3, {}, { body })
+    const three = buildTcc(3, {}, { body })
     expect(findRefusal(three, register(3, { body }))).toBeUndefined()
-    expect(findRefusal(tccOf(4, {}, { body }), register(4, { body: 'x' }))).toBe('too-large')
+    expect(findRefusal(buildTcc(4, {}, { body }), register(4, { body: 'x' }))).toBe('too-large')
     expect(findRefusal(three, register(3, { body: 'é'.repeat(REGISTERED_BYTES_MAX / 4) }))).toBe('too-large')
   })
 })

@@ -7,13 +7,13 @@ import {
   CHECK_AT,
   callsIn,
   folded,
-  messageOf,
-  plainMessageOf,
+  buildMessage,
+  buildPlainMessage,
   RETRY_NOW,
   register,
   STOP,
   SUBMIT,
-  tccOf,
+  buildTcc,
 } from '../../test/prepared.ts'
 import {
   after,
@@ -21,10 +21,10 @@ import {
   asSaga,
   type BranchPlan,
   CREATED_AT,
-  callsOf,
+  listCalls,
   parallel,
-  rowOf,
-  sagaOf,
+  buildRow,
+  buildSaga,
   sent,
   serial,
 } from '../../test/sagas.ts'
@@ -36,12 +36,12 @@ import { findOp } from '../rules/op-progress.ts'
 import { isFinal, type SagaOp, type SagaTransaction, type Transaction } from '../transaction.ts'
 import { decodeTransaction, encodeDefinition, encodeProgress, FORMAT, toFormat } from './record.ts'
 
-/** Written down and read again. */
+/** Writes a transaction down and reads it again. */
 function reread(transaction: Transaction): Transaction {
-  return decodeTransaction(rowOf(transaction))
+  return decodeTransaction(buildRow(transaction))
 }
 
-/** Up to six branches, each after some of those before it. */
+/** Draws up to six branches, each after some of those before it. */
 const plans: fc.Arbitrary<readonly BranchPlan[]> = fc
   .array(
     fc.record({
@@ -67,14 +67,14 @@ const sagas: fc.Arbitrary<Transaction> = fc
     checkpointMs: fc.constantFrom(0, 1_000),
   })
   .map(({ plans: branches, deadlineMs, delayMs, checkpointMs }) =>
-    sagaOf(branches, {
+    buildSaga(branches, {
       checkpointMs,
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
       ...(delayMs === undefined ? {} : { delayMs }),
     }),
   )
 
-/** What happens next, chosen by numbers, so that it fits the transaction that it meets. */
+/** The next event, chosen by numbers so that it fits any transaction. */
 interface Choice {
   readonly kind: number
   readonly pick: number
@@ -108,7 +108,7 @@ function chosen(transaction: SagaTransaction, choice: Choice, now: number): Tran
   ])
   const [branch, op, attempt] = inFlight[pick % Math.max(inFlight.length, 1)] ?? []
   if (kind < 60 && branch !== undefined && op !== undefined) return answerTo(branch, op, attempt, choice)
-  const ready = callsOf(transition(transaction, { type: 'time' }, now).effects)
+  const ready = listCalls(transition(transaction, { type: 'time' }, now).effects)
   return ready.length === 0 ? { type: 'time' } : sent(...ready)
 }
 
@@ -118,7 +118,7 @@ function answerTo(branch: number, op: SagaOp, attempt: number | undefined, choic
   return { ...answered(branch, op, result, { ...late, excerpt }), jitter01 }
 }
 
-/** As the columns of the row carry it, and not the progress. */
+/** Sets the fields that come from the columns of the row, not from the progress. */
 function withClaim(
   transaction: Transaction,
   sentUnknown: boolean,
@@ -133,7 +133,7 @@ const tccs: fc.Arbitrary<Transaction> = fc
     deadlineMs: fc.integer({ min: 1, max: 9_000 }),
     checkpointMs: fc.constantFrom(0, 1_000),
   })
-  .map(({ count, ...settings }) => tccOf(count, settings))
+  .map(({ count, ...settings }) => buildTcc(count, settings))
 const messages: fc.Arbitrary<Transaction> = fc
   .record({
     count: fc.integer({ min: 1, max: 4 }),
@@ -143,8 +143,8 @@ const messages: fc.Arbitrary<Transaction> = fc
   })
   .map(({ count, isPlain, ...settings }) =>
     isPlain
-      ? plainMessageOf(count, settings)
-      : messageOf(count, { ...settings, check: { url: 'http://bank.test/', afterMs: 300, headers: {} } }),
+      ? buildPlainMessage(count, settings)
+      : buildMessage(count, { ...settings, check: { url: 'http://bank.test/', afterMs: 300, headers: {} } }),
   )
 
 function chosenFor(transaction: Transaction, choice: Choice, now: number): TransactionEvent {
@@ -153,7 +153,7 @@ function chosenFor(transaction: Transaction, choice: Choice, now: number): Trans
   if (kind < 15) return RETRY_NOW
   if (kind < 16) return STOP
   if (kind < 20) return { type: 'claimed', epoch: transaction.epoch + 1, sentUnknown: kind % 2 === 0 }
-  const inFlight = inFlightOf(transaction)
+  const inFlight = listInFlight(transaction)
   const call = inFlight[pick % Math.max(inFlight.length, 1)]
   if (kind < 60 && call !== undefined) {
     const { result, excerpt } = choice
@@ -164,7 +164,7 @@ function chosenFor(transaction: Transaction, choice: Choice, now: number): Trans
   return calls.length === 0 ? { type: 'time' } : { type: 'sent', calls }
 }
 
-function inFlightOf(transaction: Transaction): CallKey[] {
+function listInFlight(transaction: Transaction): CallKey[] {
   const ops = ['confirm', 'cancel', 'action'] as const
   const all: CallKey[] = transaction.branches.flatMap((_, branch) => ops.map((op) => ({ branch, op })))
   all.push({ branch: CHECK_AT, op: 'msg' })
@@ -180,10 +180,10 @@ describe('a record', () => {
         for (const choice of walk) {
           now += choice.passes
           const event = chosen(asSaga(transaction), choice, now)
-          // An action is sent only while it may be: what `time` would turn around first is turned around first.
+          // An action is sent only while it may be: a saga that `time` would abort is aborted first.
           transaction = event.type === 'sent' ? after(transaction, [{ type: 'time' }], now) : transaction
           const copy = decodeTransaction(
-            rowOf(transaction, withClaim(transaction, transaction.sentUnknown, transaction.epoch)),
+            buildRow(transaction, withClaim(transaction, transaction.sentUnknown, transaction.epoch)),
           )
           expect(copy).toEqual(transaction)
           const own = transition(transaction, event, now)
@@ -230,7 +230,7 @@ describe('a record', () => {
           const event = chosenFor(transaction, choice, now)
           if (event.type === 'sent') transaction = transition(transaction, { type: 'time' }, now).next
           const copy = decodeTransaction(
-            rowOf(transaction, withClaim(transaction, transaction.sentUnknown, transaction.epoch)),
+            buildRow(transaction, withClaim(transaction, transaction.sentUnknown, transaction.epoch)),
           )
           expect(copy).toEqual(transaction)
           expect(copy).not.toBe(transaction)
@@ -250,8 +250,8 @@ describe('a record', () => {
   it('is of the format that the oldest reader of its kind knows', () => {
     expect(toFormat(serial(1).definition)).toBe(1)
     expect(toFormat({ ...serial(1).definition, wordsCount: true })).toBe(2)
-    expect(toFormat(tccOf(0).definition)).toBe(2)
-    expect(toFormat(messageOf(1).definition)).toBe(2)
+    expect(toFormat(buildTcc(0).definition)).toBe(2)
+    expect(toFormat(buildMessage(1).definition)).toBe(2)
   })
 
   it('carries a branch’s answer in any characters', () => {
@@ -267,7 +267,7 @@ describe('a record', () => {
     for (const excerpt of ['\u0000', '\ud800', '\udc00\ud800', '\u2028"\\', '💶', '</script>']) {
       const saga = after(serial(1), [sent([0, 'action']), answered(0, 'action', 'success', { excerpt })])
       expect(asSaga(reread(saga)).branches[0]?.action.answer).toBe(excerpt)
-      // Half pairs are escaped: UTF-8 could not carry them.
+      // Lone surrogates are escaped, because UTF-8 could not represent them.
       expect(encodeProgress(saga)).not.toMatch(/\p{Surrogate}/u)
     }
   })
@@ -293,10 +293,10 @@ describe('a record', () => {
   })
 
   it('takes the epoch, the instant of the last change and the list of sent actions from the row', () => {
-    const row = rowOf(serial(1), { epoch: 4, updatedAt: CREATED_AT + 9, sentList: 'unknown' })
+    const row = buildRow(serial(1), { epoch: 4, updatedAt: CREATED_AT + 9, sentList: 'unknown' })
     expect(decodeTransaction(row)).toMatchObject({ epoch: 4, updatedAt: CREATED_AT + 9, sentUnknown: true })
     for (const sentList of ['held', 'released'] as const) {
-      expect(decodeTransaction(rowOf(serial(1), { sentList })).sentUnknown).toBe(false)
+      expect(decodeTransaction(buildRow(serial(1), { sentList })).sentUnknown).toBe(false)
     }
   })
 })
@@ -339,12 +339,12 @@ describe('a corrupted record', () => {
     'a newer format': { format: FORMAT + 1 },
   } as const)) {
     it(`is an assertion, never another error: ${what}`, () => {
-      expect(() => decodeTransaction(rowOf(GOOD, broken))).toThrow(AssertionError)
+      expect(() => decodeTransaction(buildRow(GOOD, broken))).toThrow(AssertionError)
     })
   }
 
   it('is an assertion or readable, wherever a piece of it was replaced', () => {
-    const row = rowOf(GOOD)
+    const row = buildRow(GOOD)
     fc.assert(
       fc.property(
         fc.constantFrom('definition', 'progress'),
@@ -362,13 +362,13 @@ describe('a corrupted record', () => {
   it('is an assertion or readable, whatever JSON it is', () => {
     fc.assert(
       fc.property(fc.json(), fc.constantFrom('definition', 'progress'), (text, column) =>
-        onlyAsserts(() => decodeTransaction(rowOf(GOOD, { [column]: text }))),
+        onlyAsserts(() => decodeTransaction(buildRow(GOOD, { [column]: text }))),
       ),
     )
   })
 })
 
-/** Puts `value` where the path of positions leads, at most as deep as there is something. */
+/** Puts `value` where the path of positions leads, but no deeper than the record goes. */
 function replaced(node: unknown, [step = 0, ...rest]: readonly number[], value: unknown): unknown {
   if (typeof node !== 'object' || node === null) return value
   const keys = Object.keys(node)
@@ -390,8 +390,8 @@ function onlyAsserts(decode: () => unknown): boolean {
 }
 
 describe('a corrupted record of a prepared kind', () => {
-  const tcc = folded(tccOf(2), [SUBMIT, { type: 'sent', calls: [{ branch: 1, op: 'confirm' }] }])
-  const message = messageOf(1)
+  const tcc = folded(buildTcc(2), [SUBMIT, { type: 'sent', calls: [{ branch: 1, op: 'confirm' }] }])
+  const message = buildMessage(1)
   const branch = JSON.stringify(tcc.registered[0])
   const check = (value: unknown) => ({
     definition: JSON.stringify({ ...message.definition, check: value }),
@@ -425,14 +425,14 @@ describe('a corrupted record of a prepared kind', () => {
     ['an aborting message', message, { status: 'aborting', progress: '{"abort":{"branches":[]}}' }],
   ] as const) {
     it(`is an assertion, never another error: ${what}`, () => {
-      expect(() => decodeTransaction(rowOf(good, broken))).toThrow(AssertionError)
+      expect(() => decodeTransaction(buildRow(good, broken))).toThrow(AssertionError)
     })
   }
 
   it.each([tcc, message])(
     'is an assertion or goes on, wherever a piece of a $kind was replaced',
     (transaction) => {
-      const row = rowOf(transaction)
+      const row = buildRow(transaction)
       fc.assert(
         fc.property(
           fc.constantFrom('definition', 'progress'),

@@ -6,14 +6,14 @@ import {
   CHECK_AFTER_MS,
   CHECK_AT,
   folded,
-  messageOf,
-  plainMessageOf,
+  buildMessage,
+  buildPlainMessage,
   SUBMIT,
   TCC_DEADLINE_MS,
   tccBranchAt,
-  tccOf,
+  buildTcc,
 } from '../../test/prepared.ts'
-import { after, answered, CREATED_AT, sagaOf, sent, serial } from '../../test/sagas.ts'
+import { after, answered, CREATED_AT, buildSaga, sent, serial } from '../../test/sagas.ts'
 import { table } from '../../test/table.ts'
 import type { Transaction } from '../transaction.ts'
 import { viewTransaction } from './view.ts'
@@ -68,9 +68,9 @@ describe('the view', () => {
 
   it('S28: shows where each op and a check go without their queries, which may have a secret', () => {
     const url = 'http://bank.test/confirm'
-    const message = messageOf(1, { check: { url: `${url}?token=a?b`, afterMs: CHECK_AFTER_MS, headers: {} } })
+    const message = buildMessage(1, { check: { url: `${url}?token=a?b`, afterMs: CHECK_AFTER_MS, headers: {} } })
     expect(viewTransaction(message, 'prepared').check?.url).toBe(url)
-    const tcc = tccOf(1, {}, { confirm: `${url}?token=a`, cancel: `${url}?` })
+    const tcc = buildTcc(1, {}, { confirm: `${url}?token=a`, cancel: `${url}?` })
     expect(viewTransaction(tcc, 'prepared').branches[0]?.ops.map((op) => op.url)).toEqual([url, url])
   })
 
@@ -120,7 +120,7 @@ describe('the view', () => {
   })
 
   it('names the branches before by id, and has no compensation where there is none', () => {
-    const view = viewTransaction(sagaOf([{ after: [] }, { after: [0], compensation: false }]), 'submitted')
+    const view = viewTransaction(buildSaga([{ after: [] }, { after: [0], compensation: false }]), 'submitted')
     expect(view.branches).toEqual([
       {
         id: '01',
@@ -172,7 +172,7 @@ describe('the view', () => {
 })
 
 describe('the view of a TCC', () => {
-  const tcc = folded(tccOf(2), [{ type: 'register-asked', branch: tccBranchAt(2) }])
+  const tcc = folded(buildTcc(2), [{ type: 'register-asked', branch: tccBranchAt(2) }])
 
   it('shows the branches that are registered, each after the newer one, and its deadline', () => {
     expect(viewTransaction(tcc, 'prepared')).toMatchObject({
@@ -192,7 +192,7 @@ describe('the view of a TCC', () => {
         { id: '03', after: [], ops: [{ url: 'http://bank.test/03/confirm' }, {}] },
       ],
     })
-    expect(viewTransaction(tccOf(0), 'prepared').branches).toEqual([])
+    expect(viewTransaction(buildTcc(0), 'prepared').branches).toEqual([])
   })
 
   it('does not show a decision that is not durable', () => {
@@ -209,7 +209,7 @@ describe('the view of a TCC', () => {
 
 describe('the view of a message', () => {
   it('shows its query-back, when it starts and when its sender is asked', () => {
-    const message = folded(messageOf(2, { delayMs: 70 }), [
+    const message = folded(buildMessage(2, { delayMs: 70 }), [
       { type: 'sent', calls: [{ branch: CHECK_AT, op: 'msg' }] },
       answering(CHECK_AT, 'msg', 'unknown'),
     ])
@@ -226,13 +226,13 @@ describe('the view of a message', () => {
   })
 
   it('shows no query-back where there is none, and no order where there is none', () => {
-    const view = viewTransaction(plainMessageOf(2, { concurrent: true }), 'submitted')
+    const view = viewTransaction(buildPlainMessage(2, { concurrent: true }), 'submitted')
     for (const field of ['check', 'checkAt', 'startAt', 'deadlineAt']) expect(view).not.toHaveProperty(field)
     expect(view.branches.map(({ after: before }) => before)).toEqual([[], []])
   })
 
   it('shows why it was dropped, once that is durable', () => {
-    const dropped = folded(messageOf(1), [
+    const dropped = folded(buildMessage(1), [
       { type: 'sent', calls: [{ branch: CHECK_AT, op: 'msg' }] },
       answering(CHECK_AT, 'msg', 'failure'),
     ])

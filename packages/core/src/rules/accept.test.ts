@@ -1,6 +1,6 @@
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { SETTINGS } from '../../test/run-bed.ts'
+import { SETTINGS } from '../../test/run-fixture.ts'
 import { CREATED_AT, TOKEN } from '../../test/sagas.ts'
 import { accepted, BRANCH, parse, withFields } from '../../test/submissions.ts'
 import { decodeTransaction } from '../record/record.ts'

@@ -128,23 +128,23 @@ describe('S40: the floor of the wait', () => {
 
   const HUNDRED = 100
   /** The calls of one branch in a day, under the most impatient policy that a request may have. */
-  function callsOfADay(floorOf: (failures: number) => number): number {
+  function countCallsInADay(findFloor: (failures: number) => number): number {
     const impatient: RetryPolicy = { initialMs: 1, factor: 1, capMs: 1, jitter: 1, limit: null }
     let calls = 1
     for (let now = 0; now < 24 * 3_600_000; calls++)
-      now += backoffMs(impatient, calls, 0.999, 0, floorOf(calls))
+      now += backoffMs(impatient, calls, 0.999, 0, findFloor(calls))
     return calls
   }
 
   it('keeps 100 branches of one small submit under two calls a second at whomever they name', () => {
     const perSecond =
-      (HUNDRED * callsOfADay((failures) => retryFloorMs(failures, failures, RETRY_BOUNDS))) / 86_400
+      (HUNDRED * countCallsInADay((failures) => retryFloorMs(failures, failures, RETRY_BOUNDS))) / 86_400
     expect(perSecond).toBeLessThan(2)
   })
 
   it('S40: mutant: a floor that does not grow lets them make a hundred calls a second for ever', () => {
     const perSecond =
-      (HUNDRED * callsOfADay((failures) => (failures < SLOW_AFTER_WAITS ? 0 : SLOW_FLOOR_MS))) / 86_400
+      (HUNDRED * countCallsInADay((failures) => (failures < SLOW_AFTER_WAITS ? 0 : SLOW_FLOOR_MS))) / 86_400
     expect(perSecond).toBeGreaterThan(99)
   })
 })

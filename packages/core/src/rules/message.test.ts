@@ -9,8 +9,8 @@ import {
   callText,
   effectsAsText,
   folded,
-  messageOf,
-  plainMessageOf,
+  buildMessage,
+  buildPlainMessage,
   RETRY_NOW,
   register,
   STOP,
@@ -30,7 +30,7 @@ const CHECK_DUE_AT = CREATED_AT + CHECK_AFTER_MS
 const DELAY_MS = 1_000
 
 const CHECK_SENT = sending([CHECK_AT, 'msg'])
-const prepared = messageOf(2)
+const prepared = buildMessage(2)
 const checking = folded(prepared, [CHECK_SENT], CHECK_DUE_AT)
 const submitted = folded(prepared, [SUBMIT, sending([0, 'action'])])
 
@@ -78,7 +78,8 @@ const EVENTS: Readonly<Record<string, Happening>> = {
   'stop asked': { event: STOP },
 }
 
-// `ignored`: the very same transaction comes back. `final` stands for succeeded, failed and stopped; `*` for each result.
+// `ignored`: the very same transaction comes back. `final` stands for succeeded, failed and stopped; `*` for each
+// result.
 const ROWS = table`
   status     event                  → status after  effects         durability
   prepared   claimed                → prepared      call msg        none
@@ -274,34 +275,34 @@ function rounds(given: MessageTransaction, now = NOW) {
 
 describe('the delivery', () => {
   it('is one after the other in the order of the branches', () => {
-    const { order, message } = rounds(folded(messageOf(3), [SUBMIT]))
+    const { order, message } = rounds(folded(buildMessage(3), [SUBMIT]))
     expect([order, message.status]).toEqual(['01 action | 02 action | 03 action', 'succeeded'])
   })
 
   it('is all at once when it is concurrent', () => {
-    const { order, message } = rounds(folded(messageOf(3, { concurrent: true }), [SUBMIT]))
+    const { order, message } = rounds(folded(buildMessage(3, { concurrent: true }), [SUBMIT]))
     expect([order, message.status]).toEqual(['01 action, 02 action, 03 action', 'succeeded'])
   })
 
   it('starts at once without a query-back', () => {
-    expect(rounds(plainMessageOf(2), CREATED_AT).order).toBe('01 action | 02 action')
+    expect(rounds(buildPlainMessage(2), CREATED_AT).order).toBe('01 action | 02 action')
   })
 
   it('waits for its start, counted from the accept, and is not submitted by it', () => {
     for (const message of [
-      plainMessageOf(1, { delayMs: DELAY_MS }),
-      folded(messageOf(1, { delayMs: DELAY_MS }), [SUBMIT], CREATED_AT + 5),
+      buildPlainMessage(1, { delayMs: DELAY_MS }),
+      folded(buildMessage(1, { delayMs: DELAY_MS }), [SUBMIT], CREATED_AT + 5),
     ]) {
       const at = (now: number) => effectsAsText(transition(message, TIME, now).effects)
       expect(at(CREATED_AT + DELAY_MS - 1)).toBe('wake +1000')
       expect(at(CREATED_AT + DELAY_MS)).toBe('call 01 action')
     }
-    const undecided = messageOf(1, { delayMs: DELAY_MS })
+    const undecided = buildMessage(1, { delayMs: DELAY_MS })
     expect(effectsAsText(transition(undecided, TIME, CREATED_AT + DELAY_MS).effects)).toBe('wake +10000')
   })
 
   it('asks what failed again, beside what is in flight, when it is concurrent', () => {
-    const message = folded(messageOf(3, { concurrent: true }), [
+    const message = folded(buildMessage(3, { concurrent: true }), [
       SUBMIT,
       sending([0, 'action'], [1, 'action'], [2, 'action']),
       answering(0, 'action', 'unknown'),
@@ -312,14 +313,14 @@ describe('the delivery', () => {
   })
 
   it('is never given up: a failure is told to a person and asked again', () => {
-    const message = folded(messageOf(1), [SUBMIT, sending([0, 'action']), answering(0, 'action', 'failure')])
+    const message = folded(buildMessage(1), [SUBMIT, sending([0, 'action']), answering(0, 'action', 'failure')])
     expect(message).toMatchObject({ status: 'submitted', attention: 'action of branch 01 answered failure' })
     expect(effectsAsText(transition(message, TIME, CREATED_AT + 200).effects)).toBe('call 01 action')
   })
 
   it('of no branch is done as soon as it is submitted', () => {
-    expect(transition(messageOf(0), SUBMIT, NOW).next.status).toBe('succeeded')
-    const { next, durability } = transition(plainMessageOf(0), TIME, NOW)
+    expect(transition(buildMessage(0), SUBMIT, NOW).next.status).toBe('succeeded')
+    const { next, durability } = transition(buildPlainMessage(0), TIME, NOW)
     expect([next.status, durability]).toEqual(['succeeded', 'strong'])
   })
 
@@ -328,7 +329,7 @@ describe('the delivery', () => {
   })
 
   it('in strict mode each result is durable before the next call', () => {
-    const message = folded(messageOf(2, { checkpointMs: 0 }), [SUBMIT, sending([0, 'action'])])
+    const message = folded(buildMessage(2, { checkpointMs: 0 }), [SUBMIT, sending([0, 'action'])])
     expect(transition(message, answering(0, 'action', 'success'), NOW).durability).toBe('strong')
   })
 })

@@ -12,7 +12,7 @@ const stopped = after(aborting, [{ type: 'stop-asked' }])
 if (aborting.status !== 'aborting') throw new Error('it was not aborted')
 const failedInFlight: Transaction = { ...aborting, status: 'failed', finishedAt: CREATED_AT }
 
-/** What the types let pass and the rules do not. */
+/** States that the types allow and the rules exclude. */
 const EXCLUDED: Readonly<Record<string, Transaction>> = {
   'a branch without progress': { ...inFlight, branches: [] },
   'succeeded with a branch that has not': { ...succeeded, branches: inFlight.branches },

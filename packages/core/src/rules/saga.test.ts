@@ -6,10 +6,10 @@ import {
   answered,
   answerNext,
   CREATED_AT,
-  callsOf,
+  listCalls,
   effectsText,
   parallel,
-  sagaOf,
+  buildSaga,
   sent,
   serial,
 } from '../../test/sagas.ts'
@@ -23,7 +23,7 @@ const DEADLINE_MS = 10_000
 const DELAY_MS = 1_000
 const NOW = CREATED_AT + 2_000
 
-/** Two branches side by side: what the table's states and events are about. */
+/** Two branches side by side. The states and events of the table are about them. */
 const BASE = parallel(2, { deadlineMs: DEADLINE_MS, delayMs: DELAY_MS })
 
 const submitted = after(
@@ -42,7 +42,7 @@ const aborting = after(
   CREATED_AT + DELAY_MS,
 )
 
-/** One of each status, with 01's action in flight while it can be, and 02's compensation in flight backward. */
+/** One saga of each status. The action of 01 is in flight where it can be, and backward the compensation of 02. */
 const STATES: Readonly<Record<string, Transaction>> = {
   submitted,
   aborting,
@@ -246,7 +246,7 @@ function rounds(saga: Transaction, result: (branch: number, op: SagaOp) => Resul
   let now = NOW
   let transaction = saga
   for (let round = 0; round < 50; round++) {
-    const calls = callsOf(transition(transaction, { type: 'time' }, now).effects)
+    const calls = listCalls(transition(transaction, { type: 'time' }, now).effects)
     if (calls.length === 0) {
       return { order: groups.join(' | '), transaction: after(transaction, [{ type: 'time' }], now) }
     }
@@ -261,12 +261,12 @@ function rounds(saga: Transaction, result: (branch: number, op: SagaOp) => Resul
   throw new Error('it does not end')
 }
 
-/** The last branch says no, all others say yes. */
+/** The last branch fails, and all others succeed. */
 function failAt(last: number) {
   return (branch: number, op: SagaOp): Result => (op === 'action' && branch === last ? 'failure' : 'success')
 }
 
-const DIAMOND = sagaOf([{}, { after: [0] }, { after: [0] }, { after: [1, 2] }])
+const DIAMOND = buildSaga([{}, { after: [0] }, { after: [0] }, { after: [1, 2] }])
 
 describe('the order of calls', () => {
   it('is one after the other in a serial saga', () => {
@@ -282,7 +282,7 @@ describe('the order of calls', () => {
   })
 
   it('follows the graph and not the positions', () => {
-    expect(rounds(sagaOf([{ after: [2] }, { after: [0] }, { after: [] }])).order).toBe('03 → | 01 → | 02 →')
+    expect(rounds(buildSaga([{ after: [2] }, { after: [0] }, { after: [] }])).order).toBe('03 → | 01 → | 02 →')
   })
 
   it('is reversed backward in a serial saga, the failed branch first', () => {
@@ -300,17 +300,17 @@ describe('the order of calls', () => {
   })
 
   it('leaves out a branch that has nothing to undo it', () => {
-    const saga = sagaOf([{}, {}, { compensation: false }])
+    const saga = buildSaga([{}, {}, { compensation: false }])
     expect(rounds(saga, failAt(2)).order).toBe('01 → | 02 → | 03 → | 02 ← | 01 ←')
   })
 
   it('stays reversed across a branch that has nothing to undo it', () => {
-    const saga = sagaOf([{}, { compensation: false }, {}])
+    const saga = buildSaga([{}, { compensation: false }, {}])
     expect(rounds(saga, failAt(2)).order).toBe('01 → | 02 → | 03 → | 03 ← | 01 ←')
   })
 
   it('stays reversed across several branches in a row that have nothing to undo them', () => {
-    const saga = sagaOf([{}, { compensation: false }, { compensation: false }, {}])
+    const saga = buildSaga([{}, { compensation: false }, { compensation: false }, {}])
     expect(rounds(saga, failAt(3)).order).toBe('01 → | 02 → | 03 → | 04 → | 04 ← | 01 ←')
   })
 
@@ -319,9 +319,9 @@ describe('the order of calls', () => {
       after: Array.from({ length: position }, (_, before) => before),
       ...(position % 2 === 0 ? { compensation: false as const } : {}),
     }))
-    const calls = callsOf(
+    const calls = listCalls(
       transition(
-        after(sagaOf(plans), [{ type: 'claimed', epoch: 2, sentUnknown: true }, { type: 'abort-asked' }]),
+        after(buildSaga(plans), [{ type: 'claimed', epoch: 2, sentUnknown: true }, { type: 'abort-asked' }]),
         { type: 'time' },
         NOW,
       ).effects,
@@ -337,12 +337,12 @@ describe('the order of calls', () => {
   })
 
   it('ends when the only branch failed and has nothing to undo it', () => {
-    const { order, transaction } = rounds(sagaOf([{ compensation: false }]), failAt(0))
+    const { order, transaction } = rounds(buildSaga([{ compensation: false }]), failAt(0))
     expect([order, transaction.status]).toEqual(['01 →', 'failed'])
   })
 })
 
-function abortOf(transaction: Transaction) {
+function readAbort(transaction: Transaction) {
   if (!('abort' in transaction) || transaction.abort === undefined) throw new Error('it was not aborted')
   return transaction.abort
 }
@@ -354,7 +354,7 @@ describe('the abort decision', () => {
       answered(0, 'action', 'success'),
       { type: 'abort-asked' },
     ])
-    expect(abortOf(saga)).toEqual({ cause: 'requested', at: CREATED_AT, branches: [0, 1] })
+    expect(readAbort(saga)).toEqual({ cause: 'requested', at: CREATED_AT, branches: [0, 1] })
   })
 
   it('lists a branch whose action waits to be asked again', () => {
@@ -363,7 +363,7 @@ describe('the abort decision', () => {
       answered(0, 'action', 'unknown'),
       { type: 'abort-asked' },
     ])
-    expect(abortOf(saga).branches).toEqual([0])
+    expect(readAbort(saga).branches).toEqual([0])
     expect(saga.branches[0]?.action).toMatchObject({ state: 'idle', attempts: 1 })
     expect(saga.branches[0]?.action).not.toHaveProperty('nextAt')
   })
@@ -374,7 +374,7 @@ describe('the abort decision', () => {
       sent([0, 'action']),
       answered(0, 'action', 'failure'),
     ])
-    expect(abortOf(saga)).toEqual({ cause: 'branch-failed', branch: 0, at: CREATED_AT, branches: [0, 1, 2] })
+    expect(readAbort(saga)).toEqual({ cause: 'branch-failed', branch: 0, at: CREATED_AT, branches: [0, 1, 2] })
     expect(rounds(saga).order).toBe('03 ← | 02 ← | 01 ←')
   })
 
@@ -385,7 +385,7 @@ describe('the abort decision', () => {
       { type: 'claimed', epoch: 2, sentUnknown: false },
       { type: 'abort-asked' },
     ])
-    expect(abortOf(saga).branches).toEqual([0])
+    expect(readAbort(saga).branches).toEqual([0])
   })
 
   it('lists the call of an earlier owner, whose answer will not come here', () => {
@@ -394,7 +394,7 @@ describe('the abort decision', () => {
       { type: 'claimed', epoch: 2, sentUnknown: false },
       { type: 'abort-asked' },
     ])
-    expect(abortOf(saga).branches).toEqual([0])
+    expect(readAbort(saga).branches).toEqual([0])
     expect(rounds(saga).order).toBe('01 ←')
   })
 
@@ -410,7 +410,7 @@ describe('the abort decision', () => {
       answered(0, 'action', 'failure'),
       answered(1, 'action', 'failure'),
     ])
-    expect(abortOf(saga)).toMatchObject({ cause: 'branch-failed', branch: 0 })
+    expect(readAbort(saga)).toMatchObject({ cause: 'branch-failed', branch: 0 })
     expect(saga.branches[1]?.action.state).toBe('failed')
   })
 })
@@ -449,7 +449,7 @@ describe('an action in flight at the abort', () => {
   })
 
   it('holds back the end, even when nothing undoes it', () => {
-    const saga = after(sagaOf([{ compensation: false }]), [sent([0, 'action']), { type: 'abort-asked' }])
+    const saga = after(buildSaga([{ compensation: false }]), [sent([0, 'action']), { type: 'abort-asked' }])
     expect(transition(saga, { type: 'time' }, NOW).next.status).toBe('aborting')
     expect(transition(saga, answered(0, 'action', 'success'), NOW)).toMatchObject({
       next: { status: 'failed' },
@@ -458,7 +458,7 @@ describe('an action in flight at the abort', () => {
   })
 })
 
-/** Asks the branch's next op again and again; each answer comes when the wait is over. */
+/** Calls the branch's next op again and again. Each answer comes when the wait is over. */
 function repeat(saga: SagaTransaction, results: readonly Result[]): SagaTransaction {
   let transaction = saga
   let now = NOW
@@ -481,9 +481,9 @@ describe('asking again', () => {
   })
 
   it('turns around when the limit is reached, and not before', () => {
-    const saga = sagaOf([{ retry: { limit: 3 } }, {}])
+    const saga = buildSaga([{ retry: { limit: 3 } }, {}])
     expect(repeat(saga, ['unknown', 'unknown']).status).toBe('submitted')
-    expect(abortOf(repeat(saga, ['unknown', 'unknown', 'unknown']))).toMatchObject({
+    expect(readAbort(repeat(saga, ['unknown', 'unknown', 'unknown']))).toMatchObject({
       cause: 'retry-limit',
       branch: 0,
       branches: [0],
@@ -491,16 +491,16 @@ describe('asking again', () => {
   })
 
   it('does not count ongoing to the limit, but waits longer for it', () => {
-    const saga = repeat(sagaOf([{ retry: { limit: 2 } }]), ['ongoing', 'ongoing', 'unknown', 'ongoing'])
+    const saga = repeat(buildSaga([{ retry: { limit: 2 } }]), ['ongoing', 'ongoing', 'unknown', 'ongoing'])
     expect(saga.status).toBe('submitted')
     expect(saga.branches[0]?.action).toMatchObject({ attempts: 4, failures: 1, waits: 4 })
     expect(
-      repeat(sagaOf([{ retry: { limit: 2 } }]), ['ongoing', 'unknown', 'ongoing', 'unknown']).status,
+      repeat(buildSaga([{ retry: { limit: 2 } }]), ['ongoing', 'unknown', 'ongoing', 'unknown']).status,
     ).toBe('aborting')
   })
 
   it('keeps the counters across a claim, so that the limit survives a crash', () => {
-    const saga = after(repeat(sagaOf([{ retry: { limit: 2 } }]), ['unknown']), [
+    const saga = after(repeat(buildSaga([{ retry: { limit: 2 } }]), ['unknown']), [
       { type: 'claimed', epoch: 2, sentUnknown: true },
     ])
     expect(answerNext(saga, 'unknown', NOW + 120_000).status).toBe('aborting')
@@ -531,7 +531,7 @@ describe('asking again', () => {
 
   it('wakes for the earliest of several branches and for the deadline', () => {
     const saga = after(
-      sagaOf([{ after: [] }, { after: [], retry: { initialMs: 50 } }], { deadlineMs: 9_000 }),
+      buildSaga([{ after: [] }, { after: [], retry: { initialMs: 50 } }], { deadlineMs: 9_000 }),
       [
         sent([0, 'action'], [1, 'action']),
         answered(0, 'action', 'unknown'),
@@ -576,7 +576,7 @@ describe('a compensation that cannot be done', () => {
   })
 
   it('goes on at the cap for as long as it takes, whatever the retry limit', () => {
-    const limited = after(sagaOf([{ retry: { limit: 2 } }]), [
+    const limited = after(buildSaga([{ retry: { limit: 2 } }]), [
       sent([0, 'action']),
       { type: 'abort-asked' },
       answered(0, 'action', 'success'),
@@ -651,11 +651,11 @@ describe('the deadline', () => {
   })
 
   it('loses against a failure that says why itself', () => {
-    expect(abortOf(transition(saga, answered(0, 'action', 'failure'), T).next).cause).toBe('branch-failed')
+    expect(readAbort(transition(saga, answered(0, 'action', 'failure'), T).next).cause).toBe('branch-failed')
   })
 
   it('turns around at an unknown answer that comes at T', () => {
-    expect(abortOf(transition(saga, answered(0, 'action', 'unknown'), T).next).cause).toBe('deadline')
+    expect(readAbort(transition(saga, answered(0, 'action', 'unknown'), T).next).cause).toBe('deadline')
   })
 
   it('holds for a saga that has not started yet', () => {
@@ -689,7 +689,7 @@ describe('the deadline', () => {
 
     it('turns around at any other answer', () => {
       const cause = (result: Result) =>
-        abortOf(transition(last, answered(1, 'action', result), T + 900).next).cause
+        readAbort(transition(last, answered(1, 'action', result), T + 900).next).cause
       expect(cause('failure')).toBe('branch-failed')
       expect([cause('unknown'), cause('ongoing')]).toEqual(['deadline', 'deadline'])
     })

@@ -15,7 +15,7 @@ import {
   TCC_DEADLINE_MS,
   TIME,
   tccBranchAt,
-  tccOf,
+  buildTcc,
 } from '../../test/prepared.ts'
 import { CREATED_AT, RETRY } from '../../test/sagas.ts'
 import { table } from '../../test/table.ts'
@@ -27,8 +27,8 @@ import { ATTENTION_FAILURES } from './op-progress.ts'
 const NOW = CREATED_AT + 2_000
 const DEADLINE_AT = CREATED_AT + TCC_DEADLINE_MS
 
-const prepared = tccOf(2)
-/** The newer of two is in flight. */
+const prepared = buildTcc(2)
+/** The newer of two branches is in flight. */
 const submitted = folded(prepared, [SUBMIT, sending([1, 'confirm'])])
 const aborting = folded(prepared, [ABORT, sending([1, 'cancel'])])
 
@@ -221,25 +221,25 @@ function rounds(tcc: TccTransaction) {
 
 describe('what is called', () => {
   it('is the newest branch first, one after the other, to confirm', () => {
-    const { order, transaction } = rounds(folded(tccOf(3), [SUBMIT]))
+    const { order, transaction } = rounds(folded(buildTcc(3), [SUBMIT]))
     expect([order, transaction.status]).toEqual(['03 confirm | 02 confirm | 01 confirm', 'succeeded'])
   })
 
   it('is the newest branch first, one after the other, to cancel', () => {
-    const { order, transaction } = rounds(folded(tccOf(3), [ABORT]))
+    const { order, transaction } = rounds(folded(buildTcc(3), [ABORT]))
     expect([order, transaction.status]).toEqual(['03 cancel | 02 cancel | 01 cancel', 'failed'])
   })
 
   it('is nothing before somebody decides', () => {
-    expect(rounds(tccOf(3)).order).toBe('')
+    expect(rounds(buildTcc(3)).order).toBe('')
   })
 
   it('includes a branch that was registered last', () => {
-    expect(rounds(folded(tccOf(1), [register(1), SUBMIT])).order).toBe('02 confirm | 01 confirm')
+    expect(rounds(folded(buildTcc(1), [register(1), SUBMIT])).order).toBe('02 confirm | 01 confirm')
   })
 
   it('waits for the branch that is to be asked again, and asks no older one before', () => {
-    const tcc = folded(tccOf(2), [SUBMIT, sending([1, 'confirm']), answering(1, 'confirm', 'unknown')])
+    const tcc = folded(buildTcc(2), [SUBMIT, sending([1, 'confirm']), answering(1, 'confirm', 'unknown')])
     expect(effectsAsText(transition(tcc, TIME, CREATED_AT + 199).effects)).toBe('wake +200')
     expect(effectsAsText(transition(tcc, TIME, CREATED_AT + 200).effects)).toBe('call 02 confirm')
   })
@@ -247,26 +247,26 @@ describe('what is called', () => {
 
 describe('an end', () => {
   it('comes at once when nothing was registered: submitted, it has succeeded', () => {
-    const { next, durability } = transition(tccOf(0), SUBMIT, NOW)
+    const { next, durability } = transition(buildTcc(0), SUBMIT, NOW)
     expect([next.status, durability]).toEqual(['succeeded', 'strong'])
   })
 
   it('comes after the abort is durable when nothing was registered', () => {
-    const decided = transition(tccOf(0), ABORT, NOW)
+    const decided = transition(buildTcc(0), ABORT, NOW)
     expect([decided.next.status, decided.durability]).toEqual(['aborting', 'strong'])
     const { next, durability } = transition(decided.next, TIME, NOW)
     expect([next.status, durability]).toEqual(['failed', 'strong'])
   })
 
   it('is strong, and tells when', () => {
-    const tcc = folded(tccOf(1), [SUBMIT, sending([0, 'confirm'])])
+    const tcc = folded(buildTcc(1), [SUBMIT, sending([0, 'confirm'])])
     const { next, durability } = transition(tcc, answering(0, 'confirm', 'success'), NOW)
     expect(next).toMatchObject({ status: 'succeeded', finishedAt: NOW, updatedAt: NOW })
     expect(durability).toBe('strong')
   })
 
   it('in strict mode each result is durable before the next call', () => {
-    const tcc = folded(tccOf(2, { checkpointMs: 0 }), [ABORT, sending([1, 'cancel'])])
+    const tcc = folded(buildTcc(2, { checkpointMs: 0 }), [ABORT, sending([1, 'cancel'])])
     expect(transition(tcc, answering(1, 'cancel', 'success'), NOW).durability).toBe('strong')
   })
 })
@@ -297,7 +297,7 @@ describe('the decision to abort', () => {
 
 describe('a failure of a confirm or a cancel', () => {
   it.each(['confirm', 'cancel'] as const)('is asked again for ever, and a person is told: %s', (op) => {
-    const before = folded(tccOf(1), [op === 'confirm' ? SUBMIT : ABORT, sending([0, op])])
+    const before = folded(buildTcc(1), [op === 'confirm' ? SUBMIT : ABORT, sending([0, op])])
     const { next } = transition(before, answering(0, op, 'failure'), NOW)
     expect(next).toMatchObject({
       status: before.status,
@@ -307,7 +307,7 @@ describe('a failure of a confirm or a cancel', () => {
   })
 
   it(`of ${ATTENTION_FAILURES} times is told, and no retry limit ends it`, () => {
-    let tcc = folded(tccOf(1, { retry: { ...RETRY, limit: 2 } }), [SUBMIT])
+    let tcc = folded(buildTcc(1, { retry: { ...RETRY, limit: 2 } }), [SUBMIT])
     for (let attempt = 1; attempt <= ATTENTION_FAILURES; attempt++) {
       expect(tcc.attention).toBeUndefined()
       tcc = folded(tcc, [sending([0, 'confirm']), answering(0, 'confirm', 'unknown', { attempt })])
@@ -321,14 +321,14 @@ describe('a failure of a confirm or a cancel', () => {
   })
 
   it('that is only ongoing is not told', () => {
-    let tcc = folded(tccOf(1), [SUBMIT])
+    let tcc = folded(buildTcc(1), [SUBMIT])
     for (let attempt = 1; attempt <= 2 * ATTENTION_FAILURES; attempt++)
       tcc = folded(tcc, [sending([0, 'confirm']), answering(0, 'confirm', 'ongoing', { attempt })])
     expect(tcc.attention).toBeUndefined()
   })
 
   it('waits by the branch’s own policy before that of the transaction', () => {
-    const own = tccOf(1, {}, { retry: { ...RETRY, initialMs: 5 } })
+    const own = buildTcc(1, {}, { retry: { ...RETRY, initialMs: 5 } })
     const tcc = folded(own, [SUBMIT, sending([0, 'confirm']), answering(0, 'confirm', 'unknown')])
     expect(tcc.branches[0]?.confirm.nextAt).toBe(CREATED_AT + 5)
   })
@@ -336,7 +336,7 @@ describe('a failure of a confirm or a cancel', () => {
 
 describe('a nudge', () => {
   it('makes what waits due now, and takes the attention away', () => {
-    const waiting = folded(tccOf(1), [SUBMIT, sending([0, 'confirm']), answering(0, 'confirm', 'failure')])
+    const waiting = folded(buildTcc(1), [SUBMIT, sending([0, 'confirm']), answering(0, 'confirm', 'failure')])
     const { next, effects } = transition(waiting, RETRY_NOW, CREATED_AT)
     expect(next).toMatchObject({ manualRetries: 1 })
     expect(next.attention).toBeUndefined()
@@ -357,12 +357,12 @@ describe('a claim', () => {
 
 describe('what is registered', () => {
   it('is kept as it was given, in the order in which it came', () => {
-    const tcc = folded(tccOf(0), [register(1), register(0), register(2)])
+    const tcc = folded(buildTcc(0), [register(1), register(0), register(2)])
     expect(tcc.registered).toEqual([1, 0, 2].map((position) => tccBranchAt(position)))
   })
 
   it('is never changed by the same id again', () => {
-    const tcc = folded(tccOf(1), [register(0, { body: 'other' })])
-    expect(tcc).toEqual(tccOf(1))
+    const tcc = folded(buildTcc(1), [register(0, { body: 'other' })])
+    expect(tcc).toEqual(buildTcc(1))
   })
 })

@@ -5,7 +5,7 @@ import {
   answering,
   CHECK_AT,
   folded,
-  messageOf,
+  buildMessage,
   RETRY_NOW,
   register,
   STOP,
@@ -13,10 +13,10 @@ import {
   sending,
   TCC_DEADLINE_MS,
   TIME,
-  tccOf,
+  buildTcc,
 } from '../../test/prepared.ts'
-import { GRANT, NODE_START, RunBed, SETTINGS } from '../../test/run-bed.ts'
-import { CREATED_AT, rowOf } from '../../test/sagas.ts'
+import { GRANT, NODE_START, RunFixture, SETTINGS } from '../../test/run-fixture.ts'
+import { CREATED_AT, buildRow } from '../../test/sagas.ts'
 import { planCommand } from '../commands/command-row.ts'
 import type { StoredTransaction } from '../ports/store.ts'
 import type { Command } from '../rules/events.ts'
@@ -24,12 +24,12 @@ import { RULES } from '../rules/rules.ts'
 import type { Transaction } from '../transaction.ts'
 
 const LATER = CREATED_AT + 3_000
-/** Long enough that nothing is given back and no lease ends. */
+/** These times are so long that no row is given back and no lease ends. */
 const LONG = { leaseMs: 60_000, holdMs: 60_000 }
 
-/** The row after these commands by nodes that do not hold it. */
+/** Builds the row after these commands by nodes that do not own it. */
 function commanded(stored: Transaction, commands: readonly Command[]): StoredTransaction {
-  let row = rowOf(stored)
+  let row = buildRow(stored)
   for (const command of commands) {
     const plan = planCommand(RULES, row, command, { retentionMs: SETTINGS.retentionMs, storeNow: LATER })
     if (plan.type !== 'update') throw new Error(`${command.type} is ${plan.type}`)
@@ -39,35 +39,35 @@ function commanded(stored: Transaction, commands: readonly Command[]): StoredTra
   return row
 }
 
-/** A save of ours met `conflict`, or a renewal showed another version; then the row is read. */
-function learning(bed: RunBed, row: StoredTransaction): RunBed {
-  bed.now = Math.max(bed.now, NODE_START + LATER - CREATED_AT)
-  if (bed.run.save !== undefined) bed.conflict()
+/** A save of ours met `conflict`, or a renewal showed another version. Then the row is read. */
+function learning(fixture: RunFixture, row: StoredTransaction): RunFixture {
+  fixture.now = Math.max(fixture.now, NODE_START + LATER - CREATED_AT)
+  if (fixture.run.save !== undefined) fixture.conflict()
   else {
-    const grant = { ...GRANT, sentAt: bed.now, now: bed.now, storeNow: bed.storeNow }
-    bed.step({ type: 'renewed', grant, version: row.version })
+    const grant = { ...GRANT, sentAt: fixture.now, now: fixture.now, storeNow: fixture.storeNow }
+    fixture.step({ type: 'renewed', grant, version: row.version })
   }
-  expect(bed.run.rereading).toBe(true)
-  return bed.step({ type: 'reread', row })
+  expect(fixture.run.rereading).toBe(true)
+  return fixture.step({ type: 'reread', row })
 }
 
-/** Ours is what was claimed, and what was asked here since; its save has not been answered. */
-function held(transaction: Transaction, ...commands: readonly Command[]): RunBed {
-  const bed = RunBed.claimed(transaction, 'held', LONG).tick()
-  for (const command of commands) bed.step({ type: 'command', command })
-  return bed
+/** Our state is the claimed one with the commands given here since. Its save has not been answered. */
+function held(transaction: Transaction, ...commands: readonly Command[]): RunFixture {
+  const fixture = RunFixture.claimed(transaction, 'held', LONG).tick()
+  for (const command of commands) fixture.step({ type: 'command', command })
+  return fixture
 }
 
-function cancelled(bed: RunBed, op: 'confirm' | 'cancel'): readonly string[] {
+function cancelled(fixture: RunFixture, op: 'confirm' | 'cancel'): readonly string[] {
   const calls: string[] = []
-  for (let round = 0; round < 10 && !bed.run.ended; round++) {
-    if (bed.run.save !== undefined) bed.saved()
-    for (const call of bed.calls) calls.push(call)
-    for (const effect of bed.effects)
+  for (let round = 0; round < 10 && !fixture.run.ended; round++) {
+    if (fixture.run.save !== undefined) fixture.saved()
+    for (const call of fixture.calls) calls.push(call)
+    for (const effect of fixture.effects)
       if (effect.type === 'call') {
         const { call, attempt } = effect
         const answer = { result: 'success' } as const
-        bed.step({ type: 'answered', call, attempt, answer, durationMs: 1, jitter01: 0 })
+        fixture.step({ type: 'answered', call, attempt, answer, durationMs: 1, jitter01: 0 })
         break
       }
   }
@@ -75,7 +75,7 @@ function cancelled(bed: RunBed, op: 'confirm' | 'cancel'): readonly string[] {
   return calls
 }
 
-const BASE = tccOf(1)
+const BASE = buildTcc(1)
 
 describe('a TCC that we hold, prepared', () => {
   it.each([
@@ -87,22 +87,22 @@ describe('a TCC that we hold, prepared', () => {
     ['register and abort', [register(1), ABORT], 'aborting', 2],
     ['stop', [STOP], 'stopped', 1],
   ] as const)('becomes what the row is: %s', (_, commands, status, registered) => {
-    const bed = learning(held(BASE), commanded(BASE, commands))
-    expect(bed.run.transaction).toMatchObject({ status })
-    expect(bed.run.transaction.branches).toHaveLength(registered)
+    const fixture = learning(held(BASE), commanded(BASE, commands))
+    expect(fixture.run.transaction).toMatchObject({ status })
+    expect(fixture.run.transaction.branches).toHaveLength(registered)
   })
 })
 
 describe('a decision of ours that is not durable', () => {
   const ours = { submit: SUBMIT, abort: ABORT, 'stop-asked': STOP } as const
   it.each([
-    // Ours stands on top of what only added to it.
+    // Our decision stands on top of a row that only got more branches.
     ['submit', [RETRY_NOW], 'submitted', 1],
     ['submit', [register(1)], 'submitted', 2],
     ['abort', [RETRY_NOW], 'aborting', 1],
     ['abort', [register(1)], 'aborting', 2],
     ['stop-asked', [register(1)], 'stopped', 2],
-    // The first durable turn is the one, and it is about the branches that it found.
+    // The first durable decision counts, and it is about the branches that it found.
     ['submit', [SUBMIT], 'submitted', 1],
     ['submit', [register(1), SUBMIT], 'submitted', 2],
     ['submit', [ABORT], 'aborting', 1],
@@ -114,19 +114,19 @@ describe('a decision of ours that is not durable', () => {
     ['stop-asked', [SUBMIT], 'stopped', 1],
     ['stop-asked', [ABORT], 'stopped', 1],
   ] as const)('%s, meets %j', (command, commands, status, registered) => {
-    const bed = learning(held(BASE, ours[command]), commanded(BASE, commands))
-    expect(bed.run.transaction).toMatchObject({ status })
-    expect(bed.run.transaction.branches).toHaveLength(registered)
-    // One more save, so that the row has it before anything is called on top of it.
-    expect(bed.types).toEqual(['save'])
-    expect(bed.calls).toEqual([])
-    expect(bed.save).toMatchObject({ version: 1 + commands.length, status })
+    const fixture = learning(held(BASE, ours[command]), commanded(BASE, commands))
+    expect(fixture.run.transaction).toMatchObject({ status })
+    expect(fixture.run.transaction.branches).toHaveLength(registered)
+    // One more save follows, so that the row has the decision before a call is based on it.
+    expect(fixture.types).toEqual(['save'])
+    expect(fixture.calls).toEqual([])
+    expect(fixture.save).toMatchObject({ version: 1 + commands.length, status })
   })
 
   it.each(['submit', 'abort'] as const)('%s, meets a stop: it is stopped', (command) => {
-    const bed = learning(held(BASE, ours[command]), commanded(BASE, [STOP]))
-    expect(bed.run.transaction.status).toBe('stopped')
-    expect(bed.end).toEqual({ type: 'ended', how: 'finished' })
+    const fixture = learning(held(BASE, ours[command]), commanded(BASE, [STOP]))
+    expect(fixture.run.transaction.status).toBe('stopped')
+    expect(fixture.end).toEqual({ type: 'ended', how: 'finished' })
   })
 
   it('calls each branch that was registered meanwhile too, the newest first', () => {
@@ -138,58 +138,58 @@ describe('a decision of ours that is not durable', () => {
   })
 
   it('to abort at the deadline what had no branch yet is taken back when one was registered and aborted', () => {
-    const empty = tccOf(0)
-    const bed = RunBed.claimed(empty, 'held', LONG).tick(TCC_DEADLINE_MS)
-    expect(bed.save).toMatchObject({ status: 'aborting' })
-    learning(bed, commanded(empty, [register(0), ABORT]))
-    expect(cancelled(bed, 'cancel')).toEqual(['01 cancel #1'])
+    const empty = buildTcc(0)
+    const fixture = RunFixture.claimed(empty, 'held', LONG).tick(TCC_DEADLINE_MS)
+    expect(fixture.save).toMatchObject({ status: 'aborting' })
+    learning(fixture, commanded(empty, [register(0), ABORT]))
+    expect(cancelled(fixture, 'cancel')).toEqual(['01 cancel #1'])
   })
 
   it('to submit what had no branch yet is taken back when one was registered', () => {
-    const bed = held(tccOf(0), SUBMIT)
-    expect(bed.saves.at(-1)).toMatchObject({ status: 'succeeded' })
-    learning(bed, commanded(tccOf(0), [register(0)]))
-    expect(cancelled(bed, 'confirm')).toEqual(['01 confirm #1'])
+    const fixture = held(buildTcc(0), SUBMIT)
+    expect(fixture.saves.at(-1)).toMatchObject({ status: 'succeeded' })
+    learning(fixture, commanded(buildTcc(0), [register(0)]))
+    expect(cancelled(fixture, 'confirm')).toEqual(['01 confirm #1'])
   })
 
   it('to abort gives the reason of the decision that was durable first', () => {
-    const bed = RunBed.claimed(BASE, 'held', LONG).tick(TCC_DEADLINE_MS)
-    expect(bed.run.transaction).toMatchObject({ abort: { cause: 'deadline' } })
-    learning(bed, commanded(BASE, [{ ...ABORT, reason: 'no money' }]))
-    expect(bed.run.transaction).toMatchObject({
+    const fixture = RunFixture.claimed(BASE, 'held', LONG).tick(TCC_DEADLINE_MS)
+    expect(fixture.run.transaction).toMatchObject({ abort: { cause: 'deadline' } })
+    learning(fixture, commanded(BASE, [{ ...ABORT, reason: 'no money' }]))
+    expect(fixture.run.transaction).toMatchObject({
       abort: { cause: 'requested', reason: 'no money', at: LATER, branches: [0] },
     })
   })
 
   it('names all branches in the list of an abort that is taken again', () => {
-    const bed = learning(held(BASE, { ...ABORT, reason: 'mine' }), commanded(BASE, [register(1)]))
-    expect(bed.run.transaction).toMatchObject({ abort: { reason: 'mine', branches: [0, 1] } })
+    const fixture = learning(held(BASE, { ...ABORT, reason: 'mine' }), commanded(BASE, [register(1)]))
+    expect(fixture.run.transaction).toMatchObject({ abort: { reason: 'mine', branches: [0, 1] } })
   })
 })
 
 describe('our own results', () => {
-  const decided = folded(tccOf(2), [SUBMIT])
+  const decided = folded(buildTcc(2), [SUBMIT])
   it('stay when the row only has a nudge, and what waits is due', () => {
-    const bed = RunBed.claimed(decided, 'held', LONG).tick()
+    const fixture = RunFixture.claimed(decided, 'held', LONG).tick()
     const answer = { result: 'unknown', error: 'timeout' } as const
     const call = { branch: 1, op: 'confirm' } as const
-    bed.step({ type: 'answered', call, attempt: 1, answer, durationMs: 1, jitter01: 0 })
-    learning(bed, commanded(decided, [RETRY_NOW]))
-    expect(bed.run.transaction).toMatchObject({
+    fixture.step({ type: 'answered', call, attempt: 1, answer, durationMs: 1, jitter01: 0 })
+    learning(fixture, commanded(decided, [RETRY_NOW]))
+    expect(fixture.run.transaction).toMatchObject({
       manualRetries: 1,
       branches: [{}, { confirm: { failures: 1 } }],
     })
-    expect(bed.saved().calls).toEqual(['02 confirm #2'])
+    expect(fixture.saved().calls).toEqual(['02 confirm #2'])
   })
 
   it('stay in a stop of ours that met a nudge', () => {
-    const bed = RunBed.claimed(decided, 'held', LONG).tick()
+    const fixture = RunFixture.claimed(decided, 'held', LONG).tick()
     const answer = { result: 'success', statusCode: 200 } as const
     const call = { branch: 1, op: 'confirm' } as const
-    bed.step({ type: 'answered', call, attempt: 1, answer, durationMs: 1, jitter01: 0 })
-    bed.step({ type: 'command', command: STOP })
-    learning(bed, commanded(decided, [RETRY_NOW]))
-    expect(bed.run.transaction).toMatchObject({
+    fixture.step({ type: 'answered', call, attempt: 1, answer, durationMs: 1, jitter01: 0 })
+    fixture.step({ type: 'command', command: STOP })
+    learning(fixture, commanded(decided, [RETRY_NOW]))
+    expect(fixture.run.transaction).toMatchObject({
       status: 'stopped',
       manualRetries: 1,
       branches: [{}, { confirm: { state: 'succeeded' } }],
@@ -197,10 +197,10 @@ describe('our own results', () => {
   })
 
   it('stay when the end met a nudge', () => {
-    const last = folded(tccOf(1), [ABORT])
-    const bed = RunBed.claimed(last, 'held', LONG).tick()
+    const last = folded(buildTcc(1), [ABORT])
+    const fixture = RunFixture.claimed(last, 'held', LONG).tick()
     const call = { branch: 0, op: 'cancel' } as const
-    bed.step({
+    fixture.step({
       type: 'answered',
       call,
       attempt: 1,
@@ -208,14 +208,14 @@ describe('our own results', () => {
       durationMs: 1,
       jitter01: 0,
     })
-    learning(bed, commanded(last, [RETRY_NOW]))
-    expect(bed.run.transaction).toMatchObject({ status: 'failed', manualRetries: 1 })
-    expect(bed.save).toMatchObject({ status: 'failed', version: 2 })
+    learning(fixture, commanded(last, [RETRY_NOW]))
+    expect(fixture.run.transaction).toMatchObject({ status: 'failed', manualRetries: 1 })
+    expect(fixture.save).toMatchObject({ status: 'failed', version: 2 })
   })
 })
 
 describe('a message', () => {
-  const base = messageOf(1)
+  const base = buildMessage(1)
   const asked = folded(base, [sending([CHECK_AT, 'msg'])])
   const said = (result: 'success' | 'failure' | 'unknown') =>
     folded(asked, [answering(CHECK_AT, 'msg', result)])
@@ -226,8 +226,8 @@ describe('a message', () => {
     ['an abort', [ABORT], 'failed'],
     ['a stop', [STOP], 'stopped'],
   ] as const)('that is being asked about, meets %s', (_, commands, status) => {
-    const bed = learning(RunBed.claimed(base, 'held', LONG).tick(10_000), commanded(base, commands))
-    expect(bed.run.transaction.status).toBe(status)
+    const fixture = learning(RunFixture.claimed(base, 'held', LONG).tick(10_000), commanded(base, commands))
+    expect(fixture.run.transaction.status).toBe(status)
   })
 
   it.each([
@@ -243,20 +243,20 @@ describe('a message', () => {
     ['unknown', [SUBMIT], 'submitted'],
     ['unknown', [ABORT], 'failed'],
   ] as const)('whose query-back said %s, meets %j', (result, commands, status) => {
-    const bed = RunBed.claimed(base, 'held', LONG).tick(10_000)
-    expect(bed.effects).toContainEqual({ type: 'call', call: { branch: CHECK_AT, op: 'msg' }, attempt: 1 })
+    const fixture = RunFixture.claimed(base, 'held', LONG).tick(10_000)
+    expect(fixture.effects).toContainEqual({ type: 'call', call: { branch: CHECK_AT, op: 'msg' }, attempt: 1 })
     const call = { branch: CHECK_AT, op: 'msg' } as const
-    bed.step({ type: 'answered', call, attempt: 1, answer: { result }, durationMs: 1, jitter01: 0 })
-    expect(bed.run.transaction.status).toBe(said(result).status)
-    learning(bed, commanded(base, commands))
-    expect(bed.run.transaction.status).toBe(status)
-    expect(bed.calls).toEqual([])
+    fixture.step({ type: 'answered', call, attempt: 1, answer: { result }, durationMs: 1, jitter01: 0 })
+    expect(fixture.run.transaction.status).toBe(said(result).status)
+    learning(fixture, commanded(base, commands))
+    expect(fixture.run.transaction.status).toBe(status)
+    expect(fixture.calls).toEqual([])
   })
 
   it('that was dropped here and submitted there is delivered, and asked about no more', () => {
-    const bed = RunBed.claimed(base, 'held', LONG).tick(10_000)
+    const fixture = RunFixture.claimed(base, 'held', LONG).tick(10_000)
     const call = { branch: CHECK_AT, op: 'msg' } as const
-    bed.step({
+    fixture.step({
       type: 'answered',
       call,
       attempt: 1,
@@ -264,21 +264,21 @@ describe('a message', () => {
       durationMs: 1,
       jitter01: 0,
     })
-    learning(bed, commanded(base, [SUBMIT]))
-    expect(bed.saved().calls).toEqual(['01 action #1'])
+    learning(fixture, commanded(base, [SUBMIT]))
+    expect(fixture.saved().calls).toEqual(['01 action #1'])
   })
 
   it('that is stopped here and submitted there is stopped', () => {
-    const bed = learning(held(base, STOP), commanded(base, [SUBMIT]))
-    expect(bed.run.transaction.status).toBe('stopped')
-    expect(bed.save).toMatchObject({ status: 'stopped', version: 2 })
+    const fixture = learning(held(base, STOP), commanded(base, [SUBMIT]))
+    expect(fixture.run.transaction.status).toBe('stopped')
+    expect(fixture.save).toMatchObject({ status: 'stopped', version: 2 })
   })
 
   it('goes on with its own results after a nudge', () => {
-    const submitted = folded(messageOf(2), [SUBMIT])
-    const bed = RunBed.claimed(submitted, 'held', LONG).tick().answer(0, 'action', 'success')
-    learning(bed, commanded(submitted, [RETRY_NOW]))
-    expect(bed.run.transaction).toMatchObject({
+    const submitted = folded(buildMessage(2), [SUBMIT])
+    const fixture = RunFixture.claimed(submitted, 'held', LONG).tick().answer(0, 'action', 'success')
+    learning(fixture, commanded(submitted, [RETRY_NOW]))
+    expect(fixture.run.transaction).toMatchObject({
       manualRetries: 1,
       branches: [{ action: { state: 'succeeded' } }, {}],
     })
@@ -287,10 +287,10 @@ describe('a message', () => {
 
 describe('a claim at the deadline', () => {
   it('decides at once, and calls nothing before that is durable', () => {
-    const bed = RunBed.claimed(BASE, 'held', LONG).tick(TCC_DEADLINE_MS)
-    expect([bed.types, bed.calls]).toEqual([['save'], []])
-    expect(bed.saved().calls).toEqual(['01 cancel #1'])
-    expect(bed.run.transaction).toEqual(
+    const fixture = RunFixture.claimed(BASE, 'held', LONG).tick(TCC_DEADLINE_MS)
+    expect([fixture.types, fixture.calls]).toEqual([['save'], []])
+    expect(fixture.saved().calls).toEqual(['01 cancel #1'])
+    expect(fixture.run.transaction).toEqual(
       folded(BASE, [TIME, sending([0, 'cancel'])], CREATED_AT + TCC_DEADLINE_MS),
     )
   })

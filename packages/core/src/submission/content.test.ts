@@ -1,4 +1,4 @@
-/** What is delivered, and what is the same content. */
+/** Tests which bytes are delivered, and which requests have the same content. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { RETRY } from '../../test/sagas.ts'
@@ -7,7 +7,7 @@ import {
   BRANCH,
   checkUrl,
   DEFAULTS,
-  faultsOf,
+  listFaults,
   withBranch,
   withFields,
 } from '../../test/submissions.ts'
@@ -15,7 +15,7 @@ import type { SagaDefinition } from '../definition.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { parseSubmission } from './parse-submission.ts'
 
-function contentOf(body: unknown, defaults = DEFAULTS): string {
+function readContent(body: unknown, defaults = DEFAULTS): string {
   return accepted(body, defaults).content
 }
 
@@ -122,7 +122,7 @@ describe('names that mean something to JavaScript', () => {
       ],
     }).definition
     expect(branches.map(({ after }) => after)).toEqual([[], [0]])
-    expect(faultsOf(withBranch({ after: ['toString'] }))).toEqual(['SAGA_AFTER_UNKNOWN /branches/0/after/0'])
+    expect(listFaults(withBranch({ after: ['toString'] }))).toEqual(['SAGA_AFTER_UNKNOWN /branches/0/after/0'])
   })
 })
 
@@ -135,34 +135,34 @@ describe('the same content', () => {
 
   it('does not depend on the order of keys', () => {
     const other = { branches: [{ payload: { a: 1, b: [1, { c: 2, d: 1 }] }, ...BRANCH }], deadlineMs: 5 }
-    expect(contentOf(other)).toBe(contentOf(body))
+    expect(readContent(other)).toBe(readContent(body))
   })
 
   it('does not depend on the gid or the ack', () => {
-    expect(contentOf({ ...body, gid: 'b' })).toBe(contentOf(body))
-    expect(contentOf({ ...body, ack: 'memory' })).toBe(contentOf({ ...body, ack: 'durable' }))
+    expect(readContent({ ...body, gid: 'b' })).toBe(readContent(body))
+    expect(readContent({ ...body, ack: 'memory' })).toBe(readContent({ ...body, ack: 'durable' }))
   })
 
   it('does not depend on the server’s defaults, so that changing them makes no conflict', () => {
     const defaults = { retry: { ...RETRY, limit: 3 }, timeoutMs: 1, checkpointMs: 0 }
-    expect(contentOf(body, defaults)).toBe(contentOf(body))
+    expect(readContent(body, defaults)).toBe(readContent(body))
   })
 
   it('does not depend on spaces or escapes in the JSON text', () => {
     const text = '{ "branches" : [ { "action" : "http:\\/\\/bank.test\\u002fdebit" } ] }'
-    expect(contentOf(JSON.parse(text))).toBe(contentOf({ branches: [BRANCH] }))
+    expect(readContent(JSON.parse(text))).toBe(readContent({ branches: [BRANCH] }))
   })
 
   it('does not depend on the order of any keys, anywhere', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (payload) => {
-        expect(contentOf(withBranch({ payload: reversed(payload) }))).toBe(contentOf(withBranch({ payload })))
+        expect(readContent(withBranch({ payload: reversed(payload) }))).toBe(readContent(withBranch({ payload })))
       }),
     )
   })
 })
 
-/** Equal, with the keys of every object the other way round. */
+/** Returns an equal value with the keys of every object in reverse order. */
 function reversed(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(reversed)
@@ -171,7 +171,7 @@ function reversed(value: unknown): unknown {
 }
 
 describe('other content', () => {
-  const base = contentOf(withBranch({ payload: { a: [1, 2] } }))
+  const base = readContent(withBranch({ payload: { a: [1, 2] } }))
   for (const [what, body] of Object.entries({
     'an item more': withBranch({ payload: { a: [1, 2, 3] } }),
     'items in another order': withBranch({ payload: { a: [2, 1] } }),
@@ -182,7 +182,7 @@ describe('other content', () => {
     'a default that is said': { ...withBranch({ payload: { a: [1, 2] } }), timeoutMs: DEFAULTS.timeoutMs },
     'a header': withFields({ headers: { a: 'b' } }),
   })) {
-    it(`is ${what}`, () => expect(contentOf(body)).not.toBe(base))
+    it(`is ${what}`, () => expect(readContent(body)).not.toBe(base))
   }
 })
 
@@ -207,7 +207,7 @@ describe('canonical JSON', () => {
   })
 })
 
-// The digests of what is stored were made of these bytes.
+// The digests of stored transactions were made from these bytes.
 describe('a text in canonical JSON', () => {
   it.each(['', 'a"b', 'a\\b', 'a\nb', '\u007f', 'ü', '\ud800', 'a'.repeat(300), `${'a'.repeat(300)}"`])(
     'is written as JSON.stringify writes it: %j',
@@ -224,7 +224,7 @@ describe('a text in canonical JSON', () => {
   })
 })
 
-/** An independent way to the same order: a list of pairs for each object. */
+/** Writes the same order in an independent way, with a list of pairs for each object. */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(sorted)

@@ -17,7 +17,7 @@ function parse(body: unknown) {
   return parseRegistration(body, { retry: RETRY }, checkUrl)
 }
 
-function faultsOf(body: unknown): readonly string[] {
+function listFaults(body: unknown): readonly string[] {
   const parsed = parse(body)
   return parsed.type === 'parsed' ? [] : parsed.faults.map(({ code, path }) => `${code} ${path}`)
 }
@@ -83,7 +83,7 @@ describe('a registration', () => {
     ['a header with a line', { ...GOOD, headers: { a: 'b\r\nc: d' } }, 'SAGA_HEADER_INVALID /headers/a'],
     ['a retry that is none', { ...GOOD, retry: 5 }, 'SAGA_RETRY_INVALID /retry'],
   ])('with %s is refused', (_, body, fault) => {
-    expect(faultsOf(body)).toContain(fault)
+    expect(listFaults(body)).toContain(fault)
   })
 
   it('of anything is answered with a branch or with some faults, never with an exception', () => {

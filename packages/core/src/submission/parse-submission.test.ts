@@ -16,7 +16,7 @@ import {
   BRANCH,
   checkUrl,
   DEFAULTS,
-  faultsOf,
+  listFaults,
   parse,
   withBranch,
   withFields,
@@ -27,7 +27,7 @@ import { parseSubmission } from './parse-submission.ts'
 const A = { id: 'a', ...BRANCH }
 const B = { id: 'b', ...BRANCH }
 
-/** [what it is, the body, the faults] */
+/** Each entry has a title, a body and the expected faults. */
 const BAD: readonly (readonly [string, unknown, ...string[]])[] = [
   ['null', null, 'SAGA_INVALID '],
   ['a list', [], 'SAGA_INVALID '],
@@ -219,7 +219,7 @@ const BAD: readonly (readonly [string, unknown, ...string[]])[] = [
 
 describe('a bad submission is refused with code and path', () => {
   for (const [what, body, ...faults] of BAD) {
-    it(`for ${what}`, () => expect(faultsOf(body)).toEqual(faults))
+    it(`for ${what}`, () => expect(listFaults(body)).toEqual(faults))
   }
 
   it('for a text beside each fault, which may change', () => {
@@ -230,7 +230,7 @@ describe('a bad submission is refused with code and path', () => {
 
   it('with no more faults than a person can mend', () => {
     const fields = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`f${index}`, 1]))
-    expect(faultsOf(withFields(fields))).toHaveLength(FAULTS_MAX)
+    expect(listFaults(withFields(fields))).toHaveLength(FAULTS_MAX)
   })
 
   it('with an answer that a hostile one cannot make long', () => {
@@ -365,10 +365,10 @@ describe('the order of branches', () => {
   })
 })
 
-/** `depth` levels of lists and objects, the body of the submission counted. */
+/** Builds `depth` levels of lists and objects, counting the body of the submission. */
 function nested(depth: number): unknown {
   let value: unknown = 1
-  // The body, its branches, the branch: three levels above the payload.
+  // The body, its branches and the branch are three levels above the payload.
   for (let level = 3; level < depth; level++) value = level % 2 === 0 ? [value] : { a: value }
   return withBranch({ payload: value })
 }
@@ -505,8 +505,8 @@ describe('a limit', () => {
 
   for (const [what, good, bad, fault] of PAIRS) {
     it(`lets pass exactly ${what}, and nothing over it`, () => {
-      expect(faultsOf(good)).toEqual([])
-      expect(faultsOf(bad)).toEqual([fault])
+      expect(listFaults(good)).toEqual([])
+      expect(listFaults(bad)).toEqual([fault])
     })
   }
 
