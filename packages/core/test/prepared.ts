@@ -91,7 +91,10 @@ export function buildMessage(count: number, settings: Partial<MessageDefinition>
 }
 
 /** Builds a message without a query-back, which is submitted from the start. */
-export function buildPlainMessage(count: number, settings: Partial<MessageDefinition> = {}): MessageTransaction {
+export function buildPlainMessage(
+  count: number,
+  settings: Partial<MessageDefinition> = {},
+): MessageTransaction {
   const branches = Array.from({ length: count }, (_, position) => {
     const { confirm: action, cancel: _cancel, ...target } = tccBranchAt(position)
     return { ...target, action: action.replace('confirm', 'action') }

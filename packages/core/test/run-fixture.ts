@@ -8,7 +8,7 @@ import { acceptedRun, claimedRun } from '../src/run/run.ts'
 import type { RunEffect, RunEvent } from '../src/run/run-events.ts'
 import { stepRun } from '../src/run/step-run.ts'
 import type { SagaOp, SagaTransaction, Transaction } from '../src/transaction.ts'
-import { buildAnswer, asSaga, CREATED_AT, buildRow, TOKEN } from './sagas.ts'
+import { asSaga, buildAnswer, buildRow, CREATED_AT, TOKEN } from './sagas.ts'
 
 export const SETTINGS: RunSettings = {
   leaseMs: 10_000,
@@ -87,7 +87,10 @@ export class RunFixture {
 
   /** Answers a reread: another node wrote `transaction` under our token. */
   reread(transaction: Transaction, row: Partial<StoredTransaction> = {}): this {
-    return this.step({ type: 'reread', row: buildRow(transaction, { version: this.run.version + 1, ...row }) })
+    return this.step({
+      type: 'reread',
+      row: buildRow(transaction, { version: this.run.version + 1, ...row }),
+    })
   }
 
   get storeNow(): number {

@@ -3,22 +3,22 @@ import type { Admission } from './bulkhead/admission.ts'
 import type { HeldPlaces } from './bulkhead/held-places.ts'
 import type { Target } from './bulkhead/target.ts'
 
-/** A transaction that this node runs, and who waits on it here. */
-export interface Held {
+/** A transaction that this node runs, with its places and the callers that wait for it. */
+export interface ActiveRun {
   run: Run
-  /** The earliest tick that is already arranged. */
+  /** The earliest tick for which an alarm is set. */
   tickAt: number
-  /** Claimed, not accepted here. */
+  /** It was claimed, not accepted here. */
   readonly isRecovered: boolean
-  /** Of the targets that it waits for. */
+  /** Its places at the targets whose answers it waits for. */
   readonly places: HeldPlaces
   /** The places that its submit has taken, until its first call. */
   readonly admission: Admission | undefined
-  /** Calls that have found no room in the step that is under way, or in one since which nothing else has run. */
+  /** The calls of the last step that found no place and are not reported to the core yet. */
   noRoomFor: NoRoom[] | undefined
-  /** It has ended here, and what it held was given back. */
+  /** It has ended here, and its places were given back. */
   hasLeft: boolean
-  /** Told when a change is durable, or with false when the run ended before that. */
+  /** Callers that are told when a change is durable, or told false when the run ends before that. */
   readonly onDurable: { readonly change: number; readonly tell: (durable: boolean) => void }[]
 }
 

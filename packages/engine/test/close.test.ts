@@ -3,7 +3,7 @@ import { Bed, type TestNode } from './support/bed.ts'
 import { heldAnswer, heldBefore, refused } from './support/fault-store.ts'
 import { Gate } from './support/gate.ts'
 import type { Answer } from './support/participants.ts'
-import { codeOf, sagaOf, watched } from './support/sagas.ts'
+import { buildSaga, readCode, watched } from './support/sagas.ts'
 
 async function closed(bed: Bed, node: TestNode, limitMs = 8_000): Promise<number> {
   const startedAt = bed.time.now
@@ -17,7 +17,7 @@ describe('close', () => {
   it('of an idle engine is over at once and leaves no timer', async () => {
     const bed = new Bed()
     const node = await bed.node()
-    await node.submit(sagaOf('a'), { waitMs: 100 })
+    await node.submit(buildSaga('a'), { waitMs: 100 })
     expect(await closed(bed, node)).toBe(0)
     await bed.time.advance(5_000)
     expect(node.clock.timers).toBe(0)
@@ -28,7 +28,7 @@ describe('close', () => {
     const bed = new Bed()
     const node = await bed.node()
     const call = bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     const closings = [watched(node.engine.close()), watched(node.engine.close())]
     await bed.time.advance(1_000)
     expect(closings.map(({ isSettled }) => isSettled)).toEqual([false, false])
@@ -41,9 +41,9 @@ describe('close', () => {
     const bed = new Bed()
     const node = await bed.node()
     bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     const closing = watched(node.engine.close())
-    expect(await codeOf(node.submit(sagaOf('b')))).toBe('SAGA_STOPPING')
+    expect(await readCode(node.submit(buildSaga('b')))).toBe('SAGA_STOPPING')
     expect(node.seen.refusals).toEqual(['SAGA_STOPPING'])
     await bed.time.until('closed', () => closing.isSettled)
     expect(await bed.rows()).toBe(1)
@@ -53,7 +53,7 @@ describe('close', () => {
     const bed = new Bed()
     const node = await bed.node()
     const call = bed.services.defer('a', '02', 'action')
-    await node.submit(sagaOf('a', 4))
+    await node.submit(buildSaga('a', 4))
     await bed.time.advance(100)
     const closing = watched(node.engine.close())
     await bed.time.advance(3_000)
@@ -61,7 +61,7 @@ describe('close', () => {
     call.answer('success')
     await bed.time.flush()
     expect(closing.isSettled).toBe(true)
-    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action'])
     const row = await bed.row('a')
     expect(row).toMatchObject({ owned: false, sentList: 'released', status: 'submitted' })
     expect(row.dueAt).toBeLessThanOrEqual(bed.time.now)
@@ -71,7 +71,7 @@ describe('close', () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     const call = bed.services.defer('a', '02', 'action')
-    await one.submit(sagaOf('a', 4))
+    await one.submit(buildSaga('a', 4))
     const closing = watched(one.engine.close())
     await bed.time.flush()
     call.answer('success')
@@ -80,27 +80,27 @@ describe('close', () => {
     bed.services.script('a', '03', 'action', 'failure')
     await bed.untilStatus('a', 'failed', 1_100)
     expect(two.seen.claims).toEqual([1])
-    expect(bed.services.callsOf('a').slice(3)).toEqual(['03 compensate', '02 compensate', '01 compensate'])
+    expect(bed.services.listCalls('a').slice(3)).toEqual(['03 compensate', '02 compensate', '01 compensate'])
   })
 
   it('hands back within the limit what has calls that hang, as sent', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     bed.services.defer('a', '02', 'action')
-    await one.submit(sagaOf('a', 4))
+    await one.submit(buildSaga('a', 4))
     await bed.time.advance(100)
     expect(await closed(bed, one)).toBeLessThanOrEqual(8_000)
     bed.services.script('a', '02', 'action', 'failure')
     await bed.untilStatus('a', 'failed', 1_100)
     expect(two.seen.claims).toEqual([1])
-    expect(bed.services.callsOf('a').slice(3)).toEqual(['02 compensate', '01 compensate'])
+    expect(bed.services.listCalls('a').slice(3)).toEqual(['02 compensate', '01 compensate'])
   })
 
   it('a late answer of a call that was handed back changes nothing', async () => {
     const bed = new Bed()
     const [one] = [await bed.node(), await bed.node()]
     const call = bed.services.defer('a', '02', 'action')
-    await one.submit(sagaOf('a'))
+    await one.submit(buildSaga('a'))
     await closed(bed, one)
     await bed.untilStatus('a', 'succeeded', 2_000)
     const before = await bed.row('a')
@@ -115,8 +115,8 @@ describe('close', () => {
     const call = bed.services.defer('a', '02', 'action')
     const other = bed.services.defer('b', '01', 'action')
     const waited = [
-      watched(node.submit(sagaOf('a'), { waitMs: 60_000 })),
-      watched(node.submit(sagaOf('b'), { waitMs: 60_000 })),
+      watched(node.submit(buildSaga('a'), { waitMs: 60_000 })),
+      watched(node.submit(buildSaga('b'), { waitMs: 60_000 })),
     ]
     await bed.time.flush()
     const closing = watched(node.engine.close())
@@ -135,15 +135,15 @@ describe('close', () => {
       await bed.time.delay(300)
       return 'success'
     }
-    for (let n = 0; n < 200; n++) await one.submit(sagaOf(`s${n}`, 5))
+    for (let n = 0; n < 200; n++) await one.submit(buildSaga(`s${n}`, 5))
     await bed.time.advance(500)
     expect(await closed(bed, one)).toBeLessThanOrEqual(500)
     const list = await bed.store.list({ limit: 200 })
     expect(list.items.every(({ dueAt }) => dueAt <= bed.time.now)).toBe(true)
     await bed.time.until('all are final', async () => (await bed.unfinished()) === 0, 5_000)
     expect(two.seen.claims.reduce((sum, count) => sum + count, 0)).toBe(200)
-    for (let n = 0; n < 200; n++) expect(bed.services.effectsOf(`s${n}`)).toHaveLength(5)
-    // Nothing was asked twice: the calls had ended, and their answers were saved.
+    for (let n = 0; n < 200; n++) expect(bed.services.listEffects(`s${n}`)).toHaveLength(5)
+    // No call was made twice, because the calls had ended and their answers were saved.
     expect(bed.services.calls).toHaveLength(1_000)
   })
 
@@ -151,7 +151,7 @@ describe('close', () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 3_000 })
     bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     const comeBack = node.store.goDown(refused)
     expect(await closed(bed, node)).toBeLessThanOrEqual(8_000)
     await bed.time.advance(5_000)
@@ -168,7 +168,7 @@ describe('close', () => {
     const bed = new Bed()
     const node = await bed.node()
     bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     const gate = new Gate()
     node.store.on('any', heldBefore(gate), { times: Number.POSITIVE_INFINITY })
     await bed.time.advance(1_500)
@@ -178,7 +178,7 @@ describe('close', () => {
   it('a claim that is answered while closing is given back at once', async () => {
     const bed = new Bed()
     const one = bed.idleNode()
-    await one.submit(sagaOf('a', 2, { delayMs: 3_000 }))
+    await one.submit(buildSaga('a', 2, { delayMs: 3_000 }))
     one.kill()
     const node = await bed.node()
     const gate = new Gate()
@@ -200,7 +200,7 @@ describe('close', () => {
     const node = await bed.node({ leaseMs: 3_000 })
     const gate = new Gate()
     node.store.on('create', heldBefore(gate))
-    const submitted = watched(codeOf(node.submit(sagaOf('a'))))
+    const submitted = watched(readCode(node.submit(buildSaga('a'))))
     await bed.time.flush()
     await closed(bed, node)
     await bed.time.advance(1_000)
@@ -220,13 +220,13 @@ describe('close', () => {
     const bed = new Bed()
     const node = await bed.node()
     bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     const gate = new Gate()
     node.store.on('create', async () => {
       await gate.pass()
       throw new TypeError('a bug in the driver')
     })
-    const submitted = watched(node.submit(sagaOf('b')))
+    const submitted = watched(node.submit(buildSaga('b')))
     await bed.time.flush()
     const closing = watched(node.engine.close())
     await bed.time.flush()

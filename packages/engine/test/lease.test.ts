@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Bed } from './support/bed.ts'
 import { heldAnswer, isFinish, lostAfter, refused } from './support/fault-store.ts'
 import { Gate } from './support/gate.ts'
-import { sagaOf, watched } from './support/sagas.ts'
+import { buildSaga, watched } from './support/sagas.ts'
 
 const LEASE = { leaseMs: 9_000, pollMs: 1_000 }
 
@@ -12,7 +12,7 @@ describe('the lease', () => {
     const node = await bed.node(LEASE)
     for (const gid of ['a', 'b', 'c']) {
       bed.services.defer(gid, '01', 'action')
-      await node.submit(sagaOf(gid))
+      await node.submit(buildSaga(gid))
     }
     await bed.time.advance(30_000)
     const renewals = node.store.calls.filter(({ verb }) => verb === 'renew')
@@ -27,7 +27,7 @@ describe('the lease', () => {
     const node = await bed.node(LEASE)
     for (let n = 0; n < 600; n++) {
       bed.services.defer(`s${n}`, '01', 'action')
-      await node.submit(sagaOf(`s${n}`, 1))
+      await node.submit(buildSaga(`s${n}`, 1))
     }
     const isFirst = (leases: readonly { readonly gid: string }[]) => leases.some(({ gid }) => gid === 's0')
     node.store.on('renew', refused, { times: 2, when: isFirst })
@@ -39,7 +39,7 @@ describe('the lease', () => {
   it('of a saga that ends soon is not renewed', async () => {
     const bed = new Bed()
     const node = await bed.node(LEASE)
-    await node.submit(sagaOf('a'), { waitMs: 100 })
+    await node.submit(buildSaga('a'), { waitMs: 100 })
     await bed.time.advance(30_000)
     expect(node.store.count('renew')).toBe(0)
   })
@@ -48,31 +48,31 @@ describe('the lease', () => {
     const bed = new Bed()
     const node = await bed.node(LEASE)
     const first = bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a', 3))
+    await node.submit(buildSaga('a', 3))
     const comeBack = node.store.goDown(refused)
     await bed.time.advance(LEASE.leaseMs)
     first.answer('success')
     await bed.time.advance(30_000)
-    expect(bed.services.callsOf('a')).toEqual(['01 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action'])
     comeBack()
     await bed.untilStatus('a', 'succeeded')
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action', '03 action'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action', '03 action'])
   })
 
   it('lets calls start until its very end while the store is away', async () => {
     const bed = new Bed()
     const node = await bed.node({ ...LEASE, checkpointMs: 60_000 })
     const calls = ['01', '02'].map((id) => bed.services.defer('a', id, 'action'))
-    await node.submit(sagaOf('a', 3))
+    await node.submit(buildSaga('a', 3))
     const comeBack = node.store.goDown(refused)
     await bed.time.advance(LEASE.leaseMs - 1)
     calls[0]?.answer('success')
     await bed.time.flush()
-    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action'])
     await bed.time.advance(1)
     calls[1]?.answer('success')
     await bed.time.flush()
-    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action'])
     comeBack()
     await bed.untilStatus('a', 'succeeded')
   })
@@ -83,7 +83,7 @@ describe('the lease', () => {
     one.store.on('create', lostAfter)
     const takeBack = one.store.goDown(refused)
     await bed.time.flush()
-    const submitted = watched(one.submit(sagaOf('a', 3)))
+    const submitted = watched(one.submit(buildSaga('a', 3)))
     await bed.time.advance(LEASE.leaseMs)
     const takenAt = bed.time.now
     await two.engine.start()
@@ -98,16 +98,16 @@ describe('the lease', () => {
     const bed = new Bed()
     const node = await bed.node({ ...LEASE, callsInFlightMax: 1 })
     const blocking = bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a', 1))
-    await node.submit(sagaOf('b', 1))
+    await node.submit(buildSaga('a', 1))
+    await node.submit(buildSaga('b', 1))
     const comeBack = node.store.goDown(refused)
     await bed.time.advance(LEASE.leaseMs)
     blocking.answer('success')
     await bed.time.advance(1_000)
-    expect(bed.services.callsOf('b')).toEqual([])
+    expect(bed.services.listCalls('b')).toEqual([])
     comeBack()
     await bed.untilStatus('b', 'succeeded')
-    expect(bed.services.callsOf('b')).toEqual(['01 action'])
+    expect(bed.services.listCalls('b')).toEqual(['01 action'])
   })
 })
 
@@ -116,15 +116,15 @@ describe('a call that could not be sent', () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 9_000, pollMs: 600_000, callsInFlightMax: 1 })
     const blocking = bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a', 1))
-    await node.submit(sagaOf('b', 1, { retry: { limit: 1 } }))
+    await node.submit(buildSaga('a', 1))
+    await node.submit(buildSaga('b', 1, { retry: { limit: 1 } }))
     const comeBack = node.store.goDown(refused)
     await bed.time.advance(9_000)
     blocking.answer('success')
     await bed.time.advance(1_000)
     comeBack()
     await bed.untilStatus('b', 'succeeded')
-    expect(bed.services.callsOf('b')).toEqual(['01 action'])
+    expect(bed.services.listCalls('b')).toEqual(['01 action'])
   })
 })
 
@@ -133,7 +133,7 @@ describe('an outage longer than the lease', () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 3_000, pollMs: 500 })
     const call = bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     const comeBack = node.store.goDown(refused)
     await bed.time.advance(4_000)
     comeBack()
@@ -141,14 +141,14 @@ describe('an outage longer than the lease', () => {
     call.answer('success')
     await bed.untilStatus('a', 'succeeded', 10)
     expect((await bed.row('a')).epoch).toBe(1)
-    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action'])
   })
 
   it('and a deadline that passes meanwhile do not hold the event loop', async () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 3_000, pollMs: 500 })
     const call = bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a', 2, { deadlineMs: 1_000 }))
+    await node.submit(buildSaga('a', 2, { deadlineMs: 1_000 }))
     const comeBack = node.store.goDown(refused)
     call.answer('unknown')
     await bed.time.advance(5_000)
@@ -164,7 +164,7 @@ describe('a node that is frozen', () => {
     const [one, two] = [await bed.node(LEASE), await bed.node({ ...LEASE, clockOriginAt: 12_345 })]
     for (const gid of ['a', 'b']) {
       bed.services.defer(gid, '02', 'action')
-      await one.submit(sagaOf(gid, 3))
+      await one.submit(buildSaga(gid, 3))
     }
     await bed.time.advance(4_000)
     one.freeze()
@@ -174,16 +174,16 @@ describe('a node that is frozen', () => {
     expect(bed.time.now - frozenAt).toBeLessThanOrEqual(LEASE.leaseMs + LEASE.pollMs + 1_000)
     expect(two.seen.claims).toEqual([2])
     expect((await bed.row('a')).epoch).toBe(2)
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action', '03 action'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action', '03 action'])
   })
 
   it('finds its late save fenced, drops the saga and starts nothing', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(LEASE), await bed.node(LEASE)]
     const late = bed.services.defer('a', '01', 'action')
-    await one.submit(sagaOf('a'))
+    await one.submit(buildSaga('a'))
     one.freeze()
-    // The other one is asked, and the service says no to it.
+    // The other branch is called, and the service fails it.
     bed.services.script('a', '01', 'action', 'failure')
     late.answer('failure')
     await bed.untilStatus('a', 'failed')
@@ -204,7 +204,7 @@ describe('a node that is frozen', () => {
     const [one, two] = [await bed.node(LEASE), await bed.node(LEASE)]
     const gate = new Gate()
     const answer = bed.services.defer('a', '02', 'action')
-    await one.submit(sagaOf('a'))
+    await one.submit(buildSaga('a'))
     one.store.on('update', async (apply) => {
       await gate.pass()
       return apply()
@@ -217,7 +217,7 @@ describe('a node that is frozen', () => {
     one.thaw()
     await bed.time.advance(20_000)
     expect(one.seen.named('save-fenced')).toHaveLength(1)
-    expect(bed.services.callsOf('a').filter((call) => call.endsWith('compensate'))).toEqual([])
+    expect(bed.services.listCalls('a').filter((call) => call.endsWith('compensate'))).toEqual([])
     expect(await bed.status('a')).toBe('succeeded')
     expect(two.seen.finishes).toEqual(['succeeded'])
   })
@@ -225,7 +225,7 @@ describe('a node that is frozen', () => {
   it('that thaws within its lease goes on as if nothing was', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(LEASE), await bed.node(LEASE)]
-    await one.submit(sagaOf('a', 1, { delayMs: 900 }))
+    await one.submit(buildSaga('a', 1, { delayMs: 900 }))
     one.freeze()
     await bed.time.advance(LEASE.leaseMs - 10)
     one.thaw()
@@ -239,7 +239,7 @@ describe('a node that is frozen', () => {
     const [one, two] = [await bed.node(LEASE), await bed.node(LEASE)]
     const gate = new Gate()
     one.store.on('update', heldAnswer(gate), { when: isFinish })
-    const waited = watched(one.submit(sagaOf('a'), { waitMs: 60_000 }))
+    const waited = watched(one.submit(buildSaga('a'), { waitMs: 60_000 }))
     await bed.untilStatus('a', 'succeeded')
     one.freeze()
     await bed.time.advance(20_000)
@@ -260,7 +260,7 @@ describe('two nodes that change places again and again', () => {
       await bed.time.delay(700)
       return op === 'action' && branchId === '03' && gid.endsWith('5') ? 'failure' : 'success'
     }
-    for (let n = 0; n < 40; n++) await nodes[n % 2]?.submit(sagaOf(`s${n}`, 4))
+    for (let n = 0; n < 40; n++) await nodes[n % 2]?.submit(buildSaga(`s${n}`, 4))
     for (let round = 0; round < 6; round++) {
       const node = nodes[round % 2]
       node?.freeze()
@@ -271,7 +271,7 @@ describe('two nodes that change places again and again', () => {
     await bed.time.until('all are final', async () => (await bed.unfinished()) === 0)
     for (let n = 0; n < 40; n++) {
       const gid = `s${n}`
-      const effects = bed.services.effectsOf(gid)
+      const effects = bed.services.listEffects(gid)
       expect(new Set(effects).size).toBe(effects.length)
       if (gid.endsWith('5')) {
         expect(await bed.status(gid)).toBe('failed')

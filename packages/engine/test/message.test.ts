@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { Bed } from './support/bed.ts'
 import { heldBefore } from './support/fault-store.ts'
 import { Gate } from './support/gate.ts'
-import { abort, answered, messageOf, submitPrepared } from './support/prepared.ts'
-import { codeOf, watched } from './support/sagas.ts'
+import { abort, answered, buildMessage, submitPrepared } from './support/prepared.ts'
+import { readCode, watched } from './support/sagas.ts'
 
 const FAST = { leaseMs: 3_000, pollMs: 500 }
 const DELIVERED = ['01 action', '02 action']
@@ -13,34 +13,34 @@ describe('a two-phase message', () => {
   it('is delivered after the submit, in order, and nobody is asked', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
-    expect(await node.submit(messageOf('m'))).toMatchObject({ kind: 'message', status: 'prepared' })
+    expect(await node.submit(buildMessage('m'))).toMatchObject({ kind: 'message', status: 'prepared' })
     expect((await answered(bed, submitPrepared(node, 'm', 5_000))).status).toBe('succeeded')
     await bed.time.advance(20_000)
-    expect(bed.services.callsOf('m')).toEqual(DELIVERED)
+    expect(bed.services.listCalls('m')).toEqual(DELIVERED)
   })
 
   it('is dropped by an abort, and nobody is called', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
-    await node.submit(messageOf('m'))
+    await node.submit(buildMessage('m'))
     expect((await abort(node, 'm')).status).toBe('failed')
     await bed.time.advance(20_000)
     expect(bed.services.calls).toEqual([])
-    expect(await codeOf(submitPrepared(node, 'm'))).toBe('SAGA_NOT_PREPARED')
+    expect(await readCode(submitPrepared(node, 'm'))).toBe('SAGA_NOT_PREPARED')
   })
 
   it('without a query-back is delivered at once', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
-    const view = await node.submit(messageOf('m', 2, { check: undefined }), { waitMs: 5_000 })
+    const view = await node.submit(buildMessage('m', 2, { check: undefined }), { waitMs: 5_000 })
     expect(view.status).toBe('succeeded')
-    expect(bed.services.callsOf('m')).toEqual(DELIVERED)
+    expect(bed.services.listCalls('m')).toEqual(DELIVERED)
   })
 
   it('is not delivered before its delay, which counts from the accept', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
-    await node.submit(messageOf('m', 1, { delayMs: 4_000 }))
+    await node.submit(buildMessage('m', 1, { delayMs: 4_000 }))
     await submitPrepared(node, 'm')
     await bed.time.advance(3_900)
     expect(bed.services.calls).toEqual([])
@@ -51,7 +51,7 @@ describe('a two-phase message', () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     const calls = ['01', '02', '03'].map((id) => bed.services.defer('m', id, 'action'))
-    await node.submit(messageOf('m', 3, { concurrent: true }))
+    await node.submit(buildMessage('m', 3, { concurrent: true }))
     await submitPrepared(node, 'm')
     await bed.time.until('all are called', () => bed.services.inFlight === 3, 1_500)
     for (const call of calls) call.answer('success')
@@ -67,11 +67,11 @@ describe('the query-back', () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     bed.services.script('m', '00', 'msg', answer)
-    await node.submit(messageOf('m'))
+    await node.submit(buildMessage('m'))
     await bed.time.advance(4_900)
     expect(bed.services.calls).toEqual([])
     await bed.untilStatus('m', status, 2_000)
-    expect(bed.services.callsOf('m')).toEqual(calls)
+    expect(bed.services.listCalls('m')).toEqual(calls)
     if (status === 'failed') expect((await node.get('m'))?.abort).toMatchObject({ cause: 'check-failed' })
   })
 
@@ -80,9 +80,9 @@ describe('the query-back', () => {
     const node = await bed.node(FAST)
     bed.services.otherwise = ({ op }) => (op === 'msg' ? 'unknown' : 'success')
     bed.services.script('m', '00', 'msg', 'unknown', 'ongoing', 'unknown')
-    await node.submit(messageOf('m'))
+    await node.submit(buildMessage('m'))
     await bed.time.advance(120_000)
-    expect(new Set(bed.services.callsOf('m'))).toEqual(new Set(['00 msg']))
+    expect(new Set(bed.services.listCalls('m'))).toEqual(new Set(['00 msg']))
     expect(bed.services.calls.length).toBeGreaterThan(8)
     expect(await bed.status('m')).toBe('prepared')
     bed.services.otherwise = () => 'success'
@@ -93,14 +93,14 @@ describe('the query-back', () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     bed.services.otherwise = ({ op }) => (op === 'msg' ? 'unknown' : 'success')
-    await node.submit(messageOf('m'))
+    await node.submit(buildMessage('m'))
     await bed.time.advance(60_000)
     expect((await bed.row('m')).owned).toBe(false)
     const before = bed.services.calls.length
     bed.services.otherwise = () => 'success'
     await node.command('retry', 'm')
     await bed.untilStatus('m', 'succeeded', 1_000)
-    expect(bed.services.callsOf('m').slice(before)).toEqual(['00 msg', ...DELIVERED])
+    expect(bed.services.listCalls('m').slice(before)).toEqual(['00 msg', ...DELIVERED])
   })
 
   it.each(['success', 'failure', 'unknown'] as const)(
@@ -109,12 +109,12 @@ describe('the query-back', () => {
       const bed = new Bed()
       const [one, two] = [await bed.node(FAST), bed.idleNode(FAST)]
       const call = bed.services.defer('m', '00', 'msg')
-      await one.submit(messageOf('m'))
+      await one.submit(buildMessage('m'))
       await bed.time.until('it is asked', () => bed.services.calls.length === 1)
       expect((await submitPrepared(two, 'm')).status).toBe('submitted')
       call.answer(answer)
       await bed.untilStatus('m', 'succeeded', 10_000)
-      expect(bed.services.callsOf('m')).toEqual(['00 msg', ...DELIVERED])
+      expect(bed.services.listCalls('m')).toEqual(['00 msg', ...DELIVERED])
     },
   )
 
@@ -122,7 +122,7 @@ describe('the query-back', () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(FAST), bed.idleNode(FAST)]
     bed.services.script('m', '00', 'msg', 'failure')
-    await one.submit(messageOf('m'))
+    await one.submit(buildMessage('m'))
     const gate = new Gate()
     one.store.on('update', heldBefore(gate), {
       when: ({ status }: { status: string }) => status === 'failed',
@@ -131,7 +131,7 @@ describe('the query-back', () => {
     await submitPrepared(two, 'm')
     gate.open()
     await bed.untilStatus('m', 'succeeded', 10_000)
-    expect(bed.services.callsOf('m')).toEqual(['00 msg', ...DELIVERED])
+    expect(bed.services.listCalls('m')).toEqual(['00 msg', ...DELIVERED])
   })
 
   it('is a GET without a body, under the id 00', async () => {
@@ -139,7 +139,7 @@ describe('the query-back', () => {
     const node = await bed.node(FAST)
     const seen: unknown[] = []
     bed.services.onArrival = (call) => seen.push(call)
-    await node.submit(messageOf('m', 1, { headers: { 'x-tenant': 'blue' } }))
+    await node.submit(buildMessage('m', 1, { headers: { 'x-tenant': 'blue' } }))
     await bed.untilStatus('m', 'succeeded', 10_000)
     expect(seen[0]).toMatchObject({
       gid: 'm',
@@ -159,7 +159,7 @@ describe('a wait', () => {
   it('for a submit on a node that does not run it is answered with the end', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(FAST), bed.idleNode(FAST)]
-    await one.submit(messageOf('m'))
+    await one.submit(buildMessage('m'))
     const waited = watched(submitPrepared(two, 'm', 30_000))
     await bed.time.until('answered', () => waited.isSettled, 10_000)
     expect(waited.value?.status).toBe('succeeded')
@@ -168,7 +168,7 @@ describe('a wait', () => {
   it('of a prepare ends at once: its sender is who waits', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
-    const waited = watched(node.submit(messageOf('m'), { waitMs: 30_000 }))
+    const waited = watched(node.submit(buildMessage('m'), { waitMs: 30_000 }))
     await bed.time.flush()
     expect(waited.value?.status).toBe('prepared')
   })
@@ -178,35 +178,35 @@ describe('after a crash', () => {
   it('of the node that stored the submit another one delivers', async () => {
     const bed = new Bed()
     const one = bed.idleNode(FAST)
-    await one.submit(messageOf('m'))
+    await one.submit(buildMessage('m'))
     await submitPrepared(one, 'm')
     one.kill()
     await bed.node(FAST)
     await bed.untilStatus('m', 'succeeded', 5_000)
-    expect(bed.services.callsOf('m')).toEqual(DELIVERED)
+    expect(bed.services.listCalls('m')).toEqual(DELIVERED)
   })
 
   it('in the middle of the query-back another node asks again', async () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     bed.services.defer('m', '00', 'msg')
-    await one.submit(messageOf('m'))
+    await one.submit(buildMessage('m'))
     await bed.time.until('it is asked', () => bed.services.calls.length === 1)
     one.kill()
     await bed.node(FAST)
     await bed.untilStatus('m', 'succeeded', 10_000)
-    expect(bed.services.callsOf('m')).toEqual(['00 msg', '00 msg', ...DELIVERED])
+    expect(bed.services.listCalls('m')).toEqual(['00 msg', '00 msg', ...DELIVERED])
   })
 
   it('a prepare that is sent again is the same message', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(FAST), await bed.node(FAST)]
-    await one.submit(messageOf('m'))
-    expect((await two.submit(messageOf('m'))).status).toBe('prepared')
-    expect(await codeOf(two.submit(messageOf('m', 3)))).toBe('SAGA_GID_CONFLICT')
+    await one.submit(buildMessage('m'))
+    expect((await two.submit(buildMessage('m'))).status).toBe('prepared')
+    expect(await readCode(two.submit(buildMessage('m', 3)))).toBe('SAGA_GID_CONFLICT')
     await answered(bed, submitPrepared(two, 'm', 5_000))
-    expect((await one.submit(messageOf('m'))).status).toBe('succeeded')
+    expect((await one.submit(buildMessage('m'))).status).toBe('succeeded')
     expect((await two.engine.read('m' as Gid))?.status).toBe('succeeded')
-    expect(bed.services.callsOf('m')).toEqual(DELIVERED)
+    expect(bed.services.listCalls('m')).toEqual(DELIVERED)
   })
 })

@@ -74,7 +74,7 @@ describe('the clock of a process', () => {
     const clock = nodeClock()
     const rung: string[] = []
     clock.after(0, () => rung.push('taken back'))()
-    // Longer than setTimeout can: it must not fire at once.
+    // The delay is longer than setTimeout supports, and must not fire at once.
     const cancel = clock.after(2 ** 40, () => rung.push('far'))
     await new Promise<void>((resolve) => {
       clock.after(-10, resolve)

@@ -125,7 +125,7 @@ describe('an observed store', () => {
     expect(store.isAvailable).toBe(true)
     faults.on('stats', refused)
     await expect(store.stats()).rejects.toBeInstanceOf(StoreUnavailableError)
-    // It may have been one locked row.
+    // The failure may have been one locked row.
     expect(store.isAvailable).toBe(true)
     await time.advance(500)
     expect(store.isAvailable).toBe(false)

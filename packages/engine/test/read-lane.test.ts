@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ReadLane } from '../src/read-lane.ts'
 import { Bed } from './support/bed.ts'
 import { FakeTime } from './support/fake-time.ts'
-import { sagaOf, watched } from './support/sagas.ts'
+import { buildSaga, watched } from './support/sagas.ts'
 
 const BOUNDS = { atOnceMax: 2, waitingMax: 600, waitMs: 1_000, restFactor: 3, restMsMax: 100 }
 
@@ -114,7 +114,7 @@ describe('an engine beside 600 readers', () => {
   async function nodeWithReaders(lane: Partial<Record<'scansAtOnceMax' | 'readsAtOnceMax', number>> = {}) {
     const bed = new Bed()
     const node = await bed.node(lane)
-    await node.submit(sagaOf('stored', 1))
+    await node.submit(buildSaga('stored', 1))
     await bed.untilStatus('stored', 'succeeded')
     const held: (() => void)[] = []
     let underWay = 0
@@ -144,7 +144,7 @@ describe('an engine beside 600 readers', () => {
       const asked = Array.from({ length: 600 }, () => watched<unknown>(read(node.engine)))
       await bed.time.flush()
       expect(underWay()).toBeLessThanOrEqual(16)
-      await node.submit(sagaOf('beside', 1))
+      await node.submit(buildSaga('beside', 1))
       await bed.untilStatus('beside', 'succeeded')
       await bed.time.advance(2_100)
       const refused = asked.filter(({ error }) => error !== undefined)
@@ -156,7 +156,7 @@ describe('an engine beside 600 readers', () => {
   it('a command reads what it needs without a turn', async () => {
     const { bed, node } = await nodeWithReaders({ readsAtOnceMax: 1 })
     node.engine.show('stored' as never).catch(() => undefined)
-    await node.submit(sagaOf('other', 1))
+    await node.submit(buildSaga('other', 1))
     await bed.untilStatus('other', 'succeeded')
     expect((await node.engine.get('other' as never))?.status).toBe('succeeded')
     await expect(node.engine.abort('other' as never)).rejects.toMatchObject({ code: 'SAGA_ALREADY_FINAL' })

@@ -6,7 +6,7 @@ import { Bed, type TestNode } from './support/bed.ts'
 import { heldAnswer, heldBefore, isAbort, lostAfter, refused } from './support/fault-store.ts'
 import { Gate } from './support/gate.ts'
 import type { Answer } from './support/participants.ts'
-import { codeOf, parallelOf, sagaOf } from './support/sagas.ts'
+import { buildParallel, buildSaga, readCode } from './support/sagas.ts'
 
 const FAST = { leaseMs: 3_000, pollMs: 500 }
 
@@ -15,14 +15,14 @@ describe('after a crash', () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     bed.services.defer('a', '02', 'action')
-    await one.submit(sagaOf('a', 4))
+    await one.submit(buildSaga('a', 4))
     await bed.time.advance(1_500)
     one.kill()
     bed.services.script('a', '02', 'action', 'failure')
     const two = await bed.node(FAST)
     await bed.untilStatus('a', 'failed', FAST.leaseMs + FAST.pollMs + 1_000)
     expect(two.seen.claims).toEqual([1])
-    expect(bed.services.callsOf('a')).toEqual([
+    expect(bed.services.listCalls('a')).toEqual([
       '01 action',
       '02 action',
       '02 action',
@@ -31,7 +31,7 @@ describe('after a crash', () => {
       '02 compensate',
       '01 compensate',
     ])
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
     expect(await bed.row('a')).toMatchObject({ epoch: 2, sentList: 'unknown' })
   })
 
@@ -39,12 +39,12 @@ describe('after a crash', () => {
     const bed = new Bed()
     const one = await bed.node({ ...FAST, checkpointMs: 60_000 })
     bed.services.defer('a', '03', 'action')
-    await one.submit(sagaOf('a', 3))
+    await one.submit(buildSaga('a', 3))
     await bed.time.flush()
     one.kill()
     await bed.node(FAST)
     await bed.untilStatus('a', 'succeeded')
-    expect(bed.services.callsOf('a')).toEqual([
+    expect(bed.services.listCalls('a')).toEqual([
       '01 action',
       '02 action',
       '03 action',
@@ -52,7 +52,7 @@ describe('after a crash', () => {
       '02 action',
       '03 action',
     ])
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action', '03 action'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action', '03 action'])
   })
 
   it.each([
@@ -63,12 +63,12 @@ describe('after a crash', () => {
     const one = await bed.node(FAST)
     one.store.on('update', held(new Gate()), { when: isAbort })
     bed.services.script('a', '02', 'action', 'failure')
-    await one.submit(parallelOf('a', 2))
+    await one.submit(buildParallel('a', 2))
     await bed.time.advance(100)
     one.kill()
     await bed.node(FAST)
     await bed.untilStatus('a', status)
-    const undone = bed.services.effectsOf('a').filter((effect) => effect.endsWith('compensate'))
+    const undone = bed.services.listEffects('a').filter((effect) => effect.endsWith('compensate'))
     expect(undone).toEqual(status === 'failed' ? ['01 compensate'] : [])
   })
 
@@ -76,29 +76,29 @@ describe('after a crash', () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     bed.services.script('a', '01', 'action', 'unknown', 'unknown', 'unknown', 'unknown')
-    await one.submit(sagaOf('a', 1, { retry: { limit: 3, initialMs: 500, factor: 1 } }))
+    await one.submit(buildSaga('a', 1, { retry: { limit: 3, initialMs: 500, factor: 1 } }))
     await bed.time.until('two tries', () => bed.services.calls.length === 2)
     await bed.time.advance(10)
     one.kill()
     await bed.node(FAST)
     await bed.untilStatus('a', 'failed')
-    expect(bed.services.callsOf('a').filter((call) => call === '01 action')).toHaveLength(3)
+    expect(bed.services.listCalls('a').filter((call) => call === '01 action')).toHaveLength(3)
   })
 
   it('a claim that finds the deadline passed aborts at once', async () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     bed.services.defer('a', '02', 'action')
-    await one.submit(sagaOf('a', 3, { deadlineMs: 2_000 }))
+    await one.submit(buildSaga('a', 3, { deadlineMs: 2_000 }))
     await bed.time.advance(100)
     one.kill()
     await bed.node(FAST)
     await bed.untilStatus('a', 'failed')
-    expect(bed.services.callsOf('a').filter((call) => call.endsWith('action'))).toEqual([
+    expect(bed.services.listCalls('a').filter((call) => call.endsWith('action'))).toEqual([
       '01 action',
       '02 action',
     ])
-    expect(bed.services.callsOf('a').slice(2)).toEqual(['03 compensate', '02 compensate', '01 compensate'])
+    expect(bed.services.listCalls('a').slice(2)).toEqual(['03 compensate', '02 compensate', '01 compensate'])
     const undone = bed.services.calls.find(({ op }) => op === 'compensate')
     expect((undone?.at ?? 0) - (await bed.row('a')).createdAt).toBeGreaterThanOrEqual(2_000)
   })
@@ -111,7 +111,7 @@ describe('after a crash', () => {
       if (branchId === '02') await gate.pass()
       return 'success'
     }
-    for (let n = 0; n < 500; n++) await one.submit(sagaOf(`s${n}`, 3))
+    for (let n = 0; n < 500; n++) await one.submit(buildSaga(`s${n}`, 3))
     await bed.time.advance(1_200)
     one.kill()
     gate.open()
@@ -126,7 +126,8 @@ describe('after a crash', () => {
     await bed.time.until('all are final', async () => (await bed.unfinished()) === 0)
     expect(bed.services.inFlightMost).toBeGreaterThan(30)
     expect(bed.services.inFlightMost).toBeLessThanOrEqual(60)
-    // All go to one target, whose share of 60 places is 34. Those that find no place come again about a second later, as fast as
+    // All go to one target, whose share of 60 places is 34. Those that find no place come again about a second later,
+    // as fast as
     // it answers, and not poll by poll.
     expect(bed.time.now - startedAt).toBeLessThan(FAST.leaseMs + FAST.pollMs + 4_500)
     const claims = two.seen.claims.reduce((sum, count) => sum + count, 0)
@@ -136,7 +137,7 @@ describe('after a crash', () => {
       const gid = `s${n}`
       const failed = gid.endsWith('7')
       expect(await bed.status(gid)).toBe(failed ? 'failed' : 'succeeded')
-      expect(bed.services.effectsOf(gid)).toEqual(
+      expect(bed.services.listEffects(gid)).toEqual(
         failed
           ? ['01 action', '02 action', '02 compensate', '01 compensate']
           : ['01 action', '02 action', '03 action'],
@@ -148,12 +149,12 @@ describe('after a crash', () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     bed.services.defer('old', '01', 'action')
-    await one.submit(sagaOf('old'))
+    await one.submit(buildSaga('old'))
     one.kill()
     const two = await bed.node({ ...FAST, recoveryInFlightMax: 4, claimLimit: 4 })
     for (let n = 0; n < 10; n++) {
       bed.services.defer(`new${n}`, '01', 'action')
-      await two.submit(sagaOf(`new${n}`))
+      await two.submit(buildSaga(`new${n}`))
     }
     await bed.untilStatus('old', 'succeeded', 10_000)
   })
@@ -168,7 +169,7 @@ describe('the poll of what is due', () => {
       await gate.pass()
       return 'success'
     }
-    for (let n = 0; n < 8; n++) await one.submit(sagaOf(`s${n}`, 1))
+    for (let n = 0; n < 8; n++) await one.submit(buildSaga(`s${n}`, 1))
     one.kill()
     const limits = { recoveryInFlightMax: 4, claimLimit: 4, targetShare: 1 }
     const two = await bed.node({ ...FAST, ...limits, pollMs: 10_000 })
@@ -184,7 +185,7 @@ describe('the poll of what is due', () => {
     const node = await bed.node()
     const gate = new Gate()
     node.store.on('claim-due', heldAnswer(gate))
-    await node.submit(sagaOf('a', 2, { delayMs: 5_000 }))
+    await node.submit(buildSaga('a', 2, { delayMs: 5_000 }))
     await bed.time.until('a poll is under way', () => gate.waiting === 1)
     await bed.time.advance(10_000)
     gate.open()
@@ -201,7 +202,7 @@ describe('the poll of what is due', () => {
     await bed.time.advance(10_000)
     comeBack()
     const other = bed.idleNode()
-    await other.submit(sagaOf('a', 1, { delayMs: 1_500 }))
+    await other.submit(buildSaga('a', 1, { delayMs: 1_500 }))
     other.kill()
     await bed.untilStatus('a', 'succeeded', 4_000)
     expect(node.seen.named('store-does-not-answer')).toHaveLength(1)
@@ -213,7 +214,7 @@ describe('the poll of what is due', () => {
     const one = await bed.node(FAST)
     for (let n = 0; n < 40; n++) {
       bed.services.defer(`s${n}`, '01', 'action')
-      await one.submit(sagaOf(`s${n}`, 1))
+      await one.submit(buildSaga(`s${n}`, 1))
     }
     one.kill()
     await bed.time.advance(FAST.leaseMs)
@@ -229,7 +230,7 @@ describe('the poll of what is due', () => {
   it('goes on at once when a store says that it could not give all in one answer', async () => {
     const bed = new Bed()
     const other = bed.idleNode()
-    for (let n = 0; n < 6; n++) await other.submit(sagaOf(`s${n}`, 1, { delayMs: 1_500 }))
+    for (let n = 0; n < 6; n++) await other.submit(buildSaga(`s${n}`, 1, { delayMs: 1_500 }))
     other.kill()
     await bed.time.advance(2_000)
     const node = bed.idleNode({ claimLimit: 16, pollMs: 60_000 })
@@ -267,7 +268,7 @@ describe('a row that nobody can run', () => {
   it('because its record cannot be read is parked with attention; its neighbours are not held up', async () => {
     const bed = new Bed()
     const idle = bed.idleNode()
-    for (const gid of ['a', 'b', 'c']) await idle.submit(sagaOf(gid, 2, { delayMs: 2_000 }))
+    for (const gid of ['a', 'b', 'c']) await idle.submit(buildSaga(gid, 2, { delayMs: 2_000 }))
     idle.kill()
     await corrupt(bed, 'b')
     await bed.time.advance(2_500)
@@ -282,13 +283,13 @@ describe('a row that nobody can run', () => {
     ])
     await bed.time.advance(60_000)
     expect(node.seen.named('transaction-parked')).toHaveLength(1)
-    expect(await codeOf(node.command('abort', 'b'))).toBe('SAGA_INTERNAL')
+    expect(await readCode(node.command('abort', 'b'))).toBe('SAGA_INTERNAL')
   })
 
   it('is looked at again after a retry, and parked again as long as it cannot be read', async () => {
     const bed = new Bed()
     const idle = bed.idleNode()
-    await idle.submit(sagaOf('b', 2, { delayMs: 2_000 }))
+    await idle.submit(buildSaga('b', 2, { delayMs: 2_000 }))
     idle.kill()
     const good = (await bed.row('b')).progress
     await corrupt(bed, 'b')
@@ -308,7 +309,7 @@ describe('a row that nobody can run', () => {
   it('while its parking meets a store that is away, its neighbours of the same claim run', async () => {
     const bed = new Bed()
     const idle = bed.idleNode()
-    for (const gid of ['bad', 'good']) await idle.submit(sagaOf(gid, 2, { delayMs: 2_000 }))
+    for (const gid of ['bad', 'good']) await idle.submit(buildSaga(gid, 2, { delayMs: 2_000 }))
     idle.kill()
     await corrupt(bed, 'bad')
     await bed.time.advance(2_500)
@@ -319,7 +320,7 @@ describe('a row that nobody can run', () => {
     await bed.time.until('parked', async () => (await bed.row('bad')).dueAt === PARKED_AT)
   })
 
-  /** A row that kills its first four runners, and then a node that it does not kill. */
+  /** Plays a row that kills its first four owners, and then a node that it does not kill. */
   async function crashing(bed: Bed): Promise<TestNode> {
     const first = await bed.node(FAST)
     bed.services.otherwise = ({ gid }) => {
@@ -327,7 +328,7 @@ describe('a row that nobody can run', () => {
       return 'success'
     }
     const nodes = [first]
-    await first.submit(sagaOf('a'))
+    await first.submit(buildSaga('a'))
     await bed.time.flush()
     for (let crash = 0; crash < 3; crash++) {
       const before = bed.services.calls.length
@@ -347,10 +348,10 @@ describe('a row that nobody can run', () => {
     const row = await bed.row('a')
     expect(row).toMatchObject({ owned: false, status: 'submitted' })
     expect((await last.get('a'))?.attention).toContain('without progress')
-    await last.submit(sagaOf('b'))
+    await last.submit(buildSaga('b'))
     await bed.untilStatus('b', 'succeeded', 1_000)
     await bed.untilStatus('a', 'succeeded', (REST_LEASES_MAX + 1) * FAST.leaseMs)
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action'])
   })
 
   it('need not rest to the end: a retry lets it run', async () => {

@@ -6,7 +6,7 @@ import { heldAnswer, lostBefore, refused } from './support/fault-store.ts'
 import { FunctionNode } from './support/function-node.ts'
 import { Gate } from './support/gate.ts'
 import type { Answer } from './support/participants.ts'
-import { codeOf, sagaOf, watched } from './support/sagas.ts'
+import { buildSaga, readCode, watched } from './support/sagas.ts'
 
 const PLENTY_MS = 29_000
 const LEASE_AFTER_MS = 5_000
@@ -16,7 +16,7 @@ describe('an invocation that submits', () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     const submitting = node.engine.during(PLENTY_MS, () =>
-      node.engine.submit(sagaOf('a', 5), { waitMs: 20_000 }),
+      node.engine.submit(buildSaga('a', 5), { waitMs: 20_000 }),
     )
     await bed.time.flush()
     expect((await submitting).status).toBe('succeeded')
@@ -33,10 +33,10 @@ describe('an invocation that submits', () => {
     const node = new FunctionNode(bed, 'api', {}, (_definition, url) =>
       url.endsWith('/02/action') ? 'old-words' : undefined,
     )
-    const submitting = node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a')))
+    const submitting = node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a')))
     await bed.time.advance(PLENTY_MS)
     await submitting
-    expect(bed.services.callsOf('a')).toEqual(['01 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action'])
     expect(
       (await node.engine.during(PLENTY_MS, () => node.engine.get('a' as Gid)))?.branches[1]?.ops[0],
     ).toMatchObject({
@@ -49,7 +49,7 @@ describe('an invocation that submits', () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     const first = bed.services.defer('a', '01', 'action')
-    const invoked = watched(node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a'))))
+    const invoked = watched(node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a'))))
     await bed.time.advance(2_000)
     expect(invoked.isSettled).toBe(false)
     first.answer('success')
@@ -62,7 +62,7 @@ describe('an invocation that submits', () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     bed.services.otherwise = () => bed.time.delay(5_000).then(() => 'success')
-    const invoked = watched(node.engine.during(20_000, () => node.engine.submit(sagaOf('a', 5))))
+    const invoked = watched(node.engine.during(20_000, () => node.engine.submit(buildSaga('a', 5))))
     await bed.time.advance(20_000)
     expect(invoked.isSettled).toBe(true)
     expect(node.looks).toEqual([{ gid: 'a', dueInMs: 0 }])
@@ -71,7 +71,7 @@ describe('an invocation that submits', () => {
     const looked = watched(worker.look('a', 60_000))
     await bed.time.advance(30_000)
     expect(looked.value).toBe('final')
-    expect(bed.services.callsOf('a')).toEqual(['01', '02', '03', '04', '05'].map((id) => `${id} action`))
+    expect(bed.services.listCalls('a')).toEqual(['01', '02', '03', '04', '05'].map((id) => `${id} action`))
   })
 
   it('is answered when the wait is over, whatever time is left', async () => {
@@ -79,11 +79,11 @@ describe('an invocation that submits', () => {
     const node = new FunctionNode(bed, 'api')
     bed.services.otherwise = () => bed.time.delay(2_000).then(() => 'success')
     const invoked = watched(
-      node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a', 5), { waitMs: 3_000 })),
+      node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a', 5), { waitMs: 3_000 })),
     )
     await bed.time.advance(4_100)
     expect(invoked.value?.status).toBe('submitted')
-    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action'])
     expect(node.looks).toEqual([{ gid: 'a', dueInMs: 0 }])
   })
 
@@ -92,7 +92,7 @@ describe('an invocation that submits', () => {
     const node = new FunctionNode(bed, 'api')
     bed.services.defer('a', '01', 'action')
     const invoked = watched(
-      node.engine.during(10_000, () => node.engine.submit(sagaOf('a', 1, { timeoutMs: 60_000 }))),
+      node.engine.during(10_000, () => node.engine.submit(buildSaga('a', 1, { timeoutMs: 60_000 }))),
     )
     await bed.time.advance(10_000)
     expect(invoked.isSettled).toBe(true)
@@ -105,9 +105,9 @@ describe('an invocation that submits', () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     const submitting = node.engine.during(PLENTY_MS, () =>
-      node.engine.submit(sagaOf('a', 1, { ack: 'memory' })),
+      node.engine.submit(buildSaga('a', 1, { ack: 'memory' })),
     )
-    expect(await codeOf(submitting)).toBe('SAGA_ACK_INVALID')
+    expect(await readCode(submitting)).toBe('SAGA_ACK_INVALID')
     expect(await bed.rows()).toBe(0)
   })
 
@@ -115,9 +115,9 @@ describe('an invocation that submits', () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api', { timeoutMsMax: 20_000 })
     const submitting = node.engine.during(PLENTY_MS, () =>
-      node.engine.submit(sagaOf('a', 1, { timeoutMs: 20_001 })),
+      node.engine.submit(buildSaga('a', 1, { timeoutMs: 20_001 })),
     )
-    expect(await codeOf(submitting)).toBe('SAGA_TIMEOUT_INVALID')
+    expect(await readCode(submitting)).toBe('SAGA_TIMEOUT_INVALID')
     expect(await bed.rows()).toBe(0)
   })
 
@@ -127,7 +127,7 @@ describe('an invocation that submits', () => {
     const one = bed.idleNode({ pollMs: 600_000 })
     bed.services.otherwise = () => 'unknown'
     const gids = [...Array(10).keys()].map((n) => `g${n}`)
-    for (const gid of gids) await one.submit(sagaOf(gid, 1, { retry: { initialMs: 1_500 } }))
+    for (const gid of gids) await one.submit(buildSaga(gid, 1, { retry: { initialMs: 1_500 } }))
     await bed.time.advance(100)
     one.kill()
     await bed.time.advance(20_000)
@@ -153,7 +153,7 @@ describe('an invocation that submits', () => {
   it('asks for a look when a delayed saga is due', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
-    await node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a', 1, { delayMs: 90_000 })))
+    await node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a', 1, { delayMs: 90_000 })))
     expect(node.looks).toEqual([{ gid: 'a', dueInMs: 90_000 }])
     expect(bed.services.calls).toEqual([])
   })
@@ -164,7 +164,7 @@ describe('an invocation that submits', () => {
       retry: { initialMs: 500, factor: 60, capMs: 60_000, jitter: 0, limit: null },
     })
     bed.services.script('a', '01', 'action', 'unknown', 'unknown')
-    const invoked = watched(node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a'))))
+    const invoked = watched(node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a'))))
     await bed.time.advance(1_000)
     expect(invoked.isSettled).toBe(true)
     expect(bed.services.calls).toHaveLength(2)
@@ -175,12 +175,12 @@ describe('an invocation that submits', () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     bed.services.script('a', '02', 'action', { result: 'unknown', retryAfterMs: 40_000 })
-    await node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a')))
+    await node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a')))
     expect(await bed.row('a')).toMatchObject({ owned: false })
     const aborting = node.engine.during(PLENTY_MS, () => node.engine.abort('a' as Gid, { waitMs: 5_000 }))
     await bed.time.advance(1_000)
     expect((await aborting).status).toBe('failed')
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 
   it('goes on without the queue: the sweeper finds what is due', async () => {
@@ -188,7 +188,7 @@ describe('an invocation that submits', () => {
     const node = new FunctionNode(bed, 'api')
     node.isQueueDown = true
     bed.services.script('a', '01', 'action', { result: 'ongoing', retryAfterMs: 40_000 })
-    const view = await node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a')))
+    const view = await node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a')))
     expect(view.status).toBe('submitted')
     expect(node.seen.named('wake-up-failed')).toHaveLength(1)
   })
@@ -197,7 +197,7 @@ describe('an invocation that submits', () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     bed.services.defer('a', '01', 'action')
-    void node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a')))
+    void node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a')))
     await expect(node.engine.during(PLENTY_MS, async () => 1)).rejects.toBeInstanceOf(AssertionError)
   })
 })
@@ -208,7 +208,7 @@ describe('after an invocation', () => {
     const node = new FunctionNode(bed, 'api')
     bed.services.defer('a', '01', 'action')
     const invoked = watched(
-      node.engine.during(10_000, () => node.engine.submit(sagaOf('a', 2), { waitMs: 25_000 })),
+      node.engine.during(10_000, () => node.engine.submit(buildSaga('a', 2), { waitMs: 25_000 })),
     )
     await bed.time.advance(10_000)
     expect(invoked.isSettled).toBe(true)
@@ -228,13 +228,13 @@ describe('after an invocation', () => {
     const settings = { retentionMs: 60_000 }
     const zombie = new FunctionNode(bed, 'api', settings)
     const lost = zombie.store.on('create', lostBefore, { times: Number.POSITIVE_INFINITY })
-    const invoked = watched(zombie.engine.during(10_000, () => zombie.engine.submit(sagaOf('a'))))
+    const invoked = watched(zombie.engine.during(10_000, () => zombie.engine.submit(buildSaga('a'))))
     while (!invoked.isSettled) await bed.time.advance(10)
     zombie.freeze()
     lost.remove()
     const other = new FunctionNode(bed, 'api', settings)
     const again = watched(
-      other.engine.during(PLENTY_MS, () => other.engine.submit(sagaOf('a'), { waitMs: 5_000 })),
+      other.engine.during(PLENTY_MS, () => other.engine.submit(buildSaga('a'), { waitMs: 5_000 })),
     )
     await bed.time.advance(1_000)
     expect(again.value?.status).toBe('succeeded')
@@ -243,14 +243,14 @@ describe('after an invocation', () => {
     zombie.thaw()
     await bed.time.advance(60_000)
     expect(await bed.rows()).toBe(0)
-    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action'])
   })
 
   it('a command whose answer came late is left to who looks next', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     bed.services.script('a', '02', 'action', { result: 'unknown', retryAfterMs: 40_000 })
-    await node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a')))
+    await node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a')))
     const gate = new Gate()
     node.store.on('update', heldAnswer(gate))
     const abort = () => node.engine.abort('a' as Gid, { waitMs: 1_000 })
@@ -264,7 +264,7 @@ describe('after an invocation', () => {
     const looked = watched(worker.look('a', PLENTY_MS))
     await bed.time.advance(1_000)
     expect(looked.value).toBe('final')
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 
   it('work that goes on is a failure of the invocation', async () => {
@@ -281,7 +281,7 @@ describe('after an invocation', () => {
     const node = new FunctionNode(bed, 'worker')
     const api = new FunctionNode(bed, 'api')
     bed.services.script('a', '01', 'action', { result: 'ongoing', retryAfterMs: 40_000 })
-    await api.engine.during(PLENTY_MS, () => api.engine.submit(sagaOf('a')))
+    await api.engine.during(PLENTY_MS, () => api.engine.submit(buildSaga('a')))
     bed.services.script('a', '01', 'action', { result: 'ongoing', retryAfterMs: 40_000 })
     await bed.time.advance(40_000)
     node.store.on('update', refused, { times: Number.POSITIVE_INFINITY })
@@ -295,14 +295,14 @@ describe('after an invocation', () => {
     const again = watched(other.look('a', 10_000))
     await bed.time.advance(1_000)
     expect(again.value).toBe('final')
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action'])
   })
 
   it('one that was thawed after its lease changes nothing', async () => {
     const bed = new Bed()
     const zombie = new FunctionNode(bed, 'api')
     const first = bed.services.defer('a', '01', 'action')
-    const invoked = watched(zombie.engine.during(10_000, () => zombie.engine.submit(sagaOf('a'))))
+    const invoked = watched(zombie.engine.during(10_000, () => zombie.engine.submit(buildSaga('a'))))
     await bed.time.flush()
     zombie.freeze()
     first.answer('success')
@@ -317,7 +317,7 @@ describe('after an invocation', () => {
     await bed.time.advance(60_000)
     expect(invoked.isSettled).toBe(true)
     expect(await bed.row('a')).toMatchObject({ status: 'failed', version })
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 })
 
@@ -326,10 +326,10 @@ describe('a look at a gid', () => {
     const bed = new Bed()
     const api = new FunctionNode(bed, 'api')
     const worker = new FunctionNode(bed, 'worker')
-    await api.engine.during(PLENTY_MS, () => api.engine.submit(sagaOf('a'), { waitMs: 1_000 }))
+    await api.engine.during(PLENTY_MS, () => api.engine.submit(buildSaga('a'), { waitMs: 1_000 }))
     expect(await worker.look('a', PLENTY_MS)).toBe('final')
     bed.services.defer('b', '01', 'action')
-    void api.engine.during(PLENTY_MS, () => api.engine.submit(sagaOf('b')))
+    void api.engine.during(PLENTY_MS, () => api.engine.submit(buildSaga('b')))
     await bed.time.flush()
     expect(await worker.look('b', PLENTY_MS)).toBe('not-ours')
     expect(await worker.look('never', PLENTY_MS)).toBe('not-ours')
@@ -340,7 +340,7 @@ describe('a look at a gid', () => {
     const bed = new Bed()
     const api = new FunctionNode(bed, 'api')
     bed.services.script('a', '01', 'action', { result: 'ongoing', retryAfterMs: 40_000 })
-    await api.engine.during(PLENTY_MS, () => api.engine.submit(sagaOf('a')))
+    await api.engine.during(PLENTY_MS, () => api.engine.submit(buildSaga('a')))
     const { dueAt } = await bed.row('a')
     const worker = new FunctionNode(bed, 'worker')
     expect(await worker.look('a', PLENTY_MS)).toBe('given-back')
@@ -360,7 +360,7 @@ describe('a look at a gid', () => {
     const bed = new Bed()
     const api = new FunctionNode(bed, 'api')
     for (const gid of ['a', 'b', 'c']) {
-      await api.engine.during(PLENTY_MS, () => api.engine.submit(sagaOf(gid, 1, { delayMs: 2_000 })))
+      await api.engine.during(PLENTY_MS, () => api.engine.submit(buildSaga(gid, 1, { delayMs: 2_000 })))
     }
     await bed.time.advance(2_000)
     const sweeper = new FunctionNode(bed, 'sweeper')

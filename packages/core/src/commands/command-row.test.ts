@@ -2,22 +2,22 @@ import { describe, expect, it } from 'vitest'
 import {
   ABORT,
   answering,
+  buildMessage,
+  buildTcc,
   CHECK_AT,
   folded,
-  buildMessage,
   RETRY_NOW,
   register,
   STOP,
   SUBMIT,
-  buildTcc,
 } from '../../test/prepared.ts'
 import {
   after,
   answered,
   answerNext,
-  CREATED_AT,
   buildRow,
   buildSaga,
+  CREATED_AT,
   sent,
   serial,
   TOKEN,
@@ -186,12 +186,19 @@ describe('a command to a row that is prepared', () => {
     expect(given(transaction, command).hold).not.toHaveProperty('dueAt')
   })
 
-  it.each([buildTcc(1), buildMessage(1)])('a retry takes it out of its parking place: $kind', (transaction) => {
-    const parked = { dueAt: PARKED_AT, attention: true }
-    const update = given({ ...transaction, attention: 'claimed 3 times without progress' }, RETRY_NOW, parked)
-    expect(update).toMatchObject({ attention: false, hold: { type: 'command' } })
-    expect(update.hold).not.toHaveProperty('dueAt')
-  })
+  it.each([buildTcc(1), buildMessage(1)])(
+    'a retry takes it out of its parking place: $kind',
+    (transaction) => {
+      const parked = { dueAt: PARKED_AT, attention: true }
+      const update = given(
+        { ...transaction, attention: 'claimed 3 times without progress' },
+        RETRY_NOW,
+        parked,
+      )
+      expect(update).toMatchObject({ attention: false, hold: { type: 'command' } })
+      expect(update.hold).not.toHaveProperty('dueAt')
+    },
+  )
 
   it.each([
     ['a TCC without a branch that is submitted', buildTcc(0), SUBMIT, 'succeeded'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ABORT, folded, RETRY_NOW, register, STOP, SUBMIT, buildTcc } from '../../test/prepared.ts'
+import { ABORT, buildTcc, folded, RETRY_NOW, register, STOP, SUBMIT } from '../../test/prepared.ts'
 import { serial } from '../../test/sagas.ts'
 import { table } from '../../test/table.ts'
 import type { Command } from '../rules/events.ts'

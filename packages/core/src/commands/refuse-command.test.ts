@@ -2,15 +2,15 @@ import { HEADER_BYTES_MAX, HEADERS_MAX } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import {
   ABORT,
-  folded,
   buildMessage,
   buildPlainMessage,
+  buildTcc,
+  folded,
   RETRY_NOW,
   register,
   STOP,
   SUBMIT,
   TIME,
-  buildTcc,
 } from '../../test/prepared.ts'
 import { serial } from '../../test/sagas.ts'
 import { table } from '../../test/table.ts'

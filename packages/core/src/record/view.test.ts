@@ -3,17 +3,17 @@ import { describe, expect, it } from 'vitest'
 import {
   ABORT,
   answering,
+  buildMessage,
+  buildPlainMessage,
+  buildTcc,
   CHECK_AFTER_MS,
   CHECK_AT,
   folded,
-  buildMessage,
-  buildPlainMessage,
   SUBMIT,
   TCC_DEADLINE_MS,
   tccBranchAt,
-  buildTcc,
 } from '../../test/prepared.ts'
-import { after, answered, CREATED_AT, buildSaga, sent, serial } from '../../test/sagas.ts'
+import { after, answered, buildSaga, CREATED_AT, sent, serial } from '../../test/sagas.ts'
 import { table } from '../../test/table.ts'
 import type { Transaction } from '../transaction.ts'
 import { viewTransaction } from './view.ts'
@@ -68,7 +68,9 @@ describe('the view', () => {
 
   it('S28: shows where each op and a check go without their queries, which may have a secret', () => {
     const url = 'http://bank.test/confirm'
-    const message = buildMessage(1, { check: { url: `${url}?token=a?b`, afterMs: CHECK_AFTER_MS, headers: {} } })
+    const message = buildMessage(1, {
+      check: { url: `${url}?token=a?b`, afterMs: CHECK_AFTER_MS, headers: {} },
+    })
     expect(viewTransaction(message, 'prepared').check?.url).toBe(url)
     const tcc = buildTcc(1, {}, { confirm: `${url}?token=a`, cancel: `${url}?` })
     expect(viewTransaction(tcc, 'prepared').branches[0]?.ops.map((op) => op.url)).toEqual([url, url])

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest'
 import {
   ABORT,
   answering,
+  buildMessage,
+  buildPlainMessage,
   CHECK_AFTER_MS,
   CHECK_AT,
   callsIn,
   callText,
   effectsAsText,
   folded,
-  buildMessage,
-  buildPlainMessage,
   RETRY_NOW,
   register,
   STOP,
@@ -313,7 +313,11 @@ describe('the delivery', () => {
   })
 
   it('is never given up: a failure is told to a person and asked again', () => {
-    const message = folded(buildMessage(1), [SUBMIT, sending([0, 'action']), answering(0, 'action', 'failure')])
+    const message = folded(buildMessage(1), [
+      SUBMIT,
+      sending([0, 'action']),
+      answering(0, 'action', 'failure'),
+    ])
     expect(message).toMatchObject({ status: 'submitted', attention: 'action of branch 01 answered failure' })
     expect(effectsAsText(transition(message, TIME, CREATED_AT + 200).effects)).toBe('call 01 action')
   })

@@ -5,11 +5,11 @@ import {
   after,
   answered,
   answerNext,
-  CREATED_AT,
-  listCalls,
-  effectsText,
-  parallel,
   buildSaga,
+  CREATED_AT,
+  effectsText,
+  listCalls,
+  parallel,
   sent,
   serial,
 } from '../../test/sagas.ts'
@@ -282,7 +282,9 @@ describe('the order of calls', () => {
   })
 
   it('follows the graph and not the positions', () => {
-    expect(rounds(buildSaga([{ after: [2] }, { after: [0] }, { after: [] }])).order).toBe('03 → | 01 → | 02 →')
+    expect(rounds(buildSaga([{ after: [2] }, { after: [0] }, { after: [] }])).order).toBe(
+      '03 → | 01 → | 02 →',
+    )
   })
 
   it('is reversed backward in a serial saga, the failed branch first', () => {
@@ -374,7 +376,12 @@ describe('the abort decision', () => {
       sent([0, 'action']),
       answered(0, 'action', 'failure'),
     ])
-    expect(readAbort(saga)).toEqual({ cause: 'branch-failed', branch: 0, at: CREATED_AT, branches: [0, 1, 2] })
+    expect(readAbort(saga)).toEqual({
+      cause: 'branch-failed',
+      branch: 0,
+      at: CREATED_AT,
+      branches: [0, 1, 2],
+    })
     expect(rounds(saga).order).toBe('03 ← | 02 ← | 01 ←')
   })
 

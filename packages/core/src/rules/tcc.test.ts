@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   ABORT,
   answering,
+  buildTcc,
   callsIn,
   callText,
   effectsAsText,
@@ -15,7 +16,6 @@ import {
   TCC_DEADLINE_MS,
   TIME,
   tccBranchAt,
-  buildTcc,
 } from '../../test/prepared.ts'
 import { CREATED_AT, RETRY } from '../../test/sagas.ts'
 import { table } from '../../test/table.ts'

@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest'
 import {
   ABORT,
   answering,
+  buildMessage,
+  buildTcc,
   CHECK_AT,
   folded,
-  buildMessage,
   RETRY_NOW,
   register,
   STOP,
@@ -13,10 +14,9 @@ import {
   sending,
   TCC_DEADLINE_MS,
   TIME,
-  buildTcc,
 } from '../../test/prepared.ts'
 import { GRANT, NODE_START, RunFixture, SETTINGS } from '../../test/run-fixture.ts'
-import { CREATED_AT, buildRow } from '../../test/sagas.ts'
+import { buildRow, CREATED_AT } from '../../test/sagas.ts'
 import { planCommand } from '../commands/command-row.ts'
 import type { StoredTransaction } from '../ports/store.ts'
 import type { Command } from '../rules/events.ts'
@@ -244,7 +244,11 @@ describe('a message', () => {
     ['unknown', [ABORT], 'failed'],
   ] as const)('whose query-back said %s, meets %j', (result, commands, status) => {
     const fixture = RunFixture.claimed(base, 'held', LONG).tick(10_000)
-    expect(fixture.effects).toContainEqual({ type: 'call', call: { branch: CHECK_AT, op: 'msg' }, attempt: 1 })
+    expect(fixture.effects).toContainEqual({
+      type: 'call',
+      call: { branch: CHECK_AT, op: 'msg' },
+      attempt: 1,
+    })
     const call = { branch: CHECK_AT, op: 'msg' } as const
     fixture.step({ type: 'answered', call, attempt: 1, answer: { result }, durationMs: 1, jitter01: 0 })
     expect(fixture.run.transaction.status).toBe(said(result).status)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { GRANT, NODE_START, RunFixture, SETTINGS } from '../../test/run-fixture.ts'
-import { after, CREATED_AT, parallel, buildRow, buildSaga, sent, serial } from '../../test/sagas.ts'
+import { after, buildRow, buildSaga, CREATED_AT, parallel, sent, serial } from '../../test/sagas.ts'
 import { planCommand } from '../commands/command-row.ts'
 import type { StoredTransaction } from '../ports/store.ts'
 import { decodeTransaction, FORMAT } from '../record/record.ts'

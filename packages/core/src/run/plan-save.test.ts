@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { NODE_START, RunFixture } from '../../test/run-fixture.ts'
-import { after, answered, CREATED_AT, parallel, buildSaga, sent, serial } from '../../test/sagas.ts'
+import { after, answered, buildSaga, CREATED_AT, parallel, sent, serial } from '../../test/sagas.ts'
 import { isRetrying } from './plan-save.ts'
 
 /** Reads the branches from the save that the last step asked for. */
@@ -267,7 +267,11 @@ describe('a command that meets the giving back', () => {
       .answer(0, 'action', 'unknown')
     const before = fixture.run.lastChange
     fixture.step({ type: 'command', command: { type: 'abort-asked' } }).saved()
-    expect([fixture.told, fixture.end?.how, fixture.run.lastChange > before]).toEqual([before, 'released', true])
+    expect([fixture.told, fixture.end?.how, fixture.run.lastChange > before]).toEqual([
+      before,
+      'released',
+      true,
+    ])
   })
 })
 

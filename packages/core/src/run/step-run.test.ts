@@ -1,7 +1,7 @@
 import type { Result } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { GRANT, NODE_START, RunFixture, SETTINGS } from '../../test/run-fixture.ts'
-import { after, answered, CREATED_AT, parallel, buildSaga, sent, serial } from '../../test/sagas.ts'
+import { after, answered, buildSaga, CREATED_AT, parallel, sent, serial } from '../../test/sagas.ts'
 import { RULES } from '../rules/rules.ts'
 import type { SagaOp, Transaction } from '../transaction.ts'
 import { hasCallInFlight } from './run.ts'
@@ -219,7 +219,9 @@ describe('the lease', () => {
     const fixture = RunFixture.accepted(serial(1)).tick()
     const late = { sentAt: NODE_START + 2_000, now: NODE_START + 2_010, storeNow: CREATED_AT + 2_000 }
     const early = { sentAt: NODE_START + 1_000, now: NODE_START + 2_020, storeNow: CREATED_AT + 1_000 }
-    fixture.step({ type: 'renewed', grant: late, version: 1 }).step({ type: 'renewed', grant: early, version: 1 })
+    fixture
+      .step({ type: 'renewed', grant: late, version: 1 })
+      .step({ type: 'renewed', grant: early, version: 1 })
     expect(fixture.run.leaseUntil).toBe(NODE_START + 12_000)
   })
 

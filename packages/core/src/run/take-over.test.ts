@@ -1,7 +1,7 @@
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { GRANT, NODE_START, RunFixture, SETTINGS } from '../../test/run-fixture.ts'
-import { after, answered, CREATED_AT, buildRow, buildSaga, sent, serial, TOKEN } from '../../test/sagas.ts'
+import { after, answered, buildRow, buildSaga, CREATED_AT, sent, serial, TOKEN } from '../../test/sagas.ts'
 import { PARKED_AT, type StoredTransaction } from '../ports/store.ts'
 import { RULES } from '../rules/rules.ts'
 import type { Transaction } from '../transaction.ts'

@@ -122,7 +122,9 @@ describe('names that mean something to JavaScript', () => {
       ],
     }).definition
     expect(branches.map(({ after }) => after)).toEqual([[], [0]])
-    expect(listFaults(withBranch({ after: ['toString'] }))).toEqual(['SAGA_AFTER_UNKNOWN /branches/0/after/0'])
+    expect(listFaults(withBranch({ after: ['toString'] }))).toEqual([
+      'SAGA_AFTER_UNKNOWN /branches/0/after/0',
+    ])
   })
 })
 
@@ -156,7 +158,9 @@ describe('the same content', () => {
   it('does not depend on the order of any keys, anywhere', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (payload) => {
-        expect(readContent(withBranch({ payload: reversed(payload) }))).toBe(readContent(withBranch({ payload })))
+        expect(readContent(withBranch({ payload: reversed(payload) }))).toBe(
+          readContent(withBranch({ payload })),
+        )
       }),
     )
   })

@@ -2,7 +2,7 @@ import { BRANCHES_MAX, ERROR_MEANINGS, type Gid, isBranchId, isGid } from '@coun
 import { NAMED_SCHEMAS } from '@counterstep/protocol/schemas'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CREATED_AT, buildRow } from '../../test/sagas.ts'
+import { buildRow, CREATED_AT } from '../../test/sagas.ts'
 import { BRANCH, checkUrl, DEFAULTS } from '../../test/submissions.ts'
 import { decodeTransaction } from '../record/record.ts'
 import { newTransaction } from '../rules/accept.ts'

@@ -11,9 +11,9 @@ function listCodes(gid: string | undefined, ...ids: string[]): readonly string[]
 
 describe('S39: plain ids', () => {
   it('are all gids without capital letters, and all branch ids without a dash', () => {
-    expect(listCodes('0190a7c2-7f3e-7b1a-9c55-0f2d6a1b8e77', '01', 'debit_account', 'a.b:c', 'Debit')).toEqual(
-      [],
-    )
+    expect(
+      listCodes('0190a7c2-7f3e-7b1a-9c55-0f2d6a1b8e77', '01', 'debit_account', 'a.b:c', 'Debit'),
+    ).toEqual([])
     expect(listCodes(undefined)).toEqual([])
   })
 

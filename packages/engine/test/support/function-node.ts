@@ -1,7 +1,10 @@
-/** One environment of a function on a bed's store. It plays invocations by fake time and freezes between them, and records the wake-ups it asks for. */
+/**
+ * One environment of a function on a bed's store. It plays invocations by fake time and freezes between them, and
+ * records the wake-ups it asks for.
+ */
 import type { BranchCaller, RefuseCall, WakeUpQueue, WakeUpRequest } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import type { LookOutcome } from '../../src/serverless/invocation.ts'
+import type { RunOutcome } from '../../src/serverless/invocation.ts'
 import { createServerlessEngine, type ServerlessEngine } from '../../src/serverless/serverless-engine.ts'
 import { type Bed, RecordingObserver, SETTINGS } from './bed.ts'
 import type { NodeClock } from './fake-time.ts'
@@ -41,7 +44,7 @@ export class FunctionNode implements WakeUpQueue {
     this.looks.push(...requests)
   }
 
-  look(gid: string, remainingMs: number): Promise<LookOutcome> {
+  look(gid: string, remainingMs: number): Promise<RunOutcome> {
     return this.engine.during(remainingMs, (invocation) => invocation.runClaimed(gid as Gid))
   }
 
