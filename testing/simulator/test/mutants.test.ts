@@ -10,7 +10,7 @@ interface Kill {
   readonly invariants: readonly string[]
 }
 
-/** The first seed that shows the mutant, by this invariant or by any. */
+/** Finds the first seed that shows the mutant, by this invariant or by any. */
 function firstKill(mutant: string, invariant?: string): Kill | undefined {
   for (let seed = 1; seed <= SEEDS; seed++) {
     const invariants = [...new Set(simulate(seed, mutant).violations.map((broken) => broken.invariant))]

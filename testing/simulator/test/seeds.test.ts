@@ -17,7 +17,7 @@ const SEEDS = 15_000
 const BLOCK_SEEDS = 1_500
 const TIMEOUT_MS = 120_000
 
-/** What it was, made small, and kept for ever. */
+/** Shrinks a failure and keeps it in the list of regressions. */
 function explain(failing: NonNullable<SeedsRun['failing']>): string {
   const { seed, result } = failing
   const shrunk = shrink(seed)

@@ -1,4 +1,4 @@
-/** What must hold of TCCs and messages, while a world runs. */
+/** Checks TCCs and messages while a world runs. */
 import { type CallKey, CHECK, decodeTransaction, type Run, type StoredTransaction } from '@counterstep/core'
 import type { Op, Status } from '@counterstep/protocol'
 import type { PreparedParticipants, ServiceState } from '../branches/prepared-participant.ts'
@@ -21,10 +21,10 @@ export class PreparedAudit {
     this.#participants = participants
   }
 
-  /** A durable write. */
-  written(before: StoredTransaction, row: StoredTransaction, log: PreparedLog): void {
+  /** Checks a durable write. */
+  checkWrite(before: StoredTransaction, row: StoredTransaction, log: PreparedLog): void {
     const { gid, kind } = row
-    const turn = turnOf(row.status)
+    const turn = readTurn(row.status)
     if (turn !== undefined && log.turn !== undefined && turn !== log.turn)
       this.#auditor.report('I4', gid, `decided ${log.turn}, then ${row.status}`)
     log.turn ??= turn
@@ -48,11 +48,11 @@ export class PreparedAudit {
     if (cause === 'deadline' && this.#world.isBefore(tcc.createdAt + tcc.definition.deadlineMs))
       this.#auditor.report('I20', row.gid, 'aborted before its deadline')
     if (cause === 'requested' && !this.#auditor.log(row.gid).abortAsked)
-      this.#auditor.report('I5', row.gid, 'aborted though nobody asked')
+      this.#auditor.report('I5', row.gid, 'aborted without a request')
     if (cause === 'deadline') this.#world.counters.tccDeadlines++
   }
 
-  called(run: Run, { branch, op }: CallKey, log: PreparedLog): void {
+  checkCall(run: Run, { branch, op }: CallKey, log: PreparedLog): void {
     const { gid } = run.transaction
     if (op === 'msg') {
       const { transaction } = run
@@ -64,18 +64,18 @@ export class PreparedAudit {
     const wanted: Turn = op === 'cancel' ? 'backward' : 'forward'
     if (log.turn !== wanted)
       this.#auditor.report('I13', gid, `${op} ${branch} sent while it is durably ${log.turn ?? 'undecided'}`)
-    if (log.plan.kind === 'message') this.#messageSent(run, branch, log)
-    else this.#tccSent(run, branch, op)
+    if (log.plan.kind === 'message') this.#checkMessageCall(run, branch, log)
+    else this.#checkTccCall(run, branch, op)
   }
 
-  #tccSent({ transaction }: Run, branch: number, op: Op): void {
+  #checkTccCall({ transaction }: Run, branch: number, op: Op): void {
     for (let newer = branch + 1; newer < transaction.branches.length; newer++) {
       if (this.#state(transaction, newer)?.answered[op] !== true)
         this.#auditor.report('I12', transaction.gid, `${op} ${branch} sent before ${newer} has succeeded`)
     }
   }
 
-  #messageSent({ transaction }: Run, branch: number, log: PreparedLog): void {
+  #checkMessageCall({ transaction }: Run, branch: number, log: PreparedLog): void {
     const { gid, definition, createdAt } = transaction
     if (definition.kind !== 'message') return
     if ('hasCommitted' in log && !log.hasCommitted)
@@ -90,7 +90,7 @@ export class PreparedAudit {
       this.#auditor.report('I11', gid, `action ${branch} sent before ${branch - 1} has succeeded`)
   }
 
-  effect(plan: PreparedPlan, branch: number, op: Op, { effects, answered }: ServiceState): void {
+  checkEffect(plan: PreparedPlan, branch: number, op: Op, { effects, answered }: ServiceState): void {
     const log = this.#auditor.log(plan.gid)
     const report = (invariant: string, text: string) => this.#auditor.report(invariant, plan.gid, text)
     if ((effects[op] ?? 0) > 1) report('I7', `${op} ${branch} had its effect twice`)
@@ -106,24 +106,24 @@ export class PreparedAudit {
     if (log.confirmed > 0 && log.cancelled > 0) report('I16', 'one branch was confirmed, and one cancelled')
   }
 
-  /** A client was told so. */
-  told(gid: PreparedPlan['gid'], status: Status, log: PreparedLog): void {
-    const turn = turnOf(status)
+  /** Checks a status that a client is told. */
+  checkAnswer(gid: PreparedPlan['gid'], status: Status, log: PreparedLog): void {
+    const turn = readTurn(status)
     if (turn === undefined) return
     if (log.turn !== turn) this.#auditor.report('I19', gid, `told ${status}, but the store was ${log.turn}`)
     log.told ??= turn
   }
 
-  /** When all is quiet, of a row that is final. */
-  ended({ gid, status }: StoredTransaction, log: PreparedLog): void {
-    if (log.told !== undefined && status !== 'stopped' && turnOf(status) !== log.told)
+  /** Checks a final row at the end of a world. */
+  checkEnd({ gid, status }: StoredTransaction, log: PreparedLog): void {
+    if (log.told !== undefined && status !== 'stopped' && readTurn(status) !== log.told)
       this.#auditor.report('I18', gid, `a client was told ${log.told}, and it is ${status}`)
     if (status === 'stopped') return
-    if (log.plan.kind === 'tcc') this.#tccEnded(gid, status, log)
-    else this.#messageEnded(gid, status, log)
+    if (log.plan.kind === 'tcc') this.#checkTccEnd(gid, status, log)
+    else this.#checkMessageEnd(gid, status, log)
   }
 
-  #tccEnded(gid: PreparedPlan['gid'], status: Status, log: PreparedLog): void {
+  #checkTccEnd(gid: PreparedPlan['gid'], status: Status, log: PreparedLog): void {
     if (!('tried' in log)) return
     log.plan.branches.forEach((_, branch) => {
       const { effects, answered } = this.#state({ gid }, branch) ?? { effects: {}, answered: {} }
@@ -136,7 +136,7 @@ export class PreparedAudit {
       }
       if (effects.confirm !== undefined || (effects.try ?? 0) !== (effects.cancel ?? 0))
         this.#auditor.report('I6', gid, `failed, but ${told}`)
-      // A try that is still on its way must find the cancel.
+      // A try that is still on its way must arrive after the cancel.
       if ((log.tried & (1 << branch)) !== 0 && answered.cancel !== true)
         this.#auditor.report(
           'I10',
@@ -146,7 +146,7 @@ export class PreparedAudit {
     })
   }
 
-  #messageEnded(gid: PreparedPlan['gid'], status: Status, log: PreparedLog): void {
+  #checkMessageEnd(gid: PreparedPlan['gid'], status: Status, log: PreparedLog): void {
     if (!('hasCommitted' in log)) return
     if (log.hasCommitted !== (status === 'succeeded'))
       this.#auditor.report(
@@ -165,8 +165,8 @@ export class PreparedAudit {
     })
   }
 
-  /** A prepare that was never accepted never runs. */
-  neverThere(plan: PreparedPlan): void {
+  /** Checks that a prepare that was never accepted had no effects. */
+  checkNeverStored(plan: PreparedPlan): void {
     const branches = plan.kind === 'tcc' ? plan.branches : plan.definition.branches
     branches.forEach((_, branch) => {
       if (Object.keys(this.#state(plan, branch)?.effects ?? {}).length > 0)
@@ -179,7 +179,7 @@ export class PreparedAudit {
   }
 }
 
-function turnOf(status: Status): Turn | undefined {
+function readTurn(status: Status): Turn | undefined {
   if (status === 'submitted' || status === 'succeeded') return 'forward'
   return status === 'aborting' || status === 'failed' ? 'backward' : undefined
 }

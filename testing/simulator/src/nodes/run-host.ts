@@ -1,4 +1,4 @@
-/** One run on a node: hands events to the core and does what it says. */
+/** One run on a node. It gives events to the core and executes the effects. */
 import {
   type Command,
   findRefusal,
@@ -14,24 +14,24 @@ import {
   type TransactionUpdate,
 } from '@counterstep/core'
 import { isFinalStatus, type Status } from '@counterstep/protocol'
-import { bodyOf } from '../branches/call-body.ts'
+import { buildBody } from '../branches/call-body.ts'
 import type { Plan } from '../clients/plan.ts'
 import { withoutNewBranches } from '../mutants/prepared-mutants.ts'
 import { EVENT } from '../world/event-code.ts'
 import { askStore } from '../world/store-link.ts'
 import type { NodeHost } from './node-host.ts'
 
-/** `gone`: this run ended before it could say. `refused`: it cannot be given to the transaction as it is. */
+/** `gone`: this run ended before it could answer. `refused`: the command is not possible in the current state. */
 export type RunAnswer = (status: Status | 'gone' | 'refused') => void
 
 interface Waiter {
-  /** Absent: waits for the end. */
+  /** The change that must be durable. Absent: it waits for the end. */
   readonly change?: number
   readonly answer: RunAnswer
 }
 
 const RESEND_MS = 20
-/** Longer than `holdMs` for most, so that they are given back. */
+/** This is longer than `holdMs` in most worlds, so that transactions are given back. */
 const HELD_BACK_MS_MAX = 3_000
 
 function isRetrying({ branches }: Transaction): boolean {
@@ -44,7 +44,7 @@ export class RunHost {
   readonly #node: NodeHost
   #waiters: Waiter[] = []
   #wakeAt: number | undefined
-  /** Another run has taken its place. */
+  /** Whether another run has replaced it. */
   #isDropped = false
 
   constructor(node: NodeHost, plan: Plan, run: Run) {
@@ -67,7 +67,7 @@ export class RunHost {
     const { world } = this.#node
     const { flaw, rules } = world.wiring
     if (event.type === 'answered')
-      this.#node.auditor.pace.answered(this.run, event.call, this, this.#node.now())
+      this.#node.auditor.pace.noteAnswer(this.run, event.call, this, this.#node.now())
     const held = flaw === 'no-self-fencing' ? { ...this.run, leaseUntil: Number.MAX_SAFE_INTEGER } : this.run
     const { run, effects } = stepRun(rules, held, event, this.#node.now())
     this.run = run
@@ -92,7 +92,7 @@ export class RunHost {
     this.#whenDurable(answerTo, answer)
   }
 
-  /** The strong changes that are in memory now. */
+  /** Calls `then` once the strong changes in memory are durable. */
   #whenDurable(then: () => void, answer: RunAnswer): void {
     const { ended, lastSavedChange, lastStrongChange } = this.run
     if (ended) answer('gone')
@@ -118,15 +118,15 @@ export class RunHost {
     switch (effect.type) {
       case 'call': {
         const { attempt, call } = effect
-        if (world.randomOf('room').chance(world.faults.noRoom)) {
+        if (world.getRandom('room').chance(world.faults.noRoom)) {
           this.#holdBack(effect)
           return
         }
-        auditor.called(this.run, call, this, this.#node.now())
+        auditor.checkCall(this.run, call, this, this.#node.now())
         network.send(this.#node, {
           plan: this.plan,
           call,
-          body: bodyOf(this.run.transaction, call, world.wiring.flaw),
+          body: buildBody(this.run.transaction, call, world.wiring.flaw),
           answered: (answer, durationMs) =>
             this.apply({
               type: 'answered',
@@ -134,7 +134,7 @@ export class RunHost {
               attempt,
               answer,
               durationMs,
-              jitter01: world.randomOf(this.plan.gid).next(),
+              jitter01: world.getRandom(this.plan.gid).next(),
             }),
         })
         return
@@ -157,11 +157,13 @@ export class RunHost {
     }
   }
 
-  /** As a node does whose places for the target of this call are taken. It is told later than the step that wants the call. */
+  /**
+   * Plays a node without a free place at the target of this call. The event comes after the step that wants the call.
+   */
   #holdBack({ call, attempt }: Extract<RunEffect, { readonly type: 'call' }>): void {
     const { world } = this.#node
     world.counters.heldBack++
-    const waitMs = world.randomOf('room').between(10, HELD_BACK_MS_MAX)
+    const waitMs = world.getRandom('room').between(10, HELD_BACK_MS_MAX)
     const event = { type: 'held-back', calls: [{ call, attempt, waitMs }] } as const
     world.after(0, EVENT.heldBack, () => this.apply(event), this.#node)
   }
@@ -181,7 +183,7 @@ export class RunHost {
     })
   }
 
-  /** As a mutant does that takes a refusal for a stale read. */
+  /** Plays a mutant that mistakes a refusal for a stale read. */
   #saveOver(update: TransactionUpdate): void {
     const row = this.#node.store.read(update.gid)
     if (row === undefined || isFinalStatus(row.status))
