@@ -83,7 +83,11 @@ function main(): boolean {
   print(`seeds ${asked.first} to ${asked.first + asked.seeds - 1}; to repeat: --seed ${asked.first}`)
   if (asked.regressions && !runRegressions(asked)) return false
   const startedAt = performance.now()
-  const run = runSeeds({ seeds: listSeeds(asked), mutant: asked.mutant, progress: createProgress(asked.seeds) })
+  const run = runSeeds({
+    seeds: listSeeds(asked),
+    mutant: asked.mutant,
+    progress: createProgress(asked.seeds),
+  })
   const elapsedMs = performance.now() - startedAt
   if (run.failing !== undefined) showFailure(run.failing, asked)
   else if (asked.trace) showTrace({ seed: asked.first, reduction: asked.reduction }, asked)

@@ -215,7 +215,7 @@ describe('the lease', () => {
     expect(fixture.run.leaseUntil).toBe(grant.sentAt + SETTINGS.leaseMs)
   })
 
-  it('is never shorten by an answer that overtook another', () => {
+  it('is never shortened by an answer that overtook another', () => {
     const fixture = RunFixture.accepted(serial(1)).tick()
     const late = { sentAt: NODE_START + 2_000, now: NODE_START + 2_010, storeNow: CREATED_AT + 2_000 }
     const early = { sentAt: NODE_START + 1_000, now: NODE_START + 2_020, storeNow: CREATED_AT + 1_000 }

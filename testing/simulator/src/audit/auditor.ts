@@ -24,7 +24,7 @@ import type { Log } from './log.ts'
 import { PreparedAudit } from './prepared-audit.ts'
 import { newPreparedLog } from './prepared-log.ts'
 import { SagaCallAudit } from './saga-call-audit.ts'
-import { toMask, newSagaLog, type SagaLog } from './saga-log.ts'
+import { newSagaLog, type SagaLog, toMask } from './saga-log.ts'
 
 export interface Violation {
   readonly invariant: string

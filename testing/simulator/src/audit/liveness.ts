@@ -59,7 +59,8 @@ export class Liveness {
     // The world may become unsettled again, because a request of a dead client may arrive only now.
     const isSettled = this.#curedAt !== undefined && this.#isSettled()
     this.#settledAt = isSettled ? (this.#settledAt ?? world.now) : undefined
-    if (this.#settledAt !== undefined && world.now >= this.#settledAt + CALM_MS) this.#quieten(this.#settledAt)
+    if (this.#settledAt !== undefined && world.now >= this.#settledAt + CALM_MS)
+      this.#quieten(this.#settledAt)
     else if (world.now < this.#checkUntil) world.after(OPERATOR_MS, EVENT.nemesis, () => this.#check())
     else this.#giveUp()
   }

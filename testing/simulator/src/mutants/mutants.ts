@@ -29,7 +29,7 @@ import {
   succeededOnly,
   unknownIsFailure,
 } from './saga-mutants.ts'
-import { type Flaw, buildFlawed, RIGHT, type Wiring } from './wiring.ts'
+import { buildFlawed, type Flaw, RIGHT, type Wiring } from './wiring.ts'
 
 const WRONG_RULES: Readonly<Record<string, Rules>> = {
   'recorded-only': recordedOnly,
