@@ -14,7 +14,7 @@ async function closed(bed: Bed, node: TestNode, limitMs = 8_000): Promise<number
 }
 
 describe('close', () => {
-  it('of an idle engine is over at once and leaves no timer', async () => {
+  it('Closing an idle engine is over at once and leaves no timer', async () => {
     const bed = new Bed()
     const node = await bed.node()
     await node.submit(buildSaga('a'), { waitMs: 100 })
@@ -24,7 +24,7 @@ describe('close', () => {
     expect(node.engine.health()).toMatchObject({ ready: false, reason: 'stopping' })
   })
 
-  it('asked for twice is over for both when it is over', async () => {
+  it('Two calls of close resolve together', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const call = bed.services.defer('a', '01', 'action')
@@ -37,7 +37,7 @@ describe('close', () => {
     expect(closings.map(({ isSettled }) => isSettled)).toEqual([true, true])
   })
 
-  it('refuses new work at once', async () => {
+  it('A closing engine refuses new work at once', async () => {
     const bed = new Bed()
     const node = await bed.node()
     bed.services.defer('a', '01', 'action')
@@ -49,7 +49,7 @@ describe('close', () => {
     expect(await bed.rows()).toBe(1)
   })
 
-  it('lets calls end, starts no new ones, and gives the saga back with its list of what was sent', async () => {
+  it('A closing engine lets calls end, starts no new ones, and gives the saga back with its list of sent actions', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const call = bed.services.defer('a', '02', 'action')
@@ -67,7 +67,7 @@ describe('close', () => {
     expect(row.dueAt).toBeLessThanOrEqual(bed.time.now)
   })
 
-  it('a second engine goes on at once, without waiting for a lease, and undoes only what was sent', async () => {
+  it('A second engine goes on at once after a close, and compensates only sent actions', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     const call = bed.services.defer('a', '02', 'action')
@@ -83,7 +83,7 @@ describe('close', () => {
     expect(bed.services.listCalls('a').slice(3)).toEqual(['03 compensate', '02 compensate', '01 compensate'])
   })
 
-  it('hands back within the limit what has calls that hang, as sent', async () => {
+  it('A close gives sagas with hanging calls back within the limit, with these calls recorded as sent', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     bed.services.defer('a', '02', 'action')
@@ -96,7 +96,7 @@ describe('close', () => {
     expect(bed.services.listCalls('a').slice(3)).toEqual(['02 compensate', '01 compensate'])
   })
 
-  it('a late answer of a call that was handed back changes nothing', async () => {
+  it('A late answer changes nothing after its saga was given back', async () => {
     const bed = new Bed()
     const [one] = [await bed.node(), await bed.node()]
     const call = bed.services.defer('a', '02', 'action')
@@ -109,7 +109,7 @@ describe('close', () => {
     expect(await bed.row('a')).toEqual(before)
   })
 
-  it('finishes what ends meanwhile, and tells who waits', async () => {
+  it('A close finishes sagas that end meanwhile, and answers the waiting callers', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const call = bed.services.defer('a', '02', 'action')
@@ -128,7 +128,7 @@ describe('close', () => {
     expect(waited.map(({ value }) => value?.status)).toEqual(['succeeded', 'submitted'])
   })
 
-  it('of many sagas releases each of them', async () => {
+  it('A close releases each of many sagas', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     bed.services.otherwise = async (): Promise<Answer> => {
@@ -147,7 +147,7 @@ describe('close', () => {
     expect(bed.services.calls).toHaveLength(1_000)
   })
 
-  it('with a store that refuses everything is over within the limit, and nothing goes on after it', async () => {
+  it('A close with a store that refuses every call is over within the limit, and nothing runs after it', async () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 3_000 })
     bed.services.defer('a', '01', 'action')
@@ -164,7 +164,7 @@ describe('close', () => {
     await bed.untilStatus('a', 'succeeded')
   })
 
-  it('with a store that hangs is over within the limit', async () => {
+  it('A close with a store that hangs is over within the limit', async () => {
     const bed = new Bed()
     const node = await bed.node()
     bed.services.defer('a', '01', 'action')
@@ -175,7 +175,7 @@ describe('close', () => {
     expect(await closed(bed, node)).toBeLessThanOrEqual(8_000)
   })
 
-  it('a claim that is answered while closing is given back at once', async () => {
+  it('A claim that is answered during a close is given back at once', async () => {
     const bed = new Bed()
     const one = bed.idleNode()
     await one.submit(buildSaga('a', 2, { delayMs: 3_000 }))
@@ -195,7 +195,7 @@ describe('close', () => {
     await bed.untilStatus('a', 'succeeded', 10_000)
   })
 
-  it('an accept that lands after it starts nothing here, and is found by its lease', async () => {
+  it('An accept that the store applies after the close starts nothing here, and is claimed after its lease', async () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 3_000 })
     const gate = new Gate()
@@ -216,7 +216,7 @@ describe('close', () => {
     await bed.untilStatus('a', 'succeeded')
   })
 
-  it('an accept with a bug under it does not keep the rest from being given back', async () => {
+  it('A bug in one accept does not keep the other sagas from being given back', async () => {
     const bed = new Bed()
     const node = await bed.node()
     bed.services.defer('a', '01', 'action')

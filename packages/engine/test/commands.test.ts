@@ -26,7 +26,7 @@ describe('a command', () => {
     },
   )
 
-  it('abort on another node is learned by the runner within a third of the lease, and it compensates', async () => {
+  it('The owner learns of an abort on another node within a third of the lease, and compensates', async () => {
     const bed = new Bed()
     const settings = { leaseMs: 9_000 }
     const [one, two] = [await bed.node(settings), await bed.node(settings)]
@@ -56,7 +56,7 @@ describe('a command', () => {
     expect((await bed.row('a')).epoch).toBe(1)
   })
 
-  it('abort that is durable before the finish wins: the finish meets a conflict, and the runner compensates', async () => {
+  it('An abort that is durable before the finish wins, and the owner compensates', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     const gate = new Gate()
@@ -76,7 +76,7 @@ describe('a command', () => {
     ])
   })
 
-  it('abort that repeats itself where it runs is refused once another node has stopped it', async () => {
+  it("A repeated abort on the owner's node is refused once another node has stopped the saga", async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     bed.services.defer('a', '01', 'action')
@@ -88,7 +88,7 @@ describe('a command', () => {
     expect(await readCode(one.command('abort', 'a'))).toBe('SAGA_ALREADY_FINAL')
   })
 
-  it('abort that repeats itself at a node that was frozen is refused once another has finished it', async () => {
+  it('A repeated abort on a node that was frozen is refused once another node has finished the saga', async () => {
     const bed = new Bed()
     const settings = { leaseMs: 3_000, pollMs: 500 }
     const [one, two] = [await bed.node(settings), await bed.node(settings)]
@@ -102,7 +102,7 @@ describe('a command', () => {
     expect(await readCode(one.command('abort', 'a'))).toBe('SAGA_ALREADY_FINAL')
   })
 
-  it('abort that repeats itself behind the late answer of an older save is refused once another has stopped it', async () => {
+  it('A repeated abort after the late answer of an older save is refused once another node has stopped the saga', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     bed.services.defer('a', '01', 'action')
@@ -120,7 +120,7 @@ describe('a command', () => {
     expect(again.value).toBe('SAGA_ALREADY_FINAL')
   })
 
-  it('refused where it runs is refused for what the row says', async () => {
+  it('A command that is refused where the saga runs has the reason of the stored row', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), bed.idleNode()]
     await preparedTcc(bed, one, 't')
@@ -133,7 +133,7 @@ describe('a command', () => {
     expect(await readCode(one.command('abort', 't'))).toBe('SAGA_ALREADY_FINAL')
   })
 
-  it('done already shows what a look at it shows, though the row is behind that', async () => {
+  it('A command that is done already shows the same as a read, though the row is older', async () => {
     const bed = new Bed()
     const node = await bed.node()
     bed.services.defer('a', '01', 'compensate')
@@ -147,7 +147,7 @@ describe('a command', () => {
     expect(viewRow(await bed.row('a'))).not.toEqual(seen)
   })
 
-  it('by row does not wait behind one whose caller has been told that nothing is known of it', async () => {
+  it('A command on the row does not wait for one whose caller was told that its outcome is unknown', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), bed.idleNode()]
     bed.services.defer('a', '01', 'action')
@@ -163,7 +163,7 @@ describe('a command', () => {
     hung.open()
   })
 
-  it('abort on the node that runs it while the finish is under way is refused when the finish lands', async () => {
+  it('An abort during the finish is refused when the finish is durable', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
@@ -178,7 +178,7 @@ describe('a command', () => {
     expect(code.value).toBe('SAGA_ALREADY_FINAL')
   })
 
-  it('stop given while a finish is under way that meets a foreign abort stops it all the same', async () => {
+  it('A stop during a finish that meets a foreign abort still stops the saga', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     const gate = new Gate()
@@ -197,7 +197,7 @@ describe('a command', () => {
     }
   })
 
-  it('abort given here that loses against a stop given elsewhere is refused', async () => {
+  it("An abort that loses against another node's stop is refused", async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     bed.services.defer('a', '01', 'action')
@@ -213,7 +213,7 @@ describe('a command', () => {
     expect(aborted.value).toBe('SAGA_ALREADY_FINAL')
   })
 
-  it('abort given to a runner that has lost the saga before it was durable is given to the row', async () => {
+  it('An abort is given to the row when its owner loses the saga before the abort is durable', async () => {
     const bed = new Bed()
     const settings = { leaseMs: 3_000, pollMs: 500, storeTimeoutMs: 60_000 }
     const [one, two] = [await bed.node(settings), await bed.node(settings)]
@@ -235,7 +235,7 @@ describe('a command', () => {
     expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 
-  it('stop ends it at once, and what is in flight is not followed', async () => {
+  it('A stop ends the saga at once, and its calls in flight do not matter', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const call = bed.services.defer('a', '01', 'action')
@@ -247,7 +247,7 @@ describe('a command', () => {
     expect(await bed.status('a')).toBe('stopped')
   })
 
-  it('stop on another node ends it there and then; the runner learns of it and drops it', async () => {
+  it('A stop on another node ends the saga at once, and its owner learns of it and drops it', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     bed.services.defer('a', '01', 'action')
@@ -262,7 +262,7 @@ describe('a command', () => {
     expect(waited.value?.status).toBe('stopped')
   })
 
-  it('abort twice is the same abort', async () => {
+  it('A second abort changes nothing', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     const call = bed.services.defer('a', '01', 'action')
@@ -275,7 +275,7 @@ describe('a command', () => {
     expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 
-  it('abort while calls wait for their turn starts none of them', async () => {
+  it('An abort starts none of the calls that wait for their turn', async () => {
     const bed = new Bed()
     const node = await bed.node({ callsInFlightMax: 1 })
     const first = bed.services.defer('a', '01', 'action')
@@ -287,7 +287,7 @@ describe('a command', () => {
     expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 
-  it('whose write has no answer is sent again until it is definite', async () => {
+  it("A command's write without an answer is sent again until it is definite", async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     const call = bed.services.defer('a', '01', 'action')
@@ -319,7 +319,7 @@ describe('a command', () => {
     },
   )
 
-  it('waits for an accept of its gid that is under way', async () => {
+  it('A command waits for an accept of its gid that is under way', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
@@ -335,7 +335,7 @@ describe('a command', () => {
     expect(stopped.value?.status).toBe('stopped')
   })
 
-  it('an answer that meets a bug leaves its slot to the next call', async () => {
+  it('An answer that meets a bug frees its slot for the next call', async () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 9_000, callsInFlightMax: 1 })
     bed.jitter = () => {
@@ -349,7 +349,7 @@ describe('a command', () => {
     await bed.untilStatus('b', 'succeeded', 1_000)
   })
 
-  it('a save that fails by a bug gives the saga up here, and it goes on after the lease', async () => {
+  it('A bug in a save gives the saga up here, and it goes on after the lease', async () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 9_000 })
     node.store.on('update', broken)

@@ -44,7 +44,7 @@ describe('what is not durable is not acted on', () => {
   it.each([
     ['succeeded', 'success'],
     ['failed', 'failure'],
-  ] as const)('nobody sees %s before the finish is durable', async (status, result) => {
+  ] as const)('No caller sees %s before the finish is durable', async (status, result) => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
@@ -66,7 +66,7 @@ describe('what is not durable is not acted on', () => {
     expect(node.seen.finishes).toEqual([status])
   })
 
-  it('a wait that ends while the finish is being saved is answered with what is durable', async () => {
+  it('A wait that ends during the save of the finish is answered with the durable state', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
@@ -78,7 +78,7 @@ describe('what is not durable is not acted on', () => {
     await bed.untilStatus('a', 'succeeded')
   })
 
-  it('a command is answered after it is durable', async () => {
+  it('A command is answered after it is durable', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
@@ -115,7 +115,7 @@ describe('a write without an answer', () => {
     expect(bed.services.listCalls('a')).toHaveLength(4)
   })
 
-  it('is sent again less and less often, and never less often than each two seconds', async () => {
+  it('A write without an answer is sent again less and less often, but at least every two seconds', async () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 600_000, pollMs: 600_000 })
     node.store.on('update', refused, { times: 12 })
@@ -126,7 +126,7 @@ describe('a write without an answer', () => {
     expect(waits).toEqual([20, 40, 80, 160, 320, 640, 1_280, 2_000, 2_000, 2_000, 2_000, 2_000])
   })
 
-  it('holds up no other transaction', async () => {
+  it('A write without an answer delays no other transaction', async () => {
     const bed = new Bed()
     const node = await bed.node()
     node.store.on('update', refused, { times: 1_000, when: ({ gid }: { gid: string }) => gid === 'a' })
@@ -135,7 +135,7 @@ describe('a write without an answer', () => {
     expect(await bed.status('a')).toBe('submitted')
   })
 
-  it('what was acknowledged before the store went down is finished after', async () => {
+  it('Transactions that were acknowledged before an outage of the store are finished after it', async () => {
     const bed = new Bed()
     const node = await bed.node()
     for (let n = 0; n < 20; n++) {

@@ -6,7 +6,7 @@ import { branchId, buildBranch, buildParallel, buildSaga } from './support/sagas
 const MINUTE = { checkpointMs: 60_000 }
 
 describe('a saga that succeeds', () => {
-  it('calls its branches in order, once each, and ends succeeded', async () => {
+  it('A saga calls its branches in order, once each, and ends as succeeded', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const view = await node.submit(buildSaga('a', 3), { waitMs: 10_000 })
@@ -31,7 +31,7 @@ describe('a saga that succeeds', () => {
     expect(bed.services.listCalls('a')).toHaveLength(branches)
   })
 
-  it('calls branches that do not wait for each other at once', async () => {
+  it('Branches that do not wait for each other are called at once', async () => {
     const bed = new Bed()
     const node = await bed.node(MINUTE)
     const request = buildParallel('a', 3)
@@ -49,7 +49,7 @@ describe('a saga that succeeds', () => {
     expect(node.store.writes).toBe(2)
   })
 
-  it('makes a gid for a request without one', async () => {
+  it('A request without a gid gets one', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const { gid: _, ...request } = buildSaga('a')
@@ -74,7 +74,7 @@ describe('a saga that fails', () => {
     )
   })
 
-  it('gives the failed branch a null compensation and undoes what was done', async () => {
+  it('A failed saga gives the failed branch a null compensation and undoes the others', async () => {
     const bed = new Bed()
     const node = await bed.node()
     bed.services.script('a', '02', 'action', 'failure')
@@ -83,7 +83,7 @@ describe('a saga that fails', () => {
     expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 
-  it('turns around when the retry limit of an action is used up', async () => {
+  it('A saga aborts when the retry limit of an action is used up', async () => {
     const bed = new Bed()
     const node = await bed.node()
     bed.services.script('a', '02', 'action', 'unknown', 'unknown', 'unknown')
@@ -93,7 +93,7 @@ describe('a saga that fails', () => {
     expect(bed.services.listCalls('a').filter((call) => call === '02 action')).toHaveLength(3)
   })
 
-  it('asks for attention when a compensation answers failure, and goes on', async () => {
+  it('A saga asks for attention when a compensation answers failure, and goes on', async () => {
     const bed = new Bed()
     const node = await bed.node()
     bed.services.script('a', '01', 'action', 'failure')
@@ -104,7 +104,7 @@ describe('a saga that fails', () => {
     expect((await bed.row('a')).attention).toBe(false)
   })
 
-  it('reports each time that it begins to ask for attention, once, with the reason', async () => {
+  it('A saga reports once, with the reason, each time that it begins to ask for attention', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const reported = () => node.seen.named('transaction-needs-attention')
@@ -129,7 +129,7 @@ describe('a saga that fails', () => {
 })
 
 describe('progress', () => {
-  it('is saved once it has stayed unsaved for checkpointMs, and no call waits for that', async () => {
+  it('Progress is saved after checkpointMs, and no call waits for that', async () => {
     const bed = new Bed()
     const node = await bed.node({ checkpointMs: 1_000 })
     const second = bed.services.defer('a', '02', 'action')
@@ -146,7 +146,7 @@ describe('progress', () => {
     expect(node.store.writes).toBe(3)
   })
 
-  it('is durable before each next call in strict mode', async () => {
+  it('Progress is durable before each next call in strict mode', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const savedBefore: number[] = []
@@ -157,7 +157,7 @@ describe('progress', () => {
     expect(savedBefore).toEqual([0, 1, 2, 3, 4, 5])
   })
 
-  it('of a retried branch is durable before it is asked again', async () => {
+  it('Progress of a retried branch is durable before its next call', async () => {
     const bed = new Bed()
     const node = await bed.node(MINUTE)
     bed.services.script('a', '01', 'action', 'unknown', 'ongoing')

@@ -7,7 +7,7 @@ import { buildSaga, watched } from './support/sagas.ts'
 const LEASE = { leaseMs: 9_000, pollMs: 1_000 }
 
 describe('the lease', () => {
-  it('is renewed each third of it, in one batch', async () => {
+  it('Leases are renewed each third of a lease, in one batch', async () => {
     const bed = new Bed()
     const node = await bed.node(LEASE)
     for (const gid of ['a', 'b', 'c']) {
@@ -22,7 +22,7 @@ describe('the lease', () => {
     expect((await bed.row('a')).epoch).toBe(1)
   })
 
-  it('is renewed though another batch of leases could not be', async () => {
+  it('A lease is renewed even if another batch fails', async () => {
     const bed = new Bed()
     const node = await bed.node(LEASE)
     for (let n = 0; n < 600; n++) {
@@ -36,7 +36,7 @@ describe('the lease', () => {
     expect(node.seen.named('store-does-not-answer')).toHaveLength(2)
   })
 
-  it('of a saga that ends soon is not renewed', async () => {
+  it('The lease of a saga that ends soon is not renewed', async () => {
     const bed = new Bed()
     const node = await bed.node(LEASE)
     await node.submit(buildSaga('a'), { waitMs: 100 })
@@ -44,7 +44,7 @@ describe('the lease', () => {
     expect(node.store.count('renew')).toBe(0)
   })
 
-  it('that has run out while the store was away lets no new call start; after it is back, the saga goes on', async () => {
+  it('No call starts after the lease has run out during an outage, and the saga goes on after it', async () => {
     const bed = new Bed()
     const node = await bed.node(LEASE)
     const first = bed.services.defer('a', '01', 'action')
@@ -59,7 +59,7 @@ describe('the lease', () => {
     expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action', '03 action'])
   })
 
-  it('lets calls start until its very end while the store is away', async () => {
+  it('Calls start until the end of the lease during an outage', async () => {
     const bed = new Bed()
     const node = await bed.node({ ...LEASE, checkpointMs: 60_000 })
     const calls = ['01', '02'].map((id) => bed.services.defer('a', id, 'action'))
@@ -77,7 +77,7 @@ describe('the lease', () => {
     await bed.untilStatus('a', 'succeeded')
   })
 
-  it('counts from when the create was first sent, though its answer came late', async () => {
+  it('A lease counts from when the create was first sent, though its answer came late', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(LEASE), bed.idleNode(LEASE)]
     one.store.on('create', lostAfter)
@@ -94,7 +94,7 @@ describe('the lease', () => {
     expect(late).toEqual([])
   })
 
-  it('of a call that waited for its turn is judged when the call starts', async () => {
+  it('The lease is checked when a call that waited for its turn starts', async () => {
     const bed = new Bed()
     const node = await bed.node({ ...LEASE, callsInFlightMax: 1 })
     const blocking = bed.services.defer('a', '01', 'action')
@@ -112,7 +112,7 @@ describe('the lease', () => {
 })
 
 describe('a call that could not be sent', () => {
-  it('because the lease had run out does not count against the retry limit', async () => {
+  it('A call that was not sent because the lease had run out does not count against the retry limit', async () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 9_000, pollMs: 600_000, callsInFlightMax: 1 })
     const blocking = bed.services.defer('a', '01', 'action')
@@ -129,7 +129,7 @@ describe('a call that could not be sent', () => {
 })
 
 describe('an outage longer than the lease', () => {
-  it('does not make a node take its own runs over: they are renewed before anything is claimed', async () => {
+  it('After an outage a node renews its own runs before it claims any row', async () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 3_000, pollMs: 500 })
     const call = bed.services.defer('a', '01', 'action')
@@ -144,7 +144,7 @@ describe('an outage longer than the lease', () => {
     expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action'])
   })
 
-  it('and a deadline that passes meanwhile do not hold the event loop', async () => {
+  it('An outage and a deadline that passes meanwhile do not block the event loop', async () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 3_000, pollMs: 500 })
     const call = bed.services.defer('a', '01', 'action')
@@ -159,7 +159,7 @@ describe('an outage longer than the lease', () => {
 })
 
 describe('a node that is frozen', () => {
-  it('loses its sagas to another one within the lease and a poll', async () => {
+  it('A frozen node loses its sagas to another one within the lease and a poll', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(LEASE), await bed.node({ ...LEASE, clockOriginAt: 12_345 })]
     for (const gid of ['a', 'b']) {
@@ -177,7 +177,7 @@ describe('a node that is frozen', () => {
     expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action', '03 action'])
   })
 
-  it('finds its late save fenced, drops the saga and starts nothing', async () => {
+  it('A node that thaws finds its late save fenced, drops the saga and starts nothing', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(LEASE), await bed.node(LEASE)]
     const late = bed.services.defer('a', '01', 'action')
@@ -199,7 +199,7 @@ describe('a node that is frozen', () => {
     expect(two.seen.finishes).toEqual(['failed'])
   })
 
-  it('whose abort had not landed sends no compensation after it', async () => {
+  it('A node that thaws sends no compensation if its abort was not stored', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(LEASE), await bed.node(LEASE)]
     const gate = new Gate()
@@ -222,7 +222,7 @@ describe('a node that is frozen', () => {
     expect(two.seen.finishes).toEqual(['succeeded'])
   })
 
-  it('that thaws within its lease goes on as if nothing was', async () => {
+  it('A node that thaws within its lease goes on as before', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(LEASE), await bed.node(LEASE)]
     await one.submit(buildSaga('a', 1, { delayMs: 900 }))
@@ -234,7 +234,7 @@ describe('a node that is frozen', () => {
     expect(bed.services.calls.map(({ node }) => node)).toEqual(['node-1'])
   })
 
-  it('while its finish was under way: the end is told once it is known, and is one', async () => {
+  it('A node that was frozen during its finish reports the end once, when it is known', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(LEASE), await bed.node(LEASE)]
     const gate = new Gate()
@@ -253,7 +253,7 @@ describe('a node that is frozen', () => {
 })
 
 describe('two nodes that change places again and again', () => {
-  it('finish everything with each effect once', async () => {
+  it('Two nodes that change places again and again finish every saga with each effect once', async () => {
     const bed = new Bed()
     const nodes = [await bed.node(LEASE), await bed.node(LEASE)]
     bed.services.otherwise = async ({ gid, branchId, op }) => {

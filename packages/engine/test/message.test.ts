@@ -10,7 +10,7 @@ const FAST = { leaseMs: 3_000, pollMs: 500 }
 const DELIVERED = ['01 action', '02 action']
 
 describe('a two-phase message', () => {
-  it('is delivered after the submit, in order, and nobody is asked', async () => {
+  it('A message is delivered in order after the submit, without a query-back', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     expect(await node.submit(buildMessage('m'))).toMatchObject({ kind: 'message', status: 'prepared' })
@@ -19,7 +19,7 @@ describe('a two-phase message', () => {
     expect(bed.services.listCalls('m')).toEqual(DELIVERED)
   })
 
-  it('is dropped by an abort, and nobody is called', async () => {
+  it('An abort drops a message, and no branch is called', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     await node.submit(buildMessage('m'))
@@ -29,7 +29,7 @@ describe('a two-phase message', () => {
     expect(await readCode(submitPrepared(node, 'm'))).toBe('SAGA_NOT_PREPARED')
   })
 
-  it('without a query-back is delivered at once', async () => {
+  it('A message without a query-back is delivered at once', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     const view = await node.submit(buildMessage('m', 2, { check: undefined }), { waitMs: 5_000 })
@@ -37,7 +37,7 @@ describe('a two-phase message', () => {
     expect(bed.services.listCalls('m')).toEqual(DELIVERED)
   })
 
-  it('is not delivered before its delay, which counts from the accept', async () => {
+  it('A message is not delivered before its delay, which counts from the accept', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     await node.submit(buildMessage('m', 1, { delayMs: 4_000 }))
@@ -47,7 +47,7 @@ describe('a two-phase message', () => {
     await bed.untilStatus('m', 'succeeded', 1_500)
   })
 
-  it('calls all branches at once when it is concurrent', async () => {
+  it('A concurrent message calls all branches at once', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     const calls = ['01', '02', '03'].map((id) => bed.services.defer('m', id, 'action'))
@@ -75,7 +75,7 @@ describe('the query-back', () => {
     if (status === 'failed') expect((await node.get('m'))?.abort).toMatchObject({ cause: 'check-failed' })
   })
 
-  it('that says neither is asked again, and delivers nothing', async () => {
+  it('A query-back that says neither yes nor no is sent again, and delivers nothing', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     bed.services.otherwise = ({ op }) => (op === 'msg' ? 'unknown' : 'success')
@@ -89,7 +89,7 @@ describe('the query-back', () => {
     await bed.untilStatus('m', 'succeeded', 70_000)
   })
 
-  it('that waits longer than a node holds it is asked at once after a retry', async () => {
+  it('A query-back of a message that was given back is sent at once after a retry', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     bed.services.otherwise = ({ op }) => (op === 'msg' ? 'unknown' : 'success')
@@ -118,7 +118,7 @@ describe('the query-back', () => {
     },
   )
 
-  it('that said no while a submit became durable does not drop it', async () => {
+  it('A query-back that says no while a submit becomes durable does not drop the message', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(FAST), bed.idleNode(FAST)]
     bed.services.script('m', '00', 'msg', 'failure')
@@ -134,7 +134,7 @@ describe('the query-back', () => {
     expect(bed.services.listCalls('m')).toEqual(['00 msg', ...DELIVERED])
   })
 
-  it('is a GET without a body, under the id 00', async () => {
+  it('The query-back is a GET without a body, under the id 00', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     const seen: unknown[] = []
@@ -156,7 +156,7 @@ describe('the query-back', () => {
 })
 
 describe('a wait', () => {
-  it('for a submit on a node that does not run it is answered with the end', async () => {
+  it('A wait for a submit on a node that does not run the message is answered with the end', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(FAST), bed.idleNode(FAST)]
     await one.submit(buildMessage('m'))
@@ -165,7 +165,7 @@ describe('a wait', () => {
     expect(waited.value?.status).toBe('succeeded')
   })
 
-  it('of a prepare ends at once: its sender is who waits', async () => {
+  it('A prepare does not wait, because the message waits for the same caller', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     const waited = watched(node.submit(buildMessage('m'), { waitMs: 30_000 }))
@@ -175,7 +175,7 @@ describe('a wait', () => {
 })
 
 describe('after a crash', () => {
-  it('of the node that stored the submit another one delivers', async () => {
+  it('Another node delivers after a crash of the node that stored the submit', async () => {
     const bed = new Bed()
     const one = bed.idleNode(FAST)
     await one.submit(buildMessage('m'))
@@ -186,7 +186,7 @@ describe('after a crash', () => {
     expect(bed.services.listCalls('m')).toEqual(DELIVERED)
   })
 
-  it('in the middle of the query-back another node asks again', async () => {
+  it('Another node repeats the query-back after a crash in the middle of it', async () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     bed.services.defer('m', '00', 'msg')
@@ -198,7 +198,7 @@ describe('after a crash', () => {
     expect(bed.services.listCalls('m')).toEqual(['00 msg', '00 msg', ...DELIVERED])
   })
 
-  it('a prepare that is sent again is the same message', async () => {
+  it('A prepare that is sent again after a crash is the same message', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(FAST), await bed.node(FAST)]
     await one.submit(buildMessage('m'))

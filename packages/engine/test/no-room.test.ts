@@ -28,7 +28,7 @@ async function fullNode(code: Room) {
 const CODES: readonly Room[] = ['SAGA_OVER_CAPACITY', 'SAGA_TARGET_OVER_CAPACITY', 'SAGA_STORE_FULL']
 
 describe.each(CODES)('a submit that would be refused with %s', (code) => {
-  it('is answered as a repeat where an earlier one of the same content stands', async () => {
+  it('A submit without room is answered as a repeat where an earlier one has the same content', async () => {
     const { node } = await fullNode(code)
     expect(await node.submit(buildSaga('earlier'))).toMatchObject({ status: 'succeeded', ack: 'durable' })
     expect(await node.submit(buildSaga('earlier'), { waitMs: 1_000 })).toMatchObject({ status: 'succeeded' })
@@ -36,12 +36,12 @@ describe.each(CODES)('a submit that would be refused with %s', (code) => {
     expect(node.seen.refusals).toEqual([])
   })
 
-  it('is a conflict where one of other content stands', async () => {
+  it('A submit without room is a conflict where an earlier one has other content', async () => {
     const { node } = await fullNode(code)
     expect(await readCode(node.submit(buildSaga('earlier', 3)))).toBe('SAGA_GID_CONFLICT')
   })
 
-  it('is refused with it where none stands, and stores nothing', async () => {
+  it('A submit without room is refused and stores nothing where there is no earlier one', async () => {
     const { bed, node } = await fullNode(code)
     expect(await readCode(node.submit(buildSaga('new')))).toBe(code)
     const { gid: _, ...nameless } = buildSaga('nameless')
@@ -50,7 +50,7 @@ describe.each(CODES)('a submit that would be refused with %s', (code) => {
     expect(await bed.rows()).toBe(2)
   })
 
-  it('says that an earlier one may stand while there is no turn to look', async () => {
+  it('A refusal says that an earlier submit may stand while there is no turn to read the row', async () => {
     const { bed, node } = await fullNode(code)
     const gate = new Gate()
     const looks = node.store.count('read')
@@ -66,7 +66,7 @@ describe.each(CODES)('a submit that would be refused with %s', (code) => {
     expect(first.value).toMatchObject({ gid: 'earlier', status: 'succeeded' })
   })
 
-  it('says the same while a reader waits, whose turn comes first', async () => {
+  it('A refusal says that an earlier submit may stand while another reader has the next turn', async () => {
     const { bed, node } = await fullNode(code)
     const gate = new Gate()
     node.store.on('read', heldBefore(gate))
@@ -80,7 +80,7 @@ describe.each(CODES)('a submit that would be refused with %s', (code) => {
     expect(readers.map(({ value }) => value?.gid)).toEqual(['earlier', 'earlier'])
   })
 
-  it('says that an earlier one may stand where the store does not answer in time', async () => {
+  it('A refusal says that an earlier submit may stand where the store does not answer in time', async () => {
     const { bed, node } = await fullNode(code)
     const gate = new Gate()
     node.store.on('read', heldBefore(gate))

@@ -11,7 +11,7 @@ import { buildParallel, buildSaga, readCode } from './support/sagas.ts'
 const FAST = { leaseMs: 3_000, pollMs: 500 }
 
 describe('after a crash', () => {
-  it('a saga goes on from its last save, and every branch is taken as sent', async () => {
+  it('After a crash a saga goes on from its last save, and every branch is taken as sent', async () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     bed.services.defer('a', '02', 'action')
@@ -35,7 +35,7 @@ describe('after a crash', () => {
     expect(await bed.row('a')).toMatchObject({ epoch: 2, sentList: 'unknown' })
   })
 
-  it('progress that was not saved is repeated, and the barrier absorbs it', async () => {
+  it('After a crash unsaved progress is repeated, and the barrier absorbs it', async () => {
     const bed = new Bed()
     const one = await bed.node({ ...FAST, checkpointMs: 60_000 })
     bed.services.defer('a', '03', 'action')
@@ -72,7 +72,7 @@ describe('after a crash', () => {
     expect(undone).toEqual(status === 'failed' ? ['01 compensate'] : [])
   })
 
-  it('retry limits count what was tried before', async () => {
+  it('Retry limits count attempts before a crash', async () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     bed.services.script('a', '01', 'action', 'unknown', 'unknown', 'unknown', 'unknown')
@@ -85,7 +85,7 @@ describe('after a crash', () => {
     expect(bed.services.listCalls('a').filter((call) => call === '01 action')).toHaveLength(3)
   })
 
-  it('a claim that finds the deadline passed aborts at once', async () => {
+  it('A claim after the deadline aborts at once', async () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     bed.services.defer('a', '02', 'action')
@@ -103,7 +103,7 @@ describe('after a crash', () => {
     expect((undone?.at ?? 0) - (await bed.row('a')).createdAt).toBeGreaterThanOrEqual(2_000)
   })
 
-  it('500 interrupted sagas all end, with a bounded number in flight', async () => {
+  it('500 interrupted sagas all end, with a bounded number in flight at once', async () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     const gate = new Gate()
@@ -145,7 +145,7 @@ describe('after a crash', () => {
     }
   })
 
-  it('recovery goes on although more fresh sagas run here than recovery may hold', async () => {
+  it('Recovery goes on although more accepted sagas run here than recovery may run', async () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     bed.services.defer('old', '01', 'action')
@@ -161,7 +161,7 @@ describe('after a crash', () => {
 })
 
 describe('the poll of what is due', () => {
-  it('that found no room is made up for as soon as there is some', async () => {
+  it('A poll without room is repeated as soon as there is room', async () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     const gate = new Gate()
@@ -180,7 +180,7 @@ describe('the poll of what is due', () => {
     expect([two.seen.claims, await bed.unfinished()]).toEqual([[4, 4], 0])
   })
 
-  it('goes on after a hint came due while a poll was under way', async () => {
+  it('The polls go on after a hint came due during a poll', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
@@ -195,7 +195,7 @@ describe('the poll of what is due', () => {
     expect(node.store.count('claim-due')).toBeGreaterThan(polls + 8)
   })
 
-  it('goes on after the store was away', async () => {
+  it('The polls go on after an outage of the store', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const comeBack = node.store.goDown(refused)
@@ -209,7 +209,7 @@ describe('the poll of what is due', () => {
     expect(node.seen.named('store-answers-again')).toHaveLength(1)
   })
 
-  it('asks for less after a claim without an answer, and for more again when one comes', async () => {
+  it('A poll claims fewer rows after a claim without an answer, and more again after an answer', async () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     for (let n = 0; n < 40; n++) {
@@ -227,7 +227,7 @@ describe('the poll of what is due', () => {
     expect(limits.slice(0, 6)).toEqual([16, 8, 4, 2, 4, 8])
   })
 
-  it('goes on at once when a store says that it could not give all in one answer', async () => {
+  it('A poll goes on at once when the store has more due rows than fit in one answer', async () => {
     const bed = new Bed()
     const other = bed.idleNode()
     for (let n = 0; n < 6; n++) await other.submit(buildSaga(`s${n}`, 1, { delayMs: 1_500 }))
@@ -244,7 +244,7 @@ describe('the poll of what is due', () => {
     expect(left).toBe(0)
   })
 
-  it('of an idle node is slow and steady', async () => {
+  it('An idle node polls slowly and steadily', async () => {
     const bed = new Bed()
     const node = await bed.node({ pollMs: 1_000 })
     await bed.time.advance(60_000)
@@ -253,7 +253,7 @@ describe('the poll of what is due', () => {
   })
 })
 
-describe('a row that nobody can run', () => {
+describe('a row that no node can run', () => {
   async function corrupt(bed: Bed, gid: string): Promise<void> {
     const row = await bed.row(gid)
     const { token, version, status, format, retrying } = row
@@ -265,7 +265,7 @@ describe('a row that nobody can run', () => {
     })
   }
 
-  it('because its record cannot be read is parked with attention; its neighbours are not held up', async () => {
+  it('A row whose record cannot be read is parked with attention, and its neighbours are not delayed', async () => {
     const bed = new Bed()
     const idle = bed.idleNode()
     for (const gid of ['a', 'b', 'c']) await idle.submit(buildSaga(gid, 2, { delayMs: 2_000 }))
@@ -286,7 +286,7 @@ describe('a row that nobody can run', () => {
     expect(await readCode(node.command('abort', 'b'))).toBe('SAGA_INTERNAL')
   })
 
-  it('is looked at again after a retry, and parked again as long as it cannot be read', async () => {
+  it('A parked row is claimed again after a retry, and parked again while it cannot be read', async () => {
     const bed = new Bed()
     const idle = bed.idleNode()
     await idle.submit(buildSaga('b', 2, { delayMs: 2_000 }))
@@ -306,7 +306,7 @@ describe('a row that nobody can run', () => {
     await bed.untilStatus('b', 'succeeded')
   })
 
-  it('while its parking meets a store that is away, its neighbours of the same claim run', async () => {
+  it('The neighbours of a row run while its parking meets an outage of the store', async () => {
     const bed = new Bed()
     const idle = bed.idleNode()
     for (const gid of ['bad', 'good']) await idle.submit(buildSaga(gid, 2, { delayMs: 2_000 }))
@@ -342,7 +342,7 @@ describe('a row that nobody can run', () => {
     return last
   }
 
-  it('was claimed three times without progress: it rests, its neighbours go on, and it ends by itself', async () => {
+  it('A row that was claimed three times without progress rests, its neighbours go on, and it ends by itself', async () => {
     const bed = new Bed()
     const last = await crashing(bed)
     const row = await bed.row('a')
@@ -354,7 +354,7 @@ describe('a row that nobody can run', () => {
     expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action'])
   })
 
-  it('need not rest to the end: a retry lets it run', async () => {
+  it('A retry ends the rest of a row', async () => {
     const bed = new Bed()
     const last = await crashing(bed)
     expect((await last.command('retry', 'a')).attention).toBeUndefined()

@@ -12,7 +12,7 @@ const PLENTY_MS = 29_000
 const LEASE_AFTER_MS = 5_000
 
 describe('an invocation that submits', () => {
-  it('ends a saga with two writes, under a lease of its own time and 5 s, and asks for no look', async () => {
+  it('An invocation ends a saga with two writes, under a lease of its own time and 5 s, and requests no wake-up', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     const submitting = node.engine.during(PLENTY_MS, () =>
@@ -28,7 +28,7 @@ describe('an invocation that submits', () => {
     expect(node.looks).toEqual([])
   })
 
-  it('makes no call that its host refuses, and shows the word for it', async () => {
+  it('An invocation makes no call that its host refuses, and shows the reason', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api', {}, (_definition, url) =>
       url.endsWith('/02/action') ? 'old-words' : undefined,
@@ -45,7 +45,7 @@ describe('an invocation that submits', () => {
     })
   })
 
-  it('answers who does not wait at once, and goes on until it is final', async () => {
+  it('A caller that does not wait is answered at once, and the invocation goes on until the saga is final', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     const first = bed.services.defer('a', '01', 'action')
@@ -58,7 +58,7 @@ describe('an invocation that submits', () => {
     expect(await bed.status('a')).toBe('succeeded')
   })
 
-  it('gives back what does not fit, as due now, and asks for a look; another invocation ends it', async () => {
+  it('A saga that does not fit is given back as due now with a wake-up, and another invocation ends it', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     bed.services.otherwise = () => bed.time.delay(5_000).then(() => 'success')
@@ -74,7 +74,7 @@ describe('an invocation that submits', () => {
     expect(bed.services.listCalls('a')).toEqual(['01', '02', '03', '04', '05'].map((id) => `${id} action`))
   })
 
-  it('is answered when the wait is over, whatever time is left', async () => {
+  it('A waiting caller is answered when its wait is over, whatever time is left', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     bed.services.otherwise = () => bed.time.delay(2_000).then(() => 'success')
@@ -87,7 +87,7 @@ describe('an invocation that submits', () => {
     expect(node.looks).toEqual([{ gid: 'a', dueInMs: 0 }])
   })
 
-  it('counts a call that did not answer in time as unknown, and gives the saga back', async () => {
+  it('A call without an answer in time is unknown, and the saga is given back', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     bed.services.defer('a', '01', 'action')
@@ -101,7 +101,7 @@ describe('an invocation that submits', () => {
     expect(node.looks).toHaveLength(1)
   })
 
-  it('refuses an acknowledgement from memory, and stores nothing', async () => {
+  it('An invocation refuses an acknowledgement from memory, and stores nothing', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     const submitting = node.engine.during(PLENTY_MS, () =>
@@ -150,7 +150,7 @@ describe('an invocation that submits', () => {
     for (const gid of gids) expect(await bed.status(gid)).toBe('succeeded')
   })
 
-  it('asks for a look when a delayed saga is due', async () => {
+  it('An invocation requests a wake-up for when a delayed saga is due', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     await node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a', 1, { delayMs: 90_000 })))
@@ -158,7 +158,7 @@ describe('an invocation that submits', () => {
     expect(bed.services.calls).toEqual([])
   })
 
-  it('waits for a short back-off by itself, and hands a long one on', async () => {
+  it('An invocation waits for a short back-off by itself, and hands a long one on', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api', {
       retry: { initialMs: 500, factor: 60, capMs: 60_000, jitter: 0, limit: null },
@@ -171,7 +171,7 @@ describe('an invocation that submits', () => {
     expect(node.looks).toEqual([{ gid: 'a', dueInMs: expect.closeTo(30_000, -2) }])
   })
 
-  it('aborts what nobody runs, and compensates it at once', async () => {
+  it('An abort of a saga that no node runs compensates it at once', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     bed.services.script('a', '02', 'action', { result: 'unknown', retryAfterMs: 40_000 })
@@ -183,7 +183,7 @@ describe('an invocation that submits', () => {
     expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 
-  it('goes on without the queue: the sweeper finds what is due', async () => {
+  it('Sagas go on without the queue, because the sweeper finds due rows', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     node.isQueueDown = true
@@ -193,7 +193,7 @@ describe('an invocation that submits', () => {
     expect(node.seen.named('wake-up-failed')).toHaveLength(1)
   })
 
-  it('is one at a time', async () => {
+  it('An environment has one invocation at a time', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     bed.services.defer('a', '01', 'action')
@@ -203,7 +203,7 @@ describe('an invocation that submits', () => {
 })
 
 describe('after an invocation', () => {
-  it('nothing runs: no call, no store, no timer that does anything', async () => {
+  it('After an invocation there is no call, no store access and no timer that does anything', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     bed.services.defer('a', '01', 'action')
@@ -223,7 +223,7 @@ describe('after an invocation', () => {
     expect(node.seen.events).toHaveLength(events)
   })
 
-  it('no create is sent any more, so that a thawed one cannot run a second time what was purged meanwhile', async () => {
+  it('After an invocation no create is sent, so that a purged transaction cannot run a second time', async () => {
     const bed = new Bed()
     const settings = { retentionMs: 60_000 }
     const zombie = new FunctionNode(bed, 'api', settings)
@@ -246,7 +246,7 @@ describe('after an invocation', () => {
     expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action'])
   })
 
-  it('a command whose answer came late is left to who looks next', async () => {
+  it('A command whose answer came late is left to the next invocation', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     bed.services.script('a', '02', 'action', { result: 'unknown', retryAfterMs: 40_000 })
@@ -267,7 +267,7 @@ describe('after an invocation', () => {
     expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 
-  it('work that goes on is a failure of the invocation', async () => {
+  it('Work that goes on after its invocation is a failure', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'sweeper')
     const invoked = watched(node.engine.during(6_000, () => new Promise(() => undefined)))
@@ -276,7 +276,7 @@ describe('after an invocation', () => {
     expect(await node.engine.during(6_000, async () => 'next')).toBe('next')
   })
 
-  it('a store that hangs does not hold it up, and what it held is left to its lease', async () => {
+  it('A store that hangs does not delay the end, and transactions are left to their leases', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'worker')
     const api = new FunctionNode(bed, 'api')
@@ -298,7 +298,7 @@ describe('after an invocation', () => {
     expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action'])
   })
 
-  it('one that was thawed after its lease changes nothing', async () => {
+  it('An invocation that thaws after its lease changes nothing', async () => {
     const bed = new Bed()
     const zombie = new FunctionNode(bed, 'api')
     const first = bed.services.defer('a', '01', 'action')
@@ -322,7 +322,7 @@ describe('after an invocation', () => {
 })
 
 describe('a look at a gid', () => {
-  it('of what is final, of what another owner has, and of what never was: nothing is done', async () => {
+  it('A wake-up for a final, foreign or unknown transaction does nothing', async () => {
     const bed = new Bed()
     const api = new FunctionNode(bed, 'api')
     const worker = new FunctionNode(bed, 'worker')
@@ -336,7 +336,7 @@ describe('a look at a gid', () => {
     expect(worker.looks).toEqual([])
   })
 
-  it('that came too early gives it back, and asks for no other look', async () => {
+  it('A wake-up that came too early gives the transaction back, and requests no other one', async () => {
     const bed = new Bed()
     const api = new FunctionNode(bed, 'api')
     bed.services.script('a', '01', 'action', { result: 'ongoing', retryAfterMs: 40_000 })
@@ -349,14 +349,14 @@ describe('a look at a gid', () => {
     expect(bed.services.calls).toHaveLength(1)
   })
 
-  it('rejects when the claim is not answered', async () => {
+  it('A wake-up rejects when the claim is not answered', async () => {
     const bed = new Bed()
     const worker = new FunctionNode(bed, 'worker')
     worker.store.on('claim', refused)
     await expect(worker.look('a', PLENTY_MS)).rejects.toBeInstanceOf(StoreUnavailableError)
   })
 
-  it('runs all that is due, at most so many, where there is no queue', async () => {
+  it('Without a queue an invocation runs due rows, up to a limit', async () => {
     const bed = new Bed()
     const api = new FunctionNode(bed, 'api')
     for (const gid of ['a', 'b', 'c']) {

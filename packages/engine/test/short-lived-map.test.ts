@@ -24,7 +24,7 @@ describe('a map of what is short-lived', () => {
     expect(map.values()).toEqual([...model.values()])
   })
 
-  it('may be changed while its values are gone through', () => {
+  it('The map may be changed during an iteration over its values', () => {
     const map = new ShortLivedMap<string, string>()
     for (const name of ['a', 'b', 'c']) map.set(name, name)
     const seen: string[] = []

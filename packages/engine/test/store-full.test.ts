@@ -11,7 +11,7 @@ async function shortNode() {
 }
 
 describe('a store that is short of room', () => {
-  it('takes no new transaction and stores nothing of it, in any spelling', async () => {
+  it('A store without room takes no new transaction of any kind and stores nothing', async () => {
     const { bed, node, room } = await shortNode()
     room.isShort = true
     expect(await readCode(node.submit(buildSaga('a')))).toBe('SAGA_STORE_FULL')
@@ -23,7 +23,7 @@ describe('a store that is short of room', () => {
     expect(node.seen.refusals).toContain('SAGA_STORE_FULL')
   })
 
-  it('lets what runs be saved and finished, and takes commands', async () => {
+  it('A store without room saves and finishes running transactions, and takes commands', async () => {
     const { bed, node, room } = await shortNode()
     const call = bed.services.defer('a', '02', 'action')
     await node.submit(buildSaga('a'))
@@ -36,7 +36,7 @@ describe('a store that is short of room', () => {
     await bed.untilStatus('b', 'failed')
   })
 
-  it('is shown as the reason why new work is not taken, and recovers by itself', async () => {
+  it('A store without room is shown as the reason for refusals, and recovers by itself', async () => {
     const { node, room } = await shortNode()
     room.isShort = true
     expect(node.engine.health()).toMatchObject({ ready: false, reason: 'store-full' })

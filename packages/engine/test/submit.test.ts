@@ -8,7 +8,7 @@ import { buildBranch, buildSaga, readCode, watched } from './support/sagas.ts'
 const OTHER = { headers: { 'x-other': '1' } }
 
 describe('a gid that is taken', () => {
-  it('by the same content that runs here is the same transaction', async () => {
+  it('A submit with the content of a gid that runs here is the same transaction', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const call = bed.services.defer('a', '01', 'action')
@@ -21,7 +21,7 @@ describe('a gid that is taken', () => {
     expect(bed.services.listCalls('a')).toHaveLength(2)
   })
 
-  it('by the same content that has finished answers with the end', async () => {
+  it('A submit with the content of a finished gid is answered with the end', async () => {
     const bed = new Bed()
     const node = await bed.node()
     await node.submit(buildSaga('a'), { waitMs: 1_000 })
@@ -31,7 +31,7 @@ describe('a gid that is taken', () => {
     expect(node.seen.accepts).toBe(1)
   })
 
-  it('by the same content that is being accepted is answered together with it', async () => {
+  it('A submit with the content of a gid that is being accepted is answered together with it', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
@@ -45,14 +45,14 @@ describe('a gid that is taken', () => {
     expect(node.store.count('create')).toBe(1)
   })
 
-  it('by the same content with another ack is the same transaction, since ack is not part of it', async () => {
+  it('A submit with the same content and another ack is the same transaction', async () => {
     const bed = new Bed()
     const node = await bed.node()
     await node.submit(buildSaga('a', 2, { ack: 'memory' }), { waitMs: 1_000 })
     expect((await node.submit(buildSaga('a', 2, { ack: 'durable' }))).status).toBe('succeeded')
   })
 
-  it('by the same content that runs on another node is the same transaction', async () => {
+  it('A submit with the content of a gid that runs on another node is the same transaction', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     const call = bed.services.defer('a', '01', 'action')
@@ -84,7 +84,7 @@ describe('a gid that is taken', () => {
     },
   )
 
-  it('by other content that is being accepted is a conflict once that is stored', async () => {
+  it('A submit with other content than one being accepted is a conflict once that is stored', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
@@ -97,7 +97,7 @@ describe('a gid that is taken', () => {
     expect([first.value?.gid, second.value]).toEqual(['a', 'SAGA_GID_CONFLICT'])
   })
 
-  it('by one of 100 submits at once leaves one transaction, and all are answered', async () => {
+  it('100 submits of one gid at once leave one transaction, and all are answered', async () => {
     const bed = new Bed()
     const nodes = [await bed.node(), await bed.node()]
     const answers = Array.from({ length: 100 }, (_, n) => {
@@ -148,7 +148,7 @@ describe('a request that is refused', () => {
     expect(node.seen.refusals).toHaveLength(1)
   })
 
-  it('is not made for want of room by sagas that go on failing', async () => {
+  it('Sagas that go on failing do not use up the room for new submits', async () => {
     const bed = new Bed()
     const node = await bed.node({ inFlightMax: 3, recoveryInFlightMax: 2, targetShare: 1 })
     const poison = ['p1', 'p2', 'p3']
@@ -164,7 +164,7 @@ describe('a request that is refused', () => {
     expect(await Promise.all(poison.map((gid) => bed.status(gid)))).toEqual(poison.map(() => 'submitted'))
   })
 
-  it('because there is no room says so and stores nothing, and there is room again when one has ended', async () => {
+  it('A submit without room is refused and stores nothing, and there is room again when a saga has ended', async () => {
     const bed = new Bed()
     const node = await bed.node({ inFlightMax: 3, targetShare: 1 })
     const calls = ['a', 'b'].map((gid) => bed.services.defer(gid, '01', 'action'))
@@ -187,7 +187,7 @@ describe('a request that is refused', () => {
 })
 
 describe('a store that cannot take it', () => {
-  it('and says so for certain: not accepted, with the gid, and nothing stored', async () => {
+  it('A definite refusal of the store is answered as not accepted, with the gid, and stores nothing', async () => {
     const bed = new Bed()
     const node = await bed.node()
     node.store.on('create', refused)
@@ -199,7 +199,7 @@ describe('a store that cannot take it', () => {
     expect((await node.submit(buildSaga('a'), { waitMs: 1_000 })).status).toBe('succeeded')
   })
 
-  it('and does not say is asked again with the same write, and it is accepted once', async () => {
+  it('A create without an answer is sent again with the same write, and is accepted once', async () => {
     const bed = new Bed()
     const node = await bed.node()
     node.store.on('create', lostAfter)
@@ -215,7 +215,7 @@ describe('a store that cannot take it', () => {
     expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action'])
   })
 
-  it('and does not say, then certainly refuses: the outcome stays unknown until it is definite', async () => {
+  it('A definite refusal after a create without an answer leaves the outcome unknown until it is definite', async () => {
     const bed = new Bed()
     const node = await bed.node()
     node.store.on('create', lostBefore)
@@ -229,7 +229,7 @@ describe('a store that cannot take it', () => {
     await bed.untilStatus('a', 'succeeded')
   })
 
-  it('and does not say for half of the retention is given up: later the gid would be new', async () => {
+  it('A create without an answer for half of the retention is given up, because later the gid would be free again', async () => {
     const bed = new Bed()
     const node = await bed.node({ retentionMs: 60_000 })
     node.store.on('create', lostAfter)
@@ -265,7 +265,7 @@ describe('a store that cannot take it', () => {
     expect(bed.services.listCalls('a')).toHaveLength(2)
   })
 
-  it('and a made gid stands in the unknown answer, so that it can be asked for', async () => {
+  it('An unknown outcome names a drawn gid, so that the caller can read it', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
@@ -278,7 +278,7 @@ describe('a store that cannot take it', () => {
     await bed.untilStatus(gid, 'succeeded')
   })
 
-  it('with a bug of its own rejects the submit and nothing else', async () => {
+  it("A bug in the store's create rejects that submit and no other", async () => {
     const bed = new Bed()
     const node = await bed.node()
     node.store.on('create', async () => {
@@ -292,7 +292,7 @@ describe('a store that cannot take it', () => {
 describe('ack memory', () => {
   const memory = { ack: 'memory' } as const
 
-  it('is answered before it is durable, and no branch is called before it is', async () => {
+  it('A submit with ack memory is answered before it is durable, and no branch is called before it is', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
@@ -307,7 +307,7 @@ describe('ack memory', () => {
     await bed.untilStatus('a', 'succeeded')
   })
 
-  it('is written until it is definite, whatever the store refuses', async () => {
+  it('A submit with ack memory is written until it is definite, even after refusals', async () => {
     const bed = new Bed()
     const node = await bed.node()
     for (const fault of [refused, lostBefore, refused, lostAfter]) node.store.on('create', fault)
@@ -317,7 +317,7 @@ describe('ack memory', () => {
     expect(node.seen.named('memory-ack-lost')).toEqual([])
   })
 
-  it('that meets other content under its gid is lost, counted and named', async () => {
+  it('A submit with ack memory that meets other content under its gid is lost, counted and named', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     const gate = new Gate()
@@ -332,7 +332,7 @@ describe('ack memory', () => {
     expect(bed.services.calls.every(({ node }) => node === 'node-2')).toBe(true)
   })
 
-  it('that a durable submit of the same content shared is not lost with it', async () => {
+  it('A submit with ack memory is not lost when a durable submit of the same content shared it', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
@@ -344,7 +344,7 @@ describe('ack memory', () => {
     expect(['accepted', 'SAGA_NOT_ACCEPTED']).toContain(durable.value)
   })
 
-  it('is compared with what is queued here', async () => {
+  it('A submit with ack memory is compared with those queued here', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
@@ -359,7 +359,7 @@ describe('ack memory', () => {
     expect(node.store.count('create')).toBe(1)
   })
 
-  it('has a bounded queue', async () => {
+  it('The queue of submits with ack memory is bounded', async () => {
     const bed = new Bed()
     const node = await bed.node({ memoryAckMax: 2 })
     const gate = new Gate()
@@ -373,14 +373,14 @@ describe('ack memory', () => {
     expect(await bed.rows()).toBe(3)
   })
 
-  it('with a wait is durable', async () => {
+  it('A submit with ack memory and a wait is durable', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const view = await node.submit(buildSaga('a', 2, memory), { waitMs: 1_000 })
     expect(view).toMatchObject({ ack: 'durable', status: 'succeeded' })
   })
 
-  it('is flushed on close', async () => {
+  it('Submits with ack memory are flushed by a close', async () => {
     const bed = new Bed()
     const node = await bed.node()
     node.store.on('create', refused, { times: 3 })
@@ -393,7 +393,7 @@ describe('ack memory', () => {
     await bed.untilStatus('a', 'succeeded')
   })
 
-  it('is flushed on close by a store that takes its time: the closing time is for that first', async () => {
+  it('A slow store flushes submits with ack memory during a close, which uses its time for that first', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
@@ -408,7 +408,7 @@ describe('ack memory', () => {
     expect(node.seen.named('accept-given-up')).toEqual([])
   })
 
-  it('that a close cannot flush is counted and named', async () => {
+  it('A submit with ack memory that a close cannot flush is counted and named', async () => {
     const bed = new Bed()
     const node = await bed.node()
     node.store.on('create', refused, { times: 1_000 })

@@ -18,7 +18,7 @@ import { buildSaga, readCode, watched } from './support/sagas.ts'
 const FAST = { leaseMs: 3_000, pollMs: 500 }
 
 describe('a TCC', () => {
-  it('is prepared, gets its branches, and calls nobody before it is submitted', async () => {
+  it('A TCC is prepared, gets its branches, and calls no branch before it is submitted', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     expect(await node.submit(buildTcc('t'))).toMatchObject({ kind: 'tcc', status: 'prepared', branches: [] })
@@ -30,7 +30,7 @@ describe('a TCC', () => {
     expect(await bed.row('t')).toMatchObject({ status: 'prepared', owned: false, epoch: 1, format: 2 })
   })
 
-  it('is confirmed after the submit, the newest branch first', async () => {
+  it('A TCC is confirmed after the submit, the newest branch first', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     await preparedTcc(bed, node, 't')
@@ -39,7 +39,7 @@ describe('a TCC', () => {
     expect(bed.services.listCalls('t')).toEqual(['b confirm', 'a confirm'])
   })
 
-  it('is cancelled after the abort, the newest branch first', async () => {
+  it('A TCC is cancelled after the abort, the newest branch first', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     await preparedTcc(bed, node, 't')
@@ -51,7 +51,7 @@ describe('a TCC', () => {
     expect(bed.services.listCalls('t')).toEqual(['b cancel', 'a cancel'])
   })
 
-  it('is cancelled at its deadline, and not before', async () => {
+  it('A TCC is cancelled at its deadline, and not before', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     await preparedTcc(bed, node, 't', { deadlineMs: 8_000 })
@@ -63,7 +63,7 @@ describe('a TCC', () => {
     expect(bed.services.calls[0]?.at).toBeGreaterThanOrEqual((await bed.row('t')).createdAt + 8_000)
   })
 
-  it('without a branch ends with its submit, and with its abort', async () => {
+  it('A TCC without branches ends with its submit or its abort', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     await node.submit(buildTcc('s'))
@@ -73,7 +73,7 @@ describe('a TCC', () => {
     expect(bed.services.calls).toEqual([])
   })
 
-  it('asks a branch that says no again, tells a person, and never turns around', async () => {
+  it('A failed confirm is called again, a person is told, and the TCC never turns back', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     bed.services.script('t', 'b', 'confirm', 'failure', 'unknown', 'ongoing')
@@ -94,7 +94,7 @@ describe('a TCC', () => {
 })
 
 describe('a command to a TCC', () => {
-  it('may be given to any node', async () => {
+  it('A command to a TCC may be given to any node', async () => {
     const bed = new Bed()
     const [one, two, three] = [await bed.node(FAST), await bed.node(FAST), await bed.node(FAST)]
     await one.submit(buildTcc('t'))
@@ -104,7 +104,7 @@ describe('a command to a TCC', () => {
     expect(bed.services.listCalls('t')).toEqual(['b confirm', 'a confirm'])
   })
 
-  it('is the same when it is given twice', async () => {
+  it('A command to a TCC changes nothing when it is given twice', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(FAST), await bed.node(FAST)]
     await preparedTcc(bed, one, 't')
@@ -118,7 +118,7 @@ describe('a command to a TCC', () => {
     expect(bed.services.listCalls('t')).toHaveLength(2)
   })
 
-  it('is refused after the opposite one, and changes nothing', async () => {
+  it('A command to a TCC is refused after the opposite one, and changes nothing', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     await preparedTcc(bed, node, 's')
@@ -131,7 +131,7 @@ describe('a command to a TCC', () => {
     expect([await bed.status('s'), await bed.status('t')]).toEqual(['succeeded', 'failed'])
   })
 
-  it('is refused while it goes the other way, where it runs and elsewhere', async () => {
+  it('A command to a TCC is refused while the TCC goes the other way, on any node', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(FAST), await bed.node(FAST)]
     const call = bed.services.defer('t', 'b', 'confirm')
@@ -146,7 +146,7 @@ describe('a command to a TCC', () => {
     await bed.untilStatus('t', 'succeeded')
   })
 
-  it('is refused of an unknown gid, of a saga, and of a branch that stands with other content', async () => {
+  it('A command is refused for an unknown gid, for a saga, and for a branch with other content', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     expect(await readCode(submitPrepared(node, 'nobody'))).toBe('SAGA_UNKNOWN_GID')
@@ -164,7 +164,7 @@ describe('a command to a TCC', () => {
     expect(codes.filter((code) => code !== 'accepted')).toEqual(['SAGA_PAYLOAD_TOO_LARGE'])
   })
 
-  it('to register is not taken as done when another node registers other content at the same time', async () => {
+  it('A registration is not done when another node registers other content at the same time', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(FAST), await bed.node(FAST)]
     await one.submit(buildTcc('t'))
@@ -175,7 +175,7 @@ describe('a command to a TCC', () => {
     expect(answers.sort()).toEqual(['SAGA_BRANCH_CONFLICT', 'accepted'])
   })
 
-  it('whose answer was lost is given again, and has one effect', async () => {
+  it('A command whose answer was lost is given again and has one effect', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     await node.submit(buildTcc('t'))
@@ -188,7 +188,7 @@ describe('a command to a TCC', () => {
     expect(bed.services.listCalls('t')).toEqual(['a confirm'])
   })
 
-  it('that waits is answered with the end, and after its time with what it then is', async () => {
+  it('A waiting command is answered with the end, or after its time with the current state', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     const call = bed.services.defer('t', 'b', 'cancel')
@@ -224,7 +224,7 @@ describe('a deadline', () => {
     },
   )
 
-  it('that was durable first refuses the submit', async () => {
+  it('A deadline that was durable first refuses the submit', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(FAST), bed.idleNode(FAST)]
     await preparedTcc(bed, one, 't', { deadlineMs: 8_000 })
@@ -238,7 +238,7 @@ describe('a deadline', () => {
 })
 
 describe('a branch that is registered twice', () => {
-  it('is told of when it is durable, not when a save is that had lost it', async () => {
+  it('A registration is reported when it is durable, not when a save without it is', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(FAST), bed.idleNode(FAST)]
     await preparedTcc(bed, one, 't')
@@ -292,7 +292,7 @@ describe('a node that keeps a TCC between its commands', () => {
     expect(node.engine.health().inFlight).toBe(1)
   }
 
-  it('tells neither of two who ask for one branch before it is durable, though a save has lost it', async () => {
+  it('Neither of two registrations of one branch is reported before it is durable', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(KEEPS), bed.idleNode(FAST)]
     await keptTcc(bed, one)
@@ -315,7 +315,7 @@ describe('a node that keeps a TCC between its commands', () => {
     expect((await bed.row('t')).progress).toContain('"c"')
   })
 
-  it('tells of a branch when it is durable, whatever has been asked since', async () => {
+  it('A registration is reported when it is durable, whatever was asked since', async () => {
     const bed = new Bed()
     const node = await bed.node(KEEPS)
     await keptTcc(bed, node)
@@ -336,7 +336,7 @@ describe('a node that keeps a TCC between its commands', () => {
 })
 
 describe('after a crash', () => {
-  it('of the node that stored the submit another one confirms', async () => {
+  it('Another node confirms after a crash of the node that stored the submit', async () => {
     const bed = new Bed()
     const one = bed.idleNode(FAST)
     await preparedTcc(bed, one, 't')
@@ -348,7 +348,7 @@ describe('after a crash', () => {
     expect(bed.services.listCalls('t')).toEqual(['b confirm', 'a confirm'])
   })
 
-  it('in the middle of the confirms another one goes on', async () => {
+  it('Another node goes on after a crash in the middle of the confirms', async () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     bed.services.defer('t', 'a', 'confirm')
@@ -361,7 +361,7 @@ describe('after a crash', () => {
     expect(bed.services.listCalls('t')).toEqual(['b confirm', 'a confirm', 'a confirm'])
   })
 
-  it('of its client it is cancelled at its deadline by whoever is there', async () => {
+  it('Any node cancels a TCC at its deadline after a crash of its client', async () => {
     const bed = new Bed()
     const one = bed.idleNode(FAST)
     await preparedTcc(bed, one, 't', { deadlineMs: 8_000 })
@@ -373,7 +373,7 @@ describe('after a crash', () => {
 })
 
 describe('what a host reads', () => {
-  it('is the whole transaction, definition and all', async () => {
+  it('A host reads the whole transaction with its definition', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     expect(await node.engine.read('t' as Gid)).toBeUndefined()

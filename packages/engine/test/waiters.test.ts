@@ -5,7 +5,7 @@ import { refused } from './support/fault-store.ts'
 import { buildSaga, watched } from './support/sagas.ts'
 
 describe('a submit that waits', () => {
-  it('for a saga that runs here is answered by its end, without reading the store', async () => {
+  it('A wait for a saga that runs here is answered by its end, without reading the store', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const call = bed.services.defer('a', '02', 'action')
@@ -18,7 +18,7 @@ describe('a submit that waits', () => {
     expect(node.store.count('read')).toBe(0)
   })
 
-  it('longer than its time is answered with what the saga then is, and the saga goes on', async () => {
+  it('A wait whose time is over is answered with the current state, and the saga goes on', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const call = bed.services.defer('a', '02', 'action')
@@ -32,7 +32,7 @@ describe('a submit that waits', () => {
     await bed.untilStatus('a', 'succeeded')
   })
 
-  it('for sagas that run on another node shares one batched read, less and less often', async () => {
+  it('Waits for sagas on another node share one batched read, less and less often', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     const calls = Array.from({ length: 600 }, (_, n) => bed.services.defer(`s${n}`, '01', 'action'))
@@ -56,7 +56,7 @@ describe('a submit that waits', () => {
     expect(two.store.count('read')).toBe(after)
   })
 
-  it('for a saga that runs on another node is told soon, however long others wait already', async () => {
+  it('A new wait for a saga on another node is answered soon, however long others wait already', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     bed.services.defer('old', '01', 'action')
@@ -72,7 +72,7 @@ describe('a submit that waits', () => {
     expect(old.isSettled).toBe(false)
   })
 
-  it('is not failed by a store that is away for a while', async () => {
+  it('An outage of the store does not fail a wait', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     const call = bed.services.defer('a', '01', 'action')
@@ -89,7 +89,7 @@ describe('a submit that waits', () => {
     expect(waited.value?.status).toBe('succeeded')
   })
 
-  it('for a saga that waits for its start here is answered by its end', async () => {
+  it('A wait for a saga that waits for its start is answered by its end', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const waited = watched(node.submit(buildSaga('a', 2, { delayMs: 5_000 }), { waitMs: 30_000 }))
@@ -99,7 +99,7 @@ describe('a submit that waits', () => {
     expect(waited.value?.status).toBe('succeeded')
   })
 
-  it('until it is idle is answered when the next retry, or the start, is due after its time, and not before', async () => {
+  it('A wait until idle is answered when the next retry or the start is due after its time, and not before', async () => {
     const bed = new Bed()
     const node = await bed.node()
     for (const gid of ['late', 'soon']) bed.services.script(gid, '01', 'action', 'unknown')
@@ -120,7 +120,7 @@ describe('a submit that waits', () => {
     expect(patient.value?.status).toBe('succeeded')
   })
 
-  it('for a saga that is taken over by another node is answered by its end there', async () => {
+  it('A wait for a saga that another node takes over is answered by its end there', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node({ leaseMs: 3_000 }), bed.idleNode({ leaseMs: 3_000 })]
     const call = bed.services.defer('a', '01', 'action')
@@ -137,7 +137,7 @@ describe('a submit that waits', () => {
     expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action'])
   })
 
-  it('over waitersMax is answered at once with what the saga is', async () => {
+  it('A wait beyond waitersMax is answered at once with the current state', async () => {
     const bed = new Bed()
     const node = await bed.node({ waitersMax: 2 })
     const calls = ['a', 'b', 'c'].map((gid) => bed.services.defer(gid, '01', 'action'))
@@ -151,7 +151,7 @@ describe('a submit that waits', () => {
     expect((await node.submit(buildSaga('d'), { waitMs: 1_000 })).status).toBe('succeeded')
   })
 
-  it('and is refused leaves no waiter behind', async () => {
+  it('A refused submit leaves no waiter behind', async () => {
     const bed = new Bed()
     const node = await bed.node({ waitersMax: 1 })
     for (let n = 0; n < 5; n++) {

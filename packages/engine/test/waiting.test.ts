@@ -17,7 +17,7 @@ function lateSaga(body: SagaSubmitRequest): Submission {
 const SLOW_POLL = { pollMs: 60_000, leaseMs: 600_000 }
 
 describe('a delayed start', () => {
-  it('calls nothing before it, and is picked up at its instant by the hint', async () => {
+  it('A delayed saga makes no call before its start, and the hint leads to its claim then', async () => {
     const bed = new Bed()
     const node = await bed.node(SLOW_POLL)
     const view = await node.submit(buildSaga('a', 2, { delayMs: 30_000 }))
@@ -30,7 +30,7 @@ describe('a delayed start', () => {
     expect(node.store.writes).toBe(2)
   })
 
-  it('that is short is waited for in memory', async () => {
+  it('A short delay is waited for in memory', async () => {
     const bed = new Bed()
     const node = await bed.node(SLOW_POLL)
     await node.submit(buildSaga('a', 2, { delayMs: 800 }))
@@ -42,7 +42,7 @@ describe('a delayed start', () => {
     expect((await bed.row('a')).epoch).toBe(1)
   })
 
-  it('keeps the list of what was sent on a class A store, and not on a lesser one', async () => {
+  it('A delayed start keeps the list of sent actions on a class A store, and not on a lesser one', async () => {
     for (const [durabilityClass, compensations] of [
       ['A', ['01 compensate']],
       ['C', ['02 compensate', '01 compensate']],
@@ -56,7 +56,7 @@ describe('a delayed start', () => {
     }
   })
 
-  it('after the deadline never starts: it fails with nothing called', async () => {
+  it('A saga with its start after its deadline fails without a call', async () => {
     const bed = new Bed()
     const node = await bed.node()
     await node.submit(buildSaga('a', 2, { delayMs: 10_000, deadlineMs: 4_000 }))
@@ -65,7 +65,7 @@ describe('a delayed start', () => {
     expect(bed.services.listCalls('a').filter((call) => call.endsWith('action'))).toEqual([])
   })
 
-  it('is aborted on any node before it starts', async () => {
+  it('Any node may abort a saga before it starts', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     await one.submit(buildSaga('a', 2, { delayMs: 20_000 }))
@@ -79,7 +79,7 @@ describe('a delayed start', () => {
 describe('a long back-off', () => {
   const request = buildSaga('a', 2, { retry: { initialMs: 5_000, factor: 2, capMs: 60_000 } })
 
-  it('is given back with one write and picked up at its due instant by the hint', async () => {
+  it('A long back-off is given back with one write, and the hint leads to its claim', async () => {
     const bed = new Bed()
     const node = await bed.node(SLOW_POLL)
     bed.services.script('a', '02', 'action', 'unknown', 'unknown')
@@ -103,7 +103,7 @@ describe('a long back-off', () => {
     expect(node.store.count('update')).toBe(3)
   })
 
-  it('that another node sees due is picked up by its poll when the first is dead', async () => {
+  it('The poll of another node claims a due row when the first node is dead', async () => {
     const bed = new Bed()
     const one = await bed.node()
     bed.services.script('a', '02', 'action', 'unknown')
@@ -114,7 +114,7 @@ describe('a long back-off', () => {
     await bed.untilStatus('a', 'succeeded', 6_500)
   })
 
-  it('ends with a released list that is trusted: only what was sent is compensated', async () => {
+  it('After a long back-off the released list is trusted, and only sent actions are compensated', async () => {
     const bed = new Bed()
     const node = await bed.node()
     bed.services.script('a', '02', 'action', 'unknown', 'failure')
@@ -123,7 +123,7 @@ describe('a long back-off', () => {
     expect(bed.services.listCalls('a').slice(3)).toEqual(['02 compensate', '01 compensate'])
   })
 
-  it('is cut short by the deadline', async () => {
+  it('The deadline cuts a long back-off short', async () => {
     const bed = new Bed()
     const node = await bed.node()
     bed.services.script('a', '02', 'action', 'unknown')
@@ -143,7 +143,7 @@ describe('a long back-off', () => {
     await bed.untilStatus('a', 'succeeded', 500)
   })
 
-  it('that is held in memory is ended by a retry, here and from elsewhere', async () => {
+  it('A retry on any node ends a back-off in memory', async () => {
     for (const where of ['here', 'elsewhere']) {
       const bed = new Bed()
       const settings = { holdMs: 60_000, leaseMs: 9_000 }
@@ -156,7 +156,7 @@ describe('a long back-off', () => {
     }
   })
 
-  it('Retry-After of a branch is obeyed', async () => {
+  it('The Retry-After of a branch is obeyed', async () => {
     const bed = new Bed()
     const node = await bed.node(SLOW_POLL)
     bed.services.script('a', '01', 'action', { result: 'unknown', statusCode: 503, retryAfterMs: 20_000 })
@@ -169,7 +169,7 @@ describe('a long back-off', () => {
 })
 
 describe('a deadline', () => {
-  it('that passes while a call is in flight aborts; the compensation waits for the end of the call', async () => {
+  it('A deadline during a call aborts, and the compensation waits for the end of the call', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const call = bed.services.defer('a', '01', 'action')
@@ -185,7 +185,7 @@ describe('a deadline', () => {
     expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 
-  it('that passes while the last action is under way lets it end late where the definition says so', async () => {
+  it('A deadline lets the last action end late where the definition says so', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const call = bed.services.defer('a', '02', 'action')
@@ -197,7 +197,7 @@ describe('a deadline', () => {
     expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action'])
   })
 
-  it('that passes while the last action waits for its turn keeps it from being sent', async () => {
+  it('A deadline prevents the last action while it waits for its turn', async () => {
     const bed = new Bed()
     const node = await bed.node({ callsInFlightMax: 1 })
     const slow = bed.services.defer('slow', '01', 'action')
@@ -209,7 +209,7 @@ describe('a deadline', () => {
     expect(bed.services.listCalls('a')).toEqual(['01 compensate'])
   })
 
-  it('that has not passed aborts nothing, and one that passes after the end changes nothing', async () => {
+  it('A deadline changes nothing before it passes, and nothing after the end', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const waited = watched(node.submit(buildSaga('a', 2, { deadlineMs: 5_000 }), { waitMs: 1_000 }))
@@ -220,7 +220,7 @@ describe('a deadline', () => {
 })
 
 describe('what is over', () => {
-  it('leaves no alarm behind, though its deadline is far away', async () => {
+  it('A finished saga leaves no alarm behind, though its deadline is far away', async () => {
     const bed = new Bed()
     const node = await bed.node()
     for (let n = 0; n < 50; n++) await node.submit(buildSaga(`s${n}`, 2, { deadlineMs: 86_400_000 }))

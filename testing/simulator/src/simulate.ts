@@ -62,7 +62,7 @@ export function simulate(seed: number, mutant?: string, options: SimulationOptio
   unleash(world, nodes, store, healAt)
   const liveness = new Liveness(world, auditor, store, nodes, REST_LEASES_MAX * LEASE_MS)
   liveness.start(healAt)
-  turn(world, auditor)
+  runEvents(world, auditor)
   auditEnd(world, auditor, store, participants)
   count(world, store)
   return {
@@ -88,7 +88,7 @@ function drawSettings({ faults, random }: World): RunSettings {
   }
 }
 
-function turn(world: World, auditor: Auditor): void {
+function runEvents(world: World, auditor: Auditor): void {
   for (;;) {
     try {
       if (!world.step()) return

@@ -62,7 +62,7 @@ const stuck = answerNext(aborting, 'failure')
 const succeeded = after(serial(1), [sent([0, 'action']), answered(0, 'action', 'success')])
 
 describe('an abort from a node that does not run the transaction', () => {
-  it('takes every branch as sent, and the row remembers that', () => {
+  it('An abort by another node takes every branch as sent, and the row records that', () => {
     expect(readUpdate(plan(started, 'abort', { sentList: 'held' }))).toMatchObject({
       token: TOKEN,
       version: 4,
@@ -74,7 +74,7 @@ describe('an abort from a node that does not run the transaction', () => {
     })
   })
 
-  it('trusts the list of a clean release that nobody has claimed since', () => {
+  it('An abort trusts the list of a clean release that was not claimed since', () => {
     const update = readUpdate(plan(serial(2), 'abort', { sentList: 'released', owned: false }))
     expect(update).toMatchObject({ record: { abort: { branches: [] } } })
     expect(update).not.toHaveProperty('sentList')
@@ -82,11 +82,11 @@ describe('an abort from a node that does not run the transaction', () => {
     expect(owned).toMatchObject({ sentList: 'unknown', record: { abort: { branches: [0, 1] } } })
   })
 
-  it('gives up what waits to be asked again', () => {
+  it('An abort gives up the actions that wait for a retry', () => {
     expect(readUpdate(plan(waiting, 'abort'))).toMatchObject({ status: 'aborting', retrying: false })
   })
 
-  it('does nothing when it is on its way back already', () => {
+  it('An abort does nothing to a saga that aborts already', () => {
     expect(plan(aborting, 'abort').type).toBe('nothing')
   })
 
@@ -94,7 +94,7 @@ describe('an abort from a node that does not run the transaction', () => {
     expect(plan(succeeded, 'abort')).toMatchObject({ type: 'refused', refusal: 'already-final' })
   })
 
-  it('leaves the call of the owner as it is: he waits for it', () => {
+  it("An abort leaves the owner's call as it is, because the owner waits for it", () => {
     expect(readUpdate(plan(started, 'abort')).record).toMatchObject({ b: [{ a: { state: 'calling' } }] })
   })
 })
@@ -112,7 +112,7 @@ describe('a stop from a node that does not run the transaction', () => {
     })
   }
 
-  it('is not retrying any more', () => {
+  it('A stopped transaction is not retrying any more', () => {
     expect(readUpdate(plan(waiting, 'stop')).retrying).toBe(false)
   })
 
@@ -122,7 +122,7 @@ describe('a stop from a node that does not run the transaction', () => {
 })
 
 describe('a retry from a node that does not run the transaction', () => {
-  it('makes what waits due, counts itself, and leaves the list of sent actions alone', () => {
+  it('A retry makes waiting calls due, is counted, and leaves the list of sent actions alone', () => {
     const update = readUpdate(plan(waiting, 'retry'))
     expect(update).toMatchObject({
       status: 'submitted',
@@ -134,7 +134,7 @@ describe('a retry from a node that does not run the transaction', () => {
     expect(update).not.toHaveProperty('sentList')
   })
 
-  it('takes the attention away', () => {
+  it('A retry takes the attention away', () => {
     expect(stuck.attention).toBeDefined()
     const update = readUpdate(plan(stuck, 'retry'))
     expect(update).toMatchObject({ status: 'aborting', attention: false })
@@ -165,7 +165,7 @@ describe('a command to a row that is prepared', () => {
     answering(CHECK_AT, 'msg', 'unknown'),
   ])
 
-  it('leaves it waiting for its client when a branch is registered', () => {
+  it('A prepared row still waits for its client after a branch is registered', () => {
     expect(given(buildTcc(0), register(0))).toMatchObject({
       status: 'prepared',
       format: 2,

@@ -38,7 +38,7 @@ describe('what has come of a command that was saved', () => {
   }
 })
 
-it('is for the row to say where the command asked for no save', () => {
+it('The stored row decides about a command that asked for no save', () => {
   for (const durableTransaction of Object.values(DURABLE)) {
     for (const command of Object.values(COMMANDS)) {
       expect(judgeCommand({ durableTransaction }, command, false)).toBe('ask-store')

@@ -70,7 +70,7 @@ describe('what is refused', () => {
     }
   }
 
-  it('is every change of a branch that stands under its id', () => {
+  it('Every change of a registered branch is refused', () => {
     for (const change of [
       { confirm: 'http://other.test/' },
       { cancel: 'http://other.test/' },
@@ -82,7 +82,7 @@ describe('what is refused', () => {
       expect(findRefusal(tcc, register(0, change))).toBe('branch-exists')
   })
 
-  it('is not the same branch whose headers came in another order', () => {
+  it('The same branch with its headers in another order is not refused', () => {
     const standing = folded(buildTcc(0), [register(0, { headers: { a: '1', b: '2' } })])
     expect(findRefusal(standing, register(0, { headers: { b: '2', a: '1' } }))).toBeUndefined()
   })
@@ -94,7 +94,7 @@ describe('what is refused', () => {
     expect(findRefusal(full, register(REGISTERED_MAX - 1))).toBeUndefined()
   })
 
-  it('is what would make a call carry more headers than a receiver takes, with those of all branches', () => {
+  it('A branch is refused when a call would carry too many headers together with those of all branches', () => {
     const headers = (name: string, count: number, text = 'x') =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`${name}-${n}`, text]))
     const common = buildTcc(0, { headers: headers('a', 15) })
@@ -110,7 +110,7 @@ describe('what is refused', () => {
     )
   })
 
-  it('is what would make all bodies together too large to be written with each save', () => {
+  it('A branch is refused when all bodies together would be too large for each save', () => {
     const body = 'x'.repeat(REGISTERED_BYTES_MAX / 4)
     const three = buildTcc(3, {}, { body })
     expect(findRefusal(three, register(3, { body }))).toBeUndefined()

@@ -172,7 +172,7 @@ function listInFlight(transaction: Transaction): CallKey[] {
 }
 
 describe('a record', () => {
-  it('goes on as the transaction itself would, whatever happened and whatever comes (I25)', () => {
+  it('A decoded record goes on as the transaction itself would, after and before any events (I25)', () => {
     fc.assert(
       fc.property(sagas, choices, (saga, walk) => {
         let transaction = saga
@@ -196,7 +196,7 @@ describe('a record', () => {
     )
   })
 
-  it('of a random walk reaches every status, so that the walk proves something', () => {
+  it('The random walks reach every status, so that they prove something', () => {
     const seen = new Set<string>()
     fc.assert(
       fc.property(sagas, choices, (saga, walk) => {
@@ -247,14 +247,14 @@ describe('a record', () => {
     expect([...seen].sort()).toEqual([...aborting, 'failed', 'prepared', 'stopped', 'submitted', 'succeeded'])
   })
 
-  it('is of the format that the oldest reader of its kind knows', () => {
+  it('A record has the format that the oldest reader of its kind knows', () => {
     expect(toFormat(serial(1).definition)).toBe(1)
     expect(toFormat({ ...serial(1).definition, wordsCount: true })).toBe(2)
     expect(toFormat(buildTcc(0).definition)).toBe(2)
     expect(toFormat(buildMessage(1).definition)).toBe(2)
   })
 
-  it('carries a branch’s answer in any characters', () => {
+  it('A record keeps a branch’s answer in any characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string(), (excerpt, error) => {
         const saga = after(serial(1), [
@@ -272,7 +272,7 @@ describe('a record', () => {
     }
   })
 
-  it('keeps names that mean something to JavaScript as data', () => {
+  it('A record keeps names that are special in JavaScript as data', () => {
     const saga = serial(1)
     const definition = JSON.parse(
       encodeDefinition(saga.definition).replace(
@@ -285,14 +285,14 @@ describe('a record', () => {
     expect(encodeDefinition(copy.definition)).toContain('"__proto__":"x"')
   })
 
-  it('is short: what was never touched is not written', () => {
+  it('A record is short: branches without progress are not written', () => {
     expect(encodeProgress(parallel(100))).toBe('{}')
     const first = encodeProgress(after(parallel(100), [sent([0, 'action'])]))
     expect(JSON.parse(first).b).toHaveLength(1)
     expect(first.length).toBeLessThan(100)
   })
 
-  it('takes the epoch, the instant of the last change and the list of sent actions from the row', () => {
+  it('Decoding takes the epoch, the instant of the last change and the list of sent actions from the row', () => {
     const row = buildRow(serial(1), { epoch: 4, updatedAt: CREATED_AT + 9, sentList: 'unknown' })
     expect(decodeTransaction(row)).toMatchObject({ epoch: 4, updatedAt: CREATED_AT + 9, sentUnknown: true })
     for (const sentList of ['held', 'released'] as const) {
@@ -326,7 +326,7 @@ describe('a corrupted record', () => {
     'a branch of progress that is null': { progress: '{"b":[null]}' },
     'an op that is null': { progress: '{"b":[{"a":null}]}' },
     'an op that is a text': { progress: '{"b":[{"c":"x"}]}' },
-    'a state that nobody knows': { progress: '{"b":[{"a":{"state":"bogus"}}]}' },
+    'an unknown state': { progress: '{"b":[{"a":{"state":"bogus"}}]}' },
     'attempts that are no number': { progress: '{"b":[{"a":{"state":"idle","attempts":"1"}}]}' },
     'an aborting one without its decision': { progress: '{}' },
     'a decision without its list': { progress: '{"abort":{"cause":"requested","at":1}}' },
@@ -343,7 +343,7 @@ describe('a corrupted record', () => {
     })
   }
 
-  it('is an assertion or readable, wherever a piece of it was replaced', () => {
+  it('A record with any replaced piece is readable or fails with an assertion', () => {
     const row = buildRow(GOOD)
     fc.assert(
       fc.property(
@@ -359,7 +359,7 @@ describe('a corrupted record', () => {
     )
   })
 
-  it('is an assertion or readable, whatever JSON it is', () => {
+  it('A record of any JSON is readable or fails with an assertion', () => {
     fc.assert(
       fc.property(fc.json(), fc.constantFrom('definition', 'progress'), (text, column) =>
         onlyAsserts(() => decodeTransaction(buildRow(GOOD, { [column]: text }))),
@@ -412,11 +412,7 @@ describe('a corrupted record of a prepared kind', () => {
     ],
     ['a TCC without a deadline', tcc, { definition: '{"kind":"tcc","retry":{},"headers":{}}' }],
     ['a confirm that is a number', tcc, { progress: `{"r":[${branch}],"b":[{"f":7}]}` }],
-    [
-      'a cancel of a state that nobody knows',
-      tcc,
-      { progress: `{"r":[${branch}],"b":[{"x":{"state":"no"}}]}` },
-    ],
+    ['a cancel of an unknown state', tcc, { progress: `{"r":[${branch}],"b":[{"x":{"state":"no"}}]}` }],
     ['a query-back that is null', message, check(null)],
     ['a query-back without its time', message, check({ url: 'http://a/', headers: {} })],
     ['a query-back without a URL', message, check({ afterMs: 5, headers: {} })],

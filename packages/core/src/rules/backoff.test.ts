@@ -56,7 +56,7 @@ describe('the wait', () => {
     })
   }
 
-  it('is a whole number between the first wait and the cap', () => {
+  it('The wait is a whole number between the first wait and the cap', () => {
     fc.assert(
       fc.property(policies, counts, draws, (policy, failures, jitter01) => {
         const wait = backoffMs(policy, failures, jitter01)
@@ -68,7 +68,7 @@ describe('the wait', () => {
     )
   })
 
-  it('is at least a second after five failures, whatever the policy', () => {
+  it('The wait is at least a second after five waits, whatever the policy', () => {
     expect([SLOW_AFTER_WAITS, SLOW_FLOOR_MS]).toEqual([5, 1_000])
     fc.assert(
       fc.property(policies, fc.integer({ min: 5, max: 5_000 }), draws, (policy, failures, jitter01) => {
@@ -77,7 +77,7 @@ describe('the wait', () => {
     )
   })
 
-  it('is as long as the branch asks for, up to the cap, and never shorter for it', () => {
+  it('The wait is as long as the branch asks for, up to the cap, and never shorter because of it', () => {
     fc.assert(
       fc.property(policies, counts, draws, fc.nat(), (policy, failures, jitter01, retryAfterMs) => {
         const own = backoffMs(policy, failures, jitter01)
@@ -88,7 +88,7 @@ describe('the wait', () => {
     )
   })
 
-  it('has a ceiling that never falls from one failure to the next', () => {
+  it('The ceiling of the wait never falls from one wait to the next', () => {
     fc.assert(
       fc.property(policies, counts, (policy, failures) => {
         expect(backoffMs(policy, failures + 1, 0)).toBeGreaterThanOrEqual(backoffMs(policy, failures, 0))
@@ -96,7 +96,7 @@ describe('the wait', () => {
     )
   })
 
-  it('spreads what an outage stopped between the floor of a second and the ceiling', () => {
+  it('The jitter spreads the retries after an outage between the floor of a second and the ceiling', () => {
     const waits = [0, 0.25, 0.5, 0.75].map((jitter01) => backoffMs(POLICY, 9, jitter01))
     expect(waits).toEqual([51_200, 38_650, 26_100, 13_550])
   })

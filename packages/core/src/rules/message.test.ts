@@ -156,7 +156,7 @@ const ROWS = table`
 )
 
 describe('the transition table of a message', () => {
-  it('has one row for every state and every event', () => {
+  it('The table of a message has one row for every state and every event', () => {
     const pairs = Object.keys(STATES).flatMap((status) =>
       Object.keys(EVENTS).map((event) => `${status} × ${event}`),
     )
@@ -185,7 +185,7 @@ describe('the transition table of a message', () => {
 })
 
 describe('the query-back', () => {
-  it('that says yes submits, and is kept', () => {
+  it('A query-back that says yes submits the message, and its answer is kept', () => {
     expect(folded(checking, [answering(CHECK_AT, 'msg', 'success')], NOW)).toMatchObject({
       status: 'submitted',
       check: { state: 'succeeded', attempts: 1, result: 'success' },
@@ -193,7 +193,7 @@ describe('the query-back', () => {
     })
   })
 
-  it('that says no drops the message, and calls no branch', () => {
+  it('A query-back that says no drops the message and calls no branch', () => {
     expect(folded(checking, [answering(CHECK_AT, 'msg', 'failure')], NOW)).toMatchObject({
       status: 'failed',
       abort: { cause: 'check-failed', at: NOW, branches: [] },
@@ -233,13 +233,13 @@ describe('the query-back', () => {
     expect(folded(message, [ABORT]).attention).toBeUndefined()
   })
 
-  it('in flight when the submit comes is forgotten: none of its answers counts', () => {
+  it('A query-back in flight at the submit is forgotten, and its answer does not count', () => {
     const both = folded(checking, [SUBMIT], NOW)
     for (const result of ['success', 'failure', 'ongoing', 'unknown'] as const)
       expect(folded(both, [answering(CHECK_AT, 'msg', result)], NOW)).toBe(both)
   })
 
-  it('of a dead owner is asked again, and its own answer is ignored', () => {
+  it('A query-back of a dead owner is sent again, and its own answer is ignored', () => {
     const taken = folded(checking, [{ type: 'claimed', epoch: 2, sentUnknown: true }], NOW)
     expect(taken.check).toMatchObject({ state: 'idle', attempts: 1 })
     expect(folded(taken, [answering(CHECK_AT, 'msg', 'failure')], NOW)).toBe(taken)
@@ -248,13 +248,13 @@ describe('the query-back', () => {
     expect(again.status).toBe('prepared')
   })
 
-  it('that waits is due at once after a nudge', () => {
+  it('A waiting query-back is due at once after a retry', () => {
     const waiting = folded(checking, [answering(CHECK_AT, 'msg', 'unknown')], NOW)
     expect(effectsAsText(transition(waiting, TIME, NOW).effects)).toBe('wake +12200')
     expect(effectsAsText(transition(waiting, RETRY_NOW, NOW).effects)).toBe('call msg')
   })
 
-  it('that is not due yet is not hastened by a nudge: its sender still works', () => {
+  it('A retry does not hasten a query-back that is not due yet, because the sender still works', () => {
     expect(effectsAsText(transition(prepared, RETRY_NOW, CREATED_AT).effects)).toBe('wake +10000')
   })
 })
@@ -274,21 +274,21 @@ function rounds(given: MessageTransaction, now = NOW) {
 }
 
 describe('the delivery', () => {
-  it('is one after the other in the order of the branches', () => {
+  it('The branches of a message are called one after the other in their order', () => {
     const { order, message } = rounds(folded(buildMessage(3), [SUBMIT]))
     expect([order, message.status]).toEqual(['01 action | 02 action | 03 action', 'succeeded'])
   })
 
-  it('is all at once when it is concurrent', () => {
+  it('All branches of a concurrent message are called at once', () => {
     const { order, message } = rounds(folded(buildMessage(3, { concurrent: true }), [SUBMIT]))
     expect([order, message.status]).toEqual(['01 action, 02 action, 03 action', 'succeeded'])
   })
 
-  it('starts at once without a query-back', () => {
+  it('A message without a query-back is delivered at once', () => {
     expect(rounds(buildPlainMessage(2), CREATED_AT).order).toBe('01 action | 02 action')
   })
 
-  it('waits for its start, counted from the accept, and is not submitted by it', () => {
+  it('The delivery waits for its start, which counts from the accept and does not submit the message', () => {
     for (const message of [
       buildPlainMessage(1, { delayMs: DELAY_MS }),
       folded(buildMessage(1, { delayMs: DELAY_MS }), [SUBMIT], CREATED_AT + 5),
@@ -301,7 +301,7 @@ describe('the delivery', () => {
     expect(effectsAsText(transition(undecided, TIME, CREATED_AT + DELAY_MS).effects)).toBe('wake +10000')
   })
 
-  it('asks what failed again, beside what is in flight, when it is concurrent', () => {
+  it('A concurrent message retries a failed branch beside the calls in flight', () => {
     const message = folded(buildMessage(3, { concurrent: true }), [
       SUBMIT,
       sending([0, 'action'], [1, 'action'], [2, 'action']),
@@ -312,7 +312,7 @@ describe('the delivery', () => {
     expect(effectsAsText(transition(message, TIME, CREATED_AT + 200).effects)).toBe('call 01 action')
   })
 
-  it('is never given up: a failure is told to a person and asked again', () => {
+  it('A delivery is never given up: a failure is told to a person and called again', () => {
     const message = folded(buildMessage(1), [
       SUBMIT,
       sending([0, 'action']),
@@ -322,24 +322,24 @@ describe('the delivery', () => {
     expect(effectsAsText(transition(message, TIME, CREATED_AT + 200).effects)).toBe('call 01 action')
   })
 
-  it('of no branch is done as soon as it is submitted', () => {
+  it('A message without branches has succeeded as soon as it is submitted', () => {
     expect(transition(buildMessage(0), SUBMIT, NOW).next.status).toBe('succeeded')
     const { next, durability } = transition(buildPlainMessage(0), TIME, NOW)
     expect([next.status, durability]).toEqual(['succeeded', 'strong'])
   })
 
-  it('cannot be aborted any more', () => {
+  it('A submitted message cannot be aborted any more', () => {
     expect(folded(submitted, [ABORT])).toBe(submitted)
   })
 
-  it('in strict mode each result is durable before the next call', () => {
+  it('In strict mode each result of a message is durable before the next call', () => {
     const message = folded(buildMessage(2, { checkpointMs: 0 }), [SUBMIT, sending([0, 'action'])])
     expect(transition(message, answering(0, 'action', 'success'), NOW).durability).toBe('strong')
   })
 })
 
 describe('an abort', () => {
-  it('before the submit ends it, with its reason', () => {
+  it('An abort before the submit ends the message, with its reason', () => {
     expect(folded(prepared, [{ ...ABORT, reason: 'rolled back' }], NOW)).toMatchObject({
       status: 'failed',
       abort: { cause: 'requested', reason: 'rolled back', at: NOW, branches: [] },

@@ -158,8 +158,12 @@ function submit(message: Prepared, now: number): FoldedMessage {
   return finishIfDelivered(next, 'strong', now)
 }
 
-function drop(message: Prepared, turn: Pick<AbortDecision, 'cause' | 'reason'>, now: number): FoldedMessage {
-  const abort = { ...turn, at: now, branches: [] }
+function drop(
+  message: Prepared,
+  request: Pick<AbortDecision, 'cause' | 'reason'>,
+  now: number,
+): FoldedMessage {
+  const abort = { ...request, at: now, branches: [] }
   return {
     next: { ...withoutAttention(message), status: 'failed', abort, finishedAt: now, updatedAt: now },
     durability: 'strong',

@@ -176,7 +176,7 @@ class Walk {
 }
 
 describe('a TCC on any walk', () => {
-  it('is never both confirmed and cancelled, calls nobody before its decision is durable, and ends', () => {
+  it('A TCC on any walk ends, is never both confirmed and cancelled, and calls no branch before its decision is durable', () => {
     const ends = new Map<string, number>()
     fc.assert(
       fc.property(walks, fc.nat(3), (walk, count) => {
@@ -208,7 +208,7 @@ describe('a TCC on any walk', () => {
 })
 
 describe('a message on any walk', () => {
-  it('is delivered if and only if it was submitted, or its sender said yes; and ends', () => {
+  it('A message on any walk ends, and is delivered if and only if it was submitted or its sender said yes', () => {
     const ends = new Map<string, number>()
     fc.assert(
       fc.property(walks, fc.boolean(), (walk, concurrent) => {

@@ -31,7 +31,7 @@ describe('a state that the rules exclude is an assertion', () => {
     })
   }
 
-  it('and none of the good ones is', () => {
+  it('No valid state is excluded', () => {
     for (const state of [inFlight, succeeded, aborting, stopped]) {
       expect(() => assertValid(state)).not.toThrow()
     }

@@ -162,17 +162,17 @@ function afterTime(saga: Unfinished, otherwise: Durability, now: number): Folded
   return { next: saga, durability: otherwise }
 }
 
-interface Turn {
+interface AbortRequest {
   readonly cause: AbortCause
   readonly branch?: number
   readonly reason?: string
 }
 
-function decideAbort(saga: Submitted, turn: Turn, now: number): Folded {
+function decideAbort(saga: Submitted, request: AbortRequest, now: number): Folded {
   const branches = saga.branches.flatMap((progress, position) =>
     saga.sentUnknown || progress.action.attempts > 0 ? [position] : [],
   )
-  const abort: AbortDecision = { ...turn, at: now, branches }
+  const abort: AbortDecision = { ...request, at: now, branches }
   return {
     next: { ...saga, branches: saga.branches.map(giveUpAction), status: 'aborting', abort, updatedAt: now },
     durability: 'strong',

@@ -175,7 +175,7 @@ const ROWS = table`
 )
 
 describe('the transition table of a TCC', () => {
-  it('has one row for every status and every event', () => {
+  it('The table of a TCC has one row for every status and every event', () => {
     const pairs = Object.keys(STATES).flatMap((status) =>
       Object.keys(EVENTS).map((event) => `${status} × ${event}`),
     )
@@ -220,25 +220,25 @@ function rounds(tcc: TccTransaction) {
 }
 
 describe('what is called', () => {
-  it('is the newest branch first, one after the other, to confirm', () => {
+  it('The branches are confirmed one after the other, the newest first', () => {
     const { order, transaction } = rounds(folded(buildTcc(3), [SUBMIT]))
     expect([order, transaction.status]).toEqual(['03 confirm | 02 confirm | 01 confirm', 'succeeded'])
   })
 
-  it('is the newest branch first, one after the other, to cancel', () => {
+  it('The branches are cancelled one after the other, the newest first', () => {
     const { order, transaction } = rounds(folded(buildTcc(3), [ABORT]))
     expect([order, transaction.status]).toEqual(['03 cancel | 02 cancel | 01 cancel', 'failed'])
   })
 
-  it('is nothing before somebody decides', () => {
+  it('No branch is called before the decision', () => {
     expect(rounds(buildTcc(3)).order).toBe('')
   })
 
-  it('includes a branch that was registered last', () => {
+  it('The branch that was registered last is called, too', () => {
     expect(rounds(folded(buildTcc(1), [register(1), SUBMIT])).order).toBe('02 confirm | 01 confirm')
   })
 
-  it('waits for the branch that is to be asked again, and asks no older one before', () => {
+  it('A branch that waits for a retry keeps older branches waiting', () => {
     const tcc = folded(buildTcc(2), [SUBMIT, sending([1, 'confirm']), answering(1, 'confirm', 'unknown')])
     expect(effectsAsText(transition(tcc, TIME, CREATED_AT + 199).effects)).toBe('wake +200')
     expect(effectsAsText(transition(tcc, TIME, CREATED_AT + 200).effects)).toBe('call 02 confirm')
@@ -246,26 +246,26 @@ describe('what is called', () => {
 })
 
 describe('an end', () => {
-  it('comes at once when nothing was registered: submitted, it has succeeded', () => {
+  it('A TCC without branches succeeds with its submit', () => {
     const { next, durability } = transition(buildTcc(0), SUBMIT, NOW)
     expect([next.status, durability]).toEqual(['succeeded', 'strong'])
   })
 
-  it('comes after the abort is durable when nothing was registered', () => {
+  it('A TCC without branches fails after its abort is durable', () => {
     const decided = transition(buildTcc(0), ABORT, NOW)
     expect([decided.next.status, decided.durability]).toEqual(['aborting', 'strong'])
     const { next, durability } = transition(decided.next, TIME, NOW)
     expect([next.status, durability]).toEqual(['failed', 'strong'])
   })
 
-  it('is strong, and tells when', () => {
+  it('The end of a TCC is a strong change with its instant', () => {
     const tcc = folded(buildTcc(1), [SUBMIT, sending([0, 'confirm'])])
     const { next, durability } = transition(tcc, answering(0, 'confirm', 'success'), NOW)
     expect(next).toMatchObject({ status: 'succeeded', finishedAt: NOW, updatedAt: NOW })
     expect(durability).toBe('strong')
   })
 
-  it('in strict mode each result is durable before the next call', () => {
+  it('In strict mode each result of a TCC is durable before the next call', () => {
     const tcc = folded(buildTcc(2, { checkpointMs: 0 }), [ABORT, sending([1, 'cancel'])])
     expect(transition(tcc, answering(1, 'cancel', 'success'), NOW).durability).toBe('strong')
   })
@@ -290,7 +290,7 @@ describe('the decision to abort', () => {
     })
   })
 
-  it('is not made by a deadline once it is submitted', () => {
+  it('The deadline aborts no submitted TCC', () => {
     expect(folded(submitted, [TIME], DEADLINE_AT + 1_000_000)).toBe(submitted)
   })
 })
@@ -320,22 +320,22 @@ describe('a failure of a confirm or a cancel', () => {
     expect([done.status, done.attention]).toEqual(['succeeded', undefined])
   })
 
-  it('that is only ongoing is not told', () => {
+  it('An ongoing confirm or cancel gets no attention', () => {
     let tcc = folded(buildTcc(1), [SUBMIT])
     for (let attempt = 1; attempt <= 2 * ATTENTION_FAILURES; attempt++)
       tcc = folded(tcc, [sending([0, 'confirm']), answering(0, 'confirm', 'ongoing', { attempt })])
     expect(tcc.attention).toBeUndefined()
   })
 
-  it('waits by the branch’s own policy before that of the transaction', () => {
+  it('A retry waits by the branch’s own policy before that of the transaction', () => {
     const own = buildTcc(1, {}, { retry: { ...RETRY, initialMs: 5 } })
     const tcc = folded(own, [SUBMIT, sending([0, 'confirm']), answering(0, 'confirm', 'unknown')])
     expect(tcc.branches[0]?.confirm.nextAt).toBe(CREATED_AT + 5)
   })
 })
 
-describe('a nudge', () => {
-  it('makes what waits due now, and takes the attention away', () => {
+describe('a retry of a TCC', () => {
+  it('A retry makes a waiting call due and takes the attention away', () => {
     const waiting = folded(buildTcc(1), [SUBMIT, sending([0, 'confirm']), answering(0, 'confirm', 'failure')])
     const { next, effects } = transition(waiting, RETRY_NOW, CREATED_AT)
     expect(next).toMatchObject({ manualRetries: 1 })
@@ -345,7 +345,7 @@ describe('a nudge', () => {
 })
 
 describe('a claim', () => {
-  it('asks again what the last owner had in flight, and ignores its answer', () => {
+  it('A claim repeats the call that the last owner had in flight, and ignores its answer', () => {
     const tcc = folded(submitted, [{ type: 'claimed', epoch: 2, sentUnknown: true }])
     expect(tcc).toMatchObject({ epoch: 2, sentUnknown: true })
     expect(effectsAsText(transition(tcc, TIME, NOW).effects)).toBe('call 02 confirm')
@@ -356,12 +356,12 @@ describe('a claim', () => {
 })
 
 describe('what is registered', () => {
-  it('is kept as it was given, in the order in which it came', () => {
+  it('Registered branches are kept as they were given, in their order', () => {
     const tcc = folded(buildTcc(0), [register(1), register(0), register(2)])
     expect(tcc.registered).toEqual([1, 0, 2].map((position) => tccBranchAt(position)))
   })
 
-  it('is never changed by the same id again', () => {
+  it('A registered branch is never changed by its id coming again', () => {
     const tcc = folded(buildTcc(1), [register(0, { body: 'other' })])
     expect(tcc).toEqual(buildTcc(1))
   })

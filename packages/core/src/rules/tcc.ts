@@ -139,8 +139,12 @@ function afterTime(tcc: Unfinished, otherwise: Durability, now: number): FoldedT
   return decideAbort(tcc, { cause: 'deadline' }, now)
 }
 
-function decideAbort(tcc: Prepared, turn: Pick<AbortDecision, 'cause' | 'reason'>, now: number): FoldedTcc {
-  const abort = { ...turn, at: now, branches: [...tcc.branches.keys()] }
+function decideAbort(
+  tcc: Prepared,
+  request: Pick<AbortDecision, 'cause' | 'reason'>,
+  now: number,
+): FoldedTcc {
+  const abort = { ...request, at: now, branches: [...tcc.branches.keys()] }
   return { next: { ...tcc, status: 'aborting', abort, updatedAt: now }, durability: 'strong' }
 }
 

@@ -129,7 +129,7 @@ describe('a decision of ours that is not durable', () => {
     expect(fixture.end).toEqual({ type: 'ended', how: 'finished' })
   })
 
-  it('calls each branch that was registered meanwhile too, the newest first', () => {
+  it('Our decision also calls branches that were registered meanwhile, the newest first', () => {
     const submitted = learning(held(BASE, SUBMIT), commanded(BASE, [register(1)]))
     expect(cancelled(submitted, 'confirm')).toEqual(['02 confirm #1', '01 confirm #1'])
     const aborted = learning(held(BASE, ABORT), commanded(BASE, [register(1), ABORT]))
@@ -137,7 +137,7 @@ describe('a decision of ours that is not durable', () => {
     expect(aborted.run.durableTransaction.status).toBe('failed')
   })
 
-  it('to abort at the deadline what had no branch yet is taken back when one was registered and aborted', () => {
+  it('Our failed end of a TCC without branches is taken back when a branch was registered and the TCC aborted', () => {
     const empty = buildTcc(0)
     const fixture = RunFixture.claimed(empty, 'held', LONG).tick(TCC_DEADLINE_MS)
     expect(fixture.save).toMatchObject({ status: 'aborting' })
@@ -145,14 +145,14 @@ describe('a decision of ours that is not durable', () => {
     expect(cancelled(fixture, 'cancel')).toEqual(['01 cancel #1'])
   })
 
-  it('to submit what had no branch yet is taken back when one was registered', () => {
+  it('Our succeeded end of a TCC without branches is taken back when a branch was registered', () => {
     const fixture = held(buildTcc(0), SUBMIT)
     expect(fixture.saves.at(-1)).toMatchObject({ status: 'succeeded' })
     learning(fixture, commanded(buildTcc(0), [register(0)]))
     expect(cancelled(fixture, 'confirm')).toEqual(['01 confirm #1'])
   })
 
-  it('to abort gives the reason of the decision that was durable first', () => {
+  it('An abort has the reason of the decision that was durable first', () => {
     const fixture = RunFixture.claimed(BASE, 'held', LONG).tick(TCC_DEADLINE_MS)
     expect(fixture.run.transaction).toMatchObject({ abort: { cause: 'deadline' } })
     learning(fixture, commanded(BASE, [{ ...ABORT, reason: 'no money' }]))
@@ -161,7 +161,7 @@ describe('a decision of ours that is not durable', () => {
     })
   })
 
-  it('names all branches in the list of an abort that is taken again', () => {
+  it('An abort that is decided again lists all branches', () => {
     const fixture = learning(held(BASE, { ...ABORT, reason: 'mine' }), commanded(BASE, [register(1)]))
     expect(fixture.run.transaction).toMatchObject({ abort: { reason: 'mine', branches: [0, 1] } })
   })
@@ -169,7 +169,7 @@ describe('a decision of ours that is not durable', () => {
 
 describe('our own results', () => {
   const decided = folded(buildTcc(2), [SUBMIT])
-  it('stay when the row only has a nudge, and what waits is due', () => {
+  it('Our results stay when the row only has a retry, and waiting calls are due', () => {
     const fixture = RunFixture.claimed(decided, 'held', LONG).tick()
     const answer = { result: 'unknown', error: 'timeout' } as const
     const call = { branch: 1, op: 'confirm' } as const
@@ -182,7 +182,7 @@ describe('our own results', () => {
     expect(fixture.saved().calls).toEqual(['02 confirm #2'])
   })
 
-  it('stay in a stop of ours that met a nudge', () => {
+  it('Our results stay in a stop of ours that met a retry', () => {
     const fixture = RunFixture.claimed(decided, 'held', LONG).tick()
     const answer = { result: 'success', statusCode: 200 } as const
     const call = { branch: 1, op: 'confirm' } as const
@@ -196,7 +196,7 @@ describe('our own results', () => {
     })
   })
 
-  it('stay when the end met a nudge', () => {
+  it('Our results stay when our end met a retry', () => {
     const last = folded(buildTcc(1), [ABORT])
     const fixture = RunFixture.claimed(last, 'held', LONG).tick()
     const call = { branch: 0, op: 'cancel' } as const
@@ -257,7 +257,7 @@ describe('a message', () => {
     expect(fixture.calls).toEqual([])
   })
 
-  it('that was dropped here and submitted there is delivered, and asked about no more', () => {
+  it('A message that was dropped here and submitted on another node is delivered without a query-back', () => {
     const fixture = RunFixture.claimed(base, 'held', LONG).tick(10_000)
     const call = { branch: CHECK_AT, op: 'msg' } as const
     fixture.step({
@@ -272,13 +272,13 @@ describe('a message', () => {
     expect(fixture.saved().calls).toEqual(['01 action #1'])
   })
 
-  it('that is stopped here and submitted there is stopped', () => {
+  it('A message that was stopped here and submitted on another node is stopped', () => {
     const fixture = learning(held(base, STOP), commanded(base, [SUBMIT]))
     expect(fixture.run.transaction.status).toBe('stopped')
     expect(fixture.save).toMatchObject({ status: 'stopped', version: 2 })
   })
 
-  it('goes on with its own results after a nudge', () => {
+  it('A message keeps our results after a retry', () => {
     const submitted = folded(buildMessage(2), [SUBMIT])
     const fixture = RunFixture.claimed(submitted, 'held', LONG).tick().answer(0, 'action', 'success')
     learning(fixture, commanded(submitted, [RETRY_NOW]))
@@ -290,7 +290,7 @@ describe('a message', () => {
 })
 
 describe('a claim at the deadline', () => {
-  it('decides at once, and calls nothing before that is durable', () => {
+  it('A claim at the deadline decides at once, and makes no call before that is durable', () => {
     const fixture = RunFixture.claimed(BASE, 'held', LONG).tick(TCC_DEADLINE_MS)
     expect([fixture.types, fixture.calls]).toEqual([['save'], []])
     expect(fixture.saved().calls).toEqual(['01 cancel #1'])

@@ -25,7 +25,8 @@ export function mergeTcc(
   // Another node has decided, perhaps about branches that we do not know.
   if (durable === 'prepared')
     return ours.status === 'stopped' ? stopOnTop(ours, stored) : mapOps(stored, releaseOrphanedCall)
-  if (ours.status === 'stopped' || readTurn(ours) === readTurn(stored)) return withManualRetries(ours, stored)
+  if (ours.status === 'stopped' || readDirection(ours) === readDirection(stored))
+    return withManualRetries(ours, stored)
   return mapOps(stored, releaseOrphanedCall)
 }
 
@@ -35,7 +36,7 @@ export function mergeMessage(
   durable: Status,
 ): MessageTransaction {
   // Our state stays, because the answer of its sender stays true.
-  if (stored.status === 'prepared' || readTurn(ours) === readTurn(stored))
+  if (stored.status === 'prepared' || readDirection(ours) === readDirection(stored))
     return withManualRetries(ours, stored)
   if (ours.status !== 'stopped') return mapOps(stored, releaseOrphanedCall)
   return durable === 'prepared' ? stopOnTop(ours, stored) : withManualRetries(ours, stored)
@@ -59,7 +60,7 @@ function decideAgain(ours: TccTransaction, stored: Prepared<TccTransaction>): Tc
   }
 }
 
-function readTurn({ status }: Two): 'none' | 'forward' | 'backward' {
+function readDirection({ status }: Two): 'none' | 'forward' | 'backward' {
   if (status === 'prepared') return 'none'
   return status === 'submitted' || status === 'succeeded' ? 'forward' : 'backward'
 }

@@ -36,7 +36,7 @@ function learnRow(fixture: RunFixture, row: StoredTransaction | undefined): RunF
 describe('a foreign abort', () => {
   const accepted = serial(3)
 
-  it('counts, our results are kept, and every branch is compensated', () => {
+  it('A foreign abort counts, our results are kept, and every branch is compensated', () => {
     const fixture = RunFixture.accepted(accepted).tick().answer(0, 'action', 'success')
     learnRow(fixture, commanded(accepted, 'abort'))
     expect(fixture.types).toEqual(['save'])
@@ -52,17 +52,17 @@ describe('a foreign abort', () => {
     expect(fixture.answer(1, 'compensate', 'success').calls).toEqual(['01 compensate #1'])
   })
 
-  it('starts no further action from the moment that we know of it', () => {
+  it('No further action starts once a foreign abort is known', () => {
     const fixture = learnRow(RunFixture.accepted(accepted).tick(), commanded(accepted, 'abort'))
     expect(fixture.saved().answer(0, 'action', 'success').calls).not.toContain('02 action #1')
   })
 
-  it('is shown as soon as it is known: it is durable', () => {
+  it('A foreign abort is shown as soon as it is known, because it is durable', () => {
     const fixture = learnRow(RunFixture.accepted(accepted).tick(), commanded(accepted, 'abort'))
     expect(fixture.run.durableTransaction.status).toBe('aborting')
   })
 
-  it('that came before our finish wins: what succeeded is compensated', () => {
+  it('A foreign abort before our finish wins, and succeeded branches are compensated', () => {
     const saga = serial(1)
     const fixture = RunFixture.accepted(saga).tick().answer(0, 'action', 'success')
     expect(fixture.save).toMatchObject({ status: 'succeeded' })
@@ -75,7 +75,7 @@ describe('a foreign abort', () => {
     expect(fixture.run.durableTransaction.status).toBe('failed')
   })
 
-  it('that came before our own abort widens our list to every branch', () => {
+  it('A foreign abort before our own abort widens our list to every branch', () => {
     const fixture = RunFixture.accepted(accepted).tick().answer(0, 'action', 'failure')
     learnRow(fixture.conflict(), commanded(accepted, 'abort'))
     expect(fixture.run.transaction).toMatchObject({
@@ -87,7 +87,7 @@ describe('a foreign abort', () => {
     expect(fixture.saved().calls).toEqual(['03 compensate #1'])
   })
 
-  it('keeps what came in while the row was read again', () => {
+  it('Answers that came during the reread are kept', () => {
     const fixture = RunFixture.accepted(parallel(2)).tick().answer(0, 'action', 'failure').conflict()
     fixture.answer(1, 'action', 'success')
     expect(fixture.effects).toEqual([])
@@ -96,7 +96,7 @@ describe('a foreign abort', () => {
     expect(JSON.parse(fixture.save?.progress ?? '{}').b).toMatchObject([{}, { a: { state: 'succeeded' } }])
   })
 
-  it('ends the waiting of an action: nothing is retried forward any more', () => {
+  it('A foreign abort ends the wait of an action, and no action is retried', () => {
     const saga = buildSaga([{}])
     const fixture = RunFixture.accepted(saga).tick().answer(0, 'action', 'unknown').saved()
     learnRow(fixture, commanded(saga, 'abort', 2))
@@ -105,7 +105,7 @@ describe('a foreign abort', () => {
     expect(fixture.saved().calls).toEqual(['01 compensate #1'])
   })
 
-  it('is remembered in the row: a later release does not claim to know what was sent', () => {
+  it('A release after a foreign abort does not claim a complete list', () => {
     const saga = buildSaga([{ retry: { initialMs: 5_000 } }])
     const fixture = learnRow(RunFixture.accepted(saga).tick(), commanded(saga, 'abort')).saved()
     expect(fixture.run.transaction.sentUnknown).toBe(true)
@@ -116,7 +116,7 @@ describe('a foreign abort', () => {
 })
 
 describe('a foreign stop', () => {
-  it('ends the run, whatever we know: it was durable first', () => {
+  it('A foreign stop ends the run, because it was durable first', () => {
     const fixture = RunFixture.accepted(serial(2)).tick().answer(0, 'action', 'success')
     learnRow(fixture, commanded(serial(2), 'stop'))
     expect(fixture.types).toEqual(['durable', 'ended'])
@@ -128,7 +128,7 @@ describe('a foreign stop', () => {
     expect(fixture.answer(1, 'action', 'success').effects).toEqual([])
   })
 
-  it('that came before our finish wins', () => {
+  it('A foreign stop before our finish wins', () => {
     const fixture = RunFixture.accepted(serial(1)).tick().answer(0, 'action', 'success').conflict()
     fixture.step({ type: 'reread', row: commanded(serial(1), 'stop') })
     expect([fixture.end?.how, fixture.run.durableTransaction.status]).toEqual(['finished', 'stopped'])
@@ -142,7 +142,7 @@ describe('a foreign retry', () => {
       .answer(0, 'action', 'unknown')
       .saved()
 
-  it('asks what waits at once, after one save', () => {
+  it('A foreign retry makes waiting calls at once, after one save', () => {
     const fixture = waiting()
     const stored = decodeTransaction(buildRow(fixture.run.transaction))
     learnRow(fixture, commanded(stored, 'retry', 2))
@@ -152,7 +152,7 @@ describe('a foreign retry', () => {
     expect(fixture.run.transaction.manualRetries).toBe(1)
   })
 
-  it('keeps our results, and our list', () => {
+  it('A foreign retry keeps our results and our list', () => {
     const fixture = waiting().answer(1, 'action', 'success')
     const stored = decodeTransaction(buildRow(fixture.run.transaction))
     learnRow(fixture, commanded(stored, 'retry', 2)).saved()
@@ -162,21 +162,21 @@ describe('a foreign retry', () => {
     })
   })
 
-  it('does not keep us from our finish', () => {
+  it('A foreign retry does not prevent our finish', () => {
     const fixture = RunFixture.accepted(serial(1)).tick().answer(0, 'action', 'success').conflict()
     fixture.step({ type: 'reread', row: commanded(after(serial(1), [sent([0, 'action'])]), 'retry') })
     expect(fixture.save).toMatchObject({ status: 'succeeded', version: 2 })
     expect(fixture.saved().end).toEqual({ type: 'ended', how: 'finished' })
   })
 
-  it('does not keep us from our abort', () => {
+  it('A foreign retry does not prevent our abort', () => {
     const fixture = RunFixture.accepted(serial(1)).tick().answer(0, 'action', 'failure').conflict()
     fixture.step({ type: 'reread', row: commanded(after(serial(1), [sent([0, 'action'])]), 'retry') })
     expect(fixture.save).toMatchObject({ status: 'aborting', version: 2 })
     expect(fixture.saved().calls).toEqual(['01 compensate #1'])
   })
 
-  it('of a transaction on its way back asks the compensation that waits at once', () => {
+  it('A foreign retry of an aborting saga calls the waiting compensation at once', () => {
     const fixture = RunFixture.accepted(parallel(2)).tick()
     fixture.answer(0, 'action', 'failure').saved().answer(0, 'compensate', 'failure').saved()
     expect(fixture.saga.branches[0]?.compensate.state).toBe('waiting')
@@ -190,7 +190,7 @@ describe('a foreign retry', () => {
 })
 
 describe('a stop of our own that is not durable yet', () => {
-  it('still counts after a foreign abort: it would be told as done', () => {
+  it('Our stop still counts after a foreign abort', () => {
     const fixture = RunFixture.accepted(serial(2))
       .tick()
       .step({ type: 'command', command: { type: 'stop-asked' } })
@@ -199,7 +199,7 @@ describe('a stop of our own that is not durable yet', () => {
     expect(fixture.save).toMatchObject({ status: 'stopped', version: 2, hold: { type: 'finish' } })
   })
 
-  it('keeps the foreign decision in the record: a caller may have seen it', () => {
+  it('Our stop keeps the foreign abort in the record, because a caller may have seen it', () => {
     const fixture = RunFixture.accepted(serial(2))
       .tick()
       .step({ type: 'command', command: { type: 'stop-asked' } })
@@ -227,7 +227,7 @@ describe('a row that is not ours any more', () => {
 })
 
 describe('a row that was read again for nothing', () => {
-  it('asks nothing earlier: only an operator does', () => {
+  it('A reread without news hastens no call', () => {
     const fixture = RunFixture.accepted(parallel(2)).tick()
     fixture.now += 3_000
     fixture.answer(0, 'action', 'unknown').saved()
@@ -236,7 +236,7 @@ describe('a row that was read again for nothing', () => {
     expect(fixture.tick(200).calls).toEqual(['01 action #2'])
   })
 
-  it('costs one save and changes nothing', () => {
+  it('A reread without news costs one save and changes nothing', () => {
     const fixture = RunFixture.accepted(serial(2)).tick().answer(0, 'action', 'success')
     learnRow(fixture, buildRow(serial(2), { version: 2 }))
     expect(fixture.save).toMatchObject({ status: 'submitted', version: 2 })

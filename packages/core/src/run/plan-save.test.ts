@@ -9,7 +9,7 @@ function savedBranches(fixture: RunFixture): unknown {
 }
 
 describe('one save is in flight', () => {
-  it('and what comes meanwhile merges into the next', () => {
+  it('Changes during a save go into the next save', () => {
     const fixture = RunFixture.accepted(buildSaga([{ after: [] }, { after: [] }, { after: [] }])).tick()
     fixture.answer(0, 'action', 'failure')
     expect(fixture.types).toEqual(['save'])
@@ -30,7 +30,7 @@ describe('one save is in flight', () => {
     expect(fixture.calls).toEqual(['01 compensate #1', '02 compensate #1'])
   })
 
-  it('and the end waits for it', () => {
+  it('The end waits for the save in flight', () => {
     const fixture = RunFixture.accepted(serial(1, { checkpointMs: 10 })).tick()
     fixture.step({ type: 'command', command: { type: 'retry-asked' } })
     expect(fixture.answer(0, 'action', 'success').types).toEqual([])
@@ -44,25 +44,25 @@ describe('a lazy change', () => {
     return fixture.answer(0, 'action', 'success')
   }
 
-  it('is saved after checkpointMs, and not before', () => {
+  it('A lazy change is saved after checkpointMs, and not before', () => {
     const fixture = progressed()
     expect([fixture.save, fixture.wakeAt]).toEqual([undefined, NODE_START + 100 + 1_000])
     expect(fixture.tick(999).save).toBeUndefined()
     expect(fixture.tick(1).save).toMatchObject({ status: 'submitted', hold: { type: 'keep' } })
   })
 
-  it('is counted from the oldest that is unsaved', () => {
+  it('The checkpoint counts from the oldest unsaved change', () => {
     const fixture = progressed()
     fixture.now += 600
     expect(fixture.answer(1, 'action', 'success').wakeAt).toBe(NODE_START + 100 + 1_000)
   })
 
-  it('is not awaited: calls go on while its save is in flight', () => {
+  it('Calls go on while a lazy change is being saved', () => {
     const fixture = progressed().tick(1_000)
     expect(fixture.answer(1, 'action', 'success').calls).toEqual(['03 action #1'])
   })
 
-  it('that comes while a save is in flight has a checkpointMs of its own', () => {
+  it('A lazy change during a save has a checkpointMs of its own', () => {
     const fixture = progressed().tick(1_000)
     fixture.now += 5
     fixture.answer(1, 'action', 'success')
@@ -73,13 +73,13 @@ describe('a lazy change', () => {
     expect(fixture.tick(1).save).toMatchObject({ version: 2 })
   })
 
-  it('does not cost a second save when the first one held it', () => {
+  it('A lazy change that a save included costs no second save', () => {
     const fixture = progressed().tick(1_000).saved()
     expect([fixture.save, fixture.wakeAt]).toEqual([undefined, undefined])
     expect(fixture.tick(60_000).save).toBeUndefined()
   })
 
-  it('goes with the next strong one', () => {
+  it('A lazy change is saved with the next strong one', () => {
     const fixture = progressed().answer(1, 'action', 'failure')
     expect(savedBranches(fixture)).toMatchObject([{ a: { state: 'succeeded' } }, { a: { state: 'failed' } }])
     expect(fixture.saved().wakeAt).toBeUndefined()
@@ -87,7 +87,7 @@ describe('a lazy change', () => {
 })
 
 describe('strict mode', () => {
-  it('saves every result before the next call, forward and backward', () => {
+  it('Strict mode saves every result before the next call, forward and backward', () => {
     const fixture = RunFixture.accepted(serial(3, { checkpointMs: 0 })).tick()
     expect(fixture.answer(0, 'action', 'success').types).toEqual(['save'])
     expect(fixture.saved().calls).toEqual(['02 action #1'])
@@ -99,7 +99,7 @@ describe('strict mode', () => {
 })
 
 describe('an unknown answer', () => {
-  it('is saved before the branch is asked again, though its wait is over', () => {
+  it('An unknown answer is saved before the branch is called again, though its wait is over', () => {
     const fixture = RunFixture.accepted(serial(1)).tick().answer(0, 'action', 'unknown')
     expect(fixture.save).toMatchObject({ hold: { type: 'keep' }, retrying: true })
     expect(savedBranches(fixture)).toMatchObject([{ a: { state: 'waiting', failures: 1, waits: 1 } }])
@@ -107,13 +107,13 @@ describe('an unknown answer', () => {
     expect(fixture.saved().calls).toEqual(['01 action #2'])
   })
 
-  it('waits in memory when its wait is short', () => {
+  it('A short wait after an unknown answer is spent in memory', () => {
     const fixture = RunFixture.accepted(serial(1)).tick().answer(0, 'action', 'ongoing').saved()
     expect([fixture.calls, fixture.save, fixture.wakeAt]).toEqual([[], undefined, NODE_START + 200])
     expect(fixture.tick(200).calls).toEqual(['01 action #2'])
   })
 
-  it('costs one save, which gives the row back, when its wait is longer than holdMs', () => {
+  it('A wait beyond holdMs costs one save, which gives the row back', () => {
     const fixture = RunFixture.accepted(buildSaga([{ retry: { initialMs: 1_001 } }]))
       .tick()
       .answer(0, 'action', 'unknown')
@@ -133,14 +133,14 @@ describe('an unknown answer', () => {
     expect(fixture.saves).toHaveLength(1)
   })
 
-  it('of exactly holdMs waits in memory', () => {
+  it('A wait of exactly holdMs is spent in memory', () => {
     const fixture = RunFixture.accepted(buildSaga([{ retry: { initialMs: 1_000 } }]))
       .tick()
       .answer(0, 'action', 'unknown')
     expect(fixture.save).toMatchObject({ hold: { type: 'keep' } })
   })
 
-  it('gives the row back when it has waited often, however short it waits', () => {
+  it('A transaction that has waited often is given back, however short the wait is', () => {
     const fixture = RunFixture.accepted(buildSaga([{ retry: { initialMs: 10, capMs: 1_000 } }])).tick()
     for (let waits = 1; waits < 5; waits += 1) {
       fixture.answer(0, 'action', 'unknown')
@@ -151,20 +151,20 @@ describe('an unknown answer', () => {
     expect(fixture.save).toMatchObject({ hold: { type: 'release' } })
   })
 
-  it('gives the row back until the deadline when that is earlier', () => {
+  it('The row is given back until the deadline when that is earlier', () => {
     const saga = buildSaga([{ retry: { initialMs: 30_000 } }], { deadlineMs: 8_000 })
     const fixture = RunFixture.accepted(saga).tick().answer(0, 'action', 'unknown')
     expect(fixture.save?.hold).toEqual({ type: 'release', dueAt: CREATED_AT + 8_000 })
   })
 
-  it('stays here when the deadline is nearer than holdMs', () => {
+  it('A transaction stays in memory when its deadline is nearer than holdMs', () => {
     const saga = buildSaga([{ retry: { initialMs: 30_000 } }], { deadlineMs: 900 })
     const fixture = RunFixture.accepted(saga).tick().answer(0, 'action', 'unknown')
     expect(fixture.save?.hold).toEqual({ type: 'keep' })
     expect(fixture.saved().wakeAt).toBe(NODE_START + 900)
   })
 
-  it('gives back a compensation that waits, too', () => {
+  it('A transaction with a waiting compensation is given back, too', () => {
     const fixture = RunFixture.accepted(buildSaga([{ retry: { initialMs: 5_000 } }])).tick()
     fixture.answer(0, 'action', 'failure').saved().answer(0, 'compensate', 'failure')
     expect(fixture.save).toMatchObject({
@@ -175,7 +175,7 @@ describe('an unknown answer', () => {
     })
   })
 
-  it('is asked again at the instant of the record by whoever claims the row then', () => {
+  it('The next owner makes the call at the recorded instant', () => {
     const fixture = RunFixture.accepted(buildSaga([{ retry: { initialMs: 5_000 } }])).tick()
     fixture.now += 0.25
     fixture.answer(0, 'action', 'unknown')
@@ -188,23 +188,23 @@ describe('an unknown answer', () => {
 describe('the list of sent actions', () => {
   const plans = [{ retry: { initialMs: 5_000 } }]
 
-  it('is handed on by a clean release of a run that knows it, on a store that keeps it', () => {
+  it('A clean release hands the list of sent actions on, if the run knows it and the store keeps it', () => {
     const fixture = RunFixture.claimed(buildSaga(plans), 'held').tick().answer(0, 'action', 'unknown')
     expect(fixture.save).toMatchObject({ sentList: 'released', hold: { type: 'release' } })
   })
 
-  it('is not handed on where a release may be lost', () => {
+  it('The list of sent actions is not handed on where a release may be lost', () => {
     const fixture = RunFixture.claimed(buildSaga(plans), 'held', { releaseKeepsSentList: false }).tick()
     expect(fixture.answer(0, 'action', 'unknown').save).not.toHaveProperty('sentList')
   })
 
-  it('is not handed on by a run that does not know it', () => {
+  it('The list of sent actions is not handed on by a run that does not know it', () => {
     const fixture = RunFixture.claimed(buildSaga(plans), 'unknown').tick().answer(0, 'action', 'unknown')
     expect(fixture.save).toMatchObject({ hold: { type: 'release' } })
     expect(fixture.save).not.toHaveProperty('sentList')
   })
 
-  it('is not touched by a save that keeps the row', () => {
+  it('A save that keeps the row does not change the state of the list', () => {
     expect(RunFixture.accepted(serial(1)).tick().answer(0, 'action', 'failure').save).not.toHaveProperty(
       'sentList',
     )
@@ -214,7 +214,7 @@ describe('the list of sent actions', () => {
 describe('a graph with a branch that waits long', () => {
   const slow = { after: [], retry: { initialMs: 30_000 } }
 
-  it('is not given back while another branch is in flight', () => {
+  it('A transaction is not given back while another branch is in flight', () => {
     const fixture = RunFixture.accepted(buildSaga([slow, { after: [] }, { after: [1] }])).tick()
     fixture.answer(0, 'action', 'unknown')
     expect(fixture.save).toMatchObject({ hold: { type: 'keep' } })
@@ -222,7 +222,7 @@ describe('a graph with a branch that waits long', () => {
     expect(fixture.answer(1, 'action', 'success').calls).toEqual(['03 action #1'])
   })
 
-  it('is not given back when another branch is ready: it is called after the save of the counters', () => {
+  it('A ready branch is called after the save of the counters, instead of giving the row back', () => {
     const fixture = RunFixture.accepted(buildSaga([slow, { after: [] }, { after: [1] }])).tick()
     fixture.answer(0, 'action', 'unknown').answer(1, 'action', 'success')
     expect(fixture.calls).toEqual([])
@@ -230,7 +230,7 @@ describe('a graph with a branch that waits long', () => {
     expect(fixture.save).toBeUndefined()
   })
 
-  it('is not given back when another branch is ready and only waits for a save', () => {
+  it('A transaction is not given back when a ready branch only waits for a save', () => {
     const fixture = RunFixture.accepted(buildSaga([slow, { after: [] }, { after: [1] }])).tick()
     fixture
       .step({ type: 'command', command: { type: 'retry-asked' } })
@@ -242,7 +242,7 @@ describe('a graph with a branch that waits long', () => {
     expect(fixture.saved().calls).toEqual(['03 action #1'])
   })
 
-  it('is given back when nothing else is left to do', () => {
+  it('A transaction is given back when no other call is left to make', () => {
     const fixture = RunFixture.accepted(buildSaga([slow, { after: [] }])).tick()
     fixture.answer(0, 'action', 'unknown').saved()
     fixture.now += 50
@@ -252,7 +252,7 @@ describe('a graph with a branch that waits long', () => {
 })
 
 describe('a row that is being given back', () => {
-  it('is called nothing for, though its wait ends meanwhile', () => {
+  it('No call is made while the row is being given back, though a wait ends', () => {
     const fixture = RunFixture.claimed(serial(1, { delayMs: 5_000 }), 'held').tick()
     expect(fixture.save?.hold).toEqual({ type: 'release', dueAt: CREATED_AT + 5_000 })
     expect(fixture.tick(5_000).calls).toEqual([])
@@ -261,7 +261,7 @@ describe('a row that is being given back', () => {
 })
 
 describe('a command that meets the giving back', () => {
-  it('is not told as durable: the run ends without it', () => {
+  it('A command during the release is not reported as durable', () => {
     const fixture = RunFixture.accepted(buildSaga([{ retry: { initialMs: 5_000 } }]))
       .tick()
       .answer(0, 'action', 'unknown')
@@ -276,12 +276,12 @@ describe('a command that meets the giving back', () => {
 })
 
 describe('retrying', () => {
-  it('is said of a transaction with a branch that waits', () => {
+  it('A transaction with a waiting branch is retrying', () => {
     expect(isRetrying(after(serial(1), [sent([0, 'action']), answered(0, 'action', 'ongoing')]))).toBe(true)
     expect(isRetrying(after(parallel(2), [sent([0, 'action'], [1, 'action'])]))).toBe(false)
   })
 
-  it('is not said of one that is final', () => {
+  it('A final transaction is not retrying', () => {
     const waiting = after(serial(1), [sent([0, 'action']), answered(0, 'action', 'unknown')])
     expect(isRetrying(after(waiting, [{ type: 'stop-asked' }]))).toBe(false)
   })

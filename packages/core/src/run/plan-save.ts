@@ -22,12 +22,12 @@ export interface SavePlan {
 }
 
 /** The next needs of the transaction: calls to make now, and a step at `wakeAt`, by the node's clock. */
-export interface Wishes {
+export interface Needs {
   readonly calls: readonly CallKey[]
   readonly wakeAt?: number
 }
 
-export function planSave(run: Run, wishes: Wishes, now: number): SavePlan {
+export function planSave(run: Run, needs: Needs, now: number): SavePlan {
   if (run.save !== undefined) return { run }
   if (isFinal(run.transaction)) {
     return run.lastChange > run.lastSavedChange ? startSave(run, 'finish') : { run }
@@ -36,8 +36,8 @@ export function planSave(run: Run, wishes: Wishes, now: number): SavePlan {
   if (run.draining === 'now' || (run.draining === 'when-calls-end' && !isCalling)) {
     return release(run, storeInstant(run, now))
   }
-  const { wakeAt } = wishes
-  const onlyWaits = !isCalling && wishes.calls.length === 0 && wakeAt !== undefined
+  const { wakeAt } = needs
+  const onlyWaits = !isCalling && needs.calls.length === 0 && wakeAt !== undefined
   if (onlyWaits && (wakeAt - now > run.settings.holdMs || hasWaitedOften(run.transaction)))
     return release(run, isParked(run, wakeAt) ? PARKED_AT : storeInstant(run, wakeAt))
   if (run.lastSavedChange < run.lastStrongChange) return startSave(run, 'keep')

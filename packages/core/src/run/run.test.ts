@@ -8,26 +8,26 @@ function isShown(fixture: RunFixture): boolean {
 }
 
 describe('what a node has in memory', () => {
-  it('is shown while it runs and no save is in flight', () => {
+  it('The state in memory may be shown while no save is in flight', () => {
     expect(isShown(RunFixture.accepted(serial(2)).tick().answer(0, 'action', 'success'))).toBe(true)
   })
 
-  it('is shown while a save is in flight that changes no status', () => {
+  it('The state in memory may be shown during a save that changes no status', () => {
     const fixture = RunFixture.accepted(serial(1)).tick().answer(0, 'action', 'ongoing')
     expect(fixture.save).toMatchObject({ status: 'submitted', hold: { type: 'keep' } })
     expect(isShown(fixture)).toBe(true)
   })
 
-  it('is not shown while a save is in flight that changes the status: the row may be further', () => {
+  it('The state in memory may not be shown during a save that changes the status', () => {
     expect(isShown(RunFixture.accepted(serial(1)).tick().answer(0, 'action', 'failure'))).toBe(false)
     expect(isShown(RunFixture.accepted(serial(1)).tick().answer(0, 'action', 'success'))).toBe(false)
   })
 
-  it('is shown again when that save is durable', () => {
+  it('The state in memory may be shown again when that save is durable', () => {
     expect(isShown(RunFixture.accepted(serial(1)).tick().answer(0, 'action', 'failure').saved())).toBe(true)
   })
 
-  it('is not shown while the row is being given back: another may have taken it', () => {
+  it('The state in memory may not be shown during a release, because another node may have claimed the row', () => {
     const fixture = RunFixture.accepted(buildSaga([{ retry: { initialMs: 5_000 } }]))
       .tick()
       .answer(0, 'action', 'unknown')
@@ -35,7 +35,7 @@ describe('what a node has in memory', () => {
     expect(isShown(fixture)).toBe(false)
   })
 
-  it('is not shown while the row is read again: somebody may have been told of a stop', () => {
+  it('The state in memory may not be shown during a reread, because a caller may have seen a stop', () => {
     const fixture = RunFixture.accepted(serial(2)).tick()
     const grant = { sentAt: fixture.now, now: fixture.now, storeNow: fixture.storeNow }
     fixture.step({ type: 'renewed', grant, version: 2 })
@@ -43,7 +43,7 @@ describe('what a node has in memory', () => {
     expect(isShown(fixture)).toBe(false)
   })
 
-  it('is not shown from the end of the lease on, nor after the end of the run', () => {
+  it('The state in memory may not be shown after the lease or after the run', () => {
     const fixture = RunFixture.accepted(serial(1)).tick()
     fixture.now = NODE_START + SETTINGS.leaseMs - 1
     expect(isShown(fixture)).toBe(true)

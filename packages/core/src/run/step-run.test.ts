@@ -8,7 +8,7 @@ import { hasCallInFlight } from './run.ts'
 import { stepRun, storeNow } from './step-run.ts'
 
 describe('an accepted run', () => {
-  it('is durable already, so it calls what is ready at once and saves nothing', () => {
+  it('An accepted run is durable already, so it makes ready calls at once and saves nothing', () => {
     const fixture = RunFixture.accepted(parallel(2)).tick()
     expect(fixture.calls).toEqual(['01 action #1', '02 action #1'])
     expect(fixture.saves).toEqual([])
@@ -20,24 +20,24 @@ describe('an accepted run', () => {
     })
   })
 
-  it('calls the next branch as soon as the one before has answered, without a save', () => {
+  it('The next branch is called as soon as the one before has answered, without a save', () => {
     const fixture = RunFixture.accepted(serial(3)).tick().answer(0, 'action', 'success')
     expect(fixture.calls).toEqual(['02 action #1'])
     expect(fixture.saves).toEqual([])
   })
 
-  it('does not call twice what is in flight', () => {
+  it('A call in flight is not made twice', () => {
     expect(RunFixture.accepted(serial(1)).tick().tick(5).tick(5).calls).toEqual([])
   })
 
-  it('leaves what it was given untouched', () => {
+  it('A step leaves its arguments unchanged', () => {
     const saga = serial(2)
     const text = JSON.stringify(saga)
     RunFixture.accepted(saga).tick().answer(0, 'action', 'success').answer(1, 'action', 'failure')
     expect(JSON.stringify(saga)).toBe(text)
   })
 
-  it('wakes for its start by its own clock, and starts then', () => {
+  it("A delayed run wakes for its start by the node's clock", () => {
     const fixture = RunFixture.accepted(serial(1, { delayMs: 700 })).tick()
     expect([fixture.types, fixture.wakeAt]).toEqual([['wake-at'], NODE_START + 700])
     expect(fixture.tick(699).calls).toEqual([])
@@ -59,16 +59,16 @@ function countSaves(saga: Transaction): number {
 }
 
 describe('the happy path', () => {
-  it('costs exactly one save after the accept, with 2 branches and with 20', () => {
+  it('A successful saga costs exactly one save after the accept, with 2 branches and with 20', () => {
     expect([countSaves(serial(2)), countSaves(serial(20))]).toEqual([1, 1])
     expect([countSaves(parallel(2)), countSaves(parallel(20))]).toEqual([1, 1])
   })
 
-  it('costs a save for each result in strict mode', () => {
+  it('A saga costs a save for each result in strict mode', () => {
     expect(countSaves(serial(3, { checkpointMs: 0 }))).toBe(3)
   })
 
-  it('tells the end only when it is saved', () => {
+  it('The end is reported only when it is saved', () => {
     const fixture = RunFixture.accepted(serial(1)).tick().answer(0, 'action', 'success')
     expect(fixture.types).toEqual(['save'])
     expect(fixture.save).toMatchObject({
@@ -89,7 +89,7 @@ describe('the happy path', () => {
     expect([fixture.run.durableTransaction.status, fixture.run.ended]).toEqual(['succeeded', true])
   })
 
-  it('ignores everything after its end', () => {
+  it('A run ignores every event after its end', () => {
     const fixture = RunFixture.accepted(serial(1)).tick().answer(0, 'action', 'success').saved()
     const { run } = fixture
     fixture
@@ -104,7 +104,7 @@ describe('the abort decision', () => {
   const atFailure = () =>
     RunFixture.accepted(serial(2)).tick().answer(0, 'action', 'success').answer(1, 'action', 'failure')
 
-  it('is saved before any compensation is called', () => {
+  it('The abort decision is saved before any compensation is called', () => {
     const fixture = atFailure()
     expect(fixture.types).toEqual(['save'])
     expect(fixture.save).toMatchObject({ status: 'aborting', hold: { type: 'keep' } })
@@ -115,13 +115,13 @@ describe('the abort decision', () => {
     expect(fixture.answer(1, 'compensate', 'success').calls).toEqual(['01 compensate #1'])
   })
 
-  it('is shown only when it is durable', () => {
+  it('The abort decision is shown only when it is durable', () => {
     const fixture = atFailure()
     expect(fixture.run.durableTransaction.status).toBe('submitted')
     expect(fixture.saved().run.durableTransaction.status).toBe('aborting')
   })
 
-  it('costs one save, and the end another, however many are undone', () => {
+  it('An abort costs one save and the end another, however many branches are undone', () => {
     const fixture = RunFixture.accepted(serial(6)).tick()
     for (let branch = 0; branch < 5; branch++) fixture.answer(branch, 'action', 'success')
     fixture.answer(5, 'action', 'failure').saved()
@@ -130,7 +130,7 @@ describe('the abort decision', () => {
     expect(fixture.saves.map(({ status }) => status)).toEqual(['aborting', 'failed'])
   })
 
-  it('stops new actions from the moment it is made, not from the moment it is durable', () => {
+  it('The abort decision stops new actions even before it is durable', () => {
     const fixture = RunFixture.accepted(buildSaga([{ after: [] }, { after: [] }, { after: [0] }])).tick()
     fixture.step({ type: 'command', command: { type: 'abort-asked' } })
     expect(fixture.types).toEqual(['save'])
@@ -139,20 +139,20 @@ describe('the abort decision', () => {
     expect(fixture.answer(1, 'action', 'unknown').calls).toEqual(['02 compensate #1'])
   })
 
-  it('is made at the deadline by the store’s clock', () => {
+  it('The abort decision is made at the deadline by the store’s clock', () => {
     const fixture = RunFixture.accepted(serial(1, { deadlineMs: 4_000 })).tick()
     expect(fixture.wakeAt).toBe(NODE_START + 4_000)
     expect(fixture.tick(3_999).save).toBeUndefined()
     expect(fixture.tick(1).save).toMatchObject({ status: 'aborting' })
   })
 
-  it('loses against the last success, in one step', () => {
+  it('The last success wins against the deadline in one step', () => {
     const fixture = RunFixture.accepted(serial(1, { deadlineMs: 4_000 })).tick()
     fixture.now += 4_500
     expect(fixture.answer(0, 'action', 'success').save).toMatchObject({ status: 'succeeded' })
   })
 
-  it('with nothing to undo is durable before the end is decided on top of it', () => {
+  it('An abort with nothing to undo is durable before the end is decided', () => {
     const fixture = RunFixture.accepted(serial(1, { delayMs: 500 }))
       .tick()
       .step({ type: 'command', command: { type: 'abort-asked' } })
@@ -164,7 +164,7 @@ describe('the abort decision', () => {
 })
 
 describe('commands', () => {
-  it('are durable before they are told: a stop', () => {
+  it('A stop is durable before it is reported', () => {
     const fixture = RunFixture.accepted(serial(2))
       .tick()
       .step({ type: 'command', command: { type: 'stop-asked' } })
@@ -173,7 +173,7 @@ describe('commands', () => {
     expect(fixture.saved().end).toEqual({ type: 'ended', how: 'finished' })
   })
 
-  it('ask a waiting branch at once, after the save', () => {
+  it('A retry calls a waiting branch at once, after the save', () => {
     const fixture = RunFixture.accepted(serial(1, { checkpointMs: 60_000 }))
       .tick()
       .answer(0, 'action', 'unknown')
@@ -183,7 +183,7 @@ describe('commands', () => {
     expect(fixture.saved().calls).toEqual(['01 action #2'])
   })
 
-  it('that change nothing save nothing', () => {
+  it('A command that changes nothing saves nothing', () => {
     const fixture = RunFixture.accepted(serial(1))
       .tick()
       .step({ type: 'command', command: { type: 'abort-asked' } })
@@ -194,7 +194,7 @@ describe('commands', () => {
 })
 
 describe('the lease', () => {
-  it('ends when it was asked for plus its length: no new call starts from then on', () => {
+  it('No new call starts after the lease, which counts from its request', () => {
     const grant = { sentAt: NODE_START, now: NODE_START + 300, storeNow: CREATED_AT }
     const fixture = RunFixture.claimed(serial(3), 'held', {}, grant)
     fixture.now = NODE_START + 300
@@ -205,7 +205,7 @@ describe('the lease', () => {
     expect(fixture.answer(1, 'action', 'success').calls).toEqual([])
   })
 
-  it('goes on when it is renewed', () => {
+  it('A renewal extends the lease', () => {
     const fixture = RunFixture.accepted(serial(2)).tick()
     fixture.now += 10_000
     expect(fixture.answer(0, 'action', 'success').calls).toEqual([])
@@ -215,7 +215,7 @@ describe('the lease', () => {
     expect(fixture.run.leaseUntil).toBe(grant.sentAt + SETTINGS.leaseMs)
   })
 
-  it('is never shortened by an answer that overtook another', () => {
+  it('A late answer of an older renewal never shortens the lease', () => {
     const fixture = RunFixture.accepted(serial(1)).tick()
     const late = { sentAt: NODE_START + 2_000, now: NODE_START + 2_010, storeNow: CREATED_AT + 2_000 }
     const early = { sentAt: NODE_START + 1_000, now: NODE_START + 2_020, storeNow: CREATED_AT + 1_000 }
@@ -225,26 +225,26 @@ describe('the lease', () => {
     expect(fixture.run.leaseUntil).toBe(NODE_START + 12_000)
   })
 
-  it('does not keep results from being saved after its end: the token protects the row', () => {
+  it('Results are still saved after the lease, because the token protects the row', () => {
     const fixture = RunFixture.accepted(serial(1)).tick()
     fixture.now += 60_000
     expect(fixture.answer(0, 'action', 'success').save).toMatchObject({ status: 'succeeded' })
   })
 
-  it('lost ends the run: nothing is saved or called any more', () => {
+  it('A lost lease ends the run: no save and no call follows', () => {
     const fixture = RunFixture.accepted(serial(2)).tick().step({ type: 'lease-lost' })
     expect(fixture.effects).toEqual([{ type: 'ended', how: 'lost' }])
     expect(fixture.answer(0, 'action', 'success').effects).toEqual([])
   })
 
-  it('measures the store’s clock from when the answer came, so that no deadline is early', () => {
+  it('The store’s clock is measured from when the answer came, so that no deadline is early', () => {
     const grant = { sentAt: 100, now: 400, storeNow: CREATED_AT }
     const fixture = RunFixture.claimed(serial(1), 'held', {}, grant)
     expect(storeNow(fixture.run, 400)).toBe(CREATED_AT)
     expect(storeNow(fixture.run, 400.9)).toBe(CREATED_AT)
   })
 
-  it('makes progress at the very instant that it asked to be woken at, with clocks of fractions', () => {
+  it('A run makes progress at the very instant that it asked for, even with fractions of milliseconds', () => {
     for (const now of [0.1, 1_234.567891, 98_765.4321, 1e7 / 3]) {
       const grant = { sentAt: now, now, storeNow: 1_763_678_400_123 }
       const saga = { ...serial(1, { delayMs: 333 }), createdAt: grant.storeNow - 7 }
@@ -259,7 +259,7 @@ describe('the lease', () => {
 describe('a renewal that shows another version', () => {
   const grant = { ...GRANT, sentAt: NODE_START + 3_000, now: NODE_START + 3_001 }
 
-  it('makes the run read the row again, and do nothing else until it knows', () => {
+  it('A renewal with another version makes the run read the row again first', () => {
     const fixture = RunFixture.accepted(serial(2)).tick().step({ type: 'renewed', grant, version: 2 })
     expect(fixture.types).toEqual(['reread'])
     expect(fixture.answer(0, 'action', 'success').effects).toEqual([])
@@ -267,13 +267,13 @@ describe('a renewal that shows another version', () => {
     expect(fixture.step({ type: 'renewed', grant, version: 2 }).effects).toEqual([])
   })
 
-  it('means nothing while a save is in flight: it may be our own', () => {
+  it('A renewal with another version is ignored while a save is in flight', () => {
     const fixture = RunFixture.accepted(serial(2)).tick().answer(0, 'action', 'failure')
     expect(fixture.step({ type: 'renewed', grant, version: 2 }).effects).toEqual([])
     expect(fixture.saved().calls).toEqual(['01 compensate #1'])
   })
 
-  it('means nothing when it is one that we know, or an older one', () => {
+  it('A renewal with a known or older version is ignored', () => {
     const fixture = RunFixture.accepted(serial(2)).tick().answer(0, 'action', 'failure').saved()
     expect(fixture.run.version).toBe(2)
     expect(fixture.step({ type: 'renewed', grant, version: 2 }).types).toEqual([])
@@ -291,7 +291,7 @@ describe('the answer of a save', () => {
     })
   }
 
-  it('conflict makes the run read the row again: nothing is durable, nothing is called', () => {
+  it('The answer conflict makes the run read the row again first', () => {
     const fixture = RunFixture.accepted(serial(2)).tick().answer(0, 'action', 'failure').conflict()
     expect(fixture.effects).toEqual([{ type: 'reread' }])
     expect(fixture.run).toMatchObject({
@@ -302,7 +302,7 @@ describe('the answer of a save', () => {
     expect(fixture.tick(5_000).effects).toEqual([])
   })
 
-  it('without a save in flight is a bug', () => {
+  it("A save's answer without a save in flight is a bug", () => {
     const { run } = RunFixture.accepted(serial(1)).tick()
     const saved = { type: 'saved', result: { type: 'fenced' } } as const
     expect(() => stepRun(RULES, run, saved, NODE_START)).toThrow('a save ended that was not in flight')
@@ -313,7 +313,7 @@ describe('a drained run', () => {
   const draining = (when: 'when-calls-end' | 'now') =>
     RunFixture.accepted(serial(2)).tick().step({ type: 'drain', when })
 
-  it('is given back when its calls have ended, and starts no other', () => {
+  it('A drained run is given back when its calls have ended, and starts no new ones', () => {
     const fixture = draining('when-calls-end')
     expect(fixture.effects).toEqual([])
     fixture.answer(0, 'action', 'success')
@@ -327,7 +327,7 @@ describe('a drained run', () => {
     expect(fixture.end).toEqual({ type: 'ended', how: 'released', dueAt: fixture.storeNow })
   })
 
-  it('is given back at once with its calls in flight written as sent', () => {
+  it('A run that is drained now is given back with its calls in flight recorded as sent', () => {
     const fixture = draining('now')
     expect(fixture.save).toMatchObject({ hold: { type: 'release', dueAt: fixture.storeNow } })
     expect(JSON.parse(fixture.save?.progress ?? '{}')).toMatchObject({
@@ -335,26 +335,26 @@ describe('a drained run', () => {
     })
   })
 
-  it('is given back at once when the patience for its calls is over', () => {
+  it('A drained run is given back when the time for its calls is over', () => {
     const fixture = draining('when-calls-end').tick(8_000)
     expect(fixture.effects).toEqual([])
     expect(fixture.step({ type: 'drain', when: 'now' }).save).toMatchObject({ hold: { type: 'release' } })
   })
 
-  it('is given back at once when nothing is in flight', () => {
+  it('A drained run without calls in flight is given back at once', () => {
     const fixture = RunFixture.accepted(serial(1)).tick().answer(0, 'action', 'unknown').saved()
     expect(fixture.step({ type: 'drain', when: 'when-calls-end' }).save).toMatchObject({
       hold: { type: 'release' },
     })
   })
 
-  it('finishes instead when its last call was the last', () => {
+  it('A drained run finishes when its last call ends the transaction', () => {
     const fixture = RunFixture.accepted(serial(1)).tick().step({ type: 'drain', when: 'when-calls-end' })
     expect(fixture.answer(0, 'action', 'success').save).toMatchObject({ hold: { type: 'finish' } })
     expect(fixture.saved().end).toEqual({ type: 'ended', how: 'finished' })
   })
 
-  it('waits for the save in flight, then is given back without a call in between', () => {
+  it('A drained run waits for the save in flight, then is given back without a call in between', () => {
     const fixture = RunFixture.accepted(serial(2)).tick().answer(0, 'action', 'failure')
     expect(fixture.step({ type: 'drain', when: 'now' }).effects).toEqual([])
     fixture.saved()
@@ -363,7 +363,7 @@ describe('a drained run', () => {
     expect(fixture.saved().end).toMatchObject({ how: 'released' })
   })
 
-  it('carries an abort that is not durable yet in the same save', () => {
+  it('A drained run saves an abort that is not durable yet in the same save', () => {
     const fixture = RunFixture.accepted(serial(2)).tick().step({ type: 'drain', when: 'when-calls-end' })
     expect(fixture.answer(0, 'action', 'failure').save).toMatchObject({
       status: 'aborting',
@@ -371,14 +371,14 @@ describe('a drained run', () => {
     })
   })
 
-  it('that is not a class A store’s does not hand on its list', () => {
+  it('A drained run on a lesser store does not hand on its list', () => {
     const fixture = RunFixture.accepted(serial(1), { releaseKeepsSentList: false }).tick()
     expect(fixture.step({ type: 'drain', when: 'now' }).save).not.toHaveProperty('sentList')
   })
 })
 
 describe('a result that comes while the row is being given back', () => {
-  it('is not told as durable', () => {
+  it('A result during the release is not reported as durable', () => {
     const fixture = RunFixture.accepted(serial(2)).tick().step({ type: 'drain', when: 'now' })
     fixture.answer(0, 'action', 'failure')
     expect(fixture.effects).toEqual([])
@@ -391,7 +391,7 @@ describe('a result that comes while the row is being given back', () => {
 })
 
 describe('the calls in flight', () => {
-  it('are counted over both ops', () => {
+  it('Calls in flight are counted over both ops', () => {
     const fixture = RunFixture.accepted(parallel(2)).tick()
     expect(hasCallInFlight(fixture.run)).toBe(true)
     fixture.answer(0, 'action', 'failure').saved()
@@ -400,7 +400,7 @@ describe('the calls in flight', () => {
     expect(hasCallInFlight(fixture.answer(1, 'action', 'success').run)).toBe(true)
   })
 
-  it('that answer late, by another attempt, change nothing', () => {
+  it('A late answer to another attempt changes nothing', () => {
     const fixture = RunFixture.accepted(serial(2)).tick()
     const { transaction } = fixture.run
     const late = (branch: number, op: SagaOp, result: Result) => answered(branch, op, result, { attempt: 7 })
@@ -410,12 +410,12 @@ describe('the calls in flight', () => {
 })
 
 describe('a claimed run', () => {
-  it('asks again what an earlier owner had in flight, with the next attempt', () => {
+  it('A claimed run repeats the calls that an earlier owner had in flight, as the next attempt', () => {
     const saga = after(serial(1), [sent([0, 'action']), { type: 'claimed', epoch: 2, sentUnknown: false }])
     expect(RunFixture.claimed(saga, 'held').tick().calls).toEqual(['01 action #2'])
   })
 
-  it('knows its list of sent actions only after a clean release', () => {
+  it('A claimed run knows the list of sent actions only after a clean release', () => {
     expect(RunFixture.claimed(serial(1), 'held').run.sentListKnown).toBe(true)
     expect(RunFixture.claimed(serial(1), 'unknown').run.sentListKnown).toBe(false)
   })

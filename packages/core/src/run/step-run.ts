@@ -6,7 +6,7 @@ import { findOp, withoutUnanswered } from '../rules/op-progress.ts'
 import { assertValid, type Rules } from '../rules/rules.ts'
 import { isFinal } from '../transaction.ts'
 import { mergeStoredRow } from './merge-stored-row.ts'
-import { planSave, type Wishes } from './plan-save.ts'
+import { type Needs, planSave } from './plan-save.ts'
 import type { Run, SaveInFlight } from './run.ts'
 import type { RunEffect, RunEvent } from './run-events.ts'
 
@@ -142,19 +142,19 @@ function proceed(rules: Rules, before: Run, now: number, effects: RunEffect[]): 
   // No end is decided on top of a decision that is not durable yet.
   let run =
     before.lastSavedChange >= before.lastStrongChange ? fold(rules, before, { type: 'time' }, now) : before
-  const wishes = readWishes(rules, run, now)
-  if (mayCall(run, now)) run = callBranches(rules, run, wishes.calls, now, effects)
-  const plan = planSave(run, wishes, now)
+  const needs = readNeeds(rules, run, now)
+  if (mayCall(run, now)) run = callBranches(rules, run, needs.calls, now, effects)
+  const plan = planSave(run, needs, now)
   if (plan.effect !== undefined) effects.push(plan.effect)
   // While a strong change is unsaved nothing is decided, so an instant that has passed would wake the run again and
   // again.
-  const wakeAt = run.lastSavedChange >= run.lastStrongChange ? wishes.wakeAt : undefined
+  const wakeAt = run.lastSavedChange >= run.lastStrongChange ? needs.wakeAt : undefined
   const wakes = [wakeAt, plan.wakeAt].filter((at) => at !== undefined)
   if (wakes.length > 0) effects.push({ type: 'wake-at', at: Math.min(...wakes) })
   return plan.run
 }
 
-function readWishes(rules: Rules, run: Run, now: number): Wishes {
+function readNeeds(rules: Rules, run: Run, now: number): Needs {
   const calls: CallKey[] = []
   let wakeAt: number | undefined
   for (const effect of rules.effects(run.transaction, storeNow(run, now))) {

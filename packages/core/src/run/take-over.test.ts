@@ -37,34 +37,34 @@ function firstStep(
 }
 
 describe('a claimed row', () => {
-  it('goes on where its record ends', () => {
+  it('A claimed row goes on where its record ends', () => {
     const saga = after(serial(2), [sent([0, 'action']), answered(0, 'action', 'success')])
     const fixture = firstStep(saga, { version: 7, epoch: 3, sentList: 'held' })
     expect(fixture.calls).toEqual(['02 action #1'])
     expect(fixture.run).toMatchObject({ version: 7, token: TOKEN, transaction: { epoch: 3 } })
   })
 
-  it('asks again what was in flight: that answer will not come here', () => {
+  it('A claimed row repeats the call in flight, whose answer will not arrive here', () => {
     const saga = after(serial(1), [sent([0, 'action'])])
     expect(firstStep(saga, { sentList: 'held' }).calls).toEqual(['01 action #2'])
   })
 
-  it('compensates every branch when it is not known what was sent', () => {
+  it('A claimed row compensates every branch when the list of sent actions is not known', () => {
     const fixture = firstStep(serial(3), { sentList: 'unknown' }).answer(0, 'action', 'failure')
     expect(JSON.parse(fixture.save?.progress ?? '{}')).toMatchObject({ abort: { branches: [0, 1, 2] } })
     expect(fixture.saved().calls).toEqual(['03 compensate #1'])
   })
 
-  it('compensates what is recorded after a clean release', () => {
+  it('A claimed row compensates the recorded branches after a clean release', () => {
     const fixture = firstStep(serial(3), { sentList: 'held' }).answer(0, 'action', 'failure')
     expect(fixture.saved().calls).toEqual(['01 compensate #1'])
   })
 
-  it('has its lease from when the claim was sent', () => {
+  it('The lease of a claimed row counts from when the claim was sent', () => {
     expect(readRun(take(serial(1))).leaseUntil).toBe(NODE_START + SETTINGS.leaseMs)
   })
 
-  it('aborts at once when its deadline has passed, and calls nothing before that is durable', () => {
+  it('A claimed row aborts at once after its deadline, and makes no call before that is durable', () => {
     const saga = serial(2, { deadlineMs: 5_000 })
     const fixture = firstStep(saga, { sentList: 'unknown' }, CREATED_AT + 5_000)
     expect(fixture.types).toEqual(['save'])
@@ -73,7 +73,7 @@ describe('a claimed row', () => {
     expect(fixture.saved().calls).toEqual(['02 compensate #1'])
   })
 
-  it('goes forward one millisecond before its deadline', () => {
+  it('A claimed row goes forward one millisecond before its deadline', () => {
     const fixture = firstStep(serial(2, { deadlineMs: 5_000 }), { sentList: 'unknown' }, CREATED_AT + 4_999)
     expect(fixture.calls).toEqual(['01 action #1'])
   })
@@ -83,29 +83,29 @@ describe('a claimed row with nothing left to undo', () => {
   const inFlight = after(buildSaga([{ compensation: false }]), [sent([0, 'action']), { type: 'abort-asked' }])
   const later = CREATED_AT + 60_000
 
-  it('is not shown as failed before that is saved', () => {
+  it('A claimed row with nothing left to undo is not shown as failed before that is saved', () => {
     expect(readRun(take(inFlight, {}, later)).durableTransaction.status).toBe('aborting')
   })
 
-  it('is saved as failed, and ends when that is durable', () => {
+  it('A claimed row with nothing left to undo is saved as failed, and ends when that is durable', () => {
     const fixture = firstStep(inFlight, {}, later)
     expect(fixture.save).toMatchObject({ status: 'failed', hold: { type: 'finish' } })
     expect(JSON.parse(fixture.save?.progress ?? '{}')).toMatchObject({ finishedAt: later })
     expect(fixture.saved().end).toEqual({ type: 'ended', how: 'finished' })
   })
 
-  it('ends, too, when another node asked for the abort', () => {
+  it('A claimed row with nothing left to undo ends, too, when another node gave the abort', () => {
     const asked = after(buildSaga([{ compensation: false }]), [{ type: 'abort-asked' }])
     expect(firstStep(asked, { sentList: 'unknown' }, later).save).toMatchObject({ status: 'failed' })
   })
 })
 
 describe('a row that stops its runners', () => {
-  it('is run up to three times without progress', () => {
+  it('A row runs up to three times without progress', () => {
     expect(take(serial(1), { claimsWithoutProgress: 3 }).type).toBe('run')
   })
 
-  it('rests after the next claim, with the reason in its record', () => {
+  it('A row rests after the fourth claim without progress, with the reason in its record', () => {
     const saga = after(serial(2), [sent([0, 'action']), answered(0, 'action', 'success')])
     const rests = take(saga, { claimsWithoutProgress: 4, version: 9 }, CREATED_AT + 70)
     expect(rests).toMatchObject({
@@ -128,7 +128,7 @@ describe('a row that stops its runners', () => {
     expect(rests.update).not.toHaveProperty('sentList')
   })
 
-  it('rests for six to nine leases, another time in each claim, and not as long as what rests beside it', () => {
+  it('A rest lasts six to nine leases, and differs for each claim and each row', () => {
     const dueAt = (row: Partial<StoredTransaction>) => {
       const rests = take(serial(1), { claimsWithoutProgress: 4, ...row }, CREATED_AT + 70)
       if (rests.type !== 'rest' || rests.update.hold.type !== 'release') throw new Error('it does not rest')
@@ -143,7 +143,7 @@ describe('a row that stops its runners', () => {
     expect(dueAt({ epoch: 6 })).not.toBe(dueAt({ epoch: 5 }))
   })
 
-  it('keeps the reason that it had before', () => {
+  it('A resting row keeps its earlier attention reason', () => {
     const failing = { ...serial(1), attention: 'compensation of branch 01 answered failure' }
     const rests = take(failing, { claimsWithoutProgress: 4 })
     if (rests.type !== 'rest') throw new Error('it does not rest')
@@ -152,7 +152,7 @@ describe('a row that stops its runners', () => {
     })
   })
 
-  it('is run again after its rest, and rests again after one claim more', () => {
+  it('A row runs again after its rest, and rests again after one more claim', () => {
     const rested = { ...serial(1), attention: 'claimed 3 times without progress' }
     expect(take(rested, { claimsWithoutProgress: 1 }).type).toBe('run')
     expect(take(rested, { claimsWithoutProgress: 2 }).type).toBe('rest')
@@ -184,7 +184,7 @@ describe('a row that stops its runners', () => {
     })
   }
 
-  it('is not parked for a fault of this code, but rests after so many claims', () => {
+  it('A fault of this code never parks a row, which rests after too many claims', () => {
     const fault = new TypeError('a fault of this code')
     const faulty = (claimsWithoutProgress: number) =>
       Object.defineProperty({ ...buildRow(serial(1)), claimsWithoutProgress }, 'definition', {
@@ -225,7 +225,7 @@ describe('a row whose runners live to a checkpoint, and not to an answer', () =>
     return row
   }
 
-  it('rests after ten of them, and after one more each time', () => {
+  it('A row rests after ten claims without an answer, and after one more each time', () => {
     let row = afterRunners(CLAIMS_UNANSWERED_MAX)
     for (const time of ['first', 'second', 'third']) {
       const rests = take(serial(1), { ...row, claimsWithoutProgress: 1 })
@@ -236,13 +236,13 @@ describe('a row whose runners live to a checkpoint, and not to an answer', () =>
     }
   })
 
-  it('counts those that do not live to a checkpoint, too', () => {
+  it('Claims whose owner dies before a checkpoint count as claims without an answer, too', () => {
     const row = afterRunners(CLAIMS_UNANSWERED_MAX - 1)
     expect(take(serial(1), { ...row, claimsWithoutProgress: 1 }).type).toBe('run')
     expect(take(serial(1), { ...row, claimsWithoutProgress: 2 }).type).toBe('rest')
   })
 
-  it('goes on to count when its release is refused', () => {
+  it('The count goes on when a release is refused', () => {
     const row = afterRunners(CLAIMS_UNANSWERED_MAX - 1)
     const fixture = firstStep(serial(1), { ...row, claimsWithoutProgress: 1 })
     fixture.step({ type: 'drain', when: 'now' }).conflict()

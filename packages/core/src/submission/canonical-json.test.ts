@@ -6,7 +6,7 @@ function buildInOrder(keys: readonly string[]): Record<string, number> {
   return Object.fromEntries(keys.map((key) => [key, 1]))
 }
 
-it('is the same in whatever order the keys come, be they few or many', () => {
+it('Canonical JSON is the same for every order of few or many keys', () => {
   fc.assert(
     fc.property(
       fc

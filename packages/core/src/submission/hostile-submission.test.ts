@@ -178,13 +178,13 @@ function expectSound(body: unknown): ParsedSubmission {
 }
 
 describe('a hostile submission', () => {
-  it('is refused or accepted, and never thrown at, whatever JSON it is', () => {
+  it('A submission of any JSON is refused or accepted, and never causes an exception', () => {
     fc.assert(fc.property(fc.jsonValue(), (body) => void expectSound(body)))
     fc.assert(fc.property(fc.dictionary(names, poisons), (body) => void expectSound(body)))
     fc.assert(fc.property(fc.array(poisons, { maxLength: 5 }), (branches) => void expectSound({ branches })))
   })
 
-  it('is refused or accepted, and never thrown at, wherever a good one was changed', () => {
+  it('A good submission with any change is refused or accepted, and never causes an exception', () => {
     const counts = { parsed: 0, refused: 0 }
     fc.assert(
       fc.property(mutated, (body) => {
@@ -196,7 +196,7 @@ describe('a hostile submission', () => {
     expect(Math.min(counts.parsed, counts.refused)).toBeGreaterThan(100)
   })
 
-  it('does not change what it was read from', () => {
+  it('Parsing does not change the body', () => {
     fc.assert(
       fc.property(mutated, (body) => {
         const text = JSON.stringify(body)
@@ -217,7 +217,7 @@ describe('the schema of the HTTP interface', () => {
     ...['SAGA_AFTER_CYCLE', 'SAGA_PAYLOAD_TOO_LARGE', 'SAGA_PAYLOAD_TOO_DEEP'],
   ])
 
-  it('describes what is accepted: the good ones, and whatever was accepted of the changed ones', () => {
+  it('The HTTP schema accepts every body that the parser accepts', () => {
     for (const good of ALL_GOOD) {
       expect([parse(good).type, NAMED_SCHEMAS.SubmitRequest.safeParse(good).success]).toEqual([
         'parsed',
@@ -233,7 +233,7 @@ describe('the schema of the HTTP interface', () => {
     )
   })
 
-  it('refuses what is refused, but for what a schema cannot say', () => {
+  it('The HTTP schema refuses what the parser refuses, except for rules that a schema cannot express', () => {
     fc.assert(
       fc.property(mutated, (body) => {
         const parsed = parse(body)
@@ -244,7 +244,7 @@ describe('the schema of the HTTP interface', () => {
     )
   })
 
-  it('says the same of a registration, accepted or refused, but for what a schema cannot say', () => {
+  it('The HTTP schema and the parser agree about registrations, except for rules that a schema cannot express', () => {
     const schema = NAMED_SCHEMAS.TccBranchRequest
     const counts = { parsed: 0, refused: 0 }
     expect(parseRegistration(GOOD_REGISTRATION, DEFAULTS, checkUrl).type).toBe('parsed')
@@ -260,7 +260,7 @@ describe('the schema of the HTTP interface', () => {
     expect(Math.min(counts.parsed, counts.refused)).toBeGreaterThan(100)
   })
 
-  it('agrees about a list of predecessors that is longer than there may be branches', () => {
+  it('The HTTP schema and the parser agree about a list of too many predecessors', () => {
     for (const length of [BRANCHES_MAX, BRANCHES_MAX + 1]) {
       const branches = [
         { ...BRANCH, id: 'a' },

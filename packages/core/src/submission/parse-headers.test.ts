@@ -82,7 +82,7 @@ describe('S9: a header', () => {
     },
   )
 
-  it('is given once, in whatever case', () => {
+  it('A header is given once, whatever the case of its name', () => {
     expect(listFaults({ 'X-A': '1', 'x-a': '1' })).toEqual(REFUSED)
   })
 })

@@ -14,7 +14,7 @@ function buildDefinition(body: unknown) {
 }
 
 describe('a TCC', () => {
-  it('is its settings; its deadline has a default', () => {
+  it('A TCC has its settings, and its deadline has a default', () => {
     expect(buildDefinition({ ...TCC, headers: { 'X-Tenant': 'blue' } })).toMatchObject({
       kind: 'tcc',
       deadlineMs: PREPARED_MS,
@@ -40,7 +40,7 @@ describe('a TCC', () => {
 })
 
 describe('a message', () => {
-  it('is delivered in order unless it says otherwise, and has no check unless it says so', () => {
+  it('A message is delivered in order and has no check by default', () => {
     expect(buildDefinition(MESSAGE)).toMatchObject({
       kind: 'message',
       concurrent: false,
@@ -55,7 +55,7 @@ describe('a message', () => {
     })
   })
 
-  it('has a check with a default time, and the headers of all calls', () => {
+  it("A message's check has a default time and the headers of all calls", () => {
     expect(
       buildDefinition({ ...MESSAGE, headers: { a: '1', b: '2' }, check: { ...CHECK, headers: { B: '3' } } }),
     ).toMatchObject({

@@ -10,14 +10,14 @@ function listCodes(gid: string | undefined, ...ids: string[]): readonly string[]
 }
 
 describe('S39: plain ids', () => {
-  it('are all gids without capital letters, and all branch ids without a dash', () => {
+  it('Plain ids are all gids without capital letters and all branch ids without a dash', () => {
     expect(
       listCodes('0190a7c2-7f3e-7b1a-9c55-0f2d6a1b8e77', '01', 'debit_account', 'a.b:c', 'Debit'),
     ).toEqual([])
     expect(listCodes(undefined)).toEqual([])
   })
 
-  it('are not what DTM’s barriers could take for another id', () => {
+  it('Ids that DTM’s barriers could confuse are not plain', () => {
     expect(listCodes('ORDER-1', '01')).toEqual(['SAGA_GID_INVALID /gid'])
     expect(listCodes('order-1a', '01', '1-01')).toEqual(['SAGA_BRANCH_ID_INVALID /branches/1/id'])
     expect(listCodes('Pay', '-')).toEqual(['SAGA_GID_INVALID /gid', 'SAGA_BRANCH_ID_INVALID /branches/0/id'])

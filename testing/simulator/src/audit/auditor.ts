@@ -121,7 +121,7 @@ export class Auditor {
       this.report('I3', gid, `status went from ${before.status} to ${row.status}`)
     }
     const log = this.log(gid)
-    if ('turn' in log) this.prepared.checkWrite(before, row, log)
+    if ('decision' in log) this.prepared.checkWrite(before, row, log)
     else if (row.status !== 'submitted' || before.status !== 'submitted')
       this.#checkDecision(before, row, log)
     if (isFinalStatus(row.status)) log.isFinal = true
@@ -208,7 +208,7 @@ export class Auditor {
     if (row.token === run.token && !row.owned && !log.isFinal)
       this.report('I14', gid, `${call.op} ${call.branch} was started on a row that was given back`)
     this.pace.checkCall(run, call, runner, nodeNow)
-    if ('turn' in log) {
+    if ('decision' in log) {
       this.prepared.checkCall(run, call, log)
       return
     }

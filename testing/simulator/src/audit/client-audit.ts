@@ -28,7 +28,7 @@ export class ClientAudit {
     if (isFinalStatus(status) && row.status !== status)
       this.#auditor.report('I19', gid, `told ${status}, but the store has ${row.status}`)
     const log = this.#auditor.log(gid)
-    if ('turn' in log) this.#auditor.prepared.checkAnswer(gid, status, log)
+    if ('decision' in log) this.#auditor.prepared.checkAnswer(gid, status, log)
   }
 
   /**

@@ -18,7 +18,7 @@ export function auditEnd(
     const row = store.read(gid)
     if (row === undefined) {
       if (log.isAcknowledged) auditor.report('I1', gid, 'acknowledged, and gone')
-      if ('turn' in log) auditor.prepared.checkNeverStored(log.plan)
+      if ('decision' in log) auditor.prepared.checkNeverStored(log.plan)
       else auditWithoutRow(auditor, log, participants)
     } else if (!poisoned.has(gid)) auditRow(auditor, log, row, participants)
   }
@@ -30,7 +30,7 @@ function auditMoney(auditor: Auditor, store: SimStore, participants: Participant
   let inFlight = 0
   for (const [gid, log] of auditor.logs) {
     const status = store.read(gid)?.status
-    if ('turn' in log || status === 'succeeded' || status === 'failed') continue
+    if ('decision' in log || status === 'succeeded' || status === 'failed') continue
     inFlight += sumMoved(log, participants)
   }
   const missing = participants.balance - inFlight
@@ -62,7 +62,7 @@ function auditRow(auditor: Auditor, log: Log, row: StoredTransaction, participan
   if (log.finalSeen !== undefined && log.finalSeen !== row.status)
     auditor.report('I18', gid, `a client saw ${log.finalSeen}, the end is ${row.status}`)
   if (row.status === 'stopped' && !log.stopAsked) auditor.report('I3', gid, 'stopped without a request')
-  if ('turn' in log) auditor.prepared.checkEnd(row, log)
+  if ('decision' in log) auditor.prepared.checkEnd(row, log)
   else auditSaga(auditor, log, row, participants)
 }
 

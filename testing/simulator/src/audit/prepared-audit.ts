@@ -5,7 +5,7 @@ import type { PreparedParticipants, ServiceState } from '../branches/prepared-pa
 import type { PreparedPlan } from '../clients/prepared-plan.ts'
 import type { World } from '../world/world.ts'
 import type { Auditor } from './auditor.ts'
-import type { PreparedLog, Turn } from './prepared-log.ts'
+import type { Decision, PreparedLog } from './prepared-log.ts'
 
 export class PreparedAudit {
   readonly #world: World
@@ -24,10 +24,10 @@ export class PreparedAudit {
   /** Checks a durable write. */
   checkWrite(before: StoredTransaction, row: StoredTransaction, log: PreparedLog): void {
     const { gid, kind } = row
-    const turn = readTurn(row.status)
-    if (turn !== undefined && log.turn !== undefined && turn !== log.turn)
-      this.#auditor.report('I4', gid, `decided ${log.turn}, then ${row.status}`)
-    log.turn ??= turn
+    const decision = readDecision(row.status)
+    if (decision !== undefined && log.decision !== undefined && decision !== log.decision)
+      this.#auditor.report('I4', gid, `decided ${log.decision}, then ${row.status}`)
+    log.decision ??= decision
     if (kind !== 'tcc') return
     const lists = [before, row].map((each) => {
       const tcc = decodeTransaction(each)
@@ -61,9 +61,13 @@ export class PreparedAudit {
         this.#auditor.report('I20', gid, 'its sender was asked before the time')
       return
     }
-    const wanted: Turn = op === 'cancel' ? 'backward' : 'forward'
-    if (log.turn !== wanted)
-      this.#auditor.report('I13', gid, `${op} ${branch} sent while it is durably ${log.turn ?? 'undecided'}`)
+    const wanted: Decision = op === 'cancel' ? 'backward' : 'forward'
+    if (log.decision !== wanted)
+      this.#auditor.report(
+        'I13',
+        gid,
+        `${op} ${branch} sent while it is durably ${log.decision ?? 'undecided'}`,
+      )
     if (log.plan.kind === 'message') this.#checkMessageCall(run, branch, log)
     else this.#checkTccCall(run, branch, op)
   }
@@ -108,15 +112,16 @@ export class PreparedAudit {
 
   /** Checks a status that a client is told. */
   checkAnswer(gid: PreparedPlan['gid'], status: Status, log: PreparedLog): void {
-    const turn = readTurn(status)
-    if (turn === undefined) return
-    if (log.turn !== turn) this.#auditor.report('I19', gid, `told ${status}, but the store was ${log.turn}`)
-    log.told ??= turn
+    const decision = readDecision(status)
+    if (decision === undefined) return
+    if (log.decision !== decision)
+      this.#auditor.report('I19', gid, `told ${status}, but the store was ${log.decision}`)
+    log.told ??= decision
   }
 
   /** Checks a final row at the end of a world. */
   checkEnd({ gid, status }: StoredTransaction, log: PreparedLog): void {
-    if (log.told !== undefined && status !== 'stopped' && readTurn(status) !== log.told)
+    if (log.told !== undefined && status !== 'stopped' && readDecision(status) !== log.told)
       this.#auditor.report('I18', gid, `a client was told ${log.told}, and it is ${status}`)
     if (status === 'stopped') return
     if (log.plan.kind === 'tcc') this.#checkTccEnd(gid, status, log)
@@ -179,7 +184,7 @@ export class PreparedAudit {
   }
 }
 
-function readTurn(status: Status): Turn | undefined {
+function readDecision(status: Status): Decision | undefined {
   if (status === 'submitted' || status === 'succeeded') return 'forward'
   return status === 'aborting' || status === 'failed' ? 'backward' : undefined
 }

@@ -1,13 +1,13 @@
 import type { MessagePlan, PreparedPlan, TccPlan } from '../clients/prepared-plan.ts'
 import { type CommonLog, newCommonLog } from './log.ts'
 
-export type Turn = 'forward' | 'backward'
+export type Decision = 'forward' | 'backward'
 
 interface PreparedCommon extends CommonLog {
   /** The decision that the store has. It is made once. */
-  turn: Turn | undefined
+  decision: Decision | undefined
   /** The decision that a client was told. */
-  told: Turn | undefined
+  told: Decision | undefined
 }
 
 /** The auditor's record of a TCC. Sets of branches are bit masks. */
@@ -33,8 +33,8 @@ export type PreparedLog = TccLog | MessageLog
 export function newPreparedLog(plan: PreparedPlan): PreparedLog {
   const common = { ...newCommonLog(), told: undefined }
   if (plan.kind === 'tcc')
-    return { ...common, plan, turn: undefined, registered: 0, tried: 0, confirmed: 0, cancelled: 0 }
+    return { ...common, plan, decision: undefined, registered: 0, tried: 0, confirmed: 0, cancelled: 0 }
   // A message without a query-back is submitted from the start.
   const isPlain = plan.definition.check === undefined
-  return { ...common, plan, turn: isPlain ? 'forward' : undefined, hasCommitted: isPlain }
+  return { ...common, plan, decision: isPlain ? 'forward' : undefined, hasCommitted: isPlain }
 }
