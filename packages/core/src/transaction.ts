@@ -17,14 +17,14 @@ export type Transaction = SagaTransaction | TccTransaction | MessageTransaction
 export type SagaTransaction = SagaCommon & (Submitted | Aborting | Ended)
 
 /**
- * The client tries the branches while the transaction is prepared. Then all of them are confirmed, or all are
- * cancelled.
+ * The client tries the branches while the transaction is prepared. Then
+ * all of them are confirmed, or all are cancelled.
  */
 export type TccTransaction = TccCommon & (Prepared | Submitted | Aborting | Ended)
 
 /**
- * It is prepared until its sender's database transaction is known to have committed. Then each branch is called until
- * it succeeds.
+ * It is prepared until its sender's database transaction is known to have
+ * committed. Then each branch is called until it succeeds.
  */
 export type MessageTransaction = MessageCommon & (Prepared | Submitted | Ended)
 

@@ -93,8 +93,8 @@ export class Acceptance {
   }
 
   /**
-   * Counts transactions that were or are being accepted here. Claimed ones do not count, so that old work never blocks
-   * new work.
+   * Counts transactions that were or are being accepted here. Claimed ones do
+   * not count, so that old work never blocks new work.
    */
   get freshSize(): number {
     const { runner } = this.#parts
@@ -130,8 +130,8 @@ export class Acceptance {
   }
 
   /**
-   * Waits for a create of other content under the same gid. While it is in flight it proves nothing, because it may
-   * still be refused.
+   * Waits for a create of other content under the same gid. While it is in
+   * flight it proves nothing, because it may still be refused.
    */
   async #waitForOtherContent(gid: Gid, digest: string): Promise<void> {
     const { clock, storeTimeoutMs } = this.#parts
@@ -253,8 +253,8 @@ export class Acceptance {
       admission?.end()
       throw error
     } finally {
-      // The entry goes before any caller sees the result: else a submit that came between would be promised a refused
-      // transaction.
+      // The entry goes before any caller sees the result: else a submit that came
+      // between would be promised a refused transaction.
       this.#accepting.delete(ids.gid)
       this.#acceptingPlaces -= placesOf(row)
     }
@@ -270,8 +270,8 @@ export class Acceptance {
     let mayHaveLanded = false
     // The lease counts from the first try, because a repeated create does not extend the lease of a stored row.
     const sentAt = clock.now()
-    // After the retention the gid is free again, so a create that is repeated so late would run the transaction a
-    // second time.
+    // After the retention the gid is free again, so a create that is repeated
+    // so late would run the transaction a second time.
     const repeatUntil = run.retentionMs === 'never' ? Number.POSITIVE_INFINITY : sentAt + run.retentionMs / 2
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, WAIT_MS_MAX)) {
       try {

@@ -25,8 +25,8 @@ export class AlarmClock {
   }
 
   /**
-   * Calls back once, not before `wantedAt` by the clock. Alarms of one millisecond ring in the order in which they were
-   * set.
+   * Calls back once, not before `wantedAt` by the clock. Alarms of one
+   * millisecond ring in the order in which they were set.
    */
   ringAt(wantedAt: number, callback: () => void): void {
     if (this.#stopped) return
@@ -59,8 +59,8 @@ export class AlarmClock {
       due.push(this.#alarms.pop() ?? [])
       this.#alarmsAt.delete(at)
     }
-    // The callbacks run after the heap is done. One that sets itself again at once waits for a timer, and does not
-    // block the loop.
+    // The callbacks run after the heap is done. One that sets itself again at
+    // once waits for a timer, and does not block the loop.
     for (const alarms of due) for (const callback of alarms) callback()
     const next = this.#alarms.firstKey
     if (next !== undefined && !this.#stopped && next < this.#timerAt) this.#setTimer(next)

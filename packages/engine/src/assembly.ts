@@ -36,8 +36,8 @@ export interface AssemblyParts {
 }
 
 /**
- * Callbacks from the shared parts to the node's loops, or to one invocation of a function. Instants are by this node's
- * clock.
+ * Callbacks from the shared parts to the node's loops, or to one invocation
+ * of a function. Instants are by this node's clock.
  */
 export interface RunnerCallbacks {
   /** The transaction is final, and that is durable. */

@@ -1,4 +1,4 @@
-/** Operator commands and aborts, on whatever node they arrive. */
+/** Gives the commands of clients and operators, on the node where they arrive. */
 import {
   AssertionError,
   type Clock,
@@ -43,8 +43,8 @@ interface Giving {
 export class Commands {
   readonly #parts: CommandsParts
   /**
-   * Commands on the stored row take turns by gid. Without turns, of several at once all but one would fail and be tried
-   * again.
+   * Commands on the stored row take turns by gid. Without turns, of several
+   * at once all but one would fail and be tried again.
    */
   readonly #turns = new Turns()
 
@@ -66,8 +66,8 @@ export class Commands {
   }
 
   /**
-   * Gives the command until it is decided. The first durable write wins; a command that lost starts again from the new
-   * state.
+   * Gives the command until it is decided. The first durable write wins; a
+   * command that lost starts again from the new state.
    */
   async #give(gid: Gid, command: Command, giving: Giving): Promise<TransactionView | undefined> {
     for (let tries = 0; tries < TRIES_MAX && !giving.isOver; tries++) {

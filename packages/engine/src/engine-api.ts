@@ -20,8 +20,8 @@ export interface WaitOptions {
 
 export interface SubmitOptions extends WaitOptions {
   /**
-   * It gets the number of bytes of the row's definition before the row is stored. An error that it throws refuses the
-   * submit.
+   * It gets the number of bytes of the row's definition before the row is
+   * stored. An error that it throws refuses the submit.
    */
   readonly takeBytes?: ((bytes: number) => void) | undefined
 }
@@ -64,8 +64,8 @@ export interface EngineApi {
   /** Shows a transaction together with its definition, as `read` gives it. */
   showWhole(gid: Gid, caller?: string): Promise<ShownWhole | undefined>
   /**
-   * Lists transactions. A list scans rows, so very few are under way at once. It throws SAGA_TOO_MANY_READS when its turn
-   * does not come in time.
+   * Lists transactions. A list scans rows, so very few are under way at once. It
+   * throws SAGA_TOO_MANY_READS when its turn does not come in time.
    */
   list(
     query: ListQuery,
@@ -98,8 +98,8 @@ export interface EngineApi {
 
 export interface EngineHealth {
   /**
-   * It is false while the engine stops, when the store did not answer its last call, or while the store's disk has too
-   * little room.
+   * It is false while the engine stops, when the store did not answer its last
+   * call, or while the store's disk has too little room.
    */
   readonly ready: boolean
   readonly reason?: 'stopping' | 'store-unavailable' | 'store-full'

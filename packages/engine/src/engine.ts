@@ -22,13 +22,13 @@ export interface EngineParts {
   /** It is asked before each call. By default every call may be made. */
   readonly refuseCall?: RefuseCall
   /**
-   * Finds the target of a URL. By default this is the URL's origin. A host whose URLs may name services finds their
-   * origins.
+   * Finds the target of a URL. By default this is the URL's origin. A host
+   * whose URLs may name services finds their origins.
    */
   readonly findOrigin?: FindOrigin
   /**
-   * The origins that the configuration names. Each has its own counters for good, and all others together get no more
-   * places than one of these.
+   * The origins that the configuration names. Each has its own counters for good, and
+   * all others together get no more places than one of these.
    */
   readonly listedOrigins?: readonly string[]
   /** Whether ids are refused that DTM's own barriers in services could confuse with others. The default is false. */
@@ -54,8 +54,8 @@ const CLOSE_LIMIT_MS = 8_000
 /** The part of the closing time that is kept for giving back transactions whose calls are still in flight. */
 const HAND_BACK_MS = 2_000
 /**
- * The part that is kept for calls under way. The rest is for accepts, because giving one up leaves its caller without
- * an answer.
+ * The part that is kept for calls under way. The rest is for accepts, because
+ * giving one up leaves its caller without an answer.
  */
 const CALLS_MS = 2_000
 /** The least time for accepts, if the closing time is that long. */

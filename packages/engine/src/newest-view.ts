@@ -4,8 +4,8 @@ import type { Runner } from './runner.ts'
 import { viewRow } from './view-row.ts'
 
 /**
- * Shows the run here if it is at least as new as the row, else the row: a caller may already have seen another node's
- * command there.
+ * Shows the run here if it is at least as new as the row, else the row: a
+ * caller may already have seen another node's command there.
  */
 export function chooseNewestView(
   { runner, clock }: { readonly runner: Runner; readonly clock: Clock },

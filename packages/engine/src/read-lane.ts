@@ -49,8 +49,8 @@ export class ReadLane {
   }
 
   /**
-   * Runs a read in its turn. It may throw SAGA_TOO_MANY_READS without calling `read`. Reads without a caller share one
-   * turn.
+   * Runs a read in its turn. It may throw SAGA_TOO_MANY_READS without
+   * calling `read`. Reads without a caller share one turn.
    */
   async run<T>(read: () => Promise<T>, caller = ''): Promise<T> {
     if (this.#waiting.size > 0 || !this.#hasPlace()) await this.#wait(caller)
@@ -89,8 +89,8 @@ export class ReadLane {
   }
 
   /**
-   * Refuses the newest read of the caller with the most waiting reads. False: no caller has more than this one would
-   * have.
+   * Refuses the newest read of the caller with the most waiting reads.
+   * False: no caller has more than this one would have.
    */
   #refuseForOther(caller: string): boolean {
     let most: Set<Waiting> | undefined

@@ -111,8 +111,8 @@ export class Recovery {
   }
 
   /**
-   * Claims one row. If the process dies after the claim, the lease runs out and the row is due again, as after every
-   * claim.
+   * Claims one row. If the process dies after the claim, the lease runs out
+   * and the row is due again, as after every claim.
    */
   async #claimCommanded(gid: Gid): Promise<void> {
     const { store, clock, ids, observer, run, formatMax } = this.#parts
@@ -219,8 +219,8 @@ export class Recovery {
   }
 
   /**
-   * Adapts the limit to the answer. A failed claim may have asked for too much, so the next one asks for half as many
-   * rows.
+   * Adapts the limit to the answer. A failed claim may have asked for too
+   * much, so the next one asks for half as many rows.
    */
   async #adaptLimit(claiming: Promise<DueClaimResult>): Promise<DueClaimResult> {
     const { claimLimit } = this.#parts
@@ -249,8 +249,8 @@ export class Recovery {
   }
 
   /**
-   * Counts a row until it is given back. It counts against the room, so that such rows do not pile up when the store
-   * takes no writes.
+   * Counts a row until it is given back. It counts against the room, so that
+   * such rows do not pile up when the store takes no writes.
    */
   #trackGivingBack(done: Promise<void>, gid: Gid): void {
     this.#givingBack.add(gid)

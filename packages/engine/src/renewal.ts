@@ -33,8 +33,8 @@ export class Renewal {
   }
 
   /**
-   * Renews expired leases. After an outage or a pause our own rows look like a dead node's, so this comes before every
-   * claim.
+   * Renews expired leases. After an outage or a pause our own rows look like
+   * a dead node's, so this comes before every claim.
    */
   renewExpired(): Promise<void> {
     const now = this.#clock.now()

@@ -41,13 +41,13 @@ import { findStanding, isNoRoom } from './standing-submit.ts'
 import { within } from './until-definite.ts'
 
 /**
- * Each place for a scan rests nine times as long as the scan took, at most this long, so that writers find the store
- * free.
+ * Each place for a scan rests nine times as long as the scan took, at most
+ * this long, so that writers find the store free.
  */
 const SCAN_REST = { restFactor: 9, restMsMax: 500 }
 /**
- * Single reads are cheap for the store. The rests exist because a caller that asks again at once keeps the event loop
- * busy.
+ * Single reads are cheap for the store. The rests exist because a caller
+ * that asks again at once keeps the event loop busy.
  */
 const READ_REST = { restFactor: 4, restMsMax: 20 }
 

@@ -1,6 +1,6 @@
 /**
- * Executes the effects that the core returns. It contains no business rules: the core decides which call or save is
- * made, and when.
+ * Executes the effects that the core returns. It contains no business rules:
+ * the core decides which call or save is made, and when.
  */
 import {
   type BranchAnswer,
@@ -55,8 +55,8 @@ export interface RunnerParts {
   /** The transaction is final, and that is durable. */
   readonly onFinished: (gid: Gid, view: () => TransactionView) => void
   /**
-   * The transaction goes on, but this node does not run it any more. `dueAt` is when it is due again by this node's
-   * clock, if known.
+   * The transaction goes on, but this node does not run it any more. `dueAt` is
+   * when it is due again by this node's clock, if known.
    */
   readonly onGivenBack: (gid: Gid, dueAt: number | undefined) => void
 }
@@ -392,8 +392,8 @@ export class Runner {
   }
 
   /**
-   * Sets an alarm. Alarms are never cancelled, so none is set far ahead and none keeps an ended run in memory. A tick
-   * may come early.
+   * Sets an alarm. Alarms are never cancelled, so none is set far ahead and none
+   * keeps an ended run in memory. A tick may come early.
    */
   #wakeAt(active: ActiveRun, wantedAt: number): void {
     const { alarms, clock } = this.#parts
@@ -464,8 +464,8 @@ const STATUS_FOR_OP: Readonly<Record<CallKey['op'], Status>> = {
 }
 
 /**
- * A call may not start after the lease, nor after another decision. A saga's action may not start after the deadline
- * either.
+ * A call may not start after the lease, nor after another decision. A
+ * saga's action may not start after the deadline either.
  */
 function mayStart(run: Run, { op }: CallKey, now: number): boolean {
   const { ended, leaseUntil, save, transaction } = run

@@ -35,8 +35,8 @@ export interface EngineSettings {
    */
   readonly targetShare: number
   /**
-   * The number of branch calls a second that this node makes to one target. Further calls wait and do not count as
-   * failed. Null means no limit.
+   * The number of branch calls a second that this node makes to one target. Further
+   * calls wait and do not count as failed. Null means no limit.
    */
   readonly targetCallsPerSecond: number | null
   /**
@@ -44,8 +44,8 @@ export interface EngineSettings {
    */
   readonly timeoutMsMax: number
   /**
-   * The least wait after five waits of a call, whatever its retry policy. It doubles with every five further failures,
-   * up to 60 times its length.
+   * The least wait after five waits of a call, whatever its retry policy. It doubles
+   * with every five further failures, up to 60 times its length.
    */
   readonly retryFloorMs: number
   /** A call that has failed for this long is parked with `attention`, and made again when an operator gives `retry`. */

@@ -1,8 +1,8 @@
 import { CounterstepError, type ErrorCode, type Gid } from '@counterstep/protocol'
 
 /**
- * An error about one transaction. It has the gid, even one that was drawn here, so that the caller can read it or
- * submit it again.
+ * An error about one transaction. It has the gid, even one that was drawn
+ * here, so that the caller can read it or submit it again.
  */
 export class TransactionError extends CounterstepError {
   readonly gid: Gid

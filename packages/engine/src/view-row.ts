@@ -2,8 +2,8 @@ import { AssertionError, decodeTransaction, type StoredTransaction, viewTransact
 import type { TransactionView } from '@counterstep/protocol'
 
 /**
- * Shows a stored row. It is durable, so its status may be shown. A record that cannot be read is shown by its columns
- * alone.
+ * Shows a stored row. It is durable, so its status may be shown. A record
+ * that cannot be read is shown by its columns alone.
  */
 export function viewRow(row: StoredTransaction): TransactionView {
   try {

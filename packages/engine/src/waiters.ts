@@ -48,8 +48,8 @@ export class Waiters {
   }
 
   /**
-   * Opens a waiter. Beyond waitersMax it is settled at once. With `untilIdle` it is settled when the transaction is due only
-   * after `waitMs`.
+   * Opens a waiter. Beyond waitersMax it is settled at once. With `untilIdle` it is
+   * settled when the transaction is due only after `waitMs`.
    */
   open(gid: Gid, waitMs: number, untilIdle = false): Waiter {
     if (this.#count >= this.#waitersMax)
@@ -91,8 +91,8 @@ export class Waiters {
   }
 
   /**
-   * Settles the waiters of a transaction that is idle until `dueAt`, if they end earlier and were opened with
-   * `untilIdle`.
+   * Settles the waiters of a transaction that is idle until `dueAt`, if
+   * they end earlier and were opened with `untilIdle`.
    */
   settleIdle(gid: Gid, dueAt: number): void {
     const waited = this.#waiting.get(gid)

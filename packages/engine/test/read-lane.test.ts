@@ -110,7 +110,7 @@ describe('the lane of readers', () => {
 })
 
 describe('an engine beside 600 readers', () => {
-  /** Holds back every list and every read of these gids. */
+  /** Delays every list and every read of these gids. */
   async function nodeWithReaders(lane: Partial<Record<'scansAtOnceMax' | 'readsAtOnceMax', number>> = {}) {
     const bed = new Bed()
     const node = await bed.node(lane)

@@ -127,8 +127,7 @@ describe('after a crash', () => {
     expect(bed.services.inFlightMost).toBeGreaterThan(30)
     expect(bed.services.inFlightMost).toBeLessThanOrEqual(60)
     // All go to one target, whose share of 60 places is 34. Those that find no place come again about a second later,
-    // as fast as
-    // it answers, and not poll by poll.
+    // as fast as it answers, and not poll by poll.
     expect(bed.time.now - startedAt).toBeLessThan(FAST.leaseMs + FAST.pollMs + 4_500)
     const claims = two.seen.claims.reduce((sum, count) => sum + count, 0)
     expect(claims).toBeGreaterThanOrEqual(500)

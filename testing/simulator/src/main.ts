@@ -1,6 +1,6 @@
 /**
- * The program behind `npm run simulate -- --seeds N [--seed S] [--mutant NAME] [--trace] [--only "SEED off=… drop=…
- * heal=…"]`.
+ * The program behind `npm run simulate -- --seeds N [--seed S] [--mutant
+ * NAME] [--trace] [--only "SEED off=… drop=… heal=…"]`.
  */
 import { performance } from 'node:perf_hooks'
 import { type Arguments, readArguments } from './arguments.ts'
@@ -24,8 +24,8 @@ function showTrace({ seed, reduction }: ReducedSeed, { mutant, trace }: Argument
 }
 
 /**
- * Shows the smallest world that fails in the same way, and its trace. A failure of the right core is added to the list
- * of regressions.
+ * Shows the smallest world that fails in the same way, and its trace. A failure
+ * of the right core is added to the list of regressions.
  */
 function showFailure(failing: NonNullable<SeedsRun['failing']>, asked: Arguments): void {
   print(describeFailure(failing))

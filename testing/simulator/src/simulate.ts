@@ -27,8 +27,8 @@ export interface SimulationResult {
   readonly gids: readonly string[]
   readonly healAtMs: number
   /**
-   * The virtual time from the heal to the last end, or from the cure of the poisoned transactions to the last end,
-   * whichever is longer.
+   * The virtual time from the heal to the last end, or from the cure of the
+   * poisoned transactions to the last end, whichever is longer.
    */
   readonly healMs: number
   /** The lines of the trace, if it was asked for. */

@@ -1,6 +1,6 @@
 /**
- * The rate at which one target has places again for claimed transactions. It is measured while transactions are given
- * back for want of a place.
+ * The rate at which one target has places again for claimed transactions. It is
+ * measured while transactions are given back for want of a place.
  */
 export interface RoomRate {
   /** When the measurement began, by the clock of `now`. */
@@ -19,8 +19,8 @@ export const MEASURE_MS_MIN = 250
 export const MEASURE_MS_MAX = 5_000
 
 /**
- * Updates the rate. `answers` counts the definite answers to calls of claimed transactions since this node began to
- * count for the target.
+ * Updates the rate. `answers` counts the definite answers to calls of claimed
+ * transactions since this node began to count for the target.
  */
 export function measureRoom(before: RoomRate, answers: number, now: number): RoomRate {
   const elapsedMs = now - before.since

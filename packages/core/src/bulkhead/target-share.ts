@@ -20,13 +20,13 @@ export interface ShareBounds {
   readonly share: number
   readonly reserved: number
   /**
-   * A listed target that uses fewer places than this takes any free place, so the other targets can never deny it
-   * these.
+   * A listed target that uses fewer places than this takes any free place,
+   * so the other targets can never deny it these.
    */
   readonly guaranteed: number
   /**
-   * The same number for a target that is not listed. It is 0 where the listed targets need all the reserved places of a
-   * small pool.
+   * The same number for a target that is not listed. It is 0 where the listed
+   * targets need all the reserved places of a small pool.
    */
   readonly guaranteedUnlisted: number
   /** Whether all targets that are not listed together may use no more than one listed target. */

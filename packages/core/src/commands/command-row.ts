@@ -1,6 +1,6 @@
 /**
- * Plans a command on a node that does not run the transaction. It is decided on the row, and written under the row's
- * token and version.
+ * Plans a command on a node that does not run the transaction. It is decided on
+ * the row, and written under the row's token and version.
  */
 
 import type { StoredTransaction, TransactionUpdate, UpdateHold } from '../ports/store.ts'
@@ -35,8 +35,8 @@ export function planCommand(
   const stored = decodeTransaction(row)
   const refusal = findRefusal(stored, command)
   if (refusal !== undefined) return { type: 'refused', refusal, transaction: stored }
-  // The row was given back with the full list and, by its version, not claimed since, so no other call can have been
-  // sent.
+  // The row was given back with the full list and, by its version, not
+  // claimed since, so no other call can have been sent.
   const listIsKnown = !row.owned && row.sentList === 'released'
   const isListKept = listIsKnown || (command.type !== 'abort-asked' && command.type !== 'stop-asked')
   const known = isListKept ? stored : { ...stored, sentUnknown: true }
@@ -58,8 +58,8 @@ export function planCommand(
 }
 
 /**
- * Chooses the hold of a command. A registered branch leaves the due instant as it is; every other command makes the row
- * due now.
+ * Chooses the hold of a command. A registered branch leaves the due instant
+ * as it is; every other command makes the row due now.
  */
 function commandHold({ dueAt }: StoredTransaction, { type }: Command): UpdateHold {
   return type === 'register-asked' ? { type: 'command', dueAt } : { type: 'command' }

@@ -1,6 +1,6 @@
 /**
- * Documents are small shared texts beside the transactions, such as the topics of the DTM dialect. This file has their
- * limits.
+ * Documents are small shared texts beside the transactions, such as the
+ * topics of the DTM dialect. This file has their limits.
  */
 import { assert } from '../errors.ts'
 import { isWellFormed, utf8Length } from '../submission/utf8-length.ts'
@@ -12,8 +12,8 @@ export const DOCUMENT_TEXT_BYTES_MAX = 64 * 1024
 
 const CATEGORY = new RegExp(`^[a-z-]{1,${DOCUMENT_CATEGORY_CHARACTERS_MAX}}$`)
 /**
- * Keys may use any script, since people name topics. They have no invisible characters, which would make two names look
- * alike.
+ * Keys may use any script, since people name topics. They have no invisible
+ * characters, which would make two names look alike.
  */
 const KEY = new RegExp(`^[^\\p{C}\\p{Zl}\\p{Zp}]{1,${DOCUMENT_KEY_CHARACTERS_MAX}}$`, 'u')
 const WRITE_ID = /^[A-Za-z0-9-]{1,32}$/
@@ -28,15 +28,15 @@ export interface StoredDocument {
 }
 
 export interface DocumentWrite {
-  /** 1–32 characters of a-z and -. */
+  /** It has 1–32 characters of a-z and -. */
   readonly category: string
-  /** 1–128 visible characters or spaces of any script; compared by their bytes. */
+  /** It has 1–128 visible characters or spaces of any script. Keys are compared by their bytes. */
   readonly key: string
-  /** At most DOCUMENT_TEXT_BYTES_MAX as UTF-8, without lone surrogates. */
+  /** It has at most DOCUMENT_TEXT_BYTES_MAX bytes in UTF-8, and no lone surrogates. */
   readonly text: string
   /** The version that the writer knows. 0: the document must not exist. */
   readonly expectedVersion: number
-  /** 1–32 characters of A-Z a-z 0-9 -, never repeated. */
+  /** It has 1–32 characters of A-Z a-z 0-9 -, and is never repeated. */
   readonly writeId: string
 }
 

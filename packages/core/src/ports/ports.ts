@@ -30,7 +30,10 @@ export interface BranchAnswer {
   readonly statusCode?: number
   /** The body as text, at most ANSWER_BYTES_MAX bytes of it. */
   readonly excerpt?: string
-  /** A short stable word when there is no status, e.g. `timeout`, `refused`; never an address or a secret. */
+  /**
+   * A short stable word when there is no status, for instance `timeout` or
+   * `refused`. It is never an address or a secret.
+   */
   readonly error?: string
   /** The wait that the branch asked for with Retry-After, if it did. */
   readonly retryAfterMs?: number

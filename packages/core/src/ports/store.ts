@@ -32,8 +32,8 @@ export interface Store {
   /** Reads the rows that exist, in any order. It takes at most `READ_MANY_MAX` gids. */
   readMany(gids: readonly Gid[]): Promise<readonly StoredTransaction[]>
   /**
-   * Updates a row if it has this `token` and this `version`. It is durable when the promise resolves. A call with the same
-   * `writeId` is the same write.
+   * Updates a row if it has this `token` and this `version`. It is durable when the
+   * promise resolves. A call with the same `writeId` is the same write.
    */
   update(update: TransactionUpdate): Promise<UpdateResult>
   /**
@@ -53,21 +53,21 @@ export interface Store {
    */
   postponeDue(postponement: DuePostponement): Promise<DuePostponementResult>
   /**
-   * Lists newest first by (createdAt, gid). It scans at most `LIST_SCAN_MAX` rows, so a page may be short and still have
-   * a cursor.
+   * Lists newest first by (createdAt, gid). It scans at most `LIST_SCAN_MAX`
+   * rows, so a page may be short and still have a cursor.
    */
   list(query: ListQuery): Promise<ListResult>
   stats(): Promise<StoreStats>
   /** Removes finished rows whose retention is over, at most `limit` (≤ PURGE_MAX). */
   purgeFinished(limit: number): Promise<{ readonly purged: number }>
   /**
-   * Reads all documents of the category, at most `DOCUMENTS_MAX`, by the bytes of their keys. Each is as it was at some
-   * instant of the call.
+   * Reads all documents of the category, at most `DOCUMENTS_MAX`, by the bytes of
+   * their keys. Each is as it was at some instant of the call.
    */
   readDocuments(category: string): Promise<readonly StoredDocument[]>
   /**
-   * Writes a document if it has the expected version. It is durable when the promise resolves. A call with the same
-   * `writeId` is the same write.
+   * Writes a document if it has the expected version. It is durable when the promise
+   * resolves. A call with the same `writeId` is the same write.
    */
   writeDocument(write: DocumentWrite): Promise<DocumentWriteResult>
   /** Removes a document. The removal is durable when the promise resolves. */
@@ -89,8 +89,8 @@ export const STORE_EVENT_NAMES = [
 ] as const
 
 /**
- * A store reports this to its host beside its answers, for the log and, by name, for a counter. It has no password and
- * no payload.
+ * A store reports this to its host beside its answers, for the log and, by
+ * name, for a counter. It has no password and no payload.
  */
 export interface StoreEvent {
   readonly level: 'info' | 'warn' | 'error'
@@ -107,8 +107,8 @@ export interface StoreCapabilities {
 }
 
 /**
- * A: an acknowledged write survives power loss. B: up to 2 s may be lost on power loss. C: may be lost on a process
- * crash.
+ * A: an acknowledged write survives power loss. B: up to 2 s may be lost
+ * on power loss. C: may be lost on a process crash.
  */
 export type DurabilityClass = 'A' | 'B' | 'C'
 
@@ -135,13 +135,13 @@ export interface NewTransaction {
   readonly kind: Kind
   readonly status: UnfinishedStatus
   readonly format: number
-  /** SHA-256 of the request's own content, 64 lower-case hex digits. */
+  /** The SHA-256 of the request's own content, as 64 lower-case hex digits. */
   readonly digest: string
   readonly definition: string
   readonly progress: string
-  /** 32 lower-case hex digits, never repeated. */
+  /** It has 32 lower-case hex digits, and is never repeated. */
   readonly token: string
-  /** 1–32 characters of A-Z a-z 0-9 -, never repeated. */
+  /** It has 1–32 characters of A-Z a-z 0-9 -, and is never repeated. */
   readonly writeId: string
   /** The creator owns the row until now + leaseMs, or any node may claim it from now + dueInMs on. */
   readonly hold:
@@ -208,8 +208,8 @@ export type UpdateHold =
   /** The transaction is final, and its row is purged after the retention. */
   | { readonly type: 'finish'; readonly retentionMs: number | 'never' }
   /**
-   * A node that is not the owner gave a command: an owner keeps the row, and a waiting row becomes due at `dueAt`
-   * (default: now).
+   * A node that is not the owner gave a command: an owner keeps the row, and a
+   * waiting row becomes due at `dueAt` (default: now).
    */
   | { readonly type: 'command'; readonly dueAt?: number }
 

@@ -1,6 +1,6 @@
 /**
- * Writes a transaction as texts and reads it back. The texts have its whole state: a decoded transaction goes on as the
- * encoded one would.
+ * Writes a transaction as texts and reads it back. The texts have its whole state:
+ * a decoded transaction goes on as the encoded one would.
  */
 import type { Gid, OpState, Status } from '@counterstep/protocol'
 import type { Definition, MessageCheck, TccBranch } from '../definition.ts'

@@ -1,6 +1,6 @@
 /**
- * The numbers that stores keep in place of these words. Existing data has them, so a number is never changed, only
- * added.
+ * The numbers that stores keep in place of these words. Existing data has
+ * them, so a number is never changed, only added.
  */
 import type { Kind, Status } from '@counterstep/protocol'
 import type { SentList } from '../ports/store.ts'

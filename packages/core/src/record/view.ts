@@ -43,8 +43,8 @@ export function viewTransaction(transaction: Transaction, durableStatus: Status)
 }
 
 /**
- * Shows when it starts, when it is given up and when its sender is asked, where its kind and its definition have these
- * instants.
+ * Shows when it starts, when it is given up and when its sender is asked,
+ * where its kind and its definition have these instants.
  */
 function viewInstants(
   transaction: Transaction,

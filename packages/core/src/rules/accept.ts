@@ -9,15 +9,15 @@ import { IDLE, type Transaction, UNDELIVERED, UNTOUCHED } from '../transaction.t
 
 export interface AcceptIds {
   readonly gid: Gid
-  /** SHA-256 of the submission's content, in hex. */
+  /** The SHA-256 of the submission's content, in hex. */
   readonly digest: string
   readonly token: string
   readonly writeId: string
 }
 
 /**
- * A transaction that waits longer than holdMs for its start gets a row without an owner, which is claimed when it is
- * due.
+ * A transaction that waits longer than holdMs for its start gets a row
+ * without an owner, which is claimed when it is due.
  */
 export function newTransactionRow(
   submission: Submission,

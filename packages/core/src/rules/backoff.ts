@@ -1,8 +1,8 @@
 import type { RetryPolicy } from '@counterstep/protocol'
 
 /**
- * After this many waits of one call, unknown and ongoing answers together, the next waits have a least length, whatever
- * the policy says.
+ * After this many waits of one call, unknown and ongoing answers together, the
+ * next waits have a least length, whatever the policy says.
  */
 export const SLOW_AFTER_WAITS = 5
 /** One transaction never calls a branch more often than this after SLOW_AFTER_WAITS waits. */
@@ -18,8 +18,8 @@ export interface RetryBounds {
   /** The least wait after SLOW_AFTER_WAITS waits. */
   readonly floorMs: number
   /**
-   * A call that has failed for this long is parked: an operator is told, and it is called again when the operator
-   * retries it.
+   * A call that has failed for this long is parked: an operator is told, and
+   * it is called again when the operator retries it.
    */
   readonly parkAfterMs: number | 'never'
 }

@@ -78,8 +78,8 @@ const EVENTS: Readonly<Record<string, Happening>> = {
   'stop asked': { event: STOP },
 }
 
-// `ignored`: the very same transaction comes back. `final` stands for succeeded, failed and stopped; `*` for each
-// result.
+// `ignored`: the same transaction object is returned. `final` stands for
+// succeeded, failed and stopped; `*` for each result.
 const ROWS = table`
   status     event                  → status after  effects         durability
   prepared   claimed                → prepared      call msg        none

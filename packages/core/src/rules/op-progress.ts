@@ -1,6 +1,6 @@
 /**
- * The progress of one op of one branch: how a call, its answer, a new owner and an operator change it. All kinds share
- * it.
+ * The progress of one op of one branch: how a call, its answer, a new
+ * owner and an operator change it. All kinds share it.
  */
 import type { RetryPolicy } from '@counterstep/protocol'
 import { getBranchTargets, type OpProgress, type Transaction } from '../transaction.ts'
@@ -8,8 +8,8 @@ import { backoffMs, RETRY_BOUNDS, type RetryBounds, retryFloorMs, SLOW_AFTER_WAI
 import type { CallKey, TransactionEvent } from './events.ts'
 
 /**
- * After this many failures of a call that is never given up, a person should look at it. The retries go on all the
- * same.
+ * After this many failures of a call that is never given up, a person
+ * should look at it. The retries go on all the same.
  */
 export const ATTENTION_FAILURES = 10
 
@@ -112,8 +112,8 @@ export function recordAnswer(transaction: Transaction, event: Answered, now: num
   }
 }
 
-// Most ops have none of these keys, and every call comes through here. A copy that leaves a key out takes five times as
-// long as a copy of the whole.
+// Most ops have none of these keys, and every call comes through here. A copy that
+// leaves a key out takes five times as long as a copy of the whole.
 
 function withoutAnswer(progress: OpProgress): OpProgress {
   if (progress.result === undefined) return progress
@@ -128,8 +128,8 @@ export function withoutNextAt(progress: OpProgress): OpProgress {
 }
 
 /**
- * Counts an answer that was not definite, and sets the next due time. Both are saved before the next call, so that
- * limits survive a crash.
+ * Counts an answer that was not definite, and sets the next due time. Both are
+ * saved before the next call, so that limits survive a crash.
  */
 export function waitAgain(
   transaction: Transaction,

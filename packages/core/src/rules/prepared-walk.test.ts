@@ -1,6 +1,6 @@
 /**
- * Checks what may be seen outside on random walks of a TCC and of a message through saves, conflicts, foreign commands
- * and crashes.
+ * Checks what may be seen outside on random walks of a TCC and of a message
+ * through saves, conflicts, foreign commands and crashes.
  */
 import type { Result } from '@counterstep/protocol'
 import fc from 'fast-check'

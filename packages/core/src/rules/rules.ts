@@ -1,6 +1,6 @@
 /**
- * The rules of every kind of transaction: how an event changes it, how durable the change must be, and what it needs
- * next.
+ * The rules of every kind of transaction: how an event changes it, how
+ * durable the change must be, and what it needs next.
  */
 import { assert } from '../errors.ts'
 import {

@@ -10,8 +10,8 @@ type Submitted = Extract<SagaTransaction, { readonly status: 'submitted' }>
 type Aborting = Extract<SagaTransaction, { readonly status: 'aborting' }>
 
 /**
- * Returns what the saga needs at this instant. It is derived from the state alone, so nothing is forgotten when a save
- * fails.
+ * Returns what the saga needs at this instant. It is derived from the state
+ * alone, so nothing is forgotten when a save fails.
  */
 export function sagaEffects(saga: SagaTransaction, now: number): readonly TransactionEffect[] {
   if (isFinal(saga)) return []

@@ -105,8 +105,8 @@ const EVENTS: Readonly<Record<string, Happening>> = {
   'stop asked': { event: { type: 'stop-asked' } },
 }
 
-// `ignored`: the very same transaction comes back. `final` stands for succeeded, failed and stopped.
-// What is in flight is not wanted again, so an effect is only what is still to be done.
+// `ignored`: the same transaction object is returned. `final` stands for succeeded, failed and stopped.
+// A call in flight is not an effect again, so the effects are only the calls that are still to be made.
 const ROWS = table`
   status     event                        → status after  effects                                 durability
   submitted  claimed                      → submitted  call 01 action, wake +10000             none

@@ -85,8 +85,8 @@ const EVENTS: Readonly<Record<string, Happening>> = {
   'stop asked': { event: STOP },
 }
 
-// `ignored`: the very same transaction comes back. `final` stands for succeeded, failed and stopped; `late` for late
-// answers of each result. What is in flight is not wanted again, so an effect is only what is still to be done.
+// `ignored`: the same transaction object is returned. `final` stands for succeeded, failed and stopped; `late` for late
+// answers of each result. A call in flight is not an effect again, so the effects are only the calls still to be made.
 const ROWS = table`
   status     event                            → status after  effects          durability
   prepared   claimed                          → prepared      wake +10000      none

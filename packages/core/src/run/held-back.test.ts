@@ -95,8 +95,8 @@ describe('S40: a call that has failed for longer than parkAfterMs', () => {
       bounds,
     })
   /**
-   * The branch was called first long ago and has failed five times, by default since CREATED_AT. It is called again
-   * after `afterMs`.
+   * The branch was called first long ago and has failed five times, by default
+   * since CREATED_AT. It is called again after `afterMs`.
    */
   function askedAgain(
     afterMs: number,

@@ -1,4 +1,4 @@
-/** Every state of ours meets every row that another node may have written meanwhile. */
+/** Tests every state of ours against every row that another node may have written meanwhile. */
 import { describe, expect, it } from 'vitest'
 import {
   ABORT,

@@ -45,7 +45,8 @@ describe('a foreign abort', () => {
       abort: { cause: 'requested', at: LATER, branches: [0, 1, 2] },
       b: [{ a: { state: 'succeeded' } }, { a: { state: 'calling' } }],
     })
-    // 02 is in flight: 03, which we never sent, gets its null compensation first, 02 after its own answer.
+    // 02 is in flight, so 03, which we never sent, gets its null
+    // compensation first, and 02 follows after its own answer.
     expect(fixture.saved().calls).toEqual(['03 compensate #1'])
     expect(fixture.answer(2, 'compensate', 'success').calls).toEqual([])
     expect(fixture.answer(1, 'action', 'success').calls).toEqual(['02 compensate #1'])

@@ -29,8 +29,8 @@ export type RunEffect =
   | {
       readonly type: 'ended'
       /**
-       * `finished`: it is final and durable. `released`: it was given back. `lost`: another node owns it, or it is
-       * gone.
+       * `finished`: it is final and durable. `released`: it was given back.
+       * `lost`: another node owns it, or it is gone.
        */
       readonly how: 'finished' | 'released' | 'lost'
       readonly dueAt?: number

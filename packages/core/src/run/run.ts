@@ -42,8 +42,8 @@ export interface Run {
   /** Another node has changed the row, and it is being read again. */
   readonly rereading: boolean
   /**
-   * Whether the list of sent actions is complete: the row had an owner or was cleanly released at all times since the
-   * accept.
+   * Whether the list of sent actions is complete: the row had an owner or
+   * was cleanly released at all times since the accept.
    */
   readonly sentListKnown: boolean
   readonly draining: 'no' | 'when-calls-end' | 'now'
@@ -96,8 +96,8 @@ function newRun(transaction: Transaction, holding: Holding, grant: Grant): Run {
     ...holding,
     transaction,
     leaseUntil: grant.sentAt + holding.settings.leaseMs,
-    // The offset counts from the answer, so the assumed store time is never later than the true one, and no deadline is
-    // early.
+    // The offset counts from the answer, so the assumed store time is never
+    // later than the true one, and no deadline is early.
     storeOffsetMs: grant.storeNow - grant.now,
     lastChange: 1,
     lastSavedChange: 1,

@@ -146,8 +146,8 @@ function proceed(rules: Rules, before: Run, now: number, effects: RunEffect[]): 
   if (mayCall(run, now)) run = callBranches(rules, run, needs.calls, now, effects)
   const plan = planSave(run, needs, now)
   if (plan.effect !== undefined) effects.push(plan.effect)
-  // While a strong change is unsaved nothing is decided, so an instant that has passed would wake the run again and
-  // again.
+  // While a strong change is unsaved nothing is decided, so an instant that
+  // has passed would wake the run again and again.
   const wakeAt = run.lastSavedChange >= run.lastStrongChange ? needs.wakeAt : undefined
   const wakes = [wakeAt, plan.wakeAt].filter((at) => at !== undefined)
   if (wakes.length > 0) effects.push({ type: 'wake-at', at: Math.min(...wakes) })

@@ -55,8 +55,8 @@ export function takeOver(
   const event = { type: 'claimed', epoch: row.epoch, sentUnknown: stored.sentUnknown } as const
   const { next: claimedOne, durability } = rules.fold(stored, event, Math.floor(grant.storeNow))
   const next = { ...claimedOne, claimsUnanswered }
-  // The run is saved at the next checkpoint in any case, so that only a row that stops its owner before that counts as
-  // one without progress.
+  // The run is saved at the next checkpoint in any case, so that only a row that
+  // stops its owner before that counts as one without progress.
   const claimed = { ...claimedRun(next, row, settings, grant), dirtySince: grant.now }
   const run = { ...claimed, durableTransaction: stored }
   // A deadline that has passed, or an abort with nothing left to undo, is decided now and not durable yet.

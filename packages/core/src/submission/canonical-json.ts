@@ -53,8 +53,8 @@ function writeObject(value: JsonRecord, depth: number, leftOut: ReadonlySet<stri
 }
 
 /**
- * Sorts the keys, by insertion while they are few: that is quicker, and the array's own sort allocates 200 bytes for
- * each key.
+ * Sorts the keys, by insertion while they are few: that is quicker, and the
+ * array's own sort allocates 200 bytes for each key.
  */
 function sortedKeys(value: object): readonly string[] {
   const keys = Object.keys(value)
@@ -69,8 +69,8 @@ function sortedKeys(value: object): readonly string[] {
 }
 
 /**
- * Quotes a string as JSON.stringify does. Checking a short string first costs less than calling JSON.stringify for
- * each.
+ * Quotes a string as JSON.stringify does. Checking a short string first
+ * costs less than calling JSON.stringify for each.
  */
 function quote(text: string): string {
   return text.length <= PLAIN_LENGTH_MAX && PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)

@@ -209,8 +209,8 @@ describe('a hostile submission', () => {
 
 describe('the schema of the HTTP interface', () => {
   /**
-   * Faults that the schema does not describe: sizes of texts, URLs, headers, graphs, and rules about two fields
-   * together.
+   * Faults that the schema does not describe: sizes of texts, URLs,
+   * headers, graphs, and rules about two fields together.
    */
   const BEYOND: ReadonlySet<string> = new Set([
     ...['SAGA_URL_INVALID', 'SAGA_HEADER_INVALID', 'SAGA_BRANCH_ID_DUPLICATE', 'SAGA_AFTER_UNKNOWN'],

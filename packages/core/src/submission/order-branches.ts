@@ -38,8 +38,8 @@ function afterPositions(
 }
 
 /**
- * Removes branches without a remaining predecessor until none is found. Each branch that stays is in a cycle or behind
- * one.
+ * Removes branches without a remaining predecessor until none is found.
+ * Each branch that stays is in a cycle or behind one.
  */
 function refuseCycle(branches: readonly SagaBranch[], faults: Faults): void {
   const left = new Set(branches.keys())

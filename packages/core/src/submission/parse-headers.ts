@@ -5,7 +5,7 @@ export type Headers = Readonly<Record<string, string>>
 
 export const NO_HEADERS: Headers = {}
 
-// RFC 9110, section 5.6.2 (token) and 5.5 (field value, without obs-text).
+// These follow RFC 9110, sections 5.6.2 (token) and 5.5 (field value, without obs-text).
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const VALUE = /^[\t\x20-\x7e]*$/
 const NAME_LENGTH_MAX = 256
@@ -24,8 +24,8 @@ const RESERVED = new Set([
   'te',
   'trailer',
   'cookie',
-  // CGI turns it into the variable HTTP_PROXY, and many HTTP clients then send the service's own requests through that
-  // proxy.
+  // CGI turns it into the variable HTTP_PROXY, and many HTTP clients then
+  // send the service's own requests through that proxy.
   'proxy',
   // Some frameworks route by these headers instead of the request line.
   'x-original-url',
@@ -48,8 +48,8 @@ export function isReservedHeader(name: string): boolean {
 }
 
 /**
- * Reads headers with names in lower case. A header that cannot be sent is refused here, because at send time the call
- * would fail for ever.
+ * Reads headers with names in lower case. A header that cannot be sent is refused
+ * here, because at send time the call would fail for ever.
  */
 export function parseHeaders(
   value: unknown,

@@ -21,8 +21,8 @@ export type ParsedRegistration =
   | { readonly type: 'refused'; readonly faults: readonly [Fault, ...Fault[]] }
 
 /**
- * Reads a branch that is added to a prepared TCC. The client must choose its id, since the client tries the branch
- * under that id.
+ * Reads a branch that is added to a prepared TCC. The client must choose its
+ * id, since the client tries the branch under that id.
  */
 export function parseRegistration(
   body: unknown,

@@ -2,8 +2,8 @@ import { BRANCHES_MAX } from '@counterstep/protocol'
 import type { Faults } from './faults.ts'
 
 /**
- * Reads the list of branches. The result is undefined when one of them cannot be read, since positions would then be
- * wrong.
+ * Reads the list of branches. The result is undefined when one of them
+ * cannot be read, since positions would then be wrong.
  */
 export function readList<Branch>(
   value: unknown,

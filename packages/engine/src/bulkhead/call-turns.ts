@@ -61,8 +61,8 @@ export class CallTurns {
   }
 
   /**
-   * Asks for a turn. Undefined: the call may go, and must leave the lane when it has ended. A promise resolves to the
-   * same, or to no turn.
+   * Asks for a turn. Undefined: the call may go, and must leave the lane when it
+   * has ended. A promise resolves to the same, or to no turn.
    */
   enter(target: Target, lane: CallLane): Promise<NoTurn | undefined> | undefined {
     if (this.#perSecond !== null) return this.#enterInPace(target, lane, this.#perSecond)

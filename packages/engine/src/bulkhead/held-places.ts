@@ -46,8 +46,8 @@ export class HeldPlaces {
   }
 
   /**
-   * Begins to wait for a place. False: too many wait for this target already. A transaction waits at one target at a
-   * time.
+   * Begins to wait for a place. False: too many wait for this target
+   * already. A transaction waits at one target at a time.
    */
   waitForRoom(target: Target): boolean {
     if (this.#isCleared || this.#waitsForRoomAt !== undefined) return true

@@ -3,8 +3,8 @@ import type { Bulkhead } from './bulkhead.ts'
 import type { Target } from './target.ts'
 
 /**
- * Lists every target that a transaction may call, for compensations too, because it takes a place at each of them while
- * that target hangs.
+ * Lists every target that a transaction may call, for compensations too, because
+ * it takes a place at each of them while that target hangs.
  */
 export function targetsOfDefinition(bulkhead: Bulkhead, definition: Definition): readonly Target[] {
   const targets: Target[] = []

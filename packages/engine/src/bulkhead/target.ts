@@ -11,7 +11,9 @@ export class Target {
   readonly held = Array<number>(POOLS).fill(0)
   /** When the next call keeps the pace of this target, by this node's clock. */
   turnAt = 0
-  /** When a call to it last ended with a definite answer, or was made while none was under way, by this node's clock. */
+  /**
+   * When a call to it last ended with a definite answer, or was made while none was under way, by this node's clock.
+   */
   answeredAt = Number.NEGATIVE_INFINITY
   /** When the last transaction that was given back for this target is due again, by this node's clock. */
   comeBackAt = 0

@@ -83,8 +83,8 @@ export class Targets {
 }
 
 /**
- * Cuts a URL before its path: `https://bank.example:8443/debit?x=1` gives `https://bank.example:8443`, and
- * `bank:/debit` gives `bank:`.
+ * Cuts a URL before its path: `https://bank.example:8443/debit?x=1` gives
+ * `https://bank.example:8443`, and `bank:/debit` gives `bank:`.
  */
 export function textBeforePath(url: string): string {
   const colon = url.indexOf(':')

@@ -10,8 +10,8 @@ const LEASE_AFTER_MS = 5_000
 /** The schedule of an invocation. Its instants are by the clock that `now` was read from. */
 export interface InvocationTime {
   /**
-   * No call starts after this instant. A call that started before it has at least its usual time, or half of the time
-   * for calls if that is less.
+   * No call starts after this instant. A call that started before it has at least its
+   * usual time, or half of the time for calls if that is less.
    */
   readonly startCallsUntil: number
   /** Every call has ended by this instant. */

@@ -97,8 +97,8 @@ export class Invocation extends Requests {
   }
 
   /**
-   * Claims the transaction and runs it as long as time allows. It throws a StoreUnavailableError when the claim is not
-   * answered.
+   * Claims the transaction and runs it as long as time allows. It throws a
+   * StoreUnavailableError when the claim is not answered.
    */
   async runClaimed(gid: Gid): Promise<RunOutcome> {
     const { store, clock, ids, run, formatMax, observer } = this.assembly
@@ -111,8 +111,8 @@ export class Invocation extends Requests {
   }
 
   /**
-   * Claims at most `limit` due rows and runs them as long as time allows. It throws a StoreUnavailableError when the
-   * claim is not answered.
+   * Claims at most `limit` due rows and runs them as long as time allows. It throws
+   * a StoreUnavailableError when the claim is not answered.
    */
   async runDue(limit: number): Promise<ClaimedOutcomes> {
     const { store, clock, ids, run, formatMax, observer } = this.assembly
@@ -127,8 +127,8 @@ export class Invocation extends Requests {
   }
 
   /**
-   * Postpones due rows and returns their gids, so that other invocations can be woken for them. It throws a
-   * StoreUnavailableError.
+   * Postpones due rows and returns their gids, so that other invocations can be
+   * woken for them. It throws a StoreUnavailableError.
    */
   async postponeDue(limit: number, byMs: number): Promise<PostponedRows> {
     const { store, formatMax } = this.assembly
@@ -137,8 +137,8 @@ export class Invocation extends Requests {
   }
 
   /**
-   * Removes at most `limit` finished transactions past their retention, and returns how many. It throws a
-   * StoreUnavailableError.
+   * Removes at most `limit` finished transactions past their retention, and
+   * returns how many. It throws a StoreUnavailableError.
    */
   async purge(limit: number): Promise<number> {
     return (await this.assembly.store.purgeFinished(limit)).purged
@@ -172,8 +172,8 @@ export class Invocation extends Requests {
   }
 
   /**
-   * Runs on beside `work` while there is time. Then it gives back transactions that are not final, and requests
-   * wake-ups for them.
+   * Runs on beside `work` while there is time. Then it gives back transactions
+   * that are not final, and requests wake-ups for them.
    */
   async end(work: Promise<unknown>): Promise<void> {
     const { clock, acceptance, runner, waiters, alarms } = this.assembly
@@ -224,8 +224,8 @@ export class Invocation extends Requests {
   }
 
   /**
-   * Limits the invocation to the caller's own wait. After that the caller is answered once the calls under way have
-   * ended.
+   * Limits the invocation to the caller's own wait. After that the caller
+   * is answered once the calls under way have ended.
    */
   #endAfter({ waitMs = 0 }: WaitOptions): void {
     if (waitMs > 0) this.#callsMayStart.atMost(waitMs)
@@ -256,8 +256,8 @@ export class Invocation extends Requests {
     const { clock, run } = this.assembly
     this.#reportOutcome(gid, dueAt === undefined ? 'left' : 'given-back')
     if (dueAt === undefined) return
-    // A transaction that was only woken too early, by a doubled request, still has a wake-up to come. One more each
-    // time would add up.
+    // A transaction that was only woken too early, by a doubled request, still has
+    // a wake-up to come. One more each time would add up.
     if (this.#calls.hasCalled(gid) || dueAt <= clock.now() + run.holdMs) this.#requestWakeUp(gid, dueAt)
   }
 
@@ -267,8 +267,8 @@ export class Invocation extends Requests {
   }
 
   /**
-   * Requests a wake-up soon, not only at the end, because other transactions of the batch or a waiting caller may delay
-   * the end.
+   * Requests a wake-up soon, not only at the end, because other transactions
+   * of the batch or a waiting caller may delay the end.
    */
   #requestWakeUp(gid: Gid, dueAt: number): void {
     this.#requests.set(gid, dueAt)

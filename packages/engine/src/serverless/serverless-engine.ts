@@ -24,13 +24,13 @@ export interface ServerlessParts {
   readonly checkUrl: CheckUrl
   readonly refuseCall?: RefuseCall
   /**
-   * Finds the target of a URL. By default this is the URL's origin. A host whose URLs may name services finds their
-   * origins.
+   * Finds the target of a URL. By default this is the URL's origin. A host
+   * whose URLs may name services finds their origins.
    */
   readonly findOrigin?: FindOrigin
   /**
-   * The origins that the configuration names. Each has its own counters for good, and all others together get no more
-   * places than one of these.
+   * The origins that the configuration names. Each has its own counters for good, and
+   * all others together get no more places than one of these.
    */
   readonly listedOrigins?: readonly string[]
   readonly wakeUp: WakeUpQueue

@@ -6,7 +6,7 @@ import { Gate } from '../support/gate.ts'
 import type { Answer } from '../support/participants.ts'
 import { readCode } from '../support/sagas.ts'
 
-/** A scaled-down node: what 4,096 of its sagas do to the real one, a few hundred do to this one. */
+/** A scaled-down node. A few hundred sagas have the effect on it that 4,096 have on a real one. */
 const NODE = { inFlightMax: 400, callsInFlightMax: 400, recoveryInFlightMax: 100, claimLimit: 20 }
 const MANY = 450
 
@@ -18,7 +18,7 @@ function sagaTo(gid: string, ...origins: readonly string[]): SagaSubmitRequest &
   return { gid, timeoutMs: 900_000, branches }
 }
 
-/** Its definition has 322 KiB, so it holds 11 places. */
+/** Builds a saga whose definition has 322 KiB, so that it takes 11 places. */
 function largeSagaTo(gid: string, origin: string): SagaSubmitRequest & { readonly gid: string } {
   const branches = sagaTo(gid, origin, origin).branches.map((branch) => ({
     ...branch,
@@ -54,7 +54,7 @@ function tccBranch(): TccBranch {
 }
 
 const BIG = Array.from({ length: 100 }, () => 'http://hang.test')
-/** Every way that was found of having a target that hangs take all places. */
+/** All known ways in which a target that hangs could take all places. */
 const ATTACKS: readonly (readonly [string, (n: number) => readonly string[]])[] = [
   ['one origin', () => ['http://hang.test']],
   ['a healthy first branch', () => ['http://healthy.test', 'http://hang.test']],
@@ -103,7 +103,7 @@ describe('S40: sagas that hang at', () => {
     }
     const node = await bed.node({ ...NODE, listedOrigins: ['http://healthy.test', 'http://other.test'] })
     await flood(node, 1_000, (n) => [`http://hang${n}.test`])
-    // At once: each of them takes a second.
+    // They are sent at once, because each of them takes a second.
     for (let n = 0; n < 60; n++) await node.submit(sagaTo(`good-${n}`, 'http://healthy.test'))
     await bed.time.advance(1_500)
     for (let n = 0; n < 60; n++) expect(await bed.status(`good-${n}`)).toBe('succeeded')
@@ -164,7 +164,7 @@ describe('S40: sagas that hang at', () => {
       const code = await readCode(node.submit(largeSagaTo(`hang-${n}`, 'http://hang.test')))
       codes.set(code, (codes.get(code) ?? 0) + 1)
     }
-    // One target may hold 150 places, and each of these holds 11.
+    // One target may use 150 places, and each of these sagas takes 11.
     expect(codes).toEqual(
       new Map([
         ['accepted', 14],
@@ -249,7 +249,7 @@ describe('S40: after a restart', () => {
     await bed.untilStatus('good', 'succeeded', 5_000)
     const polls = two.store.count('claim-due')
     await bed.time.advance(120_000)
-    // Each row is looked at once in 15 s to 30 s, and not over and over.
+    // Each row is claimed once in 15 s to 30 s, and not over and over.
     const claims = two.seen.claims.reduce((sum, count) => sum + count, 0)
     expect(claims).toBeLessThan(301 + 300 * (120 / 15))
     expect(two.store.count('claim-due') - polls).toBeLessThan(4_000)
@@ -305,7 +305,7 @@ describe('S40: after a restart', () => {
     gate.open()
     const startedAt = bed.time.now
     await bed.time.until('all have ended', async () => (await bed.unfinished()) === 0, 240_000)
-    // 57 places, each for 50 ms: 1,140 a second at most.
+    // There are 57 places, each used for 50 ms, so there are at most 1,140 calls a second.
     expect(bed.time.now - startedAt).toBeLessThan(6_000)
     expect(two.seen.claims.reduce((sum, count) => sum + count, 0)).toBeLessThan(6_000)
   })

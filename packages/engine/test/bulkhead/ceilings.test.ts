@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { Bed } from '../support/bed.ts'
 import { buildSaga, readCode } from '../support/sagas.ts'
 
-/** Scaled down from days, since each second of this time is looked at. */
+/** The age is scaled down from days, since each second of it is simulated. */
 const AGE_MS = 600_000
 const TCC = { gid: 'tcc', kind: 'tcc', deadlineMs: 3_600_000 }
 

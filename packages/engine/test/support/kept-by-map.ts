@@ -1,5 +1,5 @@
-// Prints how many KB of the values that went through a map are left in the heap after minor collections alone. The
-// argument names the map.
+// Prints how many KB of the values that went through a map are left in the heap
+// after minor collections alone. The argument names the map.
 import { ShortLivedMap } from '../../src/short-lived-map.ts'
 
 const LIVE = 16

@@ -1,6 +1,6 @@
 /**
- * Checks a world while it runs. Each violation is named by the invariant that it breaks. `final-audit.ts` checks the
- * end of a world.
+ * Checks a world while it runs. Each violation is named by the invariant that
+ * it breaks. `final-audit.ts` checks the end of a world.
  */
 import {
   type AbortDecision,
@@ -88,8 +88,6 @@ export class Auditor {
     this.violations.push({ invariant, gid, at: this.#world.now, text })
   }
 
-  // ── the store's history ──
-
   checkCreate(row: StoredTransaction): void {
     this.#checkToken(row)
     this.#note('created', row)
@@ -144,8 +142,8 @@ export class Auditor {
     if (before.status === 'submitted' && hasSucceeded(decodeTransaction(before)))
       this.report('I20', row.gid, 'aborted after its last success was durable')
     if (log.undo === undefined) this.#checkCause(row, abort, log)
-    // An owner that knows exactly which actions it sent may end by its own list, though a command on another node
-    // listed all branches.
+    // An owner that knows exactly which actions it sent may end by its own list,
+    // though a command on another node listed all branches.
     else if (row.status === 'aborting' && (log.undo & ~undo) !== 0)
       this.report('I10', row.gid, 'the list to undo was shortened')
     if (row.status === 'stopped') return
@@ -188,8 +186,6 @@ export class Auditor {
     }
   }
 
-  // ── the calls ──
-
   /** Checks a call that a run is sending. `runner` is compared by identity. */
   checkCall(run: Run, call: CallKey, runner: object, nodeNow: number): void {
     const { gid } = run.transaction
@@ -215,8 +211,6 @@ export class Auditor {
     this.#sagaCalls.checkCall(run, row, call, log, runner)
   }
 
-  // ── the effects ──
-
   checkEffect(plan: SagaPlan, branch: number, op: SagaOp, state: BranchState): void {
     if (state[op].length > 1) this.report('I7', plan.gid, `${op} ${branch} had its effect twice`)
     if (op === 'action' && state.isCompensated) {
@@ -226,7 +220,7 @@ export class Auditor {
       this.report('I9', plan.gid, `compensation ${branch} had an effect before its action`)
     }
     const { finalSeen } = this.log(plan.gid)
-    // A late copy of an action that nothing undoes finds no compensation in its way.
+    // A late copy of an action without a compensation may have its effect, because no compensation has blocked it.
     if (plan.definition.branches[branch]?.compensation === undefined) return
     if (finalSeen === (op === 'action' ? 'failed' : 'succeeded'))
       this.report('I18', plan.gid, `a client has seen ${finalSeen}, then ${op} ${branch} had its effect`)

@@ -3,8 +3,8 @@ import { type CallKey, findOp, getBranchTargets, type Run } from '@counterstep/c
 import type { Auditor } from './auditor.ts'
 
 /**
- * These limits belong to the invariant, not to the core. After this many waits there is never more than one call a
- * second.
+ * These limits belong to the invariant, not to the core. After this many
+ * waits there is never more than one call a second.
  */
 const SLOW_AFTER_WAITS = 5
 const SLOW_MS = 1_000

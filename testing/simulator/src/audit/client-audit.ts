@@ -32,8 +32,8 @@ export class ClientAudit {
   }
 
   /**
-   * Checks the answer to a command that came at `askedAt`. It must follow the durable state, even if the command was
-   * given to a stale run.
+   * Checks the answer to a command that came at `askedAt`. It must follow the
+   * durable state, even if the command was given to a stale run.
    */
   checkCommandAnswer(gid: Gid, status: Status, askedAt: number): void {
     const { finalSeen, finalSeenAt } = this.#auditor.log(gid)

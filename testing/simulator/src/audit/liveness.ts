@@ -71,8 +71,8 @@ export class Liveness {
   }
 
   /**
-   * The time limit. A row that was claimed too often during the faults must first end its rest, and a poisoned one its
-   * wait for the next call.
+   * The time limit. A row that was claimed too often during the faults must first end
+   * its rest, and a poisoned one its wait for the next call.
    */
   get #endsWithinMs(): number {
     const { rested, poisoned } = this.#world.counters
@@ -102,8 +102,8 @@ export class Liveness {
   }
 
   /**
-   * Ends the world. The final audit reports unfinished transactions as L1. Beside poisoned ones this is also a
-   * violation of L3.
+   * Ends the world. The final audit reports unfinished transactions as L1.
+   * Beside poisoned ones this is also a violation of L3.
    */
   #giveUp(): void {
     const { poisoned } = this.#world

@@ -1,6 +1,6 @@
 /**
- * Checks the calls of a saga: their order forward and backward, the abort decision, and in strict mode the durable
- * results.
+ * Checks the calls of a saga: their order forward and backward, the abort
+ * decision, and in strict mode the durable results.
  */
 import {
   type CallKey,

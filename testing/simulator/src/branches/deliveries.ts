@@ -1,6 +1,6 @@
 /**
- * Checks the requests that arrive at branches: each must have the submitted body. It also counts requests that arrive
- * out of order.
+ * Checks the requests that arrive at branches: each must have the submitted
+ * body. It also counts requests that arrive out of order.
  */
 import { CHECK } from '@counterstep/core'
 import type { Auditor } from '../audit/auditor.ts'

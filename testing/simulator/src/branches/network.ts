@@ -1,6 +1,6 @@
 /**
- * The network from a node to a branch and back. It delays, loses and duplicates requests, loses answers, and delivers
- * some copies very late.
+ * The network from a node to a branch and back. It delays, loses and duplicates
+ * requests, loses answers, and delivers some copies very late.
  */
 import { assert, type BranchAnswer } from '@counterstep/core'
 import type { Op } from '@counterstep/protocol'

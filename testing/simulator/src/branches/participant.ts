@@ -1,6 +1,6 @@
 /**
- * The services behind the branches of sagas. They use the real barrier decision over rows in memory, and a ledger of
- * effects.
+ * The services behind the branches of sagas. They use the real barrier
+ * decision over rows in memory, and a ledger of effects.
  */
 
 import type { BranchAnswer, SagaOp } from '@counterstep/core'

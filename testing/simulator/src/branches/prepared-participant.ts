@@ -1,6 +1,6 @@
 /**
- * The services of TCCs and messages, and the senders of messages. They use the real barrier decision over rows in
- * memory, and a ledger.
+ * The services of TCCs and messages, and the senders of messages. They use the
+ * real barrier decision over rows in memory, and a ledger.
  */
 
 import { type BranchAnswer, CHECK } from '@counterstep/core'
@@ -65,8 +65,8 @@ export class PreparedParticipants {
   }
 
   /**
-   * Answers a query-back. Where the sender has not committed, it leaves a row, so that the refused transaction never
-   * commits.
+   * Answers a query-back. Where the sender has not committed, it leaves a
+   * row, so that the refused transaction never commits.
    */
   #queryBack(plan: PreparedPlan): BranchAnswer {
     const { counters } = this.#world

@@ -1,6 +1,6 @@
 /**
- * Sends one request to some node. The request or the answer may get lost. There may be two answers: accepted, and later
- * the end.
+ * Sends one request to some node. The request or the answer may get lost.
+ * There may be two answers: accepted, and later the end.
  */
 import type { Gid } from '@counterstep/protocol'
 import type { Auditor } from '../audit/auditor.ts'

@@ -1,6 +1,6 @@
 /**
- * The sender of a message. It prepares, runs its own database transaction, then submits or aborts. It may die at any
- * point.
+ * The sender of a message. It prepares, runs its own database transaction,
+ * then submits or aborts. It may die at any point.
  */
 
 import type { MessageLog } from '../audit/prepared-log.ts'

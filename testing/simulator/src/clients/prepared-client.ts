@@ -1,6 +1,6 @@
 /**
- * The common part of the clients of TCCs and of messages. They repeat requests until an answer, view, retry, and may
- * die.
+ * The common part of the clients of TCCs and of messages. They repeat
+ * requests until an answer, view, retry, and may die.
  */
 import type { Command } from '@counterstep/core'
 import { type Answer, isStatus } from '../nodes/reply.ts'

@@ -1,6 +1,6 @@
 /**
- * A mutant for each invariant that breaks it, so that a test sees the check fail. The README's table says where it is
- * checked.
+ * A mutant for each invariant that breaks it, so that a test sees the check
+ * fail. The README's table says where it is checked.
  */
 export const PROOFS: Readonly<Record<string, string>> = {
   I1: 'ack-before-durable',

@@ -1,6 +1,6 @@
 /**
- * One orchestrator. It takes submits and commands, runs the transactions that it accepted or claimed, renews leases,
- * and may die at any event.
+ * One orchestrator. It takes submits and commands, runs the transactions that it
+ * accepted or claimed, renews leases, and may die at any event.
  */
 import {
   type Command,

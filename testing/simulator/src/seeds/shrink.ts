@@ -17,8 +17,8 @@ const RUNS_MAX = 400
 const HEAL_STEP_MS_MIN = 50
 
 /**
- * Shrinks a seed. Undefined: the seed does not fail. The smaller world breaks the same invariant first as the whole
- * world.
+ * Shrinks a seed. Undefined: the seed does not fail. The smaller world
+ * breaks the same invariant first as the whole world.
  */
 export function shrink(seed: number, mutant?: string): Shrunk | undefined {
   const whole = simulate(seed, mutant)

@@ -62,8 +62,8 @@ export const NO_FAULTS: FaultProfile = {
 export const FAULT_NAMES = Object.keys(NO_FAULTS) as readonly FaultName[]
 
 /**
- * Draws the faults of a world. Each is off in about half of the worlds, so that one does not hide the effects of
- * another.
+ * Draws the faults of a world. Each is off in about half of the worlds,
+ * so that one does not hide the effects of another.
  */
 export function drawFaults(random: Random, roomRandom: Random): FaultProfile {
   const rate = (highest: number) => (random.next() < 0.5 ? 0 : random.next() * highest)

@@ -1,6 +1,6 @@
 /**
- * Causes the faults: kills, drains and pauses nodes, moves clocks, lets the store hang and lose its last writes. Then
- * it heals everything.
+ * Causes the faults: kills, drains and pauses nodes, moves clocks, lets the store
+ * hang and lose its last writes. Then it heals everything.
  */
 
 import type { Node } from '../nodes/node.ts'

@@ -20,8 +20,8 @@ export class Random {
   }
 
   /**
-   * Returns true with this probability. It draws even where the answer is certain, so that a fault that is taken away
-   * changes nothing else.
+   * Returns true with this probability. It draws even where the answer is certain,
+   * so that a fault that is taken away changes nothing else.
    */
   chance(probability: number): boolean {
     return this.next() < probability

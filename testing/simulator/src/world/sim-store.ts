@@ -22,8 +22,8 @@ import type { World } from './world.ts'
 interface SimRow {
   stored: StoredTransaction
   /**
-   * The row before its first lazy save since the last strong write. It goes back to this when the store loses its last
-   * writes.
+   * The row before its first lazy save since the last strong write. It goes
+   * back to this when the store loses its last writes.
    */
   beforeLazy: StoredTransaction | undefined
   /** When the row was last saved, by the world's time. */
@@ -156,8 +156,8 @@ export class SimStore {
   }
 
   /**
-   * Plays a power loss. All lazy saves since the last strong write of a row may be lost together. It returns the gids
-   * of the affected rows.
+   * Plays a power loss. All lazy saves since the last strong write of a row may be
+   * lost together. It returns the gids of the affected rows.
    */
   loseTail(): Gid[] {
     const lost: Gid[] = []

@@ -1,6 +1,6 @@
 /**
- * The way from a node to the store and back, with delays, group commits, hangs, lost requests, lost answers and
- * refusals.
+ * The way from a node to the store and back, with delays, group commits,
+ * hangs, lost requests, lost answers and refusals.
  */
 import { EVENT } from './event-code.ts'
 import type { EventOwner } from './heap.ts'
