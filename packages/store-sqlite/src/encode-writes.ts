@@ -3,7 +3,6 @@ import {
   type DocumentWrite,
   type DueClaim,
   type DuePostponement,
-  toDueColumn,
   KIND_CODES,
   type Lease,
   type NewTransaction,
@@ -11,6 +10,7 @@ import {
   type SingleClaim,
   STATUS_CODES,
   type TransactionUpdate,
+  toDueColumn,
 } from '@counterstep/core'
 import type {
   ClaimDueWrite,

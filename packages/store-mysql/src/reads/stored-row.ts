@@ -1,7 +1,7 @@
 import {
-  toKind,
   type ListedTransaction,
   type StoredTransaction,
+  toKind,
   toSentList,
   toStatus,
 } from '@counterstep/core'

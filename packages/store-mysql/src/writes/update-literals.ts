@@ -1,8 +1,8 @@
 import {
-  toDueColumn,
   SENT_LIST_CODES,
   STATUS_CODES,
   type TransactionUpdate,
+  toDueColumn,
   type UpdateHold,
 } from '@counterstep/core'
 import { literal } from '../sessions/literal.ts'

@@ -1,8 +1,8 @@
 import {
   AssertionError,
-  toKind,
   type ListedTransaction,
   type StoredTransaction,
+  toKind,
   toSentList,
   toStatus,
 } from '@counterstep/core'

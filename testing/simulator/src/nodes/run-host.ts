@@ -68,8 +68,9 @@ export class RunHost {
     const { flaw, rules } = world.wiring
     if (event.type === 'answered')
       this.#node.auditor.pace.noteAnswer(this.run, event.call, this, this.#node.now())
-    const held = flaw === 'no-self-fencing' ? { ...this.run, leaseUntil: Number.MAX_SAFE_INTEGER } : this.run
-    const { run, effects } = stepRun(rules, held, event, this.#node.now())
+    const before =
+      flaw === 'no-self-fencing' ? { ...this.run, leaseUntil: Number.MAX_SAFE_INTEGER } : this.run
+    const { run, effects } = stepRun(rules, before, event, this.#node.now())
     this.run = run
     if (world.trace.isOn) this.#trace(event, effects)
     for (const effect of effects) this.#do(effect)
