@@ -1,4 +1,4 @@
-import { connect, isIP } from 'node:net'
+import { connect, isIP, type Socket } from 'node:net'
 import type { ConnectionOptions } from 'mysql2'
 
 export interface TlsOptions {
@@ -6,6 +6,11 @@ export interface TlsOptions {
   readonly ca?: string
   /** The name that the server's certificate must bear; default: the URL's host, which must then be no address. */
   readonly serverName?: string
+}
+
+/** The options of a connection, and how its socket is made: the session keeps it, and can reset it. */
+export interface ConnectionTarget extends ConnectionOptions {
+  readonly stream: () => Socket
 }
 
 /** `required`: the server's certificate is checked against those that Node trusts. */
@@ -19,7 +24,7 @@ export function connectionTarget(
   url: string,
   tls: TlsChoice | undefined,
   connectTimeoutMs: number,
-): ConnectionOptions {
+): ConnectionTarget {
   const { host, port, user, password, database } = partsOf(url)
   const choice = tls ?? (isLoopback(host) ? 'off' : 'required')
   return {
@@ -29,7 +34,6 @@ export function connectionTarget(
     password,
     database,
     connectTimeout: connectTimeoutMs,
-    keepAliveInitialDelay: KEEP_ALIVE_MS,
     charset: 'utf8mb4',
     // Changed rows are counted, not matched ones; a server must not ask for our files.
     flags: ['-FOUND_ROWS', '-LOCAL_FILES'],
@@ -38,21 +42,21 @@ export function connectionTarget(
     // The text is whole: a question mark in it is somebody's payload.
     queryFormat: (sql: string) => sql,
     connectAttributes: { program_name: 'counterstep' },
-    ...(choice !== 'off' && secured(host, port, choice === 'required' ? {} : choice)),
+    ...(choice !== 'off' && secured(host, choice === 'required' ? {} : choice)),
+    stream: () =>
+      connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS }),
   }
 }
 
 /**
- * The driver checks the certificate's name against its `host`, so that becomes the name, and the stream knows the way.
- * Of an address it would check the name `localhost`.
+ * The driver checks the certificate's name against its `host`, so that becomes the name; the socket is made for the URL's
+ * host. For an address the driver would check the name `localhost`.
  */
-function secured(host: string, port: number, { ca, serverName = host }: TlsOptions): ConnectionOptions {
+function secured(host: string, { ca, serverName = host }: TlsOptions): ConnectionOptions {
   if (isIP(serverName) !== 0)
     throw new TypeError('tls.serverName must name a server whose URL has an address')
   const ssl = { rejectUnauthorized: true, verifyIdentity: true, minVersion: 'TLSv1.2', ...(ca && { ca }) }
-  if (serverName === host) return { ssl }
-  const stream = () => connect({ host, port, noDelay: true, keepAlive: true })
-  return { ssl, host: serverName, stream }
+  return { ssl, host: serverName }
 }
 
 function partsOf(text: string) {

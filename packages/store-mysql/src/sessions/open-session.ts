@@ -1,8 +1,10 @@
-import { type ConnectionOptions, createConnection } from 'mysql2'
+import { createConnection } from 'mysql2'
 import { STATEMENTS } from '../generated/sql.ts'
 import { type Variables, variablesOf } from '../schema/server-facts.ts'
+import { assertAnswersCounted } from './answered-statements.ts'
+import type { ConnectionTarget } from './connection-target.ts'
 import { SqlError, sqlErrorOf } from './server-errors.ts'
-import { Session } from './session.ts'
+import { type Row, Session } from './session.ts'
 import type { SessionTimeouts } from './session-timeouts.ts'
 import { fill, statementOf } from './statement.ts'
 
@@ -28,23 +30,25 @@ const MULTIPLEXED_ROW_BYTES_MAX = 12 * 1024
 
 /** Connects and sets the session up; one on which that fails is never handed out. */
 export async function openSession(
-  target: ConnectionOptions,
+  target: ConnectionTarget,
   settings: SessionSettings,
 ): Promise<OpenedSession> {
   const { statementTimeoutMs, connectTimeoutMs, autocommit, multiplexed = false } = settings
-  const connection = createConnection({ ...target, multipleStatements: !autocommit && !multiplexed })
-  const session = new Session(connection, statementTimeoutMs)
+  const socket = target.stream()
+  const sendsPackets = !autocommit && !multiplexed
+  const connection = createConnection({ ...target, stream: socket, multipleStatements: sendsPackets })
+  const session = new Session(connection, socket, statementTimeoutMs)
   try {
     await new Promise<void>((resolve, reject) => {
       // The driver calls back no more once the session has met the end by destroying it.
       connection.once('end', () => reject(new SqlError('lost', 'the server has closed the connection')))
       connection.connect((error) => (error === null ? resolve() : reject(sqlErrorOf(error))))
     })
-    for (const set of settingsOf(settings)) await session.run(set, connectTimeoutMs)
-    const variables = variablesOf([
-      ...(await session.all(STATEMENTS.readVariables, connectTimeoutMs)),
-      ...(await session.all(STATEMENTS.readRedoStatus, connectTimeoutMs)),
-    ])
+    for (const set of settingsOf(settings)) {
+      await session.run(set, connectTimeoutMs)
+      assertAnswersCounted(session.answered, 1)
+    }
+    const variables = variablesOf(await readVariables(session, sendsPackets, connectTimeoutMs))
     const wrong = wrongSetting(variables, settings)
     if (wrong !== undefined) throw new SqlError('unavailable', `the session could not be set up: ${wrong}`)
     session.packetBytesMax = Number(variables.get('max_allowed_packet'))
@@ -56,6 +60,23 @@ export async function openSession(
     session.destroy()
     throw error
   }
+}
+
+/** Where the session will send packets, the first is the one that shows that its answers are counted. */
+async function readVariables(
+  session: Session,
+  inOnePacket: boolean,
+  timeoutMs: number,
+): Promise<readonly Row[]> {
+  const statements = [STATEMENTS.readVariables, STATEMENTS.readRedoStatus]
+  if (!inOnePacket) {
+    const rows: Row[] = []
+    for (const statement of statements) rows.push(...(await session.all(statement, timeoutMs)))
+    return rows
+  }
+  const answers = await session.packet(statements, timeoutMs)
+  assertAnswersCounted(session.answered, statements.length)
+  return answers.flat() as readonly Row[]
 }
 
 function settingsOf({ lockWaitTimeoutMs, autocommit, multiplexed }: SessionSettings): readonly string[] {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import { TLSSocket } from 'node:tls'
 import type { Connection } from 'mysql2'
+import { countAnswers } from './answered-statements.ts'
 import type { Value } from './literal.ts'
 import { endsSession, SqlError, sqlErrorOf, stallOf, UnsentError } from './server-errors.ts'
 import { fillRows, groupsWithin, type RowsStatement } from './statement.ts'
@@ -19,6 +19,7 @@ const GOODBYE_MS = 1_000
 /** One connection, set up and checked. After an error that leaves its state open it is destroyed, never given back. */
 export class Session {
   readonly #connection: Connection
+  readonly #socket: Socket
   readonly #statementTimeoutMs: number
   #packetBytesMax = Number.POSITIVE_INFINITY
   /** Rows of one statement together; more are divided among several. */
@@ -30,8 +31,10 @@ export class Session {
   #rowsChanged = 0
   #answered = 0
 
-  constructor(connection: Connection, statementTimeoutMs: number) {
+  /** The socket is the one that the connection was made with. */
+  constructor(connection: Connection, socket: Socket, statementTimeoutMs: number) {
     this.#connection = connection
+    this.#socket = socket
     this.#statementTimeoutMs = statementTimeoutMs
     // An idle connection's end arrives as an event, which would end the process if nobody listened.
     connection.on('error', (error) => this.#lost(sqlErrorOf(error)))
@@ -109,7 +112,7 @@ export class Session {
   destroy(): void {
     if (this.#isBroken) return
     this.#isBroken = true
-    reset(this.#connection)
+    this.#reset()
     this.#connection.destroy()
   }
 
@@ -119,7 +122,20 @@ export class Session {
     this.#isBroken = true
     // The driver calls back before it says it. An error here is the connection's end, which is what was wanted.
     this.#connection.end(() => undefined)
-    setTimeout(() => reset(this.#connection), GOODBYE_MS).unref()
+    setTimeout(() => this.#reset(), GOODBYE_MS).unref()
+  }
+
+  /**
+   * The driver's own `destroy` only ends its socket: on a network that swallows everything what is unsent would stay in
+   * memory and the socket open for minutes, and a server that is reached again would wait for more.
+   */
+  #reset(): void {
+    const socket = this.#socket
+    if (socket.destroyed) return
+    // There is no reset under TLS, nor of what is not connected yet or has said its end.
+    const { ssl } = this.#connection.config
+    if (ssl || socket.connecting || socket.writableEnded) socket.destroy()
+    else socket.resetAndDestroy()
   }
 
   #counted(answer: Answer): readonly Row[] | number {
@@ -155,7 +171,7 @@ export class Session {
       })
       const giveUp = () => this.#lost(new SqlError('timeout', 'the server has not answered in time'))
       const firstTimer = firstTimeoutMs === undefined ? undefined : setTimeout(giveUp, firstTimeoutMs)
-      query.on('fields', () => {
+      countAnswers(query, () => {
         this.#answered += 1
         clearTimeout(firstTimer)
       })
@@ -173,16 +189,4 @@ export class Session {
     const room = this.#packetBytesMax - PACKET_OVERHEAD_BYTES
     return sql.length * UTF8_BYTES_PER_UNIT_MAX > room && Buffer.byteLength(sql) > room
   }
-}
-
-/**
- * The driver's own `destroy` only ends its stream, which its types do not show: on a network that swallows everything what
- * is unsent would stay in memory and the socket open for minutes, and a server that is reached again would wait for more.
- */
-function reset(connection: Connection): void {
-  const { stream } = connection as unknown as { readonly stream: Socket }
-  if (stream.destroyed) return
-  // There is no reset of TLS, nor of what is not connected yet or has said its end.
-  if (stream instanceof TLSSocket || stream.connecting || stream.writableEnded) stream.destroy()
-  else stream.resetAndDestroy()
 }
