@@ -6,7 +6,7 @@ import {
   passwordOfSecret,
   readFunctionConfig,
 } from '@counterstep/configuration'
-import type { Store, WakeUp } from '@counterstep/core'
+import type { Store, WakeUpQueue } from '@counterstep/core'
 import { refuseStoredJsonRpc } from '@counterstep/dtm/json-rpc'
 import {
   createServerlessEngine,
@@ -38,7 +38,7 @@ export interface Home {
   readonly store: Store
   readonly engine: ServerlessEngine
   /** Undefined: there is none. */
-  readonly queue: WakeUp | undefined
+  readonly queue: WakeUpQueue | undefined
 }
 
 /** The composition root of all three functions. Rejects when the settings are wrong or the store cannot be opened. */
@@ -64,7 +64,7 @@ export async function openHome(role: FunctionRole, environment = process.env): P
     findOrigin: originFinder(targets),
     listedOrigins: listOrigins(config.targets),
     // Without a queue the sweeper finds what is due.
-    wakeUp: queue ?? { ask: () => Promise.resolve() },
+    wakeUp: queue ?? { schedule: () => Promise.resolve() },
     clock: nodeClock(),
     ids: nodeIds(),
     observer: logObserver(logger),

@@ -1,4 +1,4 @@
-import { type Logger, loggedError } from '@counterstep/engine'
+import { type Logger, toLoggedError } from '@counterstep/engine'
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 type Level = (typeof LEVELS)[number]
@@ -9,7 +9,7 @@ export function createLog(level: Level, write: (line: string) => void = writeLin
   function line(of: Exclude<Level, 'silent'>) {
     return function log(fields: object, message: string): void {
       if (LEVELS.indexOf(of) < from) return
-      const shown = 'err' in fields ? { ...fields, err: loggedError(fields.err) } : fields
+      const shown = 'err' in fields ? { ...fields, err: toLoggedError(fields.err) } : fields
       write(`${JSON.stringify({ level: of, time: new Date().toISOString(), message, ...shown })}\n`)
     }
   }

@@ -1,5 +1,5 @@
 /** What the queue carries: gids and nothing else, so that a message may be lost, doubled or old. */
-import type { Look } from '@counterstep/core'
+import type { WakeUpRequest } from '@counterstep/core'
 import { type Gid, isGid } from '@counterstep/protocol'
 
 /** SQS's own bound. What is due later is the sweeper's. */
@@ -13,7 +13,7 @@ export interface LookMessage {
 }
 
 /** Looks that are due in the same second share messages. */
-export function lookMessages(looks: readonly Look[]): LookMessage[] {
+export function lookMessages(looks: readonly WakeUpRequest[]): LookMessage[] {
   const byDelay = new Map<number, Gid[]>()
   for (const { gid, dueInMs } of looks) {
     // Never early: what is looked at before it is due is looked at in vain.

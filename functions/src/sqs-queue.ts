@@ -3,7 +3,7 @@ import type {
   SendMessageBatchCommandOutput,
   SQSClient,
 } from '@aws-sdk/client-sqs'
-import type { Look, WakeUp } from '@counterstep/core'
+import type { WakeUpQueue, WakeUpRequest } from '@counterstep/core'
 import { type LookMessage, lookMessages } from './look-message.ts'
 
 /** SQS's own bound. */
@@ -15,10 +15,10 @@ const REQUEST_MS = 3_000
  * Asks for looks by messages of a standard queue, which may come late, twice or not at all. Its client is loaded with
  * the first message: a saga that ends where it was accepted needs none.
  */
-export function sqsQueue(queueUrl: string): WakeUp {
+export function sqsQueue(queueUrl: string): WakeUpQueue {
   let client: SQSClient | undefined
   return {
-    async ask(looks: readonly Look[]): Promise<void> {
+    async schedule(requests: readonly WakeUpRequest[]): Promise<void> {
       const { SendMessageBatchCommand, SQSClient } = await import('@aws-sdk/client-sqs')
       // Region and credentials are the function's own.
       client ??= new SQSClient({
@@ -31,7 +31,7 @@ export function sqsQueue(queueUrl: string): WakeUp {
         },
       })
       const sqs = client
-      const messages = lookMessages(looks)
+      const messages = lookMessages(requests)
       const sending: Promise<void>[] = []
       for (let from = 0; from < messages.length; from += BATCH_MAX) {
         const request = new SendMessageBatchCommand(batchOf(queueUrl, messages.slice(from, from + BATCH_MAX)))

@@ -1,4 +1,4 @@
-import { CLAIM_MAX, POSTPONE_MAX, PURGE_MAX, type WakeUp } from '@counterstep/core'
+import { CLAIM_MAX, POSTPONE_MAX, PURGE_MAX, type WakeUpQueue } from '@counterstep/core'
 import type { Invocation } from '@counterstep/engine'
 import type { LambdaContext } from './events.ts'
 import { embeddedMetrics, gaugesOf } from './gauges.ts'
@@ -52,11 +52,11 @@ function failuresOf(attempts: Readonly<Record<string, Attempt<unknown>>>) {
 }
 
 /** Claims nothing, so that it costs the same however long the transactions take. */
-async function askForDue(invocation: Invocation, queue: WakeUp): Promise<number> {
+async function askForDue(invocation: Invocation, queue: WakeUpQueue): Promise<number> {
   let asked = 0
   for (let mayBeMore = true; mayBeMore && !invocation.isTimeUp; ) {
     const postponed = await invocation.postponeDue(POSTPONE_MAX, POSTPONE_MS)
-    await queue.ask(postponed.gids.map((gid) => ({ gid, dueInMs: 0 })))
+    await queue.schedule(postponed.gids.map((gid) => ({ gid, dueInMs: 0 })))
     asked += postponed.gids.length
     mayBeMore = postponed.mayBeMore
   }

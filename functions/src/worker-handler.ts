@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from '@counterstep/core'
-import type { Invocation, Logger, LookOutcome } from '@counterstep/engine'
+import type { Invocation, Logger, RunOutcome } from '@counterstep/engine'
 import type { Gid } from '@counterstep/protocol'
 import type { LambdaContext, QueueAnswer, QueueEvent, QueueRecord } from './events.ts'
 import type { Home } from './home.ts'
@@ -35,7 +35,7 @@ async function failureOf(
   return outcomes.includes('left') ? [{ itemIdentifier: messageId }] : []
 }
 
-async function lookAt(gid: Gid, invocation: Invocation, logger: Logger): Promise<LookOutcome> {
+async function lookAt(gid: Gid, invocation: Invocation, logger: Logger): Promise<RunOutcome> {
   try {
     return await invocation.runClaimed(gid)
   } catch (error: unknown) {

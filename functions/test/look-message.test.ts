@@ -1,10 +1,10 @@
-import type { Look } from '@counterstep/core'
+import type { WakeUpRequest } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DELAY_S_MAX, GIDS_PER_MESSAGE_MAX, gidsOf, lookMessages } from '../src/look-message.ts'
 
-const look = (gid: string, dueInMs: number): Look => ({ gid: gid as Gid, dueInMs })
+const look = (gid: string, dueInMs: number): WakeUpRequest => ({ gid: gid as Gid, dueInMs })
 
 describe('what a message carries', () => {
   it('gids and nothing else; those that are due in the same second together, never early', () => {

@@ -25,7 +25,7 @@ describe('a service of AWS that takes requests and never answers', () => {
   })
 
   it.concurrent('does not keep who asks for looks', { timeout: GIVES_UP_MS_MAX }, async () => {
-    const asked = sqsQueue(`${url}/000000000000/looks`).ask([{ gid: 'a' as Gid, dueInMs: 0 }])
+    const asked = sqsQueue(`${url}/000000000000/looks`).schedule([{ gid: 'a' as Gid, dueInMs: 0 }])
     await expect(asked).rejects.toMatchObject({ name: 'TimeoutError' })
   })
 

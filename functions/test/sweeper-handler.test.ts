@@ -114,7 +114,7 @@ describe('the sweeper', () => {
     expect(home.looks).toHaveLength(2)
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ Swept: 2, Purged: 0 })
     pass(POSTPONE_MS)
-    const refused = { ...home, queue: { ask: () => Promise.reject(new Error('refused')) } }
+    const refused = { ...home, queue: { schedule: () => Promise.reject(new Error('refused')) } }
     const sweep = sweeperHandler(refused, (line) => lines.push(line))
     await expect(sweep({}, contextOf(PLENTY_MS))).rejects.toThrow()
     expect(JSON.parse(lines[1] ?? '')).toMatchObject({ Purged: 0 })

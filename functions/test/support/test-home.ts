@@ -1,6 +1,6 @@
 /** A home on the reference store and services that answer at once, with the settings that `readFunctionConfig` makes. */
 import { type FunctionRole, readFunctionConfig } from '@counterstep/configuration'
-import type { BranchAnswer, BranchCall, Look, Store } from '@counterstep/core'
+import type { BranchAnswer, BranchCall, Store, WakeUpRequest } from '@counterstep/core'
 import {
   createServerlessEngine,
   DEFAULT_SETTINGS,
@@ -22,7 +22,7 @@ export interface TestHomeOptions {
 }
 
 export interface TestHome extends Home {
-  readonly looks: Look[]
+  readonly looks: WakeUpRequest[]
   readonly calls: BranchCall[]
   readonly lines: { readonly level: string; readonly message: string; readonly fields: object }[]
   readonly secrets: Record<string, string>
@@ -38,11 +38,11 @@ export function testHome(options: TestHomeOptions = {}): TestHome {
   const { role = 'api', variables = {}, hasQueue = true } = options
   const read = readFunctionConfig(role, { ...VARIABLES, ...variables })
   if ('problems' in read) throw new Error(read.problems.join('\n'))
-  const [looks, calls, lines]: [Look[], BranchCall[], TestHome['lines']] = [[], [], []]
+  const [looks, calls, lines]: [WakeUpRequest[], BranchCall[], TestHome['lines']] = [[], [], []]
   const secrets: Record<string, string> = { ...options.secrets }
   const store = options.store ?? memoryStore({ now: () => Date.now() })
   const logger = loggerInto(lines)
-  const queue = { ask: async (asked: readonly Look[]) => void looks.push(...asked) }
+  const queue = { schedule: async (asked: readonly WakeUpRequest[]) => void looks.push(...asked) }
   const answer = options.answer ?? (async () => ({ result: 'success', statusCode: 200 }))
   const engine = createServerlessEngine({
     store,

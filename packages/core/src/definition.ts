@@ -1,16 +1,16 @@
 import type { BranchId, RetryPolicy } from '@counterstep/protocol'
 
-/** What a transaction is to do: the request with its defaults filled in. Never changes after accept. */
+/** The work of a transaction: the request with its defaults filled in. It never changes after the accept. */
 export type Definition = SagaDefinition | TccDefinition | MessageDefinition
 
 interface Common {
   readonly retry: RetryPolicy
-  /** Of a branch call. */
+  /** The time limit of one branch call. */
   readonly timeoutMs: number
   readonly checkpointMs: number
   /** The words ONGOING and FAILURE in an answer's body count, whatever its status. */
   readonly wordsCount?: true
-  /** What the face that accepted it wants to find again. The core only keeps it. */
+  /** A text that the HTTP API that accepted the transaction wants to read again. The core only keeps it. */
   readonly note?: string
 }
 
@@ -18,38 +18,41 @@ export interface SagaDefinition extends Common {
   readonly kind: 'saga'
   readonly branches: readonly SagaBranch[]
   readonly deadlineMs?: number
-  /** At the deadline, actions under way that are all that is missing are waited for: success then is success. */
+  /** When only actions under way are missing at the deadline, they are waited for, and their success still counts. */
   readonly lastActionsMayEndLate?: true
   readonly delayMs?: number
 }
 
 export interface TccDefinition extends Common {
   readonly kind: 'tcc'
-  /** From prepare; when it has passed before the submit, the branches are cancelled. */
+  /** It runs from the prepare. The branches are cancelled when it passes before the submit. */
   readonly deadlineMs: number
-  /** Of every branch call. */
+  /** Every branch call carries these. */
   readonly headers: Readonly<Record<string, string>>
 }
 
 export interface MessageDefinition extends Common {
   readonly kind: 'message'
   readonly branches: readonly MessageBranch[]
-  /** All branches at once, instead of one after the other. */
+  /** Calls all branches at once, instead of one after the other. */
   readonly concurrent: boolean
-  /** From accept to the first call. */
+  /** The time from the accept to the first call. */
   readonly delayMs?: number
   /** Without it the message is submitted from the start. */
   readonly check?: MessageCheck
 }
 
-/** Who is asked whether the sender's database transaction has committed, when nobody has said so for `afterMs`. */
+/**
+ * The query-back: a call that asks whether the sender's database transaction has committed. It is made when `afterMs`
+ * have passed without a submit or an abort.
+ */
 export interface MessageCheck {
   readonly url: string
   readonly afterMs: number
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** What all branches have. An empty URL is a call that has succeeded without being sent. */
+/** The fields that branches of every kind have. A call with an empty URL succeeds without being sent. */
 export interface BranchTarget {
   readonly id: BranchId
   readonly body: string
@@ -62,7 +65,7 @@ export interface BranchTarget {
 export interface SagaBranch extends BranchTarget {
   readonly action: string
   readonly compensation?: string
-  /** Positions of the branches that must have succeeded before. */
+  /** The positions of the branches that must have succeeded before. */
   readonly after: readonly number[]
 }
 

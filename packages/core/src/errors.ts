@@ -3,11 +3,11 @@ import { CounterstepError } from '@counterstep/protocol'
 /**
  * The store cannot be reached or cannot write.
  * `applied: 'no'`: the write certainly did not and will not happen. `'unknown'`: it may have happened or may still
- * happen; send the same write again until the answer is definite.
+ * happen, so the same write must be sent again until the answer is definite.
  */
 export class StoreUnavailableError extends CounterstepError {
   readonly applied: 'no' | 'unknown'
-  /** The server answers, and refuses the user or the password: waiting seldom helps. */
+  /** The server answers, and refuses the user or the password, so waiting seldom helps. */
   readonly isLoginRefused: boolean
 
   constructor(
@@ -25,7 +25,7 @@ export class StoreUnavailableError extends CounterstepError {
   }
 }
 
-/** Something that the code rules out has happened: stop this attempt. */
+/** Something has happened that the code rules out. The current attempt must stop. */
 export class AssertionError extends CounterstepError {
   constructor(message: string) {
     super('SAGA_INTERNAL', message)

@@ -13,7 +13,7 @@ export {
 } from './bulkhead/target-share.ts'
 export { type CommandPlan, planCommand } from './commands/command-row.ts'
 export { judgeCommand } from './commands/judge-command.ts'
-export { REGISTERED_BYTES_MAX, REGISTERED_MAX, type Refusal, refusalOf } from './commands/refuse-command.ts'
+export { findRefusal, REGISTERED_BYTES_MAX, REGISTERED_MAX, type Refusal } from './commands/refuse-command.ts'
 export type {
   BranchTarget,
   Definition,
@@ -50,9 +50,9 @@ export type {
   Clock,
   FindOrigin,
   Ids,
-  Look,
   RefuseCall,
-  WakeUp,
+  WakeUpQueue,
+  WakeUpRequest,
 } from './ports/ports.ts'
 export type {
   CreateResult,
@@ -99,20 +99,20 @@ export {
   assertRenew,
   assertUpdate,
 } from './ports/store-arguments.ts'
-export { holdDue } from './record/hold-due.ts'
-export { decodeTransaction, encodeProgress, FORMAT, formatOf } from './record/record.ts'
+export { decodeTransaction, encodeProgress, FORMAT, toFormat } from './record/record.ts'
 export {
   KIND_CODES,
-  kindOfCode,
   SENT_LIST_CODES,
   STATUS_CODES,
-  sentListOfCode,
-  statusOfCode,
+  toKind,
+  toSentList,
+  toStatus,
 } from './record/row-codes.ts'
+export { toDueColumn } from './record/to-due-column.ts'
 export { viewTransaction } from './record/view.ts'
 export { withoutQuery } from './record/without-query.ts'
 export { type AcceptIds, firstStatus, newTransaction, newTransactionRow, waitsMs } from './rules/accept.ts'
-export { HOT_FLOOR_MS, RETRY_BOUNDS, type RetryBounds, retryFloorMs } from './rules/backoff.ts'
+export { RETRY_BOUNDS, type RetryBounds, retryFloorMs, SLOW_FLOOR_MS } from './rules/backoff.ts'
 export type {
   CallKey,
   Command,
@@ -121,7 +121,7 @@ export type {
   TransactionEffect,
   TransactionEvent,
 } from './rules/events.ts'
-export { CHECK, opOf } from './rules/op-progress.ts'
+export { CHECK, findOp } from './rules/op-progress.ts'
 export { type FoldedTransaction, RULES, type Rules } from './rules/rules.ts'
 export { isOverdue } from './rules/saga-effects.ts'
 export { beginsToNeedAttention } from './run/attention.ts'
@@ -157,4 +157,4 @@ export type {
   TccTransaction,
   Transaction,
 } from './transaction.ts'
-export { isFinal, targetsOf } from './transaction.ts'
+export { getBranchTargets, isFinal } from './transaction.ts'

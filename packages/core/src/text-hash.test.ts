@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { textHash } from './text-hash.ts'
 
-// Those of the algorithm's authors: http://www.isthe.com/chongo/tech/comp/fnv/
+// These values come from the algorithm's authors: http://www.isthe.com/chongo/tech/comp/fnv/
 for (const [text, hash] of [
   ['', 0x811c9dc5],
   ['a', 0xe40c292c],

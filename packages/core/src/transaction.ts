@@ -9,16 +9,23 @@ import type {
 
 /**
  * A transaction as plain data. All instants in it are by the store's clock.
- * What a status has, the others cannot be written with: an aborting one has its abort decision, a final one its end.
+ * Each status has its own fields, and the types rule out all others: an aborting transaction has its abort decision, a
+ * final one has the instant of its end.
  */
 export type Transaction = SagaTransaction | TccTransaction | MessageTransaction
 
 export type SagaTransaction = SagaCommon & (Submitted | Aborting | Ended)
 
-/** Its client tries the branches while it is prepared; then they are all confirmed, or all cancelled. */
+/**
+ * The client tries the branches while the transaction is prepared. Then
+ * all of them are confirmed, or all are cancelled.
+ */
 export type TccTransaction = TccCommon & (Prepared | Submitted | Aborting | Ended)
 
-/** Prepared until its sender's database transaction is known to have committed; then its branches are called for good. */
+/**
+ * It is prepared until its sender's database transaction is known to have
+ * committed. Then each branch is called until it succeeds.
+ */
 export type MessageTransaction = MessageCommon & (Prepared | Submitted | Ended)
 
 interface Prepared {
@@ -45,7 +52,7 @@ interface SagaCommon extends Identity {
 interface TccCommon extends Identity {
   readonly kind: 'tcc'
   readonly definition: TccDefinition
-  /** In the order in which they were registered. */
+  /** They stand in the order in which they were registered. */
   readonly registered: readonly TccBranch[]
   readonly branches: readonly TccBranchProgress[]
 }
@@ -53,7 +60,7 @@ interface TccCommon extends Identity {
 interface MessageCommon extends Identity {
   readonly kind: 'message'
   readonly definition: MessageDefinition
-  /** Of the query-back, where the definition has one. */
+  /** The progress of the query-back. It stays idle where the definition has no check. */
   readonly check: OpProgress
   readonly branches: readonly MessageBranchProgress[]
 }
@@ -64,13 +71,16 @@ interface Identity {
   readonly createdAt: number
   readonly updatedAt: number
   readonly epoch: number
-  /** Calls may have been sent that nothing here tells of: an abort must take every branch as sent. */
+  /** Calls may have been sent that are not recorded here, so an abort must take every branch as sent. */
   readonly sentUnknown: boolean
-  /** How many times an operator asked to retry now. */
-  readonly nudges: number
-  /** Claims since the last answer, but for those whose owner gave it back: more than one says that owners do not live to tell. */
+  /** The number of times that an operator asked for a retry. */
+  readonly manualRetries: number
+  /**
+   * Claims in a row during which no branch answered. Claims whose owner gave the row back do not count. A number above 1
+   * says that this row may be crashing its owners.
+   */
   readonly claimsUnanswered: number
-  /** Why a person should look. */
+  /** The reason why a person should look at it. */
   readonly attention?: string
 }
 
@@ -90,19 +100,21 @@ export interface MessageBranchProgress {
 
 export type SagaOp = keyof SagaBranchProgress
 export type TccOp = keyof TccBranchProgress
-/** What an orchestrator calls; a TCC's `try` is its client's. */
+/** The ops that an orchestrator calls. A TCC's `try` is missing, because its client makes that call. */
 export type CalledOp = SagaOp | TccOp | 'msg'
 
-/** `calling`: sent, and no answer known. `waiting`: answered unknown or ongoing, due again at `nextAt`. */
+/**
+ * `calling`: it was sent, and no answer is known. `waiting`: it is called again at `nextAt`, or now if there is none.
+ */
 export interface OpProgress {
   readonly state: OpState
-  /** Calls sent. */
+  /** The number of calls sent. */
   readonly attempts: number
-  /** Unknown answers; what a retry limit counts. */
+  /** The number of unknown answers. A retry limit counts these. */
   readonly failures: number
-  /** Unknown and ongoing answers; what the back-off grows with. */
+  /** The number of unknown and ongoing answers. The back-off grows with it. */
   readonly waits: number
-  /** When the first unknown answer came behind the last ongoing one. Absent: none has. */
+  /** The instant of the first unknown answer since the last ongoing one. It is absent while there is none. */
   readonly failingSince?: number
   readonly nextAt?: number
   readonly startedAt?: number
@@ -114,15 +126,15 @@ export interface OpProgress {
   readonly error?: string
 }
 
-/** Made once and saved strong; nobody shortens the list. */
+/** The decision is made once and saved as a strong change. Its list of branches may grow, but never shrinks. */
 export interface AbortDecision {
   readonly cause: AbortCause
-  /** Position of the branch that caused it. */
+  /** The position of the branch that caused it. */
   readonly branch?: number
   readonly at: number
-  /** In the words of whoever asked for it. */
+  /** The words of the client or the operator that asked for it. */
   readonly reason?: string
-  /** Positions of the branches whose action may have been sent. */
+  /** The positions of the branches whose action may have been sent. */
   readonly branches: readonly number[]
 }
 
@@ -137,7 +149,7 @@ export function isFinal(transaction: Transaction): transaction is FinalTransacti
   return 'finishedAt' in transaction
 }
 
-/** What the branches are: of a TCC, those registered so far. */
-export function targetsOf(transaction: Transaction): readonly BranchTarget[] {
+/** Returns the branches as they are to be called. For a TCC these are the ones registered so far. */
+export function getBranchTargets(transaction: Transaction): readonly BranchTarget[] {
   return transaction.kind === 'tcc' ? transaction.registered : transaction.definition.branches
 }

@@ -1,4 +1,4 @@
-/** TCCs and two-phase messages for the tests, and what happened to them, told in the core's own events. */
+/** Builds TCCs and two-phase messages for the tests, and the core's events that happen to them. */
 import type { BranchId, Gid, Result } from '@counterstep/protocol'
 import type { MessageDefinition, TccBranch, TccDefinition } from '../src/definition.ts'
 import type { BranchAnswer } from '../src/ports/ports.ts'
@@ -12,7 +12,7 @@ import {
   UNCONFIRMED,
   UNDELIVERED,
 } from '../src/transaction.ts'
-import { type Answered, answerOf, CREATED_AT, RETRY } from './sagas.ts'
+import { type Answered, buildAnswer, CREATED_AT, RETRY } from './sagas.ts'
 import { transition } from './transition.ts'
 
 export const TCC_DEADLINE_MS = 10_000
@@ -33,11 +33,11 @@ const COMMON = {
   updatedAt: CREATED_AT,
   epoch: 1,
   sentUnknown: false,
-  nudges: 0,
+  manualRetries: 0,
   claimsUnanswered: 0,
 }
 
-/** A branch as a client registers it: 01, 02, … */
+/** Builds a branch as a client registers it: 01, 02, … */
 export function tccBranchAt(position: number, change: Partial<TccBranch> = {}): TccBranch {
   const id = String(position + 1).padStart(2, '0') as BranchId
   return {
@@ -55,8 +55,8 @@ export function register(position: number, change: Partial<TccBranch> = {}): Com
   return { type: 'register-asked', branch: tccBranchAt(position, change) }
 }
 
-/** Prepared, with so many branches. */
-export function tccOf(
+/** Builds a prepared TCC with this many branches. */
+export function buildTcc(
   count: number,
   settings: Partial<TccDefinition> = {},
   branch: Partial<TccBranch> = {},
@@ -79,10 +79,10 @@ export function tccOf(
   }
 }
 
-/** Prepared, since it has a query-back. */
-export function messageOf(count: number, settings: Partial<MessageDefinition> = {}): MessageTransaction {
+/** Builds a prepared message, which has a query-back. */
+export function buildMessage(count: number, settings: Partial<MessageDefinition> = {}): MessageTransaction {
   return {
-    ...plainMessageOf(count, {
+    ...buildPlainMessage(count, {
       check: { url: 'http://bank.test/query', afterMs: CHECK_AFTER_MS, headers: {} },
       ...settings,
     }),
@@ -90,8 +90,11 @@ export function messageOf(count: number, settings: Partial<MessageDefinition> = 
   }
 }
 
-/** Without a query-back: submitted from the start. */
-export function plainMessageOf(count: number, settings: Partial<MessageDefinition> = {}): MessageTransaction {
+/** Builds a message without a query-back, which is submitted from the start. */
+export function buildPlainMessage(
+  count: number,
+  settings: Partial<MessageDefinition> = {},
+): MessageTransaction {
   const branches = Array.from({ length: count }, (_, position) => {
     const { confirm: action, cancel: _cancel, ...target } = tccBranchAt(position)
     return { ...target, action: action.replace('confirm', 'action') }
@@ -128,13 +131,13 @@ export function answering(
     type: 'answered',
     call: { branch, op },
     attempt,
-    answer: { ...answerOf(result), ...answer },
+    answer: { ...buildAnswer(result), ...answer },
     durationMs: 7,
     jitter01: 0,
   }
 }
 
-/** Folds the events in, all at one instant; its kind stays. */
+/** Folds the events in, all at one instant. The kind stays. */
 export function folded<T extends Transaction>(
   given: T,
   events: readonly TransactionEvent[],
@@ -150,12 +153,12 @@ export function callsIn(effects: readonly TransactionEffect[]): readonly CallKey
   return effects.flatMap((effect) => (effect.type === 'call' ? [effect.call] : []))
 }
 
-/** `01 confirm`, or `msg` for the query-back. */
+/** Writes a call as `01 confirm`, or `msg` for the query-back. */
 export function callText({ branch, op }: CallKey): string {
   return branch === CHECK_AT ? op : `${String(branch + 1).padStart(2, '0')} ${op}`
 }
 
-/** `call 01 confirm, wake +200`: instants count from the accept. */
+/** Writes effects as `call 01 confirm, wake +200`. Instants count from the accept. */
 export function effectsAsText(effects: readonly TransactionEffect[]): string {
   if (effects.length === 0) return '-'
   return effects

@@ -1,4 +1,4 @@
-/** Transactions for the tests: a definition, and what happened to it, told in the core's own events. */
+/** Builds sagas for the tests, and the core's events that happen to them. */
 import type { BranchId, Gid, Result, RetryPolicy } from '@counterstep/protocol'
 import type { SagaBranch, SagaDefinition } from '../src/definition.ts'
 import type { BranchAnswer } from '../src/ports/ports.ts'
@@ -19,8 +19,8 @@ export interface BranchPlan {
   readonly retry?: Partial<RetryPolicy>
 }
 
-/** Branches 01, 02, …; without `after` each follows the one before. */
-export function definitionOf(
+/** Builds branches 01, 02, … Without `after` each follows the one before. */
+export function buildDefinition(
   plans: readonly BranchPlan[],
   settings: Partial<Omit<SagaDefinition, 'branches'>> = {},
 ): SagaDefinition {
@@ -30,11 +30,11 @@ export function definitionOf(
     timeoutMs: 10_000,
     checkpointMs: 1_000,
     ...settings,
-    branches: plans.map((plan, position) => branchOf(plan, position)),
+    branches: plans.map((plan, position) => buildBranch(plan, position)),
   }
 }
 
-function branchOf(plan: BranchPlan, position: number): SagaBranch {
+function buildBranch(plan: BranchPlan, position: number): SagaBranch {
   const id = branchIdAt(position)
   return {
     id,
@@ -52,7 +52,7 @@ function branchIdAt(position: number): BranchId {
   return String(position + 1).padStart(2, '0') as BranchId
 }
 
-export function sagaOf(
+export function buildSaga(
   plans: readonly BranchPlan[],
   settings: Partial<Omit<SagaDefinition, 'branches'>> = {},
 ): SagaTransaction {
@@ -60,41 +60,41 @@ export function sagaOf(
     kind: 'saga',
     status: 'submitted',
     gid: 'order-4711' as Gid,
-    definition: definitionOf(plans, settings),
+    definition: buildDefinition(plans, settings),
     digest: 'd'.repeat(64),
     createdAt: CREATED_AT,
     updatedAt: CREATED_AT,
     epoch: 1,
     sentUnknown: false,
-    nudges: 0,
+    manualRetries: 0,
     claimsUnanswered: 0,
     branches: plans.map(() => UNTOUCHED),
   }
 }
 
-/** Serial branches, each with a compensation. */
+/** Builds a saga with serial branches, each with a compensation. */
 export function serial(
   count: number,
   settings: Partial<Omit<SagaDefinition, 'branches'>> = {},
 ): SagaTransaction {
-  return sagaOf(
+  return buildSaga(
     Array.from({ length: count }, () => ({})),
     settings,
   )
 }
 
-/** Branches that all start at once. */
+/** Builds a saga with branches that all start at once. */
 export function parallel(
   count: number,
   settings: Partial<Omit<SagaDefinition, 'branches'>> = {},
 ): SagaTransaction {
-  return sagaOf(
+  return buildSaga(
     Array.from({ length: count }, () => ({ after: [] })),
     settings,
   )
 }
 
-export function answerOf(result: Result): BranchAnswer {
+export function buildAnswer(result: Result): BranchAnswer {
   switch (result) {
     case 'success':
       return { result, statusCode: 200 }
@@ -119,7 +119,7 @@ export function answered(
     type: 'answered',
     call: { branch, op },
     attempt,
-    answer: { ...answerOf(result), ...answer },
+    answer: { ...buildAnswer(result), ...answer },
     durationMs: 7,
     jitter01: 0,
   }
@@ -129,7 +129,7 @@ export function sent(...calls: readonly (readonly [branch: number, op: SagaOp])[
   return { type: 'sent', calls: calls.map(([branch, op]) => ({ branch, op })) }
 }
 
-/** The tests of the saga know what they have. */
+/** Narrows to a saga. */
 export function asSaga(transaction: Transaction): SagaTransaction {
   if (transaction.kind !== 'saga') throw new Error(`it is a ${transaction.kind}`)
   return transaction
@@ -146,23 +146,23 @@ export function after(
   return next
 }
 
-/** Calls each branch's next op and answers it, one at a time, as often as there is something to call. */
+/** Calls each branch's next op and answers it, one at a time, until there is no more call to make. */
 export function answerNext(given: Transaction, result: Result, now = CREATED_AT): SagaTransaction {
   const transaction = asSaga(given)
-  const [call] = callsOf(transition(transaction, { type: 'time' }, now).effects)
+  const [call] = listCalls(transition(transaction, { type: 'time' }, now).effects)
   if (call === undefined) throw new Error('there is nothing to call')
   const [branch, op] = call
   const attempt = (transaction.branches[branch]?.[op].attempts ?? 0) + 1
   return after(transaction, [sent([branch, op]), answered(branch, op, result, { attempt })], now)
 }
 
-export function callsOf(effects: readonly TransactionEffect[]): readonly (readonly [number, SagaOp])[] {
+export function listCalls(effects: readonly TransactionEffect[]): readonly (readonly [number, SagaOp])[] {
   return effects.flatMap((effect) =>
     effect.type === 'call' ? [[effect.call.branch, effect.call.op as SagaOp] as const] : [],
   )
 }
 
-/** `call 01 action, wake +200`: instants count from the accept. */
+/** Writes effects as `call 01 action, wake +200`. Instants count from the accept. */
 export function effectsText(effects: readonly TransactionEffect[]): string {
   return effects.length === 0 ? '-' : effects.map(effectText).join(', ')
 }
@@ -176,8 +176,8 @@ function effectText(effect: TransactionEffect): string {
   }
 }
 
-/** The row that a store would have of it. */
-export function rowOf(transaction: Transaction, row: Partial<StoredTransaction> = {}): StoredTransaction {
+/** Builds the row that a store would have of the transaction. */
+export function buildRow(transaction: Transaction, row: Partial<StoredTransaction> = {}): StoredTransaction {
   const sentList: SentList = transaction.sentUnknown ? 'unknown' : 'held'
   return {
     gid: transaction.gid,

@@ -1,4 +1,4 @@
-/** Bodies of a submit, and what is made of them. */
+/** Bodies of a submit, and helpers that parse them. */
 
 import type { ErrorCode } from '@counterstep/protocol'
 import type { SagaDefinition } from '../src/definition.ts'
@@ -13,7 +13,7 @@ import { RETRY } from './sagas.ts'
 
 export const DEFAULTS: SubmissionDefaults = { retry: RETRY, timeoutMs: 10_000, checkpointMs: 1_000 }
 
-/** As a host's would be, in short. */
+/** Checks a URL in a short form of a host's check. */
 export function checkUrl(url: string): UrlRefusal | undefined {
   return /^https?:\/\/[a-z0-9.:-]+(\/\S*)?$/i.test(url)
     ? undefined
@@ -22,7 +22,9 @@ export function checkUrl(url: string): UrlRefusal | undefined {
 
 export const BRANCH = { action: 'http://bank.test/debit' } as const
 
-/** Through JSON, as every body comes: no shared parts, no undefined. */
+/**
+ * Parses the body after a round through JSON, so that it has no shared parts and no undefined fields, like every body.
+ */
 export function parse(body: unknown, defaults: SubmissionDefaults = DEFAULTS): ParsedSubmission {
   return parseSubmission(JSON.parse(JSON.stringify(body)), defaults, checkUrl)
 }
@@ -41,18 +43,18 @@ export function accepted(body: unknown, defaults: SubmissionDefaults = DEFAULTS)
   throw new Error(parsed.faults.map(({ code, path }) => `${code} ${path}`).join(', '))
 }
 
-/** `CODE path` of each fault; none when it was accepted. */
-export function faultsOf(body: unknown): readonly `${ErrorCode} ${string}`[] {
+/** Lists each fault as `CODE path`. The list is empty when the body was accepted. */
+export function listFaults(body: unknown): readonly `${ErrorCode} ${string}`[] {
   const parsed = parse(body)
   return parsed.type === 'parsed' ? [] : parsed.faults.map(({ code, path }) => `${code} ${path}` as const)
 }
 
-/** One branch with these fields. */
+/** Builds a body with one branch that has these fields. */
 export function withBranch(fields: Readonly<Record<string, unknown>>) {
   return { branches: [{ ...BRANCH, ...fields }] }
 }
 
-/** One branch, and these fields beside it. */
+/** Builds a body with one branch and these fields beside it. */
 export function withFields(fields: Readonly<Record<string, unknown>>) {
   return { branches: [BRANCH], ...fields }
 }

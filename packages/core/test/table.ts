@@ -1,4 +1,4 @@
-/** A table in the house manner: columns are two or more spaces apart, an arrow before a cell is only for the eye. */
+/** Reads a table of a test. Columns are two or more spaces apart; an arrow before a cell is decoration. */
 export interface TableRow {
   readonly title: string
   readonly cells: Readonly<Record<string, string>>
@@ -10,9 +10,9 @@ export function table(text: TemplateStringsArray): readonly TableRow[] {
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
-  const names = cellsOf(header ?? '')
+  const names = readCells(header ?? '')
   return lines.map((line) => {
-    const cells = cellsOf(line)
+    const cells = readCells(line)
     if (cells.length !== names.length) throw new Error(`the row has not ${names.length} cells: ${line}`)
     return {
       title: line.replaceAll(/\s{2,}/g, ' · ').replaceAll('· →', '→'),
@@ -21,6 +21,6 @@ export function table(text: TemplateStringsArray): readonly TableRow[] {
   })
 }
 
-function cellsOf(line: string): string[] {
+function readCells(line: string): string[] {
   return line.split(/\s{2,}/).map((cell) => cell.replace(/^→\s*/, ''))
 }

@@ -3,11 +3,11 @@ import { assertValid, type FoldedTransaction, RULES } from '../src/rules/rules.t
 import type { Transaction } from '../src/transaction.ts'
 
 export interface Transition extends FoldedTransaction {
-  /** Of the state that the event led to. */
+  /** The effects of the state that the event led to. */
   readonly effects: readonly TransactionEffect[]
 }
 
-/** What an event makes of a transaction that nobody runs, and what it then wants. */
+/** Folds one event into a transaction outside a run, and returns the next state and its effects. */
 export function transition(transaction: Transaction, event: TransactionEvent, now: number): Transition {
   assertValid(transaction)
   const folded = RULES.fold(transaction, event, now)

@@ -1,4 +1,4 @@
-/** Stores a submission and starts it. Nobody is answered before the accept is durable, unless he asked for that. */
+/** Stores a submission and starts it. It replies only once the row is durable, except with `ack: 'memory'`. */
 import { hash } from 'node:crypto'
 import {
   type AcceptIds,
@@ -41,17 +41,20 @@ export interface AcceptanceParts {
   readonly bulkhead: Bulkhead
   readonly memoryAckMax: number
   readonly storeTimeoutMs: number
-  /** A row that waits for its start: due at that instant of this node's clock. */
+  /** The row waits for its start and is due at that instant of this node's clock. */
   readonly onWaiting: (gid: Gid, dueAt: number) => void
 }
 
-/** A submission whose gid, if the caller gave none, has been drawn. */
+/** A submission with its gid, which was drawn if the caller gave none. */
 export type NamedSubmission = Submission & { readonly gid: Gid }
 
 export interface Accepted {
   readonly gid: Gid
   readonly ack: 'durable' | 'memory'
-  /** Made when asked for: who waits for the end asks not. Absent: it was there before, and the store knows more. */
+  /**
+   * Builds the view on demand, because a caller that waits for the end does not need it. Absent: the transaction was
+   * there before, and the store knows more.
+   */
   readonly view?: () => TransactionView
 }
 
@@ -64,10 +67,10 @@ type AcceptResult =
 
 interface Accepting {
   readonly digest: string
-  /** Made when asked for: hardly anybody does. */
+  /** Builds the view on demand, because it is seldom needed. */
   readonly view: () => TransactionView
   readonly result: Promise<AcceptResult>
-  /** Somebody was told that it will be stored: it is written until that is definite. */
+  /** A caller was told that it will be stored, so it is written again until the outcome is definite. */
   isPromised: boolean
 }
 
@@ -77,7 +80,7 @@ const WAIT_MS_MAX = 1_000
 export class Acceptance {
   readonly #parts: AcceptanceParts
   readonly #accepting = new ShortLivedMap<Gid, Accepting>()
-  /** The places of those: what waits for a store that is slow is bounded by its size, too. */
+  /** The places of these submissions, so that their sizes are bounded, too, while a slow store keeps them waiting. */
   #acceptingPlaces = 0
   #closing = false
 
@@ -89,42 +92,48 @@ export class Acceptance {
     return this.#accepting.size
   }
 
-  /** What was accepted here, or is about to be. What was claimed has places of its own, so old work shuts out no new work. */
+  /**
+   * Counts transactions that were or are being accepted here. Claimed ones do
+   * not count, so that old work never blocks new work.
+   */
   get freshSize(): number {
     const { runner } = this.#parts
     return this.#accepting.size + runner.size - runner.recovered
   }
 
-  /** Of a transaction that was acknowledged from memory and is not durable yet. */
+  /** Shows a transaction that was acknowledged from memory and is not durable yet. */
   pendingView(gid: Gid): TransactionView | undefined {
     const accepting = this.#accepting.get(gid)
     return accepting?.isPromised === true ? accepting.view() : undefined
   }
 
-  /** Until an accept of this gid that is under way has ended. */
-  async settled(gid: Gid): Promise<void> {
+  /** Waits until an accept of this gid that is under way has ended. */
+  async waitUntilSettled(gid: Gid): Promise<void> {
     await this.#accepting.get(gid)?.result
   }
 
   async submit(submission: NamedSubmission, takeBytes?: SubmitOptions['takeBytes']): Promise<Accepted> {
     const { gid } = submission
     const digest = digestContent(submission)
-    if (this.#accepting.has(gid)) await this.#otherContentSettled(gid, digest)
+    if (this.#accepting.has(gid)) await this.#waitForOtherContent(gid, digest)
     const here = this.#accepting.get(gid)?.digest ?? this.#parts.runner.get(gid)?.transaction.digest
-    if (here !== undefined && here !== digest) throw gidConflict(gid)
+    if (here !== undefined && here !== digest) throw createGidConflict(gid)
     if (here === undefined) this.#admit(gid, digest, submission, takeBytes)
     const accepting = this.#accepting.get(gid)
     if (accepting === undefined) return { gid, ack: 'durable' }
     if (submission.ack === 'memory') {
-      this.#promise(gid, accepting)
+      this.#promiseToStore(gid, accepting)
       return { gid, ack: 'memory', view: accepting.view }
     }
     const result = await within(this.#parts.clock, this.#parts.storeTimeoutMs, accepting.result)
     return this.#answer(gid, result ?? { type: 'given-up' })
   }
 
-  /** A create of other content that is still in flight proves nothing: it may yet be the one that is refused. */
-  async #otherContentSettled(gid: Gid, digest: string): Promise<void> {
+  /**
+   * Waits for a create of other content under the same gid. While it is in
+   * flight it proves nothing, because it may still be refused.
+   */
+  async #waitForOtherContent(gid: Gid, digest: string): Promise<void> {
     const { clock, storeTimeoutMs } = this.#parts
     const until = clock.now() + storeTimeoutMs
     for (
@@ -143,7 +152,7 @@ export class Acceptance {
     }
   }
 
-  /** Ends what is not accepted yet: flushed if the store answers, given up if it does not. */
+  /** Waits for the accepts under way. Those that the store does not answer in time are given up. */
   async close(limitMs: number): Promise<void> {
     const all = Promise.allSettled(this.#accepting.values().map(({ result }) => result))
     const flushed = await within(this.#parts.clock, limitMs, all)
@@ -162,7 +171,7 @@ export class Acceptance {
       case 'same':
         return { gid, ack: 'durable' }
       case 'other-content':
-        throw gidConflict(gid)
+        throw createGidConflict(gid)
       case 'not-accepted':
         throw new TransactionError(
           'SAGA_NOT_ACCEPTED',
@@ -201,14 +210,14 @@ export class Acceptance {
     const acceptedAt = Date.now()
     const accepting: Accepting = {
       digest,
-      view: () => viewAccepted(newTransaction(submission, acceptIds, acceptedAt)),
+      view: () => showAccepted(newTransaction(submission, acceptIds, acceptedAt)),
       result: this.#create(row, submission, acceptIds, admission),
       isPromised: false,
     }
     this.#accepting.set(gid, accepting)
   }
 
-  /** A transaction that waits for its start is not held here, and takes none. */
+  /** Takes the places of a submit. A transaction that waits for its start is not run here yet, and takes none. */
   #takePlaces(definition: Definition, places: number): Admission | undefined {
     const { bulkhead, run } = this.#parts
     if (waitsMs(definition, run) !== undefined) return undefined
@@ -220,7 +229,7 @@ export class Acceptance {
     )
   }
 
-  #promise(gid: Gid, accepting: Accepting): void {
+  #promiseToStore(gid: Gid, accepting: Accepting): void {
     if (accepting.isPromised) return
     accepting.isPromised = true
     accepting.result.then(
@@ -237,14 +246,15 @@ export class Acceptance {
   ): Promise<AcceptResult> {
     try {
       const result = await this.#createUntilDefinite(row, submission, ids, admission)
-      // Of what was created the runner has it.
+      // The runner has the admission of a created transaction.
       if (result.type !== 'created') admission?.end()
       return result
     } catch (error: unknown) {
       admission?.end()
       throw error
     } finally {
-      // Before anybody sees the result: a submit that came between would be promised what has been refused.
+      // The entry goes before any caller sees the result: else a submit that came
+      // between would be promised a refused transaction.
       this.#accepting.delete(ids.gid)
       this.#acceptingPlaces -= placesOf(row)
     }
@@ -258,23 +268,24 @@ export class Acceptance {
   ): Promise<AcceptResult> {
     const { store, clock, run, observer } = this.#parts
     let mayHaveLanded = false
-    // Of the first try: a repeat of a create that has landed does not extend its lease.
+    // The lease counts from the first try, because a repeated create does not extend the lease of a stored row.
     const sentAt = clock.now()
-    // After the retention a gid is new: a repeat that came so late would run it a second time.
+    // After the retention the gid is free again, so a create that is repeated
+    // so late would run the transaction a second time.
     const repeatUntil = run.retentionMs === 'never' ? Number.POSITIVE_INFINITY : sentAt + run.retentionMs / 2
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, WAIT_MS_MAX)) {
       try {
-        return this.#created(row, await store.create(row), submission, ids, sentAt, admission)
+        return this.#startCreated(row, await store.create(row), submission, ids, sentAt, admission)
       } catch (error: unknown) {
         if (!(error instanceof StoreUnavailableError)) throw error
         mayHaveLanded ||= error.applied === 'unknown'
-        // A definite no to this try says nothing of an earlier one whose answer was lost.
+        // A definite no to this try says nothing about an earlier one whose answer was lost.
         const isPromised = this.#accepting.get(ids.gid)?.isPromised ?? false
         if (!mayHaveLanded && !isPromised) return { type: 'not-accepted', cause: error }
       }
       if (this.#closing) return { type: 'given-up' }
       await delay(clock, waitMs)
-      // The process may have been stopped meanwhile, for any time.
+      // The process may have been frozen meanwhile, for any time.
       if (this.#closing) return { type: 'given-up' }
       if (clock.now() > repeatUntil) {
         observer.event({ level: 'error', name: 'accept-given-up', gid: ids.gid })
@@ -283,7 +294,7 @@ export class Acceptance {
     }
   }
 
-  #created(
+  #startCreated(
     row: NewTransaction,
     result: CreateResult,
     submission: Submission,
@@ -298,12 +309,12 @@ export class Acceptance {
     const dueInMs = waitsMs(submission.definition, run)
     if (dueInMs !== undefined) onWaiting(ids.gid, clock.now() + dueInMs)
     else
-      runner.hold(
+      runner.start(
         acceptedRun(transaction, ids.token, run, { sentAt, now: clock.now(), storeNow: result.now }),
         admission,
         placesOf(row),
       )
-    return { type: 'created', view: () => runner.view(ids.gid) ?? viewAccepted(transaction) }
+    return { type: 'created', view: () => runner.view(ids.gid) ?? showAccepted(transaction) }
   }
 
   #reportLoss(gid: Gid, result: AcceptResult): void {
@@ -316,15 +327,15 @@ export class Acceptance {
   }
 }
 
-function viewAccepted(transaction: Transaction): TransactionView {
+function showAccepted(transaction: Transaction): TransactionView {
   return viewTransaction(transaction, transaction.status)
 }
 
-/** Equal for two submits of the same content. */
+/** Computes the digest of a submit. It is equal for two submits of the same content. */
 export function digestContent({ content }: Submission): string {
   return hash('sha256', content)
 }
 
-export function gidConflict(gid: Gid): TransactionError {
+export function createGidConflict(gid: Gid): TransactionError {
   return new TransactionError('SAGA_GID_CONFLICT', `${gid} is taken by a transaction with other content`, gid)
 }

@@ -2,7 +2,7 @@ import type { Clock } from '@counterstep/core'
 import { MinHeap } from './min-heap.ts'
 
 /**
- * Many instants, one timer. There is no taking back: who is called and has nothing to do does nothing.
+ * Rings many alarms by one timer. An alarm cannot be cancelled; a callback that has nothing to do must do nothing.
  * Alarms of one millisecond share a place in the heap, since a busy node sets thousands a second.
  */
 export class AlarmClock {
@@ -24,7 +24,10 @@ export class AlarmClock {
     return size
   }
 
-  /** Calls back once, not before `wantedAt` (by the clock); alarms of one millisecond in the order of the calls. */
+  /**
+   * Calls back once, not before `wantedAt` by the clock. Alarms of one
+   * millisecond ring in the order in which they were set.
+   */
   ringAt(wantedAt: number, callback: () => void): void {
     if (this.#stopped) return
     const at = Math.ceil(wantedAt)
@@ -56,7 +59,8 @@ export class AlarmClock {
       due.push(this.#alarms.pop() ?? [])
       this.#alarmsAt.delete(at)
     }
-    // Called when the heap is left: one that rings itself again at once waits for a timer, and does not hold the loop.
+    // The callbacks run after the heap is done. One that sets itself again at
+    // once waits for a timer, and does not block the loop.
     for (const alarms of due) for (const callback of alarms) callback()
     const next = this.#alarms.firstKey
     if (next !== undefined && !this.#stopped && next < this.#timerAt) this.#setTimer(next)

@@ -14,7 +14,7 @@ import { AlarmClock } from './alarm-clock.ts'
 import { Bulkhead } from './bulkhead/bulkhead.ts'
 import { Commands } from './commands.ts'
 import { findOriginOfUrl } from './find-origin.ts'
-import { lookUpIn } from './look-up.ts'
+import { createLookUp } from './look-up.ts'
 import type { ObservedStore } from './observed-store.ts'
 import type { EngineObserver } from './observer.ts'
 import { Runner } from './runner.ts'
@@ -35,19 +35,22 @@ export interface AssemblyParts {
   readonly settings: EngineSettings
 }
 
-/** What drives the transactions hears of these; instants are of this node's clock. */
-export interface Drive {
-  /** Final and durable. */
+/**
+ * Callbacks from the shared parts to the node's loops, or to one invocation
+ * of a function. Instants are by this node's clock.
+ */
+export interface RunnerCallbacks {
+  /** The transaction is final, and that is durable. */
   readonly onFinished: (gid: Gid) => void
-  /** Not run here any more, though it goes on; due again then, if known. */
+  /** The transaction goes on, but this node does not run it any more. `dueAt` is when it is due again, if known. */
   readonly onGivenBack: (gid: Gid, dueAt: number | undefined) => void
-  /** Stored, and not started yet. */
+  /** The transaction is stored and not started yet. */
   readonly onWaiting: (gid: Gid, dueAt: number) => void
-  /** Nobody runs it, and it has become due by a command. */
+  /** A command has made a transaction due that no node runs. */
   readonly onDue: (gid: Gid) => void
 }
 
-/** The parts that every engine has, with loops or without. */
+/** The parts that every engine has, whether or not it has loops. */
 export interface Assembly extends AssemblyParts {
   readonly run: RunSettings
   readonly formatMax: number
@@ -59,7 +62,7 @@ export interface Assembly extends AssemblyParts {
   readonly bulkhead: Bulkhead
 }
 
-export function assemble(parts: AssemblyParts, drive: Drive): Assembly {
+export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Assembly {
   const { clock, observer, settings, store } = parts
   const run: RunSettings = {
     leaseMs: settings.leaseMs,
@@ -80,25 +83,25 @@ export function assemble(parts: AssemblyParts, drive: Drive): Assembly {
   const runner = new Runner({
     ...common,
     onFinished: (gid, view) => {
-      waiters.finished(gid, view)
-      drive.onFinished(gid)
+      waiters.settleFinished(gid, view)
+      callbacks.onFinished(gid)
     },
     onGivenBack: (gid, dueAt) => {
-      drive.onGivenBack(gid, dueAt)
-      if (dueAt !== undefined) waiters.idleUntil(gid, dueAt)
+      callbacks.onGivenBack(gid, dueAt)
+      if (dueAt !== undefined) waiters.settleIdle(gid, dueAt)
       waiters.watch(gid)
     },
   })
   const waiters = new Waiters(
     clock,
     settings.waitersMax,
-    (gid) => runner.holds(gid),
-    lookUpIn(store, observer),
+    (gid) => runner.isRunning(gid),
+    createLookUp(store, observer),
   )
-  const { onDue } = drive
-  const onWaiting: Drive['onWaiting'] = (gid, dueAt) => {
-    drive.onWaiting(gid, dueAt)
-    waiters.idleUntil(gid, dueAt)
+  const { onDue } = callbacks
+  const onWaiting: RunnerCallbacks['onWaiting'] = (gid, dueAt) => {
+    callbacks.onWaiting(gid, dueAt)
+    waiters.settleIdle(gid, dueAt)
   }
   const acceptance = new Acceptance({ ...common, runner, onWaiting })
   const commands = new Commands({ ...common, runner, acceptance, onDue })

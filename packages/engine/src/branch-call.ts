@@ -2,23 +2,23 @@ import {
   assert,
   type BranchCall,
   type CallKey,
+  getBranchTargets,
   type Run,
   type Transaction,
-  targetsOf,
 } from '@counterstep/core'
 import type { BranchId } from '@counterstep/protocol'
 
 /** DTM's name for the query-back, which belongs to no branch. */
 const CHECK_ID = '00' as BranchId
 
-/** The request that one op of one branch is. */
-export function branchCall(
+/** Builds the request for one op of one branch. */
+export function buildBranchCall(
   { transaction }: Run,
   call: CallKey,
   attempt: number,
   timeoutMsMax: number,
 ): BranchCall {
-  const url = urlOfCall(transaction, call)
+  const url = getCallUrl(transaction, call)
   const { definition, gid, kind, createdAt, epoch } = transaction
   const common = {
     gid,
@@ -44,24 +44,24 @@ export function branchCall(
       timeoutMs,
     }
   }
-  const target = targetsOf(transaction)[call.branch]
+  const target = getBranchTargets(transaction)[call.branch]
   assert(target !== undefined, 'a call without a target')
   return {
     ...common,
     branchId: target.id,
-    // DTM calls so, and a body that is given empty has no content to post.
+    // DTM does the same, and an empty body has no content to post.
     method: target.body === '' && common.wordsCount ? 'GET' : 'POST',
     url,
     body: target.body,
     contentType: target.contentType,
     headers: definition.kind === 'tcc' ? { ...definition.headers, ...target.headers } : target.headers,
-    // It may have been stored under a higher bound.
+    // The transaction may have been stored under a higher limit.
     timeoutMs: Math.min(target.timeoutMs ?? definition.timeoutMs, timeoutMsMax),
   }
 }
 
-/** Empty: the call asks nobody. */
-export function urlOfCall(transaction: Transaction, call: CallKey): string {
+/** Returns the URL of a call. An empty URL means that the call is not sent. */
+export function getCallUrl(transaction: Transaction, call: CallKey): string {
   const url = findUrl(transaction, call)
   assert(url !== undefined, 'a call without a target')
   return url

@@ -1,4 +1,4 @@
-/** Operator commands and aborts, on whatever node they arrive. */
+/** Gives the commands of clients and operators, on the node where they arrive. */
 import {
   AssertionError,
   type Clock,
@@ -12,8 +12,8 @@ import {
 } from '@counterstep/core'
 import { CounterstepError, type Gid, type TransactionView } from '@counterstep/protocol'
 import type { Acceptance } from './acceptance.ts'
-import { newestView } from './newest-view.ts'
-import { refusedCommand } from './refused-command.ts'
+import { chooseNewestView } from './newest-view.ts'
+import { toCommandError } from './refused-command.ts'
 import type { Runner } from './runner.ts'
 import { TransactionError } from './transaction-error.ts'
 import { Turns } from './turns.ts'
@@ -30,19 +30,22 @@ export interface CommandsParts {
   readonly ids: Ids
   readonly retentionMs: number | 'never'
   readonly storeTimeoutMs: number
-  /** A waiting row has become due. */
+  /** A command has made a waiting row due. */
   readonly onDue: (gid: Gid) => void
 }
 
 interface Giving {
-  /** Its caller has been told. */
+  /** The caller has been answered. */
   isOver: boolean
   endTurn: () => void
 }
 
 export class Commands {
   readonly #parts: CommandsParts
-  /** Of those by row: all but one of those that came at once would lose to each other. */
+  /**
+   * Commands on the stored row take turns by gid. Without turns, of several
+   * at once all but one would fail and be tried again.
+   */
   readonly #turns = new Turns()
 
   constructor(parts: CommandsParts) {
@@ -53,7 +56,7 @@ export class Commands {
     const giving: Giving = { isOver: false, endTurn: () => undefined }
     const done = await within(this.#parts.clock, this.#parts.storeTimeoutMs, this.#give(gid, command, giving))
     giving.isOver = true
-    // Its call to the store may hang for longer: who comes behind it must not wait for that.
+    // The call to the store may hang for longer, and the next command must not wait for that.
     giving.endTurn()
     if (done !== undefined) return done
     throw new CounterstepError(
@@ -62,13 +65,16 @@ export class Commands {
     )
   }
 
-  /** The first durable write wins: who lost it looks again at what is now there. */
+  /**
+   * Gives the command until it is decided. The first durable write wins; a
+   * command that lost starts again from the new state.
+   */
   async #give(gid: Gid, command: Command, giving: Giving): Promise<TransactionView | undefined> {
     for (let tries = 0; tries < TRIES_MAX && !giving.isOver; tries++) {
-      await this.#parts.acceptance.settled(gid)
+      await this.#parts.acceptance.waitUntilSettled(gid)
       const outcome = await this.#parts.runner.command(gid, command)
       if (outcome.type === 'durable') return outcome.view
-      if (outcome.type === 'refused') throw refusedCommand(gid, command, outcome)
+      if (outcome.type === 'refused') throw toCommandError(gid, command, outcome)
       if (outcome.type === 'again') continue
       giving.endTurn = await this.#turns.take(gid)
       try {
@@ -82,7 +88,7 @@ export class Commands {
     throw new CounterstepError('SAGA_CONTENDED', 'others change this transaction all the time: try again')
   }
 
-  /** Undefined: look again. */
+  /** Gives the command on the stored row. Undefined: it must be tried again. */
   async #giveByRow(gid: Gid, command: Command, isOver: () => boolean): Promise<TransactionView | undefined> {
     const { store, clock, ids, retentionMs, onDue } = this.#parts
     const rows = await untilDefinite(clock, () => store.readMany([gid]), isOver)
@@ -91,8 +97,8 @@ export class Commands {
     if (row === undefined)
       throw new TransactionError('SAGA_UNKNOWN_GID', 'there is no transaction with this gid', gid)
     const plan = this.#plan(row, command, retentionMs)
-    if (plan.type === 'refused') throw refusedCommand(gid, command, { ...plan, status: row.status })
-    if (plan.type === 'nothing') return newestView(this.#parts, row)
+    if (plan.type === 'refused') throw toCommandError(gid, command, { ...plan, status: row.status })
+    if (plan.type === 'nothing') return chooseNewestView(this.#parts, row)
     const write = { ...plan.update, writeId: ids.writeId() }
     const result = await untilDefinite(clock, () => store.update(write), isOver)
     if (result?.type !== 'saved') return undefined
@@ -108,7 +114,7 @@ export class Commands {
     retentionMs: number | 'never',
   ): ReturnType<typeof planCommand> | RawRetry {
     try {
-      // The row's last change is not after the store's now; a retry's instants only order, they do not wait.
+      // The store's clock is never before the row's last change, and the instants of a command only give an order.
       return planCommand(RULES, row, command, { retentionMs, storeNow: Math.max(row.updatedAt, Date.now()) })
     } catch (error: unknown) {
       if (!(error instanceof AssertionError)) throw error
@@ -120,7 +126,7 @@ export class Commands {
   }
 }
 
-/** Of a record that this code cannot read: it may be looked at again, as it is. */
+/** A retry of a row whose record this code cannot read. It makes the row due again, unchanged. */
 interface RawRetry {
   readonly type: 'raw'
   readonly update: Extract<ReturnType<typeof planCommand>, { type: 'update' }>['update']

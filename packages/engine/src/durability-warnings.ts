@@ -1,9 +1,9 @@
 import type { Store } from '@counterstep/core'
 
 /**
- * A sentence for each way in which this store may lose what it acknowledged.
+ * Returns a sentence for each way in which this store may lose acknowledged writes.
  *
- * @param failoverSetting what this host calls the setting that says what a failover may cost.
+ * @param failoverSetting is this host's name for the setting that says whether a failover may lose writes.
  */
 export function durabilityWarnings(
   { durabilityClass, failover }: Pick<Store, 'durabilityClass' | 'failover'>,

@@ -1,7 +1,7 @@
 import type { BranchCaller, CheckUrl, Clock, FindOrigin, Ids, RefuseCall, Store } from '@counterstep/core'
 import { assemble } from './assembly.ts'
 import type { EngineApi, EngineHealth } from './engine-api.ts'
-import { healthOf } from './health.ts'
+import { readHealth } from './health.ts'
 import { observeStore } from './observed-store.ts'
 import type { EngineObserver } from './observer.ts'
 import { Purge } from './purge.ts'
@@ -15,15 +15,23 @@ import { within } from './until-definite.ts'
 export interface EngineParts {
   readonly store: Store
   readonly branches: BranchCaller
-  /** Whether a branch may be called there; asked at submit. What `accept` and `addBranch` are given is checked already. */
+  /**
+   * Checks at submit whether a branch URL may be called. The arguments of `accept` and `addBranch` are checked already.
+   */
   readonly checkUrl: CheckUrl
-  /** Asked before each call. Default: every call may be made. */
+  /** It is asked before each call. By default every call may be made. */
   readonly refuseCall?: RefuseCall
-  /** What is one target. Default: the origin as the URL has it; a host whose URLs may name services says where these are. */
+  /**
+   * Finds the target of a URL. By default this is the URL's origin. A host
+   * whose URLs may name services finds their origins.
+   */
   readonly findOrigin?: FindOrigin
-  /** Origins that the configuration names: each is told apart for good, and leaves the others no more than one of them may have. */
+  /**
+   * The origins that the configuration names. Each has its own counters for good, and
+   * all others together get no more places than one of these.
+   */
   readonly listedOrigins?: readonly string[]
-  /** Refuse ids that DTM's own barriers in services could take for others. Default: false. */
+  /** Whether ids are refused that DTM's own barriers in services could confuse with others. The default is false. */
   readonly plainIds?: boolean
   readonly clock: Clock
   readonly ids: Ids
@@ -32,7 +40,9 @@ export interface EngineParts {
 }
 
 export interface Engine extends EngineApi {
-  /** Starts the loops: recovery of what is due, lease renewal, purge. Resolves when what is due has been asked for once. */
+  /**
+   * Starts the loops: recovery of due rows, lease renewal and purge. It resolves when due rows have been claimed once.
+   */
   start(): Promise<void>
 }
 
@@ -41,14 +51,17 @@ export function createEngine(parts: EngineParts): Engine {
 }
 
 const CLOSE_LIMIT_MS = 8_000
-/** Kept of the closing time for giving back what still has calls in flight. */
+/** The part of the closing time that is kept for giving back transactions whose calls are still in flight. */
 const HAND_BACK_MS = 2_000
-/** Kept for calls under way. The rest is for accepts: one that is given up leaves its caller without an answer. */
+/**
+ * The part that is kept for calls under way. The rest is for accepts, because
+ * giving one up leaves its caller without an answer.
+ */
 const CALLS_MS = 2_000
-/** What accepts have in any case, if the closing time is that long. */
+/** The least time for accepts, if the closing time is that long. */
 const FLUSH_MS_MIN = 2_000
 
-/** A process that goes on: its loops find what is due, renew leases and purge. */
+/** The engine of a process that stays up. Its loops claim due rows, renew leases and purge. */
 class NodeEngine extends Requests implements Engine {
   readonly #recovery: Recovery
   readonly #renewal: Renewal
@@ -61,10 +74,10 @@ class NodeEngine extends Requests implements Engine {
     const assembly = assemble(
       { ...parts, observer, store: observeStore(parts.store, observer, clock) },
       {
-        onFinished: (gid) => this.#recovery.roomFreed(gid),
+        onFinished: (gid) => this.#recovery.freeRoom(gid),
         onGivenBack: (gid, dueAt) => {
           if (dueAt !== undefined) this.#recovery.hint(dueAt)
-          this.#recovery.roomFreed(gid)
+          this.#recovery.freeRoom(gid)
         },
         onWaiting: (_gid, dueAt) => this.#recovery.hint(dueAt),
         onDue: (gid) => this.#recovery.takeCommanded(gid),
@@ -95,7 +108,7 @@ class NodeEngine extends Requests implements Engine {
 
   health(): EngineHealth {
     const { store, runner, acceptance, settings, bulkhead } = this.assembly
-    return healthOf(store, settings, {
+    return readHealth(store, settings, {
       isStopping: this.isStopping,
       inFlight: runner.size + acceptance.size,
       targetsAtShare: bulkhead.targetsAtShare,
@@ -112,7 +125,7 @@ class NodeEngine extends Requests implements Engine {
     const until = clock.now() + limitMs
     const left = () => Math.max(0, until - clock.now())
     this.#purge.stop()
-    // A store that hangs must not hold up the end.
+    // A store that hangs must not delay the end.
     await within(clock, Math.min(left(), HAND_BACK_MS), this.#recovery.stop())
     await acceptance.close(Math.min(left(), Math.max(FLUSH_MS_MIN, left() - CALLS_MS - HAND_BACK_MS)))
     runner.drain('when-calls-end')

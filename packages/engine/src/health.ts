@@ -6,7 +6,7 @@ export interface NodeLoad extends Pick<EngineHealth, 'inFlight' | 'targetsAtShar
   readonly isStopping: boolean
 }
 
-export function healthOf(
+export function readHealth(
   { name, durabilityClass, failover, isAvailable, isShortOfRoom = false }: ObservedStore,
   { inFlightMax }: EngineSettings,
   { isStopping, inFlight, targetsAtShare }: NodeLoad,

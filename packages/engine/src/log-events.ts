@@ -1,7 +1,7 @@
 import type { StoreEvent } from '@counterstep/core'
 import type { EngineEvent } from './observer.ts'
 
-/** What is asked of a logger: the part of pino's that is used. Fields come first, and errors stand under `err`. */
+/** The part of pino's logger that is used. Fields come first, and errors stand under `err`. */
 export interface Logger {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
@@ -10,7 +10,7 @@ export interface Logger {
 
 type Reported = Omit<EngineEvent, 'name'> & { readonly name: EngineEvent['name'] | StoreEvent['name'] }
 
-/** Writes what the engine or the store reports to the log, under the event's stable name. */
+/** Returns a function that writes the events of the engine or the store to the log, under their stable names. */
 export function logEvents(logger: Logger): (event: Reported) => void {
   return function logEvent({ level, name, gid, detail, error }) {
     const fields = {

@@ -4,8 +4,8 @@ import type { EngineObserver } from './observer.ts'
 import { viewRow } from './view-row.ts'
 import type { LookUp } from './waiters.ts'
 
-/** A store that is down delays the answer; it does not fail the wait. */
-export function lookUpIn(store: Store, observer: EngineObserver): LookUp {
+/** Returns a function that reads final views. A store that is down delays the answer, but does not fail the wait. */
+export function createLookUp(store: Store, observer: EngineObserver): LookUp {
   return async function lookUp(gids) {
     const final: TransactionView[] = []
     try {
@@ -14,7 +14,7 @@ export function lookUpIn(store: Store, observer: EngineObserver): LookUp {
         for (const row of rows) if (isFinalStatus(row.status)) final.push(viewRow(row))
       }
     } catch (error: unknown) {
-      // A bug ends this look, not the process: the waits end by their own time.
+      // A bug ends this read, not the process. The waits end by their own time limits.
       const level = error instanceof StoreUnavailableError ? 'warn' : 'error'
       observer.event({ level, name: 'look-up-failed', error })
     }

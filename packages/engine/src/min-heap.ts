@@ -1,4 +1,4 @@
-/** A binary heap: the smallest key first. */
+/** A binary heap that returns the smallest key first. */
 export class MinHeap<T> {
   readonly #keys: number[] = []
   readonly #values: T[] = []
@@ -23,7 +23,7 @@ export class MinHeap<T> {
     this.#values[position] = value
   }
 
-  /** Undefined when empty. */
+  /** Removes the value of the smallest key. The result is undefined when the heap is empty. */
   pop(): T | undefined {
     const first = this.#values[0]
     const key = this.#keys.pop()

@@ -3,8 +3,11 @@ import type { TransactionView } from '@counterstep/protocol'
 import type { Runner } from './runner.ts'
 import { viewRow } from './view-row.ts'
 
-/** What runs here if it is at least as new as the row: another node's command may have been seen there before. */
-export function newestView(
+/**
+ * Shows the run here if it is at least as new as the row, else the row: a
+ * caller may already have seen another node's command there.
+ */
+export function chooseNewestView(
   { runner, clock }: { readonly runner: Runner; readonly clock: Clock },
   row: StoredTransaction,
 ): TransactionView {

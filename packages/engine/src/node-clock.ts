@@ -1,9 +1,9 @@
 import type { Clock } from '@counterstep/core'
 
-// setTimeout fires at once for longer delays.
+// A longer delay would make setTimeout fire at once.
 const TIMER_MS_MAX = 2 ** 31 - 1
 
-/** The process's monotonic clock. */
+/** Returns the process's monotonic clock. */
 export function nodeClock(): Clock {
   return {
     now: () => performance.now(),

@@ -4,7 +4,7 @@ import { timeOrderedGid } from '@counterstep/protocol'
 
 const POOL_BYTES = 16 * 256
 
-/** Random ids from one buffer, since a call of randomBytes for each costs more than the id. */
+/** Draws random ids from one buffer, since a call of randomBytes for each id would cost more than the id. */
 export function nodeIds(): Ids {
   let pool = ''
   let next = 0

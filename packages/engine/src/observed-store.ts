@@ -7,16 +7,16 @@ import {
 } from '@counterstep/core'
 import type { EngineObserver, StoreOutcome, StoreVerb } from './observer.ts'
 
-/** One call may fail for a locked row; a store that answers nobody for so long is away. */
+/** One call may fail because of a locked row. A store that answers no call for this long counts as unavailable. */
 const AWAY_AFTER_MS = 500
 
-/** A store whose calls are timed and counted, and that remembers whether they are answered. */
+/** A store whose calls are timed and counted. It knows whether the calls are answered. */
 export interface ObservedStore extends Store {
   readonly isAvailable: boolean
 }
 
 export function observeStore(store: Store, observer: EngineObserver, clock: Clock): ObservedStore {
-  /** Of the first failure since a call was answered. */
+  /** The instant of the first failure since a call was answered. */
   let failingSince: number | undefined
 
   async function observed<T>(
@@ -68,7 +68,7 @@ export function observeStore(store: Store, observer: EngineObserver, clock: Cloc
   }
 }
 
-/** `full` and `absent` are answers like any other. */
+/** Maps the result of a document call to an outcome. `full` and `absent` count as normal answers. */
 function documentOutcome({ type }: DocumentWriteResult | DocumentRemovalResult): StoreOutcome {
   return type === 'conflict' ? 'conflict' : 'ok'
 }

@@ -1,16 +1,19 @@
 import type { ErrorCode, FinalStatus, Gid, Kind, Op, Result } from '@counterstep/protocol'
 
-/** What the engine tells a host, for metrics and logs. Every label has a bounded set of values; a gid is never one. */
+/**
+ * The engine reports to its host by this, for metrics and logs. Every label
+ * has a bounded set of values, so a gid is never a label.
+ */
 export interface EngineObserver {
   accepted(kind: Kind): void
-  /** A submit that was refused without storing anything. */
+  /** A submit was refused and stored nothing. */
   refused(code: ErrorCode): void
-  /** Durable, and seen by this node. `durationMs` from accept. */
+  /** This node knows that the transaction is final and durable. `durationMs` counts from the accept. */
   finished(kind: Kind, status: FinalStatus, durationMs: number): void
   branchCalled(op: Op, result: Result, durationMs: number): void
   storeCalled(verb: StoreVerb, outcome: StoreOutcome, durationMs: number): void
   claimed(count: number): void
-  /** Something that a person may want to read; `fields` holds no payload, header value or answer. */
+  /** An event that a person may want to read. It has no payload, header value or answer. */
   event(event: EngineEvent): void
 }
 
@@ -30,7 +33,7 @@ export type StoreVerb =
   | 'remove-document'
 export type StoreOutcome = 'ok' | 'conflict' | 'fenced' | 'unavailable'
 
-/** What the engine reports; `docs/guides/operate.md` explains each. */
+/** The events that the engine reports. `docs/guides/operate.md` explains each. */
 export const ENGINE_EVENT_NAMES = [
   'transaction-needs-attention',
   'transaction-rests',

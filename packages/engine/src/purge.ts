@@ -3,7 +3,7 @@ import type { EngineObserver } from './observer.ts'
 
 const PURGE_EVERY_MS = 30_000
 
-/** Removes finished transactions whose retention is over, chunk by chunk. */
+/** Removes finished transactions whose retention is over, in chunks. */
 export class Purge {
   readonly #store: Store
   readonly #clock: Clock

@@ -2,19 +2,19 @@ import type { Clock } from '@counterstep/core'
 import { CounterstepError } from '@counterstep/protocol'
 
 export interface ReadLaneBounds {
-  /** At most so many reads are under way at once. */
+  /** The number of reads under way at once. */
   readonly atOnceMax: number
-  /** At most so many reads wait for their turn; one more is refused at once. */
+  /** The number of reads that wait for their turn. Beyond it a read is refused at once. */
   readonly waitingMax: number
-  /** A read that has waited so long is refused. */
+  /** A read that has waited this long is refused. */
   readonly waitMs: number
-  /** After a read its place stays empty for so many times as long as the read took. */
+  /** After a read its place rests for this many times the duration of the read. */
   readonly restFactor: number
-  /** A read that took long, for whatever reason, does not keep the next ones away for longer than this. */
+  /** A place never rests for longer than this, however long the read took. */
   readonly restMsMax: number
 }
 
-/** Reads whose wait is over so soon after another's are refused together, so that one timer serves many. */
+/** Reads whose waits end within this time are refused together, so that one timer serves many. */
 const TOGETHER_MS = 10
 
 /** Below what a reader waits for its turn. What has to rest for longer takes further places along. */
@@ -28,19 +28,19 @@ interface Waiting {
 }
 
 /**
- * Bounds what readers cost. Few reads are under way at once, and each leaves its place empty for a while, so that writers find
- * the store and the processor free. Those that wait come to their turn caller by caller, so that one with many takes nothing from
- * another's share. A refused read is answered late on purpose: a caller that asks again at once
- * then costs one request in two seconds instead of thousands.
+ * Bounds the cost of readers. Few reads are under way at once, and each place rests after a read, so that writers find the
+ * store and the processor free. Waiting reads get their turns caller by caller, so that a caller with many reads takes
+ * nothing from another's share. A refused read is answered late on purpose: a caller that asks again at once then costs one
+ * request in two seconds instead of thousands.
  */
 export class ReadLane {
   readonly #clock: Clock
   readonly #bounds: ReadLaneBounds
-  /** The oldest first. */
+  /** The waiting reads, oldest first. */
   readonly #waiting = new Set<Waiting>()
-  /** The same by caller. The one whose turn comes next is the first. */
+  /** The waiting reads by caller. The caller whose turn comes next is the first. */
   readonly #callers = new Map<string, Set<Waiting>>()
-  /** The instants at which places that rest may be taken again. */
+  /** The instants at which resting places may be used again. */
   #restingUntil: number[] = []
   #running = 0
   #timerAt = Number.POSITIVE_INFINITY
@@ -52,8 +52,9 @@ export class ReadLane {
   }
 
   /**
-   * Throws SAGA_TOO_MANY_READS; then `read` was not called. Reads that name no caller share one turn. `restMsOf` says how long
-   * places stay empty, in all, for what is done with that which was read.
+   * Runs a read in its turn. It may throw SAGA_TOO_MANY_READS without
+   * calling `read`. Reads without a caller share one turn. `restMsOf` says how
+   * long places stay empty, in all, for the work that follows the read.
    */
   async run<T>(read: () => Promise<T>, caller = '', restMsOf: (value: T) => number = restNone): Promise<T> {
     if (this.#waiting.size > 0 || !this.#hasPlace()) await this.#wait(caller)
@@ -69,7 +70,7 @@ export class ReadLane {
     }
   }
 
-  /** Undefined: it would have to wait, and `read` was not called. */
+  /** Runs a read if it need not wait. Undefined: it would have to wait, and `read` was not called. */
   runAtOnce<T>(read: () => Promise<T>): Promise<T> | undefined {
     return this.#waiting.size > 0 || !this.#hasPlace() ? undefined : this.run(read)
   }
@@ -94,7 +95,10 @@ export class ReadLane {
     })
   }
 
-  /** Refuses the newest read of the caller that has the most of them waiting. False: it has no more than this one. */
+  /**
+   * Refuses the newest read of the caller with the most waiting reads.
+   * False: no caller has more than this one would have.
+   */
   #refuseForOther(caller: string): boolean {
     let most: Set<Waiting> | undefined
     let mostSize = (this.#callers.get(caller)?.size ?? 0) + 1
@@ -127,7 +131,7 @@ export class ReadLane {
     this.#admit()
   }
 
-  /** Refuses those whose time is over, and admits the oldest of each caller in turn. */
+  /** Refuses the reads whose time is over, and admits the oldest read of each caller in turn. */
   #admit(): void {
     const now = this.#clock.now()
     for (const waiting of this.#waiting) {
@@ -144,9 +148,9 @@ export class ReadLane {
     const [next] = waitingOfCaller ?? []
     if (caller === undefined || waitingOfCaller === undefined || next === undefined) return
     this.#remove(next)
-    // Behind all other callers.
+    // The caller moves behind all others.
     if (this.#callers.delete(caller)) this.#callers.set(caller, waitingOfCaller)
-    // Its place is taken here, since it starts only in a later microtask.
+    // The place is taken here, since the read starts only in a later microtask.
     this.#running++
     next.start()
   }

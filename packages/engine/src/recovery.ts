@@ -1,4 +1,4 @@
-/** Finds what is due in the store: what a dead node left, what waited, what a lost hint would have told. */
+/** Claims rows that are due in the store: rows of a dead node, rows that waited, and rows whose hint was lost. */
 import {
   type Clock,
   type DueClaimResult,
@@ -28,7 +28,7 @@ export interface RecoveryParts {
   readonly claimLimit: number
   readonly inFlightMax: number
   readonly hintsMax: number
-  /** What still runs here must not be claimed from ourselves. */
+  /** Renews expired leases first, so that this node does not claim rows that it still runs. */
   readonly renewExpired: () => Promise<void>
 }
 
@@ -38,23 +38,28 @@ interface Claimed {
   readonly grant: Grant
 }
 
-/** Rows that commands have made due, which are claimed and run beside the room of recovery. */
+/** This many rows that commands have made due may be claimed and run beyond the limit of recovery. */
 const COMMANDED_AT_ONCE_MAX = 256
-/** Rows may be large, so few are claimed until it is known how large they are; */
+/** Few rows are claimed until it is known how large rows are. */
 const FIRST_CLAIM_MAX = 16
-/** and one claim is to bring no more than so many places of them. */
+/** One claim should bring rows of no more than this many places. */
 const CLAIMED_PLACES_MAX = 512
 
 export class Recovery {
   readonly #parts: RecoveryParts
-  /** Instants of this node's clock at which something becomes due. Only hints: the due index is the truth. */
+  /**
+   * Instants of this node's clock at which rows become due. They are only hints, because the due index is the truth.
+   */
   readonly #hints = new MinHeap<undefined>()
-  /** Claimed here and still run here. Fresh ones do not count: however many there are, what is due goes on. */
+  /**
+   * The places of each transaction that was claimed and still runs here. Accepted ones do not count, so that due rows
+   * go on however many there are.
+   */
   readonly #recovered = new Map<Gid, number>()
-  /** The places that they hold. */
+  /** The sum of these places. */
   #recoveredPlaces = 0
   readonly #givingBack = new Set<Gid>()
-  /** Claimed by their gid after a command, from the claim to the end of the run here. */
+  /** Rows that are claimed by their gid after a command, from the claim to the end of the run here. */
   readonly #commanded = new Set<Gid>()
   #cancelTimer: () => void = () => undefined
   #timerAt = Number.POSITIVE_INFINITY
@@ -81,7 +86,7 @@ export class Recovery {
     await this.#polling
   }
 
-  /** Runs of what was claimed here. */
+  /** The number of claimed transactions that run here. */
   get inFlight(): number {
     return this.#recovered.size
   }
@@ -93,9 +98,9 @@ export class Recovery {
   }
 
   /**
-   * A command of this node has made a row due, such as the confirm or the cancel of a TCC. With others it is claimed among
-   * what is due; behind a backlog, which is claimed oldest first, it is claimed by its gid, so that it does not wait for the
-   * rows of a target that is slow.
+   * Claims a row that a command of this node has made due, such as the confirm or the cancel of a TCC. Usually the next poll
+   * claims it with others. Behind a backlog, which is claimed oldest first, it is claimed by its gid, so that it does not
+   * wait for the rows of a slow target.
    */
   takeCommanded(gid: Gid): void {
     const { clock } = this.#parts
@@ -105,20 +110,23 @@ export class Recovery {
     } else this.hint(clock.now())
   }
 
-  /** If the process dies behind the claim, its lease runs out and the row is due again, as after every claim. */
+  /**
+   * Claims one row. If the process dies after the claim, the lease runs out
+   * and the row is due again, as after every claim.
+   */
   async #claimCommanded(gid: Gid): Promise<void> {
     const { store, clock, ids, observer, run, formatMax } = this.#parts
     try {
       await this.#parts.renewExpired()
       const sentAt = clock.now()
       const result = await store.claim({ gid, token: ids.token(), leaseMs: run.leaseMs, formatMax })
-      // Refused: the row is run already, or has ended.
+      // A refused claim means that the row runs already or has ended.
       if (result.type === 'claimed' && !this.#stopped) {
         observer.claimed(1)
         const grant = { sentAt, now: clock.now(), storeNow: result.now }
         const taken = this.#takeOvers.take(result.transaction, grant)
         if (taken.type === 'runs') return
-        if (taken.type === 'giving-back') this.#givingBackUntil(taken.done, gid)
+        if (taken.type === 'giving-back') this.#trackGivingBack(taken.done, gid)
       }
     } catch (error: unknown) {
       const level = error instanceof StoreUnavailableError ? 'warn' : 'error'
@@ -128,8 +136,8 @@ export class Recovery {
     this.#commanded.delete(gid)
   }
 
-  /** A run has ended: there may be room for what is due. */
-  roomFreed(gid: Gid): void {
+  /** Frees the places of a run that has ended, so that there may be room for due rows. */
+  freeRoom(gid: Gid): void {
     this.#commanded.delete(gid)
     this.#recoveredPlaces -= this.#recovered.get(gid) ?? 0
     this.#recovered.delete(gid)
@@ -138,10 +146,10 @@ export class Recovery {
 
   #pollIfRoom(): void {
     const { claimLimit, inFlightMax } = this.#parts
-    if (this.#moreIsDue && this.#room() >= Math.min(claimLimit, inFlightMax)) this.#pollNow()
+    if (this.#moreIsDue && this.#countFreePlaces() >= Math.min(claimLimit, inFlightMax)) this.#pollNow()
   }
 
-  #room(): number {
+  #countFreePlaces(): number {
     return this.#parts.inFlightMax - this.#recoveredPlaces - this.#givingBack.size
   }
 
@@ -150,7 +158,7 @@ export class Recovery {
     const { clock } = this.#parts
     this.#cancelTimer()
     this.#timerAt = at
-    // One millisecond later, so that a due instant by the store's clock has passed when it is asked.
+    // The timer is one millisecond late, so that the due instant by the store's clock has passed when it claims.
     this.#cancelTimer = clock.after(at - clock.now() + 1, () => this.#pollNow())
   }
 
@@ -158,7 +166,7 @@ export class Recovery {
     if (this.#stopped) return
     this.#cancelTimer()
     this.#timerAt = Number.POSITIVE_INFINITY
-    // The end of the poll that is under way sets the timer again, also for what has come due meanwhile.
+    // The end of the poll that is under way sets the timer again, also for rows that have become due meanwhile.
     if (this.#polling !== undefined) return
     const { clock, pollMs } = this.#parts
     const startedAt = clock.now()
@@ -172,16 +180,16 @@ export class Recovery {
 
   async #poll(): Promise<void> {
     const { observer } = this.#parts
-    // Without room it is not looked at all, so there may be more.
-    this.#moreIsDue = this.#room() <= 0
+    // Without room no claim is made, so there may be more due rows.
+    this.#moreIsDue = this.#countFreePlaces() <= 0
     try {
       await this.#parts.renewExpired()
-      let asked = this.#ask(0)
-      while (asked !== undefined) {
-        const { mayBeMore, rows, grant } = await asked
+      let claiming = this.#claimIfRoom(0)
+      while (claiming !== undefined) {
+        const { mayBeMore, rows, grant } = await claiming
         this.#moreIsDue = mayBeMore
-        // Under way while these start: what a claim takes is mostly waiting.
-        asked = mayBeMore ? this.#ask(placesOfAll(rows)) : undefined
+        // The next claim is under way while these rows start, because a claim is mostly waiting.
+        claiming = mayBeMore ? this.#claimIfRoom(countPlaces(rows)) : undefined
         this.#start(rows, grant)
       }
     } catch (error: unknown) {
@@ -190,9 +198,9 @@ export class Recovery {
     }
   }
 
-  /** A claim, if there is room for one beside the rows that are about to start. */
-  #ask(aboutToStart: number): Promise<Claimed> | undefined {
-    const limit = Math.min(this.#claimLimit, this.#room() - aboutToStart)
+  /** Claims rows if there is room beside the rows that are about to start. */
+  #claimIfRoom(aboutToStart: number): Promise<Claimed> | undefined {
+    const limit = Math.min(this.#claimLimit, this.#countFreePlaces() - aboutToStart)
     return limit > 0 && !this.#stopped ? this.#claim(limit) : undefined
   }
 
@@ -200,18 +208,21 @@ export class Recovery {
     const { store, clock, ids, observer, run, formatMax } = this.#parts
     const sentAt = clock.now()
     const tokens = Array.from({ length: limit }, () => ids.token())
-    const result = await this.#limiting(store.claimDue({ limit, leaseMs: run.leaseMs, tokens, formatMax }))
+    const result = await this.#adaptLimit(store.claimDue({ limit, leaseMs: run.leaseMs, tokens, formatMax }))
     const { now: storeNow, claimed: rows } = result
     if (rows.length > 0) observer.claimed(rows.length)
-    const places = placesOfAll(rows)
+    const places = countPlaces(rows)
     if (places > CLAIMED_PLACES_MAX)
       this.#claimLimit = Math.max(1, Math.floor((rows.length * CLAIMED_PLACES_MAX) / places))
     const mayBeMore = rows.length === limit || result.mayBeMore === true
     return { mayBeMore, rows, grant: { sentAt, now: clock.now(), storeNow } }
   }
 
-  /** An answer that came too late may have been too much for one answer: less is asked for, until one comes. */
-  async #limiting(claiming: Promise<DueClaimResult>): Promise<DueClaimResult> {
+  /**
+   * Adapts the limit to the answer. A failed claim may have asked for too
+   * much, so the next one asks for half as many rows.
+   */
+  async #adaptLimit(claiming: Promise<DueClaimResult>): Promise<DueClaimResult> {
     const { claimLimit } = this.#parts
     try {
       const result = await claiming
@@ -227,7 +238,7 @@ export class Recovery {
     for (const row of rows) {
       const taken = this.#takeOvers.take(row, grant)
       if (taken.type === 'runs') this.#count(row)
-      if (taken.type === 'giving-back') this.#givingBackUntil(taken.done, row.gid)
+      if (taken.type === 'giving-back') this.#trackGivingBack(taken.done, row.gid)
     }
   }
 
@@ -237,8 +248,11 @@ export class Recovery {
     this.#recovered.set(row.gid, places)
   }
 
-  /** Beside everything else, but it takes its place: a store that takes no writes must not make them pile up. */
-  #givingBackUntil(done: Promise<void>, gid: Gid): void {
+  /**
+   * Counts a row until it is given back. It counts against the room, so that
+   * such rows do not pile up when the store takes no writes.
+   */
+  #trackGivingBack(done: Promise<void>, gid: Gid): void {
     this.#givingBack.add(gid)
     void done.then(() => {
       this.#givingBack.delete(gid)
@@ -247,6 +261,6 @@ export class Recovery {
   }
 }
 
-function placesOfAll(rows: readonly StoredTransaction[]): number {
+function countPlaces(rows: readonly StoredTransaction[]): number {
   return rows.reduce((sum, row) => sum + placesOf(row), 0)
 }

@@ -12,16 +12,16 @@ const CODES = {
   'headers-too-large': 'SAGA_HEADER_INVALID',
 } as const
 
-/** What a caller is told whose command cannot be given to the transaction as it is. */
-export function refusedCommand(
+/** Builds the error for a caller whose command cannot be given to the transaction in its current state. */
+export function toCommandError(
   gid: Gid,
   command: Command,
   { refusal, status }: { readonly refusal: Refusal; readonly status: Status },
 ): TransactionError {
-  return new TransactionError(CODES[refusal], textOf(gid, command, refusal, status), gid)
+  return new TransactionError(CODES[refusal], describeRefusal(gid, command, refusal, status), gid)
 }
 
-function textOf(gid: Gid, { type }: Command, refusal: Refusal, status: Status): string {
+function describeRefusal(gid: Gid, { type }: Command, refusal: Refusal, status: Status): string {
   switch (refusal) {
     case 'already-final':
       return `${gid} has already ${status}`

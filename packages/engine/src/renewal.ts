@@ -3,8 +3,8 @@ import type { EngineObserver } from './observer.ts'
 import type { Runner } from './runner.ts'
 
 /**
- * Each third of a lease: every run, so that its node learns within that time of a command that another node gave.
- * What ends sooner than the next look is in none.
+ * Renews the lease of every run each third of a lease, so that the node also learns within that time about commands that
+ * other nodes gave. A run that ends before the next renewal is never renewed.
  */
 export class Renewal {
   readonly #store: Store
@@ -32,7 +32,10 @@ export class Renewal {
     this.#cancel()
   }
 
-  /** After an outage or a pause our own leases look like a dead node's: they are renewed before anything is claimed. */
+  /**
+   * Renews expired leases. After an outage or a pause our own rows look like
+   * a dead node's, so this comes before every claim.
+   */
   renewExpired(): Promise<void> {
     const now = this.#clock.now()
     return this.#renewAmong(this.#runner.runs().filter((run) => run.leaseUntil <= now))
@@ -42,14 +45,14 @@ export class Renewal {
     try {
       await this.#renewAmong(this.#runner.runs())
     } catch (error: unknown) {
-      // Nothing is lost by it: without a renewal no new call starts, and the next look asks again.
+      // Nothing is lost: without a renewal no new call starts, and the next renewal tries again.
       const level = error instanceof StoreUnavailableError ? 'warn' : 'error'
       this.#observer.event({ level, name: 'renewal-failed', error })
     }
     this.start()
   }
 
-  /** All at once: leases that cannot be renewed do not keep the others from it. */
+  /** Renews in parallel, so that a failed renewal does not stop the others. */
   async #renewAmong(runs: readonly Run[]): Promise<void> {
     const renewals: Promise<void>[] = []
     for (let from = 0; from < runs.length; from += RENEW_MAX) {
@@ -67,7 +70,7 @@ export class Renewal {
     const { now: storeNow, renewed, lost } = await this.#store.renew(leases, this.#leaseMs)
     const grant = { sentAt, now: this.#clock.now(), storeNow }
     for (const { gid, version } of renewed)
-      this.#runner.tell(gid, tokens.get(gid) ?? '', { type: 'renewed', grant, version })
-    for (const gid of lost) this.#runner.tell(gid, tokens.get(gid) ?? '', { type: 'lease-lost' })
+      this.#runner.applyEvent(gid, tokens.get(gid) ?? '', { type: 'renewed', grant, version })
+    for (const gid of lost) this.#runner.applyEvent(gid, tokens.get(gid) ?? '', { type: 'lease-lost' })
   }
 }

@@ -1,10 +1,11 @@
-/** What a host may ask, whatever drives the transactions: takes, shows, waits, commands. */
+/** The operations for a host that both engines share: submit, show, wait and give commands. */
 import {
   type Command,
   type Definition,
   decodeTransaction,
   findUnplainIds,
   firstStatus,
+  getBranchTargets,
   type ListQuery,
   mayShow,
   parseRegistration,
@@ -15,7 +16,6 @@ import {
   type SubmissionDefaults,
   type TccBranch,
   type Transaction,
-  targetsOf,
 } from '@counterstep/core'
 import {
   CounterstepError,
@@ -36,14 +36,20 @@ import type {
   SubmitOptions,
   WaitOptions,
 } from './engine-api.ts'
-import { newestView } from './newest-view.ts'
+import { chooseNewestView } from './newest-view.ts'
 import { ReadLane } from './read-lane.ts'
 import { findStanding, isNoRoom } from './standing-submit.ts'
 import { within } from './until-definite.ts'
 
-/** Each place for a scan is in use for a tenth of the time at most; the rest is for writers. */
+/**
+ * Each place for a scan rests nine times as long as the scan took, at most
+ * this long, so that writers find the store free.
+ */
 const SCAN_REST = { restFactor: 9, restMsMax: 500 }
-/** Single reads are cheap for the store; what costs is that a caller that asks again at once keeps the event loop busy. */
+/**
+ * Single reads are cheap for the store. The rests exist because a caller
+ * that asks again at once keeps the event loop busy.
+ */
 const READ_REST = { restFactor: 4, restMsMax: 20 }
 /**
  * What costs about a large row is not its reading: it is parsed, shown and written in the thread of the writers, for some 30 ns a
@@ -70,9 +76,9 @@ function restMsOfRow(row: StoredTransaction | undefined): number {
 
 export abstract class Requests implements EngineApi {
   protected readonly assembly: Assembly
-  /** Lists take their turn here, since they scan. */
+  /** Lists take turns here, since they scan. */
   readonly #scans: ReadLane
-  /** Single transactions that readers ask for take their turn here. */
+  /** Reads of single transactions take turns here. */
   readonly #reads: ReadLane
 
   constructor(assembly: Assembly) {
@@ -96,7 +102,7 @@ export abstract class Requests implements EngineApi {
       this.#refuseLongTimeouts(parsed.submission.definition)
       return await this.take(parsed.submission, options)
     } catch (error: unknown) {
-      throw this.#refused(error)
+      throw this.#countRefusal(error)
     }
   }
 
@@ -105,15 +111,15 @@ export abstract class Requests implements EngineApi {
       if (this.isStopping) throw new CounterstepError('SAGA_STOPPING', 'this node is stopping')
       return await this.take(submission, options)
     } catch (error: unknown) {
-      throw this.#refused(error)
+      throw this.#countRefusal(error)
     }
   }
 
   protected take(given: Submission, options: SubmitOptions): Promise<SubmitView> {
-    const idFault = this.#refuseUnplain(given.gid, branchesOf(given.definition))
+    const idFault = this.#refuseUnplain(given.gid, getNamedBranches(given.definition))
     if (idFault !== undefined) return Promise.reject(idFault)
     const gid = given.gid ?? this.assembly.ids.gid()
-    // A caller who waits is told about what is durable only.
+    // A caller that waits is told durable states only.
     const ack = (options.waitMs ?? 0) > 0 ? 'durable' : given.ack
     const submission = { ...given, gid, ack }
     return this.#submitAndWait(submission, options, () =>
@@ -131,8 +137,9 @@ export abstract class Requests implements EngineApi {
   }
 
   /**
-   * Refused and not shortened: who asks for ten minutes would take the answer of a call that was given up for a failure.
-   * A host of another dialect keeps that dialect's rule; whatever it accepts is shortened when it is called.
+   * Refuses time limits that are too long, instead of shortening them: a client that asks for ten minutes would take a call
+   * that was given up earlier for a failure. A host of another dialect keeps that dialect's rule; the time limits that it
+   * accepts are shortened at each call.
    */
   #refuseLongTimeouts(definition: Definition): void {
     this.#refuseLongTimeout(definition.timeoutMs, '/timeoutMs')
@@ -151,7 +158,7 @@ export abstract class Requests implements EngineApi {
     throw new InvalidRequestError([{ code: 'SAGA_TIMEOUT_INVALID', path, message }])
   }
 
-  #refused(error: unknown): unknown {
+  #countRefusal(error: unknown): unknown {
     if (isCounterstepError(error)) this.assembly.observer.refused(error.code)
     return error
   }
@@ -167,19 +174,19 @@ export abstract class Requests implements EngineApi {
     accept: () => Promise<Accepted>,
   ): Promise<SubmitView> {
     const { gid } = submission
-    // Opened before the accept: the end may come before the accept's answer is seen here.
-    // A prepared one waits for its client, who is this caller.
+    // The waiter is opened before the accept, because the end may come before the accept's answer is seen here.
+    // A prepared transaction waits for its client, which is this caller.
     const waits = waitMs > 0 && firstStatus(submission.definition) !== 'prepared'
     const waiter = waits ? this.assembly.waiters.open(gid, waitMs, untilIdle) : undefined
     try {
       const accepted = await accept()
-      if (waiter === undefined) return answerOf(await this.#present(accepted), accepted)
-      // One that was there before may have ended before anybody waited.
+      if (waiter === undefined) return toSubmitView(await this.#present(accepted), accepted)
+      // A transaction that was there before may have ended before this waiter was opened.
       const before = accepted.view === undefined ? await this.#present(accepted) : undefined
-      if (before !== undefined && !isWaitedFor(before)) return answerOf(before, accepted)
-      if (!this.assembly.runner.holds(gid)) this.assembly.waiters.watch(gid)
+      if (before !== undefined && !isWaitedFor(before)) return toSubmitView(before, accepted)
+      if (!this.assembly.runner.isRunning(gid)) this.assembly.waiters.watch(gid)
       const now = (await waiter.outcome) ?? (await this.#presentNow(gid)) ?? before
-      return answerOf(now ?? (await this.#present(accepted)), accepted)
+      return toSubmitView(now ?? (await this.#present(accepted)), accepted)
     } finally {
       waiter?.cancel()
     }
@@ -198,7 +205,7 @@ export abstract class Requests implements EngineApi {
       return await findStanding(submission, error, {
         clock,
         limitMs: settings.storeTimeoutMs,
-        readRow: () => this.#reads.runAtOnce(() => this.#row(submission.gid)),
+        readRow: () => this.#reads.runAtOnce(() => this.#readRow(submission.gid)),
       })
     }
   }
@@ -214,7 +221,7 @@ export abstract class Requests implements EngineApi {
     )
   }
 
-  /** Undefined when the store does not say in time. */
+  /** Reads the current state. The result is undefined when the store does not answer in time. */
   async #presentNow(gid: Gid): Promise<TransactionView | undefined> {
     const { clock, settings, observer } = this.assembly
     try {
@@ -227,21 +234,21 @@ export abstract class Requests implements EngineApi {
   }
 
   get(gid: Gid): Promise<TransactionView | undefined> {
-    return this.#view(gid, () => this.#row(gid))
+    return this.#show(gid, () => this.#readRow(gid))
   }
 
   show(gid: Gid, caller?: string): Promise<TransactionView | undefined> {
     const run = this.assembly.runner.get(gid)
-    if (run === undefined || targetsOf(run.transaction).length <= SHOWN_BRANCHES_MAX)
-      return this.#view(gid, () => this.#rowInTurn(gid, caller))
+    if (run === undefined || getBranchTargets(run.transaction).length <= SHOWN_BRANCHES_MAX)
+      return this.#show(gid, () => this.#rowInTurn(gid, caller))
     return this.#reads.run(() => this.get(gid), caller, restMsOfView)
   }
 
   #rowInTurn(gid: Gid, caller: string | undefined): Promise<StoredTransaction | undefined> {
-    return this.#reads.run(() => this.#row(gid), caller, restMsOfRow)
+    return this.#reads.run(() => this.#readRow(gid), caller, restMsOfRow)
   }
 
-  async #view(
+  async #show(
     gid: Gid,
     readRow: () => Promise<StoredTransaction | undefined>,
   ): Promise<TransactionView | undefined> {
@@ -249,9 +256,9 @@ export abstract class Requests implements EngineApi {
     const run = store.capabilities.shared ? undefined : runner.get(gid)
     if (run !== undefined && mayShow(run, clock.now())) return runner.view(gid)
     const row = await readRow()
-    // It may have been accepted, or have ended here, while the store was read.
+    // The transaction may have been accepted here while the store was read.
     if (row === undefined) return runner.view(gid) ?? acceptance.pendingView(gid)
-    return newestView(this.assembly, row)
+    return chooseNewestView(this.assembly, row)
   }
 
   list(query: ListQuery, caller?: string): ReturnType<EngineApi['list']> {
@@ -259,17 +266,17 @@ export abstract class Requests implements EngineApi {
   }
 
   async read(gid: Gid): Promise<Transaction | undefined> {
-    const row = await this.#row(gid)
+    const row = await this.#readRow(gid)
     return row === undefined ? undefined : decodeTransaction(row)
   }
 
   async showWhole(gid: Gid, caller?: string): Promise<ShownWhole | undefined> {
     const row = await this.#rowInTurn(gid, caller)
     if (row === undefined) return undefined
-    return { transaction: decodeTransaction(row), view: newestView(this.assembly, row) }
+    return { transaction: decodeTransaction(row), view: chooseNewestView(this.assembly, row) }
   }
 
-  async #row(gid: Gid): Promise<StoredTransaction | undefined> {
+  async #readRow(gid: Gid): Promise<StoredTransaction | undefined> {
     const [row] = await this.assembly.store.readMany([gid])
     return row
   }
@@ -318,7 +325,7 @@ export abstract class Requests implements EngineApi {
     try {
       const view = await this.#command(gid, command)
       if (isFinalStatus(view.status)) return view
-      if (!this.assembly.runner.holds(gid)) this.assembly.waiters.watch(gid)
+      if (!this.assembly.runner.isRunning(gid)) this.assembly.waiters.watch(gid)
       return (await waiter.outcome) ?? (await this.#presentNow(gid)) ?? view
     } finally {
       waiter.cancel()
@@ -330,10 +337,10 @@ function isWaitedFor({ status }: TransactionView): boolean {
   return !isFinalStatus(status) && status !== 'prepared'
 }
 
-function answerOf(view: TransactionView, { ack }: Accepted): SubmitView {
+function toSubmitView(view: TransactionView, { ack }: Accepted): SubmitView {
   return { ...view, ack }
 }
 
-function branchesOf(definition: Definition): readonly { readonly id: string }[] {
+function getNamedBranches(definition: Definition): readonly { readonly id: string }[] {
   return definition.kind === 'tcc' ? [] : definition.branches
 }

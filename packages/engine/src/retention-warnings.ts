@@ -1,14 +1,14 @@
 import { GID_REUSE_MARGIN_MS } from '@counterstep/protocol'
 import type { EngineSettings } from './settings.ts'
 
-/** Covers the clocks of server and services being apart. */
+/** This margin covers differences between the clocks of the server and of the services. */
 const CLOCKS_APART_MS = 3_600_000
 const RETENTION_MS_SAFE = GID_REUSE_MARGIN_MS + CLOCKS_APART_MS
 
 /**
- * A sentence where the retention is too short for barriers to tell a gid that is used again.
+ * Returns a warning where the retention is so short that barriers could confuse a gid with an earlier use of it.
  *
- * @param retentionSetting what this host calls the setting.
+ * @param retentionSetting is this host's name for the setting.
  */
 export function retentionWarnings(
   { retentionMs }: Pick<EngineSettings, 'retentionMs'>,

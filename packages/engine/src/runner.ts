@@ -1,4 +1,7 @@
-/** Interprets the core's effects. It holds no rule: which call, which save and when is the core's to say. */
+/**
+ * Executes the effects that the core returns. It contains no business rules:
+ * the core decides which call or save is made, and when.
+ */
 import {
   type BranchAnswer,
   type BranchCall,
@@ -7,6 +10,7 @@ import {
   type CallKey,
   type Clock,
   type Command,
+  findRefusal,
   type Ids,
   isFinal,
   isOverdue,
@@ -18,7 +22,6 @@ import {
   type Run,
   type RunEffect,
   type RunEvent,
-  refusalOf,
   type Store,
   stepRun,
   storeNow,
@@ -26,14 +29,14 @@ import {
   viewTransaction,
 } from '@counterstep/core'
 import type { Gid, Status, TransactionView } from '@counterstep/protocol'
+import type { ActiveRun } from './active-run.ts'
 import type { AlarmClock } from './alarm-clock.ts'
-import { branchCall, urlOfCall } from './branch-call.ts'
+import { buildBranchCall, getCallUrl } from './branch-call.ts'
 import type { Admission } from './bulkhead/admission.ts'
 import type { Bulkhead } from './bulkhead/bulkhead.ts'
 import type { CallLane } from './bulkhead/call-lane.ts'
 import type { NoTurn } from './bulkhead/call-turns.ts'
 import type { Target } from './bulkhead/target.ts'
-import type { Held } from './held.ts'
 import type { EngineObserver } from './observer.ts'
 import type { EngineSettings } from './settings.ts'
 import { ShortLivedMap } from './short-lived-map.ts'
@@ -49,31 +52,36 @@ export interface RunnerParts {
   readonly refuseCall?: RefuseCall
   readonly bulkhead: Bulkhead
   readonly settings: Pick<EngineSettings, 'holdMs' | 'timeoutMsMax' | 'retryFloorMs' | 'parkAfterMs'>
-  /** Final and durable. */
+  /** The transaction is final, and that is durable. */
   readonly onFinished: (gid: Gid, view: () => TransactionView) => void
-  /** Not run here any more, though it goes on: due again at that instant of this node's clock, if known. */
+  /**
+   * The transaction goes on, but this node does not run it any more. `dueAt` is
+   * when it is due again by this node's clock, if known.
+   */
   readonly onGivenBack: (gid: Gid, dueAt: number | undefined) => void
 }
 
 const WAKE_MS_MAX = 10_000
-/** No failed attempt, since nobody was asked: it does not count against a retry limit. */
-const NOT_SENT = { result: 'ongoing', error: 'not-sent' } as const
-/** Of a call with an empty URL, which asks nobody. */
-const NOBODY = { result: 'success' } as const
-/** Nobody has said that the sender's transaction has committed. */
-const NOBODY_TO_ASK = { result: 'unknown', error: 'no-query-back' } as const
+/** The answer to a call that was not sent. It is no failed attempt, so it does not count against a retry limit. */
+const NOT_SENT_ANSWER = { result: 'ongoing', error: 'not-sent' } as const
+/** The answer to a call with an empty URL, which is not sent. */
+const EMPTY_URL_ANSWER = { result: 'success' } as const
+/**
+ * The answer where a message's query-back has no URL: it is not known whether the sender's transaction has committed.
+ */
+const NO_QUERY_BACK_ANSWER = { result: 'unknown', error: 'no-query-back' } as const
 
 export type CommandOutcome =
   | { readonly type: 'durable'; readonly view: TransactionView }
   | { readonly type: 'refused'; readonly refusal: Refusal; readonly status: Status }
-  /** Another node's command has come between: give it again. */
+  /** Another node's command has come between, so this one must be given again. */
   | { readonly type: 'again' }
-  /** No save of a run here speaks for it: ask the store. */
-  | { readonly type: 'by-row' }
+  /** No save of a run here proves the outcome, so the store must be asked. */
+  | { readonly type: 'ask-store' }
 
 export class Runner {
   readonly #parts: RunnerParts
-  readonly #held = new ShortLivedMap<Gid, Held>()
+  readonly #active = new ShortLivedMap<Gid, ActiveRun>()
   readonly #retryBounds: RetryBounds
   readonly #emptied: (() => void)[] = []
   #recovered = 0
@@ -87,48 +95,48 @@ export class Runner {
   }
 
   get size(): number {
-    return this.#held.size
+    return this.#active.size
   }
 
-  /** How many of them were claimed, not accepted here. */
+  /** The number of runs here that were claimed, not accepted. */
   get recovered(): number {
     return this.#recovered
   }
 
-  holds(gid: Gid): boolean {
-    return this.#held.has(gid)
+  isRunning(gid: Gid): boolean {
+    return this.#active.has(gid)
   }
 
   runs(): Run[] {
-    return this.#held.values().map(({ run }) => run)
+    return this.#active.values().map(({ run }) => run)
   }
 
   get(gid: Gid): Run | undefined {
-    return this.#held.get(gid)?.run
+    return this.#active.get(gid)?.run
   }
 
   view(gid: Gid): TransactionView | undefined {
-    const held = this.#held.get(gid)
-    return held === undefined ? undefined : viewRun(held.run)
+    const active = this.#active.get(gid)
+    return active === undefined ? undefined : viewRun(active.run)
   }
 
   /**
-   * Runs it from here. An older run of the same gid has lost its token by that. What was accepted here brings the places that
-   * its submit has taken, and keeps them until it makes its first call.
+   * Starts a run. An older run of the same gid has lost its token and ends. An accepted transaction brings the places that its
+   * submit has taken, and keeps them until its first call.
    */
-  hold(run: Run, from: Admission | undefined | 'claim', placesOfRun: number): void {
+  start(run: Run, from: Admission | undefined | 'claim', placesOfRun: number): void {
     const admission = from === 'claim' ? undefined : from
-    // A create or a claim that was answered too late: its lease runs out.
+    // The create or the claim was answered after this runner closed, so the lease runs out.
     if (this.#isClosed) {
       admission?.end()
       return
     }
     const { gid } = run.transaction
-    const older = this.#held.get(gid)
+    const older = this.#active.get(gid)
     if (older !== undefined) this.#end(older, gid, { type: 'ended', how: 'lost' })
     const isRecovered = from === 'claim'
     const places = this.#parts.bulkhead.places(isRecovered, placesOfRun)
-    const held: Held = {
+    const active: ActiveRun = {
       run,
       tickAt: Number.POSITIVE_INFINITY,
       onDurable: [],
@@ -138,160 +146,164 @@ export class Runner {
       noRoomFor: undefined,
       hasLeft: false,
     }
-    this.#held.set(gid, held)
+    this.#active.set(gid, active)
     if (isRecovered) this.#recovered++
-    this.#step(held, this.#draining === 'no' ? { type: 'tick' } : { type: 'drain', when: this.#draining })
+    this.#step(active, this.#draining === 'no' ? { type: 'tick' } : { type: 'drain', when: this.#draining })
   }
 
-  /** To the run that has this token, if it is still here. */
-  tell(gid: Gid, token: string, event: RunEvent): void {
-    const held = this.#held.get(gid)
-    if (held !== undefined && held.run.token === token) this.#step(held, event)
+  /** Applies an event to the run that has this token, if it is still here. */
+  applyEvent(gid: Gid, token: string, event: RunEvent): void {
+    const active = this.#active.get(gid)
+    if (active !== undefined && active.run.token === token) this.#step(active, event)
   }
 
   async command(gid: Gid, command: Command): Promise<CommandOutcome> {
-    const held = this.#held.get(gid)
-    if (held === undefined) return { type: 'by-row' }
-    const { gate } = held.run
-    if (refusalOf(held.run.transaction, command) === undefined) this.#step(held, { type: 'command', command })
-    const isSaved = held.run.gate > gate
-    if (!(await this.#durable(held))) return { type: 'by-row' }
-    const verdict = judgeCommand(held.run, command, isSaved)
-    if (verdict === 'done') return { type: 'durable', view: viewDurable(held.run) }
-    if (verdict === 'again' || verdict === 'by-row') return { type: verdict }
-    return { type: 'refused', refusal: verdict, status: held.run.durableTransaction.status }
+    const active = this.#active.get(gid)
+    if (active === undefined) return { type: 'ask-store' }
+    const { lastStrongChange } = active.run
+    if (findRefusal(active.run.transaction, command) === undefined)
+      this.#step(active, { type: 'command', command })
+    const isSaved = active.run.lastStrongChange > lastStrongChange
+    if (!(await this.#waitUntilDurable(active))) return { type: 'ask-store' }
+    const verdict = judgeCommand(active.run, command, isSaved)
+    if (verdict === 'done') return { type: 'durable', view: viewDurable(active.run) }
+    if (verdict === 'again' || verdict === 'ask-store') return { type: verdict }
+    return { type: 'refused', refusal: verdict, status: active.run.durableTransaction.status }
   }
 
-  /** Gives everything back: when its calls have ended, or at once. */
+  /** Gives all transactions back, when their calls have ended or at once. */
   drain(when: 'when-calls-end' | 'now'): void {
     this.#draining = when
     this.#parts.bulkhead.turns.close()
-    for (const held of this.#held.values()) this.#step(held, { type: 'drain', when })
+    for (const active of this.#active.values()) this.#step(active, { type: 'drain', when })
   }
 
-  /** What could not be given back is left to its lease: nothing goes on here after this. */
+  /** Ends all runs. A transaction that could not be given back is left until its lease ends. */
   close(): void {
     this.#isClosed = true
-    for (const held of this.#held.values()) this.#giveUp(held)
+    for (const active of this.#active.values()) this.#giveUp(active)
   }
 
   empty(): Promise<void> {
-    if (this.#held.size === 0) return Promise.resolve()
+    if (this.#active.size === 0) return Promise.resolve()
     return new Promise((resolve) => this.#emptied.push(resolve))
   }
 
-  /** Until the strong changes that are in memory now are durable. False where the run has ended before that. */
-  async #durable({ run, onDurable }: Held): Promise<boolean> {
-    const { ended, durable, gate: changed } = run
-    if (ended || durable >= changed) return !ended
-    return new Promise((tell) => onDurable.push({ changed, tell }))
+  /** Waits until the strong changes in memory are durable. The result is false when the run ends before that. */
+  async #waitUntilDurable({ run, onDurable }: ActiveRun): Promise<boolean> {
+    const { ended, lastSavedChange, lastStrongChange } = run
+    if (ended || lastSavedChange >= lastStrongChange) return !ended
+    return new Promise((tell) => onDurable.push({ change: lastStrongChange, tell }))
   }
 
-  #step(held: Held, event: RunEvent): void {
+  #step(active: ActiveRun, event: RunEvent): void {
     try {
-      const before = held.run.transaction
-      const { run, effects } = stepRun(RULES, held.run, event, this.#parts.clock.now())
-      held.run = run
-      if (beginsToNeedAttention(before, run.transaction)) this.#tellAttention(run.transaction)
-      for (const effect of effects) this.#act(held, effect)
+      const before = active.run.transaction
+      const { run, effects } = stepRun(RULES, active.run, event, this.#parts.clock.now())
+      active.run = run
+      if (beginsToNeedAttention(before, run.transaction)) this.#reportAttention(run.transaction)
+      for (const effect of effects) this.#execute(active, effect)
     } catch (error: unknown) {
-      // A bug: this attempt stops here; the lease runs out and the row is looked at again.
-      const { gid } = held.run.transaction
+      // This is a bug. The attempt stops here, the lease runs out, and the row is claimed again.
+      const { gid } = active.run.transaction
       this.#parts.observer.event({ level: 'error', name: 'transaction-step-failed', gid, error })
-      this.#giveUp(held)
+      this.#giveUp(active)
     }
   }
 
-  /** Before it is durable: after a crash the next owner may tell it again. */
-  #tellAttention({ gid, attention: detail = '' }: Transaction): void {
+  /** Reports before the change is durable, so after a crash the next owner may report it again. */
+  #reportAttention({ gid, attention: detail = '' }: Transaction): void {
     this.#parts.observer.event({ level: 'warn', name: 'transaction-needs-attention', gid, detail })
   }
 
-  #giveUp(held: Held): void {
-    if (held.run.ended) return
-    held.run = { ...held.run, ended: true }
-    this.#end(held, held.run.transaction.gid, { type: 'ended', how: 'lost' })
+  #giveUp(active: ActiveRun): void {
+    if (active.run.ended) return
+    active.run = { ...active.run, ended: true }
+    this.#end(active, active.run.transaction.gid, { type: 'ended', how: 'lost' })
   }
 
-  #act(held: Held, effect: RunEffect): void {
+  #execute(active: ActiveRun, effect: RunEffect): void {
     switch (effect.type) {
       case 'call':
-        this.#call(held, effect.call, effect.attempt)
+        this.#call(active, effect.call, effect.attempt)
         break
       case 'save':
-        void this.#save(held, effect.update)
+        void this.#save(active, effect.update)
         break
       case 'reread':
-        void this.#reread(held)
+        void this.#reread(active)
         break
       case 'wake-at':
-        this.#wakeAt(held, effect.at)
+        this.#wakeAt(active, effect.at)
         break
       case 'durable':
-        tellDurable(held, effect.changed)
+        notifyDurable(active, effect.lastSavedChange)
         break
       case 'ended':
-        this.#end(held, held.run.transaction.gid, effect)
+        this.#end(active, active.run.transaction.gid, effect)
         break
     }
   }
 
-  #call(held: Held, call: CallKey, attempt: number): void {
+  #call(active: ActiveRun, call: CallKey, attempt: number): void {
     const { bulkhead, settings } = this.#parts
-    const url = urlOfCall(held.run.transaction, call)
-    // One without a URL asks nobody.
+    const url = getCallUrl(active.run.transaction, call)
+    // A call without a URL is not sent.
     if (url === '') {
-      void this.#ask(held, branchCall(held.run, call, attempt, settings.timeoutMsMax), call)
+      void this.#send(active, buildBranchCall(active.run, call, attempt, settings.timeoutMsMax), call)
       return
     }
     const target = bulkhead.find(url)
-    held.admission?.end()
-    if (!held.places.enter(target)) {
-      this.#holdBack(held, call, attempt, target)
+    active.admission?.end()
+    if (!active.places.enter(target)) {
+      this.#holdBack(active, call, attempt, target)
       return
     }
-    const request = branchCall(held.run, call, attempt, settings.timeoutMsMax)
-    const lane = bulkhead.turns.laneOf(call.op, held.isRecovered)
+    const request = buildBranchCall(active.run, call, attempt, settings.timeoutMsMax)
+    const lane = bulkhead.turns.laneOf(call.op, active.isRecovered)
     const waiting = bulkhead.turns.enter(target, lane)
-    if (waiting === undefined) void this.#ask(held, request, call, target, lane)
-    else void this.#askInTurn(held, request, call, { target, lane, waiting })
+    if (waiting === undefined) void this.#send(active, request, call, target, lane)
+    else void this.#sendInTurn(active, request, call, { target, lane, waiting })
   }
 
-  /** The calls of one step that find no room are held back together: a saga of a hundred branches looks once, not a hundred times. */
-  #holdBack(held: Held, call: CallKey, attempt: number, target: Target): void {
+  /**
+   * Collects the calls of one step that find no place, so that they are held back by one event. A saga of a hundred branches
+   * then makes one step instead of a hundred.
+   */
+  #holdBack(active: ActiveRun, call: CallKey, attempt: number, target: Target): void {
     const { bulkhead, ids } = this.#parts
-    const { noRoomFor = [] } = held
-    // Later in this turn of the loop: the step that wants this call is not over.
-    if (held.noRoomFor === undefined) queueMicrotask(() => this.#tellHeldBack(held))
-    held.noRoomFor = noRoomFor
+    const { noRoomFor = [] } = active
+    // The event comes later in this turn of the event loop, because the step that wants this call is not over.
+    if (active.noRoomFor === undefined) queueMicrotask(() => this.#stepHeldBack(active))
+    active.noRoomFor = noRoomFor
     const waitMs =
       noRoomFor.find((other) => other.target === target)?.waitMs ??
-      bulkhead.waitForRoom(target, held.places, ids.jitter())
+      bulkhead.waitForRoom(target, active.places, ids.jitter())
     noRoomFor.push({ target, call, attempt, waitMs })
   }
 
-  #tellHeldBack(held: Held): void {
-    const { noRoomFor: calls = [] } = held
-    held.noRoomFor = undefined
-    this.#step(held, { type: 'held-back', calls })
+  #stepHeldBack(active: ActiveRun): void {
+    const { noRoomFor: calls = [] } = active
+    active.noRoomFor = undefined
+    this.#step(active, { type: 'held-back', calls })
   }
 
-  async #askInTurn(held: Held, request: BranchCall, call: CallKey, turn: Turn): Promise<void> {
+  async #sendInTurn(active: ActiveRun, request: BranchCall, call: CallKey, turn: Turn): Promise<void> {
     const { bulkhead, ids } = this.#parts
     const { target, lane } = turn
     const noTurn = await turn.waiting
     if (noTurn === undefined) {
-      await this.#ask(held, request, call, target, lane)
+      await this.#send(active, request, call, target, lane)
       return
     }
-    held.places.withdraw(target)
+    active.places.withdraw(target)
     const waitMs = bulkhead.holdBack(target, ids.jitter(), noTurn.leastMs)
-    this.#step(held, { type: 'held-back', calls: [{ call, attempt: request.attempt, waitMs }] })
+    this.#step(active, { type: 'held-back', calls: [{ call, attempt: request.attempt, waitMs }] })
   }
 
-  /** A call without a target asks nobody. One with a target has its turn in the lane, which ends here. */
-  async #ask(
-    held: Held,
+  /** Sends a call and applies its answer. A call with a target has a turn in the lane, which ends here. */
+  async #send(
+    active: ActiveRun,
     request: BranchCall,
     call: CallKey,
     target?: Target,
@@ -300,23 +312,23 @@ export class Runner {
     const { clock, branches, observer, ids } = this.#parts
     try {
       const startedAt = clock.now()
-      // Before its first call a target has had nothing to answer.
+      // A target that had no call in flight had nothing to answer until now.
       if (target?.callsInFlight === 1) target.answeredAt = startedAt
-      // It may have waited for its turn: whether it may be sent is judged when the call starts.
-      const answer = mayStart(held.run, call, startedAt)
-        ? (this.#refuse(held, request) ?? (await answerTo(branches, request)))
-        : NOT_SENT
+      // The call may have waited for its turn, so it is checked now whether it may still be sent.
+      const answer = mayStart(active.run, call, startedAt)
+        ? (this.#refuse(active, request) ?? (await requestAnswer(branches, request)))
+        : NOT_SENT_ANSWER
       const durationMs = Math.round(clock.now() - startedAt)
       observer.branchCalled(call.op, answer.result, durationMs)
       if (target !== undefined) {
         const isOver = isDefinite(answer)
         if (isOver) target.answeredAt = startedAt + durationMs
-        if (isOver && held.isRecovered) target.recoveredAnswers++
-        held.places.leave(target, isOver)
+        if (isOver && active.isRecovered) target.recoveredAnswers++
+        active.places.leave(target, isOver)
       }
       const { attempt } = request
       const bounds = this.#retryBounds
-      this.#step(held, {
+      this.#step(active, {
         type: 'answered',
         call,
         attempt,
@@ -326,100 +338,103 @@ export class Runner {
         bounds,
       })
     } catch (error: unknown) {
-      this.#attemptFailed(held, error)
+      this.#failAttempt(active, error)
     } finally {
       if (target !== undefined) lane?.leave(target)
     }
   }
 
-  #refuse({ run }: Held, { url }: BranchCall): BranchAnswer | undefined {
+  #refuse({ run }: ActiveRun, { url }: BranchCall): BranchAnswer | undefined {
     const error = this.#parts.refuseCall?.(run.transaction.definition, url)
     return error === undefined ? undefined : { result: 'unknown', error }
   }
 
-  async #save(held: Held, update: Extract<RunEffect, { type: 'save' }>['update']): Promise<void> {
+  async #save(active: ActiveRun, update: Extract<RunEffect, { type: 'save' }>['update']): Promise<void> {
     const { store, clock, ids } = this.#parts
     try {
       const write = { ...update, writeId: ids.writeId() }
       const result = await untilDefinite(
         clock,
         () => store.update(write),
-        () => held.run.ended,
+        () => active.run.ended,
       )
       if (result === undefined) return
       if (result.type !== 'saved') {
         this.#parts.observer.event({ level: 'info', name: `save-${result.type}`, gid: update.gid })
       }
-      this.#step(held, { type: 'saved', result })
+      this.#step(active, { type: 'saved', result })
     } catch (error: unknown) {
-      this.#attemptFailed(held, error)
+      this.#failAttempt(active, error)
     }
   }
 
-  async #reread(held: Held): Promise<void> {
+  async #reread(active: ActiveRun): Promise<void> {
     const { store, clock } = this.#parts
-    const { gid } = held.run.transaction
+    const { gid } = active.run.transaction
     try {
       const rows = await untilDefinite(
         clock,
         () => store.readMany([gid]),
-        () => held.run.ended,
+        () => active.run.ended,
       )
-      if (rows !== undefined) this.#step(held, { type: 'reread', row: rows[0] })
+      if (rows !== undefined) this.#step(active, { type: 'reread', row: rows[0] })
     } catch (error: unknown) {
-      this.#attemptFailed(held, error)
+      this.#failAttempt(active, error)
     }
   }
 
-  /** A bug, never a branch's or the store's answer. */
-  #attemptFailed(held: Held, error: unknown): void {
-    const { gid } = held.run.transaction
+  /** Ends a run after a bug. Answers of a branch or the store never lead here. */
+  #failAttempt(active: ActiveRun, error: unknown): void {
+    const { gid } = active.run.transaction
     this.#parts.observer.event({ level: 'error', name: 'transaction-attempt-failed', gid, error })
-    // Also when it was the save: the run would wait for its answer for ever.
-    this.#giveUp(held)
+    // The run is given up also when its save failed, because it would wait for the answer for ever.
+    this.#giveUp(active)
   }
 
-  /** Alarms are not taken back, so none is set far ahead, and none keeps a run that has ended: a tick may come early. */
-  #wakeAt(held: Held, wantedAt: number): void {
+  /**
+   * Sets an alarm. Alarms are never cancelled, so none is set far ahead and none
+   * keeps an ended run in memory. A tick may come early.
+   */
+  #wakeAt(active: ActiveRun, wantedAt: number): void {
     const { alarms, clock } = this.#parts
     const at = Math.min(wantedAt, clock.now() + WAKE_MS_MAX)
-    if (at >= held.tickAt) return
-    held.tickAt = at
-    const { gid } = held.run.transaction
+    if (at >= active.tickAt) return
+    active.tickAt = at
+    const { gid } = active.run.transaction
     alarms.ringAt(at, () => this.#ring(gid, at))
   }
 
   #ring(gid: Gid, at: number): void {
-    const held = this.#held.get(gid)
-    if (held === undefined || held.tickAt !== at) return
-    held.tickAt = Number.POSITIVE_INFINITY
-    this.#step(held, { type: 'tick' })
+    const active = this.#active.get(gid)
+    if (active === undefined || active.tickAt !== at) return
+    active.tickAt = Number.POSITIVE_INFINITY
+    this.#step(active, { type: 'tick' })
   }
 
-  #end(held: Held, gid: Gid, effect: Extract<RunEffect, { type: 'ended' }>): void {
-    if (this.#held.get(gid) === held) this.#held.delete(gid)
-    this.#giveUpPlaces(held)
-    held.run = held.run.ended ? held.run : { ...held.run, ended: true }
-    for (const { tell } of held.onDurable.splice(0)) tell(false)
-    const { transaction, storeOffsetMs } = held.run
+  #end(active: ActiveRun, gid: Gid, effect: Extract<RunEffect, { type: 'ended' }>): void {
+    if (this.#active.get(gid) === active) this.#active.delete(gid)
+    this.#giveUpPlaces(active)
+    active.run = active.run.ended ? active.run : { ...active.run, ended: true }
+    for (const { tell } of active.onDurable.splice(0)) tell(false)
+    const { transaction, storeOffsetMs } = active.run
     if (effect.how === 'finished' && isFinal(transaction)) {
       const { kind, status, finishedAt, createdAt } = transaction
       this.#parts.observer.finished(kind, status, finishedAt - createdAt)
-      this.#parts.onFinished(gid, () => viewRun(held.run))
+      this.#parts.onFinished(gid, () => viewRun(active.run))
     } else {
       if (effect.how === 'lost') this.#parts.observer.event({ level: 'warn', name: 'transaction-lost', gid })
       this.#parts.onGivenBack(gid, effect.dueAt === undefined ? undefined : effect.dueAt - storeOffsetMs)
     }
-    if (this.#held.size === 0) for (const tell of this.#emptied.splice(0)) tell()
+    if (this.#active.size === 0) for (const tell of this.#emptied.splice(0)) tell()
   }
 
-  /** Once, however often its end is told. */
-  #giveUpPlaces(held: Held): void {
-    if (held.hasLeft) return
-    held.hasLeft = true
-    if (held.isRecovered) this.#recovered--
-    held.places.clear()
-    held.admission?.end()
+  /** Gives the places back once, however often the end is reported. */
+  #giveUpPlaces(active: ActiveRun): void {
+    if (active.hasLeft) return
+    active.hasLeft = true
+    if (active.isRecovered) this.#recovered--
+    active.places.clear()
+    active.admission?.end()
   }
 }
 
@@ -434,13 +449,13 @@ function isDefinite({ result }: BranchAnswer): boolean {
   return result === 'success' || result === 'failure'
 }
 
-function answerTo(branches: BranchCaller, request: BranchCall): Promise<BranchAnswer> {
+function requestAnswer(branches: BranchCaller, request: BranchCall): Promise<BranchAnswer> {
   if (request.url !== '') return branches.call(request)
-  return Promise.resolve(request.op === 'msg' ? NOBODY_TO_ASK : NOBODY)
+  return Promise.resolve(request.op === 'msg' ? NO_QUERY_BACK_ANSWER : EMPTY_URL_ANSWER)
 }
 
-/** The state in which a call may be sent: no action once the transaction has turned around. */
-const STATUS_OF: Readonly<Record<CallKey['op'], Status>> = {
+/** The status in which a call may be sent. No action is sent once the transaction aborts. */
+const STATUS_FOR_OP: Readonly<Record<CallKey['op'], Status>> = {
   action: 'submitted',
   compensate: 'aborting',
   confirm: 'submitted',
@@ -448,29 +463,34 @@ const STATUS_OF: Readonly<Record<CallKey['op'], Status>> = {
   msg: 'prepared',
 }
 
-/** Not after the lease, no action after the deadline, and not what another decision has overtaken. */
+/**
+ * A call may not start after the lease, nor after another decision. A
+ * saga's action may not start after the deadline either.
+ */
 function mayStart(run: Run, { op }: CallKey, now: number): boolean {
   const { ended, leaseUntil, save, transaction } = run
   if (ended || now >= leaseUntil || save?.hold === 'release' || isFinal(transaction)) return false
   const isSagaAction = transaction.kind === 'saga' && op === 'action'
   if (isSagaAction && isOverdue(transaction, storeNow(run, now))) return false
-  return transaction.status === STATUS_OF[op]
+  return transaction.status === STATUS_FOR_OP[op]
 }
 
 function viewRun(run: Run): TransactionView {
   return viewTransaction(run.transaction, run.durableTransaction.status)
 }
 
-/** Where a strong change waits for its save, without what came since the last one. */
+/** Shows the run. While a strong change waits for its save, the last durable state is shown instead. */
 function viewDurable(run: Run): TransactionView {
-  const { durableTransaction, durable, gate } = run
-  return durable >= gate ? viewRun(run) : viewTransaction(durableTransaction, durableTransaction.status)
+  const { durableTransaction, lastSavedChange, lastStrongChange } = run
+  return lastSavedChange >= lastStrongChange
+    ? viewRun(run)
+    : viewTransaction(durableTransaction, durableTransaction.status)
 }
 
-function tellDurable(held: Held, changed: number): void {
-  if (held.onDurable.length === 0) return
-  for (const waiting of held.onDurable.splice(0)) {
-    if (waiting.changed <= changed) waiting.tell(true)
-    else held.onDurable.push(waiting)
+function notifyDurable(active: ActiveRun, lastSavedChange: number): void {
+  if (active.onDurable.length === 0) return
+  for (const waiting of active.onDurable.splice(0)) {
+    if (waiting.change <= lastSavedChange) waiting.tell(true)
+    else active.onDurable.push(waiting)
   }
 }

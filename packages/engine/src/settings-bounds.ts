@@ -1,4 +1,4 @@
-import { CLAIM_MAX, HOT_FLOOR_MS } from '@counterstep/core'
+import { CLAIM_MAX, SLOW_FLOOR_MS } from '@counterstep/core'
 import {
   CHECKPOINT_MS_MAX,
   RETRY_CAP_MS_MAX,
@@ -16,8 +16,9 @@ const HOUR_MS = 3_600_000
 const COUNT: Bounds = [1, 10_000_000]
 
 /**
- * What hosts let their users set: whole numbers, but for `targetShare` and a retry's `factor` and `jitter`. `'never'` for
- * `retentionMs` and `parkAfterMs`, and null for `targetCallsPerSecond` and a retry's `limit`, are no numbers, and taken too.
+ * The limits of the settings that hosts let their users change. The settings are whole numbers, except `targetShare` and a
+ * retry's `factor` and `jitter`. `retentionMs` and `parkAfterMs` may also be `'never'`, and `targetCallsPerSecond` and a
+ * retry's `limit` may be null.
  */
 export const SETTINGS_BOUNDS: BoundsOf<Omit<EngineSettings, 'retry'>> & {
   readonly retry: BoundsOf<RetryPolicy>
@@ -43,16 +44,16 @@ export const SETTINGS_BOUNDS: BoundsOf<Omit<EngineSettings, 'retry'>> & {
   callsInFlightMax: COUNT,
   targetShare: [0.05, 1],
   targetCallsPerSecond: [1, 1_000_000],
-  // Not less than the branch timeout that requests get that ask for none, on either HTTP API.
+  // It is not less than the branch timeout that a request without one gets, on either HTTP API.
   timeoutMsMax: [10_000, TIMEOUT_MS_MAX],
-  // Never more than a call a second to a branch that goes on failing.
-  retryFloorMs: [HOT_FLOOR_MS, HOUR_MS],
+  // A branch that goes on failing is never called more than once a second.
+  retryFloorMs: [SLOW_FLOOR_MS, HOUR_MS],
   parkAfterMs: [HOUR_MS, 3_650 * 24 * HOUR_MS],
   hintsMax: COUNT,
   memoryAckMax: COUNT,
   scansAtOnceMax: COUNT,
   readsAtOnceMax: COUNT,
   readsWaitingMax: COUNT,
-  // It must end before the time in which a request is answered.
+  // The wait must end before the time limit of a request.
   readWaitMs: [1, 8_000],
 }

@@ -1,16 +1,16 @@
-import { HOT_FLOOR_MS } from '@counterstep/core'
+import { SLOW_FLOOR_MS } from '@counterstep/core'
 import { type RetryPolicy, TIMEOUT_MS_MAX } from '@counterstep/protocol'
 
-/** Everything about an engine that a host may set. Each bound has a unit in its name. */
+/** The settings of an engine that a host may change. Each limit has a unit in its name. */
 export interface EngineSettings {
-  /** Transactions held by this node at once; over it, submit answers 503. */
+  /** The number of accepted transactions that this node runs at once. Beyond it, submit answers 503. */
   readonly inFlightMax: number
   readonly leaseMs: number
-  /** How often the due index is looked at when idle. */
+  /** How often an idle node claims due rows. */
   readonly pollMs: number
   /** How long a transaction that only waits is kept in memory before it is given back to the store. */
   readonly holdMs: number
-  /** How long a branch's progress may stay unsaved; the default of a transaction's `checkpointMs`. */
+  /** How long a branch's progress may stay unsaved. It is the default of a transaction's `checkpointMs`. */
   readonly checkpointMs: number
   readonly retentionMs: number | 'never'
   /** The default of a branch's `timeoutMs`. */
@@ -18,39 +18,47 @@ export interface EngineSettings {
   readonly retry: RetryPolicy
   /** How long a submit or a command waits for a definite answer of the store. */
   readonly storeTimeoutMs: number
-  /** Callers waiting for an end at once; over it, a wait answers at once with what the transaction is. */
+  /** The number of callers that wait for an end at once. Beyond it, a wait answers at once with the current state. */
   readonly waitersMax: number
-  /** Rows claimed at once. */
+  /** The number of rows that one claim takes. */
   readonly claimLimit: number
-  /** Transactions that recovery may hold at once. */
+  /** The number of claimed transactions that this node runs at once. */
   readonly recoveryInFlightMax: number
   /**
-   * Actions of accepted transactions in flight at once. Half as many compensations, confirms, cancels and query-backs, and
-   * half as many actions of claimed transactions, may be in flight beside them.
+   * The number of actions of accepted transactions in flight at once. Half as many compensations, confirms, cancels and
+   * query-backs may be in flight beside them, and half as many actions of claimed transactions.
    */
   readonly callsInFlightMax: number
   /**
-   * In (0, 1]: what one target (an origin) may hold of the transactions and of the calls in flight while no other target holds
-   * any. 1 turns this protection off: one target that hangs may then stop all others.
+   * The part, in (0, 1], of the transactions and of the calls in flight that one target (an origin) may use while no other
+   * target uses any. 1 turns this protection off: one target that hangs may then stop all others.
    */
   readonly targetShare: number
-  /** Branch calls to one target a second, by this node; one more waits, and does not count as failed. Null: as many as come. */
+  /**
+   * The number of branch calls a second that this node makes to one target. Further
+   * calls wait and do not count as failed. Null means no limit.
+   */
   readonly targetCallsPerSecond: number | null
-  /** The longest `timeoutMs` that a request may ask for; one that was stored before with a longer one is called with this. */
+  /**
+   * The longest `timeoutMs` that a request may ask for. A stored transaction with a longer one is called with this one.
+   */
   readonly timeoutMsMax: number
-  /** The least wait after a call has failed five times, whatever its retry policy; it doubles with each five more, up to 60 times. */
+  /**
+   * The least wait after five waits of a call, whatever its retry policy. It doubles
+   * with every five further failures, up to 60 times its length.
+   */
   readonly retryFloorMs: number
-  /** A call that has failed for so long is parked with `attention`, and asked again when an operator says `retry`. */
+  /** A call that has failed for this long is parked with `attention`, and made again when an operator gives `retry`. */
   readonly parkAfterMs: number | 'never'
-  /** Known future due instants kept in memory as hints. */
+  /** The number of future due instants that are kept in memory as hints. */
   readonly hintsMax: number
-  /** Submits with ack "memory" that are not durable yet, at once. */
+  /** The number of submits with ack "memory" that are not durable yet at the same time. */
   readonly memoryAckMax: number
-  /** At most so many lists are under way at once. */
+  /** The number of lists under way at once. */
   readonly scansAtOnceMax: number
-  /** At most so many single transactions are read from the store at once for those who only read. */
+  /** The number of single transactions that are read at once for callers that only read. */
   readonly readsAtOnceMax: number
-  /** At most so many lists wait for their turn, and as many single reads; one more is refused at once. */
+  /** The number of lists that wait for their turn, and of single reads. One more is refused at once. */
   readonly readsWaitingMax: number
   /** How long a list or a single read waits for its turn before it is refused. */
   readonly readWaitMs: number
@@ -73,7 +81,7 @@ export const DEFAULT_SETTINGS: EngineSettings = {
   targetShare: 0.5,
   targetCallsPerSecond: null,
   timeoutMsMax: TIMEOUT_MS_MAX,
-  retryFloorMs: HOT_FLOOR_MS,
+  retryFloorMs: SLOW_FLOOR_MS,
   parkAfterMs: 30 * 24 * 3_600_000,
   hintsMax: 100_000,
   memoryAckMax: 4_096,

@@ -3,11 +3,12 @@ interface Cell<Value> {
 }
 
 /**
- * A Map of what comes and goes thousands of times a second: what was taken out of it is let go of at once.
+ * A Map for entries that come and go thousands of times a second. The memory of a removed value is free at once.
  *
- * V8 gives a Map that is full, or nearly empty, a new table, and leaves in the last one what stood in it, and the way to the
- * new one. Once such a table is among the old objects, whatever stood in it and in all that follow it outlives each quick
- * collection, though nobody can reach it, until a full one. Of this Map only keys and empty cells do: keep the keys short.
+ * V8 gives a Map that is full, or nearly empty, a new table. The old table keeps its entries and a pointer to the new one.
+ * Once an old table is among V8's old objects, its entries and those of all later tables survive each minor garbage
+ * collection until a full one, though no code can reach them. In this Map only keys and empty cells survive so, and keys
+ * should therefore be short.
  */
 export class ShortLivedMap<Key, Value> {
   readonly #cells = new Map<Key, Cell<Value>>()
@@ -37,7 +38,7 @@ export class ShortLivedMap<Key, Value> {
     cell.value = undefined
   }
 
-  /** In the order in which their keys came. */
+  /** Returns the values in the order in which their keys were added. */
   values(): Value[] {
     return Array.from(this.#cells.values(), ({ value }) => value as Value)
   }

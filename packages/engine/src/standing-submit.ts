@@ -1,6 +1,6 @@
 import { type Clock, type StoredTransaction, StoreUnavailableError } from '@counterstep/core'
 import { CounterstepError, type ErrorCode } from '@counterstep/protocol'
-import { type Accepted, digestContent, gidConflict, type NamedSubmission } from './acceptance.ts'
+import { type Accepted, createGidConflict, digestContent, type NamedSubmission } from './acceptance.ts'
 import { within } from './until-definite.ts'
 
 const NO_ROOM_CODES: ReadonlySet<ErrorCode> = new Set([
@@ -9,10 +9,10 @@ const NO_ROOM_CODES: ReadonlySet<ErrorCode> = new Set([
   'SAGA_STORE_FULL',
 ])
 
-export interface StandingLook {
+export interface StandingLookUp {
   readonly clock: Clock
   readonly limitMs: number
-  /** Undefined: there is no turn for it now, and nothing was read. */
+  /** Reads the row. Undefined: there is no turn for it now, and the row was not read. */
   readonly readRow: () => Promise<StoredTransaction | undefined> | undefined
 }
 
@@ -21,22 +21,23 @@ export function isNoRoom(error: unknown): error is CounterstepError {
 }
 
 /**
- * Answers a submit that found no room and may be the repeat of one that was accepted earlier: that one needs no room. Where
- * there is no time to look it up, the refusal says that it does not know. Throws the refusal where there is no such row.
+ * Answers a submit that found no room, and that may repeat an earlier one. A transaction that was accepted earlier needs no
+ * room. Where the row cannot be read in time, the refusal says that an earlier submit may stand. Where there is no row, the
+ * refusal is thrown.
  */
 export async function findStanding(
   submission: NamedSubmission,
   refusal: CounterstepError,
-  look: StandingLook,
+  lookUp: StandingLookUp,
 ): Promise<Accepted> {
   const { gid } = submission
-  const row = await readStanding(look)
-  if (row === 'not-looked') {
+  const row = await readStanding(lookUp)
+  if (row === 'not-read') {
     const text = `${refusal.message}. This request stored nothing; an earlier one of ${gid} may stand: read it`
     throw new CounterstepError(refusal.code, text, { cause: refusal })
   }
   if (row === undefined) throw refusal
-  if (row.digest !== digestContent(submission)) throw gidConflict(gid)
+  if (row.digest !== digestContent(submission)) throw createGidConflict(gid)
   return { gid, ack: 'durable' }
 }
 
@@ -44,14 +45,14 @@ async function readStanding({
   clock,
   limitMs,
   readRow,
-}: StandingLook): Promise<StoredTransaction | 'not-looked' | undefined> {
+}: StandingLookUp): Promise<StoredTransaction | 'not-read' | undefined> {
   const reading = readRow()
-  if (reading === undefined) return 'not-looked'
+  if (reading === undefined) return 'not-read'
   try {
     const found = reading.then((row) => ({ row }))
-    return ((await within(clock, limitMs, found)) ?? { row: 'not-looked' as const }).row
+    return ((await within(clock, limitMs, found)) ?? { row: 'not-read' as const }).row
   } catch (error: unknown) {
     if (!(error instanceof StoreUnavailableError)) throw error
-    return 'not-looked'
+    return 'not-read'
   }
 }

@@ -25,12 +25,12 @@ export interface TakeOverParts {
 
 export type TakenOver =
   | { readonly type: 'runs' }
-  /** It has ended here already, or a bug stopped it: its lease runs out. */
+  /** It has ended here already, or a bug stopped it and its lease runs out. */
   | { readonly type: 'ended' }
   /** `done` never rejects. */
   | { readonly type: 'giving-back'; readonly done: Promise<void> }
 
-/** Starts claimed rows here, or gives back at once what cannot run. */
+/** Starts claimed rows here, or gives rows that cannot run back at once. */
 export class TakeOvers {
   readonly #parts: TakeOverParts
   readonly #isStopped: () => boolean
@@ -48,10 +48,10 @@ export class TakeOvers {
       if (taken.type !== 'run') {
         return { type: 'giving-back', done: this.#giveBack(row, taken, grant.sentAt + run.leaseMs) }
       }
-      runner.hold(taken.run, 'claim', placesOf(row))
-      return { type: runner.holds(gid) ? 'runs' : 'ended' }
+      runner.start(taken.run, 'claim', placesOf(row))
+      return { type: runner.isRunning(gid) ? 'runs' : 'ended' }
     } catch (error: unknown) {
-      // A bug with this row: its lease runs out, and its neighbours go on.
+      // This is a bug with this row. Its lease runs out, and the other rows go on.
       observer.event({ level: 'error', name: 'take-over-failed', gid, error })
       return { type: 'ended' }
     }
@@ -70,7 +70,7 @@ export class TakeOvers {
       await untilDefinite(
         clock,
         () => store.update(write),
-        // Then another claim decides.
+        // After that another claim decides about the row.
         () => this.#isStopped() || clock.now() >= leaseUntil,
       )
     } catch (error: unknown) {

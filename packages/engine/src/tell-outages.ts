@@ -2,8 +2,8 @@ import { type Clock, StoreUnavailableError } from '@counterstep/core'
 import type { EngineObserver } from './observer.ts'
 
 /**
- * Tells of an outage of the store twice, when work first meets it and when the store answers again, however often that
- * work is tried between the two. Every call is counted all the same.
+ * Reports an outage of the store only twice: when work first meets it, and when the store answers again. The work may be
+ * tried many times between the two, and every call is counted all the same.
  */
 export function tellOutages(observer: EngineObserver, clock: Clock): EngineObserver {
   let goneSince: number | undefined
@@ -21,7 +21,7 @@ export function tellOutages(observer: EngineObserver, clock: Clock): EngineObser
       observer.event({ level: 'info', name: 'store-answers-again', detail })
     },
     event(event) {
-      // Only a warning: an error of that kind says what became of a transaction.
+      // Only warnings are dropped, because an error of that kind reports the fate of a transaction.
       if (event.level !== 'warn' || !(event.error instanceof StoreUnavailableError)) {
         observer.event(event)
         return

@@ -1,6 +1,9 @@
 import { CounterstepError, type ErrorCode, type Gid } from '@counterstep/protocol'
 
-/** An error about one transaction: it names the gid, also one that was made here, so that the caller can ask or submit again. */
+/**
+ * An error about one transaction. It has the gid, even one that was drawn
+ * here, so that the caller can read it or submit it again.
+ */
 export class TransactionError extends CounterstepError {
   readonly gid: Gid
 

@@ -1,10 +1,10 @@
 import type { Gid } from '@counterstep/protocol'
 
-/** One after the other for each gid, in the order in which they came. */
+/** Gives turns for each gid, one after the other, in the order in which they were asked for. */
 export class Turns {
   readonly #last = new Map<Gid, Promise<void>>()
 
-  /** Resolves when it is one's turn, with what ends it; to end it twice does nothing. */
+  /** Waits for a turn, and resolves to a function that ends it. Ending a turn twice does nothing. */
   async take(gid: Gid): Promise<() => void> {
     const before = this.#last.get(gid)
     let free = (): void => undefined

@@ -4,9 +4,9 @@ const FIRST_WAIT_MS = 20
 const WAIT_MS_MAX = 2_000
 
 /**
- * Sends the same store call again until its answer is definite. A read alone proves nothing about a write whose
- * answer was lost: it may still land later.
- * Resolves undefined when `isGivenUp` says so; throws what is not the store's unavailability.
+ * Sends the same store call again until its answer is definite. A read alone proves nothing about a write whose answer was
+ * lost, because the write may still be applied later.
+ * It resolves to undefined when `isGivenUp` says so, and throws every error but the store's unavailability.
  */
 export async function untilDefinite<T>(
   clock: Clock,
@@ -30,7 +30,7 @@ export function delay(clock: Clock, delayMs: number): Promise<void> {
   })
 }
 
-/** Undefined when it takes longer; the call goes on. */
+/** Waits for a call for a limited time. The result is undefined when the call takes longer; the call itself goes on. */
 export function within<T>(clock: Clock, limitMs: number, call: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(limitMs, () => resolve(undefined))

@@ -1,7 +1,10 @@
 import { AssertionError, decodeTransaction, type StoredTransaction, viewTransaction } from '@counterstep/core'
 import type { TransactionView } from '@counterstep/protocol'
 
-/** What the store remembers is durable, so its status may be shown. A record that cannot be read is shown as its columns. */
+/**
+ * Shows a stored row. It is durable, so its status may be shown. A record
+ * that cannot be read is shown by its columns alone.
+ */
 export function viewRow(row: StoredTransaction): TransactionView {
   try {
     return viewTransaction(decodeTransaction(row), row.status)

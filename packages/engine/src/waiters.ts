@@ -1,33 +1,33 @@
 import type { Clock } from '@counterstep/core'
 import type { Gid, TransactionView } from '@counterstep/protocol'
 
-const FIRST_LOOK_MS = 50
-const LOOK_MS_MAX = 1_000
-/** What is due so soon after is looked at together. */
+const FIRST_READ_MS = 50
+const READ_MS_MAX = 1_000
+/** Transactions whose next reads are this close are read together. */
 const TOGETHER_MS = 10
 
 export interface Waiter {
-  /** The final view, or undefined when the time is over. */
+  /** It resolves to the final view, or to undefined when the time is over. */
   readonly outcome: Promise<TransactionView | undefined>
   cancel(): void
 }
 
-/** Reads the transactions that this node does not run: the final views among them. */
+/** Reads transactions that this node does not run, and returns the views of the final ones. */
 export type LookUp = (gids: readonly Gid[]) => Promise<readonly TransactionView[]>
 
 type Settle = (view: TransactionView | undefined) => void
 
 interface Waited {
-  /** Each waiter has an instant: a due time after it is not waited for. */
+  /** The waiters. Each has an instant; it is settled when the transaction is due only after that. */
   readonly settles: Map<Settle, number>
-  /** When the store is asked, if it does not run here. */
-  lookAt: number
+  /** When the store is read next, if the transaction does not run here. */
+  readAt: number
   delayMs: number
 }
 
 /**
- * Callers that wait for an end. Those of transactions that run here are told by the runner; for the others the store
- * is looked at: what came up lately soon, what goes on for long less and less often, all that is due in one look.
+ * Callers that wait for the end of a transaction. The runner settles those whose transactions run here. For the others the
+ * store is read: soon at first, then less and less often, and all due transactions in one read.
  */
 export class Waiters {
   readonly #clock: Clock
@@ -36,7 +36,7 @@ export class Waiters {
   readonly #waiting = new Map<Gid, Waited>()
   readonly #waitersMax: number
   #count = 0
-  #isLooking = false
+  #isReading = false
   #timerAt = Number.POSITIVE_INFINITY
   #cancelTimer: () => void = () => undefined
 
@@ -47,7 +47,10 @@ export class Waiters {
     this.#lookUp = lookUp
   }
 
-  /** Over waitersMax it is over at once. `untilIdle`: it is over when what it waits for is due only after `waitMs`. */
+  /**
+   * Opens a waiter. Beyond waitersMax it is settled at once. With `untilIdle` it is
+   * settled when the transaction is due only after `waitMs`.
+   */
   open(gid: Gid, waitMs: number, untilIdle = false): Waiter {
     if (this.#count >= this.#waitersMax)
       return { outcome: Promise.resolve(undefined), cancel: () => undefined }
@@ -65,30 +68,33 @@ export class Waiters {
     const others = this.#waiting.get(gid)
     if (others === undefined) {
       const settles = new Map([[settle, dueMax]])
-      this.#waiting.set(gid, { settles, lookAt: Number.POSITIVE_INFINITY, delayMs: 0 })
+      this.#waiting.set(gid, { settles, readAt: Number.POSITIVE_INFINITY, delayMs: 0 })
     } else others.settles.set(settle, dueMax)
     return { outcome, cancel: () => settle(undefined) }
   }
 
-  finished(gid: Gid, view: () => TransactionView): void {
+  settleFinished(gid: Gid, view: () => TransactionView): void {
     const waited = this.#waiting.get(gid)
     if (waited === undefined) return
     const seen = view()
     for (const settle of [...waited.settles.keys()]) settle(seen)
   }
 
-  /** It does not run here: the store is looked at for those who wait for it, until it is final or nobody does. */
+  /** Reads the store for a transaction that does not run here, until it is final or no waiter is left. */
   watch(gid: Gid): void {
     const waited = this.#waiting.get(gid)
     if (waited === undefined) return
-    waited.delayMs = FIRST_LOOK_MS
-    waited.lookAt = this.#clock.now() + FIRST_LOOK_MS
-    // The end of the look that is under way sets the timer again.
-    if (!this.#isLooking) this.#setTimer(waited.lookAt)
+    waited.delayMs = FIRST_READ_MS
+    waited.readAt = this.#clock.now() + FIRST_READ_MS
+    // The end of the read that is under way sets the timer again.
+    if (!this.#isReading) this.#setTimer(waited.readAt)
   }
 
-  /** Nothing happens to it before that instant: waits that end earlier, and were opened so, are over. */
-  idleUntil(gid: Gid, dueAt: number): void {
+  /**
+   * Settles the waiters of a transaction that is idle until `dueAt`, if
+   * they end earlier and were opened with `untilIdle`.
+   */
+  settleIdle(gid: Gid, dueAt: number): void {
     const waited = this.#waiting.get(gid)
     if (waited === undefined) return
     for (const [settle, dueMax] of [...waited.settles]) if (dueAt > dueMax) settle(undefined)
@@ -103,25 +109,25 @@ export class Waiters {
     if (at >= this.#timerAt) return
     this.#cancelTimer()
     this.#timerAt = at
-    this.#cancelTimer = this.#clock.after(at - this.#clock.now(), () => void this.#look())
+    this.#cancelTimer = this.#clock.after(at - this.#clock.now(), () => void this.#readStore())
   }
 
-  async #look(): Promise<void> {
+  async #readStore(): Promise<void> {
     this.#timerAt = Number.POSITIVE_INFINITY
-    this.#isLooking = true
+    this.#isReading = true
     const now = this.#clock.now()
     const gids: Gid[] = []
     for (const [gid, waited] of this.#waiting) {
-      if (waited.lookAt > now + TOGETHER_MS) continue
-      waited.delayMs = Math.min(waited.delayMs * 2, LOOK_MS_MAX)
-      waited.lookAt = this.#runsHere(gid) ? Number.POSITIVE_INFINITY : now + waited.delayMs
-      if (waited.lookAt < Number.POSITIVE_INFINITY) gids.push(gid)
+      if (waited.readAt > now + TOGETHER_MS) continue
+      waited.delayMs = Math.min(waited.delayMs * 2, READ_MS_MAX)
+      waited.readAt = this.#runsHere(gid) ? Number.POSITIVE_INFINITY : now + waited.delayMs
+      if (waited.readAt < Number.POSITIVE_INFINITY) gids.push(gid)
     }
-    for (const view of await this.#lookUp(gids)) this.finished(view.gid as Gid, () => view)
-    this.#isLooking = false
+    for (const view of await this.#lookUp(gids)) this.settleFinished(view.gid as Gid, () => view)
+    this.#isReading = false
     let next = Number.POSITIVE_INFINITY
-    for (const { lookAt } of this.#waiting.values()) next = Math.min(next, lookAt)
-    // A look that took long is not followed by another at once.
+    for (const { readAt } of this.#waiting.values()) next = Math.min(next, readAt)
+    // A read that took long is not followed by another at once.
     if (next < Number.POSITIVE_INFINITY) this.#setTimer(Math.max(next, this.#clock.now() + TOGETHER_MS))
   }
 

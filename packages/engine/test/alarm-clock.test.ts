@@ -9,7 +9,7 @@ function bed() {
 }
 
 describe('an alarm clock', () => {
-  it('rings in the order of the instants, not of the setting, with one timer', async () => {
+  it('Alarms ring in the order of their instants, with one timer', async () => {
     const { time, clock, alarms, rung } = bed()
     for (const at of [30, 10, 20, 10]) alarms.ringAt(at, () => rung.push(`${at} at ${clock.now()}`))
     expect([alarms.size, clock.timers]).toEqual([4, 1])
@@ -20,7 +20,7 @@ describe('an alarm clock', () => {
     expect([alarms.size, clock.timers]).toEqual([0, 0])
   })
 
-  it('rings no fraction of a millisecond early', async () => {
+  it('An alarm rings no fraction of a millisecond early', async () => {
     const { time, clock, alarms, rung } = bed()
     for (const at of [10.6, 10.4]) alarms.ringAt(at, () => rung.push(`${at} at ${clock.now()}`))
     await time.advance(10)
@@ -29,7 +29,7 @@ describe('an alarm clock', () => {
     expect(rung).toEqual(['10.6 at 11', '10.4 at 11'])
   })
 
-  it('rings what is already due, soon but not at once', async () => {
+  it('An alarm that is already due rings soon, but not at once', async () => {
     const { time, alarms, rung } = bed()
     alarms.ringAt(-5, () => rung.push('late'))
     expect(rung).toEqual([])
@@ -37,7 +37,7 @@ describe('an alarm clock', () => {
     expect(rung).toEqual(['late'])
   })
 
-  it('may be set while it rings', async () => {
+  it('An alarm may be set while another rings', async () => {
     const { time, clock, alarms, rung } = bed()
     alarms.ringAt(10, () => {
       alarms.ringAt(15, () => rung.push(`next at ${clock.now()}`))
@@ -47,7 +47,7 @@ describe('an alarm clock', () => {
     expect(rung).toEqual(['now at 10', 'next at 15'])
   })
 
-  it('rings nothing after it was stopped', async () => {
+  it('No alarm rings after the clock was stopped', async () => {
     const { time, clock, alarms, rung } = bed()
     alarms.ringAt(10, () => rung.push('never'))
     alarms.stop()
@@ -56,7 +56,7 @@ describe('an alarm clock', () => {
     expect([rung, clock.timers]).toEqual([[], 0])
   })
 
-  it('stopped by one of its alarms sets no timer again', async () => {
+  it('A clock that one of its alarms stopped sets no timer again', async () => {
     const { time, clock, alarms } = bed()
     alarms.ringAt(10, () => alarms.stop())
     alarms.ringAt(20, () => undefined)

@@ -3,7 +3,7 @@ import { Bed, type TestNode } from './support/bed.ts'
 import { heldAnswer, heldBefore, refused } from './support/fault-store.ts'
 import { Gate } from './support/gate.ts'
 import type { Answer } from './support/participants.ts'
-import { codeOf, sagaOf, watched } from './support/sagas.ts'
+import { buildSaga, readCode, watched } from './support/sagas.ts'
 
 async function closed(bed: Bed, node: TestNode, limitMs = 8_000): Promise<number> {
   const startedAt = bed.time.now
@@ -14,21 +14,21 @@ async function closed(bed: Bed, node: TestNode, limitMs = 8_000): Promise<number
 }
 
 describe('close', () => {
-  it('of an idle engine is over at once and leaves no timer', async () => {
+  it('Closing an idle engine is over at once and leaves no timer', async () => {
     const bed = new Bed()
     const node = await bed.node()
-    await node.submit(sagaOf('a'), { waitMs: 100 })
+    await node.submit(buildSaga('a'), { waitMs: 100 })
     expect(await closed(bed, node)).toBe(0)
     await bed.time.advance(5_000)
     expect(node.clock.timers).toBe(0)
     expect(node.engine.health()).toMatchObject({ ready: false, reason: 'stopping' })
   })
 
-  it('asked for twice is over for both when it is over', async () => {
+  it('Two calls of close resolve together', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const call = bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     const closings = [watched(node.engine.close()), watched(node.engine.close())]
     await bed.time.advance(1_000)
     expect(closings.map(({ isSettled }) => isSettled)).toEqual([false, false])
@@ -37,23 +37,23 @@ describe('close', () => {
     expect(closings.map(({ isSettled }) => isSettled)).toEqual([true, true])
   })
 
-  it('refuses new work at once', async () => {
+  it('A closing engine refuses new work at once', async () => {
     const bed = new Bed()
     const node = await bed.node()
     bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     const closing = watched(node.engine.close())
-    expect(await codeOf(node.submit(sagaOf('b')))).toBe('SAGA_STOPPING')
+    expect(await readCode(node.submit(buildSaga('b')))).toBe('SAGA_STOPPING')
     expect(node.seen.refusals).toEqual(['SAGA_STOPPING'])
     await bed.time.until('closed', () => closing.isSettled)
     expect(await bed.rows()).toBe(1)
   })
 
-  it('lets calls end, starts no new ones, and gives the saga back with its list of what was sent', async () => {
+  it('A closing engine lets calls end, starts no new ones, and gives the saga back with its list of sent actions', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const call = bed.services.defer('a', '02', 'action')
-    await node.submit(sagaOf('a', 4))
+    await node.submit(buildSaga('a', 4))
     await bed.time.advance(100)
     const closing = watched(node.engine.close())
     await bed.time.advance(3_000)
@@ -61,17 +61,17 @@ describe('close', () => {
     call.answer('success')
     await bed.time.flush()
     expect(closing.isSettled).toBe(true)
-    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action'])
     const row = await bed.row('a')
     expect(row).toMatchObject({ owned: false, sentList: 'released', status: 'submitted' })
     expect(row.dueAt).toBeLessThanOrEqual(bed.time.now)
   })
 
-  it('a second engine goes on at once, without waiting for a lease, and undoes only what was sent', async () => {
+  it('A second engine goes on at once after a close, and compensates only sent actions', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     const call = bed.services.defer('a', '02', 'action')
-    await one.submit(sagaOf('a', 4))
+    await one.submit(buildSaga('a', 4))
     const closing = watched(one.engine.close())
     await bed.time.flush()
     call.answer('success')
@@ -80,27 +80,27 @@ describe('close', () => {
     bed.services.script('a', '03', 'action', 'failure')
     await bed.untilStatus('a', 'failed', 1_100)
     expect(two.seen.claims).toEqual([1])
-    expect(bed.services.callsOf('a').slice(3)).toEqual(['03 compensate', '02 compensate', '01 compensate'])
+    expect(bed.services.listCalls('a').slice(3)).toEqual(['03 compensate', '02 compensate', '01 compensate'])
   })
 
-  it('hands back within the limit what has calls that hang, as sent', async () => {
+  it('A close gives sagas with hanging calls back within the limit, with these calls recorded as sent', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     bed.services.defer('a', '02', 'action')
-    await one.submit(sagaOf('a', 4))
+    await one.submit(buildSaga('a', 4))
     await bed.time.advance(100)
     expect(await closed(bed, one)).toBeLessThanOrEqual(8_000)
     bed.services.script('a', '02', 'action', 'failure')
     await bed.untilStatus('a', 'failed', 1_100)
     expect(two.seen.claims).toEqual([1])
-    expect(bed.services.callsOf('a').slice(3)).toEqual(['02 compensate', '01 compensate'])
+    expect(bed.services.listCalls('a').slice(3)).toEqual(['02 compensate', '01 compensate'])
   })
 
-  it('a late answer of a call that was handed back changes nothing', async () => {
+  it('A late answer changes nothing after its saga was given back', async () => {
     const bed = new Bed()
     const [one] = [await bed.node(), await bed.node()]
     const call = bed.services.defer('a', '02', 'action')
-    await one.submit(sagaOf('a'))
+    await one.submit(buildSaga('a'))
     await closed(bed, one)
     await bed.untilStatus('a', 'succeeded', 2_000)
     const before = await bed.row('a')
@@ -109,14 +109,14 @@ describe('close', () => {
     expect(await bed.row('a')).toEqual(before)
   })
 
-  it('finishes what ends meanwhile, and tells who waits', async () => {
+  it('A close finishes sagas that end meanwhile, and answers the waiting callers', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const call = bed.services.defer('a', '02', 'action')
     const other = bed.services.defer('b', '01', 'action')
     const waited = [
-      watched(node.submit(sagaOf('a'), { waitMs: 60_000 })),
-      watched(node.submit(sagaOf('b'), { waitMs: 60_000 })),
+      watched(node.submit(buildSaga('a'), { waitMs: 60_000 })),
+      watched(node.submit(buildSaga('b'), { waitMs: 60_000 })),
     ]
     await bed.time.flush()
     const closing = watched(node.engine.close())
@@ -128,30 +128,30 @@ describe('close', () => {
     expect(waited.map(({ value }) => value?.status)).toEqual(['succeeded', 'submitted'])
   })
 
-  it('of many sagas releases each of them', async () => {
+  it('A close releases each of many sagas', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     bed.services.otherwise = async (): Promise<Answer> => {
       await bed.time.delay(300)
       return 'success'
     }
-    for (let n = 0; n < 200; n++) await one.submit(sagaOf(`s${n}`, 5))
+    for (let n = 0; n < 200; n++) await one.submit(buildSaga(`s${n}`, 5))
     await bed.time.advance(500)
     expect(await closed(bed, one)).toBeLessThanOrEqual(500)
     const list = await bed.store.list({ limit: 200 })
     expect(list.items.every(({ dueAt }) => dueAt <= bed.time.now)).toBe(true)
     await bed.time.until('all are final', async () => (await bed.unfinished()) === 0, 5_000)
     expect(two.seen.claims.reduce((sum, count) => sum + count, 0)).toBe(200)
-    for (let n = 0; n < 200; n++) expect(bed.services.effectsOf(`s${n}`)).toHaveLength(5)
-    // Nothing was asked twice: the calls had ended, and their answers were saved.
+    for (let n = 0; n < 200; n++) expect(bed.services.listEffects(`s${n}`)).toHaveLength(5)
+    // No call was made twice, because the calls had ended and their answers were saved.
     expect(bed.services.calls).toHaveLength(1_000)
   })
 
-  it('with a store that refuses everything is over within the limit, and nothing goes on after it', async () => {
+  it('A close with a store that refuses every call is over within the limit, and nothing runs after it', async () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 3_000 })
     bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     const comeBack = node.store.goDown(refused)
     expect(await closed(bed, node)).toBeLessThanOrEqual(8_000)
     await bed.time.advance(5_000)
@@ -164,21 +164,21 @@ describe('close', () => {
     await bed.untilStatus('a', 'succeeded')
   })
 
-  it('with a store that hangs is over within the limit', async () => {
+  it('A close with a store that hangs is over within the limit', async () => {
     const bed = new Bed()
     const node = await bed.node()
     bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     const gate = new Gate()
     node.store.on('any', heldBefore(gate), { times: Number.POSITIVE_INFINITY })
     await bed.time.advance(1_500)
     expect(await closed(bed, node)).toBeLessThanOrEqual(8_000)
   })
 
-  it('a claim that is answered while closing is given back at once', async () => {
+  it('A claim that is answered during a close is given back at once', async () => {
     const bed = new Bed()
     const one = bed.idleNode()
-    await one.submit(sagaOf('a', 2, { delayMs: 3_000 }))
+    await one.submit(buildSaga('a', 2, { delayMs: 3_000 }))
     one.kill()
     const node = await bed.node()
     const gate = new Gate()
@@ -195,12 +195,12 @@ describe('close', () => {
     await bed.untilStatus('a', 'succeeded', 10_000)
   })
 
-  it('an accept that lands after it starts nothing here, and is found by its lease', async () => {
+  it('An accept that the store applies after the close starts nothing here, and is claimed after its lease', async () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 3_000 })
     const gate = new Gate()
     node.store.on('create', heldBefore(gate))
-    const submitted = watched(codeOf(node.submit(sagaOf('a'))))
+    const submitted = watched(readCode(node.submit(buildSaga('a'))))
     await bed.time.flush()
     await closed(bed, node)
     await bed.time.advance(1_000)
@@ -216,17 +216,17 @@ describe('close', () => {
     await bed.untilStatus('a', 'succeeded')
   })
 
-  it('an accept with a bug under it does not keep the rest from being given back', async () => {
+  it('A bug in one accept does not keep the other sagas from being given back', async () => {
     const bed = new Bed()
     const node = await bed.node()
     bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     const gate = new Gate()
     node.store.on('create', async () => {
       await gate.pass()
       throw new TypeError('a bug in the driver')
     })
-    const submitted = watched(node.submit(sagaOf('b')))
+    const submitted = watched(node.submit(buildSaga('b')))
     await bed.time.flush()
     const closing = watched(node.engine.close())
     await bed.time.flush()

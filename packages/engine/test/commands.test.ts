@@ -5,13 +5,13 @@ import { Bed } from './support/bed.ts'
 import { broken, heldAnswer, heldBefore, isFinish, lostAfter, refused } from './support/fault-store.ts'
 import { Gate } from './support/gate.ts'
 import { preparedTcc, submitPrepared } from './support/prepared.ts'
-import { codeOf, parallelOf, randomFrom, sagaOf, watched } from './support/sagas.ts'
+import { buildParallel, buildSaga, randomFrom, readCode, watched } from './support/sagas.ts'
 
 describe('a command', () => {
   it.each(['abort', 'retry', 'stop'] as const)('%s of an unknown gid says so', async (command) => {
     const bed = new Bed()
     const node = await bed.node()
-    expect(await codeOf(node.command(command, 'nobody'))).toBe('SAGA_UNKNOWN_GID')
+    expect(await readCode(node.command(command, 'nobody'))).toBe('SAGA_UNKNOWN_GID')
   })
 
   it.each(['abort', 'retry', 'stop'] as const)(
@@ -19,148 +19,158 @@ describe('a command', () => {
     async (command) => {
       const bed = new Bed()
       const nodes = [await bed.node(), await bed.node()]
-      await nodes[0]?.submit(sagaOf('a'), { waitMs: 1_000 })
+      await nodes[0]?.submit(buildSaga('a'), { waitMs: 1_000 })
       const before = await bed.row('a')
-      for (const node of nodes) expect(await codeOf(node.command(command, 'a'))).toBe('SAGA_ALREADY_FINAL')
+      for (const node of nodes) expect(await readCode(node.command(command, 'a'))).toBe('SAGA_ALREADY_FINAL')
       expect(await bed.row('a')).toEqual(before)
     },
   )
 
-  it('abort on another node is learned by the runner within a third of the lease, and it compensates', async () => {
+  it('The owner learns of an abort on another node within a third of the lease, and compensates', async () => {
     const bed = new Bed()
     const settings = { leaseMs: 9_000 }
     const [one, two] = [await bed.node(settings), await bed.node(settings)]
     const second = bed.services.defer('a', '02', 'action')
-    await one.submit(sagaOf('a', 3))
+    await one.submit(buildSaga('a', 3))
     const view = await two.command('abort', 'a')
     expect(view).toMatchObject({ status: 'aborting', abort: { cause: 'requested' } })
     expect((await one.get('a'))?.status).toBe('aborting')
     await bed.time.advance(3_000)
     expect((await bed.row('a')).sentList).toBe('unknown')
-    expect(bed.services.callsOf('a')).toContain('03 compensate')
+    expect(bed.services.listCalls('a')).toContain('03 compensate')
     second.answer('success')
     await bed.untilStatus('a', 'failed')
-    expect(bed.services.callsOf('a')).toEqual([
+    expect(bed.services.listCalls('a')).toEqual([
       '01 action',
       '02 action',
       '03 compensate',
       '02 compensate',
       '01 compensate',
     ])
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action', '02 compensate', '01 compensate'])
+    expect(bed.services.listEffects('a')).toEqual([
+      '01 action',
+      '02 action',
+      '02 compensate',
+      '01 compensate',
+    ])
     expect((await bed.row('a')).epoch).toBe(1)
   })
 
-  it('abort that is durable before the finish wins: the finish meets a conflict, and the runner compensates', async () => {
+  it('An abort that is durable before the finish wins, and the owner compensates', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     const gate = new Gate()
     one.store.on('update', heldBefore(gate), { when: isFinish })
-    const waited = watched(one.submit(sagaOf('a'), { waitMs: 30_000 }))
+    const waited = watched(one.submit(buildSaga('a'), { waitMs: 30_000 }))
     await bed.time.until('the finish is on its way', () => gate.waiting === 1)
     await two.command('abort', 'a')
     gate.open()
     await bed.untilStatus('a', 'failed')
     expect(one.seen.named('save-conflict')).toHaveLength(1)
     expect(waited.value?.status).toBe('failed')
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action', '02 compensate', '01 compensate'])
+    expect(bed.services.listEffects('a')).toEqual([
+      '01 action',
+      '02 action',
+      '02 compensate',
+      '01 compensate',
+    ])
   })
 
-  it('abort that repeats itself where it runs is refused once another node has stopped it', async () => {
+  it("A repeated abort on the owner's node is refused once another node has stopped the saga", async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     bed.services.defer('a', '01', 'action')
-    await one.submit(sagaOf('a'))
+    await one.submit(buildSaga('a'))
     await one.command('abort', 'a')
     expect((await one.command('abort', 'a')).status).toBe('aborting')
     await two.command('stop', 'a')
     expect((await one.get('a'))?.status).toBe('stopped')
-    expect(await codeOf(one.command('abort', 'a'))).toBe('SAGA_ALREADY_FINAL')
+    expect(await readCode(one.command('abort', 'a'))).toBe('SAGA_ALREADY_FINAL')
   })
 
-  it('abort that repeats itself at a node that was frozen is refused once another has finished it', async () => {
+  it('A repeated abort on a node that was frozen is refused once another node has finished the saga', async () => {
     const bed = new Bed()
     const settings = { leaseMs: 3_000, pollMs: 500 }
     const [one, two] = [await bed.node(settings), await bed.node(settings)]
     bed.services.defer('a', '02', 'action')
-    await one.submit(sagaOf('a'))
+    await one.submit(buildSaga('a'))
     await one.command('abort', 'a')
     one.freeze()
     await bed.untilStatus('a', 'failed')
     expect((await two.get('a'))?.status).toBe('failed')
     one.thaw()
-    expect(await codeOf(one.command('abort', 'a'))).toBe('SAGA_ALREADY_FINAL')
+    expect(await readCode(one.command('abort', 'a'))).toBe('SAGA_ALREADY_FINAL')
   })
 
-  it('abort that repeats itself behind the late answer of an older save is refused once another has stopped it', async () => {
+  it('A repeated abort after the late answer of an older save is refused once another node has stopped the saga', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     bed.services.defer('a', '01', 'action')
-    await one.submit(sagaOf('a'))
+    await one.submit(buildSaga('a'))
     const late = new Gate()
     one.store.on('update', heldAnswer(late))
     const first = watched(one.command('abort', 'a'))
     await bed.time.until('it is stored', () => late.waiting === 1)
     await two.command('stop', 'a')
     expect((await one.get('a'))?.status).toBe('stopped')
-    const again = watched(codeOf(one.command('abort', 'a')))
+    const again = watched(readCode(one.command('abort', 'a')))
     await bed.time.flush()
     late.open()
     await bed.time.until('both are answered', () => first.isSettled && again.isSettled)
     expect(again.value).toBe('SAGA_ALREADY_FINAL')
   })
 
-  it('refused where it runs is refused for what the row says', async () => {
+  it('A command that is refused where the saga runs has the reason of the stored row', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), bed.idleNode()]
     await preparedTcc(bed, one, 't')
     bed.services.defer('t', 'b', 'confirm')
     await submitPrepared(one, 't')
     await bed.time.until('it runs there', () => one.engine.health().inFlight === 1)
-    expect(await codeOf(one.command('abort', 't'))).toBe('SAGA_NOT_PREPARED')
+    expect(await readCode(one.command('abort', 't'))).toBe('SAGA_NOT_PREPARED')
     await two.command('stop', 't')
     expect(one.engine.health().inFlight).toBe(1)
-    expect(await codeOf(one.command('abort', 't'))).toBe('SAGA_ALREADY_FINAL')
+    expect(await readCode(one.command('abort', 't'))).toBe('SAGA_ALREADY_FINAL')
   })
 
-  it('done already shows what a look at it shows, though the row is behind that', async () => {
+  it('A command that is done already shows the same as a read, though the row is older', async () => {
     const bed = new Bed()
     const node = await bed.node()
     bed.services.defer('a', '01', 'compensate')
     const second = bed.services.defer('a', '02', 'action')
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     await node.command('abort', 'a')
     second.answer('success')
-    await bed.time.until('the second is undone', () => bed.services.callsOf('a').includes('01 compensate'))
+    await bed.time.until('the second is undone', () => bed.services.listCalls('a').includes('01 compensate'))
     const seen = await node.get('a')
     expect(await node.command('abort', 'a')).toEqual(seen)
     expect(viewRow(await bed.row('a'))).not.toEqual(seen)
   })
 
-  it('by row does not wait behind one whose caller has been told that nothing is known of it', async () => {
+  it('A command on the row does not wait for one whose caller was told that its outcome is unknown', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), bed.idleNode()]
     bed.services.defer('a', '01', 'action')
-    await one.submit(sagaOf('a'))
+    await one.submit(buildSaga('a'))
     const hung = new Gate()
     two.store.on('read', heldBefore(hung))
-    const first = watched(codeOf(two.command('abort', 'a')))
+    const first = watched(readCode(two.command('abort', 'a')))
     await bed.time.until('its read hangs', () => hung.waiting === 1)
     await bed.time.advance(1_000)
-    const second = watched(codeOf(two.command('abort', 'a')))
+    const second = watched(readCode(two.command('abort', 'a')))
     await bed.time.until('both are answered', () => first.isSettled && second.isSettled)
     expect([first.value, second.value]).toEqual(['SAGA_STORE_UNAVAILABLE', 'accepted'])
     hung.open()
   })
 
-  it('abort on the node that runs it while the finish is under way is refused when the finish lands', async () => {
+  it('An abort during the finish is refused when the finish is durable', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
     node.store.on('update', heldBefore(gate), { when: isFinish })
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     await bed.time.until('the finish is on its way', () => gate.waiting === 1)
-    const code = watched(codeOf(node.command('abort', 'a')))
+    const code = watched(readCode(node.command('abort', 'a')))
     await bed.time.advance(100)
     expect(code.isSettled).toBe(false)
     gate.open()
@@ -168,12 +178,12 @@ describe('a command', () => {
     expect(code.value).toBe('SAGA_ALREADY_FINAL')
   })
 
-  it('stop given while a finish is under way that meets a foreign abort stops it all the same', async () => {
+  it('A stop during a finish that meets a foreign abort still stops the saga', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     const gate = new Gate()
     one.store.on('update', heldBefore(gate), { when: isFinish })
-    await one.submit(sagaOf('a'))
+    await one.submit(buildSaga('a'))
     await bed.time.until('the finish is on its way', () => gate.waiting === 1)
     const stopped = watched(one.command('stop', 'a'))
     await two.command('abort', 'a')
@@ -187,14 +197,14 @@ describe('a command', () => {
     }
   })
 
-  it('abort given here that loses against a stop given elsewhere is refused', async () => {
+  it("An abort that loses against another node's stop is refused", async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     bed.services.defer('a', '01', 'action')
-    await one.submit(sagaOf('a'))
+    await one.submit(buildSaga('a'))
     const gate = new Gate()
     one.store.on('update', heldBefore(gate))
-    const aborted = watched(codeOf(one.command('abort', 'a')))
+    const aborted = watched(readCode(one.command('abort', 'a')))
     await bed.time.flush()
     await two.command('stop', 'a')
     gate.open()
@@ -203,12 +213,12 @@ describe('a command', () => {
     expect(aborted.value).toBe('SAGA_ALREADY_FINAL')
   })
 
-  it('abort given to a runner that has lost the saga before it was durable is given to the row', async () => {
+  it('An abort is given to the row when its owner loses the saga before the abort is durable', async () => {
     const bed = new Bed()
     const settings = { leaseMs: 3_000, pollMs: 500, storeTimeoutMs: 60_000 }
     const [one, two] = [await bed.node(settings), await bed.node(settings)]
     const calls = [bed.services.defer('a', '01', 'action'), bed.services.defer('a', '01', 'action')]
-    await one.submit(sagaOf('a'))
+    await one.submit(buildSaga('a'))
     const gate = new Gate()
     for (const verb of ['update', 'renew'] as const) one.store.on(verb, heldBefore(gate), { times: 50 })
     one.store.on('claim-due', refused, { times: Number.POSITIVE_INFINITY })
@@ -218,33 +228,33 @@ describe('a command', () => {
     gate.open()
     await bed.time.until('answered', () => aborted.isSettled)
     expect([aborted.value?.status, await bed.status('a')]).toEqual(['aborting', 'aborting'])
-    // The new runner learns of it with its next renewal.
+    // The new owner learns of it with its next renewal.
     await bed.time.advance(2_000)
     for (const call of calls) call.answer('success')
     await bed.untilStatus('a', 'failed')
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 
-  it('stop ends it at once, and what is in flight is not followed', async () => {
+  it('A stop ends the saga at once, and its calls in flight do not matter', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const call = bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     expect((await node.command('stop', 'a')).status).toBe('stopped')
     call.answer('success')
     await bed.time.advance(20_000)
-    expect(bed.services.callsOf('a')).toEqual(['01 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action'])
     expect(await bed.status('a')).toBe('stopped')
   })
 
-  it('stop on another node ends it there and then; the runner learns of it and drops it', async () => {
+  it('A stop on another node ends the saga at once, and its owner learns of it and drops it', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     bed.services.defer('a', '01', 'action')
-    const waited = watched(one.submit(sagaOf('a'), { waitMs: 60_000 }))
+    const waited = watched(one.submit(buildSaga('a'), { waitMs: 60_000 }))
     await bed.time.advance(4_000)
     expect((await two.command('stop', 'a')).status).toBe('stopped')
-    // Whoever has seen it on one node sees it on all: a final status is never taken back.
+    // A final status that one node has shown is shown by all: it is never taken back.
     expect((await one.get('a'))?.status).toBe('stopped')
     expect(one.engine.health().inFlight).toBe(1)
     await bed.time.advance(10_000)
@@ -252,36 +262,36 @@ describe('a command', () => {
     expect(waited.value?.status).toBe('stopped')
   })
 
-  it('abort twice is the same abort', async () => {
+  it('A second abort changes nothing', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     const call = bed.services.defer('a', '01', 'action')
-    await one.submit(sagaOf('a'))
+    await one.submit(buildSaga('a'))
     const views = [await one.command('abort', 'a'), await one.command('abort', 'a')]
     views.push(await two.command('abort', 'a'))
     expect(views.map(({ status }) => status)).toEqual(['aborting', 'aborting', 'aborting'])
     call.answer('success')
     await bed.untilStatus('a', 'failed')
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 
-  it('abort while calls wait for their turn starts none of them', async () => {
+  it('An abort starts none of the calls that wait for their turn', async () => {
     const bed = new Bed()
     const node = await bed.node({ callsInFlightMax: 1 })
     const first = bed.services.defer('a', '01', 'action')
-    await node.submit(parallelOf('a', 3))
+    await node.submit(buildParallel('a', 3))
     await node.command('abort', 'a')
     first.answer('success')
     await bed.untilStatus('a', 'failed')
-    expect(bed.services.callsOf('a').filter((call) => call.endsWith('action'))).toEqual(['01 action'])
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+    expect(bed.services.listCalls('a').filter((call) => call.endsWith('action'))).toEqual(['01 action'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 
-  it('whose write has no answer is sent again until it is definite', async () => {
+  it("A command's write without an answer is sent again until it is definite", async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     const call = bed.services.defer('a', '01', 'action')
-    await one.submit(sagaOf('a'))
+    await one.submit(buildSaga('a'))
     for (const fault of [refused, lostAfter]) two.store.on('update', fault)
     two.store.on('read', refused, { times: 2 })
     const aborted = watched(two.command('abort', 'a'))
@@ -297,10 +307,10 @@ describe('a command', () => {
       const bed = new Bed()
       const [one, two] = [await bed.node(), await bed.node()]
       const call = bed.services.defer('a', '01', 'action')
-      await one.submit(sagaOf('a'))
+      await one.submit(buildSaga('a'))
       const node = where === 'here' ? one : two
       const comeBack = node.store.goDown(refused)
-      const code = watched(codeOf(node.command('abort', 'a')))
+      const code = watched(readCode(node.command('abort', 'a')))
       await bed.time.advance(3_000)
       expect(code.value).toBe('SAGA_STORE_UNAVAILABLE')
       comeBack()
@@ -309,13 +319,13 @@ describe('a command', () => {
     },
   )
 
-  it('waits for an accept of its gid that is under way', async () => {
+  it('A command waits for an accept of its gid that is under way', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
     bed.services.defer('a', '01', 'action')
     node.store.on('create', heldBefore(gate))
-    const submitted = watched(node.submit(sagaOf('a')))
+    const submitted = watched(node.submit(buildSaga('a')))
     await bed.time.flush()
     const stopped = watched(node.command('stop', 'a'))
     await bed.time.advance(100)
@@ -325,30 +335,30 @@ describe('a command', () => {
     expect(stopped.value?.status).toBe('stopped')
   })
 
-  it('an answer that meets a bug leaves its slot to the next call', async () => {
+  it('An answer that meets a bug frees its slot for the next call', async () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 9_000, callsInFlightMax: 1 })
     bed.jitter = () => {
       bed.jitter = () => 0.5
       throw new Error('broken')
     }
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     await bed.time.flush()
     expect(node.seen.named('transaction-attempt-failed')).toHaveLength(1)
-    await node.submit(sagaOf('b'))
+    await node.submit(buildSaga('b'))
     await bed.untilStatus('b', 'succeeded', 1_000)
   })
 
-  it('a save that fails by a bug gives the saga up here, and it goes on after the lease', async () => {
+  it('A bug in a save gives the saga up here, and it goes on after the lease', async () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 9_000 })
     node.store.on('update', broken)
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     await bed.time.flush()
     expect(node.seen.named('transaction-attempt-failed')).toHaveLength(1)
     await bed.untilStatus('a', 'succeeded', 15_000)
     expect((await bed.row('a')).epoch).toBe(2)
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action'])
   })
 })
 
@@ -368,7 +378,7 @@ describe('commands from another node at any moment', () => {
         else seen.other++
       }
       expect(seen.other).toBe(0)
-      // Not vacuous: every end, and both answers, have been met.
+      // The test is not vacuous: every end and both answers have occurred.
       for (const met of [seen.accepted, seen.final, seen.failed, seen.succeeded, seen.stopped]) {
         expect(met).toBeGreaterThan(3)
       }
@@ -390,7 +400,7 @@ async function interleave(random: () => number, title: string) {
       if (random() < 0.5) await bed.time.delay(pick(8))
       return answer
     }
-    // A create that is refused for certain would end the round before it has begun.
+    // A create with a definite refusal would end the round before it has begun.
     for (const verb of ['read', 'update', 'renew', 'claim-due'] as const)
       node.store.on(verb, slow, { times: Number.POSITIVE_INFINITY })
   }
@@ -401,7 +411,7 @@ async function interleave(random: () => number, title: string) {
     if (op === 'action' && willFail && branchId === '02') return 'failure'
     return random() < 0.1 ? 'unknown' : random() < 0.1 ? 'lost' : 'success'
   }
-  const request = random() < 0.5 ? sagaOf('a', branches) : parallelOf('a', branches)
+  const request = random() < 0.5 ? buildSaga('a', branches) : buildParallel('a', branches)
   const submitted = watched(one.submit({ ...request, retry: { initialMs: 10, capMs: 50 } }))
   const given: { command: Command; state: { value?: string; isSettled: boolean } }[] = []
   let abortsUntil = 0
@@ -410,7 +420,7 @@ async function interleave(random: () => number, title: string) {
     const drawn = random()
     const command = drawn < 0.65 ? 'abort' : drawn < 0.8 ? 'stop' : 'retry'
     const node = random() < 0.75 ? two : one
-    given.push({ command, state: watched(codeOf(node.command(command, 'a'))) })
+    given.push({ command, state: watched(readCode(node.command(command, 'a'))) })
     abortsUntil += command === 'abort' ? 1 : 0
   }
   await bed.time.until(`${title}: all answered`, () => given.every(({ state }) => state.isSettled))
@@ -420,7 +430,7 @@ async function interleave(random: () => number, title: string) {
   )
   await bed.time.advance(10_000)
   const status = await bed.status('a')
-  const effects = bed.services.effectsOf('a')
+  const effects = bed.services.listEffects('a')
   const codes = given.map(({ state }) => state.value ?? '')
   const told = `${title}: ${given.map(({ command }, n) => `${command} ${codes[n]}`).join(', ')} → ${status}: ${effects}`
   expect(submitted.isSettled, told).toBe(true)
@@ -437,7 +447,7 @@ async function interleave(random: () => number, title: string) {
   })
   const stops = given.filter(({ command }, n) => command === 'stop' && codes[n] === 'accepted').length
   if (abortsUntil > 0 && stops === 0 && status === 'stopped') {
-    // A stop whose write landed and whose answer was lost is told as already final; nothing else may end it so.
+    // A stop that was written but whose answer was lost is refused as already final. No other command may end so.
     expect(
       given.some(({ command }) => command === 'stop'),
       told,

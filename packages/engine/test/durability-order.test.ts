@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Bed } from './support/bed.ts'
 import { heldAnswer, heldBefore, isAbort, isFinish, lostAfter, refused } from './support/fault-store.ts'
 import { Gate } from './support/gate.ts'
-import { codeOf, sagaOf, watched } from './support/sagas.ts'
+import { buildSaga, readCode, watched } from './support/sagas.ts'
 
 describe('what is not durable is not acted on', () => {
   it.each([
@@ -13,7 +13,7 @@ describe('what is not durable is not acted on', () => {
     const node = await bed.node()
     const gate = new Gate()
     node.store.on('create', held(gate))
-    const submitted = watched(node.submit(sagaOf('a')))
+    const submitted = watched(node.submit(buildSaga('a')))
     await bed.time.advance(2_000)
     expect(bed.services.calls).toEqual([])
     expect(submitted.isSettled).toBe(false)
@@ -31,27 +31,27 @@ describe('what is not durable is not acted on', () => {
     const gate = new Gate()
     node.store.on('update', held(gate), { when: isAbort })
     bed.services.script('a', '02', 'action', 'failure')
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     await bed.time.advance(3_000)
-    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action'])
-    // What the store has is durable, so it may be shown though its answer is not there yet.
+    expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action'])
+    // The stored state is durable, so it may be shown though the store's answer is not there yet.
     expect((await node.get('a'))?.status).toBe(await bed.status('a'))
     gate.open()
     await bed.untilStatus('a', 'failed')
-    expect(bed.services.callsOf('a').slice(2)).toEqual(['02 compensate', '01 compensate'])
+    expect(bed.services.listCalls('a').slice(2)).toEqual(['02 compensate', '01 compensate'])
   })
 
   it.each([
     ['succeeded', 'success'],
     ['failed', 'failure'],
-  ] as const)('nobody sees %s before the finish is durable', async (status, result) => {
+  ] as const)('No caller sees %s before the finish is durable', async (status, result) => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
     node.store.on('update', heldBefore(gate), { when: isFinish })
     bed.services.script('a', '02', 'action', result)
-    const waited = watched(node.submit(sagaOf('a'), { waitMs: 30_000 }))
-    const resubmitted = watched(node.submit(sagaOf('a'), { waitMs: 30_000 }))
+    const waited = watched(node.submit(buildSaga('a'), { waitMs: 30_000 }))
+    const resubmitted = watched(node.submit(buildSaga('a'), { waitMs: 30_000 }))
     await bed.time.until('the finish is being saved', () => gate.waiting === 1)
     await bed.time.advance(2_000)
     const shown = await node.get('a')
@@ -66,25 +66,25 @@ describe('what is not durable is not acted on', () => {
     expect(node.seen.finishes).toEqual([status])
   })
 
-  it('a wait that ends while the finish is being saved is answered with what is durable', async () => {
+  it('A wait that ends during the save of the finish is answered with the durable state', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
     node.store.on('update', heldBefore(gate), { when: isFinish })
-    const waited = watched(node.submit(sagaOf('a'), { waitMs: 500 }))
+    const waited = watched(node.submit(buildSaga('a'), { waitMs: 500 }))
     await bed.time.advance(500)
     expect(waited.value?.status).toBe('submitted')
     gate.open()
     await bed.untilStatus('a', 'succeeded')
   })
 
-  it('a command is answered after it is durable', async () => {
+  it('A command is answered after it is durable', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
     node.store.on('update', heldAnswer(gate), { when: isAbort })
     const call = bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     const aborted = watched(node.command('abort', 'a'))
     await bed.time.advance(1_000)
     expect(aborted.isSettled).toBe(false)
@@ -93,7 +93,7 @@ describe('what is not durable is not acted on', () => {
     expect(aborted.value).toMatchObject({ status: 'aborting', abort: { cause: 'requested' } })
     call.answer('success')
     await bed.untilStatus('a', 'failed')
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 })
 
@@ -106,44 +106,44 @@ describe('a write without an answer', () => {
     const node = await bed.node()
     node.store.on('update', fault, { times: 5 })
     bed.services.script('a', '02', 'action', 'failure')
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     await bed.untilStatus('a', 'failed')
     const [first, ...repeats] = node.store.updates.slice(0, 6)
     for (const repeat of repeats) expect(repeat).toEqual(first)
     expect(node.store.updates[6]?.writeId).not.toBe(first?.writeId)
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
-    expect(bed.services.callsOf('a')).toHaveLength(4)
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
+    expect(bed.services.listCalls('a')).toHaveLength(4)
   })
 
-  it('is sent again less and less often, and never less often than each two seconds', async () => {
+  it('A write without an answer is sent again less and less often, but at least every two seconds', async () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 600_000, pollMs: 600_000 })
     node.store.on('update', refused, { times: 12 })
-    await node.submit(sagaOf('a', 1))
+    await node.submit(buildSaga('a', 1))
     await bed.untilStatus('a', 'succeeded')
     const at = node.store.calls.flatMap((call) => (call.verb === 'update' ? [call.at] : []))
     const waits = at.slice(1).map((instant, position) => instant - (at[position] ?? 0))
     expect(waits).toEqual([20, 40, 80, 160, 320, 640, 1_280, 2_000, 2_000, 2_000, 2_000, 2_000])
   })
 
-  it('holds up no other transaction', async () => {
+  it('A write without an answer delays no other transaction', async () => {
     const bed = new Bed()
     const node = await bed.node()
     node.store.on('update', refused, { times: 1_000, when: ({ gid }: { gid: string }) => gid === 'a' })
-    await node.submit(sagaOf('a'))
-    expect((await node.submit(sagaOf('b'), { waitMs: 1_000 })).status).toBe('succeeded')
+    await node.submit(buildSaga('a'))
+    expect((await node.submit(buildSaga('b'), { waitMs: 1_000 })).status).toBe('succeeded')
     expect(await bed.status('a')).toBe('submitted')
   })
 
-  it('what was acknowledged before the store went down is finished after', async () => {
+  it('Transactions that were acknowledged before an outage of the store are finished after it', async () => {
     const bed = new Bed()
     const node = await bed.node()
     for (let n = 0; n < 20; n++) {
       bed.services.script(`s${n}`, '02', 'action', n % 2 === 0 ? 'success' : 'failure')
-      await node.submit(sagaOf(`s${n}`))
+      await node.submit(buildSaga(`s${n}`))
     }
     const comeBack = node.store.goDown(lostAfter)
-    const late = watched(codeOf(node.submit(sagaOf('late'))))
+    const late = watched(readCode(node.submit(buildSaga('late'))))
     await bed.time.advance(4_000)
     expect(late.value).toBe('SAGA_OUTCOME_UNKNOWN')
     expect(node.engine.health()).toMatchObject({ ready: false, reason: 'store-unavailable' })
@@ -165,14 +165,14 @@ describe('a write without an answer', () => {
     const bed = new Bed()
     const node = await bed.node()
     const second = bed.services.defer('a', '02', 'action')
-    await node.submit(sagaOf('a', 3))
+    await node.submit(buildSaga('a', 3))
     await bed.time.flush()
     const comeBack = node.store.goDown(fault)
     second.answer('failure')
     await bed.time.advance(7_000)
-    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action'])
     comeBack()
     await bed.untilStatus('a', 'failed')
-    expect(bed.services.callsOf('a').slice(2)).toEqual(['02 compensate', '01 compensate'])
+    expect(bed.services.listCalls('a').slice(2)).toEqual(['02 compensate', '01 compensate'])
   })
 })

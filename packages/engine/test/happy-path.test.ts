@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { Bed } from './support/bed.ts'
 import type { Answer } from './support/participants.ts'
-import { branchId, branchOf, parallelOf, sagaOf } from './support/sagas.ts'
+import { branchId, buildBranch, buildParallel, buildSaga } from './support/sagas.ts'
 
 const MINUTE = { checkpointMs: 60_000 }
 
 describe('a saga that succeeds', () => {
-  it('calls its branches in order, once each, and ends succeeded', async () => {
+  it('A saga calls its branches in order, once each, and ends as succeeded', async () => {
     const bed = new Bed()
     const node = await bed.node()
-    const view = await node.submit(sagaOf('a', 3), { waitMs: 10_000 })
+    const view = await node.submit(buildSaga('a', 3), { waitMs: 10_000 })
     expect(view).toMatchObject({ gid: 'a', status: 'succeeded', ack: 'durable', epoch: 1 })
-    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action', '03 action'])
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action', '03 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action', '03 action'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action', '03 action'])
     expect(await bed.status('a')).toBe('succeeded')
     expect(node.seen.finishes).toEqual(['succeeded'])
     expect(node.engine.health()).toMatchObject({ ready: true, inFlight: 0 })
@@ -25,34 +25,34 @@ describe('a saga that succeeds', () => {
       await bed.time.delay(30)
       return 'success'
     }
-    await node.submit(sagaOf('a', branches))
+    await node.submit(buildSaga('a', branches))
     await bed.untilStatus('a', 'succeeded')
     expect([node.store.count('create'), node.store.count('update')]).toEqual([1, 1])
-    expect(bed.services.callsOf('a')).toHaveLength(branches)
+    expect(bed.services.listCalls('a')).toHaveLength(branches)
   })
 
-  it('calls branches that do not wait for each other at once', async () => {
+  it('Branches that do not wait for each other are called at once', async () => {
     const bed = new Bed()
     const node = await bed.node(MINUTE)
-    const request = parallelOf('a', 3)
-    const last = branchOf('a', '04', { after: ['01', '02', '03'] })
+    const request = buildParallel('a', 3)
+    const last = buildBranch('a', '04', { after: ['01', '02', '03'] })
     const answers = ['01', '02', '03'].map((id) => bed.services.defer('a', id, 'action'))
     await node.submit({ ...request, branches: [...request.branches, last] })
     await bed.time.flush()
-    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action', '03 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action', '03 action'])
     for (const one of answers.slice(0, 2)) one.answer('success')
     await bed.time.advance(100)
-    expect(bed.services.callsOf('a')).toHaveLength(3)
+    expect(bed.services.listCalls('a')).toHaveLength(3)
     answers[2]?.answer('success')
     await bed.untilStatus('a', 'succeeded')
-    expect(bed.services.callsOf('a').at(-1)).toBe('04 action')
+    expect(bed.services.listCalls('a').at(-1)).toBe('04 action')
     expect(node.store.writes).toBe(2)
   })
 
-  it('makes a gid for a request without one', async () => {
+  it('A request without a gid gets one', async () => {
     const bed = new Bed()
     const node = await bed.node()
-    const { gid: _, ...request } = sagaOf('a')
+    const { gid: _, ...request } = buildSaga('a')
     const view = await node.submit(request, { waitMs: 1_000 })
     expect(view.gid).toMatch(/^made-/)
     expect(await bed.status(view.gid)).toBe('succeeded')
@@ -65,53 +65,53 @@ describe('a saga that fails', () => {
     const node = await bed.node(MINUTE)
     const last = branchId(branches - 1)
     bed.services.script('a', last, 'action', 'failure')
-    const view = await node.submit(sagaOf('a', branches), { waitMs: 10_000 })
+    const view = await node.submit(buildSaga('a', branches), { waitMs: 10_000 })
     expect(view).toMatchObject({ status: 'failed', abort: { cause: 'branch-failed', branchId: last } })
     expect([node.store.count('create'), node.store.count('update')]).toEqual([1, 2])
-    const undone = bed.services.callsOf('a').slice(branches)
+    const undone = bed.services.listCalls('a').slice(branches)
     expect(undone).toEqual(
       Array.from({ length: branches }, (_, position) => `${branchId(branches - 1 - position)} compensate`),
     )
   })
 
-  it('gives the failed branch a null compensation and undoes what was done', async () => {
+  it('A failed saga gives the failed branch a null compensation and undoes the others', async () => {
     const bed = new Bed()
     const node = await bed.node()
     bed.services.script('a', '02', 'action', 'failure')
-    await node.submit(sagaOf('a', 3), { waitMs: 10_000 })
-    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action', '02 compensate', '01 compensate'])
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+    await node.submit(buildSaga('a', 3), { waitMs: 10_000 })
+    expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action', '02 compensate', '01 compensate'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 
-  it('turns around when the retry limit of an action is used up', async () => {
+  it('A saga aborts when the retry limit of an action is used up', async () => {
     const bed = new Bed()
     const node = await bed.node()
     bed.services.script('a', '02', 'action', 'unknown', 'unknown', 'unknown')
-    await node.submit(sagaOf('a', 2, { retry: { limit: 3 } }))
+    await node.submit(buildSaga('a', 2, { retry: { limit: 3 } }))
     await bed.untilStatus('a', 'failed')
     expect((await node.get('a'))?.abort?.cause).toBe('retry-limit')
-    expect(bed.services.callsOf('a').filter((call) => call === '02 action')).toHaveLength(3)
+    expect(bed.services.listCalls('a').filter((call) => call === '02 action')).toHaveLength(3)
   })
 
-  it('asks for attention when a compensation answers failure, and goes on', async () => {
+  it('A saga asks for attention when a compensation answers failure, and goes on', async () => {
     const bed = new Bed()
     const node = await bed.node()
     bed.services.script('a', '01', 'action', 'failure')
     bed.services.script('a', '01', 'compensate', 'failure')
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     await bed.time.until('attention', async () => (await bed.row('a')).attention)
     await bed.untilStatus('a', 'failed')
     expect((await bed.row('a')).attention).toBe(false)
   })
 
-  it('reports each time that it begins to ask for attention, once, with the reason', async () => {
+  it('A saga reports once, with the reason, each time that it begins to ask for attention', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const reported = () => node.seen.named('transaction-needs-attention')
     bed.services.script('a', '01', 'action', 'failure')
     bed.services.otherwise = () => 'failure'
-    await node.submit(sagaOf('a'))
-    await bed.time.until('many compensations', () => bed.services.callsOf('a').length > 5)
+    await node.submit(buildSaga('a'))
+    await bed.time.until('many compensations', () => bed.services.listCalls('a').length > 5)
     const event = {
       level: 'warn',
       name: 'transaction-needs-attention',
@@ -129,11 +129,11 @@ describe('a saga that fails', () => {
 })
 
 describe('progress', () => {
-  it('is saved once it has stayed unsaved for checkpointMs, and no call waits for that', async () => {
+  it('Progress is saved after checkpointMs, and no call waits for that', async () => {
     const bed = new Bed()
     const node = await bed.node({ checkpointMs: 1_000 })
     const second = bed.services.defer('a', '02', 'action')
-    await node.submit(sagaOf('a', 3))
+    await node.submit(buildSaga('a', 3))
     await bed.time.advance(999)
     expect(node.store.writes).toBe(1)
     await bed.time.advance(1)
@@ -146,18 +146,18 @@ describe('progress', () => {
     expect(node.store.writes).toBe(3)
   })
 
-  it('is durable before each next call in strict mode', async () => {
+  it('Progress is durable before each next call in strict mode', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const savedBefore: number[] = []
     bed.services.onArrival = () => savedBefore.push(node.store.count('update'))
     bed.services.script('a', '03', 'action', 'failure')
-    await node.submit(sagaOf('a', 3, { checkpointMs: 0 }), { waitMs: 10_000 })
-    expect(bed.services.callsOf('a')).toHaveLength(6)
+    await node.submit(buildSaga('a', 3, { checkpointMs: 0 }), { waitMs: 10_000 })
+    expect(bed.services.listCalls('a')).toHaveLength(6)
     expect(savedBefore).toEqual([0, 1, 2, 3, 4, 5])
   })
 
-  it('of a retried branch is durable before it is asked again', async () => {
+  it('Progress of a retried branch is durable before its next call', async () => {
     const bed = new Bed()
     const node = await bed.node(MINUTE)
     bed.services.script('a', '01', 'action', 'unknown', 'ongoing')
@@ -165,7 +165,7 @@ describe('progress', () => {
     bed.services.onArrival = ({ attempt }) => {
       if (attempt > 1) progress.push(node.store.updates.at(-1)?.progress ?? '')
     }
-    await node.submit(sagaOf('a', 1))
+    await node.submit(buildSaga('a', 1))
     await bed.untilStatus('a', 'succeeded')
     expect(progress.map((text) => /"waits":(\d)/.exec(text)?.[1])).toEqual(['1', '2'])
   })

@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest'
 import { Bed } from './support/bed.ts'
 import { heldAnswer, isFinish, lostAfter, refused } from './support/fault-store.ts'
 import { Gate } from './support/gate.ts'
-import { sagaOf, watched } from './support/sagas.ts'
+import { buildSaga, watched } from './support/sagas.ts'
 
 const LEASE = { leaseMs: 9_000, pollMs: 1_000 }
 
 describe('the lease', () => {
-  it('is renewed each third of it, in one batch', async () => {
+  it('Leases are renewed each third of a lease, in one batch', async () => {
     const bed = new Bed()
     const node = await bed.node(LEASE)
     for (const gid of ['a', 'b', 'c']) {
       bed.services.defer(gid, '01', 'action')
-      await node.submit(sagaOf(gid))
+      await node.submit(buildSaga(gid))
     }
     await bed.time.advance(30_000)
     const renewals = node.store.calls.filter(({ verb }) => verb === 'renew')
@@ -22,12 +22,12 @@ describe('the lease', () => {
     expect((await bed.row('a')).epoch).toBe(1)
   })
 
-  it('is renewed though another batch of leases could not be', async () => {
+  it('A lease is renewed even if another batch fails', async () => {
     const bed = new Bed()
     const node = await bed.node(LEASE)
     for (let n = 0; n < 600; n++) {
       bed.services.defer(`s${n}`, '01', 'action')
-      await node.submit(sagaOf(`s${n}`, 1))
+      await node.submit(buildSaga(`s${n}`, 1))
     }
     const isFirst = (leases: readonly { readonly gid: string }[]) => leases.some(({ gid }) => gid === 's0')
     node.store.on('renew', refused, { times: 2, when: isFirst })
@@ -36,54 +36,54 @@ describe('the lease', () => {
     expect(node.seen.named('store-does-not-answer')).toHaveLength(2)
   })
 
-  it('of a saga that ends soon is not renewed', async () => {
+  it('The lease of a saga that ends soon is not renewed', async () => {
     const bed = new Bed()
     const node = await bed.node(LEASE)
-    await node.submit(sagaOf('a'), { waitMs: 100 })
+    await node.submit(buildSaga('a'), { waitMs: 100 })
     await bed.time.advance(30_000)
     expect(node.store.count('renew')).toBe(0)
   })
 
-  it('that has run out while the store was away lets no new call start; after it is back, the saga goes on', async () => {
+  it('No call starts after the lease has run out during an outage, and the saga goes on after it', async () => {
     const bed = new Bed()
     const node = await bed.node(LEASE)
     const first = bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a', 3))
+    await node.submit(buildSaga('a', 3))
     const comeBack = node.store.goDown(refused)
     await bed.time.advance(LEASE.leaseMs)
     first.answer('success')
     await bed.time.advance(30_000)
-    expect(bed.services.callsOf('a')).toEqual(['01 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action'])
     comeBack()
     await bed.untilStatus('a', 'succeeded')
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action', '03 action'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action', '03 action'])
   })
 
-  it('lets calls start until its very end while the store is away', async () => {
+  it('Calls start until the end of the lease during an outage', async () => {
     const bed = new Bed()
     const node = await bed.node({ ...LEASE, checkpointMs: 60_000 })
     const calls = ['01', '02'].map((id) => bed.services.defer('a', id, 'action'))
-    await node.submit(sagaOf('a', 3))
+    await node.submit(buildSaga('a', 3))
     const comeBack = node.store.goDown(refused)
     await bed.time.advance(LEASE.leaseMs - 1)
     calls[0]?.answer('success')
     await bed.time.flush()
-    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action'])
     await bed.time.advance(1)
     calls[1]?.answer('success')
     await bed.time.flush()
-    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action'])
     comeBack()
     await bed.untilStatus('a', 'succeeded')
   })
 
-  it('counts from when the create was first sent, though its answer came late', async () => {
+  it('A lease counts from when the create was first sent, though its answer came late', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(LEASE), bed.idleNode(LEASE)]
     one.store.on('create', lostAfter)
     const takeBack = one.store.goDown(refused)
     await bed.time.flush()
-    const submitted = watched(one.submit(sagaOf('a', 3)))
+    const submitted = watched(one.submit(buildSaga('a', 3)))
     await bed.time.advance(LEASE.leaseMs)
     const takenAt = bed.time.now
     await two.engine.start()
@@ -94,46 +94,46 @@ describe('the lease', () => {
     expect(late).toEqual([])
   })
 
-  it('of a call that waited for its turn is judged when the call starts', async () => {
+  it('The lease is checked when a call that waited for its turn starts', async () => {
     const bed = new Bed()
     const node = await bed.node({ ...LEASE, callsInFlightMax: 1 })
     const blocking = bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a', 1))
-    await node.submit(sagaOf('b', 1))
+    await node.submit(buildSaga('a', 1))
+    await node.submit(buildSaga('b', 1))
     const comeBack = node.store.goDown(refused)
     await bed.time.advance(LEASE.leaseMs)
     blocking.answer('success')
     await bed.time.advance(1_000)
-    expect(bed.services.callsOf('b')).toEqual([])
+    expect(bed.services.listCalls('b')).toEqual([])
     comeBack()
     await bed.untilStatus('b', 'succeeded')
-    expect(bed.services.callsOf('b')).toEqual(['01 action'])
+    expect(bed.services.listCalls('b')).toEqual(['01 action'])
   })
 })
 
 describe('a call that could not be sent', () => {
-  it('because the lease had run out does not count against the retry limit', async () => {
+  it('A call that was not sent because the lease had run out does not count against the retry limit', async () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 9_000, pollMs: 600_000, callsInFlightMax: 1 })
     const blocking = bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a', 1))
-    await node.submit(sagaOf('b', 1, { retry: { limit: 1 } }))
+    await node.submit(buildSaga('a', 1))
+    await node.submit(buildSaga('b', 1, { retry: { limit: 1 } }))
     const comeBack = node.store.goDown(refused)
     await bed.time.advance(9_000)
     blocking.answer('success')
     await bed.time.advance(1_000)
     comeBack()
     await bed.untilStatus('b', 'succeeded')
-    expect(bed.services.callsOf('b')).toEqual(['01 action'])
+    expect(bed.services.listCalls('b')).toEqual(['01 action'])
   })
 })
 
 describe('an outage longer than the lease', () => {
-  it('does not make a node take its own runs over: they are renewed before anything is claimed', async () => {
+  it('After an outage a node renews its own runs before it claims any row', async () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 3_000, pollMs: 500 })
     const call = bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     const comeBack = node.store.goDown(refused)
     await bed.time.advance(4_000)
     comeBack()
@@ -141,14 +141,14 @@ describe('an outage longer than the lease', () => {
     call.answer('success')
     await bed.untilStatus('a', 'succeeded', 10)
     expect((await bed.row('a')).epoch).toBe(1)
-    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action'])
   })
 
-  it('and a deadline that passes meanwhile do not hold the event loop', async () => {
+  it('An outage and a deadline that passes meanwhile do not block the event loop', async () => {
     const bed = new Bed()
     const node = await bed.node({ leaseMs: 3_000, pollMs: 500 })
     const call = bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a', 2, { deadlineMs: 1_000 }))
+    await node.submit(buildSaga('a', 2, { deadlineMs: 1_000 }))
     const comeBack = node.store.goDown(refused)
     call.answer('unknown')
     await bed.time.advance(5_000)
@@ -159,12 +159,12 @@ describe('an outage longer than the lease', () => {
 })
 
 describe('a node that is frozen', () => {
-  it('loses its sagas to another one within the lease and a poll', async () => {
+  it('A frozen node loses its sagas to another one within the lease and a poll', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(LEASE), await bed.node({ ...LEASE, clockOriginAt: 12_345 })]
     for (const gid of ['a', 'b']) {
       bed.services.defer(gid, '02', 'action')
-      await one.submit(sagaOf(gid, 3))
+      await one.submit(buildSaga(gid, 3))
     }
     await bed.time.advance(4_000)
     one.freeze()
@@ -174,16 +174,16 @@ describe('a node that is frozen', () => {
     expect(bed.time.now - frozenAt).toBeLessThanOrEqual(LEASE.leaseMs + LEASE.pollMs + 1_000)
     expect(two.seen.claims).toEqual([2])
     expect((await bed.row('a')).epoch).toBe(2)
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action', '03 action'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action', '03 action'])
   })
 
-  it('finds its late save fenced, drops the saga and starts nothing', async () => {
+  it('A node that thaws finds its late save fenced, drops the saga and starts nothing', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(LEASE), await bed.node(LEASE)]
     const late = bed.services.defer('a', '01', 'action')
-    await one.submit(sagaOf('a'))
+    await one.submit(buildSaga('a'))
     one.freeze()
-    // The other one is asked, and the service says no to it.
+    // The other branch is called, and the service fails it.
     bed.services.script('a', '01', 'action', 'failure')
     late.answer('failure')
     await bed.untilStatus('a', 'failed')
@@ -199,12 +199,12 @@ describe('a node that is frozen', () => {
     expect(two.seen.finishes).toEqual(['failed'])
   })
 
-  it('whose abort had not landed sends no compensation after it', async () => {
+  it('A node that thaws sends no compensation if its abort was not stored', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(LEASE), await bed.node(LEASE)]
     const gate = new Gate()
     const answer = bed.services.defer('a', '02', 'action')
-    await one.submit(sagaOf('a'))
+    await one.submit(buildSaga('a'))
     one.store.on('update', async (apply) => {
       await gate.pass()
       return apply()
@@ -217,15 +217,15 @@ describe('a node that is frozen', () => {
     one.thaw()
     await bed.time.advance(20_000)
     expect(one.seen.named('save-fenced')).toHaveLength(1)
-    expect(bed.services.callsOf('a').filter((call) => call.endsWith('compensate'))).toEqual([])
+    expect(bed.services.listCalls('a').filter((call) => call.endsWith('compensate'))).toEqual([])
     expect(await bed.status('a')).toBe('succeeded')
     expect(two.seen.finishes).toEqual(['succeeded'])
   })
 
-  it('that thaws within its lease goes on as if nothing was', async () => {
+  it('A node that thaws within its lease goes on as before', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(LEASE), await bed.node(LEASE)]
-    await one.submit(sagaOf('a', 1, { delayMs: 900 }))
+    await one.submit(buildSaga('a', 1, { delayMs: 900 }))
     one.freeze()
     await bed.time.advance(LEASE.leaseMs - 10)
     one.thaw()
@@ -234,12 +234,12 @@ describe('a node that is frozen', () => {
     expect(bed.services.calls.map(({ node }) => node)).toEqual(['node-1'])
   })
 
-  it('while its finish was under way: the end is told once it is known, and is one', async () => {
+  it('A node that was frozen during its finish reports the end once, when it is known', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(LEASE), await bed.node(LEASE)]
     const gate = new Gate()
     one.store.on('update', heldAnswer(gate), { when: isFinish })
-    const waited = watched(one.submit(sagaOf('a'), { waitMs: 60_000 }))
+    const waited = watched(one.submit(buildSaga('a'), { waitMs: 60_000 }))
     await bed.untilStatus('a', 'succeeded')
     one.freeze()
     await bed.time.advance(20_000)
@@ -253,14 +253,14 @@ describe('a node that is frozen', () => {
 })
 
 describe('two nodes that change places again and again', () => {
-  it('finish everything with each effect once', async () => {
+  it('Two nodes that change places again and again finish every saga with each effect once', async () => {
     const bed = new Bed()
     const nodes = [await bed.node(LEASE), await bed.node(LEASE)]
     bed.services.otherwise = async ({ gid, branchId, op }) => {
       await bed.time.delay(700)
       return op === 'action' && branchId === '03' && gid.endsWith('5') ? 'failure' : 'success'
     }
-    for (let n = 0; n < 40; n++) await nodes[n % 2]?.submit(sagaOf(`s${n}`, 4))
+    for (let n = 0; n < 40; n++) await nodes[n % 2]?.submit(buildSaga(`s${n}`, 4))
     for (let round = 0; round < 6; round++) {
       const node = nodes[round % 2]
       node?.freeze()
@@ -271,7 +271,7 @@ describe('two nodes that change places again and again', () => {
     await bed.time.until('all are final', async () => (await bed.unfinished()) === 0)
     for (let n = 0; n < 40; n++) {
       const gid = `s${n}`
-      const effects = bed.services.effectsOf(gid)
+      const effects = bed.services.listEffects(gid)
       expect(new Set(effects).size).toBe(effects.length)
       if (gid.endsWith('5')) {
         expect(await bed.status(gid)).toBe('failed')

@@ -3,55 +3,55 @@ import { describe, expect, it } from 'vitest'
 import { Bed } from './support/bed.ts'
 import { heldBefore } from './support/fault-store.ts'
 import { Gate } from './support/gate.ts'
-import { abort, answered, messageOf, submitPrepared } from './support/prepared.ts'
-import { codeOf, watched } from './support/sagas.ts'
+import { abort, answered, buildMessage, submitPrepared } from './support/prepared.ts'
+import { readCode, watched } from './support/sagas.ts'
 
 const FAST = { leaseMs: 3_000, pollMs: 500 }
 const DELIVERED = ['01 action', '02 action']
 
 describe('a two-phase message', () => {
-  it('is delivered after the submit, in order, and nobody is asked', async () => {
+  it('A message is delivered in order after the submit, without a query-back', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
-    expect(await node.submit(messageOf('m'))).toMatchObject({ kind: 'message', status: 'prepared' })
+    expect(await node.submit(buildMessage('m'))).toMatchObject({ kind: 'message', status: 'prepared' })
     expect((await answered(bed, submitPrepared(node, 'm', 5_000))).status).toBe('succeeded')
     await bed.time.advance(20_000)
-    expect(bed.services.callsOf('m')).toEqual(DELIVERED)
+    expect(bed.services.listCalls('m')).toEqual(DELIVERED)
   })
 
-  it('is dropped by an abort, and nobody is called', async () => {
+  it('An abort drops a message, and no branch is called', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
-    await node.submit(messageOf('m'))
+    await node.submit(buildMessage('m'))
     expect((await abort(node, 'm')).status).toBe('failed')
     await bed.time.advance(20_000)
     expect(bed.services.calls).toEqual([])
-    expect(await codeOf(submitPrepared(node, 'm'))).toBe('SAGA_NOT_PREPARED')
+    expect(await readCode(submitPrepared(node, 'm'))).toBe('SAGA_NOT_PREPARED')
   })
 
-  it('without a query-back is delivered at once', async () => {
+  it('A message without a query-back is delivered at once', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
-    const view = await node.submit(messageOf('m', 2, { check: undefined }), { waitMs: 5_000 })
+    const view = await node.submit(buildMessage('m', 2, { check: undefined }), { waitMs: 5_000 })
     expect(view.status).toBe('succeeded')
-    expect(bed.services.callsOf('m')).toEqual(DELIVERED)
+    expect(bed.services.listCalls('m')).toEqual(DELIVERED)
   })
 
-  it('is not delivered before its delay, which counts from the accept', async () => {
+  it('A message is not delivered before its delay, which counts from the accept', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
-    await node.submit(messageOf('m', 1, { delayMs: 4_000 }))
+    await node.submit(buildMessage('m', 1, { delayMs: 4_000 }))
     await submitPrepared(node, 'm')
     await bed.time.advance(3_900)
     expect(bed.services.calls).toEqual([])
     await bed.untilStatus('m', 'succeeded', 1_500)
   })
 
-  it('calls all branches at once when it is concurrent', async () => {
+  it('A concurrent message calls all branches at once', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     const calls = ['01', '02', '03'].map((id) => bed.services.defer('m', id, 'action'))
-    await node.submit(messageOf('m', 3, { concurrent: true }))
+    await node.submit(buildMessage('m', 3, { concurrent: true }))
     await submitPrepared(node, 'm')
     await bed.time.until('all are called', () => bed.services.inFlight === 3, 1_500)
     for (const call of calls) call.answer('success')
@@ -67,40 +67,40 @@ describe('the query-back', () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     bed.services.script('m', '00', 'msg', answer)
-    await node.submit(messageOf('m'))
+    await node.submit(buildMessage('m'))
     await bed.time.advance(4_900)
     expect(bed.services.calls).toEqual([])
     await bed.untilStatus('m', status, 2_000)
-    expect(bed.services.callsOf('m')).toEqual(calls)
+    expect(bed.services.listCalls('m')).toEqual(calls)
     if (status === 'failed') expect((await node.get('m'))?.abort).toMatchObject({ cause: 'check-failed' })
   })
 
-  it('that says neither is asked again, and delivers nothing', async () => {
+  it('A query-back that says neither yes nor no is sent again, and delivers nothing', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     bed.services.otherwise = ({ op }) => (op === 'msg' ? 'unknown' : 'success')
     bed.services.script('m', '00', 'msg', 'unknown', 'ongoing', 'unknown')
-    await node.submit(messageOf('m'))
+    await node.submit(buildMessage('m'))
     await bed.time.advance(120_000)
-    expect(new Set(bed.services.callsOf('m'))).toEqual(new Set(['00 msg']))
+    expect(new Set(bed.services.listCalls('m'))).toEqual(new Set(['00 msg']))
     expect(bed.services.calls.length).toBeGreaterThan(8)
     expect(await bed.status('m')).toBe('prepared')
     bed.services.otherwise = () => 'success'
     await bed.untilStatus('m', 'succeeded', 70_000)
   })
 
-  it('that waits longer than a node holds it is asked at once after a retry', async () => {
+  it('A query-back of a message that was given back is sent at once after a retry', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     bed.services.otherwise = ({ op }) => (op === 'msg' ? 'unknown' : 'success')
-    await node.submit(messageOf('m'))
+    await node.submit(buildMessage('m'))
     await bed.time.advance(60_000)
     expect((await bed.row('m')).owned).toBe(false)
     const before = bed.services.calls.length
     bed.services.otherwise = () => 'success'
     await node.command('retry', 'm')
     await bed.untilStatus('m', 'succeeded', 1_000)
-    expect(bed.services.callsOf('m').slice(before)).toEqual(['00 msg', ...DELIVERED])
+    expect(bed.services.listCalls('m').slice(before)).toEqual(['00 msg', ...DELIVERED])
   })
 
   it.each(['success', 'failure', 'unknown'] as const)(
@@ -109,20 +109,20 @@ describe('the query-back', () => {
       const bed = new Bed()
       const [one, two] = [await bed.node(FAST), bed.idleNode(FAST)]
       const call = bed.services.defer('m', '00', 'msg')
-      await one.submit(messageOf('m'))
+      await one.submit(buildMessage('m'))
       await bed.time.until('it is asked', () => bed.services.calls.length === 1)
       expect((await submitPrepared(two, 'm')).status).toBe('submitted')
       call.answer(answer)
       await bed.untilStatus('m', 'succeeded', 10_000)
-      expect(bed.services.callsOf('m')).toEqual(['00 msg', ...DELIVERED])
+      expect(bed.services.listCalls('m')).toEqual(['00 msg', ...DELIVERED])
     },
   )
 
-  it('that said no while a submit became durable does not drop it', async () => {
+  it('A query-back that says no while a submit becomes durable does not drop the message', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(FAST), bed.idleNode(FAST)]
     bed.services.script('m', '00', 'msg', 'failure')
-    await one.submit(messageOf('m'))
+    await one.submit(buildMessage('m'))
     const gate = new Gate()
     one.store.on('update', heldBefore(gate), {
       when: ({ status }: { status: string }) => status === 'failed',
@@ -131,15 +131,15 @@ describe('the query-back', () => {
     await submitPrepared(two, 'm')
     gate.open()
     await bed.untilStatus('m', 'succeeded', 10_000)
-    expect(bed.services.callsOf('m')).toEqual(['00 msg', ...DELIVERED])
+    expect(bed.services.listCalls('m')).toEqual(['00 msg', ...DELIVERED])
   })
 
-  it('is a GET without a body, under the id 00', async () => {
+  it('The query-back is a GET without a body, under the id 00', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     const seen: unknown[] = []
     bed.services.onArrival = (call) => seen.push(call)
-    await node.submit(messageOf('m', 1, { headers: { 'x-tenant': 'blue' } }))
+    await node.submit(buildMessage('m', 1, { headers: { 'x-tenant': 'blue' } }))
     await bed.untilStatus('m', 'succeeded', 10_000)
     expect(seen[0]).toMatchObject({
       gid: 'm',
@@ -156,57 +156,57 @@ describe('the query-back', () => {
 })
 
 describe('a wait', () => {
-  it('for a submit on a node that does not run it is answered with the end', async () => {
+  it('A wait for a submit on a node that does not run the message is answered with the end', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(FAST), bed.idleNode(FAST)]
-    await one.submit(messageOf('m'))
+    await one.submit(buildMessage('m'))
     const waited = watched(submitPrepared(two, 'm', 30_000))
     await bed.time.until('answered', () => waited.isSettled, 10_000)
     expect(waited.value?.status).toBe('succeeded')
   })
 
-  it('of a prepare ends at once: its sender is who waits', async () => {
+  it('A prepare does not wait, because the message waits for the same caller', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
-    const waited = watched(node.submit(messageOf('m'), { waitMs: 30_000 }))
+    const waited = watched(node.submit(buildMessage('m'), { waitMs: 30_000 }))
     await bed.time.flush()
     expect(waited.value?.status).toBe('prepared')
   })
 })
 
 describe('after a crash', () => {
-  it('of the node that stored the submit another one delivers', async () => {
+  it('Another node delivers after a crash of the node that stored the submit', async () => {
     const bed = new Bed()
     const one = bed.idleNode(FAST)
-    await one.submit(messageOf('m'))
+    await one.submit(buildMessage('m'))
     await submitPrepared(one, 'm')
     one.kill()
     await bed.node(FAST)
     await bed.untilStatus('m', 'succeeded', 5_000)
-    expect(bed.services.callsOf('m')).toEqual(DELIVERED)
+    expect(bed.services.listCalls('m')).toEqual(DELIVERED)
   })
 
-  it('in the middle of the query-back another node asks again', async () => {
+  it('Another node repeats the query-back after a crash in the middle of it', async () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     bed.services.defer('m', '00', 'msg')
-    await one.submit(messageOf('m'))
+    await one.submit(buildMessage('m'))
     await bed.time.until('it is asked', () => bed.services.calls.length === 1)
     one.kill()
     await bed.node(FAST)
     await bed.untilStatus('m', 'succeeded', 10_000)
-    expect(bed.services.callsOf('m')).toEqual(['00 msg', '00 msg', ...DELIVERED])
+    expect(bed.services.listCalls('m')).toEqual(['00 msg', '00 msg', ...DELIVERED])
   })
 
-  it('a prepare that is sent again is the same message', async () => {
+  it('A prepare that is sent again after a crash is the same message', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(FAST), await bed.node(FAST)]
-    await one.submit(messageOf('m'))
-    expect((await two.submit(messageOf('m'))).status).toBe('prepared')
-    expect(await codeOf(two.submit(messageOf('m', 3)))).toBe('SAGA_GID_CONFLICT')
+    await one.submit(buildMessage('m'))
+    expect((await two.submit(buildMessage('m'))).status).toBe('prepared')
+    expect(await readCode(two.submit(buildMessage('m', 3)))).toBe('SAGA_GID_CONFLICT')
     await answered(bed, submitPrepared(two, 'm', 5_000))
-    expect((await one.submit(messageOf('m'))).status).toBe('succeeded')
+    expect((await one.submit(buildMessage('m'))).status).toBe('succeeded')
     expect((await two.engine.read('m' as Gid))?.status).toBe('succeeded')
-    expect(bed.services.callsOf('m')).toEqual(DELIVERED)
+    expect(bed.services.listCalls('m')).toEqual(DELIVERED)
   })
 })

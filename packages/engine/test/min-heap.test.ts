@@ -3,12 +3,12 @@ import { MinHeap } from '../src/min-heap.ts'
 import { randomFrom } from './support/sagas.ts'
 
 describe('a min-heap', () => {
-  it('has nothing when it is empty', () => {
+  it('An empty heap returns no value', () => {
     const heap = new MinHeap<string>()
     expect([heap.size, heap.firstKey, heap.pop()]).toEqual([0, undefined, undefined])
   })
 
-  it('is empty again after its last was taken', () => {
+  it('A heap is empty again after its last value was taken', () => {
     const heap = new MinHeap<string>()
     heap.push(3, 'three')
     expect([heap.firstKey, heap.pop(), heap.size, heap.firstKey]).toEqual([3, 'three', 0, undefined])

@@ -3,15 +3,15 @@ import { describe, expect, it } from 'vitest'
 import { Bed } from './support/bed.ts'
 import { heldBefore } from './support/fault-store.ts'
 import { Gate } from './support/gate.ts'
-import { codeOf, sagaOf, watched } from './support/sagas.ts'
+import { buildSaga, readCode, watched } from './support/sagas.ts'
 
 type Room = 'SAGA_OVER_CAPACITY' | 'SAGA_TARGET_OVER_CAPACITY' | 'SAGA_STORE_FULL'
 
-/** Another node has run `earlier` to its end; this one refuses whatever is new with `code`. */
+/** Another node has run `earlier` to its end. This one refuses every new transaction with `code`. */
 async function fullNode(code: Room) {
   const bed = new Bed()
   const other = await bed.node()
-  await other.submit(sagaOf('earlier'))
+  await other.submit(buildSaga('earlier'))
   await bed.untilStatus('earlier', 'succeeded')
   const node = await bed.node({
     inFlightMax: code === 'SAGA_OVER_CAPACITY' ? 1 : 100,
@@ -19,7 +19,7 @@ async function fullNode(code: Room) {
     readsAtOnceMax: 1,
   })
   bed.services.defer('running', '01', 'action')
-  await node.submit(sagaOf('running'))
+  await node.submit(buildSaga('running'))
   await bed.time.flush()
   if (code === 'SAGA_STORE_FULL') Object.defineProperty(node.store, 'isShortOfRoom', { value: true })
   return { bed, node }
@@ -28,36 +28,36 @@ async function fullNode(code: Room) {
 const CODES: readonly Room[] = ['SAGA_OVER_CAPACITY', 'SAGA_TARGET_OVER_CAPACITY', 'SAGA_STORE_FULL']
 
 describe.each(CODES)('a submit that would be refused with %s', (code) => {
-  it('is answered as a repeat where an earlier one of the same content stands', async () => {
+  it('A submit without room is answered as a repeat where an earlier one has the same content', async () => {
     const { node } = await fullNode(code)
-    expect(await node.submit(sagaOf('earlier'))).toMatchObject({ status: 'succeeded', ack: 'durable' })
-    expect(await node.submit(sagaOf('earlier'), { waitMs: 1_000 })).toMatchObject({ status: 'succeeded' })
-    expect(await node.submit(sagaOf('running'))).toMatchObject({ status: 'submitted' })
+    expect(await node.submit(buildSaga('earlier'))).toMatchObject({ status: 'succeeded', ack: 'durable' })
+    expect(await node.submit(buildSaga('earlier'), { waitMs: 1_000 })).toMatchObject({ status: 'succeeded' })
+    expect(await node.submit(buildSaga('running'))).toMatchObject({ status: 'submitted' })
     expect(node.seen.refusals).toEqual([])
   })
 
-  it('is a conflict where one of other content stands', async () => {
+  it('A submit without room is a conflict where an earlier one has other content', async () => {
     const { node } = await fullNode(code)
-    expect(await codeOf(node.submit(sagaOf('earlier', 3)))).toBe('SAGA_GID_CONFLICT')
+    expect(await readCode(node.submit(buildSaga('earlier', 3)))).toBe('SAGA_GID_CONFLICT')
   })
 
-  it('is refused with it where none stands, and stores nothing', async () => {
+  it('A submit without room is refused and stores nothing where there is no earlier one', async () => {
     const { bed, node } = await fullNode(code)
-    expect(await codeOf(node.submit(sagaOf('new')))).toBe(code)
-    const { gid: _, ...nameless } = sagaOf('nameless')
-    expect(await codeOf(node.submit(nameless))).toBe(code)
+    expect(await readCode(node.submit(buildSaga('new')))).toBe(code)
+    const { gid: _, ...nameless } = buildSaga('nameless')
+    expect(await readCode(node.submit(nameless))).toBe(code)
     await bed.time.advance(1_000)
     expect(await bed.rows()).toBe(2)
   })
 
-  it('says that an earlier one may stand while there is no turn to look', async () => {
+  it('A refusal says that an earlier submit may stand while there is no turn to read the row', async () => {
     const { bed, node } = await fullNode(code)
     const gate = new Gate()
     const looks = node.store.count('read')
     node.store.on('read', heldBefore(gate))
-    const first = watched(node.submit(sagaOf('earlier')))
+    const first = watched(node.submit(buildSaga('earlier')))
     await bed.time.flush()
-    const refusal = watched(node.submit(sagaOf('earlier')))
+    const refusal = watched(node.submit(buildSaga('earlier')))
     await bed.time.flush()
     expect(refusal.error).toMatchObject({ code, message: expect.stringContaining('may stand: read it') })
     expect(node.store.count('read')).toBe(looks + 1)
@@ -66,13 +66,13 @@ describe.each(CODES)('a submit that would be refused with %s', (code) => {
     expect(first.value).toMatchObject({ gid: 'earlier', status: 'succeeded' })
   })
 
-  it('says the same while a reader waits, whose turn comes first', async () => {
+  it('A refusal says that an earlier submit may stand while another reader has the next turn', async () => {
     const { bed, node } = await fullNode(code)
     const gate = new Gate()
     node.store.on('read', heldBefore(gate))
     const readers = ['earlier', 'earlier'].map((gid) => watched(node.engine.show(gid as Gid)))
     await bed.time.flush()
-    const refusal = watched(node.submit(sagaOf('earlier')))
+    const refusal = watched(node.submit(buildSaga('earlier')))
     await bed.time.flush()
     expect(refusal.error).toMatchObject({ code, message: expect.stringContaining('may stand: read it') })
     gate.open()
@@ -80,11 +80,11 @@ describe.each(CODES)('a submit that would be refused with %s', (code) => {
     expect(readers.map(({ value }) => value?.gid)).toEqual(['earlier', 'earlier'])
   })
 
-  it('says that an earlier one may stand where the store does not answer in time', async () => {
+  it('A refusal says that an earlier submit may stand where the store does not answer in time', async () => {
     const { bed, node } = await fullNode(code)
     const gate = new Gate()
     node.store.on('read', heldBefore(gate))
-    const refusal = watched(node.submit(sagaOf('earlier')))
+    const refusal = watched(node.submit(buildSaga('earlier')))
     await bed.time.advance(60_000)
     expect(refusal.error).toMatchObject({ code, message: expect.stringContaining('may stand: read it') })
     gate.open()

@@ -6,7 +6,7 @@ import { nodeIds } from '../src/node-ids.ts'
 const MANY = 20_000
 
 describe('ids', () => {
-  it('tokens are 32 lower-case hex digits and never repeat, over many refills of the pool', () => {
+  it('Tokens are 32 lower-case hex digits and never repeat, over many refills of the buffer', () => {
     const [one, two] = [nodeIds(), nodeIds()]
     const tokens = new Set<string>()
     for (let n = 0; n < MANY; n++) for (const ids of [one, two]) tokens.add(ids.token())
@@ -14,7 +14,7 @@ describe('ids', () => {
     for (const token of tokens) if (!/^[0-9a-f]{32}$/.test(token)) expect.fail(token)
   })
 
-  it('write ids are 1–32 characters of what the contract allows and never repeat', () => {
+  it('Write ids are 1–32 characters that the contract allows and never repeat', () => {
     const [one, two] = [nodeIds(), nodeIds()]
     const writeIds = new Set<string>()
     for (let n = 0; n < MANY; n++) for (const ids of [one, two]) writeIds.add(ids.writeId())
@@ -22,7 +22,7 @@ describe('ids', () => {
     for (const writeId of writeIds) if (!/^[A-Za-z0-9-]{1,32}$/.test(writeId)) expect.fail(writeId)
   })
 
-  it('gids are UUIDs of version 7, never repeat, and grow with time', () => {
+  it('Gids are UUIDs of version 7, never repeat, and grow with time', () => {
     const ids = nodeIds()
     const gids = new Set<string>()
     const before = Date.now()
@@ -39,7 +39,7 @@ describe('ids', () => {
     expect(gids.size).toBe(MANY)
   })
 
-  it('each random digit of a gid takes each of its values', () => {
+  it('Each random digit of a gid takes each of its values', () => {
     const ids = nodeIds()
     const seen = Array.from({ length: 36 }, () => new Set<string>())
     for (let n = 0; n < 4_000; n++) {
@@ -50,7 +50,7 @@ describe('ids', () => {
     expect([...(seen[19] ?? [])].sort()).toEqual(['8', '9', 'a', 'b'])
   })
 
-  it('jitter is in [0, 1)', () => {
+  it('The jitter is in [0, 1)', () => {
     const ids = nodeIds()
     for (let n = 0; n < 1_000; n++) {
       const jitter = ids.jitter()
@@ -60,7 +60,7 @@ describe('ids', () => {
 })
 
 describe('the clock of a process', () => {
-  it('only goes forward', () => {
+  it('The clock of a process only goes forward', () => {
     const clock = nodeClock()
     let last = clock.now()
     for (let n = 0; n < 10_000; n++) {
@@ -70,11 +70,11 @@ describe('the clock of a process', () => {
     }
   })
 
-  it('calls back, also for an instant that has passed, and not what was taken back', async () => {
+  it('The clock calls back, also for a passed instant, but not after a cancel', async () => {
     const clock = nodeClock()
     const rung: string[] = []
     clock.after(0, () => rung.push('taken back'))()
-    // Longer than setTimeout can: it must not fire at once.
+    // The delay is longer than setTimeout supports, and must not fire at once.
     const cancel = clock.after(2 ** 40, () => rung.push('far'))
     await new Promise<void>((resolve) => {
       clock.after(-10, resolve)

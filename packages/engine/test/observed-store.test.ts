@@ -66,7 +66,7 @@ const UPDATE = {
 } as const
 
 describe('an observed store', () => {
-  it('tells each call with its outcome', async () => {
+  it('An observed store reports each call with its outcome', async () => {
     const { store, observer } = bed()
     await store.create(ROW)
     await store.readMany([ROW.gid])
@@ -109,7 +109,7 @@ describe('an observed store', () => {
     ])
   })
 
-  it('times a call until its answer', async () => {
+  it('An observed store times a call until its answer', async () => {
     const { store, observer, faults, time } = bed()
     const gate = new Gate()
     faults.on('stats', heldBefore(gate))
@@ -120,12 +120,12 @@ describe('an observed store', () => {
     expect(observer.calls).toEqual([['stats', 'ok', 70]])
   })
 
-  it('is not available when no call has been answered for half a second, until one is', async () => {
+  it('A store is unavailable when no call was answered for half a second, until one is', async () => {
     const { time, store, faults, observer } = bed()
     expect(store.isAvailable).toBe(true)
     faults.on('stats', refused)
     await expect(store.stats()).rejects.toBeInstanceOf(StoreUnavailableError)
-    // It may have been one locked row.
+    // The failure may have been one locked row.
     expect(store.isAvailable).toBe(true)
     await time.advance(500)
     expect(store.isAvailable).toBe(false)
@@ -137,7 +137,7 @@ describe('an observed store', () => {
     expect(observer.calls.map(([, outcome]) => outcome)).toEqual(['unavailable', 'ok', 'unavailable'])
   })
 
-  it('says of the store what the store says', async () => {
+  it('An observed store has the properties of its store', async () => {
     const { store, faults } = bed()
     const { name, durabilityClass, failover, capabilities } = store
     expect({ name, durabilityClass, failover, capabilities }).toEqual({

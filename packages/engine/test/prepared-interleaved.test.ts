@@ -1,9 +1,9 @@
-/** Two nodes on one slow store: clients, deadlines and query-backs meet at any moment. */
+/** Tests two nodes on one slow store, where clients, deadlines and query-backs meet at any moment. */
 import { describe, expect, it } from 'vitest'
 import { Bed } from './support/bed.ts'
 import { lostAfter, refused } from './support/fault-store.ts'
-import { abort, messageOf, register, submitPrepared, tccOf } from './support/prepared.ts'
-import { codeOf, randomFrom, watched } from './support/sagas.ts'
+import { abort, buildMessage, buildTcc, register, submitPrepared } from './support/prepared.ts'
+import { randomFrom, readCode, watched } from './support/sagas.ts'
 
 const ROUNDS = 100
 const FAST = { leaseMs: 3_000, pollMs: 100 }
@@ -37,7 +37,7 @@ describe.each([1, 2].map((seed) => seed * 7_919))('commands to prepared transact
     const ends = new Map<string, number>()
     for (let round = 0; round < ROUNDS; round++) {
       const { bed, pick, node } = await slowBed(random)
-      await node().submit(tccOf('t', { deadlineMs: 100 + pick(200), retry: { initialMs: 10, capMs: 50 } }))
+      await node().submit(buildTcc('t', { deadlineMs: 100 + pick(200), retry: { initialMs: 10, capMs: 50 } }))
       const given: { name: string; state: { value?: string; isSettled: boolean } }[] = []
       for (const name of ['a', 'b', random() < 0.5 ? 'abort' : 'submit', 'c', 'submit']) {
         await bed.time.advance(pick(120))
@@ -47,12 +47,12 @@ describe.each([1, 2].map((seed) => seed * 7_919))('commands to prepared transact
             : name === 'submit'
               ? submitPrepared(node(), 't')
               : register(node(), 't', name)
-        given.push({ name, state: watched(codeOf(asked)) })
+        given.push({ name, state: watched(readCode(asked)) })
       }
       await bed.time.until('all answered', () => given.every(({ state }) => state.isSettled))
       await bed.time.until('final', async () => ['succeeded', 'failed'].includes(await bed.status('t')))
       const status = await bed.status('t')
-      const calls = new Set(bed.services.callsOf('t'))
+      const calls = new Set(bed.services.listCalls('t'))
       const told = `round ${round}: ${given.map(({ name, state }) => `${name} ${state.value}`).join(', ')} → ${status}: ${[...calls]}`
       const op = status === 'succeeded' ? 'confirm' : 'cancel'
       expect(
@@ -84,15 +84,15 @@ describe.each([1, 2].map((seed) => seed * 7_919))('commands to prepared transact
         return random() < 0.3 ? 'unknown' : hasCommitted ? 'success' : 'failure'
       }
       const check = { url: 'http://bank.test/query', afterMs: 20 + pick(100) }
-      await node().submit(messageOf('m', 2, { check, retry: { initialMs: 10, capMs: 50 } }))
+      await node().submit(buildMessage('m', 2, { check, retry: { initialMs: 10, capMs: 50 } }))
       await bed.time.advance(pick(200))
-      const asked = watched(codeOf(hasCommitted ? submitPrepared(node(), 'm') : abort(node(), 'm')))
+      const asked = watched(readCode(hasCommitted ? submitPrepared(node(), 'm') : abort(node(), 'm')))
       const status = hasCommitted ? 'succeeded' : 'failed'
       await bed.time.until('answered', () => asked.isSettled)
       await bed.untilStatus('m', status)
-      const told = `round ${round}: ${hasCommitted} ${asked.value} ${bed.services.callsOf('m')}`
+      const told = `round ${round}: ${hasCommitted} ${asked.value} ${bed.services.listCalls('m')}`
       expect(['accepted', 'SAGA_ALREADY_FINAL'], told).toContain(asked.value)
-      expect(bed.services.effectsOf('m'), told).toEqual(hasCommitted ? ['01 action', '02 action'] : [])
+      expect(bed.services.listEffects('m'), told).toEqual(hasCommitted ? ['01 action', '02 action'] : [])
       ends.set(status, (ends.get(status) ?? 0) + 1)
     }
     expect(ends.get('succeeded')).toBeGreaterThan(5)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ReadLane } from '../src/read-lane.ts'
 import { Bed } from './support/bed.ts'
 import { FakeTime } from './support/fake-time.ts'
-import { branchOf, sagaOf, watched } from './support/sagas.ts'
+import { buildBranch, buildSaga, watched } from './support/sagas.ts'
 
 const BOUNDS = { atOnceMax: 2, waitingMax: 600, waitMs: 1_000, restFactor: 3, restMsMax: 100 }
 
@@ -141,7 +141,7 @@ describe('S42: a reader of a large transaction', () => {
       const bed = new Bed()
       const node = await bed.node({ readsAtOnceMax: 1 })
       const { engine } = node
-      const saga = sagaOf('large', 1)
+      const saga = buildSaga('large', 1)
       const branches = saga.branches.map((branch) => ({ ...branch, payload: 'x'.repeat(100_000) }))
       await node.submit({ ...saga, branches })
       await bed.untilStatus('large', 'succeeded')
@@ -156,11 +156,11 @@ describe('S42: a reader of a large transaction', () => {
 })
 
 describe('an engine beside 600 readers', () => {
-  /** Holds back every list and every read of these gids. */
+  /** Delays every list and every read of these gids. */
   async function nodeWithReaders(lane: Partial<Record<'scansAtOnceMax' | 'readsAtOnceMax', number>> = {}) {
     const bed = new Bed()
     const node = await bed.node(lane)
-    await node.submit(sagaOf('stored', 1))
+    await node.submit(buildSaga('stored', 1))
     await bed.untilStatus('stored', 'succeeded')
     const held: (() => void)[] = []
     let underWay = 0
@@ -190,7 +190,7 @@ describe('an engine beside 600 readers', () => {
       const asked = Array.from({ length: 600 }, () => watched<unknown>(read(node.engine)))
       await bed.time.flush()
       expect(underWay()).toBeLessThanOrEqual(16)
-      await node.submit(sagaOf('beside', 1))
+      await node.submit(buildSaga('beside', 1))
       await bed.untilStatus('beside', 'succeeded')
       await bed.time.advance(2_100)
       const refused = asked.filter(({ error }) => error !== undefined)
@@ -206,9 +206,9 @@ describe('an engine beside 600 readers', () => {
       const payload = { note: 'y'.repeat(200_000) }
       await node.submit({
         gid: 'large',
-        branches: Array.from({ length: 30 }, (_, n) => branchOf('large', `b${n}`)),
+        branches: Array.from({ length: 30 }, (_, n) => buildBranch('large', `b${n}`)),
       })
-      await node.submit({ gid: 'heavy', branches: [branchOf('heavy', 'b', { payload })] })
+      await node.submit({ gid: 'heavy', branches: [buildBranch('heavy', 'b', { payload })] })
       if (untilStored) for (const gid of ['large', 'heavy']) await bed.untilStatus(gid, 'succeeded')
       const gid = untilStored ? 'heavy' : 'large'
       const asked = Array.from({ length: 600 }, () => watched(node.engine.show(gid as never)))
@@ -220,7 +220,7 @@ describe('an engine beside 600 readers', () => {
   it('a command reads what it needs without a turn', async () => {
     const { bed, node } = await nodeWithReaders({ readsAtOnceMax: 1 })
     node.engine.show('stored' as never).catch(() => undefined)
-    await node.submit(sagaOf('other', 1))
+    await node.submit(buildSaga('other', 1))
     await bed.untilStatus('other', 'succeeded')
     expect((await node.engine.get('other' as never))?.status).toBe('succeeded')
     await expect(node.engine.abort('other' as never)).rejects.toMatchObject({ code: 'SAGA_ALREADY_FINAL' })

@@ -6,23 +6,23 @@ import { Bed, type TestNode } from './support/bed.ts'
 import { heldAnswer, heldBefore, isAbort, lostAfter, refused } from './support/fault-store.ts'
 import { Gate } from './support/gate.ts'
 import type { Answer } from './support/participants.ts'
-import { codeOf, parallelOf, sagaOf } from './support/sagas.ts'
+import { buildParallel, buildSaga, readCode } from './support/sagas.ts'
 
 const FAST = { leaseMs: 3_000, pollMs: 500 }
 
 describe('after a crash', () => {
-  it('a saga goes on from its last save, and every branch is taken as sent', async () => {
+  it('After a crash a saga goes on from its last save, and every branch is taken as sent', async () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     bed.services.defer('a', '02', 'action')
-    await one.submit(sagaOf('a', 4))
+    await one.submit(buildSaga('a', 4))
     await bed.time.advance(1_500)
     one.kill()
     bed.services.script('a', '02', 'action', 'failure')
     const two = await bed.node(FAST)
     await bed.untilStatus('a', 'failed', FAST.leaseMs + FAST.pollMs + 1_000)
     expect(two.seen.claims).toEqual([1])
-    expect(bed.services.callsOf('a')).toEqual([
+    expect(bed.services.listCalls('a')).toEqual([
       '01 action',
       '02 action',
       '02 action',
@@ -31,20 +31,20 @@ describe('after a crash', () => {
       '02 compensate',
       '01 compensate',
     ])
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
     expect(await bed.row('a')).toMatchObject({ epoch: 2, sentList: 'unknown' })
   })
 
-  it('progress that was not saved is repeated, and the barrier absorbs it', async () => {
+  it('After a crash unsaved progress is repeated, and the barrier absorbs it', async () => {
     const bed = new Bed()
     const one = await bed.node({ ...FAST, checkpointMs: 60_000 })
     bed.services.defer('a', '03', 'action')
-    await one.submit(sagaOf('a', 3))
+    await one.submit(buildSaga('a', 3))
     await bed.time.flush()
     one.kill()
     await bed.node(FAST)
     await bed.untilStatus('a', 'succeeded')
-    expect(bed.services.callsOf('a')).toEqual([
+    expect(bed.services.listCalls('a')).toEqual([
       '01 action',
       '02 action',
       '03 action',
@@ -52,7 +52,7 @@ describe('after a crash', () => {
       '02 action',
       '03 action',
     ])
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action', '03 action'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action', '03 action'])
   })
 
   it.each([
@@ -63,47 +63,47 @@ describe('after a crash', () => {
     const one = await bed.node(FAST)
     one.store.on('update', held(new Gate()), { when: isAbort })
     bed.services.script('a', '02', 'action', 'failure')
-    await one.submit(parallelOf('a', 2))
+    await one.submit(buildParallel('a', 2))
     await bed.time.advance(100)
     one.kill()
     await bed.node(FAST)
     await bed.untilStatus('a', status)
-    const undone = bed.services.effectsOf('a').filter((effect) => effect.endsWith('compensate'))
+    const undone = bed.services.listEffects('a').filter((effect) => effect.endsWith('compensate'))
     expect(undone).toEqual(status === 'failed' ? ['01 compensate'] : [])
   })
 
-  it('retry limits count what was tried before', async () => {
+  it('Retry limits count attempts before a crash', async () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     bed.services.script('a', '01', 'action', 'unknown', 'unknown', 'unknown', 'unknown')
-    await one.submit(sagaOf('a', 1, { retry: { limit: 3, initialMs: 500, factor: 1 } }))
+    await one.submit(buildSaga('a', 1, { retry: { limit: 3, initialMs: 500, factor: 1 } }))
     await bed.time.until('two tries', () => bed.services.calls.length === 2)
     await bed.time.advance(10)
     one.kill()
     await bed.node(FAST)
     await bed.untilStatus('a', 'failed')
-    expect(bed.services.callsOf('a').filter((call) => call === '01 action')).toHaveLength(3)
+    expect(bed.services.listCalls('a').filter((call) => call === '01 action')).toHaveLength(3)
   })
 
-  it('a claim that finds the deadline passed aborts at once', async () => {
+  it('A claim after the deadline aborts at once', async () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     bed.services.defer('a', '02', 'action')
-    await one.submit(sagaOf('a', 3, { deadlineMs: 2_000 }))
+    await one.submit(buildSaga('a', 3, { deadlineMs: 2_000 }))
     await bed.time.advance(100)
     one.kill()
     await bed.node(FAST)
     await bed.untilStatus('a', 'failed')
-    expect(bed.services.callsOf('a').filter((call) => call.endsWith('action'))).toEqual([
+    expect(bed.services.listCalls('a').filter((call) => call.endsWith('action'))).toEqual([
       '01 action',
       '02 action',
     ])
-    expect(bed.services.callsOf('a').slice(2)).toEqual(['03 compensate', '02 compensate', '01 compensate'])
+    expect(bed.services.listCalls('a').slice(2)).toEqual(['03 compensate', '02 compensate', '01 compensate'])
     const undone = bed.services.calls.find(({ op }) => op === 'compensate')
     expect((undone?.at ?? 0) - (await bed.row('a')).createdAt).toBeGreaterThanOrEqual(2_000)
   })
 
-  it('500 interrupted sagas all end, with a bounded number in flight', async () => {
+  it('500 interrupted sagas all end, with a bounded number in flight at once', async () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     const gate = new Gate()
@@ -111,7 +111,7 @@ describe('after a crash', () => {
       if (branchId === '02') await gate.pass()
       return 'success'
     }
-    for (let n = 0; n < 500; n++) await one.submit(sagaOf(`s${n}`, 3))
+    for (let n = 0; n < 500; n++) await one.submit(buildSaga(`s${n}`, 3))
     await bed.time.advance(1_200)
     one.kill()
     gate.open()
@@ -126,8 +126,8 @@ describe('after a crash', () => {
     await bed.time.until('all are final', async () => (await bed.unfinished()) === 0)
     expect(bed.services.inFlightMost).toBeGreaterThan(30)
     expect(bed.services.inFlightMost).toBeLessThanOrEqual(60)
-    // All go to one target, whose share of 60 places is 34. Those that find no place come again about a second later, as fast as
-    // it answers, and not poll by poll.
+    // All go to one target, whose share of 60 places is 34. Those that find no place come again about a second later,
+    // as fast as it answers, and not poll by poll.
     expect(bed.time.now - startedAt).toBeLessThan(FAST.leaseMs + FAST.pollMs + 4_500)
     const claims = two.seen.claims.reduce((sum, count) => sum + count, 0)
     expect(claims).toBeGreaterThanOrEqual(500)
@@ -136,7 +136,7 @@ describe('after a crash', () => {
       const gid = `s${n}`
       const failed = gid.endsWith('7')
       expect(await bed.status(gid)).toBe(failed ? 'failed' : 'succeeded')
-      expect(bed.services.effectsOf(gid)).toEqual(
+      expect(bed.services.listEffects(gid)).toEqual(
         failed
           ? ['01 action', '02 action', '02 compensate', '01 compensate']
           : ['01 action', '02 action', '03 action'],
@@ -144,23 +144,23 @@ describe('after a crash', () => {
     }
   })
 
-  it('recovery goes on although more fresh sagas run here than recovery may hold', async () => {
+  it('Recovery goes on although more accepted sagas run here than recovery may run', async () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     bed.services.defer('old', '01', 'action')
-    await one.submit(sagaOf('old'))
+    await one.submit(buildSaga('old'))
     one.kill()
     const two = await bed.node({ ...FAST, recoveryInFlightMax: 4, claimLimit: 4 })
     for (let n = 0; n < 10; n++) {
       bed.services.defer(`new${n}`, '01', 'action')
-      await two.submit(sagaOf(`new${n}`))
+      await two.submit(buildSaga(`new${n}`))
     }
     await bed.untilStatus('old', 'succeeded', 10_000)
   })
 })
 
 describe('the poll of what is due', () => {
-  it('that found no room is made up for as soon as there is some', async () => {
+  it('A poll without room is repeated as soon as there is room', async () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     const gate = new Gate()
@@ -168,7 +168,7 @@ describe('the poll of what is due', () => {
       await gate.pass()
       return 'success'
     }
-    for (let n = 0; n < 8; n++) await one.submit(sagaOf(`s${n}`, 1))
+    for (let n = 0; n < 8; n++) await one.submit(buildSaga(`s${n}`, 1))
     one.kill()
     const limits = { recoveryInFlightMax: 4, claimLimit: 4, targetShare: 1 }
     const two = await bed.node({ ...FAST, ...limits, pollMs: 10_000 })
@@ -179,12 +179,12 @@ describe('the poll of what is due', () => {
     expect([two.seen.claims, await bed.unfinished()]).toEqual([[4, 4], 0])
   })
 
-  it('goes on after a hint came due while a poll was under way', async () => {
+  it('The polls go on after a hint came due during a poll', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
     node.store.on('claim-due', heldAnswer(gate))
-    await node.submit(sagaOf('a', 2, { delayMs: 5_000 }))
+    await node.submit(buildSaga('a', 2, { delayMs: 5_000 }))
     await bed.time.until('a poll is under way', () => gate.waiting === 1)
     await bed.time.advance(10_000)
     gate.open()
@@ -194,26 +194,26 @@ describe('the poll of what is due', () => {
     expect(node.store.count('claim-due')).toBeGreaterThan(polls + 8)
   })
 
-  it('goes on after the store was away', async () => {
+  it('The polls go on after an outage of the store', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const comeBack = node.store.goDown(refused)
     await bed.time.advance(10_000)
     comeBack()
     const other = bed.idleNode()
-    await other.submit(sagaOf('a', 1, { delayMs: 1_500 }))
+    await other.submit(buildSaga('a', 1, { delayMs: 1_500 }))
     other.kill()
     await bed.untilStatus('a', 'succeeded', 4_000)
     expect(node.seen.named('store-does-not-answer')).toHaveLength(1)
     expect(node.seen.named('store-answers-again')).toHaveLength(1)
   })
 
-  it('asks for less after a claim without an answer, and for more again when one comes', async () => {
+  it('A poll claims fewer rows after a claim without an answer, and more again after an answer', async () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     for (let n = 0; n < 40; n++) {
       bed.services.defer(`s${n}`, '01', 'action')
-      await one.submit(sagaOf(`s${n}`, 1))
+      await one.submit(buildSaga(`s${n}`, 1))
     }
     one.kill()
     await bed.time.advance(FAST.leaseMs)
@@ -226,10 +226,10 @@ describe('the poll of what is due', () => {
     expect(limits.slice(0, 6)).toEqual([16, 8, 4, 2, 4, 8])
   })
 
-  it('goes on at once when a store says that it could not give all in one answer', async () => {
+  it('A poll goes on at once when the store has more due rows than fit in one answer', async () => {
     const bed = new Bed()
     const other = bed.idleNode()
-    for (let n = 0; n < 6; n++) await other.submit(sagaOf(`s${n}`, 1, { delayMs: 1_500 }))
+    for (let n = 0; n < 6; n++) await other.submit(buildSaga(`s${n}`, 1, { delayMs: 1_500 }))
     other.kill()
     await bed.time.advance(2_000)
     const node = bed.idleNode({ claimLimit: 16, pollMs: 60_000 })
@@ -243,7 +243,7 @@ describe('the poll of what is due', () => {
     expect(left).toBe(0)
   })
 
-  it('of an idle node is slow and steady', async () => {
+  it('An idle node polls slowly and steadily', async () => {
     const bed = new Bed()
     const node = await bed.node({ pollMs: 1_000 })
     await bed.time.advance(60_000)
@@ -252,7 +252,7 @@ describe('the poll of what is due', () => {
   })
 })
 
-describe('a row that nobody can run', () => {
+describe('a row that no node can run', () => {
   async function corrupt(bed: Bed, gid: string): Promise<void> {
     const row = await bed.row(gid)
     const { token, version, status, format, retrying } = row
@@ -264,10 +264,10 @@ describe('a row that nobody can run', () => {
     })
   }
 
-  it('because its record cannot be read is parked with attention; its neighbours are not held up', async () => {
+  it('A row whose record cannot be read is parked with attention, and its neighbours are not delayed', async () => {
     const bed = new Bed()
     const idle = bed.idleNode()
-    for (const gid of ['a', 'b', 'c']) await idle.submit(sagaOf(gid, 2, { delayMs: 2_000 }))
+    for (const gid of ['a', 'b', 'c']) await idle.submit(buildSaga(gid, 2, { delayMs: 2_000 }))
     idle.kill()
     await corrupt(bed, 'b')
     await bed.time.advance(2_500)
@@ -282,13 +282,13 @@ describe('a row that nobody can run', () => {
     ])
     await bed.time.advance(60_000)
     expect(node.seen.named('transaction-parked')).toHaveLength(1)
-    expect(await codeOf(node.command('abort', 'b'))).toBe('SAGA_INTERNAL')
+    expect(await readCode(node.command('abort', 'b'))).toBe('SAGA_INTERNAL')
   })
 
-  it('is looked at again after a retry, and parked again as long as it cannot be read', async () => {
+  it('A parked row is claimed again after a retry, and parked again while it cannot be read', async () => {
     const bed = new Bed()
     const idle = bed.idleNode()
-    await idle.submit(sagaOf('b', 2, { delayMs: 2_000 }))
+    await idle.submit(buildSaga('b', 2, { delayMs: 2_000 }))
     idle.kill()
     const good = (await bed.row('b')).progress
     await corrupt(bed, 'b')
@@ -305,10 +305,10 @@ describe('a row that nobody can run', () => {
     await bed.untilStatus('b', 'succeeded')
   })
 
-  it('while its parking meets a store that is away, its neighbours of the same claim run', async () => {
+  it('The neighbours of a row run while its parking meets an outage of the store', async () => {
     const bed = new Bed()
     const idle = bed.idleNode()
-    for (const gid of ['bad', 'good']) await idle.submit(sagaOf(gid, 2, { delayMs: 2_000 }))
+    for (const gid of ['bad', 'good']) await idle.submit(buildSaga(gid, 2, { delayMs: 2_000 }))
     idle.kill()
     await corrupt(bed, 'bad')
     await bed.time.advance(2_500)
@@ -319,7 +319,7 @@ describe('a row that nobody can run', () => {
     await bed.time.until('parked', async () => (await bed.row('bad')).dueAt === PARKED_AT)
   })
 
-  /** A row that kills its first four runners, and then a node that it does not kill. */
+  /** Plays a row that kills its first four owners, and then a node that it does not kill. */
   async function crashing(bed: Bed): Promise<TestNode> {
     const first = await bed.node(FAST)
     bed.services.otherwise = ({ gid }) => {
@@ -327,7 +327,7 @@ describe('a row that nobody can run', () => {
       return 'success'
     }
     const nodes = [first]
-    await first.submit(sagaOf('a'))
+    await first.submit(buildSaga('a'))
     await bed.time.flush()
     for (let crash = 0; crash < 3; crash++) {
       const before = bed.services.calls.length
@@ -341,19 +341,19 @@ describe('a row that nobody can run', () => {
     return last
   }
 
-  it('was claimed three times without progress: it rests, its neighbours go on, and it ends by itself', async () => {
+  it('A row that was claimed three times without progress rests, its neighbours go on, and it ends by itself', async () => {
     const bed = new Bed()
     const last = await crashing(bed)
     const row = await bed.row('a')
     expect(row).toMatchObject({ owned: false, status: 'submitted' })
     expect((await last.get('a'))?.attention).toContain('without progress')
-    await last.submit(sagaOf('b'))
+    await last.submit(buildSaga('b'))
     await bed.untilStatus('b', 'succeeded', 1_000)
     await bed.untilStatus('a', 'succeeded', (REST_LEASES_MAX + 1) * FAST.leaseMs)
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action'])
   })
 
-  it('need not rest to the end: a retry lets it run', async () => {
+  it('A retry ends the rest of a row', async () => {
     const bed = new Bed()
     const last = await crashing(bed)
     expect((await last.command('retry', 'a')).attention).toBeUndefined()

@@ -6,17 +6,17 @@ import { heldAnswer, lostBefore, refused } from './support/fault-store.ts'
 import { FunctionNode } from './support/function-node.ts'
 import { Gate } from './support/gate.ts'
 import type { Answer } from './support/participants.ts'
-import { codeOf, sagaOf, watched } from './support/sagas.ts'
+import { buildSaga, readCode, watched } from './support/sagas.ts'
 
 const PLENTY_MS = 29_000
 const LEASE_AFTER_MS = 5_000
 
 describe('an invocation that submits', () => {
-  it('ends a saga with two writes, under a lease of its own time and 5 s, and asks for no look', async () => {
+  it('An invocation ends a saga with two writes, under a lease of its own time and 5 s, and requests no wake-up', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     const submitting = node.engine.during(PLENTY_MS, () =>
-      node.engine.submit(sagaOf('a', 5), { waitMs: 20_000 }),
+      node.engine.submit(buildSaga('a', 5), { waitMs: 20_000 }),
     )
     await bed.time.flush()
     expect((await submitting).status).toBe('succeeded')
@@ -28,15 +28,15 @@ describe('an invocation that submits', () => {
     expect(node.looks).toEqual([])
   })
 
-  it('makes no call that its host refuses, and shows the word for it', async () => {
+  it('An invocation makes no call that its host refuses, and shows the reason', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api', {}, (_definition, url) =>
       url.endsWith('/02/action') ? 'old-words' : undefined,
     )
-    const submitting = node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a')))
+    const submitting = node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a')))
     await bed.time.advance(PLENTY_MS)
     await submitting
-    expect(bed.services.callsOf('a')).toEqual(['01 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action'])
     expect(
       (await node.engine.during(PLENTY_MS, () => node.engine.get('a' as Gid)))?.branches[1]?.ops[0],
     ).toMatchObject({
@@ -45,11 +45,11 @@ describe('an invocation that submits', () => {
     })
   })
 
-  it('answers who does not wait at once, and goes on until it is final', async () => {
+  it('A caller that does not wait is answered at once, and the invocation goes on until the saga is final', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     const first = bed.services.defer('a', '01', 'action')
-    const invoked = watched(node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a'))))
+    const invoked = watched(node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a'))))
     await bed.time.advance(2_000)
     expect(invoked.isSettled).toBe(false)
     first.answer('success')
@@ -58,11 +58,11 @@ describe('an invocation that submits', () => {
     expect(await bed.status('a')).toBe('succeeded')
   })
 
-  it('gives back what does not fit, as due now, and asks for a look; another invocation ends it', async () => {
+  it('A saga that does not fit is given back as due now with a wake-up, and another invocation ends it', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     bed.services.otherwise = () => bed.time.delay(5_000).then(() => 'success')
-    const invoked = watched(node.engine.during(20_000, () => node.engine.submit(sagaOf('a', 5))))
+    const invoked = watched(node.engine.during(20_000, () => node.engine.submit(buildSaga('a', 5))))
     await bed.time.advance(20_000)
     expect(invoked.isSettled).toBe(true)
     expect(node.looks).toEqual([{ gid: 'a', dueInMs: 0 }])
@@ -71,28 +71,28 @@ describe('an invocation that submits', () => {
     const looked = watched(worker.look('a', 60_000))
     await bed.time.advance(30_000)
     expect(looked.value).toBe('final')
-    expect(bed.services.callsOf('a')).toEqual(['01', '02', '03', '04', '05'].map((id) => `${id} action`))
+    expect(bed.services.listCalls('a')).toEqual(['01', '02', '03', '04', '05'].map((id) => `${id} action`))
   })
 
-  it('is answered when the wait is over, whatever time is left', async () => {
+  it('A waiting caller is answered when its wait is over, whatever time is left', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     bed.services.otherwise = () => bed.time.delay(2_000).then(() => 'success')
     const invoked = watched(
-      node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a', 5), { waitMs: 3_000 })),
+      node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a', 5), { waitMs: 3_000 })),
     )
     await bed.time.advance(4_100)
     expect(invoked.value?.status).toBe('submitted')
-    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action'])
     expect(node.looks).toEqual([{ gid: 'a', dueInMs: 0 }])
   })
 
-  it('counts a call that did not answer in time as unknown, and gives the saga back', async () => {
+  it('A call without an answer in time is unknown, and the saga is given back', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     bed.services.defer('a', '01', 'action')
     const invoked = watched(
-      node.engine.during(10_000, () => node.engine.submit(sagaOf('a', 1, { timeoutMs: 60_000 }))),
+      node.engine.during(10_000, () => node.engine.submit(buildSaga('a', 1, { timeoutMs: 60_000 }))),
     )
     await bed.time.advance(10_000)
     expect(invoked.isSettled).toBe(true)
@@ -101,13 +101,13 @@ describe('an invocation that submits', () => {
     expect(node.looks).toHaveLength(1)
   })
 
-  it('refuses an acknowledgement from memory, and stores nothing', async () => {
+  it('An invocation refuses an acknowledgement from memory, and stores nothing', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     const submitting = node.engine.during(PLENTY_MS, () =>
-      node.engine.submit(sagaOf('a', 1, { ack: 'memory' })),
+      node.engine.submit(buildSaga('a', 1, { ack: 'memory' })),
     )
-    expect(await codeOf(submitting)).toBe('SAGA_ACK_INVALID')
+    expect(await readCode(submitting)).toBe('SAGA_ACK_INVALID')
     expect(await bed.rows()).toBe(0)
   })
 
@@ -115,9 +115,9 @@ describe('an invocation that submits', () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api', { timeoutMsMax: 20_000 })
     const submitting = node.engine.during(PLENTY_MS, () =>
-      node.engine.submit(sagaOf('a', 1, { timeoutMs: 20_001 })),
+      node.engine.submit(buildSaga('a', 1, { timeoutMs: 20_001 })),
     )
-    expect(await codeOf(submitting)).toBe('SAGA_TIMEOUT_INVALID')
+    expect(await readCode(submitting)).toBe('SAGA_TIMEOUT_INVALID')
     expect(await bed.rows()).toBe(0)
   })
 
@@ -127,7 +127,7 @@ describe('an invocation that submits', () => {
     const one = bed.idleNode({ pollMs: 600_000 })
     bed.services.otherwise = () => 'unknown'
     const gids = [...Array(10).keys()].map((n) => `g${n}`)
-    for (const gid of gids) await one.submit(sagaOf(gid, 1, { retry: { initialMs: 1_500 } }))
+    for (const gid of gids) await one.submit(buildSaga(gid, 1, { retry: { initialMs: 1_500 } }))
     await bed.time.advance(100)
     one.kill()
     await bed.time.advance(20_000)
@@ -150,65 +150,65 @@ describe('an invocation that submits', () => {
     for (const gid of gids) expect(await bed.status(gid)).toBe('succeeded')
   })
 
-  it('asks for a look when a delayed saga is due', async () => {
+  it('An invocation requests a wake-up for when a delayed saga is due', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
-    await node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a', 1, { delayMs: 90_000 })))
+    await node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a', 1, { delayMs: 90_000 })))
     expect(node.looks).toEqual([{ gid: 'a', dueInMs: 90_000 }])
     expect(bed.services.calls).toEqual([])
   })
 
-  it('waits for a short back-off by itself, and hands a long one on', async () => {
+  it('An invocation waits for a short back-off by itself, and hands a long one on', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api', {
       retry: { initialMs: 500, factor: 60, capMs: 60_000, jitter: 0, limit: null },
     })
     bed.services.script('a', '01', 'action', 'unknown', 'unknown')
-    const invoked = watched(node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a'))))
+    const invoked = watched(node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a'))))
     await bed.time.advance(1_000)
     expect(invoked.isSettled).toBe(true)
     expect(bed.services.calls).toHaveLength(2)
     expect(node.looks).toEqual([{ gid: 'a', dueInMs: expect.closeTo(30_000, -2) }])
   })
 
-  it('aborts what nobody runs, and compensates it at once', async () => {
+  it('An abort of a saga that no node runs compensates it at once', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     bed.services.script('a', '02', 'action', { result: 'unknown', retryAfterMs: 40_000 })
-    await node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a')))
+    await node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a')))
     expect(await bed.row('a')).toMatchObject({ owned: false })
     const aborting = node.engine.during(PLENTY_MS, () => node.engine.abort('a' as Gid, { waitMs: 5_000 }))
     await bed.time.advance(1_000)
     expect((await aborting).status).toBe('failed')
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 
-  it('goes on without the queue: the sweeper finds what is due', async () => {
+  it('Sagas go on without the queue, because the sweeper finds due rows', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     node.isQueueDown = true
     bed.services.script('a', '01', 'action', { result: 'ongoing', retryAfterMs: 40_000 })
-    const view = await node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a')))
+    const view = await node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a')))
     expect(view.status).toBe('submitted')
     expect(node.seen.named('wake-up-failed')).toHaveLength(1)
   })
 
-  it('is one at a time', async () => {
+  it('An environment has one invocation at a time', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     bed.services.defer('a', '01', 'action')
-    void node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a')))
+    void node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a')))
     await expect(node.engine.during(PLENTY_MS, async () => 1)).rejects.toBeInstanceOf(AssertionError)
   })
 })
 
 describe('after an invocation', () => {
-  it('nothing runs: no call, no store, no timer that does anything', async () => {
+  it('After an invocation there is no call, no store access and no timer that does anything', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     bed.services.defer('a', '01', 'action')
     const invoked = watched(
-      node.engine.during(10_000, () => node.engine.submit(sagaOf('a', 2), { waitMs: 25_000 })),
+      node.engine.during(10_000, () => node.engine.submit(buildSaga('a', 2), { waitMs: 25_000 })),
     )
     await bed.time.advance(10_000)
     expect(invoked.isSettled).toBe(true)
@@ -223,18 +223,18 @@ describe('after an invocation', () => {
     expect(node.seen.events).toHaveLength(events)
   })
 
-  it('no create is sent any more, so that a thawed one cannot run a second time what was purged meanwhile', async () => {
+  it('After an invocation no create is sent, so that a purged transaction cannot run a second time', async () => {
     const bed = new Bed()
     const settings = { retentionMs: 60_000 }
     const zombie = new FunctionNode(bed, 'api', settings)
     const lost = zombie.store.on('create', lostBefore, { times: Number.POSITIVE_INFINITY })
-    const invoked = watched(zombie.engine.during(10_000, () => zombie.engine.submit(sagaOf('a'))))
+    const invoked = watched(zombie.engine.during(10_000, () => zombie.engine.submit(buildSaga('a'))))
     while (!invoked.isSettled) await bed.time.advance(10)
     zombie.freeze()
     lost.remove()
     const other = new FunctionNode(bed, 'api', settings)
     const again = watched(
-      other.engine.during(PLENTY_MS, () => other.engine.submit(sagaOf('a'), { waitMs: 5_000 })),
+      other.engine.during(PLENTY_MS, () => other.engine.submit(buildSaga('a'), { waitMs: 5_000 })),
     )
     await bed.time.advance(1_000)
     expect(again.value?.status).toBe('succeeded')
@@ -243,14 +243,14 @@ describe('after an invocation', () => {
     zombie.thaw()
     await bed.time.advance(60_000)
     expect(await bed.rows()).toBe(0)
-    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action'])
   })
 
-  it('a command whose answer came late is left to who looks next', async () => {
+  it('A command whose answer came late is left to the next invocation', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'api')
     bed.services.script('a', '02', 'action', { result: 'unknown', retryAfterMs: 40_000 })
-    await node.engine.during(PLENTY_MS, () => node.engine.submit(sagaOf('a')))
+    await node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a')))
     const gate = new Gate()
     node.store.on('update', heldAnswer(gate))
     const abort = () => node.engine.abort('a' as Gid, { waitMs: 1_000 })
@@ -264,10 +264,10 @@ describe('after an invocation', () => {
     const looked = watched(worker.look('a', PLENTY_MS))
     await bed.time.advance(1_000)
     expect(looked.value).toBe('final')
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 
-  it('work that goes on is a failure of the invocation', async () => {
+  it('Work that goes on after its invocation is a failure', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'sweeper')
     const invoked = watched(node.engine.during(6_000, () => new Promise(() => undefined)))
@@ -276,12 +276,12 @@ describe('after an invocation', () => {
     expect(await node.engine.during(6_000, async () => 'next')).toBe('next')
   })
 
-  it('a store that hangs does not hold it up, and what it held is left to its lease', async () => {
+  it('A store that hangs does not delay the end, and transactions are left to their leases', async () => {
     const bed = new Bed()
     const node = new FunctionNode(bed, 'worker')
     const api = new FunctionNode(bed, 'api')
     bed.services.script('a', '01', 'action', { result: 'ongoing', retryAfterMs: 40_000 })
-    await api.engine.during(PLENTY_MS, () => api.engine.submit(sagaOf('a')))
+    await api.engine.during(PLENTY_MS, () => api.engine.submit(buildSaga('a')))
     bed.services.script('a', '01', 'action', { result: 'ongoing', retryAfterMs: 40_000 })
     await bed.time.advance(40_000)
     node.store.on('update', refused, { times: Number.POSITIVE_INFINITY })
@@ -295,14 +295,14 @@ describe('after an invocation', () => {
     const again = watched(other.look('a', 10_000))
     await bed.time.advance(1_000)
     expect(again.value).toBe('final')
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action'])
   })
 
-  it('one that was thawed after its lease changes nothing', async () => {
+  it('An invocation that thaws after its lease changes nothing', async () => {
     const bed = new Bed()
     const zombie = new FunctionNode(bed, 'api')
     const first = bed.services.defer('a', '01', 'action')
-    const invoked = watched(zombie.engine.during(10_000, () => zombie.engine.submit(sagaOf('a'))))
+    const invoked = watched(zombie.engine.during(10_000, () => zombie.engine.submit(buildSaga('a'))))
     await bed.time.flush()
     zombie.freeze()
     first.answer('success')
@@ -317,30 +317,30 @@ describe('after an invocation', () => {
     await bed.time.advance(60_000)
     expect(invoked.isSettled).toBe(true)
     expect(await bed.row('a')).toMatchObject({ status: 'failed', version })
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 })
 
 describe('a look at a gid', () => {
-  it('of what is final, of what another owner has, and of what never was: nothing is done', async () => {
+  it('A wake-up for a final, foreign or unknown transaction does nothing', async () => {
     const bed = new Bed()
     const api = new FunctionNode(bed, 'api')
     const worker = new FunctionNode(bed, 'worker')
-    await api.engine.during(PLENTY_MS, () => api.engine.submit(sagaOf('a'), { waitMs: 1_000 }))
+    await api.engine.during(PLENTY_MS, () => api.engine.submit(buildSaga('a'), { waitMs: 1_000 }))
     expect(await worker.look('a', PLENTY_MS)).toBe('final')
     bed.services.defer('b', '01', 'action')
-    void api.engine.during(PLENTY_MS, () => api.engine.submit(sagaOf('b')))
+    void api.engine.during(PLENTY_MS, () => api.engine.submit(buildSaga('b')))
     await bed.time.flush()
     expect(await worker.look('b', PLENTY_MS)).toBe('not-ours')
     expect(await worker.look('never', PLENTY_MS)).toBe('not-ours')
     expect(worker.looks).toEqual([])
   })
 
-  it('that came too early gives it back, and asks for no other look', async () => {
+  it('A wake-up that came too early gives the transaction back, and requests no other one', async () => {
     const bed = new Bed()
     const api = new FunctionNode(bed, 'api')
     bed.services.script('a', '01', 'action', { result: 'ongoing', retryAfterMs: 40_000 })
-    await api.engine.during(PLENTY_MS, () => api.engine.submit(sagaOf('a')))
+    await api.engine.during(PLENTY_MS, () => api.engine.submit(buildSaga('a')))
     const { dueAt } = await bed.row('a')
     const worker = new FunctionNode(bed, 'worker')
     expect(await worker.look('a', PLENTY_MS)).toBe('given-back')
@@ -349,18 +349,18 @@ describe('a look at a gid', () => {
     expect(bed.services.calls).toHaveLength(1)
   })
 
-  it('rejects when the claim is not answered', async () => {
+  it('A wake-up rejects when the claim is not answered', async () => {
     const bed = new Bed()
     const worker = new FunctionNode(bed, 'worker')
     worker.store.on('claim', refused)
     await expect(worker.look('a', PLENTY_MS)).rejects.toBeInstanceOf(StoreUnavailableError)
   })
 
-  it('runs all that is due, at most so many, where there is no queue', async () => {
+  it('Without a queue an invocation runs due rows, up to a limit', async () => {
     const bed = new Bed()
     const api = new FunctionNode(bed, 'api')
     for (const gid of ['a', 'b', 'c']) {
-      await api.engine.during(PLENTY_MS, () => api.engine.submit(sagaOf(gid, 1, { delayMs: 2_000 })))
+      await api.engine.during(PLENTY_MS, () => api.engine.submit(buildSaga(gid, 1, { delayMs: 2_000 })))
     }
     await bed.time.advance(2_000)
     const sweeper = new FunctionNode(bed, 'sweeper')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Bed } from './support/bed.ts'
-import { codeOf, sagaOf } from './support/sagas.ts'
+import { buildSaga, readCode } from './support/sagas.ts'
 
 async function shortNode() {
   const bed = new Bed()
@@ -11,22 +11,22 @@ async function shortNode() {
 }
 
 describe('a store that is short of room', () => {
-  it('takes no new transaction and stores nothing of it, in any spelling', async () => {
+  it('A store without room takes no new transaction of any kind and stores nothing', async () => {
     const { bed, node, room } = await shortNode()
     room.isShort = true
-    expect(await codeOf(node.submit(sagaOf('a')))).toBe('SAGA_STORE_FULL')
-    expect(await codeOf(node.submit({ ...sagaOf('b'), ack: 'memory' }))).toBe('SAGA_STORE_FULL')
-    expect(await codeOf(node.submit(sagaOf('c'), { waitMs: 1_000 }))).toBe('SAGA_STORE_FULL')
-    expect(await codeOf(node.submit({ gid: 'd', kind: 'tcc' }))).toBe('SAGA_STORE_FULL')
+    expect(await readCode(node.submit(buildSaga('a')))).toBe('SAGA_STORE_FULL')
+    expect(await readCode(node.submit({ ...buildSaga('b'), ack: 'memory' }))).toBe('SAGA_STORE_FULL')
+    expect(await readCode(node.submit(buildSaga('c'), { waitMs: 1_000 }))).toBe('SAGA_STORE_FULL')
+    expect(await readCode(node.submit({ gid: 'd', kind: 'tcc' }))).toBe('SAGA_STORE_FULL')
     await bed.time.advance(1_000)
     expect(await bed.rows()).toBe(0)
     expect(node.seen.refusals).toContain('SAGA_STORE_FULL')
   })
 
-  it('lets what runs be saved and finished, and takes commands', async () => {
+  it('A store without room saves and finishes running transactions, and takes commands', async () => {
     const { bed, node, room } = await shortNode()
     const call = bed.services.defer('a', '02', 'action')
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     await node.submit({ gid: 'b', kind: 'tcc' })
     await bed.time.flush()
     room.isShort = true
@@ -36,12 +36,12 @@ describe('a store that is short of room', () => {
     await bed.untilStatus('b', 'failed')
   })
 
-  it('is shown as the reason why new work is not taken, and recovers by itself', async () => {
+  it('A store without room is shown as the reason for refusals, and recovers by itself', async () => {
     const { node, room } = await shortNode()
     room.isShort = true
     expect(node.engine.health()).toMatchObject({ ready: false, reason: 'store-full' })
     room.isShort = false
     expect(node.engine.health()).toMatchObject({ ready: true })
-    expect(await codeOf(node.submit(sagaOf('a')))).toBe('accepted')
+    expect(await readCode(node.submit(buildSaga('a')))).toBe('accepted')
   })
 })

@@ -3,40 +3,40 @@ import { describe, expect, it } from 'vitest'
 import { Bed } from './support/bed.ts'
 import { heldAnswer, heldBefore, lostAfter, lostBefore, refused } from './support/fault-store.ts'
 import { Gate } from './support/gate.ts'
-import { branchOf, codeOf, sagaOf, watched } from './support/sagas.ts'
+import { buildBranch, buildSaga, readCode, watched } from './support/sagas.ts'
 
 const OTHER = { headers: { 'x-other': '1' } }
 
 describe('a gid that is taken', () => {
-  it('by the same content that runs here is the same transaction', async () => {
+  it('A submit with the content of a gid that runs here is the same transaction', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const call = bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a'))
-    const again = await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
+    const again = await node.submit(buildSaga('a'))
     expect(again).toMatchObject({ gid: 'a', status: 'submitted', ack: 'durable' })
     expect(node.store.count('create')).toBe(1)
     call.answer('success')
     await bed.untilStatus('a', 'succeeded')
-    expect(bed.services.callsOf('a')).toHaveLength(2)
+    expect(bed.services.listCalls('a')).toHaveLength(2)
   })
 
-  it('by the same content that has finished answers with the end', async () => {
+  it('A submit with the content of a finished gid is answered with the end', async () => {
     const bed = new Bed()
     const node = await bed.node()
-    await node.submit(sagaOf('a'), { waitMs: 1_000 })
-    expect((await node.submit(sagaOf('a'))).status).toBe('succeeded')
-    expect((await node.submit(sagaOf('a'), { waitMs: 1_000 })).status).toBe('succeeded')
-    expect(bed.services.callsOf('a')).toHaveLength(2)
+    await node.submit(buildSaga('a'), { waitMs: 1_000 })
+    expect((await node.submit(buildSaga('a'))).status).toBe('succeeded')
+    expect((await node.submit(buildSaga('a'), { waitMs: 1_000 })).status).toBe('succeeded')
+    expect(bed.services.listCalls('a')).toHaveLength(2)
     expect(node.seen.accepts).toBe(1)
   })
 
-  it('by the same content that is being accepted is answered together with it', async () => {
+  it('A submit with the content of a gid that is being accepted is answered together with it', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
     node.store.on('create', heldBefore(gate))
-    const both = [watched(node.submit(sagaOf('a'))), watched(node.submit(sagaOf('a')))]
+    const both = [watched(node.submit(buildSaga('a'))), watched(node.submit(buildSaga('a')))]
     await bed.time.advance(100)
     expect(both.map(({ isSettled }) => isSettled)).toEqual([false, false])
     gate.open()
@@ -45,19 +45,19 @@ describe('a gid that is taken', () => {
     expect(node.store.count('create')).toBe(1)
   })
 
-  it('by the same content with another ack is the same transaction, since ack is not part of it', async () => {
+  it('A submit with the same content and another ack is the same transaction', async () => {
     const bed = new Bed()
     const node = await bed.node()
-    await node.submit(sagaOf('a', 2, { ack: 'memory' }), { waitMs: 1_000 })
-    expect((await node.submit(sagaOf('a', 2, { ack: 'durable' }))).status).toBe('succeeded')
+    await node.submit(buildSaga('a', 2, { ack: 'memory' }), { waitMs: 1_000 })
+    expect((await node.submit(buildSaga('a', 2, { ack: 'durable' }))).status).toBe('succeeded')
   })
 
-  it('by the same content that runs on another node is the same transaction', async () => {
+  it('A submit with the content of a gid that runs on another node is the same transaction', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     const call = bed.services.defer('a', '01', 'action')
-    await one.submit(sagaOf('a'))
-    expect((await two.submit(sagaOf('a'))).status).toBe('submitted')
+    await one.submit(buildSaga('a'))
+    expect((await two.submit(buildSaga('a'))).status).toBe('submitted')
     call.answer('success')
     await bed.untilStatus('a', 'succeeded')
     expect(bed.services.calls.map(({ node }) => node)).toEqual(['node-1', 'node-1'])
@@ -69,14 +69,14 @@ describe('a gid that is taken', () => {
       const bed = new Bed()
       const [one, two] = [await bed.node(), await bed.node()]
       const call = bed.services.defer('a', '01', 'action')
-      await one.submit(sagaOf('a'))
+      await one.submit(buildSaga('a'))
       if (where === 'finished') {
         call.answer('success')
         await bed.untilStatus('a', 'succeeded')
       }
       const before = await bed.row('a')
       const node = where === 'on another node' ? two : one
-      expect(await codeOf(node.submit(sagaOf('a', 2, OTHER)))).toBe('SAGA_GID_CONFLICT')
+      expect(await readCode(node.submit(buildSaga('a', 2, OTHER)))).toBe('SAGA_GID_CONFLICT')
       expect(await bed.row('a')).toEqual(before)
       expect(node.seen.refusals).toEqual(['SAGA_GID_CONFLICT'])
       call.answer('success')
@@ -84,33 +84,33 @@ describe('a gid that is taken', () => {
     },
   )
 
-  it('by other content that is being accepted is a conflict once that is stored', async () => {
+  it('A submit with other content than one being accepted is a conflict once that is stored', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
     node.store.on('create', heldBefore(gate))
-    const first = watched(node.submit(sagaOf('a')))
-    const second = watched(codeOf(node.submit(sagaOf('a', 2, OTHER))))
+    const first = watched(node.submit(buildSaga('a')))
+    const second = watched(readCode(node.submit(buildSaga('a', 2, OTHER))))
     await bed.time.advance(100)
     gate.open()
     await bed.time.flush()
     expect([first.value?.gid, second.value]).toEqual(['a', 'SAGA_GID_CONFLICT'])
   })
 
-  it('by one of 100 submits at once leaves one transaction, and all are answered', async () => {
+  it('100 submits of one gid at once leave one transaction, and all are answered', async () => {
     const bed = new Bed()
     const nodes = [await bed.node(), await bed.node()]
     const answers = Array.from({ length: 100 }, (_, n) => {
       const node = nodes[n % 2]
-      return watched(codeOf(node?.submit(sagaOf('a', 2, n % 10 < 8 ? {} : OTHER)) ?? Promise.resolve()))
+      return watched(readCode(node?.submit(buildSaga('a', 2, n % 10 < 8 ? {} : OTHER)) ?? Promise.resolve()))
     })
     await bed.untilStatus('a', 'succeeded')
     const codes = answers.map(({ value }) => value)
     expect(codes.filter((code) => code === 'accepted')).toHaveLength(80)
     expect(codes.filter((code) => code === 'SAGA_GID_CONFLICT')).toHaveLength(20)
     expect(await bed.rows()).toBe(1)
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action'])
-    expect(bed.services.callsOf('a')).toHaveLength(2)
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action'])
+    expect(bed.services.listCalls('a')).toHaveLength(2)
   })
 })
 
@@ -122,18 +122,21 @@ describe('a request that is refused', () => {
     ['nothing', undefined],
     ['no branches', { gid: 'a' }],
     ['an empty list of branches', { gid: 'a', branches: [] }],
-    ['too many branches', sagaOf('a', 101)],
-    ['a cycle', { gid: 'a', branches: [branchOf('a', '01', { after: ['01'] })] }],
-    ['an unknown field', { ...sagaOf('a'), priority: 1 }],
-    ['a bad gid', { ...sagaOf('a'), gid: 'a b' }],
-    ['a URL of another scheme', sagaOf('a', 1, { branches: [branchOf('a', '01', { action: 'ftp://x/y' })] })],
+    ['too many branches', buildSaga('a', 101)],
+    ['a cycle', { gid: 'a', branches: [buildBranch('a', '01', { after: ['01'] })] }],
+    ['an unknown field', { ...buildSaga('a'), priority: 1 }],
+    ['a bad gid', { ...buildSaga('a'), gid: 'a b' }],
+    [
+      'a URL of another scheme',
+      buildSaga('a', 1, { branches: [buildBranch('a', '01', { action: 'ftp://x/y' })] }),
+    ],
     [
       'a payload that is nested too deep',
-      sagaOf('a', 1, { branches: [branchOf('a', '01', { payload: deep })] }),
+      buildSaga('a', 1, { branches: [buildBranch('a', '01', { payload: deep })] }),
     ],
-    ['a deadline over 30 days', sagaOf('a', 1, { deadlineMs: 31 * 86_400_000 })],
-    ['a header with a line break', sagaOf('a', 1, { headers: { x: 'a\r\nb' } })],
-    ['a bad ack', { ...sagaOf('a'), ack: 'later' }],
+    ['a deadline over 30 days', buildSaga('a', 1, { deadlineMs: 31 * 86_400_000 })],
+    ['a header with a line break', buildSaga('a', 1, { headers: { x: 'a\r\nb' } })],
+    ['a bad ack', { ...buildSaga('a'), ack: 'later' }],
   ])('for %s says so and stores nothing', async (_, body) => {
     const bed = new Bed()
     const node = await bed.node()
@@ -145,38 +148,38 @@ describe('a request that is refused', () => {
     expect(node.seen.refusals).toHaveLength(1)
   })
 
-  it('is not made for want of room by sagas that go on failing', async () => {
+  it('Sagas that go on failing do not use up the room for new submits', async () => {
     const bed = new Bed()
     const node = await bed.node({ inFlightMax: 3, recoveryInFlightMax: 2, targetShare: 1 })
     const poison = ['p1', 'p2', 'p3']
     bed.services.otherwise = ({ gid }) => (poison.includes(gid) ? 'unknown' : 'success')
     const impatient = { retry: { initialMs: 1_000, capMs: 1_000 } }
-    for (const gid of poison) await node.submit({ ...sagaOf(gid), ...impatient })
-    expect(await codeOf(node.submit(sagaOf('early')))).toBe('SAGA_OVER_CAPACITY')
+    for (const gid of poison) await node.submit({ ...buildSaga(gid), ...impatient })
+    expect(await readCode(node.submit(buildSaga('early')))).toBe('SAGA_OVER_CAPACITY')
     await bed.time.advance(30_000)
     for (const gid of ['a', 'b', 'c', 'd']) {
-      await node.submit(sagaOf(gid))
+      await node.submit(buildSaga(gid))
       await bed.untilStatus(gid, 'succeeded', 1_000)
     }
     expect(await Promise.all(poison.map((gid) => bed.status(gid)))).toEqual(poison.map(() => 'submitted'))
   })
 
-  it('because there is no room says so and stores nothing, and there is room again when one has ended', async () => {
+  it('A submit without room is refused and stores nothing, and there is room again when a saga has ended', async () => {
     const bed = new Bed()
     const node = await bed.node({ inFlightMax: 3, targetShare: 1 })
     const calls = ['a', 'b'].map((gid) => bed.services.defer(gid, '01', 'action'))
-    await node.submit(sagaOf('a'))
-    await node.submit(sagaOf('b'))
+    await node.submit(buildSaga('a'))
+    await node.submit(buildSaga('b'))
     const gate = new Gate()
     node.store.on('create', heldBefore(gate))
-    const third = watched(node.submit(sagaOf('c')))
-    expect(await codeOf(node.submit(sagaOf('d')))).toBe('SAGA_OVER_CAPACITY')
+    const third = watched(node.submit(buildSaga('c')))
+    expect(await readCode(node.submit(buildSaga('d')))).toBe('SAGA_OVER_CAPACITY')
     expect(node.engine.health()).toMatchObject({ inFlight: 3, inFlightMax: 3 })
-    expect((await node.submit(sagaOf('a'))).gid).toBe('a')
+    expect((await node.submit(buildSaga('a'))).gid).toBe('a')
     gate.open()
     await bed.untilStatus('c', 'succeeded')
     expect(third.value?.gid).toBe('c')
-    expect((await node.submit(sagaOf('d'))).gid).toBe('d')
+    expect((await node.submit(buildSaga('d'))).gid).toBe('d')
     for (const call of calls) call.answer('success')
     await bed.untilStatus('b', 'succeeded')
     expect(await bed.rows()).toBe(4)
@@ -184,40 +187,40 @@ describe('a request that is refused', () => {
 })
 
 describe('a store that cannot take it', () => {
-  it('and says so for certain: not accepted, with the gid, and nothing stored', async () => {
+  it('A definite refusal of the store is answered as not accepted, with the gid, and stores nothing', async () => {
     const bed = new Bed()
     const node = await bed.node()
     node.store.on('create', refused)
-    await expect(node.submit(sagaOf('a'))).rejects.toMatchObject({ code: 'SAGA_NOT_ACCEPTED', gid: 'a' })
+    await expect(node.submit(buildSaga('a'))).rejects.toMatchObject({ code: 'SAGA_NOT_ACCEPTED', gid: 'a' })
     await bed.time.advance(30_000)
     expect(await bed.rows()).toBe(0)
     expect(node.store.count('create')).toBe(1)
     expect(bed.services.calls).toEqual([])
-    expect((await node.submit(sagaOf('a'), { waitMs: 1_000 })).status).toBe('succeeded')
+    expect((await node.submit(buildSaga('a'), { waitMs: 1_000 })).status).toBe('succeeded')
   })
 
-  it('and does not say is asked again with the same write, and it is accepted once', async () => {
+  it('A create without an answer is sent again with the same write, and is accepted once', async () => {
     const bed = new Bed()
     const node = await bed.node()
     node.store.on('create', lostAfter)
     node.store.on('create', lostBefore)
     node.store.on('create', refused)
-    const submitted = watched(node.submit(sagaOf('a'), { waitMs: 5_000 }))
+    const submitted = watched(node.submit(buildSaga('a'), { waitMs: 5_000 }))
     await bed.untilStatus('a', 'succeeded')
     expect(submitted.value?.status).toBe('succeeded')
     const rows = node.store.calls.filter(({ verb }) => verb === 'create').map(({ request }) => request)
     expect(rows).toHaveLength(4)
     expect(new Set(rows).size).toBe(1)
     expect(node.seen.accepts).toBe(1)
-    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action'])
   })
 
-  it('and does not say, then certainly refuses: the outcome stays unknown until it is definite', async () => {
+  it('A definite refusal after a create without an answer leaves the outcome unknown until it is definite', async () => {
     const bed = new Bed()
     const node = await bed.node()
     node.store.on('create', lostBefore)
     const takeBack = node.store.goDown(refused)
-    const code = watched(codeOf(node.submit(sagaOf('a'))))
+    const code = watched(readCode(node.submit(buildSaga('a'))))
     await bed.time.advance(2_999)
     expect(code.isSettled).toBe(false)
     await bed.time.advance(1)
@@ -226,12 +229,12 @@ describe('a store that cannot take it', () => {
     await bed.untilStatus('a', 'succeeded')
   })
 
-  it('and does not say for half of the retention is given up: later the gid would be new', async () => {
+  it('A create without an answer for half of the retention is given up, because later the gid would be free again', async () => {
     const bed = new Bed()
     const node = await bed.node({ retentionMs: 60_000 })
     node.store.on('create', lostAfter)
     const takeBack = node.store.goDown(refused)
-    const code = watched(codeOf(node.submit(sagaOf('a'))))
+    const code = watched(readCode(node.submit(buildSaga('a'))))
     await bed.time.advance(30_000)
     takeBack()
     const creates = node.store.count('create')
@@ -250,7 +253,7 @@ describe('a store that cannot take it', () => {
     const node = await bed.node({ storeTimeoutMs: 2_000 })
     const gate = new Gate()
     node.store.on('create', held(gate))
-    const submitted = watched(node.submit(sagaOf('a')))
+    const submitted = watched(node.submit(buildSaga('a')))
     await bed.time.advance(1_999)
     expect(submitted.isSettled).toBe(false)
     await bed.time.advance(1)
@@ -258,16 +261,16 @@ describe('a store that cannot take it', () => {
     expect(bed.services.calls).toEqual([])
     gate.open()
     await bed.untilStatus('a', 'succeeded')
-    expect((await node.submit(sagaOf('a'))).status).toBe('succeeded')
-    expect(bed.services.callsOf('a')).toHaveLength(2)
+    expect((await node.submit(buildSaga('a'))).status).toBe('succeeded')
+    expect(bed.services.listCalls('a')).toHaveLength(2)
   })
 
-  it('and a made gid stands in the unknown answer, so that it can be asked for', async () => {
+  it('An unknown outcome names a drawn gid, so that the caller can read it', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
     node.store.on('create', heldBefore(gate))
-    const { gid: _, ...request } = sagaOf('a')
+    const { gid: _, ...request } = buildSaga('a')
     const submitted = watched(node.submit(request))
     await bed.time.advance(3_000)
     const { gid } = submitted.error as { readonly gid: string }
@@ -275,26 +278,26 @@ describe('a store that cannot take it', () => {
     await bed.untilStatus(gid, 'succeeded')
   })
 
-  it('with a bug of its own rejects the submit and nothing else', async () => {
+  it("A bug in the store's create rejects that submit and no other", async () => {
     const bed = new Bed()
     const node = await bed.node()
     node.store.on('create', async () => {
       throw new TypeError('a bug in the driver')
     })
-    await expect(node.submit(sagaOf('a'))).rejects.toBeInstanceOf(TypeError)
-    expect((await node.submit(sagaOf('a'), { waitMs: 1_000 })).status).toBe('succeeded')
+    await expect(node.submit(buildSaga('a'))).rejects.toBeInstanceOf(TypeError)
+    expect((await node.submit(buildSaga('a'), { waitMs: 1_000 })).status).toBe('succeeded')
   })
 })
 
 describe('ack memory', () => {
   const memory = { ack: 'memory' } as const
 
-  it('is answered before it is durable, and no branch is called before it is', async () => {
+  it('A submit with ack memory is answered before it is durable, and no branch is called before it is', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
     node.store.on('create', heldBefore(gate))
-    const view = await node.submit(sagaOf('a', 2, memory))
+    const view = await node.submit(buildSaga('a', 2, memory))
     expect(view).toMatchObject({ gid: 'a', status: 'submitted', ack: 'memory' })
     expect(await bed.rows()).toBe(0)
     expect(await node.get('a')).toMatchObject({ gid: 'a', status: 'submitted' })
@@ -304,23 +307,23 @@ describe('ack memory', () => {
     await bed.untilStatus('a', 'succeeded')
   })
 
-  it('is written until it is definite, whatever the store refuses', async () => {
+  it('A submit with ack memory is written until it is definite, even after refusals', async () => {
     const bed = new Bed()
     const node = await bed.node()
     for (const fault of [refused, lostBefore, refused, lostAfter]) node.store.on('create', fault)
-    expect((await node.submit(sagaOf('a', 2, memory))).ack).toBe('memory')
+    expect((await node.submit(buildSaga('a', 2, memory))).ack).toBe('memory')
     await bed.untilStatus('a', 'succeeded')
-    expect(bed.services.callsOf('a')).toHaveLength(2)
+    expect(bed.services.listCalls('a')).toHaveLength(2)
     expect(node.seen.named('memory-ack-lost')).toEqual([])
   })
 
-  it('that meets other content under its gid is lost, counted and named', async () => {
+  it('A submit with ack memory that meets other content under its gid is lost, counted and named', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
     const gate = new Gate()
     one.store.on('create', heldBefore(gate))
-    await one.submit(sagaOf('a', 2, { ...memory, ...OTHER }))
-    await two.submit(sagaOf('a'))
+    await one.submit(buildSaga('a', 2, { ...memory, ...OTHER }))
+    await two.submit(buildSaga('a'))
     gate.open()
     await bed.time.flush()
     expect(one.seen.named('memory-ack-lost')).toMatchObject([
@@ -329,26 +332,26 @@ describe('ack memory', () => {
     expect(bed.services.calls.every(({ node }) => node === 'node-2')).toBe(true)
   })
 
-  it('that a durable submit of the same content shared is not lost with it', async () => {
+  it('A submit with ack memory is not lost when a durable submit of the same content shared it', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
     node.store.on('create', (apply) => heldBefore(gate)(() => refused(apply)))
-    const durable = watched(codeOf(node.submit(sagaOf('a'))))
-    expect((await node.submit(sagaOf('a', 2, memory))).ack).toBe('memory')
+    const durable = watched(readCode(node.submit(buildSaga('a'))))
+    expect((await node.submit(buildSaga('a', 2, memory))).ack).toBe('memory')
     gate.open()
     await bed.untilStatus('a', 'succeeded')
     expect(['accepted', 'SAGA_NOT_ACCEPTED']).toContain(durable.value)
   })
 
-  it('is compared with what is queued here', async () => {
+  it('A submit with ack memory is compared with those queued here', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
     node.store.on('create', heldBefore(gate))
-    await node.submit(sagaOf('a', 2, memory))
-    expect((await node.submit(sagaOf('a', 2, memory))).ack).toBe('memory')
-    const other = watched(codeOf(node.submit(sagaOf('a', 2, { ...memory, ...OTHER }))))
+    await node.submit(buildSaga('a', 2, memory))
+    expect((await node.submit(buildSaga('a', 2, memory))).ack).toBe('memory')
+    const other = watched(readCode(node.submit(buildSaga('a', 2, { ...memory, ...OTHER }))))
     await bed.time.flush()
     gate.open()
     await bed.time.flush()
@@ -356,32 +359,32 @@ describe('ack memory', () => {
     expect(node.store.count('create')).toBe(1)
   })
 
-  it('has a bounded queue', async () => {
+  it('The queue of submits with ack memory is bounded', async () => {
     const bed = new Bed()
     const node = await bed.node({ memoryAckMax: 2 })
     const gate = new Gate()
     node.store.on('create', heldBefore(gate), { times: 3 })
-    for (const gid of ['a', 'b']) await node.submit(sagaOf(gid, 2, memory))
-    expect(await codeOf(node.submit(sagaOf('c', 2, memory)))).toBe('SAGA_OVER_CAPACITY')
-    const durable = watched(codeOf(node.submit(sagaOf('d'))))
+    for (const gid of ['a', 'b']) await node.submit(buildSaga(gid, 2, memory))
+    expect(await readCode(node.submit(buildSaga('c', 2, memory)))).toBe('SAGA_OVER_CAPACITY')
+    const durable = watched(readCode(node.submit(buildSaga('d'))))
     gate.open()
     await bed.untilStatus('d', 'succeeded')
     expect(durable.value).toBe('accepted')
     expect(await bed.rows()).toBe(3)
   })
 
-  it('with a wait is durable', async () => {
+  it('A submit with ack memory and a wait is durable', async () => {
     const bed = new Bed()
     const node = await bed.node()
-    const view = await node.submit(sagaOf('a', 2, memory), { waitMs: 1_000 })
+    const view = await node.submit(buildSaga('a', 2, memory), { waitMs: 1_000 })
     expect(view).toMatchObject({ ack: 'durable', status: 'succeeded' })
   })
 
-  it('is flushed on close', async () => {
+  it('Submits with ack memory are flushed by a close', async () => {
     const bed = new Bed()
     const node = await bed.node()
     node.store.on('create', refused, { times: 3 })
-    await node.submit(sagaOf('a', 2, memory))
+    await node.submit(buildSaga('a', 2, memory))
     const closed = watched(node.engine.close())
     await bed.time.until('closed', () => closed.isSettled, 8_000)
     expect(await bed.rows()).toBe(1)
@@ -390,12 +393,12 @@ describe('ack memory', () => {
     await bed.untilStatus('a', 'succeeded')
   })
 
-  it('is flushed on close by a store that takes its time: the closing time is for that first', async () => {
+  it('A slow store flushes submits with ack memory during a close, which uses its time for that first', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const gate = new Gate()
     node.store.on('create', heldBefore(gate))
-    await node.submit(sagaOf('a', 2, memory))
+    await node.submit(buildSaga('a', 2, memory))
     const closed = watched(node.engine.close())
     await bed.time.advance(3_900)
     expect(closed.isSettled).toBe(false)
@@ -405,11 +408,11 @@ describe('ack memory', () => {
     expect(node.seen.named('accept-given-up')).toEqual([])
   })
 
-  it('that a close cannot flush is counted and named', async () => {
+  it('A submit with ack memory that a close cannot flush is counted and named', async () => {
     const bed = new Bed()
     const node = await bed.node()
     node.store.on('create', refused, { times: 1_000 })
-    await node.submit(sagaOf('a', 2, memory))
+    await node.submit(buildSaga('a', 2, memory))
     const closed = watched(node.engine.close())
     await bed.time.until('closed', () => closed.isSettled, 8_000)
     await bed.time.advance(5_000)

@@ -7,39 +7,39 @@ import { Gate } from './support/gate.ts'
 import {
   abort,
   answered,
+  buildRegistration,
+  buildTcc,
   preparedTcc,
   register,
-  registrationOf,
   submitPrepared,
-  tccOf,
 } from './support/prepared.ts'
-import { codeOf, sagaOf, watched } from './support/sagas.ts'
+import { buildSaga, readCode, watched } from './support/sagas.ts'
 
 const FAST = { leaseMs: 3_000, pollMs: 500 }
 
 describe('a TCC', () => {
-  it('is prepared, gets its branches, and calls nobody before it is submitted', async () => {
+  it('A TCC is prepared, gets its branches, and calls no branch before it is submitted', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
-    expect(await node.submit(tccOf('t'))).toMatchObject({ kind: 'tcc', status: 'prepared', branches: [] })
+    expect(await node.submit(buildTcc('t'))).toMatchObject({ kind: 'tcc', status: 'prepared', branches: [] })
     expect((await register(node, 't', 'a')).branches).toMatchObject([{ id: 'a' }])
     expect((await register(node, 't', 'b')).branches).toMatchObject([{ id: 'a' }, { id: 'b' }])
     await bed.time.advance(30_000)
-    expect(bed.services.callsOf('t')).toEqual([])
+    expect(bed.services.listCalls('t')).toEqual([])
     expect(node.engine.health().inFlight).toBe(0)
     expect(await bed.row('t')).toMatchObject({ status: 'prepared', owned: false, epoch: 1, format: 2 })
   })
 
-  it('is confirmed after the submit, the newest branch first', async () => {
+  it('A TCC is confirmed after the submit, the newest branch first', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     await preparedTcc(bed, node, 't')
     expect((await submitPrepared(node, 't')).status).toBe('submitted')
     await bed.untilStatus('t', 'succeeded')
-    expect(bed.services.callsOf('t')).toEqual(['b confirm', 'a confirm'])
+    expect(bed.services.listCalls('t')).toEqual(['b confirm', 'a confirm'])
   })
 
-  it('is cancelled after the abort, the newest branch first', async () => {
+  it('A TCC is cancelled after the abort, the newest branch first', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     await preparedTcc(bed, node, 't')
@@ -48,32 +48,32 @@ describe('a TCC', () => {
       abort: { cause: 'requested', reason: 'no money' },
     })
     await bed.untilStatus('t', 'failed')
-    expect(bed.services.callsOf('t')).toEqual(['b cancel', 'a cancel'])
+    expect(bed.services.listCalls('t')).toEqual(['b cancel', 'a cancel'])
   })
 
-  it('is cancelled at its deadline, and not before', async () => {
+  it('A TCC is cancelled at its deadline, and not before', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     await preparedTcc(bed, node, 't', { deadlineMs: 8_000 })
     await bed.time.advance(7_900)
     expect(await bed.status('t')).toBe('prepared')
     await bed.untilStatus('t', 'failed', 1_500)
-    expect(bed.services.callsOf('t')).toEqual(['b cancel', 'a cancel'])
+    expect(bed.services.listCalls('t')).toEqual(['b cancel', 'a cancel'])
     expect(await node.get('t')).toMatchObject({ abort: { cause: 'deadline' } })
     expect(bed.services.calls[0]?.at).toBeGreaterThanOrEqual((await bed.row('t')).createdAt + 8_000)
   })
 
-  it('without a branch ends with its submit, and with its abort', async () => {
+  it('A TCC without branches ends with its submit or its abort', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
-    await node.submit(tccOf('s'))
+    await node.submit(buildTcc('s'))
     expect((await submitPrepared(node, 's')).status).toBe('succeeded')
-    await node.submit(tccOf('t'))
+    await node.submit(buildTcc('t'))
     expect((await answered(bed, abort(node, 't', 5_000))).status).toBe('failed')
     expect(bed.services.calls).toEqual([])
   })
 
-  it('asks a branch that says no again, tells a person, and never turns around', async () => {
+  it('A failed confirm is called again, a person is told, and the TCC never turns back', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     bed.services.script('t', 'b', 'confirm', 'failure', 'unknown', 'ongoing')
@@ -82,7 +82,7 @@ describe('a TCC', () => {
     await bed.time.advance(300)
     expect(await node.get('t')).toMatchObject({ attention: 'confirm of branch b answered failure' })
     await bed.untilStatus('t', 'succeeded')
-    expect(bed.services.callsOf('t')).toEqual([
+    expect(bed.services.listCalls('t')).toEqual([
       'b confirm',
       'b confirm',
       'b confirm',
@@ -94,17 +94,17 @@ describe('a TCC', () => {
 })
 
 describe('a command to a TCC', () => {
-  it('may be given to any node', async () => {
+  it('A command to a TCC may be given to any node', async () => {
     const bed = new Bed()
     const [one, two, three] = [await bed.node(FAST), await bed.node(FAST), await bed.node(FAST)]
-    await one.submit(tccOf('t'))
+    await one.submit(buildTcc('t'))
     await register(two, 't', 'a')
     await register(three, 't', 'b')
     expect((await answered(bed, submitPrepared(two, 't', 10_000))).status).toBe('succeeded')
-    expect(bed.services.callsOf('t')).toEqual(['b confirm', 'a confirm'])
+    expect(bed.services.listCalls('t')).toEqual(['b confirm', 'a confirm'])
   })
 
-  it('is the same when it is given twice', async () => {
+  it('A command to a TCC changes nothing when it is given twice', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(FAST), await bed.node(FAST)]
     await preparedTcc(bed, one, 't')
@@ -115,23 +115,23 @@ describe('a command to a TCC', () => {
     expect(views.map(({ status }) => status)).not.toContain('prepared')
     await bed.untilStatus('t', 'succeeded')
     expect((await submitPrepared(two, 't')).status).toBe('succeeded')
-    expect(bed.services.callsOf('t')).toHaveLength(2)
+    expect(bed.services.listCalls('t')).toHaveLength(2)
   })
 
-  it('is refused after the opposite one, and changes nothing', async () => {
+  it('A command to a TCC is refused after the opposite one, and changes nothing', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     await preparedTcc(bed, node, 's')
     await answered(bed, submitPrepared(node, 's', 5_000))
-    expect(await codeOf(abort(node, 's'))).toBe('SAGA_ALREADY_FINAL')
-    expect(await codeOf(register(node, 's', 'c'))).toBe('SAGA_NOT_PREPARED')
+    expect(await readCode(abort(node, 's'))).toBe('SAGA_ALREADY_FINAL')
+    expect(await readCode(register(node, 's', 'c'))).toBe('SAGA_NOT_PREPARED')
     await preparedTcc(bed, node, 't')
     await answered(bed, abort(node, 't', 5_000))
-    expect(await codeOf(submitPrepared(node, 't'))).toBe('SAGA_NOT_PREPARED')
+    expect(await readCode(submitPrepared(node, 't'))).toBe('SAGA_NOT_PREPARED')
     expect([await bed.status('s'), await bed.status('t')]).toEqual(['succeeded', 'failed'])
   })
 
-  it('is refused while it goes the other way, where it runs and elsewhere', async () => {
+  it('A command to a TCC is refused while the TCC goes the other way, on any node', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(FAST), await bed.node(FAST)]
     const call = bed.services.defer('t', 'b', 'confirm')
@@ -139,56 +139,56 @@ describe('a command to a TCC', () => {
     await submitPrepared(one, 't')
     await bed.time.until('it runs', () => bed.services.calls.length === 1)
     for (const node of [one, two]) {
-      expect(await codeOf(abort(node, 't'))).toBe('SAGA_NOT_PREPARED')
-      expect(await codeOf(register(node, 't', 'c'))).toBe('SAGA_NOT_PREPARED')
+      expect(await readCode(abort(node, 't'))).toBe('SAGA_NOT_PREPARED')
+      expect(await readCode(register(node, 't', 'c'))).toBe('SAGA_NOT_PREPARED')
     }
     call.answer('success')
     await bed.untilStatus('t', 'succeeded')
   })
 
-  it('is refused of an unknown gid, of a saga, and of a branch that stands with other content', async () => {
+  it('A command is refused for an unknown gid, for a saga, and for a branch with other content', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
-    expect(await codeOf(submitPrepared(node, 'nobody'))).toBe('SAGA_UNKNOWN_GID')
-    expect(await codeOf(register(node, 'nobody', 'a'))).toBe('SAGA_UNKNOWN_GID')
+    expect(await readCode(submitPrepared(node, 'nobody'))).toBe('SAGA_UNKNOWN_GID')
+    expect(await readCode(register(node, 'nobody', 'a'))).toBe('SAGA_UNKNOWN_GID')
     bed.services.defer('g', '01', 'action')
-    await node.submit(sagaOf('g'))
-    expect(await codeOf(submitPrepared(node, 'g'))).toBe('SAGA_WRONG_KIND')
-    expect(await codeOf(register(node, 'g', 'a'))).toBe('SAGA_WRONG_KIND')
+    await node.submit(buildSaga('g'))
+    expect(await readCode(submitPrepared(node, 'g'))).toBe('SAGA_WRONG_KIND')
+    expect(await readCode(register(node, 'g', 'a'))).toBe('SAGA_WRONG_KIND')
     await preparedTcc(bed, node, 't')
-    expect(await codeOf(register(node, 't', 'a', { payload: 2 }))).toBe('SAGA_BRANCH_CONFLICT')
-    expect(await codeOf(register(node, 't', ''))).toBe('SAGA_BRANCH_ID_INVALID')
+    expect(await readCode(register(node, 't', 'a', { payload: 2 }))).toBe('SAGA_BRANCH_CONFLICT')
+    expect(await readCode(register(node, 't', ''))).toBe('SAGA_BRANCH_ID_INVALID')
     const large = { payload: undefined, body: 'x'.repeat(250 * 1024) }
     const codes: string[] = []
-    for (const id of ['c', 'd', 'e', 'f', 'g']) codes.push(await codeOf(register(node, 't', id, large)))
+    for (const id of ['c', 'd', 'e', 'f', 'g']) codes.push(await readCode(register(node, 't', id, large)))
     expect(codes.filter((code) => code !== 'accepted')).toEqual(['SAGA_PAYLOAD_TOO_LARGE'])
   })
 
-  it('to register is not taken as done when another node registers other content at the same time', async () => {
+  it('A registration is not done when another node registers other content at the same time', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(FAST), await bed.node(FAST)]
-    await one.submit(tccOf('t'))
+    await one.submit(buildTcc('t'))
     const answers = await Promise.all([
-      codeOf(register(one, 't', 'a', { payload: 1 })),
-      codeOf(register(two, 't', 'a', { payload: 2 })),
+      readCode(register(one, 't', 'a', { payload: 1 })),
+      readCode(register(two, 't', 'a', { payload: 2 })),
     ])
     expect(answers.sort()).toEqual(['SAGA_BRANCH_CONFLICT', 'accepted'])
   })
 
-  it('whose answer was lost is given again, and has one effect', async () => {
+  it('A command whose answer was lost is given again and has one effect', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
-    await node.submit(tccOf('t'))
+    await node.submit(buildTcc('t'))
     node.store.on('update', lostAfter)
     await answered(bed, register(node, 't', 'a'))
     node.store.on('update', refused)
     node.store.on('update', lostAfter)
     expect((await answered(bed, submitPrepared(node, 't'))).status).toBe('submitted')
     await bed.untilStatus('t', 'succeeded')
-    expect(bed.services.callsOf('t')).toEqual(['a confirm'])
+    expect(bed.services.listCalls('t')).toEqual(['a confirm'])
   })
 
-  it('that waits is answered with the end, and after its time with what it then is', async () => {
+  it('A waiting command is answered with the end, or after its time with the current state', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     const call = bed.services.defer('t', 'b', 'cancel')
@@ -219,26 +219,26 @@ describe('a deadline', () => {
       gate.open()
       await bed.untilStatus('t', decision === 'submit' ? 'succeeded' : 'failed')
       const op = decision === 'submit' ? 'confirm' : 'cancel'
-      expect(bed.services.callsOf('t')).toEqual([`c ${op}`, `b ${op}`, `a ${op}`])
+      expect(bed.services.listCalls('t')).toEqual([`c ${op}`, `b ${op}`, `a ${op}`])
       expect((await one.get('t'))?.abort).toEqual(view.abort)
     },
   )
 
-  it('that was durable first refuses the submit', async () => {
+  it('A deadline that was durable first refuses the submit', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(FAST), bed.idleNode(FAST)]
     await preparedTcc(bed, one, 't', { deadlineMs: 8_000 })
     const gate = new Gate()
     one.store.on('update', heldAnswer(gate))
     await bed.time.until('it is stored', () => gate.waiting === 1)
-    expect(await codeOf(submitPrepared(two, 't'))).toBe('SAGA_NOT_PREPARED')
+    expect(await readCode(submitPrepared(two, 't'))).toBe('SAGA_NOT_PREPARED')
     gate.open()
     await bed.untilStatus('t', 'failed')
   })
 })
 
 describe('a branch that is registered twice', () => {
-  it('is told of when it is durable, not when a save is that had lost it', async () => {
+  it('A registration is reported when it is durable, not when a save without it is', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(FAST), bed.idleNode(FAST)]
     await preparedTcc(bed, one, 't')
@@ -257,7 +257,7 @@ describe('a branch that is registered twice', () => {
     nextSave.open()
     await bed.time.until('it is given back', () => byRow.waiting > 0)
     await bed.time.flush()
-    // One of them writes, and the other's turn is after it.
+    // One of them writes, and the other has its turn after it.
     expect([early.isSettled, late.isSettled, byRow.waiting]).toEqual([false, false, 1])
     byRow.open()
     await bed.time.until('both are told', () => early.isSettled && late.isSettled)
@@ -271,9 +271,9 @@ describe('branches that are registered all at once', () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     const other = nodes === 1 ? one : bed.idleNode(FAST)
-    await one.submit(tccOf('t'))
+    await one.submit(buildTcc('t'))
     const ids = Array.from({ length: 60 }, (_, number) => `b${number}`)
-    const codes = ids.map((id, number) => codeOf(register(number % 2 === 0 ? one : other, 't', id)))
+    const codes = ids.map((id, number) => readCode(register(number % 2 === 0 ? one : other, 't', id)))
     expect(new Set(await Promise.all(codes))).toEqual(new Set(['accepted']))
     const { branches } = (await one.get('t')) ?? { branches: [] }
     expect(branches.map(({ id }) => id).sort()).toEqual([...ids].sort())
@@ -283,7 +283,7 @@ describe('branches that are registered all at once', () => {
 describe('a node that keeps a TCC between its commands', () => {
   const KEEPS = { ...FAST, holdMs: 60_000 }
 
-  /** Claimed, and its claim saved, so that the next saves are of what the test asks for. */
+  /** Claims the row and saves the claim, so that the next saves belong to the test's commands. */
   async function keptTcc(bed: Bed, node: TestNode): Promise<void> {
     await preparedTcc(bed, node, 't', { deadlineMs: 30_000 })
     await node.command('retry', 't')
@@ -292,7 +292,7 @@ describe('a node that keeps a TCC between its commands', () => {
     expect(node.engine.health().inFlight).toBe(1)
   }
 
-  it('tells neither of two who ask for one branch before it is durable, though a save has lost it', async () => {
+  it('Neither of two registrations of one branch is reported before it is durable', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(KEEPS), bed.idleNode(FAST)]
     await keptTcc(bed, one)
@@ -306,7 +306,7 @@ describe('a node that keeps a TCC between its commands', () => {
     learnedSave.open()
     await bed.time.until('it is being saved again', () => lastSave.waiting === 1)
     await bed.time.flush()
-    // One of them may have written it into the row itself meanwhile.
+    // One of them may have written the row itself meanwhile.
     const isDurable = (await bed.row('t')).progress.includes('"c"')
     expect(isDurable || asked.every(({ isSettled }) => !isSettled)).toBe(true)
     lastSave.open()
@@ -315,7 +315,7 @@ describe('a node that keeps a TCC between its commands', () => {
     expect((await bed.row('t')).progress).toContain('"c"')
   })
 
-  it('tells of a branch when it is durable, whatever has been asked since', async () => {
+  it('A registration is reported when it is durable, whatever was asked since', async () => {
     const bed = new Bed()
     const node = await bed.node(KEEPS)
     await keptTcc(bed, node)
@@ -336,7 +336,7 @@ describe('a node that keeps a TCC between its commands', () => {
 })
 
 describe('after a crash', () => {
-  it('of the node that stored the submit another one confirms', async () => {
+  it('Another node confirms after a crash of the node that stored the submit', async () => {
     const bed = new Bed()
     const one = bed.idleNode(FAST)
     await preparedTcc(bed, one, 't')
@@ -345,10 +345,10 @@ describe('after a crash', () => {
     expect(bed.services.calls).toEqual([])
     await bed.node(FAST)
     await bed.untilStatus('t', 'succeeded', 5_000)
-    expect(bed.services.callsOf('t')).toEqual(['b confirm', 'a confirm'])
+    expect(bed.services.listCalls('t')).toEqual(['b confirm', 'a confirm'])
   })
 
-  it('in the middle of the confirms another one goes on', async () => {
+  it('Another node goes on after a crash in the middle of the confirms', async () => {
     const bed = new Bed()
     const one = await bed.node(FAST)
     bed.services.defer('t', 'a', 'confirm')
@@ -358,32 +358,32 @@ describe('after a crash', () => {
     one.kill()
     await bed.node(FAST)
     await bed.untilStatus('t', 'succeeded', 10_000)
-    expect(bed.services.callsOf('t')).toEqual(['b confirm', 'a confirm', 'a confirm'])
+    expect(bed.services.listCalls('t')).toEqual(['b confirm', 'a confirm', 'a confirm'])
   })
 
-  it('of its client it is cancelled at its deadline by whoever is there', async () => {
+  it('Any node cancels a TCC at its deadline after a crash of its client', async () => {
     const bed = new Bed()
     const one = bed.idleNode(FAST)
     await preparedTcc(bed, one, 't', { deadlineMs: 8_000 })
     one.kill()
     await bed.node(FAST)
     await bed.untilStatus('t', 'failed', 10_000)
-    expect(bed.services.callsOf('t')).toEqual(['b cancel', 'a cancel'])
+    expect(bed.services.listCalls('t')).toEqual(['b cancel', 'a cancel'])
   })
 })
 
 describe('what a host reads', () => {
-  it('is the whole transaction, definition and all', async () => {
+  it('A host reads the whole transaction with its definition', async () => {
     const bed = new Bed()
     const node = await bed.node(FAST)
     expect(await node.engine.read('t' as Gid)).toBeUndefined()
-    await node.submit(tccOf('t', { headers: { 'x-tenant': 'blue' } }))
+    await node.submit(buildTcc('t', { headers: { 'x-tenant': 'blue' } }))
     await register(node, 't', 'a')
     expect(await node.engine.read('t' as Gid)).toMatchObject({
       kind: 'tcc',
       status: 'prepared',
       definition: { headers: { 'x-tenant': 'blue' }, deadlineMs: 35_000 },
-      registered: [{ id: 'a', confirm: registrationOf('a').confirm, body: '{"amount":1}' }],
+      registered: [{ id: 'a', confirm: buildRegistration('a').confirm, body: '{"amount":1}' }],
     })
   })
 })

@@ -12,7 +12,7 @@ function bed() {
   return { time, seen, observer: tellOutages(seen, time.clock()) }
 }
 
-it('an outage of the store is told twice, however often it is met', () => {
+it('An outage of the store is reported twice, however often it is met', () => {
   const { seen, observer } = bed()
   for (let second = 0; second < 60; second++) {
     observer.storeCalled('claim-due', 'unavailable', 1)
@@ -26,7 +26,7 @@ it('an outage of the store is told twice, however often it is met', () => {
   ])
 })
 
-it('the next outage is told again', () => {
+it('The next outage is reported again', () => {
   const { seen, observer } = bed()
   for (let outage = 0; outage < 2; outage++) {
     observer.event({ level: 'warn', name: 'claim-failed', error: GONE })
@@ -36,7 +36,7 @@ it('the next outage is told again', () => {
   expect(seen.named('store-answers-again')).toHaveLength(2)
 })
 
-it('an error, and what an outage did to a transaction, are told each time', () => {
+it('Errors, and effects of an outage on a transaction, are reported each time', () => {
   const { seen, observer } = bed()
   const errors = [
     { level: 'error', name: 'claim-failed', error: new TypeError('a bug') },

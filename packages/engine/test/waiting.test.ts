@@ -3,9 +3,9 @@ import type { SagaSubmitRequest } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_SETTINGS } from '../src/settings.ts'
 import { Bed } from './support/bed.ts'
-import { sagaOf, watched } from './support/sagas.ts'
+import { buildSaga, watched } from './support/sagas.ts'
 
-/** The same saga, but for what only another dialect asks for. */
+/** The same saga, apart from the fields that only another dialect sets. */
 function lateSaga(body: SagaSubmitRequest): Submission {
   const { retry, branchTimeoutMs: timeoutMs, checkpointMs } = DEFAULT_SETTINGS
   const parsed = parseSubmission(body, { retry, timeoutMs, checkpointMs }, () => undefined)
@@ -17,10 +17,10 @@ function lateSaga(body: SagaSubmitRequest): Submission {
 const SLOW_POLL = { pollMs: 60_000, leaseMs: 600_000 }
 
 describe('a delayed start', () => {
-  it('calls nothing before it, and is picked up at its instant by the hint', async () => {
+  it('A delayed saga makes no call before its start, and the hint leads to its claim then', async () => {
     const bed = new Bed()
     const node = await bed.node(SLOW_POLL)
-    const view = await node.submit(sagaOf('a', 2, { delayMs: 30_000 }))
+    const view = await node.submit(buildSaga('a', 2, { delayMs: 30_000 }))
     expect(view.startAt).toBe(view.createdAt + 30_000)
     expect(node.engine.health().inFlight).toBe(0)
     await bed.time.advance(29_999)
@@ -30,10 +30,10 @@ describe('a delayed start', () => {
     expect(node.store.writes).toBe(2)
   })
 
-  it('that is short is waited for in memory', async () => {
+  it('A short delay is waited for in memory', async () => {
     const bed = new Bed()
     const node = await bed.node(SLOW_POLL)
-    await node.submit(sagaOf('a', 2, { delayMs: 800 }))
+    await node.submit(buildSaga('a', 2, { delayMs: 800 }))
     expect(node.engine.health().inFlight).toBe(1)
     await bed.time.advance(799)
     expect(bed.services.calls).toEqual([])
@@ -42,7 +42,7 @@ describe('a delayed start', () => {
     expect((await bed.row('a')).epoch).toBe(1)
   })
 
-  it('keeps the list of what was sent on a class A store, and not on a lesser one', async () => {
+  it('A delayed start keeps the list of sent actions on a class A store, and not on a lesser one', async () => {
     for (const [durabilityClass, compensations] of [
       ['A', ['01 compensate']],
       ['C', ['02 compensate', '01 compensate']],
@@ -50,25 +50,25 @@ describe('a delayed start', () => {
       const bed = new Bed()
       const node = await bed.node({ durabilityClass })
       bed.services.script('a', '01', 'action', 'failure')
-      await node.submit(sagaOf('a', 2, { delayMs: 5_000 }))
+      await node.submit(buildSaga('a', 2, { delayMs: 5_000 }))
       await bed.untilStatus('a', 'failed')
-      expect(bed.services.callsOf('a').slice(1)).toEqual(compensations)
+      expect(bed.services.listCalls('a').slice(1)).toEqual(compensations)
     }
   })
 
-  it('after the deadline never starts: it fails with nothing called', async () => {
+  it('A saga with its start after its deadline fails without a call', async () => {
     const bed = new Bed()
     const node = await bed.node()
-    await node.submit(sagaOf('a', 2, { delayMs: 10_000, deadlineMs: 4_000 }))
+    await node.submit(buildSaga('a', 2, { delayMs: 10_000, deadlineMs: 4_000 }))
     await bed.untilStatus('a', 'failed', 6_000)
     expect((await node.get('a'))?.abort?.cause).toBe('deadline')
-    expect(bed.services.callsOf('a').filter((call) => call.endsWith('action'))).toEqual([])
+    expect(bed.services.listCalls('a').filter((call) => call.endsWith('action'))).toEqual([])
   })
 
-  it('is aborted on any node before it starts', async () => {
+  it('Any node may abort a saga before it starts', async () => {
     const bed = new Bed()
     const [one, two] = [await bed.node(), await bed.node()]
-    await one.submit(sagaOf('a', 2, { delayMs: 20_000 }))
+    await one.submit(buildSaga('a', 2, { delayMs: 20_000 }))
     await two.command('abort', 'a')
     await bed.untilStatus('a', 'failed', 3_000)
     await bed.time.advance(30_000)
@@ -77,9 +77,9 @@ describe('a delayed start', () => {
 })
 
 describe('a long back-off', () => {
-  const request = sagaOf('a', 2, { retry: { initialMs: 5_000, factor: 2, capMs: 60_000 } })
+  const request = buildSaga('a', 2, { retry: { initialMs: 5_000, factor: 2, capMs: 60_000 } })
 
-  it('is given back with one write and picked up at its due instant by the hint', async () => {
+  it('A long back-off is given back with one write, and the hint leads to its claim', async () => {
     const bed = new Bed()
     const node = await bed.node(SLOW_POLL)
     bed.services.script('a', '02', 'action', 'unknown', 'unknown')
@@ -99,11 +99,11 @@ describe('a long back-off', () => {
     expect(bed.services.calls).toHaveLength(3)
     await bed.time.advance(10_002)
     expect(await bed.status('a')).toBe('succeeded')
-    expect(bed.services.callsOf('a')).toEqual(['01 action', '02 action', '02 action', '02 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action', '02 action', '02 action'])
     expect(node.store.count('update')).toBe(3)
   })
 
-  it('that another node sees due is picked up by its poll when the first is dead', async () => {
+  it('The poll of another node claims a due row when the first node is dead', async () => {
     const bed = new Bed()
     const one = await bed.node()
     bed.services.script('a', '02', 'action', 'unknown')
@@ -114,23 +114,23 @@ describe('a long back-off', () => {
     await bed.untilStatus('a', 'succeeded', 6_500)
   })
 
-  it('ends with a released list that is trusted: only what was sent is compensated', async () => {
+  it('After a long back-off the released list is trusted, and only sent actions are compensated', async () => {
     const bed = new Bed()
     const node = await bed.node()
     bed.services.script('a', '02', 'action', 'unknown', 'failure')
-    await node.submit(sagaOf('a', 4, { retry: { initialMs: 5_000 } }))
+    await node.submit(buildSaga('a', 4, { retry: { initialMs: 5_000 } }))
     await bed.untilStatus('a', 'failed')
-    expect(bed.services.callsOf('a').slice(3)).toEqual(['02 compensate', '01 compensate'])
+    expect(bed.services.listCalls('a').slice(3)).toEqual(['02 compensate', '01 compensate'])
   })
 
-  it('is cut short by the deadline', async () => {
+  it('The deadline cuts a long back-off short', async () => {
     const bed = new Bed()
     const node = await bed.node()
     bed.services.script('a', '02', 'action', 'unknown')
     await node.submit({ ...request, deadlineMs: 3_000 })
     await bed.untilStatus('a', 'failed', 4_000)
     expect((await node.get('a'))?.abort?.cause).toBe('deadline')
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 
   it.each(['here', 'elsewhere'])('is ended by a retry given %s', async (where) => {
@@ -143,24 +143,24 @@ describe('a long back-off', () => {
     await bed.untilStatus('a', 'succeeded', 500)
   })
 
-  it('that is held in memory is ended by a retry, here and from elsewhere', async () => {
+  it('A retry on any node ends a back-off in memory', async () => {
     for (const where of ['here', 'elsewhere']) {
       const bed = new Bed()
       const settings = { holdMs: 60_000, leaseMs: 9_000 }
       const [one, two] = [await bed.node(settings), await bed.node(settings)]
       bed.services.script('a', '01', 'action', 'unknown')
-      await one.submit(sagaOf('a', 2, { retry: { initialMs: 50_000 } }))
+      await one.submit(buildSaga('a', 2, { retry: { initialMs: 50_000 } }))
       await bed.time.advance(1_000)
       await (where === 'here' ? one : two).command('retry', 'a')
       await bed.untilStatus('a', 'succeeded', where === 'here' ? 10 : 9_000)
     }
   })
 
-  it('Retry-After of a branch is obeyed', async () => {
+  it('The Retry-After of a branch is obeyed', async () => {
     const bed = new Bed()
     const node = await bed.node(SLOW_POLL)
     bed.services.script('a', '01', 'action', { result: 'unknown', statusCode: 503, retryAfterMs: 20_000 })
-    await node.submit(sagaOf('a', 1))
+    await node.submit(buildSaga('a', 1))
     await bed.time.advance(19_999)
     expect(bed.services.calls).toHaveLength(1)
     await bed.time.advance(2)
@@ -169,50 +169,50 @@ describe('a long back-off', () => {
 })
 
 describe('a deadline', () => {
-  it('that passes while a call is in flight aborts; the compensation waits for the end of the call', async () => {
+  it('A deadline during a call aborts, and the compensation waits for the end of the call', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const call = bed.services.defer('a', '01', 'action')
-    await node.submit(sagaOf('a', 2, { deadlineMs: 5_000 }))
+    await node.submit(buildSaga('a', 2, { deadlineMs: 5_000 }))
     await bed.time.advance(4_999)
     expect((await node.get('a'))?.status).toBe('submitted')
     await bed.time.advance(1)
     expect(await bed.status('a')).toBe('aborting')
     await bed.time.advance(2_000)
-    expect(bed.services.callsOf('a')).toEqual(['01 action'])
+    expect(bed.services.listCalls('a')).toEqual(['01 action'])
     call.answer('success')
     await bed.untilStatus('a', 'failed')
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '01 compensate'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 
-  it('that passes while the last action is under way lets it end late where the definition says so', async () => {
+  it('A deadline lets the last action end late where the definition says so', async () => {
     const bed = new Bed()
     const node = await bed.node()
     const call = bed.services.defer('a', '02', 'action')
-    await node.engine.accept(lateSaga(sagaOf('a', 2, { deadlineMs: 5_000 })))
+    await node.engine.accept(lateSaga(buildSaga('a', 2, { deadlineMs: 5_000 })))
     await bed.time.advance(7_000)
     expect(await bed.status('a')).toBe('submitted')
     call.answer('success')
     await bed.untilStatus('a', 'succeeded')
-    expect(bed.services.effectsOf('a')).toEqual(['01 action', '02 action'])
+    expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action'])
   })
 
-  it('that passes while the last action waits for its turn keeps it from being sent', async () => {
+  it('A deadline prevents the last action while it waits for its turn', async () => {
     const bed = new Bed()
     const node = await bed.node({ callsInFlightMax: 1 })
     const slow = bed.services.defer('slow', '01', 'action')
-    await node.submit(sagaOf('slow', 1))
-    await node.engine.accept(lateSaga(sagaOf('a', 1, { deadlineMs: 5_000 })))
+    await node.submit(buildSaga('slow', 1))
+    await node.engine.accept(lateSaga(buildSaga('a', 1, { deadlineMs: 5_000 })))
     await bed.time.advance(7_000)
     slow.answer('success')
     await bed.untilStatus('a', 'failed')
-    expect(bed.services.callsOf('a')).toEqual(['01 compensate'])
+    expect(bed.services.listCalls('a')).toEqual(['01 compensate'])
   })
 
-  it('that has not passed aborts nothing, and one that passes after the end changes nothing', async () => {
+  it('A deadline changes nothing before it passes, and nothing after the end', async () => {
     const bed = new Bed()
     const node = await bed.node()
-    const waited = watched(node.submit(sagaOf('a', 2, { deadlineMs: 5_000 }), { waitMs: 1_000 }))
+    const waited = watched(node.submit(buildSaga('a', 2, { deadlineMs: 5_000 }), { waitMs: 1_000 }))
     await bed.time.advance(60_000)
     expect(waited.value?.status).toBe('succeeded')
     expect(await bed.status('a')).toBe('succeeded')
@@ -220,25 +220,25 @@ describe('a deadline', () => {
 })
 
 describe('what is over', () => {
-  it('leaves no alarm behind, though its deadline is far away', async () => {
+  it('A finished saga leaves no alarm behind, though its deadline is far away', async () => {
     const bed = new Bed()
     const node = await bed.node()
-    for (let n = 0; n < 50; n++) await node.submit(sagaOf(`s${n}`, 2, { deadlineMs: 86_400_000 }))
+    for (let n = 0; n < 50; n++) await node.submit(buildSaga(`s${n}`, 2, { deadlineMs: 86_400_000 }))
     await bed.time.advance(20_000)
     expect(await bed.unfinished()).toBe(0)
-    // The loops only: poll, renewal, purge.
+    // Only the timers of the loops are left: poll, renewal and purge.
     expect(node.clock.timers).toBe(3)
   })
 
   it('is purged after its retention, and its gid is new again', async () => {
     const bed = new Bed()
     const node = await bed.node({ retentionMs: 60_000 })
-    await node.submit(sagaOf('a'), { waitMs: 100 })
+    await node.submit(buildSaga('a'), { waitMs: 100 })
     await bed.time.advance(59_000)
     expect(await bed.rows()).toBe(1)
     await bed.time.advance(32_000)
     expect(await bed.rows()).toBe(0)
     expect(await node.get('a')).toBeUndefined()
-    expect((await node.submit(sagaOf('a', 3), { waitMs: 100 })).status).toBe('succeeded')
+    expect((await node.submit(buildSaga('a', 3), { waitMs: 100 })).status).toBe('succeeded')
   })
 })

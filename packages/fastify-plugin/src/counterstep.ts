@@ -8,7 +8,7 @@ import {
   type Parts,
   refuseUnknown,
 } from '@counterstep/embedded'
-import { loggedError } from '@counterstep/engine'
+import { toLoggedError } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
 import { fastifyPlugin } from 'fastify-plugin'
 import { addFace } from './add-face.ts'
@@ -45,7 +45,7 @@ async function addCounterstep(app: FastifyInstance, options: PluginOptions): Pro
   refuseUnknown('counterstep', options, [...OPTION_NAMES, 'face'])
   const { face = false, ...rest } = options
   if (face !== false) checkFace(face)
-  const logger = options.logger ?? app.log.child({}, { serializers: { err: loggedError } })
+  const logger = options.logger ?? app.log.child({}, { serializers: { err: toLoggedError } })
   const parts = await openParts(checkOptions({ ...rest, logger }))
   try {
     await addTo(app, face, parts)

@@ -1,4 +1,4 @@
-import { type Logger, loggedError } from '@counterstep/engine'
+import { type Logger, toLoggedError } from '@counterstep/engine'
 import { type DestinationStream, pino } from 'pino'
 import { openLogDestination } from './log-destination.ts'
 
@@ -12,7 +12,7 @@ export interface LoggerOptions {
 
 /** A pino logger whose errors are cut down to what cannot hold a payload. */
 export function createLogger({ level = 'info', destination = standardOutput() }: LoggerOptions = {}): Logger {
-  const options = { level, serializers: { err: loggedError } }
+  const options = { level, serializers: { err: toLoggedError } }
   return pino(options, destination)
 }
 

@@ -1,4 +1,4 @@
-import { type StoreStats, statusOfCode } from '@counterstep/core'
+import { type StoreStats, toStatus } from '@counterstep/core'
 import { isFinalStatus, type UnfinishedStatus } from '@counterstep/protocol'
 import type { Row } from './driver.ts'
 
@@ -8,7 +8,7 @@ export function decodeStats(rows: readonly Row[], now: number): StoreStats {
   let attention = 0
   let oldestDueAt = Number.POSITIVE_INFINITY
   for (const [code, isMarked, count, dueAt] of rows) {
-    const status = statusOfCode(code)
+    const status = toStatus(code)
     // A later version's status has no place in these counts; its rows are due and marked like any other.
     if (status !== undefined && !isFinalStatus(status)) unfinished[status] += Number(count)
     attention += Number(isMarked) * Number(count)

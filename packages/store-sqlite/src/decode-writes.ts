@@ -9,7 +9,7 @@ import {
   type RenewResult,
   type SingleClaimResult,
   type StoredTransaction,
-  statusOfCode,
+  toStatus,
   type UpdateResult,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
@@ -21,7 +21,7 @@ import { storedTransaction } from './stored-row.ts'
 export function decodeCreate(result: WriteResult, now: number): CreateResult {
   if (typeof result === 'number') return { type: 'created', createdAt: result === 0 ? now : result, now }
   const [digest, code] = result as Row
-  const status = statusOfCode(code)
+  const status = toStatus(code)
   assert(status !== undefined, 'what exists has a status of a later version')
   return { type: 'exists', digest: digest as string, status, now }
 }

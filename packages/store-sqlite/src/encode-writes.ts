@@ -3,7 +3,6 @@ import {
   type DocumentWrite,
   type DueClaim,
   type DuePostponement,
-  holdDue,
   KIND_CODES,
   type Lease,
   type NewTransaction,
@@ -11,6 +10,7 @@ import {
   type SingleClaim,
   STATUS_CODES,
   type TransactionUpdate,
+  toDueColumn,
 } from '@counterstep/core'
 import type {
   ClaimDueWrite,
@@ -59,7 +59,7 @@ export function updateWrite(update: TransactionUpdate): UpdateWrite {
   return [
     'update',
     update.hold.type,
-    holdDue(update.hold),
+    toDueColumn(update.hold),
     update.gid,
     update.token,
     update.version,

@@ -1,4 +1,4 @@
-/** What the command line asks for. */
+/** Reads the command line. */
 import { parseArgs } from 'node:util'
 import { freshSeed } from './seeds/fresh-seed.ts'
 import { parseSeed, type Reduction, WHOLE } from './seeds/reduction.ts'
@@ -9,7 +9,7 @@ export interface Arguments {
   readonly mutant: string | undefined
   readonly trace: boolean
   readonly reduction: Reduction
-  /** Whether the seeds that once failed run first. */
+  /** Whether the regressions, the seeds that once failed, run first. */
   readonly regressions: boolean
 }
 

@@ -1,4 +1,7 @@
-/** `npm run simulate -- --seeds N [--seed S] [--mutant NAME] [--trace] [--only "SEED off=… drop=… heal=…"]` */
+/**
+ * The program behind `npm run simulate -- --seeds N [--seed S] [--mutant
+ * NAME] [--trace] [--only "SEED off=… drop=… heal=…"]`.
+ */
 import { performance } from 'node:perf_hooks'
 import { type Arguments, readArguments } from './arguments.ts'
 import type { ReducedSeed } from './seeds/reduction.ts'
@@ -11,7 +14,7 @@ import { simulate } from './simulate.ts'
 const TRACE_TAIL_LINES = 80
 const PROGRESS_SEEDS = 500
 
-function* seedsOf({ first, seeds, reduction }: Arguments): Generator<ReducedSeed> {
+function* listSeeds({ first, seeds, reduction }: Arguments): Generator<ReducedSeed> {
   for (let seed = first; seed < first + seeds; seed++) yield { seed, reduction }
 }
 
@@ -20,7 +23,10 @@ function showTrace({ seed, reduction }: ReducedSeed, { mutant, trace }: Argument
   for (const line of trace ? lines : lines.slice(-TRACE_TAIL_LINES)) print(line)
 }
 
-/** The smallest world that fails so, its trace, and, of the right core, its line in the list. */
+/**
+ * Shows the smallest world that fails in the same way, and its trace. A failure
+ * of the right core is added to the list of regressions.
+ */
 function showFailure(failing: NonNullable<SeedsRun['failing']>, asked: Arguments): void {
   print(describeFailure(failing))
   const shrunk = asked.reduction === failing.reduction ? shrink(failing.seed, asked.mutant) : undefined
@@ -39,7 +45,7 @@ function showFailure(failing: NonNullable<SeedsRun['failing']>, asked: Arguments
   print(`kept in seeds.regress.txt: ${line}`)
 }
 
-function progressOf(total: number): ((seeds: number) => void) | undefined {
+function createProgress(total: number): ((seeds: number) => void) | undefined {
   if (!process.stderr.isTTY) return undefined
   return (seeds) => {
     if (seeds % PROGRESS_SEEDS === 0) process.stderr.write(`\r${seeds} of ${total} seeds`)
@@ -77,7 +83,11 @@ function main(): boolean {
   print(`seeds ${asked.first} to ${asked.first + asked.seeds - 1}; to repeat: --seed ${asked.first}`)
   if (asked.regressions && !runRegressions(asked)) return false
   const startedAt = performance.now()
-  const run = runSeeds({ seeds: seedsOf(asked), mutant: asked.mutant, progress: progressOf(asked.seeds) })
+  const run = runSeeds({
+    seeds: listSeeds(asked),
+    mutant: asked.mutant,
+    progress: createProgress(asked.seeds),
+  })
   const elapsedMs = performance.now() - startedAt
   if (run.failing !== undefined) showFailure(run.failing, asked)
   else if (asked.trace) showTrace({ seed: asked.first, reduction: asked.reduction }, asked)

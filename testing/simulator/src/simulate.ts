@@ -1,4 +1,4 @@
-/** One seed, one world, from the first submit to the audit. */
+/** Runs the world of one seed, from the first submit to the audit. */
 import { AssertionError, REST_LEASES_MAX, type RunSettings } from '@counterstep/core'
 import { Auditor, type Violation } from './audit/auditor.ts'
 import { auditEnd } from './audit/final-audit.ts'
@@ -7,7 +7,7 @@ import { Deliveries } from './branches/deliveries.ts'
 import { Network } from './branches/network.ts'
 import { Participants } from './branches/participant.ts'
 import { PreparedParticipants } from './branches/prepared-participant.ts'
-import { wiringOf } from './mutants/mutants.ts'
+import { findWiring } from './mutants/mutants.ts'
 import type { Surroundings } from './nodes/node.ts'
 import type { Counters } from './seeds/counters.ts'
 import { type Reduction, WHOLE } from './seeds/reduction.ts'
@@ -22,13 +22,16 @@ export interface SimulationResult {
   readonly traceHash: number
   readonly counters: Counters
   readonly events: number
-  /** As drawn, less what was taken away. */
+  /** The drawn faults, without those that a reduction took away. */
   readonly faults: FaultProfile
   readonly gids: readonly string[]
   readonly healAtMs: number
-  /** Virtual time from the heal, or from the cure of what was poisoned, to the last end: the longer one. */
+  /**
+   * The virtual time from the heal to the last end, or from the cure of the
+   * poisoned transactions to the last end, whichever is longer.
+   */
   readonly healMs: number
-  /** Only if asked for. */
+  /** The lines of the trace, if it was asked for. */
   readonly trace: readonly string[]
 }
 
@@ -42,7 +45,7 @@ const LEASE_MS = 1_500
 
 export function simulate(seed: number, mutant?: string, options: SimulationOptions = {}): SimulationResult {
   const { trace = false, reduction = WHOLE } = options
-  const world = new World(seed, wiringOf(mutant), trace, reduction)
+  const world = new World(seed, findWiring(mutant), trace, reduction)
   const { faults } = world
   const auditor = new Auditor(world)
   const store = new SimStore(world, auditor)
@@ -51,7 +54,7 @@ export function simulate(seed: number, mutant?: string, options: SimulationOptio
   auditor.watch(store, participants)
   auditor.prepared.watch(prepared)
   const network = new Network(world, new Deliveries(world, auditor), participants, prepared)
-  const surroundings: Surroundings = { world, auditor, store, network, settings: settingsOf(world) }
+  const surroundings: Surroundings = { world, auditor, store, network, settings: drawSettings(world) }
   const { nodes, gids } = populate(surroundings, prepared, reduction, FAULTY_MS / 2)
   const drawnHealAt = world.random.between(FAULTY_MS / 2, FAULTY_MS)
   const healAt = Math.min(drawnHealAt, reduction.healAtMs ?? drawnHealAt)
@@ -59,7 +62,7 @@ export function simulate(seed: number, mutant?: string, options: SimulationOptio
   unleash(world, nodes, store, healAt)
   const liveness = new Liveness(world, auditor, store, nodes, REST_LEASES_MAX * LEASE_MS)
   liveness.start(healAt)
-  turn(world, auditor)
+  runEvents(world, auditor)
   auditEnd(world, auditor, store, participants)
   count(world, store)
   return {
@@ -75,17 +78,17 @@ export function simulate(seed: number, mutant?: string, options: SimulationOptio
   }
 }
 
-function settingsOf({ faults, random }: World): RunSettings {
+function drawSettings({ faults, random }: World): RunSettings {
   return {
     leaseMs: LEASE_MS,
     holdMs: random.between(50, 500),
     retentionMs: 'never',
-    // A store that loses its tail is of class B.
+    // A store that loses its last writes is of class B.
     releaseKeepsSentList: faults.loseTail === 0,
   }
 }
 
-function turn(world: World, auditor: Auditor): void {
+function runEvents(world: World, auditor: Auditor): void {
   for (;;) {
     try {
       if (!world.step()) return

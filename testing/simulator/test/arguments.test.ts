@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readArguments } from '../src/arguments.ts'
 
 describe('the command line', () => {
-  it('takes fresh seeds after the regressions, unless it is told where to start', () => {
+  it('The command line takes fresh seeds after the regressions, unless it names the first seed', () => {
     const fresh = readArguments(['--seeds', '20000'])
     expect(fresh).toMatchObject({ seeds: 20_000, regressions: true, trace: false })
     expect(fresh.first).toBeGreaterThan(0)
@@ -13,11 +13,11 @@ describe('the command line', () => {
     })
   })
 
-  it('takes one seed where only that is named, without the regressions', () => {
+  it('The command line takes one seed without the regressions where only that is named', () => {
     expect(readArguments(['--seed', '9'])).toMatchObject({ first: 9, seeds: 1, regressions: false })
   })
 
-  it('takes a line of the list, and shows all of it', () => {
+  it('The command line takes a line of the regressions, and shows its whole trace', () => {
     expect(readArguments(['--only', '9 off=crashes heal=100'])).toMatchObject({
       first: 9,
       seeds: 1,

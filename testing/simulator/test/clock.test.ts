@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { SimClock } from '../src/world/clock.ts'
 
-it('a clock drifts, jumps and goes straight again', () => {
+it('A clock drifts, jumps and gets the right rate again', () => {
   const world = { now: 0 }
   const clock = new SimClock(world, 1_000, 0.5)
   world.now = 100

@@ -10,7 +10,7 @@ interface Kill {
   readonly invariants: readonly string[]
 }
 
-/** The first seed that shows the mutant, by this invariant or by any. */
+/** Finds the first seed that shows the mutant, by this invariant or by any. */
 function firstKill(mutant: string, invariant?: string): Kill | undefined {
   for (let seed = 1; seed <= SEEDS; seed++) {
     const invariants = [...new Set(simulate(seed, mutant).violations.map((broken) => broken.invariant))]
@@ -21,7 +21,7 @@ function firstKill(mutant: string, invariant?: string): Kill | undefined {
 }
 
 describe('the auditor', () => {
-  it('has more than twenty mutants to kill', () => {
+  it('There are more than twenty mutants to find', () => {
     expect(Object.keys(MUTANTS).length).toBeGreaterThanOrEqual(20)
   })
 
@@ -37,7 +37,7 @@ describe('the auditor', () => {
     )
   }
 
-  it('knows no other mutant', () => {
+  it('An unknown mutant is refused', () => {
     expect(() => simulate(1, 'none-such')).toThrow(RangeError)
   })
 })
@@ -53,7 +53,7 @@ describe('the check of', () => {
     )
   }
 
-  it('each invariant stands in the README beside the mutant that breaks it', () => {
+  it('Each invariant stands in the README beside the mutant that breaks it', () => {
     const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
     const rows = [...readme.matchAll(/^\| (I\d+|L\d+|strict|message) +\|.*\| `([a-z-]+)` +\|$/gm)]
     expect(Object.fromEntries(rows.map(([, invariant, mutant]) => [invariant, mutant]))).toEqual(PROOFS)

@@ -17,7 +17,7 @@ const SEEDS = 15_000
 const BLOCK_SEEDS = 1_500
 const TIMEOUT_MS = 120_000
 
-/** What it was, made small, and kept for ever. */
+/** Shrinks a failure and keeps it in the list of regressions. */
 function explain(failing: NonNullable<SeedsRun['failing']>): string {
   const { seed, result } = failing
   const shrunk = shrink(seed)
@@ -28,7 +28,7 @@ function explain(failing: NonNullable<SeedsRun['failing']>): string {
 }
 
 describe('the seeds that once failed', () => {
-  it('are right, first of all', () => {
+  it('All seeds that once failed pass, before any others', () => {
     const regressions = readRegressions()
     const { failing } = runSeeds({ seeds: regressions })
     expect(failing === undefined ? '' : describeFailure(failing)).toBe('')
@@ -36,7 +36,7 @@ describe('the seeds that once failed', () => {
   })
 })
 
-describe('the right core in a bad world that nobody has seen before', () => {
+describe('the right core in bad worlds of fresh seeds', () => {
   const first = freshSeed(Date.now())
   const counters = newCounters()
   const spent = { seeds: 0, cpuMs: 0 }
@@ -62,12 +62,12 @@ describe('the right core in a bad world that nobody has seen before', () => {
     )
   }
 
-  it('went through everything that it claims to survive', () => {
+  it('The fresh seeds went through every fault that the core must survive', () => {
     expect(counters.sagas).toBeGreaterThan(SEEDS)
     expect(vacuous(counters, SEEDS)).toEqual([])
   })
 
-  it('goes through at least 10,000 worlds in a minute of one core', () => {
+  it('The simulator runs at least 10,000 worlds in a minute of one core', () => {
     expect((spent.seeds / spent.cpuMs) * 60_000).toBeGreaterThan(10_000)
   })
 })

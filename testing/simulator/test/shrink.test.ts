@@ -24,7 +24,7 @@ describe('a failing seed', () => {
   const whole = simulate(seed, MUTANT)
   const shrunk = shrink(seed, MUTANT)
 
-  it('shrinks to a smaller world that breaks the same invariant', () => {
+  it('A failing seed shrinks to a smaller world that breaks the same invariant', () => {
     expect(shrunk).toBeDefined()
     if (shrunk === undefined) return
     expect(shrunk.invariant).toBe(whole.violations[0]?.invariant)
@@ -35,13 +35,13 @@ describe('a failing seed', () => {
     expect(shrunk.result.healAtMs).toBeLessThan(whole.healAtMs)
   })
 
-  it('shows the same when the line that is kept of it is read again', () => {
+  it('The kept line of a failing seed shows the same failure again', () => {
     if (shrunk === undefined) throw new Error('it did not shrink')
     const { reduction } = parseSeed(formatSeed({ seed, reduction: shrunk.reduction }))
     expect(simulate(seed, MUTANT, { reduction }).traceHash).toBe(shrunk.result.traceHash)
   })
 
-  it('is none where nothing fails', () => {
+  it('A seed that passes does not shrink', () => {
     expect(shrink(seed)).toBeUndefined()
   })
 })
@@ -53,7 +53,7 @@ describe('the list of regressions', () => {
   beforeAll(() => writeFileSync(file, '# for people\n\n7 # I3: what it showed # there\n'))
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  it('keeps a seed once', () => {
+  it('The list of regressions keeps a seed once', () => {
     const regression = { seed: 4_160, reduction, note: 'I10: forgotten' }
     const line = keepRegression(regression, file)
     expect(keepRegression(regression, file)).toBe(line)

@@ -3,13 +3,13 @@ import { newCounters, vacuous } from '../src/index.ts'
 
 const SEEDS = 2_000
 
-it('a run in which nothing happened proves nothing', () => {
+it('A run without faults proves nothing', () => {
   const reasons = vacuous(newCounters(), SEEDS)
   expect(reasons).toContain('fencedWrites is 0, less than 100')
   expect(reasons).toContain('rested is 0, less than 1')
 })
 
-it('a run whose kills hit idle nodes proves nothing', () => {
+it('A run whose kills hit idle nodes proves nothing', () => {
   const busy = Object.fromEntries(Object.keys(newCounters()).map((name) => [name, 10_000]))
   const counters = { ...newCounters(), ...busy }
   expect(vacuous(counters, SEEDS)).toEqual([])
@@ -18,6 +18,6 @@ it('a run whose kills hit idle nodes proves nothing', () => {
   ])
 })
 
-it('a few seeds may miss something by chance', () => {
+it('A run of few seeds is not judged', () => {
   expect(vacuous(newCounters(), 1_999)).toEqual([])
 })

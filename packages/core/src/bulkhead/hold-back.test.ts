@@ -13,13 +13,15 @@ describe('S40: what found no room is left to the store', () => {
   }
 
   it('for a time that is drawn, longer than holdMs, and at least as long as its pace asks for', () => {
-    const waitOf = (jitter01: number, leastMs = 0) => holdBack({ ...HANGING, jitter01, leastMs }).waitMs
-    expect([waitOf(0), waitOf(0.999_999), waitOf(0.5, 60_000)]).toEqual([16_010, 31_010, 61_010])
+    const computeWait = (jitter01: number, leastMs = 0) => holdBack({ ...HANGING, jitter01, leastMs }).waitMs
+    expect([computeWait(0), computeWait(0.999_999), computeWait(0.5, 60_000)]).toEqual([
+      16_010, 31_010, 61_010,
+    ])
   })
 
   it('for a moment where its target is only busy', () => {
-    const waitOf = (jitter01: number) => holdBack({ ...HANGING, isBusy: true, jitter01 }).waitMs
-    expect([waitOf(0), waitOf(0.999_999)]).toEqual([1_051, 1_501])
+    const computeWait = (jitter01: number) => holdBack({ ...HANGING, isBusy: true, jitter01 }).waitMs
+    expect([computeWait(0), computeWait(0.999_999)]).toEqual([1_051, 1_501])
   })
 
   for (const { title, cells } of table`
@@ -42,7 +44,7 @@ describe('S40: what found no room is left to the store', () => {
     })
   }
 
-  function waitsOf(count: number, isBusy: boolean): readonly number[] {
+  function listWaits(count: number, isBusy: boolean): readonly number[] {
     let comeBackAt = 0
     return Array.from({ length: count }, (_, n) => {
       const held = holdBack({
@@ -67,8 +69,9 @@ describe('S40: what found no room is left to the store', () => {
   }
 
   it('one after the other, and where that takes too long, all within five minutes', () => {
-    for (const isBusy of [true, false]) expect(mostInASecond(waitsOf(1_000, isBusy))).toBeLessThanOrEqual(150)
-    const many = waitsOf(100_000, false)
+    for (const isBusy of [true, false])
+      expect(mostInASecond(listWaits(1_000, isBusy))).toBeLessThanOrEqual(150)
+    const many = listWaits(100_000, false)
     expect(Math.max(...many)).toBeLessThan(HELD_BACK_MS_MAX + COME_BACK_MS_MAX + 2_000)
     expect(mostInASecond(many)).toBeLessThan(600)
   })

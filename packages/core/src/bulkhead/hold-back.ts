@@ -1,46 +1,50 @@
-/** When a transaction comes again that was given back to the store since its next target has no place. */
+/** Decides when a transaction that was given back to the store, because its next target has no place, is due again. */
 import { drawBetween } from './draw-between.ts'
 
-/** How long one is given back that found no room at a target that hangs, beyond `holdMs`; */
+/** A transaction that found no place at a target that hangs is given back for at least this long beyond `holdMs`. */
 export const HELD_BACK_MS_MIN = 15_000
+/** The drawn time beyond `holdMs` is shorter than this. */
 export const HELD_BACK_MS_MAX = 30_000
-/** the same for one that is only busy. */
+/** The same two limits where the target is only busy. */
 const BUSY_BACK_MS_MIN = 50
 const BUSY_BACK_MS_MAX = 500
-/** Those of one target come back apart by so much, and where it is known that it answers more often, only by that: */
+/**
+ * The transactions of one target come back at least this far apart, unless a busy target is known to answer more often.
+ */
 const COME_BACK_APART_MS = 10
-/** so much where it is busy and its rate is not known, */
+/** The distance for a busy target whose rate is not known. */
 const COME_BACK_APART_MS_UNKNOWN = 1
-/** and no less than this. */
+/** The least distance for a busy target. */
 const COME_BACK_APART_MS_MIN = 0.25
-/** All that takes no longer than this: beyond it, they come back at any instant within this time. */
+/** The longest queue of one target. Transactions beyond it come back at a random instant within this time. */
 export const COME_BACK_MS_MAX = 300_000
 
 export interface HoldBack {
-  /** When the last one of this target comes back, by the clock of `now`. */
+  /** When the last transaction of this target comes back, by the clock of `now`. */
   readonly comeBackAt: number
   readonly now: number
   readonly holdMs: number
-  /** It may not be called earlier than in so many milliseconds. */
+  /** The target may not be called earlier than in this many milliseconds. */
   readonly leastMs: number
   readonly isBusy: boolean
-  /** How often it has room again, if that is known. Counts only where it is busy. */
+  /** The mean time between two places that come free, if it is known. It counts only where the target is busy. */
   readonly roomEveryMs: number | undefined
-  /** In [0, 1). */
+  /** A random number in [0, 1). */
   readonly jitter01: number
 }
 
 export interface HeldBack {
   readonly waitMs: number
-  /** For the next one of the same target. */
+  /** The new `comeBackAt`, for the next transaction of the same target. */
   readonly comeBackAt: number
 }
 
 /**
- * How long a transaction is left to the store whose next call found no room: longer than `holdMs`, so that it does not wait
- * in memory; drawn, so that those that came together come back apart; and one after the other for one target, since each
- * costs a claim and a save, and a hundred thousand that wait for one service must not take the store from all others. A
- * target that answers gets them as fast as it answers, so that its backlog takes no longer than its answers do.
+ * Returns how long a transaction is left to the store when its next call found no place. The time is longer than `holdMs`,
+ * so that it does not wait in memory, and it is drawn, so that transactions that came together come back apart. For one
+ * target they come back one after the other, since each costs a claim and a save, and a hundred thousand that wait for one
+ * service must not use up the store for all others. A target that answers gets them as fast as it answers, so its backlog
+ * takes no longer than its answers do.
  */
 export function holdBack(given: HoldBack): HeldBack {
   const { comeBackAt, now, holdMs, leastMs, jitter01 } = given

@@ -1,21 +1,27 @@
-/** How often one target has room again for what was claimed, as it is measured while what finds no room is given back. */
+/**
+ * The rate at which one target has places again for claimed transactions. It is
+ * measured while transactions are given back for want of a place.
+ */
 export interface RoomRate {
-  /** The measurement began at this instant, by the clock of `now`. */
+  /** When the measurement began, by the clock of `now`. */
   readonly since: number
-  /** The answers until then. */
+  /** The number of answers until then. */
   readonly answers: number
-  /** Undefined: it is not known yet. */
+  /** The mean time between two answers. Undefined: it is not known yet. */
   readonly everyMs: number | undefined
 }
 
 export const UNMEASURED: RoomRate = { since: Number.NEGATIVE_INFINITY, answers: 0, everyMs: undefined }
 
-/** It is measured over this time at least, */
+/** A measurement takes at least this long. */
 export const MEASURE_MS_MIN = 250
-/** and what was measured over a longer time says nothing of now. */
+/** A measurement over a longer time says nothing about the present rate. */
 export const MEASURE_MS_MAX = 5_000
 
-/** `answers` are the definite ones that calls of claimed transactions have had since this node counts for the target. */
+/**
+ * Updates the rate. `answers` counts the definite answers to calls of claimed
+ * transactions since this node began to count for the target.
+ */
 export function measureRoom(before: RoomRate, answers: number, now: number): RoomRate {
   const elapsedMs = now - before.since
   if (elapsedMs < MEASURE_MS_MIN) return before

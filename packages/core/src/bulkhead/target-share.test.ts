@@ -153,7 +153,7 @@ describe('S40: the share of a target', () => {
   })
 })
 
-/** All take in turns, until none may. */
+/** All targets take places in turns, until none may. */
 function fillTogether(places: number, targets: number, bounds: ShareBounds): number {
   const held = Array<number>(targets).fill(0)
   let free = places
@@ -169,7 +169,7 @@ function fillTogether(places: number, targets: number, bounds: ShareBounds): num
   return free
 }
 
-/** Each takes all that it may before the next begins. */
+/** Each target takes all the places that it may before the next begins. */
 function fillInTurn(places: number, targets: number, bounds: ShareBounds): number {
   let free = places
   for (let target = 0; target < targets; target++) {

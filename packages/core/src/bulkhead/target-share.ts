@@ -1,29 +1,35 @@
 /**
- * How much of a bounded number of places one target (the origin that a branch is called at) may hold, so that a target
- * that hangs cannot stop the others. A target is listed where the configuration names its origin; there are as many of
- * these as an operator has written down. All others are named by callers, who may have as many names as they like.
+ * Decides how much of a bounded number of places one target may use, so that a target that hangs cannot stop the others. A
+ * target is the origin at which a branch is called. It is listed where the configuration names its origin, so the number
+ * of listed targets is small. Clients name all other targets, and may use as many names as they like.
  */
 
-/** Targets that are told apart at once besides the listed ones; */
+/** This many targets that are not listed are counted one by one at the same time. */
 export const UNLISTED_TARGETS_MAX = 112
-/** what is beyond them is spread over so many more counters. */
+/** All further targets are spread over this many shared counters. */
 export const SHARED_TARGETS = 16
-/** The part of the places that is kept for targets which hold next to nothing. */
+/** The part of the places that is reserved for targets which use almost none. */
 const RESERVED_PART = 1 / 4
-/** The part of these that is kept for the listed targets, if there are any. */
+/** The part of the reserved places that is kept for the listed targets, if there are any. */
 const RESERVED_FOR_LISTED_PART = 1 / 2
 
 /** The rule for one pool of places. */
 export interface ShareBounds {
   readonly placesMax: number
-  /** In (0, 1]: what one target may hold of the places that are not reserved, while no other holds any. 1: no rule. */
+  /** The part, in (0, 1], of the unreserved places that one target may use while no other uses any. 1 means no rule. */
   readonly share: number
   readonly reserved: number
-  /** A listed target that holds fewer takes any free place, so the others can never leave it without these. */
+  /**
+   * A listed target that uses fewer places than this takes any free place,
+   * so the other targets can never deny it these.
+   */
   readonly guaranteed: number
-  /** The same of one that is not listed. It is none where listed targets need what is reserved of a small number of places. */
+  /**
+   * The same number for a target that is not listed. It is 0 where the listed
+   * targets need all the reserved places of a small pool.
+   */
   readonly guaranteedUnlisted: number
-  /** All that are not listed together hold no more than one listed target may. */
+  /** Whether all targets that are not listed together may use no more than one listed target. */
   readonly boundsUnlisted: boolean
 }
 
@@ -48,12 +54,13 @@ export function shareBounds(placesMax: number, share: number, listedTargets = 0)
 }
 
 /**
- * Whether a listed target that holds `held` places may take one more while `free` places are left.
+ * Whether a listed target that uses `held` places may take one more while `free` places are left.
  *
- * The bound falls with what is free, as the dynamic thresholds of shared-memory switches do (Choudhury and Hahne, 1998):
- * a fixed bound of a half would be filled by two targets that hang. Here one target comes to a half of what is not
- * reserved, and two that hang at the same time come to a third each. Targets that begin to hang one after the other could
- * still halve what is left each time, and never give it back; the reserved places are out of their reach.
+ * The limit falls with the number of free places, as the dynamic thresholds of shared-memory switches do (Choudhury and
+ * Hahne, 1998):
+ * two targets that hang would fill a fixed limit of a half. Here, with a share of a half, one target gets at most half of
+ * the unreserved places, and two that hang at the same time get a third each. Targets that begin to hang one after the
+ * other could still halve the rest each time and never give it back; but they cannot reach the reserved places.
  */
 export function mayTakePlace(held: number, free: number, bounds: ShareBounds): boolean {
   if (held < bounds.guaranteed) return free > 0
@@ -61,9 +68,9 @@ export function mayTakePlace(held: number, free: number, bounds: ShareBounds): b
 }
 
 /**
- * The same of a target that is not listed, where all of these hold `heldUnlisted`. Each may have its share of what all of
- * them may have, which is no more than one listed target: so names that cost nothing leave the listed targets their places.
- * Without a list there is nothing to keep from them.
+ * Whether a target that is not listed may take one more place, while all such targets together use `heldUnlisted`. Each may
+ * have its share of what all of them may have, which is no more than one listed target may have. So a client that invents
+ * names cannot take the places of the listed targets. Without a list the limit of a listed target applies.
  */
 export function mayTakeUnlistedPlace(
   held: number,
@@ -79,8 +86,8 @@ export function mayTakeUnlistedPlace(
 }
 
 /**
- * The rule for a transaction that already runs and goes on to its next target. Its share is larger than that of a submit,
- * so that a target which is only busy is filled by what has begun, and refuses what is new.
+ * Returns the rule for a transaction that already runs and goes on to its next target. Its share is larger than that of a
+ * submit, so that transactions under way get the places of a busy target first, and new ones are refused.
  */
 export function boundsUnderWay(bounds: ShareBounds): ShareBounds {
   return { ...bounds, share: (1 + bounds.share) / 2 }

@@ -2,22 +2,22 @@ import { describe, expect, it } from 'vitest'
 import {
   ABORT,
   answering,
+  buildMessage,
+  buildTcc,
   CHECK_AT,
   folded,
-  messageOf,
   RETRY_NOW,
   register,
   STOP,
   SUBMIT,
-  tccOf,
 } from '../../test/prepared.ts'
 import {
   after,
   answered,
   answerNext,
+  buildRow,
+  buildSaga,
   CREATED_AT,
-  rowOf,
-  sagaOf,
   sent,
   serial,
   TOKEN,
@@ -37,7 +37,7 @@ type Asked = 'abort' | 'retry' | 'stop'
 function plan(transaction: Transaction, command: Asked, row: Partial<StoredTransaction> = {}): CommandPlan {
   return planCommand(
     RULES,
-    rowOf(transaction, { version: 4, ...row }),
+    buildRow(transaction, { version: 4, ...row }),
     { type: `${command}-asked` },
     {
       retentionMs: 60_000,
@@ -46,7 +46,7 @@ function plan(transaction: Transaction, command: Asked, row: Partial<StoredTrans
   )
 }
 
-function updateOf(planned: CommandPlan) {
+function readUpdate(planned: CommandPlan) {
   if (planned.type !== 'update') throw new Error(`it is ${planned.type}`)
   return { ...planned.update, record: JSON.parse(planned.update.progress) as unknown }
 }
@@ -62,8 +62,8 @@ const stuck = answerNext(aborting, 'failure')
 const succeeded = after(serial(1), [sent([0, 'action']), answered(0, 'action', 'success')])
 
 describe('an abort from a node that does not run the transaction', () => {
-  it('takes every branch as sent, and the row remembers that', () => {
-    expect(updateOf(plan(started, 'abort', { sentList: 'held' }))).toMatchObject({
+  it('An abort by another node takes every branch as sent, and the row records that', () => {
+    expect(readUpdate(plan(started, 'abort', { sentList: 'held' }))).toMatchObject({
       token: TOKEN,
       version: 4,
       status: 'aborting',
@@ -74,19 +74,19 @@ describe('an abort from a node that does not run the transaction', () => {
     })
   })
 
-  it('trusts the list of a clean release that nobody has claimed since', () => {
-    const update = updateOf(plan(serial(2), 'abort', { sentList: 'released', owned: false }))
+  it('An abort trusts the list of a clean release that was not claimed since', () => {
+    const update = readUpdate(plan(serial(2), 'abort', { sentList: 'released', owned: false }))
     expect(update).toMatchObject({ record: { abort: { branches: [] } } })
     expect(update).not.toHaveProperty('sentList')
-    const owned = updateOf(plan(serial(2), 'abort', { sentList: 'released', owned: true }))
+    const owned = readUpdate(plan(serial(2), 'abort', { sentList: 'released', owned: true }))
     expect(owned).toMatchObject({ sentList: 'unknown', record: { abort: { branches: [0, 1] } } })
   })
 
-  it('gives up what waits to be asked again', () => {
-    expect(updateOf(plan(waiting, 'abort'))).toMatchObject({ status: 'aborting', retrying: false })
+  it('An abort gives up the actions that wait for a retry', () => {
+    expect(readUpdate(plan(waiting, 'abort'))).toMatchObject({ status: 'aborting', retrying: false })
   })
 
-  it('does nothing when it is on its way back already', () => {
+  it('An abort does nothing to a saga that aborts already', () => {
     expect(plan(aborting, 'abort').type).toBe('nothing')
   })
 
@@ -94,15 +94,15 @@ describe('an abort from a node that does not run the transaction', () => {
     expect(plan(succeeded, 'abort')).toMatchObject({ type: 'refused', refusal: 'already-final' })
   })
 
-  it('leaves the call of the owner as it is: he waits for it', () => {
-    expect(updateOf(plan(started, 'abort')).record).toMatchObject({ b: [{ a: { state: 'calling' } }] })
+  it("An abort leaves the owner's call as it is, because the owner waits for it", () => {
+    expect(readUpdate(plan(started, 'abort')).record).toMatchObject({ b: [{ a: { state: 'calling' } }] })
   })
 })
 
 describe('a stop from a node that does not run the transaction', () => {
   for (const [name, transaction] of Object.entries({ submitted: started, aborting })) {
     it(`finishes one that is ${name}`, () => {
-      expect(updateOf(plan(transaction, 'stop'))).toMatchObject({
+      expect(readUpdate(plan(transaction, 'stop'))).toMatchObject({
         status: 'stopped',
         sentList: 'unknown',
         attention: false,
@@ -112,8 +112,8 @@ describe('a stop from a node that does not run the transaction', () => {
     })
   }
 
-  it('is not retrying any more', () => {
-    expect(updateOf(plan(waiting, 'stop')).retrying).toBe(false)
+  it('A stopped transaction is not retrying any more', () => {
+    expect(readUpdate(plan(waiting, 'stop')).retrying).toBe(false)
   })
 
   it('comes too late for a final one', () => {
@@ -122,8 +122,8 @@ describe('a stop from a node that does not run the transaction', () => {
 })
 
 describe('a retry from a node that does not run the transaction', () => {
-  it('makes what waits due, counts itself, and leaves the list of sent actions alone', () => {
-    const update = updateOf(plan(waiting, 'retry'))
+  it('A retry makes waiting calls due, is counted, and leaves the list of sent actions alone', () => {
+    const update = readUpdate(plan(waiting, 'retry'))
     expect(update).toMatchObject({
       status: 'submitted',
       retrying: true,
@@ -134,9 +134,9 @@ describe('a retry from a node that does not run the transaction', () => {
     expect(update).not.toHaveProperty('sentList')
   })
 
-  it('takes the attention away', () => {
+  it('A retry takes the attention away', () => {
     expect(stuck.attention).toBeDefined()
-    const update = updateOf(plan(stuck, 'retry'))
+    const update = readUpdate(plan(stuck, 'retry'))
     expect(update).toMatchObject({ status: 'aborting', attention: false })
     expect(update.record).not.toHaveProperty('attention')
   })
@@ -149,10 +149,10 @@ describe('a retry from a node that does not run the transaction', () => {
 describe('a command to a row that is prepared', () => {
   const DUE_AT = CREATED_AT + 35_000
   const given = (transaction: Transaction, command: Command, row: Partial<StoredTransaction> = {}) =>
-    updateOf(
+    readUpdate(
       planCommand(
         RULES,
-        rowOf(transaction, { owned: false, sentList: 'released', dueAt: DUE_AT, ...row }),
+        buildRow(transaction, { owned: false, sentList: 'released', dueAt: DUE_AT, ...row }),
         command,
         {
           retentionMs: 60_000,
@@ -160,13 +160,13 @@ describe('a command to a row that is prepared', () => {
         },
       ),
     )
-  const waitingCheck = folded(messageOf(1), [
+  const waitingCheck = folded(buildMessage(1), [
     { type: 'sent', calls: [{ branch: CHECK_AT, op: 'msg' }] },
     answering(CHECK_AT, 'msg', 'unknown'),
   ])
 
-  it('leaves it waiting for its client when a branch is registered', () => {
-    expect(given(tccOf(0), register(0))).toMatchObject({
+  it('A prepared row still waits for its client after a branch is registered', () => {
+    expect(given(buildTcc(0), register(0))).toMatchObject({
       status: 'prepared',
       format: 2,
       hold: { type: 'command', dueAt: DUE_AT },
@@ -175,28 +175,35 @@ describe('a command to a row that is prepared', () => {
   })
 
   it.each([
-    ['a TCC that is submitted', tccOf(1), SUBMIT, 'submitted'],
-    ['a TCC that is aborted', tccOf(1), ABORT, 'aborting'],
-    ['a TCC without a branch that is aborted', tccOf(0), ABORT, 'aborting'],
-    ['a message that is submitted', messageOf(1), SUBMIT, 'submitted'],
+    ['a TCC that is submitted', buildTcc(1), SUBMIT, 'submitted'],
+    ['a TCC that is aborted', buildTcc(1), ABORT, 'aborting'],
+    ['a TCC without a branch that is aborted', buildTcc(0), ABORT, 'aborting'],
+    ['a message that is submitted', buildMessage(1), SUBMIT, 'submitted'],
     ['a message whose query-back waits and is asked for again', waitingCheck, RETRY_NOW, 'prepared'],
-    ['a message that is asked for again', messageOf(1), RETRY_NOW, 'prepared'],
+    ['a message that is asked for again', buildMessage(1), RETRY_NOW, 'prepared'],
   ] as const)('makes it due at once: %s', (_, transaction, command, status) => {
     expect(given(transaction, command)).toMatchObject({ status, format: 2, hold: { type: 'command' } })
     expect(given(transaction, command).hold).not.toHaveProperty('dueAt')
   })
 
-  it.each([tccOf(1), messageOf(1)])('a retry takes it out of its parking place: $kind', (transaction) => {
-    const parked = { dueAt: PARKED_AT, attention: true }
-    const update = given({ ...transaction, attention: 'claimed 3 times without progress' }, RETRY_NOW, parked)
-    expect(update).toMatchObject({ attention: false, hold: { type: 'command' } })
-    expect(update.hold).not.toHaveProperty('dueAt')
-  })
+  it.each([buildTcc(1), buildMessage(1)])(
+    'a retry takes it out of its parking place: $kind',
+    (transaction) => {
+      const parked = { dueAt: PARKED_AT, attention: true }
+      const update = given(
+        { ...transaction, attention: 'claimed 3 times without progress' },
+        RETRY_NOW,
+        parked,
+      )
+      expect(update).toMatchObject({ attention: false, hold: { type: 'command' } })
+      expect(update.hold).not.toHaveProperty('dueAt')
+    },
+  )
 
   it.each([
-    ['a TCC without a branch that is submitted', tccOf(0), SUBMIT, 'succeeded'],
-    ['a message that is aborted', messageOf(1), ABORT, 'failed'],
-    ['a message that is stopped', messageOf(1), STOP, 'stopped'],
+    ['a TCC without a branch that is submitted', buildTcc(0), SUBMIT, 'succeeded'],
+    ['a message that is aborted', buildMessage(1), ABORT, 'failed'],
+    ['a message that is stopped', buildMessage(1), STOP, 'stopped'],
   ] as const)('may be its end: %s', (_, transaction, command, status) => {
     expect(given(transaction, command)).toMatchObject({
       status,
@@ -214,17 +221,17 @@ describe('a command to a row that is prepared', () => {
     [ABORT, 'released', undefined],
     [STOP, 'released', undefined],
   ] as const)('%j on a row whose list is %s writes the list %s', (command, sentList, written) => {
-    const update = given(tccOf(0), command, { sentList })
+    const update = given(buildTcc(0), command, { sentList })
     expect('sentList' in update ? update.sentList : undefined).toBe(written)
   })
 
   it.each([
-    ['a branch that is there', tccOf(1), register(0)],
-    ['a submit that was given', folded(tccOf(1), [SUBMIT]), SUBMIT],
-    ['an abort that was given', folded(tccOf(1), [ABORT]), ABORT],
-    ['a submit of what has succeeded', folded(tccOf(0), [SUBMIT]), SUBMIT],
+    ['a branch that is there', buildTcc(1), register(0)],
+    ['a submit that was given', folded(buildTcc(1), [SUBMIT]), SUBMIT],
+    ['an abort that was given', folded(buildTcc(1), [ABORT]), ABORT],
+    ['a submit of what has succeeded', folded(buildTcc(0), [SUBMIT]), SUBMIT],
   ] as const)('writes nothing again: %s', (_, transaction, command) => {
-    const planned = planCommand(RULES, rowOf(transaction), command, { retentionMs: 1, storeNow: LATER })
+    const planned = planCommand(RULES, buildRow(transaction), command, { retentionMs: 1, storeNow: LATER })
     expect(planned.type).toBe('nothing')
   })
 })
@@ -237,7 +244,7 @@ describe('a row that this code cannot read', () => {
 
     it(`is not written by ${command} when it is corrupted`, () => {
       expect(() => plan(started, command, { progress: '{"b":[null]}' })).toThrow(AssertionError)
-      expect(() => plan(sagaOf([{}]), command, { definition: '{' })).toThrow(AssertionError)
+      expect(() => plan(buildSaga([{}]), command, { definition: '{' })).toThrow(AssertionError)
     })
   }
 })

@@ -1,12 +1,15 @@
-/** A command by a node that does not run the transaction: decided on the row, written under the row's token and version. */
+/**
+ * Plans a command on a node that does not run the transaction. It is decided on
+ * the row, and written under the row's token and version.
+ */
 
 import type { StoredTransaction, TransactionUpdate, UpdateHold } from '../ports/store.ts'
-import { decodeTransaction, encodeProgress, formatOf } from '../record/record.ts'
+import { decodeTransaction, encodeProgress, toFormat } from '../record/record.ts'
 import type { Command } from '../rules/events.ts'
 import type { Rules } from '../rules/rules.ts'
 import { isRetrying } from '../run/plan-save.ts'
 import { isFinal, type Transaction } from '../transaction.ts'
-import { type Refusal, refusalOf } from './refuse-command.ts'
+import { findRefusal, type Refusal } from './refuse-command.ts'
 
 export type CommandPlan =
   | {
@@ -14,12 +17,13 @@ export type CommandPlan =
       readonly transaction: Transaction
       readonly update: Omit<TransactionUpdate, 'writeId'>
     }
-  /** It has been done already. */
+  /** The command has been done already. */
   | { readonly type: 'nothing'; readonly transaction: Transaction }
   | { readonly type: 'refused'; readonly refusal: Refusal; readonly transaction: Transaction }
 
 /**
- * This node does not know what a runner has sent, so an abort takes every branch as sent, and the row remembers it.
+ * Plans the update. This node does not know which calls an owner has sent, so an abort takes every branch as sent, and the row
+ * records that.
  * Throws AssertionError when the record cannot be read.
  */
 export function planCommand(
@@ -29,9 +33,10 @@ export function planCommand(
   settings: { readonly retentionMs: number | 'never'; readonly storeNow: number },
 ): CommandPlan {
   const stored = decodeTransaction(row)
-  const refusal = refusalOf(stored, command)
+  const refusal = findRefusal(stored, command)
   if (refusal !== undefined) return { type: 'refused', refusal, transaction: stored }
-  // Given back with the full list, and by its version not claimed since: nobody can have sent anything else.
+  // The row was given back with the full list and, by its version, not
+  // claimed since, so no other call can have been sent.
   const listIsKnown = !row.owned && row.sentList === 'released'
   const isListKept = listIsKnown || (command.type !== 'abort-asked' && command.type !== 'stop-asked')
   const known = isListKept ? stored : { ...stored, sentUnknown: true }
@@ -42,7 +47,7 @@ export function planCommand(
     token: row.token,
     version: row.version,
     status: next.status,
-    format: formatOf(next.definition),
+    format: toFormat(next.definition),
     progress: encodeProgress(next),
     retrying: isRetrying(next),
     attention: next.attention !== undefined,
@@ -52,7 +57,10 @@ export function planCommand(
   return { type: 'update', transaction: next, update }
 }
 
-/** A branch more changes nothing about when somebody must look; a retry that asks for it, and every decision, does. */
+/**
+ * Chooses the hold of a command. A registered branch leaves the due instant
+ * as it is; every other command makes the row due now.
+ */
 function commandHold({ dueAt }: StoredTransaction, { type }: Command): UpdateHold {
   return type === 'register-asked' ? { type: 'command', dueAt } : { type: 'command' }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ABORT, folded, RETRY_NOW, register, STOP, SUBMIT, tccOf } from '../../test/prepared.ts'
+import { ABORT, buildTcc, folded, RETRY_NOW, register, STOP, SUBMIT } from '../../test/prepared.ts'
 import { serial } from '../../test/sagas.ts'
 import { table } from '../../test/table.ts'
 import type { Command } from '../rules/events.ts'
@@ -10,8 +10,8 @@ const DURABLE: Readonly<Record<string, Transaction>> = {
   'saga submitted': serial(1),
   'saga aborting': folded(serial(1), [ABORT]),
   'saga stopped': folded(serial(1), [STOP]),
-  'tcc prepared': tccOf(1),
-  'tcc submitted': folded(tccOf(1), [SUBMIT]),
+  'tcc prepared': buildTcc(1),
+  'tcc submitted': folded(buildTcc(1), [SUBMIT]),
 }
 
 // The first branch is registered, the second is not.
@@ -24,7 +24,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   stop: STOP,
 }
 
-// '-': a command that nothing of this kind stands for.
+// '-': transactions of this kind do not have the command.
 describe('what has come of a command that was saved', () => {
   for (const { cells } of table`
     durable         again  register      submit  abort          retry          stop
@@ -38,10 +38,10 @@ describe('what has come of a command that was saved', () => {
   }
 })
 
-it('is for the row to say where the command asked for no save', () => {
+it('The stored row decides about a command that asked for no save', () => {
   for (const durableTransaction of Object.values(DURABLE)) {
     for (const command of Object.values(COMMANDS)) {
-      expect(judgeCommand({ durableTransaction }, command, false)).toBe('by-row')
+      expect(judgeCommand({ durableTransaction }, command, false)).toBe('ask-store')
     }
   }
 })

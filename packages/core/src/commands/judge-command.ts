@@ -1,25 +1,25 @@
-/** What has come of a command that was given where its transaction runs. */
+/** Judges the result of a command that was given on the node that runs its transaction. */
 import type { Command } from '../rules/events.ts'
 import type { Run } from '../run/run.ts'
-import { isDone, type Refusal, refusalOf } from './refuse-command.ts'
+import { findRefusal, isDone, type Refusal } from './refuse-command.ts'
 
 /**
- * `again`: another node's command has taken back what it had come to. `by-row`: it was done or refused as this node
- * remembers it, which may be old; the row says.
+ * `again`: another node's command has undone its effect, so it must be given again. `ask-store`: it was done or refused by
+ * the state in this node's memory, which may be old, so the stored row must decide.
  */
-type CommandVerdict = 'done' | 'again' | 'by-row' | Refusal
+type CommandVerdict = 'done' | 'again' | 'ask-store' | Refusal
 
 /**
- * To be asked once what the run had with the command is durable. It looks at what is durable alone: what came meanwhile
- * may be in memory only, though it is the very thing that was asked for. `isSaved`: the command itself asked for a save,
- * and nothing else says that what stood there then was this run's.
+ * Judges a command once the state that the run had with it is durable. Only the durable state counts: a later change may
+ * be in memory only, even if it is the effect of the command. `isSaved` says that the command itself made a strong
+ * change; without one, no save shows that the state was still this run's own.
  */
 export function judgeCommand(
   { durableTransaction }: Pick<Run, 'durableTransaction'>,
   command: Command,
   isSaved: boolean,
 ): CommandVerdict {
-  if (!isSaved) return 'by-row'
+  if (!isSaved) return 'ask-store'
   if (isDone(durableTransaction, command)) return 'done'
-  return refusalOf(durableTransaction, command) ?? 'again'
+  return findRefusal(durableTransaction, command) ?? 'again'
 }

@@ -2,36 +2,36 @@ import { HEADER_BYTES_MAX, HEADERS_MAX } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import {
   ABORT,
+  buildMessage,
+  buildPlainMessage,
+  buildTcc,
   folded,
-  messageOf,
-  plainMessageOf,
   RETRY_NOW,
   register,
   STOP,
   SUBMIT,
   TIME,
-  tccOf,
 } from '../../test/prepared.ts'
 import { serial } from '../../test/sagas.ts'
 import { table } from '../../test/table.ts'
 import type { Command } from '../rules/events.ts'
 import type { Transaction } from '../transaction.ts'
-import { isDone, REGISTERED_BYTES_MAX, REGISTERED_MAX, refusalOf } from './refuse-command.ts'
+import { findRefusal, isDone, REGISTERED_BYTES_MAX, REGISTERED_MAX } from './refuse-command.ts'
 
-const tcc = tccOf(1)
+const tcc = buildTcc(1)
 const STATES: Readonly<Record<string, Transaction>> = {
   'saga submitted': serial(1),
   'saga stopped': folded(serial(1), [STOP]),
   'tcc prepared': tcc,
   'tcc submitted': folded(tcc, [SUBMIT]),
   'tcc aborting': folded(tcc, [ABORT]),
-  'tcc succeeded': folded(tccOf(0), [SUBMIT]),
-  'tcc failed': folded(tccOf(0), [ABORT, TIME]),
+  'tcc succeeded': folded(buildTcc(0), [SUBMIT]),
+  'tcc failed': folded(buildTcc(0), [ABORT, TIME]),
   'tcc stopped': folded(tcc, [STOP]),
-  'message prepared': messageOf(1),
-  'message submitted': plainMessageOf(1),
-  'message failed': folded(messageOf(1), [ABORT]),
-  'message stopped': folded(messageOf(1), [STOP]),
+  'message prepared': buildMessage(1),
+  'message submitted': buildPlainMessage(1),
+  'message failed': folded(buildMessage(1), [ABORT]),
+  'message stopped': folded(buildMessage(1), [STOP]),
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
@@ -65,12 +65,12 @@ describe('what is refused', () => {
       it(`${state} · ${name} → ${refusal}`, () => {
         const [transaction, command] = [STATES[state], COMMANDS[name]]
         if (transaction === undefined || command === undefined) throw new Error('no such state or command')
-        expect(refusalOf(transaction, command)).toBe(refusal === '-' ? undefined : refusal)
+        expect(findRefusal(transaction, command)).toBe(refusal === '-' ? undefined : refusal)
       })
     }
   }
 
-  it('is every change of a branch that stands under its id', () => {
+  it('Every change of a registered branch is refused', () => {
     for (const change of [
       { confirm: 'http://other.test/' },
       { cancel: 'http://other.test/' },
@@ -79,43 +79,43 @@ describe('what is refused', () => {
       { timeoutMs: 5 },
       { retry: { initialMs: 1, factor: 2, capMs: 3, jitter: 0, limit: null } },
     ])
-      expect(refusalOf(tcc, register(0, change))).toBe('branch-exists')
+      expect(findRefusal(tcc, register(0, change))).toBe('branch-exists')
   })
 
-  it('is not the same branch whose headers came in another order', () => {
-    const standing = folded(tccOf(0), [register(0, { headers: { a: '1', b: '2' } })])
-    expect(refusalOf(standing, register(0, { headers: { b: '2', a: '1' } }))).toBeUndefined()
+  it('The same branch with its headers in another order is not refused', () => {
+    const standing = folded(buildTcc(0), [register(0, { headers: { a: '1', b: '2' } })])
+    expect(findRefusal(standing, register(0, { headers: { b: '2', a: '1' } }))).toBeUndefined()
   })
 
   it(`is branch ${REGISTERED_MAX + 1}, but not the last one again`, () => {
-    const full = tccOf(REGISTERED_MAX)
-    expect(refusalOf(tccOf(REGISTERED_MAX - 1), register(REGISTERED_MAX - 1))).toBeUndefined()
-    expect(refusalOf(full, register(REGISTERED_MAX))).toBe('too-many-branches')
-    expect(refusalOf(full, register(REGISTERED_MAX - 1))).toBeUndefined()
+    const full = buildTcc(REGISTERED_MAX)
+    expect(findRefusal(buildTcc(REGISTERED_MAX - 1), register(REGISTERED_MAX - 1))).toBeUndefined()
+    expect(findRefusal(full, register(REGISTERED_MAX))).toBe('too-many-branches')
+    expect(findRefusal(full, register(REGISTERED_MAX - 1))).toBeUndefined()
   })
 
-  it('is what would make a call carry more headers than a receiver takes, with those of all branches', () => {
+  it('A branch is refused when a call would carry too many headers together with those of all branches', () => {
     const headers = (name: string, count: number, text = 'x') =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`${name}-${n}`, text]))
-    const common = tccOf(0, { headers: headers('a', 15) })
-    expect(refusalOf(common, register(0, { headers: headers('b', HEADERS_MAX - 15) }))).toBeUndefined()
-    expect(refusalOf(common, register(0, { headers: headers('b', HEADERS_MAX - 14) }))).toBe(
+    const common = buildTcc(0, { headers: headers('a', 15) })
+    expect(findRefusal(common, register(0, { headers: headers('b', HEADERS_MAX - 15) }))).toBeUndefined()
+    expect(findRefusal(common, register(0, { headers: headers('b', HEADERS_MAX - 14) }))).toBe(
       'headers-too-large',
     )
-    // One that is given again takes the place of the common one.
-    expect(refusalOf(common, register(0, { headers: headers('a', HEADERS_MAX) }))).toBeUndefined()
+    // A header of the branch replaces the common one of the same name.
+    expect(findRefusal(common, register(0, { headers: headers('a', HEADERS_MAX) }))).toBeUndefined()
     const long = 'x'.repeat(HEADER_BYTES_MAX / 2)
-    expect(refusalOf(tccOf(0, { headers: { a: long } }), register(0, { headers: { b: long } }))).toBe(
+    expect(findRefusal(buildTcc(0, { headers: { a: long } }), register(0, { headers: { b: long } }))).toBe(
       'headers-too-large',
     )
   })
 
-  it('is what would make all bodies together too large to be written with each save', () => {
+  it('A branch is refused when all bodies together would be too large for each save', () => {
     const body = 'x'.repeat(REGISTERED_BYTES_MAX / 4)
-    const three = tccOf(3, {}, { body })
-    expect(refusalOf(three, register(3, { body }))).toBeUndefined()
-    expect(refusalOf(tccOf(4, {}, { body }), register(4, { body: 'x' }))).toBe('too-large')
-    expect(refusalOf(three, register(3, { body: 'é'.repeat(REGISTERED_BYTES_MAX / 4) }))).toBe('too-large')
+    const three = buildTcc(3, {}, { body })
+    expect(findRefusal(three, register(3, { body }))).toBeUndefined()
+    expect(findRefusal(buildTcc(4, {}, { body }), register(4, { body: 'x' }))).toBe('too-large')
+    expect(findRefusal(three, register(3, { body: 'é'.repeat(REGISTERED_BYTES_MAX / 4) }))).toBe('too-large')
   })
 })
 

@@ -1,19 +1,21 @@
 /**
- * Whether a command may be given to a transaction as it is. What has been done already is not refused; but a branch is,
- * once its TCC is decided: its client must not try it any more.
+ * Decides whether a command may be given to a transaction in its current state. A command whose effect is already there is
+ * not refused. A branch is refused once its TCC is decided, even a registered one, because its client must not try it any
+ * more.
  */
 import { BODY_BYTES_MAX, BRANCHES_MAX } from '@counterstep/protocol'
 import type { TccBranch } from '../definition.ts'
 import type { Command } from '../rules/events.ts'
 import { canonicalJson } from '../submission/canonical-json.ts'
-import { excessOf } from '../submission/parse-headers.ts'
+import { findExcess } from '../submission/parse-headers.ts'
 import { utf8Length } from '../submission/utf8-length.ts'
 import { isFinal, type TccTransaction, type Transaction } from '../transaction.ts'
 
 /**
- * `already-final`: nothing can be asked of it any more. `not-prepared`: it has been decided, the other way.
- * `wrong-kind`: transactions of its kind do not have that. `branch-exists`: with other content.
- * `too-large`: with the bodies of those that are there. `headers-too-large`: with those of all branches.
+ * `already-final`: the transaction takes no more commands. `not-prepared`: it has been decided, and not this way.
+ * `wrong-kind`: its kind does not have this command. `branch-exists`: the id is registered with other content.
+ * `too-large`: all bodies together would be too large. `headers-too-large`: the branch's headers and those of all
+ * branches together would be.
  */
 export type Refusal =
   | 'already-final'
@@ -24,11 +26,11 @@ export type Refusal =
   | 'too-large'
   | 'headers-too-large'
 
-/** Of one TCC, with all their bodies: what is registered is written with each save. */
+/** These limits are for one TCC. They exist because each save writes all registered branches with their bodies. */
 export const REGISTERED_MAX = BRANCHES_MAX
 export const REGISTERED_BYTES_MAX = BODY_BYTES_MAX
 
-export function refusalOf(transaction: Transaction, command: Command): Refusal | undefined {
+export function findRefusal(transaction: Transaction, command: Command): Refusal | undefined {
   switch (command.type) {
     case 'register-asked':
       return refuseBranch(transaction, command.branch)
@@ -43,7 +45,7 @@ export function refusalOf(transaction: Transaction, command: Command): Refusal |
   }
 }
 
-/** Whether the command is done, in a state that is durable after it: another node's may have come first. */
+/** Whether the command is done in a state that became durable after it. Another node's command may have come first. */
 export function isDone(transaction: Transaction, command: Command): boolean {
   const { status } = transaction
   switch (command.type) {
@@ -73,7 +75,7 @@ function refuseBranch(transaction: Transaction, branch: TccBranch): Refusal | un
   const standing = registeredAs(transaction, branch)
   if (standing !== undefined) return isSame(standing, branch) ? undefined : 'branch-exists'
   if (transaction.registered.length >= REGISTERED_MAX) return 'too-many-branches'
-  if (excessOf({ ...transaction.definition.headers, ...branch.headers }).length > 0)
+  if (findExcess({ ...transaction.definition.headers, ...branch.headers }).length > 0)
     return 'headers-too-large'
   return bodyBytes([...transaction.registered, branch]) > REGISTERED_BYTES_MAX ? 'too-large' : undefined
 }

@@ -13,14 +13,14 @@ import {
 const WRITE: DocumentWrite = { category: 'topics', key: 'k', text: '', expectedVersion: 0, writeId: 'w-1' }
 
 describe('a document', () => {
-  it('has a key of any script, and nothing in it that cannot be seen', () => {
+  it('A document key may use any script, but no invisible characters', () => {
     const keys = ['a', '订单 完成', 'a b', '{}:*?/%', '💶', 'e\u0301', '💶'.repeat(128)]
     for (const key of keys) expect(isDocumentKey(key), key).toBe(true)
     const none = ['', 'a\n', 'a\u0000', '\u007f', 'a\u200bb', '\ud800', '\u2028', 'a'.repeat(129), '\ufeff']
     for (const key of none) expect(isDocumentKey(key), JSON.stringify(key)).toBe(false)
   })
 
-  it('is refused where it breaks a bound, and taken at the bound', () => {
+  it('A document is taken at each limit and refused beyond it', () => {
     const text = 'ä'.repeat(DOCUMENT_TEXT_BYTES_MAX / 2)
     for (const change of [{ text }, { category: 'a'.repeat(32) }, { writeId: 'w'.repeat(32) }]) {
       expect(() => assertDocumentWrite({ ...WRITE, ...change })).not.toThrow()
@@ -45,7 +45,7 @@ describe('a document', () => {
     expect(() => assertDocumentCategory('a\n')).toThrow()
   })
 
-  it('is ordered by the bytes of its key', () => {
+  it('Documents are ordered by the bytes of their keys', () => {
     const encoder = new TextEncoder()
     const text = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '\ud7ff', '\ue000', '\uffff', '💶', '😀') })
     fc.assert(

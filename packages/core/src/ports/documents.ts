@@ -1,4 +1,7 @@
-/** Small shared texts that are no transactions, such as the topics of the DTM dialect, and what no store takes of them. */
+/**
+ * Documents are small shared texts beside the transactions, such as the
+ * topics of the DTM dialect. This file has their limits.
+ */
 import { assert } from '../errors.ts'
 import { isWellFormed, utf8Length } from '../submission/utf8-length.ts'
 
@@ -8,7 +11,10 @@ export const DOCUMENT_KEY_CHARACTERS_MAX = 128
 export const DOCUMENT_TEXT_BYTES_MAX = 64 * 1024
 
 const CATEGORY = new RegExp(`^[a-z-]{1,${DOCUMENT_CATEGORY_CHARACTERS_MAX}}$`)
-/** Any script, since topics are named by people; nothing that cannot be seen, so no two names look alike by it. */
+/**
+ * Keys may use any script, since people name topics. They have no invisible
+ * characters, which would make two names look alike.
+ */
 const KEY = new RegExp(`^[^\\p{C}\\p{Zl}\\p{Zp}]{1,${DOCUMENT_KEY_CHARACTERS_MAX}}$`, 'u')
 const WRITE_ID = /^[A-Za-z0-9-]{1,32}$/
 
@@ -16,29 +22,29 @@ export interface StoredDocument {
   readonly category: string
   readonly key: string
   readonly text: string
-  /** 1 when created, one more with each write. What was removed and is created again begins at 1. */
+  /** It is 1 when created and one more with each write. A removed document that is created again begins at 1. */
   readonly version: number
   readonly updatedAt: number
 }
 
 export interface DocumentWrite {
-  /** 1–32 characters of a-z and -. */
+  /** It has 1–32 characters of a-z and -. */
   readonly category: string
-  /** 1–128 visible characters or spaces of any script; compared by their bytes. */
+  /** It has 1–128 visible characters or spaces of any script. Keys are compared by their bytes. */
   readonly key: string
-  /** At most DOCUMENT_TEXT_BYTES_MAX as UTF-8, without lone surrogates. */
+  /** It has at most DOCUMENT_TEXT_BYTES_MAX bytes in UTF-8, and no lone surrogates. */
   readonly text: string
-  /** The version that the writer knows; 0: there must be none. */
+  /** The version that the writer knows. 0: the document must not exist. */
   readonly expectedVersion: number
-  /** 1–32 characters of A-Z a-z 0-9 -, never repeated. */
+  /** It has 1–32 characters of A-Z a-z 0-9 -, and is never repeated. */
   readonly writeId: string
 }
 
 export type DocumentWriteResult =
   | { readonly type: 'written'; readonly version: number }
-  /** The version that stands against it; 0: there is none. */
+  /** The version that the store has. 0: the document does not exist. */
   | { readonly type: 'conflict'; readonly version: number }
-  /** The category holds DOCUMENTS_MAX documents: no new one until one is removed. */
+  /** The category has DOCUMENTS_MAX documents, so none can be added until one is removed. */
   | { readonly type: 'full' }
 
 export interface DocumentRemoval {
@@ -50,15 +56,15 @@ export interface DocumentRemoval {
 export type DocumentRemovalResult =
   | { readonly type: 'removed' }
   | { readonly type: 'conflict'; readonly version: number }
-  /** Also when the same removal is sent again. */
+  /** The answer is this one also when the same removal is sent again. */
   | { readonly type: 'absent' }
 
-/** For a host that takes keys from outside: the stores only assert it. */
+/** A host checks the keys that come from outside by this. The stores only assert it. */
 export function isDocumentKey(key: string): boolean {
   return KEY.test(key)
 }
 
-/** For a host that takes texts from outside: the stores only assert it. */
+/** A host checks the texts that come from outside by this. The stores only assert it. */
 export function isDocumentText(text: string): boolean {
   return isWellFormed(text) && utf8Length(text, DOCUMENT_TEXT_BYTES_MAX) <= DOCUMENT_TEXT_BYTES_MAX
 }
@@ -84,11 +90,13 @@ export function assertDocumentRemoval({ category, key, expectedVersion }: Docume
   assert(isVersion(expectedVersion) && expectedVersion > 0, 'removeDocument: no version that can be there')
 }
 
-/** The order of UTF-8 bytes, in which JavaScript's own order differs: there surrogates stand below U+E000–U+FFFF. */
+/**
+ * Compares in the order of UTF-8 bytes. JavaScript's own order differs, because it puts surrogates below U+E000–U+FFFF.
+ */
 export function compareByBytes(left: string, right: string): number {
   const length = Math.min(left.length, right.length)
   for (let i = 0; i < length; i++) {
-    const difference = rankOf(left.charCodeAt(i)) - rankOf(right.charCodeAt(i))
+    const difference = toByteRank(left.charCodeAt(i)) - toByteRank(right.charCodeAt(i))
     if (difference !== 0) return difference
   }
   return left.length - right.length
@@ -102,7 +110,7 @@ function isVersion(version: number): boolean {
   return Number.isSafeInteger(version) && version >= 0
 }
 
-function rankOf(unit: number): number {
+function toByteRank(unit: number): number {
   if (unit < 0xd800) return unit
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800
 }

@@ -1,25 +1,25 @@
 import type { BranchId, Gid, Kind, Op, Result } from '@counterstep/protocol'
 import type { Definition } from '../definition.ts'
 
-/** One call to a branch. The caller adds nothing to its meaning: one attempt, no retry of its own. */
+/** One call to a branch. The caller makes one attempt and never retries by itself. */
 export interface BranchCall {
   readonly gid: Gid
   readonly kind: Kind
   readonly branchId: BranchId
   readonly op: Op
-  /** 1 for the first. */
+  /** The first attempt is 1. */
   readonly attempt: number
   readonly epoch: number
   /** When the transaction was accepted, by the store's clock. */
   readonly acceptedAt: number
-  /** GET where there is no body. */
+  /** It is GET where there is no body. */
   readonly method: 'GET' | 'POST'
   readonly url: string
   readonly body: string
   readonly contentType: string
-  /** Names in lower case. */
+  /** The names are in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** From the start of the call to the last byte of the answer. */
+  /** The limit runs from the start of the call to the last byte of the answer. */
   readonly timeoutMs: number
   /** The words ONGOING and FAILURE in the answer's body count, whatever its status. */
   readonly wordsCount: boolean
@@ -28,55 +28,62 @@ export interface BranchCall {
 export interface BranchAnswer {
   readonly result: Result
   readonly statusCode?: number
-  /** At most ANSWER_BYTES_MAX bytes of the body, as text. */
+  /** The body as text, at most ANSWER_BYTES_MAX bytes of it. */
   readonly excerpt?: string
-  /** A short stable word when there is no status, e.g. `timeout`, `refused`; never an address or a secret. */
+  /**
+   * A short stable word when there is no status, for instance `timeout` or
+   * `refused`. It is never an address or a secret.
+   */
   readonly error?: string
-  /** What the branch asked for with Retry-After, if it did. */
+  /** The wait that the branch asked for with Retry-After, if it did. */
   readonly retryAfterMs?: number
 }
 
 export interface BranchCaller {
-  /** Never rejects: what goes wrong is an `unknown` answer. Ends within `timeoutMs`. */
+  /** Makes the call. It never rejects, because every error is an `unknown` answer, and it ends within `timeoutMs`. */
   call(call: BranchCall): Promise<BranchAnswer>
-  /** Ends what is still in flight as `unknown`, and closes the connections. */
+  /** Ends the calls in flight as `unknown`, and closes the connections. */
   close(): Promise<void>
 }
 
 /**
- * Whether a call of a stored transaction must not be made, asked before each call. A short stable word says why: nothing
- * is sent, and the answer is `unknown` with that word. It is for what an older version accepted and cannot call rightly.
+ * Says before each call of a stored transaction whether it must not be made. It returns a short stable word as the reason;
+ * then nothing is sent, and the answer is `unknown` with that word. Undefined: the call may be made. It is for
+ * transactions that an older version accepted and that cannot be called correctly.
  */
 export type RefuseCall = (definition: Definition, url: string) => string | undefined
 
-/** The origin at which a stored branch URL is called, in one spelling. Undefined: it may not be called. */
+/** Finds the origin at which a stored branch URL is called, in one spelling. Undefined: the URL may not be called. */
 export type FindOrigin = (url: string) => string | undefined
 
-/** Milliseconds that only go forward, from an origin of their own. */
+/** A monotonic clock in milliseconds. Its origin is arbitrary. */
 export interface Clock {
   now(): number
-  /** Calls back once, not before `delayMs`; returns how to take it back. */
+  /** Calls back once, not before `delayMs`. It returns a function that cancels the call. */
   after(delayMs: number, callback: () => void): () => void
 }
 
 export interface Ids {
-  /** 128 random bits, 32 lower-case hex digits. */
+  /** Draws 128 random bits, as 32 lower-case hex digits. */
   token(): string
   writeId(): string
   gid(): Gid
-  /** Uniform in [0, 1). */
+  /** Draws a number uniformly from [0, 1). */
   jitter(): number
 }
 
-/** A later look at a transaction that nobody runs. */
-export interface Look {
+/** A request to look later at a transaction that no node runs. */
+export interface WakeUpRequest {
   readonly gid: Gid
-  /** From now. */
+  /** The delay from now. */
   readonly dueInMs: number
 }
 
-/** Asks for later looks where no process goes on. Only a hint: one that is lost, early or doubled changes nothing but the time. */
-export interface WakeUp {
-  /** Rejects when the request may be lost. */
-  ask(looks: readonly Look[]): Promise<void>
+/**
+ * A queue that wakes a function later, for hosts without a process that stays up. A request is only a hint: one that is
+ * lost, early or doubled changes nothing but the time.
+ */
+export interface WakeUpQueue {
+  /** Schedules the wake-ups. It rejects when a request may be lost. */
+  schedule(requests: readonly WakeUpRequest[]): Promise<void>
 }

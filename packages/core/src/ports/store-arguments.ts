@@ -1,4 +1,4 @@
-/** What the contract rules out in a call, whatever the store. Each throws AssertionError. */
+/** Checks the arguments that the contract of every store rules out. Each check throws an AssertionError. */
 import { type Gid, isFinalStatus } from '@counterstep/protocol'
 import { assert } from '../errors.ts'
 import {
@@ -28,7 +28,7 @@ export function assertDueClaim({ limit, tokens }: Pick<DueClaim, 'limit' | 'toke
   assert(limit <= CLAIM_MAX && tokens.length >= limit, 'claimDue: limit over CLAIM_MAX, or too few tokens')
 }
 
-/** Moved by nothing a row would still be due, and the next caller's, too. */
+/** A row that is moved by nothing would still be due, and the next caller would get it, too. */
 export function assertDuePostponement({ limit, byMs }: Pick<DuePostponement, 'limit' | 'byMs'>): void {
   assert(limit <= POSTPONE_MAX, 'postponeDue: limit over POSTPONE_MAX')
   assert(byMs >= 1, 'postponeDue: byMs under 1')

@@ -8,9 +8,9 @@ import type {
 } from './documents.ts'
 
 /**
- * What the store remembers, in the domain's verbs.
+ * The contract of every store, in the domain's verbs.
  *
- * Not in here: connections, database transactions, key names, migrations. A store owns those.
+ * Connections, database transactions, key names and migrations are not part of it. Each store owns those.
  * Conflict and absence are results. Only broken infrastructure throws, as a `StoreUnavailableError`.
  * All instants are integer milliseconds from the epoch by the store's own clock. `definition` and `progress` are
  * opaque texts. Concurrent `create` and `update` calls may share one durable write; each promise settles only
@@ -19,49 +19,64 @@ import type {
 export interface Store {
   readonly name: string
   readonly durabilityClass: DurabilityClass
-  /** What a failover of the database may lose. `none`: there is no failover. */
+  /** Whether a failover of the database may lose writes. `none`: there is no failover. */
   readonly failover: 'none' | 'lossless' | 'lossy'
   readonly capabilities: StoreCapabilities
   /**
-   * The store has little room left: whoever asks for new transactions should be refused, so that those that are there can still
-   * be saved and finished. `create` itself does not refuse. Absent: the store does not know.
+   * The store has little room left. The engine should refuse new transactions, so that the stored ones can still be saved
+   * and finished. `create` itself does not refuse. Absent: the store does not know.
    */
   readonly isShortOfRoom?: boolean
-  /** Durable when it resolves. Sent again with the same `writeId` it is the same write. */
+  /** Creates a row. It is durable when the promise resolves. A call with the same `writeId` is the same write. */
   create(transaction: NewTransaction): Promise<CreateResult>
-  /** The rows that exist, in any order. At most `READ_MANY_MAX` gids. */
+  /** Reads the rows that exist, in any order. It takes at most `READ_MANY_MAX` gids. */
   readMany(gids: readonly Gid[]): Promise<readonly StoredTransaction[]>
-  /** Durable when it resolves. Applied only if the row has this `token` and this `version`; sent again with the same `writeId` it is the same write. */
+  /**
+   * Updates a row if it has this `token` and this `version`. It is durable when the
+   * promise resolves. A call with the same `writeId` is the same write.
+   */
   update(update: TransactionUpdate): Promise<UpdateResult>
-  /** Moves the lease end of the rows that still have these tokens to now + leaseMs. At most `RENEW_MAX` leases. */
+  /**
+   * Moves the lease end of the rows that still have these tokens to now + leaseMs. It takes at most `RENEW_MAX` leases.
+   */
   renew(leases: readonly Lease[], leaseMs: number): Promise<RenewResult>
-  /** Claims rows that are due, oldest first. Never two claimers for one row. */
+  /** Claims rows that are due, oldest first. Two callers never claim the same row. */
   claimDue(claim: DueClaim): Promise<DueClaimResult>
   /** Claims one row, due or waiting, unless another owner's lease still runs. */
   claim(claim: SingleClaim): Promise<SingleClaimResult>
   /**
-   * Moves rows that are due on to now + byMs, oldest first, and names them: somebody will look at them by `claim`. Never
-   * two callers for one row until then. Nothing else changes but the hold: an owner whose lease has run out loses it, and
-   * not his token. What he still saves under it counts, since it tells of calls made under his lease, which ended for
-   * him before it did for the store; his `renew` is `lost`, so he makes no new ones beside whoever claims the row.
+   * Moves the due instant of rows that are due to now + byMs, oldest first, and returns their gids, so that another node
+   * can claim each by `claim`. Until then no second caller gets the same row. Only the hold changes: an owner whose lease
+   * has run out loses the row, but its token stays. A save that it still makes under that token counts, since the save
+   * tells of calls made under the lease, which ended for the owner before it did for the store. Its `renew` is `lost`, so
+   * it makes no new calls beside the node that claims the row.
    */
   postponeDue(postponement: DuePostponement): Promise<DuePostponementResult>
-  /** Newest first by (createdAt, gid). Scans at most `LIST_SCAN_MAX` rows, so a page may be short and still have a cursor. */
+  /**
+   * Lists newest first by (createdAt, gid). It scans at most `LIST_SCAN_MAX`
+   * rows, so a page may be short and still have a cursor.
+   */
   list(query: ListQuery): Promise<ListResult>
   stats(): Promise<StoreStats>
   /** Removes finished rows whose retention is over, at most `limit` (≤ PURGE_MAX). */
   purgeFinished(limit: number): Promise<{ readonly purged: number }>
-  /** All of the category, at most `DOCUMENTS_MAX`, by key in the order of its bytes; each as it was at some instant of the call. */
+  /**
+   * Reads all documents of the category, at most `DOCUMENTS_MAX`, by the bytes of
+   * their keys. Each is as it was at some instant of the call.
+   */
   readDocuments(category: string): Promise<readonly StoredDocument[]>
-  /** Durable when it resolves. Applied only if the document has this version; sent again with the same `writeId` it is the same write. */
+  /**
+   * Writes a document if it has the expected version. It is durable when the promise
+   * resolves. A call with the same `writeId` is the same write.
+   */
   writeDocument(write: DocumentWrite): Promise<DocumentWriteResult>
-  /** Durable when it resolves. */
+  /** Removes a document. The removal is durable when the promise resolves. */
   removeDocument(removal: DocumentRemoval): Promise<DocumentRemovalResult>
-  /** Settles what is queued, then closes. Every later call throws a `StoreUnavailableError`. */
+  /** Settles the queued calls, then closes. Every later call throws a `StoreUnavailableError`. */
   close(): Promise<void>
 }
 
-/** What stores report; `docs/guides/operate.md` explains each. */
+/** The events that stores report. `docs/guides/operate.md` explains each. */
 export const STORE_EVENT_NAMES = [
   'store-connected',
   'store-connection-lost',
@@ -73,7 +88,10 @@ export const STORE_EVENT_NAMES = [
   'store-has-room',
 ] as const
 
-/** What a store tells its host beside its answers: for the log and, by name, for a counter. Never a password or a payload. */
+/**
+ * A store reports this to its host beside its answers, for the log and, by
+ * name, for a counter. It has no password and no payload.
+ */
 export interface StoreEvent {
   readonly level: 'info' | 'warn' | 'error'
   readonly name: (typeof STORE_EVENT_NAMES)[number]
@@ -82,13 +100,16 @@ export interface StoreEvent {
 }
 
 export interface StoreCapabilities {
-  /** A closed and reopened store still has its rows. */
+  /** The rows survive that the store is closed and opened again. */
   readonly durable: boolean
-  /** Several processes may have it open at once. */
+  /** Several processes may have the store open at once. */
   readonly shared: boolean
 }
 
-/** A: an acknowledged write survives power loss. B: up to 2 s may be lost on power loss. C: may be lost on a process crash. */
+/**
+ * A: an acknowledged write survives power loss. B: up to 2 s may be lost
+ * on power loss. C: may be lost on a process crash.
+ */
 export type DurabilityClass = 'A' | 'B' | 'C'
 
 export const READ_MANY_MAX = 500
@@ -97,15 +118,15 @@ export const CLAIM_MAX = 100
 export const POSTPONE_MAX = 500
 export const LIST_SCAN_MAX = 10_000
 export const PURGE_MAX = 1_000
-/** The due instant of a row that nobody claims until an operator says so. */
+/** The due instant of a parked row, which no node claims until an operator retries it. */
 export const PARKED_AT = 9_000_000_000_000_000
 /** The purge instant of a finished row whose retention is "never". */
 export const NEVER_AT = 9_000_000_000_000_000
 
 /**
  * Whether a later owner may trust the recorded list of sent actions.
- * `held`: the owner has held the row without a break, `released`: given back with the full list saved,
- * `unknown`: every branch must be taken as sent. A claim turns `released` into `held` and anything else into `unknown`.
+ * `held`: its owner has owned the row without a break. `released`: the row was given back with the full list saved.
+ * `unknown`: every branch must be taken as sent. A claim turns `released` into `held` and all else into `unknown`.
  */
 export type SentList = 'unknown' | 'held' | 'released'
 
@@ -114,15 +135,15 @@ export interface NewTransaction {
   readonly kind: Kind
   readonly status: UnfinishedStatus
   readonly format: number
-  /** SHA-256 of the request's own content, 64 lower-case hex digits. */
+  /** The SHA-256 of the request's own content, as 64 lower-case hex digits. */
   readonly digest: string
   readonly definition: string
   readonly progress: string
-  /** 32 lower-case hex digits, never repeated. */
+  /** It has 32 lower-case hex digits, and is never repeated. */
   readonly token: string
-  /** 1–32 characters of A-Z a-z 0-9 -, never repeated. */
+  /** It has 1–32 characters of A-Z a-z 0-9 -, and is never repeated. */
   readonly writeId: string
-  /** Owned by the creator until now + leaseMs, or waiting for anyone at now + dueInMs. */
+  /** The creator owns the row until now + leaseMs, or any node may claim it from now + dueInMs on. */
   readonly hold:
     | { readonly type: 'owned'; readonly leaseMs: number }
     | { readonly type: 'waiting'; readonly dueInMs: number }
@@ -142,24 +163,24 @@ export interface StoredTransaction {
   readonly definition: string
   readonly progress: string
   /**
-   * 1 when created, greater with each claim and each update. A store that can lose its tail under a living runner
-   * takes max(version + 1, now), so that no lost version is issued again.
+   * It is 1 when created, and greater with each claim and each update. A store that can lose its last writes while an owner
+   * lives takes max(version + 1, now), so that it never issues a lost version again.
    */
   readonly version: number
   readonly token: string
-  /** 1 when created, one more with each claim. */
+  /** It is 1 when created and one more with each claim. */
   readonly epoch: number
   readonly writeId: string
-  /** An owner holds it; `dueAt` is his lease end. */
+  /** The row has an owner, and `dueAt` is the end of its lease. */
   readonly owned: boolean
   readonly sentList: SentList
-  /** Claims since the last update. */
+  /** The number of claims since the last update. */
   readonly claimsWithoutProgress: number
   readonly retrying: boolean
   readonly attention: boolean
   readonly createdAt: number
   readonly updatedAt: number
-  /** Unfinished: when someone must look. Finished: when it may be purged. */
+  /** When an unfinished row must be claimed, or when a finished row may be purged. */
   readonly dueAt: number
 }
 
@@ -174,26 +195,29 @@ export interface TransactionUpdate {
   readonly progress: string
   readonly retrying: boolean
   readonly attention: boolean
-  /** Absent: unchanged. */
+  /** Absent: it stays as it is. */
   readonly sentList?: SentList
   readonly hold: UpdateHold
 }
 
 export type UpdateHold =
-  /** The owner goes on: ownership and due instant stay. */
+  /** The owner goes on: the ownership and the due instant stay. */
   | { readonly type: 'keep' }
   /** The owner gives the row back until `dueAt`. */
   | { readonly type: 'release'; readonly dueAt: number }
-  /** Final: not live any more, purged after the retention. */
+  /** The transaction is final, and its row is purged after the retention. */
   | { readonly type: 'finish'; readonly retentionMs: number | 'never' }
-  /** By a node that does not hold it: an owner keeps it, a waiting row becomes due at `dueAt` (default now). */
+  /**
+   * A node that is not the owner gave a command: an owner keeps the row, and a
+   * waiting row becomes due at `dueAt` (default: now).
+   */
   | { readonly type: 'command'; readonly dueAt?: number }
 
 export type UpdateResult =
   | { readonly type: 'saved'; readonly version: number; readonly now: number }
-  /** Another token: drop it, touch nothing. */
+  /** The row has another token: this node must stop its run and change nothing. */
   | { readonly type: 'fenced' }
-  /** Same token, other version: someone gave a command. */
+  /** The row has the same token and another version: another node gave a command. */
   | { readonly type: 'conflict'; readonly version: number }
   | { readonly type: 'absent' }
 
@@ -205,15 +229,15 @@ export interface Lease {
 export interface RenewResult {
   readonly now: number
   readonly renewed: readonly { readonly gid: Gid; readonly version: number }[]
-  /** Another token, given back, postponed, final, or gone. */
+  /** These rows have another token, or were given back, postponed, finished or removed. */
   readonly lost: readonly Gid[]
 }
 
 export interface DueClaim {
-  /** At most CLAIM_MAX. */
+  /** It is at most CLAIM_MAX. */
   readonly limit: number
   readonly leaseMs: number
-  /** One fresh token for each row, `limit` of them. */
+  /** Each claimed row gets one of these fresh tokens. There are at least `limit` of them. */
   readonly tokens: readonly string[]
   /** Rows of a newer format are left alone. */
   readonly formatMax: number
@@ -221,9 +245,9 @@ export interface DueClaim {
 
 export interface DueClaimResult {
   readonly now: number
-  /** As they are after the claim. */
+  /** The rows as they are after the claim. */
   readonly claimed: readonly StoredTransaction[]
-  /** More may be due, though fewer than `limit` were taken: a store bounds what one answer holds. */
+  /** More rows may be due, though fewer than `limit` were claimed, because a store limits the size of one answer. */
   readonly mayBeMore?: boolean
 }
 
@@ -239,9 +263,9 @@ export type SingleClaimResult =
   | { readonly type: 'refused'; readonly reason: 'held' | 'final' | 'absent' | 'parked' | 'format' }
 
 export interface DuePostponement {
-  /** At most POSTPONE_MAX. */
+  /** It is at most POSTPONE_MAX. */
   readonly limit: number
-  /** At least 1. */
+  /** It is at least 1. */
   readonly byMs: number
   /** Rows of a newer format are left alone. */
   readonly formatMax: number
@@ -250,9 +274,9 @@ export interface DuePostponement {
 export interface DuePostponementResult {
   /** The rows are due again byMs after this instant, or a little later. */
   readonly now: number
-  /** In the order in which they were due. */
+  /** The gids stand in the order in which the rows were due. */
   readonly gids: readonly Gid[]
-  /** More may be due, though fewer than `limit` were moved: a store bounds what one call does. */
+  /** More rows may be due, though fewer than `limit` were moved, because a store limits the work of one call. */
   readonly mayBeMore?: boolean
 }
 
@@ -263,15 +287,15 @@ export interface ListCursor {
 
 export interface ListQuery {
   readonly limit: number
-  /** Rows strictly older than this pair. */
+  /** Only rows strictly older than this pair are listed. */
   readonly cursor?: ListCursor
   readonly status?: readonly Status[]
   readonly kind?: Kind
   readonly retrying?: boolean
   readonly attention?: boolean
-  /** Inclusive. */
+  /** The bound is inclusive. */
   readonly createdFrom?: number
-  /** Exclusive. */
+  /** The bound is exclusive. */
   readonly createdTo?: number
 }
 
@@ -282,15 +306,15 @@ export type ListedTransaction = Pick<
 
 export interface ListResult {
   readonly items: readonly ListedTransaction[]
-  /** Absent when there is nothing older. */
+  /** It is absent when there is no older row. */
   readonly cursor?: ListCursor
 }
 
 export interface StoreStats {
   readonly now: number
   readonly unfinished: Readonly<Record<UnfinishedStatus, number>>
-  /** The oldest due instant among unfinished rows. */
+  /** The oldest due instant of all unfinished rows. */
   readonly oldestDueAt?: number
-  /** Unfinished rows with attention. */
+  /** The number of unfinished rows with attention. */
   readonly attention: number
 }

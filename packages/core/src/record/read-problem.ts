@@ -1,6 +1,6 @@
 import { ANSWER_BYTES_MAX, REASON_LENGTH_MAX } from '@counterstep/protocol'
 
-/** A longer text is no answer and no reason that was kept within its bound: it is not parsed. */
+/** A longer text is not parsed, because no answer and no reason is stored beyond its limit. */
 const PROBLEM_LENGTH_MAX = Math.max(ANSWER_BYTES_MAX, REASON_LENGTH_MAX)
 
 /** Signs that may rewrite a terminal's line or turn a text's direction: escaped in JSON they are not seen when an excerpt is cleaned. */
@@ -12,8 +12,8 @@ export interface Problem {
 }
 
 /**
- * The `code` and the `message` that a kept answer or reason has as JSON. It is empty for every other text, and for an answer
- * that was cut at its bound: such a text is shown as it is, and no part of it is guessed.
+ * Reads the `code` and the `message` of a stored answer or reason that is JSON. The result is empty for every other text, and
+ * for an answer that was cut at its limit: such a text is shown as it is, and no part of it is guessed.
  */
 export function readProblem(text: string | undefined): Problem {
   if (text === undefined || text.length > PROBLEM_LENGTH_MAX || !text.trimStart().startsWith('{')) return {}
@@ -21,7 +21,7 @@ export function readProblem(text: string | undefined): Problem {
   try {
     value = JSON.parse(text)
   } catch {
-    // It is a text that begins like JSON, or an excerpt of some.
+    // The text only begins like JSON, or it is an excerpt of JSON.
     return {}
   }
   const { code, message } = value

@@ -4,27 +4,27 @@ import { describe, expect, it } from 'vitest'
 import {
   ABORT,
   answering,
+  buildMessage,
+  buildPlainMessage,
+  buildTcc,
   CHECK_AT,
   callsIn,
   folded,
-  messageOf,
-  plainMessageOf,
   RETRY_NOW,
   register,
   STOP,
   SUBMIT,
-  tccOf,
 } from '../../test/prepared.ts'
 import {
   after,
   answered,
   asSaga,
   type BranchPlan,
+  buildRow,
+  buildSaga,
   CREATED_AT,
-  callsOf,
+  listCalls,
   parallel,
-  rowOf,
-  sagaOf,
   sent,
   serial,
 } from '../../test/sagas.ts'
@@ -32,16 +32,16 @@ import { transition } from '../../test/transition.ts'
 import { AssertionError } from '../errors.ts'
 import type { StoredTransaction } from '../ports/store.ts'
 import type { CallKey, TransactionEvent } from '../rules/events.ts'
-import { opOf } from '../rules/op-progress.ts'
+import { findOp } from '../rules/op-progress.ts'
 import { isFinal, type SagaOp, type SagaTransaction, type Transaction } from '../transaction.ts'
-import { decodeTransaction, encodeDefinition, encodeProgress, FORMAT, formatOf } from './record.ts'
+import { decodeTransaction, encodeDefinition, encodeProgress, FORMAT, toFormat } from './record.ts'
 
-/** Written down and read again. */
+/** Writes a transaction down and reads it again. */
 function reread(transaction: Transaction): Transaction {
-  return decodeTransaction(rowOf(transaction))
+  return decodeTransaction(buildRow(transaction))
 }
 
-/** Up to six branches, each after some of those before it. */
+/** Draws up to six branches, each after some of those before it. */
 const plans: fc.Arbitrary<readonly BranchPlan[]> = fc
   .array(
     fc.record({
@@ -67,14 +67,14 @@ const sagas: fc.Arbitrary<Transaction> = fc
     checkpointMs: fc.constantFrom(0, 1_000),
   })
   .map(({ plans: branches, deadlineMs, delayMs, checkpointMs }) =>
-    sagaOf(branches, {
+    buildSaga(branches, {
       checkpointMs,
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
       ...(delayMs === undefined ? {} : { delayMs }),
     }),
   )
 
-/** What happens next, chosen by numbers, so that it fits the transaction that it meets. */
+/** The next event, chosen by numbers so that it fits any transaction. */
 interface Choice {
   readonly kind: number
   readonly pick: number
@@ -108,7 +108,7 @@ function chosen(transaction: SagaTransaction, choice: Choice, now: number): Tran
   ])
   const [branch, op, attempt] = inFlight[pick % Math.max(inFlight.length, 1)] ?? []
   if (kind < 60 && branch !== undefined && op !== undefined) return answerTo(branch, op, attempt, choice)
-  const ready = callsOf(transition(transaction, { type: 'time' }, now).effects)
+  const ready = listCalls(transition(transaction, { type: 'time' }, now).effects)
   return ready.length === 0 ? { type: 'time' } : sent(...ready)
 }
 
@@ -118,7 +118,7 @@ function answerTo(branch: number, op: SagaOp, attempt: number | undefined, choic
   return { ...answered(branch, op, result, { ...late, excerpt }), jitter01 }
 }
 
-/** As the columns of the row carry it, and not the progress. */
+/** Sets the fields that come from the columns of the row, not from the progress. */
 function withClaim(
   transaction: Transaction,
   sentUnknown: boolean,
@@ -133,7 +133,7 @@ const tccs: fc.Arbitrary<Transaction> = fc
     deadlineMs: fc.integer({ min: 1, max: 9_000 }),
     checkpointMs: fc.constantFrom(0, 1_000),
   })
-  .map(({ count, ...settings }) => tccOf(count, settings))
+  .map(({ count, ...settings }) => buildTcc(count, settings))
 const messages: fc.Arbitrary<Transaction> = fc
   .record({
     count: fc.integer({ min: 1, max: 4 }),
@@ -143,8 +143,8 @@ const messages: fc.Arbitrary<Transaction> = fc
   })
   .map(({ count, isPlain, ...settings }) =>
     isPlain
-      ? plainMessageOf(count, settings)
-      : messageOf(count, { ...settings, check: { url: 'http://bank.test/', afterMs: 300, headers: {} } }),
+      ? buildPlainMessage(count, settings)
+      : buildMessage(count, { ...settings, check: { url: 'http://bank.test/', afterMs: 300, headers: {} } }),
   )
 
 function chosenFor(transaction: Transaction, choice: Choice, now: number): TransactionEvent {
@@ -153,26 +153,26 @@ function chosenFor(transaction: Transaction, choice: Choice, now: number): Trans
   if (kind < 15) return RETRY_NOW
   if (kind < 16) return STOP
   if (kind < 20) return { type: 'claimed', epoch: transaction.epoch + 1, sentUnknown: kind % 2 === 0 }
-  const inFlight = inFlightOf(transaction)
+  const inFlight = listInFlight(transaction)
   const call = inFlight[pick % Math.max(inFlight.length, 1)]
   if (kind < 60 && call !== undefined) {
     const { result, excerpt } = choice
-    const attempt = pick % 10 === 0 ? 99 : (opOf(transaction, call)?.attempts ?? 1)
+    const attempt = pick % 10 === 0 ? 99 : (findOp(transaction, call)?.attempts ?? 1)
     return answering(call.branch, call.op, result, { attempt, excerpt })
   }
   const calls = callsIn(transition(transaction, { type: 'time' }, now).effects)
   return calls.length === 0 ? { type: 'time' } : { type: 'sent', calls }
 }
 
-function inFlightOf(transaction: Transaction): CallKey[] {
+function listInFlight(transaction: Transaction): CallKey[] {
   const ops = ['confirm', 'cancel', 'action'] as const
   const all: CallKey[] = transaction.branches.flatMap((_, branch) => ops.map((op) => ({ branch, op })))
   all.push({ branch: CHECK_AT, op: 'msg' })
-  return all.filter((call) => opOf(transaction, call)?.state === 'calling')
+  return all.filter((call) => findOp(transaction, call)?.state === 'calling')
 }
 
 describe('a record', () => {
-  it('goes on as the transaction itself would, whatever happened and whatever comes (I25)', () => {
+  it('A decoded record goes on as the transaction itself would, after and before any events (I25)', () => {
     fc.assert(
       fc.property(sagas, choices, (saga, walk) => {
         let transaction = saga
@@ -180,10 +180,10 @@ describe('a record', () => {
         for (const choice of walk) {
           now += choice.passes
           const event = chosen(asSaga(transaction), choice, now)
-          // An action is sent only while it may be: what `time` would turn around first is turned around first.
+          // An action is sent only while it may be: a saga that `time` would abort is aborted first.
           transaction = event.type === 'sent' ? after(transaction, [{ type: 'time' }], now) : transaction
           const copy = decodeTransaction(
-            rowOf(transaction, withClaim(transaction, transaction.sentUnknown, transaction.epoch)),
+            buildRow(transaction, withClaim(transaction, transaction.sentUnknown, transaction.epoch)),
           )
           expect(copy).toEqual(transaction)
           const own = transition(transaction, event, now)
@@ -196,7 +196,7 @@ describe('a record', () => {
     )
   })
 
-  it('of a random walk reaches every status, so that the walk proves something', () => {
+  it('The random walks reach every status, so that they prove something', () => {
     const seen = new Set<string>()
     fc.assert(
       fc.property(sagas, choices, (saga, walk) => {
@@ -230,7 +230,7 @@ describe('a record', () => {
           const event = chosenFor(transaction, choice, now)
           if (event.type === 'sent') transaction = transition(transaction, { type: 'time' }, now).next
           const copy = decodeTransaction(
-            rowOf(transaction, withClaim(transaction, transaction.sentUnknown, transaction.epoch)),
+            buildRow(transaction, withClaim(transaction, transaction.sentUnknown, transaction.epoch)),
           )
           expect(copy).toEqual(transaction)
           expect(copy).not.toBe(transaction)
@@ -247,14 +247,14 @@ describe('a record', () => {
     expect([...seen].sort()).toEqual([...aborting, 'failed', 'prepared', 'stopped', 'submitted', 'succeeded'])
   })
 
-  it('is of the format that the oldest reader of its kind knows', () => {
-    expect(formatOf(serial(1).definition)).toBe(1)
-    expect(formatOf({ ...serial(1).definition, wordsCount: true })).toBe(2)
-    expect(formatOf(tccOf(0).definition)).toBe(2)
-    expect(formatOf(messageOf(1).definition)).toBe(2)
+  it('A record has the format that the oldest reader of its kind knows', () => {
+    expect(toFormat(serial(1).definition)).toBe(1)
+    expect(toFormat({ ...serial(1).definition, wordsCount: true })).toBe(2)
+    expect(toFormat(buildTcc(0).definition)).toBe(2)
+    expect(toFormat(buildMessage(1).definition)).toBe(2)
   })
 
-  it('carries a branch’s answer in any characters', () => {
+  it('A record keeps a branch’s answer in any characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string(), (excerpt, error) => {
         const saga = after(serial(1), [
@@ -267,12 +267,12 @@ describe('a record', () => {
     for (const excerpt of ['\u0000', '\ud800', '\udc00\ud800', '\u2028"\\', '💶', '</script>']) {
       const saga = after(serial(1), [sent([0, 'action']), answered(0, 'action', 'success', { excerpt })])
       expect(asSaga(reread(saga)).branches[0]?.action.answer).toBe(excerpt)
-      // Half pairs are escaped: UTF-8 could not carry them.
+      // Lone surrogates are escaped, because UTF-8 could not represent them.
       expect(encodeProgress(saga)).not.toMatch(/\p{Surrogate}/u)
     }
   })
 
-  it('keeps names that mean something to JavaScript as data', () => {
+  it('A record keeps names that are special in JavaScript as data', () => {
     const saga = serial(1)
     const definition = JSON.parse(
       encodeDefinition(saga.definition).replace(
@@ -285,18 +285,18 @@ describe('a record', () => {
     expect(encodeDefinition(copy.definition)).toContain('"__proto__":"x"')
   })
 
-  it('is short: what was never touched is not written', () => {
+  it('A record is short: branches without progress are not written', () => {
     expect(encodeProgress(parallel(100))).toBe('{}')
     const first = encodeProgress(after(parallel(100), [sent([0, 'action'])]))
     expect(JSON.parse(first).b).toHaveLength(1)
     expect(first.length).toBeLessThan(100)
   })
 
-  it('takes the epoch, the instant of the last change and the list of sent actions from the row', () => {
-    const row = rowOf(serial(1), { epoch: 4, updatedAt: CREATED_AT + 9, sentList: 'unknown' })
+  it('Decoding takes the epoch, the instant of the last change and the list of sent actions from the row', () => {
+    const row = buildRow(serial(1), { epoch: 4, updatedAt: CREATED_AT + 9, sentList: 'unknown' })
     expect(decodeTransaction(row)).toMatchObject({ epoch: 4, updatedAt: CREATED_AT + 9, sentUnknown: true })
     for (const sentList of ['held', 'released'] as const) {
-      expect(decodeTransaction(rowOf(serial(1), { sentList })).sentUnknown).toBe(false)
+      expect(decodeTransaction(buildRow(serial(1), { sentList })).sentUnknown).toBe(false)
     }
   })
 })
@@ -326,7 +326,7 @@ describe('a corrupted record', () => {
     'a branch of progress that is null': { progress: '{"b":[null]}' },
     'an op that is null': { progress: '{"b":[{"a":null}]}' },
     'an op that is a text': { progress: '{"b":[{"c":"x"}]}' },
-    'a state that nobody knows': { progress: '{"b":[{"a":{"state":"bogus"}}]}' },
+    'an unknown state': { progress: '{"b":[{"a":{"state":"bogus"}}]}' },
     'attempts that are no number': { progress: '{"b":[{"a":{"state":"idle","attempts":"1"}}]}' },
     'an aborting one without its decision': { progress: '{}' },
     'a decision without its list': { progress: '{"abort":{"cause":"requested","at":1}}' },
@@ -339,12 +339,12 @@ describe('a corrupted record', () => {
     'a newer format': { format: FORMAT + 1 },
   } as const)) {
     it(`is an assertion, never another error: ${what}`, () => {
-      expect(() => decodeTransaction(rowOf(GOOD, broken))).toThrow(AssertionError)
+      expect(() => decodeTransaction(buildRow(GOOD, broken))).toThrow(AssertionError)
     })
   }
 
-  it('is an assertion or readable, wherever a piece of it was replaced', () => {
-    const row = rowOf(GOOD)
+  it('A record with any replaced piece is readable or fails with an assertion', () => {
+    const row = buildRow(GOOD)
     fc.assert(
       fc.property(
         fc.constantFrom('definition', 'progress'),
@@ -359,16 +359,16 @@ describe('a corrupted record', () => {
     )
   })
 
-  it('is an assertion or readable, whatever JSON it is', () => {
+  it('A record of any JSON is readable or fails with an assertion', () => {
     fc.assert(
       fc.property(fc.json(), fc.constantFrom('definition', 'progress'), (text, column) =>
-        onlyAsserts(() => decodeTransaction(rowOf(GOOD, { [column]: text }))),
+        onlyAsserts(() => decodeTransaction(buildRow(GOOD, { [column]: text }))),
       ),
     )
   })
 })
 
-/** Puts `value` where the path of positions leads, at most as deep as there is something. */
+/** Puts `value` where the path of positions leads, but no deeper than the record goes. */
 function replaced(node: unknown, [step = 0, ...rest]: readonly number[], value: unknown): unknown {
   if (typeof node !== 'object' || node === null) return value
   const keys = Object.keys(node)
@@ -390,8 +390,8 @@ function onlyAsserts(decode: () => unknown): boolean {
 }
 
 describe('a corrupted record of a prepared kind', () => {
-  const tcc = folded(tccOf(2), [SUBMIT, { type: 'sent', calls: [{ branch: 1, op: 'confirm' }] }])
-  const message = messageOf(1)
+  const tcc = folded(buildTcc(2), [SUBMIT, { type: 'sent', calls: [{ branch: 1, op: 'confirm' }] }])
+  const message = buildMessage(1)
   const branch = JSON.stringify(tcc.registered[0])
   const check = (value: unknown) => ({
     definition: JSON.stringify({ ...message.definition, check: value }),
@@ -412,11 +412,7 @@ describe('a corrupted record of a prepared kind', () => {
     ],
     ['a TCC without a deadline', tcc, { definition: '{"kind":"tcc","retry":{},"headers":{}}' }],
     ['a confirm that is a number', tcc, { progress: `{"r":[${branch}],"b":[{"f":7}]}` }],
-    [
-      'a cancel of a state that nobody knows',
-      tcc,
-      { progress: `{"r":[${branch}],"b":[{"x":{"state":"no"}}]}` },
-    ],
+    ['a cancel of an unknown state', tcc, { progress: `{"r":[${branch}],"b":[{"x":{"state":"no"}}]}` }],
     ['a query-back that is null', message, check(null)],
     ['a query-back without its time', message, check({ url: 'http://a/', headers: {} })],
     ['a query-back without a URL', message, check({ afterMs: 5, headers: {} })],
@@ -425,14 +421,14 @@ describe('a corrupted record of a prepared kind', () => {
     ['an aborting message', message, { status: 'aborting', progress: '{"abort":{"branches":[]}}' }],
   ] as const) {
     it(`is an assertion, never another error: ${what}`, () => {
-      expect(() => decodeTransaction(rowOf(good, broken))).toThrow(AssertionError)
+      expect(() => decodeTransaction(buildRow(good, broken))).toThrow(AssertionError)
     })
   }
 
   it.each([tcc, message])(
     'is an assertion or goes on, wherever a piece of a $kind was replaced',
     (transaction) => {
-      const row = rowOf(transaction)
+      const row = buildRow(transaction)
       fc.assert(
         fc.property(
           fc.constantFrom('definition', 'progress'),

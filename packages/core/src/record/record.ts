@@ -1,4 +1,7 @@
-/** How a transaction is written down. State is fully in the record: decoding what was encoded goes on as if nothing was. */
+/**
+ * Writes a transaction as texts and reads it back. The texts have its whole state:
+ * a decoded transaction goes on as the encoded one would.
+ */
 import type { Gid, OpState, Status } from '@counterstep/protocol'
 import type { Definition, MessageCheck, TccBranch } from '../definition.ts'
 import { AssertionError, assert } from '../errors.ts'
@@ -16,24 +19,25 @@ import {
   UNTOUCHED,
 } from '../transaction.ts'
 
-/** The newest format that this code reads. Raised when older code could not read what this code writes. */
+/** The newest format that this code reads. It is raised when older code could not read what this code writes. */
 export const FORMAT = 2
 
-/** The oldest code that reads such a record: a saga by its status alone is as old as the first format. */
-export function formatOf({ kind, wordsCount }: Definition): number {
+/** Returns the oldest format that has such a record. Sagas without `wordsCount` are as old as the first format. */
+export function toFormat({ kind, wordsCount }: Definition): number {
   return kind === 'saga' && wordsCount === undefined ? 1 : 2
 }
 
-/** Short keys: this text is written with every save. What is undefined is not in the text. */
+/** The keys are short, because this text is written with every save. An undefined field is not in the text. */
 interface ProgressRecord {
-  /** Branches up to the last one that was touched. */
+  /** The branches up to the last one that has progress. */
   readonly b?: readonly BranchRecord[] | undefined
-  /** What a TCC's client has registered. */
+  /** The branches that a TCC's client has registered. */
   readonly r?: readonly TccBranch[] | undefined
-  /** A message's query-back. */
+  /** The query-back of a message. */
   readonly q?: OpRecord | undefined
   readonly abort?: AbortDecision | undefined
   readonly finishedAt?: number | undefined
+  /** The count of manual retries. The stored key has an older name. */
   readonly nudges?: number | undefined
   readonly claimsUnanswered?: number | undefined
   readonly attention?: string | undefined
@@ -50,13 +54,13 @@ interface BranchRecord {
   readonly x?: OpRecord | undefined
 }
 
-/** Counters that are 0 are left out. */
+/** Counters that are 0 are left out, except `attempts`. */
 type OpRecord = Omit<Partial<OpProgress>, 'failures' | 'waits'> & {
   readonly failures?: number | undefined
   readonly waits?: number | undefined
 }
 
-/** Of a transaction of which nothing has happened yet. */
+/** The progress of a transaction to which nothing has happened yet. */
 export const NO_PROGRESS = '{}'
 
 export function encodeDefinition(definition: Definition): string {
@@ -72,7 +76,7 @@ export function encodeProgress(transaction: Transaction): string {
     q: transaction.kind === 'message' ? encodeOp(transaction.check) : undefined,
     abort: 'abort' in transaction ? transaction.abort : undefined,
     finishedAt: 'finishedAt' in transaction ? transaction.finishedAt : undefined,
-    nudges: transaction.nudges === 0 ? undefined : transaction.nudges,
+    nudges: transaction.manualRetries === 0 ? undefined : transaction.manualRetries,
     claimsUnanswered: transaction.claimsUnanswered === 0 ? undefined : transaction.claimsUnanswered,
     attention: transaction.attention,
   }
@@ -111,8 +115,8 @@ function encodeOp(progress: OpProgress): OpRecord | undefined {
 }
 
 /**
- * Throws AssertionError when the record is not one that this code writes: such a row needs a person, not a crash.
- * `updatedAt` and `epoch` come from the row's own columns.
+ * Reads a transaction from its row. It throws an AssertionError when this code would not have written the record: such a
+ * row needs a person, not a crash. `updatedAt` and `epoch` come from the row's own columns.
  */
 export function decodeTransaction(row: StoredTransaction): Transaction {
   assert(row.format <= FORMAT, 'the record is of a newer format')
@@ -126,7 +130,7 @@ export function decodeTransaction(row: StoredTransaction): Transaction {
     updatedAt: row.updatedAt,
     epoch: row.epoch,
     sentUnknown: row.sentList === 'unknown',
-    nudges: record.nudges ?? 0,
+    manualRetries: record.nudges ?? 0,
     claimsUnanswered: record.claimsUnanswered ?? 0,
     ...(record.attention === undefined ? {} : { attention: record.attention }),
     ...decodeStatus(row.status, record),
@@ -136,7 +140,7 @@ export function decodeTransaction(row: StoredTransaction): Transaction {
   return transaction
 }
 
-/** What the status brings with it. */
+/** Reads the status and the fields that belong to it. */
 function decodeStatus(status: Status, { abort, finishedAt }: ProgressRecord) {
   if (status === 'prepared' || status === 'submitted') return { status }
   if (status === 'aborting' && abort !== undefined) return { status, abort }
@@ -196,13 +200,13 @@ function decodeMessageBranch(record: BranchRecord | undefined): MessageBranchPro
 }
 
 function decodeOp(record: OpRecord | undefined): OpProgress {
-  // Nothing that was read from JSON is undefined.
+  // No field that was read from JSON is undefined.
   return record === undefined ? IDLE : { ...IDLE, ...(record as Partial<OpProgress>) }
 }
 
 const STATES: readonly unknown[] = ['idle', 'calling', 'waiting', 'succeeded', 'failed'] satisfies OpState[]
 
-/** As much as the rules lean on: what is wrong here would hang or crash a step later. */
+/** Checks the parts that the rules rely on. A fault here would hang or crash a later step. */
 function assertShape(definition: Definition, record: ProgressRecord): void {
   assert(isObject(definition.retry) && hasBranches(definition), 'the definition is not one of a known kind')
   const { b = [], r = [], q, abort, attention } = record

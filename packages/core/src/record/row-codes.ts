@@ -1,8 +1,11 @@
-/** The numbers by which stores keep words. Data that lies in stores holds them: never renumber, only add. */
+/**
+ * The numbers that stores keep in place of these words. Existing data has
+ * them, so a number is never changed, only added.
+ */
 import type { Kind, Status } from '@counterstep/protocol'
 import type { SentList } from '../ports/store.ts'
 
-// The stores' statements and scripts leave rows of other codes alone: a new one goes there too.
+// The stores' statements and scripts leave rows of other codes alone, so a new code must be added there too.
 export const KIND_CODES: Readonly<Record<Kind, number>> = { saga: 0, tcc: 1, message: 2 }
 export const STATUS_CODES: Readonly<Record<Status, number>> = {
   prepared: 0,
@@ -14,24 +17,24 @@ export const STATUS_CODES: Readonly<Record<Status, number>> = {
 }
 export const SENT_LIST_CODES: Readonly<Record<SentList, number>> = { unknown: 0, held: 1, released: 2 }
 
-const KIND_WORDS = wordsOf(KIND_CODES)
-const STATUS_WORDS = wordsOf(STATUS_CODES)
-const SENT_LIST_WORDS = wordsOf(SENT_LIST_CODES)
+const KIND_WORDS = indexByCode(KIND_CODES)
+const STATUS_WORDS = indexByCode(STATUS_CODES)
+const SENT_LIST_WORDS = indexByCode(SENT_LIST_CODES)
 
-/** Of a code as a number or as its decimal digits. Undefined: a code of a later version. */
-export function kindOfCode(code: unknown): Kind | undefined {
+/** Finds the kind of a code, which is a number or its decimal digits. Undefined: a later version wrote the code. */
+export function toKind(code: unknown): Kind | undefined {
   return KIND_WORDS.get(code)
 }
 
-export function statusOfCode(code: unknown): Status | undefined {
+export function toStatus(code: unknown): Status | undefined {
   return STATUS_WORDS.get(code)
 }
 
-export function sentListOfCode(code: unknown): SentList | undefined {
+export function toSentList(code: unknown): SentList | undefined {
   return SENT_LIST_WORDS.get(code)
 }
 
-function wordsOf<Word extends string>(codes: Readonly<Record<Word, number>>): ReadonlyMap<unknown, Word> {
+function indexByCode<Word extends string>(codes: Readonly<Record<Word, number>>): ReadonlyMap<unknown, Word> {
   const words = new Map<unknown, Word>()
   for (const word of Object.keys(codes) as Word[]) words.set(codes[word], word).set(String(codes[word]), word)
   return words

@@ -3,17 +3,17 @@ import { describe, expect, it } from 'vitest'
 import {
   ABORT,
   answering,
+  buildMessage,
+  buildPlainMessage,
+  buildTcc,
   CHECK_AFTER_MS,
   CHECK_AT,
   folded,
-  messageOf,
-  plainMessageOf,
   SUBMIT,
   TCC_DEADLINE_MS,
   tccBranchAt,
-  tccOf,
 } from '../../test/prepared.ts'
-import { after, answered, CREATED_AT, sagaOf, sent, serial } from '../../test/sagas.ts'
+import { after, answered, buildSaga, CREATED_AT, sent, serial } from '../../test/sagas.ts'
 import { table } from '../../test/table.ts'
 import type { Transaction } from '../transaction.ts'
 import { viewTransaction } from './view.ts'
@@ -57,7 +57,7 @@ describe('a status that is not durable', () => {
 })
 
 describe('the view', () => {
-  it('shows why it turned around, by the id of the branch', () => {
+  it('The view shows why a saga aborted, with the id of the branch', () => {
     expect(viewTransaction(failed, 'failed')).toMatchObject({
       gid: 'order-4711',
       kind: 'saga',
@@ -68,9 +68,11 @@ describe('the view', () => {
 
   it('S28: shows where each op and a check go without their queries, which may have a secret', () => {
     const url = 'http://bank.test/confirm'
-    const message = messageOf(1, { check: { url: `${url}?token=a?b`, afterMs: CHECK_AFTER_MS, headers: {} } })
+    const message = buildMessage(1, {
+      check: { url: `${url}?token=a?b`, afterMs: CHECK_AFTER_MS, headers: {} },
+    })
     expect(viewTransaction(message, 'prepared').check?.url).toBe(url)
-    const tcc = tccOf(1, {}, { confirm: `${url}?token=a`, cancel: `${url}?` })
+    const tcc = buildTcc(1, {}, { confirm: `${url}?token=a`, cancel: `${url}?` })
     expect(viewTransaction(tcc, 'prepared').branches[0]?.ops.map((op) => op.url)).toEqual([url, url])
   })
 
@@ -111,20 +113,20 @@ describe('the view', () => {
     })
   }
 
-  it('has no branch in an abort that somebody asked for', () => {
+  it('The view names no branch for a requested abort', () => {
     const view = viewTransaction(after(serial(1), [{ type: 'abort-asked' }]), 'aborting')
     expect(view.abort).toEqual({ cause: 'requested', at: CREATED_AT })
   })
 
-  it('shows the start and the deadline as instants, and only where there are any', () => {
+  it('The view shows the start and the deadline as instants, where there are any', () => {
     const view = viewTransaction(serial(1, { delayMs: 1_000, deadlineMs: 5_000 }), 'submitted')
     expect(view).toMatchObject({ startAt: CREATED_AT + 1_000, deadlineAt: CREATED_AT + 5_000 })
     const plain = viewTransaction(serial(1), 'submitted')
     expect('startAt' in plain || 'deadlineAt' in plain).toBe(false)
   })
 
-  it('names the branches before by id, and has no compensation where there is none', () => {
-    const view = viewTransaction(sagaOf([{ after: [] }, { after: [0], compensation: false }]), 'submitted')
+  it('The view names predecessors by id, and shows no compensation where there is none', () => {
+    const view = viewTransaction(buildSaga([{ after: [] }, { after: [0], compensation: false }]), 'submitted')
     expect(view.branches).toEqual([
       {
         id: '01',
@@ -142,7 +144,7 @@ describe('the view', () => {
     ])
   })
 
-  it('shows the last answer of each op, and when it is asked again', () => {
+  it('The view shows the last answer of each op, and when it is called again', () => {
     const waiting = after(serial(1), [
       sent([0, 'action']),
       answered(0, 'action', 'unknown', { statusCode: 503, excerpt: 'busy' }),
@@ -163,12 +165,12 @@ describe('the view', () => {
     })
   })
 
-  it('shows what a person should look at', () => {
+  it('The view shows the attention mark', () => {
     const back = after(aborting, [sent([0, 'compensate']), answered(0, 'compensate', 'failure')])
     expect(viewTransaction(back, 'aborting').attention).toBe('compensation of branch 01 answered failure')
   })
 
-  it('holds neither the payload nor a header', () => {
+  it('The view has neither the payload nor a header', () => {
     const text = JSON.stringify(viewTransaction(failed, 'failed'))
     expect(text).not.toContain('body')
     expect(text).not.toContain('headers')
@@ -176,9 +178,9 @@ describe('the view', () => {
 })
 
 describe('the view of a TCC', () => {
-  const tcc = folded(tccOf(2), [{ type: 'register-asked', branch: tccBranchAt(2) }])
+  const tcc = folded(buildTcc(2), [{ type: 'register-asked', branch: tccBranchAt(2) }])
 
-  it('shows the branches that are registered, each after the newer one, and its deadline', () => {
+  it('The view of a TCC shows its deadline and its registered branches, each after the newer one', () => {
     expect(viewTransaction(tcc, 'prepared')).toMatchObject({
       kind: 'tcc',
       status: 'prepared',
@@ -196,10 +198,10 @@ describe('the view of a TCC', () => {
         { id: '03', after: [], ops: [{ url: 'http://bank.test/03/confirm' }, {}] },
       ],
     })
-    expect(viewTransaction(tccOf(0), 'prepared').branches).toEqual([])
+    expect(viewTransaction(buildTcc(0), 'prepared').branches).toEqual([])
   })
 
-  it('does not show a decision that is not durable', () => {
+  it('The view of a TCC does not show a decision that is not durable', () => {
     const aborted = folded(tcc, [{ ...ABORT, reason: 'no money' }])
     expect(viewTransaction(aborted, 'prepared')).not.toHaveProperty('abort')
     expect(viewTransaction(aborted, 'aborting').abort).toEqual({
@@ -212,8 +214,8 @@ describe('the view of a TCC', () => {
 })
 
 describe('the view of a message', () => {
-  it('shows its query-back, when it starts and when its sender is asked', () => {
-    const message = folded(messageOf(2, { delayMs: 70 }), [
+  it('The view of a message shows its query-back, its start and when its sender is asked', () => {
+    const message = folded(buildMessage(2, { delayMs: 70 }), [
       { type: 'sent', calls: [{ branch: CHECK_AT, op: 'msg' }] },
       answering(CHECK_AT, 'msg', 'unknown'),
     ])
@@ -229,14 +231,14 @@ describe('the view of a message', () => {
     })
   })
 
-  it('shows no query-back where there is none, and no order where there is none', () => {
-    const view = viewTransaction(plainMessageOf(2, { concurrent: true }), 'submitted')
+  it('The view of a message shows no query-back and no order where there is none', () => {
+    const view = viewTransaction(buildPlainMessage(2, { concurrent: true }), 'submitted')
     for (const field of ['check', 'checkAt', 'startAt', 'deadlineAt']) expect(view).not.toHaveProperty(field)
     expect(view.branches.map(({ after: before }) => before)).toEqual([[], []])
   })
 
-  it('shows why it was dropped, once that is durable', () => {
-    const dropped = folded(messageOf(1), [
+  it('The view of a message shows why it was dropped, once that is durable', () => {
+    const dropped = folded(buildMessage(1), [
       { type: 'sent', calls: [{ branch: CHECK_AT, op: 'msg' }] },
       answering(CHECK_AT, 'msg', 'failure'),
     ])

@@ -6,18 +6,18 @@ import { tccDeadlineAt } from '../rules/tcc.ts'
 import {
   type AbortDecision,
   type CalledOp,
+  getBranchTargets,
   IDLE,
   type OpProgress,
   type Transaction,
-  targetsOf,
 } from '../transaction.ts'
 import type { Writable } from '../writable.ts'
 import { readProblem } from './read-problem.ts'
 import { withoutQuery } from './without-query.ts'
 
 /**
- * A transaction as a caller may see it. `durableStatus` is the last status that is durable: a later one is not
- * shown, nor what only it has, because a crash could take it back.
+ * Shows a transaction as a caller may see it. `durableStatus` is the last status that is durable. A later status and the
+ * fields that only it has are not shown, because a crash could take them back.
  */
 export function viewTransaction(transaction: Transaction, durableStatus: Status): TransactionView {
   const { attention } = transaction
@@ -42,7 +42,10 @@ export function viewTransaction(transaction: Transaction, durableStatus: Status)
   }
 }
 
-/** When it starts, when it is given up, when its sender is asked: as far as its kind and its definition have one. */
+/**
+ * Shows when it starts, when it is given up and when its sender is asked,
+ * where its kind and its definition have these instants.
+ */
 function viewInstants(
   transaction: Transaction,
 ): Partial<Pick<TransactionView, 'startAt' | 'deadlineAt' | 'checkAt'>> {
@@ -58,7 +61,7 @@ function viewInstants(
 }
 
 function viewAbort(transaction: Transaction, { cause, at, reason, branch }: AbortDecision): AbortView {
-  const branchId = branch === undefined ? undefined : targetsOf(transaction)[branch]?.id
+  const branchId = branch === undefined ? undefined : getBranchTargets(transaction)[branch]?.id
   return {
     cause,
     at,
@@ -68,7 +71,7 @@ function viewAbort(transaction: Transaction, { cause, at, reason, branch }: Abor
   }
 }
 
-/** Only an action turns a transaction around; the branches of a TCC have none. */
+/** Finds the answer of the action that caused the abort. The branches of a TCC have no action. */
 function actionAnswer({ branches }: Transaction, branch: number): string | undefined {
   const progress = branches[branch]
   return progress !== undefined && 'action' in progress ? progress.action.answer : undefined
@@ -76,20 +79,20 @@ function actionAnswer({ branches }: Transaction, branch: number): string | undef
 
 function viewBranch(transaction: Transaction, branch: number): BranchView {
   return {
-    id: targetsOf(transaction)[branch]?.id ?? '',
+    id: getBranchTargets(transaction)[branch]?.id ?? '',
     after: viewAfter(transaction, branch),
     ops: viewOps(transaction, branch),
   }
 }
 
 function viewAfter(transaction: Transaction, branch: number): string[] {
-  const targets = targetsOf(transaction)
+  const targets = getBranchTargets(transaction)
   const ids = (positions: readonly number[]) => positions.map((before) => targets[before]?.id ?? '')
   switch (transaction.kind) {
     case 'saga':
       return ids(transaction.definition.branches[branch]?.after ?? [])
     case 'tcc':
-      // Newest first.
+      // Branches are called newest first, so each comes after the next one.
       return ids(branch + 1 < targets.length ? [branch + 1] : [])
     case 'message':
       return ids(transaction.definition.concurrent || branch === 0 ? [] : [branch - 1])

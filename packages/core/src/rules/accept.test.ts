@@ -1,6 +1,6 @@
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { SETTINGS } from '../../test/run-bed.ts'
+import { SETTINGS } from '../../test/run-fixture.ts'
 import { CREATED_AT, TOKEN } from '../../test/sagas.ts'
 import { accepted, BRANCH, parse, withFields } from '../../test/submissions.ts'
 import { decodeTransaction } from '../record/record.ts'
@@ -13,7 +13,7 @@ function row(fields: Readonly<Record<string, unknown>> = {}, settings = SETTINGS
 }
 
 describe('the row of an accepted transaction', () => {
-  it('is owned by who accepted it, who knows what it will have sent', () => {
+  it('The row of an accepted transaction is owned by its creator and has a complete list of sent actions', () => {
     expect(row()).toMatchObject({
       ...IDS,
       kind: 'saga',
@@ -25,7 +25,7 @@ describe('the row of an accepted transaction', () => {
     })
   })
 
-  it('reads as the transaction that runs', () => {
+  it('The row of an accepted transaction decodes to the transaction that runs', () => {
     const submission = accepted({ branches: [BRANCH, BRANCH] })
     const written = newTransactionRow(submission, IDS, SETTINGS)
     const stored = decodeTransaction({
@@ -45,22 +45,22 @@ describe('the row of an accepted transaction', () => {
 })
 
 describe('a start that is further away than holdMs', () => {
-  it('is left to the due index, with a list that is known to be empty', () => {
+  it('A start beyond holdMs is left to the due index, with a list that is known to be empty', () => {
     expect(row({ delayMs: 1_001 })).toMatchObject({
       hold: { type: 'waiting', dueInMs: 1_001 },
       sentList: 'released',
     })
   })
 
-  it('is waited for in memory at exactly holdMs', () => {
+  it('A start at exactly holdMs is waited for in memory', () => {
     expect(row({ delayMs: 1_000 }).hold.type).toBe('owned')
   })
 
-  it('is looked at at the deadline when that is earlier', () => {
+  it('A delayed row is due at its deadline when that is earlier', () => {
     expect(row({ delayMs: 60_000, deadlineMs: 5_000 }).hold).toEqual({ type: 'waiting', dueInMs: 5_000 })
   })
 
-  it('is not trusted later where a write may be lost', () => {
+  it('The list of a delayed row is not trusted where a write may be lost', () => {
     expect(row({ delayMs: 60_000 }, { ...SETTINGS, releaseKeepsSentList: false }).sentList).toBe('held')
   })
 })
@@ -78,15 +78,18 @@ describe('a row that is prepared', () => {
     ['a TCC, until its default deadline', { kind: 'tcc' }, 35_000],
     ['a message, until its sender is asked', { kind: 'message', branches: [BRANCH], check }, 700],
     ['a message with a later start', { kind: 'message', branches: [BRANCH], check, delayMs: 9_000 }, 700],
-  ])('waits for its client, however short that is, and nobody owns it: %s', (_, body, dueInMs) => {
-    expect(prepared(body)).toMatchObject({
-      status: 'prepared',
-      format: 2,
-      progress: '{}',
-      hold: { type: 'waiting', dueInMs },
-      sentList: 'released',
-    })
-  })
+  ])(
+    'A prepared row waits for its client, however short the wait is, and has no owner: %s',
+    (_, body, dueInMs) => {
+      expect(prepared(body)).toMatchObject({
+        status: 'prepared',
+        format: 2,
+        progress: '{}',
+        hold: { type: 'waiting', dueInMs },
+        sentList: 'released',
+      })
+    },
+  )
 
   it.each([
     ['is run at once', {}, { type: 'owned', leaseMs: SETTINGS.leaseMs }],

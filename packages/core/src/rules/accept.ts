@@ -1,21 +1,24 @@
-/** From a submission to the row that is created and the transaction that runs. */
+/** Turns a submission into the row that is created and into the transaction that runs. */
 import type { Gid } from '@counterstep/protocol'
 import type { Definition } from '../definition.ts'
 import type { NewTransaction } from '../ports/store.ts'
-import { encodeDefinition, formatOf, NO_PROGRESS } from '../record/record.ts'
+import { encodeDefinition, NO_PROGRESS, toFormat } from '../record/record.ts'
 import type { RunSettings } from '../run/run.ts'
 import type { Submission } from '../submission/parse-submission.ts'
 import { IDLE, type Transaction, UNDELIVERED, UNTOUCHED } from '../transaction.ts'
 
 export interface AcceptIds {
   readonly gid: Gid
-  /** SHA-256 of the submission's content, in hex. */
+  /** The SHA-256 of the submission's content, in hex. */
   readonly digest: string
   readonly token: string
   readonly writeId: string
 }
 
-/** What waits longer than holdMs for its start is left to the due index: nobody owns the row until then. */
+/**
+ * A transaction that waits longer than holdMs for its start gets a row
+ * without an owner, which is claimed when it is due.
+ */
 export function newTransactionRow(
   submission: Submission,
   ids: AcceptIds,
@@ -27,7 +30,7 @@ export function newTransactionRow(
     ...ids,
     kind: definition.kind,
     status: firstStatus(definition),
-    format: formatOf(definition),
+    format: toFormat(definition),
     definition: encodeDefinition(definition),
     progress: NO_PROGRESS,
     hold: dueInMs === undefined ? { type: 'owned', leaseMs: settings.leaseMs } : { type: 'waiting', dueInMs },
@@ -35,13 +38,16 @@ export function newTransactionRow(
   }
 }
 
-/** Prepared where its client has a part to do first. */
+/** Returns `prepared` where the client has a part to do first. */
 export function firstStatus(definition: Definition): 'prepared' | 'submitted' {
   if (definition.kind === 'tcc') return 'prepared'
   return definition.kind === 'message' && definition.check !== undefined ? 'prepared' : 'submitted'
 }
 
-/** From accept until somebody must look, if nobody runs it till then. A prepared one waits for its client. */
+/**
+ * Returns the time from the accept until a node must claim the row. Undefined: the node that accepts it runs it at once.
+ * A prepared transaction waits for its client.
+ */
 export function waitsMs(definition: Definition, { holdMs }: Pick<RunSettings, 'holdMs'>): number | undefined {
   if (definition.kind === 'tcc') return definition.deadlineMs
   if (definition.kind === 'message' && definition.check !== undefined) return definition.check.afterMs
@@ -50,7 +56,7 @@ export function waitsMs(definition: Definition, { holdMs }: Pick<RunSettings, 'h
   return definition.kind === 'saga' ? Math.min(delayMs, definition.deadlineMs ?? delayMs) : delayMs
 }
 
-/** `createdAt` by the store's clock. */
+/** Builds the transaction as it starts. `createdAt` is by the store's clock. */
 export function newTransaction(
   { definition }: Pick<Submission, 'definition'>,
   { gid, digest }: Pick<AcceptIds, 'gid' | 'digest'>,
@@ -63,7 +69,7 @@ export function newTransaction(
     updatedAt: createdAt,
     epoch: 1,
     sentUnknown: false,
-    nudges: 0,
+    manualRetries: 0,
     claimsUnanswered: 0,
   }
   switch (definition.kind) {

@@ -2,7 +2,7 @@ import type { RetryPolicy } from '@counterstep/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { table } from '../../test/table.ts'
-import { backoffMs, HOT_FAILURES, HOT_FLOOR_MS, RETRY_BOUNDS, retryFloorMs } from './backoff.ts'
+import { backoffMs, RETRY_BOUNDS, retryFloorMs, SLOW_AFTER_WAITS, SLOW_FLOOR_MS } from './backoff.ts'
 
 const POLICY: RetryPolicy = { initialMs: 200, factor: 2, capMs: 60_000, jitter: 1, limit: null }
 
@@ -56,20 +56,20 @@ describe('the wait', () => {
     })
   }
 
-  it('is a whole number between the first wait and the cap', () => {
+  it('The wait is a whole number between the first wait and the cap', () => {
     fc.assert(
       fc.property(policies, counts, draws, (policy, failures, jitter01) => {
         const wait = backoffMs(policy, failures, jitter01)
-        const hotFloor = failures >= HOT_FAILURES ? HOT_FLOOR_MS : 0
+        const slowFloorMs = failures >= SLOW_AFTER_WAITS ? SLOW_FLOOR_MS : 0
         expect(Number.isSafeInteger(wait)).toBe(true)
-        expect(wait).toBeGreaterThanOrEqual(Math.max(policy.initialMs, hotFloor))
-        expect(wait).toBeLessThanOrEqual(Math.max(policy.capMs, hotFloor))
+        expect(wait).toBeGreaterThanOrEqual(Math.max(policy.initialMs, slowFloorMs))
+        expect(wait).toBeLessThanOrEqual(Math.max(policy.capMs, slowFloorMs))
       }),
     )
   })
 
-  it('is at least a second after five failures, whatever the policy', () => {
-    expect([HOT_FAILURES, HOT_FLOOR_MS]).toEqual([5, 1_000])
+  it('The wait is at least a second after five waits, whatever the policy', () => {
+    expect([SLOW_AFTER_WAITS, SLOW_FLOOR_MS]).toEqual([5, 1_000])
     fc.assert(
       fc.property(policies, fc.integer({ min: 5, max: 5_000 }), draws, (policy, failures, jitter01) => {
         expect(backoffMs(policy, failures, jitter01)).toBeGreaterThanOrEqual(1_000)
@@ -77,7 +77,7 @@ describe('the wait', () => {
     )
   })
 
-  it('is as long as the branch asks for, up to the cap, and never shorter for it', () => {
+  it('The wait is as long as the branch asks for, up to the cap, and never shorter because of it', () => {
     fc.assert(
       fc.property(policies, counts, draws, fc.nat(), (policy, failures, jitter01, retryAfterMs) => {
         const own = backoffMs(policy, failures, jitter01)
@@ -88,7 +88,7 @@ describe('the wait', () => {
     )
   })
 
-  it('has a ceiling that never falls from one failure to the next', () => {
+  it('The ceiling of the wait never falls from one wait to the next', () => {
     fc.assert(
       fc.property(policies, counts, (policy, failures) => {
         expect(backoffMs(policy, failures + 1, 0)).toBeGreaterThanOrEqual(backoffMs(policy, failures, 0))
@@ -96,7 +96,7 @@ describe('the wait', () => {
     )
   })
 
-  it('spreads what an outage stopped between the floor of a second and the ceiling', () => {
+  it('The jitter spreads the retries after an outage between the floor of a second and the ceiling', () => {
     const waits = [0, 0.25, 0.5, 0.75].map((jitter01) => backoffMs(POLICY, 9, jitter01))
     expect(waits).toEqual([51_200, 38_650, 26_100, 13_550])
   })
@@ -128,23 +128,23 @@ describe('S40: the floor of the wait', () => {
 
   const HUNDRED = 100
   /** The calls of one branch in a day, under the most impatient policy that a request may have. */
-  function callsOfADay(floorOf: (failures: number) => number): number {
+  function countCallsInADay(findFloor: (failures: number) => number): number {
     const impatient: RetryPolicy = { initialMs: 1, factor: 1, capMs: 1, jitter: 1, limit: null }
     let calls = 1
     for (let now = 0; now < 24 * 3_600_000; calls++)
-      now += backoffMs(impatient, calls, 0.999, 0, floorOf(calls))
+      now += backoffMs(impatient, calls, 0.999, 0, findFloor(calls))
     return calls
   }
 
   it('keeps 100 branches of one small submit under two calls a second at whomever they name', () => {
     const perSecond =
-      (HUNDRED * callsOfADay((failures) => retryFloorMs(failures, failures, RETRY_BOUNDS))) / 86_400
+      (HUNDRED * countCallsInADay((failures) => retryFloorMs(failures, failures, RETRY_BOUNDS))) / 86_400
     expect(perSecond).toBeLessThan(2)
   })
 
   it('S40: mutant: a floor that does not grow lets them make a hundred calls a second for ever', () => {
     const perSecond =
-      (HUNDRED * callsOfADay((failures) => (failures < HOT_FAILURES ? 0 : HOT_FLOOR_MS))) / 86_400
+      (HUNDRED * countCallsInADay((failures) => (failures < SLOW_AFTER_WAITS ? 0 : SLOW_FLOOR_MS))) / 86_400
     expect(perSecond).toBeGreaterThan(99)
   })
 })

@@ -4,21 +4,21 @@ import type { CalledOp } from '../transaction.ts'
 import type { RetryBounds } from './backoff.ts'
 
 export interface CallKey {
-  /** Position among the branches, or CHECK. */
+  /** The position among the branches, or CHECK. */
   readonly branch: number
   readonly op: CalledOp
 }
 
-/** A call that found no room. It may be sent in `waitMs`. */
+/** A call that found no place at its target. It may be sent in `waitMs`. */
 export interface HeldCall {
   readonly call: CallKey
   readonly attempt: number
   readonly waitMs: number
 }
 
-/** What may happen to a transaction. The runner turns everything from outside into one of these. */
+/** Everything that may happen to a transaction. The runner turns all input from outside into one of these events. */
 export type TransactionEvent =
-  /** A runner took it over. Calls that the last one had in flight are no longer its own. */
+  /** A node took the transaction over. Calls that its last owner had in flight are no longer its own. */
   | { readonly type: 'claimed'; readonly epoch: number; readonly sentUnknown: boolean }
   /** These calls are being sent. */
   | { readonly type: 'sent'; readonly calls: readonly CallKey[] }
@@ -28,18 +28,18 @@ export type TransactionEvent =
       readonly attempt: number
       readonly answer: BranchAnswer
       readonly durationMs: number
-      /** Uniform in [0, 1), for the next wait. */
+      /** A number drawn uniformly from [0, 1), for the next wait. */
       readonly jitter01: number
-      /** Absent: those that hold everywhere. */
+      /** Absent: RETRY_BOUNDS apply. */
       readonly bounds?: RetryBounds
     }
-  /** There was no room for these calls: they were never sent. */
+  /** These calls found no place at their target and were never sent. */
   | { readonly type: 'held-back'; readonly calls: readonly HeldCall[] }
-  /** Time has passed: deadlines and starts may be due. */
+  /** Time has passed, so deadlines and starts may be due. */
   | { readonly type: 'time' }
   | Command
 
-/** What its client or an operator may ask, of any node. */
+/** The commands that a client or an operator may give, on any node. */
 export type Command =
   /** A TCC gets one more branch, which its client has not tried yet. */
   | { readonly type: 'register-asked'; readonly branch: TccBranch }
@@ -49,13 +49,14 @@ export type Command =
   | { readonly type: 'retry-asked' }
   | { readonly type: 'stop-asked' }
 
-/** What the transaction now wants; one that is final wants nothing. */
+/** An action that the transaction needs next. A final transaction needs none. */
 export type TransactionEffect =
   | { readonly type: 'call'; readonly call: CallKey }
   | { readonly type: 'wake-at'; readonly at: number }
 
 /**
- * `strong`: durable before anyone acts on it or is told. `lazy`: may be saved later, with a later state; a crash
- * repeats the call and the participant's barrier absorbs the repeat. `none`: nothing changed that a save must hold.
+ * How durable a change must be. `strong`: it is saved before a call is based on it and before a client is told. `lazy`: it
+ * may be saved later, with a later state; a crash repeats the call, and the participant's barrier absorbs the repeat.
+ * `none`: nothing changed that must be saved.
  */
 export type Durability = 'strong' | 'lazy' | 'none'

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest'
 import {
   ABORT,
   answering,
+  buildMessage,
+  buildPlainMessage,
   CHECK_AFTER_MS,
   CHECK_AT,
   callsIn,
   callText,
   effectsAsText,
   folded,
-  messageOf,
-  plainMessageOf,
   RETRY_NOW,
   register,
   STOP,
@@ -30,7 +30,7 @@ const CHECK_DUE_AT = CREATED_AT + CHECK_AFTER_MS
 const DELAY_MS = 1_000
 
 const CHECK_SENT = sending([CHECK_AT, 'msg'])
-const prepared = messageOf(2)
+const prepared = buildMessage(2)
 const checking = folded(prepared, [CHECK_SENT], CHECK_DUE_AT)
 const submitted = folded(prepared, [SUBMIT, sending([0, 'action'])])
 
@@ -78,7 +78,8 @@ const EVENTS: Readonly<Record<string, Happening>> = {
   'stop asked': { event: STOP },
 }
 
-// `ignored`: the very same transaction comes back. `final` stands for succeeded, failed and stopped; `*` for each result.
+// `ignored`: the same transaction object is returned. `final` stands for
+// succeeded, failed and stopped; `*` for each result.
 const ROWS = table`
   status     event                  → status after  effects         durability
   prepared   claimed                → prepared      call msg        none
@@ -155,7 +156,7 @@ const ROWS = table`
 )
 
 describe('the transition table of a message', () => {
-  it('has one row for every state and every event', () => {
+  it('The table of a message has one row for every state and every event', () => {
     const pairs = Object.keys(STATES).flatMap((status) =>
       Object.keys(EVENTS).map((event) => `${status} × ${event}`),
     )
@@ -184,7 +185,7 @@ describe('the transition table of a message', () => {
 })
 
 describe('the query-back', () => {
-  it('that says yes submits, and is kept', () => {
+  it('A query-back that says yes submits the message, and its answer is kept', () => {
     expect(folded(checking, [answering(CHECK_AT, 'msg', 'success')], NOW)).toMatchObject({
       status: 'submitted',
       check: { state: 'succeeded', attempts: 1, result: 'success' },
@@ -192,7 +193,7 @@ describe('the query-back', () => {
     })
   })
 
-  it('that says no drops the message, and calls no branch', () => {
+  it('A query-back that says no drops the message and calls no branch', () => {
     expect(folded(checking, [answering(CHECK_AT, 'msg', 'failure')], NOW)).toMatchObject({
       status: 'failed',
       abort: { cause: 'check-failed', at: NOW, branches: [] },
@@ -232,13 +233,13 @@ describe('the query-back', () => {
     expect(folded(message, [ABORT]).attention).toBeUndefined()
   })
 
-  it('in flight when the submit comes is forgotten: none of its answers counts', () => {
+  it('A query-back in flight at the submit is forgotten, and its answer does not count', () => {
     const both = folded(checking, [SUBMIT], NOW)
     for (const result of ['success', 'failure', 'ongoing', 'unknown'] as const)
       expect(folded(both, [answering(CHECK_AT, 'msg', result)], NOW)).toBe(both)
   })
 
-  it('of a dead owner is asked again, and its own answer is ignored', () => {
+  it('A query-back of a dead owner is sent again, and its own answer is ignored', () => {
     const taken = folded(checking, [{ type: 'claimed', epoch: 2, sentUnknown: true }], NOW)
     expect(taken.check).toMatchObject({ state: 'idle', attempts: 1 })
     expect(folded(taken, [answering(CHECK_AT, 'msg', 'failure')], NOW)).toBe(taken)
@@ -247,13 +248,13 @@ describe('the query-back', () => {
     expect(again.status).toBe('prepared')
   })
 
-  it('that waits is due at once after a nudge', () => {
+  it('A waiting query-back is due at once after a retry', () => {
     const waiting = folded(checking, [answering(CHECK_AT, 'msg', 'unknown')], NOW)
     expect(effectsAsText(transition(waiting, TIME, NOW).effects)).toBe('wake +12200')
     expect(effectsAsText(transition(waiting, RETRY_NOW, NOW).effects)).toBe('call msg')
   })
 
-  it('that is not due yet is not hastened by a nudge: its sender still works', () => {
+  it('A retry does not hasten a query-back that is not due yet, because the sender still works', () => {
     expect(effectsAsText(transition(prepared, RETRY_NOW, CREATED_AT).effects)).toBe('wake +10000')
   })
 })
@@ -273,35 +274,35 @@ function rounds(given: MessageTransaction, now = NOW) {
 }
 
 describe('the delivery', () => {
-  it('is one after the other in the order of the branches', () => {
-    const { order, message } = rounds(folded(messageOf(3), [SUBMIT]))
+  it('The branches of a message are called one after the other in their order', () => {
+    const { order, message } = rounds(folded(buildMessage(3), [SUBMIT]))
     expect([order, message.status]).toEqual(['01 action | 02 action | 03 action', 'succeeded'])
   })
 
-  it('is all at once when it is concurrent', () => {
-    const { order, message } = rounds(folded(messageOf(3, { concurrent: true }), [SUBMIT]))
+  it('All branches of a concurrent message are called at once', () => {
+    const { order, message } = rounds(folded(buildMessage(3, { concurrent: true }), [SUBMIT]))
     expect([order, message.status]).toEqual(['01 action, 02 action, 03 action', 'succeeded'])
   })
 
-  it('starts at once without a query-back', () => {
-    expect(rounds(plainMessageOf(2), CREATED_AT).order).toBe('01 action | 02 action')
+  it('A message without a query-back is delivered at once', () => {
+    expect(rounds(buildPlainMessage(2), CREATED_AT).order).toBe('01 action | 02 action')
   })
 
-  it('waits for its start, counted from the accept, and is not submitted by it', () => {
+  it('The delivery waits for its start, which counts from the accept and does not submit the message', () => {
     for (const message of [
-      plainMessageOf(1, { delayMs: DELAY_MS }),
-      folded(messageOf(1, { delayMs: DELAY_MS }), [SUBMIT], CREATED_AT + 5),
+      buildPlainMessage(1, { delayMs: DELAY_MS }),
+      folded(buildMessage(1, { delayMs: DELAY_MS }), [SUBMIT], CREATED_AT + 5),
     ]) {
       const at = (now: number) => effectsAsText(transition(message, TIME, now).effects)
       expect(at(CREATED_AT + DELAY_MS - 1)).toBe('wake +1000')
       expect(at(CREATED_AT + DELAY_MS)).toBe('call 01 action')
     }
-    const undecided = messageOf(1, { delayMs: DELAY_MS })
+    const undecided = buildMessage(1, { delayMs: DELAY_MS })
     expect(effectsAsText(transition(undecided, TIME, CREATED_AT + DELAY_MS).effects)).toBe('wake +10000')
   })
 
-  it('asks what failed again, beside what is in flight, when it is concurrent', () => {
-    const message = folded(messageOf(3, { concurrent: true }), [
+  it('A concurrent message retries a failed branch beside the calls in flight', () => {
+    const message = folded(buildMessage(3, { concurrent: true }), [
       SUBMIT,
       sending([0, 'action'], [1, 'action'], [2, 'action']),
       answering(0, 'action', 'unknown'),
@@ -311,30 +312,34 @@ describe('the delivery', () => {
     expect(effectsAsText(transition(message, TIME, CREATED_AT + 200).effects)).toBe('call 01 action')
   })
 
-  it('is never given up: a failure is told to a person and asked again', () => {
-    const message = folded(messageOf(1), [SUBMIT, sending([0, 'action']), answering(0, 'action', 'failure')])
+  it('A delivery is never given up: a failure is told to a person and called again', () => {
+    const message = folded(buildMessage(1), [
+      SUBMIT,
+      sending([0, 'action']),
+      answering(0, 'action', 'failure'),
+    ])
     expect(message).toMatchObject({ status: 'submitted', attention: 'action of branch 01 answered failure' })
     expect(effectsAsText(transition(message, TIME, CREATED_AT + 200).effects)).toBe('call 01 action')
   })
 
-  it('of no branch is done as soon as it is submitted', () => {
-    expect(transition(messageOf(0), SUBMIT, NOW).next.status).toBe('succeeded')
-    const { next, durability } = transition(plainMessageOf(0), TIME, NOW)
+  it('A message without branches has succeeded as soon as it is submitted', () => {
+    expect(transition(buildMessage(0), SUBMIT, NOW).next.status).toBe('succeeded')
+    const { next, durability } = transition(buildPlainMessage(0), TIME, NOW)
     expect([next.status, durability]).toEqual(['succeeded', 'strong'])
   })
 
-  it('cannot be aborted any more', () => {
+  it('A submitted message cannot be aborted any more', () => {
     expect(folded(submitted, [ABORT])).toBe(submitted)
   })
 
-  it('in strict mode each result is durable before the next call', () => {
-    const message = folded(messageOf(2, { checkpointMs: 0 }), [SUBMIT, sending([0, 'action'])])
+  it('In strict mode each result of a message is durable before the next call', () => {
+    const message = folded(buildMessage(2, { checkpointMs: 0 }), [SUBMIT, sending([0, 'action'])])
     expect(transition(message, answering(0, 'action', 'success'), NOW).durability).toBe('strong')
   })
 })
 
 describe('an abort', () => {
-  it('before the submit ends it, with its reason', () => {
+  it('An abort before the submit ends the message, with its reason', () => {
     expect(folded(prepared, [{ ...ABORT, reason: 'rolled back' }], NOW)).toMatchObject({
       status: 'failed',
       abort: { cause: 'requested', reason: 'rolled back', at: NOW, branches: [] },

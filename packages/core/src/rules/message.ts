@@ -1,7 +1,7 @@
 /**
- * The two-phase message's rules. Prepared while its sender's own database transaction runs; delivered if and only if
- * that has committed: the sender says so (submit), or is asked (the query-back, once `afterMs` have passed). Submitted,
- * its branches are called until each has succeeded: there is nothing that could be undone.
+ * The rules of the two-phase message. It is prepared while its sender's own database transaction runs, and delivered if
+ * and only if that transaction has committed. The sender says so (submit), or is asked (the query-back, once `afterMs`
+ * have passed). Once it is submitted, its branches are called until each has succeeded, because none can be undone.
  */
 
 import {
@@ -14,14 +14,14 @@ import {
 import type { Durability, TransactionEffect, TransactionEvent } from './events.ts'
 import {
   type Answered,
-  answeredOp,
   attentionReason,
   CHECK,
-  disowned,
   holdBackCalls,
   mapOps,
-  retriedNow,
-  sent,
+  markSent,
+  recordAnswer,
+  releaseOrphanedCall,
+  retryNow,
   waitAgain,
   withOp,
   withoutAttention,
@@ -41,36 +41,38 @@ export function foldMessage(
   event: TransactionEvent,
   now: number,
 ): FoldedMessage {
-  if (isFinal(message)) return unchanged(message)
+  if (isFinal(message)) return ignoreEvent(message)
   switch (event.type) {
     case 'claimed': {
       const { epoch, sentUnknown } = event
-      return { next: { ...mapOps(message, disowned), epoch, sentUnknown }, durability: 'none' }
+      return { next: { ...mapOps(message, releaseOrphanedCall), epoch, sentUnknown }, durability: 'none' }
     }
     case 'sent':
-      return { next: sent(message, event.calls, now), durability: 'none' }
+      return { next: markSent(message, event.calls, now), durability: 'none' }
     case 'answered':
-      return message.status === 'prepared' ? checked(message, event, now) : delivered(message, event, now)
+      return message.status === 'prepared'
+        ? applyCheckAnswer(message, event, now)
+        : applyDeliveryAnswer(message, event, now)
     case 'held-back':
       return { next: holdBackCalls(message, event, now), durability: 'none' }
     case 'submit-asked':
-      return message.status === 'prepared' ? submitted(message, now) : unchanged(message)
+      return message.status === 'prepared' ? submit(message, now) : ignoreEvent(message)
     case 'abort-asked': {
       const { reason } = event
-      if (message.status !== 'prepared') return unchanged(message)
-      return dropped(message, { cause: 'requested', ...(reason === undefined ? {} : { reason }) }, now)
+      if (message.status !== 'prepared') return ignoreEvent(message)
+      return drop(message, { cause: 'requested', ...(reason === undefined ? {} : { reason }) }, now)
     }
     case 'retry-asked':
-      return { next: retriedNow(message, now), durability: 'strong' }
+      return { next: retryNow(message, now), durability: 'strong' }
     case 'stop-asked':
       return {
         next: { ...withoutAttention(message), status: 'stopped', finishedAt: now, updatedAt: now },
         durability: 'strong',
       }
     case 'time':
-      return message.status === 'prepared' ? unchanged(message) : finishIfDelivered(message, 'none', now)
+      return message.status === 'prepared' ? ignoreEvent(message) : finishIfDelivered(message, 'none', now)
     case 'register-asked':
-      return unchanged(message)
+      return ignoreEvent(message)
   }
 }
 
@@ -79,7 +81,7 @@ export function messageEffects(message: MessageTransaction, now: number): readon
   return message.status === 'prepared' ? checkEffects(message, now) : deliveryEffects(message, now)
 }
 
-/** Undefined: it has no query-back, and is submitted from the start. */
+/** Returns when the sender is asked. Undefined: the message has no query-back, and is submitted from the start. */
 export function checkAt({ createdAt, definition }: MessageTransaction): number | undefined {
   return definition.check === undefined ? undefined : createdAt + definition.check.afterMs
 }
@@ -87,7 +89,7 @@ export function checkAt({ createdAt, definition }: MessageTransaction): number |
 function checkEffects(message: Prepared, now: number): readonly TransactionEffect[] {
   const { state, nextAt = checkAt(message) ?? now } = message.check
   if (state === 'calling') return []
-  // A retry has taken the instant away: it is due now.
+  // A retry has removed the instant, so the check is due now.
   const at = state === 'waiting' && message.check.nextAt === undefined ? now : nextAt
   return at > now ? [{ type: 'wake-at', at }] : [{ type: 'call', call: { branch: CHECK, op: 'msg' } }]
 }
@@ -112,30 +114,32 @@ function isDue({ state, nextAt = 0 }: OpProgress, now: number): boolean {
   return state === 'idle' || (state === 'waiting' && nextAt <= now)
 }
 
-/** The query-back's answer: it has committed, it never will, or nobody can say yet. */
-function checked(message: Prepared, event: Answered, now: number): FoldedMessage {
-  const progress = answeredOp(message, event, now)
-  if (progress === undefined) return unchanged(message)
+/**
+ * Applies the query-back's answer: the sender's transaction has committed, it never will, or the sender cannot say yet.
+ */
+function applyCheckAnswer(message: Prepared, event: Answered, now: number): FoldedMessage {
+  const progress = recordAnswer(message, event, now)
+  if (progress === undefined) return ignoreEvent(message)
   switch (event.answer.result) {
     case 'success':
-      return submitted({ ...message, check: { ...progress, state: 'succeeded' } }, now)
+      return submit({ ...message, check: { ...progress, state: 'succeeded' } }, now)
     case 'failure':
-      return dropped({ ...message, check: { ...progress, state: 'failed' } }, { cause: 'check-failed' }, now)
+      return drop({ ...message, check: { ...progress, state: 'failed' } }, { cause: 'check-failed' }, now)
     case 'ongoing':
     case 'unknown':
-      return waiting(message, progress, event, now)
+      return waitAfterAnswer(message, progress, event, now)
   }
 }
 
-function delivered(message: Submitted, event: Answered, now: number): FoldedMessage {
-  const progress = answeredOp(message, event, now)
-  if (progress === undefined) return unchanged(message)
-  if (event.answer.result !== 'success') return waiting(message, progress, event, now)
+function applyDeliveryAnswer(message: Submitted, event: Answered, now: number): FoldedMessage {
+  const progress = recordAnswer(message, event, now)
+  if (progress === undefined) return ignoreEvent(message)
+  if (event.answer.result !== 'success') return waitAfterAnswer(message, progress, event, now)
   const next = { ...withOp(message, event.call, { ...progress, state: 'succeeded' }), updatedAt: now }
   return finishIfDelivered(next, message.definition.checkpointMs === 0 ? 'strong' : 'lazy', now)
 }
 
-function waiting<M extends Unfinished>(
+function waitAfterAnswer<M extends Unfinished>(
   message: M,
   progress: OpProgress,
   event: Answered,
@@ -147,19 +151,19 @@ function waiting<M extends Unfinished>(
   return { next: reason === undefined ? next : { ...next, attention: reason }, durability: 'strong' }
 }
 
-/** An answer of the query-back that still comes tells nothing new. */
-function submitted(message: Prepared, now: number): FoldedMessage {
+/** The progress of a query-back without an answer is reset, so that an answer which still comes is ignored. */
+function submit(message: Prepared, now: number): FoldedMessage {
   const check = message.check.state === 'succeeded' ? message.check : IDLE
   const next: Submitted = { ...withoutAttention(message), check, status: 'submitted', updatedAt: now }
   return finishIfDelivered(next, 'strong', now)
 }
 
-function dropped(
+function drop(
   message: Prepared,
-  turn: Pick<AbortDecision, 'cause' | 'reason'>,
+  request: Pick<AbortDecision, 'cause' | 'reason'>,
   now: number,
 ): FoldedMessage {
-  const abort = { ...turn, at: now, branches: [] }
+  const abort = { ...request, at: now, branches: [] }
   return {
     next: { ...withoutAttention(message), status: 'failed', abort, finishedAt: now, updatedAt: now },
     durability: 'strong',
@@ -175,6 +179,6 @@ function finishIfDelivered(message: Submitted, otherwise: Durability, now: numbe
   }
 }
 
-function unchanged(message: MessageTransaction): FoldedMessage {
+function ignoreEvent(message: MessageTransaction): FoldedMessage {
   return { next: message, durability: 'none' }
 }

@@ -1,22 +1,28 @@
-/** One op of one branch: what a call, its answer, a new owner and an operator make of it. The same for every kind. */
+/**
+ * The progress of one op of one branch: how a call, its answer, a new
+ * owner and an operator change it. All kinds share it.
+ */
 import type { RetryPolicy } from '@counterstep/protocol'
-import { type OpProgress, type Transaction, targetsOf } from '../transaction.ts'
-import { backoffMs, HOT_FAILURES, RETRY_BOUNDS, type RetryBounds, retryFloorMs } from './backoff.ts'
+import { getBranchTargets, type OpProgress, type Transaction } from '../transaction.ts'
+import { backoffMs, RETRY_BOUNDS, type RetryBounds, retryFloorMs, SLOW_AFTER_WAITS } from './backoff.ts'
 import type { CallKey, TransactionEvent } from './events.ts'
 
-/** After this many failed attempts of a call that is never given up a person should look. It goes on all the same. */
+/**
+ * After this many failures of a call that is never given up, a person
+ * should look at it. The retries go on all the same.
+ */
 export const ATTENTION_FAILURES = 10
 
-/** The branch of a message's query-back. */
+/** The branch number that stands for a message's query-back. */
 export const CHECK = -1
 
 export type Answered = Extract<TransactionEvent, { readonly type: 'answered' }>
 export type HeldBack = Extract<TransactionEvent, { readonly type: 'held-back' }>
 
-/** The `nextAt` of a parked call: the last instant that a date can show. */
+/** The `nextAt` of a parked call. It is the last instant that a date can show. */
 export const PARKED_OP_AT = 8_640_000_000_000_000
 
-export function opOf(transaction: Transaction, { branch, op }: CallKey): OpProgress | undefined {
+export function findOp(transaction: Transaction, { branch, op }: CallKey): OpProgress | undefined {
   if (branch === CHECK) return transaction.kind === 'message' && op === 'msg' ? transaction.check : undefined
   const progress = transaction.branches[branch] as Partial<Record<CallKey['op'], OpProgress>> | undefined
   return progress?.[op]
@@ -33,7 +39,7 @@ export function withOp<T extends Transaction>(
   return { ...transaction, branches }
 }
 
-/** Each op of each branch, and the query-back. */
+/** Maps each op of each branch, and the query-back. */
 export function mapOps<T extends Transaction>(transaction: T, map: (progress: OpProgress) => OpProgress): T
 export function mapOps(transaction: Transaction, map: (progress: OpProgress) => OpProgress): Transaction {
   switch (transaction.kind) {
@@ -73,11 +79,11 @@ export function someOp(transaction: Transaction, test: (progress: OpProgress) =>
   }
 }
 
-/** These calls are being sent. */
-export function sent<T extends Transaction>(transaction: T, calls: readonly CallKey[], now: number): T {
+/** Records that these calls are being sent. */
+export function markSent<T extends Transaction>(transaction: T, calls: readonly CallKey[], now: number): T {
   let next = transaction
   for (const call of calls) {
-    const before = opOf(next, call)
+    const before = findOp(next, call)
     if (before === undefined) continue
     next = withOp(next, call, {
       ...withoutNextAt(before),
@@ -89,9 +95,9 @@ export function sent<T extends Transaction>(transaction: T, calls: readonly Call
   return next
 }
 
-/** What the answer is about, if it is the answer to the call that is under way. */
-export function answeredOp(transaction: Transaction, event: Answered, now: number): OpProgress | undefined {
-  const before = opOf(transaction, event.call)
+/** Records an answer in the progress of its op. Undefined: it does not answer the call that is under way. */
+export function recordAnswer(transaction: Transaction, event: Answered, now: number): OpProgress | undefined {
+  const before = findOp(transaction, event.call)
   if (before === undefined || before.state !== 'calling' || before.attempts !== event.attempt)
     return undefined
   const { result, statusCode, excerpt, error } = event.answer
@@ -106,8 +112,8 @@ export function answeredOp(transaction: Transaction, event: Answered, now: numbe
   }
 }
 
-// Most ops have none of these, and this is on the path of every call: a copy that leaves a key out takes five times as
-// long as one of the whole.
+// Most ops have none of these keys, and every call comes through here. A copy that
+// leaves a key out takes five times as long as a copy of the whole.
 
 function withoutAnswer(progress: OpProgress): OpProgress {
   if (progress.result === undefined) return progress
@@ -121,7 +127,10 @@ export function withoutNextAt(progress: OpProgress): OpProgress {
   return rest
 }
 
-/** The counters and the due time are saved before the branch is asked again, so that limits survive a crash. */
+/**
+ * Counts an answer that was not definite, and sets the next due time. Both are
+ * saved before the next call, so that limits survive a crash.
+ */
 export function waitAgain(
   transaction: Transaction,
   progress: OpProgress,
@@ -135,7 +144,7 @@ export function waitAgain(
   if (isTooOld(counted, bounds, now)) return { ...counted, nextAt: PARKED_OP_AT }
   const floorMs = retryFloorMs(failures, waits, bounds)
   const wait = backoffMs(
-    policyOf(transaction, event.call.branch),
+    findPolicy(transaction, event.call.branch),
     waits,
     jitter01,
     answer.retryAfterMs,
@@ -144,7 +153,7 @@ export function waitAgain(
   return { ...counted, nextAt: now + wait }
 }
 
-/** An answer ongoing shows that the branch works: the age after which its call is parked begins again. */
+/** An answer `ongoing` shows that the branch works, so the age after which its call is parked starts again. */
 function countAnswer(progress: OpProgress, isOngoing: boolean, now: number): OpProgress {
   if (isOngoing) {
     if (progress.failingSince === undefined) return progress
@@ -163,17 +172,17 @@ function isTooOld(
   { parkAfterMs }: RetryBounds,
   now: number,
 ): boolean {
-  return parkAfterMs !== 'never' && failures >= HOT_FAILURES && now - failingSince >= parkAfterMs
+  return parkAfterMs !== 'never' && failures >= SLOW_AFTER_WAITS && now - failingSince >= parkAfterMs
 }
 
 /**
- * Calls that found no room. They were not sent, so they count neither as attempts nor as failures nor as waits, and no
- * limit of the caller's ends them. A call that is not the one under way changes nothing.
+ * Puts off calls that found no place at their target. They were not sent, so they count neither as attempts nor as
+ * failures nor as waits, and no retry limit ends them. A call that is not the one under way changes nothing.
  */
 export function holdBackCalls<T extends Transaction>(transaction: T, { calls }: HeldBack, now: number): T {
   let next = transaction
   for (const held of calls) {
-    const before = opOf(next, held.call)
+    const before = findOp(next, held.call)
     if (before?.state !== 'calling' || before.attempts !== held.attempt) continue
     next = withOp(next, held.call, holdBackOp(before, now + held.waitMs))
   }
@@ -190,13 +199,13 @@ function withoutStartedAt({ startedAt: _, ...rest }: OpProgress): OpProgress {
   return rest
 }
 
-/** Why a person should look at a call that cannot be given up, if one should. */
+/** Returns why a person should look at a call that cannot be given up. Undefined: there is no reason yet. */
 export function attentionReason(
   transaction: Transaction,
   progress: OpProgress,
   { call, answer }: Answered,
 ): string | undefined {
-  const what = textOf(transaction, call)
+  const what = describeCall(transaction, call)
   const reason = parkedReason(transaction, progress, call)
   if (reason !== undefined) return reason
   if (answer.result === 'failure') return `${what} answered failure`
@@ -204,34 +213,34 @@ export function attentionReason(
   return undefined
 }
 
-/** Why a person should look at a call that is asked no more until that person says so. */
+/** Returns why a person should look at a parked call, which is not made again until an operator retries it. */
 export function parkedReason(
   transaction: Transaction,
   { nextAt, failures }: OpProgress,
   call: CallKey,
 ): string | undefined {
   if (nextAt !== PARKED_OP_AT) return undefined
-  return `${textOf(transaction, call)} is parked until it is retried: it failed ${failures} times`
+  return `${describeCall(transaction, call)} is parked until it is retried: it failed ${failures} times`
 }
 
-function textOf(transaction: Transaction, { branch, op }: CallKey): string {
+function describeCall(transaction: Transaction, { branch, op }: CallKey): string {
   if (branch === CHECK) return 'the query-back'
-  const id = targetsOf(transaction)[branch]?.id ?? branch
+  const id = getBranchTargets(transaction)[branch]?.id ?? branch
   return `${op === 'compensate' ? 'compensation' : op} of branch ${id}`
 }
 
-/** A call of an earlier owner: its answer will not come here, so it is asked again. */
-export function disowned(progress: OpProgress): OpProgress {
+/** Resets a call of an earlier owner. Its answer will not arrive here, so the call is made again. */
+export function releaseOrphanedCall(progress: OpProgress): OpProgress {
   return progress.state === 'calling' ? { ...progress, state: 'idle' } : progress
 }
 
-/** Without an instant, so that it does not depend on whose clock the command was given by. */
-export function dueNow(progress: OpProgress): OpProgress {
+/** Makes a waiting op due. It removes the instant instead of setting one, so that no node's clock matters. */
+export function makeDue(progress: OpProgress): OpProgress {
   return progress.state === 'waiting' ? withoutNextAt(progress) : progress
 }
 
-export function policyOf(transaction: Transaction, branch: number): RetryPolicy {
-  return targetsOf(transaction)[branch]?.retry ?? transaction.definition.retry
+export function findPolicy(transaction: Transaction, branch: number): RetryPolicy {
+  return getBranchTargets(transaction)[branch]?.retry ?? transaction.definition.retry
 }
 
 export function withoutAttention<T extends Transaction>(transaction: T): T {
@@ -240,17 +249,17 @@ export function withoutAttention<T extends Transaction>(transaction: T): T {
   return rest as T
 }
 
-/** Its owner has lived to see an answer, or to give it back. */
+/** Resets the count of claims without an answer, because the owner has seen an answer or gives the row back. */
 export function withoutUnanswered<T extends Transaction>(transaction: T): T {
   return transaction.claimsUnanswered === 0 ? transaction : { ...transaction, claimsUnanswered: 0 }
 }
 
-/** An operator asked for it: what waits is due now. */
-export function retriedNow<T extends Transaction>(transaction: T, now: number): T {
+/** Applies an operator's retry: every op that waits is due now. */
+export function retryNow<T extends Transaction>(transaction: T, now: number): T {
   return {
-    ...withoutAttention(mapOps(transaction, dueNow)),
+    ...withoutAttention(mapOps(transaction, makeDue)),
     claimsUnanswered: 0,
-    nudges: transaction.nudges + 1,
+    manualRetries: transaction.manualRetries + 1,
     updatedAt: now,
   }
 }

@@ -1,10 +1,13 @@
-/** Random walks of a TCC and of a message through saves, conflicts, foreign commands and crashes: what may be seen outside. */
+/**
+ * Checks what may be seen outside on random walks of a TCC and of a message
+ * through saves, conflicts, foreign commands and crashes.
+ */
 import type { Result } from '@counterstep/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ABORT, CHECK_AT, messageOf, RETRY_NOW, register, SUBMIT, tccOf } from '../../test/prepared.ts'
-import { SETTINGS } from '../../test/run-bed.ts'
-import { CREATED_AT, rowOf } from '../../test/sagas.ts'
+import { ABORT, buildMessage, buildTcc, CHECK_AT, RETRY_NOW, register, SUBMIT } from '../../test/prepared.ts'
+import { SETTINGS } from '../../test/run-fixture.ts'
+import { buildRow, CREATED_AT } from '../../test/sagas.ts'
 import { planCommand } from '../commands/command-row.ts'
 import type { StoredTransaction, TransactionUpdate } from '../ports/store.ts'
 import { decodeTransaction } from '../record/record.ts'
@@ -35,7 +38,7 @@ const walks = fc.array(
   { minLength: 20, maxLength: 120 },
 )
 
-/** One row, at most one living run of it, and what was sent. */
+/** One row, at most one living run of it, and the calls that were sent. */
 class Walk {
   row: StoredTransaction
   run: Run | undefined
@@ -48,7 +51,7 @@ class Walk {
   #tokens = 0
 
   constructor(transaction: Transaction, dueAt: number) {
-    this.row = rowOf(transaction, { owned: false, sentList: 'released', dueAt })
+    this.row = buildRow(transaction, { owned: false, sentList: 'released', dueAt })
   }
 
   take({ what, pick, result, passes }: Choice): void {
@@ -83,7 +86,7 @@ class Walk {
     this.step({ type: 'tick' })
   }
 
-  /** On a node that does not run it. */
+  /** Gives a command on a node that does not run the transaction. */
   command(command: Command): void {
     const settings = { retentionMs: SETTINGS.retentionMs, storeNow: this.now }
     const plan = planCommand(RULES, this.row, command, settings)
@@ -102,7 +105,7 @@ class Walk {
     this.step({ type: 'answered', ...answered, answer: { result }, durationMs: 1, jitter01: 0 })
   }
 
-  /** The save or the reread that is under way ends. */
+  /** Ends the save or the reread that is under way. */
   store(): void {
     if (this.#rereads) {
       this.#rereads = false
@@ -120,7 +123,7 @@ class Walk {
     this.step({ type: 'saved', result: result as Extract<RunEvent, { type: 'saved' }>['result'] })
   }
 
-  /** What was sent is on its way; a save in flight may have arrived or not. */
+  /** Crashes the node. Its calls go on, and a save in flight may have arrived or not. */
   crash(): void {
     this.run = undefined
     this.#calls = []
@@ -158,7 +161,7 @@ class Walk {
     if (effect.type === 'reread') this.#rereads = true
   }
 
-  /** Everything works, everybody says yes, until it is final. */
+  /** Lets all calls succeed until the transaction is final. */
   finish(): void {
     for (let round = 0; round < 400 && !('finishedAt' in decodeTransaction(this.row)); round++) {
       this.now += 20_000
@@ -173,25 +176,25 @@ class Walk {
 }
 
 describe('a TCC on any walk', () => {
-  it('is never both confirmed and cancelled, calls nobody before its decision is durable, and ends', () => {
+  it('A TCC on any walk ends, is never both confirmed and cancelled, and calls no branch before its decision is durable', () => {
     const ends = new Map<string, number>()
     fc.assert(
       fc.property(walks, fc.nat(3), (walk, count) => {
-        const bed = new Walk(tccOf(count), CREATED_AT + 10_000)
-        for (const choice of walk) bed.take(choice)
-        bed.finish()
-        const end = decodeTransaction(bed.row)
+        const fixture = new Walk(buildTcc(count), CREATED_AT + 10_000)
+        for (const choice of walk) fixture.take(choice)
+        fixture.finish()
+        const end = decodeTransaction(fixture.row)
         if (end.kind !== 'tcc') throw new Error('it is another kind')
-        const ops = new Set(bed.sent.map(({ call }) => call.op))
+        const ops = new Set(fixture.sent.map(({ call }) => call.op))
         expect(ops.size).toBeLessThanOrEqual(1)
-        for (const { call, durable } of bed.sent)
+        for (const { call, durable } of fixture.sent)
           expect([call.op, durable]).toEqual([call.op, call.op === 'confirm' ? 'submitted' : 'aborting'])
         const op = end.status === 'succeeded' ? 'confirm' : 'cancel'
         expect(end.branches.map((progress) => progress[op].state)).toEqual(
           end.registered.map(() => 'succeeded'),
         )
-        // What another node was told stays true, and each branch that was accepted is there.
-        for (const { command, status } of bed.accepted) {
+        // Answers of other nodes stay true, and each accepted branch is there.
+        for (const { command, status } of fixture.accepted) {
           if (command === 'submit-asked') expect(end.status).toBe('succeeded')
           if (command === 'abort-asked') expect(end.status).toBe('failed')
           expect(['prepared', 'submitted', 'aborting', 'succeeded']).toContain(status)
@@ -205,23 +208,23 @@ describe('a TCC on any walk', () => {
 })
 
 describe('a message on any walk', () => {
-  it('is delivered if and only if it was submitted, or its sender said yes; and ends', () => {
+  it('A message on any walk ends, and is delivered if and only if it was submitted or its sender said yes', () => {
     const ends = new Map<string, number>()
     fc.assert(
       fc.property(walks, fc.boolean(), (walk, concurrent) => {
-        const bed = new Walk(messageOf(2, { concurrent }), CREATED_AT + 10_000)
-        for (const choice of walk) bed.take(choice)
-        bed.finish()
-        const end = decodeTransaction(bed.row)
-        const delivered = bed.sent.filter(({ call }) => call.branch !== CHECK_AT)
+        const fixture = new Walk(buildMessage(2, { concurrent }), CREATED_AT + 10_000)
+        for (const choice of walk) fixture.take(choice)
+        fixture.finish()
+        const end = decodeTransaction(fixture.row)
+        const delivered = fixture.sent.filter(({ call }) => call.branch !== CHECK_AT)
         for (const { durable } of delivered) expect(durable).toBe('submitted')
-        const asked = bed.sent.filter(({ call }) => call.branch === CHECK_AT)
-        // Another node's submit may have become durable, though not here yet.
+        const asked = fixture.sent.filter(({ call }) => call.branch === CHECK_AT)
+        // Another node's submit may be durable before this node knows it.
         for (const { durable } of asked) expect(['prepared', 'submitted', 'failed']).toContain(durable)
         expect(new Set(delivered.map(({ call }) => call.branch)).size).toBe(
           end.status === 'succeeded' ? 2 : 0,
         )
-        for (const { command } of bed.accepted) {
+        for (const { command } of fixture.accepted) {
           if (command === 'submit-asked') expect(end.status).toBe('succeeded')
           if (command === 'abort-asked') expect(end.status).toBe('failed')
         }

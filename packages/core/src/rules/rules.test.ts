@@ -12,7 +12,7 @@ const stopped = after(aborting, [{ type: 'stop-asked' }])
 if (aborting.status !== 'aborting') throw new Error('it was not aborted')
 const failedInFlight: Transaction = { ...aborting, status: 'failed', finishedAt: CREATED_AT }
 
-/** What the types let pass and the rules do not. */
+/** States that the types allow and the rules exclude. */
 const EXCLUDED: Readonly<Record<string, Transaction>> = {
   'a branch without progress': { ...inFlight, branches: [] },
   'succeeded with a branch that has not': { ...succeeded, branches: inFlight.branches },
@@ -31,7 +31,7 @@ describe('a state that the rules exclude is an assertion', () => {
     })
   }
 
-  it('and none of the good ones is', () => {
+  it('No valid state is excluded', () => {
     for (const state of [inFlight, succeeded, aborting, stopped]) {
       expect(() => assertValid(state)).not.toThrow()
     }

@@ -1,12 +1,15 @@
-/** The rules of every kind of transaction: what an event makes of it, how durable that must be, what it then wants. */
+/**
+ * The rules of every kind of transaction: how an event changes it, how
+ * durable the change must be, and what it needs next.
+ */
 import { assert } from '../errors.ts'
 import {
+  getBranchTargets,
   isFinal,
   type MessageTransaction,
   type SagaTransaction,
   type TccTransaction,
   type Transaction,
-  targetsOf,
 } from '../transaction.ts'
 import type { Durability, TransactionEffect, TransactionEvent } from './events.ts'
 import { foldMessage, messageEffects } from './message.ts'
@@ -19,7 +22,7 @@ export interface FoldedTransaction {
   readonly durability: Durability
 }
 
-/** The rules of all kinds. `now` is by the store's clock. A test may hand the runner mutated ones. */
+/** The rules of all kinds. `now` is by the store's clock. A test may give the runner mutated rules. */
 export interface Rules {
   fold(transaction: Transaction, event: TransactionEvent, now: number): FoldedTransaction
   effects(transaction: Transaction, now: number): readonly TransactionEffect[]
@@ -48,9 +51,9 @@ export const RULES: Rules = {
   },
 }
 
-/** Throws AssertionError when the state is one that the rules exclude. */
+/** Throws an AssertionError when the rules exclude the state. */
 export function assertValid(transaction: Transaction): void {
-  assert(transaction.branches.length === targetsOf(transaction).length, 'a branch has no progress')
+  assert(transaction.branches.length === getBranchTargets(transaction).length, 'a branch has no progress')
   assert(
     !isFinal(transaction) || transaction.attention === undefined,
     'a final transaction needs no attention',

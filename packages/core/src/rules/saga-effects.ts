@@ -1,6 +1,6 @@
 /**
- * What a saga wants, derived from what it is. Forward: a branch whose predecessors have all succeeded. Backward:
- * a branch after which nothing is left to undo.
+ * Finds the calls that a saga needs next. Forward, it calls a branch whose predecessors have all succeeded. Backward, it
+ * compensates a branch when nothing that came after the branch is left to undo.
  */
 
 import { isFinal, type OpProgress, type SagaTransaction } from '../transaction.ts'
@@ -9,7 +9,10 @@ import type { TransactionEffect } from './events.ts'
 type Submitted = Extract<SagaTransaction, { readonly status: 'submitted' }>
 type Aborting = Extract<SagaTransaction, { readonly status: 'aborting' }>
 
-/** What the saga wants at this instant, derived from what it is, so that nothing is forgotten when a save fails. */
+/**
+ * Returns what the saga needs at this instant. It is derived from the state
+ * alone, so nothing is forgotten when a save fails.
+ */
 export function sagaEffects(saga: SagaTransaction, now: number): readonly TransactionEffect[] {
   if (isFinal(saga)) return []
   const startAt = saga.createdAt + (saga.definition.delayMs ?? 0)
@@ -18,7 +21,7 @@ export function sagaEffects(saga: SagaTransaction, now: number): readonly Transa
   }
   const effects: TransactionEffect[] = []
   const op = saga.status === 'submitted' ? 'action' : 'compensate'
-  const next = saga.status === 'submitted' ? actions(saga) : compensations(saga)
+  const next = saga.status === 'submitted' ? makeActionChooser(saga) : makeCompensationChooser(saga)
   let wakeAt = saga.status === 'submitted' && !awaitsLastActions(saga, now) ? deadlineAt(saga) : undefined
   for (let branch = 0; branch < saga.branches.length; branch++) {
     const progress = next(branch)
@@ -37,24 +40,27 @@ export function deadlineAt(saga: SagaTransaction): number | undefined {
 }
 
 /**
- * Whether the deadline has passed and does not turn the saga around yet. Each call ends by its own time-out, so this
- * does, and an answer that is no success leaves an action that is neither under way nor done.
+ * Whether the deadline has passed, but the saga still waits for its last actions instead of aborting. The wait is
+ * bounded: each call ends by its own time-out, and any answer but success leaves an action that is neither under way nor
+ * done, which ends the wait.
  */
 export function awaitsLastActions(saga: Submitted, now: number): boolean {
   if (saga.definition.lastActionsMayEndLate !== true || !isOverdue(saga, now)) return false
   return saga.branches.every(({ action }) => action.state === 'succeeded' || action.state === 'calling')
 }
 
-/** An action that has waited for its turn until then is not sent any more, whatever is waited for. */
+/**
+ * An action that has not been sent by the deadline is not sent any more, even while the last actions are waited for.
+ */
 export function isOverdue(saga: SagaTransaction, now: number): boolean {
   const deadline = deadlineAt(saga)
   return deadline !== undefined && now >= deadline
 }
 
-/** Of a branch: its op that is to be called, now or at its `nextAt`; undefined when there is none. */
+/** Returns the op of a branch that is to be called, now or at its `nextAt`. Undefined: there is none. */
 type NextOp = (branch: number) => OpProgress | undefined
 
-function actions(saga: Submitted): NextOp {
+function makeActionChooser(saga: Submitted): NextOp {
   return (branch) => {
     const action = saga.branches[branch]?.action
     if (action === undefined || (action.state !== 'idle' && action.state !== 'waiting')) return undefined
@@ -63,14 +69,14 @@ function actions(saga: Submitted): NextOp {
   }
 }
 
-function compensations(saga: Aborting): NextOp {
-  const isAllUndone = undoneBranches(saga)
+function makeCompensationChooser(saga: Aborting): NextOp {
+  const isAllUndone = makeUndoneCheck(saga)
   return (branch) => {
     const progress = saga.branches[branch]
     if (progress === undefined || isUndone(saga, branch)) return undefined
-    // The own action call must have ended, or its effect could come after the compensation's.
+    // The branch's own action call must have ended, or its effect could come after the compensation's.
     if (progress.action.state === 'calling' || progress.compensate.state === 'calling') return undefined
-    return successors(saga, branch).every(isAllUndone) ? progress.compensate : undefined
+    return findSuccessors(saga, branch).every(isAllUndone) ? progress.compensate : undefined
   }
 }
 
@@ -79,23 +85,24 @@ function hasSucceeded(saga: SagaTransaction, branch: number): boolean {
 }
 
 /**
- * Tells of a branch whether nothing of it, nor of what came after it, is left to undo. Remembers what it has found,
- * since many paths lead through a dense graph.
+ * Returns a function that tells whether nothing is left to undo of a branch and of all that came after it. The function
+ * remembers its results, since many paths lead through a dense graph.
  */
-function undoneBranches(saga: Aborting): (branch: number) => boolean {
+function makeUndoneCheck(saga: Aborting): (branch: number) => boolean {
   const known = new Map<number, boolean>()
   const isAllUndone = (branch: number): boolean => {
     const before = known.get(branch)
     if (before !== undefined) return before
     const undone =
-      isUndone(saga, branch) && (isCompensated(saga, branch) || successors(saga, branch).every(isAllUndone))
+      isUndone(saga, branch) &&
+      (isCompensated(saga, branch) || findSuccessors(saga, branch).every(isAllUndone))
     known.set(branch, undone)
     return undone
   }
   return isAllUndone
 }
 
-/** Nothing of this branch is left to undo, whatever came after it. */
+/** Whether nothing of this branch itself is left to undo. The branches that came after it do not matter here. */
 export function isUndone(saga: Aborting, branch: number): boolean {
   const progress = saga.branches[branch]
   if (progress === undefined || !saga.abort.branches.includes(branch)) return true
@@ -107,7 +114,7 @@ function isCompensated(saga: Aborting, branch: number): boolean {
   return saga.branches[branch]?.compensate.state === 'succeeded'
 }
 
-function successors(saga: SagaTransaction, branch: number): number[] {
+function findSuccessors(saga: SagaTransaction, branch: number): number[] {
   const later: number[] = []
   saga.definition.branches.forEach((candidate, position) => {
     if (candidate.after.includes(branch)) later.push(position)

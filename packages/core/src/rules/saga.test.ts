@@ -5,11 +5,11 @@ import {
   after,
   answered,
   answerNext,
+  buildSaga,
   CREATED_AT,
-  callsOf,
   effectsText,
+  listCalls,
   parallel,
-  sagaOf,
   sent,
   serial,
 } from '../../test/sagas.ts'
@@ -23,7 +23,7 @@ const DEADLINE_MS = 10_000
 const DELAY_MS = 1_000
 const NOW = CREATED_AT + 2_000
 
-/** Two branches side by side: what the table's states and events are about. */
+/** Two branches side by side. The states and events of the table are about them. */
 const BASE = parallel(2, { deadlineMs: DEADLINE_MS, delayMs: DELAY_MS })
 
 const submitted = after(
@@ -42,7 +42,7 @@ const aborting = after(
   CREATED_AT + DELAY_MS,
 )
 
-/** One of each status, with 01's action in flight while it can be, and 02's compensation in flight backward. */
+/** One saga of each status. The action of 01 is in flight where it can be, and backward the compensation of 02. */
 const STATES: Readonly<Record<string, Transaction>> = {
   submitted,
   aborting,
@@ -105,8 +105,8 @@ const EVENTS: Readonly<Record<string, Happening>> = {
   'stop asked': { event: { type: 'stop-asked' } },
 }
 
-// `ignored`: the very same transaction comes back. `final` stands for succeeded, failed and stopped.
-// What is in flight is not wanted again, so an effect is only what is still to be done.
+// `ignored`: the same transaction object is returned. `final` stands for succeeded, failed and stopped.
+// A call in flight is not an effect again, so the effects are only the calls that are still to be made.
 const ROWS = table`
   status     event                        → status after  effects                                 durability
   submitted  claimed                      → submitted  call 01 action, wake +10000             none
@@ -211,7 +211,7 @@ const ROWS = table`
 )
 
 describe('the transition table', () => {
-  it('has one row for every status and every event', () => {
+  it('The table of a saga has one row for every status and every event', () => {
     const pairs = Object.keys(STATES).flatMap((status) =>
       Object.keys(EVENTS).map((event) => `${status} × ${event}`),
     )
@@ -246,7 +246,7 @@ function rounds(saga: Transaction, result: (branch: number, op: SagaOp) => Resul
   let now = NOW
   let transaction = saga
   for (let round = 0; round < 50; round++) {
-    const calls = callsOf(transition(transaction, { type: 'time' }, now).effects)
+    const calls = listCalls(transition(transaction, { type: 'time' }, now).effects)
     if (calls.length === 0) {
       return { order: groups.join(' | '), transaction: after(transaction, [{ type: 'time' }], now) }
     }
@@ -261,67 +261,69 @@ function rounds(saga: Transaction, result: (branch: number, op: SagaOp) => Resul
   throw new Error('it does not end')
 }
 
-/** The last branch says no, all others say yes. */
+/** The last branch fails, and all others succeed. */
 function failAt(last: number) {
   return (branch: number, op: SagaOp): Result => (op === 'action' && branch === last ? 'failure' : 'success')
 }
 
-const DIAMOND = sagaOf([{}, { after: [0] }, { after: [0] }, { after: [1, 2] }])
+const DIAMOND = buildSaga([{}, { after: [0] }, { after: [0] }, { after: [1, 2] }])
 
 describe('the order of calls', () => {
-  it('is one after the other in a serial saga', () => {
+  it('A serial saga calls its actions one after the other', () => {
     expect(rounds(serial(3)).order).toBe('01 → | 02 → | 03 →')
   })
 
-  it('is all at once in a parallel saga', () => {
+  it('A parallel saga calls all actions at once', () => {
     expect(rounds(parallel(3)).order).toBe('01 → 02 → 03 →')
   })
 
-  it('follows the graph: a branch waits for all its predecessors and for nothing else', () => {
+  it('A branch of a graph waits for all its predecessors and for no other branch', () => {
     expect(rounds(DIAMOND).order).toBe('01 → | 02 → 03 → | 04 →')
   })
 
-  it('follows the graph and not the positions', () => {
-    expect(rounds(sagaOf([{ after: [2] }, { after: [0] }, { after: [] }])).order).toBe('03 → | 01 → | 02 →')
+  it('The order of calls follows the graph, not the positions', () => {
+    expect(rounds(buildSaga([{ after: [2] }, { after: [0] }, { after: [] }])).order).toBe(
+      '03 → | 01 → | 02 →',
+    )
   })
 
-  it('is reversed backward in a serial saga, the failed branch first', () => {
+  it('A serial saga compensates in reverse order, the failed branch first', () => {
     const { order, transaction } = rounds(serial(3), failAt(2))
     expect(order).toBe('01 → | 02 → | 03 → | 03 ← | 02 ← | 01 ←')
     expect(transaction.status).toBe('failed')
   })
 
-  it('is reversed backward in a graph: a successor is undone first', () => {
+  it('A graph compensates a successor before its predecessors', () => {
     expect(rounds(DIAMOND, failAt(3)).order).toBe('01 → | 02 → 03 → | 04 → | 04 ← | 02 ← 03 ← | 01 ←')
   })
 
-  it('leaves out the branches that were never sent', () => {
+  it('Branches that were never sent are not compensated', () => {
     expect(rounds(serial(3), failAt(1)).order).toBe('01 → | 02 → | 02 ← | 01 ←')
   })
 
-  it('leaves out a branch that has nothing to undo it', () => {
-    const saga = sagaOf([{}, {}, { compensation: false }])
+  it('A branch without a compensation is left out backward', () => {
+    const saga = buildSaga([{}, {}, { compensation: false }])
     expect(rounds(saga, failAt(2)).order).toBe('01 → | 02 → | 03 → | 02 ← | 01 ←')
   })
 
-  it('stays reversed across a branch that has nothing to undo it', () => {
-    const saga = sagaOf([{}, { compensation: false }, {}])
+  it('The reverse order holds across a branch without a compensation', () => {
+    const saga = buildSaga([{}, { compensation: false }, {}])
     expect(rounds(saga, failAt(2)).order).toBe('01 → | 02 → | 03 → | 03 ← | 01 ←')
   })
 
-  it('stays reversed across several branches in a row that have nothing to undo them', () => {
-    const saga = sagaOf([{}, { compensation: false }, { compensation: false }, {}])
+  it('The reverse order holds across several branches without a compensation', () => {
+    const saga = buildSaga([{}, { compensation: false }, { compensation: false }, {}])
     expect(rounds(saga, failAt(3)).order).toBe('01 → | 02 → | 03 → | 04 → | 04 ← | 01 ←')
   })
 
-  it('is found quickly in a dense graph of a hundred branches', () => {
+  it('The order is found quickly in a dense graph of a hundred branches', () => {
     const plans = Array.from({ length: 100 }, (_, position) => ({
       after: Array.from({ length: position }, (_, before) => before),
       ...(position % 2 === 0 ? { compensation: false as const } : {}),
     }))
-    const calls = callsOf(
+    const calls = listCalls(
       transition(
-        after(sagaOf(plans), [{ type: 'claimed', epoch: 2, sentUnknown: true }, { type: 'abort-asked' }]),
+        after(buildSaga(plans), [{ type: 'claimed', epoch: 2, sentUnknown: true }, { type: 'abort-asked' }]),
         { type: 'time' },
         NOW,
       ).effects,
@@ -329,88 +331,93 @@ describe('the order of calls', () => {
     expect(calls).toEqual([[99, 'compensate']])
   })
 
-  it('ends at once when an abort finds nothing to undo', () => {
+  it('An abort that finds nothing to undo ends the saga at once', () => {
     const saga = after(serial(2), [{ type: 'abort-asked' }])
     expect(saga).toMatchObject({ status: 'aborting', abort: { branches: [] } })
     const { next, durability } = transition(saga, { type: 'time' }, NOW)
     expect([next.status, durability]).toEqual(['failed', 'strong'])
   })
 
-  it('ends when the only branch failed and has nothing to undo it', () => {
-    const { order, transaction } = rounds(sagaOf([{ compensation: false }]), failAt(0))
+  it('A saga ends when its only branch failed and has no compensation', () => {
+    const { order, transaction } = rounds(buildSaga([{ compensation: false }]), failAt(0))
     expect([order, transaction.status]).toEqual(['01 →', 'failed'])
   })
 })
 
-function abortOf(transaction: Transaction) {
+function readAbort(transaction: Transaction) {
   if (!('abort' in transaction) || transaction.abort === undefined) throw new Error('it was not aborted')
   return transaction.abort
 }
 
 describe('the abort decision', () => {
-  it('lists the branches whose action was sent, answered or not, and no other', () => {
+  it('The abort decision lists the branches whose action was sent, answered or not, and no others', () => {
     const saga = after(parallel(3), [
       sent([0, 'action'], [1, 'action']),
       answered(0, 'action', 'success'),
       { type: 'abort-asked' },
     ])
-    expect(abortOf(saga)).toEqual({ cause: 'requested', at: CREATED_AT, branches: [0, 1] })
+    expect(readAbort(saga)).toEqual({ cause: 'requested', at: CREATED_AT, branches: [0, 1] })
   })
 
-  it('lists a branch whose action waits to be asked again', () => {
+  it('The abort decision lists a branch whose action waits for a retry', () => {
     const saga = after(serial(2), [
       sent([0, 'action']),
       answered(0, 'action', 'unknown'),
       { type: 'abort-asked' },
     ])
-    expect(abortOf(saga).branches).toEqual([0])
+    expect(readAbort(saga).branches).toEqual([0])
     expect(saga.branches[0]?.action).toMatchObject({ state: 'idle', attempts: 1 })
     expect(saga.branches[0]?.action).not.toHaveProperty('nextAt')
   })
 
-  it('lists every branch, recorded or not, when it is not known what was sent', () => {
+  it('The abort decision lists every branch when the list of sent actions is not known', () => {
     const saga = after(serial(3), [
       { type: 'claimed', epoch: 2, sentUnknown: true },
       sent([0, 'action']),
       answered(0, 'action', 'failure'),
     ])
-    expect(abortOf(saga)).toEqual({ cause: 'branch-failed', branch: 0, at: CREATED_AT, branches: [0, 1, 2] })
+    expect(readAbort(saga)).toEqual({
+      cause: 'branch-failed',
+      branch: 0,
+      at: CREATED_AT,
+      branches: [0, 1, 2],
+    })
     expect(rounds(saga).order).toBe('03 ← | 02 ← | 01 ←')
   })
 
-  it('trusts the list after a claim that may', () => {
+  it('The abort decision trusts the list after a claim with a complete list', () => {
     const saga = after(serial(3), [
       sent([0, 'action']),
       answered(0, 'action', 'success'),
       { type: 'claimed', epoch: 2, sentUnknown: false },
       { type: 'abort-asked' },
     ])
-    expect(abortOf(saga).branches).toEqual([0])
+    expect(readAbort(saga).branches).toEqual([0])
   })
 
-  it('lists the call of an earlier owner, whose answer will not come here', () => {
+  it('The abort decision lists the call of an earlier owner', () => {
     const saga = after(serial(2), [
       sent([0, 'action']),
       { type: 'claimed', epoch: 2, sentUnknown: false },
       { type: 'abort-asked' },
     ])
-    expect(abortOf(saga).branches).toEqual([0])
+    expect(readAbort(saga).branches).toEqual([0])
     expect(rounds(saga).order).toBe('01 ←')
   })
 
-  it('is made once: a second request changes nothing', () => {
+  it('The abort decision is made once: a second request changes nothing', () => {
     const saga = after(serial(2), [sent([0, 'action']), { type: 'abort-asked' }])
     const { next, durability } = transition(saga, { type: 'abort-asked' }, NOW)
     expect([next === saga, durability]).toEqual([true, 'none'])
   })
 
-  it('is not made again by a failure that comes after it', () => {
+  it('A failure after the abort decision does not make it again', () => {
     const saga = after(parallel(2), [
       sent([0, 'action'], [1, 'action']),
       answered(0, 'action', 'failure'),
       answered(1, 'action', 'failure'),
     ])
-    expect(abortOf(saga)).toMatchObject({ cause: 'branch-failed', branch: 0 })
+    expect(readAbort(saga)).toMatchObject({ cause: 'branch-failed', branch: 0 })
     expect(saga.branches[1]?.action.state).toBe('failed')
   })
 })
@@ -418,7 +425,7 @@ describe('the abort decision', () => {
 describe('an action in flight at the abort', () => {
   const inFlight = after(serial(2), [sent([0, 'action']), { type: 'abort-asked' }])
 
-  it('is waited for before its compensation is sent', () => {
+  it('An action in flight at the abort is waited for before its compensation is sent', () => {
     expect(transition(inFlight, { type: 'time' }, NOW).effects).toEqual([])
   })
 
@@ -430,7 +437,7 @@ describe('an action in flight at the abort', () => {
     })
   }
 
-  it('holds back the branches before it, too', () => {
+  it('An action in flight at the abort delays the compensations of its predecessors, too', () => {
     const saga = after(serial(2), [
       sent([0, 'action']),
       answered(0, 'action', 'success'),
@@ -443,13 +450,13 @@ describe('an action in flight at the abort', () => {
     )
   })
 
-  it('does not hold back a branch beside it', () => {
+  it('An action in flight at the abort does not delay a parallel branch', () => {
     const saga = after(parallel(2), [sent([0, 'action'], [1, 'action']), answered(0, 'action', 'failure')])
     expect(effectsText(transition(saga, { type: 'time' }, NOW).effects)).toBe('call 01 compensate')
   })
 
-  it('holds back the end, even when nothing undoes it', () => {
-    const saga = after(sagaOf([{ compensation: false }]), [sent([0, 'action']), { type: 'abort-asked' }])
+  it('An action in flight at the abort delays the end, even without a compensation', () => {
+    const saga = after(buildSaga([{ compensation: false }]), [sent([0, 'action']), { type: 'abort-asked' }])
     expect(transition(saga, { type: 'time' }, NOW).next.status).toBe('aborting')
     expect(transition(saga, answered(0, 'action', 'success'), NOW)).toMatchObject({
       next: { status: 'failed' },
@@ -458,7 +465,7 @@ describe('an action in flight at the abort', () => {
   })
 })
 
-/** Asks the branch's next op again and again; each answer comes when the wait is over. */
+/** Calls the branch's next op again and again. Each answer comes when the wait is over. */
 function repeat(saga: SagaTransaction, results: readonly Result[]): SagaTransaction {
   let transaction = saga
   let now = NOW
@@ -470,7 +477,7 @@ function repeat(saga: SagaTransaction, results: readonly Result[]): SagaTransact
 }
 
 describe('asking again', () => {
-  it('takes unknown for no failure: the saga goes on forward without a limit', () => {
+  it('An unknown answer is no failure: without a limit the saga goes on forward', () => {
     const saga = repeat(
       serial(1),
       Array.from({ length: 50 }, () => 'unknown'),
@@ -480,58 +487,58 @@ describe('asking again', () => {
     expect(answerNext(saga, 'success', NOW + 50 * 120_000).status).toBe('succeeded')
   })
 
-  it('turns around when the limit is reached, and not before', () => {
-    const saga = sagaOf([{ retry: { limit: 3 } }, {}])
+  it('The saga aborts when the retry limit is reached, and not before', () => {
+    const saga = buildSaga([{ retry: { limit: 3 } }, {}])
     expect(repeat(saga, ['unknown', 'unknown']).status).toBe('submitted')
-    expect(abortOf(repeat(saga, ['unknown', 'unknown', 'unknown']))).toMatchObject({
+    expect(readAbort(repeat(saga, ['unknown', 'unknown', 'unknown']))).toMatchObject({
       cause: 'retry-limit',
       branch: 0,
       branches: [0],
     })
   })
 
-  it('does not count ongoing to the limit, but waits longer for it', () => {
-    const saga = repeat(sagaOf([{ retry: { limit: 2 } }]), ['ongoing', 'ongoing', 'unknown', 'ongoing'])
+  it('An ongoing answer does not count against the limit, but makes the wait longer', () => {
+    const saga = repeat(buildSaga([{ retry: { limit: 2 } }]), ['ongoing', 'ongoing', 'unknown', 'ongoing'])
     expect(saga.status).toBe('submitted')
     expect(saga.branches[0]?.action).toMatchObject({ attempts: 4, failures: 1, waits: 4 })
     expect(
-      repeat(sagaOf([{ retry: { limit: 2 } }]), ['ongoing', 'unknown', 'ongoing', 'unknown']).status,
+      repeat(buildSaga([{ retry: { limit: 2 } }]), ['ongoing', 'unknown', 'ongoing', 'unknown']).status,
     ).toBe('aborting')
   })
 
-  it('keeps the counters across a claim, so that the limit survives a crash', () => {
-    const saga = after(repeat(sagaOf([{ retry: { limit: 2 } }]), ['unknown']), [
+  it('A claim keeps the counters, so that the limit survives a crash', () => {
+    const saga = after(repeat(buildSaga([{ retry: { limit: 2 } }]), ['unknown']), [
       { type: 'claimed', epoch: 2, sentUnknown: true },
     ])
     expect(answerNext(saga, 'unknown', NOW + 120_000).status).toBe('aborting')
   })
 
-  it('uses the policy of the transaction where the branch has none', () => {
+  it('A branch without a policy uses that of the transaction', () => {
     const saga = serial(1, { retry: { initialMs: 10, factor: 1, capMs: 10, jitter: 0, limit: 1 } })
     expect(repeat(saga, ['unknown']).status).toBe('aborting')
   })
 
-  it('waits as long as the branch asks for, up to the cap', () => {
+  it('A retry waits as long as the branch asks for, up to the cap', () => {
     const after30 = { ...answered(0, 'action', 'unknown', { retryAfterMs: 30_000 }) } satisfies Answered
     const saga = after(serial(1), [sent([0, 'action']), after30])
     expect(saga.branches[0]?.action.nextAt).toBe(CREATED_AT + 30_000)
   })
 
-  it('comes again at the due instant, and not before', () => {
+  it('A retry comes at the due instant, and not before', () => {
     const saga = after(serial(1), [sent([0, 'action']), answered(0, 'action', 'unknown')])
     expect(effectsText(transition(saga, { type: 'time' }, CREATED_AT + 199).effects)).toBe('wake +200')
     expect(effectsText(transition(saga, { type: 'time' }, CREATED_AT + 200).effects)).toBe('call 01 action')
   })
 
-  it('comes at once when an operator says so', () => {
+  it('A retry comes at once when an operator asks for it', () => {
     const saga = after(serial(1), [sent([0, 'action']), answered(0, 'action', 'unknown')])
     const { next, effects, durability } = transition(saga, { type: 'retry-asked' }, CREATED_AT + 1)
-    expect([effectsText(effects), durability, next.nudges]).toEqual(['call 01 action', 'strong', 1])
+    expect([effectsText(effects), durability, next.manualRetries]).toEqual(['call 01 action', 'strong', 1])
   })
 
-  it('wakes for the earliest of several branches and for the deadline', () => {
+  it('The saga wakes for the earliest of several branches and for the deadline', () => {
     const saga = after(
-      sagaOf([{ after: [] }, { after: [], retry: { initialMs: 50 } }], { deadlineMs: 9_000 }),
+      buildSaga([{ after: [] }, { after: [], retry: { initialMs: 50 } }], { deadlineMs: 9_000 }),
       [
         sent([0, 'action'], [1, 'action']),
         answered(0, 'action', 'unknown'),
@@ -552,7 +559,7 @@ describe('a compensation that cannot be done', () => {
     answered(0, 'action', 'success'),
   ])
 
-  it('counts failure as unknown, is asked again, and a person is told at once', () => {
+  it('A failed compensation counts as unknown, is called again, and a person is told at once', () => {
     const saga = repeat(backward, ['failure'])
     expect(saga).toMatchObject({
       status: 'aborting',
@@ -561,7 +568,7 @@ describe('a compensation that cannot be done', () => {
     })
   })
 
-  it('gets attention after ten failed attempts, and not before', () => {
+  it('A compensation gets attention after ten failed attempts, and not before', () => {
     const unknowns = (length: number): Result[] => Array.from({ length }, () => 'unknown')
     expect(repeat(backward, unknowns(ATTENTION_FAILURES - 1)).attention).toBeUndefined()
     expect(ATTENTION_FAILURES).toBe(10)
@@ -570,13 +577,13 @@ describe('a compensation that cannot be done', () => {
     )
   })
 
-  it('gets no attention for being ongoing', () => {
+  it('An ongoing compensation gets no attention', () => {
     const ongoing = Array.from({ length: 20 }, (): Result => 'ongoing')
     expect(repeat(backward, ongoing).attention).toBeUndefined()
   })
 
-  it('goes on at the cap for as long as it takes, whatever the retry limit', () => {
-    const limited = after(sagaOf([{ retry: { limit: 2 } }]), [
+  it('A compensation goes on at the cap for ever, whatever the retry limit', () => {
+    const limited = after(buildSaga([{ retry: { limit: 2 } }]), [
       sent([0, 'action']),
       { type: 'abort-asked' },
       answered(0, 'action', 'success'),
@@ -589,7 +596,7 @@ describe('a compensation that cannot be done', () => {
     expect([saga.status, nextAt - endedAt]).toEqual(['aborting', 60_000])
   })
 
-  it('loses its attention when an operator asks to retry, and at the end', () => {
+  it("The attention goes away with an operator's retry and at the end", () => {
     const saga = repeat(backward, ['failure'])
     expect(after(saga, [{ type: 'retry-asked' }], NOW).attention).toBeUndefined()
     const done = answerNext(saga, 'success', NOW + 120_000)
@@ -597,7 +604,7 @@ describe('a compensation that cannot be done', () => {
     expect(after(saga, [{ type: 'stop-asked' }], NOW).attention).toBeUndefined()
   })
 
-  it('keeps its attention while another branch is undone', () => {
+  it('The attention stays while another branch is undone', () => {
     const saga = after(
       parallel(2),
       [
@@ -619,7 +626,7 @@ describe('the deadline', () => {
   const saga = after(serial(2, { deadlineMs: 5_000 }), [sent([0, 'action'])])
   const T = CREATED_AT + 5_000
 
-  it('turns the saga around at exactly T, and not one millisecond before', () => {
+  it('The deadline aborts the saga at exactly T, and not one millisecond before', () => {
     expect(transition(saga, { type: 'time' }, T - 1).next.status).toBe('submitted')
     expect(transition(saga, { type: 'time' }, T).next).toMatchObject({
       status: 'aborting',
@@ -627,7 +634,7 @@ describe('the deadline', () => {
     })
   })
 
-  it('turns around at a claim that finds it passed', () => {
+  it('A claim after the deadline aborts the saga', () => {
     const claimed = transition(saga, { type: 'claimed', epoch: 2, sentUnknown: true }, T)
     expect(claimed).toMatchObject({
       next: { status: 'aborting', epoch: 2, abort: { cause: 'deadline', branches: [0, 1] } },
@@ -636,13 +643,13 @@ describe('the deadline', () => {
     expect(effectsText(claimed.effects)).toBe('call 02 compensate')
   })
 
-  it('turns around at a success that is not the last, so that no further action starts', () => {
+  it('A success at the deadline aborts the saga unless it is the last one', () => {
     const { next, effects } = transition(saga, answered(0, 'action', 'success'), T)
     expect(next).toMatchObject({ status: 'aborting', abort: { cause: 'deadline', branches: [0] } })
     expect(effectsText(effects)).toBe('call 01 compensate')
   })
 
-  it('loses against the last success', () => {
+  it('The last success wins against the deadline', () => {
     const last = after(saga, [answered(0, 'action', 'success'), sent([1, 'action'])])
     expect(transition(last, answered(1, 'action', 'success'), T + 1_000)).toMatchObject({
       next: { status: 'succeeded', finishedAt: T + 1_000 },
@@ -650,15 +657,15 @@ describe('the deadline', () => {
     })
   })
 
-  it('loses against a failure that says why itself', () => {
-    expect(abortOf(transition(saga, answered(0, 'action', 'failure'), T).next).cause).toBe('branch-failed')
+  it('A failure at the deadline is the cause of the abort', () => {
+    expect(readAbort(transition(saga, answered(0, 'action', 'failure'), T).next).cause).toBe('branch-failed')
   })
 
-  it('turns around at an unknown answer that comes at T', () => {
-    expect(abortOf(transition(saga, answered(0, 'action', 'unknown'), T).next).cause).toBe('deadline')
+  it('An unknown answer at T aborts the saga', () => {
+    expect(readAbort(transition(saga, answered(0, 'action', 'unknown'), T).next).cause).toBe('deadline')
   })
 
-  it('holds for a saga that has not started yet', () => {
+  it('The deadline aborts a saga that has not started yet', () => {
     const delayed = serial(1, { deadlineMs: 5_000, delayMs: 9_000 })
     expect(effectsText(transition(delayed, { type: 'time' }, CREATED_AT).effects)).toBe('wake +5000')
     expect(transition(delayed, { type: 'time' }, T).next).toMatchObject({
@@ -675,26 +682,26 @@ describe('the deadline', () => {
       sent([1, 'action']),
     ])
 
-    it('waits for them, without waking for a deadline that has passed', () => {
+    it('A saga whose last actions may end late waits for them without waking for the passed deadline', () => {
       expect(effectsText(transition(last, { type: 'time' }, T - 1).effects)).toBe('wake +5000')
       const { next, effects } = transition(last, { type: 'time' }, T)
       expect(next).toBe(last)
       expect(effects).toEqual([])
     })
 
-    it('succeeds with their success', () => {
+    it('A saga whose last actions may end late succeeds with their success', () => {
       const late = after(last, [{ type: 'time' }], T)
       expect(transition(late, answered(1, 'action', 'success'), T + 900).next.status).toBe('succeeded')
     })
 
-    it('turns around at any other answer', () => {
+    it('A saga whose last actions may end late aborts at any other answer', () => {
       const cause = (result: Result) =>
-        abortOf(transition(last, answered(1, 'action', result), T + 900).next).cause
+        readAbort(transition(last, answered(1, 'action', result), T + 900).next).cause
       expect(cause('failure')).toBe('branch-failed')
       expect([cause('unknown'), cause('ongoing')]).toEqual(['deadline', 'deadline'])
     })
 
-    it('turns around at T when one of several waits to be asked again, or another is to come', () => {
+    it('A saga aborts at T when an action waits for a retry or another action is to come', () => {
       const both = after(parallel(2, settings), [sent([0, 'action'], [1, 'action'])])
       const waiting = after(both, [answered(1, 'action', 'unknown')])
       for (const saga of [waiting, after(serial(2, settings), [sent([0, 'action'])])])
@@ -702,13 +709,13 @@ describe('the deadline', () => {
       expect(transition(both, { type: 'time' }, T).next).toBe(both)
     })
 
-    it('turns around at a claim: the answer will not come here', () => {
+    it('A claim after the deadline aborts the saga, because the answer will not arrive here', () => {
       const claimed = transition(last, { type: 'claimed', epoch: 2, sentUnknown: true }, T)
       expect(claimed.next).toMatchObject({ status: 'aborting', abort: { cause: 'deadline' } })
     })
   })
 
-  it('means nothing to a saga that is on its way back', () => {
+  it('The late end of actions does not matter to a saga that aborts', () => {
     const back = after(saga, [{ type: 'abort-asked' }])
     expect(transition(back, { type: 'time' }, T).next).toBe(back)
     expect(transition(back, { type: 'time' }, CREATED_AT).effects).toEqual([])
@@ -718,14 +725,14 @@ describe('the deadline', () => {
 describe('a delayed start', () => {
   const saga = parallel(2, { delayMs: 3_000 })
 
-  it('calls nothing before its instant and everything that is ready at it', () => {
+  it('A delayed saga makes no call before its start, and all ready calls at it', () => {
     expect(effectsText(transition(saga, { type: 'time' }, CREATED_AT + 2_999).effects)).toBe('wake +3000')
     expect(effectsText(transition(saga, { type: 'time' }, CREATED_AT + 3_000).effects)).toBe(
       'call 01 action, call 02 action',
     )
   })
 
-  it('does not delay an abort', () => {
+  it('A delayed start does not delay an abort', () => {
     const aborted = after(saga, [{ type: 'claimed', epoch: 2, sentUnknown: true }, { type: 'abort-asked' }])
     expect(effectsText(transition(aborted, { type: 'time' }, CREATED_AT).effects)).toBe(
       'call 01 compensate, call 02 compensate',
@@ -763,17 +770,17 @@ describe('durability', () => {
       NOW,
     ).durability
 
-  it('is lazy for progress, forward and backward', () => {
+  it('Progress is lazy, forward and backward', () => {
     expect([ofSuccess(1), ofUndo(1), ofAbandoned(1)]).toEqual(['lazy', 'lazy', 'lazy'])
   })
 
-  it('is strong for every branch result in strict mode, forward and backward', () => {
+  it('Every branch result is strong in strict mode, forward and backward', () => {
     expect([ofSuccess(0), ofUndo(0), ofAbandoned(0)]).toEqual(['strong', 'strong', 'strong'])
   })
 })
 
 describe('what is remembered of a call', () => {
-  it('is the last answer, when it ended, and how often it was asked', () => {
+  it('A call records its last answer, its end and the number of attempts', () => {
     const saga = after(
       serial(1),
       [sent([0, 'action']), answered(0, 'action', 'unknown', { statusCode: 503, excerpt: 'busy' })],
@@ -791,7 +798,7 @@ describe('what is remembered of a call', () => {
     })
   })
 
-  it('is nothing of the answer before the last', () => {
+  it('A call records nothing of an earlier answer', () => {
     const saga = after(
       serial(1),
       [
@@ -809,7 +816,7 @@ describe('what is remembered of a call', () => {
     expect(action).not.toHaveProperty('nextAt')
   })
 
-  it('keeps the instant of the first call', () => {
+  it('A call keeps the instant of its first attempt', () => {
     const first = after(serial(1), [sent([0, 'action']), answered(0, 'action', 'unknown')], CREATED_AT + 5)
     expect(after(first, [sent([0, 'action'])], NOW).branches[0]?.action.startedAt).toBe(CREATED_AT + 5)
   })

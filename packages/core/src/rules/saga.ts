@@ -1,8 +1,8 @@
 /**
- * The saga's rules. Forward: an action is called when all its predecessors have succeeded. Backward: every branch
- * whose action may have been sent is compensated, the failed one too, after all of its successors.
- * Unknown is never failure. Only a failed action, a missed deadline, an exhausted retry limit or a request turns
- * a saga around.
+ * The rules of the saga. Forward, an action is called when all its predecessors have succeeded. Backward, every branch
+ * whose action may have been sent is compensated after all of its successors; the failed branch is compensated too.
+ * An unknown answer is never a failure. Only a failed action, a missed deadline, an exhausted retry limit or a request
+ * makes a saga abort.
  */
 import type { AbortCause } from '@counterstep/protocol'
 import {
@@ -15,16 +15,16 @@ import {
 import type { Durability, TransactionEvent } from './events.ts'
 import {
   type Answered,
-  answeredOp,
   attentionReason,
-  disowned,
+  findPolicy,
   type HeldBack,
   holdBackCalls,
   mapOps,
+  markSent,
   parkedReason,
-  policyOf,
-  retriedNow,
-  sent,
+  recordAnswer,
+  releaseOrphanedCall,
+  retryNow,
   waitAgain,
   withOp,
   withoutAttention,
@@ -42,28 +42,28 @@ type Aborting = Extract<SagaTransaction, { readonly status: 'aborting' }>
 type Unfinished = Submitted | Aborting
 
 export function foldSaga(saga: SagaTransaction, event: TransactionEvent, now: number): Folded {
-  if (isFinal(saga)) return unchanged(saga)
+  if (isFinal(saga)) return ignoreEvent(saga)
   switch (event.type) {
     case 'claimed':
       return afterTime(
-        { ...mapOps(saga, disowned), epoch: event.epoch, sentUnknown: event.sentUnknown },
+        { ...mapOps(saga, releaseOrphanedCall), epoch: event.epoch, sentUnknown: event.sentUnknown },
         'none',
         now,
       )
     case 'sent':
-      return { next: sent(saga, event.calls, now), durability: 'none' }
+      return { next: markSent(saga, event.calls, now), durability: 'none' }
     case 'answered':
-      return answered(saga, event, now)
+      return applyAnswer(saga, event, now)
     case 'held-back':
-      return heldBack(saga, event, now)
+      return applyHeldBack(saga, event, now)
     case 'time':
       return afterTime(saga, 'none', now)
     case 'abort-asked':
       return saga.status === 'aborting'
-        ? unchanged(saga)
-        : decideAbort(saga, { cause: 'requested', ...reasonOf(event) }, now)
+        ? ignoreEvent(saga)
+        : decideAbort(saga, { cause: 'requested', ...pickReason(event) }, now)
     case 'retry-asked':
-      return { next: retriedNow(saga, now), durability: 'strong' }
+      return { next: retryNow(saga, now), durability: 'strong' }
     case 'stop-asked':
       return {
         next: { ...withoutAttention(saga), status: 'stopped', finishedAt: now, updatedAt: now },
@@ -71,65 +71,70 @@ export function foldSaga(saga: SagaTransaction, event: TransactionEvent, now: nu
       }
     case 'submit-asked':
     case 'register-asked':
-      return unchanged(saga)
+      return ignoreEvent(saga)
   }
 }
 
-function answered(saga: Unfinished, event: Answered, now: number): Folded {
-  const progress = answeredOp(saga, event, now)
-  if (progress === undefined) return unchanged(saga)
+function applyAnswer(saga: Unfinished, event: Answered, now: number): Folded {
+  const progress = recordAnswer(saga, event, now)
+  if (progress === undefined) return ignoreEvent(saga)
   return event.call.op === 'action'
-    ? actionAnswered(saga, progress, event, now)
-    : compensationAnswered(saga, progress, event, now)
+    ? applyActionAnswer(saga, progress, event, now)
+    : applyCompensationAnswer(saga, progress, event, now)
 }
 
-function actionAnswered(saga: Unfinished, progress: OpProgress, event: Answered, now: number): Folded {
+function applyActionAnswer(saga: Unfinished, progress: OpProgress, event: Answered, now: number): Folded {
   const { call, answer } = event
   const { branch } = call
   const { result } = answer
   if (result === 'success' || result === 'failure') {
     const state = result === 'success' ? 'succeeded' : 'failed'
-    const next = changed(saga, event, { ...progress, state }, now)
+    const next = applyOp(saga, event, { ...progress, state }, now)
     if (next.status === 'aborting') return finishIfUndone(next, answerDurability(next), now)
     if (result === 'failure') return decideAbort(next, { cause: 'branch-failed', branch }, now)
     return finishIfDone(next, now)
   }
-  // Backward, an action is not asked again: its compensation follows, whatever it did.
+  // Backward, an action is not called again: its compensation follows, whatever the action did.
   if (saga.status === 'aborting') {
-    const next = changed(saga, event, { ...progress, state: 'idle' }, now)
+    const next = applyOp(saga, event, { ...progress, state: 'idle' }, now)
     return finishIfUndone(next, answerDurability(saga), now)
   }
   const waiting = waitAgain(saga, progress, event, now)
-  const next = changed(saga, event, waiting, now)
-  const { limit } = policyOf(saga, branch)
+  const next = applyOp(saga, event, waiting, now)
+  const { limit } = findPolicy(saga, branch)
   if (limit !== null && waiting.failures >= limit)
     return decideAbort(next, { cause: 'retry-limit', branch }, now)
   const reason = parkedReason(next, waiting, call)
   return afterTime(reason === undefined ? next : { ...next, attention: reason }, 'strong', now)
 }
 
-/** Backward, an action that was not sent is not sent any more, and no longer keeps its compensation waiting. */
-function heldBack(saga: Unfinished, event: HeldBack, now: number): Folded {
+/** Backward, an action that was not sent is never sent, and its compensation no longer waits for it. */
+function applyHeldBack(saga: Unfinished, event: HeldBack, now: number): Folded {
   const next = holdBackCalls(saga, event, now)
-  if (next === saga) return unchanged(saga)
+  if (next === saga) return ignoreEvent(saga)
   const isForward = next.status === 'submitted'
-  return afterTime(isForward ? next : { ...next, branches: next.branches.map(actionGivenUp) }, 'none', now)
+  return afterTime(isForward ? next : { ...next, branches: next.branches.map(giveUpAction) }, 'none', now)
 }
 
-/** A compensation that cannot be done is never given up: failure counts as unknown, and a person is told. */
-function compensationAnswered(saga: Unfinished, progress: OpProgress, event: Answered, now: number): Folded {
-  if (saga.status !== 'aborting') return unchanged(saga)
+/** A compensation is never given up. The answer failure counts as unknown, and a person is told. */
+function applyCompensationAnswer(
+  saga: Unfinished,
+  progress: OpProgress,
+  event: Answered,
+  now: number,
+): Folded {
+  if (saga.status !== 'aborting') return ignoreEvent(saga)
   if (event.answer.result === 'success') {
-    const next = changed(saga, event, { ...progress, state: 'succeeded' }, now)
+    const next = applyOp(saga, event, { ...progress, state: 'succeeded' }, now)
     return finishIfUndone(next, answerDurability(saga), now)
   }
   const waiting = waitAgain(saga, progress, event, now)
-  const next = changed(saga, event, waiting, now)
+  const next = applyOp(saga, event, waiting, now)
   const reason = attentionReason(saga, waiting, event)
   return { next: reason === undefined ? next : { ...next, attention: reason }, durability: 'strong' }
 }
 
-/** In strict mode (checkpointMs 0) each result is durable before the next call. */
+/** In strict mode (checkpointMs is 0) each result is durable before the next call. */
 function answerDurability(saga: SagaTransaction): Durability {
   return saga.definition.checkpointMs === 0 ? 'strong' : 'lazy'
 }
@@ -149,7 +154,7 @@ function finishIfUndone(saga: Aborting, otherwise: Durability, now: number): Fol
   }
 }
 
-/** Deadlines, and the end of an abort that had nothing to undo. */
+/** Applies the passing of time: a deadline, or the end of an abort that had nothing to undo. */
 function afterTime(saga: Unfinished, otherwise: Durability, now: number): Folded {
   if (saga.status === 'aborting') return finishIfUndone(saga, otherwise, now)
   if (isOverdue(saga, now) && !awaitsLastActions(saga, now))
@@ -157,37 +162,37 @@ function afterTime(saga: Unfinished, otherwise: Durability, now: number): Folded
   return { next: saga, durability: otherwise }
 }
 
-interface Turn {
+interface AbortRequest {
   readonly cause: AbortCause
   readonly branch?: number
   readonly reason?: string
 }
 
-function decideAbort(saga: Submitted, turn: Turn, now: number): Folded {
+function decideAbort(saga: Submitted, request: AbortRequest, now: number): Folded {
   const branches = saga.branches.flatMap((progress, position) =>
     saga.sentUnknown || progress.action.attempts > 0 ? [position] : [],
   )
-  const abort: AbortDecision = { ...turn, at: now, branches }
+  const abort: AbortDecision = { ...request, at: now, branches }
   return {
-    next: { ...saga, branches: saga.branches.map(actionGivenUp), status: 'aborting', abort, updatedAt: now },
+    next: { ...saga, branches: saga.branches.map(giveUpAction), status: 'aborting', abort, updatedAt: now },
     durability: 'strong',
   }
 }
 
-/** Backward, no action waits to be asked again. */
-export function actionGivenUp(progress: SagaBranchProgress): SagaBranchProgress {
+/** Backward, no action waits to be called again. */
+export function giveUpAction(progress: SagaBranchProgress): SagaBranchProgress {
   if (progress.action.state !== 'waiting') return progress
   return { ...progress, action: { ...withoutNextAt(progress.action), state: 'idle' } }
 }
 
-function reasonOf({ reason }: { readonly reason?: string }): { readonly reason?: string } {
+function pickReason({ reason }: { readonly reason?: string }): { readonly reason?: string } {
   return reason === undefined ? {} : { reason }
 }
 
-function changed<S extends Unfinished>(saga: S, { call }: Answered, progress: OpProgress, now: number): S {
+function applyOp<S extends Unfinished>(saga: S, { call }: Answered, progress: OpProgress, now: number): S {
   return { ...withOp(saga, call, progress), updatedAt: now }
 }
 
-function unchanged(saga: SagaTransaction): Folded {
+function ignoreEvent(saga: SagaTransaction): Folded {
   return { next: saga, durability: 'none' }
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   ABORT,
   answering,
+  buildTcc,
   callsIn,
   callText,
   effectsAsText,
@@ -15,7 +16,6 @@ import {
   TCC_DEADLINE_MS,
   TIME,
   tccBranchAt,
-  tccOf,
 } from '../../test/prepared.ts'
 import { CREATED_AT, RETRY } from '../../test/sagas.ts'
 import { table } from '../../test/table.ts'
@@ -27,8 +27,8 @@ import { ATTENTION_FAILURES } from './op-progress.ts'
 const NOW = CREATED_AT + 2_000
 const DEADLINE_AT = CREATED_AT + TCC_DEADLINE_MS
 
-const prepared = tccOf(2)
-/** The newer of two is in flight. */
+const prepared = buildTcc(2)
+/** The newer of two branches is in flight. */
 const submitted = folded(prepared, [SUBMIT, sending([1, 'confirm'])])
 const aborting = folded(prepared, [ABORT, sending([1, 'cancel'])])
 
@@ -85,8 +85,8 @@ const EVENTS: Readonly<Record<string, Happening>> = {
   'stop asked': { event: STOP },
 }
 
-// `ignored`: the very same transaction comes back. `final` stands for succeeded, failed and stopped; `late` for late
-// answers of each result. What is in flight is not wanted again, so an effect is only what is still to be done.
+// `ignored`: the same transaction object is returned. `final` stands for succeeded, failed and stopped; `late` for late
+// answers of each result. A call in flight is not an effect again, so the effects are only the calls still to be made.
 const ROWS = table`
   status     event                            → status after  effects          durability
   prepared   claimed                          → prepared      wake +10000      none
@@ -175,7 +175,7 @@ const ROWS = table`
 )
 
 describe('the transition table of a TCC', () => {
-  it('has one row for every status and every event', () => {
+  it('The table of a TCC has one row for every status and every event', () => {
     const pairs = Object.keys(STATES).flatMap((status) =>
       Object.keys(EVENTS).map((event) => `${status} × ${event}`),
     )
@@ -220,53 +220,53 @@ function rounds(tcc: TccTransaction) {
 }
 
 describe('what is called', () => {
-  it('is the newest branch first, one after the other, to confirm', () => {
-    const { order, transaction } = rounds(folded(tccOf(3), [SUBMIT]))
+  it('The branches are confirmed one after the other, the newest first', () => {
+    const { order, transaction } = rounds(folded(buildTcc(3), [SUBMIT]))
     expect([order, transaction.status]).toEqual(['03 confirm | 02 confirm | 01 confirm', 'succeeded'])
   })
 
-  it('is the newest branch first, one after the other, to cancel', () => {
-    const { order, transaction } = rounds(folded(tccOf(3), [ABORT]))
+  it('The branches are cancelled one after the other, the newest first', () => {
+    const { order, transaction } = rounds(folded(buildTcc(3), [ABORT]))
     expect([order, transaction.status]).toEqual(['03 cancel | 02 cancel | 01 cancel', 'failed'])
   })
 
-  it('is nothing before somebody decides', () => {
-    expect(rounds(tccOf(3)).order).toBe('')
+  it('No branch is called before the decision', () => {
+    expect(rounds(buildTcc(3)).order).toBe('')
   })
 
-  it('includes a branch that was registered last', () => {
-    expect(rounds(folded(tccOf(1), [register(1), SUBMIT])).order).toBe('02 confirm | 01 confirm')
+  it('The branch that was registered last is called, too', () => {
+    expect(rounds(folded(buildTcc(1), [register(1), SUBMIT])).order).toBe('02 confirm | 01 confirm')
   })
 
-  it('waits for the branch that is to be asked again, and asks no older one before', () => {
-    const tcc = folded(tccOf(2), [SUBMIT, sending([1, 'confirm']), answering(1, 'confirm', 'unknown')])
+  it('A branch that waits for a retry keeps older branches waiting', () => {
+    const tcc = folded(buildTcc(2), [SUBMIT, sending([1, 'confirm']), answering(1, 'confirm', 'unknown')])
     expect(effectsAsText(transition(tcc, TIME, CREATED_AT + 199).effects)).toBe('wake +200')
     expect(effectsAsText(transition(tcc, TIME, CREATED_AT + 200).effects)).toBe('call 02 confirm')
   })
 })
 
 describe('an end', () => {
-  it('comes at once when nothing was registered: submitted, it has succeeded', () => {
-    const { next, durability } = transition(tccOf(0), SUBMIT, NOW)
+  it('A TCC without branches succeeds with its submit', () => {
+    const { next, durability } = transition(buildTcc(0), SUBMIT, NOW)
     expect([next.status, durability]).toEqual(['succeeded', 'strong'])
   })
 
-  it('comes after the abort is durable when nothing was registered', () => {
-    const decided = transition(tccOf(0), ABORT, NOW)
+  it('A TCC without branches fails after its abort is durable', () => {
+    const decided = transition(buildTcc(0), ABORT, NOW)
     expect([decided.next.status, decided.durability]).toEqual(['aborting', 'strong'])
     const { next, durability } = transition(decided.next, TIME, NOW)
     expect([next.status, durability]).toEqual(['failed', 'strong'])
   })
 
-  it('is strong, and tells when', () => {
-    const tcc = folded(tccOf(1), [SUBMIT, sending([0, 'confirm'])])
+  it('The end of a TCC is a strong change with its instant', () => {
+    const tcc = folded(buildTcc(1), [SUBMIT, sending([0, 'confirm'])])
     const { next, durability } = transition(tcc, answering(0, 'confirm', 'success'), NOW)
     expect(next).toMatchObject({ status: 'succeeded', finishedAt: NOW, updatedAt: NOW })
     expect(durability).toBe('strong')
   })
 
-  it('in strict mode each result is durable before the next call', () => {
-    const tcc = folded(tccOf(2, { checkpointMs: 0 }), [ABORT, sending([1, 'cancel'])])
+  it('In strict mode each result of a TCC is durable before the next call', () => {
+    const tcc = folded(buildTcc(2, { checkpointMs: 0 }), [ABORT, sending([1, 'cancel'])])
     expect(transition(tcc, answering(1, 'cancel', 'success'), NOW).durability).toBe('strong')
   })
 })
@@ -290,14 +290,14 @@ describe('the decision to abort', () => {
     })
   })
 
-  it('is not made by a deadline once it is submitted', () => {
+  it('The deadline aborts no submitted TCC', () => {
     expect(folded(submitted, [TIME], DEADLINE_AT + 1_000_000)).toBe(submitted)
   })
 })
 
 describe('a failure of a confirm or a cancel', () => {
   it.each(['confirm', 'cancel'] as const)('is asked again for ever, and a person is told: %s', (op) => {
-    const before = folded(tccOf(1), [op === 'confirm' ? SUBMIT : ABORT, sending([0, op])])
+    const before = folded(buildTcc(1), [op === 'confirm' ? SUBMIT : ABORT, sending([0, op])])
     const { next } = transition(before, answering(0, op, 'failure'), NOW)
     expect(next).toMatchObject({
       status: before.status,
@@ -307,7 +307,7 @@ describe('a failure of a confirm or a cancel', () => {
   })
 
   it(`of ${ATTENTION_FAILURES} times is told, and no retry limit ends it`, () => {
-    let tcc = folded(tccOf(1, { retry: { ...RETRY, limit: 2 } }), [SUBMIT])
+    let tcc = folded(buildTcc(1, { retry: { ...RETRY, limit: 2 } }), [SUBMIT])
     for (let attempt = 1; attempt <= ATTENTION_FAILURES; attempt++) {
       expect(tcc.attention).toBeUndefined()
       tcc = folded(tcc, [sending([0, 'confirm']), answering(0, 'confirm', 'unknown', { attempt })])
@@ -320,32 +320,32 @@ describe('a failure of a confirm or a cancel', () => {
     expect([done.status, done.attention]).toEqual(['succeeded', undefined])
   })
 
-  it('that is only ongoing is not told', () => {
-    let tcc = folded(tccOf(1), [SUBMIT])
+  it('An ongoing confirm or cancel gets no attention', () => {
+    let tcc = folded(buildTcc(1), [SUBMIT])
     for (let attempt = 1; attempt <= 2 * ATTENTION_FAILURES; attempt++)
       tcc = folded(tcc, [sending([0, 'confirm']), answering(0, 'confirm', 'ongoing', { attempt })])
     expect(tcc.attention).toBeUndefined()
   })
 
-  it('waits by the branch’s own policy before that of the transaction', () => {
-    const own = tccOf(1, {}, { retry: { ...RETRY, initialMs: 5 } })
+  it('A retry waits by the branch’s own policy before that of the transaction', () => {
+    const own = buildTcc(1, {}, { retry: { ...RETRY, initialMs: 5 } })
     const tcc = folded(own, [SUBMIT, sending([0, 'confirm']), answering(0, 'confirm', 'unknown')])
     expect(tcc.branches[0]?.confirm.nextAt).toBe(CREATED_AT + 5)
   })
 })
 
-describe('a nudge', () => {
-  it('makes what waits due now, and takes the attention away', () => {
-    const waiting = folded(tccOf(1), [SUBMIT, sending([0, 'confirm']), answering(0, 'confirm', 'failure')])
+describe('a retry of a TCC', () => {
+  it('A retry makes a waiting call due and takes the attention away', () => {
+    const waiting = folded(buildTcc(1), [SUBMIT, sending([0, 'confirm']), answering(0, 'confirm', 'failure')])
     const { next, effects } = transition(waiting, RETRY_NOW, CREATED_AT)
-    expect(next).toMatchObject({ nudges: 1 })
+    expect(next).toMatchObject({ manualRetries: 1 })
     expect(next.attention).toBeUndefined()
     expect(effectsAsText(effects)).toBe('call 01 confirm')
   })
 })
 
 describe('a claim', () => {
-  it('asks again what the last owner had in flight, and ignores its answer', () => {
+  it('A claim repeats the call that the last owner had in flight, and ignores its answer', () => {
     const tcc = folded(submitted, [{ type: 'claimed', epoch: 2, sentUnknown: true }])
     expect(tcc).toMatchObject({ epoch: 2, sentUnknown: true })
     expect(effectsAsText(transition(tcc, TIME, NOW).effects)).toBe('call 02 confirm')
@@ -356,13 +356,13 @@ describe('a claim', () => {
 })
 
 describe('what is registered', () => {
-  it('is kept as it was given, in the order in which it came', () => {
-    const tcc = folded(tccOf(0), [register(1), register(0), register(2)])
+  it('Registered branches are kept as they were given, in their order', () => {
+    const tcc = folded(buildTcc(0), [register(1), register(0), register(2)])
     expect(tcc.registered).toEqual([1, 0, 2].map((position) => tccBranchAt(position)))
   })
 
-  it('is never changed by the same id again', () => {
-    const tcc = folded(tccOf(1), [register(0, { body: 'other' })])
-    expect(tcc).toEqual(tccOf(1))
+  it('A registered branch is never changed by its id coming again', () => {
+    const tcc = folded(buildTcc(1), [register(0, { body: 'other' })])
+    expect(tcc).toEqual(buildTcc(1))
   })
 })

@@ -1,20 +1,20 @@
 /**
- * TCC's rules. Its client registers each branch before it tries it, so the registered ones are all that may have run.
- * Prepared until the client submits or aborts, or the deadline passes; then every branch is confirmed, or every branch
- * is cancelled, newest first, one after the other, and never given up.
+ * The rules of TCC. The client registers each branch before it tries it, so only registered branches may have run.
+ * The transaction is prepared until the client submits or aborts, or until the deadline passes. Then every branch is
+ * confirmed, or every branch is cancelled: newest first, one after the other, and never given up.
  */
 import type { BranchId } from '@counterstep/protocol'
 import { type AbortDecision, isFinal, type TccOp, type TccTransaction, UNCONFIRMED } from '../transaction.ts'
 import type { Durability, TransactionEffect, TransactionEvent } from './events.ts'
 import {
   type Answered,
-  answeredOp,
   attentionReason,
-  disowned,
   holdBackCalls,
   mapOps,
-  retriedNow,
-  sent,
+  markSent,
+  recordAnswer,
+  releaseOrphanedCall,
+  retryNow,
   waitAgain,
   withOp,
   withoutAttention,
@@ -30,16 +30,16 @@ type Prepared = Extract<TccTransaction, { readonly status: 'prepared' }>
 type Deciding = Exclude<Unfinished, Prepared>
 
 export function foldTcc(tcc: TccTransaction, event: TransactionEvent, now: number): FoldedTcc {
-  if (isFinal(tcc)) return unchanged(tcc)
+  if (isFinal(tcc)) return ignoreEvent(tcc)
   switch (event.type) {
     case 'claimed': {
       const { epoch, sentUnknown } = event
-      return afterTime({ ...mapOps(tcc, disowned), epoch, sentUnknown }, 'none', now)
+      return afterTime({ ...mapOps(tcc, releaseOrphanedCall), epoch, sentUnknown }, 'none', now)
     }
     case 'sent':
-      return { next: sent(tcc, event.calls, now), durability: 'none' }
+      return { next: markSent(tcc, event.calls, now), durability: 'none' }
     case 'answered':
-      return tcc.status === 'prepared' ? unchanged(tcc) : answered(tcc, event, now)
+      return tcc.status === 'prepared' ? ignoreEvent(tcc) : applyAnswer(tcc, event, now)
     case 'held-back':
       return { next: holdBackCalls(tcc, event, now), durability: 'none' }
     case 'time':
@@ -49,14 +49,14 @@ export function foldTcc(tcc: TccTransaction, event: TransactionEvent, now: numbe
     case 'submit-asked':
       return tcc.status === 'prepared'
         ? finishIfAll({ ...tcc, status: 'submitted', updatedAt: now }, 'strong', now)
-        : unchanged(tcc)
+        : ignoreEvent(tcc)
     case 'abort-asked': {
       const { reason } = event
-      if (tcc.status !== 'prepared') return unchanged(tcc)
+      if (tcc.status !== 'prepared') return ignoreEvent(tcc)
       return decideAbort(tcc, { cause: 'requested', ...(reason === undefined ? {} : { reason }) }, now)
     }
     case 'retry-asked':
-      return { next: retriedNow(tcc, now), durability: 'strong' }
+      return { next: retryNow(tcc, now), durability: 'strong' }
     case 'stop-asked':
       return {
         next: { ...withoutAttention(tcc), status: 'stopped', finishedAt: now, updatedAt: now },
@@ -68,7 +68,7 @@ export function foldTcc(tcc: TccTransaction, event: TransactionEvent, now: numbe
 export function tccEffects(tcc: TccTransaction, now: number): readonly TransactionEffect[] {
   if (isFinal(tcc)) return []
   if (tcc.status === 'prepared') return [{ type: 'wake-at', at: tccDeadlineAt(tcc) }]
-  const op = opOfStatus(tcc)
+  const op = chooseOp(tcc)
   const branch = tcc.branches.findLastIndex((progress) => progress[op].state !== 'succeeded')
   const progress = tcc.branches[branch]?.[op]
   if (progress === undefined || progress.state === 'calling') return []
@@ -86,13 +86,16 @@ export function hasBranch(tcc: TccTransaction, id: BranchId): boolean {
   return tcc.registered.some((branch) => branch.id === id)
 }
 
-/** Registered again, since the first answer was lost: it is there once. Whether it is the same, `refusalOf` has judged. */
+/**
+ * Adds a branch. A client that lost the first answer registers it again, and the branch is added only once. `findRefusal`
+ * has already compared the contents.
+ */
 function register(
   tcc: Unfinished,
   { branch }: Extract<TransactionEvent, { readonly type: 'register-asked' }>,
   now: number,
 ): FoldedTcc {
-  if (tcc.status !== 'prepared' || hasBranch(tcc, branch.id)) return unchanged(tcc)
+  if (tcc.status !== 'prepared' || hasBranch(tcc, branch.id)) return ignoreEvent(tcc)
   const registered = [...tcc.registered, branch]
   return {
     next: { ...tcc, registered, branches: [...tcc.branches, UNCONFIRMED], updatedAt: now },
@@ -100,9 +103,9 @@ function register(
   }
 }
 
-function answered(tcc: Deciding, event: Answered, now: number): FoldedTcc {
-  const progress = answeredOp(tcc, event, now)
-  if (progress === undefined) return unchanged(tcc)
+function applyAnswer(tcc: Deciding, event: Answered, now: number): FoldedTcc {
+  const progress = recordAnswer(tcc, event, now)
+  if (progress === undefined) return ignoreEvent(tcc)
   if (event.answer.result === 'success') {
     const next = { ...withOp(tcc, event.call, { ...progress, state: 'succeeded' }), updatedAt: now }
     return finishIfAll(next, tcc.definition.checkpointMs === 0 ? 'strong' : 'lazy', now)
@@ -114,7 +117,7 @@ function answered(tcc: Deciding, event: Answered, now: number): FoldedTcc {
 }
 
 function finishIfAll(tcc: Deciding, otherwise: Durability, now: number): FoldedTcc {
-  const op = opOfStatus(tcc)
+  const op = chooseOp(tcc)
   if (!tcc.branches.every((progress) => progress[op].state === 'succeeded'))
     return { next: tcc, durability: otherwise }
   const done = withoutAttention(tcc)
@@ -125,22 +128,26 @@ function finishIfAll(tcc: Deciding, otherwise: Durability, now: number): FoldedT
   return { next, durability: 'strong' }
 }
 
-function opOfStatus(tcc: Deciding): TccOp {
+function chooseOp(tcc: Deciding): TccOp {
   return tcc.status === 'submitted' ? 'confirm' : 'cancel'
 }
 
-/** A deadline, and the end of an abort that had nothing to cancel. */
+/** Applies the passing of time: a deadline, or the end of a decision that has no branch left to call. */
 function afterTime(tcc: Unfinished, otherwise: Durability, now: number): FoldedTcc {
   if (tcc.status !== 'prepared') return finishIfAll(tcc, otherwise, now)
   if (now < tccDeadlineAt(tcc)) return { next: tcc, durability: otherwise }
   return decideAbort(tcc, { cause: 'deadline' }, now)
 }
 
-function decideAbort(tcc: Prepared, turn: Pick<AbortDecision, 'cause' | 'reason'>, now: number): FoldedTcc {
-  const abort = { ...turn, at: now, branches: [...tcc.branches.keys()] }
+function decideAbort(
+  tcc: Prepared,
+  request: Pick<AbortDecision, 'cause' | 'reason'>,
+  now: number,
+): FoldedTcc {
+  const abort = { ...request, at: now, branches: [...tcc.branches.keys()] }
   return { next: { ...tcc, status: 'aborting', abort, updatedAt: now }, durability: 'strong' }
 }
 
-function unchanged(tcc: TccTransaction): FoldedTcc {
+function ignoreEvent(tcc: TccTransaction): FoldedTcc {
   return { next: tcc, durability: 'none' }
 }

@@ -7,7 +7,7 @@ const FAILED = 'compensation of branch 01 failed 10 times'
 const RESTED = 'claimed 3 times without progress'
 
 for (const [what, before, after, expected] of [
-  ['a transaction that nobody has to look at', undefined, undefined, false],
+  ['a transaction without attention', undefined, undefined, false],
   ['the first mark', undefined, REFUSED, true],
   ['the same mark', REFUSED, REFUSED, false],
   ['a mark that counts on', FAILED, 'compensation of branch 01 failed 11 times', false],

@@ -1,7 +1,7 @@
 import type { Transaction } from '../transaction.ts'
 import { hasRested } from './take-over.ts'
 
-/** Whether a person has to be told: the mark is new, or says more than that nobody got anywhere. */
+/** Whether a person has to be told: the mark is new, or it now says more than that claims made no progress. */
 export function beginsToNeedAttention(before: Transaction, after: Transaction): boolean {
   if (after.attention === undefined) return false
   return before.attention === undefined || (hasRested(before) && !hasRested(after))

@@ -1,173 +1,173 @@
 import { describe, expect, it } from 'vitest'
-import { NODE_START, RunBed } from '../../test/run-bed.ts'
-import { after, answered, CREATED_AT, parallel, sagaOf, sent, serial } from '../../test/sagas.ts'
+import { NODE_START, RunFixture } from '../../test/run-fixture.ts'
+import { after, answered, buildSaga, CREATED_AT, parallel, sent, serial } from '../../test/sagas.ts'
 import { isRetrying } from './plan-save.ts'
 
-/** Of the branches in the save that the last step asked for. */
-function savedBranches(bed: RunBed): unknown {
-  return JSON.parse(bed.save?.progress ?? '{}').b
+/** Reads the branches from the save that the last step asked for. */
+function savedBranches(fixture: RunFixture): unknown {
+  return JSON.parse(fixture.save?.progress ?? '{}').b
 }
 
 describe('one save is in flight', () => {
-  it('and what comes meanwhile merges into the next', () => {
-    const bed = RunBed.accepted(sagaOf([{ after: [] }, { after: [] }, { after: [] }])).tick()
-    bed.answer(0, 'action', 'failure')
-    expect(bed.types).toEqual(['save'])
-    bed.answer(1, 'action', 'success')
-    expect(bed.types).toEqual([])
-    bed.step({ type: 'command', command: { type: 'retry-asked' } })
-    expect(bed.types).toEqual([])
-    bed.saved()
-    expect(bed.told).toBe(2)
-    expect(bed.save).toMatchObject({ version: 2, status: 'aborting' })
-    expect(savedBranches(bed)).toMatchObject([
+  it('Changes during a save go into the next save', () => {
+    const fixture = RunFixture.accepted(buildSaga([{ after: [] }, { after: [] }, { after: [] }])).tick()
+    fixture.answer(0, 'action', 'failure')
+    expect(fixture.types).toEqual(['save'])
+    fixture.answer(1, 'action', 'success')
+    expect(fixture.types).toEqual([])
+    fixture.step({ type: 'command', command: { type: 'retry-asked' } })
+    expect(fixture.types).toEqual([])
+    fixture.saved()
+    expect(fixture.told).toBe(2)
+    expect(fixture.save).toMatchObject({ version: 2, status: 'aborting' })
+    expect(savedBranches(fixture)).toMatchObject([
       { a: { state: 'failed' } },
       { a: { state: 'succeeded' } },
       { a: { state: 'calling' } },
     ])
-    expect(bed.calls).toEqual([])
-    expect(bed.saved().told).toBe(4)
-    expect(bed.calls).toEqual(['01 compensate #1', '02 compensate #1'])
+    expect(fixture.calls).toEqual([])
+    expect(fixture.saved().told).toBe(4)
+    expect(fixture.calls).toEqual(['01 compensate #1', '02 compensate #1'])
   })
 
-  it('and the end waits for it', () => {
-    const bed = RunBed.accepted(serial(1, { checkpointMs: 10 })).tick()
-    bed.step({ type: 'command', command: { type: 'retry-asked' } })
-    expect(bed.answer(0, 'action', 'success').types).toEqual([])
-    expect(bed.saved().save).toMatchObject({ status: 'succeeded', version: 2, hold: { type: 'finish' } })
+  it('The end waits for the save in flight', () => {
+    const fixture = RunFixture.accepted(serial(1, { checkpointMs: 10 })).tick()
+    fixture.step({ type: 'command', command: { type: 'retry-asked' } })
+    expect(fixture.answer(0, 'action', 'success').types).toEqual([])
+    expect(fixture.saved().save).toMatchObject({ status: 'succeeded', version: 2, hold: { type: 'finish' } })
   })
 })
 
 describe('a lazy change', () => {
   const progressed = () => {
-    const bed = RunBed.accepted(serial(20)).tick(100)
-    return bed.answer(0, 'action', 'success')
+    const fixture = RunFixture.accepted(serial(20)).tick(100)
+    return fixture.answer(0, 'action', 'success')
   }
 
-  it('is saved after checkpointMs, and not before', () => {
-    const bed = progressed()
-    expect([bed.save, bed.wakeAt]).toEqual([undefined, NODE_START + 100 + 1_000])
-    expect(bed.tick(999).save).toBeUndefined()
-    expect(bed.tick(1).save).toMatchObject({ status: 'submitted', hold: { type: 'keep' } })
+  it('A lazy change is saved after checkpointMs, and not before', () => {
+    const fixture = progressed()
+    expect([fixture.save, fixture.wakeAt]).toEqual([undefined, NODE_START + 100 + 1_000])
+    expect(fixture.tick(999).save).toBeUndefined()
+    expect(fixture.tick(1).save).toMatchObject({ status: 'submitted', hold: { type: 'keep' } })
   })
 
-  it('is counted from the oldest that is unsaved', () => {
-    const bed = progressed()
-    bed.now += 600
-    expect(bed.answer(1, 'action', 'success').wakeAt).toBe(NODE_START + 100 + 1_000)
+  it('The checkpoint counts from the oldest unsaved change', () => {
+    const fixture = progressed()
+    fixture.now += 600
+    expect(fixture.answer(1, 'action', 'success').wakeAt).toBe(NODE_START + 100 + 1_000)
   })
 
-  it('is not awaited: calls go on while its save is in flight', () => {
-    const bed = progressed().tick(1_000)
-    expect(bed.answer(1, 'action', 'success').calls).toEqual(['03 action #1'])
+  it('Calls go on while a lazy change is being saved', () => {
+    const fixture = progressed().tick(1_000)
+    expect(fixture.answer(1, 'action', 'success').calls).toEqual(['03 action #1'])
   })
 
-  it('that comes while a save is in flight has a checkpointMs of its own', () => {
-    const bed = progressed().tick(1_000)
-    bed.now += 5
-    bed.answer(1, 'action', 'success')
-    bed.now += 5
-    bed.saved()
-    expect([bed.save, bed.wakeAt]).toEqual([undefined, NODE_START + 1_105 + 1_000])
-    expect(bed.tick(994).save).toBeUndefined()
-    expect(bed.tick(1).save).toMatchObject({ version: 2 })
+  it('A lazy change during a save has a checkpointMs of its own', () => {
+    const fixture = progressed().tick(1_000)
+    fixture.now += 5
+    fixture.answer(1, 'action', 'success')
+    fixture.now += 5
+    fixture.saved()
+    expect([fixture.save, fixture.wakeAt]).toEqual([undefined, NODE_START + 1_105 + 1_000])
+    expect(fixture.tick(994).save).toBeUndefined()
+    expect(fixture.tick(1).save).toMatchObject({ version: 2 })
   })
 
-  it('does not cost a second save when the first one held it', () => {
-    const bed = progressed().tick(1_000).saved()
-    expect([bed.save, bed.wakeAt]).toEqual([undefined, undefined])
-    expect(bed.tick(60_000).save).toBeUndefined()
+  it('A lazy change that a save included costs no second save', () => {
+    const fixture = progressed().tick(1_000).saved()
+    expect([fixture.save, fixture.wakeAt]).toEqual([undefined, undefined])
+    expect(fixture.tick(60_000).save).toBeUndefined()
   })
 
-  it('goes with the next strong one', () => {
-    const bed = progressed().answer(1, 'action', 'failure')
-    expect(savedBranches(bed)).toMatchObject([{ a: { state: 'succeeded' } }, { a: { state: 'failed' } }])
-    expect(bed.saved().wakeAt).toBeUndefined()
+  it('A lazy change is saved with the next strong one', () => {
+    const fixture = progressed().answer(1, 'action', 'failure')
+    expect(savedBranches(fixture)).toMatchObject([{ a: { state: 'succeeded' } }, { a: { state: 'failed' } }])
+    expect(fixture.saved().wakeAt).toBeUndefined()
   })
 })
 
 describe('strict mode', () => {
-  it('saves every result before the next call, forward and backward', () => {
-    const bed = RunBed.accepted(serial(3, { checkpointMs: 0 })).tick()
-    expect(bed.answer(0, 'action', 'success').types).toEqual(['save'])
-    expect(bed.saved().calls).toEqual(['02 action #1'])
-    expect(bed.answer(1, 'action', 'failure').types).toEqual(['save'])
-    expect(bed.saved().calls).toEqual(['02 compensate #1'])
-    expect(bed.answer(1, 'compensate', 'success').types).toEqual(['save'])
-    expect(bed.saved().calls).toEqual(['01 compensate #1'])
+  it('Strict mode saves every result before the next call, forward and backward', () => {
+    const fixture = RunFixture.accepted(serial(3, { checkpointMs: 0 })).tick()
+    expect(fixture.answer(0, 'action', 'success').types).toEqual(['save'])
+    expect(fixture.saved().calls).toEqual(['02 action #1'])
+    expect(fixture.answer(1, 'action', 'failure').types).toEqual(['save'])
+    expect(fixture.saved().calls).toEqual(['02 compensate #1'])
+    expect(fixture.answer(1, 'compensate', 'success').types).toEqual(['save'])
+    expect(fixture.saved().calls).toEqual(['01 compensate #1'])
   })
 })
 
 describe('an unknown answer', () => {
-  it('is saved before the branch is asked again, though its wait is over', () => {
-    const bed = RunBed.accepted(serial(1)).tick().answer(0, 'action', 'unknown')
-    expect(bed.save).toMatchObject({ hold: { type: 'keep' }, retrying: true })
-    expect(savedBranches(bed)).toMatchObject([{ a: { state: 'waiting', failures: 1, waits: 1 } }])
-    expect(bed.tick(5_000).calls).toEqual([])
-    expect(bed.saved().calls).toEqual(['01 action #2'])
+  it('An unknown answer is saved before the branch is called again, though its wait is over', () => {
+    const fixture = RunFixture.accepted(serial(1)).tick().answer(0, 'action', 'unknown')
+    expect(fixture.save).toMatchObject({ hold: { type: 'keep' }, retrying: true })
+    expect(savedBranches(fixture)).toMatchObject([{ a: { state: 'waiting', failures: 1, waits: 1 } }])
+    expect(fixture.tick(5_000).calls).toEqual([])
+    expect(fixture.saved().calls).toEqual(['01 action #2'])
   })
 
-  it('waits in memory when its wait is short', () => {
-    const bed = RunBed.accepted(serial(1)).tick().answer(0, 'action', 'ongoing').saved()
-    expect([bed.calls, bed.save, bed.wakeAt]).toEqual([[], undefined, NODE_START + 200])
-    expect(bed.tick(200).calls).toEqual(['01 action #2'])
+  it('A short wait after an unknown answer is spent in memory', () => {
+    const fixture = RunFixture.accepted(serial(1)).tick().answer(0, 'action', 'ongoing').saved()
+    expect([fixture.calls, fixture.save, fixture.wakeAt]).toEqual([[], undefined, NODE_START + 200])
+    expect(fixture.tick(200).calls).toEqual(['01 action #2'])
   })
 
-  it('costs one save, which gives the row back, when its wait is longer than holdMs', () => {
-    const bed = RunBed.accepted(sagaOf([{ retry: { initialMs: 1_001 } }]))
+  it('A wait beyond holdMs costs one save, which gives the row back', () => {
+    const fixture = RunFixture.accepted(buildSaga([{ retry: { initialMs: 1_001 } }]))
       .tick()
       .answer(0, 'action', 'unknown')
-    expect(bed.types).toContain('save')
-    expect(bed.save).toMatchObject({
+    expect(fixture.types).toContain('save')
+    expect(fixture.save).toMatchObject({
       status: 'submitted',
       retrying: true,
       sentList: 'released',
       hold: { type: 'release', dueAt: CREATED_AT + 1_001 },
     })
-    expect(savedBranches(bed)).toMatchObject([
+    expect(savedBranches(fixture)).toMatchObject([
       { a: { state: 'waiting', failures: 1, nextAt: CREATED_AT + 1_001 } },
     ])
-    expect(bed.tick(5_000).calls).toEqual([])
-    bed.saved()
-    expect(bed.end).toEqual({ type: 'ended', how: 'released', dueAt: CREATED_AT + 1_001 })
-    expect(bed.saves).toHaveLength(1)
+    expect(fixture.tick(5_000).calls).toEqual([])
+    fixture.saved()
+    expect(fixture.end).toEqual({ type: 'ended', how: 'released', dueAt: CREATED_AT + 1_001 })
+    expect(fixture.saves).toHaveLength(1)
   })
 
-  it('of exactly holdMs waits in memory', () => {
-    const bed = RunBed.accepted(sagaOf([{ retry: { initialMs: 1_000 } }]))
+  it('A wait of exactly holdMs is spent in memory', () => {
+    const fixture = RunFixture.accepted(buildSaga([{ retry: { initialMs: 1_000 } }]))
       .tick()
       .answer(0, 'action', 'unknown')
-    expect(bed.save).toMatchObject({ hold: { type: 'keep' } })
+    expect(fixture.save).toMatchObject({ hold: { type: 'keep' } })
   })
 
-  it('gives the row back when it has waited often, however short it waits', () => {
-    const bed = RunBed.accepted(sagaOf([{ retry: { initialMs: 10, capMs: 1_000 } }])).tick()
+  it('A transaction that has waited often is given back, however short the wait is', () => {
+    const fixture = RunFixture.accepted(buildSaga([{ retry: { initialMs: 10, capMs: 1_000 } }])).tick()
     for (let waits = 1; waits < 5; waits += 1) {
-      bed.answer(0, 'action', 'unknown')
-      expect(bed.save).toMatchObject({ hold: { type: 'keep' } })
-      bed.saved().tick(1_000)
+      fixture.answer(0, 'action', 'unknown')
+      expect(fixture.save).toMatchObject({ hold: { type: 'keep' } })
+      fixture.saved().tick(1_000)
     }
-    bed.answer(0, 'action', 'unknown')
-    expect(bed.save).toMatchObject({ hold: { type: 'release' } })
+    fixture.answer(0, 'action', 'unknown')
+    expect(fixture.save).toMatchObject({ hold: { type: 'release' } })
   })
 
-  it('gives the row back until the deadline when that is earlier', () => {
-    const saga = sagaOf([{ retry: { initialMs: 30_000 } }], { deadlineMs: 8_000 })
-    const bed = RunBed.accepted(saga).tick().answer(0, 'action', 'unknown')
-    expect(bed.save?.hold).toEqual({ type: 'release', dueAt: CREATED_AT + 8_000 })
+  it('The row is given back until the deadline when that is earlier', () => {
+    const saga = buildSaga([{ retry: { initialMs: 30_000 } }], { deadlineMs: 8_000 })
+    const fixture = RunFixture.accepted(saga).tick().answer(0, 'action', 'unknown')
+    expect(fixture.save?.hold).toEqual({ type: 'release', dueAt: CREATED_AT + 8_000 })
   })
 
-  it('stays here when the deadline is nearer than holdMs', () => {
-    const saga = sagaOf([{ retry: { initialMs: 30_000 } }], { deadlineMs: 900 })
-    const bed = RunBed.accepted(saga).tick().answer(0, 'action', 'unknown')
-    expect(bed.save?.hold).toEqual({ type: 'keep' })
-    expect(bed.saved().wakeAt).toBe(NODE_START + 900)
+  it('A transaction stays in memory when its deadline is nearer than holdMs', () => {
+    const saga = buildSaga([{ retry: { initialMs: 30_000 } }], { deadlineMs: 900 })
+    const fixture = RunFixture.accepted(saga).tick().answer(0, 'action', 'unknown')
+    expect(fixture.save?.hold).toEqual({ type: 'keep' })
+    expect(fixture.saved().wakeAt).toBe(NODE_START + 900)
   })
 
-  it('gives back a compensation that waits, too', () => {
-    const bed = RunBed.accepted(sagaOf([{ retry: { initialMs: 5_000 } }])).tick()
-    bed.answer(0, 'action', 'failure').saved().answer(0, 'compensate', 'failure')
-    expect(bed.save).toMatchObject({
+  it('A transaction with a waiting compensation is given back, too', () => {
+    const fixture = RunFixture.accepted(buildSaga([{ retry: { initialMs: 5_000 } }])).tick()
+    fixture.answer(0, 'action', 'failure').saved().answer(0, 'compensate', 'failure')
+    expect(fixture.save).toMatchObject({
       status: 'aborting',
       attention: true,
       retrying: true,
@@ -175,37 +175,37 @@ describe('an unknown answer', () => {
     })
   })
 
-  it('is asked again at the instant of the record by whoever claims the row then', () => {
-    const bed = RunBed.accepted(sagaOf([{ retry: { initialMs: 5_000 } }])).tick()
-    bed.now += 0.25
-    bed.answer(0, 'action', 'unknown')
-    const nextAt = bed.saga.branches[0]?.action.nextAt
+  it('The next owner makes the call at the recorded instant', () => {
+    const fixture = RunFixture.accepted(buildSaga([{ retry: { initialMs: 5_000 } }])).tick()
+    fixture.now += 0.25
+    fixture.answer(0, 'action', 'unknown')
+    const nextAt = fixture.saga.branches[0]?.action.nextAt
     expect(Number.isInteger(nextAt)).toBe(true)
-    expect(bed.save?.hold).toEqual({ type: 'release', dueAt: nextAt })
+    expect(fixture.save?.hold).toEqual({ type: 'release', dueAt: nextAt })
   })
 })
 
 describe('the list of sent actions', () => {
   const plans = [{ retry: { initialMs: 5_000 } }]
 
-  it('is handed on by a clean release of a run that knows it, on a store that keeps it', () => {
-    const bed = RunBed.claimed(sagaOf(plans), 'held').tick().answer(0, 'action', 'unknown')
-    expect(bed.save).toMatchObject({ sentList: 'released', hold: { type: 'release' } })
+  it('A clean release hands the list of sent actions on, if the run knows it and the store keeps it', () => {
+    const fixture = RunFixture.claimed(buildSaga(plans), 'held').tick().answer(0, 'action', 'unknown')
+    expect(fixture.save).toMatchObject({ sentList: 'released', hold: { type: 'release' } })
   })
 
-  it('is not handed on where a release may be lost', () => {
-    const bed = RunBed.claimed(sagaOf(plans), 'held', { releaseKeepsSentList: false }).tick()
-    expect(bed.answer(0, 'action', 'unknown').save).not.toHaveProperty('sentList')
+  it('The list of sent actions is not handed on where a release may be lost', () => {
+    const fixture = RunFixture.claimed(buildSaga(plans), 'held', { releaseKeepsSentList: false }).tick()
+    expect(fixture.answer(0, 'action', 'unknown').save).not.toHaveProperty('sentList')
   })
 
-  it('is not handed on by a run that does not know it', () => {
-    const bed = RunBed.claimed(sagaOf(plans), 'unknown').tick().answer(0, 'action', 'unknown')
-    expect(bed.save).toMatchObject({ hold: { type: 'release' } })
-    expect(bed.save).not.toHaveProperty('sentList')
+  it('The list of sent actions is not handed on by a run that does not know it', () => {
+    const fixture = RunFixture.claimed(buildSaga(plans), 'unknown').tick().answer(0, 'action', 'unknown')
+    expect(fixture.save).toMatchObject({ hold: { type: 'release' } })
+    expect(fixture.save).not.toHaveProperty('sentList')
   })
 
-  it('is not touched by a save that keeps the row', () => {
-    expect(RunBed.accepted(serial(1)).tick().answer(0, 'action', 'failure').save).not.toHaveProperty(
+  it('A save that keeps the row does not change the state of the list', () => {
+    expect(RunFixture.accepted(serial(1)).tick().answer(0, 'action', 'failure').save).not.toHaveProperty(
       'sentList',
     )
   })
@@ -214,70 +214,74 @@ describe('the list of sent actions', () => {
 describe('a graph with a branch that waits long', () => {
   const slow = { after: [], retry: { initialMs: 30_000 } }
 
-  it('is not given back while another branch is in flight', () => {
-    const bed = RunBed.accepted(sagaOf([slow, { after: [] }, { after: [1] }])).tick()
-    bed.answer(0, 'action', 'unknown')
-    expect(bed.save).toMatchObject({ hold: { type: 'keep' } })
-    bed.saved()
-    expect(bed.answer(1, 'action', 'success').calls).toEqual(['03 action #1'])
+  it('A transaction is not given back while another branch is in flight', () => {
+    const fixture = RunFixture.accepted(buildSaga([slow, { after: [] }, { after: [1] }])).tick()
+    fixture.answer(0, 'action', 'unknown')
+    expect(fixture.save).toMatchObject({ hold: { type: 'keep' } })
+    fixture.saved()
+    expect(fixture.answer(1, 'action', 'success').calls).toEqual(['03 action #1'])
   })
 
-  it('is not given back when another branch is ready: it is called after the save of the counters', () => {
-    const bed = RunBed.accepted(sagaOf([slow, { after: [] }, { after: [1] }])).tick()
-    bed.answer(0, 'action', 'unknown').answer(1, 'action', 'success')
-    expect(bed.calls).toEqual([])
-    expect(bed.saved().calls).toEqual(['03 action #1'])
-    expect(bed.save).toBeUndefined()
+  it('A ready branch is called after the save of the counters, instead of giving the row back', () => {
+    const fixture = RunFixture.accepted(buildSaga([slow, { after: [] }, { after: [1] }])).tick()
+    fixture.answer(0, 'action', 'unknown').answer(1, 'action', 'success')
+    expect(fixture.calls).toEqual([])
+    expect(fixture.saved().calls).toEqual(['03 action #1'])
+    expect(fixture.save).toBeUndefined()
   })
 
-  it('is not given back when another branch is ready and only waits for a save', () => {
-    const bed = RunBed.accepted(sagaOf([slow, { after: [] }, { after: [1] }])).tick()
-    bed
+  it('A transaction is not given back when a ready branch only waits for a save', () => {
+    const fixture = RunFixture.accepted(buildSaga([slow, { after: [] }, { after: [1] }])).tick()
+    fixture
       .step({ type: 'command', command: { type: 'retry-asked' } })
       .answer(1, 'action', 'success')
       .answer(0, 'action', 'unknown')
-    expect(bed.calls).toEqual([])
-    bed.saved()
-    expect([bed.calls, bed.save?.hold]).toEqual([[], { type: 'keep' }])
-    expect(bed.saved().calls).toEqual(['03 action #1'])
+    expect(fixture.calls).toEqual([])
+    fixture.saved()
+    expect([fixture.calls, fixture.save?.hold]).toEqual([[], { type: 'keep' }])
+    expect(fixture.saved().calls).toEqual(['03 action #1'])
   })
 
-  it('is given back when nothing else is left to do', () => {
-    const bed = RunBed.accepted(sagaOf([slow, { after: [] }])).tick()
-    bed.answer(0, 'action', 'unknown').saved()
-    bed.now += 50
-    bed.answer(1, 'action', 'success')
-    expect(bed.save).toMatchObject({ hold: { type: 'release', dueAt: CREATED_AT + 30_000 } })
+  it('A transaction is given back when no other call is left to make', () => {
+    const fixture = RunFixture.accepted(buildSaga([slow, { after: [] }])).tick()
+    fixture.answer(0, 'action', 'unknown').saved()
+    fixture.now += 50
+    fixture.answer(1, 'action', 'success')
+    expect(fixture.save).toMatchObject({ hold: { type: 'release', dueAt: CREATED_AT + 30_000 } })
   })
 })
 
 describe('a row that is being given back', () => {
-  it('is called nothing for, though its wait ends meanwhile', () => {
-    const bed = RunBed.claimed(serial(1, { delayMs: 5_000 }), 'held').tick()
-    expect(bed.save?.hold).toEqual({ type: 'release', dueAt: CREATED_AT + 5_000 })
-    expect(bed.tick(5_000).calls).toEqual([])
-    expect(bed.saved().end?.how).toBe('released')
+  it('No call is made while the row is being given back, though a wait ends', () => {
+    const fixture = RunFixture.claimed(serial(1, { delayMs: 5_000 }), 'held').tick()
+    expect(fixture.save?.hold).toEqual({ type: 'release', dueAt: CREATED_AT + 5_000 })
+    expect(fixture.tick(5_000).calls).toEqual([])
+    expect(fixture.saved().end?.how).toBe('released')
   })
 })
 
 describe('a command that meets the giving back', () => {
-  it('is not told as durable: the run ends without it', () => {
-    const bed = RunBed.accepted(sagaOf([{ retry: { initialMs: 5_000 } }]))
+  it('A command during the release is not reported as durable', () => {
+    const fixture = RunFixture.accepted(buildSaga([{ retry: { initialMs: 5_000 } }]))
       .tick()
       .answer(0, 'action', 'unknown')
-    const before = bed.run.changed
-    bed.step({ type: 'command', command: { type: 'abort-asked' } }).saved()
-    expect([bed.told, bed.end?.how, bed.run.changed > before]).toEqual([before, 'released', true])
+    const before = fixture.run.lastChange
+    fixture.step({ type: 'command', command: { type: 'abort-asked' } }).saved()
+    expect([fixture.told, fixture.end?.how, fixture.run.lastChange > before]).toEqual([
+      before,
+      'released',
+      true,
+    ])
   })
 })
 
 describe('retrying', () => {
-  it('is said of a transaction with a branch that waits', () => {
+  it('A transaction with a waiting branch is retrying', () => {
     expect(isRetrying(after(serial(1), [sent([0, 'action']), answered(0, 'action', 'ongoing')]))).toBe(true)
     expect(isRetrying(after(parallel(2), [sent([0, 'action'], [1, 'action'])]))).toBe(false)
   })
 
-  it('is not said of one that is final', () => {
+  it('A final transaction is not retrying', () => {
     const waiting = after(serial(1), [sent([0, 'action']), answered(0, 'action', 'unknown')])
     expect(isRetrying(after(waiting, [{ type: 'stop-asked' }]))).toBe(false)
   })

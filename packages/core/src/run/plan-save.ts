@@ -1,13 +1,13 @@
 /**
- * When to save, and what the save does with the row. One save of a transaction is in flight; later changes merge
- * into the next. A strong change is saved at once; a lazy one with the next strong one, or when it has stayed
- * unsaved for checkpointMs. A transaction that only waits, longer than holdMs or not for the first times, is given back
- * with the same write.
+ * Decides when to save, and whether the save keeps, releases or finishes the row. At most one save of a transaction is in
+ * flight, and later changes go into the next. A strong change is saved at once. A lazy change is saved with the next
+ * strong one, or when it has been unsaved for checkpointMs. A transaction that only waits is released with the same
+ * write when its wait is longer than holdMs or when it has waited often.
  */
 
 import { PARKED_AT, type TransactionUpdate, type UpdateHold } from '../ports/store.ts'
-import { encodeProgress, formatOf } from '../record/record.ts'
-import { HOT_FAILURES } from '../rules/backoff.ts'
+import { encodeProgress, toFormat } from '../record/record.ts'
+import { SLOW_AFTER_WAITS } from '../rules/backoff.ts'
 import type { CallKey } from '../rules/events.ts'
 import { PARKED_OP_AT, someOp, withoutUnanswered } from '../rules/op-progress.ts'
 import { isFinal, type Transaction } from '../transaction.ts'
@@ -17,36 +17,39 @@ import type { RunEffect } from './run-events.ts'
 export interface SavePlan {
   readonly run: Run
   readonly effect?: RunEffect
-  /** When to look again, by the node's clock, though nothing else happens. */
+  /** When the run must be stepped again, by the node's clock, if no other event comes first. */
   readonly wakeAt?: number
 }
 
-/** What the transaction wants: calls now, and a look at `wakeAt`, by the node's clock. */
-export interface Wishes {
+/** The next needs of the transaction: calls to make now, and a step at `wakeAt`, by the node's clock. */
+export interface Needs {
   readonly calls: readonly CallKey[]
   readonly wakeAt?: number
 }
 
-export function planSave(run: Run, wishes: Wishes, now: number): SavePlan {
+export function planSave(run: Run, needs: Needs, now: number): SavePlan {
   if (run.save !== undefined) return { run }
   if (isFinal(run.transaction)) {
-    return run.changed > run.durable ? startSave(run, 'finish') : { run }
+    return run.lastChange > run.lastSavedChange ? startSave(run, 'finish') : { run }
   }
   const isCalling = hasCallInFlight(run)
   if (run.draining === 'now' || (run.draining === 'when-calls-end' && !isCalling)) {
     return release(run, storeInstant(run, now))
   }
-  const { wakeAt } = wishes
-  const onlyWaits = !isCalling && wishes.calls.length === 0 && wakeAt !== undefined
-  if (onlyWaits && (wakeAt - now > run.settings.holdMs || isHot(run.transaction)))
+  const { wakeAt } = needs
+  const onlyWaits = !isCalling && needs.calls.length === 0 && wakeAt !== undefined
+  if (onlyWaits && (wakeAt - now > run.settings.holdMs || hasWaitedOften(run.transaction)))
     return release(run, isParked(run, wakeAt) ? PARKED_AT : storeInstant(run, wakeAt))
-  if (run.durable < run.gate) return startSave(run, 'keep')
+  if (run.lastSavedChange < run.lastStrongChange) return startSave(run, 'keep')
   if (run.dirtySince === undefined) return { run }
   const checkpointAt = run.dirtySince + run.transaction.definition.checkpointMs
   return now >= checkpointAt ? startSave(run, 'keep') : { run, wakeAt: checkpointAt }
 }
 
-/** What it waits for is an operator. The node's clock may be off by the parts of a millisecond that so large a number loses. */
+/**
+ * Whether the transaction waits for an operator. The comparison is lenient, because a number as large as PARKED_OP_AT
+ * loses fractions of a millisecond when it is converted between clocks.
+ */
 function isParked(run: Run, wakeAt: number): boolean {
   return storeInstant(run, wakeAt) >= PARKED_OP_AT - 1_000
 }
@@ -60,10 +63,10 @@ function release(run: Run, dueAt: number): SavePlan {
 }
 
 function startSave(run: Run, hold: SaveInFlight['hold'], dueAt?: number): SavePlan {
-  // If it is refused nobody gave it back.
+  // The count is reset in the saved copy alone: if the save is refused, the row was not given back.
   const transaction = hold === 'release' ? withoutUnanswered(run.transaction) : run.transaction
   const save: SaveInFlight = {
-    changed: run.changed,
+    lastChange: run.lastChange,
     transaction,
     hold,
     ...(dueAt === undefined ? {} : { dueAt }),
@@ -74,14 +77,14 @@ function startSave(run: Run, hold: SaveInFlight['hold'], dueAt?: number): SavePl
     token: run.token,
     version: run.version,
     status: transaction.status,
-    format: formatOf(transaction.definition),
+    format: toFormat(transaction.definition),
     progress: encodeProgress(transaction),
     retrying: isRetrying(transaction),
     attention: transaction.attention !== undefined,
     ...(keepsList ? { sentList: 'released' } : {}),
     hold: updateHold(run, hold, dueAt),
   }
-  // What changes from here on is not in this save.
+  // Changes from here on belong to the next save.
   return { run: { ...run, dirtySince: undefined, save }, effect: { type: 'save', update } }
 }
 
@@ -96,9 +99,12 @@ function updateHold(run: Run, hold: SaveInFlight['hold'], dueAt = 0): UpdateHold
   }
 }
 
-/** It has waited often, and will again: a node that held many such would have no room for what is new. */
-function isHot(transaction: Transaction): boolean {
-  return someOp(transaction, ({ state, waits }) => state === 'waiting' && waits >= HOT_FAILURES)
+/**
+ * Whether it has waited often, and so probably will again. A node that kept
+ * many such in memory would have no room for new ones.
+ */
+function hasWaitedOften(transaction: Transaction): boolean {
+  return someOp(transaction, ({ state, waits }) => state === 'waiting' && waits >= SLOW_AFTER_WAITS)
 }
 
 export function isRetrying(transaction: Transaction): boolean {

@@ -2,33 +2,36 @@ import type { StoredTransaction, TransactionUpdate, UpdateResult } from '../port
 import type { CallKey, Command, TransactionEvent } from '../rules/events.ts'
 import type { Grant } from './run.ts'
 
-/** What may happen to a run. */
+/** The events that may happen to a run. */
 export type RunEvent =
-  /** It has just been accepted or claimed, or its timer is due. */
+  /** The transaction has just been accepted or claimed, or its timer is due. */
   | { readonly type: 'tick' }
   | Extract<TransactionEvent, { readonly type: 'answered' | 'held-back' }>
   | { readonly type: 'saved'; readonly result: UpdateResult }
   | { readonly type: 'renewed'; readonly grant: Grant; readonly version: number }
-  /** The store says that someone else has it, or that it is gone. */
+  /** The store says that another node owns the row, or that the row is gone. */
   | { readonly type: 'lease-lost' }
   | { readonly type: 'reread'; readonly row: StoredTransaction | undefined }
   | { readonly type: 'command'; readonly command: Command }
-  /** The node stops: give it back when the calls in flight have ended, or at once. */
+  /** The node stops: the row is given back when the calls in flight have ended, or at once. */
   | { readonly type: 'drain'; readonly when: 'when-calls-end' | 'now' }
 
-/** What the engine is to do. */
+/** The actions that the engine has to take. */
 export type RunEffect =
   | { readonly type: 'call'; readonly call: CallKey; readonly attempt: number }
-  /** The write id is the engine's to draw; a save whose outcome is unknown is sent again as it is. */
+  /** The engine draws the write id. A save whose outcome is unknown is sent again unchanged. */
   | { readonly type: 'save'; readonly update: Omit<TransactionUpdate, 'writeId'> }
   | { readonly type: 'reread' }
-  /** Tick no later than this, by the node's clock. */
+  /** The engine must send a tick no later than this, by the node's clock. */
   | { readonly type: 'wake-at'; readonly at: number }
-  /** Changes up to this number are durable: who waits for them may be told. */
-  | { readonly type: 'durable'; readonly changed: number }
+  /** Changes up to this number are durable, so callers that wait for them may be told. */
+  | { readonly type: 'durable'; readonly lastSavedChange: number }
   | {
       readonly type: 'ended'
-      /** `finished`: final and durable. `released`: given back. `lost`: another has it, or it is gone. */
+      /**
+       * `finished`: it is final and durable. `released`: it was given back.
+       * `lost`: another node owns it, or it is gone.
+       */
       readonly how: 'finished' | 'released' | 'lost'
       readonly dueAt?: number
     }

@@ -1,10 +1,10 @@
 /**
- * One transaction in the hands of one node: the lease, the save in flight, what waits on it.
+ * A run is one transaction that one node owns: its state, its lease and the save in flight.
  * `now` is the node's own monotonic clock; `storeOffsetMs` turns it into the store's.
  *
- * Every change has a number. `durable` is the last one that a save has made durable; `gate` is the last strong
- * one. While durable < gate no call starts and no end is told: what a crash on the next line would take back has
- * not been acted on.
+ * Every change has a number. `lastSavedChange` is the last one that is durable, and `lastStrongChange` the last strong
+ * one. While lastSavedChange < lastStrongChange, no call starts and no end is told, so that nothing is ever based on a
+ * change that a crash could still take back.
  */
 
 import type { SentList, StoredTransaction } from '../ports/store.ts'
@@ -13,10 +13,10 @@ import type { Transaction } from '../transaction.ts'
 
 export interface RunSettings {
   readonly leaseMs: number
-  /** Longer waits are given back to the store. */
+  /** A transaction that waits longer than this is given back to the store. */
   readonly holdMs: number
   readonly retentionMs: number | 'never'
-  /** On a class A store a clean release keeps the list of sent actions. */
+  /** A clean release keeps the list of sent actions. This is safe on a store of class A only. */
   readonly releaseKeepsSentList: boolean
 }
 
@@ -24,33 +24,38 @@ export interface Run {
   readonly transaction: Transaction
   readonly settings: RunSettings
   readonly token: string
-  /** The row's version, as far as this node knows. */
+  /** The version of the row, as far as this node knows. */
   readonly version: number
-  /** After it no new call starts. Counted from when the last granted create, claim or renew was sent. */
+  /**
+   * No new call starts after this instant. It is counted from when the last granted create, claim or renew was sent.
+   */
   readonly leaseUntil: number
   readonly storeOffsetMs: number
-  readonly changed: number
-  readonly durable: number
-  readonly gate: number
-  /** As the row has it: by its last save, or as it was read. Its status is what GET may show. */
+  readonly lastChange: number
+  readonly lastSavedChange: number
+  readonly lastStrongChange: number
+  /** The transaction as the row has it, by the last save or as it was read. GET may show its status. */
   readonly durableTransaction: Transaction
-  /** When the oldest unsaved change came, for the checkpoint. */
+  /** When the oldest unsaved change came. The next checkpoint is counted from it. */
   readonly dirtySince: number | undefined
   readonly save: SaveInFlight | undefined
-  /** The row has changed under us: it is being read again. */
+  /** Another node has changed the row, and it is being read again. */
   readonly rereading: boolean
-  /** Held since accept, or since a clean release, without a break. */
+  /**
+   * Whether the list of sent actions is complete: the row had an owner or
+   * was cleanly released at all times since the accept.
+   */
   readonly sentListKnown: boolean
   readonly draining: 'no' | 'when-calls-end' | 'now'
   readonly ended: boolean
 }
 
 export interface SaveInFlight {
-  /** What it makes durable. */
-  readonly changed: number
+  /** The last change that the save makes durable. */
+  readonly lastChange: number
   readonly transaction: Transaction
   readonly hold: 'keep' | 'release' | 'finish'
-  /** Of a release: when someone must look again. */
+  /** When a released row is due again. */
   readonly dueAt?: number
 }
 
@@ -59,11 +64,11 @@ export interface Grant {
   readonly sentAt: number
   /** Now, by the node's clock. */
   readonly now: number
-  /** Now, by the store's clock, as of before the answer arrived. */
+  /** The store's clock, as the store read it before it answered. */
   readonly storeNow: number
 }
 
-/** A run whose accept has become durable: change 1. */
+/** Starts the run of a transaction whose accept is durable. The accept is change 1. */
 export function acceptedRun(
   transaction: Transaction,
   token: string,
@@ -73,7 +78,7 @@ export function acceptedRun(
   return newRun(transaction, { token, version: 1, sentListKnown: true, settings }, grant)
 }
 
-/** A run that was taken over from the store. */
+/** Starts the run of a row that was claimed from the store. */
 export function claimedRun(
   transaction: Transaction,
   row: StoredTransaction,
@@ -91,11 +96,12 @@ function newRun(transaction: Transaction, holding: Holding, grant: Grant): Run {
     ...holding,
     transaction,
     leaseUntil: grant.sentAt + holding.settings.leaseMs,
-    // Elapsed since the answer, not since the request: never later than the store's true now, so no deadline is early.
+    // The offset counts from the answer, so the assumed store time is never
+    // later than the true one, and no deadline is early.
     storeOffsetMs: grant.storeNow - grant.now,
-    changed: 1,
-    durable: 1,
-    gate: 1,
+    lastChange: 1,
+    lastSavedChange: 1,
+    lastStrongChange: 1,
     durableTransaction: transaction,
     dirtySince: undefined,
     save: undefined,
@@ -110,8 +116,8 @@ export function hasCallInFlight({ transaction }: Run): boolean {
 }
 
 /**
- * Whether what this node has in memory may be shown. Not after the lease, nor while a save is in flight that ends
- * the run here or changes the status: the row may be further by then, and somebody may have seen it.
+ * Whether the state in this node's memory may be shown. It may not be shown after the lease, nor while a save is in flight
+ * that ends the run here or changes the status: the row may be newer by then, and a caller may have seen it.
  */
 export function mayShow(run: Run, now: number): boolean {
   if (run.ended || run.rereading || now >= run.leaseUntil) return false

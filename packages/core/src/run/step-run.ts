@@ -1,12 +1,12 @@
-/** One step of a run: fold the event in, then start the calls and the save that the new state allows. */
+/** Makes one step of a run: it folds the event in, then starts the calls and the save that the new state allows. */
 import { assert } from '../errors.ts'
 import type { UpdateResult } from '../ports/store.ts'
 import type { CallKey, TransactionEvent } from '../rules/events.ts'
-import { opOf, withoutUnanswered } from '../rules/op-progress.ts'
+import { findOp, withoutUnanswered } from '../rules/op-progress.ts'
 import { assertValid, type Rules } from '../rules/rules.ts'
 import { isFinal } from '../transaction.ts'
-import { learn } from './learn-row.ts'
-import { planSave, type Wishes } from './plan-save.ts'
+import { mergeStoredRow } from './merge-stored-row.ts'
+import { type Needs, planSave } from './plan-save.ts'
 import type { Run, SaveInFlight } from './run.ts'
 import type { RunEffect, RunEvent } from './run-events.ts'
 
@@ -18,7 +18,7 @@ export interface Step {
 export function stepRun(rules: Rules, before: Run, event: RunEvent, now: number): Step {
   if (before.ended) return { run: before, effects: [] }
   const effects: RunEffect[] = []
-  let run = take(rules, before, event, now, effects)
+  let run = applyEvent(rules, before, event, now, effects)
   if (!run.ended && !run.rereading) run = proceed(rules, run, now, effects)
   return { run, effects }
 }
@@ -27,7 +27,7 @@ export function storeNow(run: Run, now: number): number {
   return Math.floor(now + run.storeOffsetMs)
 }
 
-function take(rules: Rules, run: Run, event: RunEvent, now: number, effects: RunEffect[]): Run {
+function applyEvent(rules: Rules, run: Run, event: RunEvent, now: number, effects: RunEffect[]): Run {
   switch (event.type) {
     case 'tick':
       return run
@@ -37,14 +37,14 @@ function take(rules: Rules, run: Run, event: RunEvent, now: number, effects: Run
     case 'command':
       return fold(rules, run, event.command, now)
     case 'saved':
-      return saved(run, event.result, effects)
+      return applySaveResult(run, event.result, effects)
     case 'renewed':
-      return renewed(run, event, effects)
+      return applyRenewal(run, event, effects)
     case 'lease-lost':
-      // A save in flight may be the very finish or release that ended the lease; its own answer is definite.
+      // A save in flight may be the finish or release that ended the lease. Its own answer will tell.
       return run.save === undefined ? end(run, 'lost', effects) : run
     case 'reread':
-      return reread(run, event, now, effects)
+      return applyReread(run, event, now, effects)
     case 'drain':
       return { ...run, draining: event.when }
   }
@@ -53,27 +53,27 @@ function take(rules: Rules, run: Run, event: RunEvent, now: number, effects: Run
 function fold(rules: Rules, run: Run, event: TransactionEvent, now: number): Run {
   const { next: folded, durability } = rules.fold(run.transaction, event, storeNow(run, now))
   if (folded === run.transaction) return run
-  // Its owner has lived to see how the call ended, or why it was not made.
+  // The owner has survived to see how the call ended, or why it was not made.
   const isAnswer = event.type === 'answered' || event.type === 'held-back'
   const next = isAnswer ? withoutUnanswered(folded) : folded
   assertValid(next)
   if (durability === 'none') return { ...run, transaction: next }
-  const changed = run.changed + 1
+  const lastChange = run.lastChange + 1
   return {
     ...run,
     transaction: next,
-    changed,
-    gate: durability === 'strong' ? changed : run.gate,
+    lastChange,
+    lastStrongChange: durability === 'strong' ? lastChange : run.lastStrongChange,
     dirtySince: run.dirtySince ?? now,
   }
 }
 
-function saved(run: Run, result: UpdateResult, effects: RunEffect[]): Run {
+function applySaveResult(run: Run, result: UpdateResult, effects: RunEffect[]): Run {
   const { save } = run
   assert(save !== undefined, 'a save ended that was not in flight')
   switch (result.type) {
     case 'saved':
-      return durable(run, save, result.version, effects)
+      return markDurable(run, save, result.version, effects)
     case 'conflict':
       effects.push({ type: 'reread' })
       return { ...run, save: undefined, rereading: true }
@@ -83,17 +83,24 @@ function saved(run: Run, result: UpdateResult, effects: RunEffect[]): Run {
   }
 }
 
-function durable(run: Run, save: SaveInFlight, version: number, effects: RunEffect[]): Run {
-  const { changed, transaction, hold, dueAt } = save
-  effects.push({ type: 'durable', changed })
+function markDurable(run: Run, save: SaveInFlight, version: number, effects: RunEffect[]): Run {
+  const { lastChange, transaction, hold, dueAt } = save
+  effects.push({ type: 'durable', lastSavedChange: lastChange })
   if (hold === 'finish') effects.push({ type: 'ended', how: 'finished' })
   else if (hold === 'release')
     effects.push({ type: 'ended', how: 'released', ...(dueAt === undefined ? {} : { dueAt }) })
   const ended = hold !== 'keep'
-  return { ...run, save: undefined, version, durable: changed, durableTransaction: transaction, ended }
+  return {
+    ...run,
+    save: undefined,
+    version,
+    lastSavedChange: lastChange,
+    durableTransaction: transaction,
+    ended,
+  }
 }
 
-function renewed(
+function applyRenewal(
   run: Run,
   event: Extract<RunEvent, { readonly type: 'renewed' }>,
   effects: RunEffect[],
@@ -104,25 +111,25 @@ function renewed(
     leaseUntil: Math.max(run.leaseUntil, grant.sentAt + run.settings.leaseMs),
     storeOffsetMs: grant.storeNow - grant.now,
   }
-  // With a save in flight the other version may be our own; if it is not, that save answers conflict.
+  // While a save is in flight, the other version may be our own. If it is not, that save answers conflict.
   if (version <= run.version || run.save !== undefined || run.rereading) return next
   effects.push({ type: 'reread' })
   return { ...next, rereading: true }
 }
 
-function reread(
+function applyReread(
   run: Run,
   event: Extract<RunEvent, { readonly type: 'reread' }>,
   now: number,
   effects: RunEffect[],
 ): Run {
-  const learned = learn({ ...run, rereading: false }, event.row, now)
-  return learned === undefined ? end(run, 'lost', effects) : finishedElsewhere(learned, effects)
+  const merged = mergeStoredRow({ ...run, rereading: false }, event.row, now)
+  return merged === undefined ? end(run, 'lost', effects) : finishIfMergedIsFinal(merged, effects)
 }
 
-function finishedElsewhere(run: Run, effects: RunEffect[]): Run {
-  if (!isFinal(run.transaction) || run.durable < run.changed) return run
-  effects.push({ type: 'durable', changed: run.changed }, { type: 'ended', how: 'finished' })
+function finishIfMergedIsFinal(run: Run, effects: RunEffect[]): Run {
+  if (!isFinal(run.transaction) || run.lastSavedChange < run.lastChange) return run
+  effects.push({ type: 'durable', lastSavedChange: run.lastChange }, { type: 'ended', how: 'finished' })
   return { ...run, ended: true }
 }
 
@@ -132,20 +139,22 @@ function end(run: Run, how: 'lost', effects: RunEffect[]): Run {
 }
 
 function proceed(rules: Rules, before: Run, now: number, effects: RunEffect[]): Run {
-  // An end is not decided on top of a decision that is not durable yet.
-  let run = before.durable >= before.gate ? fold(rules, before, { type: 'time' }, now) : before
-  const wishes = readWishes(rules, run, now)
-  if (mayCall(run, now)) run = callBranches(rules, run, wishes.calls, now, effects)
-  const plan = planSave(run, wishes, now)
+  // No end is decided on top of a decision that is not durable yet.
+  let run =
+    before.lastSavedChange >= before.lastStrongChange ? fold(rules, before, { type: 'time' }, now) : before
+  const needs = readNeeds(rules, run, now)
+  if (mayCall(run, now)) run = callBranches(rules, run, needs.calls, now, effects)
+  const plan = planSave(run, needs, now)
   if (plan.effect !== undefined) effects.push(plan.effect)
-  // Behind a closed gate nothing is decided, so an instant that has passed would only be waited for again and again.
-  const wakeAt = run.durable >= run.gate ? wishes.wakeAt : undefined
+  // While a strong change is unsaved nothing is decided, so an instant that
+  // has passed would wake the run again and again.
+  const wakeAt = run.lastSavedChange >= run.lastStrongChange ? needs.wakeAt : undefined
   const wakes = [wakeAt, plan.wakeAt].filter((at) => at !== undefined)
   if (wakes.length > 0) effects.push({ type: 'wake-at', at: Math.min(...wakes) })
   return plan.run
 }
 
-function readWishes(rules: Rules, run: Run, now: number): Wishes {
+function readNeeds(rules: Rules, run: Run, now: number): Needs {
   const calls: CallKey[] = []
   let wakeAt: number | undefined
   for (const effect of rules.effects(run.transaction, storeNow(run, now))) {
@@ -157,7 +166,10 @@ function readWishes(rules: Rules, run: Run, now: number): Wishes {
 
 function mayCall(run: Run, now: number): boolean {
   return (
-    run.durable >= run.gate && run.save?.hold !== 'release' && run.draining === 'no' && now < run.leaseUntil
+    run.lastSavedChange >= run.lastStrongChange &&
+    run.save?.hold !== 'release' &&
+    run.draining === 'no' &&
+    now < run.leaseUntil
   )
 }
 
@@ -171,7 +183,7 @@ function callBranches(
   if (calls.length === 0) return run
   const next = fold(rules, run, { type: 'sent', calls }, now)
   for (const call of calls) {
-    const attempt = opOf(next.transaction, call)?.attempts ?? 0
+    const attempt = findOp(next.transaction, call)?.attempts ?? 0
     effects.push({ type: 'call', call, attempt })
   }
   return next

@@ -1,7 +1,7 @@
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { GRANT, NODE_START, RunBed, SETTINGS } from '../../test/run-bed.ts'
-import { after, answered, CREATED_AT, rowOf, sagaOf, sent, serial, TOKEN } from '../../test/sagas.ts'
+import { GRANT, NODE_START, RunFixture, SETTINGS } from '../../test/run-fixture.ts'
+import { after, answered, buildRow, buildSaga, CREATED_AT, sent, serial, TOKEN } from '../../test/sagas.ts'
 import { PARKED_AT, type StoredTransaction } from '../ports/store.ts'
 import { RULES } from '../rules/rules.ts'
 import type { Transaction } from '../transaction.ts'
@@ -19,93 +19,93 @@ function take(
   row: Partial<StoredTransaction> = {},
   storeNow = CREATED_AT,
 ): TakeOver {
-  return takeOver(RULES, rowOf(transaction, row), SETTINGS, { ...GRANT, storeNow })
+  return takeOver(RULES, buildRow(transaction, row), SETTINGS, { ...GRANT, storeNow })
 }
 
-function runOf(taken: TakeOver): Run {
+function readRun(taken: TakeOver): Run {
   if (taken.type !== 'run') throw new Error(`it was not run: ${taken.reason}`)
   return taken.run
 }
 
-/** Takes it over and lets it make its first step. */
+/** Takes the row over and makes the first step of its run. */
 function firstStep(
   transaction: Transaction,
   row: Partial<StoredTransaction> = {},
   storeNow = CREATED_AT,
-): RunBed {
-  return new RunBed(runOf(take(transaction, row, storeNow))).tick()
+): RunFixture {
+  return new RunFixture(readRun(take(transaction, row, storeNow))).tick()
 }
 
 describe('a claimed row', () => {
-  it('goes on where its record ends', () => {
+  it('A claimed row goes on where its record ends', () => {
     const saga = after(serial(2), [sent([0, 'action']), answered(0, 'action', 'success')])
-    const bed = firstStep(saga, { version: 7, epoch: 3, sentList: 'held' })
-    expect(bed.calls).toEqual(['02 action #1'])
-    expect(bed.run).toMatchObject({ version: 7, token: TOKEN, transaction: { epoch: 3 } })
+    const fixture = firstStep(saga, { version: 7, epoch: 3, sentList: 'held' })
+    expect(fixture.calls).toEqual(['02 action #1'])
+    expect(fixture.run).toMatchObject({ version: 7, token: TOKEN, transaction: { epoch: 3 } })
   })
 
-  it('asks again what was in flight: that answer will not come here', () => {
+  it('A claimed row repeats the call in flight, whose answer will not arrive here', () => {
     const saga = after(serial(1), [sent([0, 'action'])])
     expect(firstStep(saga, { sentList: 'held' }).calls).toEqual(['01 action #2'])
   })
 
-  it('compensates every branch when it is not known what was sent', () => {
-    const bed = firstStep(serial(3), { sentList: 'unknown' }).answer(0, 'action', 'failure')
-    expect(JSON.parse(bed.save?.progress ?? '{}')).toMatchObject({ abort: { branches: [0, 1, 2] } })
-    expect(bed.saved().calls).toEqual(['03 compensate #1'])
+  it('A claimed row compensates every branch when the list of sent actions is not known', () => {
+    const fixture = firstStep(serial(3), { sentList: 'unknown' }).answer(0, 'action', 'failure')
+    expect(JSON.parse(fixture.save?.progress ?? '{}')).toMatchObject({ abort: { branches: [0, 1, 2] } })
+    expect(fixture.saved().calls).toEqual(['03 compensate #1'])
   })
 
-  it('compensates what is recorded after a clean release', () => {
-    const bed = firstStep(serial(3), { sentList: 'held' }).answer(0, 'action', 'failure')
-    expect(bed.saved().calls).toEqual(['01 compensate #1'])
+  it('A claimed row compensates the recorded branches after a clean release', () => {
+    const fixture = firstStep(serial(3), { sentList: 'held' }).answer(0, 'action', 'failure')
+    expect(fixture.saved().calls).toEqual(['01 compensate #1'])
   })
 
-  it('has its lease from when the claim was sent', () => {
-    expect(runOf(take(serial(1))).leaseUntil).toBe(NODE_START + SETTINGS.leaseMs)
+  it('The lease of a claimed row counts from when the claim was sent', () => {
+    expect(readRun(take(serial(1))).leaseUntil).toBe(NODE_START + SETTINGS.leaseMs)
   })
 
-  it('aborts at once when its deadline has passed, and calls nothing before that is durable', () => {
+  it('A claimed row aborts at once after its deadline, and makes no call before that is durable', () => {
     const saga = serial(2, { deadlineMs: 5_000 })
-    const bed = firstStep(saga, { sentList: 'unknown' }, CREATED_AT + 5_000)
-    expect(bed.types).toEqual(['save'])
-    expect(bed.save).toMatchObject({ status: 'aborting', hold: { type: 'keep' } })
-    expect(bed.run.durableTransaction.status).toBe('submitted')
-    expect(bed.saved().calls).toEqual(['02 compensate #1'])
+    const fixture = firstStep(saga, { sentList: 'unknown' }, CREATED_AT + 5_000)
+    expect(fixture.types).toEqual(['save'])
+    expect(fixture.save).toMatchObject({ status: 'aborting', hold: { type: 'keep' } })
+    expect(fixture.run.durableTransaction.status).toBe('submitted')
+    expect(fixture.saved().calls).toEqual(['02 compensate #1'])
   })
 
-  it('goes forward one millisecond before its deadline', () => {
-    const bed = firstStep(serial(2, { deadlineMs: 5_000 }), { sentList: 'unknown' }, CREATED_AT + 4_999)
-    expect(bed.calls).toEqual(['01 action #1'])
+  it('A claimed row goes forward one millisecond before its deadline', () => {
+    const fixture = firstStep(serial(2, { deadlineMs: 5_000 }), { sentList: 'unknown' }, CREATED_AT + 4_999)
+    expect(fixture.calls).toEqual(['01 action #1'])
   })
 })
 
 describe('a claimed row with nothing left to undo', () => {
-  const inFlight = after(sagaOf([{ compensation: false }]), [sent([0, 'action']), { type: 'abort-asked' }])
+  const inFlight = after(buildSaga([{ compensation: false }]), [sent([0, 'action']), { type: 'abort-asked' }])
   const later = CREATED_AT + 60_000
 
-  it('is not shown as failed before that is saved', () => {
-    expect(runOf(take(inFlight, {}, later)).durableTransaction.status).toBe('aborting')
+  it('A claimed row with nothing left to undo is not shown as failed before that is saved', () => {
+    expect(readRun(take(inFlight, {}, later)).durableTransaction.status).toBe('aborting')
   })
 
-  it('is saved as failed, and ends when that is durable', () => {
-    const bed = firstStep(inFlight, {}, later)
-    expect(bed.save).toMatchObject({ status: 'failed', hold: { type: 'finish' } })
-    expect(JSON.parse(bed.save?.progress ?? '{}')).toMatchObject({ finishedAt: later })
-    expect(bed.saved().end).toEqual({ type: 'ended', how: 'finished' })
+  it('A claimed row with nothing left to undo is saved as failed, and ends when that is durable', () => {
+    const fixture = firstStep(inFlight, {}, later)
+    expect(fixture.save).toMatchObject({ status: 'failed', hold: { type: 'finish' } })
+    expect(JSON.parse(fixture.save?.progress ?? '{}')).toMatchObject({ finishedAt: later })
+    expect(fixture.saved().end).toEqual({ type: 'ended', how: 'finished' })
   })
 
-  it('ends, too, when another node asked for the abort', () => {
-    const asked = after(sagaOf([{ compensation: false }]), [{ type: 'abort-asked' }])
+  it('A claimed row with nothing left to undo ends, too, when another node gave the abort', () => {
+    const asked = after(buildSaga([{ compensation: false }]), [{ type: 'abort-asked' }])
     expect(firstStep(asked, { sentList: 'unknown' }, later).save).toMatchObject({ status: 'failed' })
   })
 })
 
 describe('a row that stops its runners', () => {
-  it('is run up to three times without progress', () => {
+  it('A row runs up to three times without progress', () => {
     expect(take(serial(1), { claimsWithoutProgress: 3 }).type).toBe('run')
   })
 
-  it('rests after the next claim, with the reason in its record', () => {
+  it('A row rests after the fourth claim without progress, with the reason in its record', () => {
     const saga = after(serial(2), [sent([0, 'action']), answered(0, 'action', 'success')])
     const rests = take(saga, { claimsWithoutProgress: 4, version: 9 }, CREATED_AT + 70)
     expect(rests).toMatchObject({
@@ -128,7 +128,7 @@ describe('a row that stops its runners', () => {
     expect(rests.update).not.toHaveProperty('sentList')
   })
 
-  it('rests for six to nine leases, another time in each claim, and not as long as what rests beside it', () => {
+  it('A rest lasts six to nine leases, and differs for each claim and each row', () => {
     const dueAt = (row: Partial<StoredTransaction>) => {
       const rests = take(serial(1), { claimsWithoutProgress: 4, ...row }, CREATED_AT + 70)
       if (rests.type !== 'rest' || rests.update.hold.type !== 'release') throw new Error('it does not rest')
@@ -143,7 +143,7 @@ describe('a row that stops its runners', () => {
     expect(dueAt({ epoch: 6 })).not.toBe(dueAt({ epoch: 5 }))
   })
 
-  it('keeps the reason that it had before', () => {
+  it('A resting row keeps its earlier attention reason', () => {
     const failing = { ...serial(1), attention: 'compensation of branch 01 answered failure' }
     const rests = take(failing, { claimsWithoutProgress: 4 })
     if (rests.type !== 'rest') throw new Error('it does not rest')
@@ -152,7 +152,7 @@ describe('a row that stops its runners', () => {
     })
   })
 
-  it('is run again after its rest, and rests again after one claim more', () => {
+  it('A row runs again after its rest, and rests again after one more claim', () => {
     const rested = { ...serial(1), attention: 'claimed 3 times without progress' }
     expect(take(rested, { claimsWithoutProgress: 1 }).type).toBe('run')
     expect(take(rested, { claimsWithoutProgress: 2 }).type).toBe('rest')
@@ -172,7 +172,7 @@ describe('a row that stops its runners', () => {
     it(`is parked untouched when it cannot be read: ${JSON.stringify(broken)}`, () => {
       const parked = take(serial(1), { version: 2, ...broken })
       if (parked.type !== 'park') throw new Error('it was not parked')
-      const row = rowOf(serial(1), broken)
+      const row = buildRow(serial(1), broken)
       expect(parked.update).toMatchObject({
         progress: row.progress,
         status: row.status,
@@ -184,10 +184,10 @@ describe('a row that stops its runners', () => {
     })
   }
 
-  it('is not parked for a fault of this code, but rests after so many claims', () => {
+  it('A fault of this code never parks a row, which rests after too many claims', () => {
     const fault = new TypeError('a fault of this code')
     const faulty = (claimsWithoutProgress: number) =>
-      Object.defineProperty({ ...rowOf(serial(1)), claimsWithoutProgress }, 'definition', {
+      Object.defineProperty({ ...buildRow(serial(1)), claimsWithoutProgress }, 'definition', {
         get: () => {
           throw fault
         },
@@ -197,7 +197,7 @@ describe('a row that stops its runners', () => {
     const rested = at(CLAIMS_WITHOUT_PROGRESS_MAX + 1)
     expect(rested).toMatchObject({
       type: 'rest',
-      update: { progress: rowOf(serial(1)).progress, attention: true },
+      update: { progress: buildRow(serial(1)).progress, attention: true },
     })
   })
 })
@@ -206,17 +206,17 @@ describe('a row whose runners live to a checkpoint, and not to an answer', () =>
   const NO_ANSWER = 'claimed 10 times without an answer'
   const { checkpointMs } = serial(1).definition
 
-  /** What the next owner finds. */
-  function leftBy(bed: RunBed): Partial<StoredTransaction> {
-    return { progress: bed.saves.at(-1)?.progress ?? '' }
+  /** Returns the row as the next owner finds it. */
+  function leftBy(fixture: RunFixture): Partial<StoredTransaction> {
+    return { progress: fixture.saves.at(-1)?.progress ?? '' }
   }
 
-  /** It is claimed, calls its branch, saves its checkpoint and dies. */
+  /** An owner claims the row, calls the branch, saves the checkpoint and dies. */
   function liveToCheckpoint(row: Partial<StoredTransaction>): Partial<StoredTransaction> {
-    const bed = firstStep(serial(1), { ...row, claimsWithoutProgress: 1 })
-    expect(bed.calls).toHaveLength(1)
-    bed.tick(checkpointMs)
-    return leftBy(bed)
+    const fixture = firstStep(serial(1), { ...row, claimsWithoutProgress: 1 })
+    expect(fixture.calls).toHaveLength(1)
+    fixture.tick(checkpointMs)
+    return leftBy(fixture)
   }
 
   function afterRunners(count: number): Partial<StoredTransaction> {
@@ -225,7 +225,7 @@ describe('a row whose runners live to a checkpoint, and not to an answer', () =>
     return row
   }
 
-  it('rests after ten of them, and after one more each time', () => {
+  it('A row rests after ten claims without an answer, and after one more each time', () => {
     let row = afterRunners(CLAIMS_UNANSWERED_MAX)
     for (const time of ['first', 'second', 'third']) {
       const rests = take(serial(1), { ...row, claimsWithoutProgress: 1 })
@@ -236,31 +236,31 @@ describe('a row whose runners live to a checkpoint, and not to an answer', () =>
     }
   })
 
-  it('counts those that do not live to a checkpoint, too', () => {
+  it('Claims whose owner dies before a checkpoint count as claims without an answer, too', () => {
     const row = afterRunners(CLAIMS_UNANSWERED_MAX - 1)
     expect(take(serial(1), { ...row, claimsWithoutProgress: 1 }).type).toBe('run')
     expect(take(serial(1), { ...row, claimsWithoutProgress: 2 }).type).toBe('rest')
   })
 
-  it('goes on to count when its release is refused', () => {
+  it('The count goes on when a release is refused', () => {
     const row = afterRunners(CLAIMS_UNANSWERED_MAX - 1)
-    const bed = firstStep(serial(1), { ...row, claimsWithoutProgress: 1 })
-    bed.step({ type: 'drain', when: 'now' }).conflict()
-    expect(bed.run.transaction.claimsUnanswered).toBe(CLAIMS_UNANSWERED_MAX)
+    const fixture = firstStep(serial(1), { ...row, claimsWithoutProgress: 1 })
+    fixture.step({ type: 'drain', when: 'now' }).conflict()
+    expect(fixture.run.transaction.claimsUnanswered).toBe(CLAIMS_UNANSWERED_MAX)
   })
 
   for (const [what, live] of [
-    ['an answer of any kind', (bed: RunBed) => bed.answer(0, 'action', 'unknown')],
-    ['a clean release', (bed: RunBed) => bed.step({ type: 'drain', when: 'now' })],
-    ['a retry', (bed: RunBed) => bed.step({ type: 'command', command: { type: 'retry-asked' } })],
+    ['an answer of any kind', (fixture: RunFixture) => fixture.answer(0, 'action', 'unknown')],
+    ['a clean release', (fixture: RunFixture) => fixture.step({ type: 'drain', when: 'now' })],
+    ['a retry', (fixture: RunFixture) => fixture.step({ type: 'command', command: { type: 'retry-asked' } })],
   ] as const) {
     it(`begins to count again after ${what}`, () => {
       const row = afterRunners(CLAIMS_UNANSWERED_MAX - 1)
-      const bed = live(firstStep(serial(1), { ...row, claimsWithoutProgress: 1 }))
-      expect(bed.save).toBeDefined()
-      expect(JSON.parse(bed.save?.progress ?? '')).not.toHaveProperty('claimsUnanswered')
-      const next = take(serial(1), { ...leftBy(bed), claimsWithoutProgress: 1 })
-      expect(runOf(next).transaction.claimsUnanswered).toBe(1)
+      const fixture = live(firstStep(serial(1), { ...row, claimsWithoutProgress: 1 }))
+      expect(fixture.save).toBeDefined()
+      expect(JSON.parse(fixture.save?.progress ?? '')).not.toHaveProperty('claimsUnanswered')
+      const next = take(serial(1), { ...leftBy(fixture), claimsWithoutProgress: 1 })
+      expect(readRun(next).transaction.claimsUnanswered).toBe(1)
     })
   }
 })

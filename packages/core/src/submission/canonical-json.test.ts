@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { canonicalJson } from './canonical-json.ts'
 
-function inOrderOf(keys: readonly string[]): Record<string, number> {
+function buildInOrder(keys: readonly string[]): Record<string, number> {
   return Object.fromEntries(keys.map((key) => [key, 1]))
 }
 
-it('is the same in whatever order the keys come, be they few or many', () => {
+it('Canonical JSON is the same for every order of few or many keys', () => {
   fc.assert(
     fc.property(
       fc
@@ -19,7 +19,7 @@ it('is the same in whatever order the keys come, be they few or many', () => {
         ),
       ([keys, shuffled]) => {
         const sorted = keys.toSorted().map((key) => `${JSON.stringify(key)}:1`)
-        expect(canonicalJson(inOrderOf(shuffled))).toBe(`{${sorted.join(',')}}`)
+        expect(canonicalJson(buildInOrder(shuffled))).toBe(`{${sorted.join(',')}}`)
       },
     ),
     { numRuns: 2_000 },

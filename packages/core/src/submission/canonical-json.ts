@@ -2,7 +2,7 @@ import { JSON_DEPTH_MAX, type JsonValue } from '@counterstep/protocol'
 
 const FEW_KEYS_MAX = 16
 const PLAIN_LENGTH_MAX = 256
-/** ASCII that needs no escape. */
+/** Matches ASCII text that needs no escape. */
 const PLAIN = /^[ !#-[\]-~]*$/
 
 const NOTHING: ReadonlySet<string> = new Set()
@@ -10,15 +10,15 @@ const NOTHING: ReadonlySet<string> = new Set()
 type JsonRecord = { readonly [key: string]: JsonValue }
 
 /**
- * JSON with sorted keys: two requests with equal content have one text.
- * Undefined when the value is nested deeper than JSON_DEPTH_MAX. Numbers are written as JSON.stringify writes them;
- * what a double cannot hold exactly is refused before it comes here.
+ * Writes JSON with sorted keys, so that two requests with equal content have the same text.
+ * The result is undefined when the value is nested deeper than JSON_DEPTH_MAX. Numbers are written as JSON.stringify
+ * writes them; a number that a double cannot represent exactly is refused before it comes here.
  */
 export function canonicalJson(value: JsonValue): string | undefined {
   return write(value, 1)
 }
 
-/** The same, of a record without some of its own fields. */
+/** Writes canonical JSON of a record without some of its top-level fields. */
 export function canonicalJsonWithout(fields: ReadonlySet<string>, record: JsonRecord): string | undefined {
   return writeObject(record, 1, fields)
 }
@@ -52,7 +52,10 @@ function writeObject(value: JsonRecord, depth: number, leftOut: ReadonlySet<stri
   return `${text}}`
 }
 
-/** By insertion while they are few: it is quicker, and the array's own sort allocates 200 bytes for each key. */
+/**
+ * Sorts the keys, by insertion while they are few: that is quicker, and the
+ * array's own sort allocates 200 bytes for each key.
+ */
 function sortedKeys(value: object): readonly string[] {
   const keys = Object.keys(value)
   if (keys.length > FEW_KEYS_MAX) return keys.sort()
@@ -65,7 +68,10 @@ function sortedKeys(value: object): readonly string[] {
   return keys
 }
 
-/** As JSON.stringify does it, of which a call for each string costs more than a look at the short ones. */
+/**
+ * Quotes a string as JSON.stringify does. Checking a short string first
+ * costs less than calling JSON.stringify for each.
+ */
 function quote(text: string): string {
   return text.length <= PLAIN_LENGTH_MAX && PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
 }

@@ -1,4 +1,4 @@
-/** What is delivered, and what is the same content. */
+/** Tests which bytes are delivered, and which requests have the same content. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { RETRY } from '../../test/sagas.ts'
@@ -7,7 +7,7 @@ import {
   BRANCH,
   checkUrl,
   DEFAULTS,
-  faultsOf,
+  listFaults,
   withBranch,
   withFields,
 } from '../../test/submissions.ts'
@@ -15,7 +15,7 @@ import type { SagaDefinition } from '../definition.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { parseSubmission } from './parse-submission.ts'
 
-function contentOf(body: unknown, defaults = DEFAULTS): string {
+function readContent(body: unknown, defaults = DEFAULTS): string {
   return accepted(body, defaults).content
 }
 
@@ -25,7 +25,7 @@ function delivered(fields: Readonly<Record<string, unknown>>) {
 }
 
 describe('a payload', () => {
-  it('is delivered as JSON of equal value', () => {
+  it('A payload is delivered as JSON of equal value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (payload) => {
         const { body = '', contentType } = delivered({ payload })
@@ -35,7 +35,7 @@ describe('a payload', () => {
     )
   })
 
-  it('is {} by default, and null where it is null', () => {
+  it('A payload is {} by default, and null where it is null', () => {
     expect([delivered({}).body, delivered({ payload: null }).body]).toEqual(['{}', 'null'])
   })
 
@@ -45,11 +45,11 @@ describe('a payload', () => {
     })
   }
 
-  it('keeps its keys in their order', () => {
+  it('A payload keeps its keys in their order', () => {
     expect(delivered({ payload: { b: 1, a: 2 } }).body).toBe('{"b":1,"a":2}')
   })
 
-  it('keeps names that mean something to JavaScript as data', () => {
+  it('A payload keeps names that are special in JavaScript as data', () => {
     const payload =
       '{"__proto__":{"polluted":true},"constructor":{"prototype":1},"toString":null,"toJSON":"x"}'
     const parsed = parseSubmission(
@@ -65,7 +65,7 @@ describe('a payload', () => {
 })
 
 describe('a body', () => {
-  it('is delivered byte for byte', () => {
+  it('A body is delivered byte for byte', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (body) => {
         expect(delivered({ body }).body).toBe(body)
@@ -76,7 +76,7 @@ describe('a body', () => {
     }
   })
 
-  it('is text unless it says otherwise', () => {
+  it('A body is plain text by default', () => {
     expect(delivered({ body: 'a' }).contentType).toBe('text/plain; charset=utf-8')
     expect(delivered({ body: '<a/>', contentType: 'application/xml' }).contentType).toBe('application/xml')
   })
@@ -90,7 +90,7 @@ describe('names that mean something to JavaScript', () => {
       : parsed.faults.map(({ code, path }) => `${code} ${path}`)
   }
 
-  it('are unknown fields like any other', () => {
+  it('Names that are special in JavaScript are unknown fields like any other', () => {
     expect(parseText('{"__proto__":{"gid":"x"},"branches":[{"action":"http://a.test/"}]}')).toEqual([
       'SAGA_UNKNOWN_FIELD /__proto__',
     ])
@@ -102,7 +102,7 @@ describe('names that mean something to JavaScript', () => {
     ])
   })
 
-  it('are header names like any other', () => {
+  it('Names that are special in JavaScript are header names like any other', () => {
     const branches = parseText(
       '{"headers":{"__proto__":"a","constructor":"b"},"branches":[{"action":"http://a.test/","headers":{"__proto__":"c"}}]}',
     )
@@ -114,7 +114,7 @@ describe('names that mean something to JavaScript', () => {
     ])
   })
 
-  it('are branch ids like any other', () => {
+  it('Names that are special in JavaScript are branch ids like any other', () => {
     const { branches } = accepted({
       branches: [
         { ...BRANCH, id: '__proto__' },
@@ -122,7 +122,9 @@ describe('names that mean something to JavaScript', () => {
       ],
     }).definition
     expect(branches.map(({ after }) => after)).toEqual([[], [0]])
-    expect(faultsOf(withBranch({ after: ['toString'] }))).toEqual(['SAGA_AFTER_UNKNOWN /branches/0/after/0'])
+    expect(listFaults(withBranch({ after: ['toString'] }))).toEqual([
+      'SAGA_AFTER_UNKNOWN /branches/0/after/0',
+    ])
   })
 })
 
@@ -133,36 +135,38 @@ describe('the same content', () => {
     branches: [{ ...BRANCH, payload: { b: [1, { d: 1, c: 2 }], a: 1 } }],
   }
 
-  it('does not depend on the order of keys', () => {
+  it('The content does not depend on the order of keys', () => {
     const other = { branches: [{ payload: { a: 1, b: [1, { c: 2, d: 1 }] }, ...BRANCH }], deadlineMs: 5 }
-    expect(contentOf(other)).toBe(contentOf(body))
+    expect(readContent(other)).toBe(readContent(body))
   })
 
-  it('does not depend on the gid or the ack', () => {
-    expect(contentOf({ ...body, gid: 'b' })).toBe(contentOf(body))
-    expect(contentOf({ ...body, ack: 'memory' })).toBe(contentOf({ ...body, ack: 'durable' }))
+  it('The content does not depend on the gid or the ack', () => {
+    expect(readContent({ ...body, gid: 'b' })).toBe(readContent(body))
+    expect(readContent({ ...body, ack: 'memory' })).toBe(readContent({ ...body, ack: 'durable' }))
   })
 
-  it('does not depend on the server’s defaults, so that changing them makes no conflict', () => {
+  it('The content does not depend on the server’s defaults, so that changing them makes no conflict', () => {
     const defaults = { retry: { ...RETRY, limit: 3 }, timeoutMs: 1, checkpointMs: 0 }
-    expect(contentOf(body, defaults)).toBe(contentOf(body))
+    expect(readContent(body, defaults)).toBe(readContent(body))
   })
 
-  it('does not depend on spaces or escapes in the JSON text', () => {
+  it('The content does not depend on spaces or escapes in the JSON text', () => {
     const text = '{ "branches" : [ { "action" : "http:\\/\\/bank.test\\u002fdebit" } ] }'
-    expect(contentOf(JSON.parse(text))).toBe(contentOf({ branches: [BRANCH] }))
+    expect(readContent(JSON.parse(text))).toBe(readContent({ branches: [BRANCH] }))
   })
 
-  it('does not depend on the order of any keys, anywhere', () => {
+  it('The content does not depend on the order of any keys at any depth', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (payload) => {
-        expect(contentOf(withBranch({ payload: reversed(payload) }))).toBe(contentOf(withBranch({ payload })))
+        expect(readContent(withBranch({ payload: reversed(payload) }))).toBe(
+          readContent(withBranch({ payload })),
+        )
       }),
     )
   })
 })
 
-/** Equal, with the keys of every object the other way round. */
+/** Returns an equal value with the keys of every object in reverse order. */
 function reversed(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(reversed)
@@ -171,7 +175,7 @@ function reversed(value: unknown): unknown {
 }
 
 describe('other content', () => {
-  const base = contentOf(withBranch({ payload: { a: [1, 2] } }))
+  const base = readContent(withBranch({ payload: { a: [1, 2] } }))
   for (const [what, body] of Object.entries({
     'an item more': withBranch({ payload: { a: [1, 2, 3] } }),
     'items in another order': withBranch({ payload: { a: [2, 1] } }),
@@ -182,12 +186,12 @@ describe('other content', () => {
     'a default that is said': { ...withBranch({ payload: { a: [1, 2] } }), timeoutMs: DEFAULTS.timeoutMs },
     'a header': withFields({ headers: { a: 'b' } }),
   })) {
-    it(`is ${what}`, () => expect(contentOf(body)).not.toBe(base))
+    it(`is ${what}`, () => expect(readContent(body)).not.toBe(base))
   }
 })
 
 describe('canonical JSON', () => {
-  it('is equal exactly where the values are equal', () => {
+  it('Canonical JSON is equal exactly where the values are equal', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
         const texts = [one, other].map((value) => JSON.parse(JSON.stringify(value))).map(canonicalJson)
@@ -197,7 +201,7 @@ describe('canonical JSON', () => {
     )
   })
 
-  it('is JSON of the same value', () => {
+  it('Canonical JSON is JSON of the same value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const plain = JSON.parse(JSON.stringify(value))
@@ -207,14 +211,14 @@ describe('canonical JSON', () => {
   })
 })
 
-// The digests of what is stored were made of these bytes.
+// The digests of stored transactions were made from these bytes.
 describe('a text in canonical JSON', () => {
   it.each(['', 'a"b', 'a\\b', 'a\nb', '\u007f', 'ü', '\ud800', 'a'.repeat(300), `${'a'.repeat(300)}"`])(
     'is written as JSON.stringify writes it: %j',
     (text) => expect(canonicalJson(text)).toBe(JSON.stringify(text)),
   )
 
-  it('is so whatever it holds, also as a key', () => {
+  it('A text is canonical with any characters, also as a key', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(canonicalJson(text)).toBe(JSON.stringify(text))
@@ -224,7 +228,7 @@ describe('a text in canonical JSON', () => {
   })
 })
 
-/** An independent way to the same order: a list of pairs for each object. */
+/** Writes the same order in an independent way, with a list of pairs for each object. */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(sorted)

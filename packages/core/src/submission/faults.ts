@@ -1,17 +1,17 @@
 import type { ErrorCode, Fault } from '@counterstep/protocol'
 
-/** Enough for a person to mend a request; a hostile one gets no longer answer than that. */
+/** This number is enough for a person to mend a request, and it bounds the answer to a hostile one. */
 export const FAULTS_MAX = 20
-/** Of a path or a message: both may quote what was sent. */
+/** The limit of a path and of a message, because both may quote the request. */
 const TEXT_LENGTH_MAX = 512
 
-/** Collects what is wrong with a request, each with the JSON pointer of its place. */
+/** Collects the faults of a request, each with the JSON pointer of its place. */
 export class Faults {
   readonly #list: Fault[] = []
 
   add(code: ErrorCode, path: string, message: string): undefined {
     if (this.#list.length < FAULTS_MAX)
-      this.#list.push({ code, path: shortened(path), message: shortened(message) })
+      this.#list.push({ code, path: shorten(path), message: shorten(message) })
     return undefined
   }
 
@@ -24,11 +24,11 @@ export class Faults {
   }
 }
 
-function shortened(text: string): string {
+function shorten(text: string): string {
   return text.length <= TEXT_LENGTH_MAX ? text : `${text.slice(0, TEXT_LENGTH_MAX)}…`
 }
 
-/** One step of a JSON pointer (RFC 6901). */
+/** Escapes a name as one step of a JSON pointer (RFC 6901). */
 export function pointerStep(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
@@ -54,7 +54,7 @@ export interface IntegerRange {
   readonly max: number
 }
 
-/** Undefined when absent or refused. */
+/** Reads an integer. The result is undefined when the value is absent or refused. */
 export function readInteger(
   value: unknown,
   range: IntegerRange,

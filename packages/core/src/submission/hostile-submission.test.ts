@@ -2,7 +2,7 @@ import { BRANCHES_MAX, ERROR_MEANINGS, type Gid, isBranchId, isGid } from '@coun
 import { NAMED_SCHEMAS } from '@counterstep/protocol/schemas'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CREATED_AT, rowOf } from '../../test/sagas.ts'
+import { buildRow, CREATED_AT } from '../../test/sagas.ts'
 import { BRANCH, checkUrl, DEFAULTS } from '../../test/submissions.ts'
 import { decodeTransaction } from '../record/record.ts'
 import { newTransaction } from '../rules/accept.ts'
@@ -62,7 +62,7 @@ const ALL_GOOD = [GOOD, GOOD_TCC, GOOD_MESSAGE]
 
 const IDS = { gid: 'order-4711' as Gid, digest: 'd'.repeat(64), token: 't', writeId: 'w' }
 
-/** What a hostile client would put anywhere. */
+/** Values that a hostile client would put anywhere. */
 const poisons = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
   fc.constantFrom<unknown>(
@@ -115,14 +115,14 @@ const changes = fc.array(
 )
 type Change = typeof changes extends fc.Arbitrary<readonly (infer C)[]> ? C : never
 
-const mutated = mutatedOf(ALL_GOOD)
-const mutatedRegistration = mutatedOf([GOOD_REGISTRATION])
+const mutated = drawMutated(ALL_GOOD)
+const mutatedRegistration = drawMutated([GOOD_REGISTRATION])
 
-function mutatedOf(goods: readonly unknown[]): fc.Arbitrary<unknown> {
+function drawMutated(goods: readonly unknown[]): fc.Arbitrary<unknown> {
   return fc.tuple(fc.constantFrom(...goods), changes).map(([good, list]) => {
     const body: unknown = structuredClone(good)
     for (const change of list) apply(body, change)
-    // As it comes over the wire: `__proto__` is an own key there.
+    // The body is parsed again, because `__proto__` is an own key when it comes over the wire.
     return JSON.parse(JSON.stringify(body))
   })
 }
@@ -151,7 +151,7 @@ function parse(body: unknown): ParsedSubmission {
   return parseSubmission(body, DEFAULTS, checkUrl)
 }
 
-/** What holds for every answer of the parser. */
+/** Expects the properties that every answer of the parser must have. */
 function expectSound(body: unknown): ParsedSubmission {
   const parsed = parse(body)
   if (parsed.type === 'refused') {
@@ -172,19 +172,19 @@ function expectSound(body: unknown): ParsedSubmission {
   }
   const positions = definition.kind === 'saga' ? definition.branches.flatMap(({ after }) => after) : []
   expect(positions.every((before) => before >= 0 && before < branches.length)).toBe(true)
-  const row = rowOf(newTransaction({ definition }, IDS, CREATED_AT))
+  const row = buildRow(newTransaction({ definition }, IDS, CREATED_AT))
   expect(decodeTransaction(row).definition).toEqual(JSON.parse(JSON.stringify(definition)))
   return parsed
 }
 
 describe('a hostile submission', () => {
-  it('is refused or accepted, and never thrown at, whatever JSON it is', () => {
+  it('A submission of any JSON is refused or accepted, and never causes an exception', () => {
     fc.assert(fc.property(fc.jsonValue(), (body) => void expectSound(body)))
     fc.assert(fc.property(fc.dictionary(names, poisons), (body) => void expectSound(body)))
     fc.assert(fc.property(fc.array(poisons, { maxLength: 5 }), (branches) => void expectSound({ branches })))
   })
 
-  it('is refused or accepted, and never thrown at, wherever a good one was changed', () => {
+  it('A good submission with any change is refused or accepted, and never causes an exception', () => {
     const counts = { parsed: 0, refused: 0 }
     fc.assert(
       fc.property(mutated, (body) => {
@@ -192,11 +192,11 @@ describe('a hostile submission', () => {
       }),
       { numRuns: 3_000 },
     )
-    // Both happen often, or the property proves little.
+    // Both outcomes must happen often, or the property proves little.
     expect(Math.min(counts.parsed, counts.refused)).toBeGreaterThan(100)
   })
 
-  it('does not change what it was read from', () => {
+  it('Parsing does not change the body', () => {
     fc.assert(
       fc.property(mutated, (body) => {
         const text = JSON.stringify(body)
@@ -208,13 +208,16 @@ describe('a hostile submission', () => {
 })
 
 describe('the schema of the HTTP interface', () => {
-  /** What the schema does not say: sizes of texts, URLs, headers, graphs, and what two fields must be together. */
+  /**
+   * Faults that the schema does not describe: sizes of texts, URLs,
+   * headers, graphs, and rules about two fields together.
+   */
   const BEYOND: ReadonlySet<string> = new Set([
     ...['SAGA_URL_INVALID', 'SAGA_HEADER_INVALID', 'SAGA_BRANCH_ID_DUPLICATE', 'SAGA_AFTER_UNKNOWN'],
     ...['SAGA_AFTER_CYCLE', 'SAGA_PAYLOAD_TOO_LARGE', 'SAGA_PAYLOAD_TOO_DEEP'],
   ])
 
-  it('describes what is accepted: the good ones, and whatever was accepted of the changed ones', () => {
+  it('The HTTP schema accepts every body that the parser accepts', () => {
     for (const good of ALL_GOOD) {
       expect([parse(good).type, NAMED_SCHEMAS.SubmitRequest.safeParse(good).success]).toEqual([
         'parsed',
@@ -230,7 +233,7 @@ describe('the schema of the HTTP interface', () => {
     )
   })
 
-  it('refuses what is refused, but for what a schema cannot say', () => {
+  it('The HTTP schema refuses what the parser refuses, except for rules that a schema cannot express', () => {
     fc.assert(
       fc.property(mutated, (body) => {
         const parsed = parse(body)
@@ -241,7 +244,7 @@ describe('the schema of the HTTP interface', () => {
     )
   })
 
-  it('says the same of a registration, accepted or refused, but for what a schema cannot say', () => {
+  it('The HTTP schema and the parser agree about registrations, except for rules that a schema cannot express', () => {
     const schema = NAMED_SCHEMAS.TccBranchRequest
     const counts = { parsed: 0, refused: 0 }
     expect(parseRegistration(GOOD_REGISTRATION, DEFAULTS, checkUrl).type).toBe('parsed')
@@ -257,7 +260,7 @@ describe('the schema of the HTTP interface', () => {
     expect(Math.min(counts.parsed, counts.refused)).toBeGreaterThan(100)
   })
 
-  it('agrees about a list of predecessors that is longer than there may be branches', () => {
+  it('The HTTP schema and the parser agree about a list of too many predecessors', () => {
     for (const length of [BRANCHES_MAX, BRANCHES_MAX + 1]) {
       const branches = [
         { ...BRANCH, id: 'a' },

@@ -2,7 +2,7 @@ import type { SagaBranch } from '../definition.ts'
 import type { Faults } from './faults.ts'
 import type { ParsedBranch } from './parse-branch.ts'
 
-/** Turns ids into positions; refuses ids that are unknown or given twice, and cycles. */
+/** Turns ids into positions. It refuses unknown ids, ids that are given twice, and cycles. */
 export function orderBranches(parsed: readonly ParsedBranch[], faults: Faults): readonly SagaBranch[] {
   const positions = new Map<string, number>()
   parsed.forEach(({ branch: { id } }, position) => {
@@ -14,12 +14,12 @@ export function orderBranches(parsed: readonly ParsedBranch[], faults: Faults): 
     ...branch,
     after: afterPositions(afterIds, position, positions, faults),
   }))
-  // Without `after` each branch follows the one before it, and there can be no cycle.
+  // Without any `after`, each branch follows the one before it, so there can be no cycle.
   if (faults.isEmpty && parsed.some(({ afterIds }) => afterIds !== undefined)) refuseCycle(branches, faults)
   return branches
 }
 
-/** Without `after`, a branch follows the one before it. */
+/** Finds the positions of the branches that come before this one. Without `after`, it follows the one before it. */
 function afterPositions(
   afterIds: readonly string[] | undefined,
   position: number,
@@ -37,7 +37,10 @@ function afterPositions(
   return [...after]
 }
 
-/** Takes away what has no predecessor left, again and again: what stays is in a cycle or behind one. */
+/**
+ * Removes branches without a remaining predecessor until none is found.
+ * Each branch that stays is in a cycle or behind one.
+ */
 function refuseCycle(branches: readonly SagaBranch[], faults: Faults): void {
   const left = new Set(branches.keys())
   let taken = true

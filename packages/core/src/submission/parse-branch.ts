@@ -16,12 +16,12 @@ import { type Headers, parseHeaders } from './parse-headers.ts'
 import { parseRetry } from './parse-retry.ts'
 import { isWellFormed, utf8Length } from './utf8-length.ts'
 
-/** Undefined: it may be called. Else why not. Parsing a URL and the policy on targets are a host's matter. */
+/** Checks a URL. Undefined: it may be called. The host parses URLs and has the policy on targets. */
 export type CheckUrl = (url: string) => UrlRefusal | undefined
 
 export interface UrlRefusal {
   readonly code: 'SAGA_URL_INVALID' | 'SAGA_TARGET_NOT_ALLOWED'
-  /** Without the URL, which may hold a secret. */
+  /** The message leaves the URL out, because it may have a secret. */
   readonly message: string
 }
 
@@ -32,7 +32,7 @@ export interface BranchContext {
   readonly faults: Faults
 }
 
-/** A branch as sent, with `after` still in ids. */
+/** A branch as it was sent. Its predecessors are still named by ids. */
 export interface ParsedBranch {
   readonly branch: Omit<SagaBranch, 'after'>
   readonly afterIds: readonly string[] | undefined
@@ -75,7 +75,7 @@ export function parseBranch(
   return { branch, afterIds }
 }
 
-/** What the branches of every kind have. */
+/** Reads the fields that branches of every kind have. */
 export function parseTarget(
   value: Readonly<Record<string, unknown>>,
   position: number,
@@ -100,7 +100,7 @@ export function parseTarget(
   return target
 }
 
-/** An id belongs to one branch. */
+/** Refuses ids that more than one branch has. */
 export function refuseDuplicates(branches: readonly Pick<BranchTarget, 'id'>[], faults: Faults): void {
   const seen = new Set<string>()
   branches.forEach(({ id }, position) => {
@@ -144,7 +144,7 @@ function parseAfter(value: unknown, path: string, faults: Faults): readonly stri
 
 type Content = Pick<SagaBranch, 'body' | 'contentType'>
 
-/** A JSON value, or a text that is delivered byte for byte; a branch with neither gets `{}`. */
+/** Reads a JSON value, or a text that is delivered byte for byte. A branch with neither gets `{}`. */
 function parseContent(value: Readonly<Record<string, unknown>>, path: string, faults: Faults): Content {
   if (value.body === undefined) {
     if (value.contentType !== undefined) faults.add('SAGA_INVALID', `${path}/contentType`, 'needs a body')

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { parse } from '../../test/submissions.ts'
 import { isReservedHeader } from './parse-headers.ts'
 
-/** Of a whole transaction, and of one branch. */
-function faultsOf(headers: unknown): readonly string[] {
+/** Lists the faults of the headers, for a whole transaction and for one branch. */
+function listFaults(headers: unknown): readonly string[] {
   const bodies = [
     { headers, branches: [{ action: 'http://bank.test/debit' }] },
     { branches: [{ action: 'http://bank.test/debit', headers }] },
@@ -60,29 +60,29 @@ describe('S39: a header that a service may take for the identity of a call', () 
 
 describe('S9: a header', () => {
   it.each(DENIED)('that is not for a caller to set is refused: %s', (name) => {
-    expect(faultsOf({ [name]: '1' })).toEqual(REFUSED)
-    expect(faultsOf({ [name.toUpperCase()]: '1' })).toEqual(REFUSED)
+    expect(listFaults({ [name]: '1' })).toEqual(REFUSED)
+    expect(listFaults({ [name.toUpperCase()]: '1' })).toEqual(REFUSED)
   })
 
   it.each(['Authorization', 'X-Signature', 'Digest', 'Idempotency-Key', 'traceparent'])(
     'may be %s',
     (name) => {
-      expect(faultsOf({ [name]: '1' })).toEqual(Array(4).fill('parsed'))
+      expect(listFaults({ [name]: '1' })).toEqual(Array(4).fill('parsed'))
     },
   )
 
   it.each(['a b', '', 'a:', 'a\r\nb', 'a\u0000', 'ä', 'a(b', 'a"b'])('has no such name: %j', (name) => {
-    expect(faultsOf({ [name]: '1' })).toEqual(REFUSED)
+    expect(listFaults({ [name]: '1' })).toEqual(REFUSED)
   })
 
   it.each(['a\r\nb: c', 'a\nb', 'a\rb', '\u0000', 'ä', '\u007f', '\u2028'])(
     'has no such value: %j',
     (value) => {
-      expect(faultsOf({ 'x-a': value })).toEqual(REFUSED)
+      expect(listFaults({ 'x-a': value })).toEqual(REFUSED)
     },
   )
 
-  it('is given once, in whatever case', () => {
-    expect(faultsOf({ 'X-A': '1', 'x-a': '1' })).toEqual(REFUSED)
+  it('A header is given once, whatever the case of its name', () => {
+    expect(listFaults({ 'X-A': '1', 'x-a': '1' })).toEqual(REFUSED)
   })
 })

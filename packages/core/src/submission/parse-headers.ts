@@ -5,11 +5,11 @@ export type Headers = Readonly<Record<string, string>>
 
 export const NO_HEADERS: Headers = {}
 
-// RFC 9110, section 5.6.2 (token) and 5.5 (field value, without obs-text).
+// These follow RFC 9110, sections 5.6.2 (token) and 5.5 (field value, without obs-text).
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const VALUE = /^[\t\x20-\x7e]*$/
 const NAME_LENGTH_MAX = 256
-/** What the connection, the caller or the orchestrator itself decides. */
+/** The connection, the branch caller or the orchestrator itself sets these headers. */
 const RESERVED = new Set([
   'host',
   'content-length',
@@ -24,21 +24,22 @@ const RESERVED = new Set([
   'te',
   'trailer',
   'cookie',
-  // CGI makes of it the variable HTTP_PROXY, by which many clients then send what the service asks of others.
+  // CGI turns it into the variable HTTP_PROXY, and many HTTP clients then
+  // send the service's own requests through that proxy.
   'proxy',
-  // Some frameworks route by these, and not by the request line.
+  // Some frameworks route by these headers instead of the request line.
   'x-original-url',
   'x-rewrite-url',
   'x-http-method',
   'x-http-method-override',
   'x-method-override',
 ])
-/** A client of DTM in PHP takes `dtm-gid` and its like for the identity of a call, before the query. */
+/** DTM's client for PHP reads the identity of a call from `dtm-gid` and similar headers before it reads the query. */
 const RESERVED_PREFIX = /^(proxy-|counterstep-|dtm-|signature)/
 const FOLDED = /[^a-z0-9]/g
 
 /**
- * Whether a header, its name in lower case, is not for a caller to set. A service behind CGI, WSGI or PHP cannot tell
+ * Whether clients may not set a header, given by its name in lower case. A service behind CGI, WSGI or PHP cannot tell
  * `counterstep_gid` and `counterstep.gid` from `counterstep-gid`, so every such spelling is taken for the name with dashes.
  */
 export function isReservedHeader(name: string): boolean {
@@ -46,7 +47,10 @@ export function isReservedHeader(name: string): boolean {
   return RESERVED.has(folded) || RESERVED_PREFIX.test(folded)
 }
 
-/** Names in lower case. A header that could not be sent is refused here: found at send time, it would never end. */
+/**
+ * Reads headers with names in lower case. A header that cannot be sent is refused
+ * here, because at send time the call would fail for ever.
+ */
 export function parseHeaders(
   value: unknown,
   path: string,
@@ -78,11 +82,13 @@ function refuseHeader(name: string, lower: string, text: unknown): string | unde
 }
 
 function refuseExcess(headers: Headers, path: string, faults: Faults): void {
-  for (const excess of excessOf(headers)) faults.add('SAGA_HEADER_INVALID', path, excess)
+  for (const excess of findExcess(headers)) faults.add('SAGA_HEADER_INVALID', path, excess)
 }
 
-/** Of what a call will carry: a receiver that refuses a long head refuses it for ever. */
-export function excessOf(headers: Headers): readonly string[] {
+/**
+ * Finds how the headers of a call exceed the limits. A receiver that refuses a long header section refuses it for ever.
+ */
+export function findExcess(headers: Headers): readonly string[] {
   const entries = Object.entries(headers)
   const bytes = entries.reduce((sum, [name, text]) => sum + name.length + text.length, 0)
   return [

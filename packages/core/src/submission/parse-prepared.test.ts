@@ -1,27 +1,27 @@
-/** What is special about the two kinds that are prepared first. */
+/** Tests the fields that only the two kinds that are prepared first have. */
 import { BRANCHES_MAX, DEADLINE_MS_MAX, DELAY_MS_MAX, PREPARED_MS } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { BRANCH, faultsOf, parse } from '../../test/submissions.ts'
+import { BRANCH, listFaults, parse } from '../../test/submissions.ts'
 
 const TCC = { kind: 'tcc' }
 const MESSAGE = { kind: 'message', branches: [BRANCH] }
 const CHECK = { url: 'http://bank.test/query' }
 
-function definitionOf(body: unknown) {
+function buildDefinition(body: unknown) {
   const parsed = parse(body)
   if (parsed.type === 'refused') throw new Error(JSON.stringify(parsed.faults))
   return parsed.submission.definition
 }
 
 describe('a TCC', () => {
-  it('is its settings; its deadline has a default', () => {
-    expect(definitionOf({ ...TCC, headers: { 'X-Tenant': 'blue' } })).toMatchObject({
+  it('A TCC has its settings, and its deadline has a default', () => {
+    expect(buildDefinition({ ...TCC, headers: { 'X-Tenant': 'blue' } })).toMatchObject({
       kind: 'tcc',
       deadlineMs: PREPARED_MS,
       headers: { 'x-tenant': 'blue' },
     })
     expect(PREPARED_MS).toBe(35_000)
-    expect(definitionOf({ ...TCC, deadlineMs: DEADLINE_MS_MAX })).toMatchObject({
+    expect(buildDefinition({ ...TCC, deadlineMs: DEADLINE_MS_MAX })).toMatchObject({
       deadlineMs: DEADLINE_MS_MAX,
     })
   })
@@ -35,34 +35,34 @@ describe('a TCC', () => {
     ['a time that is null', { deadlineMs: null }, 'SAGA_DEADLINE_INVALID /deadlineMs'],
     ['a reserved header', { headers: { host: 'x' } }, 'SAGA_HEADER_INVALID /headers/host'],
   ])('with %s is refused', (_, fields, fault) => {
-    expect(faultsOf({ ...TCC, ...fields })).toEqual([fault])
+    expect(listFaults({ ...TCC, ...fields })).toEqual([fault])
   })
 })
 
 describe('a message', () => {
-  it('is delivered in order unless it says otherwise, and has no check unless it says so', () => {
-    expect(definitionOf(MESSAGE)).toMatchObject({
+  it('A message is delivered in order and has no check by default', () => {
+    expect(buildDefinition(MESSAGE)).toMatchObject({
       kind: 'message',
       concurrent: false,
       branches: [{ id: '01' }],
     })
-    expect(definitionOf(MESSAGE)).not.toHaveProperty('check')
-    expect(definitionOf(MESSAGE)).not.toHaveProperty('delayMs')
-    expect(definitionOf({ ...MESSAGE, delayMs: 0 })).not.toHaveProperty('delayMs')
-    expect(definitionOf({ ...MESSAGE, concurrent: true, delayMs: 5 })).toMatchObject({
+    expect(buildDefinition(MESSAGE)).not.toHaveProperty('check')
+    expect(buildDefinition(MESSAGE)).not.toHaveProperty('delayMs')
+    expect(buildDefinition({ ...MESSAGE, delayMs: 0 })).not.toHaveProperty('delayMs')
+    expect(buildDefinition({ ...MESSAGE, concurrent: true, delayMs: 5 })).toMatchObject({
       concurrent: true,
       delayMs: 5,
     })
   })
 
-  it('has a check with a default time, and the headers of all calls', () => {
+  it("A message's check has a default time and the headers of all calls", () => {
     expect(
-      definitionOf({ ...MESSAGE, headers: { a: '1', b: '2' }, check: { ...CHECK, headers: { B: '3' } } }),
+      buildDefinition({ ...MESSAGE, headers: { a: '1', b: '2' }, check: { ...CHECK, headers: { B: '3' } } }),
     ).toMatchObject({
       check: { ...CHECK, afterMs: PREPARED_MS, headers: { a: '1', b: '3' } },
       branches: [{ headers: { a: '1', b: '2' } }],
     })
-    expect(definitionOf({ ...MESSAGE, check: { ...CHECK, afterMs: 1 } })).toMatchObject({
+    expect(buildDefinition({ ...MESSAGE, check: { ...CHECK, afterMs: 1 } })).toMatchObject({
       check: { afterMs: 1 },
     })
   })
@@ -110,6 +110,6 @@ describe('a message', () => {
     ['a check at once', { check: { ...CHECK, afterMs: 0 } }, ['SAGA_DEADLINE_INVALID /check/afterMs']],
     ['a check with a body', { check: { ...CHECK, body: 'x' } }, ['SAGA_UNKNOWN_FIELD /check/body']],
   ])('with %s is refused', (_, fields, faults) => {
-    expect(faultsOf({ ...MESSAGE, ...fields })).toEqual(faults)
+    expect(listFaults({ ...MESSAGE, ...fields })).toEqual(faults)
   })
 })

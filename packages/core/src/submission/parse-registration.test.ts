@@ -17,7 +17,7 @@ function parse(body: unknown) {
   return parseRegistration(body, { retry: RETRY }, checkUrl)
 }
 
-function faultsOf(body: unknown): readonly string[] {
+function listFaults(body: unknown): readonly string[] {
   const parsed = parse(body)
   return parsed.type === 'parsed' ? [] : parsed.faults.map(({ code, path }) => `${code} ${path}`)
 }
@@ -29,14 +29,14 @@ function nested(depth: number): unknown {
 }
 
 describe('a registration', () => {
-  it('gets what it leaves out', () => {
+  it('A registration gets defaults for the fields it leaves out', () => {
     expect(parse(GOOD)).toEqual({
       type: 'parsed',
       branch: { ...GOOD, body: '{}', contentType: 'application/json', headers: {} },
     })
   })
 
-  it('keeps all that it says', () => {
+  it('A registration keeps all its fields', () => {
     const full = { ...GOOD, payload: { amount: 3 }, timeoutMs: 5, headers: { 'X-Tenant': 'blue' } }
     expect(parse({ ...full, retry: { initialMs: 7 } })).toMatchObject({
       branch: {
@@ -83,10 +83,10 @@ describe('a registration', () => {
     ['a header with a line', { ...GOOD, headers: { a: 'b\r\nc: d' } }, 'SAGA_HEADER_INVALID /headers/a'],
     ['a retry that is none', { ...GOOD, retry: 5 }, 'SAGA_RETRY_INVALID /retry'],
   ])('with %s is refused', (_, body, fault) => {
-    expect(faultsOf(body)).toContain(fault)
+    expect(listFaults(body)).toContain(fault)
   })
 
-  it('of anything is answered with a branch or with some faults, never with an exception', () => {
+  it('A registration of any JSON gives a branch or faults, never an exception', () => {
     const hostile = fc.record(
       {
         id: fc.oneof(fc.string(), fc.jsonValue()),

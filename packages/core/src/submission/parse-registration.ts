@@ -20,7 +20,10 @@ export type ParsedRegistration =
   | { readonly type: 'parsed'; readonly branch: TccBranch }
   | { readonly type: 'refused'; readonly faults: readonly [Fault, ...Fault[]] }
 
-/** A branch that is added to a prepared TCC: its id is its client's, since the client tries it under that id. */
+/**
+ * Reads a branch that is added to a prepared TCC. The client must choose its
+ * id, since the client tries the branch under that id.
+ */
 export function parseRegistration(
   body: unknown,
   defaults: Pick<TccDefinition, 'retry'>,

@@ -4,7 +4,7 @@ import { type Faults, isRecord, readInteger, refuseUnknownFields } from './fault
 const FIELDS = new Set(['initialMs', 'factor', 'capMs', 'jitter', 'limit'])
 const FACTOR_MAX = 100
 
-/** What the request leaves out comes from `base`. */
+/** Reads a retry policy. Fields that the request leaves out come from `base`. */
 export function parseRetry(value: unknown, base: RetryPolicy, path: string, faults: Faults): RetryPolicy {
   if (value === undefined) return base
   if (!isRecord(value)) {

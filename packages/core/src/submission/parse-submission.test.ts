@@ -16,7 +16,7 @@ import {
   BRANCH,
   checkUrl,
   DEFAULTS,
-  faultsOf,
+  listFaults,
   parse,
   withBranch,
   withFields,
@@ -27,7 +27,7 @@ import { parseSubmission } from './parse-submission.ts'
 const A = { id: 'a', ...BRANCH }
 const B = { id: 'b', ...BRANCH }
 
-/** [what it is, the body, the faults] */
+/** Each entry has a title, a body and the expected faults. */
 const BAD: readonly (readonly [string, unknown, ...string[]])[] = [
   ['null', null, 'SAGA_INVALID '],
   ['a list', [], 'SAGA_INVALID '],
@@ -80,7 +80,7 @@ const BAD: readonly (readonly [string, unknown, ...string[]])[] = [
   ['an after that is null', withBranch({ after: null }), 'SAGA_INVALID /branches/0/after'],
   ['an after with a number', withBranch({ after: [1] }), 'SAGA_INVALID /branches/0/after'],
   [
-    'an after that nobody is',
+    'an after that names no branch',
     { branches: [A, { ...B, after: ['a', 'c'] }] },
     'SAGA_AFTER_UNKNOWN /branches/1/after/1',
   ],
@@ -219,21 +219,21 @@ const BAD: readonly (readonly [string, unknown, ...string[]])[] = [
 
 describe('a bad submission is refused with code and path', () => {
   for (const [what, body, ...faults] of BAD) {
-    it(`for ${what}`, () => expect(faultsOf(body)).toEqual(faults))
+    it(`for ${what}`, () => expect(listFaults(body)).toEqual(faults))
   }
 
-  it('for a text beside each fault, which may change', () => {
+  it('Each fault has a text, which may change', () => {
     const parsed = parse({})
     if (parsed.type !== 'refused') throw new Error('it was accepted')
     expect(parsed.faults[0].message).not.toBe('')
   })
 
-  it('with no more faults than a person can mend', () => {
+  it('A refusal has no more faults than a person can mend', () => {
     const fields = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`f${index}`, 1]))
-    expect(faultsOf(withFields(fields))).toHaveLength(FAULTS_MAX)
+    expect(listFaults(withFields(fields))).toHaveLength(FAULTS_MAX)
   })
 
-  it('with an answer that a hostile one cannot make long', () => {
+  it('A hostile submission cannot make its refusal long', () => {
     const long = 'x'.repeat(25_000)
     const fields = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`${long}${index}`, 1]))
     expect(JSON.stringify(parse(withFields(fields))).length).toBeLessThan(32_768)
@@ -248,7 +248,7 @@ describe('a bad submission is refused with code and path', () => {
 })
 
 describe('the smallest submission', () => {
-  it('gets every default', () => {
+  it('The smallest submission gets every default', () => {
     expect(accepted({ branches: [BRANCH] })).toEqual({
       ack: 'durable',
       content: '{"branches":[{"action":"http://bank.test/debit"}]}',
@@ -271,7 +271,7 @@ describe('the smallest submission', () => {
     })
   })
 
-  it('numbers its branches, each after the one before', () => {
+  it('Branches are numbered, each after the one before', () => {
     const { branches } = accepted({ branches: Array.from({ length: 11 }, () => BRANCH) }).definition
     expect(branches.map(({ id, after }) => `${id} ${after}`)).toEqual([
       '01 ',
@@ -279,7 +279,7 @@ describe('the smallest submission', () => {
     ])
   })
 
-  it('keeps what it says', () => {
+  it('A submission keeps all its fields', () => {
     const { gid, ack, definition } = accepted({
       gid: 'order-1',
       kind: 'saga',
@@ -307,13 +307,13 @@ describe('the smallest submission', () => {
     })
   })
 
-  it('takes a delay of nothing for none', () => {
+  it('A delay of 0 is no delay', () => {
     expect(accepted(withFields({ delayMs: 0 })).definition).not.toHaveProperty('delayMs')
   })
 })
 
 describe('what a branch inherits', () => {
-  it('is the rest of the retry policy, of the transaction and then of the server', () => {
+  it('A branch inherits the rest of its retry policy from the transaction and then from the server', () => {
     const { definition } = accepted({
       retry: { limit: 7, initialMs: 50 },
       branches: [{ ...BRANCH, retry: { limit: null } }, { ...BRANCH, retry: { factor: 3 } }, BRANCH],
@@ -326,11 +326,11 @@ describe('what a branch inherits', () => {
     ])
   })
 
-  it('is a cap that is at least the first wait', () => {
+  it('An inherited cap is at least the first wait', () => {
     expect(accepted(withFields({ retry: { initialMs: 90_000 } })).definition.retry.capMs).toBe(90_000)
   })
 
-  it('is the headers, in lower case, its own winning', () => {
+  it('A branch inherits the headers in lower case, and its own win', () => {
     const { definition } = accepted({
       headers: { 'X-Tenant': 'blue', 'X-Trace': ' 1 ' },
       branches: [{ ...BRANCH, headers: { 'x-TENANT': 'red', Authorization: 'Bearer t' } }, BRANCH],
@@ -352,23 +352,23 @@ describe('the order of branches', () => {
       })),
     }).definition.branches.map((branch) => branch.after)
 
-  it('starts a branch at once where after is empty', () => {
+  it('A branch with an empty after starts at once', () => {
     expect(after(undefined, [])).toEqual([[], []])
   })
 
-  it('turns ids into positions, forward and backward in the list', () => {
+  it('Ids become positions, forward and backward in the list', () => {
     expect(after(['b2'], ['b0', 'b2'], [])).toEqual([[2], [0, 2], []])
   })
 
-  it('takes an id that is named twice once', () => {
+  it('A predecessor that is named twice counts once', () => {
     expect(after([], ['b0', 'b0'])).toEqual([[], [0]])
   })
 })
 
-/** `depth` levels of lists and objects, the body of the submission counted. */
+/** Builds `depth` levels of lists and objects, counting the body of the submission. */
 function nested(depth: number): unknown {
   let value: unknown = 1
-  // The body, its branches, the branch: three levels above the payload.
+  // The body, its branches and the branch are three levels above the payload.
   for (let level = 3; level < depth; level++) value = level % 2 === 0 ? [value] : { a: value }
   return withBranch({ payload: value })
 }
@@ -505,18 +505,18 @@ describe('a limit', () => {
 
   for (const [what, good, bad, fault] of PAIRS) {
     it(`lets pass exactly ${what}, and nothing over it`, () => {
-      expect(faultsOf(good)).toEqual([])
-      expect(faultsOf(bad)).toEqual([fault])
+      expect(listFaults(good)).toEqual([])
+      expect(listFaults(bad)).toEqual([fault])
     })
   }
 
-  it('is what the issue says', () => {
+  it('Each limit has its fixed value', () => {
     expect([BRANCHES_MAX, DEADLINE_MS_MAX, GID_LENGTH_MAX, JSON_DEPTH_MAX]).toEqual([
       100, 2_592_000_000, 128, 32,
     ])
   })
 
-  it('holds for the depth of a very deep body, which ends no stack', () => {
+  it('The depth limit refuses a very deep body without a stack overflow', () => {
     const text = `{"branches":[{"action":"http://a.test/","payload":${'['.repeat(5_000)}${']'.repeat(5_000)}}]}`
     const parsed = parseSubmission(JSON.parse(text), DEFAULTS, checkUrl)
     expect(parsed).toMatchObject({ type: 'refused', faults: [{ code: 'SAGA_PAYLOAD_TOO_DEEP', path: '' }] })
@@ -524,7 +524,7 @@ describe('a limit', () => {
 })
 
 describe('the server’s defaults', () => {
-  it('fill what the request leaves out', () => {
+  it('The server’s defaults fill the fields that the request leaves out', () => {
     const defaults = { retry: { ...RETRY, limit: 3 }, timeoutMs: 77, checkpointMs: 0 }
     const { definition } = accepted({ branches: [BRANCH] }, defaults)
     expect(definition).toMatchObject(defaults)

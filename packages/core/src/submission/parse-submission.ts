@@ -1,6 +1,6 @@
 /**
- * The one reading of a submit, for every host. The HTTP schemas describe what this accepts; a test compares them.
- * By hand, because it is on the hot path and a schema library would be paid for on every request.
+ * Reads a submit, for every host. The HTTP schemas describe what this code accepts, and a test compares them. The code is
+ * written by hand, because every request comes through here and a schema library would slow each one.
  */
 import {
   CHECKPOINT_MS_MAX,
@@ -29,7 +29,7 @@ import { parseRetry } from './parse-retry.ts'
 import { readList } from './read-list.ts'
 import { readMessage } from './read-message.ts'
 
-/** What a request that does not say gets. */
+/** The values that a request gets for fields it leaves out. */
 export interface SubmissionDefaults {
   readonly retry: RetryPolicy
   readonly timeoutMs: number
@@ -39,7 +39,7 @@ export interface SubmissionDefaults {
 export interface Submission {
   readonly gid?: Gid
   readonly ack: 'durable' | 'memory'
-  /** The request's own fields, canonical: equal texts are the same content. */
+  /** The request's own fields as canonical JSON. Equal texts are the same content. */
   readonly content: string
   readonly definition: Definition
 }
@@ -55,7 +55,9 @@ const FIELDS: { readonly [kind in Kind]: ReadonlySet<string> } = {
   message: new Set([...COMMON_FIELDS, 'branches', 'concurrent', 'delayMs', 'check']),
 }
 
-/** Whom it is for and how it is acknowledged: the same content may come again with others. */
+/**
+ * These fields name the transaction and the acknowledgement. The same content may come again with other values of them.
+ */
 const NOT_CONTENT: ReadonlySet<string> = new Set(['gid', 'ack'])
 
 export function parseSubmission(

@@ -3,9 +3,9 @@ import type { Fault, Gid } from '@counterstep/protocol'
 const CAPITAL = /[A-Z]/
 
 /**
- * What DTM's own barriers in services could take for another id: its SQL table compares gids without case, so `ORDER-1`
- * and `order-1` have one row, and its Redis key joins gid, branch id and op by `-`, so gid `pay` with branch `1-01` is
- * gid `pay-1` with branch `01`. Our own barriers compare bytes, and keep the parts apart.
+ * Finds ids that DTM's own barriers in services could confuse with others. DTM's SQL table compares gids without case, so
+ * `ORDER-1` and `order-1` share a row. Its Redis key joins gid, branch id and op by `-`, so gid `pay` with branch `1-01`
+ * is the same as gid `pay-1` with branch `01`. Our own barriers compare bytes and keep the parts apart.
  */
 export function findUnplainIds(
   gid: Gid | undefined,

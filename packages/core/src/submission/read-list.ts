@@ -1,7 +1,10 @@
 import { BRANCHES_MAX } from '@counterstep/protocol'
 import type { Faults } from './faults.ts'
 
-/** The branches as they were sent; undefined when one of them could not be read, since positions are then wrong. */
+/**
+ * Reads the list of branches. The result is undefined when one of them
+ * cannot be read, since positions would then be wrong.
+ */
 export function readList<Branch>(
   value: unknown,
   faults: Faults,

@@ -20,7 +20,7 @@ const BRANCH_FIELDS = new Set([
 ])
 const CHECK_FIELDS = new Set(['url', 'afterMs', 'headers'])
 
-/** Throws nothing: what is wrong is among the faults. */
+/** Reads a message. It never throws: everything wrong is added to the faults. */
 export function readMessage(
   body: Body,
   common: Pick<MessageDefinition, 'retry' | 'timeoutMs' | 'checkpointMs'>,

@@ -9,7 +9,7 @@ function isOver(text: string, max: number): boolean {
 }
 
 describe('the length in UTF-8', () => {
-  it('is over a limit exactly where the encoded bytes are', () => {
+  it('The length is over a limit exactly where the encoded bytes are', () => {
     const texts = fc.string({ unit: 'binary', maxLength: 40 }).filter(isWellFormed)
     fc.assert(
       fc.property(texts, fc.nat(160), (text, max) => {
@@ -36,7 +36,7 @@ describe('the length in UTF-8', () => {
     })
   }
 
-  it('knows what UTF-8 cannot carry', () => {
+  it('Texts with lone surrogates are found', () => {
     expect(['\ud800', 'a\udfff', '\udc00\ud800', '💶', ''].map(isWellFormed)).toEqual([
       false,
       false,

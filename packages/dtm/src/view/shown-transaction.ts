@@ -3,7 +3,7 @@
  * Neither the queries of URLs nor the values of branch headers are shown, as on the native API, and not to an admin's key either.
  */
 import type { BranchTarget, Definition, Transaction } from '@counterstep/core'
-import { targetsOf, textHash, withoutQuery } from '@counterstep/core'
+import { getBranchTargets, textHash, withoutQuery } from '@counterstep/core'
 import type { BranchView, Op, TransactionView } from '@counterstep/protocol'
 import { readNote } from '../definition/note.ts'
 import { statusWord, transType } from '../wire/status-word.ts'
@@ -45,7 +45,7 @@ export function shownBranches({ transaction, view }: Seen) {
   const rows: ReturnType<typeof shownBranch>[] = []
   if (readNote(transaction.definition)?.isStepless) return rows
   const urls = urlsOf(transaction)
-  for (const [position, target] of targetsOf(transaction).entries()) {
+  for (const [position, target] of getBranchTargets(transaction).entries()) {
     const branch = view.branches[position]
     for (const op of OPS[transaction.kind]) {
       const shown = { branch, op, url: urls[position]?.[op] ?? '' }

@@ -3,13 +3,15 @@ import type { Target } from './target.ts'
 
 const NONE: readonly Target[] = []
 
-/** The places of a submit, until its transaction makes its first call and holds places by its calls, or has ended or was not stored. */
+/**
+ * The places of a submit. They are given back when its transaction makes its first call, has ended or was not stored.
+ */
 export class Admission {
   readonly #pool: Pool
   readonly #places: number
   #targets: readonly Target[]
 
-  /** `places`: how many it holds at each target. */
+  /** `places` is the number of places that it takes at each target. */
   constructor(pool: Pool, targets: readonly Target[], places: number) {
     this.#pool = pool
     this.#places = places
@@ -17,7 +19,7 @@ export class Admission {
     for (const target of targets) pool.take(target, places)
   }
 
-  /** Gives them back, once. */
+  /** Gives the places back, once. */
   end(): void {
     if (this.#targets === NONE) return
     for (const target of this.#targets) this.#pool.give(target, this.#places)

@@ -27,10 +27,10 @@ export interface BulkheadParts {
   readonly observer: EngineObserver
 }
 
-/** A target that goes on being over its share is reported so often at most. */
+/** The least time between two reports about one target that stays over its share. */
 const TELL_MS = 60_000
 
-/** What keeps one target, whatever it does, from taking what the others need. */
+/** Bounds the places that each target may use, so that no target can take those that the others need. */
 export class Bulkhead {
   readonly turns: CallTurns
   readonly #parts: BulkheadParts
@@ -58,14 +58,14 @@ export class Bulkhead {
     return this.#targets.find(url)
   }
 
-  /** `places`: how many the transaction holds at each target. */
+  /** Creates the places of a run. `places` is the number that the transaction takes at each target. */
   places(isRecovered: boolean, places: number): HeldPlaces {
     return isRecovered
       ? new HeldPlaces(this.#recovered, this.#recoveredWaiters, places)
       : new HeldPlaces(this.#fresh, this.#freshWaiters, places)
   }
 
-  /** Takes its places for each target of a submit. Undefined: one of them is over its share, and nothing was taken. */
+  /** Takes the places for each target of a submit. Undefined: one of them is over its share, and no place was taken. */
   admit(targets: readonly Target[], places: number): Admission | undefined {
     for (const target of targets) {
       if (this.#fresh.mayTake(target)) continue
@@ -76,8 +76,8 @@ export class Bulkhead {
   }
 
   /**
-   * How long a transaction waits that has found no room at this target; longer than `holdMs` if it is to be given back, as it
-   * is where as many as may wait for this target in memory already.
+   * Returns how long a transaction waits that has found no place at this target. The time is longer than `holdMs` if the
+   * transaction is to be given back, also because too many wait for this target in memory already.
    */
   waitForRoom(target: Target, places: HeldPlaces, jitter01: number): number {
     const { clock, settings } = this.#parts
@@ -88,7 +88,7 @@ export class Bulkhead {
     return mayWait ? waitMs : this.holdBack(target, jitter01)
   }
 
-  /** How long a transaction is given back that finds no room at this target. */
+  /** Returns for how long a transaction that finds no place at this target is given back. */
   holdBack(target: Target, jitter01: number, leastMs = 0): number {
     const { clock, settings } = this.#parts
     const { holdMs } = settings
@@ -103,7 +103,7 @@ export class Bulkhead {
     return held.waitMs
   }
 
-  /** To the log, where an operator reads which target it is; callers are not told its address. */
+  /** Reports a target to the log, where an operator reads its name. Callers are not told its address. */
   report(target: Target): void {
     const { clock, observer } = this.#parts
     const now = clock.now()
@@ -112,7 +112,7 @@ export class Bulkhead {
     observer.event({ level: 'warn', name: 'target-over-share', detail: target.name })
   }
 
-  /** Targets that can have no more of something. Counted when asked for. */
+  /** Counts the targets that can get no more places in some pool. */
   get targetsAtShare(): number {
     const { fresh, closing, recovered } = this.turns
     return this.#targets
@@ -126,7 +126,7 @@ export class Bulkhead {
       ).length
   }
 
-  /** What is held for all targets together: nothing once all has ended. */
+  /** Counts the places and the waiting calls of all targets. It is 0 once everything has ended. */
   get held(): number {
     return this.#targets
       .all()

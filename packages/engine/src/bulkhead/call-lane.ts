@@ -2,11 +2,11 @@ import type { ShareBounds } from '@counterstep/core'
 import { type POOL, Pool } from './pool.ts'
 import type { Target } from './target.ts'
 
-/** How long a call may wait for its turn; then its transaction is left to the store. */
+/** How long a call may wait for its turn. After that its transaction is given back to the store. */
 export const TURN_WAIT_MS = 10_000
 const SWEEP_MS = 1_000
 
-/** Told with false when there was no turn in time. */
+/** A waiting call. It is told false when there was no turn in time. */
 type Waiter = { readonly until: number; readonly tell: (hasTurn: boolean) => void }
 
 export interface LaneParts {
@@ -17,8 +17,8 @@ export interface LaneParts {
 }
 
 /**
- * Calls of one sort in flight, a bounded number, shared by the targets. A call over its target's share waits for its turn
- * behind the others of that target, and holds up no other target.
+ * Bounds the calls of one sort in flight, which the targets share. A call over its target's share waits for its turn behind
+ * the others of that target, and delays no other target.
  */
 export class CallLane {
   readonly #parts: LaneParts
@@ -33,7 +33,7 @@ export class CallLane {
     this.#pool = new Pool(parts.name, parts.bounds)
   }
 
-  /** Calls in flight. */
+  /** The number of calls in flight. */
   get used(): number {
     return this.#pool.used
   }
@@ -42,7 +42,10 @@ export class CallLane {
     return !this.#pool.mayTake(target)
   }
 
-  /** Undefined: the turn is the caller's; else once this is true. Who has had a turn leaves once. */
+  /**
+   * Asks for a turn. Undefined: the call may go at once. Else it may go when the
+   * promise resolves to true. A call that had a turn must leave once.
+   */
   enter(target: Target): Promise<boolean> | undefined {
     if ((this.#queues.size === 0 || !this.#queues.has(target)) && this.#pool.mayTake(target)) {
       this.#pool.take(target)
@@ -54,11 +57,11 @@ export class CallLane {
 
   leave(target: Target): void {
     this.#pool.give(target)
-    // A place that has come free may raise the bounds of several targets.
+    // A free place may raise the limits of several targets.
     while (this.#queues.size > 0 && this.#serveOne());
   }
 
-  /** Nothing waits here any more: this node stops. */
+  /** Ends all waits, because this node stops. */
   close(): void {
     this.#isClosed = true
     for (const target of [...this.#queues.keys()]) this.#expire(target, Number.POSITIVE_INFINITY)
@@ -73,13 +76,13 @@ export class CallLane {
     if (!this.#isSweeping) this.#sweepLater()
   }
 
-  /** Of the first target in turn that may have one more call. */
+  /** Gives a turn to the first target in order that may have one more call. */
   #serveOne(): boolean {
     for (const [target, queue] of this.#queues) {
       if (!this.#pool.mayTake(target)) continue
       const [next] = queue.splice(0, 1)
       target.waiting--
-      // To the end of the turns, or out of them.
+      // The target moves to the end of the order, or out of it.
       this.#queues.delete(target)
       if (queue.length > 0) this.#queues.set(target, queue)
       this.#pool.take(target)
@@ -98,7 +101,7 @@ export class CallLane {
     })
   }
 
-  /** Those of one target stand in the order in which their time ends. */
+  /** Ends the waits of one target whose time is over. They stand in the order in which their times end. */
   #expire(target: Target, now: number): void {
     const queue = this.#queues.get(target) ?? []
     const kept = queue.findIndex(({ until }) => until > now)

@@ -6,21 +6,21 @@ import type { Target } from './target.ts'
 
 export interface CallTurnsParts {
   readonly settings: TurnSettings
-  /** How many targets the configuration names. */
+  /** The number of targets that the configuration names. */
   readonly listedTargets: number
   readonly clock: Clock
   readonly alarms: AlarmClock
 }
 
 export interface TurnSettings {
-  /** Actions of transactions that were accepted here. The two other lanes have half as many each. */
+  /** The limit for actions of accepted transactions. The two other lanes have half as many each. */
   readonly callsInFlightMax: number
   readonly targetShare: number
-  /** Null: no pace. */
+  /** Null means that calls have no pace. */
   readonly targetCallsPerSecond: number | null
 }
 
-/** A call that may not go now: it may be made after so many milliseconds at least. */
+/** A call that may not go now. It may be tried again after at least this many milliseconds. */
 export interface NoTurn {
   readonly leastMs: number
 }
@@ -28,8 +28,8 @@ export interface NoTurn {
 const OTHER_LANES_PART = 1 / 2
 
 /**
- * When a branch call may go. Actions that begin something, calls that bring something to its end, and actions that recovery
- * goes on with have lanes of their own, so that neither what is new nor what hangs takes every slot.
+ * Decides when a branch call may go. Actions of accepted transactions, calls that end a transaction, and actions of claimed
+ * transactions have lanes of their own, so that neither new work nor work that hangs takes every slot.
  */
 export class CallTurns {
   readonly fresh: CallLane
@@ -60,14 +60,17 @@ export class CallTurns {
     return isRecovered ? this.recovered : this.fresh
   }
 
-  /** Undefined: it may go, and leaves the lane once it has ended. Else what comes of its waiting: undefined, too, or no turn. */
+  /**
+   * Asks for a turn. Undefined: the call may go, and must leave the lane when it
+   * has ended. A promise resolves to the same, or to no turn.
+   */
   enter(target: Target, lane: CallLane): Promise<NoTurn | undefined> | undefined {
     if (this.#perSecond !== null) return this.#enterInPace(target, lane, this.#perSecond)
     const waiting = lane.enter(target)
     return waiting === undefined ? undefined : waiting.then(toNoTurn)
   }
 
-  /** Nothing waits any more. */
+  /** Ends all waits. */
   close(): void {
     for (const lane of [this.fresh, this.closing, this.recovered]) lane.close()
   }

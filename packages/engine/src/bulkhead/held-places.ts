@@ -2,17 +2,17 @@ import type { Pool } from './pool.ts'
 import type { Target } from './target.ts'
 
 /**
- * The targets that one transaction waits for. Each of them has its places of the pool taken, one unless the transaction is
- * large, however many of its calls go there, from the first call until the last has a definite answer; a call that is asked again within
- * `holdMs` keeps it. While it waits in memory for room at a target, it is counted among those that do. `clear` gives all of
- * them back, once and for good.
+ * The places of one transaction at the targets that it waits for. At each target it takes one place, or more if it is large,
+ * however many of its calls go there. It keeps them from its first call until its last call has a definite answer; a call
+ * that is made again within `holdMs` keeps them, too. While it waits in memory for a place at a target, it is counted among
+ * the waiting ones. `clear` gives all places back, once and for good.
  */
 export class HeldPlaces {
   readonly #pool: Pool
   readonly #waiters: Pool
-  /** At each target. */
+  /** The number of places that it takes at each target. */
   readonly #places: number
-  /** Nearly always the only one. */
+  /** The first target, which is nearly always the only one. */
   #first: Target | undefined
   #firstCount = 0
   #others: Map<Target, number> | undefined
@@ -20,7 +20,7 @@ export class HeldPlaces {
   #waitsFor: Target | undefined
   /** The target at which it waits in memory for room, and counts as one that waits there. */
   #waitsForRoomAt: Target | undefined
-  /** It has found no room, at one target or another, since this instant of the node's clock. */
+  /** When it first found no place at some target, by the node's clock. */
   #noRoomSince: number | undefined
   #isCleared = false
 
@@ -30,7 +30,7 @@ export class HeldPlaces {
     this.#places = places
   }
 
-  /** False: there is no room for this target, and nothing was taken. */
+  /** Takes the places for a call. False: there is none for this target, and none was taken. */
   enter(target: Target): boolean {
     if (this.#isCleared) return true
     if (this.#countOf(target) === 0 && !this.#pool.mayGoOn(target)) return false
@@ -39,13 +39,16 @@ export class HeldPlaces {
     return true
   }
 
-  /** For how long it has found no room. */
+  /** Returns for how long it has found no place. */
   noRoomMs(now: number): number {
     this.#noRoomSince ??= now
     return now - this.#noRoomSince
   }
 
-  /** False: too many wait already for room at this target, and it has to wait elsewhere. A transaction waits once at a time. */
+  /**
+   * Begins to wait for a place. False: too many wait for this target
+   * already. A transaction waits at one target at a time.
+   */
   waitForRoom(target: Target): boolean {
     if (this.#isCleared || this.#waitsForRoomAt !== undefined) return true
     if (!this.#waiters.mayGoOn(target)) return false
@@ -54,7 +57,7 @@ export class HeldPlaces {
     return true
   }
 
-  /** A call has ended. For each that has entered once. */
+  /** Ends a call. It must come once for each call that has entered. */
   leave(target: Target, isDefinite: boolean): void {
     if (this.#isCleared) return
     const before = this.#waitsFor
@@ -71,7 +74,7 @@ export class HeldPlaces {
     this.#remove(target)
   }
 
-  /** A call that has entered is not made after all. */
+  /** Ends a call that has entered and is not made after all. */
   withdraw(target: Target): void {
     if (!this.#isCleared) this.#remove(target)
   }

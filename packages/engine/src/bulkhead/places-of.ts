@@ -1,9 +1,9 @@
 import type { StoredTransaction } from '@counterstep/core'
 
-/** A larger transaction holds several places, so that the number of places bounds the memory of this node as well. */
+/** A larger transaction takes several places, so that the number of places bounds the memory of this node as well. */
 const CHARACTERS_PER_PLACE = 32 * 1024
 
-/** How many places a transaction holds: one, and more if its definition and its progress are long. */
+/** Counts the places that a transaction takes: one, or more if its definition and its progress are long. */
 export function placesOf({
   definition,
   progress,

@@ -7,14 +7,14 @@ import {
 } from '@counterstep/core'
 import type { Target } from './target.ts'
 
-/** What is counted for each target: its place in `Target.held`. */
+/** The pools of places. Each number is the pool's index in `Target.held`. */
 export const POOL = {
   freshTransactions: 0,
   recoveredTransactions: 1,
   freshCalls: 2,
   closingCalls: 3,
   recoveredCalls: 4,
-  /** Transactions that wait in memory until there is room at the target. */
+  /** Transactions that wait in memory for a place at the target. */
   freshWaiters: 5,
   recoveredWaiters: 6,
 } as const
@@ -26,7 +26,7 @@ export class Pool {
   readonly #bounds: ShareBounds
   readonly #boundsUnderWay: ShareBounds
   #used = 0
-  /** All targets that are not listed hold so many places together. */
+  /** The places that all targets which are not listed use together. */
   #usedUnlisted = 0
 
   constructor(name: keyof typeof POOL, bounds: ShareBounds) {
@@ -43,7 +43,7 @@ export class Pool {
     return this.#mayTakeBy(this.#bounds, target)
   }
 
-  /** For what is under way already, and goes on to this target. */
+  /** Whether a transaction that is under way may go on to this target. */
   mayGoOn(target: Target): boolean {
     return this.#mayTakeBy(this.#boundsUnderWay, target)
   }

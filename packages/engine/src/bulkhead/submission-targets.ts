@@ -2,10 +2,13 @@ import type { Definition } from '@counterstep/core'
 import type { Bulkhead } from './bulkhead.ts'
 import type { Target } from './target.ts'
 
-/** Every target that a transaction may call, its compensations too: it would hold a place of any of them when that hangs. */
+/**
+ * Lists every target that a transaction may call, for compensations too, because
+ * it takes a place at each of them while that target hangs.
+ */
 export function targetsOfDefinition(bulkhead: Bulkhead, definition: Definition): readonly Target[] {
   const targets: Target[] = []
-  // The branches of a TCC come later, and it is not held here before its decision.
+  // The branches of a TCC are registered later, and no node runs it before its decision.
   if (definition.kind === 'tcc') return targets
   for (const branch of definition.branches) {
     addTarget(bulkhead, branch.action, targets)
@@ -14,7 +17,7 @@ export function targetsOfDefinition(bulkhead: Bulkhead, definition: Definition):
   return targets
 }
 
-/** An empty URL is a call that is not made. */
+/** Adds the target of a URL. A call with an empty URL is not sent and has no target. */
 function addTarget(bulkhead: Bulkhead, url: string | undefined, targets: Target[]): void {
   if (url === undefined || url === '') return
   const target = bulkhead.find(url)

@@ -1,30 +1,32 @@
 import { type RoomRate, UNMEASURED } from '@counterstep/core'
 import { POOL, POOLS } from './pool.ts'
 
-/** One origin that branches are called at, and how many places of each pool are held for it. */
+/** One origin at which branches are called, with the number of places that it uses in each pool. */
 export class Target {
-  /** The origin; of one that stands for those beyond the bound, a word. */
+  /** The origin. A shared counter, which stands for many origins, has a text instead. */
   readonly name: string
-  /** The configuration names its origin. */
+  /** Whether the configuration names its origin. */
   readonly isListed: boolean
-  /** By the numbers of POOL. */
+  /** The places it uses, by the indices of POOL. */
   readonly held = Array<number>(POOLS).fill(0)
-  /** By this node's clock: when a call would be in step with the pace of this target. */
+  /** When the next call keeps the pace of this target, by this node's clock. */
   turnAt = 0
-  /** By this node's clock: when a call to it last ended with a definite answer, or was made while none was under way. */
+  /**
+   * When a call to it last ended with a definite answer, or was made while none was under way, by this node's clock.
+   */
   answeredAt = Number.NEGATIVE_INFINITY
-  /** By this node's clock: when the last transaction comes back that was given back for this target. */
+  /** When the last transaction that was given back for this target is due again, by this node's clock. */
   comeBackAt = 0
-  /** Definite answers that calls of claimed transactions have had. */
+  /** The number of definite answers to calls of claimed transactions. */
   recoveredAnswers = 0
   roomRate: RoomRate = UNMEASURED
-  /** Calls that wait for their turn. */
+  /** The number of calls that wait for their turn. */
   waiting = 0
-  /** By this node's clock: when its being over its share was last reported. */
+  /** When it was last reported as over its share, by this node's clock. */
   toldAt = Number.NEGATIVE_INFINITY
-  /** Looked for since the last sweep. */
+  /** Whether it was looked up since the last sweep. */
   isUsed = true
-  /** Its room was given to another. */
+  /** Whether its counters were removed to make room for another target. */
   isForgotten = false
 
   constructor(name: string, isListed = false) {

@@ -2,19 +2,19 @@ import { assert, type FindOrigin, SHARED_TARGETS, textHash, UNLISTED_TARGETS_MAX
 import { Target } from './target.ts'
 
 const TEXTS_MAX = 1_024
-/** A target that nobody asked for between two sweeps loses its counters when there is no room for another. */
+/** A target that was not looked up between two sweeps loses its counters when there is no room for another. */
 const SWEEP_MS = 60_000
 
 /**
- * The targets that this node counts for, found by a branch URL. Each listed origin has counters of its own for good. Of the
- * others at most UNLISTED_TARGETS_MAX have, and the rest are spread over SHARED_TARGETS more, so that no number of origins
- * makes this grow.
+ * Finds the target of a branch URL. Each listed origin has counters of its own for good. At most UNLISTED_TARGETS_MAX of the
+ * other origins have counters of their own, and the rest are spread over SHARED_TARGETS shared counters, so that the number
+ * of origins never makes this grow.
  */
 export class Targets {
   readonly #findOrigin: FindOrigin
   readonly #now: () => number
   readonly #byOrigin = new Map<string, Target>()
-  /** By the text of a URL up to its path, so that hardly any URL is parsed. */
+  /** The targets by the text of a URL up to its path, so that few URLs are parsed. */
   readonly #byText = new Map<string, Target>()
   readonly #listed: ReadonlyMap<string, Target>
   readonly #shared: readonly Target[]
@@ -43,7 +43,7 @@ export class Targets {
   #learn(text: string, url: string): Target {
     const origin = this.#findOrigin(url) ?? text
     const target = this.#listed.get(origin) ?? this.#byOrigin.get(origin) ?? this.#add(origin)
-    // An origin that has no counters of its own now may have them later.
+    // An origin without counters of its own is not remembered, because it may get them later.
     if (target === undefined) return this.#findShared(origin)
     if (this.#byText.size >= TEXTS_MAX) this.#byText.clear()
     this.#byText.set(text, target)
@@ -56,7 +56,7 @@ export class Targets {
     return target
   }
 
-  /** Undefined: there is no room for one more. */
+  /** Adds an origin. Undefined: there is no room for one more. */
   #add(origin: string): Target | undefined {
     if (this.#byOrigin.size >= UNLISTED_TARGETS_MAX && !this.#makeRoom()) return undefined
     const target = new Target(origin)
@@ -64,13 +64,16 @@ export class Targets {
     return target
   }
 
-  /** Once in a while, and then of all that were not asked for since the last time: what comes often must not push out the rest. */
+  /**
+   * Removes the targets that were not looked up since the last sweep. It does so only once in a while, so that new
+   * origins cannot push out the others.
+   */
   #makeRoom(): boolean {
     const now = this.#now()
     if (now - this.#sweptAt < SWEEP_MS) return false
     this.#sweptAt = now
     for (const [origin, target] of this.#byOrigin) {
-      // One that has called ahead of its pace would call ahead again under new counters.
+      // A target whose calls were ahead of its pace stays, because new counters would let them run ahead again.
       target.isForgotten = !target.isUsed && target.isIdle && target.turnAt <= now
       target.isUsed = false
       if (target.isForgotten) this.#byOrigin.delete(origin)
@@ -79,7 +82,10 @@ export class Targets {
   }
 }
 
-/** `https://bank.example:8443` of `https://bank.example:8443/debit?x=1`, and `bank:` of `bank:/debit`. */
+/**
+ * Cuts a URL before its path: `https://bank.example:8443/debit?x=1` gives
+ * `https://bank.example:8443`, and `bank:/debit` gives `bank:`.
+ */
 export function textBeforePath(url: string): string {
   const colon = url.indexOf(':')
   const hasHost = url.charCodeAt(colon + 1) === SLASH && url.charCodeAt(colon + 2) === SLASH

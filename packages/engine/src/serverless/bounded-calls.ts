@@ -1,7 +1,9 @@
 import type { BranchAnswer, BranchCall, BranchCaller, Clock } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 
-/** A caller's calls during one invocation: none outlives it, and it is known which transactions called. */
+/**
+ * The branch calls of one invocation. No call outlives the invocation, and it is known which transactions have called.
+ */
 export class BoundedCalls implements BranchCaller {
   readonly #branches: BranchCaller
   readonly #clock: Clock
@@ -15,7 +17,7 @@ export class BoundedCalls implements BranchCaller {
     this.#until = until
   }
 
-  /** One that is cut short by the end is `unknown` like any other that has not answered. */
+  /** Makes a call. A call that the end of the invocation cuts short is `unknown`, like every call without an answer. */
   async call(call: BranchCall): Promise<BranchAnswer> {
     this.#called.add(call.gid)
     const leftMs = Math.max(1, Math.floor(this.#until - this.#clock.now()))
@@ -32,12 +34,14 @@ export class BoundedCalls implements BranchCaller {
     return this.#called.has(gid)
   }
 
-  async ended(): Promise<void> {
+  async waitUntilEnded(): Promise<void> {
     await Promise.allSettled(this.#inFlight)
   }
 
-  /** The connections go on to the next invocation; who made the caller closes it. */
+  /**
+   * Waits for the calls. The connections stay open for the next invocation; the owner of the branch caller closes them.
+   */
   close(): Promise<void> {
-    return this.ended()
+    return this.waitUntilEnded()
   }
 }

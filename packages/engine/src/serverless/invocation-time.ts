@@ -1,25 +1,33 @@
-/** For telling the queue and the caller at the end. */
+/** The time that is kept for the queue's and the caller's answers at the end. */
 const TELL_MS = 1_500
-/** For giving back to the store what is not final. */
+/** The time that is kept for giving back transactions that are not final. */
 const GIVE_BACK_MS = 1_500
-/** At least the half of the time is for work, however long a call may take. */
+/** The last calls get at most this part of the time, so that new calls may start during the other half. */
 const CALL_SHARE = 0.5
-/** An owner that dies is missed when it would have ended for sure. */
+/** A lease ends this long after its invocation has surely ended. */
 const LEASE_AFTER_MS = 5_000
 
-/** What an invocation does until when; instants of the clock that `now` was read from. */
+/** The schedule of an invocation. Its instants are by the clock that `now` was read from. */
 export interface InvocationTime {
-  /** From here on no call starts; one that has started before has at least its usual time. */
+  /**
+   * No call starts after this instant. A call that started before it has at least its
+   * usual time, or half of the time for calls if that is less.
+   */
   readonly startCallsUntil: number
-  /** Every call has ended. */
+  /** Every call has ended by this instant. */
   readonly callsUntil: number
   readonly giveBackUntil: number
-  /** After it nobody runs what this invocation held. */
+  /** The lease of every transaction of the invocation. */
   readonly leaseMs: number
 }
 
-/** @param remainingMs until the host kills this invocation. @param callMs how long a branch call usually may take. */
-export function invocationTime(now: number, remainingMs: number, callMs: number): InvocationTime {
+/**
+ * Plans the time of an invocation.
+ *
+ * @param remainingMs is the time until the host kills this invocation.
+ * @param callMs is the usual time limit of a branch call.
+ */
+export function planInvocationTime(now: number, remainingMs: number, callMs: number): InvocationTime {
   const giveBackUntil = now + Math.max(0, remainingMs - TELL_MS)
   const callsUntil = Math.max(now, giveBackUntil - GIVE_BACK_MS)
   const callRoomMs = Math.min(callMs, (callsUntil - now) * CALL_SHARE)

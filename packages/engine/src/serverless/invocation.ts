@@ -1,16 +1,16 @@
 import {
   type Grant,
-  type Look,
   type StoredTransaction,
   type StoreStats,
   StoreUnavailableError,
   type Submission,
-  type WakeUp,
+  type WakeUpQueue,
+  type WakeUpRequest,
 } from '@counterstep/core'
 import { type Gid, InvalidRequestError, type SubmitView, type TransactionView } from '@counterstep/protocol'
 import { type AssemblyParts, assemble } from '../assembly.ts'
 import type { AbortOptions, EngineHealth, SubmitOptions, WaitOptions } from '../engine-api.ts'
-import { healthOf } from '../health.ts'
+import { readHealth } from '../health.ts'
 import { Requests } from '../requests.ts'
 import { TakeOvers } from '../take-overs.ts'
 import { within } from '../until-definite.ts'
@@ -19,52 +19,52 @@ import type { InvocationTime } from './invocation-time.ts'
 import { TimeLimit } from './time-limit.ts'
 
 /**
- * What became of a transaction that was looked at.
- * `final`: it has ended. `given-back`: it goes on later. `not-ours`: another owner has it, or nobody should.
- * `left`: the store did not take it back in time, so its lease must run out.
+ * The outcome of a transaction that an invocation was woken for.
+ * `final`: it has ended. `given-back`: it goes on later. `not-ours`: another node owns it, or no node may claim it.
+ * `left`: it could not be given back in time, so its lease must run out.
  */
-export type LookOutcome = 'final' | 'given-back' | 'not-ours' | 'left'
+export type RunOutcome = 'final' | 'given-back' | 'not-ours' | 'left'
 
-export interface DueLooks {
-  readonly outcomes: readonly LookOutcome[]
+export interface ClaimedOutcomes {
+  readonly outcomes: readonly RunOutcome[]
   readonly mayBeMore: boolean
 }
 
-export interface PostponedLooks {
+export interface PostponedRows {
   readonly gids: readonly Gid[]
   readonly mayBeMore: boolean
 }
 
-/** For a request that the queue does not answer. */
-const ASK_MS = 1_000
-/** Looks that come up so soon after another are asked for together. */
+/** A request to the queue is given up after this time. */
+const SCHEDULE_MS = 1_000
+/** Wake-ups that are wanted within this time are requested together. */
 const TOGETHER_MS = 100
 
-/** One event of a function. When `end` has resolved, nothing of it runs any more. */
+/** The engine during one event of a function. Once `end` has resolved, nothing of the invocation runs any more. */
 export class Invocation extends Requests {
   readonly #time: InvocationTime
   readonly #calls: BoundedCalls
-  readonly #wakeUp: WakeUp
+  readonly #wakeUp: WakeUpQueue
   readonly #takeOvers: TakeOvers
   readonly #callsMayStart: TimeLimit
-  readonly #looks = new Map<Gid, number>()
-  readonly #endings = new Map<Gid, (outcome: LookOutcome) => void>()
-  /** Claims that a command has brought about. */
+  readonly #requests = new Map<Gid, number>()
+  readonly #endings = new Map<Gid, (outcome: RunOutcome) => void>()
+  /** Claims that follow from commands of this invocation. */
   readonly #ownClaims = new Set<Promise<void>>()
-  /** Of the next request for looks; undefined: none is planned. */
-  #cancelAsk: (() => void) | undefined
-  readonly #asking = new Set<Promise<void>>()
+  /** Cancels the next sending of wake-up requests. Undefined: none is planned. */
+  #cancelSending: (() => void) | undefined
+  readonly #sending = new Set<Promise<void>>()
   #isEnding = false
 
-  constructor(parts: AssemblyParts, wakeUp: WakeUp, time: InvocationTime) {
+  constructor(parts: AssemblyParts, wakeUp: WakeUpQueue, time: InvocationTime) {
     const { clock, branches, settings } = parts
     const calls = new BoundedCalls(branches, clock, time.callsUntil)
     const assembly = assemble(
       { ...parts, branches: calls, settings: { ...settings, leaseMs: time.leaseMs } },
       {
-        onFinished: (gid) => this.#tell(gid, 'final'),
-        onGivenBack: (gid, dueAt) => this.#givenBack(gid, dueAt),
-        onWaiting: (gid, dueAt) => this.#lookAgain(gid, dueAt),
+        onFinished: (gid) => this.#reportOutcome(gid, 'final'),
+        onGivenBack: (gid, dueAt) => this.#handleGivenBack(gid, dueAt),
+        onWaiting: (gid, dueAt) => this.#requestWakeUp(gid, dueAt),
         onDue: (gid) => this.#runNow(gid),
       },
     )
@@ -76,7 +76,7 @@ export class Invocation extends Requests {
     this.#callsMayStart = new TimeLimit(clock, time.startCallsUntil)
   }
 
-  /** Nothing runs once the answer is given, so a promise from memory could not be kept. */
+  /** Refuses `ack: 'memory'`: nothing runs after the answer, so a promise from memory could not be kept. */
   protected override take(submission: Submission, options: SubmitOptions): Promise<SubmitView> {
     if (submission.ack === 'memory') {
       const message = 'must be "durable": nothing runs here after the answer'
@@ -96,8 +96,11 @@ export class Invocation extends Requests {
     return super.submitPrepared(gid, options)
   }
 
-  /** Claims the transaction and does what fits. Throws StoreUnavailableError when the claim is not answered. */
-  async runClaimed(gid: Gid): Promise<LookOutcome> {
+  /**
+   * Claims the transaction and runs it as long as time allows. It throws a
+   * StoreUnavailableError when the claim is not answered.
+   */
+  async runClaimed(gid: Gid): Promise<RunOutcome> {
     const { store, clock, ids, run, formatMax, observer } = this.assembly
     const sentAt = clock.now()
     const claim = { gid, token: ids.token(), leaseMs: run.leaseMs, formatMax }
@@ -107,8 +110,11 @@ export class Invocation extends Requests {
     return await this.#run(result.transaction, { sentAt, now: clock.now(), storeNow: result.now })
   }
 
-  /** Claims at most `limit` of what is due and does what fits. Throws StoreUnavailableError when the claim is not answered. */
-  async runDue(limit: number): Promise<DueLooks> {
+  /**
+   * Claims at most `limit` due rows and runs them as long as time allows. It throws
+   * a StoreUnavailableError when the claim is not answered.
+   */
+  async runDue(limit: number): Promise<ClaimedOutcomes> {
     const { store, clock, ids, run, formatMax, observer } = this.assembly
     const sentAt = clock.now()
     const tokens = Array.from({ length: limit }, () => ids.token())
@@ -120,24 +126,30 @@ export class Invocation extends Requests {
     return { outcomes, mayBeMore: mayBeMore || claimed.length === limit }
   }
 
-  /** What is due is left to who is asked to look at it. Throws StoreUnavailableError. */
-  async postponeDue(limit: number, byMs: number): Promise<PostponedLooks> {
+  /**
+   * Postpones due rows and returns their gids, so that other invocations can be
+   * woken for them. It throws a StoreUnavailableError.
+   */
+  async postponeDue(limit: number, byMs: number): Promise<PostponedRows> {
     const { store, formatMax } = this.assembly
     const { gids, mayBeMore = false } = await store.postponeDue({ limit, byMs, formatMax })
     return { gids, mayBeMore: mayBeMore || gids.length === limit }
   }
 
-  /** How many of at most `limit` finished transactions past their retention it has removed. Throws StoreUnavailableError. */
+  /**
+   * Removes at most `limit` finished transactions past their retention, and
+   * returns how many. It throws a StoreUnavailableError.
+   */
   async purge(limit: number): Promise<number> {
     return (await this.assembly.store.purgeFinished(limit)).purged
   }
 
-  /** Throws StoreUnavailableError. */
+  /** Reads the counts of the store. It throws a StoreUnavailableError. */
   stats(): Promise<StoreStats> {
     return this.assembly.store.stats()
   }
 
-  /** Until when it is worth to begin anything. */
+  /** Whether it is too late to start anything. */
   get isTimeUp(): boolean {
     return this.#callsMayStart.isOver
   }
@@ -148,7 +160,7 @@ export class Invocation extends Requests {
 
   health(): EngineHealth {
     const { store, runner, acceptance, settings, bulkhead } = this.assembly
-    return healthOf(store, settings, {
+    return readHealth(store, settings, {
       isStopping: this.#isEnding,
       inFlight: runner.size + acceptance.size,
       targetsAtShare: bulkhead.targetsAtShare,
@@ -159,34 +171,37 @@ export class Invocation extends Requests {
     return this.end(Promise.resolve())
   }
 
-  /** Runs on while there is time, also beside `work`; then gives back what is not final and asks for later looks. */
+  /**
+   * Runs on beside `work` while there is time. Then it gives back transactions
+   * that are not final, and requests wake-ups for them.
+   */
   async end(work: Promise<unknown>): Promise<void> {
     const { clock, acceptance, runner, waiters, alarms } = this.assembly
     const leftUntil = (at: number) => Math.max(0, at - clock.now())
-    await Promise.race([this.#callsMayStart.over, this.#done(work)])
+    await Promise.race([this.#callsMayStart.over, this.#waitUntilDone(work)])
     this.#callsMayStart.stop()
     this.#isEnding = true
     await acceptance.close(leftUntil(this.#time.callsUntil))
     runner.drain('when-calls-end')
     await within(clock, leftUntil(this.#time.callsUntil), runner.empty())
     runner.drain('now')
-    await within(clock, leftUntil(this.#time.giveBackUntil), this.#idle())
-    // What is still held is left to its lease.
+    await within(clock, leftUntil(this.#time.giveBackUntil), this.#waitUntilIdle())
+    // A transaction that still runs is left until its lease ends.
     runner.close()
     waiters.stop()
     alarms.stop()
-    await this.#calls.ended()
-    this.#cancelAsk?.()
-    this.#askNow()
-    await Promise.all(this.#asking)
+    await this.#calls.waitUntilEnded()
+    this.#cancelSending?.()
+    this.#sendRequestsNow()
+    await Promise.all(this.#sending)
   }
 
-  async #done(work: Promise<unknown>): Promise<void> {
+  async #waitUntilDone(work: Promise<unknown>): Promise<void> {
     await Promise.allSettled([work])
-    await this.#idle()
+    await this.#waitUntilIdle()
   }
 
-  async #idle(): Promise<void> {
+  async #waitUntilIdle(): Promise<void> {
     const { runner } = this.assembly
     while (this.#ownClaims.size > 0 || runner.size > 0) {
       await Promise.all(this.#ownClaims)
@@ -194,29 +209,32 @@ export class Invocation extends Requests {
     }
   }
 
-  async #run(row: StoredTransaction, grant: Grant): Promise<LookOutcome> {
+  async #run(row: StoredTransaction, grant: Grant): Promise<RunOutcome> {
     const { gid } = row
-    // Before it starts: it may end at once.
-    const ended = new Promise<LookOutcome>((resolve) => this.#endings.set(gid, resolve))
+    // The ending is registered before the run starts, because the run may end at once.
+    const ended = new Promise<RunOutcome>((resolve) => this.#endings.set(gid, resolve))
     const taken = this.#takeOvers.take(row, grant)
     if (taken.type === 'giving-back') {
       await taken.done
       return 'given-back'
     }
-    // Of what a bug has stopped nobody is told.
-    if (taken.type === 'ended') this.#tell(gid, 'left')
+    // A transaction that a bug has stopped never reports its end.
+    if (taken.type === 'ended') this.#reportOutcome(gid, 'left')
     return await ended
   }
 
-  /** Who says how long he waits is answered then, or when the calls that are under way have ended. */
+  /**
+   * Limits the invocation to the caller's own wait. After that the caller
+   * is answered once the calls under way have ended.
+   */
   #endAfter({ waitMs = 0 }: WaitOptions): void {
     if (waitMs > 0) this.#callsMayStart.atMost(waitMs)
   }
 
   #runNow(gid: Gid): void {
-    // Told too late to be run here.
+    // It is too late to run the transaction here.
     if (this.#isEnding) {
-      this.#lookAgain(gid, this.assembly.clock.now())
+      this.#requestWakeUp(gid, this.assembly.clock.now())
       return
     }
     const claim = this.#claimAfterCommand(gid).finally(() => this.#ownClaims.delete(claim))
@@ -230,48 +248,59 @@ export class Invocation extends Requests {
     } catch (error: unknown) {
       const level = error instanceof StoreUnavailableError ? 'warn' : 'error'
       observer.event({ level, name: 'claim-failed', gid, error })
-      this.#lookAgain(gid, clock.now())
+      this.#requestWakeUp(gid, clock.now())
     }
   }
 
-  #givenBack(gid: Gid, dueAt: number | undefined): void {
+  #handleGivenBack(gid: Gid, dueAt: number | undefined): void {
     const { clock, run } = this.assembly
-    this.#tell(gid, dueAt === undefined ? 'left' : 'given-back')
+    this.#reportOutcome(gid, dueAt === undefined ? 'left' : 'given-back')
     if (dueAt === undefined) return
-    // One that only came too early, by a doubled request, has a look to come: each would bring about one more.
-    if (this.#calls.hasCalled(gid) || dueAt <= clock.now() + run.holdMs) this.#lookAgain(gid, dueAt)
+    // A transaction that was only woken too early, by a doubled request, still has
+    // a wake-up to come. One more each time would add up.
+    if (this.#calls.hasCalled(gid) || dueAt <= clock.now() + run.holdMs) this.#requestWakeUp(gid, dueAt)
   }
 
-  #tell(gid: Gid, outcome: LookOutcome): void {
+  #reportOutcome(gid: Gid, outcome: RunOutcome): void {
     this.#endings.get(gid)?.(outcome)
     this.#endings.delete(gid)
   }
 
-  /** Not only at the end: until then others of the batch may run, or a caller wait. */
-  #lookAgain(gid: Gid, dueAt: number): void {
-    this.#looks.set(gid, dueAt)
+  /**
+   * Requests a wake-up soon, not only at the end, because other transactions
+   * of the batch or a waiting caller may delay the end.
+   */
+  #requestWakeUp(gid: Gid, dueAt: number): void {
+    this.#requests.set(gid, dueAt)
     if (this.#isEnding) return
-    this.#cancelAsk ??= this.assembly.clock.after(TOGETHER_MS, () => this.#askNow())
+    this.#cancelSending ??= this.assembly.clock.after(TOGETHER_MS, () => this.#sendRequestsNow())
   }
 
-  #askNow(): void {
-    this.#cancelAsk = undefined
-    const asked = this.#ask().finally(() => this.#asking.delete(asked))
-    this.#asking.add(asked)
+  #sendRequestsNow(): void {
+    this.#cancelSending = undefined
+    const sending = this.#sendRequests().finally(() => this.#sending.delete(sending))
+    this.#sending.add(sending)
   }
 
-  async #ask(): Promise<void> {
+  async #sendRequests(): Promise<void> {
     const { clock, observer } = this.assembly
-    if (this.#looks.size === 0) return
+    if (this.#requests.size === 0) return
     const now = clock.now()
-    const looks = [...this.#looks].map(([gid, dueAt]): Look => ({ gid, dueInMs: Math.max(0, dueAt - now) }))
-    this.#looks.clear()
+    const requests = [...this.#requests].map(
+      ([gid, dueAt]): WakeUpRequest => ({ gid, dueInMs: Math.max(0, dueAt - now) }),
+    )
+    this.#requests.clear()
     try {
-      const asked = this.#wakeUp.ask(looks).then(() => true)
-      if ((await within(clock, ASK_MS, asked)) !== true) throw new Error('not answered in time')
+      const sending = this.#wakeUp.schedule(requests).then(() => true)
+      if ((await within(clock, SCHEDULE_MS, sending)) !== true) throw new Error('not answered in time')
     } catch (error: unknown) {
-      // The sweeper finds what is due.
-      observer.event({ level: 'warn', name: 'wake-up-failed', detail: `${looks.length} looks`, error })
+      // The sweeper finds the due rows later.
+      observer.event({
+        level: 'warn',
+        name: 'wake-up-failed',
+        detail: `${requests.length} wake-up requests`,
+        error,
+      })
     }
   }
 }

@@ -7,45 +7,52 @@ import {
   type Ids,
   type RefuseCall,
   type Store,
-  type WakeUp,
+  type WakeUpQueue,
 } from '@counterstep/core'
 import type { EngineApi, EngineHealth } from '../engine-api.ts'
-import { healthOf } from '../health.ts'
+import { readHealth } from '../health.ts'
 import { type ObservedStore, observeStore } from '../observed-store.ts'
 import type { EngineObserver } from '../observer.ts'
 import type { EngineSettings } from '../settings.ts'
 import { within } from '../until-definite.ts'
 import { Invocation } from './invocation.ts'
-import { invocationTime } from './invocation-time.ts'
+import { planInvocationTime } from './invocation-time.ts'
 
 export interface ServerlessParts {
   readonly store: Store
   readonly branches: BranchCaller
   readonly checkUrl: CheckUrl
   readonly refuseCall?: RefuseCall
-  /** What is one target. Default: the origin as the URL has it; a host whose URLs may name services says where these are. */
+  /**
+   * Finds the target of a URL. By default this is the URL's origin. A host
+   * whose URLs may name services finds their origins.
+   */
   readonly findOrigin?: FindOrigin
-  /** Origins that the configuration names: each is told apart for good, and leaves the others no more than one of them may have. */
+  /**
+   * The origins that the configuration names. Each has its own counters for good, and
+   * all others together get no more places than one of these.
+   */
   readonly listedOrigins?: readonly string[]
-  readonly wakeUp: WakeUp
+  readonly wakeUp: WakeUpQueue
   readonly clock: Clock
   readonly ids: Ids
   readonly observer: EngineObserver
-  /** Without `leaseMs` having a meaning: a lease is as long as the invocation, and 5 s. */
+  /** `leaseMs` has no effect, because a lease is 5 s longer than the rest of the invocation. */
   readonly settings: EngineSettings
 }
 
 /**
- * The engine of a host that kills: no loops, no renewal, nothing between two invocations. It answers an `EngineApi` so
- * that the same HTTP face stands on it, but only during an invocation.
+ * The engine of a host that stops or kills the process after each invocation, such as a function. It has no loops and no
+ * renewal, and nothing runs between two invocations. It is an `EngineApi`, so the same HTTP API works on it, but only during
+ * an invocation.
  */
 export interface ServerlessEngine extends EngineApi {
   /**
-   * Does `work`, and runs what it has begun while there is time. When this resolves, nothing runs here: what is not
-   * final has been given back to the store, and a later look at it was asked for.
-   * One invocation at a time; rejects as `work` does, and when that goes on after the end.
+   * Does `work`, and runs the transactions that it has started while there is time. When this resolves, nothing runs here:
+   * transactions that are not final have been given back to the store, and wake-ups were requested for them.
+   * There is one invocation at a time. It rejects when `work` rejects, and when `work` goes on after the end.
    *
-   * @param remainingMs until the host kills this invocation.
+   * @param remainingMs is the time until the host kills this invocation.
    */
   during<T>(remainingMs: number, work: (invocation: Invocation) => Promise<T>): Promise<T>
 }
@@ -54,10 +61,10 @@ export function createServerlessEngine(parts: ServerlessParts): ServerlessEngine
   return new FunctionEngine(parts)
 }
 
-/** For an answer that only waited for the end, and for what the store or a queue answers at once. */
+/** The time that `work` has after the end, for a last answer of the store or of a queue. */
 const LATE_MS = 500
 
-async function settledSoon<T>(clock: Clock, working: Promise<T>): Promise<T> {
+async function settleSoon<T>(clock: Clock, working: Promise<T>): Promise<T> {
   const settled = working.then((value) => ({ value }))
   const inTime = await within(clock, LATE_MS, settled)
   if (inTime === undefined) throw new Error('the work has not ended with its invocation')
@@ -77,14 +84,14 @@ class FunctionEngine implements ServerlessEngine {
   async during<T>(remainingMs: number, work: (invocation: Invocation) => Promise<T>): Promise<T> {
     assert(this.#current === undefined, 'an environment has one invocation at a time')
     const { wakeUp, settings, clock } = this.#parts
-    const time = invocationTime(clock.now(), remainingMs, settings.branchTimeoutMs)
+    const time = planInvocationTime(clock.now(), remainingMs, settings.branchTimeoutMs)
     const parts = { ...this.#parts, store: this.#store }
     const invocation = new Invocation(parts, wakeUp, time)
     this.#current = invocation
     try {
       const working = work(invocation)
       await invocation.end(working)
-      return await settledSoon(clock, working)
+      return await settleSoon(clock, working)
     } finally {
       this.#current = undefined
     }
@@ -110,10 +117,10 @@ class FunctionEngine implements ServerlessEngine {
 
   health(): EngineHealth {
     const idle = { isStopping: false, inFlight: 0, targetsAtShare: 0 }
-    return this.#current?.health() ?? healthOf(this.#store, this.#parts.settings, idle)
+    return this.#current?.health() ?? readHealth(this.#store, this.#parts.settings, idle)
   }
 
-  /** There is nothing to end between two invocations. */
+  /** Resolves at once, because nothing runs between two invocations. */
   close(): Promise<void> {
     return Promise.resolve()
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '@counterstep/core'
 
-/** An instant that may come nearer and never moves away. */
+/** A time limit that may become earlier, but never later. */
 export class TimeLimit {
   readonly over: Promise<void>
   readonly #clock: Clock

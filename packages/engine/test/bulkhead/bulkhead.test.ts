@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { Bed, type TestNode } from '../support/bed.ts'
 import { Gate } from '../support/gate.ts'
 import type { Answer } from '../support/participants.ts'
-import { codeOf } from '../support/sagas.ts'
+import { readCode } from '../support/sagas.ts'
 
-/** A scaled-down node: what 4,096 of its sagas do to the real one, a few hundred do to this one. */
+/** A scaled-down node. A few hundred sagas have the effect on it that 4,096 have on a real one. */
 const NODE = { inFlightMax: 400, callsInFlightMax: 400, recoveryInFlightMax: 100, claimLimit: 20 }
 const MANY = 450
 
@@ -18,7 +18,7 @@ function sagaTo(gid: string, ...origins: readonly string[]): SagaSubmitRequest &
   return { gid, timeoutMs: 900_000, branches }
 }
 
-/** Its definition has 322 KiB, so it holds 11 places. */
+/** Builds a saga whose definition has 322 KiB, so that it takes 11 places. */
 function largeSagaTo(gid: string, origin: string): SagaSubmitRequest & { readonly gid: string } {
   const branches = sagaTo(gid, origin, origin).branches.map((branch) => ({
     ...branch,
@@ -41,7 +41,7 @@ function hangBed(): { readonly bed: Bed; readonly gate: Gate } {
 async function flood(node: TestNode, count: number, originOf: (n: number) => readonly string[]) {
   const codes = new Map<string, number>()
   for (let n = 0; n < count; n++) {
-    const code = await codeOf(node.submit(sagaTo(`hang-${n}-${node.name}`, ...originOf(n))))
+    const code = await readCode(node.submit(sagaTo(`hang-${n}-${node.name}`, ...originOf(n))))
     codes.set(code, (codes.get(code) ?? 0) + 1)
   }
   return { accepted: codes.get('accepted') ?? 0, refused: codes.get('SAGA_TARGET_OVER_CAPACITY') ?? 0, codes }
@@ -54,7 +54,7 @@ function tccBranch(): TccBranch {
 }
 
 const BIG = Array.from({ length: 100 }, () => 'http://hang.test')
-/** Every way that was found of having a target that hangs take all places. */
+/** All known ways in which a target that hangs could take all places. */
 const ATTACKS: readonly (readonly [string, (n: number) => readonly string[]])[] = [
   ['one origin', () => ['http://hang.test']],
   ['a healthy first branch', () => ['http://healthy.test', 'http://hang.test']],
@@ -82,7 +82,7 @@ describe('S40: sagas that hang at', () => {
       await bed.time.advance(10)
       expect([...codes.keys()].sort()).toEqual(['SAGA_TARGET_OVER_CAPACITY', 'accepted'])
       expect(refused).toBeGreaterThan(0)
-      // What was refused was not stored.
+      // A refused transaction was not stored.
       expect(await bed.rows()).toBe(2 + (codes.get('accepted') ?? 0))
       for (let n = 0; n < 5; n++) {
         await node.submit(sagaTo(`good-${n}`, 'http://healthy.test'))
@@ -90,7 +90,7 @@ describe('S40: sagas that hang at', () => {
       }
       await node.command('abort', 'tcc')
       await bed.untilStatus('tcc', 'failed', 2_000)
-      expect(bed.services.callsOf('tcc')).toEqual(['01 cancel'])
+      expect(bed.services.listCalls('tcc')).toEqual(['01 cancel'])
     })
   }
 
@@ -103,7 +103,7 @@ describe('S40: sagas that hang at', () => {
     }
     const node = await bed.node({ ...NODE, listedOrigins: ['http://healthy.test', 'http://other.test'] })
     await flood(node, 1_000, (n) => [`http://hang${n}.test`])
-    // At once: each of them takes a second.
+    // They are sent at once, because each of them takes a second.
     for (let n = 0; n < 60; n++) await node.submit(sagaTo(`good-${n}`, 'http://healthy.test'))
     await bed.time.advance(1_500)
     for (let n = 0; n < 60; n++) expect(await bed.status(`good-${n}`)).toBe('succeeded')
@@ -114,7 +114,7 @@ describe('S40: sagas that hang at', () => {
     const node = await bed.node(NODE)
     const codes = new Set<string>()
     for (let n = 0; n < MANY; n++)
-      codes.add(await codeOf(node.submit({ ...sagaTo(`late-${n}`, 'http://hang.test'), delayMs: 1_000 })))
+      codes.add(await readCode(node.submit({ ...sagaTo(`late-${n}`, 'http://hang.test'), delayMs: 1_000 })))
     expect([...codes].sort()).toEqual(['SAGA_TARGET_OVER_CAPACITY', 'accepted'])
     await node.submit(sagaTo('good', 'http://healthy.test'))
     await bed.untilStatus('good', 'succeeded', 500)
@@ -127,7 +127,7 @@ describe('S40: sagas that hang at', () => {
     const codes = new Set<string>()
     const retry = { initialMs: 1_000, capMs: 1_000 }
     for (let n = 0; n < MANY; n++) {
-      codes.add(await codeOf(node.submit({ ...sagaTo(`poison-${n}`, 'http://hang.test'), retry })))
+      codes.add(await readCode(node.submit({ ...sagaTo(`poison-${n}`, 'http://hang.test'), retry })))
       await bed.time.flush()
     }
     expect([...codes].sort()).toEqual(['SAGA_TARGET_OVER_CAPACITY', 'accepted'])
@@ -153,7 +153,7 @@ describe('S40: sagas that hang at', () => {
     const { bed } = hangBed()
     const node = await bed.node({ ...NODE, targetShare: 1 })
     await flood(node, MANY, () => ['http://hang.test'])
-    expect(await codeOf(node.submit(sagaTo('good', 'http://healthy.test')))).toBe('SAGA_OVER_CAPACITY')
+    expect(await readCode(node.submit(sagaTo('good', 'http://healthy.test')))).toBe('SAGA_OVER_CAPACITY')
   })
 
   it('many places each, since they are large, are as many fewer', async () => {
@@ -161,10 +161,10 @@ describe('S40: sagas that hang at', () => {
     const node = await bed.node(NODE)
     const codes = new Map<string, number>()
     for (let n = 0; n < 30; n++) {
-      const code = await codeOf(node.submit(largeSagaTo(`hang-${n}`, 'http://hang.test')))
+      const code = await readCode(node.submit(largeSagaTo(`hang-${n}`, 'http://hang.test')))
       codes.set(code, (codes.get(code) ?? 0) + 1)
     }
-    // One target may hold 150 places, and each of these holds 11.
+    // One target may use 150 places, and each of these sagas takes 11.
     expect(codes).toEqual(
       new Map([
         ['accepted', 14],
@@ -228,7 +228,7 @@ describe('S40: after a restart', () => {
     expect(draws).toBeLessThan(300)
     gate.open()
     await bed.time.until('all have ended', async () => (await bed.unfinished()) === 0, 240_000)
-    expect(bed.services.effectsOf('wide')).toHaveLength(100)
+    expect(bed.services.listEffects('wide')).toHaveLength(100)
   })
 
   async function restart(share: number, rows = 300) {
@@ -249,7 +249,7 @@ describe('S40: after a restart', () => {
     await bed.untilStatus('good', 'succeeded', 5_000)
     const polls = two.store.count('claim-due')
     await bed.time.advance(120_000)
-    // Each row is looked at once in 15 s to 30 s, and not over and over.
+    // Each row is claimed once in 15 s to 30 s, and not over and over.
     const claims = two.seen.claims.reduce((sum, count) => sum + count, 0)
     expect(claims).toBeLessThan(301 + 300 * (120 / 15))
     expect(two.store.count('claim-due') - polls).toBeLessThan(4_000)
@@ -257,7 +257,7 @@ describe('S40: after a restart', () => {
     expect(rows.every(({ attention }) => !attention)).toBe(true)
     gate.open()
     await bed.time.until('all have ended', async () => (await bed.unfinished()) === 0, 240_000)
-    const counts = rows.map(({ gid }) => bed.services.effectsOf(gid).length)
+    const counts = rows.map(({ gid }) => bed.services.listEffects(gid).length)
     expect(counts).toEqual(rows.map(() => 1))
   })
 
@@ -305,7 +305,7 @@ describe('S40: after a restart', () => {
     gate.open()
     const startedAt = bed.time.now
     await bed.time.until('all have ended', async () => (await bed.unfinished()) === 0, 240_000)
-    // 57 places, each for 50 ms: 1,140 a second at most.
+    // There are 57 places, each used for 50 ms, so there are at most 1,140 calls a second.
     expect(bed.time.now - startedAt).toBeLessThan(6_000)
     expect(two.seen.claims.reduce((sum, count) => sum + count, 0)).toBeLessThan(6_000)
   })
@@ -349,7 +349,7 @@ describe('S40: after a restart', () => {
       }
       await decide(two)
       await bed.untilStatus('tcc', what === 'cancel' ? 'failed' : 'succeeded', 500)
-      expect(bed.services.callsOf('tcc')).toEqual([`01 ${what}`])
+      expect(bed.services.listCalls('tcc')).toEqual([`01 ${what}`])
     })
   }
 

@@ -16,7 +16,7 @@ function laneOf(max: number, share: number) {
     ringAt: (at, callback) => alarms.ringAt(at, callback),
   })
   const log: string[] = []
-  /** Leaves by itself only when it is told to. */
+  /** The call leaves the lane by itself only when it is told to. */
   const enter = async (target: Target, name: string) => {
     const hasTurn = (await lane.enter(target)) ?? true
     log.push(hasTurn ? name : `no turn: ${name}`)

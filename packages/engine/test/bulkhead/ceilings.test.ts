@@ -2,9 +2,9 @@ import type { Definition } from '@counterstep/core'
 import type { BranchId, Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { Bed } from '../support/bed.ts'
-import { codeOf, sagaOf } from '../support/sagas.ts'
+import { buildSaga, readCode } from '../support/sagas.ts'
 
-/** Scaled down from days, since each second of this time is looked at. */
+/** The age is scaled down from days, since each second of it is simulated. */
 const AGE_MS = 600_000
 const TCC = { gid: 'tcc', kind: 'tcc', deadlineMs: 3_600_000 }
 
@@ -12,19 +12,19 @@ describe('S40: the ceiling of timeoutMs', () => {
   it('refuses a longer one with its place, on every way in, and stores nothing', async () => {
     const bed = new Bed()
     const node = await bed.node({ timeoutMsMax: 20_000 })
-    const [branch] = sagaOf('a').branches
+    const [branch] = buildSaga('a').branches
     for (const longer of [
-      { ...sagaOf('a'), timeoutMs: 20_001 },
-      { ...sagaOf('a'), branches: [branch, { ...branch, id: 'x', timeoutMs: 20_001 }] },
+      { ...buildSaga('a'), timeoutMs: 20_001 },
+      { ...buildSaga('a'), branches: [branch, { ...branch, id: 'x', timeoutMs: 20_001 }] },
       { ...TCC, timeoutMs: 20_001 },
       { gid: 'm', kind: 'message', timeoutMs: 900_000, branches: [{ action: 'http://a.test/x' }] },
     ])
-      expect(await codeOf(node.submit(longer))).toBe('SAGA_TIMEOUT_INVALID')
+      expect(await readCode(node.submit(longer))).toBe('SAGA_TIMEOUT_INVALID')
     expect(await bed.rows()).toBe(0)
-    expect(await codeOf(node.submit({ ...sagaOf('a'), timeoutMs: 20_000 }))).toBe('accepted')
+    expect(await readCode(node.submit({ ...buildSaga('a'), timeoutMs: 20_000 }))).toBe('accepted')
     await node.submit(TCC)
     const registered = { id: '01', confirm: 'http://a.test/c', cancel: 'http://a.test/x', timeoutMs: 20_001 }
-    expect(await codeOf(node.engine.registerBranch('tcc' as Gid, registered))).toBe('SAGA_TIMEOUT_INVALID')
+    expect(await readCode(node.engine.registerBranch('tcc' as Gid, registered))).toBe('SAGA_TIMEOUT_INVALID')
   })
 
   it('shortens what was stored under a higher one, or taken by another dialect', async () => {
@@ -32,7 +32,7 @@ describe('S40: the ceiling of timeoutMs', () => {
     const timeouts: number[] = []
     bed.services.onArrival = ({ timeoutMs }) => timeouts.push(timeoutMs)
     const one = bed.idleNode()
-    const saga = sagaOf('a', 2, { timeoutMs: 800_000, delayMs: 2_000 })
+    const saga = buildSaga('a', 2, { timeoutMs: 800_000, delayMs: 2_000 })
     const [first, second] = saga.branches
     if (first === undefined || second === undefined) throw new Error('two branches')
     await one.submit({ ...saga, branches: [{ ...first, timeoutMs: 900_000 }, second] })
@@ -40,7 +40,7 @@ describe('S40: the ceiling of timeoutMs', () => {
     const two = await bed.node({ timeoutMsMax: 20_000 })
     await bed.untilStatus('a', 'succeeded')
     expect(timeouts).toEqual([20_000, 20_000])
-    // As DTM's dialect hands over what it has read by itself.
+    // DTM's dialect hands over submissions that it has read by itself, in the same way.
     const definition: Definition = {
       kind: 'message',
       concurrent: false,
@@ -71,7 +71,7 @@ describe('S40: the pace of one target', () => {
     const sentAt: number[] = []
     bed.services.onArrival = ({ url }) => url.includes('bank.test') && sentAt.push(bed.time.now)
     const startedAt = bed.time.now
-    for (let n = 0; n < 30; n++) await node.submit(sagaOf(`g${n}`, 1, { retry: { limit: 1 } }))
+    for (let n = 0; n < 30; n++) await node.submit(buildSaga(`g${n}`, 1, { retry: { limit: 1 } }))
     await bed.time.advance(1)
     await node.submit({ gid: 'other', branches: [{ action: 'http://other.test/x' }] })
     await bed.untilStatus('other', 'succeeded', 1)
@@ -85,7 +85,7 @@ describe('S40: the pace of one target', () => {
   it('leaves to the store what would wait for long', async () => {
     const bed = new Bed()
     const node = await bed.node({ targetCallsPerSecond: 1 })
-    for (let n = 0; n < 40; n++) await node.submit(sagaOf(`g${n}`, 1))
+    for (let n = 0; n < 40; n++) await node.submit(buildSaga(`g${n}`, 1))
     await bed.time.advance(1_000)
     expect(node.engine.health().inFlight).toBeLessThan(15)
     await bed.time.until('all have ended', async () => (await bed.unfinished()) === 0, 600_000)
@@ -98,7 +98,7 @@ describe('S40: the age of a call that fails', () => {
     const bed = new Bed()
     const node = await bed.node({ parkAfterMs: AGE_MS, pollMs: 10_000 })
     bed.services.otherwise = () => 'unknown'
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     await bed.time.advance(AGE_MS + 120_000)
     expect(await bed.row('a')).toMatchObject({ status: 'submitted', attention: true, owned: false })
     expect((await node.get('a'))?.attention).toContain('is parked until it is retried')
@@ -114,7 +114,7 @@ describe('S40: the age of a call that fails', () => {
     const bed = new Bed()
     const node = await bed.node({ parkAfterMs: 'never', pollMs: 10_000 })
     bed.services.otherwise = () => 'unknown'
-    await node.submit(sagaOf('a'))
+    await node.submit(buildSaga('a'))
     await bed.time.advance(AGE_MS + 120_000)
     const calls = bed.services.calls.length
     await bed.time.advance(AGE_MS)

@@ -9,7 +9,7 @@ import { Target } from '../../src/bulkhead/target.ts'
 import { Bed, type TestNode } from '../support/bed.ts'
 import type { Answer } from '../support/participants.ts'
 
-/** An engine's own counters: its assembly is open to those that extend it. */
+/** Reads an engine's own counters through its protected assembly. */
 function heldBy({ engine }: TestNode): number {
   return (engine as unknown as { readonly assembly: { readonly bulkhead: Bulkhead } }).assembly.bulkhead.held
 }
@@ -70,7 +70,7 @@ describe('S40: no place leaks', () => {
           if (given.command !== 'none') {
             void node.engine[given.command](gid as Gid).catch(() => undefined)
           }
-          // Frozen past its lease: what it held is taken over by the other, and it is fenced.
+          // The node is frozen past its lease, so the other node takes its transactions over, and its saves are fenced.
           if (draw() < 4) {
             nodes[0]?.freeze()
             await bed.time.advance(2_500)
@@ -93,7 +93,7 @@ describe('S40: no place leaks', () => {
       }),
       { numRuns: 25 },
     )
-    // Else this has shown nothing.
+    // Without these the test would show nothing.
     expect([...seen]).toEqual(expect.arrayContaining(['target-over-share', 'transaction-lost']))
   })
 

@@ -1,4 +1,4 @@
-/** One test's world: a time, a store, participants, and as many nodes as it needs. */
+/** The world of one test: a time, a store, participants, and as many nodes as it needs. */
 import type { CheckUrl, DurabilityClass, Ids, Store, StoredTransaction } from '@counterstep/core'
 import type { ErrorCode, FinalStatus, Gid, SubmitView, TransactionView } from '@counterstep/protocol'
 import { memoryStore } from '@counterstep/store-conformance'
@@ -31,14 +31,14 @@ export class Bed {
   #drawn = 0
   #nodes = 0
 
-  /** A node with its loops running. */
+  /** Starts a node with its loops running. */
   async node(options: NodeOptions = {}): Promise<TestNode> {
     const node = this.idleNode(options)
     await node.engine.start()
     return node
   }
 
-  /** A node whose loops do not run. */
+  /** Creates a node whose loops do not run. */
   idleNode({
     durabilityClass = 'A',
     clockOriginAt,
@@ -142,13 +142,13 @@ export class TestNode {
     return this.engine[command](gid as Gid)
   }
 
-  /** SIGSTOP: time goes on, nothing of it runs. */
+  /** Plays SIGSTOP: time goes on, and no code of the node runs. */
   freeze(): void {
     this.#stopped ??= new Gate()
     this.clock.freeze()
   }
 
-  /** SIGCONT. */
+  /** Plays SIGCONT. */
   thaw(): void {
     const gate = this.#stopped
     this.#stopped = undefined
@@ -156,7 +156,7 @@ export class TestNode {
     gate?.open()
   }
 
-  /** SIGKILL. */
+  /** Plays SIGKILL. */
   kill(): void {
     this.freeze()
   }
@@ -183,7 +183,7 @@ export class RecordingObserver implements EngineObserver {
     this.branchCalls++
   }
   storeCalled(): void {
-    // Counted by the store's wrapper.
+    // The store's wrapper counts these.
   }
   claimed(count: number): void {
     this.claims.push(count)

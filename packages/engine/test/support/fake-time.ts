@@ -1,4 +1,4 @@
-/** The one time of a test: the store's clock and every node's clock show it, and it moves only when the test says so. */
+/** The time of a test. The store's clock and every node's clock show it, and it moves only when the test moves it. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '@counterstep/core'
 import { MinHeap } from '../../src/min-heap.ts'
@@ -13,11 +13,11 @@ interface Timer {
 }
 
 export class FakeTime {
-  /** By the store's clock. */
+  /** The current instant by the store's clock. */
   now = START_AT
   readonly #timers = new MinHeap<Timer>()
 
-  /** Lets everything that waits on promises only go on. */
+  /** Lets all code go on that waits for promises only. */
   async flush(): Promise<void> {
     await nextTurn()
   }
@@ -32,7 +32,7 @@ export class FakeTime {
     await this.flush()
   }
 
-  /** Rings timers until the condition holds; fails when that takes longer than `limitMs` of this time. */
+  /** Rings timers until the condition holds. It fails when that takes longer than `limitMs` of this time. */
   async until(what: string, holds: () => boolean | Promise<boolean>, limitMs = 60_000): Promise<void> {
     const limit = this.now + limitMs
     await this.flush()
@@ -61,7 +61,7 @@ export class FakeTime {
     }
   }
 
-  /** All timers of the next instant that has one; false when there is none until then. */
+  /** Rings all timers of the next instant that has one. The result is false when there is none until then. */
   async #ringNext(until: number): Promise<boolean> {
     for (let at = this.#timers.firstKey; at !== undefined && at <= until; at = this.#timers.firstKey) {
       const timer = this.#timers.pop()
@@ -80,7 +80,7 @@ export class NodeClock implements Clock {
   readonly #time: FakeTime
   readonly #originAt: number
   #frozen: (() => void)[] | undefined
-  /** Timers that are set, and neither rung nor taken back. */
+  /** The number of timers that are set, and neither rung nor cancelled. */
   timers = 0
 
   constructor(time: FakeTime, originAt: number) {

@@ -1,4 +1,4 @@
-/** A wrapper around the store port: counts, fails, holds up, and stops with its node. */
+/** A wrapper around the store port. It counts calls, fails or delays them, and stops with its node. */
 import {
   type DurabilityClass,
   type Store,
@@ -34,10 +34,10 @@ export class FaultStore implements Store {
   readonly name: string
   readonly durabilityClass: DurabilityClass
   readonly failover
-  /** A bed says that its nodes share it, as they would a database. */
+  /** A fixture says that its nodes share it, as they would share a database. */
   capabilities: StoreCapabilities
   readonly calls: StoreCall[] = []
-  /** What its node is: a stopped process sends nothing and sees no answer. */
+  /** Whether its node is stopped. A stopped process sends nothing and sees no answer. */
   isStopped: () => Gate | undefined = () => undefined
   #plans: Plan[] = []
   readonly #inner: Store
@@ -52,7 +52,7 @@ export class FaultStore implements Store {
     this.capabilities = inner.capabilities
   }
 
-  /** The next calls of this verb go through the interceptor; the plan that was made first goes first. */
+  /** Sends the next calls of this verb through the interceptor. Plans are used in the order in which they were made. */
   on(verb: StoreVerb | 'any', interceptor: Interceptor, { times = 1, when = () => true }: PlanOptions = {}) {
     const plan: Plan = { verb, interceptor, when: when as (request: unknown) => boolean, left: times }
     this.#plans.push(plan)
@@ -63,7 +63,7 @@ export class FaultStore implements Store {
     }
   }
 
-  /** Every call fails until it is taken back. */
+  /** Makes every call fail until that is taken back. */
   goDown(interceptor: Interceptor = refused): () => void {
     return this.on('any', interceptor, { times: Number.POSITIVE_INFINITY }).remove
   }
@@ -72,7 +72,7 @@ export class FaultStore implements Store {
     return this.calls.filter((call) => call.verb === verb).length
   }
 
-  /** The durable writes of transactions. */
+  /** Counts the durable writes of transactions. */
   get writes(): number {
     return this.count('create') + this.count('update')
   }
@@ -132,23 +132,23 @@ export function isAbort({ status }: Pick<StoredTransaction, 'status'>): boolean 
   return status === 'aborting'
 }
 
-/** Certainly not written. */
+/** The write is definitely not done. */
 export const refused: Interceptor = async () => {
   throw new StoreUnavailableError('refused', { applied: 'no' })
 }
 
-/** Not written, though the caller cannot know. */
+/** The write is not done, though the caller cannot know. */
 export const lostBefore: Interceptor = async () => {
   throw new StoreUnavailableError('lost on the way there', { applied: 'unknown' })
 }
 
-/** Written, though the caller cannot know. */
+/** The write is done, though the caller cannot know. */
 export const lostAfter: Interceptor = async (apply) => {
   await apply()
   throw new StoreUnavailableError('lost on the way back', { applied: 'unknown' })
 }
 
-/** A driver with a bug. */
+/** Plays a driver with a bug. */
 export const broken: Interceptor = async () => {
   throw new TypeError('a bug in the driver')
 }

@@ -1,20 +1,23 @@
-/** One environment of a function on a bed's store: invocations by fake time, freezes between them, and what it asked of the queue. */
-import type { BranchCaller, Look, RefuseCall, WakeUp } from '@counterstep/core'
+/**
+ * One environment of a function on a bed's store. It plays invocations by fake time and freezes between them, and
+ * records the wake-ups it asks for.
+ */
+import type { BranchCaller, RefuseCall, WakeUpQueue, WakeUpRequest } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import type { LookOutcome } from '../../src/serverless/invocation.ts'
+import type { RunOutcome } from '../../src/serverless/invocation.ts'
 import { createServerlessEngine, type ServerlessEngine } from '../../src/serverless/serverless-engine.ts'
 import { type Bed, RecordingObserver, SETTINGS } from './bed.ts'
 import type { NodeClock } from './fake-time.ts'
 import { FaultStore } from './fault-store.ts'
 import { Gate } from './gate.ts'
 
-export class FunctionNode implements WakeUp {
+export class FunctionNode implements WakeUpQueue {
   readonly engine: ServerlessEngine
   readonly store: FaultStore
   readonly clock: NodeClock
   readonly seen = new RecordingObserver()
-  /** In the order in which they were asked for. */
-  readonly looks: Look[] = []
+  /** The wake-up requests, in the order in which they were made. */
+  readonly looks: WakeUpRequest[] = []
   isQueueDown = false
   #stopped: Gate | undefined
 
@@ -36,16 +39,16 @@ export class FunctionNode implements WakeUp {
     })
   }
 
-  async ask(looks: readonly Look[]): Promise<void> {
+  async schedule(requests: readonly WakeUpRequest[]): Promise<void> {
     if (this.isQueueDown) throw new Error('the queue is down')
-    this.looks.push(...looks)
+    this.looks.push(...requests)
   }
 
-  look(gid: string, remainingMs: number): Promise<LookOutcome> {
+  look(gid: string, remainingMs: number): Promise<RunOutcome> {
     return this.engine.during(remainingMs, (invocation) => invocation.runClaimed(gid as Gid))
   }
 
-  /** SIGSTOP, or SIGKILL where nobody thaws it. */
+  /** Plays SIGSTOP, or SIGKILL where no thaw follows. */
   freeze(): void {
     this.#stopped ??= new Gate()
     this.clock.freeze()

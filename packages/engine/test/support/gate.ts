@@ -1,4 +1,4 @@
-/** Holds up whoever comes until it is opened. */
+/** Lets callers wait until it is opened. */
 export class Gate {
   #isOpen = false
   readonly #waiting: (() => void)[] = []

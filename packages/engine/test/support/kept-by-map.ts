@@ -1,4 +1,5 @@
-// Prints how many KB of what went through a map are left in the heap after quick collections alone. Argument: the map.
+// Prints how many KB of the values that went through a map are left in the heap
+// after minor collections alone. The argument names the map.
 import { ShortLivedMap } from '../../src/short-lived-map.ts'
 
 const LIVE = 16
@@ -20,7 +21,7 @@ function pass(count: number): void {
 }
 
 pass(LIVE)
-// What stands after two of them is old.
+// An object that survives two of them is old.
 for (let i = 0; i < 3; i++) gc({ type: 'minor' })
 gc()
 const before = process.memoryUsage().heapUsed

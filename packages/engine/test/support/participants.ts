@@ -1,9 +1,9 @@
-/** The services: answers by script, and a barrier with a ledger of effects behind it. */
+/** The services of a test. They answer by a script, and a barrier with a ledger of effects stands behind them. */
 import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
 import type { Op } from '@counterstep/protocol'
 import type { Gate } from './gate.ts'
 
-/** `lost`: done, but the answer did not come back. */
+/** `lost`: the call took effect, but its answer did not come back. */
 export type Answer = 'success' | 'failure' | 'ongoing' | 'unknown' | 'lost' | BranchAnswer | Deferred
 
 export interface LoggedCall {
@@ -17,7 +17,7 @@ export interface LoggedCall {
   endedAt?: number
 }
 
-/** An answer that the test gives when it likes. */
+/** An answer that the test gives at a time of its choice. */
 export class Deferred {
   readonly promise: Promise<Answer>
   answer: (answer: Answer) => void = () => undefined
@@ -36,11 +36,11 @@ interface BarrierRow {
 
 export class Participants {
   readonly calls: LoggedCall[] = []
-  /** `gid/branch op`, in the order in which they took effect. */
+  /** The effects as `gid/branch op`, in their order. */
   readonly effects: string[] = []
-  /** What happens on a call that no script tells of. */
+  /** The answer to a call that has no script. */
   otherwise: (call: BranchCall) => Answer | Promise<Answer> = () => 'success'
-  /** Told when a call arrives. */
+  /** It is told when a call arrives. */
   onArrival: (call: BranchCall) => void = () => undefined
   inFlight = 0
   inFlightMost = 0
@@ -52,7 +52,7 @@ export class Participants {
     this.#now = now
   }
 
-  /** The next answers of this branch's op, each used once. */
+  /** Sets the next answers of this branch's op. Each is used once. */
   script(gid: string, branch: string, op: Op, ...answers: readonly Answer[]): void {
     const key = `${gid}/${branch} ${op}`
     this.#scripts.set(key, [...(this.#scripts.get(key) ?? []), ...answers])
@@ -64,12 +64,12 @@ export class Participants {
     return deferred
   }
 
-  /** `01 action`, `01 compensate`, … of one transaction. */
-  callsOf(gid: string): readonly string[] {
+  /** Lists the calls of one transaction as `01 action`, `01 compensate`, … */
+  listCalls(gid: string): readonly string[] {
     return this.calls.flatMap((call) => (call.gid === gid ? [`${call.branchId} ${call.op}`] : []))
   }
 
-  effectsOf(gid: string): readonly string[] {
+  listEffects(gid: string): readonly string[] {
     return this.effects.flatMap((effect) =>
       effect.startsWith(`${gid}/`) ? [effect.slice(gid.length + 1)] : [],
     )

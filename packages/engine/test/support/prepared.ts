@@ -2,17 +2,17 @@ import type { Gid, TransactionView } from '@counterstep/protocol'
 import type { Bed, TestNode } from './bed.ts'
 import { watched } from './sagas.ts'
 
-export function tccOf(gid: string, change: Readonly<Record<string, unknown>> = {}) {
+export function buildTcc(gid: string, change: Readonly<Record<string, unknown>> = {}) {
   return { gid, kind: 'tcc', ...change } as const
 }
 
-export function registrationOf(id: string, change: Readonly<Record<string, unknown>> = {}) {
+export function buildRegistration(id: string, change: Readonly<Record<string, unknown>> = {}) {
   const url = `http://bank.test/${id}`
   return { id, confirm: `${url}/confirm`, cancel: `${url}/cancel`, payload: { amount: 1 }, ...change }
 }
 
-/** With a query-back after 5 s. */
-export function messageOf(gid: string, branches = 2, change: Readonly<Record<string, unknown>> = {}) {
+/** Builds a message with a query-back after 5 s. */
+export function buildMessage(gid: string, branches = 2, change: Readonly<Record<string, unknown>> = {}) {
   return {
     gid,
     kind: 'message',
@@ -25,7 +25,7 @@ export function messageOf(gid: string, branches = 2, change: Readonly<Record<str
 }
 
 export function register(node: TestNode, gid: string, id: string, change = {}): Promise<TransactionView> {
-  return node.engine.registerBranch(gid as Gid, registrationOf(id, change))
+  return node.engine.registerBranch(gid as Gid, buildRegistration(id, change))
 }
 
 export function submitPrepared(node: TestNode, gid: string, waitMs = 0): Promise<TransactionView> {
@@ -36,14 +36,14 @@ export function abort(node: TestNode, gid: string, waitMs = 0): Promise<Transact
   return node.engine.abort(gid as Gid, { waitMs, reason: 'no money' })
 }
 
-/** Prepared by `node`, with branches a and b. */
+/** Prepares a TCC on `node`, with branches a and b. */
 export async function preparedTcc(bed: Bed, node: TestNode, gid: string, change = {}): Promise<void> {
-  await node.submit(tccOf(gid, change))
+  await node.submit(buildTcc(gid, change))
   for (const id of ['a', 'b']) await register(node, gid, id)
   if ((await bed.status(gid)) !== 'prepared') throw new Error('it is not prepared')
 }
 
-/** Lets the time pass until it is answered. */
+/** Lets the time pass until the call is answered. */
 export async function answered<T>(bed: Bed, promise: Promise<T>): Promise<T> {
   const state = watched(promise)
   await bed.time.until('answered', () => state.isSettled)

@@ -1,6 +1,6 @@
 import { isCounterstepError, type SagaBranchRequest, type SagaSubmitRequest } from '@counterstep/protocol'
 
-export function branchOf(
+export function buildBranch(
   gid: string,
   id: string,
   change: Partial<SagaBranchRequest> = {},
@@ -9,21 +9,21 @@ export function branchOf(
   return { id, action: `${url}/action`, compensation: `${url}/compensate`, payload: { amount: 1 }, ...change }
 }
 
-/** Branches 01, 02, … one after the other. */
-export function sagaOf(
+/** Builds branches 01, 02, … that run one after the other. */
+export function buildSaga(
   gid: string,
   branches = 2,
   change: Partial<SagaSubmitRequest> = {},
 ): SagaSubmitRequest {
   return {
     gid,
-    branches: Array.from({ length: branches }, (_, position) => branchOf(gid, branchId(position))),
+    branches: Array.from({ length: branches }, (_, position) => buildBranch(gid, branchId(position))),
     ...change,
   }
 }
 
-/** Branches that all start at once. */
-export function parallelOf(
+/** Builds branches that all start at once. */
+export function buildParallel(
   gid: string,
   branches: number,
   change: Partial<SagaSubmitRequest> = {},
@@ -31,7 +31,7 @@ export function parallelOf(
   return {
     gid,
     branches: Array.from({ length: branches }, (_, position) =>
-      branchOf(gid, branchId(position), { after: [] }),
+      buildBranch(gid, branchId(position), { after: [] }),
     ),
     ...change,
   }
@@ -41,8 +41,8 @@ export function branchId(position: number): string {
   return String(position + 1).padStart(2, '0')
 }
 
-/** The stable code that it was refused with, or `accepted`. */
-export async function codeOf(call: Promise<unknown>): Promise<string> {
+/** Returns the stable code of the refusal, or `accepted`. */
+export async function readCode(call: Promise<unknown>): Promise<string> {
   try {
     await call
     return 'accepted'
@@ -52,7 +52,7 @@ export async function codeOf(call: Promise<unknown>): Promise<string> {
   }
 }
 
-/** Looks at a promise without waiting for it. */
+/** Watches a promise without waiting for it. */
 export function watched<T>(promise: Promise<T>): { value?: T; error?: unknown; isSettled: boolean } {
   const state: { value?: T; error?: unknown; isSettled: boolean } = { isSettled: false }
   promise.then(
@@ -68,7 +68,7 @@ export function watched<T>(promise: Promise<T>): { value?: T; error?: unknown; i
   return state
 }
 
-/** A small seeded generator (mulberry32): the same seed is the same test. */
+/** A small seeded generator (mulberry32). The same seed gives the same test. */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

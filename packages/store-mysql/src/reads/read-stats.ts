@@ -1,4 +1,4 @@
-import { type StoreStats, statusOfCode } from '@counterstep/core'
+import { type StoreStats, toStatus } from '@counterstep/core'
 import { isFinalStatus, type UnfinishedStatus } from '@counterstep/protocol'
 import { STATEMENTS } from '../generated/sql.ts'
 import type { Session } from '../sessions/session.ts'
@@ -11,7 +11,7 @@ export async function readStats(session: Session): Promise<StoreStats> {
   let oldestDueAt = Number.POSITIVE_INFINITY
   for (const [, code, isMarked, count, dueAt] of rows) {
     if (code === null) continue
-    const status = statusOfCode(code)
+    const status = toStatus(code)
     // A later version's status has no place in these counts; its rows are due and marked like any other.
     if (status !== undefined && !isFinalStatus(status)) unfinished[status] += Number(count)
     attention += Number(isMarked) * Number(count)

@@ -1,18 +1,18 @@
 import {
-  kindOfCode,
   type ListedTransaction,
   type StoredTransaction,
-  sentListOfCode,
-  statusOfCode,
+  toKind,
+  toSentList,
+  toStatus,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import type { Cell, Row } from '../sessions/session.ts'
 
 /** In the order of the columns of read-many.sql, find-due.sql and find-one.sql. Undefined: a later version's row. */
 export function storedTransaction(row: Row): StoredTransaction | undefined {
-  const kind = kindOfCode(row[1])
-  const status = statusOfCode(row[2])
-  const sentList = sentListOfCode(row[12])
+  const kind = toKind(row[1])
+  const status = toStatus(row[2])
+  const sentList = toSentList(row[12])
   if (kind === undefined || status === undefined || sentList === undefined) return undefined
   return {
     gid: textOf(row[0]) as Gid,
@@ -39,8 +39,8 @@ export function storedTransaction(row: Row): StoredTransaction | undefined {
 
 /** In the order of the columns of list.sql. Undefined: a later version's row. */
 export function listedTransaction(row: Row): ListedTransaction | undefined {
-  const kind = kindOfCode(row[1])
-  const status = statusOfCode(row[2])
+  const kind = toKind(row[1])
+  const status = toStatus(row[2])
   if (kind === undefined || status === undefined) return undefined
   return {
     gid: textOf(row[0]) as Gid,

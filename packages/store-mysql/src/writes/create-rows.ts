@@ -1,4 +1,4 @@
-import { AssertionError, type CreateResult, statusOfCode } from '@counterstep/core'
+import { AssertionError, type CreateResult, toStatus } from '@counterstep/core'
 import { STATEMENTS } from '../generated/sql.ts'
 import { textOf } from '../reads/stored-row.ts'
 import { SqlError } from '../sessions/server-errors.ts'
@@ -57,7 +57,7 @@ async function createOthers(
 function settleExisting(create: PendingCreate, row: Row, now: number): Settlement {
   const [, token, writeId, digest, code, createdAt] = row
   const isMine = textOf(token) === create.token && textOf(writeId) === create.writeId
-  const status = statusOfCode(code)
+  const status = toStatus(code)
   if (!isMine && status === undefined) {
     return () => create.reject(new AssertionError(`${create.gid} exists with a status of a later version`))
   }

@@ -1,8 +1,8 @@
 import {
-  holdDue,
   SENT_LIST_CODES,
   STATUS_CODES,
   type TransactionUpdate,
+  toDueColumn,
   type UpdateHold,
 } from '@counterstep/core'
 import { literal } from '../sessions/literal.ts'
@@ -43,7 +43,7 @@ export function updateLiterals(update: TransactionUpdate): UpdateLiterals {
       gid: literal(gid),
       token: literal(token),
       version: literal(version),
-      due: literal(holdDue(hold)),
+      due: literal(toDueColumn(hold)),
       writeId: literal(writeId),
       progress: literal(progress),
     },

@@ -4,7 +4,7 @@ import {
   type Lease,
   type SingleClaimResult,
   type StoredTransaction,
-  statusOfCode,
+  toStatus,
   type UpdateResult,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
@@ -14,7 +14,7 @@ import { headOf, type RowHead, storedTransaction, transactionOf } from './row-te
 export function decodeCreate(gid: Gid, answer: string): CreateResult {
   const [type, first = '', second, third] = answer.split(' ')
   if (type === 'created') return { type, createdAt: Number(first), now: Number(second) }
-  const status = statusOfCode(second)
+  const status = toStatus(second)
   if (type === 'exists' && status !== undefined) return { type, digest: first, status, now: Number(third) }
   throw new AssertionError(`the row of ${gid} cannot be read by this version`)
 }

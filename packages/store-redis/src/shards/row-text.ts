@@ -1,10 +1,10 @@
 import {
   AssertionError,
-  kindOfCode,
   type ListedTransaction,
   type StoredTransaction,
-  sentListOfCode,
-  statusOfCode,
+  toKind,
+  toSentList,
+  toStatus,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 
@@ -18,7 +18,7 @@ export interface RowHead extends Omit<StoredTransaction, 'gid' | 'definition' | 
 export function headOf(text: string, liveDueAt: string | null): RowHead | undefined {
   const words = text.slice(0, headLength(text)).split(' ')
   if (words[0] !== LAYOUT || words.length !== WORDS) return undefined
-  const [kind, status, sentList] = [kindOfCode(words[2]), statusOfCode(words[3]), sentListOfCode(words[7])]
+  const [kind, status, sentList] = [toKind(words[2]), toStatus(words[3]), toSentList(words[7])]
   if (kind === undefined || status === undefined || sentList === undefined) return undefined
   const endAt = Number(words[13])
   return {

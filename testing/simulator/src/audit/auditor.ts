@@ -1,4 +1,7 @@
-/** Watches a world while it runs. What it finds is named by the invariant it breaks; `final-audit.ts` looks at the end. */
+/**
+ * Checks a world while it runs. Each violation is named by the invariant that
+ * it breaks. `final-audit.ts` checks the end of a world.
+ */
 import {
   type AbortDecision,
   type CallKey,
@@ -21,7 +24,7 @@ import type { Log } from './log.ts'
 import { PreparedAudit } from './prepared-audit.ts'
 import { newPreparedLog } from './prepared-log.ts'
 import { SagaCallAudit } from './saga-call-audit.ts'
-import { maskOf, newSagaLog, type SagaLog } from './saga-log.ts'
+import { newSagaLog, type SagaLog, toMask } from './saga-log.ts'
 
 export interface Violation {
   readonly invariant: string
@@ -32,9 +35,9 @@ export interface Violation {
 
 const VIOLATIONS_MAX = 20
 const NEXT: Readonly<Record<Status, readonly Status[]>> = {
-  // Straight to succeeded where a TCC has no branches, and to failed where a message has nothing to undo.
+  // A TCC without branches goes straight to succeeded, and a message without anything to undo straight to failed.
   prepared: ['prepared', 'submitted', 'aborting', 'succeeded', 'failed', 'stopped'],
-  // Straight to failed where nothing is to be undone: `#checkDecision` looks at that.
+  // A saga goes straight to failed only where nothing is to be undone, which `#checkDecision` checks.
   submitted: ['submitted', 'aborting', 'succeeded', 'failed', 'stopped'],
   aborting: ['aborting', 'failed', 'stopped'],
   succeeded: [],
@@ -85,30 +88,28 @@ export class Auditor {
     this.violations.push({ invariant, gid, at: this.#world.now, text })
   }
 
-  // ── the store's history ──
-
-  created(row: StoredTransaction): void {
-    this.#token(row)
+  checkCreate(row: StoredTransaction): void {
+    this.#checkToken(row)
     this.#note('created', row)
     const log = this.logs.get(row.gid)
-    if (log === undefined) this.report('I2', row.gid, 'nobody has submitted that')
+    if (log === undefined) this.report('I2', row.gid, 'it was never submitted')
     else if (row.digest !== log.plan.digest)
       this.report('I17', row.gid, 'it has other content than the first')
     if (log?.isRefused === true)
       this.report('I21', row.gid, 'stored, though its client was told that it is not')
   }
 
-  claimed(row: StoredTransaction): void {
-    this.#token(row)
+  checkClaim(row: StoredTransaction): void {
+    this.#checkToken(row)
     this.#note('claimed', row)
     if (this.log(row.gid).isFinal) this.report('I3', row.gid, 'a final transaction was claimed')
   }
 
-  lost(row: StoredTransaction): void {
+  noteTailLoss(row: StoredTransaction): void {
     this.#note('lost its tail', row)
   }
 
-  updated(before: StoredTransaction, update: TransactionUpdate, row: StoredTransaction): void {
+  checkUpdate(before: StoredTransaction, update: TransactionUpdate, row: StoredTransaction): void {
     const { gid } = row
     this.#note(update.hold.type, row)
     if (before.token !== update.token || before.version !== update.version) {
@@ -118,13 +119,13 @@ export class Auditor {
       this.report('I3', gid, `status went from ${before.status} to ${row.status}`)
     }
     const log = this.log(gid)
-    if ('turn' in log) this.prepared.written(before, row, log)
+    if ('decision' in log) this.prepared.checkWrite(before, row, log)
     else if (row.status !== 'submitted' || before.status !== 'submitted')
       this.#checkDecision(before, row, log)
     if (isFinalStatus(row.status)) log.isFinal = true
   }
 
-  #token(row: StoredTransaction): void {
+  #checkToken(row: StoredTransaction): void {
     if (this.#tokens.has(row.token)) this.report('I14', row.gid, `token ${row.token} was issued twice`)
     this.#tokens.add(row.token)
   }
@@ -137,11 +138,12 @@ export class Auditor {
         this.report('I4', row.gid, `${row.status} after an abort decision`)
       return
     }
-    const undo = maskOf(abort.branches)
+    const undo = toMask(abort.branches)
     if (before.status === 'submitted' && hasSucceeded(decodeTransaction(before)))
       this.report('I20', row.gid, 'aborted after its last success was durable')
     if (log.undo === undefined) this.#checkCause(row, abort, log)
-    // A runner that knows exactly what it sent may end on its own list, though a command that knew nothing named all.
+    // An owner that knows exactly which actions it sent may end by its own list,
+    // though a command on another node listed all branches.
     else if (row.status === 'aborting' && (log.undo & ~undo) !== 0)
       this.report('I10', row.gid, 'the list to undo was shortened')
     if (row.status === 'stopped') return
@@ -179,15 +181,13 @@ export class Auditor {
         return
       case 'requested':
         counters.abortsByRequest++
-        if (!log.abortAsked) this.report('I5', row.gid, 'aborted though nobody asked')
+        if (!log.abortAsked) this.report('I5', row.gid, 'aborted without a request')
         return
     }
   }
 
-  // ── the calls ──
-
-  /** A runner is sending a call; `runner` stands for itself. */
-  called(run: Run, call: CallKey, runner: object, nodeNow: number): void {
+  /** Checks a call that a run is sending. `runner` is compared by identity. */
+  checkCall(run: Run, call: CallKey, runner: object, nodeNow: number): void {
     const { gid } = run.transaction
     const log = this.log(gid)
     const row = this.#store?.read(gid)
@@ -196,24 +196,22 @@ export class Auditor {
       return
     }
     if (nodeNow >= run.leaseUntil) this.report('I14', gid, 'a call was started after the lease')
-    // Where clocks are wrong, two owners may believe in their leases; their tokens, and the barrier, keep them apart.
+    // Where clocks are wrong, two owners may both assume a valid lease. Their tokens and the barrier keep them apart.
     const isReplaced = row.token !== run.token && !log.isFinal
     if (isReplaced && this.#world.skewMs > 0) this.#world.counters.zombieCalls++
     else if (isReplaced)
       this.report('I14', gid, `${call.op} ${call.branch} was started under a replaced token`)
     if (row.token === run.token && !row.owned && !log.isFinal)
       this.report('I14', gid, `${call.op} ${call.branch} was started on a row that was given back`)
-    this.pace.called(run, call, runner, nodeNow)
-    if ('turn' in log) {
-      this.prepared.called(run, call, log)
+    this.pace.checkCall(run, call, runner, nodeNow)
+    if ('decision' in log) {
+      this.prepared.checkCall(run, call, log)
       return
     }
-    this.#sagaCalls.called(run, row, call, log, runner)
+    this.#sagaCalls.checkCall(run, row, call, log, runner)
   }
 
-  // ── the effects ──
-
-  effect(plan: SagaPlan, branch: number, op: SagaOp, state: BranchState): void {
+  checkEffect(plan: SagaPlan, branch: number, op: SagaOp, state: BranchState): void {
     if (state[op].length > 1) this.report('I7', plan.gid, `${op} ${branch} had its effect twice`)
     if (op === 'action' && state.isCompensated) {
       this.report('I8', plan.gid, `action ${branch} had its effect after its compensation`)
@@ -222,14 +220,14 @@ export class Auditor {
       this.report('I9', plan.gid, `compensation ${branch} had an effect before its action`)
     }
     const { finalSeen } = this.log(plan.gid)
-    // A late copy of an action that nothing undoes finds no compensation in its way.
+    // A late copy of an action without a compensation may have its effect, because no compensation has blocked it.
     if (plan.definition.branches[branch]?.compensation === undefined) return
     if (finalSeen === (op === 'action' ? 'failed' : 'succeeded'))
       this.report('I18', plan.gid, `a client has seen ${finalSeen}, then ${op} ${branch} had its effect`)
   }
 
-  told(gid: Gid, status: Status): void {
-    this.clients.told(gid, status)
+  checkAnswer(gid: Gid, status: Status): void {
+    this.clients.checkAnswer(gid, status)
   }
 
   #note(what: string, row: StoredTransaction): void {

@@ -1,4 +1,4 @@
-/** When all is quiet: does what is left agree with what was said? */
+/** Checks at the end of a world whether the rows and effects agree with the answers that clients got. */
 import type { StoredTransaction } from '@counterstep/core'
 import { isFinalStatus } from '@counterstep/protocol'
 import type { Participants } from '../branches/participant.ts'
@@ -18,33 +18,33 @@ export function auditEnd(
     const row = store.read(gid)
     if (row === undefined) {
       if (log.isAcknowledged) auditor.report('I1', gid, 'acknowledged, and gone')
-      if ('turn' in log) auditor.prepared.neverThere(log.plan)
+      if ('decision' in log) auditor.prepared.checkNeverStored(log.plan)
       else auditWithoutRow(auditor, log, participants)
     } else if (!poisoned.has(gid)) auditRow(auditor, log, row, participants)
   }
   auditMoney(auditor, store, participants)
 }
 
-/** Money only moves: what is not back is in flight, in a saga that somebody stopped or that has no end. */
+/** Checks that money only moves. A missing amount must belong to a saga that was stopped or that has not ended. */
 function auditMoney(auditor: Auditor, store: SimStore, participants: Participants): void {
   let inFlight = 0
   for (const [gid, log] of auditor.logs) {
     const status = store.read(gid)?.status
-    if ('turn' in log || status === 'succeeded' || status === 'failed') continue
-    inFlight += movedBy(log, participants)
+    if ('decision' in log || status === 'succeeded' || status === 'failed') continue
+    inFlight += sumMoved(log, participants)
   }
   const missing = participants.balance - inFlight
   if (missing !== 0) auditor.report('I15', '-', `all accounts together have ${missing} more than at first`)
 }
 
-function movedBy({ plan }: SagaLog, participants: Participants): number {
+function sumMoved({ plan }: SagaLog, participants: Participants): number {
   return plan.amounts.reduce((sum, amount, branch) => {
     const { action, compensate } = participants.branch(plan.saga, branch)
     return sum + amount * (action.length - compensate.length)
   }, 0)
 }
 
-/** A submit that was never accepted never runs. */
+/** Checks that a submit that was never accepted had no effects. */
 function auditWithoutRow(auditor: Auditor, log: SagaLog, participants: Participants): void {
   log.plan.definition.branches.forEach((_, branch) => {
     const { action, compensate } = participants.branch(log.plan.saga, branch)
@@ -61,8 +61,8 @@ function auditRow(auditor: Auditor, log: Log, row: StoredTransaction, participan
   }
   if (log.finalSeen !== undefined && log.finalSeen !== row.status)
     auditor.report('I18', gid, `a client saw ${log.finalSeen}, the end is ${row.status}`)
-  if (row.status === 'stopped' && !log.stopAsked) auditor.report('I3', gid, 'stopped though nobody asked')
-  if ('turn' in log) auditor.prepared.ended(row, log)
+  if (row.status === 'stopped' && !log.stopAsked) auditor.report('I3', gid, 'stopped without a request')
+  if ('decision' in log) auditor.prepared.checkEnd(row, log)
   else auditSaga(auditor, log, row, participants)
 }
 
@@ -78,5 +78,5 @@ function auditSaga(auditor: Auditor, log: SagaLog, row: StoredTransaction, parti
       auditor.report('I6', gid, `failed, but ${effects}`)
   })
   if (row.status === 'failed' && (log.sent & ~(log.undo ?? 0)) !== 0)
-    auditor.report('I10', gid, 'an action was sent that nobody meant to undo')
+    auditor.report('I10', gid, 'an action was sent that is not in the list to undo')
 }

@@ -1,4 +1,7 @@
-/** After the heal: everything healthy ends in time, then the poison is cured and ends too, then all is still. */
+/**
+ * Checks after the heal that all healthy transactions end in time, that the poisoned ones end after their cure, and
+ * that then nothing runs any more.
+ */
 import { RETRY_BOUNDS, retryFloorMs } from '@counterstep/core'
 import { isFinalStatus } from '@counterstep/protocol'
 import type { Node } from '../nodes/node.ts'
@@ -7,12 +10,12 @@ import type { SimStore } from '../world/sim-store.ts'
 import type { World } from '../world/world.ts'
 import type { Auditor } from './auditor.ts'
 
-/** L1 and L3: from the heal, or from the cure, to the last end, with what the clocks have jumped. */
+/** The limit of L1 and L3: from the heal, or from the cure, to the last end. The jumps of clocks are added to it. */
 export const ENDS_WITHIN_MS = 10_000
 const OPERATOR_MS = 250
-/** A call that has failed very often, as by an operator who asks for it again and again, waits so long for its next turn. */
+/** The wait of a call that has failed very often, for instance because an operator retried it again and again. */
 const LONGEST_WAIT_MS = retryFloorMs(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, RETRY_BOUNDS)
-/** From the last end to the silence: what runs of lost leases need to hear of it. */
+/** The time from the last end until nothing may run any more. Runs with lost leases need it to learn of their loss. */
 const CALM_MS = 2_000
 
 export class Liveness {
@@ -24,7 +27,7 @@ export class Liveness {
   #healedAt = 0
   #curedAt: number | undefined
   #settledAt: number | undefined
-  /** The longest of the two waits. */
+  /** The longer one of the two waits. */
   #longestMs = 0
 
   constructor(world: World, auditor: Auditor, store: SimStore, nodes: readonly Node[], restMs: number) {
@@ -35,17 +38,17 @@ export class Liveness {
     this.#restMs = restMs
   }
 
-  /** Less what clocks have jumped. */
+  /** The longest wait, less the time that clocks have jumped. */
   get longestMs(): number {
     return Math.max(0, this.#longestMs - this.#world.jumpedMs)
   }
 
   start(healAt: number): void {
     this.#healedAt = healAt
-    this.#world.after(healAt + 1, EVENT.nemesis, () => this.#look())
+    this.#world.after(healAt + 1, EVENT.nemesis, () => this.#check())
   }
 
-  #look(): void {
+  #check(): void {
     const world = this.#world
     if (this.#curedAt === undefined && this.#isSettled()) {
       this.#curedAt = world.now
@@ -53,27 +56,31 @@ export class Liveness {
       if (world.trace.isOn && world.poisoned.size > 0) world.trace.line(world.now, 'cured')
       world.poisoned.clear()
     }
-    // Not for good: what a client that has died asked for may only now come.
+    // The world may become unsettled again, because a request of a dead client may arrive only now.
     const isSettled = this.#curedAt !== undefined && this.#isSettled()
     this.#settledAt = isSettled ? (this.#settledAt ?? world.now) : undefined
-    if (this.#settledAt !== undefined && world.now >= this.#settledAt + CALM_MS) this.#hush(this.#settledAt)
-    else if (world.now < this.#lookUntil) world.after(OPERATOR_MS, EVENT.nemesis, () => this.#look())
+    if (this.#settledAt !== undefined && world.now >= this.#settledAt + CALM_MS)
+      this.#quieten(this.#settledAt)
+    else if (world.now < this.#checkUntil) world.after(OPERATOR_MS, EVENT.nemesis, () => this.#check())
     else this.#giveUp()
   }
 
-  get #lookUntil(): number {
+  get #checkUntil(): number {
     const calm = this.#settledAt === undefined ? 0 : CALM_MS
     return (this.#curedAt ?? this.#healedAt) + this.#endsWithinMs + this.#world.jumpedMs + calm
   }
 
-  /** A row that was claimed too often during the faults ends its rest first, and a poisoned one its wait for the next call. */
+  /**
+   * The time limit. A row that was claimed too often during the faults must first end
+   * its rest, and a poisoned one its wait for the next call.
+   */
   get #endsWithinMs(): number {
     const { rested, poisoned } = this.#world.counters
     const isCured = this.#curedAt !== undefined && poisoned > 0
     return ENDS_WITHIN_MS + (rested > 0 ? this.#restMs : 0) + (isCured ? LONGEST_WAIT_MS : 0)
   }
 
-  /** But for what is poisoned. */
+  /** Whether all transactions but the poisoned ones have ended. */
   #isSettled(): boolean {
     const { poisoned } = this.#world
     for (const [gid, log] of this.#auditor.logs) {
@@ -85,7 +92,7 @@ export class Liveness {
     return true
   }
 
-  #hush(settledAt: number): void {
+  #quieten(settledAt: number): void {
     this.#longestMs = Math.max(this.#longestMs, settledAt - (this.#curedAt ?? settledAt))
     for (const { name, running } of this.#nodes) {
       if (running > 0)
@@ -94,7 +101,10 @@ export class Liveness {
     this.#world.isQuiet = true
   }
 
-  /** What is left without an end the final audit calls L1; with poison beside it, it is the poison that counts. */
+  /**
+   * Ends the world. The final audit reports unfinished transactions as L1.
+   * Beside poisoned ones this is also a violation of L3.
+   */
   #giveUp(): void {
     const { poisoned } = this.#world
     if (poisoned.size > 0)

@@ -2,11 +2,11 @@ import type { FinalStatus } from '@counterstep/protocol'
 import type { PreparedLog } from './prepared-log.ts'
 import type { SagaLog } from './saga-log.ts'
 
-/** What the auditor knows of one transaction, whatever its kind, beside the store and the ledger. */
+/** The auditor's record of one transaction of any kind, beside the store and the ledger. */
 export interface CommonLog {
   /** A client was told that it is accepted. */
   isAcknowledged: boolean
-  /** Its client died before it was told: it may be there or not. */
+  /** Its client died before it got an answer, so the transaction may exist or not. */
   isOrphan: boolean
   abortAsked: boolean
   stopAsked: boolean
@@ -18,7 +18,7 @@ export interface CommonLog {
   /** Its only submit was refused, and its client gave up. */
   isRefused: boolean
   isFinal: boolean
-  /** By a node that did not run it: who runs it hears of that with its next renewal. */
+  /** A command on a node that did not run it has ended it. Its owner learns of that with its next renewal. */
   isEndedByCommand: boolean
 }
 

@@ -1,11 +1,11 @@
-/** What must hold of TCCs and messages, while a world runs. */
+/** Checks TCCs and messages while a world runs. */
 import { type CallKey, CHECK, decodeTransaction, type Run, type StoredTransaction } from '@counterstep/core'
 import type { Op, Status } from '@counterstep/protocol'
 import type { PreparedParticipants, ServiceState } from '../branches/prepared-participant.ts'
 import type { PreparedPlan } from '../clients/prepared-plan.ts'
 import type { World } from '../world/world.ts'
 import type { Auditor } from './auditor.ts'
-import type { PreparedLog, Turn } from './prepared-log.ts'
+import type { Decision, PreparedLog } from './prepared-log.ts'
 
 export class PreparedAudit {
   readonly #world: World
@@ -21,13 +21,13 @@ export class PreparedAudit {
     this.#participants = participants
   }
 
-  /** A durable write. */
-  written(before: StoredTransaction, row: StoredTransaction, log: PreparedLog): void {
+  /** Checks a durable write. */
+  checkWrite(before: StoredTransaction, row: StoredTransaction, log: PreparedLog): void {
     const { gid, kind } = row
-    const turn = turnOf(row.status)
-    if (turn !== undefined && log.turn !== undefined && turn !== log.turn)
-      this.#auditor.report('I4', gid, `decided ${log.turn}, then ${row.status}`)
-    log.turn ??= turn
+    const decision = readDecision(row.status)
+    if (decision !== undefined && log.decision !== undefined && decision !== log.decision)
+      this.#auditor.report('I4', gid, `decided ${log.decision}, then ${row.status}`)
+    log.decision ??= decision
     if (kind !== 'tcc') return
     const lists = [before, row].map((each) => {
       const tcc = decodeTransaction(each)
@@ -48,11 +48,11 @@ export class PreparedAudit {
     if (cause === 'deadline' && this.#world.isBefore(tcc.createdAt + tcc.definition.deadlineMs))
       this.#auditor.report('I20', row.gid, 'aborted before its deadline')
     if (cause === 'requested' && !this.#auditor.log(row.gid).abortAsked)
-      this.#auditor.report('I5', row.gid, 'aborted though nobody asked')
+      this.#auditor.report('I5', row.gid, 'aborted without a request')
     if (cause === 'deadline') this.#world.counters.tccDeadlines++
   }
 
-  called(run: Run, { branch, op }: CallKey, log: PreparedLog): void {
+  checkCall(run: Run, { branch, op }: CallKey, log: PreparedLog): void {
     const { gid } = run.transaction
     if (op === 'msg') {
       const { transaction } = run
@@ -61,21 +61,25 @@ export class PreparedAudit {
         this.#auditor.report('I20', gid, 'its sender was asked before the time')
       return
     }
-    const wanted: Turn = op === 'cancel' ? 'backward' : 'forward'
-    if (log.turn !== wanted)
-      this.#auditor.report('I13', gid, `${op} ${branch} sent while it is durably ${log.turn ?? 'undecided'}`)
-    if (log.plan.kind === 'message') this.#messageSent(run, branch, log)
-    else this.#tccSent(run, branch, op)
+    const wanted: Decision = op === 'cancel' ? 'backward' : 'forward'
+    if (log.decision !== wanted)
+      this.#auditor.report(
+        'I13',
+        gid,
+        `${op} ${branch} sent while it is durably ${log.decision ?? 'undecided'}`,
+      )
+    if (log.plan.kind === 'message') this.#checkMessageCall(run, branch, log)
+    else this.#checkTccCall(run, branch, op)
   }
 
-  #tccSent({ transaction }: Run, branch: number, op: Op): void {
+  #checkTccCall({ transaction }: Run, branch: number, op: Op): void {
     for (let newer = branch + 1; newer < transaction.branches.length; newer++) {
       if (this.#state(transaction, newer)?.answered[op] !== true)
         this.#auditor.report('I12', transaction.gid, `${op} ${branch} sent before ${newer} has succeeded`)
     }
   }
 
-  #messageSent({ transaction }: Run, branch: number, log: PreparedLog): void {
+  #checkMessageCall({ transaction }: Run, branch: number, log: PreparedLog): void {
     const { gid, definition, createdAt } = transaction
     if (definition.kind !== 'message') return
     if ('hasCommitted' in log && !log.hasCommitted)
@@ -90,7 +94,7 @@ export class PreparedAudit {
       this.#auditor.report('I11', gid, `action ${branch} sent before ${branch - 1} has succeeded`)
   }
 
-  effect(plan: PreparedPlan, branch: number, op: Op, { effects, answered }: ServiceState): void {
+  checkEffect(plan: PreparedPlan, branch: number, op: Op, { effects, answered }: ServiceState): void {
     const log = this.#auditor.log(plan.gid)
     const report = (invariant: string, text: string) => this.#auditor.report(invariant, plan.gid, text)
     if ((effects[op] ?? 0) > 1) report('I7', `${op} ${branch} had its effect twice`)
@@ -106,24 +110,25 @@ export class PreparedAudit {
     if (log.confirmed > 0 && log.cancelled > 0) report('I16', 'one branch was confirmed, and one cancelled')
   }
 
-  /** A client was told so. */
-  told(gid: PreparedPlan['gid'], status: Status, log: PreparedLog): void {
-    const turn = turnOf(status)
-    if (turn === undefined) return
-    if (log.turn !== turn) this.#auditor.report('I19', gid, `told ${status}, but the store was ${log.turn}`)
-    log.told ??= turn
+  /** Checks a status that a client is told. */
+  checkAnswer(gid: PreparedPlan['gid'], status: Status, log: PreparedLog): void {
+    const decision = readDecision(status)
+    if (decision === undefined) return
+    if (log.decision !== decision)
+      this.#auditor.report('I19', gid, `told ${status}, but the store was ${log.decision}`)
+    log.told ??= decision
   }
 
-  /** When all is quiet, of a row that is final. */
-  ended({ gid, status }: StoredTransaction, log: PreparedLog): void {
-    if (log.told !== undefined && status !== 'stopped' && turnOf(status) !== log.told)
+  /** Checks a final row at the end of a world. */
+  checkEnd({ gid, status }: StoredTransaction, log: PreparedLog): void {
+    if (log.told !== undefined && status !== 'stopped' && readDecision(status) !== log.told)
       this.#auditor.report('I18', gid, `a client was told ${log.told}, and it is ${status}`)
     if (status === 'stopped') return
-    if (log.plan.kind === 'tcc') this.#tccEnded(gid, status, log)
-    else this.#messageEnded(gid, status, log)
+    if (log.plan.kind === 'tcc') this.#checkTccEnd(gid, status, log)
+    else this.#checkMessageEnd(gid, status, log)
   }
 
-  #tccEnded(gid: PreparedPlan['gid'], status: Status, log: PreparedLog): void {
+  #checkTccEnd(gid: PreparedPlan['gid'], status: Status, log: PreparedLog): void {
     if (!('tried' in log)) return
     log.plan.branches.forEach((_, branch) => {
       const { effects, answered } = this.#state({ gid }, branch) ?? { effects: {}, answered: {} }
@@ -136,7 +141,7 @@ export class PreparedAudit {
       }
       if (effects.confirm !== undefined || (effects.try ?? 0) !== (effects.cancel ?? 0))
         this.#auditor.report('I6', gid, `failed, but ${told}`)
-      // A try that is still on its way must find the cancel.
+      // A try that is still on its way must arrive after the cancel.
       if ((log.tried & (1 << branch)) !== 0 && answered.cancel !== true)
         this.#auditor.report(
           'I10',
@@ -146,7 +151,7 @@ export class PreparedAudit {
     })
   }
 
-  #messageEnded(gid: PreparedPlan['gid'], status: Status, log: PreparedLog): void {
+  #checkMessageEnd(gid: PreparedPlan['gid'], status: Status, log: PreparedLog): void {
     if (!('hasCommitted' in log)) return
     if (log.hasCommitted !== (status === 'succeeded'))
       this.#auditor.report(
@@ -165,8 +170,8 @@ export class PreparedAudit {
     })
   }
 
-  /** A prepare that was never accepted never runs. */
-  neverThere(plan: PreparedPlan): void {
+  /** Checks that a prepare that was never accepted had no effects. */
+  checkNeverStored(plan: PreparedPlan): void {
     const branches = plan.kind === 'tcc' ? plan.branches : plan.definition.branches
     branches.forEach((_, branch) => {
       if (Object.keys(this.#state(plan, branch)?.effects ?? {}).length > 0)
@@ -179,7 +184,7 @@ export class PreparedAudit {
   }
 }
 
-function turnOf(status: Status): Turn | undefined {
+function readDecision(status: Status): Decision | undefined {
   if (status === 'submitted' || status === 'succeeded') return 'forward'
   return status === 'aborting' || status === 'failed' ? 'backward' : undefined
 }

@@ -1,8 +1,11 @@
-/** What a saga's calls rest on: its order forward and backward, its decision, and in strict mode what is durable. */
+/**
+ * Checks the calls of a saga: their order forward and backward, the abort
+ * decision, and in strict mode the durable results.
+ */
 import {
   type CallKey,
   decodeTransaction,
-  opOf,
+  findOp,
   type Run,
   type StoredTransaction,
   type Transaction,
@@ -23,14 +26,14 @@ export class SagaCallAudit {
     this.#participants = participants
   }
 
-  /** `runner` stands for itself. */
-  called(run: Run, row: StoredTransaction, call: CallKey, log: SagaLog, runner: object): void {
-    if (call.op === 'action') this.#actionSent(run, call.branch, log, runner)
-    else this.#compensationSent(run.transaction, call.branch, log)
+  /** Checks a call. `runner` is compared by identity. */
+  checkCall(run: Run, row: StoredTransaction, call: CallKey, log: SagaLog, runner: object): void {
+    if (call.op === 'action') this.#checkAction(run, call.branch, log, runner)
+    else this.#checkCompensation(run.transaction, call.branch, log)
     if (log.plan.definition.checkpointMs === 0) this.#checkStrict(run, row, call, log)
   }
 
-  #actionSent(run: Run, branch: number, log: SagaLog, runner: object): void {
+  #checkAction(run: Run, branch: number, log: SagaLog, runner: object): void {
     const { gid, status } = run.transaction
     log.sent |= 1 << branch
     if (status !== 'submitted')
@@ -45,7 +48,7 @@ export class SagaCallAudit {
     }
   }
 
-  #compensationSent(transaction: Transaction, branch: number, log: SagaLog): void {
+  #checkCompensation(transaction: Transaction, branch: number, log: SagaLog): void {
     const { gid } = transaction
     if (log.undo === undefined) {
       this.#auditor.report('I13', gid, `compensation ${branch} sent before the abort decision was durable`)
@@ -59,7 +62,7 @@ export class SagaCallAudit {
     }
   }
 
-  /** In strict mode what the call rests on is durable. */
+  /** Checks in strict mode that the results before this call are durable. */
   #checkStrict(run: Run, row: StoredTransaction, call: CallKey, log: SagaLog): void {
     if (row.token !== run.token || log.isFinal) return
     const stored = decodeTransaction(row)
@@ -73,7 +76,7 @@ export class SagaCallAudit {
             (log.undo & (1 << later)) !== 0,
         )
     for (const branch of before) {
-      if (opOf(stored, { branch, op: call.op })?.state !== 'succeeded')
+      if (findOp(stored, { branch, op: call.op })?.state !== 'succeeded')
         this.#auditor.report(
           'strict',
           row.gid,

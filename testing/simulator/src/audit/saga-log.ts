@@ -1,14 +1,14 @@
 import type { SagaPlan } from '../clients/saga-plan.ts'
 import { type CommonLog, newCommonLog } from './log.ts'
 
-/** Sets of branches are bit masks. */
+/** The auditor's record of a saga. Sets of branches are bit masks. */
 export interface SagaLog extends CommonLog {
   readonly plan: SagaPlan
-  /** Actions that anybody ever sent. */
+  /** The actions that any node has ever sent. */
   sent: number
-  /** What the durable abort decision says is to be undone. */
+  /** The branches to undo by the durable abort decision. */
   undo: number | undefined
-  /** Who started actions under which token. */
+  /** The run that started actions under each token. */
   readonly owners: Map<string, object>
 }
 
@@ -16,6 +16,6 @@ export function newSagaLog(plan: SagaPlan): SagaLog {
   return { ...newCommonLog(), plan, sent: 0, undo: undefined, owners: new Map() }
 }
 
-export function maskOf(branches: readonly number[]): number {
+export function toMask(branches: readonly number[]): number {
   return branches.reduce((mask, branch) => mask | (1 << branch), 0)
 }

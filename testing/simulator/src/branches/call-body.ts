@@ -1,16 +1,16 @@
-/** The bytes that a call carries: the branch's, as the runner has them, which may have read them back from the store. */
-import { type CallKey, CHECK, type Transaction, targetsOf } from '@counterstep/core'
+/** Builds the body of a call from the run's transaction, which may have been read back from the store. */
+import { type CallKey, CHECK, getBranchTargets, type Transaction } from '@counterstep/core'
 import type { Flaw } from '../mutants/wiring.ts'
 
-export function bodyOf(transaction: Transaction, { branch }: CallKey, flaw: Flaw | undefined): string {
+export function buildBody(transaction: Transaction, { branch }: CallKey, flaw: Flaw | undefined): string {
   if (branch === CHECK) return ''
-  const targets = targetsOf(transaction)
+  const targets = getBranchTargets(transaction)
   const isMixed = flaw === 'payload-of-neighbour'
   const body = targets[isMixed ? (branch + 1) % targets.length : branch]?.body ?? ''
-  return flaw === 'payload-reparsed' ? reparsed(body) : body
+  return flaw === 'payload-reparsed' ? reparse(body) : body
 }
 
-/** As if it were a value and not bytes. */
-function reparsed(body: string): string {
+/** Parses and writes the body again, as if it were a value and not bytes. */
+function reparse(body: string): string {
   return body.startsWith('{') ? JSON.stringify(JSON.parse(body)) : body
 }

@@ -1,4 +1,7 @@
-/** What arrives at branches: something that was asked for, as it was asked for, and in which order. */
+/**
+ * Checks the requests that arrive at branches: each must have the submitted
+ * body. It also counts requests that arrive out of order.
+ */
 import { CHECK } from '@counterstep/core'
 import type { Auditor } from '../audit/auditor.ts'
 import type { Plan } from '../clients/plan.ts'
@@ -8,7 +11,7 @@ import type { BranchRequest } from './network.ts'
 export class Deliveries {
   readonly #world: World
   readonly #auditor: Auditor
-  /** Of each branch, the newest request that has arrived. */
+  /** The newest request that has arrived at each branch. */
   readonly #newest = new Map<string, number>()
   #sent = 0
 
@@ -17,12 +20,12 @@ export class Deliveries {
     this.#auditor = auditor
   }
 
-  /** A place in the order of sending. */
-  sent(): number {
+  /** Returns the place of a request in the order of sending. */
+  nextSequence(): number {
     return ++this.#sent
   }
 
-  arrived({ plan, call: { branch }, body }: BranchRequest, sequence: number): void {
+  checkArrival({ plan, call: { branch }, body }: BranchRequest, sequence: number): void {
     const key = `${plan.gid}/${branch}`
     const newest = this.#newest.get(key) ?? 0
     if (sequence < newest) this.#world.counters.reordered++
@@ -30,20 +33,20 @@ export class Deliveries {
     if (branch === CHECK) return
     const submitted = bodyAsSubmitted(plan, branch)
     if (submitted === body) return
-    if (submitted === undefined || isOfAnother(plan, body))
+    if (submitted === undefined || isBodyOfAnother(plan, body))
       this.#auditor.report('I2', plan.gid, `branch ${branch} got what was submitted for another: ${body}`)
     else this.#auditor.report('I22', plan.gid, `branch ${branch} got ${body}, submitted was ${submitted}`)
   }
 }
 
 function bodyAsSubmitted(plan: Plan, branch: number): string | undefined {
-  return targetsOf(plan)[branch]?.body
+  return listTargets(plan)[branch]?.body
 }
 
-function isOfAnother(plan: Plan, body: string): boolean {
-  return targetsOf(plan).some((target) => target.body === body)
+function isBodyOfAnother(plan: Plan, body: string): boolean {
+  return listTargets(plan).some((target) => target.body === body)
 }
 
-function targetsOf(plan: Plan): readonly { readonly body: string }[] {
+function listTargets(plan: Plan): readonly { readonly body: string }[] {
   return plan.kind === 'tcc' ? plan.branches : plan.definition.branches
 }

@@ -1,4 +1,7 @@
-/** The way from a node to a branch and back: delay, loss, lost answers, duplicates, copies that come very late. */
+/**
+ * The network from a node to a branch and back. It delays, loses and duplicates
+ * requests, loses answers, and delivers some copies very late.
+ */
 import { assert, type BranchAnswer } from '@counterstep/core'
 import type { Op } from '@counterstep/protocol'
 import type { Plan } from '../clients/plan.ts'
@@ -15,7 +18,7 @@ const LATE_MS = 25_000
 
 export interface BranchRequest {
   readonly plan: Plan
-  /** An orchestrator's call, or the try of a TCC's client. */
+  /** The call of an orchestrator, or the try of a TCC's client. */
   readonly call: { readonly branch: number; readonly op: Op }
   readonly body: string
   readonly answered: (answer: BranchAnswer, durationMs: number) => void
@@ -39,11 +42,11 @@ export class Network {
     this.#prepared = prepared
   }
 
-  /** Ends exactly once within the branch's time limit, unless the node dies before. */
+  /** Sends a request. It is answered exactly once within the branch's time limit, unless the node dies before. */
   send(node: EventOwner, request: BranchRequest): void {
     const world = this.#world
     const { faults } = world
-    const random = world.randomOf(request.plan.gid)
+    const random = world.getRandom(request.plan.gid)
     const sentAt = world.now
     const { incarnation } = node
     let isOpen = true
@@ -73,10 +76,10 @@ export class Network {
     answer: ((answer: BranchAnswer) => void) | undefined,
   ): void {
     const world = this.#world
-    const random = world.randomOf(request.plan.gid)
-    const sequence = this.#deliveries.sent()
+    const random = world.getRandom(request.plan.gid)
+    const sequence = this.#deliveries.nextSequence()
     world.after(delayMs, EVENT.callArrival, () => {
-      this.#deliveries.arrived(request, sequence)
+      this.#deliveries.checkArrival(request, sequence)
       if (random.chance(world.faults.silence)) return
       const slow = world.faults.slowBranchMs
       const work = slow > 0 && random.chance(0.3) ? random.between(1, slow) : random.between(0, 3)

@@ -1,4 +1,7 @@
-/** The services behind the branches: the real barrier decision over rows in memory, and a ledger of effects. */
+/**
+ * The services behind the branches of sagas. They use the real barrier
+ * decision over rows in memory, and a ledger of effects.
+ */
 
 import type { BranchAnswer, SagaOp } from '@counterstep/core'
 import { type BarrierRow, barrierRows, decideBarrier } from '@counterstep/protocol/barrier'
@@ -10,12 +13,12 @@ import { BROKEN, FAILURE, ONGOING, SUCCESS } from './branch-answers.ts'
 /** One branch of one transaction, as its service knows it. */
 export interface BranchState {
   rows: BarrierRow[]
-  /** Effects, each with its place in the ledger. */
+  /** The effects of the action, each as its place in the ledger. */
   readonly action: number[]
   readonly compensate: number[]
-  /** A compensation was answered success, real or null. */
+  /** A compensation was answered with success, really or as a null compensation. */
   isCompensated: boolean
-  /** An action was answered failure. */
+  /** An action was answered with failure. */
   isRefused: boolean
   /** When its rows were last written. */
   rowsAt: number
@@ -29,7 +32,7 @@ export class Participants {
   readonly #auditor: Auditor
   readonly #branches = new Map<number, BranchState>()
   #ledger = 0
-  /** Of all accounts together. */
+  /** The sum of all accounts. */
   balance = 0
 
   constructor(world: World, auditor: Auditor) {
@@ -47,10 +50,10 @@ export class Participants {
     return state
   }
 
-  /** One call, at the instant its database transaction would commit. */
+  /** Handles one call at the instant at which its database transaction would commit. */
   commit(plan: SagaPlan, branch: number, op: SagaOp): BranchAnswer {
     const { faults, trace } = this.#world
-    const random = this.#world.randomOf(plan.gid)
+    const random = this.#world.getRandom(plan.gid)
     if (random.chance(faults.flaky)) return BROKEN
     if (random.chance(faults.ongoing)) return ONGOING
     const answer = this.#decide(plan, branch, op)
@@ -63,7 +66,7 @@ export class Participants {
 
   #decide(plan: SagaPlan, branch: number, op: SagaOp): BranchAnswer {
     const { counters, faults, wiring } = this.#world
-    const random = this.#world.randomOf(plan.gid)
+    const random = this.#world.getRandom(plan.gid)
     const state = this.branch(plan.saga, branch)
     if (wiring.flaw === 'barrier-purged' && this.#world.now - state.rowsAt > PURGE_MS) state.rows = []
     const rows = [...state.rows]
@@ -100,11 +103,11 @@ export class Participants {
 
   #runBusiness(plan: SagaPlan, branch: number, op: SagaOp, rows: BarrierRow[]): BranchAnswer {
     const { counters, faults } = this.#world
-    const random = this.#world.randomOf(plan.gid)
+    const random = this.#world.getRandom(plan.gid)
     const refuses =
       op === 'action' ? plan.refused[branch] === true : random.chance(faults.flaky * faults.businessFailures)
     if (refuses) {
-      // Rolled back together with the rows: a later copy asks the business again.
+      // The rows are rolled back, too, so a later copy of the call asks the business again.
       counters.businessFailures++
       return FAILURE
     }
@@ -114,7 +117,7 @@ export class Participants {
     if (this.#world.wiring.flaw === 'barrier-row-apart' && random.chance(TORN)) return BROKEN
     state[op].push(++this.#ledger)
     this.balance += (op === 'action' ? 1 : -1) * (plan.amounts[branch] ?? 0)
-    this.#auditor.effect(plan, branch, op, state)
+    this.#auditor.checkEffect(plan, branch, op, state)
     return SUCCESS
   }
 }

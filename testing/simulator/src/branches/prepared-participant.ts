@@ -1,4 +1,7 @@
-/** The services of TCCs and messages, and the senders: the real barrier decision over rows in memory, and a ledger. */
+/**
+ * The services of TCCs and messages, and the senders of messages. They use the
+ * real barrier decision over rows in memory, and a ledger.
+ */
 
 import { type BranchAnswer, CHECK } from '@counterstep/core'
 import type { Op } from '@counterstep/protocol'
@@ -8,12 +11,12 @@ import type { MessagePlan, PreparedPlan } from '../clients/prepared-plan.ts'
 import type { World } from '../world/world.ts'
 import { BROKEN, FAILURE, ONGOING, SUCCESS } from './branch-answers.ts'
 
-/** One branch of one transaction, as its service knows it; position CHECK is the sender. */
+/** One branch of one transaction, as its service knows it. The position CHECK stands for the sender. */
 export interface ServiceState {
   rows: BarrierRow[]
-  /** Effects of each op. */
+  /** The number of effects of each op. */
   readonly effects: { [op in Op]?: number }
-  /** Ops that were answered success, really or as a null one. */
+  /** The ops that were answered with success, really or as a null compensation. */
   readonly answered: { [op in Op]?: true }
 }
 
@@ -37,10 +40,10 @@ export class PreparedParticipants {
     return state
   }
 
-  /** One call, at the instant its database transaction would commit. */
+  /** Handles one call at the instant at which its database transaction would commit. */
   commit(plan: PreparedPlan, branch: number, op: Op): BranchAnswer {
     const { faults, trace } = this.#world
-    const random = this.#world.randomOf(plan.gid)
+    const random = this.#world.getRandom(plan.gid)
     if (random.chance(faults.flaky)) return BROKEN
     if (random.chance(faults.ongoing)) return ONGOING
     const answer = branch === CHECK ? this.#queryBack(plan) : this.#decide(plan, branch, op)
@@ -49,7 +52,7 @@ export class PreparedParticipants {
     return answer
   }
 
-  /** The sender's own database transaction commits, unless a query-back has refused it before. */
+  /** Commits the sender's own database transaction, unless a query-back has refused it before. */
   commitSender(plan: MessagePlan): boolean {
     const state = this.state(plan, CHECK)
     const { decision, rows } = insert(state.rows, 'msg')
@@ -61,7 +64,10 @@ export class PreparedParticipants {
     return true
   }
 
-  /** It leaves a row where the sender's is not, so that what it has refused never commits. */
+  /**
+   * Answers a query-back. Where the sender has not committed, it leaves a
+   * row, so that the refused transaction never commits.
+   */
   #queryBack(plan: PreparedPlan): BranchAnswer {
     const { counters } = this.#world
     const state = this.state(plan, CHECK)
@@ -99,7 +105,7 @@ export class PreparedParticipants {
 
   #runBusiness(plan: PreparedPlan, branch: number, op: Op, rows: BarrierRow[]): BranchAnswer {
     const { faults } = this.#world
-    const random = this.#world.randomOf(plan.gid)
+    const random = this.#world.getRandom(plan.gid)
     const refuses =
       plan.kind === 'tcc' && op === 'try'
         ? plan.refused[branch] === true
@@ -108,7 +114,7 @@ export class PreparedParticipants {
     const state = this.state(plan, branch)
     state.rows = rows
     state.effects[op] = (state.effects[op] ?? 0) + 1
-    this.#audit.effect(plan, branch, op, state)
+    this.#audit.checkEffect(plan, branch, op, state)
     return SUCCESS
   }
 }

@@ -1,4 +1,7 @@
-/** One request to some node. Either way may fail; an answer may come more than once (accepted, then the end). */
+/**
+ * Sends one request to some node. The request or the answer may get lost.
+ * There may be two answers: accepted, and later the end.
+ */
 import type { Gid } from '@counterstep/protocol'
 import type { Auditor } from '../audit/auditor.ts'
 import type { Node } from '../nodes/node.ts'
@@ -21,7 +24,7 @@ export function askNode(
   answered: (answer: Answer) => void,
 ): void {
   const { faults } = world
-  const random = world.randomOf(gid)
+  const random = world.getRandom(gid)
   const node = nodes[random.between(0, nodes.length - 1)]
   if (node === undefined || !node.isUp || random.chance(faults.requestLoss)) return
   const askedAt = world.now
@@ -30,7 +33,7 @@ export function askNode(
     world.after(random.between(1, 6), EVENT.clientAnswer, () => {
       if (answer === 'absent' && auditor.log(gid).isAcknowledged)
         auditor.report('I1', gid, 'acknowledged, then absent')
-      if (isStatus(answer)) auditor.clients.seen(gid, answer, askedAt)
+      if (isStatus(answer)) auditor.clients.checkSeen(gid, answer, askedAt)
       answered(answer)
     })
   }

@@ -1,4 +1,4 @@
-/** Someone who wants a saga done: submits until it is told that it is accepted, then asks, aborts, nudges, stops. */
+/** The client of a saga. It submits until the saga is accepted, and then views, aborts, retries or stops it. */
 import type { Command } from '@counterstep/core'
 import { isFinalStatus } from '@counterstep/protocol'
 import type { Auditor } from '../audit/auditor.ts'
@@ -33,7 +33,7 @@ export class Client {
     this.#auditor = auditor
     this.#nodes = nodes
     this.#plan = plan
-    this.#random = world.randomOf(plan.gid)
+    this.#random = world.getRandom(plan.gid)
     this.#waits = this.#random.chance(0.3)
     this.#looksLeft = this.#random.chance(0.3) ? LOOKS_MAX : 0
   }
@@ -46,7 +46,7 @@ export class Client {
     return this.#auditor.log(this.#plan.gid).isAcknowledged
   }
 
-  /** The same gid, to whichever node answers. */
+  /** Submits the same gid to some node, again and again until one accepts it. */
   #submit(): void {
     if (this.#isAcknowledged || this.#hasGivenUp) return
     if (this.#tries++ > 0) this.#world.counters.resubmits++
@@ -55,15 +55,15 @@ export class Client {
       (node, reply) => node.submit({ plan, digest: plan.digest, waits: this.#waits, reply }),
       (answer) => {
         if (answer === 'conflict') this.#auditor.report('I17', plan.gid, 'the same content was refused')
-        if (answer === 'not-accepted') this.#refused()
-        else if (!this.#isAcknowledged) this.#acknowledged()
+        if (answer === 'not-accepted') this.#handleRefusal()
+        else if (!this.#isAcknowledged) this.#handleAcceptance()
       },
     )
     this.#world.after(PATIENCE_MS, EVENT.client, () => this.#submit())
   }
 
-  /** Who has asked once and was refused may rely on it that nothing is there. */
-  #refused(): void {
+  /** Handles a refusal. A client that was refused on its only try may rely on it that nothing was stored. */
+  #handleRefusal(): void {
     const { counters } = this.#world
     const random = this.#random
     if (this.#tries > 1 || this.#isAcknowledged || !random.chance(GIVES_UP)) {
@@ -77,7 +77,7 @@ export class Client {
     log.isOrphan = true
   }
 
-  #acknowledged(): void {
+  #handleAcceptance(): void {
     const random = this.#random
     this.#auditor.log(this.#plan.gid).isAcknowledged = true
     if (this.#world.trace.isOn)
@@ -116,7 +116,7 @@ export class Client {
     })
   }
 
-  /** Someone who presses the button again and again, each time at another node. */
+  /** Plays an operator who retries again and again, each time on another node. */
   #nag(times: number): void {
     this.#command({ type: 'retry-asked' }, 1)
     this.#world.counters.nags++
@@ -134,7 +134,7 @@ export class Client {
     )
   }
 
-  /** The same content, long after it was accepted, perhaps after its end: nothing is to come of it. */
+  /** Submits the same content long after it was accepted, perhaps after its end. This must have no effect. */
   #submitOnceMore(): void {
     const plan = this.#plan
     this.#ask(
@@ -146,7 +146,7 @@ export class Client {
     )
   }
 
-  /** A page that shows it, and shows it again; wherever that ends up, it must not go back. */
+  /** Plays a page that shows the saga again and again. On whatever node it ends up, the status must not go back. */
   #watch(times: number): void {
     this.#view(1)
     if (times > 1 && this.#looksLeft > 0)
@@ -167,7 +167,7 @@ export class Client {
     const random = this.#random
     askNode(asking, ask, (answer) => {
       answered(answer)
-      // At once, and wherever that ends up: is it still so?
+      // A final status is viewed again at once, on any node, to check that it stays.
       if (this.#looksLeft > 0 && isStatus(answer) && isFinalStatus(answer)) {
         this.#looksLeft--
         this.#later(random.between(0, 80), () => this.#view(1))

@@ -1,4 +1,7 @@
-/** A message's sender: prepares, runs its own database transaction, then submits or aborts; and may die at any point. */
+/**
+ * The sender of a message. It prepares, runs its own database transaction,
+ * then submits or aborts. It may die at any point.
+ */
 
 import type { MessageLog } from '../audit/prepared-log.ts'
 import type { PreparedParticipants } from '../branches/prepared-participant.ts'
@@ -31,12 +34,12 @@ export class MessageClient {
     )
   }
 
-  /** Its own database transaction may well last longer than the query-back waits. */
+  /** Runs the sender's own database transaction, which may last longer than the query-back waits. */
   #work(): void {
     const { check } = this.#plan.definition
     if (check === undefined || this.#client.mayDie(DIES)) return
     const { gid, world } = this.#client.asking
-    const random = world.randomOf(gid)
+    const random = world.getRandom(gid)
     const longest = random.chance(0.3) ? 3 * check.afterMs : check.afterMs
     this.#client.later(random.between(0, longest), () => {
       if (this.#plan.commits && this.#participants.commitSender(this.#plan)) this.#log.hasCommitted = true

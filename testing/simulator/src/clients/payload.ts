@@ -1,4 +1,4 @@
-/** Bodies that do not survive being read and written again, or being taken for another kind of text. */
+/** Bodies that would change if they were parsed and written again, or treated as another kind of text. */
 import type { Random } from '../world/random.ts'
 
 const HOSTILE = [

@@ -1,5 +1,5 @@
 import type { PreparedPlan } from './prepared-plan.ts'
 import type { SagaPlan } from './saga-plan.ts'
 
-/** What a client of a world wants done. */
+/** The transaction that a client of a world submits. */
 export type Plan = SagaPlan | PreparedPlan

@@ -1,4 +1,7 @@
-/** What the clients of TCCs and of messages have in common: they insist on an answer, look, nudge, and may die. */
+/**
+ * The common part of the clients of TCCs and of messages. They repeat
+ * requests until an answer, view, retry, and may die.
+ */
 import type { Command } from '@counterstep/core'
 import { type Answer, isStatus } from '../nodes/reply.ts'
 import { EVENT } from '../world/event-code.ts'
@@ -28,10 +31,10 @@ export class PreparedClient {
     })
   }
 
-  /** It may end here, for good: what it has asked for is on its way all the same. */
+  /** Lets the client die with a probability. Its requests are on their way all the same. */
   mayDie(probability: number): boolean {
     const { auditor, gid, world } = this.asking
-    if (this.#isDead || !world.randomOf(gid).chance(probability)) return this.#isDead
+    if (this.#isDead || !world.getRandom(gid).chance(probability)) return this.#isDead
     this.#isDead = true
     world.counters.clientsDead++
     const log = auditor.log(gid)
@@ -39,7 +42,7 @@ export class PreparedClient {
     return true
   }
 
-  /** The same content, until somebody says that it is there. */
+  /** Submits the same content until a node accepts it. */
   prepare(done: () => void): void {
     const { auditor, gid } = this.asking
     const plan = this.#plan
@@ -62,7 +65,7 @@ export class PreparedClient {
     this.later(PATIENCE_MS, again)
   }
 
-  /** Until there is an answer, `tries` times. `done` is called once. */
+  /** Gives a command at most `tries` times, until there is an answer. `done` is called once. */
   command(command: Command, tries: number, done: (answer: Answer | 'none') => void): void {
     const { auditor, gid } = this.asking
     if (command.type === 'abort-asked') auditor.log(gid).abortAsked = true
@@ -85,10 +88,10 @@ export class PreparedClient {
     again(tries)
   }
 
-  /** Somebody else: an operator, or a page that shows it. */
+  /** Plays an operator, or a page that shows the transaction. */
   meddle(): void {
     const { world, gid } = this.asking
-    const random = world.randomOf(gid)
+    const random = world.getRandom(gid)
     const soon = () => random.between(0, 3_000)
     const ignore = () => undefined
     if (random.chance(0.2)) this.later(soon(), () => this.command({ type: 'retry-asked' }, 1, ignore))

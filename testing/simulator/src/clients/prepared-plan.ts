@@ -1,4 +1,4 @@
-/** The transactions that are prepared first: TCCs and two-phase messages. */
+/** Draws the transactions that are prepared first: TCCs and two-phase messages. */
 import type { MessageBranch, MessageDefinition, TccBranch, TccDefinition } from '@counterstep/core'
 import { type BranchId, type Gid, isBranchId, isGid } from '@counterstep/protocol'
 import type { FaultProfile } from '../world/faults.ts'
@@ -15,9 +15,9 @@ interface Common {
 export interface TccPlan extends Common {
   readonly kind: 'tcc'
   readonly definition: TccDefinition
-  /** What its client will register, one after the other. */
+  /** The branches that its client will register, one after the other. */
   readonly branches: readonly TccBranch[]
-  /** Whether the business refuses the branch's try, always. */
+  /** Whether the business always refuses the branch's try. */
   readonly refused: readonly boolean[]
 }
 
@@ -34,22 +34,22 @@ export function drawTcc(random: Random, number: number, faults: FaultProfile): T
   const definition: TccDefinition = {
     kind: 'tcc',
     ...drawSettings(random),
-    // Often while its client still registers.
+    // The deadline often passes while the client still registers.
     deadlineMs: random.chance(0.4) ? random.between(50, 600) : random.between(200, 5_000),
     headers: {},
   }
   const branches = Array.from({ length: random.between(0, 4) }, (_, branch) => ({
-    ...targetOf(random, `t${number}`, branch),
+    ...drawTarget(random, `t${number}`, branch),
     confirm: 'http://f',
     cancel: 'http://x',
   }))
   const refused = branches.map(() => random.chance(faults.businessFailures / 2))
-  return { kind: 'tcc', ...identityOf(`t${number}`, definition), definition, branches, refused }
+  return { kind: 'tcc', ...buildIdentity(`t${number}`, definition), definition, branches, refused }
 }
 
 export function drawMessage(random: Random, number: number): MessagePlan {
   const branches: MessageBranch[] = Array.from({ length: random.between(1, 3) }, (_, branch) => ({
-    ...targetOf(random, `m${number}`, branch),
+    ...drawTarget(random, `m${number}`, branch),
     action: 'http://a',
   }))
   const definition: MessageDefinition = {
@@ -63,7 +63,7 @@ export function drawMessage(random: Random, number: number): MessagePlan {
       : { check: { url: 'http://q', afterMs: random.between(50, 2_000), headers: {} } }),
   }
   const commits = definition.check === undefined || random.chance(0.65)
-  return { kind: 'message', ...identityOf(`m${number}`, definition), definition, commits }
+  return { kind: 'message', ...buildIdentity(`m${number}`, definition), definition, commits }
 }
 
 function drawSettings(random: Random) {
@@ -80,18 +80,18 @@ function drawSettings(random: Random) {
   }
 }
 
-function identityOf(name: string, definition: TccDefinition | MessageDefinition): Common {
+function buildIdentity(name: string, definition: TccDefinition | MessageDefinition): Common {
   if (!isGid(name)) throw new TypeError(`not a gid: ${name}`)
   const digest = name.padStart(64, '0')
   return { gid: name, digest, submission: { gid: name, ack: 'durable', content: name, definition } }
 }
 
-function targetOf(random: Random, gid: string, branch: number) {
+function drawTarget(random: Random, gid: string, branch: number) {
   const body = drawBody(random, gid, branch)
-  return { id: branchIdOf(branch), body, contentType: 'application/json', headers: {} }
+  return { id: toBranchId(branch), body, contentType: 'application/json', headers: {} }
 }
 
-function branchIdOf(branch: number): BranchId {
+function toBranchId(branch: number): BranchId {
   const id = `b${branch}`
   if (!isBranchId(id)) throw new TypeError(`not a branch id: ${id}`)
   return id

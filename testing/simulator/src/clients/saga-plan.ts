@@ -1,4 +1,4 @@
-/** What the clients of a world submit. */
+/** Draws the sagas that the clients of a world submit. */
 import type { newTransactionRow, SagaBranch, SagaDefinition } from '@counterstep/core'
 import { type BranchId, type Gid, isBranchId, isGid, type RetryPolicy } from '@counterstep/protocol'
 import type { FaultProfile } from '../world/faults.ts'
@@ -14,11 +14,11 @@ export interface SagaPlan {
   readonly digest: string
   readonly submission: Submission
   readonly definition: SagaDefinition
-  /** For each branch, every branch that comes after it, directly or not. */
+  /** All branches that come after each branch, directly or not. */
   readonly successors: readonly (readonly number[])[]
-  /** What each branch's action adds to its account: together nothing, so that money only moves. */
+  /** The amount that each branch's action adds to its account. The sum is 0, so that money only moves. */
   readonly amounts: readonly number[]
-  /** Whether the business refuses the branch's action, always. */
+  /** Whether the business always refuses the branch's action. */
   readonly refused: readonly boolean[]
 }
 
@@ -45,8 +45,8 @@ export function drawSaga(random: Random, saga: number, faults: FaultProfile): Sa
     digest: `${saga}`.padStart(64, '0'),
     definition,
     submission: { gid, ack: 'durable', content: gid, definition },
-    successors: branches.map((_, branch) => successorsOf(branches, branch)),
-    amounts: amountsOf(branches),
+    successors: branches.map((_, branch) => findSuccessors(branches, branch)),
+    amounts: listAmounts(branches),
     refused: branches.map(() => random.chance(faults.businessFailures)),
   }
 }
@@ -61,19 +61,19 @@ function drawRetry(random: Random): RetryPolicy {
   }
 }
 
-/** A saga that cannot be undone wholly moves nothing. */
-function amountsOf(branches: readonly SagaBranch[]): number[] {
+/** Lists the amounts. A saga that cannot be undone wholly moves no money. */
+function listAmounts(branches: readonly SagaBranch[]): number[] {
   if (branches.some(({ compensation }) => compensation === undefined)) return branches.map(() => 0)
   const others = branches.length - 1
   return branches.map((_, branch) => (branch < others ? branch + 1 : (-others * (others + 1)) / 2))
 }
 
-/** A chain, all at once, or any graph. */
+/** Draws a branch of a chain, of a parallel saga or of any graph. */
 function drawBranch(random: Random, gid: Gid, branch: number, shape: number): SagaBranch {
   const earlier = Array.from({ length: branch }, (_, position) => position)
   const after = shape < 0.4 ? earlier.slice(-1) : shape < 0.55 ? [] : earlier.filter(() => random.chance(0.5))
   return {
-    id: branchIdOf(branch),
+    id: toBranchId(branch),
     action: 'http://a',
     ...(random.chance(0.15) ? {} : { compensation: 'http://c' }),
     body: drawBody(random, gid, branch),
@@ -85,8 +85,8 @@ function drawBranch(random: Random, gid: Gid, branch: number, shape: number): Sa
   }
 }
 
-/** Branches are in an order in which each comes after its predecessors. */
-function successorsOf(branches: readonly SagaBranch[], branch: number): number[] {
+/** Finds all successors. The branches stand in an order in which each comes after its predecessors. */
+function findSuccessors(branches: readonly SagaBranch[], branch: number): number[] {
   const found: number[] = []
   branches.forEach(({ after }, position) => {
     if (after.some((before) => before === branch || found.includes(before))) found.push(position)
@@ -94,7 +94,7 @@ function successorsOf(branches: readonly SagaBranch[], branch: number): number[]
   return found
 }
 
-function branchIdOf(branch: number): BranchId {
+function toBranchId(branch: number): BranchId {
   const id = `b${branch}`
   if (!isBranchId(id)) throw new TypeError(`not a branch id: ${id}`)
   return id

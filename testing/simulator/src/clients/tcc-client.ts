@@ -1,4 +1,6 @@
-/** A TCC's client: prepares, registers and tries each branch, then submits or aborts; and may die at any point. */
+/**
+ * The client of a TCC. It prepares, registers and tries each branch, then submits or aborts. It may die at any point.
+ */
 import type { BranchAnswer } from '@counterstep/core'
 import type { TccLog } from '../audit/prepared-log.ts'
 import type { Network } from '../branches/network.ts'
@@ -43,7 +45,7 @@ export class TccClient {
       this.#decide()
       return
     }
-    this.#client.later(world.randomOf(gid).between(0, 30), () =>
+    this.#client.later(world.getRandom(gid).between(0, 30), () =>
       this.#client.command({ type: 'register-asked', branch }, COMMAND_TRIES, (answer) => {
         if (answer === 'none') this.#abort()
         else if (answer === 'refused') world.counters.registeredTooLate++
@@ -72,7 +74,7 @@ export class TccClient {
   #decide(): void {
     const { gid, world } = this.#client.asking
     const { counters } = world
-    const random = world.randomOf(gid)
+    const random = world.getRandom(gid)
     if (random.chance(0.1)) {
       this.#abort()
       return
@@ -80,7 +82,7 @@ export class TccClient {
     this.#client.command({ type: 'submit-asked' }, COMMAND_TRIES, (answer) => {
       if (answer === 'refused') counters.submittedTooLate++
     })
-    // Somebody takes it back on another node, too late or not.
+    // An abort on another node follows, too late or not.
     if (random.chance(0.25)) this.#client.later(random.between(0, 200), () => this.#abort())
     this.#client.mayDie(DIES)
   }

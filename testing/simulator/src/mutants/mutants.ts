@@ -1,6 +1,6 @@
 /**
- * Wrong orchestrators and wrong worlds, to see that the auditor bites. All of it is wiring in here: the production
- * code has no switch for it.
+ * Wrong orchestrators and wrong worlds, which prove that the auditor finds errors. All of this is wiring of the simulator:
+ * the production code has no switch for it.
  */
 import type { Rules } from '@counterstep/core'
 import {
@@ -29,7 +29,7 @@ import {
   succeededOnly,
   unknownIsFailure,
 } from './saga-mutants.ts'
-import { type Flaw, flawed, RIGHT, type Wiring } from './wiring.ts'
+import { buildFlawed, type Flaw, RIGHT, type Wiring } from './wiring.ts'
 
 const WRONG_RULES: Readonly<Record<string, Rules>> = {
   'recorded-only': recordedOnly,
@@ -87,18 +87,18 @@ const FLAWS: readonly Flaw[] = [
   'barrier-purged',
 ]
 
-/** Too rare to be found within 1,000 seeds; a million shows them. */
+/** These are too rare to be found within 1,000 seeds; a million seeds show them. */
 const RARE: readonly Flaw[] = ['version-by-clock', 'learns-given-back']
 
 export const MUTANTS: Readonly<Record<string, Wiring>> = {
   ...Object.fromEntries(Object.entries(WRONG_RULES).map(([name, rules]) => [name, { ...RIGHT, rules }])),
-  ...Object.fromEntries(FLAWS.map((flaw) => [flaw, flawed(flaw)])),
+  ...Object.fromEntries(FLAWS.map((flaw) => [flaw, buildFlawed(flaw)])),
 }
 
-export function wiringOf(mutant: string | undefined): Wiring {
+export function findWiring(mutant: string | undefined): Wiring {
   if (mutant === undefined) return RIGHT
   const rare = RARE.find((flaw) => flaw === mutant)
-  const wiring = rare === undefined ? MUTANTS[mutant] : flawed(rare)
+  const wiring = rare === undefined ? MUTANTS[mutant] : buildFlawed(rare)
   if (wiring === undefined)
     throw new RangeError(`no mutant ${mutant}; there are ${[...Object.keys(MUTANTS), ...RARE].join(', ')}`)
   return wiring

@@ -12,7 +12,7 @@ import {
   type TransactionEffect,
 } from '@counterstep/core'
 
-/** A confirm that fails is given up, as an action would be. */
+/** A confirm that fails is given up, like an action. */
 export const cancelAfterFailure: Rules = {
   ...RULES,
   fold(transaction, event, now) {
@@ -28,7 +28,7 @@ export const cancelAfterFailure: Rules = {
   },
 }
 
-/** The deadline does not ask whether its client has submitted. */
+/** The deadline ignores that the client has submitted. */
 export const cancelAfterSubmit: Rules = {
   ...RULES,
   fold(transaction, event, now) {
@@ -62,7 +62,7 @@ function oldest(tcc: TccTransaction, now: number): readonly TransactionEffect[] 
   return nextAt > now ? [{ type: 'wake-at', at: nextAt }] : [{ type: 'call', call: { branch, op } }]
 }
 
-/** Branches are called at once, without waiting for a decision that is durable. */
+/** Branches are called at once, before the decision is durable. */
 export const submitLazily: Rules = {
   ...RULES,
   fold(transaction, event, now) {
@@ -89,7 +89,7 @@ export const dropRegistered: Rules = {
   },
 }
 
-/** Nobody knows whether the sender has committed, so it is taken as not. */
+/** An unknown query-back is treated as if the sender had not committed. */
 export const unknownCheckIsFailure: Rules = {
   ...RULES,
   fold(transaction, event, now) {
@@ -100,7 +100,7 @@ export const unknownCheckIsFailure: Rules = {
   },
 }
 
-/** A sender that does not say yes or no is taken as having committed. */
+/** A sender that answers neither yes nor no is treated as if it had committed. */
 export const ongoingCheckIsSuccess: Rules = {
   ...RULES,
   fold(transaction, event, now) {
@@ -111,7 +111,7 @@ export const ongoingCheckIsSuccess: Rules = {
   },
 }
 
-/** It is time to ask, so it is submitted instead. */
+/** The message is submitted at the time at which its sender should be asked. */
 export const deliverWhilePrepared: Rules = {
   ...RULES,
   fold(transaction, event, now) {
@@ -124,7 +124,7 @@ export const deliverWhilePrepared: Rules = {
   },
 }
 
-/** Its sender is asked as soon as a node has it. */
+/** The sender is asked as soon as a node runs the message. */
 export const askAtOnce: Rules = {
   ...RULES,
   effects(transaction, now) {
@@ -134,7 +134,7 @@ export const askAtOnce: Rules = {
   },
 }
 
-/** All branches are called at once, whatever the message asked for. */
+/** All branches are called at once, even where the message asks for one after the other. */
 export const alwaysConcurrent: Rules = {
   ...RULES,
   effects(transaction, now) {
@@ -143,7 +143,7 @@ export const alwaysConcurrent: Rules = {
   },
 }
 
-/** The row as a run sees it that keeps to the branches that it knows. */
+/** Returns the row without new branches, as a run would see it that keeps only the branches that it knows. */
 export function withoutNewBranches(row: StoredTransaction, ours: Transaction): StoredTransaction {
   const stored = decodeTransaction(row)
   if (stored.kind !== 'tcc' || ours.kind !== 'tcc') return row

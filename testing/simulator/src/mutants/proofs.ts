@@ -1,4 +1,7 @@
-/** Of each invariant: a mutant that breaks it, so that a test sees the check bite. The README's table says where it is checked. */
+/**
+ * A mutant for each invariant that breaks it, so that a test sees the check
+ * fail. The README's table says where it is checked.
+ */
 export const PROOFS: Readonly<Record<string, string>> = {
   I1: 'ack-before-durable',
   I2: 'payload-of-neighbour',

@@ -1,8 +1,8 @@
 /** Wrong rules for sagas. */
 import {
   type CalledOp,
+  findOp,
   type OpProgress,
-  opOf,
   RULES,
   type Rules,
   type SagaTransaction,
@@ -11,7 +11,7 @@ import {
   type TransactionEvent,
 } from '@counterstep/core'
 
-/** Only what the record tells of is undone, whoever sent more. */
+/** Only recorded actions are undone, even if other nodes may have sent more. */
 export const recordedOnly: Rules = {
   ...RULES,
   fold(transaction, event, now) {
@@ -22,7 +22,7 @@ export const recordedOnly: Rules = {
   },
 }
 
-/** A branch that has not said that it succeeded is taken as not done. */
+/** A branch without a successful answer is treated as not done. */
 export const succeededOnly: Rules = {
   ...RULES,
   fold(transaction, event, now) {
@@ -46,7 +46,7 @@ export const abortLazily: Rules = {
   },
 }
 
-/** Strict mode is not kept: results are saved some time. */
+/** Strict mode is ignored: results are saved at some later time. */
 export const strictLazily: Rules = {
   ...RULES,
   fold(transaction, event, now) {
@@ -65,7 +65,7 @@ export const unknownIsFailure: Rules = {
   },
 }
 
-/** All actions at once, whatever comes after what. */
+/** All actions are called at once, whatever their order. */
 export const orderIgnored: Rules = {
   ...RULES,
   effects(transaction, now) {
@@ -103,7 +103,7 @@ function forwardCompensations(
   return []
 }
 
-/** The last success is durable first; whether that was in time is asked after it. */
+/** The last success is made durable first, and the deadline is checked after it. */
 export const deadlineBeatsSuccess: Rules = {
   ...RULES,
   fold(transaction, event, now) {
@@ -114,7 +114,7 @@ export const deadlineBeatsSuccess: Rules = {
     const { finishedAt: _, ...done } = next
     return { next: { ...done, status: 'submitted' }, durability: 'strong' }
   },
-  // A wish that is due at once, so that somebody looks at the time again.
+  // It asks to be woken soon, so that the time is checked again.
   effects(transaction, now) {
     const isDone =
       transaction.status === 'submitted' &&
@@ -126,7 +126,7 @@ export const deadlineBeatsSuccess: Rules = {
 
 const EARLY_MS = 150
 
-/** Deadlines by a clock that is fast. */
+/** Deadlines are checked by a clock that is fast. */
 export const deadlineEarly: Rules = {
   ...RULES,
   fold(transaction, event, now) {
@@ -134,9 +134,9 @@ export const deadlineEarly: Rules = {
   },
 }
 
-export const backoffNone: Rules = { ...RULES, fold: (...given) => paced(given, (_, now) => now) }
+export const backoffNone: Rules = { ...RULES, fold: (...given) => foldPaced(given, (_, now) => now) }
 
-/** A call that found no room is taken for one that is under way. */
+/** A call that found no place is treated as if it were under way. */
 export const heldBackForgotten: Rules = {
   ...RULES,
   fold(transaction, event, now) {
@@ -149,17 +149,17 @@ const SLOWER = 64
 
 export const backoffUncapped: Rules = {
   ...RULES,
-  fold: (...given) => paced(given, ({ nextAt = 0, waits }, now) => now + SLOWER * waits * (nextAt - now)),
+  fold: (...given) => foldPaced(given, ({ nextAt = 0, waits }, now) => now + SLOWER * waits * (nextAt - now)),
 }
 
-/** The same, with another instant for the next call. */
-function paced(
+/** Folds by the right rules, with another instant for the next call. */
+function foldPaced(
   [transaction, event, now]: [Transaction, TransactionEvent, number],
   nextAt: (progress: OpProgress, now: number) => number,
 ) {
   const folded = RULES.fold(transaction, event, now)
   if (event.type !== 'answered') return folded
-  const progress = opOf(folded.next, event.call)
+  const progress = findOp(folded.next, event.call)
   if (progress?.state !== 'waiting') return folded
   return { ...folded, next: withNextAt(folded.next, event, nextAt(progress, now)) }
 }

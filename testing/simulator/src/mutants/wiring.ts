@@ -1,9 +1,9 @@
-/** How a world is put together. The wrong ones are there to see that the auditor bites. */
+/** The wiring of a world. The wrong wirings prove that the auditor finds errors. */
 import { RULES, type Rules } from '@counterstep/core'
 
-/** One wrong wiring each, named after the mutant. */
+/** The wrong wirings. Each is named after its mutant. */
 export type Flaw =
-  // The store.
+  // These are flaws of the store.
   | 'token-reused'
   | 'token-ignored'
   | 'version-reissued'
@@ -11,7 +11,7 @@ export type Flaw =
   | 'says-saved'
   | 'finish-unchecked'
   | 'sent-list-trusted'
-  // The node.
+  // These are flaws of the node.
   | 'ack-before-durable'
   | 'act-before-accept'
   | 'told-early'
@@ -29,7 +29,7 @@ export type Flaw =
   | 'payload-reparsed'
   | 'payload-of-neighbour'
   | 'forgets-to-end'
-  // The participants.
+  // These are flaws of the participants.
   | 'no-null-compensation'
   | 'no-anti-hanging'
   | 'no-idempotency'
@@ -44,6 +44,6 @@ export interface Wiring {
 
 export const RIGHT: Wiring = { rules: RULES, flaw: undefined }
 
-export function flawed(flaw: Flaw): Wiring {
+export function buildFlawed(flaw: Flaw): Wiring {
   return { rules: RULES, flaw }
 }

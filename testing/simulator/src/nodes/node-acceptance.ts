@@ -1,4 +1,4 @@
-/** A node's submits: one create in flight for each gid, sent again until it is definite. */
+/** Handles a node's submits. Each gid has at most one create in flight, which is sent again until it is definite. */
 import { acceptedRun, type Grant, newTransaction, newTransactionRow } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import type { Plan } from '../clients/plan.ts'
@@ -8,7 +8,7 @@ import type { NodeHost } from './node-host.ts'
 import type { Answer, Reply } from './reply.ts'
 import type { RunHost } from './run-host.ts'
 
-/** A create in flight, and who waits for it. */
+/** A create in flight, and the callers that wait for it. */
 interface Creating {
   readonly digest: string
   readonly replies: Reply[]
@@ -18,7 +18,7 @@ interface Creating {
 export interface Submit {
   readonly plan: Plan
   readonly digest: string
-  /** Answered once more at the end. */
+  /** Whether the client is answered once more at the end. */
   readonly waits: boolean
   readonly reply: Reply
 }
@@ -53,7 +53,7 @@ export class NodeAcceptance {
     const creating = this.#creating.get(plan.gid)
     if (creating === undefined) this.#create(asked)
     else if (creating.digest === digest) creating.replies.push(reply)
-    // Whose content it is shows when the other create is definite.
+    // This submit waits until the other create is definite, which shows whose content is stored.
     else creating.after.push(() => this.submit(asked, undefined))
   }
 

@@ -1,4 +1,4 @@
-/** Commands and views, on the run of this node if it has one, else on the row. */
+/** Handles commands and views: on the run of this node if there is one, else on the row. */
 import { type Command, planCommand, type StoredTransaction, type TransactionUpdate } from '@counterstep/core'
 import { type Gid, isFinalStatus } from '@counterstep/protocol'
 import { EVENT } from '../world/event-code.ts'
@@ -21,7 +21,7 @@ export class NodeCommands {
     const { auditor, world } = this.#node
     const askedAt = world.now
     const answered: Reply = (answer) => {
-      if (isStatus(answer)) auditor.clients.commanded(gid, answer, askedAt)
+      if (isStatus(answer)) auditor.clients.checkCommandAnswer(gid, answer, askedAt)
       reply(answer)
     }
     if (host === undefined) {

@@ -8,7 +8,7 @@ import type { SimStore } from '../world/sim-store.ts'
 import type { World } from '../world/world.ts'
 import type { Answer, Reply } from './reply.ts'
 
-/** What the parts of a node see of it. */
+/** The node as its parts see it. */
 export interface NodeHost extends EventOwner {
   readonly name: string
   readonly world: World
@@ -17,12 +17,12 @@ export interface NodeHost extends EventOwner {
   readonly network: Network
   readonly settings: RunSettings
   readonly clock: SimClock
-  /** The node's own clock, which only goes forward from an origin of its own. */
+  /** Reads the node's own monotonic clock, which has an origin of its own. */
   now(): number
-  /** Now by the store's clock, as far as this node can know, and never later than it is. */
+  /** Reads the store's clock as far as this node can know it. The result is never later than the true time. */
   storeNow(row: StoredTransaction): number
-  /** `run` is compared by identity. */
+  /** Forgets a run. `run` is compared by identity. */
   forget(run: object): void
-  /** Says so to a client, under the auditor's eyes. */
+  /** Answers a client, after the auditor has checked the answer. */
   reply(gid: Gid, answer: Answer, reply: Reply): void
 }

@@ -1,4 +1,7 @@
-/** One orchestrator: takes submits and commands, runs what it accepted or claimed, renews, and may die at any event. */
+/**
+ * One orchestrator. It takes submits and commands, runs the transactions that it
+ * accepted or claimed, renews leases, and may die at any event.
+ */
 import {
   type Command,
   FORMAT,
@@ -36,7 +39,7 @@ export const POLL_MS = 400
 const CLAIM_LIMIT = 4
 const RESEND_MS = 25
 const ORIGIN_MS_MAX = 1_000_000
-/** Of the mutant that asks the wall clock beside it whether a lease is over. */
+/** The clock error of the mutant that compares leases with its own wall clock. */
 const WALL_CLOCK_ERROR_MS = 2_000
 
 export class Node implements NodeHost {
@@ -55,7 +58,7 @@ export class Node implements NodeHost {
   pausedUntil = 0
   isUp = false
   #isDraining = false
-  /** Unknown until the store has answered this incarnation. */
+  /** The offset to the store's clock. It is unknown until the store has answered this incarnation. */
   #storeOffset: number | undefined
 
   constructor(name: string, plans: readonly Plan[], surroundings: Surroundings) {
@@ -91,14 +94,14 @@ export class Node implements NodeHost {
 
   #newClock(): SimClock {
     const { counters, faults } = this.world
-    const random = this.world.randomOf(this.name)
+    const random = this.world.getRandom(this.name)
     const origin = random.next() * ORIGIN_MS_MAX
     if (faults.clockDrift === 0) return new SimClock(this.world, origin, 1)
     counters.driftingClocks++
     return new SimClock(this.world, origin, 1 + faults.clockDrift * (2 * random.next() - 1))
   }
 
-  /** What it knew is gone; what it sent is not. */
+  /** Kills the node. Its memory is lost, but the requests that it has sent go on. */
   crash(): void {
     if (!this.isUp) return
     this.isUp = false
@@ -128,7 +131,7 @@ export class Node implements NodeHost {
     this.#commands.command(gid, command, reply, this.#runs.get(gid))
   }
 
-  /** On behalf of an operator, who does not wait for the answer. */
+  /** Aborts for an operator, who does not wait for the answer. */
   abort(gid: Gid): void {
     this.auditor.log(gid).abortAsked = true
     this.command(gid, { type: 'abort-asked' }, () => undefined)
@@ -139,7 +142,7 @@ export class Node implements NodeHost {
   }
 
   reply(gid: Gid, answer: Answer, reply: Reply): void {
-    if (isStatus(answer)) this.auditor.told(gid, answer)
+    if (isStatus(answer)) this.auditor.checkAnswer(gid, answer)
     reply(answer)
   }
 
@@ -156,7 +159,7 @@ export class Node implements NodeHost {
   #poll(): void {
     const { world } = this
     const { flaw } = world.wiring
-    const pollMs = this.clock.worldMs(POLL_MS + world.randomOf(this.name).between(-50, 50))
+    const pollMs = this.clock.worldMs(POLL_MS + world.getRandom(this.name).between(-50, 50))
     world.after(pollMs, EVENT.poll, () => this.#poll(), this)
     if (this.#isDraining || flaw === 'never-claims') return
     if (flaw === 'retries-block-claims' && this.store.rows().some((row) => row.retrying)) return
@@ -229,7 +232,7 @@ export class Node implements NodeHost {
     })
   }
 
-  /** A row that was written at `updatedAt` proves that it is at least that. */
+  /** Reads the assumed store time. It is at least `updatedAt`, since the row was written then. */
   storeNow({ updatedAt }: StoredTransaction): number {
     if (this.#storeOffset === undefined) return updatedAt
     return Math.max(updatedAt, Math.floor(this.now() + this.#storeOffset))

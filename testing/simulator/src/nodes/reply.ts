@@ -1,6 +1,9 @@
 import type { Status } from '@counterstep/protocol'
 
-/** `not-accepted`: proven. `conflict`: other content under that gid. `absent`: no such gid. `refused`: not in its state. */
+/**
+ * `not-accepted`: it is proven that nothing was stored. `conflict`: the gid has other content. `absent`: there is no such
+ * gid. `refused`: the command is not possible in this state.
+ */
 export type NoStatus = 'not-accepted' | 'conflict' | 'absent' | 'refused'
 export type Answer = Status | NoStatus
 export type Reply = (answer: Answer) => void

@@ -1,37 +1,37 @@
-/** One run on a node: hands events to the core and does what it says. */
+/** One run on a node. It gives events to the core and executes the effects. */
 import {
   type Command,
+  findRefusal,
   judgeCommand,
   mayShow,
   type OpProgress,
   type Run,
   type RunEffect,
   type RunEvent,
-  refusalOf,
   type StoredTransaction,
   stepRun,
   type Transaction,
   type TransactionUpdate,
 } from '@counterstep/core'
 import { isFinalStatus, type Status } from '@counterstep/protocol'
-import { bodyOf } from '../branches/call-body.ts'
+import { buildBody } from '../branches/call-body.ts'
 import type { Plan } from '../clients/plan.ts'
 import { withoutNewBranches } from '../mutants/prepared-mutants.ts'
 import { EVENT } from '../world/event-code.ts'
 import { askStore } from '../world/store-link.ts'
 import type { NodeHost } from './node-host.ts'
 
-/** `gone`: this run ended before it could say. `refused`: it cannot be given to the transaction as it is. */
+/** `gone`: this run ended before it could answer. `refused`: the command is not possible in the current state. */
 export type RunAnswer = (status: Status | 'gone' | 'refused') => void
 
 interface Waiter {
-  /** Absent: waits for the end. */
-  readonly changed?: number
+  /** The change that must be durable. Absent: it waits for the end. */
+  readonly change?: number
   readonly answer: RunAnswer
 }
 
 const RESEND_MS = 20
-/** Longer than `holdMs` for most, so that they are given back. */
+/** This is longer than `holdMs` in most worlds, so that transactions are given back. */
 const HELD_BACK_MS_MAX = 3_000
 
 function isRetrying({ branches }: Transaction): boolean {
@@ -44,7 +44,7 @@ export class RunHost {
   readonly #node: NodeHost
   #waiters: Waiter[] = []
   #wakeAt: number | undefined
-  /** Another run has taken its place. */
+  /** Whether another run has replaced it. */
   #isDropped = false
 
   constructor(node: NodeHost, plan: Plan, run: Run) {
@@ -67,9 +67,10 @@ export class RunHost {
     const { world } = this.#node
     const { flaw, rules } = world.wiring
     if (event.type === 'answered')
-      this.#node.auditor.pace.answered(this.run, event.call, this, this.#node.now())
-    const held = flaw === 'no-self-fencing' ? { ...this.run, leaseUntil: Number.MAX_SAFE_INTEGER } : this.run
-    const { run, effects } = stepRun(rules, held, event, this.#node.now())
+      this.#node.auditor.pace.noteAnswer(this.run, event.call, this, this.#node.now())
+    const before =
+      flaw === 'no-self-fencing' ? { ...this.run, leaseUntil: Number.MAX_SAFE_INTEGER } : this.run
+    const { run, effects } = stepRun(rules, before, event, this.#node.now())
     this.run = run
     if (world.trace.isOn) this.#trace(event, effects)
     for (const effect of effects) this.#do(effect)
@@ -79,25 +80,29 @@ export class RunHost {
   }
 
   command(command: Command, answer: RunAnswer): void {
-    const { gate } = this.run
-    if (refusalOf(this.run.transaction, command) === undefined) this.apply({ type: 'command', command })
-    const isSaved = this.run.gate > gate
+    const { lastStrongChange } = this.run
+    if (findRefusal(this.run.transaction, command) === undefined) this.apply({ type: 'command', command })
+    const isSaved = this.run.lastStrongChange > lastStrongChange
     const answerTo = () => {
       const verdict = judgeCommand(this.run, command, isSaved)
       if (verdict === 'done') answer(this.run.durableTransaction.status)
       else if (verdict === 'again') this.command(command, answer)
-      else if (verdict === 'by-row') answer('gone')
+      else if (verdict === 'ask-store') answer('gone')
       else answer('refused')
     }
     this.#whenDurable(answerTo, answer)
   }
 
-  /** The strong changes that are in memory now. */
+  /** Calls `then` once the strong changes in memory are durable. */
   #whenDurable(then: () => void, answer: RunAnswer): void {
-    const { ended, durable, gate: changed } = this.run
+    const { ended, lastSavedChange, lastStrongChange } = this.run
     if (ended) answer('gone')
-    else if (durable >= changed) then()
-    else this.#waiters.push({ changed, answer: (status) => (status === 'gone' ? answer(status) : then()) })
+    else if (lastSavedChange >= lastStrongChange) then()
+    else
+      this.#waiters.push({
+        change: lastStrongChange,
+        answer: (status) => (status === 'gone' ? answer(status) : then()),
+      })
   }
 
   waitForEnd(answer: RunAnswer): void {
@@ -114,15 +119,15 @@ export class RunHost {
     switch (effect.type) {
       case 'call': {
         const { attempt, call } = effect
-        if (world.randomOf('room').chance(world.faults.noRoom)) {
+        if (world.getRandom('room').chance(world.faults.noRoom)) {
           this.#holdBack(effect)
           return
         }
-        auditor.called(this.run, call, this, this.#node.now())
+        auditor.checkCall(this.run, call, this, this.#node.now())
         network.send(this.#node, {
           plan: this.plan,
           call,
-          body: bodyOf(this.run.transaction, call, world.wiring.flaw),
+          body: buildBody(this.run.transaction, call, world.wiring.flaw),
           answered: (answer, durationMs) =>
             this.apply({
               type: 'answered',
@@ -130,7 +135,7 @@ export class RunHost {
               attempt,
               answer,
               durationMs,
-              jitter01: world.randomOf(this.plan.gid).next(),
+              jitter01: world.getRandom(this.plan.gid).next(),
             }),
         })
         return
@@ -145,7 +150,7 @@ export class RunHost {
         this.#wake(effect.at)
         return
       case 'durable':
-        this.#tell(({ changed }) => changed !== undefined && changed <= effect.changed, undefined)
+        this.#tell(({ change }) => change !== undefined && change <= effect.lastSavedChange, undefined)
         return
       case 'ended':
         this.#end(effect.how)
@@ -153,11 +158,13 @@ export class RunHost {
     }
   }
 
-  /** As a node does whose places for the target of this call are taken. It is told later than the step that wants the call. */
+  /**
+   * Plays a node without a free place at the target of this call. The event comes after the step that wants the call.
+   */
   #holdBack({ call, attempt }: Extract<RunEffect, { readonly type: 'call' }>): void {
     const { world } = this.#node
     world.counters.heldBack++
-    const waitMs = world.randomOf('room').between(10, HELD_BACK_MS_MAX)
+    const waitMs = world.getRandom('room').between(10, HELD_BACK_MS_MAX)
     const event = { type: 'held-back', calls: [{ call, attempt, waitMs }] } as const
     world.after(0, EVENT.heldBack, () => this.apply(event), this.#node)
   }
@@ -177,7 +184,7 @@ export class RunHost {
     })
   }
 
-  /** As a mutant does that takes a refusal for a stale read. */
+  /** Plays a mutant that mistakes a refusal for a stale read. */
   #saveOver(update: TransactionUpdate): void {
     const row = this.#node.store.read(update.gid)
     if (row === undefined || isFinalStatus(row.status))
@@ -234,7 +241,7 @@ export class RunHost {
 
   #trace(event: RunEvent, effects: readonly RunEffect[]): void {
     const { world, name } = this.#node
-    const { transaction, changed, durable, gate, version, token } = this.run
+    const { transaction, lastChange, lastSavedChange, lastStrongChange, version, token } = this.run
     const what =
       event.type === 'answered'
         ? `answered ${event.call.op} ${event.call.branch} ${event.answer.result}`
@@ -246,7 +253,7 @@ export class RunHost {
     })
     world.trace.line(
       world.now,
-      `${name} ${transaction.gid} ${token} v${version} ${transaction.status} ${what}${result} (${durable}/${gate}/${changed}) → ${done.join(', ')}`,
+      `${name} ${transaction.gid} ${token} v${version} ${transaction.status} ${what}${result} (${lastSavedChange}/${lastStrongChange}/${lastChange}) → ${done.join(', ')}`,
     )
   }
 }

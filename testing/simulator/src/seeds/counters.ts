@@ -1,4 +1,4 @@
-/** What happened in a run: a run in which nothing bad happened has proved nothing. */
+/** Counts the events of a run. A run without faults would prove nothing. */
 export interface Counters {
   sagas: number
   succeeded: number

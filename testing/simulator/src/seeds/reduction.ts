@@ -1,17 +1,17 @@
-/** What is taken away from a seed's world, to see whether it still shows what it shows. */
+/** A reduction takes parts away from a seed's world, to find out whether the smaller world still fails. */
 import { FAULT_NAMES, type FaultName } from '../world/faults.ts'
 
 export interface Reduction {
   readonly off: readonly FaultName[]
-  /** Gids of transactions that nobody asks for. */
+  /** The gids of transactions that are not submitted. */
   readonly dropped: readonly string[]
-  /** Heals then, if that is earlier than the seed says. */
+  /** The world heals then, if that is earlier than the seed's own heal. */
   readonly healAtMs?: number
 }
 
 export const WHOLE: Reduction = { off: [], dropped: [] }
 
-/** As it stands in the list of regressions: `4160 off=crashes,flaky drop=g1,t0 heal=1200`. */
+/** A seed with its reduction. The list of regressions writes it as `4160 off=crashes,flaky drop=g1,t0 heal=1200`. */
 export interface ReducedSeed {
   readonly seed: number
   readonly reduction: Reduction

@@ -1,16 +1,16 @@
-/** The seeds that once failed, as small as they were made: they run first, for ever. */
+/** Reads and writes the regressions: the seeds that once failed, with their reductions. They always run first. */
 import { appendFileSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { formatSeed, parseSeed, type ReducedSeed } from './reduction.ts'
 
 export interface Regression extends ReducedSeed {
-  /** What it showed. */
+  /** A note about the failure. */
   readonly note: string
 }
 
 export const REGRESSIONS_FILE = fileURLToPath(new URL('../../seeds.regress.txt', import.meta.url))
 
-/** One seed a line; what follows a `#` is for people. */
+/** Reads one seed from each line. The text after a `#` is for people. */
 export function readRegressions(file = REGRESSIONS_FILE): Regression[] {
   return readFileSync(file, 'utf8')
     .split('\n')
@@ -21,7 +21,7 @@ export function readRegressions(file = REGRESSIONS_FILE): Regression[] {
     })
 }
 
-/** Returns its line. One that is there already is not written again. */
+/** Adds a regression unless it is there already, and returns its line. */
 export function keepRegression({ seed, reduction, note }: Regression, file = REGRESSIONS_FILE): string {
   const text = formatSeed({ seed, reduction })
   const isKept = readRegressions(file).some((kept) => formatSeed(kept) === text)

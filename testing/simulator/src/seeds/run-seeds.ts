@@ -1,4 +1,4 @@
-/** Many worlds, one after the other, up to the first that fails. */
+/** Runs many worlds, one after the other, up to the first that fails. */
 
 import { type SimulationResult, simulate } from '../simulate.ts'
 import { addCounters, type Counters, newCounters } from './counters.ts'
@@ -9,7 +9,7 @@ export interface SeedsRun {
   readonly seeds: number
   readonly events: number
   readonly hash: number
-  /** The longest wait for the last end. */
+  /** The longest time that any world took for its last end after the heal. */
   readonly slowestMs: number
   readonly failing: (ReducedSeed & { readonly result: SimulationResult }) | undefined
 }
@@ -37,7 +37,7 @@ export function runSeeds({ seeds, mutant, progress }: SeedsAsked): SeedsRun {
   return { counters, seeds: count, events, hash, slowestMs, failing: undefined }
 }
 
-/** For people: what broke where, and how to see it again. */
+/** Describes a failure for people: the violations, and the command that shows them again. */
 export function describeFailure({ seed, reduction, result }: NonNullable<SeedsRun['failing']>): string {
   const lines = result.violations.map(
     ({ invariant, gid, at, text }) => `${invariant} ${gid} at ${at}: ${text}`,

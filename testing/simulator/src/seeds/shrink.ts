@@ -1,4 +1,6 @@
-/** A failing seed's world, made as small as it still fails: fewer faults, fewer transactions, an earlier heal. */
+/**
+ * Makes the world of a failing seed smaller while it still fails: fewer faults, fewer transactions, an earlier heal.
+ */
 
 import { type SimulationResult, simulate } from '../simulate.ts'
 import { FAULT_NAMES } from '../world/faults.ts'
@@ -14,7 +16,10 @@ export interface Shrunk {
 const RUNS_MAX = 400
 const HEAL_STEP_MS_MIN = 50
 
-/** Undefined: the seed does not fail. What is left breaks the invariant that the whole world breaks first. */
+/**
+ * Shrinks a seed. Undefined: the seed does not fail. The smaller world
+ * breaks the same invariant first as the whole world.
+ */
 export function shrink(seed: number, mutant?: string): Shrunk | undefined {
   const whole = simulate(seed, mutant)
   const invariant = whole.violations[0]?.invariant
@@ -24,7 +29,7 @@ export function shrink(seed: number, mutant?: string): Shrunk | undefined {
     if (best.runs >= RUNS_MAX) return false
     const result = simulate(seed, mutant, { reduction })
     const runs = best.runs + 1
-    // A world that has become another one may well be a larger one.
+    // A reduction may turn the world into a different, larger one.
     const isSmaller = result.events <= best.result.events
     const fails = isSmaller && result.violations[0]?.invariant === invariant
     best = fails ? { reduction, invariant, result, runs } : { ...best, runs }

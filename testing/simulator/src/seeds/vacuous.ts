@@ -1,12 +1,12 @@
-/** A run in which the faults did not bite has proved nothing. */
+/** Finds the reasons why a run proves too little, because its faults did not occur often enough. */
 import type { Counters } from './counters.ts'
 
-/** Fewer seeds may well miss something by chance. */
+/** A run of fewer seeds may miss some fault by chance, and is not judged. */
 export const SEEDS_MIN = 2_000
 
-/** Tell of what a client may see, not of what the faults did. */
+/** These counters show what clients may see, not which faults occurred. */
 const MAY_BE_ZERO: readonly (keyof Counters)[] = ['staleViews']
-/** Of 1,000 seeds at least so many, where once is not enough. */
+/** The least counts in 1,000 seeds, where one occurrence is not enough. */
 const MINIMA: { readonly [name in keyof Counters]?: number } = {
   crashesInFlight: 200,
   pauses: 100,
@@ -29,10 +29,10 @@ const MINIMA: { readonly [name in keyof Counters]?: number } = {
   resubmits: 200,
   remoteCommands: 200,
 }
-/** Of the kills: so many at least hit a node that runs something. */
+/** At least this part of the kills must hit a node that runs a transaction. */
 const IN_FLIGHT_SHARE = 0.8
 
-/** Reasons why a run proves less than it says; none where there are too few seeds to tell. */
+/** Lists the reasons why a run proves less than it claims. There are none where the run has too few seeds to judge. */
 export function vacuous(counters: Counters, seeds: number): string[] {
   if (seeds < SEEDS_MIN) return []
   const reasons: string[] = []

@@ -1,4 +1,4 @@
-/** A clock beside the world's time: it goes at a rate of its own, and jumps. */
+/** A clock that differs from the world's time. It has a rate of its own, and it may jump. */
 export class SimClock {
   readonly #world: { readonly now: number }
   #reading: number
@@ -16,7 +16,7 @@ export class SimClock {
     return this.#reading + (this.#world.now - this.#since) * this.#rate
   }
 
-  /** How much of the world's time passes while this clock goes on by `ownMs`. */
+  /** Returns how much of the world's time passes while this clock advances by `ownMs`. */
   worldMs(ownMs: number): number {
     return ownMs / this.#rate
   }
@@ -25,7 +25,7 @@ export class SimClock {
     this.#reading += ms
   }
 
-  /** From here on it goes as the world's time does. */
+  /** From now on the clock has the rate of the world's time. */
   straighten(): void {
     this.#reading = this.now()
     this.#since = this.#world.now

@@ -1,4 +1,4 @@
-/** What an event is, for the trace's hash. */
+/** The kinds of events, as numbers for the trace's hash. */
 export const EVENT = {
   storeArrival: 1,
   storeAnswer: 2,

@@ -1,6 +1,6 @@
 import type { Random } from './random.ts'
 
-/** Which faults a seed has, and how strong. Rates are probabilities; times are virtual milliseconds. */
+/** The faults of a seed with their strengths. Rates are probabilities, and times are virtual milliseconds. */
 export interface FaultProfile {
   readonly crashes: number
   readonly pauses: number
@@ -15,19 +15,19 @@ export interface FaultProfile {
   readonly storeRefusals: number
   readonly storeHangs: number
   readonly slowStoreMs: number
-  /** By how much of itself a node's clock is at most too fast or too slow. */
+  /** The largest relative error of the rate of a node's clock. */
   readonly clockDrift: number
   readonly clockJumps: number
   readonly flaky: number
   readonly ongoing: number
   readonly silence: number
   readonly slowBranchMs: number
-  /** Calls for which their node has no room: they are not sent. */
+  /** The rate of calls that find no place on their node, and are not sent. */
   readonly noRoom: number
   readonly businessFailures: number
-  /** Transactions whose branches answer nothing but errors until everything else has ended. */
+  /** The number of transactions whose branches answer only errors until all others have ended. */
   readonly poison: number
-  /** How often an operator asks to retry each transaction, whatever it does. */
+  /** How often an operator retries each transaction, whatever its state. */
   readonly nags: number
 }
 
@@ -61,7 +61,10 @@ export const NO_FAULTS: FaultProfile = {
 
 export const FAULT_NAMES = Object.keys(NO_FAULTS) as readonly FaultName[]
 
-/** Each fault is off in about half of the worlds, so that one does not hide what another would show. */
+/**
+ * Draws the faults of a world. Each is off in about half of the worlds,
+ * so that one does not hide the effects of another.
+ */
 export function drawFaults(random: Random, roomRandom: Random): FaultProfile {
   const rate = (highest: number) => (random.next() < 0.5 ? 0 : random.next() * highest)
   const upTo = (highest: number) => (random.next() < 0.5 ? 0 : random.between(1, highest))
@@ -80,7 +83,7 @@ export function drawFaults(random: Random, roomRandom: Random): FaultProfile {
     storeRefusals: rate(0.2),
     storeHangs: sometimes(3),
     slowStoreMs: upTo(700),
-    // Where clocks are wrong some checks have to allow for it, so that most worlds have true ones.
+    // Most worlds have exact clocks, because some checks must be lenient where clocks are wrong.
     clockDrift: random.next() < 0.75 ? 0 : random.next() * 0.1,
     clockJumps: sometimes(4),
     flaky: rate(0.4),
@@ -90,7 +93,7 @@ export function drawFaults(random: Random, roomRandom: Random): FaultProfile {
     businessFailures: rate(0.3),
     poison: sometimes(2),
     nags: sometimes(40),
-    // By a stream of its own, so that it left the worlds as they were that seeds stood for before it.
+    // This fault is drawn from a stream of its own, so that it did not change the worlds of existing seeds.
     noRoom: roomRandom.next() < 0.75 ? 0 : roomRandom.next() * 0.5,
   }
 }
@@ -101,7 +104,7 @@ export function withoutFaults(faults: FaultProfile, off: readonly FaultName[]): 
   return less
 }
 
-/** After the heal. What is on the wire stays there, and the business keeps its mind. */
-export function healed({ businessFailures }: FaultProfile): FaultProfile {
+/** Returns the faults after the heal. Only the business failures stay; requests under way stay as they are. */
+export function healFaults({ businessFailures }: FaultProfile): FaultProfile {
   return { ...NO_FAULTS, businessFailures }
 }

@@ -1,16 +1,18 @@
-/** What is to happen, by (virtual time, sequence): two events at one instant come in the order they were put in. */
+/**
+ * An event, ordered by (virtual time, sequence). Two events at one instant come in the order in which they were added.
+ */
 export interface Event {
   at: number
   sequence: number
-  /** What it is, for the trace. */
+  /** The kind of the event, for the trace. */
   readonly code: number
   readonly owner: EventOwner | undefined
-  /** Of the owner when the event was put in: events of a dead incarnation vanish. */
+  /** The owner's incarnation when the event was added. Events of a dead incarnation are dropped. */
   readonly incarnation: number
   readonly run: () => void
 }
 
-/** A process: what dies with it and waits while it is paused. */
+/** A process that owns events. Its events die with it, and wait while it is paused. */
 export interface EventOwner {
   readonly incarnation: number
   readonly pausedUntil: number

@@ -1,8 +1,11 @@
-/** Kills, drains, pauses, moves clocks, makes the store hang and takes its tail away; then heals everything. */
+/**
+ * Causes the faults: kills, drains and pauses nodes, moves clocks, lets the store
+ * hang and lose its last writes. Then it heals everything.
+ */
 
 import type { Node } from '../nodes/node.ts'
 import { EVENT } from './event-code.ts'
-import { healed } from './faults.ts'
+import { healFaults } from './faults.ts'
 import type { SimStore } from './sim-store.ts'
 import type { World } from './world.ts'
 
@@ -37,7 +40,7 @@ export function unleash(world: World, nodes: readonly Node[], store: SimStore, h
   world.after(healAt, EVENT.nemesis, () => heal(world, nodes))
 }
 
-/** From `atMs` on, until it has hit something. */
+/** Tries again and again from `atMs` on, until the fault has hit something. */
 function lieInWait(world: World, atMs: number, healAt: number, hit: () => boolean): void {
   world.after(atMs, EVENT.nemesis, () => {
     if (!hit() && world.now + WATCH_MS < healAt)
@@ -45,7 +48,7 @@ function lieInWait(world: World, atMs: number, healAt: number, hit: () => boolea
   })
 }
 
-/** An idle node proves nothing. */
+/** Hits a node only while it runs a transaction, because hitting an idle node proves nothing. */
 function strikeBusy(node: Node, hit: (node: Node) => void): boolean {
   if (!node.isUp || node.running === 0 || node.pausedUntil > node.world.now) return false
   hit(node)
@@ -61,7 +64,7 @@ function kill(world: World, node: Node): void {
   world.after(world.random.between(0, 2_500), EVENT.nemesis, () => node.start())
 }
 
-/** Who has seen the store go down aborts some of what was in it. */
+/** Lets the store lose its last writes. After that, an operator aborts some of the affected transactions. */
 function cutPower(world: World, nodes: readonly Node[], store: SimStore): boolean {
   const { random } = world
   const lost = store.loseTail()
@@ -76,7 +79,7 @@ function cutPower(world: World, nodes: readonly Node[], store: SimStore): boolea
   return lost.length > 0
 }
 
-/** A graceful stop. What it does not give back in time dies with it. */
+/** Stops a node gracefully. Transactions that it does not give back in time die with it. */
 function drain(world: World, node: Node): void {
   if (!node.isUp) return
   if (world.trace.isOn) world.trace.line(world.now, `${node.name} drains`)
@@ -94,7 +97,9 @@ function stall(world: World, node: Node, healAt: number): void {
   if (clockDrift + clockJumps > 0 && world.random.chance(0.5)) stopClock(world, node)
 }
 
-/** A monotonic clock that does not count the time in which its machine was suspended. */
+/**
+ * Stops a node's clock during its pause, like a monotonic clock that does not count the time of a suspended machine.
+ */
 function stopClock(world: World, node: Node): void {
   const pauseMs = node.pausedUntil - world.now
   world.counters.clockStops++
@@ -102,7 +107,7 @@ function stopClock(world: World, node: Node): void {
   node.clock.jump(-pauseMs)
 }
 
-/** The store's wall clock is set, forward or back; a node's own clock only ever leaps forward. */
+/** Lets a clock jump. The store's wall clock may be set forward or back, and a node's own clock only jumps forward. */
 function jumpClock(world: World, nodes: readonly Node[]): void {
   const { counters, random } = world
   const jumpMs = random.between(1, JUMP_MS_MAX)
@@ -124,7 +129,7 @@ function hangStore(world: World, healAt: number): void {
 
 function heal(world: World, nodes: readonly Node[]): void {
   world.isHealed = true
-  world.faults = healed(world.faults)
+  world.faults = healFaults(world.faults)
   if (world.trace.isOn) world.trace.line(world.now, 'healed')
   for (const node of nodes) {
     node.pausedUntil = 0

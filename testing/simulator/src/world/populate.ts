@@ -1,4 +1,4 @@
-/** Who is in a world: the nodes, and the clients of what is asked of them. */
+/** Populates a world with nodes and with the clients of its transactions. */
 
 import type { PreparedParticipants } from '../branches/prepared-participant.ts'
 import { Client } from '../clients/client.ts'
@@ -13,7 +13,7 @@ import type { World } from './world.ts'
 
 export interface Population {
   readonly nodes: readonly Node[]
-  /** Of what is asked for. */
+  /** The gids of the transactions that clients submit. */
   readonly gids: readonly string[]
 }
 
@@ -27,7 +27,7 @@ export function populate(
   const { random } = world
   const count = random.between(2, 5)
   const sagas = Array.from({ length: count }, (_, saga) =>
-    drawSaga(world.randomOf(`g${saga}`), saga, world.faults),
+    drawSaga(world.getRandom(`g${saga}`), saga, world.faults),
   )
   const prepared = drawPrepared(world)
   const plans = [...sagas, ...prepared]
@@ -38,7 +38,7 @@ export function populate(
   for (const { gid } of sagas.slice(0, world.faults.poison)) world.poisoned.add(gid)
   const asked = plans.filter(({ gid }) => !dropped.includes(gid))
   for (const plan of asked) {
-    const startAt = world.randomOf(plan.gid).between(0, startMsMax)
+    const startAt = world.getRandom(plan.gid).between(0, startMsMax)
     surroundings.auditor.register(plan)
     if (world.trace.isOn) world.trace.line(0, `${plan.gid} ${JSON.stringify(plan)}`)
     if (plan.kind === 'saga') startSaga(plan, nodes, surroundings, startAt)
@@ -48,14 +48,14 @@ export function populate(
   return { nodes, gids: asked.map(({ gid }) => gid) }
 }
 
-/** Not in every world, so that what they cost is small beside the sagas. */
+/** Draws TCCs and messages, but not in every world, so that they cost little time beside the sagas. */
 function drawPrepared(world: World): PreparedPlan[] {
   const { faults, random } = world
   const tccs = Array.from({ length: random.chance(0.5) ? random.between(1, 2) : 0 }, (_, number) =>
-    drawTcc(world.randomOf(`t${number}`), number, faults),
+    drawTcc(world.getRandom(`t${number}`), number, faults),
   )
   const messages = Array.from({ length: random.chance(0.5) ? random.between(1, 2) : 0 }, (_, number) =>
-    drawMessage(world.randomOf(`m${number}`), number),
+    drawMessage(world.getRandom(`m${number}`), number),
   )
   return [...tccs, ...messages]
 }
@@ -68,14 +68,14 @@ function startSaga(
 ): void {
   const { counters } = world
   counters.sagas++
-  counters[shapeOf(plan)]++
+  counters[findShape(plan)]++
   if (world.poisoned.has(plan.gid)) counters.poisoned++
   if (plan.definition.delayMs !== undefined) counters.delayedStarts++
   if (plan.definition.checkpointMs === 0) counters.strictSagas++
   new Client(world, auditor, nodes, plan).start(startAt)
 }
 
-function shapeOf({ definition: { branches } }: SagaPlan): keyof Counters {
+function findShape({ definition: { branches } }: SagaPlan): keyof Counters {
   if (branches.every(({ after }, branch) => branch === 0 || after.includes(branch - 1))) return 'serialSagas'
   return branches.every(({ after }) => after.length === 0) ? 'parallelSagas' : 'dagSagas'
 }

@@ -1,4 +1,4 @@
-/** One seeded generator for a whole world (mulberry32). */
+/** A seeded random generator (mulberry32). */
 export class Random {
   #state: number
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) >>> 0
   }
 
-  /** Uniform in [0, 1). */
+  /** Draws a number uniformly from [0, 1). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
@@ -14,12 +14,15 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
 
-  /** An integer in [low, high]. */
+  /** Draws an integer in [low, high]. */
   between(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1))
   }
 
-  /** Draws even where the answer is certain, so that a fault that is taken away moves nothing else. */
+  /**
+   * Returns true with this probability. It draws even where the answer is certain,
+   * so that a fault that is taken away changes nothing else.
+   */
   chance(probability: number): boolean {
     return this.next() < probability
   }

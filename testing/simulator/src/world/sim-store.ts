@@ -1,6 +1,6 @@
 /**
- * The store's rows and rules. Every verb is one atomic step at the instant its request arrives; `store-link.ts` has
- * the way there and back.
+ * The rows and rules of the store. Every verb is one atomic step at the instant at which its request arrives. `store-link.ts`
+ * plays the way there and back.
  */
 import {
   type CreateResult,
@@ -21,9 +21,12 @@ import type { World } from './world.ts'
 
 interface SimRow {
   stored: StoredTransaction
-  /** What the row goes back to when the tail is lost: as it was before the first lazy save since the last strong write. */
+  /**
+   * The row before its first lazy save since the last strong write. It goes
+   * back to this when the store loses its last writes.
+   */
   beforeLazy: StoredTransaction | undefined
-  /** When it was last saved, by the world's time. */
+  /** When the row was last saved, by the world's time. */
   savedAt: number
   /** The highest version that it ever had, lost or not. */
   versionMax: number
@@ -66,7 +69,7 @@ export class SimStore {
       dueAt: now + (hold.type === 'owned' ? hold.leaseMs : hold.dueInMs),
     }
     this.#rows.set(stored.gid, { stored, beforeLazy: undefined, savedAt: this.#world.now, versionMax: 1 })
-    this.#auditor.created(stored)
+    this.#auditor.checkCreate(stored)
     return { type: 'created', createdAt: now, now }
   }
 
@@ -98,7 +101,7 @@ export class SimStore {
     row.savedAt = this.#world.now
     row.beforeLazy = this.#losesTail && isLazy(before, update) ? (row.beforeLazy ?? before) : undefined
     row.stored = { ...updatedRow(before, update, now), version: this.#nextVersion(row) }
-    this.#auditor.updated(before, update, row.stored)
+    this.#auditor.checkUpdate(before, update, row.stored)
     return { type: 'saved', version: row.stored.version, now }
   }
 
@@ -123,7 +126,7 @@ export class SimStore {
     return { now, renewed, lost }
   }
 
-  /** `dueBy` is the store's own time, but where a mutant brings its own. */
+  /** Claims due rows. `dueBy` is the store's own time, except for a mutant that brings its own. */
   claimDue({ limit, leaseMs, tokens }: DueClaim, dueBy = this.#world.storeNow): DueClaimResult {
     const now = this.#world.storeNow
     const { flaw } = this.#world.wiring
@@ -146,13 +149,16 @@ export class SimStore {
         claimsWithoutProgress: before.claimsWithoutProgress + 1,
         sentList: flaw === 'sent-list-trusted' || before.sentList === 'released' ? 'held' : 'unknown',
       }
-      this.#auditor.claimed(row.stored)
+      this.#auditor.checkClaim(row.stored)
       return row.stored
     })
     return { now, claimed }
   }
 
-  /** The power goes: lazy saves since the last strong write of a row may be gone, together. Returns of which rows. */
+  /**
+   * Plays a power loss. All lazy saves since the last strong write of a row may be
+   * lost together. It returns the gids of the affected rows.
+   */
   loseTail(): Gid[] {
     const lost: Gid[] = []
     for (const row of this.#rows.values()) {
@@ -162,15 +168,15 @@ export class SimStore {
       row.stored = { ...beforeLazy, dueAt: stored.dueAt, owned: stored.owned }
       row.beforeLazy = undefined
       this.#world.counters.lostLazySaves++
-      this.#auditor.lost(row.stored)
+      this.#auditor.noteTailLoss(row.stored)
       lost.push(row.stored.gid)
     }
     return lost
   }
 
   /**
-   * Never one that was issued before: a runner that lives on would overwrite a command that was given in between. The
-   * mutants count on from what is left, or take the clock, which may have been set back.
+   * Returns a version that was never issued before. Else an owner that lives on would overwrite a command that was given in
+   * between. The mutants count on from the remaining version, or take the clock, which may have been set back.
    */
   #nextVersion(row: SimRow): number {
     const { storeNow, wiring } = this.#world
@@ -198,11 +204,11 @@ function updatedRow(row: StoredTransaction, update: TransactionUpdate, now: numb
     sentList: update.sentList ?? row.sentList,
     claimsWithoutProgress: 0,
     updatedAt: now,
-    ...heldAfter(row, update, now),
+    ...applyHold(row, update, now),
   }
 }
 
-function heldAfter(row: StoredTransaction, { hold }: TransactionUpdate, now: number) {
+function applyHold(row: StoredTransaction, { hold }: TransactionUpdate, now: number) {
   switch (hold.type) {
     case 'keep':
       return { owned: row.owned, dueAt: row.dueAt }
@@ -216,8 +222,8 @@ function heldAfter(row: StoredTransaction, { hold }: TransactionUpdate, now: num
 }
 
 /**
- * Progress and nothing else: no decision, no command, nobody newly waiting, no strict mode. The core does not mark its
- * saves, so this tells by the content; what it is not sure of counts as strong.
+ * Whether an update is a lazy save: progress without a decision, without a command and without a new wait, and not in
+ * strict mode. The core does not mark its saves, so this is derived from the content. A doubtful save counts as strong.
  */
 function isLazy(before: StoredTransaction, update: TransactionUpdate): boolean {
   if (update.hold.type !== 'keep' || update.status !== before.status || before.status === 'prepared')
@@ -226,5 +232,5 @@ function isLazy(before: StoredTransaction, update: TransactionUpdate): boolean {
   const stored = decodeTransaction(before)
   if (stored.definition.checkpointMs === 0) return false
   const next = decodeTransaction({ ...before, progress: update.progress, status: update.status })
-  return next.nudges === stored.nudges
+  return next.manualRetries === stored.manualRetries
 }

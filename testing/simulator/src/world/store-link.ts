@@ -1,18 +1,21 @@
-/** The way from a node to the store and back: delay, group commit, hangs, lost requests, lost answers, refusals. */
+/**
+ * The way from a node to the store and back, with delays, group commits,
+ * hangs, lost requests, lost answers and refusals.
+ */
 import { EVENT } from './event-code.ts'
 import type { EventOwner } from './heap.ts'
 import type { World } from './world.ts'
 
-/** `no`: certainly not applied. `unknown`: it may have been, or may still be. */
+/** `no`: the write was definitely not applied. `unknown`: it may have been applied, or may still be. */
 export type Unavailable = 'no' | 'unknown'
 
 const STORE_TIMEOUT_MS = 300
 const FLUSH_MS = 4
 
 export interface StoreRequest<T> {
-  /** A gid, or the node that asks for many. */
+  /** The gid, or the name of a node whose request is about many. */
   readonly about: string
-  /** At the store, when it arrives. */
+  /** Runs at the store when the request arrives. */
   readonly apply: () => T
   readonly answered: (result: T) => void
   readonly unavailable: (applied: Unavailable) => void
@@ -20,7 +23,7 @@ export interface StoreRequest<T> {
 
 export function askStore<T>(world: World, node: EventOwner, request: StoreRequest<T>): void {
   const { faults } = world
-  const random = world.randomOf(request.about)
+  const random = world.getRandom(request.about)
   const { incarnation } = node
   if (random.chance(faults.storeRefusals)) {
     world.after(random.between(1, 20), EVENT.storeAnswer, () => request.unavailable('no'), node)
@@ -50,7 +53,7 @@ export function askStore<T>(world: World, node: EventOwner, request: StoreReques
     }
     const result = request.apply()
     if (losesAnswer) return
-    // Nobody is answered before the flush that holds his row.
+    // The answer comes only after the flush that makes the row durable.
     const flushed = FLUSH_MS - (world.now % FLUSH_MS)
     const answer = () => {
       if (!isOpen) return

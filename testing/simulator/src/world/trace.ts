@@ -1,4 +1,4 @@
-/** A running hash of numbers, and, when asked for, lines for people. */
+/** Keeps a running hash of numbers and, if wanted, lines for people. */
 export class Trace {
   readonly lines: string[] = []
   readonly isOn: boolean
@@ -17,7 +17,7 @@ export class Trace {
     this.#hash = mixed ^ (mixed >>> 15)
   }
 
-  /** Only if `isOn`: ask first, so that no text is built in vain. */
+  /** Adds a line. Callers must check `isOn` first, so that no text is built in vain. */
   line(at: number, text: string): void {
     this.lines.push(`${String(at).padStart(6)} ${text}`)
   }

@@ -1,4 +1,4 @@
-/** What everything in a world shares: time, chance, faults, the wiring, and who watches. */
+/** The shared state of a world: time, randomness, faults, the wiring, the counters and the trace. */
 
 import type { Wiring } from '../mutants/wiring.ts'
 import { type Counters, newCounters } from '../seeds/counters.ts'
@@ -9,12 +9,12 @@ import { type Event, EventHeap, type EventOwner } from './heap.ts'
 import { Random } from './random.ts'
 import { Trace } from './trace.ts'
 
-/** By the store's clock, at virtual time 0. */
+/** The reading of the store's clock at virtual time 0. */
 const STORE_EPOCH_MS = 1_700_000_000_000
 
 export class World {
   readonly #seed: number
-  /** Of the world itself. */
+  /** The random stream of the world itself. */
   readonly random: Random
   readonly trace: Trace
   readonly wiring: Wiring
@@ -25,12 +25,12 @@ export class World {
   now = 0
   readonly storeClock = new SimClock(this, STORE_EPOCH_MS, 1)
   events = 0
-  /** Everything is final: the nodes are still, what is on the wire still arrives. */
+  /** All transactions are final. The nodes stand still, but requests under way still arrive. */
   isQuiet = false
   isHealed = false
-  /** Until then what reaches the store waits there. */
+  /** Requests that reach the store wait there until this instant. */
   storeHangsUntil = 0
-  /** By how much clocks have jumped or stood still, together. */
+  /** The total time that clocks have jumped or stood still. */
   jumpedMs = 0
   #sequence = 0
   #ids = 0
@@ -42,15 +42,17 @@ export class World {
     this.random = new Random(seed)
     this.trace = new Trace(tracing)
     this.wiring = wiring
-    this.faults = withoutFaults(drawFaults(this.random, this.randomOf('room')), off)
+    this.faults = withoutFaults(drawFaults(this.random, this.getRandom('room')), off)
     this.#driftMax = this.faults.clockDrift
   }
 
-  /** A stream of its own for each transaction and node, so that what is taken away moves little of the rest. */
-  randomOf(name: string): Random {
+  /**
+   * Returns a random stream of its own for each transaction and node, so that a reduction changes little of the rest.
+   */
+  getRandom(name: string): Random {
     let random = this.#randoms.get(name)
     if (random === undefined) {
-      random = new Random(this.#seed ^ hashOf(name))
+      random = new Random(this.#seed ^ hashName(name))
       this.#randoms.set(name, random)
     }
     return random
@@ -60,22 +62,22 @@ export class World {
     return Math.floor(this.storeClock.now())
   }
 
-  /** By how much a node that reckons well may be wrong about the store's time. */
+  /** The largest error of a correct node's estimate of the store's time. */
   get skewMs(): number {
     return this.jumpedMs + Math.ceil(2 * this.#driftMax * this.now)
   }
 
-  /** By the store's clock, even if a clock was as wrong as it can have been. */
+  /** Whether it is before this instant by the store's clock, even if a clock has the largest possible error. */
   isBefore(instant: number): boolean {
     return this.storeNow + this.skewMs < instant
   }
 
-  /** Never twice, whatever is lost. */
+  /** Returns an id that is never issued twice, whatever is lost. */
   nextId(): number {
     return ++this.#ids
   }
 
-  /** An event of the world itself, or, with an owner, of a process that may die, or may have died, before. */
+  /** Adds an event of the world itself or, with an owner, of a process that may die or may have died before. */
   after(
     delayMs: number,
     code: number,
@@ -93,7 +95,7 @@ export class World {
     })
   }
 
-  /** One event; false when there is none. */
+  /** Runs one event. The result is false when there is none. */
   step(): boolean {
     const event = this.#heap.pop()
     if (event === undefined) return false
@@ -116,7 +118,7 @@ export class World {
   }
 }
 
-function hashOf(name: string): number {
+function hashName(name: string): number {
   let hash = 0x811c9dc5
   for (let position = 0; position < name.length; position++) {
     hash = Math.imul(hash ^ name.charCodeAt(position), 0x01000193)

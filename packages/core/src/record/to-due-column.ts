@@ -1,7 +1,10 @@
 import type { UpdateHold } from '../ports/store.ts'
 
-/** The one number of a hold, as a store may write it: an instant, of a finish the retention. Null: none, for ever, or due now. */
-export function holdDue(hold: UpdateHold): number | null {
+/**
+ * Returns the number that a store writes to `due_at`: an instant for `release` and `command`, the retention in
+ * milliseconds for `finish`. Null means unchanged for `keep`, never purged for `finish`, and due now for `command`.
+ */
+export function toDueColumn(hold: UpdateHold): number | null {
   switch (hold.type) {
     case 'keep':
       return null

@@ -1,14 +1,14 @@
-/** A run in a test's hands: the test plays the engine, the branches and the store. */
+/** A run for which the test plays the engine, the branches and the store. */
 import type { Result } from '@counterstep/protocol'
 import type { SentList, StoredTransaction } from '../src/ports/store.ts'
-import { opOf } from '../src/rules/op-progress.ts'
+import { findOp } from '../src/rules/op-progress.ts'
 import { RULES } from '../src/rules/rules.ts'
 import type { Grant, Run, RunSettings } from '../src/run/run.ts'
 import { acceptedRun, claimedRun } from '../src/run/run.ts'
 import type { RunEffect, RunEvent } from '../src/run/run-events.ts'
 import { stepRun } from '../src/run/step-run.ts'
 import type { SagaOp, SagaTransaction, Transaction } from '../src/transaction.ts'
-import { answerOf, asSaga, CREATED_AT, rowOf, TOKEN } from './sagas.ts'
+import { asSaga, buildAnswer, buildRow, CREATED_AT, TOKEN } from './sagas.ts'
 
 export const SETTINGS: RunSettings = {
   leaseMs: 10_000,
@@ -16,18 +16,18 @@ export const SETTINGS: RunSettings = {
   retentionMs: 604_800_000,
   releaseKeepsSentList: true,
 }
-/** The node's clock stands here when the store's stands at CREATED_AT. */
+/** The node's clock shows this when the store's shows CREATED_AT. */
 export const NODE_START = 500
 export const GRANT: Grant = { sentAt: NODE_START, now: NODE_START, storeNow: CREATED_AT }
 
 export type Saved = Extract<RunEffect, { readonly type: 'save' }>['update']
 
-export class RunBed {
+export class RunFixture {
   run: Run
   now = NODE_START
-  /** Every save that was asked for. */
+  /** All saves that the run asked for. */
   readonly saves: Saved[] = []
-  /** What the last step asked for. */
+  /** The effects of the last step. */
   effects: readonly RunEffect[] = []
 
   constructor(run: Run) {
@@ -38,8 +38,8 @@ export class RunBed {
     return asSaga(this.run.transaction)
   }
 
-  static accepted(transaction: Transaction, settings: Partial<RunSettings> = {}): RunBed {
-    return new RunBed(acceptedRun(transaction, TOKEN, { ...SETTINGS, ...settings }, GRANT))
+  static accepted(transaction: Transaction, settings: Partial<RunSettings> = {}): RunFixture {
+    return new RunFixture(acceptedRun(transaction, TOKEN, { ...SETTINGS, ...settings }, GRANT))
   }
 
   static claimed(
@@ -47,9 +47,9 @@ export class RunBed {
     sentList: SentList,
     settings: Partial<RunSettings> = {},
     grant: Grant = GRANT,
-  ): RunBed {
-    return new RunBed(
-      claimedRun(transaction, rowOf(transaction, { sentList }), { ...SETTINGS, ...settings }, grant),
+  ): RunFixture {
+    return new RunFixture(
+      claimedRun(transaction, buildRow(transaction, { sentList }), { ...SETTINGS, ...settings }, grant),
     )
   }
 
@@ -68,12 +68,12 @@ export class RunBed {
 
   /** Answers the call that is in flight. */
   answer(branch: number, op: SagaOp, result: Result): this {
-    const attempt = opOf(this.run.transaction, { branch, op })?.attempts ?? 0
-    const answer = answerOf(result)
+    const attempt = findOp(this.run.transaction, { branch, op })?.attempts ?? 0
+    const answer = buildAnswer(result)
     return this.step({ type: 'answered', call: { branch, op }, attempt, answer, durationMs: 3, jitter01: 0 })
   }
 
-  /** The save in flight is durable. */
+  /** Tells the run that the save in flight is durable. */
   saved(): this {
     return this.step({
       type: 'saved',
@@ -85,16 +85,19 @@ export class RunBed {
     return this.step({ type: 'saved', result: { type: 'conflict', version: this.run.version + 1 } })
   }
 
-  /** The row is read again: someone wrote `transaction` under our token. */
+  /** Answers a reread: another node wrote `transaction` under our token. */
   reread(transaction: Transaction, row: Partial<StoredTransaction> = {}): this {
-    return this.step({ type: 'reread', row: rowOf(transaction, { version: this.run.version + 1, ...row }) })
+    return this.step({
+      type: 'reread',
+      row: buildRow(transaction, { version: this.run.version + 1, ...row }),
+    })
   }
 
   get storeNow(): number {
     return this.now + CREATED_AT - NODE_START
   }
 
-  /** `01 action` for each call of the last step. */
+  /** Writes each call of the last step as `01 action`. */
   get calls(): readonly string[] {
     return this.effects.flatMap((effect) =>
       effect.type === 'call'
@@ -118,9 +121,9 @@ export class RunBed {
     return undefined
   }
 
-  /** The last change that the last step told as durable. */
+  /** The last change that the last step reported as durable. */
   get told(): number | undefined {
-    for (const effect of this.effects) if (effect.type === 'durable') return effect.changed
+    for (const effect of this.effects) if (effect.type === 'durable') return effect.lastSavedChange
     return undefined
   }
 

@@ -1,0 +1,27 @@
+import type { HeldCall, Run } from '@counterstep/core'
+import type { Admission } from './bulkhead/admission.ts'
+import type { HeldPlaces } from './bulkhead/held-places.ts'
+import type { Target } from './bulkhead/target.ts'
+
+/** A transaction that this node runs, with its places and the callers that wait for it. */
+export interface ActiveRun {
+  run: Run
+  /** The earliest tick for which an alarm is set. */
+  tickAt: number
+  /** It was claimed, not accepted here. */
+  readonly isRecovered: boolean
+  /** Its places at the targets whose answers it waits for. */
+  readonly places: HeldPlaces
+  /** The places that its submit has taken, until its first call. */
+  readonly admission: Admission | undefined
+  /** The calls of the last step that found no place and are not reported to the core yet. */
+  noRoomFor: NoRoom[] | undefined
+  /** It has ended here, and its places were given back. */
+  hasLeft: boolean
+  /** Callers that are told when a change is durable, or told false when the run ends before that. */
+  readonly onDurable: { readonly change: number; readonly tell: (durable: boolean) => void }[]
+}
+
+export interface NoRoom extends HeldCall {
+  readonly target: Target
+}
