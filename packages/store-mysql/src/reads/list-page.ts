@@ -7,7 +7,7 @@ import {
   STATUS_CODES,
 } from '@counterstep/core'
 import type { Gid, Status } from '@counterstep/protocol'
-import { STATEMENTS } from '../generated/sql.ts'
+import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
 import type { Value } from '../sessions/literal.ts'
 import type { Row, Session } from '../sessions/session.ts'
 import { fill, statementOf } from '../sessions/statement.ts'
@@ -15,6 +15,8 @@ import { listedTransaction, textOf } from './stored-row.ts'
 
 const LIST = statementOf(STATEMENTS.list)
 const LIST_SCAN_END = statementOf(STATEMENTS.listScanEnd)
+const ROW = COLUMNS.list
+const SCAN_END = COLUMNS.listScanEnd
 const END_OF_TIME = Number.MAX_SAFE_INTEGER
 
 /** One match more than the page tells whether there is a next page. */
@@ -41,12 +43,12 @@ async function scanEnd(
   if (!isFiltered) return undefined
   const [last, older] = await session.all(fill(LIST_SCAN_END, [...range, LIST_SCAN_MAX - 1]))
   if (last === undefined || older === undefined) return undefined
-  return { createdAt: Number(last[0]), gid: textOf(last[1]) as Gid }
+  return { createdAt: Number(last[SCAN_END.createdAt]), gid: textOf(last[SCAN_END.gid]) as Gid }
 }
 
 /** Of the row itself, since an item of a later version is left out. */
 function cursorAfter(row: Row | undefined): ListCursor | undefined {
-  return row && { createdAt: Number(row[3]), gid: textOf(row[0]) as Gid }
+  return row && { createdAt: Number(row[ROW.createdAt]), gid: textOf(row[ROW.gid]) as Gid }
 }
 
 function rangeOf({ createdFrom = 0, createdTo = END_OF_TIME, cursor }: ListQuery): readonly Value[] {

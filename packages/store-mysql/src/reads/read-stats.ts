@@ -1,7 +1,9 @@
 import { type StoreStats, statusOfCode } from '@counterstep/core'
 import { isFinalStatus, type UnfinishedStatus } from '@counterstep/protocol'
-import { STATEMENTS } from '../generated/sql.ts'
+import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
 import type { Session } from '../sessions/session.ts'
+
+const ROW = COLUMNS.stats
 
 /** One row for each status and attention that occur: the clock, status, attention, count, oldest due instant. */
 export async function readStats(session: Session): Promise<StoreStats> {
@@ -9,14 +11,16 @@ export async function readStats(session: Session): Promise<StoreStats> {
   const unfinished: Record<UnfinishedStatus, number> = { prepared: 0, submitted: 0, aborting: 0 }
   let attention = 0
   let oldestDueAt = Number.POSITIVE_INFINITY
-  for (const [, code, isMarked, count, dueAt] of rows) {
+  for (const row of rows) {
+    const code = row[ROW.status]
     if (code === null) continue
+    const count = Number(row[ROW.transactions])
     const status = statusOfCode(code)
     // A later version's status has no place in these counts; its rows are due and marked like any other.
-    if (status !== undefined && !isFinalStatus(status)) unfinished[status] += Number(count)
-    attention += Number(isMarked) * Number(count)
-    oldestDueAt = Math.min(oldestDueAt, Number(dueAt))
+    if (status !== undefined && !isFinalStatus(status)) unfinished[status] += count
+    attention += Number(row[ROW.attention]) * count
+    oldestDueAt = Math.min(oldestDueAt, Number(row[ROW.dueAt]))
   }
-  const now = Number(rows[0]?.[0])
+  const now = Number(rows[0]?.[ROW.now])
   return { now, unfinished, attention, ...(Number.isFinite(oldestDueAt) && { oldestDueAt }) }
 }

@@ -1,5 +1,5 @@
 import { CounterstepError } from '@counterstep/protocol'
-import { MIGRATIONS, STATEMENTS } from '../generated/sql.ts'
+import { COLUMNS, MIGRATIONS, STATEMENTS } from '../generated/sql.ts'
 import { isDenied, SqlError } from '../sessions/server-errors.ts'
 import type { Session } from '../sessions/session.ts'
 import { fill, statementOf } from '../sessions/statement.ts'
@@ -21,6 +21,7 @@ export interface MigrationReport {
 
 const TAKE_LOCK = statementOf(STATEMENTS.takeSchemaLock)
 const NOTE_MIGRATION = statementOf(STATEMENTS.noteMigration)
+const TABLE = COLUMNS.readTableEngine
 const LOCK_WAIT_SECONDS = 30
 const LOCK_TIMEOUT_MS = 35_000
 const STATEMENT_TIMEOUT_MS = 3_600_000
@@ -58,7 +59,7 @@ export async function refuseOldSchema(session: Session): Promise<void> {
 /** Row locks and rollback are InnoDB's. */
 export async function refuseOtherEngine(session: Session): Promise<void> {
   const rows = await session.all(STATEMENTS.readTableEngine)
-  const engines = new Map(rows.map(([table, engine]) => [String(table), engine]))
+  const engines = new Map(rows.map((row) => [String(row[TABLE.tableName]), row[TABLE.engine]]))
   // Without the right to the documents their table is not in the list, and transactions work all the same.
   const wanted = new Map([['counterstep_transactions', undefined], ...engines])
   for (const [table, engine] of wanted) {

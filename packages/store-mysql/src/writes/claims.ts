@@ -8,7 +8,7 @@ import {
   type SingleClaimResult,
   type StoredTransaction,
 } from '@counterstep/core'
-import { STATEMENTS } from '../generated/sql.ts'
+import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
 import { storedTransaction } from '../reads/stored-row.ts'
 import type { Row } from '../sessions/session.ts'
 import { fill, rowsStatementOf, statementOf } from '../sessions/statement.ts'
@@ -17,6 +17,10 @@ import type { Tx, Work } from '../transactions/database-transactions.ts'
 const FIND_DUE = statementOf(STATEMENTS.findDue)
 const FIND_ONE = statementOf(STATEMENTS.findOne)
 const CLAIM = rowsStatementOf(STATEMENTS.claim)
+
+/** Both statements begin with the columns of read-many.sql, so that one function reads the rows of all three. */
+const DUE = COLUMNS.findDue satisfies typeof COLUMNS.readMany
+const ONE = COLUMNS.findOne satisfies typeof DUE
 
 interface Found {
   readonly id: number
@@ -52,19 +56,19 @@ function refusal(
   now: number,
 ): (SingleClaimResult & { type: 'refused' })['reason'] | undefined {
   if (row === undefined) return 'absent'
-  const [owned, dueAt, live] = [row[11], Number(row[18]), row[20]]
+  const [owned, dueAt, live] = [row[ONE.owned], Number(row[ONE.dueAt]), row[ONE.live]]
   if (live !== 1) return 'final'
   if (dueAt >= PARKED_AT) return 'parked'
   if (owned === 1 && dueAt > now) return 'held'
   // Codes that nobody here knows are a newer format, whatever its number.
-  if (Number(row[3]) > formatMax || storedTransaction(row) === undefined) return 'format'
+  if (Number(row[ONE.format]) > formatMax || storedTransaction(row) === undefined) return 'format'
   return undefined
 }
 
 function foundIn(row: Row, token: string): Found {
   const transaction = storedTransaction(row)
   if (transaction === undefined) throw new AssertionError('a claim of a row with unknown codes')
-  return { id: Number(row[19]), token, transaction }
+  return { id: Number(row[DUE.id]), token, transaction }
 }
 
 /** The rows are locked, so what the statement makes of them is known without reading them again. */

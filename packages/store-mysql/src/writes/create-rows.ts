@@ -1,5 +1,5 @@
 import { AssertionError, type CreateResult, statusOfCode } from '@counterstep/core'
-import { STATEMENTS } from '../generated/sql.ts'
+import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
 import { textOf } from '../reads/stored-row.ts'
 import { SqlError } from '../sessions/server-errors.ts'
 import type { Row } from '../sessions/session.ts'
@@ -9,6 +9,7 @@ import { CREATE, type PendingCreate } from './pending-writes.ts'
 import type { Settlement } from './settlement.ts'
 
 const READ_EXISTING = rowsStatementOf(STATEMENTS.readExisting)
+const EXISTING = COLUMNS.readExisting
 
 /** Inserts the rows in one statement, or in as few as their bytes allow. What that cannot do for all of them at once it does for fewer. */
 export async function createRows(tx: Tx, creates: readonly PendingCreate[]): Promise<readonly Settlement[]> {
@@ -44,7 +45,7 @@ async function createOthers(
 ): Promise<readonly Settlement[]> {
   const gids = creates.map(({ gid }) => fill(READ_EXISTING.row, [gid]))
   const rows = await tx.session.allRows(READ_EXISTING, gids)
-  const existing = new Map(rows.map((row) => [textOf(row[0]), row]))
+  const existing = new Map(rows.map((row) => [textOf(row[EXISTING.gid]), row]))
   if (existing.size === 0) throw new SqlError('repeat', `a duplicate that is not there: ${error.message}`)
   const settlements = creates.flatMap((create) => {
     const row = existing.get(create.gid)
@@ -55,16 +56,16 @@ async function createOthers(
 }
 
 function settleExisting(create: PendingCreate, row: Row, now: number): Settlement {
-  const [, token, writeId, digest, code, createdAt] = row
-  const isMine = textOf(token) === create.token && textOf(writeId) === create.writeId
-  const status = statusOfCode(code)
+  const isMine =
+    textOf(row[EXISTING.token]) === create.token && textOf(row[EXISTING.writeId]) === create.writeId
+  const status = statusOfCode(row[EXISTING.status])
   if (!isMine && status === undefined) {
     return () => create.reject(new AssertionError(`${create.gid} exists with a status of a later version`))
   }
   const result: CreateResult =
     isMine || status === undefined
-      ? { type: 'created', createdAt: Number(createdAt), now }
-      : { type: 'exists', digest: textOf(digest), status, now }
+      ? { type: 'created', createdAt: Number(row[EXISTING.createdAt]), now }
+      : { type: 'exists', digest: textOf(row[EXISTING.digest]), status, now }
   return () => create.resolve(result)
 }
 

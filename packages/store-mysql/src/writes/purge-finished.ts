@@ -1,4 +1,4 @@
-import { STATEMENTS } from '../generated/sql.ts'
+import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
 import { fill, rowsStatementOf, statementOf } from '../sessions/statement.ts'
 import type { Tx, Work } from '../transactions/database-transactions.ts'
 
@@ -12,7 +12,7 @@ export async function purgeFinished(
 ): Promise<Work<{ readonly purged: number }>> {
   const found = limit === 0 ? [] : await session.all(fill(FIND_PURGEABLE, [now, limit]))
   if (found.length === 0) return { value: { purged: 0 }, rows: 0 }
-  const ids = found.map(([id]) => fill(PURGE.row, [Number(id)]))
+  const ids = found.map((row) => fill(PURGE.row, [Number(row[COLUMNS.findPurgeable.id])]))
   const purged = await session.runRows(PURGE, ids)
   return { value: { purged }, rows: purged }
 }

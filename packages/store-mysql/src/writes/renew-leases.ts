@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Lease, RenewResult } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { STATEMENTS } from '../generated/sql.ts'
+import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
 import { textOf } from '../reads/stored-row.ts'
 import type { Session } from '../sessions/session.ts'
 import { fill, rowsStatementOf } from '../sessions/statement.ts'
@@ -9,6 +9,7 @@ import type { DatabaseTransactions, Tx, Work } from '../transactions/database-tr
 import { ensureOwnRedo } from '../transactions/own-redo.ts'
 
 const FIND_RENEWABLE = rowsStatementOf(STATEMENTS.findRenewable)
+const ROW = COLUMNS.findRenewable
 const RENEW = rowsStatementOf(STATEMENTS.renew)
 const READ_OWNED = rowsStatementOf(STATEMENTS.readOwned)
 
@@ -44,11 +45,14 @@ async function renewUnlocked(tx: Tx, leases: readonly Lease[], leaseMs: number):
   const sorted = [...leases].sort((a, b) => (a.gid < b.gid ? -1 : 1))
   const found = await session.allRows(FIND_RENEWABLE, sorted.map(rowOf))
   if (found.length > 0) {
-    const ids = found.map(([id]) => fill(RENEW.row, [Number(id)]))
+    const ids = found.map((row) => fill(RENEW.row, [Number(row[ROW.id])]))
     await session.runRows(RENEW, ids, [now + leaseMs])
     await ensureOwnRedo(tx)
   }
-  const renewed = found.map(([, gid, version]) => ({ gid: textOf(gid) as Gid, version: Number(version) }))
+  const renewed = found.map((row) => ({
+    gid: textOf(row[ROW.gid]) as Gid,
+    version: Number(row[ROW.version]),
+  }))
   const gids = new Set(renewed.map(({ gid }) => gid))
   const missing = sorted.filter(({ gid }) => !gids.has(gid))
   const owned = await ownedAmong(session, missing)
@@ -59,7 +63,7 @@ async function renewUnlocked(tx: Tx, leases: readonly Lease[], leaseMs: number):
 async function ownedAmong(session: Session, leases: readonly Lease[]): Promise<ReadonlySet<string>> {
   if (leases.length === 0) return new Set()
   const rows = await session.allRows(READ_OWNED, leases.map(rowOf))
-  return new Set(rows.map(([gid]) => textOf(gid)))
+  return new Set(rows.map((row) => textOf(row[COLUMNS.readOwned.gid])))
 }
 
 function rowOf({ gid, token }: Lease): string {

@@ -1,5 +1,5 @@
 import { AssertionError } from '@counterstep/core'
-import { STATEMENTS } from '../generated/sql.ts'
+import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
 import { textOf } from '../reads/stored-row.ts'
 import { SqlError } from '../sessions/server-errors.ts'
 import type { Row } from '../sessions/session.ts'
@@ -11,6 +11,7 @@ import type { Settlement } from './settlement.ts'
 import { updateStatements } from './update-statement.ts'
 
 const READ_KEYS = rowsStatementOf(STATEMENTS.readKeys)
+const KEYS = COLUMNS.readKeys
 
 /** Updates the rows in few statements, whose count proves the common case: all of them were as their writers knew them. */
 export async function updateRows(tx: Tx, updates: readonly PendingUpdate[]): Promise<readonly Settlement[]> {
@@ -45,17 +46,18 @@ function nextVersion({ version }: PendingUpdate, now: number): number {
 async function settleByRow(tx: Tx, updates: readonly PendingUpdate[]): Promise<readonly Settlement[]> {
   const gids = updates.map(({ gid }) => fill(READ_KEYS.row, [gid]))
   const rows = await tx.session.allRows(READ_KEYS, gids)
-  const byGid = new Map(rows.map((row) => [textOf(row[0]), row]))
+  const byGid = new Map(rows.map((row) => [textOf(row[KEYS.gid]), row]))
   return updates.map((update) => settleOne(update, byGid.get(update.gid), tx.now))
 }
 
 function settleOne(update: PendingUpdate, row: Row | undefined, now: number): Settlement {
   if (row === undefined) return () => update.resolve({ type: 'absent' })
-  if (textOf(row[1]) !== update.token) return () => update.resolve({ type: 'fenced' })
-  const version = Number(row[3])
+  if (textOf(row[KEYS.token]) !== update.token) return () => update.resolve({ type: 'fenced' })
+  const version = Number(row[KEYS.version])
   // Mine: by this statement, or by the same write sent before.
-  if (textOf(row[2]) === update.writeId) return () => update.resolve({ type: 'saved', version, now })
-  if (version === update.version && row[4] === 1) {
+  if (textOf(row[KEYS.writeId]) === update.writeId)
+    return () => update.resolve({ type: 'saved', version, now })
+  if (version === update.version && row[KEYS.live] === 1) {
     // It was changed into this between the two statements; a second try will match it.
     throw new SqlError('repeat', 'a row changed while it was updated')
   }

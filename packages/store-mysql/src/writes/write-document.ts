@@ -6,7 +6,7 @@ import {
   type DocumentWrite,
   type DocumentWriteResult,
 } from '@counterstep/core'
-import { STATEMENTS } from '../generated/sql.ts'
+import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
 import { textOf } from '../reads/stored-row.ts'
 import type { Session } from '../sessions/session.ts'
 import { fill, statementOf } from '../sessions/statement.ts'
@@ -14,6 +14,7 @@ import type { Tx, Work } from '../transactions/database-transactions.ts'
 
 const LOCK_CATEGORY = statementOf(STATEMENTS.lockCategory)
 const READ_HEAD = statementOf(STATEMENTS.readDocumentHead)
+const HEAD = COLUMNS.readDocumentHead
 const COUNT = statementOf(STATEMENTS.countDocuments)
 const INSERT = statementOf(STATEMENTS.insertDocument)
 const UPDATE = statementOf(STATEMENTS.updateDocument)
@@ -59,7 +60,7 @@ export async function removeDocument(
 async function lockedHead(session: Session, category: string, key: string): Promise<Head | undefined> {
   await session.run(fill(LOCK_CATEGORY, [category]))
   const [row] = await session.all(fill(READ_HEAD, [category, key]))
-  return row && { version: Number(row[0]), writeId: textOf(row[1]) }
+  return row && { version: Number(row[HEAD.version]), writeId: textOf(row[HEAD.writeId]) }
 }
 
 async function runOne(session: Session, sql: string): Promise<void> {
