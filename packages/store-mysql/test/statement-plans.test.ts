@@ -9,7 +9,7 @@ import type { Session } from '../src/sessions/session.ts'
 import { fill, fillRows, rowsStatementOf, statementOf } from '../src/sessions/statement.ts'
 import { NOW_MARK, NOW_SQL } from '../src/transactions/now-mark.ts'
 import { pendingUpdate } from '../src/writes/pending-writes.ts'
-import { updateStatements } from '../src/writes/update-statement.ts'
+import { updateStatements } from '../src/writes/write-statements.ts'
 import { testDatabases } from './test-database.ts'
 import { aTransaction, gidsOf, updateOf } from './transactions.ts'
 

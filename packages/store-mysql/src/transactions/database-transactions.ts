@@ -12,7 +12,7 @@ import type { Cell, Session } from '../sessions/session.ts'
 import type { SessionPool } from '../sessions/session-pool.ts'
 import { doubted } from '../writes/doubted.ts'
 import { type AtOnce, CommitInDoubt } from './commit-at-once.ts'
-import type { Answer, Conduct } from './conduct.ts'
+import type { Answer, Conduct } from './transaction-protocol.ts'
 import { PACKETS } from './packets.ts'
 
 /** A database transaction under way: the session it is in, and the server's clock at its beginning. */

@@ -2,7 +2,7 @@ import { STATEMENTS } from '../generated/sql.ts'
 import { isOfStatement, SqlError, UnsentError } from '../sessions/server-errors.ts'
 import { fill, statementOf } from '../sessions/statement.ts'
 import { commitAtOnce } from './commit-at-once.ts'
-import type { Conduct } from './conduct.ts'
+import type { Conduct } from './transaction-protocol.ts'
 import { NOW_MARK, NOW_SQL } from './now-mark.ts'
 
 /** What the look makes of a server that takes reads only. */

@@ -2,7 +2,7 @@ import { STATEMENTS } from '../generated/sql.ts'
 import { textOf } from '../reads/stored-row.ts'
 import type { Variables } from '../schema/server-facts.ts'
 import { SqlError } from '../sessions/server-errors.ts'
-import type { Conduct } from './conduct.ts'
+import type { Conduct } from './transaction-protocol.ts'
 import { NOW_MARK } from './now-mark.ts'
 
 /** As set-session-multiplexed.sql and set-isolation.sql make it. */

@@ -4,11 +4,11 @@ import { textOf } from '../reads/stored-row.ts'
 import { SqlError } from '../sessions/server-errors.ts'
 import type { Row } from '../sessions/session.ts'
 import { fill, rowsStatementOf } from '../sessions/statement.ts'
-import type { Answer } from '../transactions/conduct.ts'
+import type { Answer } from '../transactions/transaction-protocol.ts'
 import type { Tx } from '../transactions/database-transactions.ts'
 import type { PendingUpdate } from './pending-writes.ts'
 import type { Settlement } from './settlement.ts'
-import { updateStatements } from './update-statement.ts'
+import { updateStatements } from './write-statements.ts'
 
 const READ_KEYS = rowsStatementOf(STATEMENTS.readKeys)
 const KEYS = COLUMNS.readKeys

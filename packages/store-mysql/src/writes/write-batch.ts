@@ -5,7 +5,7 @@ import { createdAll, createRows, createStatements } from './create-rows.ts'
 import type { PendingCreate, PendingUpdate, PendingWrite } from './pending-writes.ts'
 import type { Settlement } from './settlement.ts'
 import { savedAll, updateRows } from './update-rows.ts'
-import { updateStatements } from './update-statement.ts'
+import { updateStatements } from './write-statements.ts'
 
 const AT_ONCE_LENGTH_MAX = 256 * 1024
 

@@ -2,7 +2,7 @@ import type { TransactionUpdate } from '@counterstep/core'
 import { expect, it } from 'vitest'
 import { aTransaction, updateOf } from '../../test/transactions.ts'
 import { pendingUpdate } from './pending-writes.ts'
-import { updateStatements } from './update-statement.ts'
+import { updateStatements } from './write-statements.ts'
 
 const noAnswer = () => undefined
 
