@@ -3,7 +3,7 @@ import { CounterstepError } from '@counterstep/protocol'
 import { MysqlStore } from './mysql-store.ts'
 import { refuseReadOnlyUser } from './schema/probe-writes.ts'
 import { ensureSchema, type MigrationReport, refuseOldSchema, refuseOtherEngine } from './schema/schema.ts'
-import { durabilityOf, refuseUnsupported } from './schema/server-facts.ts'
+import { readDurability, refuseUnsupported } from './schema/server-facts.ts'
 import { connectionTarget, type TlsChoice } from './sessions/connection-target.ts'
 import { sessionTimeouts } from './sessions/session-timeouts.ts'
 import { StoreSessions } from './sessions/store-sessions.ts'
@@ -84,7 +84,7 @@ export async function openMysqlStore({
       await refuseOtherEngine(session)
       await refuseReadOnlyUser(session)
     })
-    const durability = durabilityOf(sessions.server)
+    const durability = readDurability(sessions.server)
     if (durability.class === 'C' && !acceptClassC) {
       const message = `a crash of the server may lose acknowledged writes: ${durability.because}`
       throw new CounterstepError('SAGA_STORE_NOT_DURABLE', message)

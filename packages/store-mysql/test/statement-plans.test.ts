@@ -6,10 +6,10 @@ import { connectionTarget } from '../src/sessions/connection-target.ts'
 import type { Value } from '../src/sessions/literal.ts'
 import { openSession } from '../src/sessions/open-session.ts'
 import type { Session } from '../src/sessions/session.ts'
-import { fill, fillRows, rowsStatementOf, statementOf } from '../src/sessions/statement.ts'
-import { NOW_MARK, NOW_SQL } from '../src/transactions/now-mark.ts'
-import { pendingUpdate } from '../src/writes/pending-writes.ts'
-import { updateStatements } from '../src/writes/write-statements.ts'
+import { fill, fillRows, parseRowsStatement, parseStatement } from '../src/sessions/statement.ts'
+import { NOW_MARK, NOW_SQL } from '../src/transactions/transaction-protocol.ts'
+import { toPendingUpdate } from '../src/writes/pending-writes.ts'
+import { writeUpdates } from '../src/writes/write-statements.ts'
 import { testDatabases } from './test-database.ts'
 import { aTransaction, gidsOf, updateOf } from './transactions.ts'
 
@@ -67,14 +67,14 @@ for (const server of ['mariadb', 'mysql'] as const) {
         [30, lent],
       ] as const) {
         const updates = gidsOf(rows).map((gid, i) =>
-          pendingUpdate(
+          toPendingUpdate(
             updateOf(aTransaction(`${gid}é`), { hold: { type: 'release', dueAt: i } }),
             noAnswer,
             noAnswer,
           ),
         )
-        const alone = updates.flatMap((update) => updateStatements([update]))
-        for (const { sql: text } of [...updateStatements(updates), ...alone]) {
+        const alone = updates.flatMap((update) => writeUpdates([update]))
+        for (const { sql: text } of [...writeUpdates(updates), ...alone]) {
           const plan = await planOf(on, server, text.replaceAll(NOW_MARK, NOW_SQL))
           expect(plan, `update, ${rows} rows`).toEqual([expect.objectContaining({ key: 'counterstep_gid' })])
           expect(JSON.stringify(plan), `update, ${rows} rows`).not.toContain('filesort')
@@ -83,7 +83,9 @@ for (const server of ['mariadb', 'mysql'] as const) {
       for (const [name, [sql, key, row, rest]] of Object.entries(PLANS)) {
         // One row alone is read as a constant, which needs no plan.
         for (const rows of [2, 30]) {
-          const text = sql.includes('/*rows') ? repeated(sql, row, rows, rest) : fill(statementOf(sql), rest)
+          const text = sql.includes('/*rows')
+            ? repeated(sql, row, rows, rest)
+            : fill(parseStatement(sql), rest)
           const plan = await planOf(session, server, text)
           expect(plan, `${name}, ${rows} rows`).toContainEqual(expect.objectContaining({ key }))
           expect(JSON.stringify(plan), `${name}, ${rows} rows`).not.toContain('filesort')
@@ -107,7 +109,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
 }
 
 function repeated(sql: string, row: readonly Value[], rows: number, rest: readonly Value[]): string {
-  const statement = rowsStatementOf(sql)
+  const statement = parseRowsStatement(sql)
   return fillRows(
     statement,
     Array.from({ length: rows }, (_, i) =>

@@ -10,11 +10,11 @@ import type { Gid, Status } from '@counterstep/protocol'
 import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
 import type { Value } from '../sessions/literal.ts'
 import type { Row, Session } from '../sessions/session.ts'
-import { fill, statementOf } from '../sessions/statement.ts'
-import { listedTransaction, textOf } from './stored-row.ts'
+import { fill, parseStatement } from '../sessions/statement.ts'
+import { toListedTransaction, toText } from './stored-row.ts'
 
-const LIST = statementOf(STATEMENTS.list)
-const LIST_SCAN_END = statementOf(STATEMENTS.listScanEnd)
+const LIST = parseStatement(STATEMENTS.list)
+const LIST_SCAN_END = parseStatement(STATEMENTS.listScanEnd)
 const ROW = COLUMNS.list
 const SCAN_END = COLUMNS.listScanEnd
 const END_OF_TIME = Number.MAX_SAFE_INTEGER
@@ -28,7 +28,7 @@ export async function readPage(session: Session, query: ListQuery): Promise<List
   const isFiltered = filters.some((value) => value !== null)
   const scanRowsMax = isFiltered ? LIST_SCAN_MAX : Math.min(limit + 1, LIST_SCAN_MAX)
   const matches = await session.all(fill(LIST, [...range, scanRowsMax, ...filters, limit + 1]))
-  const items = matches.slice(0, limit).flatMap((row) => listedTransaction(row) ?? [])
+  const items = matches.slice(0, limit).flatMap((row) => toListedTransaction(row) ?? [])
   const cursor =
     matches.length > limit ? cursorAfter(matches[limit - 1]) : await scanEnd(session, range, isFiltered)
   return { items, ...(cursor && { cursor }) }
@@ -43,12 +43,12 @@ async function scanEnd(
   if (!isFiltered) return undefined
   const [last, older] = await session.all(fill(LIST_SCAN_END, [...range, LIST_SCAN_MAX - 1]))
   if (last === undefined || older === undefined) return undefined
-  return { createdAt: Number(last[SCAN_END.createdAt]), gid: textOf(last[SCAN_END.gid]) as Gid }
+  return { createdAt: Number(last[SCAN_END.createdAt]), gid: toText(last[SCAN_END.gid]) as Gid }
 }
 
 /** Of the row itself, since an item of a later version is left out. */
 function cursorAfter(row: Row | undefined): ListCursor | undefined {
-  return row && { createdAt: Number(row[ROW.createdAt]), gid: textOf(row[ROW.gid]) as Gid }
+  return row && { createdAt: Number(row[ROW.createdAt]), gid: toText(row[ROW.gid]) as Gid }
 }
 
 function rangeOf({ createdFrom = 0, createdTo = END_OF_TIME, cursor }: ListQuery): readonly Value[] {

@@ -1,10 +1,10 @@
 import type { StoredDocument } from '@counterstep/core'
 import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
 import type { Session } from '../sessions/session.ts'
-import { fill, statementOf } from '../sessions/statement.ts'
-import { textOf } from './stored-row.ts'
+import { fill, parseStatement } from '../sessions/statement.ts'
+import { toText } from './stored-row.ts'
 
-const READ_DOCUMENTS = statementOf(STATEMENTS.readDocuments)
+const READ_DOCUMENTS = parseStatement(STATEMENTS.readDocuments)
 const ROW = COLUMNS.readDocuments
 /** Of the largest texts 2 MiB: an answer that a slow link still brings within a statement's time. */
 const DOCUMENTS_PER_PAGE = 32
@@ -17,8 +17,8 @@ export async function readDocuments(session: Session, category: string): Promise
     for (const row of rows) {
       documents.push({
         category,
-        key: textOf(row[ROW.documentKey]),
-        text: textOf(row[ROW.text]),
+        key: toText(row[ROW.documentKey]),
+        text: toText(row[ROW.text]),
         version: Number(row[ROW.version]),
         updatedAt: Number(row[ROW.updatedAt]),
       })

@@ -16,23 +16,23 @@ const LISTED = COLUMNS.list
  * Reads a row of read-many.sql, find-due.sql or find-one.sql, whose columns begin alike. Returns undefined if the row has
  * codes that only a later version knows.
  */
-export function storedTransaction(row: Row): StoredTransaction | undefined {
+export function toStoredTransaction(row: Row): StoredTransaction | undefined {
   const kind = kindOfCode(row[STORED.kind])
   const status = statusOfCode(row[STORED.status])
   const sentList = sentListOfCode(row[STORED.sentList])
   if (kind === undefined || status === undefined || sentList === undefined) return undefined
   return {
-    gid: textOf(row[STORED.gid]) as Gid,
+    gid: toText(row[STORED.gid]) as Gid,
     kind,
     status,
     format: Number(row[STORED.format]),
-    digest: textOf(row[STORED.digest]),
-    definition: textOf(row[STORED.definition]),
-    progress: textOf(row[STORED.progress]),
+    digest: toText(row[STORED.digest]),
+    definition: toText(row[STORED.definition]),
+    progress: toText(row[STORED.progress]),
     version: Number(row[STORED.version]),
-    token: textOf(row[STORED.token]),
+    token: toText(row[STORED.token]),
     epoch: Number(row[STORED.epoch]),
-    writeId: textOf(row[STORED.writeId]),
+    writeId: toText(row[STORED.writeId]),
     owned: row[STORED.owned] === 1,
     sentList,
     claimsWithoutProgress: Number(row[STORED.claims]),
@@ -45,12 +45,12 @@ export function storedTransaction(row: Row): StoredTransaction | undefined {
 }
 
 /** Reads a row of list.sql. Returns undefined if the row has codes that only a later version knows. */
-export function listedTransaction(row: Row): ListedTransaction | undefined {
+export function toListedTransaction(row: Row): ListedTransaction | undefined {
   const kind = kindOfCode(row[LISTED.kind])
   const status = statusOfCode(row[LISTED.status])
   if (kind === undefined || status === undefined) return undefined
   return {
-    gid: textOf(row[LISTED.gid]) as Gid,
+    gid: toText(row[LISTED.gid]) as Gid,
     kind,
     status,
     createdAt: Number(row[LISTED.createdAt]),
@@ -63,6 +63,6 @@ export function listedTransaction(row: Row): ListedTransaction | undefined {
 }
 
 /** Every text column holds bytes, so the driver returns a buffer. */
-export function textOf(cell: Cell | undefined): string {
+export function toText(cell: Cell | undefined): string {
   return Buffer.isBuffer(cell) ? cell.toString('utf8') : String(cell)
 }

@@ -2,7 +2,7 @@ import { CounterstepError } from '@counterstep/protocol'
 import { COLUMNS, MIGRATIONS, STATEMENTS } from '../generated/sql.ts'
 import { isDenied, SqlError } from '../sessions/server-errors.ts'
 import type { Session } from '../sessions/session.ts'
-import { fill, statementOf } from '../sessions/statement.ts'
+import { fill, parseStatement } from '../sessions/statement.ts'
 import { unsupported } from './server-facts.ts'
 
 export interface Migration {
@@ -19,8 +19,8 @@ export interface MigrationReport {
   readonly to: number
 }
 
-const TAKE_LOCK = statementOf(STATEMENTS.takeSchemaLock)
-const NOTE_MIGRATION = statementOf(STATEMENTS.noteMigration)
+const TAKE_LOCK = parseStatement(STATEMENTS.takeSchemaLock)
+const NOTE_MIGRATION = parseStatement(STATEMENTS.noteMigration)
 const TABLE = COLUMNS.readTableEngine
 const LOCK_WAIT_SECONDS = 30
 const LOCK_TIMEOUT_MS = 35_000

@@ -21,7 +21,7 @@ const CRIPPLED: readonly (readonly [name: string, values: readonly string[]])[] 
   ['Innodb_redo_log_enabled', ['OFF']],
 ]
 
-export function variablesOf(rows: readonly Row[]): Variables {
+export function toVariables(rows: readonly Row[]): Variables {
   return new Map(rows.map(([name, value]) => [String(name), String(value)]))
 }
 
@@ -57,7 +57,7 @@ export function unsupported(message: string): CounterstepError {
  * By what recovers InnoDB at all, by `innodb_flush_log_at_trx_commit`, and by `sync_binlog` where the binary log decides
  * what a crash keeps.
  */
-export function durabilityOf(variables: Variables): Durability {
+export function readDurability(variables: Variables): Durability {
   const setting = (name: string) => `${name}=${variables.get(name) ?? ''}`
   const crippled = CRIPPLED.find(([name, values]) => values.includes(variables.get(name) ?? ''))
   if (crippled !== undefined) return { class: 'C', because: setting(crippled[0]) }

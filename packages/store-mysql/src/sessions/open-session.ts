@@ -1,10 +1,10 @@
 import { type ConnectionOptions, createConnection } from 'mysql2'
 import { STATEMENTS } from '../generated/sql.ts'
-import { type Variables, variablesOf } from '../schema/server-facts.ts'
-import { SqlError, sqlErrorOf } from './server-errors.ts'
+import { toVariables, type Variables } from '../schema/server-facts.ts'
+import { SqlError, toSqlError } from './server-errors.ts'
 import { Session } from './session.ts'
 import type { SessionTimeouts } from './session-timeouts.ts'
-import { fill, statementOf } from './statement.ts'
+import { fill, parseStatement } from './statement.ts'
 
 export interface SessionSettings extends SessionTimeouts {
   /** Off: the session writes, and each flush ends with its COMMIT. */
@@ -21,8 +21,8 @@ export interface OpenedSession {
 /** The pool closes what is idle long before, so it ends only the sessions of a node that has stopped in a transaction. */
 const SERVER_IDLE_SECONDS_MAX = 10
 
-const SET_SESSION = statementOf(STATEMENTS.setSession)
-const SET_MULTIPLEXED = statementOf(STATEMENTS.setSessionMultiplexed)
+const SET_SESSION = parseStatement(STATEMENTS.setSession)
+const SET_MULTIPLEXED = parseStatement(STATEMENTS.setSessionMultiplexed)
 /** RDS Proxy pins a connection at a statement of over 16 KiB; the rows of one have at most so many. */
 const MULTIPLEXED_ROW_BYTES_MAX = 12 * 1024
 
@@ -38,10 +38,10 @@ export async function openSession(
     await new Promise<void>((resolve, reject) => {
       // The driver calls back no more once the session has met the end by destroying it.
       connection.once('end', () => reject(new SqlError('lost', 'the server has closed the connection')))
-      connection.connect((error) => (error === null ? resolve() : reject(sqlErrorOf(error))))
+      connection.connect((error) => (error === null ? resolve() : reject(toSqlError(error))))
     })
     for (const set of settingsOf(settings)) await session.run(set, connectTimeoutMs)
-    const variables = variablesOf([
+    const variables = toVariables([
       ...(await session.all(STATEMENTS.readVariables, connectTimeoutMs)),
       ...(await session.all(STATEMENTS.readRedoStatus, connectTimeoutMs)),
     ])

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Connection } from 'mysql2'
 import type { Value } from './literal.ts'
-import { endsSession, SqlError, sqlErrorOf, stallOf, UnsentError } from './server-errors.ts'
+import { endsSession, SqlError, toSqlError, toStall, UnsentError } from './server-errors.ts'
 import { fillRows, groupsWithin, type RowsStatement } from './statement.ts'
 
 export type Cell = string | number | Buffer | null
@@ -34,7 +34,7 @@ export class Session {
     this.#connection = connection
     this.#statementTimeoutMs = statementTimeoutMs
     // An idle connection's end arrives as an event, which would end the process if nobody listened.
-    connection.on('error', (error) => this.#lost(sqlErrorOf(error)))
+    connection.on('error', (error) => this.#lost(toSqlError(error)))
     connection.on('end', () => this.#lost(new SqlError('lost', 'the server has closed the connection')))
   }
 
@@ -149,7 +149,7 @@ export class Session {
           return
         }
         const hasBegun = firstTimeoutMs !== undefined && this.#answered > 0
-        const failure = hasBegun ? stallOf(sqlErrorOf(error)) : sqlErrorOf(error)
+        const failure = hasBegun ? toStall(toSqlError(error)) : toSqlError(error)
         if (endsSession(failure)) this.destroy()
         reject(failure)
       })

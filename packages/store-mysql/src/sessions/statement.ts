@@ -45,20 +45,20 @@ export function groupsWithin<Row>(
   return groups
 }
 
-export function statementOf(sql: string): Chunks {
+export function parseStatement(sql: string): Chunks {
   return sql.split('?')
 }
 
-export function rowsStatementOf(sql: string): RowsStatement {
+export function parseRowsStatement(sql: string): RowsStatement {
   const [, head, separator, row, tail] = ROWS.exec(sql) ?? []
   if (head === undefined || separator === undefined || row === undefined || tail === undefined) {
     throw new Error(`no repeated group: ${sql}`)
   }
   return {
-    head: statementOf(head),
+    head: parseStatement(head),
     separator: ` ${separator} `,
-    row: statementOf(row),
-    tail: statementOf(tail),
+    row: parseStatement(row),
+    tail: parseStatement(tail),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { StoreEvent } from '@counterstep/core'
 import type { ConnectionOptions } from 'mysql2'
-import { durabilityOf, serverIdentity, type Variables } from '../schema/server-facts.ts'
-import { finalError } from '../transactions/database-transactions.ts'
+import { readDurability, serverIdentity, type Variables } from '../schema/server-facts.ts'
+import { toStoreError } from '../transactions/database-transactions.ts'
 import { openSession, type SessionSettings } from './open-session.ts'
 import { isLoginRefused, isServerFault, SqlError } from './server-errors.ts'
 import type { Session } from './session.ts'
@@ -46,7 +46,7 @@ export class StoreSessions {
       } catch (error: unknown) {
         if (!(error instanceof SqlError)) throw error
         if (isServerFault(error)) this.discardIdle()
-        if (error.fault !== 'lost' || tries === READ_TRIES) throw finalError(error)
+        if (error.fault !== 'lost' || tries === READ_TRIES) throw toStoreError(error)
       }
     }
   }
@@ -91,7 +91,7 @@ export class StoreSessions {
     const before = this.#server
     this.#server = variables
     if (before === undefined || serverIdentity(before) === serverIdentity(variables)) return
-    const durability = durabilityOf(variables)
+    const durability = readDurability(variables)
     const detail = `from ${serverIdentity(before)} to ${serverIdentity(variables)}, class ${durability.class}`
     this.#onEvent({ level: 'warn', name: 'store-server-changed', detail })
   }

@@ -1,17 +1,16 @@
 import { STATEMENTS } from '../generated/sql.ts'
 import { isOfStatement, SqlError, UnsentError } from '../sessions/server-errors.ts'
-import { fill, statementOf } from '../sessions/statement.ts'
+import { fill, parseStatement } from '../sessions/statement.ts'
 import { commitAtOnce } from './commit-at-once.ts'
-import type { Conduct } from './transaction-protocol.ts'
-import { NOW_MARK, NOW_SQL } from './now-mark.ts'
+import { NOW_MARK, NOW_SQL, type TransactionProtocol } from './transaction-protocol.ts'
 
 /** What the look makes of a server that takes reads only. */
 const OUT_OF_RANGE = 1690
-const SET_NOW_TO = statementOf(STATEMENTS.setNowTo)
+const SET_NOW_TO = parseStatement(STATEMENTS.setNowTo)
 
 /** On a connection of its own: several statements in a packet, and the instant in what the session keeps as its last id. */
-export const PACKETS: Conduct = {
-  atOnce: commitAtOnce,
+export const PACKETS: TransactionProtocol = {
+  commitAtOnce,
   async begin(session, timeoutMs) {
     const [row = []] = await session.all(STATEMENTS.head, timeoutMs)
     return row

@@ -9,14 +9,14 @@ import {
   type StoredTransaction,
 } from '@counterstep/core'
 import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
-import { storedTransaction } from '../reads/stored-row.ts'
+import { toStoredTransaction } from '../reads/stored-row.ts'
 import type { Row } from '../sessions/session.ts'
-import { fill, rowsStatementOf, statementOf } from '../sessions/statement.ts'
-import type { Tx, Work } from '../transactions/database-transactions.ts'
+import { fill, parseRowsStatement, parseStatement } from '../sessions/statement.ts'
+import type { Tx, Work } from '../transactions/transaction-protocol.ts'
 
-const FIND_DUE = statementOf(STATEMENTS.findDue)
-const FIND_ONE = statementOf(STATEMENTS.findOne)
-const CLAIM = rowsStatementOf(STATEMENTS.claim)
+const FIND_DUE = parseStatement(STATEMENTS.findDue)
+const FIND_ONE = parseStatement(STATEMENTS.findOne)
+const CLAIM = parseRowsStatement(STATEMENTS.claim)
 
 /** Both statements begin with the columns of read-many.sql, so that one function reads the rows of all three. */
 const DUE = COLUMNS.findDue satisfies typeof COLUMNS.readMany
@@ -61,12 +61,12 @@ function refusal(
   if (dueAt >= PARKED_AT) return 'parked'
   if (owned === 1 && dueAt > now) return 'held'
   // Codes that nobody here knows are a newer format, whatever its number.
-  if (Number(row[ONE.format]) > formatMax || storedTransaction(row) === undefined) return 'format'
+  if (Number(row[ONE.format]) > formatMax || toStoredTransaction(row) === undefined) return 'format'
   return undefined
 }
 
 function foundIn(row: Row, token: string): Found {
-  const transaction = storedTransaction(row)
+  const transaction = toStoredTransaction(row)
   if (transaction === undefined) throw new AssertionError('a claim of a row with unknown codes')
   return { id: Number(row[DUE.id]), token, transaction }
 }

@@ -1,13 +1,13 @@
 import { assert, type DuePostponement, type DuePostponementResult, PARKED_AT } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
-import { textOf } from '../reads/stored-row.ts'
-import { fill, rowsStatementOf, statementOf } from '../sessions/statement.ts'
-import type { Tx, Work } from '../transactions/database-transactions.ts'
+import { toText } from '../reads/stored-row.ts'
+import { fill, parseRowsStatement, parseStatement } from '../sessions/statement.ts'
+import type { Tx, Work } from '../transactions/transaction-protocol.ts'
 
-const FIND_POSTPONABLE = statementOf(STATEMENTS.findPostponable)
+const FIND_POSTPONABLE = parseStatement(STATEMENTS.findPostponable)
 const ROW = COLUMNS.findPostponable
-const POSTPONE = rowsStatementOf(STATEMENTS.postpone)
+const POSTPONE = parseRowsStatement(STATEMENTS.postpone)
 
 /** Rows that nobody else holds locked: of two callers at once each gets rows of his own, and nobody waits. */
 export async function postponeDue(
@@ -20,5 +20,5 @@ export async function postponeDue(
   const ids = found.map((row) => fill(POSTPONE.row, [Number(row[ROW.id])]))
   const changed = await session.runRows(POSTPONE, ids, [now + byMs])
   assert(changed === found.length, `of ${found.length} locked rows ${changed} have been postponed`)
-  return { value: { now, gids: found.map((row) => textOf(row[ROW.gid]) as Gid) }, rows: found.length }
+  return { value: { now, gids: found.map((row) => toText(row[ROW.gid]) as Gid) }, rows: found.length }
 }

@@ -1,9 +1,9 @@
 import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
-import { fill, rowsStatementOf, statementOf } from '../sessions/statement.ts'
-import type { Tx, Work } from '../transactions/database-transactions.ts'
+import { fill, parseRowsStatement, parseStatement } from '../sessions/statement.ts'
+import type { Tx, Work } from '../transactions/transaction-protocol.ts'
 
-const FIND_PURGEABLE = statementOf(STATEMENTS.findPurgeable)
-const PURGE = rowsStatementOf(STATEMENTS.purge)
+const FIND_PURGEABLE = parseStatement(STATEMENTS.findPurgeable)
+const PURGE = parseRowsStatement(STATEMENTS.purge)
 
 /** By primary key, of rows that nobody else holds: no range is locked and nobody waits. */
 export async function purgeFinished(

@@ -2,16 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Lease, RenewResult } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
-import { textOf } from '../reads/stored-row.ts'
+import { toText } from '../reads/stored-row.ts'
 import type { Session } from '../sessions/session.ts'
-import { fill, rowsStatementOf } from '../sessions/statement.ts'
-import type { DatabaseTransactions, Tx, Work } from '../transactions/database-transactions.ts'
+import { fill, parseRowsStatement } from '../sessions/statement.ts'
+import type { DatabaseTransactions } from '../transactions/database-transactions.ts'
 import { ensureOwnRedo } from '../transactions/own-redo.ts'
+import type { Tx, Work } from '../transactions/transaction-protocol.ts'
 
-const FIND_RENEWABLE = rowsStatementOf(STATEMENTS.findRenewable)
+const FIND_RENEWABLE = parseRowsStatement(STATEMENTS.findRenewable)
 const ROW = COLUMNS.findRenewable
-const RENEW = rowsStatementOf(STATEMENTS.renew)
-const READ_OWNED = rowsStatementOf(STATEMENTS.readOwned)
+const RENEW = parseRowsStatement(STATEMENTS.renew)
+const READ_OWNED = parseRowsStatement(STATEMENTS.readOwned)
 
 /** A row is mostly locked by a flush of this node, for as long as a COMMIT takes. */
 const TRIES = 3
@@ -50,7 +51,7 @@ async function renewUnlocked(tx: Tx, leases: readonly Lease[], leaseMs: number):
     await ensureOwnRedo(tx)
   }
   const renewed = found.map((row) => ({
-    gid: textOf(row[ROW.gid]) as Gid,
+    gid: toText(row[ROW.gid]) as Gid,
     version: Number(row[ROW.version]),
   }))
   const gids = new Set(renewed.map(({ gid }) => gid))
@@ -63,7 +64,7 @@ async function renewUnlocked(tx: Tx, leases: readonly Lease[], leaseMs: number):
 async function ownedAmong(session: Session, leases: readonly Lease[]): Promise<ReadonlySet<string>> {
   if (leases.length === 0) return new Set()
   const rows = await session.allRows(READ_OWNED, leases.map(rowOf))
-  return new Set(rows.map((row) => textOf(row[COLUMNS.readOwned.gid])))
+  return new Set(rows.map((row) => toText(row[COLUMNS.readOwned.gid])))
 }
 
 function rowOf({ gid, token }: Lease): string {

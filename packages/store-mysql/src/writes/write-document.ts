@@ -7,18 +7,18 @@ import {
   type DocumentWriteResult,
 } from '@counterstep/core'
 import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
-import { textOf } from '../reads/stored-row.ts'
+import { toText } from '../reads/stored-row.ts'
 import type { Session } from '../sessions/session.ts'
-import { fill, statementOf } from '../sessions/statement.ts'
-import type { Tx, Work } from '../transactions/database-transactions.ts'
+import { fill, parseStatement } from '../sessions/statement.ts'
+import type { Tx, Work } from '../transactions/transaction-protocol.ts'
 
-const LOCK_CATEGORY = statementOf(STATEMENTS.lockCategory)
-const READ_HEAD = statementOf(STATEMENTS.readDocumentHead)
+const LOCK_CATEGORY = parseStatement(STATEMENTS.lockCategory)
+const READ_HEAD = parseStatement(STATEMENTS.readDocumentHead)
 const HEAD = COLUMNS.readDocumentHead
-const COUNT = statementOf(STATEMENTS.countDocuments)
-const INSERT = statementOf(STATEMENTS.insertDocument)
-const UPDATE = statementOf(STATEMENTS.updateDocument)
-const DELETE = statementOf(STATEMENTS.deleteDocument)
+const COUNT = parseStatement(STATEMENTS.countDocuments)
+const INSERT = parseStatement(STATEMENTS.insertDocument)
+const UPDATE = parseStatement(STATEMENTS.updateDocument)
+const DELETE = parseStatement(STATEMENTS.deleteDocument)
 
 interface Head {
   readonly version: number
@@ -60,7 +60,7 @@ export async function removeDocument(
 async function lockedHead(session: Session, category: string, key: string): Promise<Head | undefined> {
   await session.run(fill(LOCK_CATEGORY, [category]))
   const [row] = await session.all(fill(READ_HEAD, [category, key]))
-  return row && { version: Number(row[HEAD.version]), writeId: textOf(row[HEAD.writeId]) }
+  return row && { version: Number(row[HEAD.version]), writeId: toText(row[HEAD.writeId]) }
 }
 
 async function runOne(session: Session, sql: string): Promise<void> {

@@ -1,17 +1,17 @@
 import type { TransactionUpdate } from '@counterstep/core'
 import { expect, it } from 'vitest'
 import { aTransaction, updateOf } from '../../test/transactions.ts'
-import { pendingUpdate } from './pending-writes.ts'
-import { updateStatements } from './write-statements.ts'
+import { toPendingUpdate } from './pending-writes.ts'
+import { writeUpdates } from './write-statements.ts'
 
 const noAnswer = () => undefined
 
 /** How often rows with these holds, and each with a progress of its own, are told apart in the statements that set them. */
 function casesOf(...holds: readonly TransactionUpdate['hold'][]): readonly number[] {
   const updates = holds.map((hold, i) =>
-    pendingUpdate(updateOf(aTransaction(`t-${i}`), { hold, progress: `{"i":${i}}` }), noAnswer, noAnswer),
+    toPendingUpdate(updateOf(aTransaction(`t-${i}`), { hold, progress: `{"i":${i}}` }), noAnswer, noAnswer),
   )
-  return updateStatements(updates).map(({ sql }) => sql.split('CASE gid').length - 1)
+  return writeUpdates(updates).map(({ sql }) => sql.split('CASE gid').length - 1)
 }
 
 it('tells rows apart where they differ, and writes once what is the same for all', () => {

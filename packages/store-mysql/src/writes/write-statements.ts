@@ -5,38 +5,45 @@ import {
   fill,
   fillRows,
   groupsWithin,
-  rowsStatementOf,
-  statementOf,
+  parseRowsStatement,
+  parseStatement,
   weave,
 } from '../sessions/statement.ts'
-import type { Counted } from '../transactions/commit-at-once.ts'
-import { NOW_SQL, withNowMark } from '../transactions/now-mark.ts'
-import type { PendingUpdate } from './pending-writes.ts'
-import type { RowLiterals } from './update-literals.ts'
+import { type CountedStatement, NOW_SQL, withNowMark } from '../transactions/transaction-protocol.ts'
+import { CREATE, type PendingCreate, type PendingUpdate, type RowLiterals } from './pending-writes.ts'
 
-/** A CASE looks for its row among all that the statement has. */
+/** A CASE searches its row among all rows of the statement, so its cost grows with their square. */
 const STATEMENT_ROWS_MAX = 32
-/** Around a row's values in the key and in three CASEs. */
+/** The bytes around a row's values in the key and in three CASEs. */
 const ROW_WORDS_BYTES = 64
 
 const HOLD_MARK = '/*hold*/'
-/** `?` is the due: an instant; of a finish the retention. NULL: a command is due now, a finish is never purged. */
-const STATEMENT_OF: Readonly<Record<UpdateHold['type'], Chunks>> = {
+/** The value `?` is a timestamp, or the retention of a finish. NULL means that a command is due now and a finish is never purged. */
+const BY_HOLD: Readonly<Record<UpdateHold['type'], Chunks>> = {
   keep: withHold(''),
   release: withHold(', due_at = ?, owned = 0'),
   finish: withHold(`, due_at = COALESCE(? + ${NOW_SQL}, ${NEVER_AT}), owned = 0, live = 0`),
   command: withHold(`, due_at = IF(owned = 1, due_at, COALESCE(?, ${NOW_SQL}))`),
 }
-const LOCK_ROWS = rowsStatementOf(STATEMENTS.lockRows)
+const LOCK_ROWS = parseRowsStatement(STATEMENTS.lockRows)
+
+/** Writes one insert of all rows, or as few as `bytesMax` allows. */
+export function writeInserts(
+  creates: readonly PendingCreate[],
+  bytesMax = Number.POSITIVE_INFINITY,
+): readonly string[] {
+  const rows = creates.map(({ sql }) => sql)
+  return groupsWithin(rows, (row) => Buffer.byteLength(row), bytesMax).map((group) => fillRows(CREATE, group))
+}
 
 /**
- * Few statements for many rows: those that are set to the same share one. Where that would leave the order of the keys,
- * all rows are locked in it before.
+ * Writes few statements for many rows: rows that are set to the same values share one. Several statements do not follow
+ * the order of the keys, so a statement before them locks all rows in that order.
  */
-export function updateStatements(
+export function writeUpdates(
   updates: readonly PendingUpdate[],
   bytesMax = Number.POSITIVE_INFINITY,
-): readonly Counted[] {
+): readonly CountedStatement[] {
   const alike = new Map<string, PendingUpdate[]>()
   for (const update of updates) {
     const { hold, shared } = update.literals
@@ -45,48 +52,48 @@ export function updateStatements(
     if (same === undefined) alike.set(key, [update])
     else same.push(update)
   }
-  const statements: Counted[] = []
+  const statements: CountedStatement[] = []
   for (const same of alike.values()) {
     for (let from = 0; from < same.length; from += STATEMENT_ROWS_MAX) {
-      for (const rows of groupsWithin(same.slice(from, from + STATEMENT_ROWS_MAX), bytesOf, bytesMax)) {
-        statements.push({ sql: statementFor(rows), changes: rows.length })
+      for (const rows of groupsWithin(same.slice(from, from + STATEMENT_ROWS_MAX), countBytes, bytesMax)) {
+        statements.push({ sql: writeUpdate(rows), changes: rows.length })
       }
     }
   }
-  return alike.size > 1 ? [...lockStatements(updates, bytesMax), ...statements] : statements
+  return alike.size > 1 ? [...writeLocks(updates, bytesMax), ...statements] : statements
 }
 
 /** The gid stands in each CASE, and twice in the key. */
-function bytesOf({ literals: { own } }: PendingUpdate): number {
+function countBytes({ literals: { own } }: PendingUpdate): number {
   const { gid, token, version, due, writeId, progress } = own
   const texts = [gid, gid, gid, gid, gid, token, version, due, writeId, progress]
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), ROW_WORDS_BYTES)
 }
 
-function lockStatements(updates: readonly PendingUpdate[], bytesMax: number): readonly Counted[] {
+function writeLocks(updates: readonly PendingUpdate[], bytesMax: number): readonly CountedStatement[] {
   const rows = updates.map(({ gid }) => fill(LOCK_ROWS.row, [gid]))
   const groups = groupsWithin(rows, (row) => Buffer.byteLength(row), bytesMax)
   return groups.map((group) => ({ sql: fillRows(LOCK_ROWS, group) }))
 }
 
-/** Their holds, and what they share, are the same. */
-function statementFor(updates: readonly PendingUpdate[]): string {
+/** The holds and the shared values of all rows are the same. */
+function writeUpdate(updates: readonly PendingUpdate[]): string {
   const [first] = updates
   assert(first !== undefined, 'a statement for no rows')
   const { hold, shared } = first.literals
   const rows = updates.map(({ literals }) => literals.own)
-  const due = hold === 'keep' ? [] : [byRow(rows, 'due')]
-  return weave(STATEMENT_OF[hold], [
+  const due = hold === 'keep' ? [] : [writeByRow(rows, 'due')]
+  return weave(BY_HOLD[hold], [
     ...shared,
-    byRow(rows, 'writeId'),
-    byRow(rows, 'progress'),
+    writeByRow(rows, 'writeId'),
+    writeByRow(rows, 'progress'),
     ...due,
-    keysOf(rows),
+    writeKeys(rows),
   ])
 }
 
-/** Of each row its own; what is the same for all, as a finish's retention mostly is, once. */
-function byRow(rows: readonly RowLiterals[], name: 'due' | 'writeId' | 'progress'): string {
+/** Writes each row's own value, or one value if it is the same for all rows, as the retention of a finish mostly is. */
+function writeByRow(rows: readonly RowLiterals[], name: 'due' | 'writeId' | 'progress'): string {
   const [first] = rows
   if (first !== undefined && rows.every((row) => row[name] === first[name])) return first[name]
   let cases = 'CASE gid'
@@ -94,8 +101,8 @@ function byRow(rows: readonly RowLiterals[], name: 'due' | 'writeId' | 'progress
   return `${cases} END`
 }
 
-/** By the gids alone the rows are found. */
-function keysOf(rows: readonly RowLiterals[]): string {
+/** The gids stand in a list of their own, because the server finds the rows by that list. */
+function writeKeys(rows: readonly RowLiterals[]): string {
   const [first, ...others] = rows
   if (first !== undefined && others.length === 0) {
     return `gid = ${first.gid} AND token = ${first.token} AND version = ${first.version}`
@@ -106,5 +113,5 @@ function keysOf(rows: readonly RowLiterals[]): string {
 }
 
 function withHold(sql: string): Chunks {
-  return statementOf(withNowMark(STATEMENTS.update.replace(HOLD_MARK, sql)))
+  return parseStatement(withNowMark(STATEMENTS.update.replace(HOLD_MARK, sql)))
 }
