@@ -5,16 +5,16 @@ import { describeOn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
 import type { MysqlStore } from '../src/mysql-store.ts'
 import { type MysqlOptions, openMysqlStore } from '../src/open-mysql-store.ts'
-import { connectionTarget } from '../src/sessions/connection-target.ts'
+import { toConnectionTarget } from '../src/sessions/connection-target.ts'
 import { openSession } from '../src/sessions/open-session.ts'
-import { sessionTimeouts } from '../src/sessions/session-timeouts.ts'
+import { toSessionTimeouts } from '../src/sessions/session-timeouts.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { testDatabases } from './test-database.ts'
 import { aTransaction, gidsOf, updateOf } from './transactions.ts'
 
 const AMBIGUOUS_COMMITS = 200
 const CALLERS = 8
-const SETTINGS = { ...sessionTimeouts({}), autocommit: false }
+const SETTINGS = { ...toSessionTimeouts({}), autocommit: false }
 
 /** A lost connection is followed by two others. */
 const TRIES = 3
@@ -134,7 +134,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         async (store, proxy, url) => {
           const row = aTransaction('a')
           await store.create(row)
-          const { session } = await openSession(connectionTarget(url, undefined, 2_000), SETTINGS)
+          const { session } = await openSession(toConnectionTarget(url, undefined, 2_000), SETTINGS)
           await session.run('UPDATE counterstep_transactions SET attention = 1')
           const fault = proxy.cutBefore(isWholeFlush)
           await expectUnavailable(store.update(updateOf(row)), 'unknown')
@@ -260,7 +260,10 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const transaction = aTransaction('a')
         await store.create(transaction)
         const held = await startTcpProxy({ host: '127.0.0.1', port: proxy.port })
-        const { session } = await openSession(connectionTarget(held.through(url), undefined, 2_000), SETTINGS)
+        const { session } = await openSession(
+          toConnectionTarget(held.through(url), undefined, 2_000),
+          SETTINGS,
+        )
         await session.run('UPDATE counterstep_transactions SET attention = 1')
         held.hold()
         await expect(session.run("SELECT 'no answer'", 200)).rejects.toMatchObject({ fault: 'timeout' })
@@ -272,7 +275,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
     it('keeps no socket open for a goodbye that nobody hears', () =>
       withProxy(async (_, proxy, url) => {
         const socket = connect(proxy.port, '127.0.0.1')
-        const target = { ...connectionTarget(url, undefined, 2_000), stream: () => socket }
+        const target = { ...toConnectionTarget(url, undefined, 2_000), stream: () => socket }
         const { session } = await openSession(target, SETTINGS)
         proxy.blackHole()
         session.end()

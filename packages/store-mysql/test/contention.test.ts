@@ -4,7 +4,7 @@ import mysql, { type Connection } from 'mysql2/promise'
 import { expect, it } from 'vitest'
 import type { MysqlStore } from '../src/mysql-store.ts'
 import { type MysqlOptions, openMysqlStore } from '../src/open-mysql-store.ts'
-import { connectionTarget } from '../src/sessions/connection-target.ts'
+import { toConnectionTarget } from '../src/sessions/connection-target.ts'
 import { openSession } from '../src/sessions/open-session.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { testDatabases } from './test-database.ts'
@@ -216,7 +216,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const transaction = aTransaction('a')
         await store.create(transaction)
         const { url } = await databases.migrated(`contention-${places}`)
-        const { session } = await openSession(connectionTarget(url, undefined, 2_000), FROZEN)
+        const { session } = await openSession(toConnectionTarget(url, undefined, 2_000), FROZEN)
         await session.run(`${LOCK}'a'`)
         const startedAt = performance.now()
         const update = updateOf(transaction, { progress: 'new' })

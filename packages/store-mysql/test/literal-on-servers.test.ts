@@ -2,7 +2,7 @@ import { startMariadb, startMysql } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connectionTarget } from '../src/sessions/connection-target.ts'
+import { toConnectionTarget } from '../src/sessions/connection-target.ts'
 import { literal, type Value } from '../src/sessions/literal.ts'
 import { openSession } from '../src/sessions/open-session.ts'
 import type { Row, Session } from '../src/sessions/session.ts'
@@ -80,7 +80,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
         const server = await START[kind]({ settings })
         const databases = new TestDatabases(server.url)
         const { url } = await databases.migrated('literals')
-        const target = connectionTarget(url, 'off', TIMEOUTS.connectTimeoutMs)
+        const target = toConnectionTarget(url, 'off', TIMEOUTS.connectTimeoutMs)
         const { session } = await openSession(target, { ...TIMEOUTS, autocommit: false })
         opened.push({ session, close: () => server.stop() })
       }, 120_000)

@@ -2,9 +2,9 @@ import { storeConformance } from '@counterstep/store-conformance'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openMysqlStore } from '../src/open-mysql-store.ts'
-import { connectionTarget } from '../src/sessions/connection-target.ts'
+import { toConnectionTarget } from '../src/sessions/connection-target.ts'
 import { openSession } from '../src/sessions/open-session.ts'
-import { sessionTimeouts } from '../src/sessions/session-timeouts.ts'
+import { toSessionTimeouts } from '../src/sessions/session-timeouts.ts'
 import { singleStatements } from '../src/transactions/single-statements.ts'
 import { pinningOf, withoutLiterals } from './pinning.ts'
 import { type Command, type RecordingProxy, startRecordingProxy } from './recording-proxy.ts'
@@ -127,8 +127,8 @@ for (const server of ['mariadb', 'mysql'] as const) {
 
     it('begins nothing on a session that is no longer as it was set up', async () => {
       const { url } = await databases.migrated('lost-settings')
-      const target = connectionTarget(url, 'off', 2_000)
-      const settings = { ...sessionTimeouts({}), autocommit: false, multiplexed: true }
+      const target = toConnectionTarget(url, 'off', 2_000)
+      const settings = { ...toSessionTimeouts({}), autocommit: false, multiplexed: true }
       for (const change of [
         undefined,
         'SET autocommit = 1',

@@ -2,7 +2,7 @@ import { describeOn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
 import { STATEMENTS } from '../src/generated/sql.ts'
 import { openMysqlStore } from '../src/open-mysql-store.ts'
-import { connectionTarget } from '../src/sessions/connection-target.ts'
+import { toConnectionTarget } from '../src/sessions/connection-target.ts'
 import type { Value } from '../src/sessions/literal.ts'
 import { openSession } from '../src/sessions/open-session.ts'
 import type { Session } from '../src/sessions/session.ts'
@@ -57,7 +57,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         await store.writeDocument({ category: 'topics', key, text: '', expectedVersion: 0, writeId: key })
       }
       await store.close()
-      const target = connectionTarget(rootUrl, undefined, 2_000)
+      const target = toConnectionTarget(rootUrl, undefined, 2_000)
       const { session } = await openSession(target, settings)
       const { session: lent } = await openSession(target, { ...settings, multiplexed: true })
       for (const [rows, on] of [
@@ -100,7 +100,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const store = await openMysqlStore({ url: rootUrl })
       await store.create(aTransaction('a'))
       await store.close()
-      const { session } = await openSession(connectionTarget(rootUrl, undefined, 2_000), settings)
+      const { session } = await openSession(toConnectionTarget(rootUrl, undefined, 2_000), settings)
       expect(await session.run('UPDATE counterstep_transactions SET attention = attention')).toBe(0)
       expect(await session.run('UPDATE counterstep_transactions SET attention = 1')).toBe(1)
       session.end()

@@ -6,7 +6,7 @@ import { toText } from './stored-row.ts'
 
 const READ_DOCUMENTS = parseStatement(STATEMENTS.readDocuments)
 const ROW = COLUMNS.readDocuments
-/** Of the largest texts 2 MiB: an answer that a slow link still brings within a statement's time. */
+/** The largest texts make 2 MiB a page, which a slow link still brings within a statement's time. */
 const DOCUMENTS_PER_PAGE = 32
 
 export async function readDocuments(session: Session, category: string): Promise<readonly StoredDocument[]> {

@@ -7,7 +7,7 @@ import { toStoredTransaction } from './stored-row.ts'
 
 const READ_MANY = parseRowsStatement(STATEMENTS.readMany)
 
-/** A later version's row does not spoil the others: it is left out, and is a bug only for who asks for it alone. */
+/** Leaves out a row of a later version, so that it does not spoil the others. It is a bug only for a caller that asks for it alone. */
 export async function readMany(
   session: Session,
   gids: readonly Gid[],

@@ -5,7 +5,7 @@ import type { Session } from '../sessions/session.ts'
 
 const ROW = COLUMNS.stats
 
-/** One row for each status and attention that occur: the clock, status, attention, count, oldest due instant. */
+/** The statement returns one row for each pair of status and attention that occurs. */
 export async function readStats(session: Session): Promise<StoreStats> {
   const rows = await session.all(STATEMENTS.stats)
   const unfinished: Record<UnfinishedStatus, number> = { prepared: 0, submitted: 0, aborting: 0 }
@@ -16,7 +16,7 @@ export async function readStats(session: Session): Promise<StoreStats> {
     if (code === null) continue
     const count = Number(row[ROW.transactions])
     const status = statusOfCode(code)
-    // A later version's status has no place in these counts; its rows are due and marked like any other.
+    // These counts have no place for a later version's status. Its rows are due and marked like any other.
     if (status !== undefined && !isFinalStatus(status)) unfinished[status] += count
     attention += Number(row[ROW.attention]) * count
     oldestDueAt = Math.min(oldestDueAt, Number(row[ROW.dueAt]))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readDurability, refuseUnsupported, serverIdentity } from './server-facts.ts'
+import { readDurability, refuseUnsupported, toServerIdentity } from './server-facts.ts'
 
 function variables(values: Readonly<Record<string, string>>) {
   return new Map(Object.entries(values))
@@ -84,7 +84,7 @@ describe('a server', () => {
       { hostname: 'h', server_id: '1', server_uuid: 'a' },
       { hostname: 'h', server_id: '1', server_uuid: 'b' },
       { hostname: 'h', server_id: '2' },
-    ].map((values) => serverIdentity(variables(values as Record<string, string>)))
+    ].map((values) => toServerIdentity(variables(values as Record<string, string>)))
     expect(new Set([a, b, c]).size).toBe(3)
   })
 })

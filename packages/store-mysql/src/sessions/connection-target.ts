@@ -2,25 +2,25 @@ import { connect, isIP } from 'node:net'
 import type { ConnectionOptions } from 'mysql2'
 
 export interface TlsOptions {
-  /** Certificates, PEM, of those who may sign the server's; default: those that Node trusts. */
+  /** PEM certificates of the authorities that may sign the server's certificate. Default: those that Node trusts. */
   readonly ca?: string
-  /** The name that the server's certificate must bear; default: the URL's host, which must then be no address. */
+  /** The name in the server's certificate. Default: the URL's host, which must then be no address. */
   readonly serverName?: string
 }
 
-/** `required`: the server's certificate is checked against those that Node trusts. */
+/** With `required` the server's certificate is checked against the authorities that Node trusts. */
 export type TlsChoice = 'off' | 'required' | TlsOptions
 
 const KEEP_ALIVE_MS = 10_000
 const DEFAULT_PORT = 3306
 
-/** How to reach the server. Throws a `TypeError`, which never shows the URL: it holds the password. */
-export function connectionTarget(
+/** Reads the driver's options from the URL. Throws a `TypeError`, which never shows the URL, since that holds the password. */
+export function toConnectionTarget(
   url: string,
   tls: TlsChoice | undefined,
   connectTimeoutMs: number,
 ): ConnectionOptions {
-  const { host, port, user, password, database } = partsOf(url)
+  const { host, port, user, password, database } = parseStoreUrl(url)
   const choice = tls ?? (isLoopback(host) ? 'off' : 'required')
   return {
     host,
@@ -31,22 +31,22 @@ export function connectionTarget(
     connectTimeout: connectTimeoutMs,
     keepAliveInitialDelay: KEEP_ALIVE_MS,
     charset: 'utf8mb4',
-    // Changed rows are counted, not matched ones; a server must not ask for our files.
+    // The server counts changed rows and not matched ones, and must not ask for our files.
     flags: ['-FOUND_ROWS', '-LOCAL_FILES'],
     multipleStatements: false,
     trace: false,
-    // The text is whole: a question mark in it is somebody's payload.
+    // The text is complete: a question mark in it belongs to a payload.
     queryFormat: (sql: string) => sql,
     connectAttributes: { program_name: 'counterstep' },
-    ...(choice !== 'off' && secured(host, port, choice === 'required' ? {} : choice)),
+    ...(choice !== 'off' && withTls(host, port, choice === 'required' ? {} : choice)),
   }
 }
 
 /**
- * The driver checks the certificate's name against its `host`, so that becomes the name, and the stream knows the way.
- * Of an address it would check the name `localhost`.
+ * The driver checks the certificate's name against its `host`. So `host` becomes that name, and the stream connects to the
+ * real host. For an address the driver would check the name `localhost`.
  */
-function secured(host: string, port: number, { ca, serverName = host }: TlsOptions): ConnectionOptions {
+function withTls(host: string, port: number, { ca, serverName = host }: TlsOptions): ConnectionOptions {
   if (isIP(serverName) !== 0)
     throw new TypeError('tls.serverName must name a server whose URL has an address')
   const ssl = { rejectUnauthorized: true, verifyIdentity: true, minVersion: 'TLSv1.2', ...(ca && { ca }) }
@@ -55,7 +55,7 @@ function secured(host: string, port: number, { ca, serverName = host }: TlsOptio
   return { ssl, host: serverName, stream }
 }
 
-function partsOf(text: string) {
+function parseStoreUrl(text: string) {
   if (!URL.canParse(text)) throw new TypeError('the store URL is not a URL')
   const url = new URL(text)
   if (url.protocol !== 'mysql:' && url.protocol !== 'mariadb:') {

@@ -7,9 +7,9 @@ import type { SessionTimeouts } from './session-timeouts.ts'
 import { fill, parseStatement } from './statement.ts'
 
 export interface SessionSettings extends SessionTimeouts {
-  /** Off: the session writes, and each flush ends with its COMMIT. */
+  /** A session that writes has none, and each of its flushes ends with its COMMIT. */
   readonly autocommit: boolean
-  /** Behind a proxy that lends a connection for a database transaction. */
+  /** The host is a proxy that lends a connection for one database transaction. */
   readonly multiplexed?: boolean
 }
 
@@ -18,15 +18,15 @@ export interface OpenedSession {
   readonly variables: Variables
 }
 
-/** The pool closes what is idle long before, so it ends only the sessions of a node that has stopped in a transaction. */
+/** The pool closes idle sessions long before, so this ends only the sessions of a node that has stopped in a transaction. */
 const SERVER_IDLE_SECONDS_MAX = 10
 
 const SET_SESSION = parseStatement(STATEMENTS.setSession)
 const SET_MULTIPLEXED = parseStatement(STATEMENTS.setSessionMultiplexed)
-/** RDS Proxy pins a connection at a statement of over 16 KiB; the rows of one have at most so many. */
+/** RDS Proxy pins a connection at a statement of more than 16 KiB, so the rows of one statement have at most so many bytes. */
 const MULTIPLEXED_ROW_BYTES_MAX = 12 * 1024
 
-/** Connects and sets the session up; one on which that fails is never handed out. */
+/** Connects and sets the session up. If that fails, it destroys the session and throws. */
 export async function openSession(
   target: ConnectionOptions,
   settings: SessionSettings,
@@ -36,7 +36,7 @@ export async function openSession(
   const session = new Session(connection, statementTimeoutMs)
   try {
     await new Promise<void>((resolve, reject) => {
-      // The driver calls back no more once the session has met the end by destroying it.
+      // The driver no longer calls back once the session has destroyed it because the connection has ended.
       connection.once('end', () => reject(new SqlError('lost', 'the server has closed the connection')))
       connection.connect((error) => (error === null ? resolve() : reject(toSqlError(error))))
     })
@@ -49,7 +49,7 @@ export async function openSession(
     if (wrong !== undefined) throw new SqlError('unavailable', `the session could not be set up: ${wrong}`)
     session.packetBytesMax = Number(variables.get('max_allowed_packet'))
     if (multiplexed) session.rowBytesMax = MULTIPLEXED_ROW_BYTES_MAX
-    // Else the proxy may hold a connection for the database transaction that has read these.
+    // Without this COMMIT the proxy may keep a connection for the database transaction that has read the variables.
     if (multiplexed && !autocommit) await session.run('COMMIT', connectTimeoutMs)
     return { session, variables }
   } catch (error: unknown) {
@@ -69,7 +69,7 @@ function settingsOf({ lockWaitTimeoutMs, autocommit, multiplexed }: SessionSetti
   return [STATEMENTS.setIsolation, ...sets]
 }
 
-/** Asked of the server, since a proxy may have answered for it. */
+/** Compares what the server says, since a proxy may have answered the statements that set it. */
 function wrongSetting(
   variables: Variables,
   { lockWaitTimeoutMs, autocommit, multiplexed }: SessionSettings,
@@ -83,7 +83,7 @@ function wrongSetting(
     character_set_results: 'utf8mb4',
     ...(!multiplexed && { innodb_lock_wait_timeout: String(lockWaitTimeoutMs / 1_000) }),
   }
-  // Told of the charset of bytes it would write Latin-1, in which another letter's byte may be a quote.
+  // A driver that is told of the charset of bytes would write Latin-1, in which another letter's byte may be a quote.
   if (!variables.has('version')) return 'the driver does not write UTF-8'
   const mode = (variables.get('sql_mode') ?? '').split(',')
   if (

@@ -10,22 +10,22 @@ export type Row = readonly Cell[]
 
 type Answer = readonly Row[] | { readonly affectedRows: number }
 
-/** Room for the packet's own bytes beside the statement's. */
+/** Room for the packet's own bytes beside the bytes of the statement. */
 const PACKET_OVERHEAD_BYTES = 1_024
 const UTF8_BYTES_PER_UNIT_MAX = 3
-/** How long a server has to end the connection after a goodbye. */
+/** The server's time to end the connection after we have said goodbye. */
 const GOODBYE_MS = 1_000
 
-/** One connection, set up and checked. After an error that leaves its state open it is destroyed, never given back. */
+/** One connection that is set up and checked. After an error that leaves its state unknown it is destroyed and not used again. */
 export class Session {
   readonly #connection: Connection
   readonly #statementTimeoutMs: number
   #packetBytesMax = Number.POSITIVE_INFINITY
-  /** Rows of one statement together; more are divided among several. */
+  /** Bounds the rows of one statement together. More rows are divided among several statements. */
   rowBytesMax = Number.POSITIVE_INFINITY
   #isBroken = false
   #rejectPending: ((error: SqlError) => void) | undefined
-  /** By the monotonic clock, set by the pool. */
+  /** A timestamp of the monotonic clock that the pool sets. */
   idleSince = 0
   #rowsChanged = 0
   #answered = 0
@@ -33,7 +33,7 @@ export class Session {
   constructor(connection: Connection, statementTimeoutMs: number) {
     this.#connection = connection
     this.#statementTimeoutMs = statementTimeoutMs
-    // An idle connection's end arrives as an event, which would end the process if nobody listened.
+    // The end of an idle connection arrives as an event, which would end the process if it had no listener.
     connection.on('error', (error) => this.#lost(toSqlError(error)))
     connection.on('end', () => this.#lost(new SqlError('lost', 'the server has closed the connection')))
   }
@@ -42,12 +42,12 @@ export class Session {
     return this.#isBroken
   }
 
-  /** By all its statements so far. */
+  /** Counts the rows that all its statements have changed so far. */
   get rowsChanged(): number {
     return this.#rowsChanged
   }
 
-  /** So many statements of what was sent last; of one that answers with rows as soon as these begin. */
+  /** Counts the answered statements of the last packet. A statement that returns rows counts as soon as they begin. */
   get answered(): number {
     return this.#answered
   }
@@ -60,14 +60,14 @@ export class Session {
     return (await this.#query(sql, timeoutMs)) as readonly Row[]
   }
 
-  /** The number of rows that it has changed. */
+  /** Returns the number of rows that the statement has changed. */
   async run(sql: string, timeoutMs = this.#statementTimeoutMs): Promise<number> {
     const { affectedRows } = (await this.#query(sql, timeoutMs)) as { affectedRows: number }
     this.#rowsChanged += affectedRows
     return affectedRows
   }
 
-  /** Of all these rows. */
+  /** Reads all these rows, in as many statements as their bytes need. */
   async allRows(statement: RowsStatement, rows: readonly string[]): Promise<readonly Row[]> {
     const found: Row[] = []
     for (const group of this.#groups(rows)) found.push(...(await this.all(fillRows(statement, group))))
@@ -84,7 +84,7 @@ export class Session {
     return changed
   }
 
-  /** Of each statement its rows, or how many it has changed; each is sent when the one before was answered. */
+  /** Sends each statement after the answer to the one before. Returns for each its rows, or how many it has changed. */
   async oneByOne(statements: readonly string[]): Promise<readonly (readonly Row[] | number)[]> {
     const answers: (readonly Row[] | number)[] = []
     for (const sql of statements) {
@@ -94,8 +94,9 @@ export class Session {
   }
 
   /**
-   * Several statements in one packet, done one after the other until one fails; of each its rows, or how many it has
-   * changed. The first must be answered within `firstTimeoutMs`, if given. Only for a session that was opened for it.
+   * Sends several statements in one packet, which the server does one after the other until one fails. Returns for each
+   * its rows, or how many it has changed. The first must be answered within `firstTimeoutMs`, if given. Only a session that
+   * was opened for several statements can do this.
    */
   async packet(
     statements: readonly string[],
@@ -113,11 +114,11 @@ export class Session {
     this.#connection.destroy()
   }
 
-  /** Says goodbye, so that the server need not note a lost client. */
+  /** Says goodbye, so that the server does not log a lost client. */
   end(): void {
     if (this.#isBroken) return
     this.#isBroken = true
-    // The driver calls back before it says it. An error here is the connection's end, which is what was wanted.
+    // The driver calls back before it has said goodbye. An error here means that the connection has ended, as it should.
     this.#connection.end(() => undefined)
     setTimeout(() => reset(this.#connection), GOODBYE_MS).unref()
   }
@@ -136,7 +137,7 @@ export class Session {
     this.#answered = 0
     if (this.#isBroken) return Promise.reject(new UnsentError('lost', 'the connection has ended'))
     if (this.#isTooLarge(sql)) {
-      // The server would close the connection, which looks like a network that fails again and again.
+      // The server would close the connection, which would look like a network that fails again and again.
       return Promise.reject(new UnsentError('row', 'larger than max_allowed_packet', 1153))
     }
     return new Promise((resolve, reject) => {
@@ -162,7 +163,7 @@ export class Session {
     })
   }
 
-  /** The driver does not answer what was under way when it is destroyed. */
+  /** Rejects the query under way, because a destroyed driver does not answer it. */
   #lost(error: SqlError): void {
     this.destroy()
     this.#rejectPending?.(error)
@@ -176,13 +177,13 @@ export class Session {
 }
 
 /**
- * The driver's own `destroy` only ends its stream, which its types do not show: on a network that swallows everything what
- * is unsent would stay in memory and the socket open for minutes, and a server that is reached again would wait for more.
+ * The driver's own `destroy` only ends its stream, which its types do not show. On a network that loses every packet the
+ * unsent bytes would stay in memory and the socket open for minutes, and a server that is reached again would wait for more.
  */
 function reset(connection: Connection): void {
   const { stream } = connection as unknown as { readonly stream: Socket }
   if (stream.destroyed) return
-  // There is no reset of TLS, nor of what is not connected yet or has said its end.
+  // TLS has no reset, nor has a stream that is not connected yet or has already ended its side.
   if (stream instanceof TLSSocket || stream.connecting || stream.writableEnded) stream.destroy()
   else stream.resetAndDestroy()
 }

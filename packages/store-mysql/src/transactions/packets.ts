@@ -4,11 +4,11 @@ import { fill, parseStatement } from '../sessions/statement.ts'
 import { commitAtOnce } from './commit-at-once.ts'
 import { NOW_MARK, NOW_SQL, type TransactionProtocol } from './transaction-protocol.ts'
 
-/** What the look makes of a server that takes reads only. */
+/** The error of the look before a COMMIT on a server that takes only reads. */
 const OUT_OF_RANGE = 1690
 const SET_NOW_TO = parseStatement(STATEMENTS.setNowTo)
 
-/** On a connection of its own: several statements in a packet, and the instant in what the session keeps as its last id. */
+/** The protocol on a connection of our own: a packet holds several statements, and the session's last insert id holds the instant. */
 export const PACKETS: TransactionProtocol = {
   commitAtOnce,
   async begin(session, timeoutMs) {
@@ -28,7 +28,7 @@ export const PACKETS: TransactionProtocol = {
     } catch (error: unknown) {
       const isOfLook = error instanceof SqlError && isOfStatement(error) && session.answered === 0
       if (!isOfLook) throw error
-      // An error ends the packet, so this one proves that the COMMIT was not reached.
+      // An error ends the packet, so this error proves that the COMMIT was not reached.
       if (error.errno !== OUT_OF_RANGE)
         throw new UnsentError(error.fault, error.message, error.errno, error.code)
       session.destroy()

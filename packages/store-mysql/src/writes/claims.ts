@@ -33,24 +33,24 @@ export async function claimDue(tx: Tx, claim: DueClaim): Promise<Work<DueClaimRe
   const { limit, leaseMs, tokens, formatMax } = claim
   const until = Math.min(now, PARKED_AT - 1)
   const rows = limit === 0 ? [] : await session.all(fill(FIND_DUE, [until, formatMax, limit]))
-  const found = rows.map((row, i) => foundIn(row, tokens[i] ?? ''))
-  const claimed = await take(tx, found, leaseMs)
+  const found = rows.map((row, i) => toFound(row, tokens[i] ?? ''))
+  const claimed = await claimRows(tx, found, leaseMs)
   return { value: { now, claimed }, rows: claimed.length }
 }
 
 export async function claimOne(tx: Tx, claim: SingleClaim): Promise<Work<SingleClaimResult>> {
   const { gid, token, leaseMs, formatMax } = claim
   const [row] = await tx.session.all(fill(FIND_ONE, [gid]))
-  const reason = refusal(row, formatMax, tx.now)
+  const reason = findRefusal(row, formatMax, tx.now)
   if (row === undefined || reason !== undefined) {
     return { value: { type: 'refused', reason: reason ?? 'absent' }, rows: 0 }
   }
-  const [transaction] = await take(tx, [foundIn(row, token)], leaseMs)
+  const [transaction] = await claimRows(tx, [toFound(row, token)], leaseMs)
   assert(transaction !== undefined, 'a claim of one row that has taken none')
   return { value: { type: 'claimed', transaction, now: tx.now }, rows: 1 }
 }
 
-function refusal(
+function findRefusal(
   row: Row | undefined,
   formatMax: number,
   now: number,
@@ -60,19 +60,19 @@ function refusal(
   if (live !== 1) return 'final'
   if (dueAt >= PARKED_AT) return 'parked'
   if (owned === 1 && dueAt > now) return 'held'
-  // Codes that nobody here knows are a newer format, whatever its number.
+  // Codes that this version does not know are a newer format, whatever the number says.
   if (Number(row[ONE.format]) > formatMax || toStoredTransaction(row) === undefined) return 'format'
   return undefined
 }
 
-function foundIn(row: Row, token: string): Found {
+function toFound(row: Row, token: string): Found {
   const transaction = toStoredTransaction(row)
   if (transaction === undefined) throw new AssertionError('a claim of a row with unknown codes')
   return { id: Number(row[DUE.id]), token, transaction }
 }
 
-/** The rows are locked, so what the statement makes of them is known without reading them again. */
-async function take(
+/** The rows are locked, so their new state is known without reading them again. */
+async function claimRows(
   { session, now }: Tx,
   found: readonly Found[],
   leaseMs: number,
@@ -82,11 +82,11 @@ async function take(
   const rows = found.map(({ id, token }) => fill(CLAIM.row, [id, token]))
   const changed = await session.runRows(CLAIM, rows, [dueAt, now])
   assert(changed === found.length, `a claim of ${found.length} locked rows has changed ${changed}`)
-  return found.map(({ token, transaction }) => claimed(transaction, token, dueAt, now))
+  return found.map(({ token, transaction }) => applyClaim(transaction, token, dueAt, now))
 }
 
-/** As claim.sql writes it. */
-function claimed(row: StoredTransaction, token: string, dueAt: number, now: number): StoredTransaction {
+/** Computes the row that claim.sql writes. */
+function applyClaim(row: StoredTransaction, token: string, dueAt: number, now: number): StoredTransaction {
   return {
     ...row,
     token,

@@ -9,7 +9,7 @@ const FIND_POSTPONABLE = parseStatement(STATEMENTS.findPostponable)
 const ROW = COLUMNS.findPostponable
 const POSTPONE = parseRowsStatement(STATEMENTS.postpone)
 
-/** Rows that nobody else holds locked: of two callers at once each gets rows of his own, and nobody waits. */
+/** Skips rows that another transaction has locked. Two callers at once each get other rows, and neither waits. */
 export async function postponeDue(
   { session, now }: Tx,
   { limit, byMs, formatMax }: DuePostponement,

@@ -5,7 +5,7 @@ import type { Tx, Work } from '../transactions/transaction-protocol.ts'
 const FIND_PURGEABLE = parseStatement(STATEMENTS.findPurgeable)
 const PURGE = parseRowsStatement(STATEMENTS.purge)
 
-/** By primary key, of rows that nobody else holds: no range is locked and nobody waits. */
+/** Deletes by primary key, and skips rows that another transaction has locked: it locks no range and waits for no lock. */
 export async function purgeFinished(
   { session, now }: Tx,
   limit: number,
