@@ -10,7 +10,7 @@ import { renewLeases } from '../src/writes/renew-leases.ts'
 import { testDatabases } from './test-database.ts'
 import { aTransaction } from './transactions.ts'
 
-/** Tells when it has run one. */
+/** Calls back after each run. */
 class WatchedTransactions extends DatabaseTransactions {
   readonly #onDone: () => Promise<void>
 

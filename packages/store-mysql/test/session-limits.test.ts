@@ -20,7 +20,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const { session } = await openSession(target, { ...TIMEOUTS, autocommit: true })
       await expect(session.all('SELECT 1; SELECT 2')).rejects.toMatchObject({ errno: 1064 })
       session.destroy()
-      // The same text is taken by the one that writes, and by no other.
+      // Only a session that writes takes the same text.
       const writer = await openSession(target, { ...TIMEOUTS, autocommit: false })
       expect(await writer.session.packet(['SELECT 1', 'SELECT 2'])).toEqual([[[1]], [[2]]])
       writer.session.destroy()
@@ -40,7 +40,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const target = toConnectionTarget(rootUrl, 'off', TIMEOUTS.connectTimeoutMs)
         const { session } = await openSession(target, { ...TIMEOUTS, autocommit })
         const load = "LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE counterstep_schema (name)"
-        // The server's own refusal of a client that has not offered it; the driver would have another.
+        // This is the server's refusal of a client that has not offered it. The driver's refusal would have another number.
         await expect(session.run(load)).rejects.toMatchObject({ errno: expect.toSatisfy(isRefusal) })
         session.destroy()
       }

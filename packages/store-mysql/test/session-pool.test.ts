@@ -86,7 +86,7 @@ describeOn('mariadb', 'the pool of connections', (serverUrl) => {
     await databases.sql(`CREATE USER IF NOT EXISTS '${name}'@'%'`)
     const url = new URL(rootUrl)
     url.username = name
-    // Into a database on which it has no right.
+    // The user has no right to this database.
     await expect(openSession(toConnectionTarget(url.href, undefined, 2_000), settings)).rejects.toMatchObject(
       {
         fault: 'unavailable',

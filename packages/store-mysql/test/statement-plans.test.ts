@@ -11,7 +11,7 @@ import { NOW_MARK, NOW_SQL } from '../src/transactions/transaction-protocol.ts'
 import { toPendingUpdate } from '../src/writes/pending-writes.ts'
 import { writeUpdates } from '../src/writes/write-statements.ts'
 import { testDatabases } from './test-database.ts'
-import { aTransaction, gidsOf, updateOf } from './transactions.ts'
+import { aTransaction, makeGids, makeUpdate } from './transactions.ts'
 
 const noAnswer = () => undefined
 
@@ -22,7 +22,7 @@ const settings = {
   autocommit: true,
 }
 
-/** Each by the index that it must use, with values for its placeholders: of a row, then of the rest. */
+/** For each statement the index that it must use, and the values of its placeholders: a row's, then the others. */
 const PLANS: Readonly<
   Record<string, readonly [sql: string, key: string, row: readonly Value[], rest: readonly Value[]]>
 > = {
@@ -52,8 +52,8 @@ for (const server of ['mariadb', 'mysql'] as const) {
     it('reach the rows by their index, sort nothing, and scan no table, however small it is', async () => {
       const { rootUrl } = await databases.migrated('plans')
       const store = await openMysqlStore({ url: rootUrl })
-      await Promise.all(gidsOf(20).map((gid) => store.create(aTransaction(gid))))
-      for (const key of gidsOf(20)) {
+      await Promise.all(makeGids(20).map((gid) => store.create(aTransaction(gid))))
+      for (const key of makeGids(20)) {
         await store.writeDocument({ category: 'topics', key, text: '', expectedVersion: 0, writeId: key })
       }
       await store.close()
@@ -66,16 +66,16 @@ for (const server of ['mariadb', 'mysql'] as const) {
         [2, lent],
         [30, lent],
       ] as const) {
-        const updates = gidsOf(rows).map((gid, i) =>
+        const updates = makeGids(rows).map((gid, i) =>
           toPendingUpdate(
-            updateOf(aTransaction(`${gid}é`), { hold: { type: 'release', dueAt: i } }),
+            makeUpdate(aTransaction(`${gid}é`), { hold: { type: 'release', dueAt: i } }),
             noAnswer,
             noAnswer,
           ),
         )
         const alone = updates.flatMap((update) => writeUpdates([update]))
         for (const { sql: text } of [...writeUpdates(updates), ...alone]) {
-          const plan = await planOf(on, server, text.replaceAll(NOW_MARK, NOW_SQL))
+          const plan = await readPlan(on, server, text.replaceAll(NOW_MARK, NOW_SQL))
           expect(plan, `update, ${rows} rows`).toEqual([expect.objectContaining({ key: 'counterstep_gid' })])
           expect(JSON.stringify(plan), `update, ${rows} rows`).not.toContain('filesort')
         }
@@ -86,7 +86,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
           const text = sql.includes('/*rows')
             ? repeated(sql, row, rows, rest)
             : fill(parseStatement(sql), rest)
-          const plan = await planOf(session, server, text)
+          const plan = await readPlan(session, server, text)
           expect(plan, `${name}, ${rows} rows`).toContainEqual(expect.objectContaining({ key }))
           expect(JSON.stringify(plan), `${name}, ${rows} rows`).not.toContain('filesort')
         }
@@ -127,7 +127,11 @@ interface Step {
   readonly extra: string
 }
 
-async function planOf(session: Session, server: 'mariadb' | 'mysql', sql: string): Promise<readonly Step[]> {
+async function readPlan(
+  session: Session,
+  server: 'mariadb' | 'mysql',
+  sql: string,
+): Promise<readonly Step[]> {
   const explain = server === 'mysql' ? 'EXPLAIN FORMAT=TRADITIONAL' : 'EXPLAIN'
   const rows = await session.all(`${explain} ${sql}`)
   return rows.map((row) => ({ key: row.findLast(isKey)?.toString(), extra: String(row.at(-1)) }))

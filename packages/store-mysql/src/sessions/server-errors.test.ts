@@ -59,7 +59,7 @@ describe("the connection's errors by their code", () => {
   }
   for (const [code, fault] of Object.entries(codes)) {
     it(`${code} is ${fault}, and ends the session`, () => {
-      // As Node has them: a system's number, which is negative.
+      // Node's errors have the system's number, which is negative.
       const error = toSqlError(Object.assign(new Error(code), { code, errno: -104 }))
       expect(error).toMatchObject({ fault, errno: 0 })
       expect([endsSession(error), isServerFault(error), isRefusedCommit(error)]).toEqual([true, true, false])
