@@ -11,7 +11,7 @@ import { describeOwn } from '@counterstep/test-servers/vitest'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { RedisStore } from '../src/redis-store.ts'
-import { MANY_SHARDS, slotOf } from '../src/shards/shards.ts'
+import { MANY_SHARDS, toSlot } from '../src/shards/shards.ts'
 import { eventually } from './eventually.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { asLeastUser } from './least-user.ts'
@@ -76,10 +76,12 @@ describeOwn('redis-cluster', 'a cluster that changes', () => {
   it('a slot that moves under load: redirects are followed, nothing is lost, nothing is doubled', async () => {
     const { store, keyPrefix } = await open(cluster.url)
     const [first, second, third] = await connect(cluster.url)
-    const shard = MANY_SHARDS.all.find((candidate) => slotOf(candidate) < 5_000) ?? 0
-    const slot = slotOf(shard)
+    const shard = MANY_SHARDS.all.find((candidate) => toSlot(candidate) < 5_000) ?? 0
+    const slot = toSlot(shard)
     const [from, to] = [await slotsOf(first), await slotsOf(second)]
-    const before = Array.from({ length: 2_000 }, () => hex(8)).filter((gid) => MANY_SHARDS.of(gid) === shard)
+    const before = Array.from({ length: 2_000 }, () => hex(8)).filter(
+      (gid) => MANY_SHARDS.toShard(gid) === shard,
+    )
     for (const gid of before) await created(store, aTransaction(gid))
     const running = load(store)
     await second?.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', from)

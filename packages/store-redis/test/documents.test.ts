@@ -84,7 +84,7 @@ describeOwn('redis', 'documents', () => {
   it('of a layout that a later version wrote are left alone, by name', async () => {
     const { store, keyPrefix } = await open(server.url)
     const [connection] = await connect(server.url)
-    const categoryKey = new ShardKeys(keyPrefix, MANY_SHARDS.of(CATEGORY)).documents(CATEGORY)
+    const categoryKey = new ShardKeys(keyPrefix, MANY_SHARDS.toShard(CATEGORY)).documents(CATEGORY)
     await connection?.hset(categoryKey, 'newer', '2 1 1 w x\ntext')
     const calls = [
       () => store.writeDocument(aDocument('newer')),

@@ -101,8 +101,8 @@ describeOwn('redis', 'a claim of due rows', () => {
     const { store, keyPrefix, shards } = await openWithManyShards(server.url)
     const gids = await createdDue(store, 130)
     // Of the oldest row; the first takes the probe of who opens the store.
-    const refusing = shards.of(gids[0] ?? '')
-    const others = gids.filter((gid) => shards.of(gid) !== refusing)
+    const refusing = shards.toShard(gids[0] ?? '')
+    const others = gids.filter((gid) => shards.toShard(gid) !== refusing)
     const redis = await connection()
     const writable = shards.all
       .filter((shard) => shard !== refusing)

@@ -103,8 +103,8 @@ describeOwn('redis', 'a postponement of due rows', () => {
     const { store, keyPrefix, shards } = await openWithManyShards(server.url)
     const gids = gidsOf(130)
     await createdDue(store, gids)
-    const refusing = shards.of('g-0')
-    const others = gids.filter((gid) => shards.of(gid) !== refusing)
+    const refusing = shards.toShard('g-0')
+    const others = gids.filter((gid) => shards.toShard(gid) !== refusing)
     const redis = await connection()
     const writable = shards.all
       .filter((shard) => shard !== refusing)

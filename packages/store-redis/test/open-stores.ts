@@ -67,7 +67,7 @@ export function openedForTests(
 }
 
 function keysIn(shards: Shards, keyPrefix: string): (gid: string) => ShardKeys {
-  return (gid) => new ShardKeys(keyPrefix, shards.of(gid))
+  return (gid) => new ShardKeys(keyPrefix, shards.toShard(gid))
 }
 
 /** The keys of one store, on all nodes. */

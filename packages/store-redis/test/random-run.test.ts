@@ -84,12 +84,12 @@ for (const server of ['redis', 'redis-cluster'] as const) {
         expect(attention).toBe(live.filter((row) => row.attention).length)
         for (const shard of shards.all) {
           const mine = (some: readonly StoredTransaction[]) =>
-            some.flatMap((row) => (shards.of(row.gid) === shard ? [row.gid, String(row.dueAt)] : []))
-          if (!GIDS.some((gid) => shards.of(gid) === shard)) continue
+            some.flatMap((row) => (shards.toShard(row.gid) === shard ? [row.gid, String(row.dueAt)] : []))
+          if (!GIDS.some((gid) => shards.toShard(gid) === shard)) continue
           const due = await scored(keyPrefix, shard, 'due')
           expect(sorted(due)).toEqual(sorted(mine(live)))
           const created = (await scored(keyPrefix, shard, 'created')).filter((_, i) => i % 2 === 0)
-          for (const row of rows) if (shards.of(row.gid) === shard) expect(created).toContain(row.gid)
+          for (const row of rows) if (shards.toShard(row.gid) === shard) expect(created).toContain(row.gid)
           // What has expired may still stand there, but nothing that lives, and nothing that stays for ever.
           const done = (await scored(keyPrefix, shard, 'done')).filter((_, i) => i % 2 === 0)
           for (const gid of done) expect(live.map((row) => row.gid)).not.toContain(gid)

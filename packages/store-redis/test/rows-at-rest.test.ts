@@ -2,7 +2,7 @@ import { NEVER_AT, PARKED_AT } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
-import { MANY_SHARDS, ShardKeys, type Shards, slotOf } from '../src/shards/shards.ts'
+import { MANY_SHARDS, ShardKeys, type Shards, toSlot } from '../src/shards/shards.ts'
 import { askOwner } from './ask-owner.ts'
 import { eventually } from './eventually.ts'
 import { keysOf, openedForTests } from './open-stores.ts'
@@ -37,7 +37,8 @@ const MILLISECONDS_MAX = 30_000
 /** Gids of one shard. */
 function neighbours(shards: Shards, count: number): readonly string[] {
   const gids: string[] = []
-  for (let i = 0; gids.length < count; i++) if (shards.of(`g-${i}`) === shards.of('g-0')) gids.push(`g-${i}`)
+  for (let i = 0; gids.length < count; i++)
+    if (shards.toShard(`g-${i}`) === shards.toShard('g-0')) gids.push(`g-${i}`)
   return gids
 }
 
@@ -51,7 +52,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       for (const shard of MANY_SHARDS.all) {
         const keys = new ShardKeys('prefix', shard)
         for (const key of [keys.due, keys.row('{p0}'), keys.definition('}{p1}'), keys.mark('x')]) {
-          expect(await connection?.cluster('KEYSLOT', key)).toBe(slotOf(shard))
+          expect(await connection?.cluster('KEYSLOT', key)).toBe(toSlot(shard))
         }
       }
     })
