@@ -51,7 +51,7 @@ function readSqlFiles(folder: string, kind: string): readonly SqlFile[] {
 
 /** Reads the names of a SELECT's columns. A statement that computes one is read by place: it has no list of names. */
 function readColumns(sql: string): readonly string[] {
-  const list = /^SELECT\s+([\w.,\s]+?)\s+FROM\s/.exec(sql)?.[1]
+  const list = /^SELECT\s+([\w.]+(?:,\s*[\w.]+)*)\s+FROM\s/.exec(sql)?.[1]
   return list === undefined
     ? []
     : list.split(/,\s*/).map((name) => toCamelCase(name.replace(/^\w+\./, '').toLowerCase()))
