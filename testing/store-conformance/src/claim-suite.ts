@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { PARKED_AT, type SentList } from '@counterstep/core'
-import type { DefineTest } from './test-bed.ts'
+import type { DefineTest } from './store-fixture.ts'
 import {
   aDueTransaction,
   asGid,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Store } from '@counterstep/core'
 import { aDocument, CATEGORY } from './documents.ts'
-import type { DefineTest } from './test-bed.ts'
+import type { DefineTest } from './store-fixture.ts'
 import {
   aDueTransaction,
   aTransaction,

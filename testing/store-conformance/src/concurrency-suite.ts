@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { DefineTest } from './test-bed.ts'
+import type { DefineTest } from './store-fixture.ts'
 import {
   aDueTransaction,
   asGid,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DOCUMENTS_MAX, type DocumentWriteResult, type Store } from '@counterstep/core'
 import { aDocument, CATEGORY, documentsOf, written } from './documents.ts'
-import type { DefineTest, TestBed } from './test-bed.ts'
+import type { DefineTest, TestBed } from './store-fixture.ts'
 
 // 1,000 races, in two tests, since each of the 2,000 writes is a flush of a database's disk.
 const CREATE_RACES = 500

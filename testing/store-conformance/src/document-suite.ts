@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { DOCUMENT_TEXT_BYTES_MAX } from '@counterstep/core'
 import { aDocument, CATEGORY, documentsOf, written } from './documents.ts'
 import { TEXTS } from './payload-suite.ts'
-import type { DefineTest } from './test-bed.ts'
+import type { DefineTest } from './store-fixture.ts'
 import { rejectsWith } from './transactions.ts'
 
 /** In the order of their bytes, which is neither JavaScript's order nor that of any language. */

@@ -7,7 +7,7 @@ import {
   type ListResult,
   type Store,
 } from '@counterstep/core'
-import type { DefineTest } from './test-bed.ts'
+import type { DefineTest } from './store-fixture.ts'
 import { aDueTransaction, aTransaction, created, finished, saved, updateOf } from './transactions.ts'
 
 const CREATE_AT_ONCE = 500

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { PARKED_AT, POSTPONE_MAX, type Store, type StoredTransaction } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import type { DefineTest, TestBed } from './test-bed.ts'
+import type { DefineTest, TestBed } from './store-fixture.ts'
 import {
   aDueTransaction,
   asGid,

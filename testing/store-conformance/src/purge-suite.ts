@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { PURGE_MAX } from '@counterstep/core'
-import type { DefineTest } from './test-bed.ts'
+import type { DefineTest } from './store-fixture.ts'
 import {
   aDueTransaction,
   aTransaction,

@@ -12,7 +12,7 @@ import { purgeSuite } from './purge-suite.ts'
 import { renewSuite } from './renew-suite.ts'
 import type { ConformanceOptions } from './runner.ts'
 import { statsSuite } from './stats-suite.ts'
-import { type DefineTest, TestBed } from './test-bed.ts'
+import { type DefineTest, TestBed } from './store-fixture.ts'
 import { updateSuite } from './update-suite.ts'
 
 const SUITES: Readonly<Record<string, (test: DefineTest) => void>> = {
