@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { ByteLane, type LaneRule } from './byte-lane.ts'
+import { ByteLane, type LaneRule } from './byte-pipe.ts'
 import type { ProxyFaults, TakenFault } from './proxy-fault.ts'
 import type { Address } from './tcp-answer.ts'
 
