@@ -104,7 +104,7 @@ describeOwn('redis', 'documents', () => {
     await connection?.config('RESETSTAT')
     expect(await store.readDocuments(CATEGORY)).toHaveLength(64)
     const stats = (await connection?.info('commandstats')) ?? ''
-    // 4 MiB, 1 MiB at a time: with their heads, 15 documents an answer.
+    // The documents are 4 MiB and are read 1 MiB at a time: with their heads, an answer has 15 documents.
     expect(stats).toMatch(/cmdstat_hmget:calls=5,/)
   })
 })

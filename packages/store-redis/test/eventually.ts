@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 const LOOK_MS = 10
 const EVENTUALLY_MS_MAX = 15_000
 
-/** Looks until the condition holds; the last answer is for the message. */
+/** Repeats the check until the condition holds. The last answer is for the message. */
 export async function eventually<Value>(
   what: string,
   look: () => Promise<Value> | Value,
