@@ -78,7 +78,7 @@ describeOwn('redis-cluster', 'a cluster that changes', () => {
     const [first, second, third] = await connect(cluster.url)
     const shard = MANY_SHARDS.all.find((candidate) => toSlot(candidate) < 5_000) ?? 0
     const slot = toSlot(shard)
-    const [from, to] = [await readSlots(first), await slotsOf(second)]
+    const [from, to] = [await readSlots(first), await readSlots(second)]
     const before = Array.from({ length: 2_000 }, () => hex(8)).filter(
       (gid) => MANY_SHARDS.toShard(gid) === shard,
     )

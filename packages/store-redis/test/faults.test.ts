@@ -87,7 +87,7 @@ describeOwn('redis', 'a Redis that fails', () => {
     expect(await missing(store, [...acknowledged])).toEqual([])
     expect(await missing(store, [...refused])).toHaveLength(refused.size)
     expect(events.map((event) => event.name)).toContain('store-connection-lost')
-    // With an fsync before each answer nothing was lost, so nothing is reported.
+    // Redis has synced each write before its answer, so nothing was lost and nothing is reported.
     expect(store.counters().losses).toBe(0)
   })
 

@@ -18,7 +18,7 @@ export interface OpenedStore {
 
 /** Opens stores as the documented user with least rights, and plain connections. All are closed after the test. */
 export function openedForTests(
-  /** With `as-given` no user is made, for servers that allow no users, or for addresses without a server. */
+  /** The login `as-given` makes no user, for servers that allow no users, or for addresses without a server. */
   login: 'least-user' | 'as-given' = 'least-user',
 ): {
   readonly open: (url: string, options?: Partial<RedisOptions>) => Promise<OpenedStore>

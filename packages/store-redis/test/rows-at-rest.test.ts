@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { MANY_SHARDS, ShardKeys, type Shards, toSlot } from '../src/shards/shards.ts'
 import { askOwner } from './ask-owner.ts'
 import { eventually } from './eventually.ts'
-import { keysOf, openedForTests } from './open-stores.ts'
+import { listKeys, openedForTests } from './open-stores.ts'
 import {
   aTransaction,
   created,
@@ -72,7 +72,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       }
       await store.claimDue({ limit: 10, leaseMs: 60_000, tokens: tokens(10), formatMax: 1 })
       const connections = await connect(url)
-      const keys = await keysOf(connections, keyPrefix)
+      const keys = await listKeys(connections, keyPrefix)
       const ends = keys.filter((key) => /:[td]:end-/.test(key))
       expect(ends).toHaveLength(40)
       for (const key of keys) {
@@ -100,7 +100,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
     it('keeps all keys of a shard under its tag, and every key under the prefix', async () => {
       const { store, keyPrefix, keysFor } = await open(url)
       for (const gid of GIDS) await created(store, aTransaction(gid))
-      const keys = await keysOf(await connect(url), keyPrefix)
+      const keys = await listKeys(await connect(url), keyPrefix)
       expect(keys.length).toBeGreaterThanOrEqual(GIDS.length * 2)
       for (const key of keys)
         expect(key).toMatch(/^[^{}]+:\{p\d+\}:(due|created|done|counts|shards|t:.+|d:.+|mark:[0-9a-f-]+)$/)
@@ -215,7 +215,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       await saved(store, makeUpdate(row, { type: 'finish', retentionMs: 'never' }))
       expect(await store.purgeFinished(100)).toEqual({ purged: 0 })
       const connections = await connect(url)
-      const keys = await keysOf(connections, keyPrefix)
+      const keys = await listKeys(connections, keyPrefix)
       const members = keys
         .filter((key) => /:(created|done|due)$/.test(key))
         .map((key) => askOwner(connections, 'ZCARD', key))

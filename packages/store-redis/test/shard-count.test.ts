@@ -6,7 +6,7 @@ import type { RedisStore } from '../src/redis-store.ts'
 import { MANY_SHARDS, ShardKeys } from '../src/shards/shards.ts'
 import { askOwner } from './ask-owner.ts'
 import { eventually } from './eventually.ts'
-import { keysOf, type OpenedStore, openedForTests } from './open-stores.ts'
+import { listKeys, type OpenedStore, openedForTests } from './open-stores.ts'
 import {
   aTransaction,
   created,
@@ -63,7 +63,7 @@ describeOwn('redis', 'how many shards a store has', () => {
   async function expectShards({ store, keyPrefix }: OpenedStore, count: string): Promise<void> {
     await expectWhole(store)
     const connections = await connect(server.url)
-    expect(shardsIn(await keysOf(connections, keyPrefix)).length > 1).toBe(count === '64')
+    expect(shardsIn(await listKeys(connections, keyPrefix)).length > 1).toBe(count === '64')
     expect(await connections[0]?.get(new ShardKeys(keyPrefix, 0).shardCount)).toBe(count)
   }
 
@@ -154,7 +154,7 @@ describeOn('redis-cluster', 'the data of a Redis that move', (url) => {
       const keyPrefix = await filled(url)
       await copyKeys(keyPrefix, url, single.url)
       await expectFound(await open(single.url, { keyPrefix }))
-      expect(shardsIn(await keysOf(await connect(single.url), keyPrefix)).length).toBeGreaterThan(1)
+      expect(shardsIn(await listKeys(await connect(single.url), keyPrefix)).length).toBeGreaterThan(1)
     } finally {
       await single.stop()
     }
@@ -166,7 +166,7 @@ describeOn('redis-cluster', 'the data of a Redis that move', (url) => {
       const keyPrefix = await filled(single.url)
       await copyKeys(keyPrefix, single.url, url)
       await expectFound(await open(url, { keyPrefix }))
-      expect(shardsIn(await keysOf(await connect(url), keyPrefix))).toEqual(['p0'])
+      expect(shardsIn(await listKeys(await connect(url), keyPrefix))).toEqual(['p0'])
     } finally {
       await single.stop()
     }
@@ -182,6 +182,6 @@ describeOn('redis-cluster', 'how many shards a store has in a cluster', (url) =>
     const connections = await connect(url)
     const key = new ShardKeys(keyPrefix, 0).shardCount
     expect(await askOwner(connections, 'GET', key)).toBe(String(MANY_SHARDS.count))
-    expect(shardsIn(await keysOf(connections, keyPrefix)).length).toBeGreaterThan(1)
+    expect(shardsIn(await listKeys(connections, keyPrefix)).length).toBeGreaterThan(1)
   })
 })

@@ -19,7 +19,7 @@ export interface Database {
 
 /** The exports of a driver's module. Its errors have SQLite's own name as `code`, for example `SQLITE_FULL`. */
 export interface DriverModule {
-  /** With `read` the connection can change nothing. The default is `write`. */
+  /** The connection can change nothing if `access` is `read`. The default is `write`. */
   openDatabase(path: string, access?: 'read' | 'write'): Database
 }
 

@@ -43,7 +43,7 @@ describe('the room of a new row', () => {
   it.each([
     [1_000, 600],
     [2_600, 1_024],
-    // With its room the row would not fit a page.
+    // The row would not fit a page with its room.
     [2_601, 0],
   ])('of a definition of %i bytes is %i', async (definitionBytes, roomBytes) => {
     const path = join(folder, `${definitionBytes}.db`)

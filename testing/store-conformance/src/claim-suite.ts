@@ -114,7 +114,7 @@ export function claimSuite(test: DefineTest): void {
     const delays = [40, 0, 30, 10, 20]
     for (const dueInMs of delays) {
       await createRow(store, aDueTransaction(`due-${dueInMs}`, { hold: { type: 'waiting', dueInMs } }))
-      // With a real clock the rows are created at different times.
+      // The rows are created at different times if the clock is real.
       if (!fixture.hasExactClock) await fixture.pass(store, 1)
     }
     await fixture.pass(store, 100)

@@ -13,8 +13,8 @@ export interface StoreFreezeOptions {
   /** Ends all connections to the place on the server. Resolves when there are none, with their number. */
   readonly cutConnections: () => Promise<number>
   /**
-   * With `at-once` the first call finds a new connection. With `soon` calls fail as unavailable until there is one. With
-   * `one-by-one`, in addition, a call to several servers leaves out those that are not connected again.
+   * If it is `at-once`, the first call finds a new connection. If it is `soon`, calls fail as unavailable until there is one.
+   * If it is `one-by-one`, a call to several servers also leaves out those that are not connected again.
    */
   readonly reconnects: 'at-once' | 'soon' | 'one-by-one'
   /** Gets a line with the measured values. */

@@ -15,7 +15,7 @@ const MYSQL_MIN = [8, 0]
 const MARIADB_MIN = [10, 6]
 /** Class B promises to lose no more than this. */
 const LATE_FLUSH_SECONDS_MAX = 2
-/** With these values InnoDB may not start again after a crash. */
+/** InnoDB may not start again after a crash with these values. */
 const CRIPPLED: readonly (readonly [name: string, values: readonly string[]])[] = [
   // MySQL has this state until the redo log is enabled again.
   ['Innodb_redo_log_enabled', ['OFF']],

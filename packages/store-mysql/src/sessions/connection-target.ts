@@ -8,7 +8,7 @@ export interface TlsOptions {
   readonly serverName?: string
 }
 
-/** With `required` the server's certificate is checked against the authorities that Node trusts. */
+/** The choice `required` checks the server's certificate against the authorities that Node trusts. */
 export type TlsChoice = 'off' | 'required' | TlsOptions
 
 const KEEP_ALIVE_MS = 10_000

@@ -51,7 +51,7 @@ export type PendingWrite = PendingCreate | PendingUpdate
 /** An update's values as SQL. They are written once, whichever statement they will be in. */
 interface UpdateLiterals {
   readonly hold: UpdateHold['type']
-  /** What all rows of one statement share beside the hold: status, format, retrying, attention and sent list. */
+  /** The values that all rows of one statement share beside the hold: status, format, retrying, attention and sent list. */
   readonly shared: readonly string[]
   readonly own: RowLiterals
 }

@@ -29,7 +29,7 @@ const LOOK_ROWS_MAX = 1_000
 /** Claims the oldest due rows of all shards: it finds candidates, reads their sizes, then takes them. */
 export class DueClaims {
   readonly #calls: ShardCalls
-  /** By shard, the place where a claim had to stop before the end. The next claim goes on there, and the one after it begins anew. */
+  /** Holds by shard the place where a claim had to stop before the end. The next claim goes on there, and the one after it begins anew. */
   #passedOver: ReadonlyMap<number, number> = new Map()
 
   constructor(calls: ShardCalls) {

@@ -12,7 +12,7 @@ const ROUNDS_MAX = 20
 /** Postpones the oldest due rows of all shards: it finds them, then moves them. */
 export class DuePostponements {
   readonly #calls: ShardCalls
-  /** By shard, the place where a call had to stop before the end. The next call goes on there, and the one after it begins anew. */
+  /** Holds by shard the place where a call had to stop before the end. The next call goes on there, and the one after it begins anew. */
   #passedOver: ReadonlyMap<number, number> = new Map()
 
   constructor(calls: ShardCalls) {

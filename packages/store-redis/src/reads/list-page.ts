@@ -49,7 +49,7 @@ async function readListed(
     )
     gids.forEach((gid, i) => {
       const head = heads[i]
-      // With another timestamp it is another transaction: the gid was purged and used again meanwhile.
+      // If the timestamp differs, it is another transaction: the gid was purged and used again meanwhile.
       if (head !== undefined && head.createdAt === pairs[i]?.createdAt)
         listed.set(gid, toListedTransaction(gid, head))
     })

@@ -24,7 +24,7 @@ const ROWS_MAX = 64
 const SIZE_MAX = 256 * 1024
 /** One group runs in the server while the next one is on its way. */
 const GROUPS_IN_FLIGHT_MAX = 2
-/** With fewer rows the next group waits for the answer, because larger groups cost both sides less. */
+/** If fewer rows wait, the next group waits for the answer, because larger groups cost both sides less. */
 const ROWS_BEHIND_MIN = 32
 
 /**

@@ -23,7 +23,7 @@ export interface PostgresServerOptions {
   readonly settings?: readonly string[]
 }
 
-/** With these settings each commit is on the disk before it is answered. */
+/** These settings bring each commit to the disk before it is answered. */
 const DURABLE = [
   '--fsync=on',
   '--synchronous_commit=on',
@@ -71,7 +71,7 @@ async function startIn(
       ...settings,
     ],
     user,
-    // With SIGTERM the server would wait until each client has gone.
+    // The server would wait after SIGTERM until each client has gone.
     stopSignal: 'SIGINT',
     async waitingFor() {
       try {

@@ -17,7 +17,7 @@ export interface RedisServerOptions {
   readonly settings?: readonly string[]
 }
 
-/** With these settings each write is on the disk before it is answered, and no key is ever evicted. */
+/** These settings bring each write to the disk before it is answered, and never evict a key. */
 const DURABLE = [
   ['--appendonly', 'yes'],
   ['--appendfsync', 'always'],

@@ -25,7 +25,7 @@ export interface SqlServerOptions {
   readonly settings?: readonly string[]
 }
 
-/** With these settings each commit is on the disk before it is answered. */
+/** These settings bring each commit to the disk before it is answered. */
 const DURABLE = [
   '--innodb-flush-log-at-trx-commit=1',
   '--log-bin=binlog',
