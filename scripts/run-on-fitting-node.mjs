@@ -1,8 +1,12 @@
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { findNode, nodeEnvironment } from './fitting-node.mjs'
 import { ensureInstalled } from './install.mjs'
+
+/** The title that npm, or the Node that runs it, has in the list of processes. */
+const NPM_TITLE = /^(?:npm|npx|node|MainThread)/
 
 /** Installs what is missing, runs a program of the project on a Node that fits, and ends with its exit code. */
 export function runOnFittingNode(root, program) {
@@ -15,21 +19,37 @@ export function runOnFittingNode(root, program) {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-  if (process.env.npm_lifecycle_event !== undefined) onParentGone(() => child.kill('SIGTERM'))
+  if (process.env.npm_lifecycle_event !== undefined) onNpmGone(() => child.kill('SIGTERM'))
   child.on('error', (error) => fail(error.message))
   child.on('exit', (code) => {
     process.exit(code ?? 1)
   })
 }
 
-// A SIGTERM to npm ends the shell between npm and us, and that shell passes nothing on.
-function onParentGone(callback) {
-  const parent = process.ppid
+/**
+ * A SIGTERM to npm ends the shell between npm and us, and that shell passes nothing on. A SIGKILL ends npm alone: then the
+ * shell, which goes on waiting for us, has another parent.
+ */
+function onNpmGone(callback) {
+  const starters = readStarters()
   const timer = setInterval(() => {
-    if (process.ppid === parent) return
+    if (readStarters() === starters) return
     clearInterval(timer)
     callback()
   }, 500)
+}
+
+/** The parent; and, where that is the shell between npm and this process, the shell's parent. */
+function readStarters() {
+  const parent = String(process.ppid)
+  try {
+    const [, title = '', grandparent = ''] =
+      /\((.*)\) \S (\d+)/s.exec(readFileSync(`/proc/${parent}/stat`, 'utf8')) ?? []
+    return NPM_TITLE.test(title) ? parent : `${parent} ${grandparent}`
+  } catch {
+    // Only Linux has it; and a parent that has just gone is another one at the next look.
+    return parent
+  }
 }
 
 export function fail(message) {

@@ -23,8 +23,13 @@ export function testStages(root, node, selection) {
   return stages[selection]()
 }
 
+/** Makes what names the command of a tool that is installed here. */
+function makeTool(root, node) {
+  return (path, ...args) => [node, join(root, 'node_modules', path), ...args]
+}
+
 function quickStages(root, node) {
-  const tool = (path, ...args) => [node, join(root, 'node_modules', path), ...args]
+  const tool = makeTool(root, node)
   const start = [process.execPath, join(root, 'scripts', 'start.mjs'), '--once', '--port', '0']
   const context = { root, env: { ...nodeEnvironment(node), TEST_SELECTION: 'quick' } }
   const typesOfTests = tool('typescript/bin/tsc', '-p', 'tsconfig.tests.json', ...ONE_CHECKER)
@@ -51,7 +56,7 @@ function quickStages(root, node) {
 }
 
 function restStages(root, node) {
-  const tool = (path, ...args) => [node, join(root, 'node_modules', path), ...args]
+  const tool = makeTool(root, node)
   const program = (path) => [node, join(root, path)]
   const context = {
     root,
@@ -82,6 +87,8 @@ function restStages(root, node) {
       name: 'thorough suites',
       parts: [
         told('clients of DTM', 900_000, program('testing/dtm-conformance/src/main.ts'), context),
+        // The first run on a machine installs it from PyPI.
+        told('schemathesis', 300_000, program('testing/chaos/src/fuzz/schemathesis.ts'), context),
         // The first run on a machine downloads all that the Dockerfile's build installs.
         told('container images', 900_000, program('infra/test/main.ts'), context),
       ],

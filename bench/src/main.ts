@@ -2,7 +2,7 @@ import type { Harness } from './harness/harness.ts'
 import { printedReport } from './report/print-report.ts'
 import { progressOn } from './report/progress.ts'
 import { allLine, reportLine } from './report/report.ts'
-import { flamesOf, type WrittenReport, writeAll, writeReport } from './report/write-report.ts'
+import { type WrittenReport, writeAll, writeReport } from './report/write-report.ts'
 import { runAll } from './run-all.ts'
 import { runBench } from './run-bench.ts'
 import { SCENARIOS } from './scenarios.ts'
@@ -38,22 +38,20 @@ async function bench({ scenario: name, given, json }: Command): Promise<void> {
     )
   }
   const settings = { ...DEFAULT_SETTINGS, ...scenario.defaults, ...given }
-  const since = Date.now()
   const report = await runBench(scenario, settings, progressOn(process.stderr), remember)
-  const written = writeReport(report, flamesOf(settings.cpuProf, since))
+  const written = writeReport(report)
   process.stdout.write(`${printedReport(report)}\n\n${placesOf(written)}\n`)
   if (json) process.stdout.write(`${reportLine(report)}\n`)
 }
 
 async function benchAll({ given, json }: Command): Promise<void> {
-  const { finished, failed } = await runAll(given, progressOn(process.stderr), remember, (ended) => {
+  const { reports, failed } = await runAll(given, progressOn(process.stderr), remember, (ended) => {
     process.stdout.write(
-      'report' in ended ? `${printedReport(ended.report)}\n\n` : `FAILED ${ended.name}: ${ended.message}\n\n`,
+      'scenario' in ended ? `${printedReport(ended)}\n\n` : `FAILED ${ended.name}: ${ended.message}\n\n`,
     )
   })
-  process.stdout.write(`${placesOf(writeAll(finished, failed))}\n`)
+  process.stdout.write(`${placesOf(writeAll(reports, failed))}\n`)
   const names = failed.map(({ name }) => name)
-  const reports = finished.map(({ report }) => report)
   if (json) process.stdout.write(`${allLine(reports, names)}\n`)
   if (names.length > 0) throw new Error(`not every scenario ended well: ${names.join('; ')}`)
 }

@@ -1,13 +1,13 @@
 import type { Harness } from './harness/harness.ts'
-import type { Failed, Finished } from './report/html/combined-page.ts'
+import type { Failed } from './report/html/combined-page.ts'
 import type { Progress } from './report/progress.ts'
-import { flamesOf } from './report/write-report.ts'
+import type { Report } from './report/report.ts'
 import { type Headline, headlinesOn } from './run-all-headlines.ts'
 import { runBench } from './run-bench.ts'
 import { DEFAULT_SETTINGS, type Settings } from './settings.ts'
 
 export interface AllRuns {
-  readonly finished: readonly Finished[]
+  readonly reports: readonly Report[]
   readonly failed: readonly Failed[]
 }
 
@@ -16,10 +16,10 @@ export async function runAll(
   given: Partial<Settings>,
   progress: Progress,
   onOpen: (harness: Harness) => void,
-  onEnd: (ended: Finished | Failed) => void,
+  onEnd: (ended: Report | Failed) => void,
   headlines: readonly Headline[] = headlinesOn(given),
 ): Promise<AllRuns> {
-  const finished: Finished[] = []
+  const reports: Report[] = []
   const failed: Failed[] = []
   const startedAt = performance.now()
   for (const [index, { scenario, store }] of headlines.entries()) {
@@ -27,19 +27,17 @@ export async function runAll(
     const place = `${index + 1} of ${headlines.length}, ${name}`
     const shown = shownBehind(progress, () => `${place} (${minutesSince(startedAt)}): `)
     const settings = { ...DEFAULT_SETTINGS, ...scenario.defaults, ...given, store }
-    const since = Date.now()
     try {
       const report = await runBench(scenario, settings, shown, onOpen)
-      const ended = { report, flames: flamesOf(settings.cpuProf, since) }
-      finished.push(ended)
-      onEnd(ended)
+      reports.push(report)
+      onEnd(report)
     } catch (error: unknown) {
       const failure = { name, message: error instanceof Error ? error.message : String(error) }
       failed.push(failure)
       onEnd(failure)
     }
   }
-  return { finished, failed }
+  return { reports, failed }
 }
 
 function shownBehind({ show, clear }: Progress, before: () => string): Progress {

@@ -17,7 +17,6 @@ import { signed } from './scenarios/signed.ts'
 import { storingRelay } from './scenarios/storing-relay.ts'
 import { submit } from './scenarios/submit.ts'
 import { transfer } from './scenarios/transfer.ts'
-import { transferByHand } from './scenarios/transfer-by-hand.ts'
 
 export const SCENARIOS: readonly Scenario[] = [
   relay,
@@ -37,6 +36,5 @@ export const SCENARIOS: readonly Scenario[] = [
   commits,
   hotRow,
   transfer,
-  transferByHand,
   dtm,
 ]

@@ -53,7 +53,7 @@ const NUMBERS = {
   accounts: {
     flag: 'accounts',
     max: 10_000_000,
-    help: 'in each table of the bank (transfer, transfer-by-hand)',
+    help: 'in each table of the bank (transfer)',
   },
 } as const
 

@@ -1,7 +1,7 @@
+import { until } from '@counterstep/test-servers/until'
 import type { Branch } from './harness/branch.ts'
 import { type Metrics, readMetrics, sumOf } from './harness/metrics.ts'
 import { readReadiness, type Server } from './harness/server.ts'
-import { until } from './until.ts'
 
 const END_MS_MAX = 300_000
 const CALLS_LOOK_MS = 250

@@ -73,7 +73,7 @@ describe('markup', () => {
 })
 
 describe('the page of a run', () => {
-  const text = reportPage(reportWith({}), [])
+  const text = reportPage(reportWith({}))
 
   it('stands alone: nothing is fetched and nothing runs', () => {
     expect(text).not.toMatch(/<script|<link|<img|@import|url\(|https?:\/\//)
@@ -107,7 +107,7 @@ describe('the page of a run', () => {
       notes: [HOSTILE],
       counters: { [HOSTILE]: 1 },
     })
-    expect(reportPage(report, [])).not.toContain('<script')
+    expect(reportPage(report)).not.toContain('<script')
   })
 })
 
@@ -118,7 +118,7 @@ describe('the page of all runs', () => {
       rows: [rowNamed('none-2sql', 4_000), rowNamed('saga-2sql', 3_000)],
       ratios: { 'saga/none-2sql': 0.75 },
     })
-    const text = combinedPage([{ report: transfer, flames: [] }], [], '2026-01-02T03:04:05Z')
+    const text = combinedPage([transfer], [], '2026-01-02T03:04:05Z')
     const cellsOf = (head: string) =>
       new RegExp(`${head}</th>([^]*?)</tr>`)
         .exec(text)?.[1]

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Failed, Finished } from '../src/report/html/combined-page.ts'
-import { allLine } from '../src/report/report.ts'
+import type { Failed } from '../src/report/html/combined-page.ts'
+import { allLine, type Report } from '../src/report/report.ts'
 import { runAll } from '../src/run-all.ts'
 import { headlinesOn } from '../src/run-all-headlines.ts'
 import type { Scenario } from '../src/scenario.ts'
@@ -16,9 +16,9 @@ const broken: Scenario = { ...empty, name: 'broken', run: () => Promise.reject(n
 describe('all scenarios', () => {
   it('run one after the other, whatever one of them does, with their place in the progress', async () => {
     const shown: string[] = []
-    const ended: (Finished | Failed)[] = []
+    const ended: (Report | Failed)[] = []
     const headlines = [broken, empty].map((scenario) => ({ scenario, store: 'sqlite' as const }))
-    const { finished, failed } = await runAll(
+    const { reports, failed } = await runAll(
       { rounds: 1 },
       { show: (text) => shown.push(text), clear: () => undefined },
       () => undefined,
@@ -26,15 +26,10 @@ describe('all scenarios', () => {
       headlines,
     )
     expect(failed).toEqual([{ name: 'broken, sqlite', message: 'it broke' }])
-    expect(finished.map(({ report }) => report.scenario)).toEqual(['empty'])
-    expect(ended).toEqual([...failed, ...finished])
+    expect(reports.map(({ scenario }) => scenario)).toEqual(['empty'])
+    expect(ended).toEqual([...failed, ...reports])
     expect(shown.some((text) => /^2 of 2, empty, sqlite \(0 min 0\d s\): starting$/.test(text))).toBe(true)
-    const line = JSON.parse(
-      allLine(
-        finished.map(({ report }) => report),
-        ['broken, sqlite'],
-      ),
-    )
+    const line = JSON.parse(allLine(reports, ['broken, sqlite']))
     expect(line).toMatchObject({
       scenario: 'all',
       reports: [{ scenario: 'empty' }],

@@ -23,6 +23,8 @@ interface CompiledFile {
 export interface Carried {
   /** The texts of the package's modules by their paths in it. */
   readonly files: ReadonlyMap<string, string>
+  /** The paths of those that the command reaches and no entry. */
+  readonly commandOnly: readonly string[]
   /** The manifests of the workspaces that they come from. */
   readonly manifests: readonly WorkspaceManifest[]
 }
@@ -35,18 +37,23 @@ export function carriedModules(root: string, built: string, published: PublicPac
   const workspaces = readWorkspaces(root)
   const files = new Map<string, string>()
   const manifests = new Set<WorkspaceManifest>()
-  const waiting = startingModules(workspaces, published).flatMap(({ workspace, module }) =>
-    (['.js', '.d.ts'] as const).map((ending): CompiledFile => ({ workspace, module, ending })),
-  )
-  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
-    const path = publishedPath(file)
-    if (files.has(path)) continue
-    const { text, reached } = readCompiled(built, workspaces, file, isLoadedByPath(file, published))
-    files.set(path, text)
-    manifests.add(file.workspace.manifest)
-    waiting.push(...reached)
+  const carry = (starting: readonly StartingModule[]) => {
+    const waiting = starting.flatMap((each) =>
+      (['.js', '.d.ts'] as const).map((ending): CompiledFile => ({ ...each, ending })),
+    )
+    for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+      const path = publishedPath(file)
+      if (files.has(path)) continue
+      const { text, reached } = readCompiled(built, workspaces, file, isLoadedByPath(file, published))
+      files.set(path, text)
+      manifests.add(file.workspace.manifest)
+      waiting.push(...reached)
+    }
   }
-  return { files, manifests: [...manifests] }
+  carry(modulesOfEntries(workspaces, published))
+  const ofEntries = files.size
+  carry(modulesOfCommand(workspaces, published))
+  return { files, commandOnly: [...files.keys()].slice(ofEntries), manifests: [...manifests] }
 }
 
 /** Where a module of a workspace is in a package, without the ending. */
@@ -58,23 +65,37 @@ function readWorkspaces(root: string): readonly Workspace[] {
   return workspaceFolders(root).map((folder) => ({ folder, manifest: manifestIn(root, folder) }))
 }
 
-/** The modules of the entries and of the command, and those that are loaded by their paths. */
-function startingModules(
+type StartingModule = Omit<CompiledFile, 'ending'>
+
+/** The modules of the entries, and those that are loaded by their paths. */
+function modulesOfEntries(
   workspaces: readonly Workspace[],
-  { folder, commandFolder, loadedByPath = [] }: PublicPackage,
-): readonly Omit<CompiledFile, 'ending'>[] {
+  { folder, loadedByPath = [] }: PublicPackage,
+): readonly StartingModule[] {
   const entries = workspaceIn(workspaces, folder)
-  const sources = (workspace: Workspace, named: Readonly<Record<string, string>> = {}) =>
-    Object.values(named).map((source) => ({ workspace, module: moduleOf(workspace.manifest, source) }))
-  const command = commandFolder === undefined ? undefined : workspaceIn(workspaces, commandFolder)
   return [
-    ...sources(entries, entries.manifest.exports),
-    ...(command === undefined ? [] : sources(command, command.manifest.bin)),
+    ...modulesNamed(entries, entries.manifest.exports),
     ...loadedByPath.map(splitSource).map((source) => ({
       workspace: workspaceIn(workspaces, source.folder),
       module: source.module,
     })),
   ]
+}
+
+function modulesOfCommand(
+  workspaces: readonly Workspace[],
+  { commandFolder }: PublicPackage,
+): readonly StartingModule[] {
+  if (commandFolder === undefined) return []
+  const command = workspaceIn(workspaces, commandFolder)
+  return modulesNamed(command, command.manifest.bin)
+}
+
+function modulesNamed(
+  workspace: Workspace,
+  named: Readonly<Record<string, string>> = {},
+): readonly StartingModule[] {
+  return Object.values(named).map((source) => ({ workspace, module: moduleOf(workspace.manifest, source) }))
 }
 
 function workspaceIn(workspaces: readonly Workspace[], folder: string): Workspace {

@@ -12,6 +12,7 @@ const FOR_PARTICIPANTS: Documents = {
   'docs/guides/message.md': 'docs/message.md',
   'docs/guides/signed-calls.md': 'docs/signed-calls.md',
   'docs/errors.md': 'docs/errors.md',
+  'docs/glossary.md': 'docs/glossary.md',
 }
 
 const FOR_HOSTS: Documents = {
@@ -35,7 +36,8 @@ const DOCUMENTS: Readonly<Record<string, Documents>> = {
 }
 
 /** Of no use without the repository, so a link to it stays as its text. */
-const OF_THE_REPOSITORY = /^(README\.md$|infra\/|packages\/|testing\/|docs\/decisions\/)/
+const OF_THE_REPOSITORY =
+  /^(README\.md$|infra\/|packages\/|testing\/|docs\/decisions\/|docs\/(README|invariants|reliability)\.md$)/
 
 /** By their paths in the package, with links that lead from there to each other. */
 export function publishedDocuments(

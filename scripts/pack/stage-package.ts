@@ -16,9 +16,9 @@ export interface StageFrom {
 
 /** Writes all of a package that is published into an empty folder. */
 export function stagePackage({ root, built }: StageFrom, publication: Publication, folder: string): void {
-  const { commandFolder, ...entries } = publication
+  const { commandFolder } = publication
   const command = commandFolder === undefined ? undefined : manifestIn(root, commandFolder)
-  const { files: modules, manifests } = carriedModules(root, built, publication)
+  const { files: modules, commandOnly, manifests } = carriedModules(root, built, publication)
   const documents = publishedDocuments(root, publication)
   const hasFolder = [...documents.keys()].some((path) => path.startsWith('docs/'))
   const manifest = publishedManifest(publication, {
@@ -41,8 +41,7 @@ export function stagePackage({ root, built }: StageFrom, publication: Publicatio
   if (command === undefined) return
   bundleCommand(folder, publication, command)
   // The bundle has what the command alone needs.
-  const ofEntries = carriedModules(root, built, entries).files
-  for (const path of modules.keys()) if (!ofEntries.has(path)) rmSync(join(folder, path))
+  for (const path of commandOnly) rmSync(join(folder, path))
 }
 
 /** There is one from the first version on that changesets made. */

@@ -1,8 +1,11 @@
 import type { SourceTree, Violation } from './source-tree.ts'
 
 export const SECURITY_PAGE = 'docs/security.md'
-/** Rows may also stand in files of their own. */
+/** Entries may also stand in files of their own. */
 const ROWS_FOLDER = 'docs/security/'
+/** An entry goes on for as long as its lines are indented. */
+const ENTRY =
+  /^- \*\*(S\d[^*]*)\*\* (.*(?:\n {2}(?!\*Shown by\*).*)*)(?:\n {2}\*Shown by\* (.*(?:\n {2}.*)*))?/gm
 
 export interface SecurityRow {
   readonly page: string
@@ -10,18 +13,16 @@ export interface SecurityRow {
   readonly tests: readonly { readonly path: string; readonly title: string }[]
 }
 
-/** Every row of a table whose first cell names a number. */
+/** Every entry of a list that begins with a number: what is done, then after "Shown by" the tests. */
 export function securityRows(tree: SourceTree): readonly SecurityRow[] {
   return [...tree]
     .filter(([path]) => path === SECURITY_PAGE || (path.startsWith(ROWS_FOLDER) && path.endsWith('.md')))
     .flatMap(([page, text]) =>
-      text
-        .split('\n')
-        .filter((line) => /^\| *S\d+/.test(line))
-        .map((line) => {
-          const cells = line.split('|')
-          return { page, numbers: numbersIn(cells[1] ?? ''), tests: testsIn(cells.slice(3).join('|')) }
-        }),
+      [...text.matchAll(ENTRY)].map(([, numbers = '', , tests = '']) => ({
+        page,
+        numbers: numbersIn(numbers),
+        tests: testsIn(tests),
+      })),
     )
 }
 
@@ -33,7 +34,7 @@ export function numbersIn(text: string): readonly string[] {
 }
 
 /** A path in code, then one or more titles in quotation marks. */
-function testsIn(text: string): SecurityRow['tests'] {
+export function testsIn(text: string): SecurityRow['tests'] {
   let path = ''
   const tests: { readonly path: string; readonly title: string }[] = []
   for (const [, named, title] of text.matchAll(/`([^`\s]+\.(?:ts|mjs))`|"((?:[^"\\]|\\.)+)"/g)) {
@@ -44,18 +45,24 @@ function testsIn(text: string): SecurityRow['tests'] {
   return tests
 }
 
-/** Each row names tests that exist. */
+/** Each entry names tests that exist, and none stands in a table, where it would be overlooked. */
 export function checkSecurityPage(tree: SourceTree): Violation[] {
-  return securityRows(tree).flatMap(({ page, numbers, tests }) => {
+  const inTables = [...(tree.get(SECURITY_PAGE) ?? '').matchAll(/^\| *(S\d+)/gm)].map(([, number]) => ({
+    rule: 'security-page',
+    path: SECURITY_PAGE,
+    detail: `${number} stands in a table: write "- **${number}** It is done." and a line "*Shown by* tests"`,
+  }))
+  const entries = securityRows(tree).flatMap(({ page, numbers, tests }) => {
     const faults = tests.filter(({ path, title }) => !hasTitle(tree.get(path), title))
     return [
       ...(tests.length === 0 ? [`${numbers.join(', ')} names no test`] : []),
       ...faults.map(({ path, title }) => `${numbers.join(', ')}: ${path} has no test "${title}"`),
     ].map((detail) => ({ rule: 'security-page', path: page, detail }))
   })
+  return [...inTables, ...entries]
 }
 
 /** As the source writes it, whichever quotes it uses. */
-function hasTitle(text: string | undefined, title: string): boolean {
+export function hasTitle(text: string | undefined, title: string): boolean {
   return text !== undefined && [title, title.replaceAll("'", "\\'")].some((each) => text.includes(each))
 }

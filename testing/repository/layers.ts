@@ -76,7 +76,9 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS],
   }),
   // What hosts have in common: which settings there are and what they mean. It opens nothing.
-  [CONFIGURATION]: layer('packages/configuration', [ACCESS, BRANCH_HTTP, CORE, ENGINE, PROTOCOL, SIGNATURE]),
+  [CONFIGURATION]: layer('packages/configuration', [ACCESS, BRANCH_HTTP, CORE, ENGINE, PROTOCOL, SIGNATURE], {
+    thirdParty: ['zod'],
+  }),
   // A composition root that picks no store: the user hands one over.
   [EMBEDDED]: layer('packages/embedded', [SERVER, DTM, ENGINE, CORE, PROTOCOL, BRANCH_HTTP], {
     testWorkspaces: [SDK, SQLITE],

@@ -145,8 +145,26 @@ describe('the check of documents', () => {
   it('finds a script that does not exist', () => {
     expect(check('Run `npm run fly`.')).toMatchObject([{ rule: 'document-commands' }])
   })
+  it('finds a first page that is too long to be read', () => {
+    const readme = (lines: number) => soundTree({ 'README.md': 'A line.\n'.repeat(lines) })
+    expect(checkDocuments(readme(121), REPOSITORY)).toMatchObject([{ rule: 'document-length' }])
+    expect(checkDocuments(readme(120), REPOSITORY)).toEqual([])
+  })
+  it('finds a script that the page for contributors leaves out', () => {
+    const tree = soundTree({ 'CONTRIBUTING.md': '`npm test`, `npm run bench:lambda`' })
+    const missing = checkDocuments(tree, REPOSITORY).map(({ detail }) => detail)
+    expect(missing).toContain('does not name the script "bench"')
+    expect(missing).not.toContain('does not name the script "test"')
+  })
   it('finds a link that leads nowhere', () => {
     expect(check('[a](nowhere.md#part)')).toMatchObject([{ rule: 'document-links' }])
+  })
+  it('finds a version of Node that is written otherwise than on other pages', () => {
+    const engines = { name: 'root', engines: { node: '^22.19.0 || ^24.11.0 || >=26.0.0' } }
+    const checkWith = (text: string) =>
+      checkDocuments(soundTree({ 'package.json': JSON.stringify(engines), 'docs/page.md': text }), REPOSITORY)
+    expect(checkWith('It needs Node 22.19 or newer.')).toMatchObject([{ rule: 'document-node' }])
+    expect(checkWith('It needs Node 22.19+, 24.11+ or 26+; it was tried with 22.19.0.')).toEqual([])
   })
   it('finds a path of one machine', () => {
     expect(check('It is in /home/me/x.')).toMatchObject([{ rule: 'document-machines' }])

@@ -4,7 +4,7 @@ import { readRepository, type SourceTree } from './source-tree.ts'
 
 const NUMBERS = numbersIn('S1–S44')
 const NOT_YET = ['S12', 'S13', 'S15', 'S21', 'S30', 'S31', 'S33', 'S38']
-/** Their rows come with what they describe. Nothing may stand here that has a row. */
+/** Their entries come with what they describe. Nothing may stand here that has an entry. */
 
 describe('the map of protections', () => {
   const tree = readRepository()
@@ -37,7 +37,7 @@ describe('the map of protections', () => {
 describe('the check of the map', () => {
   const row = (tests: string): SourceTree =>
     new Map([
-      [SECURITY_PAGE, `| number | what | test |\n| S3 | done | ${tests} |\n`],
+      [SECURITY_PAGE, `## Calls\n\n- **S3** It is done.\n  *Shown by* ${tests}\n`],
       ['a.test.ts', "it('S3: is refused', () => 1)\nit('S3: mysql, too', () => 1)"],
     ])
 
@@ -48,6 +48,10 @@ describe('the check of the map', () => {
     expect(checkSecurityPage(row('none'))).toHaveLength(1)
     expect(checkSecurityPage(row('`b.test.ts`'))).toHaveLength(1)
     expect(checkSecurityPage(row('`a.test.ts` "S3: is refused", "S3: is mended"'))).toHaveLength(1)
+  })
+  it('finds an entry that stands in a table', () => {
+    const tree = new Map([[SECURITY_PAGE, '| S3 | done | `a.test.ts` |\n']])
+    expect(checkSecurityPage(tree)).toHaveLength(1)
   })
   it('reads lists and ranges of numbers', () => {
     expect(numbersIn('S2, S4–S6')).toEqual(['S2', 'S4', 'S5', 'S6'])

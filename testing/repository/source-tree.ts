@@ -42,6 +42,7 @@ export interface Manifest {
   readonly name: string
   readonly exports?: Readonly<Record<string, unknown>>
   readonly scripts?: Readonly<Record<string, string>>
+  readonly engines?: Readonly<Record<string, string>>
   readonly workspaces?: readonly string[]
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>

@@ -25,6 +25,7 @@ export const THOROUGH_FILES: readonly string[] = [
   'testing/system/e2e/canary.test.ts',
   'testing/system/e2e/clone-without-compiler.test.ts',
   'testing/system/e2e/defects.test.ts',
+  'testing/system/e2e/install-without-compiler.test.ts',
   'testing/system/e2e/packed-packages.test.ts',
   'testing/system/e2e/packed-projects.test.ts',
   'testing/system/e2e/packed-sdk-types.test.ts',

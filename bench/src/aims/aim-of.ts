@@ -35,5 +35,5 @@ export function aimWords(aim: Aim, median: number): string {
   const wanted = `aim: ${aim.is} ${aim.value}`
   if (isReached(aim, median)) return `${wanted}, reached`
   const byHand = aim.byHand === undefined ? '' : `; by hand ${aim.byHand}`
-  return `${wanted}, not reached${byHand} (bench/README.md, “What was reached”)`
+  return `${wanted}, not reached${byHand} (bench/RESULTS.md, “What was reached”)`
 }

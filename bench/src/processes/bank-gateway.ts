@@ -3,7 +3,7 @@
 import { createClient } from '@counterstep/sdk'
 import { fastify } from 'fastify'
 import { Pool } from 'undici'
-import { ALL_COLUMNS } from '../transfer/columns.ts'
+import { COLUMNS } from '../transfer/columns.ts'
 import { serveTransfers } from '../transfer/gateway.ts'
 import { announce } from './announce.ts'
 
@@ -16,7 +16,7 @@ const backends = {
   accounts: Number(accounts),
 }
 const app = fastify({ logger: { level: 'error' }, keepAliveTimeout: 120_000 })
-for (const column of ALL_COLUMNS) serveTransfers(app, backends, column)
+for (const column of COLUMNS) serveTransfers(app, backends, column)
 
 await app.listen({ host: '127.0.0.1', port: 0 })
 announce(app.server.address())

@@ -2,7 +2,7 @@
 import { fastify } from 'fastify'
 import { createPool } from 'mysql2/promise'
 import { serveColumn } from '../transfer/bank-services.ts'
-import { ALL_COLUMNS } from '../transfer/columns.ts'
+import { COLUMNS } from '../transfer/columns.ts'
 import { announce } from './announce.ts'
 
 /** As many as the gateway's callers by default: a call never waits for a connection. */
@@ -11,7 +11,7 @@ const CONNECTIONS_MAX = 20
 const { BANK_DATABASE: uri = '' } = process.env
 const pool = createPool({ uri, connectionLimit: CONNECTIONS_MAX, maxIdle: CONNECTIONS_MAX })
 const app = fastify({ logger: { level: 'error' }, keepAliveTimeout: 120_000 })
-for (const column of ALL_COLUMNS) serveColumn(app, pool, column)
+for (const column of COLUMNS) serveColumn(app, pool, column)
 
 await app.listen({ host: '127.0.0.1', port: 0 })
 announce(app.server.address())

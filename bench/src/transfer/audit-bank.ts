@@ -9,11 +9,8 @@ import type { TransferBed } from './transfer-bed.ts'
 /** The barrier's rows of one call. */
 const BARRIER_ROWS = {
   plain: 0,
-  noted: 1,
-  batched: 1,
   barrier: 1,
   grouped: 1,
-  idle: 0,
 } as const satisfies Record<Column['branch'], number>
 
 /** All answers of a run, with those of its warm-ups; `writes` where there is a table of them. */
@@ -26,8 +23,7 @@ export async function auditBank(
   for (const [{ name, branch, pairs }, answered] of transfers) {
     const { ledgerRows } = await auditColumn(link, name, tablesOf(name), {
       accounts,
-      // Those of idle services leave nothing behind.
-      transfers: pairs === 0 ? 0 : answered,
+      transfers: answered,
       rowsEach: SERVICES.length * pairs,
       barrierRowsEach: SERVICES.length * BARRIER_ROWS[branch],
       // What one service takes the other adds.

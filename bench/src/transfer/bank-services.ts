@@ -5,11 +5,9 @@ import { groupedBranch } from '@counterstep/sdk/grouped'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Pool, PoolConnection } from 'mysql2/promise'
 import { type BankTables, tablesOf } from './bank-tables.ts'
-import { BatchedBookings } from './batched-bookings.ts'
 import { type Booking, book } from './book.ts'
 import { type Column, SERVICES, type ServiceName } from './columns.ts'
 import { inTransaction } from './in-transaction.ts'
-import { insertNotes } from './insert-notes.ts'
 
 /** What the gateway sends to a service, directly or as a branch's payload. */
 export interface TransferPart {
@@ -30,17 +28,6 @@ export function serveColumn(app: FastifyInstance, pool: Pool, { name, branch, pa
   switch (branch) {
     case 'plain':
       for (const service of SERVICES) app.post(pathOf(name, service), plain(pool, tables, service, pairs))
-      break
-    case 'noted':
-      for (const service of SERVICES) app.post(pathOf(name, service), noted(pool, tables, service, pairs))
-      break
-    case 'batched': {
-      const bookings = new BatchedBookings(pool, tables)
-      for (const service of SERVICES) app.post(pathOf(name, service), batched(bookings, service))
-      break
-    }
-    case 'idle':
-      for (const service of SERVICES) app.post(pathOf(name, service), async () => ({ ok: true }))
       break
     case 'barrier': {
       const barrier = mysqlBarrier(pool, { table: tables.barrier })
@@ -75,24 +62,6 @@ function plain(pool: Pool, tables: BankTables, service: ServiceName, pairs: numb
   return async (request: FastifyRequest): Promise<object> => {
     const booking = bookingOf(service, request)
     await inTransaction(pool, (tx) => book(tx, tables, pairs, booking))
-    return { ok: true }
-  }
-}
-
-function noted(pool: Pool, tables: BankTables, service: ServiceName, pairs: number) {
-  return async (request: FastifyRequest): Promise<object> => {
-    const booking = bookingOf(service, request)
-    await inTransaction(pool, async (tx) => {
-      await insertNotes(tx, tables, [booking])
-      await book(tx, tables, pairs, booking)
-    })
-    return { ok: true }
-  }
-}
-
-function batched(bookings: BatchedBookings, service: ServiceName) {
-  return async (request: FastifyRequest): Promise<object> => {
-    await bookings.book(bookingOf(service, request))
     return { ok: true }
   }
 }

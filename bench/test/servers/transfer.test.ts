@@ -4,12 +4,11 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { reportLine } from '../../src/report/report.ts'
 import { runBench } from '../../src/run-bench.ts'
 import { transfer } from '../../src/scenarios/transfer.ts'
-import { transferByHand } from '../../src/scenarios/transfer-by-hand.ts'
 import type { Settings } from '../../src/settings.ts'
 import { SqlLink } from '../../src/stores/sql-link.ts'
 import { auditColumn } from '../../src/transfer/audit-column.ts'
 import { createBank, tablesOf } from '../../src/transfer/bank-tables.ts'
-import { COLUMNS, COLUMNS_BY_HAND } from '../../src/transfer/columns.ts'
+import { COLUMNS } from '../../src/transfer/columns.ts'
 import { SMOKE, silent } from '../smoke.ts'
 
 // Long enough for one transfer, however busy the machine is.
@@ -49,35 +48,6 @@ describeOwn('mariadb', 'the transfers', () => {
     ])
     expect(JSON.parse(reportLine(report))).toMatchObject({ scenario: 'transfer', store: 'mysql', ratios })
     expect(report.store).toMatchObject({ name: 'mysql', durabilityClass: 'A' })
-  })
-})
-
-describeOwn('mariadb', 'the transfers by hand', () => {
-  it('leave exactly their ledger rows too', { timeout: TRANSFERS_MS_MAX }, async () => {
-    // With two callers no call would ever wait for another one's transaction.
-    const several = { ...TRANSFERS, connections: 8 }
-    const { rows, ratios, counters } = await runBench(transferByHand, several, silent)
-    expect(rows.map(({ name }) => name)).toEqual(COLUMNS_BY_HAND.map(({ name }) => name))
-    for (const { name, pairs } of COLUMNS_BY_HAND) {
-      const transfers = counters[`${name} transfers`] ?? 0
-      expect(transfers).toBeGreaterThan(0)
-      expect(counters[`${name} ledgerRows`]).toBe(2 * pairs * transfers)
-    }
-    const relayed = COLUMNS_BY_HAND.filter(({ calls }) => calls === 'storing')
-    const answered = relayed.reduce((sum, { name }) => sum + (counters[`${name} transfers`] ?? 0), 0)
-    expect(counters.storedByRelay).toBe(answered)
-    expect(counters.sagas).toBe(0)
-    const commitsOf = (name: string) =>
-      rows.find((row) => row.name === name)?.figures['commits each']?.median ?? Number.NaN
-    expect(commitsOf('batched-2sql')).toBeLessThan(commitsOf('noted-2sql'))
-    expect(Object.keys(ratios)).toEqual([
-      'storing/none-2sql',
-      'noted/none-2sql',
-      'batched/none-2sql',
-      'idle/none-2sql',
-      'storing/none-10sql',
-      'noted/none-10sql',
-    ])
   })
 })
 

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net'
+import { readPendingAnswer } from './pending-answer.ts'
 
 // Not imported: that would load the built-in fetch as well, 40 ms of every start.
-const { ServerResponse, STATUS_CODES } = process.getBuiltinModule('node:http')
+const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** What node's HTTP parser refuses before there is a request. */
 export interface ClientFault {
@@ -52,9 +53,8 @@ function endSoon(socket: Socket): void {
 
 /** While an earlier request waits for its answer, these bytes would be taken for it. */
 function owesAnotherAnswer(socket: Socket): boolean {
-  const pending = '_httpMessage' in socket ? socket._httpMessage : undefined
-  if (!(pending instanceof ServerResponse)) return false
-  return pending.headersSent || pending.req.complete
+  const pending = readPendingAnswer(socket)
+  return pending !== undefined && (pending.headersSent || pending.req.complete)
 }
 
 function faultOf(code: string | undefined): ClientFault {

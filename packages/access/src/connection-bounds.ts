@@ -8,6 +8,7 @@ import { FairTurns } from './fair-turns.ts'
 import type { Gate } from './gate.ts'
 import { type HolderBound, Holders } from './holders.ts'
 import { findOddity, isHttp2, OddRequestError } from './odd-request.ts'
+import { assertPendingAnswerIsKept } from './pending-answer.ts'
 import { refuseConnection } from './refuse-connection.ts'
 
 /** A bound that was reached, so that a connection was ended. */
@@ -35,6 +36,7 @@ export class ConnectionBounds {
   readonly #onReached: (bound: ReachedBound) => void
 
   constructor(limits: ConnectionBoundLimits, onReached: (bound: ReachedBound) => void = () => undefined) {
+    assertPendingAnswerIsKept()
     this.#onReached = onReached
     this.#holders = new Holders(limits, (connection, bound) => this.#end(connection, bound))
     this.#turns = new FairTurns({

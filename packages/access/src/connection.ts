@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Holder } from './holders.ts'
 import { isHttp2 } from './odd-request.ts'
+import { readPendingAnswer } from './pending-answer.ts'
 import { toNetwork } from './to-network.ts'
 
 /** A request that waits for a later turn of the event loop. */
@@ -71,9 +72,9 @@ export function readCaller(raw: IncomingMessage): string {
   return holder?.name ?? toNetwork(raw.socket.remoteAddress ?? '')
 }
 
-/** Whether a request of it waits for its answer, or for the rest of its body. Node keeps that answer at the socket. */
+/** Whether a request of it waits for its answer, or for the rest of its body. */
 export function isAnswering({ socket }: Connection): boolean {
-  return '_httpMessage' in socket && socket._httpMessage !== null
+  return readPendingAnswer(socket) !== undefined
 }
 
 /** Reads nothing more from a connection, whatever Node's server, which resumes its socket after each request, does. */

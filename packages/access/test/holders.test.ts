@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
-import type { Socket } from 'node:net'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { type Connection, findConnection } from '../src/connection.ts'
 import { Holders, TRUST_MS } from '../src/holders.ts'
@@ -7,8 +8,6 @@ import { Holders, TRUST_MS } from '../src/holders.ts'
 class PlayedSocket extends EventEmitter {
   readonly remoteAddress: string
   destroyed = false
-  /** Where Node keeps the answer that a connection waits for. */
-  _httpMessage: object | null = null
 
   constructor(remoteAddress: string) {
     super()
@@ -35,7 +34,7 @@ function countEnded(connections: readonly Connection[]): number {
 }
 
 function askSomething(connection: Connection): void {
-  Object.assign(connection.socket, { _httpMessage: {} })
+  new ServerResponse(new IncomingMessage(new Socket())).assignSocket(connection.socket)
 }
 
 function holdersWith(limits: Partial<ConstructorParameters<typeof Holders>[0]>) {

@@ -1,7 +1,8 @@
 import { lookup as systemLookup } from 'node:dns'
-import { isIP, type LookupFunction, Socket } from 'node:net'
+import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
 import type { OriginTls } from './caller-options.ts'
+import { connectSocket } from './connector-socket.ts'
 import type { TargetPolicy } from './targets/target-policy.ts'
 
 /** No connection was made, or it was destroyed before a byte went out. It names no address: it may be shown. */
@@ -41,9 +42,7 @@ export function guardedConnector(
       callback(new DeniedAddressError(), null)
       return
     }
-    // undici's types keep silent about the socket, which is needed: its callback would come after TLS's hello.
-    const socket: unknown = connect(options, callback)
-    if (!(socket instanceof Socket)) throw new TypeError('undici gave no socket to check the address of')
+    const socket = connectSocket(connect, options, callback)
     socket.prependOnceListener('connect', () => {
       const { remoteAddress } = socket
       if (remoteAddress === undefined || !mayReach(hostname, remoteAddress))

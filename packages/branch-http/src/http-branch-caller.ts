@@ -1,6 +1,7 @@
 import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
 import { Attempt, type AttemptOptions } from './attempt.ts'
 import { checkedOptions, type HttpBranchCallerOptions } from './caller-options.ts'
+import { assertConnectorGivesSocket } from './connector-socket.ts'
 import { DeadlineWheel } from './deadline-wheel.ts'
 import { type ErrorWord, errorWord } from './error-word.ts'
 import type { Origin } from './origin.ts'
@@ -17,6 +18,7 @@ const DEADLINE_TICK_MS = 25
  * and one answer.
  */
 export function httpBranchCaller(options: HttpBranchCallerOptions = {}): BranchCaller {
+  assertConnectorGivesSocket()
   return new HttpBranchCaller(options)
 }
 

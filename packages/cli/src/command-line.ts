@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { SETTINGS, type SettingName } from '@counterstep/configuration'
+import { isSwitch as isSwitchSetting, SETTINGS, type SettingName, toFlag } from '@counterstep/configuration'
 import { COMMANDS, type CommandName, commandNamed, settingsOf } from './commands.ts'
 
 /** The arguments, taken apart. Problems never quote what was given: a misplaced word may be a password. */
@@ -26,12 +26,12 @@ const FLAGS = new Map<string, Flag>([
   ['version', { type: 'boolean', commands: COMMAND_NAMES }],
   ['ready-json', { type: 'boolean', commands: ['serve'] }],
   [CONFIG_FLAG, { type: 'string', commands: COMMAND_NAMES }],
-  ...settingsOf('serve').map((name) => [SETTINGS[name].flag, flagOf(name)] as const),
+  ...settingsOf('serve').map((name) => [toFlag(name), flagOf(name)] as const),
 ])
 
 function flagOf(setting: SettingName): Flag {
   const commands = COMMAND_NAMES.filter((command) => settingsOf(command).includes(setting))
-  return { type: SETTINGS[setting].isSwitch === true ? 'boolean' : 'string', setting, commands }
+  return { type: isSwitchSetting(SETTINGS[setting]) ? 'boolean' : 'string', setting, commands }
 }
 
 // parseArgs in its strict form throws at the first fault; its tokens let us name them all.

@@ -1,20 +1,11 @@
-import type { TargetRules } from '@counterstep/branch-http/targets'
 import {
-  type AccessConfig,
   accessConfig,
-  accessProblems,
-  accessWarnings,
   asFlag,
-  type CallerConfig,
-  type ConfigFile,
   type Connection,
   callerOptions,
   connection,
-  EMBEDDED_ON_LAMBDA,
   type Environment,
-  engineProblems,
   engineSettings,
-  engineWarnings,
   type GivenPassword,
   hasAll,
   isLoopback,
@@ -22,20 +13,18 @@ import {
   PASSWORD_VARIABLE,
   readConfigFile,
   readPassword,
-  readValues,
+  readServiceTls,
+  readSettings,
   SETTINGS,
   type SettingName,
   type SettingValues,
   type Sources,
-  type StoreConfig,
-  serviceTls,
-  serviceTlsProblems,
+  serverProblems,
+  serverWarnings,
   storeConfig,
   storeProblems,
-  storeWarnings,
-  targetProblems,
   targetRules,
-  targetWarnings,
+  toVariable,
   unknownVariables,
 } from '@counterstep/configuration'
 import { assert } from '@counterstep/core'
@@ -46,31 +35,15 @@ import { type KeysCommand, readKeysCommand } from './keys-command.ts'
 
 /** Names the file of settings where no flag does. */
 const CONFIG_VARIABLE = 'COUNTERSTEP_CONFIG'
+const VARIABLES = [
+  ...settingsOf('serve').map(toVariable),
+  PASSWORD_VARIABLE,
+  PASSWORD_FILE_VARIABLE,
+  CONFIG_VARIABLE,
+]
 
 /** Everything `serve` needs to know from outside, checked. */
-export interface ServeConfig {
-  readonly host: string
-  readonly port: number
-  /** Of DTM's HTTP face. */
-  readonly dtmPort: number | 'off'
-  readonly access: AccessConfig
-  readonly store: StoreConfig
-  /** Undefined: branch calls are not signed. */
-  readonly signingKeyFile: string | undefined
-  readonly logLevel: SettingValues['logLevel']
-  /** Print one line {"url": …} on stdout when listening, for a harness that starts us. */
-  readonly readyJson: boolean
-  /** Stop when that npm is gone. */
-  readonly isStartedByNpm: boolean
-  readonly engine: EngineSettings
-  /** Refuse ids that DTM's own barriers in services could take for others. */
-  readonly plainIds: boolean
-  /** Where branches may be called. */
-  readonly targets: TargetRules
-  readonly caller: CallerConfig
-  /** What is odd but no reason to refuse; belongs into the log. */
-  readonly warnings: readonly string[]
-}
+export type ServeConfig = ReturnType<typeof toConfig>
 
 /** A sqlite store is migrated by who opens it. */
 export type MigrateConfig = Connection | { readonly type: 'sqlite' }
@@ -95,17 +68,18 @@ export function readCommand(args: readonly string[], environment: Environment = 
   if (line.switches.has('help')) return { type: 'help', of: type }
   if (line.switches.has('version')) return { type: 'version' }
   const file = readSettingsFile(line, environment)
-  const given = { flags: line.values, environment, file: file.values }
-  const { known, sources, problems } = readValues(SETTINGS, settingsOf(type), given)
+  const given = { flags: line.values, environment, file }
+  const { known, sources, problems } = readSettings(SETTINGS, settingsOf(type), given)
   const secret = readPassword(environment)
   const password = 'problem' in secret ? undefined : secret.value
+  const isOnLambda = environment.AWS_LAMBDA_FUNCTION_NAME !== undefined
   const all = [
     ...line.problems,
-    ...file.problems,
+    ...(file?.problems ?? []),
     ...problems,
     ...('problem' in secret ? [secret.problem] : []),
-    ...storeProblems(known, { sources, password, spell: asFlag }),
-    ...(type === 'serve' ? serveProblems(known, environment) : []),
+    ...storeProblems(known, sources, password, asFlag),
+    ...(type === 'serve' ? serverProblems(known, isOnLambda) : []),
   ]
   if (all.length > 0) return { type: 'refused', problems: all }
   if (type === 'migrate' && hasAll(known, COMMANDS.migrate)) {
@@ -120,11 +94,11 @@ export function readCommand(args: readonly string[], environment: Environment = 
   return { type: 'serve', config: toConfig(found, line.switches.has('ready-json'), environment) }
 }
 
-const NO_FILE: ConfigFile = { values: new Map(), problems: [] }
-
-function readSettingsFile({ values }: Line, environment: Environment): ConfigFile {
-  const path = values.get(CONFIG_FLAG) ?? (environment[CONFIG_VARIABLE] || undefined)
-  return path === undefined ? NO_FILE : readConfigFile(path, SETTINGS)
+function readSettingsFile({ values }: Line, environment: Environment) {
+  const flagged = values.get(CONFIG_FLAG)
+  const path = flagged ?? (environment[CONFIG_VARIABLE] || undefined)
+  const source = flagged === undefined ? CONFIG_VARIABLE : `--${CONFIG_FLAG}`
+  return path === undefined ? undefined : readConfigFile(path, source, SETTINGS)
 }
 
 interface Found {
@@ -133,56 +107,38 @@ interface Found {
   readonly password: GivenPassword | undefined
 }
 
-function serveProblems(values: Partial<SettingValues>, environment: Environment): string[] {
-  const { host, store } = values
-  const isOnLambda = environment.AWS_LAMBDA_FUNCTION_NAME !== undefined
-  return [
-    ...accessProblems(values),
-    ...engineProblems(values, asFlag),
-    ...serviceTlsProblems(values, asFlag),
-    ...(store?.family === 'sqlite' && isOnLambda ? [EMBEDDED_ON_LAMBDA] : []),
-    ...(host === undefined || isLoopback(host)
-      ? []
-      : targetProblems(values, '--host is no loopback address', asFlag)),
-  ]
-}
-
-function toConfig(
-  { values, sources, password }: Found,
-  readyJson: boolean,
-  environment: Environment,
-): ServeConfig {
+function toConfig({ values, sources, password }: Found, readyJson: boolean, environment: Environment) {
+  const { host, port, signingKeyFile, logLevel, plainIds } = values
+  const engine: EngineSettings = engineSettings(values)
+  const unknown = unknownVariables(environment, VARIABLES)
   return Object.freeze({
-    host: values.host,
-    port: values.port,
-    dtmPort: dtmPortOf(values, sources),
+    host,
+    port,
+    /** The port of DTM's HTTP API. */
+    dtmPort: readDtmPort(values, sources),
     access: accessConfig(values),
     store: storeConfig(values, password),
-    signingKeyFile: values.signingKeyFile,
-    logLevel: values.logLevel,
+    /** Undefined: branch calls are not signed. */
+    signingKeyFile,
+    logLevel,
+    /** Print one line {"url": …} on stdout when listening, for a harness that starts us. */
     readyJson,
+    /** Stop when that npm is gone. */
     isStartedByNpm: environment.npm_lifecycle_event !== undefined,
-    engine: engineSettings(values),
-    plainIds: values.plainIds,
-    targets: targetRules(values, isLoopback(values.host)),
-    caller: Object.freeze({ ...callerOptions(values), tls: serviceTls(values) }),
+    engine,
+    plainIds,
+    /** Where branches may be called. */
+    targets: targetRules(values, isLoopback(host)),
+    caller: Object.freeze({ ...callerOptions(values), tls: readServiceTls(values) }),
+    /** What is odd but no reason to refuse; belongs into the log. */
     warnings: Object.freeze([
-      ...warnings(values, environment),
-      ...engineWarnings(values, asFlag),
-      ...targetWarnings(values, asFlag),
-      ...storeWarnings(values, sources),
+      ...unknown.map((name) => `${name} is no setting and was ignored.`),
+      ...serverWarnings(values, sources),
     ]),
   })
 }
 
 /** Who takes any port may start several on one machine, and those cannot all have DTM's. */
-function dtmPortOf({ port, dtmPort }: SettingValues, sources: Sources<SettingName>): ServeConfig['dtmPort'] {
+function readDtmPort({ port, dtmPort }: SettingValues, sources: Sources<SettingName>): number | 'off' {
   return port === 0 && !sources.has('dtmPort') ? 'off' : dtmPort
-}
-
-function warnings(values: SettingValues, environment: Environment): string[] {
-  const variables = new Set(Object.values(SETTINGS).map(({ variable }) => variable))
-  for (const variable of [PASSWORD_VARIABLE, PASSWORD_FILE_VARIABLE, CONFIG_VARIABLE]) variables.add(variable)
-  const unknown = unknownVariables(environment, variables)
-  return [...unknown.map((name) => `${name} is no setting and was ignored.`), ...accessWarnings(values)]
 }

@@ -1,4 +1,10 @@
-import { PASSWORD_FILE_VARIABLE, PASSWORD_VARIABLE, SETTINGS } from '@counterstep/configuration'
+import {
+  PASSWORD_FILE_VARIABLE,
+  PASSWORD_VARIABLE,
+  SETTINGS,
+  type SettingName,
+  toFlag,
+} from '@counterstep/configuration'
 import { type CommandName, settingsOf } from './commands.ts'
 import { SIGNING_KEY_USAGE } from './signing-key-command.ts'
 
@@ -35,7 +41,7 @@ export function helpText(command: CommandName): string {
   return [
     ...(isServe ? SERVE : MIGRATE),
     '',
-    ...settingsOf(command).map((name) => settingRow(SETTINGS[name])),
+    ...settingsOf(command).map(settingRow),
     ...(isServe ? [row('ready-json', 'print {"url": …} on one line of stdout when listening')] : []),
     row('config', 'JSON file of settings, e.g. {"port": 8470, "services": {"bank": "https://bank.example"}}'),
     row('help', 'print this'),
@@ -50,16 +56,10 @@ export function helpText(command: CommandName): string {
   ].join('\n')
 }
 
-interface ShownSetting {
-  readonly flag: string
-  readonly help: string
-  readonly fallback: string
-  readonly stores?: readonly string[]
-}
-
-function settingRow({ flag, help, fallback, stores }: ShownSetting): string {
+function settingRow(name: SettingName): string {
+  const { help, fallback, stores } = SETTINGS[name]
   const only = stores === undefined ? '' : ` [${stores.join(', ')}]`
-  return row(flag, `${help}${fallback === '' ? '' : ` (${fallback})`}${only}`)
+  return row(toFlag(name), `${help}${fallback === '' ? '' : ` (${fallback})`}${only}`)
 }
 
 function row(flag: string, help: string): string {

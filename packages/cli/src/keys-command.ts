@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
 import { isKeyId, isKeyName, isScope, KEY_NAME_RULE, SCOPES, type Scope } from '@counterstep/access'
-import { SETTINGS } from '@counterstep/configuration'
+import { toVariable } from '@counterstep/configuration'
 
 const EXPIRY_DAYS_MAX = 3_650
-const { variable: FILE_VARIABLE } = SETTINGS.keysFile
+const FILE_VARIABLE = toVariable('keysFile')
 
 export type KeysCommand =
   | {

@@ -1,4 +1,4 @@
-const NEEDED = 'Node 22.19, 24.11 or 26'
+const NEEDED = 'Node 22.19+, 24.11+ or 26+'
 
 /** Why the program does not run on this version of Node, or undefined if it does: the range of `engines`. */
 export function refusalOfNode(version: string): string | undefined {

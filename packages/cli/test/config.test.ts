@@ -1,7 +1,9 @@
-import { resolve } from 'node:path'
-import { SETTINGS, type SqliteConfig } from '@counterstep/configuration'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { SETTINGS, type SqliteConfig, toFlag } from '@counterstep/configuration'
 import { DEFAULT_SETTINGS } from '@counterstep/engine'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { readCommand, type ServeConfig } from '../src/config.ts'
 import { helpText } from '../src/help-text.ts'
 
@@ -284,9 +286,48 @@ describe('a configuration that is odd', () => {
   })
 })
 
+describe('a file of settings', () => {
+  const PAGE = join(import.meta.dirname, '../../../docs/guides/deploy-docker.md')
+  const [, example = ''] = /```json\n(.*?)```/s.exec(readFileSync(PAGE, 'utf8')) ?? []
+  const fileWith = (text: string): string => {
+    const folder = mkdtempSync(join(tmpdir(), 'counterstep-config-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    writeFileSync(join(folder, 'counterstep.json'), text)
+    return join(folder, 'counterstep.json')
+  }
+
+  it('is read as the guide has it, by the option and by the variable', () => {
+    const path = fileWith(example)
+    for (const config of [configOf(['--config', path]), configOf([], { COUNTERSTEP_CONFIG: path })]) {
+      const { access, targets, engine, logLevel, warnings } = config
+      expect({ ...access, engine, targets, logLevel, warnings }).toMatchObject({
+        keysFile: '/data/keys.json',
+        allowedHosts: ['orders.example'],
+        targets: { services: [{ name: 'bank' }, { name: 'shop' }] },
+        engine: { retentionMs: 14 * 24 * 3_600_000 },
+        logLevel: 'warn',
+        warnings: [],
+      })
+    }
+  })
+
+  it('is refused together with all else that is wrong', () => {
+    const path = fileWith('{ "port": 70000, "retentonMs": 1, "pollMs": 2000, "leaseMs": 1000 }')
+    expect(problemsOf(['serve', '--config', path, '--log-level', 'loud'])).toEqual([
+      `"retentonMs" in ${path} is no setting; did you mean "retentionMs"?`,
+      `"port" in ${path} must be a whole number from 0 to 65535.`,
+      expect.stringMatching(/^--log-level must be one of /),
+      '--poll-ms (2000) must not be over --lease-ms (1000).',
+    ])
+    expect(problemsOf(['serve'], { COUNTERSTEP_CONFIG: '/none' })).toEqual([
+      'COUNTERSTEP_CONFIG names a file that cannot be read (ENOENT).',
+    ])
+  })
+})
+
 describe('the help text', () => {
   it('names every setting, and the variables of the password', () => {
-    for (const { flag } of Object.values(SETTINGS)) expect(helpText('serve')).toContain(`--${flag} `)
+    for (const name of Object.keys(SETTINGS)) expect(helpText('serve')).toContain(`--${toFlag(name)} `)
     for (const command of ['serve', 'migrate'] as const) {
       expect(helpText(command)).toContain('COUNTERSTEP_STORE_PASSWORD,')
       expect(helpText(command)).toContain('COUNTERSTEP_STORE_PASSWORD_FILE')

@@ -18,14 +18,14 @@ describe('the version of Node', () => {
   })
 
   test.each(['18.20.8', '20.20.2', '22.18.0', '23.11.0', '24.10.9', '25.0.0'])('%s is refused', (version) => {
-    expect(refusalOfNode(version)).toBe(`counterstep needs Node 22.19, 24.11 or 26; this is ${version}`)
+    expect(refusalOfNode(version)).toBe(`counterstep needs Node 22.19+, 24.11+ or 26+; this is ${version}`)
   })
 
   test('is looked at by the command before it loads anything', () => {
     expect(commandOn('20.20.2')).toEqual({
       status: 1,
       stdout: '',
-      stderr: 'counterstep needs Node 22.19, 24.11 or 26; this is 20.20.2\n',
+      stderr: 'counterstep needs Node 22.19+, 24.11+ or 26+; this is 20.20.2\n',
     })
     expect(commandOn('24.11.0')).toMatchObject({
       status: 0,

@@ -3,7 +3,11 @@ import { boundedArguments } from '../src/young-generation.ts'
 
 describe('the bound of the young generation', () => {
   test('is put before the arguments that there are', () => {
-    expect(boundedArguments(['--cpu-prof'], '')).toEqual(['--max-semi-space-size=16', '--cpu-prof'])
+    expect(boundedArguments(['--cpu-prof'], '')).toEqual([
+      '--max-semi-space-size=16',
+      '--min-semi-space-size=16',
+      '--cpu-prof',
+    ])
   })
 
   test.each([

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Parsed } from './setting.ts'
+import type { Parsed } from './schemas.ts'
 
 /** The text of a small file that a setting names. */
 export function readNamedFile(path: string): Parsed<string> {

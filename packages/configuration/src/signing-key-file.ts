@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { type SigningKey, signingKeyOf } from '@counterstep/signature'
-import type { Parsed } from './setting.ts'
+import type { Parsed } from './schemas.ts'
 
 const FILE_BYTES_MAX = 16 * 1024
 /**

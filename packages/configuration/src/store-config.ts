@@ -1,110 +1,62 @@
 import { join, resolve } from 'node:path'
-import type { ENGINE_SETTINGS } from './engine-settings.ts'
-import type { ValuesOf } from './read-values.ts'
+import type { FunctionValues, SettingName, SettingValues } from './settings.ts'
 import type { GivenPassword } from './store-password.ts'
-import { isRdsProxy } from './store-proxy.ts'
-import type { STORE_SETTINGS } from './store-settings.ts'
 import { placeOf, type ServerTarget, urlOf, withTlsScheme } from './store-target.ts'
 
-/** Whose certificate is trusted; what is absent is as Node and the URL say. */
-export interface TlsNames {
-  readonly ca?: string
-  readonly serverName?: string
-}
-
-/** Where a store on a server is. */
-export interface StoreReach {
-  readonly type: 'mysql' | 'redis'
-  /** For people: without a password. */
-  readonly place: string
-  /** Absent: as the store thinks right. Redis says by its scheme whether, and here only by whose certificates. */
-  readonly tls?: 'off' | 'required' | TlsNames
-}
-
-/** How it is used. */
-export interface StoreUse {
-  /** Absent: as the store finds it. */
-  readonly failover?: 'none' | 'lossless' | 'lossy'
-  readonly acceptClassC: boolean
-  /** Of Redis only: of one that hides its settings. */
-  readonly durability?: 'A' | 'B'
-  /** Of Redis only. */
-  readonly keyPrefix: string
-  /** Of MySQL only. */
-  readonly connectionsMax: number
-  /** Of MySQL only: through a proxy that lends its connections. */
-  readonly multiplexed: boolean
-  readonly connectTimeoutMs: number
-  /** Of one statement or command. */
-  readonly timeoutMs: number
-}
-
-export interface Connection extends StoreReach {
-  /** With the password. Never to be shown. */
-  readonly url: string
-  /** How long to wait at start for a server that does not answer yet. */
-  readonly waitMs: number
-}
-
-export interface ServerStoreConfig extends Connection, StoreUse {}
-
-export interface SqliteConfig {
-  readonly type: 'sqlite'
-  readonly path: string
-  /** The same for people. */
-  readonly place: string
-  readonly synchronous: 'FULL' | 'NORMAL'
-  /** With less room on its disk no new transaction is taken. */
-  readonly freeBytesMin: number
-  /** Nobody else starts it, so there is nothing to wait for. */
-  readonly waitMs: 0
-}
-
+export type SqliteConfig = ReturnType<typeof sqliteConfig>
+/** Where a store on a server is, and how to reach it. */
+export type Connection = ReturnType<typeof connection>
+export type StoreUse = ReturnType<typeof storeUse>
+export type ServerStoreConfig = Connection & StoreUse
 export type StoreConfig = SqliteConfig | ServerStoreConfig
+/** Its URL is made later, with the password from where secrets are kept. */
+export type FunctionStoreConfig = ReturnType<typeof functionStore>
 
-export type StoreValues = ValuesOf<typeof STORE_SETTINGS>
-type TlsValues = Pick<StoreValues, 'storeTls' | 'storeTlsCa' | 'storeTlsServerName'>
-type UseValues = Pick<
-  StoreValues,
-  | 'storeFailover'
-  | 'storeAcceptClassC'
-  | 'storeDurability'
-  | 'storeKeyPrefix'
-  | 'storeConnectionsMax'
-  | 'storeProxy'
-  | 'storeConnectTimeoutMs'
-> &
-  Pick<ValuesOf<typeof ENGINE_SETTINGS>, 'storeTimeoutMs'>
+type Password = GivenPassword | undefined
+type SharedValues = Pick<SettingValues, SettingName & keyof FunctionValues>
+type TlsValues = Pick<SettingValues, 'storeTls' | 'storeTlsCa' | 'storeTlsServerName'>
 
-export function storeConfig(
-  values: StoreValues & UseValues,
-  password: GivenPassword | undefined,
-): StoreConfig {
-  if (values.store.family === 'sqlite') {
-    const path = resolve(values.store.path === '' ? join(values.data, 'counterstep.db') : values.store.path)
-    const synchronous = values.synchronous === 'full' ? 'FULL' : 'NORMAL'
-    const freeBytesMin = values.sqliteFreeBytesMin
-    return Object.freeze({ type: 'sqlite', path, place: path, synchronous, freeBytesMin, waitMs: 0 })
-  }
-  return Object.freeze({ ...connection(values.store, values, password), ...storeUse(values.store, values) })
+export function storeConfig(values: SettingValues, password: Password): StoreConfig {
+  const { store } = values
+  if (store.family === 'sqlite') return sqliteConfig(store.path, values)
+  return Object.freeze({ ...connection(store, values, password), ...storeUse(store, values) })
 }
 
+function sqliteConfig(named: string, values: SettingValues) {
+  const { data, sqliteSynchronous, sqliteFreeBytesMin: freeBytesMin } = values
+  const path = resolve(named === '' ? join(data, 'counterstep.db') : named)
+  const synchronous = sqliteSynchronous === 'full' ? 'FULL' : 'NORMAL'
+  return Object.freeze({ type: 'sqlite', path, place: path, synchronous, freeBytesMin, waitMs: 0 })
+}
+
+/** `url` has the password and is never to be shown; `place` is for people. */
 export function connection(
-  target: ServerTarget,
-  values: TlsValues & Pick<StoreValues, 'storeWaitMs'>,
-  password: GivenPassword | undefined,
-): Connection {
-  const { target: reached, reach } = storeReach(target, values)
-  const url = urlOf(reached, password?.text ?? target.password)
+  named: ServerTarget,
+  values: TlsValues & Pick<SettingValues, 'storeWaitMs'>,
+  password: Password,
+) {
+  const { target, reach } = storeReach(named, values)
+  const url = urlOf(target, password?.text ?? named.password)
   return Object.freeze({ ...reach, url, waitMs: values.storeWaitMs })
 }
 
-/** With the target as its scheme must be for that. */
-export function storeReach(
-  named: ServerTarget,
-  { storeTls, storeTlsCa: ca, storeTlsServerName: serverName }: TlsValues,
-): { readonly target: ServerTarget; readonly reach: StoreReach } {
-  const names = { ...(ca === undefined ? {} : { ca }), ...(serverName === undefined ? {} : { serverName }) }
+/** `target` may hold a password and is never to be shown. */
+export function functionStore(named: ServerTarget, values: SharedValues, password: Password) {
+  const { target, reach } = storeReach(named, values)
+  const login = Object.freeze({ ...target, password: password?.text ?? target.password })
+  return Object.freeze({ ...reach, ...storeUse(target, values), target: login })
+}
+
+/** The URL to open it by, with what its secret holds; undefined where no secret is named. Never to be shown. */
+export function storeUrl({ target }: FunctionStoreConfig, password: string | undefined): string {
+  return urlOf(target, password ?? target.password)
+}
+
+/** With the target as its scheme must be for that. Without `tls` it is as the store thinks right. */
+function storeReach(named: ServerTarget, { storeTls, storeTlsCa: ca, storeTlsServerName }: TlsValues) {
+  const server = storeTlsServerName === undefined ? {} : { serverName: storeTlsServerName }
+  const names: { readonly ca?: string; readonly serverName?: string } =
+    ca === undefined ? server : { ca, ...server }
   const tls = Object.keys(names).length === 0 ? storeTls : Object.freeze(names)
   const target = tls === undefined || tls === 'off' ? named : withTlsScheme(named)
   const reach = { type: target.family, place: placeOf(target), ...(tls === undefined ? {} : { tls }) }
@@ -112,17 +64,23 @@ export function storeReach(
 }
 
 const CLASSES = { a: 'A', b: 'B' } as const
+/** The host of an RDS Proxy: NAME.proxy-ID.REGION, and of its further endpoints NAME.endpoint.proxy-ID.REGION. */
+const RDS_PROXY = /\.proxy-[a-z0-9]+\.[a-z0-9-]+\.rds\.amazonaws\.com(\.cn)?(:\d{1,5})?$/i
 
-export function storeUse({ family, hosts }: ServerTarget, values: UseValues): StoreUse {
-  const isProxy = values.storeProxy === 'on' || (values.storeProxy === 'auto' && isRdsProxy(hosts))
+function storeUse({ family, hosts }: ServerTarget, values: SharedValues) {
+  const { storeFailover: failover, storeDurability: durability, storeProxy } = values
+  const isProxy = storeProxy === 'on' || (storeProxy === 'auto' && RDS_PROXY.test(hosts))
   return {
-    ...(values.storeFailover === undefined ? {} : { failover: values.storeFailover }),
+    /** Absent: as the store finds it. */
+    ...(failover === undefined ? {} : { failover }),
     acceptClassC: values.storeAcceptClassC,
-    ...(values.storeDurability === undefined ? {} : { durability: CLASSES[values.storeDurability] }),
+    ...(durability === undefined ? {} : { durability: CLASSES[durability] }),
     keyPrefix: values.storeKeyPrefix,
     connectionsMax: values.storeConnectionsMax,
+    /** Through a proxy that lends its connections. */
     multiplexed: family === 'mysql' && isProxy,
     connectTimeoutMs: values.storeConnectTimeoutMs,
+    /** The limit of one statement or command. */
     timeoutMs: values.storeTimeoutMs,
   }
 }

@@ -1,10 +1,13 @@
 import { readNamedFile } from './named-file.ts'
-import type { Parsed } from './setting.ts'
+import type { Parsed } from './schemas.ts'
+import { toVariable } from './setting.ts'
 
 /** No flag: the arguments of a process show in the machine's list of processes. */
 export const PASSWORD_VARIABLE = 'COUNTERSTEP_STORE_PASSWORD'
 /** Names a file that holds it, which is how Docker and Kubernetes hand over secrets. */
 export const PASSWORD_FILE_VARIABLE = 'COUNTERSTEP_STORE_PASSWORD_FILE'
+/** Names the secret that holds it, for a function. */
+export const PASSWORD_SECRET_VARIABLE = toVariable('storePasswordSecret')
 
 export interface GivenPassword {
   readonly variable: string
@@ -27,4 +30,29 @@ export function readPassword(
   const password = file.value.replace(/\r?\n$/, '')
   if (password === '') return { problem: `${PASSWORD_FILE_VARIABLE} names an empty file.` }
   return { value: { variable: PASSWORD_FILE_VARIABLE, text: password } }
+}
+
+/** A secret's text: the password itself, or the JSON that RDS keeps, with `password` in it. Never quoted. */
+export function passwordOfSecret(text: string): Parsed<string> {
+  // Editors and echo end a file with a line break, which is no part of the secret.
+  const plain = text.replace(/\r?\n$/, '')
+  if (plain === '') return { problem: 'is an empty secret' }
+  if (!plain.trimStart().startsWith('{')) return { value: plain }
+  const parsed = parseJson(plain)
+  if (parsed === undefined) return { value: plain }
+  const password =
+    typeof parsed === 'object' && parsed !== null && 'password' in parsed ? parsed.password : ''
+  return typeof password === 'string' && password !== ''
+    ? { value: password }
+    : { problem: 'is JSON without a "password"' }
+}
+
+/** Undefined: it is none, and a password may start with a brace. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error: unknown) {
+    if (!(error instanceof SyntaxError)) throw error
+    return undefined
+  }
 }

@@ -1,4 +1,4 @@
-import type { Parsed } from './setting.ts'
+import type { Parsed } from './schemas.ts'
 
 export type ServerScheme = 'mysql' | 'mariadb' | 'redis' | 'rediss' | 'redis-cluster' | 'rediss-cluster'
 

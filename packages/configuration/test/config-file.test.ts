@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readConfigFile, readConfigText, readValues, SETTINGS } from '../src/index.ts'
+import { readConfigFile, readConfigText } from '../src/config-file.ts'
+import { readSettings, SETTINGS } from '../src/index.ts'
 
-const read = (value: unknown) => readConfigText(JSON.stringify(value), SETTINGS)
-const NO_OBJECT = '--config names a file that is no JSON object.'
+const PATH = '/etc/counterstep.json'
+const readText = (text: string) => readConfigText(text, PATH, SETTINGS)
+const read = (value: unknown) => readText(JSON.stringify(value))
 
 describe('a file of settings', () => {
   it('has texts, numbers, switches, lists and named values in the words of the flags', () => {
@@ -22,44 +24,75 @@ describe('a file of settings', () => {
     })
   })
 
-  for (const [what, text] of [
-    ['no JSON', '{"port":'],
-    ['a list', '[]'],
-    ['null', 'null'],
-    ['nothing', ''],
-    ['too long', JSON.stringify({ host: 'x'.repeat(300_000) })],
-  ] as const) {
-    it(`is refused when it is ${what}`, () => {
-      expect(readConfigText(text, SETTINGS)).toEqual({ values: new Map(), problems: [NO_OBJECT] })
+  for (const text of ['[]', 'null', '7', '"port"']) {
+    it(`is refused when it is ${text}, which is no object`, () => {
+      const problems = [`${PATH} must be a JSON object, { "port": 8470 }.`]
+      expect(readText(text)).toEqual({ path: PATH, values: new Map(), problems })
     })
   }
 
-  for (const name of ['prot', '__proto__', 'toString', 'retry-cap-ms']) {
-    it(`is refused when it names ${name}, which is no setting`, () => {
-      const text = `{${JSON.stringify(name)}: "secret"}`
-      expect(readConfigText(text, SETTINGS).problems).toEqual([
-        `${JSON.stringify(name)} in the file of --config is no setting.`,
+  it('is refused when it is too long', () => {
+    expect(read({ host: 'x'.repeat(300_000) }).problems).toEqual([
+      `${PATH} is longer than a file of settings may be (262144 characters).`,
+    ])
+  })
+
+  for (const [text, place] of [
+    ['', 'line 1, column 1'],
+    ['{"port":', 'line 1, column 9'],
+    ['{"port":}', 'line 1, column 9'],
+    ['{\n  "port": 8470\n  "host": "::1"\n}\n', 'line 3, column 3'],
+    ['{\n  "port": 8470,\n}\n', 'line 3, column 1'],
+    ['{\n  "services": { "bank": secret }\n}\n', 'line 2, column 25'],
+    [`{\n  "host": "${'x'.repeat(99)}",\n  "port": @\n}`, 'line 3, column 11'],
+    ['{"host": "secret\n"}', 'line 1, column 17'],
+    ["{'host': 1}", 'line 1, column 2'],
+    ['{} {}', 'line 1, column 4'],
+  ] as const) {
+    it(`is refused by line and column when it is broken: ${JSON.stringify(text)}`, () => {
+      expect(readText(text).problems).toEqual([`${PATH} is no JSON: the fault is at ${place}.`])
+    })
+  }
+
+  for (const [name, nearest] of [
+    ['prot', 'port'],
+    ['retry-cap-ms', 'retryCapMs'],
+    ['COUNTERSTEP_STORE_TLS', 'storeTls'],
+    ['retentonMs', 'retentionMs'],
+    ['service', 'services'],
+    ['__proto__', 'port'],
+  ] as const) {
+    it(`is refused when it names ${name}, and names the nearest setting`, () => {
+      expect(readText(`{${JSON.stringify(name)}: "secret"}`).problems).toEqual([
+        `"${name}" in ${PATH} is no setting; did you mean "${nearest}"?`,
       ])
+    })
+  }
+
+  for (const name of ['toString', 'constructor', 'x'.repeat(99)]) {
+    it(`is refused when it names ${name}, which is like no setting`, () => {
+      const text = `{${JSON.stringify(name)}: "secret"}`
+      expect(readText(text).problems).toEqual([`${JSON.stringify(name)} in ${PATH} is no setting.`])
     })
   }
 
   for (const value of [null, [1], { bank: 1 }, { bank: 'a,b' }, ['a,b'], [['a']]]) {
     it(`is refused when a value is ${JSON.stringify(value)}`, () => {
       expect(read({ services: value }).problems).toEqual([
-        '"services" in the file of --config has a value of no kind that a setting has.',
+        `"services" in ${PATH} has a value of no kind that a setting has.`,
       ])
     })
   }
 
-  it('is refused when it cannot be read', () => {
+  it('is refused by what named it when it cannot be read, without its path, which may be a misplaced password', () => {
     const folder = mkdtempSync(join(tmpdir(), 'counterstep-config-'))
     try {
       const path = join(folder, 'config.json')
-      expect(readConfigFile(path, SETTINGS).problems).toEqual([
-        '--config names a file that cannot be read (ENOENT).',
+      expect(readConfigFile(path, 'COUNTERSTEP_CONFIG', SETTINGS).problems).toEqual([
+        'COUNTERSTEP_CONFIG names a file that cannot be read (ENOENT).',
       ])
       writeFileSync(path, '{"port": 1}')
-      expect(readConfigFile(path, SETTINGS).values.get('port')).toBe('1')
+      expect(readConfigFile(path, '--config', SETTINGS).values.get('port')).toBe('1')
     } finally {
       rmSync(folder, { recursive: true })
     }
@@ -67,9 +100,12 @@ describe('a file of settings', () => {
 })
 
 describe('a setting', () => {
-  const file = new Map([['port', '1']])
   const port = (flags: Readonly<Record<string, string>>, environment: Readonly<Record<string, string>>) =>
-    readValues(SETTINGS, ['port'], { flags: new Map(Object.entries(flags)), environment, file })
+    readSettings(SETTINGS, ['port'], {
+      flags: new Map(Object.entries(flags)),
+      environment,
+      file: read({ port: 1 }),
+    })
 
   it('comes from its flag before its variable, and from that before the file', () => {
     expect(port({}, {}).known.port).toBe(1)
@@ -77,13 +113,9 @@ describe('a setting', () => {
     expect(port({ port: '3' }, { COUNTERSTEP_PORT: '2' }).known.port).toBe(3)
   })
 
-  it('of the file is named when it is wrong', () => {
-    const wrong = readValues(SETTINGS, ['port'], {
-      flags: new Map(),
-      environment: {},
-      file: new Map([['port', 'x']]),
-    })
-    expect(wrong.problems).toEqual(['"port" in the file of --config must be a whole number from 0 to 65535.'])
-    expect(wrong.sources.get('port')).toBe('"port" in the file of --config')
+  it('of the file is named with the path of the file when it is wrong', () => {
+    const wrong = readSettings(SETTINGS, ['port'], { environment: {}, file: read({ port: 'x' }) })
+    expect(wrong.problems).toEqual([`"port" in ${PATH} must be a whole number from 0 to 65535.`])
+    expect(wrong.sources.get('port')).toBe(`"port" in ${PATH}`)
   })
 })

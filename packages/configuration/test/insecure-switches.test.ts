@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { insecureSwitches } from '../src/insecure-switches.ts'
+import { insecureSwitches } from '../src/host-config.ts'
 import { readFunctionConfig } from '../src/read-function-config.ts'
 
 const SOUND = {

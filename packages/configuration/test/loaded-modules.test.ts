@@ -23,6 +23,6 @@ it('reading the settings loads no web framework, no server and no store', () => 
     encoding: 'utf8',
   })
   expect(loaded).toContain('/read-function-config.ts')
-  expect(loaded).not.toMatch(/\/node_modules\/(?:fastify|pino|zod|mysql2|ioredis)\//)
+  expect(loaded).not.toMatch(/\/node_modules\/(?:fastify|pino|mysql2|ioredis|zod\/v4\/classic)\//)
   expect(loaded).not.toMatch(/\/packages\/(?:server|dtm|cli|store-[a-z]+)\//)
 })

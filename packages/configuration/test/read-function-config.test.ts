@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { DEFAULT_CALLER_LIMITS } from '@counterstep/branch-http'
 import { DEFAULT_SETTINGS } from '@counterstep/engine'
 import { afterAll, describe, expect, it } from 'vitest'
-import { type FunctionConfig, type FunctionRole, readFunctionConfig } from '../src/read-function-config.ts'
+import { type FunctionConfig, readFunctionConfig } from '../src/read-function-config.ts'
+import type { FunctionRole } from '../src/rules.ts'
 
 type Environment = Readonly<Record<string, string>>
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { type FunctionStoreConfig, storeUrl } from '../src/function-store.ts'
 import { readFunctionConfig } from '../src/read-function-config.ts'
+import { type FunctionStoreConfig, storeUrl } from '../src/store-config.ts'
 
 const SECRET = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:store'
 

@@ -1,3 +1,5 @@
+import './check-node.ts'
+
 export {
   type Counterstep,
   counterstep,

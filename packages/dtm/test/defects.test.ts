@@ -1,8 +1,9 @@
 /** What DTM v1.19 does wrong, by the numbers of its list of known weaknesses, and what is done here instead. */
+
+import { until } from '@counterstep/test-servers/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DtmBed, type DtmNode, dtmBed } from './support/dtm-bed.ts'
+import { type DtmBed, type DtmNode, dtmBed, UNTIL_MS_MAX } from './support/dtm-bed.ts'
 import { message, pathsOf, saga, tcc, tccBranch } from './support/requests.ts'
-import { until } from './support/until.ts'
 
 const OK = { status: 200, body: '{"dtm_result":"SUCCESS"}' }
 const LATER = { status: 425, body: '{"dtm_result":"ONGOING"}' }
@@ -12,8 +13,8 @@ async function statusOf(node: DtmNode, gid: string): Promise<string | undefined>
   return JSON.parse(body).transaction?.status
 }
 
-function untilStatus(bed: DtmBed, gid: string, status: string): Promise<void> {
-  return until(`${gid} is ${status}`, async () => (await statusOf(bed.node, gid)) === status)
+async function untilStatus(bed: DtmBed, gid: string, status: string): Promise<void> {
+  await until(`${gid} is ${status}`, UNTIL_MS_MAX, async () => (await statusOf(bed.node, gid)) === status)
 }
 
 describe.concurrent('where DTM fails', () => {
@@ -29,7 +30,7 @@ describe.concurrent('where DTM fails', () => {
     expect(await bed.node.post('submit', body)).toEqual(OK)
     await branches.called(3)
     for (let times = 0; times < 5; times++) {
-      await until('the answer is known', async () => {
+      await until('the answer is known', UNTIL_MS_MAX, async () => {
         const view = await bed.node.engine.get('resubmitted' as never)
         return view?.branches[2]?.ops[0]?.state === 'waiting'
       })
@@ -76,7 +77,7 @@ describe.concurrent('where DTM fails', () => {
     await bed.node.post('submit', saga('shown', branches, 1, { retry_interval: 1_000 }))
     const shown = async () => JSON.parse((await bed.node.get('query?gid=shown')).body).transaction
     const untilNextS = async () => (Date.parse((await shown()).next_cron_time) - Date.now()) / 1_000
-    await until('it waits', async () => (await untilNextS()) > 900)
+    await until('it waits', UNTIL_MS_MAX, async () => (await untilNextS()) > 900)
     expect((await shown()).next_cron_interval).toBe(1_000)
     expect(await bed.node.post('resetNextCronTime', { gid: 'shown' })).toEqual(OK)
     // Whether it is called already or not.
@@ -98,7 +99,7 @@ describe.concurrent('where DTM fails', () => {
     const branches = bed.play({ '/a1': [LATER, OK] })
     await bed.node.post('submit', saga('waiting', branches, 1, { retry_interval: 1_000 }))
     await branches.called(1)
-    await until('it waits', async () => {
+    await until('it waits', UNTIL_MS_MAX, async () => {
       const view = await bed.node.engine.get('waiting' as never)
       return view?.branches[0]?.ops[0]?.state === 'waiting'
     })
@@ -235,7 +236,7 @@ describe.concurrent('where DTM fails over a restart or a crowd', () => {
     expect(await bed.node.post('submit', body)).toEqual(OK)
     // a1 failing once takes nothing from a2.
     await branches.called(3)
-    await until('the answer of a2 is known', async () => {
+    await until('the answer of a2 is known', UNTIL_MS_MAX, async () => {
       const view = await bed.node.engine.get('limited' as never)
       return view?.branches[1]?.ops[0]?.state === 'waiting'
     })
@@ -282,7 +283,7 @@ describe.concurrent('where DTM fails over a restart or a crowd', () => {
     const body = saga('failing', branches, 10, { custom_data: '{"concurrent":true}', retry_interval: 2 })
     await bed.node.post('submit', body)
     await branches.called(10)
-    await until('all answers are known', async () => {
+    await until('all answers are known', UNTIL_MS_MAX, async () => {
       const view = await bed.node.engine.get('failing' as never)
       return view?.branches.every(({ ops }) => ops[0]?.state === 'waiting') === true
     })

@@ -1,14 +1,14 @@
 /** A JSON-RPC server answers 200 with an error inside: called as plain HTTP, it would count as done. */
 import { loopbackTargets } from '@counterstep/branch-http/targets'
+import { until } from '@counterstep/test-servers/until'
 import { describe, expect, it } from 'vitest'
 import { sagaDefinition } from '../src/definition/saga-definition.ts'
 import { submissionOf } from '../src/definition/submission.ts'
 import { readGid } from '../src/wire/read-gid.ts'
 import { readRequest } from '../src/wire/read-request.ts'
 import type { PlayedBranches } from './support/branch-service.ts'
-import { type DtmBed, dtmBed, type Targets } from './support/dtm-bed.ts'
+import { type DtmBed, dtmBed, type Targets, UNTIL_MS_MAX } from './support/dtm-bed.ts'
 import { message, tcc } from './support/requests.ts'
-import { until } from './support/until.ts'
 
 const OK = { status: 200, body: '{"dtm_result":"SUCCESS"}' }
 const NOT_THERE = {
@@ -111,7 +111,7 @@ describe('a transaction of JSON-RPC that an older version has stored', () => {
     await using bed = await dtmBed()
     const branches = bed.play({ '/rpc': [RPC_ERROR] })
     await storeOld(bed, 'old', rpcUrls(branches)[0] ?? '')
-    await until('it waits', async () => (await opOf(bed, 'old'))?.state === 'waiting')
+    await until('it waits', UNTIL_MS_MAX, async () => (await opOf(bed, 'old'))?.state === 'waiting')
     expect(await opOf(bed, 'old')).toMatchObject({ result: 'unknown', error: 'json-rpc' })
     expect(branches.calls).toEqual([])
   })
@@ -122,7 +122,11 @@ describe('a transaction of JSON-RPC that an older version has stored', () => {
     await using bed = await dtmBed(unguarded)
     const branches = bed.play({ '/rpc': [RPC_ERROR] })
     await storeOld(bed, 'old', rpcUrls(branches)[0] ?? '')
-    await until('it ends', async () => (await bed.node.engine.get('old' as never))?.status === 'succeeded')
+    await until(
+      'it ends',
+      UNTIL_MS_MAX,
+      async () => (await bed.node.engine.get('old' as never))?.status === 'succeeded',
+    )
     expect(branches.calls).toHaveLength(1)
   })
 })

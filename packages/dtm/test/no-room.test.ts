@@ -1,7 +1,7 @@
+import { until } from '@counterstep/test-servers/until'
 import { describe, expect, it } from 'vitest'
-import { dtmBed } from './support/dtm-bed.ts'
+import { dtmBed, UNTIL_MS_MAX } from './support/dtm-bed.ts'
 import { message, saga, tcc } from './support/requests.ts'
-import { until } from './support/until.ts'
 
 const OK = { status: 200, body: '{"dtm_result":"SUCCESS"}' }
 
@@ -15,7 +15,7 @@ describe('a node whose store is short of room', () => {
       ['prepare', message('message', [branches.url], { query_prepared: `${branches.url}/query` })],
     ] as const
     for (const [path, body] of sent) expect(await bed.node.post(path, body)).toEqual(OK)
-    await until('the saga has ended', async () =>
+    await until('the saga has ended', UNTIL_MS_MAX, async () =>
       (await bed.node.get('query?gid=saga')).body.includes('succeed'),
     )
     bed.fillDisk()

@@ -1,8 +1,8 @@
+import { until } from '@counterstep/test-servers/until'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { TOPICS_AGE_MS_MAX } from '../src/index.ts'
-import { type DtmBed, dtmBed } from './support/dtm-bed.ts'
+import { type DtmBed, dtmBed, UNTIL_MS_MAX } from './support/dtm-bed.ts'
 import { message, pathsOf } from './support/requests.ts'
-import { until } from './support/until.ts'
 
 const OK = { status: 200, body: '{"dtm_result":"SUCCESS"}' }
 const NOT_FOUND = { status: 500, body: '{"message":"topic not found"}' }
@@ -47,7 +47,7 @@ describe('a topic', () => {
     await bed.node.get(`unsubscribe?topic=orders&url=${branches.url}/one`)
     const changedAt = performance.now()
     let count = 0
-    await until('the change is seen', async () => {
+    await until('the change is seen', UNTIL_MS_MAX, async () => {
       const answer = await other.post('submit', send(`changed-${count++}`))
       return answer.body === NOT_FOUND.body
     })

@@ -276,16 +276,14 @@ describe('a registration', () => {
 
   it('closes the store that it opened when it fails later', async () => {
     let opened: Store | undefined
-    const app = fastify()
-    const options = {
+    const registered = embeddedApp(path, {
       store: async () => {
         opened = await openSqliteStore({ path })
         return opened
       },
-      targets: 'loopback',
       face: { keysFile },
-    } as const
-    await expect(app.register(counterstep, options)).rejects.toMatchObject({ code: 'SAGA_KEYS_UNUSABLE' })
+    })
+    await expect(registered).rejects.toMatchObject({ code: 'SAGA_KEYS_UNUSABLE' })
     await expect(opened?.stats()).rejects.toThrow('the store is closed')
   })
 
@@ -310,17 +308,15 @@ describe('a registration', () => {
   it('fails with its own reason when its store cannot be closed after that, and logs why not', async () => {
     const unclosable = new Error('the store cannot be closed')
     const logger = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
-    const options = {
+    const registered = embeddedApp(path, {
       store: async () => {
         const store = await openSqliteStore({ path })
         const close = store.close.bind(store)
         return Object.assign(store, { close: () => close().then(() => Promise.reject(unclosable)) })
       },
-      targets: 'loopback',
       face: { keysFile },
       logger,
-    } as const
-    const registered = fastify().register(counterstep, options)
+    })
     await expect(registered).rejects.toMatchObject({ code: 'SAGA_KEYS_UNUSABLE' })
     expect(logger.warn.mock.calls).toMatchObject([[{ err: { errors: [unclosable] } }, 'clean-up failed']])
   })

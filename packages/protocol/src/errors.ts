@@ -61,6 +61,7 @@ export const ERROR_MEANINGS = {
   SAGA_STORE_SCHEMA: 'unavailable',
   SAGA_STORE_UNSUPPORTED: 'unavailable',
   SAGA_KEYS_UNUSABLE: 'unavailable',
+  SAGA_LIBRARY_CHANGED: 'bug',
   SAGA_CONTENDED: 'unavailable',
   SAGA_UNREACHABLE: 'unavailable',
   SAGA_ANSWER_TOO_LARGE: 'unavailable',

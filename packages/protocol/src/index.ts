@@ -11,6 +11,7 @@ export type { ErrorCode, ErrorMeaning, Fault } from './errors.ts'
 export { CounterstepError, ERROR_MEANINGS, InvalidRequestError, isCounterstepError } from './errors.ts'
 export type { BranchId, Gid } from './gid.ts'
 export { GID_RULE, isBranchId, isGid, timeOrderedGid } from './gid.ts'
+export { LibraryChangedError } from './library-changed.ts'
 export {
   ANSWER_BYTES_MAX,
   BODY_BYTES_MAX,

@@ -13,6 +13,7 @@ import { answerUnknownRoutes } from './http/unknown-route.ts'
 import { logAnswer } from './log-answer.ts'
 import { registerEngineGauges, registerStoreGauges } from './metrics/engine-gauges.ts'
 import { countAnswers } from './metrics/http-metrics.ts'
+import { assertOwnMetricsAreWritten } from './metrics/registered-metric.ts'
 import type { Registry } from './metrics/registry.ts'
 import type { DocumentedFace } from './openapi/document.ts'
 import type { JsonObject, Operation } from './openapi/operation.ts'
@@ -75,6 +76,7 @@ export function addNativeFace(app: FastifyInstance, deps: NativeFaceDeps): void 
   if (deps.logRequests === true) app.addHook('onResponse', logAnswer(logger))
   registerEngineGauges(registry, engine)
   if (store !== undefined) registerStoreGauges(registry, store)
+  app.addHook('onReady', () => assertOwnMetricsAreWritten(registry))
   registerRoutes(app, deps)
 }
 

@@ -128,6 +128,7 @@ describe('the OpenAPI document', () => {
       'SAGA_HOST_REFUSED', // At the gate.
       'SAGA_RATE_LIMITED', // At the gate.
       'SAGA_KEYS_UNUSABLE', // At start.
+      'SAGA_LIBRARY_CHANGED', // At start.
       'SAGA_STORE_IN_USE', // At start.
       'SAGA_STORE_NOT_DURABLE', // At start.
       'SAGA_STORE_SCHEMA', // At start.

@@ -7,7 +7,8 @@ const FILE_MODE = 0o600
 const STICKY = 0o1000
 const GROUP_WRITES = 0o020
 const OTHERS_WRITE = 0o002
-const ANY_BUT_OWNER = 0o077
+const GROUP_OR_OTHERS_USE = 0o077
+const GROUP_OR_OTHERS_WRITE = 0o022
 
 /** SQLite names the log and its index itself; the lock file and the pid file are this store's. */
 const SUFFIXES = ['', '-wal', '-shm', '-lock', '-pid']
@@ -66,7 +67,9 @@ function checkPlace(place: string, isFolder: boolean): string | undefined {
     const text = `every user may write ${place} (mode ${rights}): ${remedy}`
     throw new RefusedError('SAGA_STORE_UNAVAILABLE', text)
   }
-  if ((mode & ANY_BUT_OWNER) === 0) return undefined
+  // Who reads the folder sees the names of files, each of which is looked at by itself; an ordinary `mkdir` lets everyone do so.
+  const bits = isFolder ? GROUP_OR_OTHERS_WRITE : GROUP_OR_OTHERS_USE
+  if ((mode & bits) === 0) return undefined
   const what = (mode & GROUP_WRITES) === 0 ? 'read' : 'write'
   return `other users may ${what} ${place} (mode ${rights}): ${remedy}`
 }

@@ -75,8 +75,8 @@ describe.skipIf(process.platform === 'win32')("the rights of a store's files", (
     ['a.db', 0o644, 'chmod 600'],
     ['a.db-pid', 0o644, 'chmod 600'],
     ['a.db', 0o660, 'may write'],
-    ['', 0o755, 'chmod 700'],
     ['', 0o2770, 'may write'],
+    ['', 0o770, 'chmod 700'],
   ])('of "%s" are warned of with what to do where they are %o', async (file, mode, words) => {
     const home = join(folder, `warned-${file}-${mode}`)
     await openAndTell(join(home, 'a.db'))
@@ -112,6 +112,14 @@ describe.skipIf(process.platform === 'win32')("the rights of a store's files", (
     writeFileSync(elsewhere, 'kept', { mode: 0o600 })
     await expect(openSqliteStore({ path: join(home, 'a.db') })).rejects.toThrow(`${link} is a link`)
     expect(readFileSync(elsewhere, 'utf8')).toBe('kept')
+  })
+
+  it('of a folder that others may only read, as mkdir makes it, are not warned of', async () => {
+    const home = join(folder, 'ordinary')
+    mkdirSync(home)
+    chmodSync(home, 0o755)
+    expect(await openAndTell(join(home, 'a.db'))).toEqual([])
+    expect(await openAndTell(join(home, 'a.db'))).toEqual([])
   })
 
   it('of a sticky folder that every user writes to, such as /tmp, are only warned of', async () => {

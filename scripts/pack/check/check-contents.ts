@@ -8,7 +8,7 @@ export const UNPACKED_BYTES_MAX = 2_500_000
 
 /** Eight capitals or digits end the name of a part of the command's bundle. */
 const FILES_ALLOWED =
-  /^(package\.json|(README|CHANGELOG)\.md|LICENSE|docs\/[a-z-]+\.md|dist\/cjs\/package\.json|dist\/([a-z0-9-]+\/)*[a-z0-9-]+(-[A-Z0-9]{8}\.js|\.js|\.d\.ts))$/
+  /^(package\.json|(README|CHANGELOG)\.md|LICENSE|docs\/[a-z-]+\.md|dist\/cjs\/package\.json|dist\/command\/THIRD-PARTY-LICENSES|dist\/([a-z0-9-]+\/)*[a-z0-9-]+(-[A-Z0-9]{8}\.js|\.js|\.d\.ts))$/
 const FILES_REFUSED = /(^|\/)(test|tests|fixtures)\/|\.test\.|test-servers|store-conformance/
 /** A path or a registry of the machine that packed, and a map to sources that are not there. */
 const TELLING =

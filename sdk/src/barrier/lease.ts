@@ -8,6 +8,9 @@ export interface Lease<Connection> {
   end(): void
 }
 
+/** Under which mysql2's promise statement holds the raw one: one of the parts that `mysql2-parts` looks for. */
+export const RAW_STATEMENT = 'statement'
+
 type Call = (...values: unknown[]) => unknown
 
 /** Under which a handle tells what it stands for, also to another copy of this package. */
@@ -25,8 +28,6 @@ const PROMISING: ReadonlySet<string | symbol> = new Set(['query', 'execute'])
  * transaction function and the tag store of SQLite's drivers.
  */
 const LENDING: ReadonlySet<string | symbol> = new Set(['prepare', 'transaction', 'createTagStore'])
-/** Under which mysql2's promise statement holds the raw one. */
-const RAW_STATEMENT = 'statement'
 
 /**
  * Lends a connection for the time of one transaction. An effect that works in parallel rejects with its first part,

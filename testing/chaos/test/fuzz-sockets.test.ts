@@ -1,6 +1,6 @@
 import { canary } from '@counterstep/test-servers/canary'
+import { until } from '@counterstep/test-servers/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { until } from '../src/crash-points/until.ts'
 import { FuzzedServer } from '../src/fuzz/fuzzed-server.ts'
 import { RawConnection } from '../src/fuzz/raw-connection.ts'
 import { NO_ANSWER, RAW_CASES } from './fuzz/raw-cases.ts'

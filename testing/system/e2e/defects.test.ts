@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TransactionView } from '@counterstep/protocol'
 import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
+import { until } from '@counterstep/test-servers/until'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Child, startChild } from './child-process.ts'
-import { until } from './until.ts'
 
 const STUCK_MS = 60_000
 

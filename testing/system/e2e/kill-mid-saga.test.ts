@@ -5,6 +5,7 @@ import { auditBank } from '@counterstep/example-bank'
 import type { TransactionView } from '@counterstep/protocol'
 import { Random } from '@counterstep/simulator'
 import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
+import { until } from '@counterstep/test-servers/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Child, startChild } from './child-process.ts'
 import { KillClient } from './kill-client.ts'
@@ -16,7 +17,6 @@ import {
   unfinishedRows,
 } from './read-ledger.ts'
 import { ACCOUNTS, type MixedSaga, mixedSaga } from './saga-mix.ts'
-import { until } from './until.ts'
 
 const SAGAS = 200
 const KILLS = 3

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -72,6 +72,25 @@ describe('a project with both packed packages', () => {
       cwd: project.folder,
     })
     expect(output.trim()).toBe(VERSION)
+  })
+
+  it('has a command that loads nothing of zod from its package to read the settings, and that has its licence', async () => {
+    project.write(
+      'show-zod.mjs',
+      `import { registerHooks } from 'node:module'
+      registerHooks({
+        resolve(specifier, context, next) {
+          const resolved = next(specifier, context)
+          if (resolved.url.includes('/node_modules/zod/')) console.log(resolved.url)
+          return resolved
+        },
+      })`,
+    )
+    const folder = 'node_modules/counterstep/dist/command'
+    const output = await node('--import', './show-zod.mjs', `${folder}/counterstep.js`, '--version')
+    expect(output.trim()).toBe(VERSION)
+    const licences = readFileSync(join(project.folder, folder, 'THIRD-PARTY-LICENSES'), 'utf8')
+    expect(licences).toMatch(/^── zod \d+\.\d+\.\d+ \(MIT\) ──\n/)
   })
 
   it('can import every entry', async () => {

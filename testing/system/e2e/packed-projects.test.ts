@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { refusalOfNode } from '../../../packages/cli/src/node-version.ts'
 import { REPOSITORY } from '../../repository/source-tree.ts'
 import { InstalledProject, nodesOfSystem, packBoth, type Wanted } from './packed/installed-project.ts'
 import { outputOf, runProgram } from './packed/run-program.ts'
@@ -81,6 +82,25 @@ describe('projects that have both packages', () => {
   it('can require counterstep, too', async () => {
     const code = "console.log(typeof require('counterstep').createCounterstep)"
     expect(await projects().run('commonjs', ['--input-type=commonjs', '--eval', code])).toBe('function\n')
+  })
+
+  it('are told by counterstep on an older Node what it needs, however they load it', {
+    timeout: RUN_MS_MAX,
+  }, async () => {
+    const entries = ['', '/fastify', '/lambda', '/store/mysql', '/store/redis', '/store/sqlite'].map(
+      (entry) => `counterstep${entry}`,
+    )
+    const code = `
+      const entries = ${JSON.stringify(entries)}
+      const attempts = entries.flatMap((name) => [async () => require(name), () => import(name)])
+      Promise.all(attempts.map((load) => load().then(() => 'loaded', ({ message }) => message)))
+        .then((messages) => console.log([...new Set(messages)].join()))`
+    for (const node of [process.execPath, ...nodesOfSystem()]) {
+      const version = await outputOf(node, ['--print', 'process.versions.node'], { cwd: projects().folder })
+      const wanted = refusalOfNode(version.trim()) ?? 'loaded'
+      const printed = await projects().run('commonjs', ['--input-type=commonjs', '--eval', code], node)
+      expect(printed.trim()).toBe(wanted)
+    }
   })
 
   it('may have both copies of the SDK in one process, which understand each other', async () => {

@@ -91,6 +91,7 @@ describe('the packed SDK', () => {
       'LICENSE',
       'README.md',
       'docs/errors.md',
+      'docs/glossary.md',
       'docs/message.md',
       'docs/participant.md',
       'docs/saga.md',

@@ -1,21 +1,22 @@
 const LOOK_EVERY_MS = 20
 
-/** Asks again until nothing is waited for any more; `limitMs` only tells stuck from slow. */
-export async function until(
-  what: string,
+/**
+ * Looks again and again until it sees something, which is neither false nor undefined, and returns that. `limitMs` only tells
+ * stuck from slow; `what` may be asked for at the end, so that it can say what was seen last.
+ */
+export async function until<Seen>(
+  what: string | (() => string),
   limitMs: number,
-  waitingFor: () => Promise<string | undefined>,
-): Promise<void> {
-  const endAt = Date.now() + limitMs
+  look: () => Promise<Seen | false | undefined> | Seen | false | undefined,
+  lookEveryMs = LOOK_EVERY_MS,
+): Promise<Seen> {
+  const endAt = performance.now() + limitMs
   for (;;) {
-    const reason = await waitingFor()
-    if (reason === undefined) return
-    if (Date.now() > endAt) throw new Error(`not within ${limitMs} ms: ${what} (${reason})`)
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+    const seen = await look()
+    if (seen !== undefined && seen !== false) return seen
+    if (performance.now() > endAt) {
+      throw new Error(`not within ${limitMs} ms: ${typeof what === 'string' ? what : what()}`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs))
   }
-}
-
-/** For a server that does not answer yet: the reason is shown if it never does. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { until } from '../src/until.ts'
+import { untilReady } from '../src/servers/until-ready.ts'
 import { describeOwn } from '../src/vitest/describe-on.ts'
 
 const GONE_MS_MAX = 20_000
@@ -35,7 +35,7 @@ for (const kind of ['mariadb', 'redis', 'postgres'] as const) {
         expect(await readdir(temporary)).toHaveLength(1)
 
         owner.kill(signal)
-        await until('all is gone', GONE_MS_MAX, async () => {
+        await untilReady('all is gone', GONE_MS_MAX, async () => {
           const left = pids.filter(isAlive)
           if (left.length > 0) return `processes ${left.join(', ')}`
           const folders = existsSync(temporary) ? await readdir(temporary) : []

@@ -7,19 +7,13 @@ import { leadOf, titleOf } from './report-page.ts'
 import { reportSection } from './report-section.ts'
 import { seedTable } from './seed-table.ts'
 
-export interface Finished {
-  readonly report: Report
-  readonly flames: readonly Markup[]
-}
-
 export interface Failed {
   readonly name: string
   readonly message: string
 }
 
 /** All runs on one page: an index, the seeds' pages beside ours, and each run. */
-export function combinedPage(finished: readonly Finished[], failed: readonly Failed[], at: string): string {
-  const reports = finished.map(({ report }) => report)
+export function combinedPage(reports: readonly Report[], failed: readonly Failed[], at: string): string {
   return page('Counterstep bench', leadOfAll(reports, at), [
     html`<section id="index"><h2>Runs</h2>${index(reports)}${failed.map(
       ({ name, message }) => html`<p class="caution"><strong>FAILED</strong> ${name}: ${message}</p>`,
@@ -30,10 +24,10 @@ export function combinedPage(finished: readonly Finished[], failed: readonly Fai
         reports.find(({ scenario }) => scenario === seedPage.scenario),
       ),
     )}</section>`,
-    ...finished.map(
-      ({ report, flames }, number) => html`<section id="${anchorOf(number)}">
+    ...reports.map(
+      (report, number) => html`<section id="${anchorOf(number)}">
 <h2>${titleOf(report)}</h2><p class="lead">${leadOf(report)}</p>
-${reportSection(report, flames)}
+${reportSection(report)}
 </section>`,
     ),
   ])

@@ -1,12 +1,12 @@
 import type { Report } from '../report.ts'
-import { html, type Markup } from './markup.ts'
+import { html } from './markup.ts'
 import { page } from './page.ts'
 import { reportSection } from './report-section.ts'
 
 /** One run as a page of its own. */
-export function reportPage(report: Report, flames: readonly Markup[]): string {
+export function reportPage(report: Report): string {
   return page(`Counterstep bench: ${titleOf(report)}`, leadOf(report), [
-    html`<section>${reportSection(report, flames)}</section>`,
+    html`<section>${reportSection(report)}</section>`,
   ])
 }
 

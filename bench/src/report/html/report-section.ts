@@ -13,11 +13,11 @@ import { html, Markup } from './markup.ts'
 import { rowTable, table } from './row-table.ts'
 
 /** Everything about one run: facts, cautions, pictures, figures, notes, and the counts that were held against each other. */
-export function reportSection(report: Report, flames: readonly Markup[]): Markup {
+export function reportSection(report: Report): Markup {
   const notes = plainNotesOf(report)
   return html`
 ${cautionsOf(report).map((caution) => html`<p class="caution"><strong>CAUTION</strong> ${caution}</p>`)}
-<div class="charts">${chartsOf(report)}${flames}</div>
+<div class="charts">${chartsOf(report)}</div>
 ${rowTable(report.rows)}
 ${ratioTable(report)}
 ${notes.length === 0 ? '' : html`<ul class="notes">${notes.map((note) => html`<li>${note}</li>`)}</ul>`}

@@ -35,7 +35,6 @@ header + section { border-top: 0; padding-top: 0; margin-top: 20px; }
 .caution { background: var(--warn-paper); color: var(--warn); padding: 8px 12px; border-left: 3px solid; border-radius: 3px; margin: 8px 0; max-width: none; font-size: .9rem; }
 .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 440px), 1fr)); gap: 16px; align-items: start; margin: 20px 0; }
 figure { margin: 0; background: var(--sheet); border: 1px solid var(--rule); border-radius: 6px; padding: 14px 16px; min-width: 0; }
-figure.wide { grid-column: 1 / -1; }
 figcaption { color: var(--soft); font-size: .8rem; margin-top: 8px; }
 svg { display: block; width: 100%; height: auto; font: 13px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: 2px 16px; padding: 0; margin: 0 0 8px; font-size: .85rem; }
@@ -64,12 +63,9 @@ details { margin: 12px 0; } summary { cursor: pointer; color: var(--soft); font-
 .index ul { padding: 0; margin: 0; list-style: none; color: var(--soft); font-size: .85rem; } .index strong { color: var(--ink); font-variant-numeric: tabular-nums; }
 article { margin-top: 24px; }
 .failed { color: var(--c7); }
-.flame rect { stroke: var(--sheet); stroke-width: .6; } .flame text { fill: #14171b; font-size: 11px; pointer-events: none; }
-.own { fill: #f2a65a; background: #f2a65a; } .dependency { fill: #f4d06f; background: #f4d06f; } .node { fill: #a8c99b; background: #a8c99b; } .engine { fill: #b9c4d0; background: #b9c4d0; }
 @media (max-width: 520px) {
   main { padding: 16px 12px 40px; } h1 { font-size: 1.4rem; } figure { padding: 12px 10px; } svg { font-size: 15px; } .tick, .note { font-size: 14px; }
   tbody th { white-space: normal; min-width: 7em; } th, td { padding-right: 10px; }
-  .flame { overflow-x: auto; } .flame svg { width: 960px; }
 }
 @media print { figure, .caution { break-inside: avoid; } }
 `

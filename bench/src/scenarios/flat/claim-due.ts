@@ -1,9 +1,9 @@
+import { until } from '@counterstep/test-servers/until'
 import type { Branch } from '../../harness/branch.ts'
 import { type Metrics, readMetrics, sumOf, timesBetween } from '../../harness/metrics.ts'
 import { startServer } from '../../harness/server.ts'
 import type { ScenarioContext } from '../../scenario.ts'
 import type { Database } from '../../stores/store-host.ts'
-import { until } from '../../until.ts'
 import { succeededIn, watchEnd } from '../../watch-end.ts'
 
 const CLAIM_MS_MAX = 60_000

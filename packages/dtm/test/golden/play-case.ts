@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { until } from '@counterstep/test-servers/until'
 import { expect } from 'vitest'
 import type { PlayedBranches } from '../support/branch-service.ts'
-import type { DtmBed } from '../support/dtm-bed.ts'
-import { until } from '../support/until.ts'
+import { type DtmBed, UNTIL_MS_MAX } from '../support/dtm-bed.ts'
 import { normalCalls } from './compare-calls.ts'
 import type { DeviantAnswer, Deviation } from './deviations.ts'
 import { answersOf, callsOf, type GoldenAnswer, type GoldenCase, type GoldenStep } from './golden-case.ts'
@@ -28,7 +28,8 @@ export async function playCase(
   }
   const calls = deviation?.calls ?? []
   // The pause alone shows that no further one comes; on a busy machine it is too short for those that must.
-  if (calls !== 'any') await until('every call has come', () => played.calls.length >= calls.length)
+  if (calls !== 'any')
+    await until('every call has come', UNTIL_MS_MAX, () => played.calls.length >= calls.length)
   await delay(golden.settleMs ?? SETTLE_MS)
   expectCalls(played, golden, deviation, values)
 }
@@ -101,7 +102,7 @@ async function waitUntil(
 ): Promise<void> {
   if (deviant === 'skip') return
   const wanted = deviant ?? status
-  await until(`${gid} ${wanted} after ${calls} calls`, async () => {
+  await until(`${gid} ${wanted} after ${calls} calls`, UNTIL_MS_MAX, async () => {
     if (played.calls.length < calls) return false
     const { body } = await bed.node.get(`query?gid=${fill(gid, values)}`)
     return wanted === undefined || JSON.parse(body).transaction?.status === wanted

@@ -43,6 +43,9 @@ export interface DtmBed extends AsyncDisposable {
   fillDisk(): void
 }
 
+/** How long a test waits for what comes: it only tells stuck from slow. */
+export const UNTIL_MS_MAX = 20_000
+
 const SETTINGS = { ...DEFAULT_SETTINGS, leaseMs: 2_000, pollMs: 100 }
 
 const loopback = loopbackTargets()

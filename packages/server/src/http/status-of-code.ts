@@ -56,6 +56,7 @@ export const STATUS_OF_CODE = {
   SAGA_STORE_SCHEMA: 503,
   SAGA_STORE_UNSUPPORTED: 503,
   SAGA_KEYS_UNUSABLE: 503,
+  SAGA_LIBRARY_CHANGED: 503,
   SAGA_CONTENDED: 503,
   // The SDK's own three; a server that met them would be between the caller and another service.
   SAGA_UNREACHABLE: 503,

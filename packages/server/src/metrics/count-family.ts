@@ -1,4 +1,4 @@
-import type { Metric, MetricObjectWithValues, MetricValue, Registry } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
 
 export interface CountFamilyOptions {
   readonly name: string
@@ -17,31 +17,28 @@ export class Count {
 
 /** A counter whose children are looked up once, for the reason that `DurationFamily` names. */
 export class CountFamily {
-  readonly name: string
-  readonly #options: CountFamilyOptions
+  readonly #labelNames: readonly string[]
   readonly #children: { readonly labels: Readonly<Record<string, string>>; readonly count: Count }[] = []
 
   constructor(options: CountFamilyOptions, registry: Registry) {
-    this.name = options.name
-    this.#options = options
-    // The registry asks its metrics for `name` and `get` alone; its types name prom-client's own classes.
-    registry.registerMetric(this as unknown as Metric)
+    this.#labelNames = options.labelNames
+    const children = this.#children
+    // It registers itself, and is filled each time it is read.
+    new Counter({
+      ...options,
+      registers: [registry],
+      collect() {
+        this.reset()
+        for (const { labels, count } of children) if (count.value > 0) this.inc(labels, count.value)
+      },
+    })
   }
 
   /** To be kept by the caller: each call makes another. */
   child(...labelValues: readonly string[]): Count {
-    const entries = this.#options.labelNames.map((name, index) => [name, labelValues[index] ?? ''])
+    const entries = this.#labelNames.map((name, index) => [name, labelValues[index] ?? ''])
     const count = new Count()
     this.#children.push({ labels: Object.fromEntries(entries), count })
     return count
-  }
-
-  get(): Promise<MetricObjectWithValues<MetricValue<string>>> {
-    const { name, help } = this.#options
-    const values = this.#children
-      .filter(({ count }) => count.value > 0)
-      .map(({ labels, count }) => ({ labels, value: count.value }))
-    const metric = { name, help, type: 'counter', aggregator: 'sum', values }
-    return Promise.resolve(metric as unknown as MetricObjectWithValues<MetricValue<string>>)
   }
 }

@@ -1,4 +1,4 @@
-import { connect, isIP } from 'node:net'
+import { connect, isIP, type Socket } from 'node:net'
 import type { ConnectionOptions } from 'mysql2'
 
 export interface TlsOptions {
@@ -6,6 +6,11 @@ export interface TlsOptions {
   readonly ca?: string
   /** The name in the server's certificate. Default: the URL's host, which must then be no address. */
   readonly serverName?: string
+}
+
+/** The options of a connection, and a function that makes its socket. The session keeps the socket and can reset it. */
+export interface ConnectionTarget extends ConnectionOptions {
+  readonly stream: () => Socket
 }
 
 /** The choice `required` checks the server's certificate against the authorities that Node trusts. */
@@ -19,7 +24,7 @@ export function toConnectionTarget(
   url: string,
   tls: TlsChoice | undefined,
   connectTimeoutMs: number,
-): ConnectionOptions {
+): ConnectionTarget {
   const { host, port, user, password, database } = parseStoreUrl(url)
   const choice = tls ?? (isLoopback(host) ? 'off' : 'required')
   return {
@@ -29,7 +34,6 @@ export function toConnectionTarget(
     password,
     database,
     connectTimeout: connectTimeoutMs,
-    keepAliveInitialDelay: KEEP_ALIVE_MS,
     charset: 'utf8mb4',
     // The server counts changed rows and not matched ones, and must not ask for our files.
     flags: ['-FOUND_ROWS', '-LOCAL_FILES'],
@@ -38,21 +42,21 @@ export function toConnectionTarget(
     // The text is complete: a question mark in it belongs to a payload.
     queryFormat: (sql: string) => sql,
     connectAttributes: { program_name: 'counterstep' },
-    ...(choice !== 'off' && withTls(host, port, choice === 'required' ? {} : choice)),
+    ...(choice !== 'off' && withTls(host, choice === 'required' ? {} : choice)),
+    stream: () =>
+      connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS }),
   }
 }
 
 /**
- * The driver checks the certificate's name against its `host`. So `host` becomes that name, and the stream connects to the
- * real host. For an address the driver would check the name `localhost`.
+ * The driver checks the certificate's name against its `host`, so `host` becomes that name, while the socket connects to the
+ * URL's host. For an address the driver would check the name `localhost`.
  */
-function withTls(host: string, port: number, { ca, serverName = host }: TlsOptions): ConnectionOptions {
+function withTls(host: string, { ca, serverName = host }: TlsOptions): ConnectionOptions {
   if (isIP(serverName) !== 0)
     throw new TypeError('tls.serverName must name a server whose URL has an address')
   const ssl = { rejectUnauthorized: true, verifyIdentity: true, minVersion: 'TLSv1.2', ...(ca && { ca }) }
-  if (serverName === host) return { ssl }
-  const stream = () => connect({ host, port, noDelay: true, keepAlive: true })
-  return { ssl, host: serverName, stream }
+  return { ssl, host: serverName }
 }
 
 function parseStoreUrl(text: string) {

@@ -1,8 +1,10 @@
-import { type ConnectionOptions, createConnection } from 'mysql2'
+import { createConnection } from 'mysql2'
 import { STATEMENTS } from '../generated/sql.ts'
 import { toVariables, type Variables } from '../schema/server-facts.ts'
+import { assertAnswersCounted } from './answered-statements.ts'
+import type { ConnectionTarget } from './connection-target.ts'
 import { SqlError, toSqlError } from './server-errors.ts'
-import { Session } from './session.ts'
+import { type Row, Session } from './session.ts'
 import type { SessionTimeouts } from './session-timeouts.ts'
 import { fill, parseStatement } from './statement.ts'
 
@@ -28,24 +30,26 @@ const MULTIPLEXED_ROW_BYTES_MAX = 12 * 1024
 
 /** Connects and sets the session up. If that fails, it destroys the session and throws. */
 export async function openSession(
-  target: ConnectionOptions,
+  target: ConnectionTarget,
   settings: SessionSettings,
 ): Promise<OpenedSession> {
   const { statementTimeoutMs, connectTimeoutMs, autocommit, multiplexed = false } = settings
-  const connection = createConnection({ ...target, multipleStatements: !autocommit && !multiplexed })
-  const session = new Session(connection, statementTimeoutMs)
+  const socket = target.stream()
+  const sendsPackets = !autocommit && !multiplexed
+  const connection = createConnection({ ...target, stream: socket, multipleStatements: sendsPackets })
+  const session = new Session(connection, socket, statementTimeoutMs)
   try {
     await new Promise<void>((resolve, reject) => {
       // The driver no longer calls back once the session has destroyed it because the connection has ended.
       connection.once('end', () => reject(new SqlError('lost', 'the server has closed the connection')))
       connection.connect((error) => (error === null ? resolve() : reject(toSqlError(error))))
     })
-    for (const set of settingsOf(settings)) await session.run(set, connectTimeoutMs)
-    const variables = toVariables([
-      ...(await session.all(STATEMENTS.readVariables, connectTimeoutMs)),
-      ...(await session.all(STATEMENTS.readRedoStatus, connectTimeoutMs)),
-    ])
-    const wrong = wrongSetting(variables, settings)
+    for (const set of writeSettings(settings)) {
+      await session.run(set, connectTimeoutMs)
+      assertAnswersCounted(session.answered, 1)
+    }
+    const variables = toVariables(await readVariables(session, sendsPackets, connectTimeoutMs))
+    const wrong = findWrongSetting(variables, settings)
     if (wrong !== undefined) throw new SqlError('unavailable', `the session could not be set up: ${wrong}`)
     session.packetBytesMax = Number(variables.get('max_allowed_packet'))
     if (multiplexed) session.rowBytesMax = MULTIPLEXED_ROW_BYTES_MAX
@@ -58,7 +62,24 @@ export async function openSession(
   }
 }
 
-function settingsOf({ lockWaitTimeoutMs, autocommit, multiplexed }: SessionSettings): readonly string[] {
+/** Where the session will send packets, the first is the one that shows that its answers are counted. */
+async function readVariables(
+  session: Session,
+  inOnePacket: boolean,
+  timeoutMs: number,
+): Promise<readonly Row[]> {
+  const statements = [STATEMENTS.readVariables, STATEMENTS.readRedoStatus]
+  if (!inOnePacket) {
+    const rows: Row[] = []
+    for (const statement of statements) rows.push(...(await session.all(statement, timeoutMs)))
+    return rows
+  }
+  const answers = await session.packet(statements, timeoutMs)
+  assertAnswersCounted(session.answered, statements.length)
+  return answers.flat() as readonly Row[]
+}
+
+function writeSettings({ lockWaitTimeoutMs, autocommit, multiplexed }: SessionSettings): readonly string[] {
   const isAutocommit = autocommit ? 1 : 0
   if (!multiplexed) {
     const lockWaitSeconds = lockWaitTimeoutMs / 1_000
@@ -70,7 +91,7 @@ function settingsOf({ lockWaitTimeoutMs, autocommit, multiplexed }: SessionSetti
 }
 
 /** Compares what the server says, since a proxy may have answered the statements that set it. */
-function wrongSetting(
+function findWrongSetting(
   variables: Variables,
   { lockWaitTimeoutMs, autocommit, multiplexed }: SessionSettings,
 ): string | undefined {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import { TLSSocket } from 'node:tls'
 import type { Connection } from 'mysql2'
+import { countAnswers } from './answered-statements.ts'
 import type { Value } from './literal.ts'
 import { endsSession, SqlError, toSqlError, toStall, UnsentError } from './server-errors.ts'
 import { fillRows, groupsWithin, type RowsStatement } from './statement.ts'
@@ -19,6 +19,7 @@ const GOODBYE_MS = 1_000
 /** One connection that is set up and checked. After an error that leaves its state unknown it is destroyed and not used again. */
 export class Session {
   readonly #connection: Connection
+  readonly #socket: Socket
   readonly #statementTimeoutMs: number
   #packetBytesMax = Number.POSITIVE_INFINITY
   /** Bounds the rows of one statement together. More rows are divided among several statements. */
@@ -30,12 +31,14 @@ export class Session {
   #rowsChanged = 0
   #answered = 0
 
-  constructor(connection: Connection, statementTimeoutMs: number) {
+  /** The connection was made with this socket. */
+  constructor(connection: Connection, socket: Socket, statementTimeoutMs: number) {
     this.#connection = connection
+    this.#socket = socket
     this.#statementTimeoutMs = statementTimeoutMs
     // The end of an idle connection arrives as an event, which would end the process if it had no listener.
-    connection.on('error', (error) => this.#lost(toSqlError(error)))
-    connection.on('end', () => this.#lost(new SqlError('lost', 'the server has closed the connection')))
+    connection.on('error', (error) => this.#applyLoss(toSqlError(error)))
+    connection.on('end', () => this.#applyLoss(new SqlError('lost', 'the server has closed the connection')))
   }
 
   get isBroken(): boolean {
@@ -88,7 +91,7 @@ export class Session {
   async oneByOne(statements: readonly string[]): Promise<readonly (readonly Row[] | number)[]> {
     const answers: (readonly Row[] | number)[] = []
     for (const sql of statements) {
-      answers.push(this.#counted((await this.#query(sql, this.#statementTimeoutMs)) as Answer))
+      answers.push(this.#countChanges((await this.#query(sql, this.#statementTimeoutMs)) as Answer))
     }
     return answers
   }
@@ -104,13 +107,13 @@ export class Session {
   ): Promise<readonly (readonly Row[] | number)[]> {
     const sql = statements.join(';')
     const answers = (await this.#query(sql, this.#statementTimeoutMs, firstTimeoutMs)) as readonly Answer[]
-    return answers.map((answer) => this.#counted(answer))
+    return answers.map((answer) => this.#countChanges(answer))
   }
 
   destroy(): void {
     if (this.#isBroken) return
     this.#isBroken = true
-    reset(this.#connection)
+    this.#reset()
     this.#connection.destroy()
   }
 
@@ -120,10 +123,23 @@ export class Session {
     this.#isBroken = true
     // The driver calls back before it has said goodbye. An error here means that the connection has ended, as it should.
     this.#connection.end(() => undefined)
-    setTimeout(() => reset(this.#connection), GOODBYE_MS).unref()
+    setTimeout(() => this.#reset(), GOODBYE_MS).unref()
   }
 
-  #counted(answer: Answer): readonly Row[] | number {
+  /**
+   * Resets the connection, because the driver's own `destroy` only ends its socket. On a network that loses every packet the
+   * unsent bytes would stay in memory and the socket open for minutes, and a server that is reached again would wait for more.
+   */
+  #reset(): void {
+    const socket = this.#socket
+    if (socket.destroyed) return
+    // TLS has no reset, nor has a socket that is not connected yet or has already ended its side.
+    const { ssl } = this.#connection.config
+    if (ssl || socket.connecting || socket.writableEnded) socket.destroy()
+    else socket.resetAndDestroy()
+  }
+
+  #countChanges(answer: Answer): readonly Row[] | number {
     if (!('affectedRows' in answer)) return answer
     this.#rowsChanged += answer.affectedRows
     return answer.affectedRows
@@ -154,9 +170,9 @@ export class Session {
         if (endsSession(failure)) this.destroy()
         reject(failure)
       })
-      const giveUp = () => this.#lost(new SqlError('timeout', 'the server has not answered in time'))
+      const giveUp = () => this.#applyLoss(new SqlError('timeout', 'the server has not answered in time'))
       const firstTimer = firstTimeoutMs === undefined ? undefined : setTimeout(giveUp, firstTimeoutMs)
-      query.on('fields', () => {
+      countAnswers(query, () => {
         this.#answered += 1
         clearTimeout(firstTimer)
       })
@@ -164,7 +180,7 @@ export class Session {
   }
 
   /** Rejects the query under way, because a destroyed driver does not answer it. */
-  #lost(error: SqlError): void {
+  #applyLoss(error: SqlError): void {
     this.destroy()
     this.#rejectPending?.(error)
     this.#rejectPending = undefined
@@ -174,16 +190,4 @@ export class Session {
     const room = this.#packetBytesMax - PACKET_OVERHEAD_BYTES
     return sql.length * UTF8_BYTES_PER_UNIT_MAX > room && Buffer.byteLength(sql) > room
   }
-}
-
-/**
- * The driver's own `destroy` only ends its stream, which its types do not show. On a network that loses every packet the
- * unsent bytes would stay in memory and the socket open for minutes, and a server that is reached again would wait for more.
- */
-function reset(connection: Connection): void {
-  const { stream } = connection as unknown as { readonly stream: Socket }
-  if (stream.destroyed) return
-  // TLS has no reset, nor has a stream that is not connected yet or has already ended its side.
-  if (stream instanceof TLSSocket || stream.connecting || stream.writableEnded) stream.destroy()
-  else stream.resetAndDestroy()
 }

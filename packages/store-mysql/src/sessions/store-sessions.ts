@@ -1,7 +1,7 @@
 import type { StoreEvent } from '@counterstep/core'
-import type { ConnectionOptions } from 'mysql2'
 import { readDurability, toServerIdentity, type Variables } from '../schema/server-facts.ts'
 import { toStoreError } from '../transactions/database-transactions.ts'
+import type { ConnectionTarget } from './connection-target.ts'
 import { openSession, type SessionSettings } from './open-session.ts'
 import { isLoginRefused, isServerFault, SqlError } from './server-errors.ts'
 import type { Session } from './session.ts'
@@ -24,7 +24,7 @@ export class StoreSessions {
   readonly #onEvent: (event: StoreEvent) => void
   #server: Variables | undefined
 
-  constructor(target: ConnectionOptions, settings: StoreSessionsSettings) {
+  constructor(target: ConnectionTarget, settings: StoreSessionsSettings) {
     const { connectionsMax, statementTimeoutMs, onEvent } = settings
     const open = (autocommit: boolean) => () => this.#open(target, { ...settings, autocommit })
     const bounds = { waitersMax: WAITERS_MAX, waitTimeoutMs: statementTimeoutMs }
@@ -70,7 +70,7 @@ export class StoreSessions {
     await Promise.all([this.writers.close(), this.#readers.close()])
   }
 
-  async #open(target: ConnectionOptions, settings: SessionSettings): Promise<Session> {
+  async #open(target: ConnectionTarget, settings: SessionSettings): Promise<Session> {
     try {
       const { session, variables } = await openSession(target, settings)
       this.#watch(variables)

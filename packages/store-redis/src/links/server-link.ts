@@ -1,8 +1,16 @@
 import { TLSSocket } from 'node:tls'
 import { StoreUnavailableError } from '@counterstep/core'
+import { LibraryChangedError } from '@counterstep/protocol'
 import { Command, Redis, type RedisOptions, ReplyError } from 'ioredis'
 import { AnswerDeadline } from './answer-deadline.ts'
 import { isLoginRefusal, ServerRefusal } from './command-errors.ts'
+import {
+  assertDriverParts,
+  assertWasWritten,
+  readSocket,
+  sendCommand,
+  TrackedCommand,
+} from './driver-parts.ts'
 import type { InFlight } from './in-flight.ts'
 
 export interface Endpoint {
@@ -71,7 +79,7 @@ export class ServerLink {
 
   /** Rejects with a ServerRefusal, or with a StoreUnavailableError if there is no answer. */
   async send(name: string, args: readonly CommandArgument[], isAsking = false): Promise<unknown> {
-    const bytes = sizeOf(args)
+    const bytes = measure(args)
     this.#inFlight.enter(bytes)
     // The command copies the arguments.
     const command = new TrackedCommand(name, args as CommandArgument[], { replyEncoding: 'utf8' })
@@ -80,8 +88,10 @@ export class ServerLink {
       this.#corkThisTurn()
       // ASKING applies to the next command of the connection, so nothing may come between the two. If it fails, the next
       // command is redirected again.
-      if (isAsking) this.#give(new Command('asking')).catch(() => undefined)
-      return await this.#give(command)
+      if (isAsking) sendCommand(this.#redis, new Command('asking')).catch(() => undefined)
+      const answer = await sendCommand(this.#redis, command)
+      assertWasWritten(command)
+      return answer
     } catch (error: unknown) {
       throw this.#failure(error, command.isWritten)
     } finally {
@@ -115,14 +125,10 @@ export class ServerLink {
    */
   #giveUp(): void {
     this.#lastError = new Error('Redis did not answer in time')
-    const { stream } = this.#redis
+    const socket = readSocket(this.#redis)
     // A reset, which TLS does not have, makes the kernel drop its unsent bytes too.
-    if (stream instanceof TLSSocket) stream.destroy()
-    else stream.resetAndDestroy()
-  }
-
-  #give(command: Command): Promise<unknown> {
-    return this.#redis.sendCommand(command) as Promise<unknown>
+    if (socket instanceof TLSSocket) socket.destroy()
+    else socket?.resetAndDestroy()
   }
 
   async #open(): Promise<void> {
@@ -141,6 +147,7 @@ export class ServerLink {
     } finally {
       this.#watch()
     }
+    assertDriverParts(this.#redis)
     this.#isUp = true
   }
 
@@ -161,47 +168,24 @@ export class ServerLink {
 
   /** The commands of one turn of the event loop leave in one write of the socket. */
   #corkThisTurn(): void {
-    const { stream } = this.#redis
-    if (this.#isCorked || !stream) return
+    const socket = readSocket(this.#redis)
+    if (this.#isCorked || socket === undefined) return
     this.#isCorked = true
-    stream.cork()
+    socket.cork()
     setImmediate(() => {
       this.#isCorked = false
-      stream.uncork()
+      socket.uncork()
     })
   }
 
   #failure(error: unknown, isWritten: boolean): Error {
     const message = error instanceof Error ? error.message : String(error)
+    if (error instanceof LibraryChangedError) return error
     if (error instanceof ReplyError) return new ServerRefusal(message)
     return new StoreUnavailableError(isWritten ? 'Redis did not answer' : 'there is no connection to Redis', {
       applied: isWritten ? 'unknown' : 'no',
       cause: this.#lastError ?? new Error(message),
     })
-  }
-}
-
-/** Knows whether it was given to the socket. Before that, it was certainly not run. */
-class TrackedCommand extends Command {
-  isWritten = false
-
-  /**
-   * Frees the arguments once the command has ended. Measured, but not explained: under load commands outlive the quick
-   * collections of V8 although they are unreachable, and the texts of their rows are 2 KB for each saga.
-   */
-  forgetArguments(): void {
-    this.args = []
-  }
-
-  /** All arguments are texts, which are joined once. The chain of concatenations in ioredis costs a third of a write's time. */
-  override toWritable(): string {
-    this.isWritten = true
-    const words = [`*${this.args.length + 1}`, `$${this.name.length}`, this.name]
-    for (const argument of this.args as readonly string[]) {
-      words.push(`$${Buffer.byteLength(argument)}`, argument)
-    }
-    words.push('')
-    return words.join('\r\n')
   }
 }
 
@@ -239,7 +223,7 @@ function reconnectDelayMs(attempt: number): number {
 }
 
 /** Counts UTF-16 units, which are close enough for a bound and cost nothing. */
-function sizeOf(args: readonly CommandArgument[]): number {
+function measure(args: readonly CommandArgument[]): number {
   let size = 0
   for (const argument of args) size += typeof argument === 'string' ? argument.length : 8
   return size

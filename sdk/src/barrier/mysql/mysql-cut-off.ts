@@ -7,6 +7,7 @@ import {
   type MysqlPoolConnection,
   select,
 } from './mysql-connection.ts'
+import { readSocket, readThreadId } from './mysql2-parts.ts'
 
 /** A session of the server, by its id there and our end's port. */
 interface Session {
@@ -42,9 +43,9 @@ export function cutOff<Connection extends MysqlPoolConnection>(
 
 /** The driver's own `destroy` only says that it will send no more: a server that has stopped would not answer to that. */
 export function close(connection: MysqlPoolConnection): void {
-  const stream = streamOf(connection)
+  const socket = readSocket(connection)
   connection.destroy()
-  stream?.destroy()
+  socket?.destroy()
 }
 
 const END_WITHIN_MS = 10_000
@@ -88,31 +89,7 @@ async function kill(connection: MysqlConnection, sessions: readonly Session[]): 
 
 /** Undefined for what is no connection of mysql2, but only behaves like one. */
 function sessionOf(connection: MysqlPoolConnection): Session | undefined {
-  const raw = rawOf(connection)
-  const stream = streamOf(connection)
-  if (!('threadId' in raw) || typeof raw.threadId !== 'number' || stream === undefined) return undefined
-  return { id: raw.threadId, port: stream.localPort }
-}
-
-interface Stream {
-  readonly localPort?: number
-  destroy(): unknown
-}
-
-function streamOf(connection: MysqlPoolConnection): Stream | undefined {
-  const raw = rawOf(connection)
-  return 'stream' in raw && isStream(raw.stream) ? raw.stream : undefined
-}
-
-function isStream(value: unknown): value is Stream {
-  return (
-    typeof value === 'object' && value !== null && 'destroy' in value && typeof value.destroy === 'function'
-  )
-}
-
-/** A promise connection of mysql2 holds the one that has the socket. */
-function rawOf(connection: MysqlPoolConnection): object {
-  if (!('connection' in connection)) return connection
-  const { connection: raw } = connection
-  return typeof raw === 'object' && raw !== null ? raw : connection
+  const id = readThreadId(connection)
+  const socket = readSocket(connection)
+  return id === undefined || socket === undefined ? undefined : { id, port: socket.localPort }
 }

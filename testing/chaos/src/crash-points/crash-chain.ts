@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isFinalStatus } from '@counterstep/protocol'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
+import { until } from '@counterstep/test-servers/until'
 import type { BankLedger } from './bank-ledger.ts'
 import type { Hit } from './node-messages.ts'
 import type { Point } from './points.ts'
 import { NodeGoneError, ResumingClient } from './resuming-client.ts'
 import { type Participants, Scenario } from './scenario.ts'
 import { StartedNode } from './started-node.ts'
-import { until } from './until.ts'
 
 /** All that a scenario waits for is well under a second, so this only tells stuck from slow (L1). */
 const FINAL_MS_MAX = 60_000
@@ -141,9 +141,9 @@ export class CrashChain {
     }
   }
 
-  #waitForFinal(node: StartedNode, { gids, prefix }: Scenario): Promise<void> {
+  async #waitForFinal(node: StartedNode, { gids, prefix }: Scenario): Promise<void> {
     let ended = 0
-    return until(`the transactions of ${prefix} are final`, FINAL_MS_MAX, async () => {
+    await until(`the transactions of ${prefix} are final`, FINAL_MS_MAX, async () => {
       for (; ended < gids.length; ended++) {
         const view = await this.#client.look(node.url, gids[ended] ?? '')
         if (view !== undefined && !isFinalStatus(view.status)) return false

@@ -1,6 +1,6 @@
-import type { Nature } from './judge-answer.ts'
-import { pathOf } from './open-api.ts'
-import type { WireAnswer, WireRequest } from './wire-request.ts'
+import { pathOf, type WireAnswer, type WireRequest } from './wire-request.ts'
+
+export type Nature = 'valid' | 'near-valid' | 'rubbish'
 
 /** DTM's outcomes, its refusals (500, with a sentence; 422 for what is over a bound of ours), gin's redirects, what is not there yet, what the gate refuses (403, 421), and HTTP's own. */
 const STATUSES: ReadonlySet<number> = new Set([

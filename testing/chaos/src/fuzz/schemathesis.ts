@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
+import { canary } from '@counterstep/test-servers/canary'
 import { FuzzedServer } from './fuzzed-server.ts'
 
 /** Pinned, so that what it finds today it finds tomorrow. */
@@ -16,8 +17,13 @@ const PHASES = 'examples,coverage,fuzzing,stateful'
 const CHECKS_LEFT_OUT = 'ignored_auth,positive_data_acceptance,unsupported_method'
 /** The document's own example waits for 10 s, and schemathesis would send it with every other change. */
 const NO_WAIT = 'Prefer: wait=0'
+/** The server hears it with each request, and may show it nowhere. */
+const SECRET = `X-Secret: ${canary('schemathesis-header')}`
 
-/** Runs schemathesis against a private server: `node testing/chaos/src/fuzz/schemathesis.ts [--examples N] [--seed S]`. */
+/**
+ * Runs schemathesis against a private server: `npm run fuzz -- [--examples N] [--seed S]`. The last line counts, as
+ * `npm run test:all` reads it.
+ */
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -26,6 +32,11 @@ async function main(): Promise<void> {
       python: { type: 'string', default: 'python3' },
     },
   })
+  const reason = await missingPython(values.python)
+  if (reason !== undefined) {
+    process.stdout.write(`skipped schemathesis: ${reason}\n0 passed, 0 failed, 1 skipped\n`)
+    return
+  }
   const program = await install(values.python)
   const server = await FuzzedServer.start()
   const args = [
@@ -40,6 +51,8 @@ async function main(): Promise<void> {
       '10',
       '--header',
       NO_WAIT,
+      '--header',
+      SECRET,
     ],
   ]
   const run = spawn(program, args, { stdio: 'inherit' })
@@ -48,10 +61,22 @@ async function main(): Promise<void> {
   const stopCode = await server.stop()
   const isSound = isRunning && complaints.length === 0 && stopCode === 0
   for (const line of complaints) process.stderr.write(`${line}\n`)
-  process.stdout.write(
-    `schemathesis: ${code === 0 ? 'no finding' : 'see above'}; server: ${isSound ? 'sound' : 'not sound'}\n`,
-  )
-  process.exitCode = code === 0 && isSound ? 0 : 1
+  const faults = [
+    ...(code === 0 ? [] : ['it has findings, see above']),
+    ...(isSound ? [] : ['the server complained, ended or did not stop']),
+  ]
+  for (const fault of faults) process.stdout.write(`not ok schemathesis: ${fault}\n`)
+  process.stdout.write(`${2 - faults.length} passed, ${faults.length} failed\n`)
+  process.exitCode = faults.length === 0 ? 0 : 1
+}
+
+async function missingPython(python: string): Promise<string | undefined> {
+  try {
+    await promisify(execFile)(python, ['-c', 'import venv, ensurepip'])
+    return undefined
+  } catch (error: unknown) {
+    return `${python} with venv does not work: ${String(error).split('\n', 1)[0]}`
+  }
 }
 
 /** In an environment of its own in the user's cache: it is no dependency of this repository. */

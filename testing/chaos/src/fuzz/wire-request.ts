@@ -53,3 +53,9 @@ export function sendRequest(url: string, agent: Agent, request: WireRequest): Pr
     sent.end(body)
   })
 }
+
+/** Of an absolute-form target too. The router takes `*` for `/` and drops a fragment: neither belongs in a target. */
+export function pathOf(target: string): string {
+  const path = target === '*' ? '/' : (target.split(/[?#]/, 1)[0] ?? '')
+  return path.replace(/^[a-z]+:\/\/[^/]*/i, '')
+}

@@ -1,6 +1,6 @@
 /*
  * Preloaded into a server, it notes what the server asks of the disk below POWER_LOSS_ROOT: each write, and each sync
- * with its begin and its end. From these notes rebuild-disk.ts makes a disk that a power cut may leave behind.
+ * with its begin and its end. From these notes disk.ts makes a disk that a power cut may leave behind.
  * SIGKILL alone shows no missing fsync, since the page cache survives it.
  *
  * A write is noted after it was made and a sync before it begins, so the notes never promise more than the disk would.

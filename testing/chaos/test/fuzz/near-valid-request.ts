@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { bytesOf, type WireRequest } from '../../src/fuzz/wire-request.ts'
-import type { Draft } from './valid-request.ts'
+import type { Draft } from './draft.ts'
 
 /** Writes a draft as a client would. */
 export function written({ method, segments, query, headers, json }: Draft): WireRequest {

@@ -1,6 +1,6 @@
 import { canary } from '@counterstep/test-servers/canary'
 import fc from 'fast-check'
-import type { Draft, Surroundings } from './valid-request.ts'
+import type { Draft, Surroundings } from './draft.ts'
 
 const BASE = ['', 'api', 'dtmsvr']
 const NONE = fc.constant<Draft['query']>([])

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { until } from '@counterstep/test-servers/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { until } from '../../e2e/until.ts'
 import { auditEffects } from '../several-nodes/audit-effects.ts'
 import { BranchService } from '../several-nodes/branch-service.ts'
 import { Gate } from '../several-nodes/gate.ts'

@@ -1,4 +1,4 @@
-import { until } from '../../e2e/until.ts'
+import { until } from '@counterstep/test-servers/until'
 import { BranchService } from './branch-service.ts'
 import { type NodeFlags, NodeProcess } from './node-process.ts'
 import { type OwnStore, ownStore } from './own-store.ts'

@@ -1,8 +1,8 @@
 import { type RedisServer, startRedis } from '@counterstep/test-servers'
+import { until } from '@counterstep/test-servers/until'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { until } from '../../e2e/until.ts'
 import { Bed } from './bed.ts'
 import { runSagas } from './saga-callers.ts'
 

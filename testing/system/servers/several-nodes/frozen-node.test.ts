@@ -1,7 +1,7 @@
 import type { TransactionView } from '@counterstep/protocol'
+import { until } from '@counterstep/test-servers/until'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { until } from '../../e2e/until.ts'
 import { auditEffects } from './audit-effects.ts'
 import { Bed } from './bed.ts'
 import { Gate } from './gate.ts'

@@ -1,6 +1,6 @@
+import { until } from '@counterstep/test-servers/until'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { until } from '../../e2e/until.ts'
 import { auditEffects } from './audit-effects.ts'
 import { Bed } from './bed.ts'
 import { Gate } from './gate.ts'

@@ -3,7 +3,7 @@ import { readEnvironment } from '../environment.ts'
 import { freePort } from '../free-port.ts'
 import { type ElasticmqProgram, elasticmqProgram } from '../install/elasticmq-jars.ts'
 import { keptFolder } from '../processes/kept-process.ts'
-import { messageOf } from '../until.ts'
+import { messageOf } from './message-of.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 
 export interface ElasticmqServer extends ServerProcess {

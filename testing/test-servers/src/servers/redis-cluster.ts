@@ -1,8 +1,8 @@
 import { freePort } from '../free-port.ts'
 import { redisAnswer } from '../proxy/redis-answer.ts'
-import { until } from '../until.ts'
 import { findRedis } from './redis.ts'
 import { type RedisServer, type RedisServerOptions, startRedisServer } from './redis-server.ts'
+import { untilReady } from './until-ready.ts'
 
 export interface RedisCluster {
   /** The URL redis-cluster://127.0.0.1:PORT,127.0.0.1:PORT,127.0.0.1:PORT. */
@@ -64,7 +64,7 @@ async function form(nodes: readonly RedisServer[], busPorts: readonly number[]):
 
 async function untilWhole(nodes: readonly RedisServer[]): Promise<void> {
   for (const node of nodes) {
-    await until(`node ${node.port} sees the cluster whole`, WHOLE_MS_MAX, () =>
+    await untilReady(`node ${node.port} sees the cluster whole`, WHOLE_MS_MAX, () =>
       waitingForAll(node, nodes.length),
     )
   }

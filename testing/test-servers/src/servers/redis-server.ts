@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
 import { keptFolder } from '../processes/kept-process.ts'
 import { redisAnswer } from '../proxy/redis-answer.ts'
-import { messageOf } from '../until.ts'
+import { messageOf } from './message-of.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 
 export interface RedisServer extends ServerProcess {

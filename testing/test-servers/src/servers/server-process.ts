@@ -2,8 +2,8 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ServerFailedError } from '../errors.ts'
 import { type KeptProcess, startKept } from '../processes/kept-process.ts'
-import { until } from '../until.ts'
 import type { ServerUser } from './server-user.ts'
+import { untilReady } from './until-ready.ts'
 
 const READY_MS_MAX = 60_000
 const STOP_MS_MAX = 60_000
@@ -68,7 +68,7 @@ async function launch(spec: ServerSpec): Promise<KeptProcess> {
   const log = join(spec.folder, 'log')
   const process = await startKept(spec.command, spec.args, log, spec.user)
   try {
-    await until(`${spec.name} answers`, READY_MS_MAX, async () => {
+    await untilReady(`${spec.name} answers`, READY_MS_MAX, async () => {
       if (process.hasEnded()) throw new Error(`${spec.name} ended with ${await process.end(KILL_MS_MAX)}`)
       return await spec.waitingFor()
     })

@@ -1,0 +1,34 @@
+import { Socket } from 'node:net'
+import { LibraryChangedError } from '@counterstep/protocol'
+import { buildConnector } from 'undici'
+import undici from 'undici/package.json' with { type: 'json' }
+
+/**
+ * Relies on an undocumented part of undici, read in 8.12.4: a connector returns the socket that it is connecting, about
+ * which its types keep silent. The address on the other side can so be checked before anything is sent; the connector's
+ * callback comes after TLS's hello. Throws a LibraryChangedError.
+ */
+export function connectSocket(
+  connect: buildConnector.connector,
+  options: buildConnector.Options,
+  callback: buildConnector.Callback,
+): Socket {
+  const socket: unknown = connect(options, callback)
+  if (socket instanceof Socket) return socket
+  throw new LibraryChangedError({
+    library: 'undici',
+    version: undici.version,
+    part: 'the connector of `buildConnector`, which gives no socket to check the address of',
+    readIn: '8.12.4',
+  })
+}
+
+/** The self-test, run when a branch caller is made. Its name is never looked up, so that it connects to nothing. */
+export function assertConnectorGivesSocket(build = buildConnector): void {
+  const connect = build({ timeout: 0, lookup: () => undefined })
+  connectSocket(
+    connect,
+    { hostname: 'self-test.invalid', protocol: 'http:', port: '80' },
+    () => undefined,
+  ).destroy()
+}

@@ -1,0 +1,101 @@
+import type { QuotaBounds } from '@counterstep/access'
+import { DEFAULT_CALLER_LIMITS } from '@counterstep/branch-http'
+import type { TargetRules } from '@counterstep/branch-http/targets'
+import { DEFAULT_SETTINGS } from '@counterstep/engine'
+import { isLoopback } from './loopback.ts'
+import type { FunctionValues, SettingName, SettingValues } from './settings.ts'
+import type { SqliteConfig, StoreUse } from './store-config.ts'
+
+type SharedValues = Pick<SettingValues, SettingName & keyof FunctionValues>
+
+export type AccessConfig = ReturnType<typeof accessConfig>
+
+/** Who may use a server, over both HTTP APIs. */
+export function accessConfig(values: SettingValues) {
+  const { host, keysFile, ratePerKey, dtmNetworks, dtmNetworksScopes, allowedHosts = [] } = values
+  const { connectionsMax, strangersPerAddressMax, unreadBodyBytesMax } = values
+  return Object.freeze({
+    keysFile,
+    ratePerKey,
+    quotaPerKey: readQuota(values),
+    /** From where DTM's API asks for no key, and the scopes that a caller from there has. */
+    dtmNetworks,
+    dtmNetworksScopes,
+    allowedHosts,
+    isLoopback: isLoopback(host),
+    bounds: Object.freeze({ connectionsMax, strangersPerAddressMax, unreadBodyBytesMax }),
+    /** Protections that are switched off by name, for /health/ready. */
+    insecure: Object.freeze(keysFile === undefined && !isLoopback(host) ? ['no-keys'] : []),
+  })
+}
+
+/** Who may use a function. */
+export function functionAccess({ keysSecret, authorizer, ratePerKey, allowedHosts = [] }: FunctionValues) {
+  const isOpen = keysSecret === undefined && authorizer === undefined
+  const insecure = Object.freeze(isOpen ? ['no-keys'] : [])
+  return Object.freeze({ authorizer, ratePerKey, allowedHosts, insecure })
+}
+
+/** Where only this machine reaches us and nothing is said, that is development: its branches are on this machine. */
+export function targetRules(
+  { services, allowTargets, allowAnyTarget }: SharedValues,
+  isLocal: boolean,
+): TargetRules {
+  const isUnset = services.length === 0 && allowTargets.length === 0
+  const others = allowAnyTarget ? 'any' : isUnset && isLocal ? 'loopback' : 'none'
+  return Object.freeze({ services, allowed: allowTargets, others, isLocal })
+}
+
+export function callerOptions(values: SharedValues) {
+  const { egressProxy: proxyUrl, answerExcerpts } = values
+  return Object.freeze({ proxyUrl, answerExcerpts, ...pickNames(values, DEFAULT_CALLER_LIMITS) })
+}
+
+/** Those settings of the engine that the host has. */
+export function engineSettings<Values extends SharedValues>(values: Values) {
+  const retry = Object.freeze({
+    initialMs: values.retryInitialMs,
+    factor: values.retryFactor,
+    capMs: values.retryCapMs,
+    jitter: values.retryJitter,
+    limit: values.retryLimit,
+  })
+  return Object.freeze({ ...pickNames(values, DEFAULT_SETTINGS), retry })
+}
+
+interface Protections {
+  readonly access: { readonly insecure: readonly string[] }
+  readonly targets: Pick<TargetRules, 'others'>
+  readonly store: SqliteConfig | StoreUse
+}
+
+/** Protections that are switched off by name, as /health/ready shows them. */
+export function insecureSwitches({ access, targets, store }: Protections): readonly string[] {
+  return [
+    ...access.insecure,
+    ...(targets.others === 'any' ? ['allow-any-target'] : []),
+    ...(isForced(store) ? ['store-accept-class-c'] : []),
+  ]
+}
+
+/** Whether the store is opened though it may lose what it acknowledged. */
+export function isForced(store: Protections['store']): boolean {
+  return 'acceptClassC' in store && store.acceptClassC
+}
+
+function readQuota({
+  dailySubmitsPerKey: submitsMax,
+  dailyBytesPerKey: bytesMax,
+}: SettingValues): QuotaBounds | undefined {
+  if (submitsMax === undefined && bytesMax === undefined) return undefined
+  return Object.freeze({
+    ...(submitsMax === undefined ? {} : { submitsMax }),
+    ...(bytesMax === undefined ? {} : { bytesMax }),
+  })
+}
+
+/** The values that have the names of another object's. */
+function pickNames<Values extends object, Named extends object>(values: Values, named: Named) {
+  const own = Object.entries(values).filter(([name]) => name in named)
+  return Object.fromEntries(own) as Pick<Values, keyof Values & keyof Named>
+}

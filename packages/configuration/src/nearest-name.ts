@@ -1,0 +1,30 @@
+/** Returns the name that the fewest letters tell from a text; undefined where two, or a third of the text, are not enough. */
+export function findNearest(text: string, names: readonly string[]): string | undefined {
+  const [wanted, lettersMax] = [toLetters(text), Math.max(2, text.length / 3)]
+  // A long text is no misspelt name, and each comparison costs its length times the name's.
+  if (wanted.length > 64) return undefined
+  const [nearest] = names
+    .map((name) => ({ name, letters: countDifferentLetters(wanted, toLetters(name)) }))
+    .filter(({ letters }) => letters <= lettersMax)
+    .sort((one, other) => one.letters - other.letters)
+  return nearest?.name
+}
+
+/** A flag and a variable are the name in another spelling. */
+function toLetters(text: string): string {
+  return text.toLowerCase().replace(/^counterstep_|[-_]/g, '')
+}
+
+/** How many letters have to be added, left out or replaced to make one text of the other (Levenshtein's distance). */
+function countDifferentLetters(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at)
+  for (const [at, letter] of [...one].entries()) {
+    const next = [at + 1]
+    for (let to = 0; to < other.length; to++) {
+      const kept = (row[to] ?? 0) + (letter === other[to] ? 0 : 1)
+      next.push(Math.min(kept, (row[to + 1] ?? 0) + 1, (next[to] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}

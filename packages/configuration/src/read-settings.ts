@@ -1,0 +1,64 @@
+import type { ConfigFile } from './config-file.ts'
+import { type Settings, toFlag, toVariable, type ValuesOf } from './setting.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** From where a user's settings come. */
+export interface Given {
+  /** By flag, without its dashes. A flag wins over its variable. */
+  readonly flags?: ReadonlyMap<string, string>
+  /** A variable wins over the file. */
+  readonly environment: Environment
+  readonly file?: ConfigFile | undefined
+}
+
+/** From where each setting came that the user has set: a flag with its dashes, a variable, or its name in the file. */
+export type Sources<Name extends string = string> = ReadonlyMap<Name, string>
+
+export interface ReadSettings<Group extends Settings> {
+  /** Without those that a problem is about. */
+  readonly known: Partial<ValuesOf<Group>>
+  readonly sources: Sources<Extract<keyof Group, string>>
+  /** Each names its flag, its variable, or its name in the file. */
+  readonly problems: readonly string[]
+}
+
+export function readSettings<Group extends Settings>(
+  settings: Group,
+  names: readonly Extract<keyof Group, string>[],
+  { flags, environment, file }: Given,
+): ReadSettings<Group> {
+  const known: { [Name in keyof Group]?: unknown } = {}
+  const sources = new Map<Extract<keyof Group, string>, string>()
+  const problems: string[] = []
+  for (const name of names) {
+    const { schema, fallback } = settings[name] as Settings[string]
+    const [flag, variable] = [toFlag(name), toVariable(name)]
+    const places = [
+      { source: `--${flag}`, text: flags?.get(flag) },
+      // An empty variable is what Compose makes of an unset one.
+      { source: variable, text: environment[variable] || undefined },
+      { source: `"${name}" in ${file?.path}`, text: file?.values.get(name) },
+    ]
+    const given = places.find(({ text }) => text !== undefined)
+    const { success, data, error } = schema.safeParse(given?.text ?? fallback)
+    if (success) known[name] = data
+    else problems.push(`${given?.source ?? variable} ${error.issues[0]?.message}.`)
+    if (given !== undefined) sources.set(name, given.source)
+  }
+  return { known: known as Partial<ValuesOf<Group>>, sources, problems }
+}
+
+export function hasAll<Values extends object, Name extends keyof Values>(
+  values: Partial<Values>,
+  names: readonly Name[],
+): values is Partial<Values> & Pick<Values, Name> {
+  return names.every((name) => name in values)
+}
+
+/** Variables of ours that mean nothing. No reason to refuse: Kubernetes adds some for a service called counterstep. */
+export function unknownVariables(environment: Environment, known: readonly string[]): readonly string[] {
+  return Object.entries(environment)
+    .filter(([name, text = '']) => name.startsWith('COUNTERSTEP_') && text !== '' && !known.includes(name))
+    .map(([name]) => name)
+}

@@ -1,0 +1,242 @@
+import { isIP } from 'node:net'
+import { createSecureContext } from 'node:tls'
+import { isLoopback } from './loopback.ts'
+import type { Environment, Sources } from './read-settings.ts'
+import { readServiceTls, type ServiceValues } from './service-tls.ts'
+import { type FunctionValues, SETTINGS, type SettingName, type SettingValues } from './settings.ts'
+import { asFlag, asVariable, type Spelling } from './spelling.ts'
+import { type GivenPassword, PASSWORD_SECRET_VARIABLE } from './store-password.ts'
+import { isTlsScheme, type ServerTarget, type StoreTarget, urlOf } from './store-target.ts'
+
+// The rules between settings, which no schema of one setting can say. A value that is wrong by itself is a problem already,
+// and absent here: a rule speaks only where all that it is about is known.
+
+/** A password that is given, or that comes later from where its variable says. */
+type Promised = Pick<GivenPassword, 'variable'> | undefined
+type ServerValues = Partial<SettingValues>
+type StoreValues = Pick<SettingValues, 'store' | 'storeTls' | 'storeTlsCa' | 'storeTlsServerName'>
+type SharedValues = Partial<Pick<SettingValues, SettingName & keyof FunctionValues>>
+
+/** Who calls a function; only the api is called over HTTP, and only a sweeper with a queue calls no branch. */
+export type FunctionRole = 'api' | 'worker' | 'sweeper'
+
+const EMBEDDED_ON_LAMBDA = 'The embedded store is refused on Lambda: its disk is lost with the function.'
+/** A server's files. Ignored by a function, they would leave open or unsigned what was to be closed or signed. */
+const SECRETS_FOR_FILES = { keysFile: 'keysSecret', signingKeyFile: 'signingKeySecret' } as const
+
+/** What is wrong between the settings of `counterstep serve`, but for its store. */
+export function serverProblems(values: ServerValues, isOnLambda: boolean): string[] {
+  const { host, store } = values
+  return [
+    ...accessProblems(values),
+    ...engineProblems(values, asFlag),
+    ...serviceTlsProblems(values),
+    ...(store?.family === 'sqlite' && isOnLambda ? [EMBEDDED_ON_LAMBDA] : []),
+    ...(host === undefined || isLoopback(host)
+      ? []
+      : targetProblems(values, '--host is no loopback address', asFlag)),
+  ]
+}
+
+/** What is wrong between the settings of a function. */
+export function functionProblems(
+  role: FunctionRole,
+  values: Partial<FunctionValues>,
+  { sources, password, environment }: { sources: Sources; password: Promised; environment: Environment },
+): string[] {
+  const { storePasswordSecret, store, queueUrl } = values
+  const isSecret = storePasswordSecret !== undefined
+  const promised = isSecret ? { variable: PASSWORD_SECRET_VARIABLE } : password
+  return [
+    ...(store?.family === 'sqlite'
+      ? [`${asVariable('store')} must be a URL, mysql://… or redis://…. ${EMBEDDED_ON_LAMBDA}`]
+      : [
+          ...(isSecret && password !== undefined
+            ? [`${PASSWORD_SECRET_VARIABLE} and ${password.variable} are both set; set one.`]
+            : []),
+          ...storeProblems(values, sources, promised, asVariable),
+        ]),
+    ...(role === 'api' ? functionAccessProblems(values) : []),
+    ...engineProblems(values, asVariable),
+    ...(role === 'sweeper' && queueUrl !== undefined
+      ? []
+      : targetProblems(values, 'Whoever may submit names the URLs that a function calls', asVariable)),
+    ...Object.entries(SECRETS_FOR_FILES)
+      .map(
+        ([file, secret]) => [asVariable(file as keyof typeof SECRETS_FOR_FILES), asVariable(secret)] as const,
+      )
+      .filter(([file]) => (environment[file] ?? '') !== '')
+      .map(([file, secret]) => `${file} is a server's, and a function keeps no file: set ${secret}.`),
+  ]
+}
+
+/** What is wrong between the store and what was set for it. */
+export function storeProblems(
+  values: Partial<StoreValues>,
+  sources: Sources,
+  password: Promised,
+  spell: Spelling,
+): string[] {
+  const { store } = values
+  if (store === undefined) return []
+  return [
+    ...settingsInVain(store, sources),
+    ...passwordProblems(store, sources.get('store'), password),
+    ...(store.family === 'sqlite' ? [] : tlsProblems(store, values, sources)),
+    ...(store.family === 'mysql' ? namelessProblems(store, values, sources.get('store'), spell) : []),
+  ]
+}
+
+function accessProblems(values: ServerValues): string[] {
+  const { host, keysFile, insecureNoKeys, dtmNetworksScopes } = values
+  const hasKeys = keysFile !== undefined
+  const problems: string[] = []
+  if (host !== undefined && !isLoopback(host) && !hasKeys && insecureNoKeys === false) {
+    problems.push(
+      `--host ${host} is reached by others, and there are no keys: make one by ` +
+        'counterstep keys create --keys-file FILE --name NAME --scopes submit,read and serve with ' +
+        '--keys-file FILE; or say --insecure-no-keys, if nobody else can get there.',
+    )
+  }
+  if (hasKeys && insecureNoKeys === true) problems.push('--insecure-no-keys contradicts --keys-file.')
+  const hasNoNetworks = 'dtmNetworks' in values && values.dtmNetworks === undefined
+  if (hasNoNetworks && dtmNetworksScopes !== undefined && dtmNetworksScopes.join() !== 'submit')
+    problems.push('--dtm-networks-scopes is of use only with --dtm-networks.')
+  // In vain they would be a misunderstanding: who sets them believes to have keys.
+  const forKeys = ['dtmNetworks', 'ratePerKey', 'dailySubmitsPerKey', 'dailyBytesPerKey'] as const
+  for (const name of forKeys)
+    if (!hasKeys && values[name] !== undefined)
+      problems.push(`${asFlag(name)} is of use only with --keys-file.`)
+  return problems
+}
+
+/** A function is reached by whoever knows its URL, unless somebody stands before it. */
+function functionAccessProblems(values: Partial<FunctionValues>): string[] {
+  const { keysSecret, authorizer, insecureNoKeys, ratePerKey } = values
+  if (!('keysSecret' in values) || !('authorizer' in values)) return []
+  const problems: string[] = []
+  if (keysSecret === undefined && authorizer === undefined && insecureNoKeys === false) {
+    problems.push(
+      'A function is reached by others, and there are no keys: keep the file of counterstep keys create in Secrets ' +
+        'Manager and name that secret by COUNTERSTEP_KEYS_SECRET; or say who checks callers before it, by ' +
+        'COUNTERSTEP_AUTHORIZER=iam or jwt; or say COUNTERSTEP_INSECURE_NO_KEYS=true, if nobody else can get there.',
+    )
+  }
+  for (const name of ['keysSecret', 'authorizer'] as const)
+    if (values[name] !== undefined && insecureNoKeys === true)
+      problems.push(`COUNTERSTEP_INSECURE_NO_KEYS contradicts ${asVariable(name)}.`)
+  if (keysSecret === undefined && ratePerKey !== undefined)
+    problems.push('COUNTERSTEP_RATE_PER_KEY is of use only with COUNTERSTEP_KEYS_SECRET.')
+  return problems
+}
+
+function engineProblems(values: SharedValues & Pick<ServerValues, 'pollMs' | 'leaseMs'>, spell: Spelling) {
+  const ordered = [
+    ['retryInitialMs', 'retryCapMs'],
+    ['pollMs', 'leaseMs'],
+    ['branchTimeoutMs', 'timeoutMsMax'],
+  ] as const
+  return ordered
+    .filter(([least, most]) => (values[least] ?? 0) > (values[most] ?? Number.POSITIVE_INFINITY))
+    .map(([least, most]) => {
+      const [low, high] = [`${spell(least)} (${values[least]})`, `${spell(most)} (${values[most]})`]
+      return `${low} must not be over ${high}.`
+    })
+}
+
+/**
+ * Whoever reaches a server could have it call whatever it reaches: so where others do, and `reason` says that they do,
+ * somebody says first what that may be.
+ */
+function targetProblems(values: SharedValues, reason: string, spell: Spelling): string[] {
+  const { services, allowTargets, allowAnyTarget } = values
+  if (services?.length !== 0 || allowTargets?.length !== 0 || allowAnyTarget !== false) return []
+  return [
+    `${reason}, so say where branches may be called: ` +
+      `${spell('services', 'bank=https://bank.example')} (then bank:/debit), ` +
+      `${spell('allowTargets', 'https://bank.example,http://10.0.0.5:8080')}, or, insecure, ` +
+      `${spell('allowAnyTarget', 'true')}.`,
+  ]
+}
+
+/** Certificates that no service would be called with, or that cannot be used, are refused at the start. */
+function serviceTlsProblems({ services, serviceCa, serviceCert, serviceKey }: ServerValues): string[] {
+  if (!services || !serviceCa || !serviceCert || !serviceKey) return []
+  const known = { services, serviceCa, serviceCert, serviceKey }
+  const named = new Map<string, SettingName>()
+  for (const setting of ['serviceKey', 'serviceCert', 'serviceCa'] as const)
+    for (const name of known[setting].keys()) named.set(name, setting)
+  return [...named].flatMap(([name, setting]) => {
+    const problem = findServiceProblem(known, name)
+    return problem === undefined ? [] : [`${asFlag(setting)} names ${name}, ${problem}.`]
+  })
+}
+
+function findServiceProblem(values: ServiceValues, name: string): string | undefined {
+  const { services, serviceCert, serviceKey } = values
+  const service = services.find((each) => each.name === name)
+  if (service === undefined) return 'which is no named service'
+  if (!service.origin.startsWith('https:')) return 'which is not called by https'
+  if (services.some((each) => each !== service && each.origin === service.origin))
+    return 'whose origin is another service too, and certificates are by origin'
+  if (serviceCert.has(name) !== serviceKey.has(name))
+    return 'for which a certificate and its key must come together'
+  try {
+    createSecureContext(readServiceTls(values).get(service.origin))
+    return undefined
+  } catch (error: unknown) {
+    if (!(error instanceof Error)) throw error
+    return `whose files cannot be used (${error.message})`
+  }
+}
+
+function settingsInVain(store: StoreTarget, sources: Sources): string[] {
+  return [...sources].flatMap(([name, source]) => {
+    const stores = isServerSetting(name) ? SETTINGS[name].stores : undefined
+    if (stores === undefined || stores.includes(store.family)) return []
+    return [`${source} is for ${stores.join(' and ')}, and the store is ${store.family}.`]
+  })
+}
+
+function isServerSetting(name: string): name is SettingName {
+  return Object.hasOwn(SETTINGS, name)
+}
+
+function passwordProblems(store: StoreTarget, source: string | undefined, password: Promised): string[] {
+  if (store.family === 'sqlite')
+    return password === undefined ? [] : [`${password.variable} is set, and a sqlite store has no password.`]
+  if (password !== undefined && store.password !== undefined)
+    return [`${source} has a password, and ${password.variable} is set, too; give one.`]
+  // Else a password in the wrong place, redis://SECRET@host, would be shown as the user that it was taken for.
+  const isGiven = password !== undefined || store.password !== undefined
+  return store.family === 'redis' && store.user !== '' && !isGiven
+    ? [`${source} names a user without a password; a password alone is written redis://:PASSWORD@HOST.`]
+    : []
+}
+
+function tlsProblems({ scheme }: ServerTarget, values: Partial<StoreValues>, sources: Sources): string[] {
+  if (values.storeTls !== 'off') return []
+  const inVain = (['storeTlsCa', 'storeTlsServerName'] as const).filter((name) => values[name] !== undefined)
+  const contradictions = [
+    ...(isTlsScheme(scheme) ? [`${scheme}:// means TLS`] : []),
+    ...inVain.map((name) => `${sources.get(name)} is set`),
+  ]
+  return contradictions.map((contradiction) => `${sources.get('storeTls')} is off, and ${contradiction}.`)
+}
+
+/** The MySQL driver checks a certificate against a name only. */
+function namelessProblems(
+  store: ServerTarget,
+  { storeTls, storeTlsCa, storeTlsServerName }: Partial<StoreValues>,
+  source: string | undefined,
+  spell: Spelling,
+): string[] {
+  if (storeTls === 'off' || storeTlsServerName !== undefined) return []
+  const host = new URL(urlOf(store, undefined)).hostname.replace(/^\[(.*)\]$/, '$1')
+  const wantsTls = storeTls === 'required' || storeTlsCa !== undefined || !isLoopback(host)
+  if (isIP(host) === 0 || !wantsTls) return []
+  return [
+    `${source} has an address, and the certificate is checked against a name: ` +
+      `give ${spell('storeTlsServerName')}, or a URL with a name, or ${spell('storeTls', 'off')}.`,
+  ]
+}

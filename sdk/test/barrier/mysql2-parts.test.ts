@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { driverFaults } from '../../src/barrier/mysql/mysql2-parts.ts'
+
+const raw = {
+  promise: () => undefined,
+  threadId: 7,
+  stream: { destroy: () => undefined },
+  config: { connectAttributes: { _client_version: '3.99.0' } },
+}
+const prepare = async () => ({ statement: {}, close: async () => undefined })
+
+describe('the self-test of the parts of mysql2', () => {
+  it('finds no fault where all of them are there', async () => {
+    expect(await driverFaults({ connection: raw, prepare })).toEqual([])
+  })
+
+  it('names each part that is missing, and the version that was found', async () => {
+    const { stream: _stream, threadId: _threadId, ...changed } = raw
+    const faults = await driverFaults({
+      connection: changed,
+      prepare: async () => ({ close: async () => undefined }),
+    })
+    expect(faults).toEqual([
+      expect.stringMatching(/^mysql2 3\.99\.0 has changed `stream`/),
+      expect.stringMatching(/^mysql2 3\.99\.0 has changed `threadId`/),
+      expect.stringMatching(/^mysql2 3\.99\.0 has changed `statement`/),
+    ])
+  })
+
+  it('asks nothing of a connection that is not of mysql2', async () => {
+    expect(await driverFaults({ query: () => undefined })).toEqual([])
+  })
+})
