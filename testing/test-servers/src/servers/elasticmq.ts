@@ -3,7 +3,7 @@ import { readEnvironment } from '../environment.ts'
 import { freePort } from '../free-port.ts'
 import { type ElasticmqProgram, elasticmqProgram } from '../install/elasticmq-jars.ts'
 import { keptFolder } from '../processes/kept-process.ts'
-import { messageOf } from './message-of.ts'
+import { readMessage } from './read-message.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 
 export interface ElasticmqServer extends ServerProcess {
@@ -50,6 +50,6 @@ async function waitingForQueues(url: string): Promise<string | undefined> {
     await response.text()
     return response.ok ? undefined : `status ${response.status}`
   } catch (error: unknown) {
-    return messageOf(error)
+    return readMessage(error)
   }
 }

@@ -5,9 +5,9 @@ import { freePort } from '../free-port.ts'
 import { keptFolder } from '../processes/kept-process.ts'
 import { postgresVersion } from '../proxy/postgres-answer.ts'
 import { copyDataSeed } from './data-seed.ts'
-import { messageOf } from './message-of.ts'
 import type { PostgresProgram } from './postgres.ts'
 import { giveTo, postgresSeed } from './postgres-seed.ts'
+import { readMessage } from './read-message.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 import { findUnprivilegedUser } from './server-user.ts'
 
@@ -78,7 +78,7 @@ async function startIn(
         version = await postgresVersion({ host: '127.0.0.1', port })
         return undefined
       } catch (error: unknown) {
-        return messageOf(error)
+        return readMessage(error)
       }
     },
   })

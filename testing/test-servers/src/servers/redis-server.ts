@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
 import { keptFolder } from '../processes/kept-process.ts'
 import { redisAnswer } from '../proxy/redis-answer.ts'
-import { messageOf } from './message-of.ts'
+import { readMessage } from './read-message.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 
 export interface RedisServer extends ServerProcess {
@@ -67,6 +67,6 @@ async function waitingForPong(port: number): Promise<string | undefined> {
     const answer = await redisAnswer({ host: '127.0.0.1', port }, ['PING'])
     return answer === 'PONG' ? undefined : answer
   } catch (error: unknown) {
-    return messageOf(error)
+    return readMessage(error)
   }
 }

@@ -6,7 +6,7 @@ import { freePort } from '../free-port.ts'
 import { keptFolder } from '../processes/kept-process.ts'
 import { mysqlVersion, readFlavor } from '../proxy/mysql-greeting.ts'
 import { copyDataSeed } from './data-seed.ts'
-import { messageOf } from './message-of.ts'
+import { readMessage } from './read-message.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 import type { SqlProgram } from './sql-program.ts'
 import { sqlSeed } from './sql-seed.ts'
@@ -95,7 +95,7 @@ async function startIn(
         version = await mysqlVersion({ host: '127.0.0.1', port })
         return undefined
       } catch (error: unknown) {
-        return messageOf(error)
+        return readMessage(error)
       }
     },
   })
