@@ -3,14 +3,14 @@ import { basename, join } from 'node:path'
 
 const GENERATED = join(import.meta.dirname, 'src/generated/scripts.ts')
 
-/** The text of the generated module: a bundle or a compiled package then carries its Lua. */
+/** Writes the text of the generated module, with which a bundle or a compiled package carries its Lua. */
 export function embedLua(folder: string): string {
   const scripts = readdirSync(join(folder, 'scripts'))
     .filter((file) => file.endsWith('.lua'))
     .sort()
     .map((file) => {
       const text = readFileSync(join(folder, 'scripts', file), 'utf8')
-      return `  ${camelCase(basename(file, '.lua'))}: ${JSON.stringify(withParts(folder, text))},`
+      return `  ${toCamelCase(basename(file, '.lua'))}: ${JSON.stringify(withParts(folder, text))},`
     })
   return [
     '// Written by embed-lua.ts from scripts/; change those.',
@@ -28,7 +28,7 @@ function withParts(folder: string, text: string): string {
   )
 }
 
-function camelCase(name: string): string {
+function toCamelCase(name: string): string {
   return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
 }
 

@@ -3,16 +3,28 @@ import { basename, join } from 'node:path'
 
 const GENERATED = join(import.meta.dirname, 'src/generated/sql.ts')
 
-/** The text of the generated module: a bundle or a compiled package then carries its SQL. */
+/** Writes the text of the generated module, with which a bundle or a compiled package carries its SQL. */
 export function embedSql(folder: string): string {
-  const statements = sqlFiles(folder, 'statements').map(
-    ({ name, sql }) => `  ${camelCase(name)}: ${JSON.stringify(sql)},`,
+  const files = readSqlFiles(folder, 'statements').map(({ name, sql }) => ({ name: toCamelCase(name), sql }))
+  const statements = files.map(({ name, sql }) => `  ${name}: ${JSON.stringify(sql)},`)
+  const columns = files.flatMap(({ name, sql }) => {
+    const names = readColumns(sql)
+    return names.length === 0
+      ? []
+      : [`  ${name}: { ${names.map((column, i) => `${column}: ${i}`).join(', ')} },`]
+  })
+  const migrations = readSqlFiles(folder, 'migrations').map(
+    ({ name, sql }) => `  ${writeMigration(name, sql)},`,
   )
-  const migrations = sqlFiles(folder, 'migrations').map(({ name, sql }) => `  ${migrationOf(name, sql)},`)
   return [
     '// Written by embed-sql.ts from statements/ and migrations/; change those.',
     'export const STATEMENTS = {',
     ...statements,
+    '} as const',
+    '',
+    '// The place of each column in a row of that statement.',
+    'export const COLUMNS = {',
+    ...columns,
     '} as const',
     '',
     'export const MIGRATIONS = [',
@@ -22,22 +34,36 @@ export function embedSql(folder: string): string {
   ].join('\n')
 }
 
-function sqlFiles(folder: string, kind: string): readonly { readonly name: string; readonly sql: string }[] {
+interface SqlFile {
+  readonly name: string
+  readonly sql: string
+}
+
+function readSqlFiles(folder: string, kind: string): readonly SqlFile[] {
   return readdirSync(join(folder, kind))
     .filter((file) => file.endsWith('.sql'))
     .sort()
     .map((file) => ({ name: basename(file, '.sql'), sql: readFileSync(join(folder, kind, file), 'utf8') }))
 }
 
-function migrationOf(name: string, sql: string): string {
+/** Reads the names of the columns that a statement returns. A statement that computes one is read by place: it has no list of names. */
+function readColumns(sql: string): readonly string[] {
+  const text = sql.replace(/^--.*\n/gm, '')
+  const list =
+    /^SELECT\s+(\w+(?:,\s*\w+)*)\s+FROM\s/.exec(text)?.[1] ??
+    /\sRETURNING\s+(\w+(?:,\s*\w+)*)\s*$/.exec(text)?.[1]
+  return list === undefined ? [] : list.split(/,\s*/).map(toCamelCase)
+}
+
+function writeMigration(name: string, sql: string): string {
   const minReader = /^-- minReader: (\d+)$/m.exec(sql)?.[1]
   if (minReader === undefined) throw new Error(`${name}.sql does not say its minReader`)
   const version = Number.parseInt(name, 10)
   return `{ version: ${version}, minReader: ${minReader}, name: ${JSON.stringify(name)}, sql: ${JSON.stringify(sql)} }`
 }
 
-function camelCase(name: string): string {
-  return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+function toCamelCase(name: string): string {
+  return name.replace(/[-_](.)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 if (import.meta.main) writeFileSync(GENERATED, embedSql(import.meta.dirname))

@@ -1,6 +1,6 @@
 import type { BranchAnswer, BranchCall } from '@counterstep/core'
 import type { EngineApi } from '@counterstep/engine'
-import { canariesIn, canary } from '@counterstep/test-servers/canary'
+import { findCanaries, canary } from '@counterstep/test-servers/canary'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { buildApp } from '../src/index.ts'
@@ -115,7 +115,7 @@ describe('S43: headers and URL queries', () => {
     await using server = await realServer(play)
     const answers = await drive(server)
     expect(Object.keys(answers).sort()).toEqual(OPERATIONS.map(({ id }) => id).sort())
-    expect(canariesIn(answers)).toEqual([])
+    expect(findCanaries(answers)).toEqual([])
     // Else the requests have missed what they are for: the URLs are shown, and the branches got what was sent.
     expect(answers.getTransaction).toContain('"url":"http://bank.test/a"')
     for (const id of ['submitTransaction', 'registerBranch', 'abortTransaction', 'stopTransaction'])
@@ -139,6 +139,6 @@ describe('S43: headers and URL queries', () => {
       },
     })
     const answers = await drive(server, buildApp({ engine: showing }))
-    expect(canariesIn(answers)).toEqual([expect.stringContaining('getTransaction: ')])
+    expect(findCanaries(answers)).toEqual([expect.stringContaining('getTransaction: ')])
   })
 })

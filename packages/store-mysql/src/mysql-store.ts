@@ -41,7 +41,7 @@ import { readStats } from './reads/read-stats.ts'
 import type { StoreSessions } from './sessions/store-sessions.ts'
 import type { Counters, DatabaseTransactions } from './transactions/database-transactions.ts'
 import { claimDue, claimOne } from './writes/claims.ts'
-import { pendingCreate, pendingUpdate } from './writes/pending-writes.ts'
+import { toPendingCreate, toPendingUpdate } from './writes/pending-writes.ts'
 import { postponeDue } from './writes/postpone-due.ts'
 import { purgeFinished } from './writes/purge-finished.ts'
 import { renewLeases } from './writes/renew-leases.ts'
@@ -57,7 +57,7 @@ export interface MysqlStoreParts {
   readonly failover: Store['failover']
 }
 
-/** The contract over MySQL: creates and updates go through the queue, everything else is a database transaction of its own. */
+/** The store over MySQL. Creates and updates go through the queue, everything else is a database transaction or a read of its own. */
 export class MysqlStore implements Store {
   readonly name = 'mysql'
   readonly durabilityClass: DurabilityClass
@@ -79,7 +79,7 @@ export class MysqlStore implements Store {
   async create(transaction: NewTransaction): Promise<CreateResult> {
     this.#refuseClosed()
     return new Promise((resolve, reject) => {
-      this.#queue.add(pendingCreate(transaction, resolve, reject))
+      this.#queue.add(toPendingCreate(transaction, resolve, reject))
     })
   }
 
@@ -87,7 +87,7 @@ export class MysqlStore implements Store {
     this.#refuseClosed()
     assertUpdate(update)
     return new Promise((resolve, reject) => {
-      this.#queue.add(pendingUpdate(update, resolve, reject))
+      this.#queue.add(toPendingUpdate(update, resolve, reject))
     })
   }
 
@@ -155,7 +155,7 @@ export class MysqlStore implements Store {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#queue.drained().then(() => this.#sessions.close())
+    this.#closing ??= this.#queue.waitUntilIdle().then(() => this.#sessions.close())
     return this.#closing
   }
 

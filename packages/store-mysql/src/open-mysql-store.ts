@@ -3,45 +3,45 @@ import { CounterstepError } from '@counterstep/protocol'
 import { MysqlStore } from './mysql-store.ts'
 import { refuseReadOnlyUser } from './schema/probe-writes.ts'
 import { ensureSchema, type MigrationReport, refuseOldSchema, refuseOtherEngine } from './schema/schema.ts'
-import { durabilityOf, refuseUnsupported } from './schema/server-facts.ts'
-import { connectionTarget, type TlsChoice } from './sessions/connection-target.ts'
-import { sessionTimeouts } from './sessions/session-timeouts.ts'
+import { readDurability, refuseUnsupported } from './schema/server-facts.ts'
+import { type TlsChoice, toConnectionTarget } from './sessions/connection-target.ts'
+import { toSessionTimeouts } from './sessions/session-timeouts.ts'
 import { StoreSessions } from './sessions/store-sessions.ts'
 import { DatabaseTransactions } from './transactions/database-transactions.ts'
 import { PACKETS } from './transactions/packets.ts'
 import { singleStatements } from './transactions/single-statements.ts'
 
 export interface MysqlConnection {
-  /** `mysql://user:password@host:port/database`; `mariadb://` is the same. */
+  /** `mysql://user:password@host:port/database`. The scheme `mariadb://` means the same. */
   readonly url: string
-  /** Default: `off` for this machine, `required` for any other host. */
+  /** The default is `off` for this machine and `required` for any other host. */
   readonly tls?: TlsChoice
-  /** For a connection to be made, and for a connection that is there to tell the time. */
+  /** Bounds the time to connect, and the time in which a connected server must tell its clock. */
   readonly connectTimeoutMs?: number
-  /** At least two seconds more than a row's lock is waited for. */
+  /** It is at least two seconds more than the wait for a row's lock. */
   readonly statementTimeoutMs?: number
 }
 
 export interface MysqlOptions extends MysqlConnection {
-  /** What a failover of the database may lose; replicas cannot be seen from here, so the default is the worst. */
+  /** Says what a failover of the database may lose. The store cannot see the replicas, so the default is the worst case. */
   readonly failover?: Store['failover']
-  /** Opens also where a crash of the server's process may lose what was acknowledged. */
+  /** Opens also a server whose crash may lose acknowledged writes. */
   readonly acceptClassC?: boolean
   /** Half of them write, half read. */
   readonly connectionsMax?: number
-  /** Whole seconds, at least one; how long a row's lock is waited for. Default: two, or one for a statement of less than four. */
+  /** The wait for a row's lock, in whole seconds of at least one. Default: two, or one for a statement of less than four. */
   readonly lockWaitTimeoutMs?: number
   readonly queueRowsMax?: number
   readonly queueBytesMax?: number
   readonly batchRowsMax?: number
   readonly batchBytesMax?: number
   readonly flushesInFlightMax?: number
-  /** A flush that takes longer lets the next start beside it; 0: they start side by side at once. */
+  /** A flush that takes longer lets the next one start beside it. With 0 they start side by side at once. */
   readonly flushPatienceMs?: number
   /**
-   * The host is a proxy that lends a connection for one database transaction, as RDS Proxy does: no statement makes it
-   * keep one. A flush is three round trips instead of one, `lockWaitTimeoutMs` is the database's own
-   * `innodb_lock_wait_timeout`, and no tables are made.
+   * The host is a proxy that lends a connection for one database transaction, as RDS Proxy does. The store then sends no
+   * statement that makes the proxy keep a connection. A flush takes three round trips instead of one, `lockWaitTimeoutMs`
+   * is the database's own `innodb_lock_wait_timeout`, and no tables are made.
    */
   readonly multiplexed?: boolean
   readonly onEvent?: (event: StoreEvent) => void
@@ -60,7 +60,7 @@ export async function openMysqlStore({
   queueBytesMax = 64 * MEBIBYTE,
   batchRowsMax = 200,
   batchBytesMax = MEBIBYTE,
-  // One after the other writes as many rows as two side by side, in half as many commits.
+  // Flushes one after the other write as many rows as two side by side, in half as many commits.
   flushesInFlightMax = 3,
   flushPatienceMs = 20,
   multiplexed = false,
@@ -68,9 +68,9 @@ export async function openMysqlStore({
   ...limits
 }: MysqlOptions): Promise<MysqlStore> {
   if (connectionsMax < CONNECTIONS_MIN) throw new RangeError(`connectionsMax is less than ${CONNECTIONS_MIN}`)
-  const timeouts = sessionTimeouts(limits)
+  const timeouts = toSessionTimeouts(limits)
   const { connectTimeoutMs } = timeouts
-  const sessions = new StoreSessions(connectionTarget(url, tls, connectTimeoutMs), {
+  const sessions = new StoreSessions(toConnectionTarget(url, tls, connectTimeoutMs), {
     ...timeouts,
     multiplexed,
     connectionsMax,
@@ -84,7 +84,7 @@ export async function openMysqlStore({
       await refuseOtherEngine(session)
       await refuseReadOnlyUser(session)
     })
-    const durability = durabilityOf(sessions.server)
+    const durability = readDurability(sessions.server)
     if (durability.class === 'C' && !acceptClassC) {
       const message = `a crash of the server may lose acknowledged writes: ${durability.because}`
       throw new CounterstepError('SAGA_STORE_NOT_DURABLE', message)
@@ -104,10 +104,10 @@ export async function openMysqlStore({
   }
 }
 
-/** For `counterstep migrate`: makes or changes the tables, as a user who may. */
+/** Makes or changes the tables for `counterstep migrate`. The user needs the right to do so. */
 export async function migrateMysql({ url, tls, ...limits }: MysqlConnection): Promise<MigrationReport> {
-  const timeouts = sessionTimeouts(limits)
-  const sessions = new StoreSessions(connectionTarget(url, tls, timeouts.connectTimeoutMs), {
+  const timeouts = toSessionTimeouts(limits)
+  const sessions = new StoreSessions(toConnectionTarget(url, tls, timeouts.connectTimeoutMs), {
     ...timeouts,
     connectionsMax: CONNECTIONS_MIN,
     onEvent: ignoreEvent,

@@ -1,5 +1,5 @@
 -- Of one row, or of several that are set to the same but for write id, progress and due; what the hold sets is in
--- update-statement.ts. Never an insert: no purged row comes back.
+-- write-statements.ts. Never an insert: no purged row comes back.
 UPDATE counterstep_transactions FORCE INDEX (counterstep_gid)
 SET
   status = ?, format = ?, retrying = ?, attention = ?, sent_list = COALESCE(?, sent_list), claims = 0,

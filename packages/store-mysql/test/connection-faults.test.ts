@@ -5,24 +5,24 @@ import { describeOn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
 import type { MysqlStore } from '../src/mysql-store.ts'
 import { type MysqlOptions, openMysqlStore } from '../src/open-mysql-store.ts'
-import { connectionTarget } from '../src/sessions/connection-target.ts'
+import { toConnectionTarget } from '../src/sessions/connection-target.ts'
 import { openSession } from '../src/sessions/open-session.ts'
-import { sessionTimeouts } from '../src/sessions/session-timeouts.ts'
+import { toSessionTimeouts } from '../src/sessions/session-timeouts.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { testDatabases } from './test-database.ts'
-import { aTransaction, gidsOf, updateOf } from './transactions.ts'
+import { aTransaction, makeGids, makeUpdate } from './transactions.ts'
 
 const AMBIGUOUS_COMMITS = 200
 const CALLERS = 8
-const SETTINGS = { ...sessionTimeouts({}), autocommit: false }
+const SETTINGS = { ...toSessionTimeouts({}), autocommit: false }
 
-/** A lost connection is followed by two others. */
+/** The store tries two more connections after a lost one. */
 const TRIES = 3
 
 const hasCommit = (chunk: Buffer) => chunk.subarray(-'COMMIT'.length).toString() === 'COMMIT'
 const isWrite = (chunk: Buffer) =>
   chunk.includes('INSERT INTO counterstep_transactions') || chunk.includes('UPDATE counterstep_transactions')
-/** A flush in one packet, and what one consists of that is taken step by step. */
+/** The commands of a flush in one packet, and of a flush that goes step by step. */
 const isWholeFlush = (chunk: Buffer) => isWrite(chunk) && hasCommit(chunk)
 const isStep = (chunk: Buffer) => isWrite(chunk) && !hasCommit(chunk)
 const isCommit = (chunk: Buffer) => !isWrite(chunk) && hasCommit(chunk)
@@ -49,21 +49,21 @@ for (const server of ['mariadb', 'mysql'] as const) {
       }
     }
 
-    /** Too long for one packet. */
+    /** This text is too long for one packet. */
     function long(gid: string) {
       return aTransaction(gid, { definition: 'x'.repeat(300 * 1024) })
     }
 
     it('sends a flush as one packet, also of updates that are not alike, and a long one step by step', () =>
       withProxy(async (store, proxy) => {
-        const rows = gidsOf(80).map((gid) => aTransaction(gid))
+        const rows = makeGids(80).map((gid) => aTransaction(gid))
         await Promise.all(rows.map((row) => store.create(row)))
         const sent: string[] = []
         proxy.cutBefore((chunk) => {
-          sent.push(kindOf(chunk))
+          sent.push(readKind(chunk))
           return false
         })
-        const updates = rows.map((row, i) => store.update(updateOf(row, { attention: i % 2 === 0 })))
+        const updates = rows.map((row, i) => store.update(makeUpdate(row, { attention: i % 2 === 0 })))
         const answers = await Promise.all([store.create(aTransaction('new')), ...updates])
         expect(answers.map(({ type }) => type)).toEqual(['created', ...rows.map(() => 'saved')])
         expect(sent.splice(0)).toEqual(['whole'])
@@ -79,7 +79,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
     for (const [name, lose] of Object.entries(losses)) {
       it(`says that the outcome of a flush is unknown when ${name} on each connection, and the same writes sent again land once`, () =>
         withProxy(async (store, proxy) => {
-          const transactions = gidsOf(10).map((gid) => aTransaction(gid))
+          const transactions = makeGids(10).map((gid) => aTransaction(gid))
           const fault = lose(proxy, isWholeFlush, TRIES)
           const creates = transactions.map((transaction) => store.create(transaction))
           await Promise.all(creates.map((create) => expectUnavailable(create, 'unknown')))
@@ -89,7 +89,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
           for (const transaction of transactions) {
             expect(await store.create(transaction)).toMatchObject({ type: 'created' })
           }
-          const update = updateOf(row, { progress: 'new' })
+          const update = makeUpdate(row, { progress: 'new' })
           const again = lose(proxy, isWholeFlush, TRIES)
           await expectUnavailable(store.update(update), 'unknown')
           expect(again.bites()).toBe(TRIES)
@@ -116,7 +116,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         withProxy(async (store, proxy) => {
           const [kept, changed] = [aTransaction('a'), aTransaction('b')]
           await store.create(changed)
-          const update = updateOf(changed, { progress: 'new' })
+          const update = makeUpdate(changed, { progress: 'new' })
           const fault = lose(proxy, isWholeFlush, 1)
           const answers = await Promise.all([store.create(kept), store.update(update)])
           expect(fault.bites()).toBe(1)
@@ -134,10 +134,10 @@ for (const server of ['mariadb', 'mysql'] as const) {
         async (store, proxy, url) => {
           const row = aTransaction('a')
           await store.create(row)
-          const { session } = await openSession(connectionTarget(url, undefined, 2_000), SETTINGS)
+          const { session } = await openSession(toConnectionTarget(url, undefined, 2_000), SETTINGS)
           await session.run('UPDATE counterstep_transactions SET attention = 1')
           const fault = proxy.cutBefore(isWholeFlush)
-          await expectUnavailable(store.update(updateOf(row)), 'unknown')
+          await expectUnavailable(store.update(makeUpdate(row)), 'unknown')
           expect(fault.bites()).toBe(1)
           await session.run('ROLLBACK')
           session.end()
@@ -147,7 +147,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
 
     it(`loses and doubles nothing over ${AMBIGUOUS_COMMITS} lost commits`, { timeout: 120_000 }, () =>
       withProxy(async (store, proxy) => {
-        // Of six in a row five are lost, so that some flushes find out by themselves and some do not.
+        // Five of six in a row are lost, so that some flushes learn their outcome by themselves and some do not.
         let [sent, passed] = [0, 0]
         const isCut = (chunk: Buffer) => hasCommit(chunk) && sent++ % 2 === 0
         const isUnanswered = (chunk: Buffer) => hasCommit(chunk) && passed++ % 3 < 2
@@ -168,7 +168,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
             expect(created.type).toBe('created')
             let version = 1
             for (const progress of ['1', '2']) {
-              const update = updateOf(transaction, { version, progress })
+              const update = makeUpdate(transaction, { version, progress })
               const saved = await untilDefinite(() => store.update(update))
               if (saved.type !== 'saved') throw new Error(`${transaction.gid}: ${saved.type}`)
               version = saved.version
@@ -180,7 +180,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(bites()).toBe(AMBIGUOUS_COMMITS)
         expect(unknown).toBeGreaterThan(0)
         expect(versions.size).toBe(gids)
-        for (const chunk of chunksOf([...versions.keys()])) {
+        for (const chunk of toChunks([...versions.keys()])) {
           const rows = await store.readMany(chunk as never)
           expect(rows).toHaveLength(chunk.length)
           for (const row of rows) expect(row).toMatchObject({ version: versions.get(row.gid), progress: '2' })
@@ -241,7 +241,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
           const sent = aTransaction('b')
           const first = store.create(sent)
           await new Promise(setImmediate)
-          const calls = gidsOf(50).map((gid) => store.create(aTransaction(gid)))
+          const calls = makeGids(50).map((gid) => store.create(aTransaction(gid)))
           await Promise.all([
             expectUnavailable(first, 'unknown'),
             ...calls.map((call) => expectUnavailable(call, 'no')),
@@ -260,19 +260,22 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const transaction = aTransaction('a')
         await store.create(transaction)
         const held = await startTcpProxy({ host: '127.0.0.1', port: proxy.port })
-        const { session } = await openSession(connectionTarget(held.through(url), undefined, 2_000), SETTINGS)
+        const { session } = await openSession(
+          toConnectionTarget(held.through(url), undefined, 2_000),
+          SETTINGS,
+        )
         await session.run('UPDATE counterstep_transactions SET attention = 1')
         held.hold()
         await expect(session.run("SELECT 'no answer'", 200)).rejects.toMatchObject({ fault: 'timeout' })
         await expect.poll(() => held.openConnections(), { timeout: 2_000 }).toBe(0)
-        expect(await store.update(updateOf(transaction))).toMatchObject({ type: 'saved' })
+        expect(await store.update(makeUpdate(transaction))).toMatchObject({ type: 'saved' })
         await held.close()
       }))
 
     it('keeps no socket open for a goodbye that nobody hears', () =>
       withProxy(async (_, proxy, url) => {
         const socket = connect(proxy.port, '127.0.0.1')
-        const target = { ...connectionTarget(url, undefined, 2_000), stream: () => socket }
+        const target = { ...toConnectionTarget(url, undefined, 2_000), stream: () => socket }
         const { session } = await openSession(target, SETTINGS)
         proxy.blackHole()
         session.end()
@@ -295,7 +298,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
   })
 }
 
-function kindOf(chunk: Buffer): string {
+function readKind(chunk: Buffer): string {
   if (isWholeFlush(chunk)) return 'whole'
   if (isStep(chunk)) return 'step'
   return isCommit(chunk) ? 'commit' : 'other'
@@ -314,6 +317,6 @@ async function againUntilDefinite<T>(send: () => Promise<T>, onUnknown: () => vo
   }
 }
 
-function chunksOf(gids: readonly string[], size = 500): readonly (readonly string[])[] {
+function toChunks(gids: readonly string[], size = 500): readonly (readonly string[])[] {
   return Array.from({ length: Math.ceil(gids.length / size) }, (_, i) => gids.slice(i * size, (i + 1) * size))
 }

@@ -4,11 +4,11 @@ import mysql, { type Connection } from 'mysql2/promise'
 import { expect, it } from 'vitest'
 import type { MysqlStore } from '../src/mysql-store.ts'
 import { type MysqlOptions, openMysqlStore } from '../src/open-mysql-store.ts'
-import { connectionTarget } from '../src/sessions/connection-target.ts'
+import { toConnectionTarget } from '../src/sessions/connection-target.ts'
 import { openSession } from '../src/sessions/open-session.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { testDatabases } from './test-database.ts'
-import { asGid, aTransaction, drawToken, gidsOf, updateOf } from './transactions.ts'
+import { asGid, aTransaction, drawToken, makeGids, makeUpdate } from './transactions.ts'
 
 const FROZEN = {
   statementTimeoutMs: 5_000,
@@ -25,7 +25,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
     const databases = testDatabases(serverUrl)
     let places = 0
 
-    /** A store, and another who locks its rows. */
+    /** Opens a store, and another connection that locks its rows. */
     async function withOther(
       test: (store: MysqlStore, other: Connection) => Promise<void>,
       options: Partial<MysqlOptions> = { lockWaitTimeoutMs: 1_000 },
@@ -43,7 +43,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       }
     }
 
-    /** Somebody else's lock, whose time is what is wrong with it. */
+    /** Another transaction's lock, which lasts too long. */
     function lockedFor(gid: string, ms: number) {
       const holder = databases
         .migrated(`contention-${places}`)
@@ -65,7 +65,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const waiting = `SELECT COUNT(*) FROM information_schema.INNODB_TRX
         JOIN information_schema.PROCESSLIST ON ID = trx_mysql_thread_id
         WHERE trx_state = 'LOCK WAIT' AND DB = '${(await databases.migrated(`contention-${places}`)).name}'`
-      // The server answers from a copy that it renews only when nobody has asked for 100 ms.
+      // The server answers from a copy that it renews only after 100 ms without a question.
       const options = { timeout: 3_500, interval: 250 }
       await expect.poll(async () => (await databases.sql(waiting))[0]?.[0], options).toBe(1)
     }
@@ -73,16 +73,16 @@ for (const server of ['mariadb', 'mysql'] as const) {
     it('a deadlock is repeated whole and nobody hears of it', () =>
       withOther(
         async (store, other) => {
-          const transactions = gidsOf(20).map((gid) => aTransaction(gid))
+          const transactions = makeGids(20).map((gid) => aTransaction(gid))
           await Promise.all(transactions.map((transaction) => store.create(transaction)))
           const [first, last] = ['t-18', 't-9'].map((gid) => transactions.find((row) => row.gid === gid))
           if (first === undefined || last === undefined) throw new Error('no rows')
           await other.beginTransaction()
-          // The one that has changed more rows survives, so the store is the one that is rolled back.
+          // The transaction that has changed more rows survives, so the store's is rolled back.
           await other.query(
             "UPDATE counterstep_transactions SET attention = 1 WHERE gid < 't-18' OR gid = 't-9'",
           )
-          const saves = [first, last].map((row) => store.update(updateOf(row, { progress: 'new' })))
+          const saves = [first, last].map((row) => store.update(makeUpdate(row, { progress: 'new' })))
           await storeWaits()
           await other.query(`${LOCK}'t-18'`)
           await other.rollback()
@@ -97,7 +97,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       withOther(async (store, other) => {
         const transactions = ['a', 'b', 'c'].map((gid) => aTransaction(gid))
         await Promise.all(transactions.map((transaction) => store.create(transaction)))
-        const updates = transactions.map((transaction) => updateOf(transaction, { progress: 'new' }))
+        const updates = transactions.map((transaction) => makeUpdate(transaction, { progress: 'new' }))
         await other.beginTransaction()
         await other.query(`${LOCK}'b'`)
         const startedAt = performance.now()
@@ -115,13 +115,13 @@ for (const server of ['mariadb', 'mysql'] as const) {
     it('a row that another holds locked fails alone also where a statement may take less long than the lock', () =>
       withOther(
         async (store, other) => {
-          const transactions = gidsOf(20).map((gid) => aTransaction(gid))
+          const transactions = makeGids(20).map((gid) => aTransaction(gid))
           await Promise.all(transactions.map((transaction) => store.create(transaction)))
           await other.beginTransaction()
           await other.query(`${LOCK}'t-3'`)
           await Promise.all(
             transactions.map(async (transaction) => {
-              const save = store.update(updateOf(transaction))
+              const save = store.update(makeUpdate(transaction))
               if (transaction.gid === 't-3') await expectUnavailable(save, 'no')
               else expect(await save).toMatchObject({ type: 'saved' })
             }),
@@ -134,7 +134,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
     it('rows that are locked one after the other, for longer than a statement may take, fail nobody', () =>
       withOther(
         async (store, other) => {
-          const transactions = gidsOf(20).map((gid) => aTransaction(gid))
+          const transactions = makeGids(20).map((gid) => aTransaction(gid))
           await Promise.all(transactions.map((transaction) => store.create(transaction)))
           const locked = ['t-11', 't-13', 't-15', 't-17', 't-19'].map((gid, i) =>
             lockedFor(gid, 800 * (i + 1)),
@@ -142,7 +142,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
           await Promise.all(locked.map(({ isLocked }) => isLocked))
           const startedAt = performance.now()
           const saves = await Promise.all(
-            transactions.map((transaction) => store.update(updateOf(transaction))),
+            transactions.map((transaction) => store.update(makeUpdate(transaction))),
           )
           for (const save of saves) expect(save).toMatchObject({ type: 'saved' })
           expect(performance.now() - startedAt).toBeGreaterThan(3_000)
@@ -157,9 +157,9 @@ for (const server of ['mariadb', 'mysql'] as const) {
         async (store, other) => {
           await other.query('LOCK TABLES counterstep_transactions READ')
           const startedAt = performance.now()
-          const transactions = gidsOf(600).map((gid) => aTransaction(gid))
+          const transactions = makeGids(600).map((gid) => aTransaction(gid))
           const creates = transactions.map((transaction) => store.create(transaction))
-          // The server goes on waiting with the COMMIT in its hands.
+          // The server goes on waiting with the COMMIT, which it has received.
           await Promise.all(creates.map((create) => expectUnavailable(create, 'unknown')))
           expect(performance.now() - startedAt).toBeLessThan(10_000)
           await other.query('UNLOCK TABLES')
@@ -171,7 +171,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
 
     it('a row that another holds locked does not keep its neighbours from being renewed', () =>
       withOther(async (store, other) => {
-        const transactions = gidsOf(50).map((gid) => aTransaction(gid))
+        const transactions = makeGids(50).map((gid) => aTransaction(gid))
         await Promise.all(transactions.map((transaction) => store.create(transaction)))
         const leases = transactions.map(({ gid, token }) => ({ gid, token }))
         await other.beginTransaction()
@@ -216,10 +216,10 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const transaction = aTransaction('a')
         await store.create(transaction)
         const { url } = await databases.migrated(`contention-${places}`)
-        const { session } = await openSession(connectionTarget(url, undefined, 2_000), FROZEN)
+        const { session } = await openSession(toConnectionTarget(url, undefined, 2_000), FROZEN)
         await session.run(`${LOCK}'a'`)
         const startedAt = performance.now()
-        const update = updateOf(transaction, { progress: 'new' })
+        const update = makeUpdate(transaction, { progress: 'new' })
         await expectUnavailable(store.update(update), 'no')
         await expect
           .poll(() => store.update(update).catch(() => undefined), { timeout: 20_000 })
@@ -260,7 +260,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(performance.now() - startedAt).toBeLessThan(900)
         expect(gids).toEqual(['b', 'c'])
         await other.rollback()
-        for (const row of rows) expect(await store.update(updateOf(row))).toMatchObject({ type: 'saved' })
+        for (const row of rows) expect(await store.update(makeUpdate(row))).toMatchObject({ type: 'saved' })
         expect((await store.postponeDue(postponement)).gids).toEqual(['a'])
       }))
   })

@@ -6,9 +6,9 @@ import { MIGRATIONS } from '../src/generated/sql.ts'
 import type { MysqlStore } from '../src/mysql-store.ts'
 import { migrateMysql, openMysqlStore } from '../src/open-mysql-store.ts'
 import { ensureSchema } from '../src/schema/schema.ts'
-import { connectionTarget } from '../src/sessions/connection-target.ts'
+import { toConnectionTarget } from '../src/sessions/connection-target.ts'
 import { openSession } from '../src/sessions/open-session.ts'
-import { sessionTimeouts } from '../src/sessions/session-timeouts.ts'
+import { toSessionTimeouts } from '../src/sessions/session-timeouts.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { testDatabases } from './test-database.ts'
 import { aTransaction, drawToken } from './transactions.ts'
@@ -116,8 +116,8 @@ for (const server of ['mariadb', 'mysql'] as const) {
 
     it('come by a migration beside which code of schema 1 goes on', async () => {
       const { rootUrl } = await databases.empty('schema-1')
-      const target = connectionTarget(rootUrl, undefined, 2_000)
-      const { session } = await openSession(target, { ...sessionTimeouts({}), autocommit: true })
+      const target = toConnectionTarget(rootUrl, undefined, 2_000)
+      const { session } = await openSession(target, { ...toSessionTimeouts({}), autocommit: true })
       expect(await ensureSchema(session, OLD)).toEqual({ from: 0, to: 1 })
       expect(await migrateMysql({ url: rootUrl })).toEqual({ from: 1, to: 2 })
       expect(await ensureSchema(session, OLD)).toEqual({ from: 2, to: 2 })

@@ -4,7 +4,7 @@ import type { MysqlStore } from '../src/mysql-store.ts'
 import { type MysqlOptions, openMysqlStore } from '../src/open-mysql-store.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { testDatabases } from './test-database.ts'
-import { asGid, aTransaction, gidsOf, updateOf } from './transactions.ts'
+import { asGid, aTransaction, makeGids, makeUpdate } from './transactions.ts'
 
 const MEBIBYTE = 1024 * 1024
 
@@ -26,10 +26,10 @@ for (const server of ['mariadb', 'mysql'] as const) {
 
     it('writes in one commit what one turn of the event loop has brought', () =>
       withStore({}, async (store) => {
-        const transactions = gidsOf(64).map((gid) => aTransaction(gid))
+        const transactions = makeGids(64).map((gid) => aTransaction(gid))
         await Promise.all(transactions.map((transaction) => store.create(transaction)))
         expect(store.counters()).toEqual({ commits: 1, rows: 64, retries: 0 })
-        const updates = transactions.map((transaction) => store.update(updateOf(transaction)))
+        const updates = transactions.map((transaction) => store.update(makeUpdate(transaction)))
         await Promise.all([...updates, store.create(aTransaction('beside'))])
         expect(store.counters()).toEqual({ commits: 2, rows: 129, retries: 0 })
       }))
@@ -38,14 +38,14 @@ for (const server of ['mariadb', 'mysql'] as const) {
       withStore({ flushesInFlightMax: 1 }, async (store) => {
         const first = store.create(aTransaction('first'))
         await new Promise(setImmediate)
-        const rest = gidsOf(100).map((gid) => store.create(aTransaction(gid)))
+        const rest = makeGids(100).map((gid) => store.create(aTransaction(gid)))
         await Promise.all([first, ...rest])
         expect(store.counters()).toMatchObject({ commits: 2, rows: 101 })
       }))
 
     it('bounds the rows of a commit', () =>
       withStore({ batchRowsMax: 10 }, async (store) => {
-        await Promise.all(gidsOf(25).map((gid) => store.create(aTransaction(gid))))
+        await Promise.all(makeGids(25).map((gid) => store.create(aTransaction(gid))))
         expect(store.counters()).toMatchObject({ commits: 3, rows: 25 })
       }))
 
@@ -61,7 +61,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
 
     it('refuses for certain what the queue has no room for', () =>
       withStore({ queueRowsMax: 10 }, async (store) => {
-        const creates = gidsOf(12).map((gid) => store.create(aTransaction(gid)))
+        const creates = makeGids(12).map((gid) => store.create(aTransaction(gid)))
         await Promise.all(creates.slice(10).map((create) => expectUnavailable(create, 'no')))
         await Promise.all(creates.slice(0, 10))
         expect(await store.create(aTransaction('later'))).toMatchObject({ type: 'created' })
@@ -79,12 +79,12 @@ for (const server of ['mariadb', 'mysql'] as const) {
     it('holds a gid once in a commit and keeps the order of its writes', () =>
       withStore({}, async (store) => {
         const transaction = aTransaction('a')
-        const update = updateOf(transaction, { progress: 'first' })
+        const update = makeUpdate(transaction, { progress: 'first' })
         const results = await Promise.all([
           store.create(transaction),
           store.create(aTransaction('a')),
           store.update(update),
-          store.update(updateOf(transaction, { progress: 'second' })),
+          store.update(makeUpdate(transaction, { progress: 'second' })),
           store.update(update),
           store.create(aTransaction('b')),
         ])
@@ -99,13 +99,13 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const [late, other, fenced] = ['a', 'b', 'c'].map((gid) => aTransaction(gid))
         if (late === undefined || other === undefined || fenced === undefined) throw new Error('no rows')
         await Promise.all([late, other, fenced].map((row) => store.create(row)))
-        const saved = await store.update(updateOf(late))
+        const saved = await store.update(makeUpdate(late))
         const results = await Promise.all([
           store.create(aTransaction('new')),
-          store.update(updateOf(late, { progress: 'late' })),
-          store.update(updateOf(other, { progress: 'new' })),
-          store.update(updateOf(aTransaction('c'), { progress: 'foreign' })),
-          store.update(updateOf(aTransaction('absent'))),
+          store.update(makeUpdate(late, { progress: 'late' })),
+          store.update(makeUpdate(other, { progress: 'new' })),
+          store.update(makeUpdate(aTransaction('c'), { progress: 'foreign' })),
+          store.update(makeUpdate(aTransaction('absent'))),
         ])
         expect(results.map(({ type }) => type)).toEqual(['created', 'conflict', 'saved', 'fenced', 'absent'])
         expect(results[1]).toMatchObject({ version: saved.type === 'saved' ? saved.version : 0 })
@@ -175,7 +175,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
             const results = await Promise.allSettled(
               transactions.map((transaction) =>
                 store.update(
-                  updateOf(transaction, {
+                  makeUpdate(transaction, {
                     progress: 'new',
                     ...(transaction.gid === 'poison' && (change as object)),
                   }),

@@ -3,7 +3,7 @@ import { describeOwn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
 import { openMysqlStore } from '../src/open-mysql-store.ts'
 import { TestDatabases } from './test-database.ts'
-import { asGid, aTransaction, updateOf } from './transactions.ts'
+import { asGid, aTransaction, makeUpdate } from './transactions.ts'
 
 const START = { mariadb: startMariadb, mysql: startMysql } as const
 
@@ -47,7 +47,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       await Promise.all(transactions.map((transaction) => store.create(transaction)))
       await Promise.all(gids.map((gid) => store.create(aTransaction(gid))))
       const updates = transactions.map((row) =>
-        updateOf(row, { progress: `${row.progress}!${row.progress}` }),
+        makeUpdate(row, { progress: `${row.progress}!${row.progress}` }),
       )
       const results = await Promise.all(updates.map((update) => store.update(update)))
       expect(new Set(results.map(({ type }) => type))).toEqual(new Set(['saved']))

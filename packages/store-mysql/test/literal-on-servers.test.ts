@@ -2,7 +2,7 @@ import { startMariadb, startMysql } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connectionTarget } from '../src/sessions/connection-target.ts'
+import { toConnectionTarget } from '../src/sessions/connection-target.ts'
 import { literal, type Value } from '../src/sessions/literal.ts'
 import { openSession } from '../src/sessions/open-session.ts'
 import type { Row, Session } from '../src/sessions/session.ts'
@@ -13,7 +13,7 @@ const RUNS = 400
 const TEXTS_MAX = 12
 const TIMEOUTS = { connectTimeoutMs: 5_000, statementTimeoutMs: 20_000, lockWaitTimeoutMs: 2_000 }
 
-/** What a server may be told to give its sessions; each of them changes where a literal ends, or which bytes are a quote. */
+/** Settings that a server may give its sessions. Each changes where a literal ends, or which bytes are a quote. */
 const SERVERS: Readonly<Record<string, readonly string[]>> = {
   'NO_BACKSLASH_ESCAPES and ANSI_QUOTES': ['--sql-mode=NO_BACKSLASH_ESCAPES,ANSI_QUOTES,PIPES_AS_CONCAT'],
   'gbk, whose second byte may be a backslash': [
@@ -23,7 +23,7 @@ const SERVERS: Readonly<Record<string, readonly string[]>> = {
   sjis: ['--character-set-server=sjis', '--init-connect=SET NAMES sjis'],
 }
 
-/** What opens, closes, escapes or ends something, between any characters. */
+/** Texts that open, close, escape or end something, between any characters. */
 const text = fc
   .array(
     fc.oneof(
@@ -59,7 +59,7 @@ const text = fc
   )
   .map((parts) => parts.join(''))
 
-/** Every value, each in a statement of its own in one packet, comes back as it was, and there are as many answers. */
+/** Sends every value in a statement of its own, all in one packet. Each comes back unchanged, and there are as many answers. */
 async function comesBack(session: Session, values: readonly Value[], write: (value: Value) => string) {
   const answers = await session.packet(values.map((value) => `SELECT ${write(value)}, 'end'`))
   expect(answers.map(asText)).toEqual(values.map((value) => [[value, 'end']]))
@@ -80,7 +80,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
         const server = await START[kind]({ settings })
         const databases = new TestDatabases(server.url)
         const { url } = await databases.migrated('literals')
-        const target = connectionTarget(url, 'off', TIMEOUTS.connectTimeoutMs)
+        const target = toConnectionTarget(url, 'off', TIMEOUTS.connectTimeoutMs)
         const { session } = await openSession(target, { ...TIMEOUTS, autocommit: false })
         opened.push({ session, close: () => server.stop() })
       }, 120_000)

@@ -1,6 +1,6 @@
 // Run by hand: node packages/store-mysql/test/measure-group-commit.ts URL [callers] [seconds] [flushes] [patienceMs] [thinkMs]
-// URL: of a server, for a user who may make databases; it leaves none behind. thinkMs: at most so long between the
-// two writes of a saga, as its branch calls take; without it all callers march in step.
+// URL is a server's, for a user who may make databases; no database is left behind. thinkMs is the longest pause between
+// the two writes of a saga, in the place of its branch calls. Without it all callers run in step.
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'

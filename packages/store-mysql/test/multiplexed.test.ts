@@ -2,17 +2,17 @@ import { storeConformance } from '@counterstep/store-conformance'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openMysqlStore } from '../src/open-mysql-store.ts'
-import { connectionTarget } from '../src/sessions/connection-target.ts'
+import { toConnectionTarget } from '../src/sessions/connection-target.ts'
 import { openSession } from '../src/sessions/open-session.ts'
-import { sessionTimeouts } from '../src/sessions/session-timeouts.ts'
+import { toSessionTimeouts } from '../src/sessions/session-timeouts.ts'
 import { singleStatements } from '../src/transactions/single-statements.ts'
-import { pinningOf, withoutLiterals } from './pinning.ts'
+import { findPinning, withoutLiterals } from './pinning.ts'
 import { type Command, type RecordingProxy, startRecordingProxy } from './recording-proxy.ts'
 import { testDatabases } from './test-database.ts'
-import { aTransaction, drawToken, gidsOf, updateOf } from './transactions.ts'
+import { aTransaction, drawToken, makeGids, makeUpdate } from './transactions.ts'
 
 const QUERY = 3
-/** Of the suite's large definitions and documents. */
+/** The reason that `findPinning` gives for a long statement, as the suite's large definitions and documents need. */
 const LONG = 'its length'
 
 for (const server of ['mariadb', 'mysql'] as const) {
@@ -38,7 +38,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
     it('has sent nothing that pins a connection, but single rows over 16 KiB', () => {
       expect(proxy.commands.length).toBeGreaterThan(1_000)
       const pinning = proxy.commands.flatMap((command) => {
-        const reason = pinningOf(command)
+        const reason = findPinning(command)
         return reason === undefined || (reason === LONG && isOneRow(command)) ? [] : [[reason, head(command)]]
       })
       expect(pinning).toEqual([])
@@ -47,7 +47,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
     it('divides what is many, in each verb, among statements that do not pin', async () => {
       const store = await open('many')
       proxy.forget()
-      const transactions = gidsOf(500).map((gid) => aTransaction(`${gid}-${'g'.repeat(110)}`))
+      const transactions = makeGids(500).map((gid) => aTransaction(`${gid}-${'g'.repeat(110)}`))
       const definition = JSON.stringify({ text: 'éLAST_INSERT_ID()\0;'.repeat(150) })
       const created = await Promise.all(transactions.map((row) => store.create({ ...row, definition })))
       expect(new Set(created.map(({ type }) => type))).toEqual(new Set(['created']))
@@ -59,7 +59,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const hold = { type: 'release', dueAt: 0 } as const
       const change = { progress: definition, hold, attention: true }
       const released = await Promise.all(
-        transactions.map((row, i) => store.update(updateOf(row, { ...change, retrying: i % 2 === 0 }))),
+        transactions.map((row, i) => store.update(makeUpdate(row, { ...change, retrying: i % 2 === 0 }))),
       )
       expect(new Set(released.map(({ type }) => type))).toEqual(new Set(['saved']))
       const tokens = Array.from({ length: 100 }, drawToken)
@@ -67,23 +67,23 @@ for (const server of ['mariadb', 'mysql'] as const) {
       expect(claimed).toHaveLength(100)
       const postponed = await store.postponeDue({ limit: 500, byMs: 60_000, formatMax: 1 })
       expect(postponed.gids).toHaveLength(400)
-      // None is as its writer knows it, so all are read back.
-      const late = await Promise.all(transactions.map((row) => store.update(updateOf(row))))
+      // No row is as its writer knows it, so all are read back.
+      const late = await Promise.all(transactions.map((row) => store.update(makeUpdate(row))))
       expect(late.filter(({ type }) => type === 'fenced')).toHaveLength(100)
       expect(late.filter(({ type }) => type === 'conflict')).toHaveLength(400)
-      // Sent again with another body: what exists is read.
+      // The same gid is sent again with another body, so the existing row is read.
       const again = await Promise.all(transactions.map((row) => store.create({ ...row, token: drawToken() })))
       expect(new Set(again.map(({ type }) => type))).toEqual(new Set(['exists']))
       const known = await store.readMany(gids)
       const end = { status: 'succeeded', hold: { type: 'finish', retentionMs: 0 } } as const
       const finished = await Promise.all(
-        known.map((row) => store.update({ ...updateOf(row), version: row.version, ...end })),
+        known.map((row) => store.update({ ...makeUpdate(row), version: row.version, ...end })),
       )
       expect(new Set(finished.map(({ type }) => type))).toEqual(new Set(['saved']))
       expect(await store.purgeFinished(1_000)).toEqual({ purged: 500 })
       await store.close()
       const sent = proxy.commands.filter(({ code }) => code === QUERY)
-      expect(sent.map(pinningOf).filter((reason) => reason !== undefined)).toEqual([])
+      expect(sent.map(findPinning).filter((reason) => reason !== undefined)).toEqual([])
       const longest = Math.max(...sent.map(({ text }) => Buffer.byteLength(text)))
       process.stdout.write(`${server}: ${sent.length} statements, the longest of ${longest} bytes\n`)
     })
@@ -103,14 +103,14 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const saga = aTransaction(`saga-${multiplexed}`)
         const created = await count(store.create(saga))
         const hold = { type: 'finish', retentionMs: 1_000 } as const
-        const updated = await count(store.update(updateOf(saga, { status: 'succeeded', hold })))
+        const updated = await count(store.update(makeUpdate(saga, { status: 'succeeded', hold })))
         const on = multiplexed ? 'multiplexed' : 'direct'
         process.stdout.write(
           `${server}, ${on}: round trips of a saga: create ${created}, update ${updated}\n`,
         )
         expect([created, updated]).toEqual(roundTrips)
-        // The recorder sees what pins where there is any.
-        const pinned = proxy.commands.some((command) => pinningOf(command) === 'a user variable')
+        // On a connection of its own the recorder does find commands that pin.
+        const pinned = proxy.commands.some((command) => findPinning(command) === 'a user variable')
         expect(pinned).toBe(!multiplexed)
         await store.close()
       }
@@ -122,13 +122,13 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const refused = openMysqlStore({ url: proxy.through(rootUrl), multiplexed: true })
       await expect(refused).rejects.toMatchObject({ code: 'SAGA_STORE_SCHEMA' })
       await expect(refused).rejects.toThrow('counterstep migrate')
-      expect(proxy.commands.map(pinningOf).filter((reason) => reason !== undefined)).toEqual([])
+      expect(proxy.commands.map(findPinning).filter((reason) => reason !== undefined)).toEqual([])
     })
 
     it('begins nothing on a session that is no longer as it was set up', async () => {
       const { url } = await databases.migrated('lost-settings')
-      const target = connectionTarget(url, 'off', 2_000)
-      const settings = { ...sessionTimeouts({}), autocommit: false, multiplexed: true }
+      const target = toConnectionTarget(url, 'off', 2_000)
+      const settings = { ...toSessionTimeouts({}), autocommit: false, multiplexed: true }
       for (const change of [
         undefined,
         'SET autocommit = 1',
@@ -148,7 +148,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
   })
 }
 
-/** Nothing smaller could have been sent. */
+/** The statement holds one row, so no smaller one could have been sent. */
 function isOneRow({ text }: Command): boolean {
   return !/\) ?, \(|UNION ALL|THEN \S+\s+WHEN/.test(withoutLiterals(text))
 }

@@ -28,7 +28,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
 
     it('tells a user without that right who must make them', async () => {
       const { url, rootUrl } = await databases.empty('no-tables')
-      // Not even into the database.
+      // This user may not even use the database.
       await expectUnavailable(openMysqlStore({ url }), 'no')
       await databases.grant('no-tables', 'SELECT, INSERT, UPDATE, DELETE ON ?.*')
       const refused = openMysqlStore({ url })

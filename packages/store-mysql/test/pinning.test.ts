@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { STATEMENTS } from '../src/generated/sql.ts'
-import { pinningOf } from './pinning.ts'
+import { findPinning } from './pinning.ts'
 
 const QUERY = 3
 const SET_SESSION = STATEMENTS.setSession.replaceAll('?', '2')
@@ -36,18 +36,18 @@ const PINS: readonly (readonly [string, string])[] = [
 
 describe('a statement that makes RDS Proxy keep its connection', () => {
   it.each(PINS)('is found by %s: %.60s', (reason, text) => {
-    expect(pinningOf({ code: QUERY, text })).toBe(reason)
+    expect(findPinning({ code: QUERY, text })).toBe(reason)
   })
 
   it('is found when the protocol prepares it, resets the session or changes the user', () => {
-    expect([0x16, 0x17, 0x1f, 0x11].map((code) => pinningOf({ code, text: 'SELECT 1' }))).not.toContain(
+    expect([0x16, 0x17, 0x1f, 0x11].map((code) => findPinning({ code, text: 'SELECT 1' }))).not.toContain(
       undefined,
     )
   })
 
   it('is none by what its texts say', () => {
     const text = "SELECT 'x; SET @a = ROW_COUNT() /*! */ it''s \\' @b', @@global.read_only"
-    expect(pinningOf({ code: QUERY, text })).toBe(undefined)
+    expect(findPinning({ code: QUERY, text })).toBe(undefined)
   })
 
   it('is none that sets what the proxy tracks', () => {
@@ -55,6 +55,6 @@ describe('a statement that makes RDS Proxy keep its connection', () => {
       ...STATEMENTS.setSessionMultiplexed.replaceAll('?', '10').split(';\n'),
       STATEMENTS.setIsolation,
     ]
-    expect(sets.map((text) => pinningOf({ code: QUERY, text }))).toEqual(sets.map(() => undefined))
+    expect(sets.map((text) => findPinning({ code: QUERY, text }))).toEqual(sets.map(() => undefined))
   })
 })

@@ -1,18 +1,18 @@
 import type { Command } from './recording-proxy.ts'
 
-// What keeps a connection of RDS Proxy for one client, by the page "Avoiding pinning an RDS Proxy" of AWS.
+// The page "Avoiding pinning an RDS Proxy" of AWS says which commands pin a connection to one client.
 
 const QUIT = 1
 const QUERY = 3
 const PING = 14
 const STATEMENT_BYTES_MAX = 16 * 1024
 
-/** Variables that the proxy follows, so that it can lend another connection on which they are alike. */
+/** Variables that the proxy tracks, so that it can lend another connection with the same values. */
 const TRACKED =
   'AUTOCOMMIT|AUTO_INCREMENT_INCREMENT|CHARACTER_SET_(?:CLIENT|CONNECTION|DATABASE|FILESYSTEM|RESULTS|SERVER)|' +
   'COLLATION_(?:CONNECTION|DATABASE|SERVER)|INTERACTIVE_TIMEOUT|NET_WRITE_TIMEOUT|QUERY_CACHE_TYPE|SESSION_TRACK_SCHEMA|' +
   'SQL_MODE|TIME_ZONE|TRANSACTION_ISOLATION|TX_ISOLATION|TRANSACTION_READ_ONLY|TX_READ_ONLY|WAIT_TIMEOUT'
-/** One alone, set to a constant: whether the proxy understands more nobody has written down. */
+/** Matches one such variable that is set to a constant. The page does not say whether the proxy understands more. */
 const TRACKED_SET = new RegExp(
   `^SET (?:NAMES \\w+|(?:SESSION )?(?:${TRACKED}) = (?:''|\\d+)|SESSION TRANSACTION ISOLATION LEVEL [A-Z ]+)$`,
   'i',
@@ -33,8 +33,8 @@ const PINNING: readonly (readonly [reason: string, pattern: RegExp])[] = [
   ['a handler', /^\s*HANDLER\b/i],
 ]
 
-/** Why this command pins; undefined: it does not. Its texts are not looked at. */
-export function pinningOf({ code, text }: Command): string | undefined {
+/** Returns the reason why this command pins, or undefined if it does not. It ignores the texts in the command. */
+export function findPinning({ code, text }: Command): string | undefined {
   if (code === QUIT || code === PING) return undefined
   if (code !== QUERY) return `the command ${code} of the protocol`
   if (Buffer.byteLength(text) > STATEMENT_BYTES_MAX) return 'its length'
@@ -45,7 +45,7 @@ export function pinningOf({ code, text }: Command): string | undefined {
   return undefined
 }
 
-/** With an empty text in the place of each. */
+/** Replaces each text by an empty one. */
 export function withoutLiterals(text: string): string {
   return text.replace(/'(?:[^'\\]|''|\\.)*'/gs, "''")
 }

@@ -10,7 +10,7 @@ const WITHOUT_BATCHER = 'the batcher off'
 const BATCHERS = {
   'the batcher on': {},
   [WITHOUT_BATCHER]: { batchRowsMax: 1, flushesInFlightMax: 8, flushPatienceMs: 0, connectionsMax: 16 },
-  // Many small batches whose rows overlap: what deadlocks are made of.
+  // Many small batches with overlapping rows make deadlocks.
   'small batches, many at once': {
     batchRowsMax: 7,
     flushesInFlightMax: 8,
@@ -19,12 +19,12 @@ const BATCHERS = {
   },
 }
 
-/** What a proxy adds is its statements; which server it is matters less, and each of these takes half a minute. */
+/** A proxy changes only the statements, and each of these races takes half a minute, so they run on one server. */
 const THROUGH_A_PROXY = {
   'through a proxy that lends connections': { multiplexed: true, batchRowsMax: 7, flushesInFlightMax: 8 },
 }
 
-/** The same locks decide here, a row at a time or by other texts; where batches overlap, they are raced in full. */
+/** In these races the same locks decide, with one row at a time or other statements. Races of overlapping batches run in full. */
 const RACED_LESS = [WITHOUT_BATCHER, ...Object.keys(THROUGH_A_PROXY)]
 
 for (const server of ['mariadb', 'mysql'] as const) {
@@ -36,7 +36,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       describe(name, () => {
         beforeAll(async () => {
           await execute(serverUrl, `CREATE DATABASE ${database}`)
-          // Elsewhere the two processes do it themselves.
+          // In the other case the two processes do it themselves.
           if (name in THROUGH_A_PROXY) await migrateMysql({ url })
         })
         afterAll(() => execute(serverUrl, `DROP DATABASE ${database}`))

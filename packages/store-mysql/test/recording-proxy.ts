@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { freePort } from '@counterstep/test-servers'
 
-/** What a client asks of a MySQL server in one packet. */
+/** A command of a client to a MySQL server, in one packet. */
 export interface Command {
-  /** The protocol's number: 3 is a query. */
+  /** The protocol's number of the command: 3 is a query. */
   readonly code: number
   readonly text: string
 }
@@ -19,7 +19,7 @@ export interface RecordingProxy {
 
 const HEADER_BYTES = 4
 
-/** Between a store and its server, and keeps every command that goes by. In clear text only. */
+/** Stands between a store and its server, and records every command. It reads only clear text. */
 export async function startRecordingProxy(server: string): Promise<RecordingProxy> {
   const { hostname, port } = new URL(server)
   const listenPort = await freePort()
@@ -34,7 +34,7 @@ export async function startRecordingProxy(server: string): Promise<RecordingProx
       [upstream, client],
     ] as const) {
       open.add(from)
-      // A reset is passed on as one: what is between two ends is no end of its own.
+      // A reset is passed on as a reset, since the proxy must not change how a connection ends.
       from.on('error', () => to.destroy())
       from.on('close', () => {
         open.delete(from)
@@ -65,7 +65,7 @@ export async function startRecordingProxy(server: string): Promise<RecordingProx
   }
 }
 
-/** A command begins with packet 0; the packets of the login, which a client numbers from 1, are none. */
+/** A command begins with packet 0. A client numbers the packets of its login from 1, so they are no commands. */
 function recorder(onCommand: (command: Command) => void): (chunk: Buffer) => void {
   let pending = Buffer.alloc(0)
   return (chunk) => {

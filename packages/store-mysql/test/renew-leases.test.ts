@@ -2,15 +2,16 @@ import { describeOn } from '@counterstep/test-servers/vitest'
 import { createConnection } from 'mysql2/promise'
 import { expect, it } from 'vitest'
 import { openMysqlStore } from '../src/open-mysql-store.ts'
-import { connectionTarget } from '../src/sessions/connection-target.ts'
-import { sessionTimeouts } from '../src/sessions/session-timeouts.ts'
+import { toConnectionTarget } from '../src/sessions/connection-target.ts'
+import { toSessionTimeouts } from '../src/sessions/session-timeouts.ts'
 import { StoreSessions } from '../src/sessions/store-sessions.ts'
-import { DatabaseTransactions, type Tx, type Work } from '../src/transactions/database-transactions.ts'
+import { DatabaseTransactions } from '../src/transactions/database-transactions.ts'
+import type { Tx, Work } from '../src/transactions/transaction-protocol.ts'
 import { renewLeases } from '../src/writes/renew-leases.ts'
 import { testDatabases } from './test-database.ts'
 import { aTransaction } from './transactions.ts'
 
-/** Tells when it has run one. */
+/** Calls back after each run. */
 class WatchedTransactions extends DatabaseTransactions {
   readonly #onDone: () => Promise<void>
 
@@ -40,8 +41,8 @@ for (const server of ['mariadb', 'mysql'] as const) {
       await flush.beginTransaction()
       await flush.query("UPDATE counterstep_transactions SET attention = 1 WHERE gid = 'a'")
       let runs = 0
-      const settings = { ...sessionTimeouts({}), connectionsMax: 2, onEvent: () => undefined }
-      const sessions = new StoreSessions(connectionTarget(url, undefined, 2_000), settings)
+      const settings = { ...toSessionTimeouts({}), connectionsMax: 2, onEvent: () => undefined }
+      const sessions = new StoreSessions(toConnectionTarget(url, undefined, 2_000), settings)
       const watched = new WatchedTransactions(sessions, async () => {
         runs += 1
         await flush.rollback()

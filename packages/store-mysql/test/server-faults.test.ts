@@ -9,7 +9,7 @@ import type { MysqlStore } from '../src/mysql-store.ts'
 import { openMysqlStore } from '../src/open-mysql-store.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { type TestDatabase, TestDatabases } from './test-database.ts'
-import { asGid, aTransaction, gidsOf, updateOf } from './transactions.ts'
+import { asGid, aTransaction, makeGids, makeUpdate } from './transactions.ts'
 
 const START = { mariadb: startMariadb, mysql: startMysql } as const
 const KILLS = 3
@@ -33,7 +33,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
         const { url, rootUrl } = await databases.migrated('hanging-commit')
         const store = await openMysqlStore({ url, statementTimeoutMs: 3_000 })
         const other = await createConnection({ uri: rootUrl })
-        const transactions = gidsOf(10).map((gid) => aTransaction(gid))
+        const transactions = makeGids(10).map((gid) => aTransaction(gid))
         await store.create(aTransaction('first'))
         await other.query('BACKUP STAGE START')
         await other.query('BACKUP STAGE BLOCK_COMMIT')
@@ -57,7 +57,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       await databases.sql('SET GLOBAL read_only = 1')
       const writes = [
         store.create(aTransaction('second')),
-        store.update(updateOf(first, { progress: 'new' })),
+        store.update(makeUpdate(first, { progress: 'new' })),
         store.renew([{ gid: first.gid, token: first.token }], 1_000),
         store.purgeFinished(1),
       ]
@@ -65,7 +65,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       expect(await store.readMany([first.gid])).toMatchObject([{ progress: '{}', version: 1 }])
       await databases.sql('SET GLOBAL read_only = 0')
       expect(await store.create(aTransaction('second'))).toMatchObject({ type: 'created' })
-      expect(await store.update(updateOf(first))).toMatchObject({ type: 'saved' })
+      expect(await store.update(makeUpdate(first))).toMatchObject({ type: 'saved' })
       await store.close()
     })
 
@@ -76,7 +76,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       await databases.sql('SET GLOBAL read_only = 1')
       const writes = [
         store.create(aTransaction('second')),
-        store.update(updateOf(first, { progress: 'new' })),
+        store.update(makeUpdate(first, { progress: 'new' })),
       ]
       await Promise.all(writes.map((write) => expectUnavailable(write, 'no')))
       await databases.sql('SET GLOBAL read_only = 0')
@@ -94,21 +94,21 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       if (first === undefined || second === undefined) throw new Error('no rows')
       await store.create(first)
       const failover = await createConnection({ uri: rootUrl })
-      const dueAt = () => countOf(failover, `SELECT due_at FROM ${name}.counterstep_transactions`)
+      const dueAt = () => readCount(failover, `SELECT due_at FROM ${name}.counterstep_transactions`)
       const dueAtFirst = await dueAt()
       const waiting = `SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = '${name}' AND STATE LIKE 'Waiting for%'`
       for (const write of [
         () => store.create(second),
-        () => store.update(updateOf(first, { progress: 'new' })),
-        () => Promise.all([store.create(second), store.update(updateOf(first, { progress: 'new' }))]),
-        // These go step by step, and have looked at read_only before they wait.
+        () => store.update(makeUpdate(first, { progress: 'new' })),
+        () => Promise.all([store.create(second), store.update(makeUpdate(first, { progress: 'new' }))]),
+        // These writes go step by step, and have read read_only before they wait.
         () => store.renew([{ gid: first.gid, token: first.token }], 1_000_000),
         () =>
           store.writeDocument({ category: 'kv', key: 'a', text: 'new', expectedVersion: 0, writeId: 'w' }),
       ]) {
         await failover.query('FLUSH TABLES WITH READ LOCK')
         const written = expectUnavailable(write(), 'no')
-        await expect.poll(() => countOf(failover, waiting)).toBe(1)
+        await expect.poll(() => readCount(failover, waiting)).toBe(1)
         await failover.query('SET GLOBAL read_only = 1')
         await failover.query('UNLOCK TABLES')
         await written
@@ -125,10 +125,10 @@ for (const kind of ['mariadb', 'mysql'] as const) {
 
     it('has no connection left, and then has one', async () => {
       const database = await databases.migrated('full')
-      // Nothing was written yet, so no connection of it writes.
+      // The store has written nothing yet, so it has no connection that writes.
       const store = await openMysqlStore({ url: database.url })
       await whileCrowded(database, async () => {
-        const creates = gidsOf(300).map((gid) => store.create(aTransaction(gid)))
+        const creates = makeGids(300).map((gid) => store.create(aTransaction(gid)))
         await Promise.all(creates.map((create) => expectUnavailable(create, 'no')))
         expect(store.counters().retries).toBeGreaterThanOrEqual(5)
       })
@@ -142,10 +142,10 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       await store.create(aTransaction('first'))
       await whileCrowded(database, async (root) => {
         const ours = `SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = '${database.name}' AND USER <> 'root'`
-        const before = await countOf(root, ours)
-        const creates = await Promise.all(gidsOf(300).map((gid) => store.create(aTransaction(gid))))
+        const before = await readCount(root, ours)
+        const creates = await Promise.all(makeGids(300).map((gid) => store.create(aTransaction(gid))))
         for (const create of creates) expect(create).toMatchObject({ type: 'created' })
-        expect(await countOf(root, ours)).toBe(before)
+        expect(await readCount(root, ours)).toBe(before)
       })
       await store.close()
     })
@@ -156,13 +156,13 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       const sessions =
         "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'root' OR USER LIKE 'cs%'"
       const lostClients = async () => (await root.query("SHOW GLOBAL STATUS LIKE 'Aborted_clients'"))[0]
-      await expect.poll(() => countOf(root, sessions)).toBe(1)
+      await expect.poll(() => readCount(root, sessions)).toBe(1)
       const before = await lostClients()
       const store = await openMysqlStore({ url })
       await store.create(aTransaction('a'))
       await store.stats()
       await store.close()
-      await expect.poll(() => countOf(root, sessions)).toBe(1)
+      await expect.poll(() => readCount(root, sessions)).toBe(1)
       expect(await lostClients()).toEqual(before)
       root.destroy()
     })
@@ -208,9 +208,9 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       await store.create(aTransaction('a'))
       await server.pause()
       const startedAt = performance.now()
-      const transactions = gidsOf(300).map((gid) => aTransaction(gid))
+      const transactions = makeGids(300).map((gid) => aTransaction(gid))
       const creates = transactions.map((transaction) => store.create(transaction))
-      // A batch on the connection that was there, and another for which none could be made.
+      // One batch takes the open connection, and no connection can be made for the other.
       const [sent, unsent] = [creates.slice(0, 200), creates.slice(200)]
       await Promise.all(sent.map((create) => expectUnavailable(create, 'unknown')))
       await Promise.all(unsent.map((create) => expectUnavailable(create, 'no')))
@@ -222,7 +222,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       expect(performance.now() - resumedAt).toBeLessThan(2_000)
       const again = transactions.slice(0, 200).map((transaction) => store.create(transaction))
       for (const created of await Promise.all(again)) expect(created).toMatchObject({ type: 'created' })
-      expect(await presentGids(store, gidsOf(300).slice(200))).toEqual([])
+      expect(await presentGids(store, makeGids(300).slice(200))).toEqual([])
       await store.close()
     })
 
@@ -311,12 +311,12 @@ for (const kind of ['mariadb', 'mysql'] as const) {
   })
 }
 
-async function countOf(connection: Connection, sql: string): Promise<number> {
+async function readCount(connection: Connection, sql: string): Promise<number> {
   const [rows] = await connection.query<RowDataPacket[][]>({ sql, rowsAsArray: true })
   return Number(rows[0]?.[0])
 }
 
-/** While somebody holds every connection that the database's store has not, the one for an administrator as well. */
+/** Runs the work while the test holds every connection that the store does not have, including the administrator's. */
 async function whileCrowded(
   { rootUrl, name }: TestDatabase,
   test: (root: Connection) => Promise<void>,
@@ -326,8 +326,8 @@ async function whileCrowded(
   const others = `SELECT COUNT(*) FROM information_schema.PROCESSLIST
     WHERE (USER = 'root' OR USER LIKE 'cs%') AND (DB IS NULL OR DB <> '${name}')`
   try {
-    // Those of the tests before have said goodbye, and leave room when they have gone.
-    await expect.poll(() => countOf(root, others)).toBe(0)
+    // The connections of earlier tests have said goodbye, and leave room once they have ended.
+    await expect.poll(() => readCount(root, others)).toBe(0)
     await root.query('SET GLOBAL max_connections = 10')
     await fill(crowd, rootUrl)
     await test(root)
@@ -357,7 +357,7 @@ async function presentGids(store: MysqlStore, gids: readonly string[]): Promise<
   return present
 }
 
-/** An address that leads to one server and then to another, as a name does after a failover. */
+/** An address that leads to one server and then to another, like a host name after a failover. */
 async function startRelay(firstPort: number) {
   let port = firstPort
   const sockets = new Set<Socket>()

@@ -1,6 +1,6 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
-import { connectionTarget } from '../src/sessions/connection-target.ts'
+import { toConnectionTarget } from '../src/sessions/connection-target.ts'
 import { openSession } from '../src/sessions/open-session.ts'
 import { testDatabases } from './test-database.ts'
 
@@ -15,12 +15,12 @@ for (const server of ['mariadb', 'mysql'] as const) {
 
     it('S23: one that reads takes one statement at a time', async () => {
       const { url } = await databases.migrated('limits')
-      const target = connectionTarget(url, 'off', TIMEOUTS.connectTimeoutMs)
+      const target = toConnectionTarget(url, 'off', TIMEOUTS.connectTimeoutMs)
       expect(target.multipleStatements).toBe(false)
       const { session } = await openSession(target, { ...TIMEOUTS, autocommit: true })
       await expect(session.all('SELECT 1; SELECT 2')).rejects.toMatchObject({ errno: 1064 })
       session.destroy()
-      // The same text is taken by the one that writes, and by no other.
+      // Only a session that writes takes the same text.
       const writer = await openSession(target, { ...TIMEOUTS, autocommit: false })
       expect(await writer.session.packet(['SELECT 1', 'SELECT 2'])).toEqual([[[1]], [[2]]])
       writer.session.destroy()
@@ -28,7 +28,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
 
     it('S23: none begins whose driver does not write UTF-8', async () => {
       const { url } = await databases.migrated('latin')
-      const target = connectionTarget(url, 'off', TIMEOUTS.connectTimeoutMs)
+      const target = toConnectionTarget(url, 'off', TIMEOUTS.connectTimeoutMs)
       const opening = openSession({ ...target, charset: 'BINARY' }, { ...TIMEOUTS, autocommit: false })
       await expect(opening).rejects.toThrow('the driver does not write UTF-8')
     })
@@ -37,10 +37,10 @@ for (const server of ['mariadb', 'mysql'] as const) {
       await databases.sql('SET GLOBAL local_infile = 1')
       const { rootUrl } = await databases.migrated('files')
       for (const autocommit of [true, false]) {
-        const target = connectionTarget(rootUrl, 'off', TIMEOUTS.connectTimeoutMs)
+        const target = toConnectionTarget(rootUrl, 'off', TIMEOUTS.connectTimeoutMs)
         const { session } = await openSession(target, { ...TIMEOUTS, autocommit })
         const load = "LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE counterstep_schema (name)"
-        // The server's own refusal of a client that has not offered it; the driver would have another.
+        // This is the server's refusal of a client that has not offered it. The driver's refusal would have another number.
         await expect(session.run(load)).rejects.toMatchObject({ errno: expect.toSatisfy(isRefusal) })
         session.destroy()
       }

@@ -1,6 +1,6 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
-import { connectionTarget } from '../src/sessions/connection-target.ts'
+import { toConnectionTarget } from '../src/sessions/connection-target.ts'
 import { openSession } from '../src/sessions/open-session.ts'
 import { type PoolBounds, SessionPool } from '../src/sessions/session-pool.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
@@ -17,7 +17,7 @@ describeOn('mariadb', 'the pool of connections', (serverUrl) => {
   const databases = testDatabases(serverUrl)
 
   async function withPool(bounds: Partial<PoolBounds>, test: (pool: SessionPool) => Promise<void>) {
-    const target = connectionTarget((await databases.empty('pool')).rootUrl, undefined, 2_000)
+    const target = toConnectionTarget((await databases.empty('pool')).rootUrl, undefined, 2_000)
     const open = async () => (await openSession(target, settings)).session
     const pool = new SessionPool(open, { sessionsMax: 2, waitersMax: 2, waitTimeoutMs: 2_000, ...bounds })
     await test(pool)
@@ -86,10 +86,12 @@ describeOn('mariadb', 'the pool of connections', (serverUrl) => {
     await databases.sql(`CREATE USER IF NOT EXISTS '${name}'@'%'`)
     const url = new URL(rootUrl)
     url.username = name
-    // Into a database on which it has no right.
-    await expect(openSession(connectionTarget(url.href, undefined, 2_000), settings)).rejects.toMatchObject({
-      fault: 'unavailable',
-    })
+    // The user has no right to this database.
+    await expect(openSession(toConnectionTarget(url.href, undefined, 2_000), settings)).rejects.toMatchObject(
+      {
+        fault: 'unavailable',
+      },
+    )
     await databases.sql(`DROP USER '${name}'@'%'`)
   })
 })

@@ -2,16 +2,16 @@ import { describeOn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
 import { STATEMENTS } from '../src/generated/sql.ts'
 import { openMysqlStore } from '../src/open-mysql-store.ts'
-import { connectionTarget } from '../src/sessions/connection-target.ts'
+import { toConnectionTarget } from '../src/sessions/connection-target.ts'
 import type { Value } from '../src/sessions/literal.ts'
 import { openSession } from '../src/sessions/open-session.ts'
 import type { Session } from '../src/sessions/session.ts'
-import { fill, fillRows, rowsStatementOf, statementOf } from '../src/sessions/statement.ts'
-import { NOW_MARK, NOW_SQL } from '../src/transactions/now-mark.ts'
-import { pendingUpdate } from '../src/writes/pending-writes.ts'
-import { updateStatements } from '../src/writes/update-statement.ts'
+import { fill, fillRows, parseRowsStatement, parseStatement } from '../src/sessions/statement.ts'
+import { NOW_MARK, NOW_SQL } from '../src/transactions/transaction-protocol.ts'
+import { toPendingUpdate } from '../src/writes/pending-writes.ts'
+import { writeUpdates } from '../src/writes/write-statements.ts'
 import { testDatabases } from './test-database.ts'
-import { aTransaction, gidsOf, updateOf } from './transactions.ts'
+import { aTransaction, makeGids, makeUpdate } from './transactions.ts'
 
 const noAnswer = () => undefined
 
@@ -22,7 +22,7 @@ const settings = {
   autocommit: true,
 }
 
-/** Each by the index that it must use, with values for its placeholders: of a row, then of the rest. */
+/** For each statement the index that it must use, and the values of its placeholders: a row's, then the others. */
 const PLANS: Readonly<
   Record<string, readonly [sql: string, key: string, row: readonly Value[], rest: readonly Value[]]>
 > = {
@@ -52,12 +52,12 @@ for (const server of ['mariadb', 'mysql'] as const) {
     it('reach the rows by their index, sort nothing, and scan no table, however small it is', async () => {
       const { rootUrl } = await databases.migrated('plans')
       const store = await openMysqlStore({ url: rootUrl })
-      await Promise.all(gidsOf(20).map((gid) => store.create(aTransaction(gid))))
-      for (const key of gidsOf(20)) {
+      await Promise.all(makeGids(20).map((gid) => store.create(aTransaction(gid))))
+      for (const key of makeGids(20)) {
         await store.writeDocument({ category: 'topics', key, text: '', expectedVersion: 0, writeId: key })
       }
       await store.close()
-      const target = connectionTarget(rootUrl, undefined, 2_000)
+      const target = toConnectionTarget(rootUrl, undefined, 2_000)
       const { session } = await openSession(target, settings)
       const { session: lent } = await openSession(target, { ...settings, multiplexed: true })
       for (const [rows, on] of [
@@ -66,16 +66,16 @@ for (const server of ['mariadb', 'mysql'] as const) {
         [2, lent],
         [30, lent],
       ] as const) {
-        const updates = gidsOf(rows).map((gid, i) =>
-          pendingUpdate(
-            updateOf(aTransaction(`${gid}é`), { hold: { type: 'release', dueAt: i } }),
+        const updates = makeGids(rows).map((gid, i) =>
+          toPendingUpdate(
+            makeUpdate(aTransaction(`${gid}é`), { hold: { type: 'release', dueAt: i } }),
             noAnswer,
             noAnswer,
           ),
         )
-        const alone = updates.flatMap((update) => updateStatements([update]))
-        for (const { sql: text } of [...updateStatements(updates), ...alone]) {
-          const plan = await planOf(on, server, text.replaceAll(NOW_MARK, NOW_SQL))
+        const alone = updates.flatMap((update) => writeUpdates([update]))
+        for (const { sql: text } of [...writeUpdates(updates), ...alone]) {
+          const plan = await readPlan(on, server, text.replaceAll(NOW_MARK, NOW_SQL))
           expect(plan, `update, ${rows} rows`).toEqual([expect.objectContaining({ key: 'counterstep_gid' })])
           expect(JSON.stringify(plan), `update, ${rows} rows`).not.toContain('filesort')
         }
@@ -83,8 +83,10 @@ for (const server of ['mariadb', 'mysql'] as const) {
       for (const [name, [sql, key, row, rest]] of Object.entries(PLANS)) {
         // One row alone is read as a constant, which needs no plan.
         for (const rows of [2, 30]) {
-          const text = sql.includes('/*rows') ? repeated(sql, row, rows, rest) : fill(statementOf(sql), rest)
-          const plan = await planOf(session, server, text)
+          const text = sql.includes('/*rows')
+            ? repeated(sql, row, rows, rest)
+            : fill(parseStatement(sql), rest)
+          const plan = await readPlan(session, server, text)
           expect(plan, `${name}, ${rows} rows`).toContainEqual(expect.objectContaining({ key }))
           expect(JSON.stringify(plan), `${name}, ${rows} rows`).not.toContain('filesort')
         }
@@ -98,7 +100,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const store = await openMysqlStore({ url: rootUrl })
       await store.create(aTransaction('a'))
       await store.close()
-      const { session } = await openSession(connectionTarget(rootUrl, undefined, 2_000), settings)
+      const { session } = await openSession(toConnectionTarget(rootUrl, undefined, 2_000), settings)
       expect(await session.run('UPDATE counterstep_transactions SET attention = attention')).toBe(0)
       expect(await session.run('UPDATE counterstep_transactions SET attention = 1')).toBe(1)
       session.end()
@@ -107,7 +109,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
 }
 
 function repeated(sql: string, row: readonly Value[], rows: number, rest: readonly Value[]): string {
-  const statement = rowsStatementOf(sql)
+  const statement = parseRowsStatement(sql)
   return fillRows(
     statement,
     Array.from({ length: rows }, (_, i) =>
@@ -125,7 +127,11 @@ interface Step {
   readonly extra: string
 }
 
-async function planOf(session: Session, server: 'mariadb' | 'mysql', sql: string): Promise<readonly Step[]> {
+async function readPlan(
+  session: Session,
+  server: 'mariadb' | 'mysql',
+  sql: string,
+): Promise<readonly Step[]> {
   const explain = server === 'mysql' ? 'EXPLAIN FORMAT=TRADITIONAL' : 'EXPLAIN'
   const rows = await session.all(`${explain} ${sql}`)
   return rows.map((row) => ({ key: row.findLast(isKey)?.toString(), extra: String(row.at(-1)) }))

@@ -7,7 +7,7 @@ import { migrateMysql } from '../src/open-mysql-store.ts'
 
 const PAGE = join(import.meta.dirname, '../../../docs/stores.md')
 
-/** The rights of docs/stores.md, and no other, `?` for the database: a user who may read and write rows. */
+/** The rights in docs/stores.md and no others, with `?` for the database: the user may read and write rows. */
 export function documentedGrants(): readonly string[] {
   const grants = readFileSync(PAGE, 'utf8').matchAll(
     /^GRANT (.+ ON )counterstep(\..+) TO counterstep@'%';$/gm,
@@ -19,9 +19,9 @@ const PASSWORD = 'p/a:s@s %'
 const HOSTS = ['%', 'localhost']
 
 export interface TestDatabase {
-  /** Of the administrator, for what the store's user may not do. */
+  /** The administrator's URL, for what the store's user may not do. */
   readonly rootUrl: string
-  /** Of the user who may read and write rows. */
+  /** The URL of the user who may read and write rows. */
   readonly url: string
   readonly name: string
 }
@@ -43,7 +43,7 @@ export class TestDatabases {
     this.#server = server
   }
 
-  /** Without tables, and a user without rights on them. */
+  /** Makes a database without tables, and a user without rights on them. */
   async empty(place: string): Promise<TestDatabase> {
     const name = `cs_${this.#run}_${place}`.replaceAll('-', '_')
     if (!this.#names.has(name)) {
@@ -53,7 +53,7 @@ export class TestDatabases {
     return { name, rootUrl: withDatabase(this.#server, name), url: await this.#userUrl(name) }
   }
 
-  /** With its tables, made by the administrator. */
+  /** Makes a database whose tables the administrator has made. */
   async migrated(place: string): Promise<TestDatabase> {
     const database = await this.empty(place)
     const { to, from } = await migrateMysql({ url: database.rootUrl })
@@ -73,7 +73,7 @@ export class TestDatabases {
       await this.sql(`REVOKE ${grant.replace('?', name)} FROM '${this.#user}'@'${host}'`)
   }
 
-  /** As the administrator. */
+  /** Runs the statement as the administrator. */
   async sql(statement: string): Promise<readonly (readonly unknown[])[]> {
     const connection = await mysql.createConnection({ uri: this.#server, rowsAsArray: true })
     try {

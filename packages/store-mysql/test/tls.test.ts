@@ -10,7 +10,7 @@ import { aTransaction } from './transactions.ts'
 
 const START = { mariadb: startMariadb, mysql: startMysql } as const
 const NAME = 'db.counterstep.test'
-/** An authority made for these tests and a certificate of its for that name; the authority's key is gone. */
+/** An authority that was made for these tests, and its certificate for that name. The authority's key no longer exists. */
 const CERTIFICATES = join(import.meta.dirname, 'certificates')
 const certificate = (name: string) => join(CERTIFICATES, `${name}.pem`)
 
@@ -30,7 +30,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       })
       const databases = new TestDatabases(server.url)
       url = (await databases.migrated('tls')).url
-      // From now on nobody comes in without.
+      // From now on the server refuses connections without TLS.
       await databases.sql('SET GLOBAL require_secure_transport = ON')
     }, 120_000)
     afterAll(async () => {

@@ -10,7 +10,7 @@ export function drawToken(): string {
   return randomBytes(16).toString('hex')
 }
 
-export function gidsOf(count: number): readonly string[] {
+export function makeGids(count: number): readonly string[] {
   return Array.from({ length: count }, (_, i) => `t-${i}`)
 }
 
@@ -31,7 +31,7 @@ export function aTransaction(gid: string, change: Partial<NewTransaction> = {}):
   }
 }
 
-export function updateOf(
+export function makeUpdate(
   { gid, token }: Pick<NewTransaction, 'gid' | 'token'>,
   change: Partial<TransactionUpdate> = {},
 ): TransactionUpdate {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { MysqlStore } from '../src/mysql-store.ts'
 import { openMysqlStore } from '../src/open-mysql-store.ts'
 import { TestDatabases } from './test-database.ts'
-import { aTransaction, drawToken, updateOf } from './transactions.ts'
+import { aTransaction, drawToken, makeUpdate } from './transactions.ts'
 
 /** Nothing flushes the log in the background, and no binary log keeps a row from being seen before it is on the disk. */
 const UNLOGGED = ['--skip-log-bin', '--innodb-flush-log-at-timeout=2700']
@@ -15,7 +15,7 @@ const START = {
 } as const
 const TRIES = 20
 
-/** What one store has written and another then answers from what it reads. */
+/** Each case is a write of one store that another store then answers from what it reads. */
 const ANSWERS: Readonly<
   Record<string, (one: MysqlStore, other: MysqlStore) => readonly [Call, Call, string]>
 > = {
@@ -29,7 +29,7 @@ const ANSWERS: Readonly<
   },
   'the same update sent again': (one, other) => {
     const create = aTransaction(drawToken())
-    const update = updateOf(create, { status: 'aborting' })
+    const update = makeUpdate(create, { status: 'aborting' })
     const write = async () => {
       await one.create(create)
       return one.update(update)
@@ -40,9 +40,9 @@ const ANSWERS: Readonly<
     const create = aTransaction(drawToken())
     const write = async () => {
       await one.create(create)
-      return one.update(updateOf(create, { status: 'aborting' }))
+      return one.update(makeUpdate(create, { status: 'aborting' }))
     }
-    return [write, () => other.update(updateOf(create)), 'conflict']
+    return [write, () => other.update(makeUpdate(create)), 'conflict']
   },
   'the same document sent again': (one, other) => {
     const document = aDocument()
@@ -82,7 +82,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       const { url } = await databases.migrated('unflushed')
       one = await openMysqlStore({ url })
       other = await openMysqlStore({ url })
-      // What a first write does beside would take the log with it.
+      // A first write does more than later ones, which would flush the log.
       const warm = aTransaction('warm')
       for (const store of [one, other, other]) await store.create(warm)
     }, 120_000)
@@ -91,14 +91,14 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       await server.stop()
     })
 
-    /** As a disk that hangs does: the write is there for everybody, and the log that holds it is not on the disk. */
+    /** Acts like a disk that hangs: every transaction sees the write, but the log that holds it is not on the disk. */
     async function unflushed(write: Call): Promise<void> {
       await databases.sql('SET GLOBAL innodb_flush_log_at_trx_commit = 0')
       await write()
       await databases.sql('SET GLOBAL innodb_flush_log_at_trx_commit = 1')
     }
 
-    /** Of MySQL the status variables are seconds old. */
+    /** MySQL's status variables are seconds old. */
     async function logEnds(): Promise<{ readonly written: number; readonly flushed: number }> {
       const [row] = await databases.sql('SHOW ENGINE INNODB STATUS')
       const [, written, flushed] =
@@ -112,7 +112,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
           const [write, again, type] = callsOf(one, other)
           await unflushed(write)
           const before = await logEnds()
-          // A page that happens to be written takes the log with it; then the answer would prove nothing.
+          // A page that happens to be written flushes the log too. The answer would then prove nothing.
           if (before.flushed >= before.written) {
             expect(tries).toBeLessThan(TRIES)
             continue
@@ -135,12 +135,12 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       expect(gids).toEqual([0])
     })
 
-    // Another server's log is in the hands of the system, which outlives its process.
+    // Other servers have given their log to the operating system, which outlives their process.
     if (kind === 'mariadb') {
       it('outlive the server that has answered', { timeout: 60_000 }, async () => {
         const create = aTransaction('abort')
         await one.create(create)
-        const decision = updateOf(create, { status: 'aborting' })
+        const decision = makeUpdate(create, { status: 'aborting' })
         const fresh = aTransaction('fresh')
         await unflushed(() => one.update(decision))
         expect(await other.update(decision)).toMatchObject({ type: 'saved' })

@@ -3,14 +3,14 @@ import { describeOn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
 import { openMysqlStore } from '../src/open-mysql-store.ts'
 import { testDatabases } from './test-database.ts'
-import { aTransaction, drawToken, updateOf } from './transactions.ts'
+import { aTransaction, drawToken, makeUpdate } from './transactions.ts'
 
 const LATER = 7_000_000_000_000
 
-/** What a row becomes: [due, owned, live], "now" for the instant of the write. */
+/** The row after the write as [due, owned, live], with "now" for the timestamp of the write. */
 type Left = readonly [due: unknown, owned: 0 | 1, live: 0 | 1]
 
-/** Each with what it leaves of a row that is owned, and of one that waits. Those of one name are written together. */
+/** Each hold, with the owned row and the waiting row that it leaves. Holds of one name are written together. */
 const HOLDS: readonly (readonly [
   name: string,
   holds: readonly (readonly [hold: UpdateHold, owned: Left, waiting: Left])[],
@@ -63,7 +63,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
             `holds-${multiplexed}-${name.replaceAll(/\W+/g, '-')}`,
           )
           const store = await openMysqlStore({ url, multiplexed })
-          const rowOf = async (gid: string, createdAt: number) => {
+          const readRow = async (gid: string, createdAt: number) => {
             const sql = `SELECT ${COLUMNS}, updated_at FROM ${database}.counterstep_transactions WHERE gid = '${gid}'`
             const [row = []] = await databases.sql(sql)
             const dueAt = Number(row[0])
@@ -100,7 +100,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
                 `UPDATE ${database}.counterstep_transactions SET version = ${LATER} WHERE gid LIKE 'waiting%'`,
               )
             }
-            const update = ({ row, change }: (typeof rows)[number]) => store.update(updateOf(row, change))
+            const update = ({ row, change }: (typeof rows)[number]) => store.update(makeUpdate(row, change))
             const alone = rows.filter((_, i) => i % 2 === 0)
             const among = rows.filter((_, i) => i % 2 === 1)
             for (const each of alone) expect((await update(each)).type).toBe('saved')
@@ -109,7 +109,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
             const found = await Promise.all(
               rows.map(({ row }, i) => {
                 const result = created[i]
-                return rowOf(row.gid, result?.type === 'created' ? result.createdAt : Number.NaN)
+                return readRow(row.gid, result?.type === 'created' ? result.createdAt : Number.NaN)
               }),
             )
             for (const [i, { left, change }] of rows.entries()) {

@@ -2,15 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { SCRIPTS } from './generated/scripts.ts'
-import { MANY_SHARDS, ShardKeys, slotOf } from './shards/shards.ts'
+import { MANY_SHARDS, ShardKeys, toSlot } from './shards/shards.ts'
 
 const PAGE = join(import.meta.dirname, '../../../docs/stores.md')
 const COMPOSED = join(import.meta.dirname, '../../../infra/redis/start-redis.sh')
 const TEXTS = Object.values(SCRIPTS).join('\n')
-/** What the driver sends by itself to choose a database and to follow a moving slot. */
-const OF_THE_DRIVER = ['select', 'asking']
+/** The driver sends these by itself, to choose a database and to follow a moving slot. */
+const DRIVER_COMMANDS = ['select', 'asking']
 
-function commandsUsed(): readonly string[] {
+function findCommandsUsed(): readonly string[] {
   const inScripts = [...TEXTS.matchAll(/(?:redis\.p?|\b)call\('(\w+)'/g)].map(([, name]) =>
     String(name).toLowerCase(),
   )
@@ -20,13 +20,13 @@ function commandsUsed(): readonly string[] {
     .join('\n')
   const sent = [...sources.matchAll(/(?:send|command)\((?:\w+, )?'(\w+)'(?:, \['(GET|SLOTS)')?/g)]
   const direct = sent.map(([, name, sub]) => (sub === undefined ? name : `${name}|${sub.toLowerCase()}`))
-  return [...new Set([...inScripts, ...direct.map(String), ...OF_THE_DRIVER])].sort()
+  return [...new Set([...inScripts, ...direct.map(String), ...DRIVER_COMMANDS])].sort()
 }
 
 function expectJustWhatIsUsed(acl: string): void {
   expect(acl).toContain(' resetchannels ~counterstep:* -@all ')
   expect(acl).not.toMatch(/\+@|~\*|allkeys|allcommands|nopass/)
-  expect([...acl.matchAll(/\+(\S+)/g)].map(([, name]) => name).sort()).toEqual(commandsUsed())
+  expect([...acl.matchAll(/\+(\S+)/g)].map(([, name]) => name).sort()).toEqual(findCommandsUsed())
 }
 
 it('S24: the documented ACL allows the commands that are used, and no other', () => {
@@ -41,20 +41,20 @@ it('S24: the Redis of the compose file gives its user the same', () => {
 
 it('S24: scripts are constant texts that decode nothing and make no code of what they are given', () => {
   expect(TEXTS).not.toMatch(/cjson|cmsgpack|loadstring|\bload\s*\(|\bdofile\b|setfenv/)
-  // A command, too, is written down, never an argument.
+  // The name of a command is a constant too, and never an argument.
   expect(TEXTS.match(/(?:redis\.p?|\b)call\((?!')/g)).toBeNull()
 })
 
 it('S24: no gid moves a key out of its shard', () => {
   for (const gid of ['}', '{', '{a}b', '}{', '{p1}', 'a\nb', 'a\r\nDEL x', '{}', '*', '?']) {
-    const shard = MANY_SHARDS.of(gid)
+    const shard = MANY_SHARDS.toShard(gid)
     const keys = new ShardKeys('counterstep', shard)
     for (const key of [keys.row(gid), keys.definition(gid)]) {
-      // The first braces count, as Redis counts them.
+      // Redis takes the tag from the first braces.
       const tag = key.slice(key.indexOf('{') + 1, key.indexOf('}'))
       expect(tag).toBe(`p${shard}`)
       expect(key.endsWith(`:${gid}`)).toBe(true)
     }
-    expect(slotOf(shard)).toBeLessThan(16_384)
+    expect(toSlot(shard)).toBeLessThan(16_384)
   }
 })

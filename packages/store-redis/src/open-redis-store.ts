@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { AssertionError, type Store, type StoreEvent, StoreUnavailableError } from '@counterstep/core'
 import { CounterstepError } from '@counterstep/protocol'
 import { admitServers } from './links/admit-servers.ts'
-import { errorOfRefusal, isDenied, ServerRefusal } from './links/command-errors.ts'
+import { isDenied, ServerRefusal, toStoreError } from './links/command-errors.ts'
 import { InFlight } from './links/in-flight.ts'
 import { parseRedisUrl, type RedisPlace } from './links/redis-url.ts'
 import { readFacts, type ServerFacts } from './links/server-facts.ts'
@@ -17,17 +17,17 @@ import { probeWrites } from './writes/probe-writes.ts'
 import { RowWrites } from './writes/row-writes.ts'
 
 export interface RedisOptions {
-  /** redis://[user:password@]host:port[/db], rediss:// for TLS; redis-cluster:// and rediss-cluster:// with some of the nodes. */
+  /** The form is redis://[user:password@]host:port[/db], with rediss:// for TLS. A cluster has redis-cluster:// or rediss-cluster:// and some of its nodes. */
   readonly url: string
-  /** `ca`: PEM, instead of the system's. `serverName`: the name in the certificate, where it is not the host's. */
+  /** `ca` is PEM and replaces the system's authorities. `serverName` is the name in the certificate, if it is not the host's. */
   readonly tls?: { readonly ca?: string; readonly serverName?: string }
-  /** Stands before every key; several stores in one Redis differ in it. Without braces. */
+  /** It begins every key, and tells several stores in one Redis apart. It has no braces. */
   readonly keyPrefix?: string
-  /** Take a Redis that may lose or evict acknowledged sagas, or that hides whether it does. */
+  /** Opens also a Redis that may lose or evict acknowledged sagas, or that hides whether it does. */
   readonly acceptClassC?: boolean
-  /** The class of a managed service that hides its settings. What can be read counts more. */
+  /** The class of a managed service that hides its settings. A setting that can be read counts more. */
   readonly durability?: 'A' | 'B'
-  /** Default: none for one server without a replica, else lossy, since replicas lag. */
+  /** The default is `none` for one server without a replica, and `lossy` otherwise, since replicas lag. */
   readonly failover?: Store['failover']
   readonly commandTimeoutMs?: number
   readonly connectTimeoutMs?: number
@@ -39,7 +39,7 @@ export interface RedisOptions {
 const MEBIBYTE = 1024 * 1024
 const KEY_PREFIX = /^[A-Za-z0-9:._-]{1,64}$/
 
-/** Throws if no Redis answers, or one of them cannot be trusted. */
+/** Throws if no Redis answers, or if one of them cannot be trusted. */
 export async function openRedisStore({
   url,
   tls,
@@ -57,13 +57,13 @@ export async function openRedisStore({
   if (!KEY_PREFIX.test(keyPrefix)) {
     throw new CounterstepError('SAGA_STORE_UNSUPPORTED', `the key prefix must match ${KEY_PREFIX.source}`)
   }
-  const settings = { ...linkSettings(place, tls), commandTimeoutMs, connectTimeoutMs }
+  const settings = { ...toLinkSettings(place, tls), commandTimeoutMs, connectTimeoutMs }
   const bounds = { commandsInFlightMax, bytesInFlightMax }
   const inFlight = new InFlight(bounds)
   const servers: Servers = new Servers(place, settings, inFlight, {
-    joined: (link) => health.joined(link),
+    joined: (link) => health.noteJoined(link),
     gained: (link) => health.tail.inspect(link),
-    lost: (link, reason) => health.broken(link, reason),
+    lost: (link, reason) => health.noteBroken(link, reason),
   })
   const allCalls = new ShardCalls(servers, MANY_SHARDS, keyPrefix)
   const terms = { isCluster: place.isCluster, acceptClassC, declared: durability }
@@ -72,21 +72,21 @@ export async function openRedisStore({
     await servers.open()
     const facts = await Promise.all(servers.masters().map(readFacts))
     const durabilityClass = admitServers(facts, terms)
-    health.promise(durabilityClass)
+    health.setPromisedClass(durabilityClass)
     await probeWrites(servers, allCalls)
     const calls = new ShardCalls(servers, await readShards(allCalls), keyPrefix)
     const rows = new RowWrites(calls, bounds)
     return new RedisStore(calls, rows, health, {
       durabilityClass,
-      failover: failover ?? failoverOf(place, facts),
+      failover: failover ?? readFailover(place, facts),
     })
   } catch (error: unknown) {
     servers.close()
-    throw openingError(error)
+    throw toOpeningError(error)
   }
 }
 
-function linkSettings(
+function toLinkSettings(
   { username, password, db, isTls }: RedisPlace,
   tls: RedisOptions['tls'],
 ): Omit<LinkSettings, 'commandTimeoutMs' | 'connectTimeoutMs'> {
@@ -101,17 +101,17 @@ function linkSettings(
   }
 }
 
-function failoverOf({ isCluster }: RedisPlace, facts: readonly ServerFacts[]): Store['failover'] {
+function readFailover({ isCluster }: RedisPlace, facts: readonly ServerFacts[]): Store['failover'] {
   return !isCluster && facts.every(({ replicas }) => replicas === 0) ? 'none' : 'lossy'
 }
 
-function openingError(error: unknown): Error {
+function toOpeningError(error: unknown): Error {
   if (isDenied(error)) {
     const message =
       'this Redis user may not write keys under the prefix, or lacks a command: docs/stores.md has the rights that are needed'
     return new CounterstepError('SAGA_STORE_UNSUPPORTED', message, { cause: error })
   }
-  if (error instanceof ServerRefusal) return errorOfRefusal(error)
+  if (error instanceof ServerRefusal) return toStoreError(error)
   if (error instanceof CounterstepError || error instanceof StoreUnavailableError) return error
   return new AssertionError(`opening the Redis store: ${String(error)}`)
 }

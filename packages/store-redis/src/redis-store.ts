@@ -40,7 +40,7 @@ import { DuePostponements } from './due/due-postponements.ts'
 import { listPage } from './reads/list-page.ts'
 import { readRows } from './reads/read-rows.ts'
 import { readStats } from './reads/read-stats.ts'
-import { answersOf, byShard } from './shards/by-shard.ts'
+import { collectAnswers, groupByShard } from './shards/by-shard.ts'
 import { decodeClaim, decodeCreate, decodeRenew, decodeUpdate } from './shards/decode-answers.ts'
 import { claimCall, createRow, renewCall, updateRow } from './shards/encode-calls.ts'
 import type { ShardCalls } from './shards/shard-calls.ts'
@@ -49,7 +49,7 @@ import { Documents } from './writes/documents.ts'
 import { PurgeWalk } from './writes/purge-walk.ts'
 import type { RowWrites } from './writes/row-writes.ts'
 
-/** The contract over the scripts: every method picks the shards, calls one script of each and decodes the answers. */
+/** The store over the scripts. Every method picks the shards, calls one script in each and decodes the answers. */
 export class RedisStore implements Store {
   readonly name = 'redis'
   readonly durabilityClass: DurabilityClass
@@ -86,10 +86,10 @@ export class RedisStore implements Store {
   create(transaction: NewTransaction): Promise<CreateResult> {
     return this.#run(() => {
       const { gid } = transaction
-      const shard = this.#calls.shards.of(gid)
+      const shard = this.#calls.shards.toShard(gid)
       return this.#rows.write(shard, createRow(this.#calls.keys(shard), transaction), (line) => {
         const result = decodeCreate(gid, line)
-        if (result.type === 'created') this.#health.tail.acknowledged(shard, gid, 1)
+        if (result.type === 'created') this.#health.tail.noteAcknowledged(shard, gid, 1)
         return result
       })
     })
@@ -98,11 +98,11 @@ export class RedisStore implements Store {
   update(update: TransactionUpdate): Promise<UpdateResult> {
     return this.#run(() => {
       assertUpdate(update)
-      const shard = this.#calls.shards.of(update.gid)
+      const shard = this.#calls.shards.toShard(update.gid)
       const sentAt = Date.now()
       return this.#rows.write(shard, updateRow(this.#calls.keys(shard), update), (line) => {
         const result = decodeUpdate(line)
-        if (result.type === 'saved') this.#saved(shard, update, result, sentAt)
+        if (result.type === 'saved') this.#noteSaved(shard, update, result, sentAt)
         return result
       })
     })
@@ -111,10 +111,11 @@ export class RedisStore implements Store {
   claim(claim: SingleClaim): Promise<SingleClaimResult> {
     return this.#run(async () => {
       const { gid } = claim
-      const shard = this.#calls.shards.of(gid)
+      const shard = this.#calls.shards.toShard(gid)
       const call = claimCall(this.#calls.keys(shard), claim)
       const result = decodeClaim(gid, await this.#calls.script(shard, 'claim', call))
-      if (result.type === 'claimed') this.#health.tail.acknowledged(shard, gid, result.transaction.version)
+      if (result.type === 'claimed')
+        this.#health.tail.noteAcknowledged(shard, gid, result.transaction.version)
       return result
     })
   }
@@ -125,7 +126,7 @@ export class RedisStore implements Store {
       this.#health.tail.look()
       const result = await this.#dueClaims.claim(claim)
       for (const { gid, version } of result.claimed) {
-        this.#health.tail.acknowledged(this.#calls.shards.of(gid), gid, version)
+        this.#health.tail.noteAcknowledged(this.#calls.shards.toShard(gid), gid, version)
       }
       return result
     })
@@ -143,9 +144,9 @@ export class RedisStore implements Store {
     return this.#run(async () => {
       assertRenew(leases)
       if (leases.length === 0) return { now: await this.#calls.time(0), renewed: [], lost: [] }
-      // Of a shard that does not answer nothing is told: its leases are neither renewed nor lost.
-      const answers = await answersOf(
-        byShard(this.#calls.shards, leases, ({ gid }) => gid).map(async ([shard, mine]) => {
+      // The leases of a shard that does not answer are neither renewed nor lost.
+      const answers = await collectAnswers(
+        groupByShard(this.#calls.shards, leases, ({ gid }) => gid).map(async ([shard, mine]) => {
           const call = renewCall(this.#calls.keys(shard), mine, leaseMs)
           return decodeRenew(mine, await this.#calls.script(shard, 'renew', call))
         }),
@@ -203,7 +204,7 @@ export class RedisStore implements Store {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#settled().then(() => this.#calls.servers.close())
+    this.#closing ??= this.#waitUntilSettled().then(() => this.#calls.servers.close())
     return this.#closing
   }
 
@@ -211,50 +212,50 @@ export class RedisStore implements Store {
     return this.#health.counters()
   }
 
-  #saved(
+  #noteSaved(
     shard: number,
     { gid, hold }: TransactionUpdate,
     { version, now }: UpdateResult & { readonly type: 'saved' },
     sentAt: number,
   ): void {
     const isPurged = hold.type === 'finish' && hold.retentionMs !== 'never'
-    // From the sending at the earliest; of a repeat, from the first save, whose instant the version is.
+    // The save happened after the sending. A repeated save happened first at its version, which is a timestamp.
     const savedFrom = sentAt - Math.max(0, now - version)
     const goneFrom = isPurged ? savedFrom + Number(hold.retentionMs) : undefined
-    this.#health.tail.acknowledged(shard, gid, version, goneFrom)
+    this.#health.tail.noteAcknowledged(shard, gid, version, goneFrom)
   }
 
-  /** Every command has its timeout, so this ends. */
-  #settled(): Promise<void> {
+  /** Every command has a timeout, so this ends. */
+  #waitUntilSettled(): Promise<void> {
     if (this.#operations === 0) return Promise.resolve()
     return new Promise((resolve) => {
       this.#onSettled = resolve
     })
   }
 
-  /** Not async: of the writes of a saga each promise counts. */
+  /** It is not async, because each promise counts in the cost of a saga's writes. */
   #run<Result>(operation: () => Promise<Result>): Promise<Result> {
     if (this.#closing !== undefined) {
       return Promise.reject(new StoreUnavailableError('the store is closed', { applied: 'no' }))
     }
     this.#operations += 1
-    return begun(operation).then(this.#ended, this.#failed)
+    return begin(operation).then(this.#onEnded, this.#onFailed)
   }
 
-  readonly #ended = <Result>(result: Result): Result => {
+  readonly #onEnded = <Result>(result: Result): Result => {
     this.#operations -= 1
     if (this.#operations === 0) this.#onSettled?.()
     return result
   }
 
-  readonly #failed = (error: unknown): never => {
-    this.#ended(undefined)
+  readonly #onFailed = (error: unknown): never => {
+    this.#onEnded(undefined)
     if (error instanceof StoreUnavailableError || error instanceof AssertionError) throw error
     throw new AssertionError(`the Redis store: ${String(error)}`)
   }
 }
 
-function begun<Result>(operation: () => Promise<Result>): Promise<Result> {
+function begin<Result>(operation: () => Promise<Result>): Promise<Result> {
   try {
     return operation()
   } catch (error: unknown) {

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 
-/** Asks the node that has the key: in a cluster the others refuse. */
+/** Asks the node that has the key, since in a cluster the other nodes refuse. */
 export async function askOwner(
   connections: readonly Redis[],
   ...command: [string, ...(string | number)[]]

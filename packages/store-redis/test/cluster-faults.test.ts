@@ -11,12 +11,12 @@ import { describeOwn } from '@counterstep/test-servers/vitest'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { RedisStore } from '../src/redis-store.ts'
-import { MANY_SHARDS, slotOf } from '../src/shards/shards.ts'
+import { MANY_SHARDS, toSlot } from '../src/shards/shards.ts'
 import { eventually } from './eventually.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { asLeastUser } from './least-user.ts'
 import { openedForTests } from './open-stores.ts'
-import { aTransaction, created, hex, saved, tokens, updateOf } from './transactions.ts'
+import { aTransaction, created, hex, makeUpdate, saved, tokens } from './transactions.ts'
 
 const SETTINGS = [
   ...['--cluster-node-timeout', '1000', '--cluster-require-full-coverage', 'no'],
@@ -34,7 +34,7 @@ describeOwn('redis-cluster', 'a cluster that changes', () => {
   })
   afterAll(() => cluster.stop())
 
-  /** Saga after saga from some callers, until told; what they got told, by gid. */
+  /** Runs saga after saga from some callers until it is stopped. Returns their answers by gid. */
   function load(store: RedisStore) {
     const acknowledged: string[] = []
     const errors: unknown[] = []
@@ -69,17 +69,19 @@ describeOwn('redis-cluster', 'a cluster that changes', () => {
     return gids.filter((gid) => !found.has(gid))
   }
 
-  async function slotsOf(connection: Redis | undefined): Promise<string> {
+  async function readSlots(connection: Redis | undefined): Promise<string> {
     return String(await connection?.call('CLUSTER', 'MYID'))
   }
 
   it('a slot that moves under load: redirects are followed, nothing is lost, nothing is doubled', async () => {
     const { store, keyPrefix } = await open(cluster.url)
     const [first, second, third] = await connect(cluster.url)
-    const shard = MANY_SHARDS.all.find((candidate) => slotOf(candidate) < 5_000) ?? 0
-    const slot = slotOf(shard)
-    const [from, to] = [await slotsOf(first), await slotsOf(second)]
-    const before = Array.from({ length: 2_000 }, () => hex(8)).filter((gid) => MANY_SHARDS.of(gid) === shard)
+    const shard = MANY_SHARDS.all.find((candidate) => toSlot(candidate) < 5_000) ?? 0
+    const slot = toSlot(shard)
+    const [from, to] = [await readSlots(first), await readSlots(second)]
+    const before = Array.from({ length: 2_000 }, () => hex(8)).filter(
+      (gid) => MANY_SHARDS.toShard(gid) === shard,
+    )
     for (const gid of before) await created(store, aTransaction(gid))
     const running = load(store)
     await second?.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', from)
@@ -89,9 +91,9 @@ describeOwn('redis-cluster', 'a cluster that changes', () => {
       if (keys.length === 0) break
       await first?.call('MIGRATE', '127.0.0.1', cluster.nodes[1]?.port ?? 0, '', 0, 5_000, 'KEYS', ...keys)
     }
-    // Until the owners are told, the old one sends everybody on by ASK.
+    // Until the owners know the move, the old owner redirects every client by ASK.
     expect(await store.readMany([before[0] as Gid])).toHaveLength(1)
-    // A script of which one key does not exist is neither here nor there for the cluster: it must try again.
+    // A script with a key that does not exist can run on neither node during the move, so it must be tried again.
     await expectUnavailable(store.create(aTransaction(before[0] ?? '')), 'no')
     for (const node of [second, first, third]) await node?.call('CLUSTER', 'SETSLOT', slot, 'NODE', to)
     const count = running.acknowledged.length
@@ -146,7 +148,7 @@ describeOwn('redis-cluster', 'a cluster that changes', () => {
       .find((line) => line.includes('myself'))
     const bus = /@(\d+)/.exec(myself ?? '')?.[1] ?? masterBus ?? ''
     await connection.call('CLUSTER', 'MEET', '127.0.0.1', master.port, bus)
-    const id = await slotsOf(masterConnection)
+    const id = await readSlots(masterConnection)
     await eventually('it knows its master', () =>
       connection.call('CLUSTER', 'REPLICATE', id).then(
         () => true,
@@ -166,7 +168,7 @@ describeOwn('redis-cluster', 'a cluster that changes', () => {
     return { server, connection }
   }
 
-  /** A planned failover gives up after 5 s if votes or the last bytes come too late; then it is asked for again. */
+  /** A planned failover gives up after 5 s if votes or the last bytes come too late. It is then started again. */
   async function failOver(replica: Redis): Promise<void> {
     let askAgainAt = 0
     await eventually('the replica is master', async () => {
@@ -194,7 +196,7 @@ describeOwn('redis-cluster', 'a cluster that changes', () => {
     const replica = await startReplica(master)
     try {
       const keyPrefix = `test-${hex(6)}`
-      // Users are not replicated.
+      // Redis does not replicate users.
       await asLeastUser(replica.server.url, keyPrefix)
       const opened = await open(cluster.url, { commandTimeoutMs: COMMAND_TIMEOUT_MS, keyPrefix })
       const { store, events } = opened
@@ -209,16 +211,16 @@ describeOwn('redis-cluster', 'a cluster that changes', () => {
       expect(await missing(store, running.acknowledged)).toEqual([])
       expect(store.counters().losses).toBe(0)
 
-      // Now the former master is the replica. It is stopped while writes go on, and then must take over.
+      // The former master is the replica now. It is stopped while writes go on, and then must take over.
       const [former] = await connect(master.url)
       await eventually('it follows', async () =>
         (await former?.info('replication'))?.includes('master_link_status:up'),
       )
       await master.pause()
-      // Else the system would keep for it what is sent from now on.
+      // Otherwise the system would keep for it the bytes that are sent from now on.
       await replica.connection.call('CLIENT', 'KILL', 'TYPE', 'replica')
       const late = Array.from({ length: 200 }, () => hex(8))
-      for (const gid of late) await saved(store, updateOf(await created(store, aTransaction(gid))))
+      for (const gid of late) await saved(store, makeUpdate(await created(store, aTransaction(gid))))
       await replica.server.kill()
       await master.resume()
       await untilWhole(store)

@@ -84,7 +84,7 @@ describeOwn('redis', 'documents', () => {
   it('of a layout that a later version wrote are left alone, by name', async () => {
     const { store, keyPrefix } = await open(server.url)
     const [connection] = await connect(server.url)
-    const categoryKey = new ShardKeys(keyPrefix, MANY_SHARDS.of(CATEGORY)).documents(CATEGORY)
+    const categoryKey = new ShardKeys(keyPrefix, MANY_SHARDS.toShard(CATEGORY)).documents(CATEGORY)
     await connection?.hset(categoryKey, 'newer', '2 1 1 w x\ntext')
     const calls = [
       () => store.writeDocument(aDocument('newer')),
@@ -104,7 +104,7 @@ describeOwn('redis', 'documents', () => {
     await connection?.config('RESETSTAT')
     expect(await store.readDocuments(CATEGORY)).toHaveLength(64)
     const stats = (await connection?.info('commandstats')) ?? ''
-    // 4 MiB, 1 MiB at a time: with their heads, 15 documents an answer.
+    // The documents are 4 MiB and are read 1 MiB at a time: with their heads, an answer has 15 documents.
     expect(stats).toMatch(/cmdstat_hmget:calls=5,/)
   })
 })

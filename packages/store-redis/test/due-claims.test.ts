@@ -44,7 +44,7 @@ describeOwn('redis', 'a claim of due rows', () => {
   }
 
   it.each([
-    // The lowest of each shard, and a page of those that have some.
+    // The claim reads the earliest due time of each shard, and a page of each shard with due rows.
     { shards: 1, looksMax: 2 },
     { shards: 64, looksMax: 64 + 10 },
   ])('that found all of them does not look again: $shards shards', async ({ shards, looksMax }) => {
@@ -64,7 +64,7 @@ describeOwn('redis', 'a claim of due rows', () => {
   it('that fails later hands out what it has claimed before', async () => {
     const { store, keyPrefix } = await open(proxy.through(server.url))
     const { store: direct } = await open(server.url, { keyPrefix })
-    // Rows that nobody here may take make a second look necessary.
+    // Rows that this version may not take need a second search.
     await createdDue(direct, 5, 2)
     await createdDue(direct, 10)
     let isClaimed = false
@@ -77,7 +77,7 @@ describeOwn('redis', 'a claim of due rows', () => {
     const { claimed } = await claim(store, 10)
     expect(fault.bites()).toBe(1)
     expect(claimed.map((row) => row.format)).toEqual([1, 1, 1, 1, 1])
-    // And with nothing claimed the failure is told.
+    // If nothing was claimed, the failure is reported.
     proxy.refuse()
     proxy.cut()
     await expectUnavailable(claim(store, 10), 'no')
@@ -100,9 +100,9 @@ describeOwn('redis', 'a claim of due rows', () => {
   it('is not kept from the other shards by one that refuses', async () => {
     const { store, keyPrefix, shards } = await openWithManyShards(server.url)
     const gids = await createdDue(store, 130)
-    // Of the oldest row; the first takes the probe of who opens the store.
-    const refusing = shards.of(gids[0] ?? '')
-    const others = gids.filter((gid) => shards.of(gid) !== refusing)
+    // This is the shard of the oldest row. The first shard cannot refuse, since it takes the probe when a store opens.
+    const refusing = shards.toShard(gids[0] ?? '')
+    const others = gids.filter((gid) => shards.toShard(gid) !== refusing)
     const redis = await connection()
     const writable = shards.all
       .filter((shard) => shard !== refusing)
@@ -136,7 +136,7 @@ describeOwn('redis', 'a claim of due rows', () => {
 
   it('finds what stands behind more rows of a newer version than one claim looks at', async () => {
     const { store, keysFor } = await open(server.url)
-    // Of one instant they come in the order of their gids.
+    // Rows with one due time come in the order of their gids.
     const gids = Array.from({ length: STRANGE_ROWS + 1 }, (_, i) => `g-${String(i).padStart(5, '0')}`)
     const [known = '', ...strange] = gids
     const keys = keysFor(known)
@@ -157,7 +157,7 @@ describeOwn('redis', 'a claim of due rows', () => {
     }
     expect(claimed).toEqual([known])
     expect(calls).toBeLessThan(5)
-    // It begins anew: what becomes claimable at the front is found.
+    // The next claim begins anew, and finds rows at the front that have become claimable.
     await redis.set(keys.row(strange[7] ?? ''), text.replace(/^1 2 /, '1 1 '))
     const { claimed: front } = await claim(store)
     expect(front.map((row) => row.gid)).toEqual([strange[7]])

@@ -38,13 +38,13 @@ describeOwn('redis', 'a postponement of due rows', () => {
     await Promise.all(gids.map((gid) => created(store, dueTransaction(gid))))
   }
 
-  function gidsOf(count: number): readonly string[] {
+  function makeGids(count: number): readonly string[] {
     return Array.from({ length: count }, (_, i) => `g-${i}`)
   }
 
   it('moves more rows than one script does', async () => {
     const { store } = await open(server.url)
-    const gids = gidsOf(230)
+    const gids = makeGids(230)
     await createdDue(store, gids)
     const result = await postpone(store)
     expect([...result.gids].sort()).toEqual([...gids].sort())
@@ -53,7 +53,7 @@ describeOwn('redis', 'a postponement of due rows', () => {
 
   it('writes so many bytes of held rows in one script, and leaves the others for the next', async () => {
     const { store, keysFor } = await open(server.url)
-    const gids = gidsOf(8)
+    const gids = makeGids(8)
     const held: Partial<NewTransaction> = {
       hold: { type: 'owned', leaseMs: 1 },
       progress: 'p'.repeat(300_000),
@@ -62,7 +62,7 @@ describeOwn('redis', 'a postponement of due rows', () => {
     const call = postponeDueCall(keysFor('g-0'), gids, { byMs: BY_MS, formatMax: 1 })
     const redis = await connection()
     const first = await redis.eval(SCRIPTS.postponeDue, call.keys.length, ...call.keys, ...call.args)
-    // The one that passes the mebibyte is still written.
+    // The row that goes beyond the mebibyte is still written.
     expect(decodePostponeDue(first).rows).toEqual([
       ...Array<'moved'>(4).fill('moved'),
       ...Array<'left'>(4).fill('left'),
@@ -88,7 +88,7 @@ describeOwn('redis', 'a postponement of due rows', () => {
 
   it('that meets a key of another type leaves that row alone, and moves the others', async () => {
     const { store, keysFor } = await open(server.url)
-    const gids = gidsOf(5)
+    const gids = makeGids(5)
     await createdDue(store, gids)
     const redis = await connection()
     const [spoilt = '', ...others] = gids
@@ -101,10 +101,10 @@ describeOwn('redis', 'a postponement of due rows', () => {
 
   it('is not kept from the other shards by one that refuses', async () => {
     const { store, keyPrefix, shards } = await openWithManyShards(server.url)
-    const gids = gidsOf(130)
+    const gids = makeGids(130)
     await createdDue(store, gids)
-    const refusing = shards.of('g-0')
-    const others = gids.filter((gid) => shards.of(gid) !== refusing)
+    const refusing = shards.toShard('g-0')
+    const others = gids.filter((gid) => shards.toShard(gid) !== refusing)
     const redis = await connection()
     const writable = shards.all
       .filter((shard) => shard !== refusing)
@@ -120,7 +120,7 @@ describeOwn('redis', 'a postponement of due rows', () => {
 
   it('finds what stands behind more rows of a newer version than one call looks at', async () => {
     const { store, keysFor } = await open(server.url)
-    const [known = '', ...strange] = gidsOf(STRANGE_ROWS + 1)
+    const [known = '', ...strange] = makeGids(STRANGE_ROWS + 1)
     const keys = keysFor(known)
     await created(store, dueTransaction(known))
     const redis = await connection()
@@ -135,7 +135,7 @@ describeOwn('redis', 'a postponement of due rows', () => {
     const second = await postpone(store)
     expect(second.gids).toEqual([known as Gid])
     expect(second.mayBeMore).toBeUndefined()
-    // It begins anew: what becomes known at the front is found.
+    // The next call begins anew, and finds rows at the front that have become known.
     await redis.set(keys.row(strange[7] ?? ''), text.replace(/^1 2 /, '1 1 '))
     expect((await postpone(store)).gids).toEqual([strange[7]])
   })

@@ -2,7 +2,7 @@ import { until } from '@counterstep/test-servers/until'
 
 const EVENTUALLY_MS_MAX = 15_000
 
-/** Looks until the value is right; the last one is for the message. */
+/** Repeats the check until the value is right. The last value is for the message. */
 export async function eventually<Value>(
   what: string,
   look: () => Promise<Value> | Value,

@@ -9,7 +9,7 @@ import type { RedisStore } from '../src/redis-store.ts'
 import { eventually } from './eventually.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { openedForTests } from './open-stores.ts'
-import { aTransaction, created, finished, hex, read, saved, tokens, updateOf } from './transactions.ts'
+import { aTransaction, created, finished, hex, makeUpdate, read, saved, tokens } from './transactions.ts'
 
 const COMMAND_TIMEOUT_MS = 500
 const CALLERS = 32
@@ -36,7 +36,7 @@ describeOwn('redis', 'a Redis that fails', () => {
     )
   }
 
-  /** As the engine does: the same write again until the answer is definite, or the store is told to stop. */
+  /** Acts like the engine: it sends the same write again until the answer is definite or the store refuses. */
   async function createUntilDefinite(
     store: RedisStore,
     transaction: NewTransaction,
@@ -87,7 +87,7 @@ describeOwn('redis', 'a Redis that fails', () => {
     expect(await missing(store, [...acknowledged])).toEqual([])
     expect(await missing(store, [...refused])).toHaveLength(refused.size)
     expect(events.map((event) => event.name)).toContain('store-connection-lost')
-    // With an fsync before each answer nothing was lost, and so nothing is reported.
+    // Redis has synced each write before its answer, so nothing was lost and nothing is reported.
     expect(store.counters().losses).toBe(0)
   })
 
@@ -107,7 +107,7 @@ describeOwn('redis', 'a Redis that fails', () => {
       const startAt = performance.now()
       const calls = [
         store.create(aTransaction(`hang-${hex(4)}`)),
-        store.update(updateOf(row)),
+        store.update(makeUpdate(row)),
         store.readMany([row.gid]),
         store.renew([row], 1_000),
         store.claimDue({ limit: 1, leaseMs: 1, tokens: tokens(1), formatMax: 1 }),
@@ -116,7 +116,7 @@ describeOwn('redis', 'a Redis that fails', () => {
       ]
       for (const call of calls) await expectUnavailable(call, 'unknown')
       expect(performance.now() - startAt).toBeLessThan(COMMAND_TIMEOUT_MS + 1_000)
-      // Later calls do not pile up behind a server that does not answer.
+      // Later calls do not wait behind a server that does not answer.
       await eventually('the connection is given up', async () => {
         const outcome = await store.create(aTransaction(`hang-${hex(4)}`)).catch((error) => error)
         return outcome.applied === 'no'
@@ -125,7 +125,9 @@ describeOwn('redis', 'a Redis that fails', () => {
       await server.resume()
     }
     await untilBack(store)
-    expect(await store.update(updateOf(row))).toMatchObject({ type: expect.stringMatching(/saved|conflict/) })
+    expect(await store.update(makeUpdate(row))).toMatchObject({
+      type: expect.stringMatching(/saved|conflict/),
+    })
   })
 
   it('whose answer to a create is lost: sent again it is the same write, with one row', async () => {
@@ -138,7 +140,7 @@ describeOwn('redis', 'a Redis that fails', () => {
           ? () => store.create(transaction)
           : await (async () => {
               const row = await created(store, transaction)
-              const update = updateOf(
+              const update = makeUpdate(
                 row,
                 command === 'finish'
                   ? { type: 'finish', retentionMs: 60_000 }
@@ -149,7 +151,7 @@ describeOwn('redis', 'a Redis that fails', () => {
             })()
       let sent = 0
       const counted = proxy.cutBefore((chunk) => {
-        // The key of the definition: the watch for lost tails, too, reads the row when the connection is back.
+        // It counts the key of the definition, because the watch for lost writes also reads the row after a new connection.
         sent += chunk.toString('latin1').split(`:d:${gid}`).length - 1
         return false
       })
@@ -171,7 +173,7 @@ describeOwn('redis', 'a Redis that fails', () => {
     const { store } = await open(proxy.through(server.url), { commandTimeoutMs: COMMAND_TIMEOUT_MS })
     const gid = `cut-${hex(4)}`
     const fault = proxy.cutBefore((chunk) => chunk.includes(gid))
-    // We cannot tell it from a lost answer.
+    // The store cannot tell this case from a lost answer.
     await expectUnavailable(store.create(aTransaction(gid)), 'unknown')
     expect(fault.bites()).toBe(1)
     await untilBack(store)
@@ -215,17 +217,17 @@ describeOwn('redis', 'a Redis that fails', () => {
     await connection?.config('SET', 'maxmemory', '1mb')
     try {
       await expectUnavailable(store.create(aTransaction('full')), 'no')
-      for (const row of rows) await expectUnavailable(store.update(updateOf(row)), 'no')
+      for (const row of rows) await expectUnavailable(store.update(makeUpdate(row)), 'no')
       expect(await Promise.all(rows.map((row) => read(store, row.gid)))).toEqual(before)
       expect((await store.list({ limit: 1 })).items).toHaveLength(1)
-      // What makes room must not need room.
+      // A write that makes room must not need room.
       expect((await eventually('rows are purged', () => store.purgeFinished(1_000))).purged).toBeGreaterThan(
         0,
       )
     } finally {
       await connection?.config('SET', 'maxmemory', '0')
     }
-    for (const row of rows) await saved(store, updateOf(row, { type: 'finish', retentionMs: 'never' }))
+    for (const row of rows) await saved(store, makeUpdate(row, { type: 'finish', retentionMs: 'never' }))
     expect(store.counters()).toEqual({ losses: 0, breaks: 0 })
   })
 
@@ -236,18 +238,18 @@ describeOwn('redis', 'a Redis that fails', () => {
       const row = await created(store, aTransaction('a'))
       const [connection] = await connect(failing.url)
       const [, folder = ''] = ((await connection?.config('GET', 'dir')) ?? []) as string[]
-      // A folder stands where the snapshot should go.
+      // A folder stands in the place of the snapshot file.
       await mkdir(join(folder, 'dump'))
       await connection?.bgsave()
       await eventually('the snapshot has failed', async () =>
         (await connection?.info('persistence'))?.includes('rdb_last_bgsave_status:err'),
       )
-      await expectUnavailable(store.update(updateOf(row)), 'no')
+      await expectUnavailable(store.update(makeUpdate(row)), 'no')
       expect(await read(store, 'a')).toMatchObject({ version: 1 })
       await rmdir(join(folder, 'dump'))
       await connection?.bgsave()
       await eventually('it writes again', () =>
-        store.update(updateOf(row)).then(
+        store.update(makeUpdate(row)).then(
           () => true,
           () => false,
         ),
@@ -261,10 +263,10 @@ describeOwn('redis', 'a Redis that fails', () => {
     const { store } = await open(server.url)
     const [connection] = await connect(server.url)
     const row = await created(store, aTransaction(`r-${hex(4)}`))
-    // Of a master that is not there: it keeps its data and only refuses writes.
+    // Its master does not exist, so it keeps its data and only refuses writes.
     await connection?.replicaof('127.0.0.1', '1')
     try {
-      await expectUnavailable(store.update(updateOf(row)), 'no')
+      await expectUnavailable(store.update(makeUpdate(row)), 'no')
       await eventually('it has connected anew', () => store.counters().breaks > 0)
       await expectUnavailable(open(server.url), 'no')
     } finally {
@@ -272,7 +274,7 @@ describeOwn('redis', 'a Redis that fails', () => {
     }
     await untilBack(store)
     expect(
-      await eventually('it writes', () => store.update(updateOf(row)).catch(() => undefined)),
+      await eventually('it writes', () => store.update(makeUpdate(row)).catch(() => undefined)),
     ).toMatchObject({
       type: 'saved',
     })

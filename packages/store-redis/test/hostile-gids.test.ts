@@ -2,11 +2,11 @@ import type { Gid } from '@counterstep/protocol'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
 import { openedForTests } from './open-stores.ts'
-import { aTransaction, created, updateOf } from './transactions.ts'
+import { aTransaction, created, makeUpdate } from './transactions.ts'
 
 const GIDS: readonly string[] = [
   ...['{', '}', '{}', '}{', '{p1}', 'a{b}c', '*', '?', '[a-z]', ':', 'due', 'counts', 'mark:x'],
-  // Faces refuse these; a store must not rely on that.
+  // The HTTP APIs refuse these gids, but a store must not rely on that.
   ...[
     'a\nb',
     'a\r\nFLUSHALL\r\n',
@@ -43,7 +43,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       const { store } = await open(url)
       for (const [index, text] of TEXTS.entries()) {
         const row = await created(store, aTransaction(`t-${index}`, { definition: text, progress: text }))
-        expect(await store.update({ ...updateOf(row), progress: `${text}!` })).toMatchObject({
+        expect(await store.update({ ...makeUpdate(row), progress: `${text}!` })).toMatchObject({
           type: 'saved',
         })
         const [read] = await store.readMany([row.gid])

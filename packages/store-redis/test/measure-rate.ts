@@ -1,5 +1,5 @@
 // Run by hand: node packages/store-redis/test/measure-rate.ts redis://127.0.0.1:6379 [callers] [seconds]
-// Creates and finishes sagas of two branches, and prints what one process reaches.
+// It creates and finishes sagas of two branches, and prints the rate of one process.
 
 import { randomUUID } from 'node:crypto'
 import type { Gid } from '@counterstep/protocol'

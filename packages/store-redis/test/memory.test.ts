@@ -2,11 +2,11 @@ import { startRedis } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
 import { openedForTests } from './open-stores.ts'
-import { aTransaction, hex, updateOf } from './transactions.ts'
+import { aTransaction, hex, makeUpdate } from './transactions.ts'
 
 const SAGAS = 12_800
 const CALLERS = 64
-/** Measured 1,180 with 36 characters of gid and 311 + 35 of texts; the rest is room for another allocator. */
+/** The test measured 1,180 with 36 characters of gid and 311 + 35 of texts. The rest is room for another allocator. */
 const BYTES_PER_SAGA_MAX = 1_500
 
 describeOwn('redis', 'a finished saga', () => {
@@ -28,7 +28,7 @@ describeOwn('redis', 'a finished saga', () => {
             await store.create(transaction)
             const written = { gid: transaction.gid, token: transaction.token, version: 1 }
             const finish = { type: 'finish', retentionMs: 2_000 } as const
-            await store.update(updateOf(written, finish, { progress: texts.progress }))
+            await store.update(makeUpdate(written, finish, { progress: texts.progress }))
           }
         }),
       )
@@ -38,7 +38,7 @@ describeOwn('redis', 'a finished saga', () => {
       let purged = 0
       while (purged < SAGAS) purged += (await store.purgeFinished(1_000)).purged
       expect(purged).toBe(SAGAS)
-      // The counts, the number of shards, and the mark of this process.
+      // These are the counts, the number of shards, and the mark of this process.
       const left = (await connection?.keys(`${keyPrefix}:*`)) ?? []
       expect(left.filter((key) => !/:(counts|shards|mark:.+)$/.test(key))).toEqual([])
       expect((await keys()) - keysBefore).toBeLessThanOrEqual(3)

@@ -6,7 +6,7 @@ import { SCRIPTS } from '../src/generated/scripts.ts'
 import { createRow, type ScriptCall, updateRow, writeRowsCall } from '../src/shards/encode-calls.ts'
 import type { ShardKeys } from '../src/shards/shards.ts'
 import { openedForTests } from './open-stores.ts'
-import { aTransaction, created, dueTransaction, read, updateOf } from './transactions.ts'
+import { aTransaction, created, dueTransaction, makeUpdate, read } from './transactions.ts'
 
 describeOwn('redis', 'rows of one script', () => {
   const { open, connect } = openedForTests()
@@ -34,10 +34,10 @@ describeOwn('redis', 'rows of one script', () => {
       createRow(keys, finishedAtOnce),
       createRow(keys, releasedAtOnce),
       createRow(keys, aTransaction('c')),
-      updateRow(keys, updateOf({ ...finishedAtOnce, version: 1 }, finish)),
-      updateRow(keys, updateOf({ ...releasedAtOnce, version: 1 }, { type: 'release', dueAt: 17 })),
+      updateRow(keys, makeUpdate({ ...finishedAtOnce, version: 1 }, finish)),
+      updateRow(keys, makeUpdate({ ...releasedAtOnce, version: 1 }, { type: 'release', dueAt: 17 })),
       createRow(keys, aTransaction('a')),
-      updateRow(keys, updateOf({ ...aTransaction('none'), version: 1 })),
+      updateRow(keys, makeUpdate({ ...aTransaction('none'), version: 1 })),
     ]
     expect(await write(redis, keys, rows)).toEqual([
       ...['created', 'created', 'created', 'saved', 'saved', 'exists', 'absent'],

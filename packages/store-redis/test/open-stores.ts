@@ -11,18 +11,18 @@ export interface OpenedStore {
   readonly store: RedisStore
   readonly keyPrefix: string
   readonly shards: Shards
-  /** Of the shard of a gid. */
+  /** Returns the keys of the shard of a gid. */
   readonly keysFor: (gid: string) => ShardKeys
   readonly events: readonly StoreEvent[]
 }
 
-/** Opens stores, as the documented user with least rights, and plain connections; all are closed after the test. */
+/** Opens stores as the documented user with least rights, and plain connections. All are closed after the test. */
 export function openedForTests(
-  /** `as-given`: for servers on which no user can be made, or which are none. */
+  /** The login `as-given` makes no user, for servers that allow no users, or for addresses without a server. */
   login: 'least-user' | 'as-given' = 'least-user',
 ): {
   readonly open: (url: string, options?: Partial<RedisOptions>) => Promise<OpenedStore>
-  /** One server with as many shards as a cluster. */
+  /** Opens one server with as many shards as a cluster. */
   readonly openWithManyShards: (url: string) => Promise<OpenedStore>
   readonly connect: (url: string) => Promise<readonly Redis[]>
 } {
@@ -47,7 +47,7 @@ export function openedForTests(
     const [, nodes = ''] = url.split('://')
     const connections = nodes.split(',').map((node) => new Redis(`redis://${node}`, { lazyConnect: true }))
     for (const connection of connections) {
-      // Tests kill servers under it.
+      // Tests kill the server of this connection.
       connection.on('error', () => undefined)
       await connection.connect()
       closers.push(async () => connection.disconnect())
@@ -67,10 +67,10 @@ export function openedForTests(
 }
 
 function keysIn(shards: Shards, keyPrefix: string): (gid: string) => ShardKeys {
-  return (gid) => new ShardKeys(keyPrefix, shards.of(gid))
+  return (gid) => new ShardKeys(keyPrefix, shards.toShard(gid))
 }
 
-/** The keys of one store, on all nodes. */
-export async function keysOf(connections: readonly Redis[], keyPrefix: string): Promise<readonly string[]> {
+/** Lists the keys of one store on all nodes. */
+export async function listKeys(connections: readonly Redis[], keyPrefix: string): Promise<readonly string[]> {
   return (await Promise.all(connections.map((connection) => connection.keys(`${keyPrefix}:*`)))).flat()
 }

@@ -8,7 +8,7 @@ import { openRedisStore } from '../src/open-redis-store.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { documentedRights } from './least-user.ts'
 import { openedForTests } from './open-stores.ts'
-import { aTransaction, created, finished, tokens, updateOf } from './transactions.ts'
+import { aTransaction, created, finished, makeUpdate, tokens } from './transactions.ts'
 
 describeOwn('redis', 'opening', () => {
   const { open, connect } = openedForTests('as-given')
@@ -41,7 +41,7 @@ describeOwn('redis', 'opening', () => {
     'appendonly is no': ['--appendonly', 'no'],
     'appendfsync is no': ['--appendfsync', 'no'],
     'no-appendfsync-on-rewrite is yes': ['--no-appendfsync-on-rewrite', 'yes'],
-    // Without a maxmemory, too: it is one CONFIG SET away.
+    // This is refused also without a maxmemory, since one CONFIG SET can set it.
     'maxmemory-policy is allkeys-lru': ['--maxmemory-policy', 'allkeys-lru'],
     'maxmemory-policy is volatile-ttl': ['--maxmemory', '1gb', '--maxmemory-policy', 'volatile-ttl'],
   }
@@ -58,7 +58,7 @@ describeOwn('redis', 'opening', () => {
       }))
   }
 
-  // CONFIG under another name is how managed services hide it.
+  // Managed services hide CONFIG under another name.
   it('reads INFO where CONFIG is hidden', async () => {
     await withServer(['--rename-command', 'CONFIG', ''], async ({ url }) => {
       expect((await open(url)).store.durabilityClass).toBe('B')
@@ -185,7 +185,7 @@ describeOwn('redis', 'opening', () => {
       })
       const row = await created(store, { ...aTransaction('a'), hold: { type: 'waiting', dueInMs: 0 } })
       await finished(store, 'b', 60_000)
-      expect(await store.update(updateOf(row, { type: 'release', dueAt: 1 }))).toMatchObject({
+      expect(await store.update(makeUpdate(row, { type: 'release', dueAt: 1 }))).toMatchObject({
         type: 'saved',
       })
       const due = await store.claimDue({ limit: 1, leaseMs: 1_000, tokens: tokens(1), formatMax: 1 })
@@ -197,7 +197,7 @@ describeOwn('redis', 'opening', () => {
       expect(await store.purgeFinished(5)).toEqual({ purged: 0 })
       const other = open(`redis://app:secret@127.0.0.1:${port}`, { keyPrefix: 'other' })
       await expect(other).rejects.toMatchObject({ code: 'SAGA_STORE_UNSUPPORTED' })
-      // What it may not look at is not taken for nothing that is due.
+      // A failed look at due rows is an error, and does not mean that no row is due.
       await created(store, { ...aTransaction('c'), hold: { type: 'waiting', dueInMs: 0 } })
       await admin?.call('ACL', 'SETUSER', 'app', '-strlen')
       const claim = store.claimDue({ limit: 1, leaseMs: 1_000, tokens: tokens(1), formatMax: 1 })
@@ -256,7 +256,7 @@ describeOwn('redis-cluster', 'opening', () => {
   })
 })
 
-/** All that a logger could print of it. */
+/** Collects all that a logger could print of an error. */
 function visible(value: unknown): string {
   const seen: unknown[] = []
   const walk = (part: unknown): void => {

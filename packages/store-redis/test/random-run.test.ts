@@ -6,10 +6,10 @@ import { expect, it } from 'vitest'
 import { ShardKeys } from '../src/shards/shards.ts'
 import { askOwner } from './ask-owner.ts'
 import { type OpenedStore, openedForTests } from './open-stores.ts'
-import { aTransaction, hex, tokens, updateOf } from './transactions.ts'
+import { aTransaction, hex, makeUpdate, tokens } from './transactions.ts'
 
-// The conformance suite's random run sets the clock, which a server does not allow; so this one does not foresee what
-// each step answers, but checks that rows and indexes agree after any number of concurrent steps of two stores.
+// The conformance suite's random run sets the clock, which a server does not allow. So this run does not predict the answer
+// of each step, but checks that rows and indexes agree after any number of concurrent steps of two stores.
 const GIDS = Array.from({ length: 6 }, (_, i) => `g-${i}` as Gid)
 const HOLDS: readonly UpdateHold[] = [
   { type: 'keep' },
@@ -50,7 +50,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
             if (what === 1) learn((await store.readMany([gid]))[0])
             if ((what === 2 || what === 3) && row !== undefined) {
               const status = hold.type === 'finish' ? 'failed' : 'aborting'
-              await store.update(updateOf(row, hold, { status, attention: what === 3 }))
+              await store.update(makeUpdate(row, hold, { status, attention: what === 3 }))
             }
             if (what === 4) {
               const claim = await store.claim({ gid, token: hex(16), leaseMs: 1, formatMax: 1 })
@@ -84,13 +84,13 @@ for (const server of ['redis', 'redis-cluster'] as const) {
         expect(attention).toBe(live.filter((row) => row.attention).length)
         for (const shard of shards.all) {
           const mine = (some: readonly StoredTransaction[]) =>
-            some.flatMap((row) => (shards.of(row.gid) === shard ? [row.gid, String(row.dueAt)] : []))
-          if (!GIDS.some((gid) => shards.of(gid) === shard)) continue
+            some.flatMap((row) => (shards.toShard(row.gid) === shard ? [row.gid, String(row.dueAt)] : []))
+          if (!GIDS.some((gid) => shards.toShard(gid) === shard)) continue
           const due = await scored(keyPrefix, shard, 'due')
           expect(sorted(due)).toEqual(sorted(mine(live)))
           const created = (await scored(keyPrefix, shard, 'created')).filter((_, i) => i % 2 === 0)
-          for (const row of rows) if (shards.of(row.gid) === shard) expect(created).toContain(row.gid)
-          // What has expired may still stand there, but nothing that lives, and nothing that stays for ever.
+          for (const row of rows) if (shards.toShard(row.gid) === shard) expect(created).toContain(row.gid)
+          // Expired rows may still stand there, but no live row, and no row that is kept for ever.
           const done = (await scored(keyPrefix, shard, 'done')).filter((_, i) => i % 2 === 0)
           for (const gid of done) expect(live.map((row) => row.gid)).not.toContain(gid)
           for (const gid of created) {

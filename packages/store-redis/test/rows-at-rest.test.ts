@@ -2,20 +2,20 @@ import { NEVER_AT, PARKED_AT } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
-import { MANY_SHARDS, ShardKeys, type Shards, slotOf } from '../src/shards/shards.ts'
+import { MANY_SHARDS, ShardKeys, type Shards, toSlot } from '../src/shards/shards.ts'
 import { askOwner } from './ask-owner.ts'
 import { eventually } from './eventually.ts'
-import { keysOf, openedForTests } from './open-stores.ts'
+import { listKeys, openedForTests } from './open-stores.ts'
 import {
   aTransaction,
   created,
   dueTransaction,
   finished,
   hex,
+  makeUpdate,
   read,
   saved,
   tokens,
-  updateOf,
 } from './transactions.ts'
 
 const GIDS = [
@@ -34,10 +34,11 @@ const GIDS = [
 ]
 const MILLISECONDS_MAX = 30_000
 
-/** Gids of one shard. */
+/** Makes gids of one shard. */
 function neighbours(shards: Shards, count: number): readonly string[] {
   const gids: string[] = []
-  for (let i = 0; gids.length < count; i++) if (shards.of(`g-${i}`) === shards.of('g-0')) gids.push(`g-${i}`)
+  for (let i = 0; gids.length < count; i++)
+    if (shards.toShard(`g-${i}`) === shards.toShard('g-0')) gids.push(`g-${i}`)
   return gids
 }
 
@@ -51,7 +52,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       for (const shard of MANY_SHARDS.all) {
         const keys = new ShardKeys('prefix', shard)
         for (const key of [keys.due, keys.row('{p0}'), keys.definition('}{p1}'), keys.mark('x')]) {
-          expect(await connection?.cluster('KEYSLOT', key)).toBe(slotOf(shard))
+          expect(await connection?.cluster('KEYSLOT', key)).toBe(toSlot(shard))
         }
       }
     })
@@ -65,13 +66,13 @@ for (const server of ['redis', 'redis-cluster'] as const) {
         await store.renew([row], 60_000)
         const kept = await saved(
           store,
-          updateOf(row, { type: 'keep' }, { status: 'aborting', attention: true }),
+          makeUpdate(row, { type: 'keep' }, { status: 'aborting', attention: true }),
         )
-        await saved(store, updateOf(kept, { type: 'release', dueAt: 1 }))
+        await saved(store, makeUpdate(kept, { type: 'release', dueAt: 1 }))
       }
       await store.claimDue({ limit: 10, leaseMs: 60_000, tokens: tokens(10), formatMax: 1 })
       const connections = await connect(url)
-      const keys = await keysOf(connections, keyPrefix)
+      const keys = await listKeys(connections, keyPrefix)
       const ends = keys.filter((key) => /:[td]:end-/.test(key))
       expect(ends).toHaveLength(40)
       for (const key of keys) {
@@ -89,7 +90,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       const definitionKey = keysFor(gid).definition(gid)
       await finished(store, gid, 1)
       await eventually('its row is gone', async () => (await store.readMany([gid])).length === 0)
-      // However long this test has slept.
+      // This holds however long this test has slept.
       await askOwner(connections, 'SET', definitionKey, '"old"', 'PX', 60_000)
       await created(store, aTransaction(gid, { definition: '"new"' }))
       expect((await read(store, gid)).definition).toBe('"new"')
@@ -99,7 +100,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
     it('keeps all keys of a shard under its tag, and every key under the prefix', async () => {
       const { store, keyPrefix, keysFor } = await open(url)
       for (const gid of GIDS) await created(store, aTransaction(gid))
-      const keys = await keysOf(await connect(url), keyPrefix)
+      const keys = await listKeys(await connect(url), keyPrefix)
       expect(keys.length).toBeGreaterThanOrEqual(GIDS.length * 2)
       for (const key of keys)
         expect(key).toMatch(/^[^{}]+:\{p\d+\}:(due|created|done|counts|shards|t:.+|d:.+|mark:[0-9a-f-]+)$/)
@@ -119,7 +120,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
         const row = await read(store, gid)
         expect([row.definition, row.progress]).toEqual([text, text])
         expect((await store.renew([row], 10_000)).renewed).toEqual([{ gid, version: row.version }])
-        await saved(store, updateOf(row, { type: 'release', dueAt: 1 }, { progress: `${text}${text}` }))
+        await saved(store, makeUpdate(row, { type: 'release', dueAt: 1 }, { progress: `${text}${text}` }))
       }
       const { claimed } = await store.claimDue({
         limit: 100,
@@ -131,7 +132,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       for (const row of claimed) expect([row.definition, row.progress]).toEqual([text, text + text])
       const { items } = await store.list({ limit: 100 })
       expect(items.map((item) => item.gid).sort()).toEqual([...GIDS].sort())
-      for (const row of claimed) await saved(store, updateOf(row, { type: 'finish', retentionMs: 1 }))
+      for (const row of claimed) await saved(store, makeUpdate(row, { type: 'finish', retentionMs: 1 }))
       const purged = await eventually('all are purged', async () => (await store.purgeFinished(100)).purged)
       expect(purged).toBe(GIDS.length)
       expect((await store.list({ limit: 100 })).items).toEqual([])
@@ -143,7 +144,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       const row = await created(store, aTransaction('a', { format }))
       const parked = await saved(
         store,
-        updateOf(row, { type: 'release', dueAt: PARKED_AT }, { format: 2 ** 53 - 1 }),
+        makeUpdate(row, { type: 'release', dueAt: PARKED_AT }, { format: 2 ** 53 - 1 }),
       )
       expect(await read(store, 'a')).toMatchObject({
         format: 2 ** 53 - 1,
@@ -151,7 +152,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
         version: parked.version,
       })
       expect(parked.version).toBeGreaterThan(1_700_000_000_000)
-      // Computed in the script, with more digits than Lua shows by itself.
+      // The script computes this number, which has more digits than Lua shows by itself.
       const durationMs = 7_000_000_000_000_001
       await created(store, dueTransaction('slow', durationMs))
       const slow = await read(store, 'slow')
@@ -160,9 +161,9 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       expect((await read(store, 'leased')).dueAt).toBe(leased.now + durationMs)
       const far = Number.MAX_SAFE_INTEGER - 1
       const numbers = { format: 2 ** 53 - 1 }
-      const waiting = await saved(store, updateOf(parked, { type: 'command', dueAt: far }, numbers))
+      const waiting = await saved(store, makeUpdate(parked, { type: 'command', dueAt: far }, numbers))
       expect((await read(store, 'a')).dueAt).toBe(far)
-      await saved(store, updateOf(waiting, { type: 'finish', retentionMs: 'never' }, numbers))
+      await saved(store, makeUpdate(waiting, { type: 'finish', retentionMs: 'never' }, numbers))
       expect((await read(store, 'a')).dueAt).toBe(NEVER_AT)
       const connections = await connect(url)
       expect(await askOwner(connections, 'GET', keysFor('a').row('a'))).toMatch(
@@ -178,7 +179,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       const version = claimed.type === 'claimed' ? claimed.transaction.version : 0
       const now = claimed.type === 'claimed' ? claimed.now : 0
       expect(version).toBe(now)
-      const again = await store.update(updateOf({ ...row, token: claim.token, version }))
+      const again = await store.update(makeUpdate({ ...row, token: claim.token, version }))
       expect(again).toMatchObject({ type: 'saved' })
       expect(again.type === 'saved' && again.version).toBeGreaterThan(version)
     })
@@ -211,21 +212,21 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       })
       expect(await store.purgeFinished(100)).toEqual({ purged: 29 })
       expect(await store.purgeFinished(100)).toEqual({ purged: 0 })
-      await saved(store, updateOf(row, { type: 'finish', retentionMs: 'never' }))
+      await saved(store, makeUpdate(row, { type: 'finish', retentionMs: 'never' }))
       expect(await store.purgeFinished(100)).toEqual({ purged: 0 })
       const connections = await connect(url)
-      const keys = await keysOf(connections, keyPrefix)
+      const keys = await listKeys(connections, keyPrefix)
       const members = keys
         .filter((key) => /:(created|done|due)$/.test(key))
         .map((key) => askOwner(connections, 'ZCARD', key))
-      // `t-0` and `live` in created, `live` in due.
+      // The index created has `t-0` and `live`, and the index due has `live`.
       expect((await Promise.all(members)).reduce<number>((sum, count) => sum + Number(count), 0)).toBe(3)
     })
 
     it('lists more rows of one instant and one shard than a page of the scan holds', async () => {
       const { store, shards, keysFor } = await open(url)
       const connections = await connect(url)
-      // 100 gids of one shard, all moved to one instant.
+      // 100 gids of one shard are all moved to one time.
       const gids = neighbours(shards, 100)
       const keys = keysFor(gids[0] ?? '')
       const { createdAt } = await read(store, (await created(store, aTransaction(gids[0] ?? ''))).gid)
@@ -251,18 +252,18 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       const { store, shards } = await open(url)
       const crowded = neighbours(shards, 120)
       const others = Array.from({ length: 120 }, (_, i) => `o-${i}`)
-      // One after the other, so that their due instants differ; now and then one of another shard.
+      // The rows are made one after the other, so that their due times differ. Some are in another shard.
       for (const [i, gid] of crowded.entries()) {
         await created(store, dueTransaction(gid))
         if (i % 10 === 0) await created(store, dueTransaction(others[i] ?? ''))
       }
       const rows = await store.readMany([...crowded, ...others] as Gid[])
-      const dueAtOf = new Map(rows.map((row) => [row.gid, row.dueAt]))
+      const dueAtByGid = new Map(rows.map((row) => [row.gid, row.dueAt]))
       const waiting = rows.map((row) => row.dueAt).sort((a, b) => a - b)
       while (waiting.length > 0) {
         const claim = { limit: 50, leaseMs: 60_000, tokens: tokens(50), formatMax: 1 }
         const { claimed } = await store.claimDue(claim)
-        expect(claimed.map((row) => dueAtOf.get(row.gid))).toEqual(waiting.splice(0, 50))
+        expect(claimed.map((row) => dueAtByGid.get(row.gid))).toEqual(waiting.splice(0, 50))
       }
     })
 
@@ -295,7 +296,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       await expect(store.claim({ ...refusal, gid: 'layout' as Gid })).rejects.toMatchObject({
         code: 'SAGA_INTERNAL',
       })
-      // The poisoned row spoils only what asks for it.
+      // The poisoned row fails only calls that ask for it.
       expect(await read(store, 'k-0')).toMatchObject({ epoch: 2 })
       const asked = ['k-1', 'kind', 'sent', 'layout', 'k-2'] as Gid[]
       expect((await store.readMany(asked)).map(({ gid }) => gid).sort()).toEqual(['k-1', 'k-2'])
@@ -319,7 +320,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
         ),
       )
       const updates = await Promise.allSettled(
-        written.map((row) => store.update(updateOf(row, { type: 'finish', retentionMs: 'never' }))),
+        written.map((row) => store.update(makeUpdate(row, { type: 'finish', retentionMs: 'never' }))),
       )
       expect(
         updates.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value.type : outcome.reason.code)),

@@ -2,7 +2,7 @@ import { startRedis, startRedisCluster } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
 import { openedForTests } from './open-stores.ts'
-import { aTransaction, created, hex, saved, updateOf } from './transactions.ts'
+import { aTransaction, created, hex, makeUpdate, saved } from './transactions.ts'
 
 const CALLERS = 64
 const FLUSHES = 20
@@ -21,7 +21,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
         async function run(caller: number): Promise<void> {
           for (let i = 0; !isOver; i++) {
             const row = await created(store, aTransaction(`${caller}-${i}`))
-            await saved(store, updateOf(row, { type: 'finish', retentionMs: 'never' }))
+            await saved(store, makeUpdate(row, { type: 'finish', retentionMs: 'never' }))
             sagas += 1
           }
         }
@@ -40,7 +40,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
         const misses = connections.map(async (connection) =>
           Number(/errorstat_NOSCRIPT:count=(\d+)/.exec(await connection.info('errorstats'))?.[1] ?? 0),
         )
-        // Not for nothing: the server did miss scripts.
+        // The test proves something only if the server has missed scripts.
         for (const count of await Promise.all(misses)) expect(count).toBeGreaterThan(FLUSHES)
       } finally {
         await started.stop()

@@ -6,16 +6,16 @@ import type { RedisStore } from '../src/redis-store.ts'
 import { MANY_SHARDS, ShardKeys } from '../src/shards/shards.ts'
 import { askOwner } from './ask-owner.ts'
 import { eventually } from './eventually.ts'
-import { keysOf, type OpenedStore, openedForTests } from './open-stores.ts'
+import { listKeys, type OpenedStore, openedForTests } from './open-stores.ts'
 import {
   aTransaction,
   created,
   dueTransaction,
   finished,
   hex,
+  makeUpdate,
   saved,
   tokens,
-  updateOf,
 } from './transactions.ts'
 
 const ROWS = 300
@@ -27,7 +27,7 @@ function shardsIn(keys: readonly string[]): readonly string[] {
   ]
 }
 
-/** Through every operation that goes over the shards. */
+/** Runs every operation that uses the shards. */
 async function expectWhole(store: RedisStore): Promise<void> {
   await Promise.all(GIDS.map((gid) => created(store, dueTransaction(gid))))
   expect(await store.readMany(GIDS)).toHaveLength(ROWS)
@@ -42,7 +42,7 @@ async function expectWhole(store: RedisStore): Promise<void> {
     const { claimed } = await store.claimDue(claim)
     expect(claimed).toHaveLength(claims)
     expect((await store.renew(claimed, 60_000)).renewed).toHaveLength(claims)
-    await Promise.all(claimed.map((row) => saved(store, updateOf(row, { type: 'finish', retentionMs: 1 }))))
+    await Promise.all(claimed.map((row) => saved(store, makeUpdate(row, { type: 'finish', retentionMs: 1 }))))
   }
   let purged = 0
   await eventually('what is over is purged', async () => {
@@ -63,7 +63,7 @@ describeOwn('redis', 'how many shards a store has', () => {
   async function expectShards({ store, keyPrefix }: OpenedStore, count: string): Promise<void> {
     await expectWhole(store)
     const connections = await connect(server.url)
-    expect(shardsIn(await keysOf(connections, keyPrefix)).length > 1).toBe(count === '64')
+    expect(shardsIn(await listKeys(connections, keyPrefix)).length > 1).toBe(count === '64')
     expect(await connections[0]?.get(new ShardKeys(keyPrefix, 0).shardCount)).toBe(count)
   }
 
@@ -113,14 +113,14 @@ describeOwn('redis', 'how many shards a store has', () => {
 describeOn('redis-cluster', 'the data of a Redis that move', (url) => {
   const { open, connect } = openedForTests()
 
-  /** As they are, with their time to live. */
+  /** Copies the keys as they are, with their time to live. */
   async function copyKeys(keyPrefix: string, from: string, to: string): Promise<void> {
     const targets = await connect(to)
     for (const source of await connect(from)) {
       for (const key of await source.keys(`${keyPrefix}:*`)) {
         const [dump, ttlMs] = [await source.dumpBuffer(key), await source.pttl(key)]
         const restored = targets.map((target) => target.restore(key, Math.max(0, ttlMs), dump))
-        // The other nodes refuse what is not theirs.
+        // The other nodes refuse keys that they do not serve.
         await Promise.any(restored)
       }
     }
@@ -144,7 +144,7 @@ describeOn('redis-cluster', 'the data of a Redis that move', (url) => {
     const claim = { limit: 100, leaseMs: 60_000, tokens: tokens(100), formatMax: 1 }
     const { claimed } = await store.claimDue(claim)
     expect(claimed.map(({ gid }) => gid).sort()).toEqual([...GIDS.slice(0, 40)].sort())
-    for (const row of claimed) await saved(store, updateOf(row, { type: 'finish', retentionMs: 600_000 }))
+    for (const row of claimed) await saved(store, makeUpdate(row, { type: 'finish', retentionMs: 600_000 }))
     expect((await store.stats()).unfinished.submitted).toBe(0)
   }
 
@@ -154,7 +154,7 @@ describeOn('redis-cluster', 'the data of a Redis that move', (url) => {
       const keyPrefix = await filled(url)
       await copyKeys(keyPrefix, url, single.url)
       await expectFound(await open(single.url, { keyPrefix }))
-      expect(shardsIn(await keysOf(await connect(single.url), keyPrefix)).length).toBeGreaterThan(1)
+      expect(shardsIn(await listKeys(await connect(single.url), keyPrefix)).length).toBeGreaterThan(1)
     } finally {
       await single.stop()
     }
@@ -166,7 +166,7 @@ describeOn('redis-cluster', 'the data of a Redis that move', (url) => {
       const keyPrefix = await filled(single.url)
       await copyKeys(keyPrefix, single.url, url)
       await expectFound(await open(url, { keyPrefix }))
-      expect(shardsIn(await keysOf(await connect(url), keyPrefix))).toEqual(['p0'])
+      expect(shardsIn(await listKeys(await connect(url), keyPrefix))).toEqual(['p0'])
     } finally {
       await single.stop()
     }
@@ -182,6 +182,6 @@ describeOn('redis-cluster', 'how many shards a store has in a cluster', (url) =>
     const connections = await connect(url)
     const key = new ShardKeys(keyPrefix, 0).shardCount
     expect(await askOwner(connections, 'GET', key)).toBe(String(MANY_SHARDS.count))
-    expect(shardsIn(await keysOf(connections, keyPrefix)).length).toBeGreaterThan(1)
+    expect(shardsIn(await listKeys(connections, keyPrefix)).length).toBeGreaterThan(1)
   })
 })

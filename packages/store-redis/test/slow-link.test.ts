@@ -29,7 +29,7 @@ describeOwn('redis', 'a slow link to Redis', () => {
     await server.stop()
   })
 
-  /** Through the link, and beside it. */
+  /** Opens a store through the link, and one beside it. */
   async function openBoth(): Promise<{ readonly slow: RedisStore; readonly fast: RedisStore }> {
     const { store: fast, keyPrefix } = await open(server.url)
     const { store: slow } = await open(link.url, { keyPrefix, commandTimeoutMs: COMMAND_TIMEOUT_MS })
@@ -46,7 +46,7 @@ describeOwn('redis', 'a slow link to Redis', () => {
     for (let isMore = true; isMore; ) {
       const claim = { limit: 100, leaseMs: 60_000, tokens: tokens(100), formatMax: 1 }
       const result = await slow.claimDue(claim)
-      // Five of 200 kB are nearly a mebibyte; the last ones may be fewer.
+      // Five rows of 200 kB are nearly a mebibyte. The last answer may have fewer.
       expect(result.claimed.length).toBeLessThanOrEqual(5)
       isMore = result.mayBeMore ?? false
       claimed.push(...result.claimed)
@@ -87,7 +87,7 @@ describeOwn('redis', 'a slow link to Redis', () => {
     const writes = Array.from({ length: 60 }, (_, i) =>
       aTransaction(`w-${i}`, { definition: JSON.stringify('y'.repeat(20_000)) }),
     )
-    // As the engine does: each is sent again until the answer is definite. A second of the link is 15 writes.
+    // Each write is sent again until the answer is definite, like the engine does. The link takes 15 writes a second.
     await Promise.all(writes.map((write) => createUntilDefinite(slow, write)))
     expect(await fast.readMany(writes.map((write) => write.gid))).toHaveLength(writes.length)
     expect(slow.counters().breaks).toBeGreaterThan(1)
@@ -113,7 +113,7 @@ describeOwn('redis', 'a slow link to Redis', () => {
     try {
       await raw.opened
       link.slow(10_000)
-      // The small ones before it are answered, one after the other: the connection is never silent for long.
+      // The small writes before it are answered one after the other, so the connection is never silent for long.
       const small = Array.from({ length: 20 }, () => raw.send('echo', ['x'.repeat(1_000)]))
       const large = raw.send('set', ['large', 'x'.repeat(2_000_000)])
       const settled = Promise.allSettled(small)

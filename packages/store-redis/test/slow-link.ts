@@ -3,14 +3,14 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export interface SlowLink {
   readonly url: string
-  /** From now on, of each connection, each way. */
+  /** Sets the rate of each connection, each way, from now on. */
   slow(bytesPerSecond: number): void
   close(): Promise<void>
 }
 
 const TICK_MS = 20
 
-/** A network that is never silent for long, and lets only so many bytes through. */
+/** A network that is never silent for long, and lets only a bounded number of bytes through. */
 export async function startSlowLink(port: number): Promise<SlowLink> {
   let bytesPerMs = Number.MAX_SAFE_INTEGER
   const open = new Set<Socket>()
@@ -18,7 +18,7 @@ export async function startSlowLink(port: number): Promise<SlowLink> {
     const target = connect({ host: '127.0.0.1', port, noDelay: true })
     let passedAt = performance.now()
     const timer = setInterval(() => {
-      // A timer may be late.
+      // The timer may be late, so the elapsed time decides.
       const now = performance.now()
       const bytes = Math.floor(bytesPerMs * (now - passedAt))
       passedAt = now
@@ -30,7 +30,7 @@ export async function startSlowLink(port: number): Promise<SlowLink> {
       [target, client],
     ] as const) {
       open.add(socket)
-      // Listened to, so that the bytes wait to be read.
+      // This listener makes the bytes wait until they are read.
       socket.on('readable', () => undefined)
       socket.on('error', () => socket.destroy())
       socket.on('close', () => {

@@ -11,7 +11,7 @@ import type { RedisStore } from '../src/redis-store.ts'
 import { createRow, writeRowsCall } from '../src/shards/encode-calls.ts'
 import { eventually } from './eventually.ts'
 import { type OpenedStore, openedForTests } from './open-stores.ts'
-import { aTransaction, created, finished, hex, saved, tokens, updateOf } from './transactions.ts'
+import { aTransaction, created, finished, hex, makeUpdate, saved, tokens } from './transactions.ts'
 
 const DOCUMENT = { category: 'topics', text: 'text' }
 const LOST = 'store-tail-lost'
@@ -20,7 +20,7 @@ function reported(events: readonly StoreEvent[]): readonly StoreEvent[] {
   return events.filter((event) => event.name === LOST)
 }
 
-/** The poll of an idle node. */
+/** Polls like an idle node. */
 function poll(store: RedisStore): Promise<unknown> {
   return store.claimDue({ limit: 1, leaseMs: 1, tokens: tokens(1), formatMax: 1 })
 }
@@ -54,7 +54,7 @@ describeOwn('redis', 'a Redis that has forgotten', () => {
     return dir
   }
 
-  /** Waits for a mark on the server that is younger than this call. */
+  /** Waits for a mark on the server that is newer than this call. */
   async function marked({ store, keyPrefix }: OpenedStore): Promise<void> {
     const [connection] = await connect(server.url)
     const from = Date.now()
@@ -88,10 +88,10 @@ describeOwn('redis', 'a Redis that has forgotten', () => {
     })
     const event = await expectReported(opened)
     expect(event.detail).toContain('after some instant')
-    expect(await store.update(updateOf(row))).toEqual({ type: 'absent' })
+    expect(await store.update(makeUpdate(row))).toEqual({ type: 'absent' })
     expect(await store.renew([row], 1_000)).toMatchObject({ renewed: [], lost: ['a'] })
     expect(await store.readMany(['a' as Gid])).toEqual([])
-    // It watches on, from what there is now.
+    // After a loss it goes on watching what is there now.
     await marked(opened)
     expect(reported(opened.events)).toHaveLength(1)
     await connection?.flushall()
@@ -136,13 +136,13 @@ describeOwn('redis', 'a Redis that has forgotten', () => {
     expect(from).toBeLessThanOrEqual(knownUntil)
     expect(until).toBeGreaterThan(knownUntil)
     expect(until).toBeLessThanOrEqual(lostAt)
-    expect(await store.update(updateOf(row))).toEqual({ type: 'absent' })
+    expect(await store.update(makeUpdate(row))).toEqual({ type: 'absent' })
   })
 
   for (const [what, change] of Object.entries({
     'a create': async (store: RedisStore) => void (await created(store, aTransaction('last'))),
     'an update': async (store: RedisStore, before: Awaited<ReturnType<typeof created>>) =>
-      void (await saved(store, updateOf(before, { type: 'keep' }, { status: 'aborting' }))),
+      void (await saved(store, makeUpdate(before, { type: 'keep' }, { status: 'aborting' }))),
     'a document': async (store: RedisStore) =>
       void (await store.writeDocument({ ...DOCUMENT, key: 'last', expectedVersion: 0, writeId: 'w-last' })),
     'the removal of a document': async (store: RedisStore) =>
@@ -159,7 +159,7 @@ describeOwn('redis', 'a Redis that has forgotten', () => {
       })
       await marked(opened)
       const dir = await folder()
-      // Within the second of the mark: no younger one is written before the kill.
+      // The kill comes within the second of the mark, so no newer mark is written before it.
       await cp(dir, join(copies, 'old'), { recursive: true })
       await change(opened.store, before)
       await server.kill()
@@ -167,7 +167,7 @@ describeOwn('redis', 'a Redis that has forgotten', () => {
       await cp(join(copies, 'old'), dir, { recursive: true })
       await server.restart()
       await untilBack(opened)
-      // An inspection that met a call still dying, or a Redis still loading, is repeated by the next poll.
+      // An inspection may meet a call that still fails, or a Redis that still loads. The next poll repeats it.
       await eventually('a poll finds the loss', async () => {
         await poll(opened.store)
         return reported(opened.events).length > 0
@@ -181,7 +181,7 @@ describeOwn('redis', 'a Redis that has forgotten', () => {
     const { store } = opened
     const writes = [
       () => created(store, aTransaction(hex(8))),
-      async () => saved(store, updateOf(await created(store, aTransaction(hex(8))))),
+      async () => saved(store, makeUpdate(await created(store, aTransaction(hex(8))))),
       () => store.writeDocument({ ...DOCUMENT, key: 'a', expectedVersion: 0, writeId: 'w-a' }),
       () => store.removeDocument({ ...DOCUMENT, key: 'a', expectedVersion: 1 }),
       () => finished(store, hex(8), 60_000),
@@ -216,17 +216,17 @@ describeOwn('redis', 'a Redis that has forgotten', () => {
     const opened = await open(server.url)
     const { store, keysFor } = opened
     const gid = hex(8)
-    // The last write of its shard that this process knows of.
+    // This is the last write of the shard that this process knows.
     await finished(store, gid, 1)
     await eventually('it is gone', async () => (await store.readMany([gid as Gid])).length === 0)
-    // By another node.
+    // Another node makes this write.
     const [connection] = await connect(server.url)
     const call = writeRowsCall(keysFor(gid), [createRow(keysFor(gid), aTransaction(gid))])
     await connection?.eval(SCRIPTS.writeRows, call.keys.length, ...call.keys, ...call.args)
     await connection?.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
     await eventually('the break is noticed', () => store.counters().breaks > 0)
     await untilBack(opened)
-    // No mark is written before what is there has been looked at.
+    // No mark is written before the inspection is done.
     await marked(opened)
     expect(reported(opened.events)).toEqual([])
   })

@@ -36,8 +36,8 @@ export function dueTransaction(gid: string, dueInMs = 0): NewTransaction {
 
 export type Written = Pick<StoredTransaction, 'gid' | 'token' | 'version'>
 
-/** The next write of whoever created or last saved it. */
-export function updateOf(
+/** Makes the next write of the owner that has created or last saved the transaction. */
+export function makeUpdate(
   written: Written,
   hold: UpdateHold = { type: 'keep' },
   change: Partial<TransactionUpdate> = {},
@@ -73,7 +73,7 @@ export async function finished(
   gid: string,
   retentionMs: number | 'never' = 'never',
 ): Promise<Written> {
-  return saved(store, updateOf(await created(store, aTransaction(gid)), { type: 'finish', retentionMs }))
+  return saved(store, makeUpdate(await created(store, aTransaction(gid)), { type: 'finish', retentionMs }))
 }
 
 export async function read(store: Store, gid: string): Promise<StoredTransaction> {

@@ -1,16 +1,16 @@
-import { type Database, type Statement, sqliteCode } from './driver.ts'
+import { type Database, readSqliteCode, type Statement } from './driver.ts'
 import { BrokenError } from './errors.ts'
 import type { WorkerSettings, Write, WriteResult } from './messages.ts'
 import { Writes } from './writes.ts'
 
-/** A write's own fault: SQLite takes back that one statement and the transaction goes on. */
+/** These are a write's own faults. SQLite undoes only that statement, and the transaction goes on. */
 const ROW_FAULTS = ['SQLITE_CONSTRAINT', 'SQLITE_MISMATCH', 'SQLITE_TOOBIG']
 /** At COMMIT these mean that the commit record was not written whole, so a rollback is certain. */
 const NOT_COMMITTED = ['SQLITE_FULL', 'SQLITE_BUSY']
-/** What failed to reach the disk is marked clean on Linux: a later flush that succeeds would prove nothing. */
+/** Linux marks pages clean that failed to reach the disk, so a later flush that succeeds would prove nothing. */
 const FLUSH_FAULTS = ['SQLITE_IOERR_FSYNC', 'SQLITE_IOERR_DIR_FSYNC']
 
-/** One batch, one database transaction: all of its good rows or, if it throws, none. */
+/** Writes each batch as one database transaction. It writes all good rows or, if it throws, none. */
 export class BatchWriter {
   readonly #begin: Statement
   readonly #commit: Statement
@@ -27,13 +27,13 @@ export class BatchWriter {
   write(writes: readonly Write[], now: number): readonly WriteResult[] {
     const results = this.#beforeCommit(() => {
       this.#begin.run()
-      return writes.map((write) => rowOrThrow(() => this.#writes.run(write, now)))
+      return writes.map((write) => runRow(() => this.#writes.run(write, now)))
     })
     try {
       this.#commit.run()
     } catch (error: unknown) {
       if (!isOneOf(error, NOT_COMMITTED)) throw new BrokenError('COMMIT', error)
-      this.#takeBack()
+      this.#rollBack()
       throw error
     }
     return results
@@ -44,22 +44,22 @@ export class BatchWriter {
       return write()
     } catch (error: unknown) {
       if (isOneOf(error, FLUSH_FAULTS)) throw new BrokenError('flush', error)
-      this.#takeBack()
+      this.#rollBack()
       throw error
     }
   }
 
-  #takeBack(): void {
+  #rollBack(): void {
     try {
       this.#rollback.run()
     } catch (error: unknown) {
-      // SQLite has rolled back by itself on some faults, and then says that no transaction is open.
-      if (sqliteCode(error) !== 'SQLITE_ERROR') throw new BrokenError('ROLLBACK', error)
+      // After some faults SQLite has rolled back by itself, and reports that no transaction is open.
+      if (readSqliteCode(error) !== 'SQLITE_ERROR') throw new BrokenError('ROLLBACK', error)
     }
   }
 }
 
-function rowOrThrow(write: () => WriteResult): WriteResult {
+function runRow(write: () => WriteResult): WriteResult {
   try {
     return write()
   } catch (error: unknown) {
@@ -70,6 +70,6 @@ function rowOrThrow(write: () => WriteResult): WriteResult {
 }
 
 function isOneOf(error: unknown, codes: readonly string[]): boolean {
-  const code = sqliteCode(error)
+  const code = readSqliteCode(error)
   return codes.some((prefix) => code.startsWith(prefix))
 }

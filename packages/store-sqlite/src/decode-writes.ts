@@ -15,9 +15,9 @@ import {
 import type { Gid } from '@counterstep/protocol'
 import type { Cell, Row } from './driver.ts'
 import type { WriteResult } from './messages.ts'
-import { storedTransaction } from './stored-row.ts'
+import { toStoredTransaction } from './stored-row.ts'
 
-/** 0: created. A number: the creation's instant, when it is sent again. A row: what exists. */
+/** The result is 0 for a new row, the time of creation if the same create was sent before, or the row that exists. */
 export function decodeCreate(result: WriteResult, now: number): CreateResult {
   if (typeof result === 'number') return { type: 'created', createdAt: result === 0 ? now : result, now }
   const [digest, code] = result as Row
@@ -26,7 +26,7 @@ export function decodeCreate(result: WriteResult, now: number): CreateResult {
   return { type: 'exists', digest: digest as string, status, now }
 }
 
-/** 0: saved. Above: the version that the same write had made before. Below: the version that stands against it. */
+/** The result is 0 if it was saved now, a positive version if the same write was saved before, or a negative version if that one conflicts. */
 export function decodeUpdate(result: WriteResult, now: number, version: number): UpdateResult {
   if (result === 'fenced' || result === 'absent') return { type: result }
   const answer = Number(result)
@@ -47,7 +47,7 @@ export function decodeRenew(result: WriteResult, now: number, leases: readonly L
 }
 
 export function decodeClaimDue(result: WriteResult, now: number): DueClaimResult {
-  return { now, claimed: (result as readonly Row[]).map(claimedTransaction) }
+  return { now, claimed: (result as readonly Row[]).map(toClaimedTransaction) }
 }
 
 export function decodeClaim(result: WriteResult, now: number): SingleClaimResult {
@@ -56,11 +56,11 @@ export function decodeClaim(result: WriteResult, now: number): SingleClaimResult
   }
   const [row] = result as readonly Row[]
   if (row === undefined) return { type: 'refused', reason: 'absent' }
-  return { type: 'claimed', transaction: claimedTransaction(row), now }
+  return { type: 'claimed', transaction: toClaimedTransaction(row), now }
 }
 
-function claimedTransaction(row: Row): StoredTransaction {
-  const transaction = storedTransaction(row)
+function toClaimedTransaction(row: Row): StoredTransaction {
+  const transaction = toStoredTransaction(row)
   assert(transaction !== undefined, 'a claim of a row with unknown codes')
   return transaction
 }

@@ -2,7 +2,7 @@ import type { Database, Row, Statement } from './driver.ts'
 import { STATEMENTS } from './generated/sql.ts'
 import type { RemoveDocumentWrite, WorkerSettings, WriteDocumentWrite } from './messages.ts'
 
-/** Writes and removes documents, inside the caller's database transaction. Answers what it came to, and a version. */
+/** Writes and removes documents inside the caller's database transaction. Returns the outcome and a version. */
 export class DocumentWrites {
   readonly #head: Statement
   readonly #count: Statement

@@ -1,29 +1,29 @@
 export type Cell = string | number | null
 export type Row = readonly Cell[]
 
-/** A prepared statement whose rows come as arrays, in the order of their columns. */
+/** A prepared statement. Its rows are arrays in the order of their columns. */
 export interface Statement {
-  /** The number of changed rows. */
+  /** Returns the number of changed rows. */
   run(...values: readonly unknown[]): number
   get(...values: readonly unknown[]): Row | undefined
   all(...values: readonly unknown[]): readonly Row[]
 }
 
-/** The little that this store needs of a synchronous SQLite. */
+/** The part of a synchronous SQLite that this store needs. */
 export interface Database {
   exec(sql: string): void
   prepare(sql: string): Statement
-  /** Rolls back what is open. */
+  /** Rolls back an open transaction. */
   close(): void
 }
 
-/** What a driver's module exports. Errors carry SQLite's own name as `code`, e.g. `SQLITE_FULL`. */
+/** The exports of a driver's module. Its errors have SQLite's own name as `code`, for example `SQLITE_FULL`. */
 export interface DriverModule {
-  /** `read`: a connection that can change nothing. Default: `write`. */
+  /** The connection can change nothing if `access` is `read`. The default is `write`. */
   openDatabase(path: string, access?: 'read' | 'write'): Database
 }
 
-export function sqliteCode(error: unknown): string {
+export function readSqliteCode(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' && code.startsWith('SQLITE_') ? code : ''
 }

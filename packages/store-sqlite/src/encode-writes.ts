@@ -24,13 +24,13 @@ import type {
 } from './messages.ts'
 import { textToColumn } from './nul-text.ts'
 
-/** Of the bytes of a definition: about what its branches' progress has at the end. */
+/** The share of a definition's bytes that its branches' progress has at the end, approximately. */
 const ROOM_SHARE = 0.6
 const ROOM_BYTES_MAX = 1024
-/** With its room a longer one's row would not fit a page of 4 KiB, and what did not would be moved twice. */
+/** The row of a longer definition with its room would not fit a page of 4 KiB, and the rest would be moved twice. */
 const ROOMED_BYTES_MAX = 2600
 
-export function createWrite(transaction: NewTransaction): CreateWrite {
+export function encodeCreate(transaction: NewTransaction): CreateWrite {
   const { hold } = transaction
   return [
     'create',
@@ -51,11 +51,11 @@ export function createWrite(transaction: NewTransaction): CreateWrite {
 }
 
 function roomBytes(definition: string): number {
-  const bytes = bytesOf(definition)
+  const bytes = countBytes(definition)
   return bytes > ROOMED_BYTES_MAX ? 0 : Math.min(Math.floor(bytes * ROOM_SHARE), ROOM_BYTES_MAX)
 }
 
-export function updateWrite(update: TransactionUpdate): UpdateWrite {
+export function encodeUpdate(update: TransactionUpdate): UpdateWrite {
   return [
     'update',
     update.hold.type,
@@ -73,32 +73,32 @@ export function updateWrite(update: TransactionUpdate): UpdateWrite {
   ]
 }
 
-export function renewWrite(leases: readonly Lease[], leaseMs: number): RenewWrite {
+export function encodeRenew(leases: readonly Lease[], leaseMs: number): RenewWrite {
   return ['renew', leaseMs, ...leases.flatMap(({ gid, token }) => [gid, token])]
 }
 
-export function claimDueWrite({ formatMax, leaseMs, limit, tokens }: DueClaim): ClaimDueWrite {
+export function encodeClaimDue({ formatMax, leaseMs, limit, tokens }: DueClaim): ClaimDueWrite {
   return ['claimDue', formatMax, leaseMs, ...tokens.slice(0, limit)]
 }
 
-export function claimWrite({ gid, token, formatMax, leaseMs }: SingleClaim): ClaimWrite {
+export function encodeClaim({ gid, token, formatMax, leaseMs }: SingleClaim): ClaimWrite {
   return ['claim', gid, token, formatMax, leaseMs]
 }
 
-export function postponeDueWrite({ formatMax, byMs, limit }: DuePostponement): PostponeDueWrite {
+export function encodePostponeDue({ formatMax, byMs, limit }: DuePostponement): PostponeDueWrite {
   return ['postponeDue', formatMax, byMs, limit]
 }
 
-export function writeDocumentWrite(write: DocumentWrite): WriteDocumentWrite {
+export function encodeWriteDocument(write: DocumentWrite): WriteDocumentWrite {
   const { category, key, text, expectedVersion, writeId } = write
   return ['writeDocument', category, key, textToColumn(text), expectedVersion, writeId]
 }
 
-export function removeDocumentWrite(removal: DocumentRemoval): RemoveDocumentWrite {
+export function encodeRemoveDocument(removal: DocumentRemoval): RemoveDocumentWrite {
   return ['removeDocument', removal.category, removal.key, removal.expectedVersion]
 }
 
-/** UTF-16 units: near enough for a bound, and free. A value of the wrong type is refused later, alone. */
-export function bytesOf(text: string): number {
+/** Counts UTF-16 units, which are close enough for a bound and cost nothing. A value of the wrong type is refused later, alone. */
+export function countBytes(text: string): number {
   return typeof text === 'string' ? text.length : 0
 }

@@ -1,8 +1,8 @@
 import type { ErrorCode } from '@counterstep/protocol'
 
-// Thrown in the worker only; what callers see is made on the main thread from the messages.
+// These errors are thrown only in the worker. The main thread makes the callers' errors from the messages.
 
-/** The file will not be opened: in use, too new, or on a disk that cannot be trusted. */
+/** The file is not opened, because it is in use, too new, or on a disk that cannot be trusted. */
 export class RefusedError extends Error {
   readonly code: ErrorCode
 
@@ -13,7 +13,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** Nothing more can be said of the file: the process must exit, and the log decides at the next open. */
+/** The state of the file is unknown. The process must exit, and the log decides at the next open. */
 export class BrokenError extends Error {
   constructor(doing: string, cause: unknown) {
     super(`${doing}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })

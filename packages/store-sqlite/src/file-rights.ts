@@ -13,8 +13,8 @@ const GROUP_OR_OTHERS_WRITE = 0o022
 /** SQLite names the log and its index itself; the lock file and the pid file are this store's. */
 const SUFFIXES = ['', '-wal', '-shm', '-lock', '-pid']
 
-/** The database and the files that stand beside it. */
-export function filesOf(path: string): readonly string[] {
+/** Lists the database and the files beside it. */
+export function listFiles(path: string): readonly string[] {
   return SUFFIXES.map((suffix) => path + suffix)
 }
 
@@ -27,8 +27,8 @@ export function makeFolder(folder: string): string | undefined {
 }
 
 /**
- * Creates the file for its owner alone, if it is not there; SQLite gives its log the rights of the database. A file that is
- * there is not even opened: closing it would end the locks that this process holds on it.
+ * Creates the file for its owner alone, if it does not exist. SQLite gives its log the rights of the database. A file that
+ * exists is not even opened, because closing it would end the locks that this process has on it.
  */
 export function createFile(path: string): void {
   try {
@@ -39,16 +39,16 @@ export function createFile(path: string): void {
 }
 
 /**
- * Tells whom the files that were there before let in, with the command that changes it. Where every user of the machine may
- * write, the store is refused: such a user could put a database of his own in its place. A group that writes is only warned of,
- * since a volume of Kubernetes belongs to one (`fsGroup`). A link in the place of one of these files is refused too: what is
- * written would go where whoever made it says.
+ * Returns a warning for each existing file or folder that other users may read or write, with the command that changes that.
+ * If every user of the machine may write a place, the store is refused, because any of them could replace the database. A
+ * group that may write only gets a warning, since a volume of Kubernetes belongs to a group (`fsGroup`). A link in the place
+ * of one of these files is refused too, because the author of the link decides where the data goes.
  */
 export function checkRights(path: string): readonly string[] {
   if (process.platform === 'win32') return []
   const folder = dirname(path)
-  const places = [folder, ...filesOf(path)]
-  for (const file of filesOf(path)) refuseLink(file)
+  const places = [folder, ...listFiles(path)]
+  for (const file of listFiles(path)) refuseLink(file)
   return places.flatMap((place) => (existsSync(place) ? (checkPlace(place, place === folder) ?? []) : []))
 }
 
@@ -62,7 +62,7 @@ function checkPlace(place: string, isFolder: boolean): string | undefined {
   const { mode } = statSync(place)
   const rights = (mode & 0o777).toString(8)
   const remedy = `chmod ${isFolder ? '700' : '600'} ${place}`
-  // In a sticky folder such as /tmp nobody replaces another user's files.
+  // In a sticky folder such as /tmp no user can replace another user's files.
   if ((mode & OTHERS_WRITE) !== 0 && !(isFolder && (mode & STICKY) !== 0)) {
     const text = `every user may write ${place} (mode ${rights}): ${remedy}`
     throw new RefusedError('SAGA_STORE_UNAVAILABLE', text)

@@ -2,14 +2,14 @@ import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { RefusedError } from './errors.ts'
 
 /**
- * The one name under which a database file is locked. A symbolic link is followed, since its lock file would lie beside
- * the link and shut out nobody. A file with a second name is refused: SQLite keeps a log beside each of the two names, and
- * two processes that each used one of them would overwrite each other's writes.
+ * Finds the one name under which a database file is locked. It follows a symbolic link, because a lock file beside the link
+ * would not keep out a process that uses the real name. It refuses a file with a second name: SQLite keeps a log beside each
+ * name, and two processes that used one each would overwrite each other's writes.
  */
 export function followLinks(path: string): string {
   const entry = lstatSync(path, { throwIfNoEntry: false })
   if (entry === undefined) return path
-  const real = entry.isSymbolicLink() ? realNameOf(path) : path
+  const real = entry.isSymbolicLink() ? readRealName(path) : path
   const file = statSync(real)
   if (file.isFile() && file.nlink > 1) {
     throw new RefusedError(
@@ -20,7 +20,7 @@ export function followLinks(path: string): string {
   return real
 }
 
-function realNameOf(path: string): string {
+function readRealName(path: string): string {
   try {
     return realpathSync(path)
   } catch (error: unknown) {

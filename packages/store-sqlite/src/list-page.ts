@@ -8,13 +8,16 @@ import {
 } from '@counterstep/core'
 import type { Gid, Status } from '@counterstep/protocol'
 import type { Row } from './driver.ts'
+import { COLUMNS } from './generated/sql.ts'
 import type { ListParameters } from './messages.ts'
-import { listedTransaction } from './stored-row.ts'
+import { toListedTransaction } from './stored-row.ts'
 
+const ROW = COLUMNS.list
+const SCAN_END = COLUMNS.listScanEnd
 const END_OF_TIME = Number.MAX_SAFE_INTEGER
 
-/** The parameters of list.sql. One match more than the page tells whether there is a next page. */
-export function listParameters(query: ListQuery): ListParameters {
+/** Makes the parameters of list.sql. One match more than the page holds tells whether there is a next page. */
+export function toListParameters(query: ListQuery): ListParameters {
   return {
     createdFrom: query.createdFrom ?? 0,
     createdTo: query.createdTo ?? END_OF_TIME,
@@ -22,32 +25,35 @@ export function listParameters(query: ListQuery): ListParameters {
     cursorGid: query.cursor?.gid ?? '',
     scanRowsMax: LIST_SCAN_MAX,
     kind: query.kind === undefined ? null : KIND_CODES[query.kind],
-    retrying: flag(query.retrying),
-    attention: flag(query.attention),
-    statusBits: query.status === undefined ? null : bitsOf(query.status),
+    retrying: toFlag(query.retrying),
+    attention: toFlag(query.attention),
+    statusBits: query.status === undefined ? null : toBits(query.status),
     matchesMax: query.limit + 1,
   }
 }
 
-/** `rows` are matches, and then perhaps the pair at which the scan's bound cut it short. */
+/** The `rows` are matches, and perhaps after them the pair at which the scan's bound has cut it short. */
 export function decodePage(rows: readonly Row[], limit: number): ListResult {
   const last = rows.at(-1)
-  const scanEnd = last?.length === 2 ? { createdAt: Number(last[0]), gid: last[1] as Gid } : undefined
+  const scanEnd =
+    last?.length === 2
+      ? { createdAt: Number(last[SCAN_END.createdAt]), gid: last[SCAN_END.gid] as Gid }
+      : undefined
   const matches = scanEnd === undefined ? rows : rows.slice(0, -1)
-  const items = matches.slice(0, limit).flatMap((row) => listedTransaction(row) ?? [])
+  const items = matches.slice(0, limit).flatMap((row) => toListedTransaction(row) ?? [])
   const cursor = matches.length > limit ? cursorAfter(matches[limit - 1]) : scanEnd
   return { items, ...(cursor && { cursor }) }
 }
 
-/** Of the row itself, since an item of a later version is left out. */
+/** Reads the row and not the last item, since a row of a later version has no item. */
 function cursorAfter(row: Row | undefined): ListCursor | undefined {
-  return row && { createdAt: Number(row[3]), gid: row[0] as Gid }
+  return row && { createdAt: Number(row[ROW.createdAt]), gid: row[ROW.gid] as Gid }
 }
 
-function bitsOf(statuses: readonly Status[]): number {
+function toBits(statuses: readonly Status[]): number {
   return statuses.reduce((bits, status) => bits | (1 << STATUS_CODES[status]), 0)
 }
 
-function flag(value: boolean | undefined): number | null {
+function toFlag(value: boolean | undefined): number | null {
   return value === undefined ? null : Number(value)
 }

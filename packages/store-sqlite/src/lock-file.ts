@@ -1,5 +1,5 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
-import { type Database, type DriverModule, sqliteCode } from './driver.ts'
+import { type Database, type DriverModule, readSqliteCode } from './driver.ts'
 import { BrokenError, RefusedError } from './errors.ts'
 import { createFile } from './file-rights.ts'
 
@@ -21,14 +21,14 @@ export class LockFile {
     this.#inode = this.#readInode()
   }
 
-  /** Throws SAGA_STORE_IN_USE. */
-  static hold(driver: DriverModule, path: string): LockFile {
+  /** Throws SAGA_STORE_IN_USE if another process has the file. */
+  static acquire(driver: DriverModule, path: string): LockFile {
     return new LockFile(driver, path)
   }
 
   /**
-   * Holds the file again where it was removed or replaced, since the held one then shuts out no other process. Throws
-   * BrokenError where another process was faster, or the file cannot be made.
+   * Locks the file again if it was removed or replaced, because the old lock then keeps out no other process. Throws
+   * BrokenError if another process was faster, or if the file cannot be made.
    */
   keep(): void {
     if (this.#readInode() === this.#inode) return
@@ -50,11 +50,11 @@ export class LockFile {
     createFile(`${this.#path}-lock`)
     const lock = this.#driver.openDatabase(`${this.#path}-lock`)
     try {
-      // Nothing is ever written, so nothing need be undone: no journal file stands beside it.
+      // The lock file is never written, so nothing must be undone, and it needs no journal file.
       lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
     } catch (error: unknown) {
       lock.close()
-      throw inUseOr(error, this.#path)
+      throw toInUseError(error, this.#path)
     }
     return lock
   }
@@ -64,24 +64,24 @@ export class LockFile {
   }
 }
 
-/** Writes what `inUseOr` tells of; the lock does not depend on it. */
+/** Writes the process id that `toInUseError` reports. The lock does not depend on it. */
 export function writePid(path: string): void {
-  writeFileSync(pidPath(path), `${process.pid}\n`, { mode: 0o600 })
+  writeFileSync(toPidPath(path), `${process.pid}\n`, { mode: 0o600 })
 }
 
-export function inUseOr(error: unknown, path: string): unknown {
-  if (!sqliteCode(error).startsWith('SQLITE_BUSY')) return error
-  return new RefusedError('SAGA_STORE_IN_USE', `${path} is in use by ${holderOf(path)}`, error)
+export function toInUseError(error: unknown, path: string): unknown {
+  if (!readSqliteCode(error).startsWith('SQLITE_BUSY')) return error
+  return new RefusedError('SAGA_STORE_IN_USE', `${path} is in use by ${readHolder(path)}`, error)
 }
 
-function holderOf(path: string): string {
+function readHolder(path: string): string {
   try {
-    return `process ${readFileSync(pidPath(path), 'utf8').trim()}`
+    return `process ${readFileSync(toPidPath(path), 'utf8').trim()}`
   } catch {
     return 'another process'
   }
 }
 
-function pidPath(path: string): string {
+function toPidPath(path: string): string {
   return `${path}-pid`
 }

@@ -2,11 +2,11 @@ import type { DurabilityClass, UpdateHold } from '@counterstep/core'
 import type { ErrorCode } from '@counterstep/protocol'
 import type { Cell, Row } from './driver.ts'
 
-// What the main thread, the writer's thread and the reader's thread say to each other.
+// The messages between the main thread, the writer's thread and the reader's thread.
 
 /**
- * One write as a short flat array, a batch as an array of them: the objects that callers pass would take three times
- * as long to clone into the worker (64 creates: 70 against 25 microseconds).
+ * A write is a short flat array, and a batch is an array of writes. The objects that callers pass would take three times as
+ * long to clone into the worker (64 creates: 70 against 25 microseconds).
  */
 export type Write =
   | CreateWrite
@@ -32,7 +32,7 @@ export type UpdateWrite = readonly [
   writeId: string,
   ...fields: Cell[],
 ]
-/** Gid and token in turn. */
+/** The leases are a gid and a token in turn. */
 export type RenewWrite = readonly [type: 'renew', leaseMs: number, ...leases: string[]]
 export type ClaimDueWrite = readonly [
   type: 'claimDue',
@@ -71,7 +71,7 @@ export type Read =
   | { readonly type: 'freeBytes' }
   | { readonly type: 'documents'; readonly category: string; readonly after: string; readonly limit: number }
 
-/** Named as in list.sql; null: every row passes. */
+/** The names are those in list.sql. With null every row passes. */
 export interface ListParameters {
   readonly createdFrom: number
   readonly createdTo: number
@@ -85,7 +85,7 @@ export interface ListParameters {
   readonly matchesMax: number
 }
 
-/** Both threads of a file need to know these. */
+/** Both threads of a file need these settings. */
 export interface ReaderSettings {
   readonly path: string
   /** The address of a module that exports `openDatabase`. */
@@ -96,10 +96,10 @@ export interface ReaderSettings {
 
 export interface WorkerSettings extends ReaderSettings {
   readonly synchronous: 'FULL' | 'NORMAL'
-  /** The instant of opening, by the store's clock. */
+  /** The time of opening by the store's clock. */
   readonly now: number
   readonly cacheKibibytes: number
-  // The contract's numbers. The worker loads nothing but its driver, and so starts in half the time.
+  // These are numbers of the contract. The worker gets them here, so that it loads only its driver and starts in half the time.
   readonly parkedAt: number
   readonly neverAt: number
   readonly documentsMax: number
@@ -131,13 +131,13 @@ export type Reply =
     }
   | { readonly type: 'refused'; readonly code: ErrorCode; readonly message: string }
   | { readonly type: 'written'; readonly results: readonly WriteResult[] }
-  /** Rolled back: nothing of the batch is in the file. */
+  /** The batch was rolled back, so the file holds nothing of it. */
   | { readonly type: 'notWritten'; readonly message: string }
-  /** Nothing can be said of what was under way, nor of anything later. */
+  /** The outcome of the batches under way is unknown, and so is the outcome of all later ones. */
   | { readonly type: 'broken'; readonly message: string }
   | { readonly type: 'closed' }
 
-/** What one write came to; `RowError` if the row itself was at fault. */
+/** The outcome of one write. It is a `RowError` if the row itself was at fault. */
 export type WriteResult = number | string | Row | readonly Row[] | RowError
 
 export interface RowError {

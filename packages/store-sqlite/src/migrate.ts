@@ -4,7 +4,7 @@ import { MIGRATIONS } from './generated/sql.ts'
 
 export interface Migration {
   readonly version: number
-  /** The oldest code, by its own newest migration, that may use the file after this one. */
+  /** The oldest code that may still use the file after this migration. Code is as old as its own newest migration. */
   readonly minReader: number
   readonly name: string
   readonly sql: string
@@ -14,7 +14,7 @@ const VERSION_TABLE = `CREATE TABLE IF NOT EXISTS schema_versions (
   version INTEGER PRIMARY KEY, min_reader INTEGER NOT NULL, name TEXT NOT NULL, applied_at INTEGER NOT NULL
 ) STRICT`
 
-/** Each migration with its version row in one transaction, so a crash leaves whole versions only. */
+/** Applies each migration and its version row in one transaction, so a crash leaves only whole versions. */
 export function migrate(
   database: Database,
   now: number,
@@ -25,7 +25,7 @@ export function migrate(
   const present = Number(row?.[0] ?? 0)
   const minReader = Number(row?.[1] ?? 0)
   const known = migrations.at(-1)?.version ?? 0
-  if (minReader > known) throw tooNew(present, minReader, known)
+  if (minReader > known) throw tooNewError(present, minReader, known)
   const note = database.prepare('INSERT INTO schema_versions VALUES (?, ?, ?, ?)')
   for (const migration of migrations.filter(({ version }) => version > present)) {
     database.exec('BEGIN IMMEDIATE')
@@ -35,7 +35,7 @@ export function migrate(
   }
 }
 
-function tooNew(present: number, minReader: number, known: number): RefusedError {
+function tooNewError(present: number, minReader: number, known: number): RefusedError {
   return new RefusedError(
     'SAGA_STORE_UNAVAILABLE',
     `the file has schema ${present}, which wants code that knows schema ${minReader}; this code knows ${known}`,

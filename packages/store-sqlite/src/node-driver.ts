@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Database, Row, Statement } from './driver.ts'
 import { loadNodeSqlite } from './load-node-sqlite.ts'
 
-/** Those of SQLite's result codes on which this store decides something. */
+/** The result codes of SQLite that this store distinguishes. */
 const NAMES: Readonly<Record<number, string>> = {
   1: 'SQLITE_ERROR',
   5: 'SQLITE_BUSY',
@@ -17,10 +17,10 @@ const NAMES: Readonly<Record<number, string>> = {
 }
 
 export function openDatabase(path: string, access?: 'read' | 'write'): Database {
-  const database = named(() => openNodeDatabase(path, access === 'read'))
+  const database = withCode(() => openNodeDatabase(path, access === 'read'))
   return {
-    exec: (sql) => named(() => database.exec(sql)),
-    prepare: (sql) => wrap(named(() => database.prepare(sql))),
+    exec: (sql) => withCode(() => database.exec(sql)),
+    prepare: (sql) => wrap(withCode(() => database.prepare(sql))),
     close: () => database.close(),
   }
 }
@@ -29,7 +29,7 @@ function openNodeDatabase(path: string, readOnly: boolean): DatabaseSync {
   const { DatabaseSync } = loadNodeSqlite()
   return new DatabaseSync(path, {
     readOnly,
-    // No busy timeout: the file is ours alone, or it is refused at once.
+    // There is no busy timeout, since the file is this process's alone or refused at once.
     timeout: 0,
     allowExtension: false,
     // SQL that could spoil the file, such as a write to its schema table, is refused. Node 22 does not know this option.
@@ -40,17 +40,17 @@ function openNodeDatabase(path: string, readOnly: boolean): DatabaseSync {
 function wrap(statement: StatementSync): Statement {
   statement.setReturnArrays(true)
   return {
-    run: (...values) => named(() => Number(statement.run(...asInput(values)).changes)),
-    get: (...values) => named(() => statement.get(...asInput(values)) as unknown as Row | undefined),
-    all: (...values) => named(() => statement.all(...asInput(values)) as unknown as Row[]),
+    run: (...values) => withCode(() => Number(statement.run(...toInput(values)).changes)),
+    get: (...values) => withCode(() => statement.get(...toInput(values)) as unknown as Row | undefined),
+    all: (...values) => withCode(() => statement.all(...toInput(values)) as unknown as Row[]),
   }
 }
 
-function asInput(values: readonly unknown[]): readonly SQLInputValue[] {
+function toInput(values: readonly unknown[]): readonly SQLInputValue[] {
   return values as readonly SQLInputValue[]
 }
 
-function named<T>(call: () => T): T {
+function withCode<T>(call: () => T): T {
   try {
     return call()
   } catch (error: unknown) {

@@ -12,24 +12,24 @@ import { dirname } from 'node:path'
 import type { DurabilityClass } from '@counterstep/core'
 import type { Database, DriverModule } from './driver.ts'
 import { RefusedError } from './errors.ts'
-import { checkRights, createFile, filesOf, makeFolder } from './file-rights.ts'
+import { checkRights, createFile, listFiles, makeFolder } from './file-rights.ts'
 import { followLinks } from './follow-links.ts'
 import { STATEMENTS } from './generated/sql.ts'
-import { inUseOr, LockFile, writePid } from './lock-file.ts'
+import { LockFile, toInUseError, writePid } from './lock-file.ts'
 import type { WorkerSettings } from './messages.ts'
 import { migrate } from './migrate.ts'
 
-// NFS (EFS too), SMB, CIFS: their locks and flushes promise less than SQLite needs.
+// These are NFS (also EFS), SMB and CIFS. Their locks and flushes promise less than SQLite needs.
 const NETWORK_FILE_SYSTEMS: ReadonlySet<number> = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42])
 const WAL_BYTES_KEPT = 64 * 1024 * 1024
 const SYNCHRONOUS_CODES = { NORMAL: 1, FULL: 2 } as const
 
 export interface OpenedFile {
   readonly database: Database
-  /** It is closed after the database. */
+  /** The lock is closed after the database. */
   readonly lock: LockFile
   readonly durabilityClass: DurabilityClass
-  /** Each says who else may read a file or the folder, and what to do about it. */
+  /** Each warning says which other users may read or write a file or the folder, and how to change that. */
   readonly warnings: readonly string[]
 }
 
@@ -40,7 +40,7 @@ export function openFile(driver: DriverModule, settings: WorkerSettings): Opened
   const made = makeFolder(folder)
   refuseNetwork(folder)
   const warnings = checkRights(path)
-  const lock = LockFile.hold(driver, path)
+  const lock = LockFile.acquire(driver, path)
   let database: Database | undefined
   try {
     createFile(path)
@@ -66,15 +66,15 @@ function refuseNetwork(folder: string): void {
   }
 }
 
-/** Most often a volume that another user owns. SQLite would only say that it cannot open the file. */
+/** Refuses a place without the needed rights, which is mostly a volume of another user. SQLite would only say that it cannot open the file. */
 function refuseForeign(path: string): void {
   if (!existsSync(path) || statSync(path).isFile()) refuseForeign(dirname(path))
-  for (const place of filesOf(path).filter((each) => existsSync(each))) refuseForeignPlace(place)
+  for (const place of listFiles(path).filter((each) => existsSync(each))) refuseForeignPlace(place)
 }
 
 function refuseForeignPlace(place: string): void {
   const stats = statSync(place)
-  // Only who may search a folder reaches its files.
+  // The files of a folder can be reached only with the right to search it.
   const read = stats.isDirectory() ? constants.R_OK | constants.X_OK : constants.R_OK
   const needed = { write: constants.W_OK, read }
   for (const [verb, right] of Object.entries(needed)) {
@@ -88,24 +88,24 @@ function refuseForeignPlace(place: string): void {
   }
 }
 
-/** An older version of this code held the database itself, without a lock file; it is met here. */
+/** An older version of this code locks the database itself and has no lock file, so this fails while it runs. */
 function enterWal(database: Database, path: string): void {
   try {
     const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.[0]
     if (mode !== 'wal') throw new RefusedError('SAGA_STORE_UNAVAILABLE', `${path} has no WAL but ${mode}`)
     database.exec('BEGIN IMMEDIATE; COMMIT')
   } catch (error: unknown) {
-    throw inUseOr(error, path)
+    throw toInUseError(error, path)
   }
 }
 
 function setPragmas(database: Database, { synchronous, cacheKibibytes }: WorkerSettings): DurabilityClass {
-  // The worker checkpoints by itself, after its answer, so no caller waits for it.
+  // The worker runs the checkpoints itself, after its answer, so no caller waits for one.
   database.exec('PRAGMA wal_autocheckpoint = 0')
   database.exec(`PRAGMA journal_size_limit = ${WAL_BYTES_KEPT}`)
   database.exec(`PRAGMA cache_size = -${cacheKibibytes}`)
   database.exec(`PRAGMA synchronous = ${synchronous}`)
-  // macOS answers a plain fsync before the disk has the bytes; elsewhere this does nothing.
+  // macOS answers a plain fsync before the disk has the bytes. On other systems this does nothing.
   database.exec('PRAGMA fullfsync = ON')
   const granted = database.prepare('PRAGMA synchronous').get()?.[0]
   if (granted !== SYNCHRONOUS_CODES[synchronous]) {

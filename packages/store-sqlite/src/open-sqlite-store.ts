@@ -11,24 +11,24 @@ import { ReadGate } from './read-gate.ts'
 import { ReaderLink } from './reader-link.ts'
 import { RoomMark } from './room-mark.ts'
 import { SqliteStore } from './sqlite-store.ts'
-import { moduleUrl, WorkerLink } from './worker-link.ts'
+import { toModuleUrl, WorkerLink } from './worker-link.ts'
 import { WriteQueue } from './write-queue.ts'
 
 export interface SqliteOptions {
   readonly path: string
-  /** Wall clock, integer milliseconds from the epoch. Read once for each batch. */
+  /** The wall clock in whole milliseconds since the epoch. It is read once for each batch. */
   readonly now?: () => number
-  /** Names a module that exports `openDatabase`, e.g. one that puts faults around this package's own. Default: Node's own SQLite. */
+  /** The address of a module that exports `openDatabase`, for example one that adds faults to this package's own. Default: Node's own SQLite. */
   readonly driver?: URL
-  /** FULL is class A, NORMAL class B. */
+  /** FULL is durability class A, and NORMAL is class B. */
   readonly synchronous?: 'FULL' | 'NORMAL'
-  /** Called once when nothing more can be said of the file; the host must exit, and the next open decides. */
+  /** Is called once when the state of the file is unknown. The host must exit, and the next open decides. */
   readonly onBroken?: (error: StoreUnavailableError) => void
-  /** It is told what is odd and no reason to refuse. Default: a warning of the process. */
+  /** Gets warnings that are no reason to refuse the file. Default: a warning of the process. */
   readonly onEvent?: (event: StoreEvent) => void
-  /** With less room on the disk no new transaction is taken; those that run go on. 0: never. */
+  /** If the disk has less room, no new transaction is taken, and running ones go on. With 0 this never happens. */
   readonly freeBytesMin?: number
-  /** Tells how much room is left. Default: the operating system is asked for that of the folder's disk. */
+  /** Reads how much room is left. Default: the free room of the folder's disk. */
   readonly freeBytes?: () => Promise<number>
   readonly batchRowsMax?: number
   readonly batchBytesMax?: number
@@ -44,12 +44,12 @@ export const FREE_BYTES_MIN = 256 * MEBIBYTE
 export async function openSqliteStore({
   path,
   now = Date.now,
-  driver = moduleUrl('node-driver'),
+  driver = toModuleUrl('node-driver'),
   synchronous = 'FULL',
   onBroken,
   onEvent = warn,
   freeBytesMin = FREE_BYTES_MIN,
-  freeBytes = () => freeBytesOf(dirname(resolve(path))),
+  freeBytes = () => readFreeBytes(dirname(resolve(path))),
   batchRowsMax = 256,
   batchBytesMax = 4 * MEBIBYTE,
   queueRowsMax = 20_000,
@@ -89,7 +89,7 @@ export async function openSqliteStore({
   return new SqliteStore(link, { reader, queue, now, room })
 }
 
-async function freeBytesOf(folder: string): Promise<number> {
+async function readFreeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder)
   return bavail * bsize
 }

@@ -2,11 +2,11 @@ import { Worker } from 'node:worker_threads'
 import { StoreUnavailableError } from '@counterstep/core'
 import type { Row } from './driver.ts'
 import type { Read, ReaderSettings, ReadReply, ReadRequest } from './messages.ts'
-import { moduleUrl } from './worker-link.ts'
+import { toModuleUrl } from './worker-link.ts'
 
-/** The engine bounds its readers below this; so many waiting ones mean that the disk hangs. */
+/** The engine allows fewer reads than this, so so many waiting reads mean that the disk hangs. */
 const READS_MAX = 1_000
-/** A store that is opened to be closed again soon needs no reader, and a start has better things to do. */
+/** A store that is closed again soon needs no reader, and the reader's start must not delay the store's. */
 const START_AFTER_MS = 250
 
 interface PendingRead {
@@ -15,8 +15,9 @@ interface PendingRead {
 }
 
 /**
- * The main thread's end of the reader. A read shows every write that was acknowledged before it was asked for. The thread
- * starts at the first read or soon after the open, and holds nothing that would have to be kept: one that has died is replaced at the next read.
+ * The main thread's side of the reader. A read shows every write that was acknowledged before the read was asked for. The
+ * thread starts at the first read, or soon after the store is opened. It has no state to keep, so the next read replaces a
+ * thread that has died.
  */
 export class ReaderLink {
   readonly #settings: ReaderSettings
@@ -29,7 +30,7 @@ export class ReaderLink {
   constructor(settings: ReaderSettings) {
     this.#settings = settings
     // The thread starts ahead of the first read, which would otherwise wait for it to load its modules.
-    this.#startTimer = setTimeout(() => this.#running(), START_AFTER_MS).unref()
+    this.#startTimer = setTimeout(() => this.#getWorker(), START_AFTER_MS).unref()
   }
 
   read(read: Read): Promise<readonly Row[]> {
@@ -45,7 +46,7 @@ export class ReaderLink {
     })
   }
 
-  /** The file is broken: what is under way and all that comes is refused so. */
+  /** Rejects the reads under way and all later ones with this error, because the file is broken. */
   fail(error: StoreUnavailableError): void {
     this.#failure = error
     this.#rejectAll(error)
@@ -61,9 +62,9 @@ export class ReaderLink {
     await ended
   }
 
-  #running(): Worker {
+  #getWorker(): Worker {
     if (this.#worker !== undefined) return this.#worker
-    const worker = new Worker(moduleUrl('sqlite-reader'), {
+    const worker = new Worker(toModuleUrl('sqlite-reader'), {
       workerData: this.#settings,
       name: 'counterstep-sqlite-reader',
     })
@@ -81,7 +82,7 @@ export class ReaderLink {
   }
 
   #post(request: ReadRequest): void {
-    this.#running().postMessage(request)
+    this.#getWorker().postMessage(request)
   }
 
   #receive(reply: ReadReply): void {

@@ -2,7 +2,7 @@ import type { Database, Row, Statement } from './driver.ts'
 import { STATEMENTS } from './generated/sql.ts'
 import type { ListParameters, Read } from './messages.ts'
 
-/** Each read is one database transaction: it shows what was committed before it began, and nothing that comes meanwhile. */
+/** Runs each read as one database transaction, which shows what was committed before it began and nothing later. */
 export class Reads {
   readonly #begin: Statement
   readonly #end: Statement
@@ -27,18 +27,18 @@ export class Reads {
   read(read: Read): readonly Row[] {
     this.#begin.run()
     try {
-      return this.#rows(read)
+      return this.#readRows(read)
     } finally {
       this.#end.run()
     }
   }
 
-  #rows(read: Read): readonly Row[] {
+  #readRows(read: Read): readonly Row[] {
     switch (read.type) {
       case 'readMany':
         return read.gids.flatMap((gid) => this.#row.all(gid))
       case 'list':
-        return this.#page(read.parameters)
+        return this.#readPage(read.parameters)
       case 'stats':
         return this.#stats.all()
       case 'freeBytes':
@@ -48,8 +48,8 @@ export class Reads {
     }
   }
 
-  /** The matches, one more than the page if there are, and after them the cursor where the scan's bound cut it short. */
-  #page(parameters: ListParameters): readonly Row[] {
+  /** Returns the matches, up to one more than the page holds, and after them the cursor if the scan's bound has cut it short. */
+  #readPage(parameters: ListParameters): readonly Row[] {
     const matches = this.#list.all(parameters)
     if (matches.length === parameters.matchesMax) return matches
     const { createdFrom, createdTo, cursorAt, cursorGid, scanRowsMax } = parameters

@@ -1,39 +1,39 @@
 import type { StoreEvent } from '@counterstep/core'
 
-const LOOK_MS = 1_000
+const CHECK_MS = 1_000
 const MEBIBYTE = 1024 * 1024
 
 export interface RoomMarkSettings {
-  /** Below this the store is short of room; 0: it never is. */
+  /** The store is short of room if it has fewer free bytes. If it is 0, the store never is. */
   readonly freeBytesMin: number
-  /** Answers how many bytes the disk has left. */
+  /** Reads how many bytes the disk has left. */
   readonly freeBytes: () => Promise<number>
-  /** Answers how many bytes the file has left inside it. It is asked only while the disk alone has less than the mark. */
+  /** Reads how many bytes are free inside the file. It is called only while the disk alone has less than the mark. */
   readonly freeBytesInFile: () => Promise<number>
   readonly onEvent: (event: StoreEvent) => void
 }
 
 /**
- * Looks once a second at how much room is left. Below the mark no new transaction should be taken, so that those that run can
- * still be saved and finished. Pages that a purge has left inside the file count for up to half of the mark: new rows
- * take them, but the log that each write goes through first needs the disk. It recovers by itself, and says each change once.
+ * Reads once a second how much room is left. Below the mark no new transaction should be taken, so that running ones can
+ * still be saved and finished. Pages that a purge has left inside the file count for up to half of the mark: new rows use
+ * them, but each write first needs room on the disk for the log. It recovers by itself, and reports each change once.
  */
 export class RoomMark {
   readonly #settings: RoomMarkSettings
   readonly #timer: NodeJS.Timeout | undefined
   #isShort = false
-  #isLooking = false
+  #isChecking = false
   #isStopped = false
 
   private constructor(settings: RoomMarkSettings) {
     this.#settings = settings
-    if (settings.freeBytesMin > 0) this.#timer = setInterval(() => void this.#look(), LOOK_MS).unref()
+    if (settings.freeBytesMin > 0) this.#timer = setInterval(() => void this.#check(), CHECK_MS).unref()
   }
 
-  /** It has looked once when this resolves. */
+  /** Resolves after the first reading. */
   static async start(settings: RoomMarkSettings): Promise<RoomMark> {
     const mark = new RoomMark(settings)
-    if (settings.freeBytesMin > 0) await mark.#look()
+    if (settings.freeBytesMin > 0) await mark.#check()
     return mark
   }
 
@@ -41,21 +41,21 @@ export class RoomMark {
     return this.#isShort
   }
 
-  /** Nothing is asked any more: the file is about to be closed. */
+  /** Stops reading, because the file is about to be closed. */
   stop(): void {
     this.#isStopped = true
     clearInterval(this.#timer)
   }
 
-  async #look(): Promise<void> {
-    if (this.#isLooking) return
-    this.#isLooking = true
+  async #check(): Promise<void> {
+    if (this.#isChecking) return
+    this.#isChecking = true
     try {
-      this.#learn(await this.#countFreeBytes())
+      this.#applyFreeBytes(await this.#countFreeBytes())
     } catch {
-      // A disk or a file that cannot be asked changes nothing; a write that fails says so itself.
+      // A failed reading changes nothing, since a write that fails reports that itself.
     } finally {
-      this.#isLooking = false
+      this.#isChecking = false
     }
   }
 
@@ -66,7 +66,7 @@ export class RoomMark {
     return onDisk + Math.min(await freeBytesInFile(), freeBytesMin / 2)
   }
 
-  #learn(freeBytes: number): void {
+  #applyFreeBytes(freeBytes: number): void {
     if (this.#isStopped) return
     const { freeBytesMin, onEvent } = this.#settings
     const isShort = freeBytes < freeBytesMin

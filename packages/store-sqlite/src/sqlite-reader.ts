@@ -4,7 +4,7 @@ import type { ReaderSettings, ReadReply, ReadRequest } from './messages.ts'
 import { ReadGate } from './read-gate.ts'
 import { Reads } from './reads.ts'
 
-// The thread that reads the file, over a connection of its own that can change nothing: a long scan here delays no write.
+// This thread reads the file over a connection of its own that can change nothing, so a long scan delays no write.
 const CACHE_KIBIBYTES = 16_384
 
 const port = parentPort

@@ -48,27 +48,27 @@ import {
   decodeWriteDocument,
 } from './decode-writes.ts'
 import {
-  bytesOf,
-  claimDueWrite,
-  claimWrite,
-  createWrite,
-  postponeDueWrite,
-  removeDocumentWrite,
-  renewWrite,
-  updateWrite,
-  writeDocumentWrite,
+  countBytes,
+  encodeClaim,
+  encodeClaimDue,
+  encodeCreate,
+  encodePostponeDue,
+  encodeRemoveDocument,
+  encodeRenew,
+  encodeUpdate,
+  encodeWriteDocument,
 } from './encode-writes.ts'
-import { decodePage, listParameters } from './list-page.ts'
+import { decodePage, toListParameters } from './list-page.ts'
 import type { Write } from './messages.ts'
 import { readDocuments } from './read-documents.ts'
 import type { ReaderLink } from './reader-link.ts'
 import type { RoomMark } from './room-mark.ts'
-import { storedTransaction } from './stored-row.ts'
+import { toStoredTransaction } from './stored-row.ts'
 import type { WorkerLink } from './worker-link.ts'
 import type { Decode, WriteQueue } from './write-queue.ts'
 
 export interface SqliteCounters {
-  /** Batches committed, each with one flush of the disk. */
+  /** Counts the committed batches, each with one flush of the disk. */
   readonly commits: number
   readonly rows: number
 }
@@ -80,7 +80,7 @@ export interface SqliteStoreParts {
   readonly room: RoomMark
 }
 
-/** The contract over the two threads: every method puts a call into the writer's queue or asks the reader, and decodes the answer. */
+/** The store over two threads. Every method puts a call into the writer's queue or asks the reader, and decodes the answer. */
 export class SqliteStore implements Store {
   readonly name = 'sqlite'
   readonly durabilityClass: DurabilityClass
@@ -107,35 +107,35 @@ export class SqliteStore implements Store {
   }
 
   create(transaction: NewTransaction): Promise<CreateResult> {
-    if (this.#closing !== undefined) return this.#refused()
-    const bytes = bytesOf(transaction.definition) + bytesOf(transaction.progress)
-    return this.#queue.write(createWrite(transaction), { rows: 1, bytes }, decodeCreate, undefined)
+    if (this.#closing !== undefined) return this.#refuse()
+    const bytes = countBytes(transaction.definition) + countBytes(transaction.progress)
+    return this.#queue.write(encodeCreate(transaction), { rows: 1, bytes }, decodeCreate, undefined)
   }
 
   async update(update: TransactionUpdate): Promise<UpdateResult> {
-    if (this.#closing !== undefined) return this.#refused()
+    if (this.#closing !== undefined) return this.#refuse()
     assertUpdate(update)
-    const size = { rows: 1, bytes: bytesOf(update.progress) }
-    return this.#queue.write(updateWrite(update), size, decodeUpdate, update.version)
+    const size = { rows: 1, bytes: countBytes(update.progress) }
+    return this.#queue.write(encodeUpdate(update), size, decodeUpdate, update.version)
   }
 
   async renew(leases: readonly Lease[], leaseMs: number): Promise<RenewResult> {
     assertRenew(leases)
-    return this.#write(renewWrite(leases, leaseMs), leases.length, decodeRenew, leases)
+    return this.#write(encodeRenew(leases, leaseMs), leases.length, decodeRenew, leases)
   }
 
   async claimDue(claim: DueClaim): Promise<DueClaimResult> {
     assertDueClaim(claim)
-    return this.#write(claimDueWrite(claim), claim.limit, decodeClaimDue, undefined)
+    return this.#write(encodeClaimDue(claim), claim.limit, decodeClaimDue, undefined)
   }
 
   async claim(claim: SingleClaim): Promise<SingleClaimResult> {
-    return this.#write(claimWrite(claim), 1, decodeClaim, undefined)
+    return this.#write(encodeClaim(claim), 1, decodeClaim, undefined)
   }
 
   async postponeDue(postponement: DuePostponement): Promise<DuePostponementResult> {
     assertDuePostponement(postponement)
-    return this.#write(postponeDueWrite(postponement), postponement.limit, decodePostponeDue, undefined)
+    return this.#write(encodePostponeDue(postponement), postponement.limit, decodePostponeDue, undefined)
   }
 
   async purgeFinished(limit: number): Promise<{ readonly purged: number }> {
@@ -143,47 +143,47 @@ export class SqliteStore implements Store {
     return this.#write(['purge', limit], limit, decodePurge, undefined)
   }
 
-  /** A later version's row does not spoil the others: it is left out, and is a bug only for who asks for it alone. */
+  /** Leaves out a row of a later version, so that it does not spoil the others. It is a bug only for a caller that asks for it alone. */
   async readMany(gids: readonly Gid[]): Promise<readonly StoredTransaction[]> {
     assertReadMany(gids)
-    if (this.#closing !== undefined) return this.#refused()
+    if (this.#closing !== undefined) return this.#refuse()
     const rows = await this.#reader.read({ type: 'readMany', gids: [...new Set(gids)] })
-    const transactions = rows.flatMap((row) => storedTransaction(row) ?? [])
+    const transactions = rows.flatMap((row) => toStoredTransaction(row) ?? [])
     if (gids.length === 1 && transactions.length < rows.length)
       throw new AssertionError(`${gids[0]} has codes of a later version`)
     return transactions
   }
 
   async list(query: ListQuery): Promise<ListResult> {
-    if (this.#closing !== undefined) return this.#refused()
+    if (this.#closing !== undefined) return this.#refuse()
     return decodePage(
-      await this.#reader.read({ type: 'list', parameters: listParameters(query) }),
+      await this.#reader.read({ type: 'list', parameters: toListParameters(query) }),
       query.limit,
     )
   }
 
   async stats(): Promise<StoreStats> {
-    if (this.#closing !== undefined) return this.#refused()
+    if (this.#closing !== undefined) return this.#refuse()
     const now = this.#now()
     return decodeStats(await this.#reader.read({ type: 'stats' }), now)
   }
 
   async readDocuments(category: string): Promise<readonly StoredDocument[]> {
     assertDocumentCategory(category)
-    if (this.#closing !== undefined) return this.#refused()
+    if (this.#closing !== undefined) return this.#refuse()
     return readDocuments(this.#reader, category)
   }
 
   async writeDocument(write: DocumentWrite): Promise<DocumentWriteResult> {
     assertDocumentWrite(write)
-    if (this.#closing !== undefined) return this.#refused()
-    const size = { rows: 1, bytes: bytesOf(write.text) }
-    return this.#queue.write(writeDocumentWrite(write), size, decodeWriteDocument, undefined)
+    if (this.#closing !== undefined) return this.#refuse()
+    const size = { rows: 1, bytes: countBytes(write.text) }
+    return this.#queue.write(encodeWriteDocument(write), size, decodeWriteDocument, undefined)
   }
 
   async removeDocument(removal: DocumentRemoval): Promise<DocumentRemovalResult> {
     assertDocumentRemoval(removal)
-    return this.#write(removeDocumentWrite(removal), 1, decodeRemoveDocument, undefined)
+    return this.#write(encodeRemoveDocument(removal), 1, decodeRemoveDocument, undefined)
   }
 
   close(): Promise<void> {
@@ -193,8 +193,8 @@ export class SqliteStore implements Store {
 
   async #close(): Promise<void> {
     this.#room.stop()
-    await this.#queue.drained()
-    // The writer is the last to leave, since the last one moves the log into the database.
+    await this.#queue.waitUntilIdle()
+    // The writer closes last, because the last connection moves the log into the database.
     await this.#reader.close()
     await this.#link.close()
   }
@@ -209,11 +209,11 @@ export class SqliteStore implements Store {
     decode: Decode<Context, Result>,
     context: Context,
   ): Promise<Result> {
-    if (this.#closing !== undefined) return this.#refused()
+    if (this.#closing !== undefined) return this.#refuse()
     return this.#queue.write(write, { rows, bytes: 0 }, decode, context)
   }
 
-  #refused(): Promise<never> {
+  #refuse(): Promise<never> {
     return Promise.reject(
       this.#link.broken ?? new StoreUnavailableError('the store is closed', { applied: 'no' }),
     )

@@ -8,8 +8,9 @@ import type { Reply, Request, WorkerSettings } from './messages.ts'
 import { type OpenedFile, openFile } from './open-file.ts'
 import { ReadGate } from './read-gate.ts'
 
-// The thread that writes the file. It does one message at a time, so no two writes ever meet inside the database.
-/** For so long another process may open the file once its lock file is removed. */
+// This thread writes the file. It does one message at a time, so two writes never meet inside the database.
+
+/** After the lock file was removed, another process can open the file for at most this time. */
 const KEEP_LOCK_MS = 1_000
 
 const port = parentPort
@@ -23,7 +24,7 @@ async function open(): Promise<OpenedFile | undefined> {
     return openFile((await import(settings.driverUrl)) as DriverModule, settings)
   } catch (error: unknown) {
     const code = error instanceof RefusedError ? error.code : 'SAGA_STORE_UNAVAILABLE'
-    reply({ type: 'refused', code, message: `${settings.path}: ${messageOf(error)}` })
+    reply({ type: 'refused', code, message: `${settings.path}: ${readMessage(error)}` })
     port?.close()
     return undefined
   }
@@ -32,8 +33,8 @@ async function open(): Promise<OpenedFile | undefined> {
 function serve({ database, lock, durabilityClass, warnings }: OpenedFile): void {
   const writer = new BatchWriter(database, settings)
   let isBroken = false
-  // The thread stays, and with it the lock, until the host closes or exits: the next open decides by the log.
-  const guarded = (work: () => void) => {
+  // The thread and its lock stay until the host closes or exits. Then the next open decides by the log.
+  const runGuarded = (work: () => void) => {
     if (isBroken) return
     try {
       work()
@@ -43,10 +44,10 @@ function serve({ database, lock, durabilityClass, warnings }: OpenedFile): void 
       reply({ type: 'broken', message: error.message })
     }
   }
-  const checkpoints = new Checkpoints(database, new ReadGate(settings.gate), guarded)
-  const keepLock = setInterval(() => guarded(() => lock.keep()), KEEP_LOCK_MS)
+  const checkpoints = new Checkpoints(database, new ReadGate(settings.gate), runGuarded)
+  const keepLock = setInterval(() => runGuarded(() => lock.keep()), KEEP_LOCK_MS)
   port?.on('message', (request: Request) =>
-    guarded(() => handle(request, { database, lock, keepLock, writer, checkpoints })),
+    runGuarded(() => handle(request, { database, lock, keepLock, writer, checkpoints })),
   )
   reply({ type: 'opened', durabilityClass, warnings })
 }
@@ -64,7 +65,7 @@ function handle(request: Request, { database, lock, keepLock, writer, checkpoint
     case 'write': {
       const answer = write(request, writer)
       reply(answer)
-      if (answer.type === 'written') checkpoints.wrote(request.rows, request.bytes)
+      if (answer.type === 'written') checkpoints.countWritten(request.rows, request.bytes)
       else checkpoints.hurry()
       checkpoints.runIfDue()
       return
@@ -84,7 +85,7 @@ function write(request: Request & { type: 'write' }, writer: BatchWriter): Reply
     return { type: 'written', results: writer.write(request.writes, request.now) }
   } catch (error: unknown) {
     if (error instanceof BrokenError) throw error
-    return { type: 'notWritten', message: messageOf(error) }
+    return { type: 'notWritten', message: readMessage(error) }
   }
 }
 
@@ -92,6 +93,6 @@ function reply(message: Reply): void {
   port?.postMessage(message)
 }
 
-function messageOf(error: unknown): string {
+function readMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -7,51 +7,55 @@ import {
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import type { Row } from './driver.ts'
-import { textOfColumn } from './nul-text.ts'
+import { COLUMNS } from './generated/sql.ts'
+import { columnToText } from './nul-text.ts'
 
-/** In the order of the columns of read.sql and claim.sql. Undefined: a later version's row. */
-export function storedTransaction(row: Row): StoredTransaction | undefined {
-  const kind = toKind(row[1])
-  const status = toStatus(row[2])
-  const sentList = toSentList(row[12])
+const STORED = COLUMNS.read satisfies typeof COLUMNS.claim
+const LISTED = COLUMNS.list
+
+/** Reads a row of read.sql or claim.sql, which have the same columns. Returns undefined if the row has codes that only a later version knows. */
+export function toStoredTransaction(row: Row): StoredTransaction | undefined {
+  const kind = toKind(row[STORED.kind])
+  const status = toStatus(row[STORED.status])
+  const sentList = toSentList(row[STORED.sentList])
   if (kind === undefined || status === undefined || sentList === undefined) return undefined
   return {
-    gid: row[0] as Gid,
+    gid: row[STORED.gid] as Gid,
     kind,
     status,
-    format: row[3] as number,
-    digest: row[4] as string,
-    definition: textOfColumn(row[5] as string),
-    progress: textOfColumn(row[6] as string),
-    version: row[7] as number,
-    token: row[8] as string,
-    epoch: row[9] as number,
-    writeId: row[10] as string,
-    owned: row[11] === 1,
+    format: row[STORED.format] as number,
+    digest: row[STORED.digest] as string,
+    definition: columnToText(row[STORED.definition] as string),
+    progress: columnToText(row[STORED.progress] as string),
+    version: row[STORED.version] as number,
+    token: row[STORED.token] as string,
+    epoch: row[STORED.epoch] as number,
+    writeId: row[STORED.writeId] as string,
+    owned: row[STORED.owned] === 1,
     sentList,
-    claimsWithoutProgress: row[13] as number,
-    retrying: row[14] === 1,
-    attention: row[15] === 1,
-    createdAt: row[16] as number,
-    updatedAt: row[17] as number,
-    dueAt: row[18] as number,
+    claimsWithoutProgress: row[STORED.claims] as number,
+    retrying: row[STORED.retrying] === 1,
+    attention: row[STORED.attention] === 1,
+    createdAt: row[STORED.createdAt] as number,
+    updatedAt: row[STORED.updatedAt] as number,
+    dueAt: row[STORED.dueAt] as number,
   }
 }
 
-/** In the order of the columns of list.sql. Undefined: a later version's row. */
-export function listedTransaction(row: Row): ListedTransaction | undefined {
-  const kind = toKind(row[1])
-  const status = toStatus(row[2])
+/** Reads a row of list.sql. Returns undefined if the row has codes that only a later version knows. */
+export function toListedTransaction(row: Row): ListedTransaction | undefined {
+  const kind = toKind(row[LISTED.kind])
+  const status = toStatus(row[LISTED.status])
   if (kind === undefined || status === undefined) return undefined
   return {
-    gid: row[0] as Gid,
+    gid: row[LISTED.gid] as Gid,
     kind,
     status,
-    createdAt: row[3] as number,
-    updatedAt: row[4] as number,
-    dueAt: row[5] as number,
-    epoch: row[6] as number,
-    retrying: row[7] === 1,
-    attention: row[8] === 1,
+    createdAt: row[LISTED.createdAt] as number,
+    updatedAt: row[LISTED.updatedAt] as number,
+    dueAt: row[LISTED.dueAt] as number,
+    epoch: row[LISTED.epoch] as number,
+    retrying: row[LISTED.retrying] === 1,
+    attention: row[LISTED.attention] === 1,
   }
 }

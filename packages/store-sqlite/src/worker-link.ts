@@ -8,10 +8,10 @@ export interface BatchReceiver {
   notWritten(error: StoreUnavailableError): void
 }
 
-/** The main thread's end of the writer: batches under way, answered in their order, and the end of all. */
+/** The main thread's side of the writer. It sends batches, which are answered in their order, and fails all of them if the worker fails. */
 export class WorkerLink {
   readonly durabilityClass: DurabilityClass
-  /** Each says who else may read a file or the folder, and what to do about it. */
+  /** Each warning says which other users may read or write a file or the folder, and how to change that. */
   readonly warnings: readonly string[]
   readonly #worker: Worker
   readonly #onBroken: (error: StoreUnavailableError) => void
@@ -30,18 +30,18 @@ export class WorkerLink {
     this.#onBroken = onBroken
     worker.on('message', (reply: Reply) => this.#receive(reply))
     worker.on('error', (error) => this.#break('the worker failed', error))
-    worker.on('exit', () => this.#exited())
+    worker.on('exit', () => this.#onExit())
   }
 
   static async start(
     settings: WorkerSettings,
     onBroken: (error: StoreUnavailableError) => void,
   ): Promise<WorkerLink> {
-    const worker = new Worker(moduleUrl('sqlite-worker'), {
+    const worker = new Worker(toModuleUrl('sqlite-worker'), {
       workerData: settings,
       name: 'counterstep-sqlite',
     })
-    const first = firstReply(worker)
+    const first = awaitFirstReply(worker)
     const reply = await first.catch((cause: unknown) => {
       throw new StoreUnavailableError(`${settings.path} could not be opened`, { applied: 'no', cause })
     })
@@ -53,7 +53,7 @@ export class WorkerLink {
       : new CounterstepError(refusal.code, refusal.message)
   }
 
-  /** Once broken, always: an earlier write may have landed, so no later call may be told that it did not. */
+  /** A broken store stays broken: an earlier write may have been applied, so no later call may be told that it was not. */
   get broken(): StoreUnavailableError | undefined {
     return this.#broken
   }
@@ -94,7 +94,7 @@ export class WorkerLink {
     }
   }
 
-  #exited(): void {
+  #onExit(): void {
     if (this.#onClosed === undefined) this.#break('the worker has exited')
     this.#onClosed?.()
   }
@@ -108,7 +108,7 @@ export class WorkerLink {
   }
 }
 
-function firstReply(worker: Worker): Promise<Reply> {
+function awaitFirstReply(worker: Worker): Promise<Reply> {
   return new Promise((resolve, reject) => {
     worker.once('message', resolve)
     worker.once('error', reject)
@@ -116,7 +116,7 @@ function firstReply(worker: Worker): Promise<Reply> {
   })
 }
 
-/** Beside this module, with this module's extension: `.ts` in the checkout, `.js` when compiled. */
-export function moduleUrl(name: string): URL {
+/** Finds a module beside this one with the same extension: `.ts` in the checkout, `.js` when compiled. */
+export function toModuleUrl(name: string): URL {
   return new URL(`./${name}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
 }

@@ -2,7 +2,7 @@ import { AssertionError, StoreUnavailableError } from '@counterstep/core'
 import type { RowError, Write, WriteResult } from './messages.ts'
 import type { WorkerLink } from './worker-link.ts'
 
-/** One is written while the next is on its way, so that the thread does not wait for a busy event loop between them. */
+/** One batch is written while the next is on its way, so that the thread does not wait for a busy event loop between them. */
 const UNDER_WAY_MAX = 2
 
 export interface QueueBounds {
@@ -24,7 +24,7 @@ interface Batch {
   bytes: number
 }
 
-/** `now` is the instant that was sent with the batch; `context` what the answer needs of the call. */
+/** The `now` is the time that was sent with the batch. The `context` is what the answer needs from the call. */
 export type Decode<Context, Result> = (result: WriteResult, now: number, context: Context) => Result
 
 interface PendingWrite {
@@ -33,8 +33,8 @@ interface PendingWrite {
 }
 
 /**
- * Group commit. What one turn of the event loop brings goes out at its end. While two batches are under way the
- * next ones collect, in the order of the calls, so one gid may be in a batch several times.
+ * Commits in groups. The writes of one turn of the event loop leave at the end of that turn. While two batches are under way
+ * the next writes collect in the order of the calls, so a gid may be in a batch several times.
  */
 export class WriteQueue {
   readonly #link: WorkerLink
@@ -61,7 +61,7 @@ export class WriteQueue {
     decode: Decode<Context, Result>,
     context: Context,
   ): Promise<Result> {
-    const refusal = this.#refusal(size.bytes)
+    const refusal = this.#findRefusal(size.bytes)
     if (refusal !== undefined) return Promise.reject(refusal)
     if (!write.every(isCell)) {
       return Promise.reject(new AssertionError('a write with a value that is neither text nor number'))
@@ -76,20 +76,20 @@ export class WriteQueue {
   }
 
   /** Resolves when everything queued is settled. */
-  drained(): Promise<void> {
+  waitUntilIdle(): Promise<void> {
     if (this.#underWay === 0 && this.#batches.length === 0) return Promise.resolve()
     return new Promise((resolve) => {
       this.#onIdle = resolve
     })
   }
 
-  /** Settles what waits, after the link has broken. */
+  /** Rejects the waiting writes after the link has broken. */
   reject(error: StoreUnavailableError): void {
     for (const batch of this.#batches.splice(0)) for (const write of batch.pending) write.reject(error)
     this.#onIdle?.()
   }
 
-  #refusal(bytes: number): StoreUnavailableError | undefined {
+  #findRefusal(bytes: number): StoreUnavailableError | undefined {
     if (this.#link.broken !== undefined) return this.#link.broken
     const { queueRowsMax, queueBytesMax } = this.#bounds
     if (this.#rows < queueRowsMax && (this.#bytes === 0 || this.#bytes + bytes <= queueBytesMax))
@@ -97,7 +97,7 @@ export class WriteQueue {
     return new StoreUnavailableError('the write queue is full', { applied: 'no' })
   }
 
-  #batchFor({ rows, bytes }: WriteSize): Batch {
+  #pickBatch({ rows, bytes }: WriteSize): Batch {
     const { batchRowsMax, batchBytesMax } = this.#bounds
     const last = this.#batches.at(-1)
     const hasRoom =
@@ -106,7 +106,7 @@ export class WriteQueue {
   }
 
   #add(write: Write, pending: PendingWrite, size: WriteSize): void {
-    const batch = this.#batchFor(size)
+    const batch = this.#pickBatch(size)
     if (batch.writes.length === 0) this.#batches.push(batch)
     batch.writes.push(write)
     batch.pending.push(pending)
@@ -153,11 +153,11 @@ export class WriteQueue {
       try {
         write.settle(results[i] ?? { error: 'no result' }, now)
       } catch (error: unknown) {
-        // A row that does not decode is its caller's trouble, not its neighbours'.
+        // A row that cannot be decoded fails only for its caller, and not for its neighbours.
         write.reject(new AssertionError(String(error)))
       }
     })
-    // After the callers' own reactions, so that their next writes ride along.
+    // The next flush starts after the callers' own reactions, so that their next writes go with it.
     this.#flushSoon()
   }
 

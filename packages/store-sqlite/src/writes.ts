@@ -13,7 +13,7 @@ import type {
   WriteResult,
 } from './messages.ts'
 
-/** Carries out one write after the other, inside the caller's database transaction. */
+/** Runs one write after the other inside the caller's database transaction. */
 export class Writes {
   readonly #create: Statement
   readonly #save: Readonly<Record<UpdateWrite[1], Statement>>
@@ -75,14 +75,14 @@ export class Writes {
     const changes = this.#create.run(...fields, now + dueInMs, now, now, roomBytes)
     if (changes === 1) return 0
     const [gid, , , , , , , token, writeId] = fields
-    const [rowToken, rowWriteId, , digest, status, createdAt] = this.#rowKey(gid)
+    const [rowToken, rowWriteId, , digest, status, createdAt] = this.#readKey(gid)
     if (rowToken === token && rowWriteId === writeId) return Number(createdAt)
     return [digest ?? null, status ?? null]
   }
 
   #runUpdate(write: UpdateWrite, now: number): WriteResult {
     const [, hold, due, gid, token, version, writeId, ...fields] = write
-    const held = hold === 'keep' ? [] : [this.#dueAt(hold, due, now)]
+    const held = hold === 'keep' ? [] : [this.#toDueAt(hold, due, now)]
     const changes = this.#save[hold].run(writeId, ...fields, now, ...held, gid, token, version)
     if (changes === 1) return 0
     const row = this.#key.get(gid)
@@ -92,13 +92,13 @@ export class Writes {
     return rowWriteId === writeId ? Number(rowVersion) : -Number(rowVersion)
   }
 
-  /** A finish names a duration, or null for never; a command without an instant is due now. */
-  #dueAt(hold: UpdateWrite[1], due: number | null, now: number): number {
+  /** A finish has a retention, or null for never. A command without a time is due now. */
+  #toDueAt(hold: UpdateWrite[1], due: number | null, now: number): number {
     if (hold === 'finish') return due === null ? this.#neverAt : now + due
     return due ?? now
   }
 
-  /** For each lease the version of its row, or 0. */
+  /** Returns for each lease the version of its row, or 0 if it is lost. */
   #runRenew([, leaseMs, ...leases]: RenewWrite, now: number): Row {
     const versions: number[] = []
     for (let i = 0; i < leases.length; i += 2) {
@@ -109,18 +109,18 @@ export class Writes {
   }
 
   #runClaimDue([, formatMax, leaseMs, ...tokens]: ClaimDueWrite, now: number): readonly Row[] {
-    const due = this.#gidsDue(now, formatMax, tokens.length)
+    const due = this.#findDueGids(now, formatMax, tokens.length)
     return due.flatMap((gid, i) => this.#claim.all(tokens[i], now + leaseMs, gid))
   }
 
-  /** The gids of the rows. */
+  /** Returns the gids of the postponed rows. */
   #runPostponeDue([, formatMax, byMs, limit]: PostponeDueWrite, now: number): Row {
-    const due = this.#gidsDue(now, formatMax, limit)
+    const due = this.#findDueGids(now, formatMax, limit)
     for (const gid of due) this.#postpone.run(now + byMs, gid)
     return due
   }
 
-  #gidsDue(now: number, formatMax: number, limit: number): Row {
+  #findDueGids(now: number, formatMax: number, limit: number): Row {
     const rows = this.#findDue.all(Math.min(now, this.#parkedAt - 1), formatMax, limit)
     return rows.map(([gid]) => gid ?? null)
   }
@@ -136,7 +136,7 @@ export class Writes {
     return this.#claim.all(token, now + leaseMs, gid)
   }
 
-  #rowKey(gid: unknown): Row {
+  #readKey(gid: unknown): Row {
     const row = this.#key.get(gid)
     if (row === undefined) throw new Error('a row that exists and cannot be read')
     return row

@@ -7,7 +7,7 @@ import { openSqliteStore } from '../src/open-sqlite-store.ts'
 import type { SqliteStore } from '../src/sqlite-store.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { temporaryFolder } from './temporary-folder.ts'
-import { aTransaction, finishOf } from './transactions.ts'
+import { aTransaction, makeFinish } from './transactions.ts'
 
 const folder = await temporaryFolder()
 const driver = new URL('./faulty-driver.ts', import.meta.url)
@@ -23,13 +23,13 @@ describe('a full disk', () => {
       await writeFile(`${path}-fault`, fault)
       const refused = ['a', 'b', 'c'].map((gid) => store.create(aTransaction(gid, large)))
       for (const create of refused) await expectUnavailable(create, 'no')
-      expect(await gidsOf(store)).toEqual(['first'])
+      expect(await readGids(store)).toEqual(['first'])
       await writeFile(`${path}-fault`, '')
       expect(await store.create(aTransaction('later', large))).toMatchObject({ type: 'created' })
-      expect(await store.update(finishOf(first))).toMatchObject({ type: 'saved' })
+      expect(await store.update(makeFinish(first))).toMatchObject({ type: 'saved' })
       await store.close()
       const again = await openSqliteStore({ path })
-      expect(await gidsOf(again)).toEqual(['first', 'later'])
+      expect(await readGids(again)).toEqual(['first', 'later'])
       await again.close()
     })
   }
@@ -50,21 +50,21 @@ describe('a broken store', () => {
       await expectUnavailable(underWay, 'unknown')
       await expectUnavailable(queued, 'unknown')
       await writeFile(`${path}-fault`, '')
-      await expectUnavailable(store.update(finishOf(first)), 'unknown')
+      await expectUnavailable(store.update(makeFinish(first)), 'unknown')
       await expectUnavailable(store.readMany(['first' as Gid]), 'unknown')
       await expectUnavailable(store.stats(), 'unknown')
       expect(broken).toHaveLength(1)
       await store.close()
       await expectUnavailable(store.create(first), 'unknown')
       const again = await openSqliteStore({ path })
-      expect(await gidsOf(again)).toContain('first')
-      expect(await gidsOf(again)).not.toContain('queued')
+      expect(await readGids(again)).toContain('first')
+      expect(await readGids(again)).not.toContain('queued')
       await again.close()
     })
   }
 })
 
-async function gidsOf(store: SqliteStore): Promise<readonly string[]> {
+async function readGids(store: SqliteStore): Promise<readonly string[]> {
   const { items } = await store.list({ limit: 10 })
   return items.map((item) => item.gid).sort()
 }

@@ -26,7 +26,7 @@ export function openDatabase(path: string, access?: 'read' | 'write'): Database 
       const ofStatement = faults[sql]
       return ofStatement === undefined
         ? statement
-        : withFault(statement, () => ofStatement[faultOf(path)]?.())
+        : withFault(statement, () => ofStatement[readFault(path)]?.())
     },
   }
 }
@@ -41,7 +41,7 @@ function withFault(statement: Statement, act: () => void): Statement {
   }
 }
 
-function faultOf(path: string): string {
+function readFault(path: string): string {
   try {
     return readFileSync(`${path}-fault`, 'utf8')
   } catch {

@@ -18,7 +18,7 @@ import { temporaryFolder } from './temporary-folder.ts'
 import { aTransaction } from './transactions.ts'
 
 const folder = await temporaryFolder()
-const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+const readMode = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
 async function openAndTell(path: string): Promise<readonly StoreEvent[]> {
   const events: StoreEvent[] = []
@@ -27,7 +27,7 @@ async function openAndTell(path: string): Promise<readonly StoreEvent[]> {
   return events
 }
 
-/** Opens the store as a user without any right of root's: this one, or another where this one is root. */
+/** Opens the store as a user without any right of root: as this user, or as another one if this user is root. */
 function openAsPlainUser(path: string): string {
   const store = new URL('../src/open-sqlite-store.ts', import.meta.url).href
   const program = `
@@ -44,7 +44,7 @@ function openAsPlainUser(path: string): string {
   return stdout + stderr
 }
 
-/** nobody */
+/** The id of the user that has no rights. */
 const PLAIN_USER = 65_534
 
 describe.skipIf(process.platform === 'win32')("the rights of a store's files", () => {
@@ -59,11 +59,11 @@ describe.skipIf(process.platform === 'win32')("the rights of a store's files", (
       })
       await store.create(aTransaction('a'))
       await store.list({ limit: 1 })
-      expect(modeOf(join(folder, 'made'))).toBe('700')
-      expect(modeOf(home)).toBe('700')
+      expect(readMode(join(folder, 'made'))).toBe('700')
+      expect(readMode(home)).toBe('700')
       const files = readdirSync(home).sort()
       expect(files).toEqual(['a.db', 'a.db-lock', 'a.db-pid', 'a.db-shm', 'a.db-wal'])
-      for (const file of files) expect(modeOf(join(home, file)), file).toBe('600')
+      for (const file of files) expect(readMode(join(home, file)), file).toBe('600')
       expect(events).toEqual([])
       await store.close()
     } finally {
@@ -98,7 +98,7 @@ describe.skipIf(process.platform === 'win32')("the rights of a store's files", (
     chmodSync(join(home, file), mode)
     await expectUnavailable(openSqliteStore({ path: join(home, 'a.db') }), 'no')
     await expect(openSqliteStore({ path: join(home, 'a.db') })).rejects.toThrow(`chmod`)
-    // Nothing was made.
+    // The store has made no file.
     expect(readdirSync(home)).toEqual(file === '' ? [] : [file])
   })
 

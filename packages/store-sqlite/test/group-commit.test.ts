@@ -5,7 +5,7 @@ import { openSqliteStore, type SqliteOptions } from '../src/open-sqlite-store.ts
 import type { SqliteStore } from '../src/sqlite-store.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { temporaryFolder } from './temporary-folder.ts'
-import { aTransaction, finishOf } from './transactions.ts'
+import { aTransaction, makeFinish } from './transactions.ts'
 
 const folder = await temporaryFolder()
 let places = 0
@@ -69,9 +69,9 @@ describe('group commit', () => {
       const results = await Promise.all([
         store.create(transaction),
         store.claim(claim),
-        store.update({ ...finishOf(transaction), status: 'aborting', hold: { type: 'release', dueAt: 0 } }),
+        store.update({ ...makeFinish(transaction), status: 'aborting', hold: { type: 'release', dueAt: 0 } }),
         store.claim(claim),
-        store.update(finishOf(transaction)),
+        store.update(makeFinish(transaction)),
       ])
       expect(results.map((result) => result.type)).toEqual([
         'created',

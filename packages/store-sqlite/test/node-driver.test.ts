@@ -3,18 +3,18 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { sqliteCode } from '../src/driver.ts'
+import { readSqliteCode } from '../src/driver.ts'
 import { openDatabase } from '../src/node-driver.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const folder = await temporaryFolder()
 const DRIVER = pathToFileURL(join(import.meta.dirname, '../src/node-driver.ts')).href
 
-function codeOf(call: () => unknown): string {
+function catchCode(call: () => unknown): string {
   try {
     call()
   } catch (error: unknown) {
-    return sqliteCode(error)
+    return readSqliteCode(error)
   }
   return 'no error'
 }
@@ -40,16 +40,16 @@ describe("the driver over Node's own SQLite", () => {
     database.exec('CREATE TABLE cell (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT')
     const insert = database.prepare('INSERT INTO cell VALUES (?, ?)')
     insert.run(1, 'a')
-    expect(codeOf(() => insert.run(1, 'b'))).toBe('SQLITE_CONSTRAINT')
-    expect(codeOf(() => insert.run('no number', 'b'))).toMatch(/^SQLITE_(MISMATCH|CONSTRAINT)$/)
-    expect(codeOf(() => database.prepare('ROLLBACK').run())).toBe('SQLITE_ERROR')
+    expect(catchCode(() => insert.run(1, 'b'))).toBe('SQLITE_CONSTRAINT')
+    expect(catchCode(() => insert.run('no number', 'b'))).toMatch(/^SQLITE_(MISMATCH|CONSTRAINT)$/)
+    expect(catchCode(() => database.prepare('ROLLBACK').run())).toBe('SQLITE_ERROR')
     database.exec('PRAGMA max_page_count = 1')
-    expect(codeOf(() => insert.run(2, 'x'.repeat(100_000)))).toBe('SQLITE_FULL')
+    expect(catchCode(() => insert.run(2, 'x'.repeat(100_000)))).toBe('SQLITE_FULL')
     database.exec('BEGIN EXCLUSIVE')
     const other = openDatabase(path)
     const startedAt = performance.now()
-    expect(codeOf(() => other.exec('BEGIN EXCLUSIVE'))).toBe('SQLITE_BUSY')
-    // It does not wait for the lock, since the file is this process's alone or refused at once.
+    expect(catchCode(() => other.exec('BEGIN EXCLUSIVE'))).toBe('SQLITE_BUSY')
+    // The driver does not wait for the lock, since the file is this process's alone or refused at once.
     expect(performance.now() - startedAt).toBeLessThan(1_000)
     other.close()
     database.close()
@@ -60,11 +60,11 @@ describe("the driver over Node's own SQLite", () => {
     const database = openDatabase(path)
     database.exec('CREATE TABLE cell (text TEXT)')
     const reader = openDatabase(path, 'read')
-    expect(codeOf(() => reader.exec("INSERT INTO cell VALUES ('a')"))).toBe('SQLITE_8')
+    expect(catchCode(() => reader.exec("INSERT INTO cell VALUES ('a')"))).toBe('SQLITE_8')
     expect(reader.prepare('SELECT count(*) FROM cell').get()).toEqual([0])
     reader.close()
     database.close()
-    expect(codeOf(() => openDatabase(join(folder, 'absent.db'), 'read'))).toBe('SQLITE_14')
+    expect(catchCode(() => openDatabase(join(folder, 'absent.db'), 'read'))).toBe('SQLITE_14')
     expect(() => statSync(join(folder, 'absent.db'))).toThrow('ENOENT')
   })
 
@@ -83,7 +83,7 @@ describe("the driver over Node's own SQLite", () => {
   })
 })
 
-/** Asks for the driver, and then warns by itself: of another experimental feature, and of something else. */
+/** Loads the driver, and then emits two warnings: one about another experimental feature, and one about something else. */
 const WARN = `
   const { openDatabase } = await import(${JSON.stringify(DRIVER)})
   openDatabase(':memory:').close()
@@ -101,7 +101,7 @@ describe('the warning of Node 22 that its SQLite is experimental', () => {
   }
   for (const [place, code] of Object.entries(places)) {
     it(`is not shown in ${place}, and every other warning is`, () => {
-      // Without the program's own options, some of which hide warnings.
+      // The options of the test program are left out, since some of them hide warnings.
       const env = { ...process.env, NODE_OPTIONS: '', NODE_NO_WARNINGS: '' }
       const args = ['--input-type=module', '--eval', code]
       const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env })

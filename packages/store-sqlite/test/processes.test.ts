@@ -28,8 +28,8 @@ function startWriter(path: string, round: number, callers: number): ChildProcess
   return writer
 }
 
-/** Its lines until it ends; `onLine` may end it. */
-async function linesOf(writer: ChildProcess, onLine: (count: number) => void): Promise<readonly string[]> {
+/** Reads the writer's lines until it ends. The callback `onLine` may end it. */
+async function readLines(writer: ChildProcess, onLine: (count: number) => void): Promise<readonly string[]> {
   const lines: string[] = []
   if (writer.stdout === null) throw new Error('the writer has no output')
   for await (const line of createInterface(writer.stdout)) {
@@ -43,7 +43,7 @@ describe('one process per file', () => {
   it('refuses a second process by name, while the first goes on', async () => {
     const path = join(folder, 'shared.db')
     const store = await openSqliteStore({ path })
-    const [line] = await linesOf(startWriter(path, 0, 1), () => undefined)
+    const [line] = await readLines(startWriter(path, 0, 1), () => undefined)
     expect(line).toMatch(/^refused SAGA_STORE_IN_USE /)
     expect(line).toContain(path)
     expect(line).toContain(String(process.pid))
@@ -55,7 +55,7 @@ describe('one process per file', () => {
     const path = join(folder, 'linked.db')
     const store = await openSqliteStore({ path })
     symlinkSync(path, join(folder, 'link.db'))
-    const [line] = await linesOf(startWriter(join(folder, 'link.db'), 0, 1), () => undefined)
+    const [line] = await readLines(startWriter(join(folder, 'link.db'), 0, 1), () => undefined)
     expect(line).toMatch(/^refused SAGA_STORE_IN_USE /)
     await store.close()
   })
@@ -88,7 +88,7 @@ describe('a lock file that is removed while the store is open', () => {
     const store = await openSqliteStore({ path })
     rmSync(`${path}-lock`)
     await vi.waitFor(() => expect(existsSync(`${path}-lock`)).toBe(true), 10_000)
-    const [line] = await linesOf(startWriter(path, 0, 1), () => undefined)
+    const [line] = await readLines(startWriter(path, 0, 1), () => undefined)
     expect(line).toMatch(/^refused SAGA_STORE_IN_USE /)
     expect(await store.create(aTransaction('a'))).toMatchObject({ type: 'created' })
     await store.close()
@@ -114,7 +114,7 @@ describe('SIGKILL', () => {
     for (let round = 0; round < KILLS; round++) {
       const writer = startWriter(path, round, 16)
       const ended = once(writer, 'exit')
-      const lines = await linesOf(writer, (count) => count === LINES_BEFORE_KILL && writer.kill('SIGKILL'))
+      const lines = await readLines(writer, (count) => count === LINES_BEFORE_KILL && writer.kill('SIGKILL'))
       await ended
       expect(lines[0]).toBe('opened')
       expect(lines.length).toBeGreaterThanOrEqual(LINES_BEFORE_KILL)

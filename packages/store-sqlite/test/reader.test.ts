@@ -71,11 +71,11 @@ describe('the log beside readers', () => {
     const large = { definition: 'x'.repeat(256 * 1024) }
     await Promise.all(Array.from({ length: ROWS }, (_, at) => store.create(aTransaction(`t-${at}`))))
     let isOver = false
-    // So many wait for their turn that the reader's thread never rests.
+    // So many reads wait that the reader's thread is never idle.
     const readers = Array.from({ length: 16 }, async () => {
       while (!isOver) await store.list({ limit: 200, attention: true })
     })
-    // Eight times what the log holds before it is moved.
+    // The log may have eight times its size before a checkpoint.
     for (let round = 0; round < 64; round++) {
       const rows = Array.from({ length: 16 }, (_, at) => aTransaction(`${round}-${at}`, large))
       await Promise.all(rows.map((row) => store.create(row)))

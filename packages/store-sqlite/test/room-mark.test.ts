@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { openSqliteStore } from '../src/open-sqlite-store.ts'
 import { RoomMark } from '../src/room-mark.ts'
 import { temporaryFolder } from './temporary-folder.ts'
-import { aTransaction, finishOf } from './transactions.ts'
+import { aTransaction, makeFinish } from './transactions.ts'
 
 const folder = await temporaryFolder()
 
@@ -21,7 +21,7 @@ describe('the mark of free bytes', () => {
     expect(store.isShortOfRoom).toBe(true)
     const row = aTransaction('runs')
     await store.create(row)
-    expect(await store.update(finishOf(row))).toMatchObject({ type: 'saved' })
+    expect(await store.update(makeFinish(row))).toMatchObject({ type: 'saved' })
     free = 2_000
     await vi.waitFor(() => expect(store.isShortOfRoom).toBe(false), 10_000)
     free = 0
@@ -59,7 +59,7 @@ describe('the mark of free bytes', () => {
     await Promise.all(rows.map((row) => store.create(row)))
     expect(store.isShortOfRoom).toBe(true)
     await Promise.all(
-      rows.map((row) => store.update({ ...finishOf(row), hold: { type: 'finish', retentionMs: 0 } })),
+      rows.map((row) => store.update({ ...makeFinish(row), hold: { type: 'finish', retentionMs: 0 } })),
     )
     expect(await store.purgeFinished(100)).toEqual({ purged: 100 })
     await vi.waitFor(() => expect(store.isShortOfRoom).toBe(false), 10_000)

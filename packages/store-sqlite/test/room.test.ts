@@ -3,20 +3,20 @@ import { describe, expect, it } from 'vitest'
 import { openDatabase } from '../src/node-driver.ts'
 import { openSqliteStore } from '../src/open-sqlite-store.ts'
 import { temporaryFolder } from './temporary-folder.ts'
-import { aTransaction, finishOf } from './transactions.ts'
+import { aTransaction, makeFinish } from './transactions.ts'
 
 const folder = await temporaryFolder()
 const ROWS = 600
-// What a saga of two branches has: two URLs and a body each, and at the end what became of two calls.
+// These texts are as long as those of a saga with two branches: two URLs and bodies, and at the end two calls with their outcomes.
 const definition = JSON.stringify({ branches: 'x'.repeat(640) })
 const progress = JSON.stringify({ b: 'y'.repeat(340) })
 
-async function fileOf(name: string, ends: boolean): Promise<string> {
+async function writeFile(name: string, ends: boolean): Promise<string> {
   const path = join(folder, name)
   const store = await openSqliteStore({ path })
   const rows = Array.from({ length: ROWS }, (_, at) => aTransaction(`t-${at}`, { definition }))
   await Promise.all(rows.map((row) => store.create(row)))
-  if (ends) await Promise.all(rows.map((row) => store.update({ ...finishOf(row), progress })))
+  if (ends) await Promise.all(rows.map((row) => store.update({ ...makeFinish(row), progress })))
   await store.close()
   return path
 }
@@ -30,20 +30,20 @@ function numberIn(path: string, sql: string): number {
 
 describe('the room of a new row', () => {
   it('takes what the finish writes, so that hardly a page is split', async () => {
-    const started = numberIn(await fileOf('started.db', false), 'PRAGMA page_count')
-    const finished = numberIn(await fileOf('finished.db', true), 'PRAGMA page_count')
+    const started = numberIn(await writeFile('started.db', false), 'PRAGMA page_count')
+    const finished = numberIn(await writeFile('finished.db', true), 'PRAGMA page_count')
     expect(finished / started).toBeLessThan(1.05)
   })
 
   it('is given back by the first save', async () => {
-    const path = await fileOf('given-back.db', true)
+    const path = await writeFile('given-back.db', true)
     expect(numberIn(path, 'SELECT count(*) FROM transactions WHERE room IS NULL')).toBe(ROWS)
   })
 
   it.each([
     [1_000, 600],
     [2_600, 1_024],
-    // Its row would not fit a page with it.
+    // The row would not fit a page with its room.
     [2_601, 0],
   ])('of a definition of %i bytes is %i', async (definitionBytes, roomBytes) => {
     const path = join(folder, `${definitionBytes}.db`)

@@ -19,7 +19,7 @@ export function aTransaction(gid: string, change: Partial<NewTransaction> = {}):
   }
 }
 
-export function finishOf(transaction: NewTransaction, version = 1): TransactionUpdate {
+export function makeFinish(transaction: NewTransaction, version = 1): TransactionUpdate {
   return {
     gid: transaction.gid,
     token: transaction.token,

@@ -1,9 +1,9 @@
-// A process that writes until it is killed and prints each acknowledgement: `created <gid>`, `finished <gid>`.
+// This process writes until it is killed, and prints each acknowledgement: `created <gid>`, `finished <gid>`.
 
 import { isCounterstepError } from '@counterstep/protocol'
 import { canary } from '@counterstep/test-servers/canary'
 import { openSqliteStore } from '../src/open-sqlite-store.ts'
-import { aTransaction, finishOf } from './transactions.ts'
+import { aTransaction, makeFinish } from './transactions.ts'
 
 const [path = '', round = '0', callers = '16'] = process.argv.slice(2)
 
@@ -19,7 +19,7 @@ try {
       const transaction = aTransaction(`${round}-${count}`, { definition })
       await store.create(transaction)
       process.stdout.write(`created ${transaction.gid}\n`)
-      await store.update(finishOf(transaction))
+      await store.update(makeFinish(transaction))
       process.stdout.write(`finished ${transaction.gid}\n`)
     }
   }

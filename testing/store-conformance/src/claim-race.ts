@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 import type { Store, StoredTransaction } from '@counterstep/core'
-import { raceWave, WAVE_PAIRS } from './pair-race.ts'
+import { BATCH_PAIRS, raceBatch } from './pair-race.ts'
 import type { RaceCall, RaceResult } from './race-messages.ts'
 import type { BothAnswers, RacePeers } from './race-peers.ts'
 import { RaceTally } from './race-tally.ts'
@@ -9,7 +9,7 @@ import { aDueTransaction, asGid, drawToken, drawTokens, FORMAT } from './transac
 
 const LEASE_MS = 600_000
 const DUE_AT_ONCE = 5
-/** After a wave, until both have found nothing. */
+/** Bounds the claims after a batch, which go on until both processes find nothing. */
 const DRAINS_MAX = 20
 
 interface Grant {
@@ -17,14 +17,14 @@ interface Grant {
   readonly transaction: StoredTransaction
 }
 
-/** Both claim the same due rows: every other row by its gid, all of them as whatever is due. */
+/** Both processes claim the same due rows: every other row by its gid, and all of them by a claim of due rows. */
 export async function runClaimRace(store: Store, peers: RacePeers, count: number): Promise<string> {
   const tally = new RaceTally('claim against claim')
-  for (let from = 0; from < count; from += WAVE_PAIRS) {
-    const gids = Array.from({ length: WAVE_PAIRS }, (_, i) => `claim-${from + i}`)
+  for (let from = 0; from < count; from += BATCH_PAIRS) {
+    const gids = Array.from({ length: BATCH_PAIRS }, (_, i) => `claim-${from + i}`)
     await Promise.all(gids.map((gid) => store.create(aDueTransaction(gid))))
-    const answers = await raceWave(peers, [claimsOf(gids), claimsOf(gids)], from / WAVE_PAIRS)
-    for (const [i, left] of answers[0].entries()) if (answers[1][i]) tally.met(left, answers[1][i])
+    const answers = await raceBatch(peers, [makeClaims(gids), makeClaims(gids)], from / BATCH_PAIRS)
+    for (const [i, left] of answers[0].entries()) if (answers[1][i]) tally.noteMeeting(left, answers[1][i])
     const grants = new Map<string, Grant[]>(gids.map((gid) => [gid, []]))
     collect(tally, grants, answers)
     await drain(tally, grants, peers)
@@ -32,15 +32,15 @@ export async function runClaimRace(store: Store, peers: RacePeers, count: number
     assert.equal(rows.length, gids.length)
     for (const row of rows) {
       const granted = grants.get(row.gid) ?? []
-      const complaint = complaintOf(row, granted)
-      if (complaint !== undefined) tally.fault(row.gid, complaint, granted, row)
-      else for (const { peer } of granted) tally.won(peer)
+      const complaint = findComplaint(row, granted)
+      if (complaint !== undefined) tally.noteFault(row.gid, complaint, granted, row)
+      else for (const { peer } of granted) tally.noteWin(peer)
     }
   }
-  return tally.verdict(count)
+  return tally.conclude(count)
 }
 
-function claimsOf(gids: readonly string[]): readonly RaceCall[] {
+function makeClaims(gids: readonly string[]): readonly RaceCall[] {
   return gids.flatMap((gid, i) => {
     if (i % DUE_AT_ONCE === 0) return [claimDue(DUE_AT_ONCE), claim(gid)]
     return i % 2 === 0 ? [claim(gid)] : []
@@ -57,10 +57,10 @@ function claimDue(limit: number): RaceCall {
   return { verb: 'claimDue', argument }
 }
 
-/** Claimers that met may have left rows; whoever looks again must find them. */
+/** Claimers that met may have left rows. A later claim must find them. */
 async function drain(tally: RaceTally, grants: Map<string, Grant[]>, peers: RacePeers): Promise<void> {
   for (let round = 0; round < DRAINS_MAX; round++) {
-    const answers = await peers.race([[claimDue(WAVE_PAIRS)], [claimDue(WAVE_PAIRS)]], 1)
+    const answers = await peers.race([[claimDue(BATCH_PAIRS)], [claimDue(BATCH_PAIRS)]], 1)
     if (collect(tally, grants, answers) === 0) return
   }
   assert.fail(`rows are still due after ${DRAINS_MAX} more claims`)
@@ -70,11 +70,12 @@ function collect(tally: RaceTally, grants: Map<string, Grant[]>, answers: BothAn
   let count = 0
   for (const peer of [0, 1] as const) {
     for (const { result, error } of answers[peer]) {
-      const rows = claimedIn(result)
-      if (rows === undefined) tally.fault('?', 'not a claim, and not refused as held', error ?? result)
+      const rows = readClaimed(result)
+      if (rows === undefined) tally.noteFault('?', 'not a claim, and not refused as held', error ?? result)
       for (const transaction of rows ?? []) {
         const granted = grants.get(transaction.gid)
-        if (granted === undefined) tally.fault(transaction.gid, 'claimed in a later wave, too', transaction)
+        if (granted === undefined)
+          tally.noteFault(transaction.gid, 'claimed in a later batch, too', transaction)
         granted?.push({ peer, transaction })
         count += 1
       }
@@ -83,14 +84,14 @@ function collect(tally: RaceTally, grants: Map<string, Grant[]>, answers: BothAn
   return count
 }
 
-function claimedIn(result: RaceResult | undefined): readonly StoredTransaction[] | undefined {
+function readClaimed(result: RaceResult | undefined): readonly StoredTransaction[] | undefined {
   if (result === undefined) return undefined
   if ('claimed' in result) return result.claimed
   if ('transaction' in result) return [result.transaction]
   return 'reason' in result && result.reason === 'held' ? [] : undefined
 }
 
-function complaintOf(row: StoredTransaction, grants: readonly Grant[]): string | undefined {
+function findComplaint(row: StoredTransaction, grants: readonly Grant[]): string | undefined {
   const [grant] = grants
   if (grant === undefined) return 'nobody has claimed it'
   if (grants.length > 1) return 'claimed more than once'

@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict'
 import { PARKED_AT, type SentList } from '@counterstep/core'
-import type { DefineTest } from './test-bed.ts'
+import type { DefineTest } from './store-fixture.ts'
 import {
   aDueTransaction,
   asGid,
   assertRaised,
   aTransaction,
   BRIEF_LEASE_MS,
-  claimed,
-  created,
+  claimDueGids,
+  claimRow,
+  createRow,
   drawToken,
   drawTokens,
-  dueGids,
   FORMAT,
+  makeUpdate,
   read,
   rejectsWith,
-  saved,
-  updateOf,
+  saveRow,
 } from './transactions.ts'
 
 export function claimSuite(test: DefineTest): void {
   test('a claim takes a due row under a new token, epoch and version', async (store) => {
-    const row = await created(store, aDueTransaction('a'))
+    const row = await createRow(store, aDueTransaction('a'))
     const token = drawToken()
     const result = await store.claim({ gid: row.gid, token, leaseMs: 7_000, formatMax: FORMAT })
     assert.ok(result.type === 'claimed')
@@ -40,20 +40,20 @@ export function claimSuite(test: DefineTest): void {
   })
 
   test('a claim of one gid takes a waiting row before it is due', async (store) => {
-    await created(store, aDueTransaction('a', { hold: { type: 'waiting', dueInMs: 3_600_000 } }))
-    assert.equal((await claimed(store, 'a', 1_000)).owned, true)
+    await createRow(store, aDueTransaction('a', { hold: { type: 'waiting', dueInMs: 3_600_000 } }))
+    assert.equal((await claimRow(store, 'a', 1_000)).owned, true)
   })
 
   test('a claim is refused with the reason', async (store) => {
-    const row = await created(store, aTransaction('held'))
-    await saved(
+    const row = await createRow(store, aTransaction('held'))
+    await saveRow(
       store,
-      updateOf(await created(store, aTransaction('parked')), { type: 'release', dueAt: PARKED_AT }),
+      makeUpdate(await createRow(store, aTransaction('parked')), { type: 'release', dueAt: PARKED_AT }),
     )
-    await created(store, aDueTransaction('format', { format: FORMAT + 1 }))
-    await saved(
+    await createRow(store, aDueTransaction('format', { format: FORMAT + 1 }))
+    await saveRow(
       store,
-      updateOf(await created(store, aTransaction('final')), { type: 'finish', retentionMs: 'never' }),
+      makeUpdate(await createRow(store, aTransaction('final')), { type: 'finish', retentionMs: 'never' }),
     )
     for (const reason of ['held', 'parked', 'format', 'final', 'absent'] as const) {
       const claim = { gid: asGid(reason), token: drawToken(), leaseMs: 1_000, formatMax: FORMAT }
@@ -62,73 +62,76 @@ export function claimSuite(test: DefineTest): void {
     assert.deepEqual(await read(store, 'held'), row)
   })
 
-  test('a second claim returns nothing until the lease ends', async (store, bed) => {
-    await created(store, aDueTransaction('a'))
-    assert.deepEqual(await dueGids(store, 10, bed.leaseMs), ['a'])
-    assert.deepEqual(await dueGids(store, 10, bed.leaseMs), [])
-    await bed.pass(store, bed.leaseMs)
-    assert.deepEqual(await dueGids(store, 10, bed.leaseMs), ['a'])
+  test('a second claim returns nothing until the lease ends', async (store, fixture) => {
+    await createRow(store, aDueTransaction('a'))
+    assert.deepEqual(await claimDueGids(store, 10, fixture.leaseMs), ['a'])
+    assert.deepEqual(await claimDueGids(store, 10, fixture.leaseMs), [])
+    await fixture.pass(store, fixture.leaseMs)
+    assert.deepEqual(await claimDueGids(store, 10, fixture.leaseMs), ['a'])
   })
 
-  test('a lease that ends under its owner fences him', async (store, bed) => {
-    const row = await created(store, aTransaction('a', { hold: { type: 'owned', leaseMs: BRIEF_LEASE_MS } }))
-    await bed.pass(store, BRIEF_LEASE_MS)
-    const next = await claimed(store, 'a', 10_000)
+  test('an owner whose lease has ended is fenced', async (store, fixture) => {
+    const row = await createRow(
+      store,
+      aTransaction('a', { hold: { type: 'owned', leaseMs: BRIEF_LEASE_MS } }),
+    )
+    await fixture.pass(store, BRIEF_LEASE_MS)
+    const next = await claimRow(store, 'a', 10_000)
     assert.notEqual(next.token, row.token)
     assert.deepEqual([next.epoch, next.sentList], [2, 'unknown'])
     for (const version of [row.version, next.version]) {
-      assert.equal((await store.update(updateOf(row, { type: 'keep' }, { version }))).type, 'fenced')
+      assert.equal((await store.update(makeUpdate(row, { type: 'keep' }, { version }))).type, 'fenced')
     }
     const renewal = await store.renew([{ gid: row.gid, token: row.token }], 10_000)
     assert.deepEqual([renewal.renewed, renewal.lost], [[], ['a']])
     assert.deepEqual(await read(store, 'a'), next)
-    assert.equal((await store.update(updateOf(next, { type: 'keep' }))).type, 'saved')
+    assert.equal((await store.update(makeUpdate(next, { type: 'keep' }))).type, 'saved')
   })
 
-  test('a lease is over at its very instant, and not before', async (store, bed) => {
-    if (!bed.hasExactClock) return
-    await created(store, aTransaction('a', { hold: { type: 'owned', leaseMs: 1_000 } }))
-    await created(store, aTransaction('b', { hold: { type: 'owned', leaseMs: 1_000 } }))
-    await bed.pass(store, 999)
-    assert.deepEqual(await dueGids(store, 10), [])
+  test('a lease ends exactly at its time, and not before', async (store, fixture) => {
+    if (!fixture.hasExactClock) return
+    await createRow(store, aTransaction('a', { hold: { type: 'owned', leaseMs: 1_000 } }))
+    await createRow(store, aTransaction('b', { hold: { type: 'owned', leaseMs: 1_000 } }))
+    await fixture.pass(store, 999)
+    assert.deepEqual(await claimDueGids(store, 10), [])
     const claim = { gid: asGid('a'), leaseMs: 1_000, formatMax: FORMAT }
     assert.deepEqual(await store.claim({ ...claim, token: drawToken() }), { type: 'refused', reason: 'held' })
-    await bed.pass(store, 1)
+    await fixture.pass(store, 1)
     assert.equal((await store.claim({ ...claim, token: drawToken() })).type, 'claimed')
-    assert.deepEqual(await dueGids(store, 10), ['b'])
+    assert.deepEqual(await claimDueGids(store, 10), ['b'])
   })
 
-  test('a waiting row is due at its very instant, and not before', async (store, bed) => {
-    if (!bed.hasExactClock) return
-    await created(store, aDueTransaction('a', { hold: { type: 'waiting', dueInMs: 1_000 } }))
-    await bed.pass(store, 999)
-    assert.deepEqual(await dueGids(store, 10), [])
-    await bed.pass(store, 1)
-    assert.deepEqual(await dueGids(store, 10), ['a'])
+  test('a waiting row is due exactly at its time, and not before', async (store, fixture) => {
+    if (!fixture.hasExactClock) return
+    await createRow(store, aDueTransaction('a', { hold: { type: 'waiting', dueInMs: 1_000 } }))
+    await fixture.pass(store, 999)
+    assert.deepEqual(await claimDueGids(store, 10), [])
+    await fixture.pass(store, 1)
+    assert.deepEqual(await claimDueGids(store, 10), ['a'])
   })
 
-  test('due rows are claimed oldest first, up to the limit', async (store, bed) => {
+  test('due rows are claimed oldest first, up to the limit', async (store, fixture) => {
     const delays = [40, 0, 30, 10, 20]
     for (const dueInMs of delays) {
-      await created(store, aDueTransaction(`due-${dueInMs}`, { hold: { type: 'waiting', dueInMs } }))
-      // Apart by more than the delays differ, in the other direction of time only where the clock is exact.
-      if (!bed.hasExactClock) await bed.pass(store, 1)
+      await createRow(store, aDueTransaction(`due-${dueInMs}`, { hold: { type: 'waiting', dueInMs } }))
+      // The rows are created at different times if the clock is real.
+      if (!fixture.hasExactClock) await fixture.pass(store, 1)
     }
-    await bed.pass(store, 100)
+    await fixture.pass(store, 100)
     const rows = await store.readMany(delays.map((dueInMs) => asGid(`due-${dueInMs}`)))
-    // Among rows of one instant any order is right.
+    // Rows with one due time may come in any order.
     const dueAt = new Map(rows.map((row) => [row.gid, row.dueAt]))
     const oldestFirst = [...dueAt.values()].sort((a, b) => a - b)
-    const due = async (limit: number) => (await dueGids(store, limit)).map((gid) => dueAt.get(gid))
+    const due = async (limit: number) => (await claimDueGids(store, limit)).map((gid) => dueAt.get(gid))
     assert.deepEqual(await due(2), oldestFirst.slice(0, 2))
     assert.deepEqual(await due(0), [])
     assert.deepEqual(await due(100), oldestFirst.slice(2))
   })
 
-  test('claimDue returns the rows as they are after the claim', async (store, bed) => {
-    const { version } = await created(store, aDueTransaction('a', { definition: 'd', progress: 'p' }))
+  test('claimDue returns the rows as they are after the claim', async (store, fixture) => {
+    const { version } = await createRow(store, aDueTransaction('a', { definition: 'd', progress: 'p' }))
     const tokens = drawTokens(3)
-    const assertWithin = await bed.startSpan(store)
+    const assertWithin = await fixture.startSpan(store)
     const result = await store.claimDue({ limit: 3, leaseMs: 5_000, tokens, formatMax: FORMAT })
     assert.deepEqual(result.claimed, [await read(store, 'a')])
     const [row] = result.claimed
@@ -138,10 +141,10 @@ export function claimSuite(test: DefineTest): void {
     await assertWithin(result.now, row.dueAt - 5_000)
   })
 
-  test('rows of a newer format are left alone and do not stand before the others', async (store) => {
-    for (let i = 0; i < 5; i++) await created(store, aDueTransaction(`new-${i}`, { format: FORMAT + 1 }))
-    await created(store, aDueTransaction('old'))
-    assert.deepEqual(await dueGids(store, 2), ['old'])
+  test('rows of a newer format are left alone and do not keep others from being claimed', async (store) => {
+    for (let i = 0; i < 5; i++) await createRow(store, aDueTransaction(`new-${i}`, { format: FORMAT + 1 }))
+    await createRow(store, aDueTransaction('old'))
+    assert.deepEqual(await claimDueGids(store, 2), ['old'])
     const tokens = drawTokens(10)
     const newer = await store.claimDue({ limit: 10, leaseMs: 1_000, tokens, formatMax: FORMAT + 1 })
     assert.equal(newer.claimed.length, 5)
@@ -150,10 +153,10 @@ export function claimSuite(test: DefineTest): void {
   test('a claim trusts only a released sent list', async (store) => {
     const after: Record<SentList, SentList> = { released: 'held', held: 'unknown', unknown: 'unknown' }
     for (const [sentList, expected] of Object.entries(after) as [SentList, SentList][]) {
-      await created(store, aDueTransaction(`one-${sentList}`, { sentList }))
-      assert.equal((await claimed(store, `one-${sentList}`, 10_000)).sentList, expected)
-      await created(store, aDueTransaction(`due-${sentList}`, { sentList }))
-      assert.deepEqual(await dueGids(store, 10), [`due-${sentList}`])
+      await createRow(store, aDueTransaction(`one-${sentList}`, { sentList }))
+      assert.equal((await claimRow(store, `one-${sentList}`, 10_000)).sentList, expected)
+      await createRow(store, aDueTransaction(`due-${sentList}`, { sentList }))
+      assert.deepEqual(await claimDueGids(store, 10), [`due-${sentList}`])
       assert.equal((await read(store, `due-${sentList}`)).sentList, expected)
     }
   })

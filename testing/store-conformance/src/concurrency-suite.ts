@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict'
-import type { DefineTest } from './test-bed.ts'
+import type { DefineTest } from './store-fixture.ts'
 import {
   aDueTransaction,
   asGid,
   assertRaised,
   aTransaction,
-  created,
-  digestOf,
+  claimDueGids,
+  createRow,
   drawToken,
   drawTokens,
-  dueGids,
   FORMAT,
+  makeDigest,
+  makeUpdate,
   read,
-  saved,
-  updateOf,
+  saveRow,
 } from './transactions.ts'
 
 export function concurrencySuite(test: DefineTest): void {
   test('of twenty creates of one gid exactly one is made', async (store) => {
     const attempts = Array.from({ length: 20 }, (_, i) =>
-      aTransaction('a', { definition: `d${i}`, digest: digestOf(String(i % 10)) }),
+      aTransaction('a', { definition: `d${i}`, digest: makeDigest(String(i % 10)) }),
     )
     const results = await Promise.all(attempts.map((attempt) => store.create(attempt)))
     const winners = attempts.filter((_, i) => results[i]?.type === 'created')
@@ -31,8 +31,8 @@ export function concurrencySuite(test: DefineTest): void {
 
   test('of two updates of one version exactly one is saved', async (store) => {
     for (let i = 0; i < 20; i++) {
-      const row = await created(store, aTransaction(`t-${i}`))
-      const updates = ['left', 'right'].map((progress) => updateOf(row, { type: 'keep' }, { progress }))
+      const row = await createRow(store, aTransaction(`t-${i}`))
+      const updates = ['left', 'right'].map((progress) => makeUpdate(row, { type: 'keep' }, { progress }))
       const results = await Promise.all(updates.map((update) => store.update(update)))
       assert.deepEqual(results.map((result) => result.type).sort(), ['conflict', 'saved'])
       const winner = updates[results.findIndex((result) => result.type === 'saved')]
@@ -51,7 +51,7 @@ export function concurrencySuite(test: DefineTest): void {
       ['created', 'created'],
     )
     const row = await read(store, 'a')
-    const update = updateOf(row, { type: 'keep' })
+    const update = makeUpdate(row, { type: 'keep' })
     const updates = await Promise.all([store.update(update), store.update(update)])
     const { version } = await read(store, 'a')
     assertRaised(version, row.version)
@@ -59,7 +59,7 @@ export function concurrencySuite(test: DefineTest): void {
   })
 
   test('twenty claimers take fifty due rows, none twice and all of them', async (store) => {
-    for (let i = 0; i < 50; i++) await created(store, aDueTransaction(`t-${i}`))
+    for (let i = 0; i < 50; i++) await createRow(store, aDueTransaction(`t-${i}`))
     const claims = Array.from({ length: 20 }, async () => {
       const gids: string[] = []
       for (let round = 0; round < 3; round++) {
@@ -70,15 +70,15 @@ export function concurrencySuite(test: DefineTest): void {
       return gids
     })
     const raced = (await Promise.all(claims)).flat()
-    // Claimers that meet may take fewer rows than there are, yet in each round one of them gets his fill.
+    // Claimers that meet may take fewer rows than there are, but in each round one of them gets all that it asked for.
     assert.ok(raced.length >= 3 * 4, `${raced.length} rows claimed`)
-    const gids = [...raced, ...(await dueGids(store, 50, 60_000))]
+    const gids = [...raced, ...(await claimDueGids(store, 50, 60_000))]
     assert.equal(gids.length, 50)
     assert.equal(new Set(gids).size, 50)
   })
 
   test('of twenty claims of one gid exactly one is granted', async (store) => {
-    await created(store, aDueTransaction('a'))
+    await createRow(store, aDueTransaction('a'))
     const claims = Array.from({ length: 20 }, () => ({
       gid: asGid('a'),
       token: drawToken(),
@@ -94,9 +94,9 @@ export function concurrencySuite(test: DefineTest): void {
 
   test('an update and a claim at once: the claim takes the row, or the update has it', async (store) => {
     for (let i = 0; i < 20; i++) {
-      const row = await created(store, aDueTransaction(`t-${i}`))
+      const row = await createRow(store, aDueTransaction(`t-${i}`))
       const claim = { gid: row.gid, token: drawToken(), leaseMs: 60_000, formatMax: FORMAT }
-      const update = updateOf(row, { type: 'command' }, { progress: 'commanded' })
+      const update = makeUpdate(row, { type: 'command' }, { progress: 'commanded' })
       const [claim$, update$] = await Promise.all([store.claim(claim), store.update(update)])
       const after = await read(store, `t-${i}`)
       assert.ok(claim$.type === 'claimed')
@@ -112,9 +112,9 @@ export function concurrencySuite(test: DefineTest): void {
     const gids = Array.from({ length: 300 }, (_, i) => `t-${i}`)
     await Promise.all(
       gids.map(async (gid) => {
-        const row = await created(store, aTransaction(gid, { definition: gid }))
-        const kept = await saved(store, updateOf(row, { type: 'keep' }, { progress: gid }))
-        await saved(store, updateOf(kept, { type: 'finish', retentionMs: 'never' }))
+        const row = await createRow(store, aTransaction(gid, { definition: gid }))
+        const kept = await saveRow(store, makeUpdate(row, { type: 'keep' }, { progress: gid }))
+        await saveRow(store, makeUpdate(kept, { type: 'finish', retentionMs: 'never' }))
       }),
     )
     const rows = await store.readMany(gids.map(asGid))

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { PARKED_AT } from '@counterstep/core'
-import type { DefineTest } from './test-bed.ts'
+import type { DefineTest } from './store-fixture.ts'
 import {
   aDueTransaction,
   asGid,
   aTransaction,
   BRIEF_LEASE_MS,
-  claimed,
-  created,
-  digestOf,
+  claimRow,
+  createRow,
+  makeDigest,
+  makeUpdate,
   read,
-  saved,
-  updateOf,
+  saveRow,
 } from './transactions.ts'
 
 export function createSuite(test: DefineTest): void {
@@ -41,7 +41,7 @@ export function createSuite(test: DefineTest): void {
   })
 
   test('a row created waiting has no owner and is due after its delay', async (store) => {
-    const row = await created(
+    const row = await createRow(
       store,
       aDueTransaction('order-1', { hold: { type: 'waiting', dueInMs: 5_000 } }),
     )
@@ -50,8 +50,8 @@ export function createSuite(test: DefineTest): void {
   })
 
   test('a second create of a gid is told what exists, whatever its content', async (store) => {
-    const row = await created(store, aTransaction('order-1'))
-    for (const digest of [row.digest, digestOf('b')]) {
+    const row = await createRow(store, aTransaction('order-1'))
+    for (const digest of [row.digest, makeDigest('b')]) {
       const result = await store.create(
         aTransaction('order-1', { digest, definition: '{"other":1}', status: 'prepared' }),
       )
@@ -63,17 +63,17 @@ export function createSuite(test: DefineTest): void {
   })
 
   test('a create of a finished gid is told its final status', async (store) => {
-    const row = await created(store, aTransaction('order-1'))
-    await saved(store, updateOf(row, { type: 'finish', retentionMs: 'never' }, { status: 'failed' }))
+    const row = await createRow(store, aTransaction('order-1'))
+    await saveRow(store, makeUpdate(row, { type: 'finish', retentionMs: 'never' }, { status: 'failed' }))
     const result = await store.create(aTransaction('order-1'))
     assert.ok(result.type === 'exists')
     assert.equal(result.status, 'failed')
   })
 
-  test('a create sent again with its writeId is the same write', async (store, bed) => {
+  test('a create sent again with its writeId is the same write', async (store, fixture) => {
     const transaction = aTransaction('order-1')
-    const row = await created(store, transaction)
-    await bed.pass(store, 20)
+    const row = await createRow(store, transaction)
+    await fixture.pass(store, 20)
     const again = await store.create(transaction)
     assert.ok(again.type === 'created')
     assert.equal(again.createdAt, row.createdAt)
@@ -81,32 +81,32 @@ export function createSuite(test: DefineTest): void {
     assert.deepEqual(await read(store, 'order-1'), row)
   })
 
-  test('a create sent again after another owner has claimed the row is told that it exists', async (store, bed) => {
+  test('a create sent again after another owner has claimed the row is told that it exists', async (store, fixture) => {
     const transaction = aTransaction('order-1', { hold: { type: 'owned', leaseMs: BRIEF_LEASE_MS } })
-    await created(store, transaction)
-    await bed.pass(store, BRIEF_LEASE_MS)
-    await claimed(store, 'order-1', 10_000)
+    await createRow(store, transaction)
+    await fixture.pass(store, BRIEF_LEASE_MS)
+    await claimRow(store, 'order-1', 10_000)
     assert.equal((await store.create(transaction)).type, 'exists')
   })
 
   test('gids are compared by their bytes', async (store) => {
     const gids = ['a', 'A', 'order-1', 'order-10', 'order-1.', 'order_1', '~', '!', '-', 'x'.repeat(128)]
-    for (const gid of gids) await created(store, aTransaction(gid, { definition: gid }))
+    for (const gid of gids) await createRow(store, aTransaction(gid, { definition: gid }))
     for (const gid of gids) assert.equal((await read(store, gid)).definition, gid)
     assert.equal((await store.readMany([asGid('ORDER-1'), asGid('order-'), asGid('order')])).length, 0)
   })
 
   test('readMany returns the rows that exist, each once', async (store) => {
-    await created(store, aTransaction('a'))
-    await created(store, aTransaction('b'))
+    await createRow(store, aTransaction('a'))
+    await createRow(store, aTransaction('b'))
     const rows = await store.readMany(['a', 'b', 'none', 'a'].map(asGid))
     assert.deepEqual(rows.map((row) => row.gid).sort(), ['a', 'b'])
     assert.deepEqual(await store.readMany([]), [])
   })
 
   test('instants far ahead are kept exactly', async (store) => {
-    const row = await created(store, aTransaction('a'))
-    const parked = await saved(store, updateOf(row, { type: 'release', dueAt: PARKED_AT }))
+    const row = await createRow(store, aTransaction('a'))
+    const parked = await saveRow(store, makeUpdate(row, { type: 'release', dueAt: PARKED_AT }))
     assert.equal(parked.dueAt, PARKED_AT)
   })
 }

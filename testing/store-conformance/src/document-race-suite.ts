@@ -1,37 +1,37 @@
 import assert from 'node:assert/strict'
 import { DOCUMENTS_MAX, type DocumentWriteResult, type Store } from '@counterstep/core'
-import { aDocument, CATEGORY, documentsOf, written } from './documents.ts'
-import type { DefineTest, TestBed } from './test-bed.ts'
+import { aDocument, CATEGORY, readDocumentMap, writeAndRead } from './documents.ts'
+import type { DefineTest, StoreFixture } from './store-fixture.ts'
 
-// 1,000 races, in two tests, since each of the 2,000 writes is a flush of a database's disk.
+// Two tests share 1,000 races, since each of the 2,000 writes is a flush of a database's disk.
 const CREATE_RACES = 500
 const UPDATE_RACES = 500
-/** Races under way at once. */
-const WAVE = 20
+/** The number of races under way at once. */
+const BATCH = 20
 const PLACES_LEFT = 10
 const IN_FLIGHT = 50
 
 export function documentRaceSuite(test: DefineTest): void {
-  test('of two creators of one document exactly one wins, and the other is told', async (store, bed) => {
-    const writers = await twoWriters(store, bed)
-    for (let wave = 0; wave < CREATE_RACES / WAVE; wave++) await raceWave(writers, `k-${wave}`, 0)
+  test('of two creators of one document exactly one wins, and the other is told', async (store, fixture) => {
+    const writers = await openWriters(store, fixture)
+    for (let batch = 0; batch < CREATE_RACES / BATCH; batch++) await raceBatch(writers, `k-${batch}`, 0)
   })
 
-  test('of two writers of one version exactly one wins, and the other is told', async (store, bed) => {
-    const writers = await twoWriters(store, bed)
-    for (let version = 0; version < UPDATE_RACES / WAVE; version++) await raceWave(writers, 'k', version)
+  test('of two writers of one version exactly one wins, and the other is told', async (store, fixture) => {
+    const writers = await openWriters(store, fixture)
+    for (let version = 0; version < UPDATE_RACES / BATCH; version++) await raceBatch(writers, 'k', version)
   })
 
-  test('of a write and a removal of one version exactly one wins', async (store, bed) => {
-    const [left, right] = await twoWriters(store, bed)
+  test('of a write and a removal of one version exactly one wins', async (store, fixture) => {
+    const [left, right] = await openWriters(store, fixture)
     for (let i = 0; i < 40; i++) {
-      const { key } = await written(store, aDocument(`k-${i}`))
+      const { key } = await writeAndRead(store, aDocument(`k-${i}`))
       const write = () => left.writeDocument(aDocument(key, { text: 'kept', expectedVersion: 1 }))
       const remove = () => right.removeDocument({ category: CATEGORY, key, expectedVersion: 1 })
       const calls = i % 2 === 0 ? [write, remove] : [remove, write]
       const results = await Promise.all(calls.map((call) => call()))
       const [wrote, removed] = i % 2 === 0 ? results : results.toReversed()
-      const text = (await documentsOf(store)).get(key)?.text
+      const text = (await readDocumentMap(store)).get(key)?.text
       if (removed?.type === 'removed') {
         assert.deepEqual([wrote, text], [{ type: 'conflict', version: 0 }, undefined])
       } else {
@@ -47,18 +47,18 @@ export function documentRaceSuite(test: DefineTest): void {
     }
   })
 
-  test('one write sent by two at once lands once', async (store, bed) => {
-    const [left, right] = await twoWriters(store, bed)
+  test('one write sent by two at once lands once', async (store, fixture) => {
+    const [left, right] = await openWriters(store, fixture)
     for (let version = 0; version < 20; version++) {
       const write = aDocument('a', { text: `v${version}`, expectedVersion: version })
       const results = await Promise.all([left.writeDocument(write), right.writeDocument(write)])
       for (const result of results) assert.deepEqual(result, { type: 'written', version: version + 1 })
-      assert.equal((await documentsOf(store)).get('a')?.version, version + 1)
+      assert.equal((await readDocumentMap(store)).get('a')?.version, version + 1)
     }
   })
 
-  test('a category takes no more than its bound, also from two writers, until one is removed', async (store, bed) => {
-    const [left, right] = await twoWriters(store, bed)
+  test('a category takes no more than its bound, also from two writers, until one is removed', async (store, fixture) => {
+    const [left, right] = await openWriters(store, fixture)
     await writeAll(store, DOCUMENTS_MAX - PLACES_LEFT)
     const late = await Promise.all(
       Array.from({ length: 2 * PLACES_LEFT }, (_, i) =>
@@ -70,18 +70,18 @@ export function documentRaceSuite(test: DefineTest): void {
       ...Array.from({ length: PLACES_LEFT }, () => 'written'),
     ])
     assert.equal((await store.readDocuments(CATEGORY)).length, DOCUMENTS_MAX)
-    // What is there may still be written.
-    await written(store, aDocument('k-0', { text: 'new', expectedVersion: 1 }))
+    // An existing document may still be written.
+    await writeAndRead(store, aDocument('k-0', { text: 'new', expectedVersion: 1 }))
     assert.deepEqual(await store.writeDocument(aDocument('new')), { type: 'full' })
     assert.equal((await store.writeDocument(aDocument('new', { category: 'other' }))).type, 'written')
     await store.removeDocument({ category: CATEGORY, key: 'k-1', expectedVersion: 1 })
-    await written(store, aDocument('new'))
+    await writeAndRead(store, aDocument('new'))
   })
 }
 
-/** Two writes of one version for each key of the wave, one by each writer; who goes first alternates. */
-async function raceWave([left, right]: Writers, name: string, expectedVersion: number): Promise<void> {
-  const pairs = Array.from({ length: WAVE }, (_, i) => {
+/** Makes two writes of one version for each key of the batch, one by each writer. The writer that begins alternates. */
+async function raceBatch([left, right]: Writers, name: string, expectedVersion: number): Promise<void> {
+  const pairs = Array.from({ length: BATCH }, (_, i) => {
     const write = (text: string) => aDocument(`${name}-${i}`, { text, expectedVersion })
     return [write(`left ${expectedVersion}`), write(`right ${expectedVersion}`)] as const
   })
@@ -92,7 +92,7 @@ async function raceWave([left, right]: Writers, name: string, expectedVersion: n
       return (await Promise.all(calls.toReversed().map((call) => call()))).toReversed()
     }),
   )
-  const documents = await documentsOf(left)
+  const documents = await readDocumentMap(left)
   for (const [i, results] of races.entries()) {
     const version = expectedVersion + 1
     assert.deepEqual(results.map(({ type }) => type).sort(), ['conflict', 'written'])
@@ -105,9 +105,9 @@ async function raceWave([left, right]: Writers, name: string, expectedVersion: n
 
 type Writers = readonly [Store, Store]
 
-/** Two connections where the store may be shared. */
-async function twoWriters(store: Store, bed: TestBed): Promise<Writers> {
-  return [store, store.capabilities.shared ? await bed.open() : store]
+/** Returns two connections if the store may be shared. */
+async function openWriters(store: Store, fixture: StoreFixture): Promise<Writers> {
+  return [store, store.capabilities.shared ? await fixture.open() : store]
 }
 
 async function writeAll(store: Store, count: number): Promise<void> {

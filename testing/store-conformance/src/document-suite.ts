@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { DOCUMENT_TEXT_BYTES_MAX } from '@counterstep/core'
-import { aDocument, CATEGORY, documentsOf, written } from './documents.ts'
+import { aDocument, CATEGORY, readDocumentMap, writeAndRead } from './documents.ts'
 import { TEXTS } from './payload-suite.ts'
-import type { DefineTest } from './test-bed.ts'
+import type { DefineTest } from './store-fixture.ts'
 import { rejectsWith } from './transactions.ts'
 
-/** In the order of their bytes, which is neither JavaScript's order nor that of any language. */
+/** The keys are in the order of their bytes, which differs from JavaScript's order and from that of any language. */
 const KEYS = ['A', 'B', 'a', 'a ', 'a-', 'a:b', 'ab', 'b', 'e\u0301', '{p1}', 'é', '订单', '\uff5e', '💶']
 const LARGE_DOCUMENTS = 100
 
 export function documentSuite(test: DefineTest): void {
-  test('a document is kept as it was written, at version 1 and then one more each time', async (store, bed) => {
+  test('a document is kept as it was written, at version 1 and then one more each time', async (store, fixture) => {
     assert.deepEqual(await store.readDocuments(CATEGORY), [])
-    const check = await bed.startSpan(store)
-    const first = await written(store, aDocument('a', { text: 'one' }))
+    const check = await fixture.startSpan(store)
+    const first = await writeAndRead(store, aDocument('a', { text: 'one' }))
     await check(first.updatedAt)
     assert.deepEqual(first, {
       category: CATEGORY,
@@ -22,15 +22,15 @@ export function documentSuite(test: DefineTest): void {
       version: 1,
       updatedAt: first.updatedAt,
     })
-    await bed.pass(store, 20)
-    const second = await written(store, aDocument('a', { text: 'two', expectedVersion: 1 }))
+    await fixture.pass(store, 20)
+    const second = await writeAndRead(store, aDocument('a', { text: 'two', expectedVersion: 1 }))
     assert.ok(second.updatedAt >= first.updatedAt + 20)
-    await written(store, aDocument('a', { text: '', expectedVersion: 2 }))
+    await writeAndRead(store, aDocument('a', { text: '', expectedVersion: 2 }))
   })
 
   test('a write of another version is a conflict and touches nothing', async (store) => {
-    await written(store, aDocument('a'))
-    const document = await written(store, aDocument('a', { text: 'two', expectedVersion: 1 }))
+    await writeAndRead(store, aDocument('a'))
+    const document = await writeAndRead(store, aDocument('a', { text: 'two', expectedVersion: 1 }))
     for (const expectedVersion of [0, 1, 3, 99]) {
       const write = aDocument('a', { text: 'x', expectedVersion })
       assert.deepEqual(await store.writeDocument(write), { type: 'conflict', version: 2 })
@@ -41,11 +41,11 @@ export function documentSuite(test: DefineTest): void {
     assert.deepEqual(await store.readDocuments(CATEGORY), [document])
   })
 
-  test('a write sent again with its writeId is the same write', async (store, bed) => {
+  test('a write sent again with its writeId is the same write', async (store, fixture) => {
     for (const expectedVersion of [0, 1, 2]) {
       const write = aDocument('a', { text: `v${expectedVersion}`, expectedVersion })
-      const document = await written(store, write)
-      await bed.pass(store, 5)
+      const document = await writeAndRead(store, write)
+      await fixture.pass(store, 5)
       const again = await store.writeDocument({ ...write, text: 'must not land' })
       assert.deepEqual(again, { type: 'written', version: expectedVersion + 1 })
       assert.deepEqual(await store.readDocuments(CATEGORY), [document])
@@ -54,9 +54,9 @@ export function documentSuite(test: DefineTest): void {
 
   test('a write sent again after a later one, or after the removal, is a conflict', async (store) => {
     const first = aDocument('a', { expectedVersion: 0 })
-    await written(store, first)
+    await writeAndRead(store, first)
     const second = aDocument('a', { expectedVersion: 1 })
-    await written(store, second)
+    await writeAndRead(store, second)
     assert.deepEqual(await store.writeDocument(first), { type: 'conflict', version: 2 })
     await store.removeDocument({ category: CATEGORY, key: 'a', expectedVersion: 2 })
     assert.deepEqual(await store.writeDocument(second), { type: 'conflict', version: 0 })
@@ -64,9 +64,9 @@ export function documentSuite(test: DefineTest): void {
   })
 
   test('a removal takes the version that it knows, once; what is created again begins at 1', async (store) => {
-    await written(store, aDocument('a'))
-    const kept = await written(store, aDocument('b'))
-    await written(store, aDocument('a', { expectedVersion: 1 }))
+    await writeAndRead(store, aDocument('a'))
+    const kept = await writeAndRead(store, aDocument('b'))
+    await writeAndRead(store, aDocument('a', { expectedVersion: 1 }))
     const removal = { category: CATEGORY, key: 'a', expectedVersion: 2 }
     for (const expectedVersion of [1, 3]) {
       const result = await store.removeDocument({ ...removal, expectedVersion })
@@ -76,11 +76,11 @@ export function documentSuite(test: DefineTest): void {
     assert.deepEqual(await store.removeDocument(removal), { type: 'absent' })
     assert.deepEqual(await store.removeDocument({ ...removal, key: 'never' }), { type: 'absent' })
     assert.deepEqual(await store.readDocuments(CATEGORY), [kept])
-    await written(store, aDocument('a', { text: 'new' }))
+    await writeAndRead(store, aDocument('a', { text: 'new' }))
   })
 
   test('keys that look alike are different, and are read in the order of their bytes', async (store) => {
-    for (const key of [...KEYS].reverse()) await written(store, aDocument(key, { text: `of ${key}` }))
+    for (const key of [...KEYS].reverse()) await writeAndRead(store, aDocument(key, { text: `of ${key}` }))
     const documents = await store.readDocuments(CATEGORY)
     assert.deepEqual(
       documents.map(({ key, text }) => [key, text]),
@@ -90,7 +90,7 @@ export function documentSuite(test: DefineTest): void {
 
   test('a category knows nothing of another, and the transactions nothing of either', async (store) => {
     const categories = ['a', 'a-', 'b', 'z'.repeat(32)]
-    for (const category of categories) await written(store, aDocument('k', { category, text: category }))
+    for (const category of categories) await writeAndRead(store, aDocument('k', { category, text: category }))
     for (const category of categories) {
       assert.deepEqual(
         (await store.readDocuments(category)).map(({ category, text }) => [category, text]),
@@ -107,21 +107,21 @@ export function documentSuite(test: DefineTest): void {
   test('a text is kept exactly', async (store) => {
     const texts = { ...TEXTS, 'a line first': '1 2 3 w\n', largest: 'ä'.repeat(DOCUMENT_TEXT_BYTES_MAX / 2) }
     for (const [key, text] of Object.entries(texts)) {
-      await written(store, aDocument(key, { text }))
-      await written(store, aDocument(key, { text: `!${text}`.slice(0, -1), expectedVersion: 1 }))
+      await writeAndRead(store, aDocument(key, { text }))
+      await writeAndRead(store, aDocument(key, { text: `!${text}`.slice(0, -1), expectedVersion: 1 }))
     }
   })
 
   test('many large documents are read whole and in order', async (store) => {
     const keys = Array.from({ length: LARGE_DOCUMENTS }, (_, i) => `k-${String(i).padStart(3, '0')}`)
-    const textOf = (key: string) => key.padEnd(DOCUMENT_TEXT_BYTES_MAX, 'x')
-    for (const key of keys) await store.writeDocument(aDocument(key, { text: textOf(key) }))
+    const makeText = (key: string) => key.padEnd(DOCUMENT_TEXT_BYTES_MAX, 'x')
+    for (const key of keys) await store.writeDocument(aDocument(key, { text: makeText(key) }))
     const documents = await store.readDocuments(CATEGORY)
     assert.deepEqual(
       documents.map(({ key }) => key),
       keys,
     )
-    for (const { key, text } of documents) assert.ok(text === textOf(key), key)
+    for (const { key, text } of documents) assert.ok(text === makeText(key), key)
   })
 
   test('what breaks a bound is refused as a bug, and nothing is written', async (store) => {
@@ -141,16 +141,16 @@ export function documentSuite(test: DefineTest): void {
     assert.deepEqual(await store.readDocuments(CATEGORY), [])
   })
 
-  test('a durable store still has its documents when it is opened again; another has none', async (store, bed) => {
+  test('a durable store still has its documents when it is opened again; another has none', async (store, fixture) => {
     const write = aDocument('a', { text: 'ä💶\u0000', expectedVersion: 1 })
-    await written(store, aDocument('a'))
-    await written(store, write)
-    await written(store, aDocument('gone'))
+    await writeAndRead(store, aDocument('a'))
+    await writeAndRead(store, write)
+    await writeAndRead(store, aDocument('gone'))
     await store.removeDocument({ category: CATEGORY, key: 'gone', expectedVersion: 1 })
-    const before = await documentsOf(store)
-    const again = await bed.reopen(store)
-    assert.deepEqual(await documentsOf(again), again.capabilities.durable ? before : new Map())
-    // Still the same write.
+    const before = await readDocumentMap(store)
+    const again = await fixture.reopen(store)
+    assert.deepEqual(await readDocumentMap(again), again.capabilities.durable ? before : new Map())
+    // The repeat is still the same write.
     const result = await again.writeDocument(write)
     if (again.capabilities.durable) assert.deepEqual(result, { type: 'written', version: 2 })
     else assert.deepEqual(result, { type: 'conflict', version: 0 })

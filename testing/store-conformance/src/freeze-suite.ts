@@ -8,16 +8,16 @@ import { aDueTransaction, asGid, aTransaction, drawToken, drawTokens, FORMAT } f
 export interface StoreFreezeOptions {
   readonly runner: Pick<Runner, 'describe' | 'it'>
   readonly name: string
-  /** Opened in another process: an empty place that nobody else uses. */
+  /** An empty place that only this suite uses. Another process opens it. */
   readonly place: StorePlace
-  /** Ends, on the server, all connections to the place, and resolves when there are none: how many there were. */
+  /** Ends all connections to the place on the server. Resolves when there are none, with their number. */
   readonly cutConnections: () => Promise<number>
   /**
-   * `at-once`: the first call finds a new connection. `soon`: until there is one calls fail as unavailable. `one-by-one`:
-   * and a look at several servers leaves out those that are not back.
+   * If it is `at-once`, the first call finds a new connection. If it is `soon`, calls fail as unavailable until there is one.
+   * If it is `one-by-one`, a call to several servers also leaves out those that are not connected again.
    */
   readonly reconnects: 'at-once' | 'soon' | 'one-by-one'
-  /** Told what was measured. */
+  /** Gets a line with the measured values. */
   readonly report: (line: string) => void
 }
 
@@ -30,13 +30,13 @@ const LEASE_MS = 60_000
 interface FreezeCase {
   readonly call: RaceCall
   readonly isDone: (result: RaceResult) => boolean
-  /** What a look answers while a server is not back. */
+  /** Recognises the answer of a search while a server is not connected again. */
   readonly isPartial?: (result: RaceResult) => boolean
 }
 
 /**
- * Defines what becomes of a process that is stopped as it stands, as a function is between two calls of it, and whose
- * connections have ended when it goes on.
+ * Defines the tests of a process that is frozen, like a serverless function between two calls, and whose connections have
+ * ended when it goes on.
  */
 export function storeFreeze(options: StoreFreezeOptions): void {
   const { runner, name, place, reconnects, report } = options
@@ -87,12 +87,12 @@ const FREEZES: readonly FreezeCase[] = [
     isPartial: (result) => 'gids' in result && result.gids.length === 0,
   },
   {
-    call: { verb: 'renew', argument: [[{ gid: asGid('nobody'), token: drawToken() }], LEASE_MS] },
+    call: { verb: 'renew', argument: [[{ gid: asGid('no-row'), token: drawToken() }], LEASE_MS] },
     isDone: (result) => 'lost' in result && result.lost.length === 1,
   },
 ]
 
-/** A row that is due, and connections of each kind that stand idle. */
+/** Makes a due row, and idle connections of each kind. */
 async function prepare(peer: PeerProcess, place: StorePlace, call: RaceCall): Promise<void> {
   await peer.ask({ type: 'open', place, skewMs: 0 }, 'opened')
   const calls: RaceCall[] = [
@@ -110,7 +110,7 @@ async function callAfterThaw(
   { isDone, isPartial }: FreezeCase,
 ): Promise<{ readonly failures: number; readonly backMs: number }> {
   peer.freeze()
-  // It waits beside the ends of the connections: whichever of them the process sees first.
+  // The request waits together with the ends of the connections, and the process may see either first.
   let asked = peer.ask({ type: 'go' }, 'answers')
   let isAnswered = false
   const answered = () => {

@@ -7,55 +7,55 @@ import {
   type ListResult,
   type Store,
 } from '@counterstep/core'
-import type { DefineTest } from './test-bed.ts'
-import { aDueTransaction, aTransaction, created, finished, saved, updateOf } from './transactions.ts'
+import type { DefineTest } from './store-fixture.ts'
+import { aDueTransaction, aTransaction, createRow, finishRow, makeUpdate, saveRow } from './transactions.ts'
 
 const CREATE_AT_ONCE = 500
 const PAGES_MAX = 100
 
 export function listSuite(test: DefineTest): void {
-  test('list shows the newest first, and ties by gid downward', async (store, bed) => {
+  test('list shows the newest first, and ties by gid downward', async (store, fixture) => {
     for (let i = 0; i < 9; i++) {
-      await created(store, aTransaction(`t-${(i * 4) % 9}`))
-      if (i % 3 === 2) await bed.pass(store, 5)
+      await createRow(store, aTransaction(`t-${(i * 4) % 9}`))
+      if (i % 3 === 2) await fixture.pass(store, 5)
     }
     const { items, cursor } = await store.list({ limit: 100 })
     assert.equal(cursor, undefined)
     assert.equal(items.length, 9)
     assert.deepEqual(items, [...items].sort(newestFirst))
-    if (bed.hasExactClock) assert.equal(new Set(items.map((item) => item.createdAt)).size, 3)
+    if (fixture.hasExactClock) assert.equal(new Set(items.map((item) => item.createdAt)).size, 3)
   })
 
   test('a listed transaction shows the fields of its row', async (store) => {
-    const row = await created(store, aTransaction('a', { kind: 'message', status: 'prepared' }))
+    const row = await createRow(store, aTransaction('a', { kind: 'message', status: 'prepared' }))
     const { gid, kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention } = row
     const { items } = await store.list({ limit: 1 })
     assert.deepEqual(items, [{ gid, kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention }])
   })
 
-  test('pages follow each other without a gap or a repeat, also within one instant', async (store, bed) => {
+  test('pages follow each other without a gap or a repeat, also within one instant', async (store, fixture) => {
     for (let i = 0; i < 25; i++) {
-      await created(store, aTransaction(`t-${(i * 7) % 25}`))
-      if (i === 12) await bed.pass(store, 5)
+      await createRow(store, aTransaction(`t-${(i * 7) % 25}`))
+      if (i === 12) await fixture.pass(store, 5)
     }
     const { items } = await store.list({ limit: 100 })
-    for (const limit of [1, 4, 5, 24, 25]) assert.deepEqual(await allPages(store, { limit }), items)
+    for (const limit of [1, 4, 5, 24, 25]) assert.deepEqual(await readAllPages(store, { limit }), items)
   })
 
   test('a full page with nothing older has no cursor', async (store) => {
-    for (const gid of ['a', 'b']) await created(store, aTransaction(gid))
+    for (const gid of ['a', 'b']) await createRow(store, aTransaction(gid))
     assert.equal((await store.list({ limit: 2 })).cursor, undefined)
     assert.notEqual((await store.list({ limit: 1 })).cursor, undefined)
     assert.deepEqual(await store.list({ limit: 5, kind: 'tcc' }), { items: [] })
   })
 
-  test('list filters by status, kind, flags and time of creation', async (store, bed) => {
-    const old = await created(store, aTransaction('old', { kind: 'tcc', status: 'prepared' }))
-    await bed.pass(store, 10)
-    const row = await created(store, aTransaction('flags'))
-    await saved(store, updateOf(row, { type: 'keep' }, { retrying: true, attention: true }))
-    await bed.pass(store, 10)
-    const end = await finished(store, 'end', 'never')
+  test('list filters by status, kind, flags and time of creation', async (store, fixture) => {
+    const old = await createRow(store, aTransaction('old', { kind: 'tcc', status: 'prepared' }))
+    await fixture.pass(store, 10)
+    const row = await createRow(store, aTransaction('flags'))
+    await saveRow(store, makeUpdate(row, { type: 'keep' }, { retrying: true, attention: true }))
+    await fixture.pass(store, 10)
+    const end = await finishRow(store, 'end', 'never')
     const expected: [Partial<ListQuery>, string[]][] = [
       [{ status: ['prepared'] }, ['old']],
       [{ status: ['prepared', 'succeeded'] }, ['end', 'old']],
@@ -80,18 +80,19 @@ export function listSuite(test: DefineTest): void {
       assert.equal(cursor, undefined)
     }
     assert.deepEqual(
-      (await allPages(store, { limit: 1, kind: 'saga' })).map((item) => item.gid),
+      (await readAllPages(store, { limit: 1, kind: 'saga' })).map((item) => item.gid),
       ['end', 'flags'],
     )
   })
 
-  test('pages stay in order while rows come, change and go', async (store, bed) => {
-    for (let i = 0; i < 20; i++) await finished(store, `t-${i}`, i % 2 === 0 ? bed.retentionMs : 'never')
+  test('pages stay in order while rows come, change and go', async (store, fixture) => {
+    for (let i = 0; i < 20; i++) await finishRow(store, `t-${i}`, i % 2 === 0 ? fixture.retentionMs : 'never')
     const first = await store.list({ limit: 5 })
-    await bed.pass(store, bed.retentionMs)
+    await fixture.pass(store, fixture.retentionMs)
     await store.purgeFinished(100)
-    await created(store, aTransaction('late'))
-    const rest = first.cursor === undefined ? [] : await allPages(store, { limit: 3, cursor: first.cursor })
+    await createRow(store, aTransaction('late'))
+    const rest =
+      first.cursor === undefined ? [] : await readAllPages(store, { limit: 3, cursor: first.cursor })
     const seen = [...first.items, ...rest]
     assert.deepEqual(seen, [...seen].sort(newestFirst))
     assert.equal(new Set(seen.map((item) => item.gid)).size, seen.length)
@@ -101,7 +102,7 @@ export function listSuite(test: DefineTest): void {
   })
 
   test('a page scans a bounded number of rows and goes on from there', async (store) => {
-    await created(store, aTransaction('oldest', { kind: 'tcc' }))
+    await createRow(store, aTransaction('oldest', { kind: 'tcc' }))
     for (let from = 0; from < LIST_SCAN_MAX; from += CREATE_AT_ONCE) {
       const gids = Array.from({ length: CREATE_AT_ONCE }, (_, i) => `z-${from + i}`)
       await Promise.all(gids.map((gid) => store.create(aDueTransaction(gid))))
@@ -109,7 +110,7 @@ export function listSuite(test: DefineTest): void {
     const short = await store.list({ limit: 10, kind: 'tcc' })
     assert.deepEqual(short.items, [])
     assert.ok(short.cursor !== undefined)
-    const rest = await allPages(store, { limit: 10, kind: 'tcc', cursor: short.cursor })
+    const rest = await readAllPages(store, { limit: 10, kind: 'tcc', cursor: short.cursor })
     assert.deepEqual(
       rest.map((item) => item.gid),
       ['oldest'],
@@ -117,8 +118,8 @@ export function listSuite(test: DefineTest): void {
   })
 }
 
-/** Bounded, since a store that repeats a row would have us turn pages for ever. */
-async function allPages(store: Store, query: ListQuery): Promise<readonly ListedTransaction[]> {
+/** Reads all pages, up to a bound, because a store that repeats a row would give pages for ever. */
+async function readAllPages(store: Store, query: ListQuery): Promise<readonly ListedTransaction[]> {
   const items: ListedTransaction[] = []
   let cursor: ListCursor | undefined = query.cursor
   for (let page = 0; page < PAGES_MAX; page++) {

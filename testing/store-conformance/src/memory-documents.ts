@@ -10,25 +10,25 @@ import {
 
 interface DocumentRow {
   readonly document: StoredDocument
-  /** Of the last write. */
+  /** The id of the last write. */
   readonly writeId: string
 }
 
-/** The reference's documents: what a store does with them, one atomic step a call. */
+/** The documents of the reference store. Each call is one atomic step. */
 export class MemoryDocuments {
   readonly #categories = new Map<string, Map<string, DocumentRow>>()
 
   read(category: string): readonly StoredDocument[] {
-    return [...this.#rowsOf(category).values()]
+    return [...this.#getRows(category).values()]
       .map(({ document }) => document)
       .sort((a, b) => compareByBytes(a.key, b.key))
   }
 
   write({ category, key, text, expectedVersion, writeId }: DocumentWrite, now: number): DocumentWriteResult {
-    const rows = this.#rowsOf(category)
+    const rows = this.#getRows(category)
     const row = rows.get(key)
     const present = row?.document.version ?? 0
-    // Mine, sent again.
+    // This write was sent before.
     if (row?.writeId === writeId) return { type: 'written', version: present }
     if (present !== expectedVersion) return { type: 'conflict', version: present }
     if (row === undefined && rows.size >= DOCUMENTS_MAX) return { type: 'full' }
@@ -38,7 +38,7 @@ export class MemoryDocuments {
   }
 
   remove({ category, key, expectedVersion }: DocumentRemoval): DocumentRemovalResult {
-    const rows = this.#rowsOf(category)
+    const rows = this.#getRows(category)
     const present = rows.get(key)?.document.version
     if (present === undefined) return { type: 'absent' }
     if (present !== expectedVersion) return { type: 'conflict', version: present }
@@ -46,7 +46,7 @@ export class MemoryDocuments {
     return { type: 'removed' }
   }
 
-  #rowsOf(category: string): Map<string, DocumentRow> {
+  #getRows(category: string): Map<string, DocumentRow> {
     const known = this.#categories.get(category)
     if (known !== undefined) return known
     const rows = new Map<string, DocumentRow>()

@@ -13,7 +13,7 @@ export function listRows(rows: Iterable<StoredTransaction>, query: ListQuery): L
   const matches = scanned.filter((row) => isMatch(row, query))
   const page = matches.slice(0, query.limit)
   const cursor = cursorAfter(page, matches, scanned, older)
-  return { items: page.map(listed), ...(cursor && { cursor }) }
+  return { items: page.map(toListed), ...(cursor && { cursor }) }
 }
 
 function cursorAfter(
@@ -50,7 +50,7 @@ function newestFirst(a: ListCursor, b: ListCursor): number {
   return a.gid < b.gid ? 1 : a.gid > b.gid ? -1 : 0
 }
 
-function listed(row: StoredTransaction): ListedTransaction {
+function toListed(row: StoredTransaction): ListedTransaction {
   const { gid, kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention } = row
   return { gid, kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention }
 }

@@ -2,17 +2,17 @@ import type { NewTransaction, SentList, StoredTransaction, TransactionUpdate } f
 import { NEVER_AT } from '@counterstep/core'
 import { isFinalStatus } from '@counterstep/protocol'
 
-/** Live rows wait for someone's look at `dueAt`; the others wait for their purge. */
+/** Live rows can be claimed at `dueAt`. The others wait for their purge. */
 export function isLive(row: StoredTransaction): boolean {
   return !isFinalStatus(row.status)
 }
 
-/** A lease ends at its instant: at `dueAt` itself the row belongs to whoever claims it. */
+/** A lease ends exactly at `dueAt`: at that time another owner may claim the row. */
 export function isHeld(row: StoredTransaction, now: number): boolean {
   return row.owned && row.dueAt > now
 }
 
-export function newRow(transaction: NewTransaction, now: number): StoredTransaction {
+export function makeRow(transaction: NewTransaction, now: number): StoredTransaction {
   const { hold, ...rest } = transaction
   return {
     ...rest,
@@ -28,7 +28,7 @@ export function newRow(transaction: NewTransaction, now: number): StoredTransact
   }
 }
 
-export function updatedRow(
+export function applyUpdate(
   row: StoredTransaction,
   update: TransactionUpdate,
   version: number,
@@ -46,11 +46,11 @@ export function updatedRow(
     sentList: update.sentList ?? row.sentList,
     claimsWithoutProgress: 0,
     updatedAt: now,
-    ...heldAfter(row, update, now),
+    ...applyHold(row, update, now),
   }
 }
 
-function heldAfter(
+function applyHold(
   row: StoredTransaction,
   { hold }: TransactionUpdate,
   now: number,
@@ -67,8 +67,8 @@ function heldAfter(
   }
 }
 
-/** `updatedAt` stays: a claim says nothing new about the transaction. */
-export function claimedRow(
+/** Keeps `updatedAt`, because a claim changes nothing in the transaction itself. */
+export function applyClaim(
   row: StoredTransaction,
   token: string,
   version: number,
@@ -86,7 +86,7 @@ export function claimedRow(
   }
 }
 
-/** Only a list that was saved in full when the row was given back may be trusted by the next owner. */
+/** The next owner may trust only a list that was complete when the row was given back. */
 export function sentListAfterClaim(sentList: SentList): SentList {
   return sentList === 'released' ? 'held' : 'unknown'
 }

@@ -38,15 +38,15 @@ import {
 import { type Gid, isFinalStatus, type UnfinishedStatus } from '@counterstep/protocol'
 import { MemoryDocuments } from './memory-documents.ts'
 import { listRows } from './memory-list.ts'
-import { claimedRow, isHeld, isLive, newRow, updatedRow } from './memory-row.ts'
+import { applyClaim, applyUpdate, isHeld, isLive, makeRow } from './memory-row.ts'
 
 export interface MemoryStoreOptions {
   readonly now?: () => number
-  /** The version after a claim or an update; a store that can lose its tail takes max(version + 1, now). */
+  /** Computes the version after a claim or an update. A store that can lose its last writes takes max(version + 1, now). */
   readonly raise?: (version: number, now: number) => number
 }
 
-/** The reference: what every store must do, without any of the means. Each method is one atomic step. */
+/** The reference store, which shows what every store must do. Each method is one atomic step. */
 export function memoryStore({
   now = Date.now,
   raise = (version) => version + 1,
@@ -74,7 +74,7 @@ class MemoryStore implements Store {
     const now = this.#begin()
     const row = this.#rows.get(transaction.gid)
     if (row === undefined) {
-      this.#rows.set(transaction.gid, newRow(transaction, now))
+      this.#rows.set(transaction.gid, makeRow(transaction, now))
       return { type: 'created', createdAt: now, now }
     }
     if (isSameWrite(row, transaction)) return { type: 'created', createdAt: row.createdAt, now }
@@ -94,9 +94,9 @@ class MemoryStore implements Store {
     if (row === undefined) return { type: 'absent' }
     if (row.token !== update.token) return { type: 'fenced' }
     if (isSameWrite(row, update)) return { type: 'saved', version: row.version, now }
-    // A final row takes no write, not even under its own version.
+    // A final row takes no update, not even with its own version.
     if (row.version !== update.version || !isLive(row)) return { type: 'conflict', version: row.version }
-    const saved = updatedRow(row, update, this.#raise(row.version, now), now)
+    const saved = applyUpdate(row, update, this.#raise(row.version, now), now)
     this.#rows.set(row.gid, saved)
     return { type: 'saved', version: saved.version, now }
   }
@@ -121,8 +121,8 @@ class MemoryStore implements Store {
   async claimDue({ limit, leaseMs, tokens, formatMax }: DueClaim): Promise<DueClaimResult> {
     const now = this.#begin()
     assertDueClaim({ limit, tokens })
-    const claimed = this.#oldestDue(now, formatMax, limit).map((row, i) =>
-      claimedRow(row, tokens[i] ?? '', this.#raise(row.version, now), now + leaseMs),
+    const claimed = this.#findOldestDue(now, formatMax, limit).map((row, i) =>
+      applyClaim(row, tokens[i] ?? '', this.#raise(row.version, now), now + leaseMs),
     )
     for (const row of claimed) this.#rows.set(row.gid, row)
     return { now, claimed }
@@ -136,7 +136,7 @@ class MemoryStore implements Store {
     if (row.dueAt >= PARKED_AT) return { type: 'refused', reason: 'parked' }
     if (isHeld(row, now)) return { type: 'refused', reason: 'held' }
     if (row.format > formatMax) return { type: 'refused', reason: 'format' }
-    const transaction = claimedRow(row, token, this.#raise(row.version, now), now + leaseMs)
+    const transaction = applyClaim(row, token, this.#raise(row.version, now), now + leaseMs)
     this.#rows.set(gid, transaction)
     return { type: 'claimed', transaction, now }
   }
@@ -144,7 +144,7 @@ class MemoryStore implements Store {
   async postponeDue({ limit, byMs, formatMax }: DuePostponement): Promise<DuePostponementResult> {
     const now = this.#begin()
     assertDuePostponement({ limit, byMs })
-    const postponed = this.#oldestDue(now, formatMax, limit)
+    const postponed = this.#findOldestDue(now, formatMax, limit)
     for (const row of postponed) this.#rows.set(row.gid, { ...row, owned: false, dueAt: now + byMs })
     return { now, gids: postponed.map(({ gid }) => gid) }
   }
@@ -198,7 +198,7 @@ class MemoryStore implements Store {
     this.#isClosed = true
   }
 
-  #oldestDue(now: number, formatMax: number, limit: number): readonly StoredTransaction[] {
+  #findOldestDue(now: number, formatMax: number, limit: number): readonly StoredTransaction[] {
     return [...this.#rows.values()]
       .filter((row) => isLive(row) && row.dueAt <= now && row.dueAt < PARKED_AT && row.format <= formatMax)
       .sort((a, b) => a.dueAt - b.dueAt)
@@ -212,8 +212,8 @@ class MemoryStore implements Store {
 }
 
 /**
- * Mine, sent again. The token belongs to it: once another owner has claimed the row, the repeat of an old write must
- * not tell its sender that he still holds it.
+ * The write was sent before. The token must be the same too: once another owner has claimed the row, the repeat of an old
+ * write must not tell its sender that it still owns the row.
  */
 function isSameWrite(
   row: StoredTransaction,

@@ -6,8 +6,8 @@ import type { Model } from './model.ts'
 const POLL_MS = 5
 
 /**
- * The time of a random run. Where the store takes the model's clock, each call is one instant. Where it has its own,
- * a call spans the instants that the store shows before and after it, and the model goes on from those that it sets.
+ * The time of a random run. If the store takes the model's clock, each call happens at one time. If the store has its own
+ * clock, a call lies between the times that the store shows before and after it, and the model takes the times that it sets.
  */
 export class ModelClock {
   readonly isExact: boolean
@@ -22,12 +22,12 @@ export class ModelClock {
     this.isExact = isExact
   }
 
-  static async of(model: Model, store: () => Store): Promise<ModelClock> {
+  static async start(model: Model, store: () => Store): Promise<ModelClock> {
     const { now } = await store().stats()
     return new ModelClock(model, store, now === model.now)
   }
 
-  /** The first and the last instant of the last call. */
+  /** The earliest time of the last call. */
   get from(): number {
     return this.#from
   }
@@ -48,7 +48,7 @@ export class ModelClock {
     return result
   }
 
-  /** The store has set this instant in the last call. */
+  /** Sets the model's clock to the time that the store has set in the last call. */
   take(instant: number): void {
     assert.ok(this.#from <= instant && instant <= this.#to, `${instant} not in ${this.#from}–${this.#to}`)
     this.#model.now = instant

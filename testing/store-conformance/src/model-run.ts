@@ -13,9 +13,9 @@ import { ModelClock } from './model-clock.ts'
 import type { ConformanceOptions } from './runner.ts'
 import { asGid, assertRaised, aTransaction, drawToken, drawTokens, FORMAT } from './transactions.ts'
 
-/** One random step: what, on which gid, by which owner, and a number whose meaning depends on what. */
+/** One random step: the action, the gid, the owner, and a number whose meaning depends on the action. */
 export type ModelStep = readonly [what: number, gid: number, owner: number, amount: number]
-/** Upper bounds, inclusive, for the four numbers. */
+/** The largest values of the four numbers. */
 export const MODEL_STEP_MAX = [10, 3, 2, 7] as const
 
 const GIDS = ['order-1', 'order-10', 'ORDER-1', '~'].map(asGid)
@@ -24,9 +24,9 @@ const POSTPONE_MS = 50
 const JUMPS_MS = [0, 1, 1, 50, 99, 100, 101, 1_000]
 
 /**
- * Plays the steps on a store and on the model, and compares them after every step. A store that takes the clock given
- * to it must meet each instant exactly. One with a server's clock must take its instants within the call that sets
- * them; the model then goes on from those.
+ * Plays the steps on a store and on the model, and compares the two after every step. A store that takes the given clock
+ * must set each time exactly. A store with a server's clock must take its times from within the call, and the model then
+ * takes those times.
  */
 export async function runAgainstModel(
   open: ConformanceOptions['open'],
@@ -47,7 +47,7 @@ class ModelRun {
   readonly #openStore: () => Promise<Store>
   #opened: Store | undefined
   #clock: ModelClock | undefined
-  /** What each owner last knew of each gid: stale as soon as somebody else has written. */
+  /** The last version of each gid that each owner knows. It is stale as soon as another owner has written. */
   readonly #known = new Map<string, { token: string; version: number }>()
   readonly #lastWrites = new Map<number, NewTransaction | TransactionUpdate>()
 
@@ -57,7 +57,7 @@ class ModelRun {
 
   async open(): Promise<void> {
     this.#opened = await this.#openStore()
-    this.#clock ??= await ModelClock.of(this.#model, () => this.#store)
+    this.#clock ??= await ModelClock.start(this.#model, () => this.#store)
   }
 
   async close(): Promise<void> {
@@ -124,7 +124,7 @@ class ModelRun {
   async #update(gid: string, key: string, owner: number, amount: number): Promise<void> {
     const known = this.#known.get(key)
     if (known === undefined) return
-    const hold = this.#hold(amount)
+    const hold = this.#makeHold(amount)
     const update: TransactionUpdate = {
       ...{ gid: asGid(gid), token: known.token, version: known.version, writeId: drawToken() },
       ...{
@@ -140,14 +140,14 @@ class ModelRun {
     await this.#sendUpdate(update, key)
   }
 
-  /** As a node does that does not hold the row: it reads first, and so makes its owner's version stale. */
+  /** Writes like a node that does not own the row: it reads first, and makes the version of the row's owner stale. */
   async #command(gid: string, key: string, owner: number, amount: number): Promise<void> {
     const row = this.#model.rows.get(gid)
     if (row !== undefined) this.#known.set(key, { token: row.token, version: row.version })
     await this.#update(gid, key, owner, amount)
   }
 
-  #hold(amount: number): UpdateHold {
+  #makeHold(amount: number): UpdateHold {
     const { now } = this.#model
     const holds: readonly UpdateHold[] = [
       { type: 'keep' },
@@ -201,11 +201,11 @@ class ModelRun {
       return
     }
     if (result.reason === 'absent') this.#forgetExpired(gid)
-    // Held at any instant of the call is held at its first, from which the model judges.
+    // A row that is held at any time of the call is held at its beginning, and the model's clock stands there.
     assert.equal(this.#model.claim(gid, claim.token, LEASE_MS), result.reason)
   }
 
-  /** A row that the store says is claimed must be one that the model lets him claim at the store's instant. */
+  /** The model must allow the claim at the store's time too. */
   #take({ gid, token, version, dueAt }: StoredTransaction, key: string): void {
     this.#time.take(dueAt - LEASE_MS)
     const before = this.#model.rows.get(gid)?.version ?? 0
@@ -230,10 +230,10 @@ class ModelRun {
     }
   }
 
-  /** Those of the model that are due, the oldest of them, in their order. */
+  /** Checks that the gids are the oldest due rows of the model, in order. */
   #assertOldestDue(gids: readonly Gid[], limit: number): void {
-    const due = this.#model.due(this.#time.to)
-    const surelyDue = this.#model.due(this.#time.from)
+    const due = this.#model.findDue(this.#time.to)
+    const surelyDue = this.#model.findDue(this.#time.from)
     const instants = gids.map((gid) => due.get(gid) ?? Number.POSITIVE_INFINITY)
     const last = instants.at(-1) ?? 0
     assert.ok(last <= this.#time.to, 'a row was taken that is not due')
@@ -277,20 +277,20 @@ class ModelRun {
 
   async #purge(): Promise<void> {
     const { purged } = await this.#time.during(() => this.#store.purgeFinished(10))
-    const over = this.#model.purgeable(this.#time.from)
+    const over = this.#model.findPurgeable(this.#time.from)
     assert.deepEqual(await this.#store.readMany(over), [])
     for (const gid of over) this.#model.rows.delete(gid)
     if (this.#time.isExact) assert.equal(purged, over.length)
   }
 
-  /** A store with its own clock may let a finished row expire by itself, yet not before its retention is over. */
+  /** A store with its own clock may let a finished row expire by itself, but not before the end of its retention. */
   #forgetExpired(gid: string): void {
-    if (this.#time.isExact || !this.#model.purgeable(this.#time.to).some((over) => over === gid)) return
+    if (this.#time.isExact || !this.#model.findPurgeable(this.#time.to).some((over) => over === gid)) return
     this.#model.rows.delete(gid)
   }
 
   async #reopen(amount: number): Promise<void> {
-    // One in eight: to open a durable store is dear.
+    // One step in eight reopens, because opening a durable store is slow.
     if (amount > 0 || !this.#store.capabilities.durable) return
     await this.#time.during(async () => {
       await this.#store.close()
@@ -312,11 +312,11 @@ class ModelRun {
     for (const gid of GIDS) {
       if (rows.has(gid) && items.includes(gid)) continue
       this.#forgetExpired(gid)
-      // It may have expired between the two reads.
+      // The row may have expired between the two reads.
       if (!this.#model.rows.has(gid) && !items.includes(gid)) rows.delete(gid)
     }
     assert.deepEqual(rows, new Map(this.#model.rows))
-    assert.deepEqual(items, this.#model.newestFirst())
+    assert.deepEqual(items, this.#model.listNewestFirst())
     const { unfinished } = stats
     const live = [...this.#model.rows.values()].filter((row) => row.status !== 'failed').length
     assert.equal(unfinished.prepared + unfinished.submitted + unfinished.aborting, live)

@@ -5,8 +5,8 @@ import type { Gid } from '@counterstep/protocol'
 type ModelRow = { -readonly [Field in keyof StoredTransaction]: StoredTransaction[Field] }
 
 /**
- * A second, independent writing of the contract, for the random runs: a plain map, changed in place, that shares no
- * rule with the reference store, so that a mistake in one of the two shows.
+ * A second, independent version of the contract for the random runs. It is a plain map that is changed in place, and it
+ * shares no rule with the reference store, so that a mistake in one of the two shows.
  */
 export class Model {
   readonly rows = new Map<string, ModelRow>()
@@ -29,7 +29,7 @@ export class Model {
     return 'created'
   }
 
-  /** How far the version rises is the store's choice: `raiseTo` tells the model afterwards. */
+  /** The store chooses how far the version rises. The caller then sets it by `raiseTo`. */
   update(update: TransactionUpdate): 'absent' | 'fenced' | 'conflict' | 'repeated' | 'saved' {
     const row = this.rows.get(update.gid)
     if (!row) return 'absent'
@@ -66,8 +66,8 @@ export class Model {
     return 'claimed'
   }
 
-  /** Due rows and their instants. */
-  due(now: number): Map<string, number> {
+  /** Finds the due rows and their due times. */
+  findDue(now: number): Map<string, number> {
     const due = [...this.rows.values()].filter((row) => !this.#isFinal(row) && row.dueAt <= now)
     return new Map(due.map((row) => [row.gid, row.dueAt]))
   }
@@ -77,7 +77,7 @@ export class Model {
     if (row) Object.assign(row, { owned: false, dueAt: this.now + byMs })
   }
 
-  /** The present version, which a renewal leaves as it is. */
+  /** Returns the present version, which a renewal does not change. */
   renew(gid: string, token: string, leaseMs: number): number | 'lost' {
     const row = this.rows.get(gid)
     if (row?.token !== token || !row.owned) return 'lost'
@@ -85,7 +85,7 @@ export class Model {
     return row.version
   }
 
-  purgeable(now: number): readonly Gid[] {
+  findPurgeable(now: number): readonly Gid[] {
     const rows = [...this.rows.values()].filter((row) => this.#isFinal(row) && row.dueAt <= now)
     return rows.map((row) => row.gid)
   }
@@ -98,7 +98,7 @@ export class Model {
     row.dueAt = this.now
   }
 
-  newestFirst(): readonly string[] {
+  listNewestFirst(): readonly string[] {
     const rows = [...this.rows.values()]
     return rows.sort((a, b) => b.createdAt - a.createdAt || (a.gid < b.gid ? 1 : -1)).map((row) => row.gid)
   }

@@ -1,7 +1,7 @@
 import type { Store } from '@counterstep/core'
 import type { StorePlace } from './race-messages.ts'
 
-/** The module's own instance in this process: nothing of the store is shared with another but its database. */
+/** Opens the store by the module's own instance in this process, which shares only the database with other processes. */
 export async function openStoreAt({ moduleUrl, opener, options }: StorePlace): Promise<Store> {
   const module: Readonly<Record<string, unknown>> = await import(moduleUrl)
   const open = module[opener]

@@ -4,21 +4,21 @@ import type { BothAnswers, BothCalls, RacePeers } from './race-peers.ts'
 import { RaceTally } from './race-tally.ts'
 import { asGid } from './transactions.ts'
 
-/** What each store is held to, on each of its servers. */
+/** The number of races that each store must pass on each of its servers. */
 export const RACE_PAIRS = 1_000
-/** Each manner of wave thrice; the suite's proof catches every broken store with as many. */
+/** So many pairs make at least three batches of each manner. With as many, the suite's proof catches every broken store. */
 export const FEW_RACE_PAIRS = 500
-/** In flight at once in each process, in most waves. */
-export const WAVE_PAIRS = 50
+/** The number of calls in flight at once in each process, in most batches. */
+export const BATCH_PAIRS = 50
 const FEW_IN_FLIGHT = 8
 
 export interface PairRace {
   readonly title: string
-  /** The two calls of which one must win, by the process that makes them. */
+  /** Makes the two calls, one for each process, of which one must win. */
   readonly calls: (store: Store, gid: string, index: number) => Promise<readonly [RaceCall, RaceCall]>
   readonly hasWon: (result: RaceResult) => boolean
-  /** What is wrong with the loser's answer, or with the row that the winner has left. */
-  readonly complain: (end: PairEnd) => string | undefined
+  /** Says what is wrong with the loser's answer, or with the row that the winner has left. */
+  readonly findComplaint: (end: PairEnd) => string | undefined
 }
 
 export interface PairEnd {
@@ -28,7 +28,7 @@ export interface PairEnd {
   readonly row: StoredTransaction
 }
 
-/** One call of each process on each gid, a wave of gids at a time. */
+/** Makes one call of each process on each gid, a batch of gids at a time. */
 export async function runPairRace(
   race: PairRace,
   store: Store,
@@ -36,39 +36,39 @@ export async function runPairRace(
   count: number,
 ): Promise<string> {
   const tally = new RaceTally(race.title)
-  for (let from = 0; from < count; from += WAVE_PAIRS) {
+  for (let from = 0; from < count; from += BATCH_PAIRS) {
     const gids = Array.from(
-      { length: WAVE_PAIRS },
+      { length: BATCH_PAIRS },
       (_, i) => `${race.title.replaceAll(' ', '-')}-${from + i}`,
     )
     const pairs = await Promise.all(gids.map((gid, i) => race.calls(store, gid, from + i)))
-    const [left, right] = await raceWave(
+    const [left, right] = await raceBatch(
       peers,
       [pairs.map((pair) => pair[0]), pairs.map((pair) => pair[1])],
-      from / WAVE_PAIRS,
+      from / BATCH_PAIRS,
     )
     const rows = new Map((await store.readMany(gids.map(asGid))).map((row) => [row.gid as string, row]))
     for (const [i, gid] of gids.entries()) {
       const [pair, one, two] = [pairs[i], left[i], right[i]]
       if (!pair || !one || !two) throw new Error(`a call on ${gid} has no answer`)
-      tally.met(one, two)
+      tally.noteMeeting(one, two)
       judge(race, tally, { gid, calls: pair, answers: [one, two], row: rows.get(gid) })
     }
   }
-  return tally.verdict(count)
+  return tally.conclude(count)
 }
 
 /**
- * The waves differ. All calls at once fill a store's batches, and in the opposite order in the other process their
- * locks meet crosswise; a few at a time make many small writes, which fall between each other.
+ * The batches differ. With all calls at once a store's own batches are full, and with the opposite order in the other process
+ * their locks meet crosswise. With a few at a time there are many small writes, which come between each other.
  */
-export async function raceWave(
+export async function raceBatch(
   peers: RacePeers,
   [left, right]: BothCalls,
-  wave: number,
+  batch: number,
 ): Promise<BothAnswers> {
-  if (wave % 3 === 0) return peers.race([left, right], left.length)
-  if (wave % 3 === 1) return peers.race([left, right], FEW_IN_FLIGHT)
+  if (batch % 3 === 0) return peers.race([left, right], left.length)
+  if (batch % 3 === 1) return peers.race([left, right], FEW_IN_FLIGHT)
   const [leftAnswers, rightAnswers] = await peers.race([left, [...right].reverse()], left.length)
   return [leftAnswers, [...rightAnswers].reverse()]
 }
@@ -81,13 +81,13 @@ interface JudgedPair {
 }
 
 function judge(race: PairRace, tally: RaceTally, pair: JudgedPair): void {
-  const winner = winnerOf(race, pair)
+  const winner = findWinner(race, pair)
   const evidence = pair.answers.map((answer) => answer.error ?? answer.result)
-  if (typeof winner === 'number') tally.won(winner)
-  else tally.fault(pair.gid, winner, ...evidence, pair.row)
+  if (typeof winner === 'number') tally.noteWin(winner)
+  else tally.noteFault(pair.gid, winner, ...evidence, pair.row)
 }
 
-function winnerOf(race: PairRace, { calls, answers, row }: JudgedPair): 0 | 1 | string {
+function findWinner(race: PairRace, { calls, answers, row }: JudgedPair): 0 | 1 | string {
   const [left, right] = [answers[0].result, answers[1].result]
   if (left === undefined || right === undefined) return 'a call threw'
   const hasLeftWon = race.hasWon(left)
@@ -96,5 +96,5 @@ function winnerOf(race: PairRace, { calls, answers, row }: JudgedPair): 0 | 1 | 
   const end = hasLeftWon
     ? { winner: calls[0], won: left, lost: right, row }
     : { winner: calls[1], won: right, lost: left, row }
-  return race.complain(end) ?? (hasLeftWon ? 0 : 1)
+  return race.findComplaint(end) ?? (hasLeftWon ? 0 : 1)
 }

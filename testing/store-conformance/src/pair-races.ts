@@ -1,7 +1,7 @@
 import type { TransactionUpdate } from '@counterstep/core'
 import type { PairEnd, PairRace } from './pair-race.ts'
 import type { RaceCall, RaceResult } from './race-messages.ts'
-import { aTransaction, created, digestOf, updateOf } from './transactions.ts'
+import { aTransaction, createRow, makeDigest, makeUpdate } from './transactions.ts'
 
 const LEASE_MS = 600_000
 const OWNED = { type: 'owned', leaseMs: LEASE_MS } as const
@@ -23,13 +23,13 @@ const createAgainstCreate: PairRace = {
       argument: aTransaction(gid, {
         definition: 'right',
         status: 'prepared',
-        digest: digestOf(index % 2 === 0 ? 'a' : 'b'),
+        digest: makeDigest(index % 2 === 0 ? 'a' : 'b'),
         hold: OWNED,
       }),
     },
   ],
   hasWon: (result) => 'type' in result && result.type === 'created',
-  complain: ({ winner, won, lost, row }) => {
+  findComplaint: ({ winner, won, lost, row }) => {
     if (winner.verb !== 'create' || !('createdAt' in won)) return 'not a create'
     const { hold, ...given } = winner.argument
     if (!hasAll(row, given)) return 'the row is not the winner’s'
@@ -42,13 +42,13 @@ const createAgainstCreate: PairRace = {
   },
 }
 
-/** Both know the same version: one is saved, the other told of the winner's. */
-function complainOfUpdates({ winner, won, lost, row }: PairEnd): string | undefined {
+/** Both calls know the same version. One is saved, and the other gets the winner's version. */
+function findUpdateComplaint({ winner, won, lost, row }: PairEnd): string | undefined {
   if (winner.verb !== 'update' || !('version' in won)) return 'not an update'
   const { hold, version, ...written } = winner.argument
   if (!hasAll(row, written)) return 'the row is not the winner’s'
   if (won.version !== row.version || row.version <= version) return 'the winner’s version is not the row’s'
-  if (row.owned !== (hold.type !== 'finish')) return 'the row’s owner is not as the winner left him'
+  if (row.owned !== (hold.type !== 'finish')) return 'the row’s owner is not the one that the winner left'
   if (!('version' in lost) || lost.type !== 'conflict') return 'the loser has no conflict'
   return lost.version === row.version ? undefined : 'the conflict tells another version'
 }
@@ -56,26 +56,26 @@ function complainOfUpdates({ winner, won, lost, row }: PairEnd): string | undefi
 const writeAgainstWrite: PairRace = {
   title: 'write against write',
   calls: async (store, gid) => {
-    const row = await created(store, aTransaction(gid, { hold: OWNED }))
+    const row = await createRow(store, aTransaction(gid, { hold: OWNED }))
     return [
-      update(updateOf(row, { type: 'keep' }, { progress: 'left' })),
-      update(updateOf(row, { type: 'keep' }, { progress: 'right' })),
+      update(makeUpdate(row, { type: 'keep' }, { progress: 'left' })),
+      update(makeUpdate(row, { type: 'keep' }, { progress: 'right' })),
     ]
   },
   hasWon: isSaved,
-  complain: complainOfUpdates,
+  findComplaint: findUpdateComplaint,
 }
 
 const commandAgainstFinish: PairRace = {
   title: 'command against finish',
   calls: async (store, gid, index) => {
-    const row = await created(store, aTransaction(gid, { hold: OWNED }))
-    const command = update(updateOf(row, { type: 'command' }, { status: 'aborting', progress: 'abort' }))
-    const finish = update(updateOf(row, { type: 'finish', retentionMs: 'never' }, { progress: 'end' }))
+    const row = await createRow(store, aTransaction(gid, { hold: OWNED }))
+    const command = update(makeUpdate(row, { type: 'command' }, { status: 'aborting', progress: 'abort' }))
+    const finish = update(makeUpdate(row, { type: 'finish', retentionMs: 'never' }, { progress: 'end' }))
     return index % 2 === 0 ? [command, finish] : [finish, command]
   },
   hasWon: isSaved,
-  complain: complainOfUpdates,
+  findComplaint: findUpdateComplaint,
 }
 
 export const PAIR_RACES: readonly PairRace[] = [createAgainstCreate, writeAgainstWrite, commandAgainstFinish]

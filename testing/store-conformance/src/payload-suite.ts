@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
-import type { DefineTest } from './test-bed.ts'
-import { aDueTransaction, aTransaction, claimed, created, read, saved, updateOf } from './transactions.ts'
+import type { DefineTest } from './store-fixture.ts'
+import {
+  aDueTransaction,
+  aTransaction,
+  claimRow,
+  createRow,
+  makeUpdate,
+  read,
+  saveRow,
+} from './transactions.ts'
 
 const LARGE_CHARACTERS = 256 * 1024
 export const TEXTS = {
@@ -15,11 +23,11 @@ export const TEXTS = {
 export function payloadSuite(test: DefineTest): void {
   for (const [name, text] of Object.entries(TEXTS)) {
     test(`a text is kept exactly: ${name}`, async (store) => {
-      const row = await created(store, aDueTransaction('a', { definition: text, progress: text }))
+      const row = await createRow(store, aDueTransaction('a', { definition: text, progress: text }))
       assert.deepEqual([row.definition, row.progress], [text, text])
-      const after = await saved(store, updateOf(row, { type: 'keep' }, { progress: `${text}!` }))
+      const after = await saveRow(store, makeUpdate(row, { type: 'keep' }, { progress: `${text}!` }))
       assert.deepEqual([after.definition, after.progress], [text, `${text}!`])
-      assert.equal((await claimed(store, 'a', 1_000)).definition, text)
+      assert.equal((await claimRow(store, 'a', 1_000)).definition, text)
     })
   }
 
@@ -35,9 +43,9 @@ export function payloadSuite(test: DefineTest): void {
   })
 
   test('a progress may grow and shrink', async (store) => {
-    let row = await created(store, aTransaction('a'))
+    let row = await createRow(store, aTransaction('a'))
     for (const length of [LARGE_CHARACTERS, 10, 4 * LARGE_CHARACTERS, 0]) {
-      row = await saved(store, updateOf(row, { type: 'keep' }, { progress: 'p'.repeat(length) }))
+      row = await saveRow(store, makeUpdate(row, { type: 'keep' }, { progress: 'p'.repeat(length) }))
       assert.equal(row.progress.length, length)
     }
   })

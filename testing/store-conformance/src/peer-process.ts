@@ -5,17 +5,17 @@ import { fileURLToPath } from 'node:url'
 import type { FromPeer, ToPeer } from './race-messages.ts'
 
 const PEER = fileURLToPath(new URL('./race-peer.ts', import.meta.url))
-/** For one message: an opening, or a wave of calls. A store that hangs fails here, by name. */
+/** Bounds the answer to one message: an opening, or a batch of calls. A store that hangs fails here with a clear message. */
 const ANSWER_MS_MAX = 20_000
 
-/** A process with a store of its own, that does what it is told. */
+/** A process with a store of its own that obeys messages. */
 export class PeerProcess {
   readonly #name: string
   readonly #process: ChildProcess
 
   constructor(name: string) {
     this.#name = name
-    // Without the flags of the test runner's own process.
+    // The process must not inherit the flags of the test runner.
     this.#process = fork(PEER, { execArgv: [] })
   }
 
@@ -51,7 +51,7 @@ export class PeerProcess {
     await exited
   }
 
-  /** Stops it as it stands, whatever it is doing; time goes on. */
+  /** Stops the process wherever it is, while time goes on. */
   freeze(): void {
     assert.ok(this.#process.kill('SIGSTOP'))
   }

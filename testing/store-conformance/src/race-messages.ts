@@ -14,14 +14,14 @@ import type {
   UpdateResult,
 } from '@counterstep/core'
 
-/** Where a process of a race finds its store: what to import, which function of it to call, and with what, as JSON. */
+/** The place of a store for another process: a module, the name of its function that opens the store, and the options as JSON. */
 export interface StorePlace {
   readonly moduleUrl: string
   readonly opener: string
   readonly options: unknown
 }
 
-/** One call of the store, as it travels. */
+/** One call of the store as a message. */
 export type RaceCall =
   | { readonly verb: 'create'; readonly argument: NewTransaction }
   | { readonly verb: 'update'; readonly argument: TransactionUpdate }
@@ -42,12 +42,12 @@ export type RaceResult =
   | { readonly purged: number }
   | StoreStats
 
-/** The instants are those of the machine's monotonic clock, which all its processes share. */
+/** The times are those of the machine's monotonic clock, which all its processes share. */
 export interface RaceAnswer {
   readonly startedAt: number
   readonly endedAt: number
   readonly result?: RaceResult
-  /** What the call threw; no call of a race may. */
+  /** The error of the call. No call of a race may throw. */
   readonly error?: string
 }
 

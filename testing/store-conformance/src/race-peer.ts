@@ -1,4 +1,4 @@
-// A process of its own in a race: it opens the store, prepares calls, and makes them all at once when told to.
+// This is a process of its own in a race. It opens the store, prepares calls, and makes them all at once when it gets a message.
 
 import type { Store } from '@counterstep/core'
 import { openStoreAt } from './open-store-at.ts'
@@ -12,13 +12,13 @@ function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
 
-function openedStore(): Store {
+function getStore(): Store {
   if (store === undefined) throw new Error('the peer has not opened a store')
   return store
 }
 
 function send(call: RaceCall): Promise<RaceResult> {
-  const store = openedStore()
+  const store = getStore()
   switch (call.verb) {
     case 'create':
       return store.create(call.argument)
@@ -39,48 +39,48 @@ function send(call: RaceCall): Promise<RaceResult> {
   }
 }
 
-async function timed(call: RaceCall): Promise<RaceAnswer> {
+async function runTimed(call: RaceCall): Promise<RaceAnswer> {
   const startedAt = monotonicMs()
   try {
     const result = await send(call)
     return { startedAt, endedAt: monotonicMs(), result }
   } catch (error: unknown) {
-    return { startedAt, endedAt: monotonicMs(), error: described(error) }
+    return { startedAt, endedAt: monotonicMs(), error: describeError(error) }
   }
 }
 
-async function makePrepared(): Promise<readonly RaceAnswer[]> {
+async function runPrepared(): Promise<readonly RaceAnswer[]> {
   if (prepared === undefined) throw new Error('the peer has nothing prepared')
   const { calls, inFlightMax } = prepared
   const answers: RaceAnswer[] = []
   const left = calls.entries()
   const makeNext = async (): Promise<void> => {
-    for (const [i, call] of left) answers[i] = await timed(call)
+    for (const [i, call] of left) answers[i] = await runTimed(call)
   }
   await Promise.all(Array.from({ length: Math.min(inFlightMax, calls.length) }, makeNext))
   return answers
 }
 
-async function obey(message: ToPeer): Promise<FromPeer> {
+async function handle(message: ToPeer): Promise<FromPeer> {
   switch (message.type) {
     case 'open':
       skewClock(message.skewMs)
       store = await openStoreAt(message.place)
-      // Its connections stand before the first race.
+      // The connections are open before the first race.
       await store.stats()
       return { type: 'opened' }
     case 'prepare':
       prepared = message
       return { type: 'prepared' }
     case 'go':
-      return { type: 'answers', answers: await makePrepared() }
+      return { type: 'answers', answers: await runPrepared() }
     case 'close':
-      await openedStore().close()
+      await getStore().close()
       return { type: 'closed' }
   }
 }
 
-function described(error: unknown): string {
+function describeError(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
@@ -89,7 +89,7 @@ function answer(reply: FromPeer): void {
 }
 
 process.on('message', (message: ToPeer) => {
-  obey(message).then(answer, (error: unknown) => answer({ type: 'failed', error: described(error) }))
+  handle(message).then(answer, (error: unknown) => answer({ type: 'failed', error: describeError(error) }))
 })
-// The suite is gone: nobody will ask any more.
+// The suite has ended, so no more messages will come.
 process.on('disconnect', () => process.exit())

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import type { RaceAnswer } from './race-messages.ts'
 
-/** A race of which one process wins nearly all has not been one. */
+/** If one process wins nearly all pairs, there was no race. */
 const WON_SHARE_MIN = 0.05
-/** So has one whose calls mostly did not meet. */
+/** If most pairs of calls did not overlap, there was no race. */
 const OVERLAP_SHARE_MIN = 0.5
 const FAULTS_SHOWN_MAX = 5
 
-/** What became of a race's pairs. */
+/** Counts the outcomes of a race's pairs. */
 export class RaceTally {
   readonly #title: string
   readonly #startedAt = performance.now()
@@ -20,22 +20,22 @@ export class RaceTally {
     this.#title = title
   }
 
-  won(peer: 0 | 1): void {
+  noteWin(peer: 0 | 1): void {
     this.#won[peer] += 1
   }
 
-  fault(gid: string, what: string, ...evidence: readonly unknown[]): void {
+  noteFault(gid: string, what: string, ...evidence: readonly unknown[]): void {
     this.#faults.push(`${gid}: ${what} ${evidence.map((part) => JSON.stringify(part)).join(' | ')}`)
   }
 
-  /** Two calls that should have met. */
-  met(left: RaceAnswer, right: RaceAnswer): void {
+  /** Notes two calls that should have overlapped. */
+  noteMeeting(left: RaceAnswer, right: RaceAnswer): void {
     this.#pairs += 1
     if (left.startedAt < right.endedAt && right.startedAt < left.endedAt) this.#overlapped += 1
   }
 
-  /** Throws unless each pair was decided once and by a true race; tells what was measured. */
-  verdict(rows: number): string {
+  /** Throws unless each pair was decided exactly once and in a real race. Returns a line with the measured values. */
+  conclude(rows: number): string {
     const [left, right] = this.#won
     const overlap = this.#overlapped / this.#pairs
     const measured =

@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict'
 import { RENEW_MAX } from '@counterstep/core'
-import type { DefineTest } from './test-bed.ts'
+import type { DefineTest } from './store-fixture.ts'
 import {
   aDueTransaction,
   asGid,
   aTransaction,
   BRIEF_LEASE_MS,
-  created,
+  claimDueGids,
+  createRow,
   drawToken,
-  dueGids,
+  makeUpdate,
   read,
   rejectsWith,
-  saved,
-  updateOf,
+  saveRow,
 } from './transactions.ts'
 
 export function renewSuite(test: DefineTest): void {
-  test('renew moves the lease end and changes nothing else', async (store, bed) => {
-    const row = await created(store, aTransaction('a'))
-    await bed.pass(store, 20)
-    const assertWithin = await bed.startSpan(store)
+  test('renew moves the lease end and changes nothing else', async (store, fixture) => {
+    const row = await createRow(store, aTransaction('a'))
+    await fixture.pass(store, 20)
+    const assertWithin = await fixture.startSpan(store)
     const result = await store.renew([{ gid: row.gid, token: row.token }], 30_000)
     assert.deepEqual(result.renewed, [{ gid: 'a', version: row.version }])
     assert.deepEqual(result.lost, [])
@@ -28,24 +28,27 @@ export function renewSuite(test: DefineTest): void {
     await assertWithin(result.now, dueAt - 30_000)
   })
 
-  test('a renewed lease does not end at its first instant', async (store, bed) => {
-    const row = await created(store, aTransaction('a', { hold: { type: 'owned', leaseMs: BRIEF_LEASE_MS } }))
+  test('a renewed lease does not end at its former time', async (store, fixture) => {
+    const row = await createRow(
+      store,
+      aTransaction('a', { hold: { type: 'owned', leaseMs: BRIEF_LEASE_MS } }),
+    )
     await store.renew([{ gid: row.gid, token: row.token }], 3_600_000)
-    await bed.pass(store, BRIEF_LEASE_MS)
-    assert.deepEqual(await dueGids(store, 10), [])
+    await fixture.pass(store, BRIEF_LEASE_MS)
+    assert.deepEqual(await claimDueGids(store, 10), [])
   })
 
   test('renew returns the present version, so an owner learns of a command', async (store) => {
-    const row = await created(store, aTransaction('a'))
-    const { version } = await saved(store, updateOf(row, { type: 'command' }))
+    const row = await createRow(store, aTransaction('a'))
+    const { version } = await saveRow(store, makeUpdate(row, { type: 'command' }))
     const { renewed } = await store.renew([{ gid: row.gid, token: row.token }], 1_000)
     assert.deepEqual(renewed, [{ gid: 'a', version }])
   })
 
-  test('renew tells the kept from the lost', async (store) => {
-    const kept = await created(store, aTransaction('kept'))
-    const other = await created(store, aTransaction('other-token'))
-    const waiting = await created(store, aDueTransaction('released'))
+  test('renew tells kept leases from lost ones', async (store) => {
+    const kept = await createRow(store, aTransaction('kept'))
+    const other = await createRow(store, aTransaction('other-token'))
+    const waiting = await createRow(store, aDueTransaction('released'))
     const leases = [
       { gid: kept.gid, token: kept.token },
       { gid: other.gid, token: drawToken() },
@@ -61,15 +64,18 @@ export function renewSuite(test: DefineTest): void {
     assert.deepEqual(await read(store, 'released'), waiting)
   })
 
-  test('an ended lease that nobody has taken is renewed', async (store, bed) => {
-    const row = await created(store, aTransaction('a', { hold: { type: 'owned', leaseMs: BRIEF_LEASE_MS } }))
-    await bed.pass(store, BRIEF_LEASE_MS)
+  test('an ended lease is renewed if no other owner has claimed the row', async (store, fixture) => {
+    const row = await createRow(
+      store,
+      aTransaction('a', { hold: { type: 'owned', leaseMs: BRIEF_LEASE_MS } }),
+    )
+    await fixture.pass(store, BRIEF_LEASE_MS)
     const { renewed } = await store.renew([{ gid: row.gid, token: row.token }], 10_000)
     assert.equal(renewed.length, 1)
-    assert.deepEqual(await dueGids(store, 10), [])
+    assert.deepEqual(await claimDueGids(store, 10), [])
   })
 
-  test('renew of nothing is nothing, and of more than RENEW_MAX a bug', async (store) => {
+  test('renew of no leases does nothing, and of more than RENEW_MAX is a bug', async (store) => {
     const { renewed, lost } = await store.renew([], 1_000)
     assert.deepEqual([renewed, lost], [[], []])
     const leases = Array.from({ length: RENEW_MAX + 1 }, () => ({ gid: asGid('a'), token: drawToken() }))

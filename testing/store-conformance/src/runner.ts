@@ -1,6 +1,6 @@
 import type { Store } from '@counterstep/core'
 
-/** What the suite needs of a test runner; Vitest and node:test both fit. */
+/** The part of a test runner that the suite needs. Vitest and node:test both have it. */
 export interface Runner {
   readonly describe: (name: string, define: () => void) => unknown
   readonly it: (name: string, run: () => Promise<void>) => unknown
@@ -9,9 +9,9 @@ export interface Runner {
 }
 
 export interface OpenRequest {
-  /** The suite's clock. A store whose clock is injected takes it; a store with a server's clock leaves it. */
+  /** The suite's clock. A store that takes a clock uses it, and a store with a server's clock ignores it. */
   readonly now: () => number
-  /** A name of a-z, 0-9 and -: the same place is the same database, a new place is an empty one. */
+  /** A name of a-z, 0-9 and -. The same place is the same database, and a new place is an empty one. */
   readonly place: string
 }
 

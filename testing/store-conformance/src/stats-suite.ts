@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { DefineTest } from './test-bed.ts'
-import { aDueTransaction, aTransaction, created, finished, saved, updateOf } from './transactions.ts'
+import type { DefineTest } from './store-fixture.ts'
+import { aDueTransaction, aTransaction, createRow, finishRow, makeUpdate, saveRow } from './transactions.ts'
 
 export function statsSuite(test: DefineTest): void {
   test('an empty store counts nothing', async (store) => {
@@ -10,13 +10,13 @@ export function statsSuite(test: DefineTest): void {
   })
 
   test('stats count the unfinished by status, the attention and the oldest due instant', async (store) => {
-    const oldest = await created(store, aDueTransaction('oldest', { status: 'prepared' }))
-    for (const gid of ['a', 'b', 'c']) await created(store, aTransaction(gid))
-    const row = await created(store, aTransaction('d'))
-    await saved(store, updateOf(row, { type: 'keep' }, { status: 'aborting', attention: true }))
-    const end = await created(store, aTransaction('end'))
-    await saved(store, updateOf(end, { type: 'finish', retentionMs: 60_000 }, { attention: true }))
-    await finished(store, 'end-2', 'never')
+    const oldest = await createRow(store, aDueTransaction('oldest', { status: 'prepared' }))
+    for (const gid of ['a', 'b', 'c']) await createRow(store, aTransaction(gid))
+    const row = await createRow(store, aTransaction('d'))
+    await saveRow(store, makeUpdate(row, { type: 'keep' }, { status: 'aborting', attention: true }))
+    const end = await createRow(store, aTransaction('end'))
+    await saveRow(store, makeUpdate(end, { type: 'finish', retentionMs: 60_000 }, { attention: true }))
+    await finishRow(store, 'end-2', 'never')
     const stats = await store.stats()
     assert.deepEqual(stats.unfinished, { prepared: 1, submitted: 3, aborting: 1 })
     assert.equal(stats.attention, 1)

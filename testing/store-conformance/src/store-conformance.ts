@@ -12,7 +12,7 @@ import { purgeSuite } from './purge-suite.ts'
 import { renewSuite } from './renew-suite.ts'
 import type { ConformanceOptions } from './runner.ts'
 import { statsSuite } from './stats-suite.ts'
-import { type DefineTest, TestBed } from './test-bed.ts'
+import { type DefineTest, StoreFixture } from './store-fixture.ts'
 import { updateSuite } from './update-suite.ts'
 
 const SUITES: Readonly<Record<string, (test: DefineTest) => void>> = {
@@ -36,15 +36,15 @@ const SUITES: Readonly<Record<string, (test: DefineTest) => void>> = {
 export function storeConformance({ runner, name, open }: ConformanceOptions): void {
   const { describe, it, before, after } = runner
   const run = Date.now().toString(36)
-  const beds = new Set<TestBed>()
+  const fixtures = new Set<StoreFixture>()
   let places = 0
   describe(`store contract: ${name}`, () => {
     before(async () => {
       // A store that cannot be opened fails here once, and not in each test.
-      await new TestBed(open, `${run}-first`).openAndClose()
+      await new StoreFixture(open, `${run}-first`).openAndClose()
     })
     after(async () => {
-      for (const bed of beds) await bed.close()
+      for (const fixture of fixtures) await fixture.close()
     })
     for (const [topic, define] of Object.entries(SUITES)) {
       describe(topic, () => {
@@ -52,11 +52,11 @@ export function storeConformance({ runner, name, open }: ConformanceOptions): vo
           places += 1
           const place = `${run}-${places}`
           it(title, async () => {
-            const bed = new TestBed(open, place)
-            beds.add(bed)
-            await test(await bed.open(), bed)
-            await bed.close()
-            beds.delete(bed)
+            const fixture = new StoreFixture(open, place)
+            fixtures.add(fixture)
+            await test(await fixture.open(), fixture)
+            await fixture.close()
+            fixtures.delete(fixture)
           })
         })
       })

@@ -11,14 +11,14 @@ import type { Gid, Status } from '@counterstep/protocol'
 let drawn = 0
 
 export const FORMAT = 1
-/** A lease that the test lets end before it does anything else. */
+/** The length of a lease that the test lets end before it goes on. */
 export const BRIEF_LEASE_MS = 50
 
 export function asGid(text: string): Gid {
   return text as Gid
 }
 
-/** Never repeated within the run; hexadecimal, as the contract wants it. */
+/** Makes a token that is unique within the run, and hexadecimal as the contract requires. */
 export function drawToken(): string {
   drawn += 1
   return drawn.toString(16).padStart(32, '0')
@@ -28,7 +28,7 @@ export function drawTokens(count: number): readonly string[] {
   return Array.from({ length: count }, drawToken)
 }
 
-export function digestOf(character: string): string {
+export function makeDigest(character: string): string {
   return character.repeat(64)
 }
 
@@ -38,7 +38,7 @@ export function aTransaction(gid: string, change: Partial<NewTransaction> = {}):
     kind: 'saga',
     status: 'submitted',
     format: FORMAT,
-    digest: digestOf('a'),
+    digest: makeDigest('a'),
     definition: '{"branches":[]}',
     progress: '{}',
     token: drawToken(),
@@ -49,12 +49,12 @@ export function aTransaction(gid: string, change: Partial<NewTransaction> = {}):
   }
 }
 
-/** Waiting, and due at the instant of its creation. */
+/** Makes a waiting transaction that is due at once. */
 export function aDueTransaction(gid: string, change: Partial<NewTransaction> = {}): NewTransaction {
   return aTransaction(gid, { hold: { type: 'waiting', dueInMs: 0 }, sentList: 'released', ...change })
 }
 
-export async function created(store: Store, transaction: NewTransaction): Promise<StoredTransaction> {
+export async function createRow(store: Store, transaction: NewTransaction): Promise<StoredTransaction> {
   const result = await store.create(transaction)
   assert.equal(result.type, 'created')
   return read(store, transaction.gid)
@@ -66,12 +66,12 @@ export async function read(store: Store, gid: string): Promise<StoredTransaction
   return row
 }
 
-export async function exists(store: Store, gid: string): Promise<boolean> {
+export async function isStored(store: Store, gid: string): Promise<boolean> {
   return (await store.readMany([asGid(gid)])).length === 1
 }
 
-/** The next write of someone who has just read `row`. */
-export function updateOf(
+/** Makes the next write of a caller that has just read `row`. */
+export function makeUpdate(
   row: StoredTransaction,
   hold: UpdateHold,
   change: Partial<TransactionUpdate> = {},
@@ -81,7 +81,7 @@ export function updateOf(
     token: row.token,
     version: row.version,
     writeId: drawToken(),
-    status: statusUnder(hold, row.status),
+    status: toStatus(hold, row.status),
     format: row.format,
     progress: row.progress,
     retrying: row.retrying,
@@ -91,12 +91,12 @@ export function updateOf(
   }
 }
 
-function statusUnder(hold: UpdateHold, status: Status): Status {
+function toStatus(hold: UpdateHold, status: Status): Status {
   return hold.type === 'finish' ? 'succeeded' : status
 }
 
-/** Any greater version will do, as long as the answer and the row tell the same one. */
-export async function saved(store: Store, update: TransactionUpdate): Promise<StoredTransaction> {
+/** Saves the update. Any greater version is right if the answer and the row have the same one. */
+export async function saveRow(store: Store, update: TransactionUpdate): Promise<StoredTransaction> {
   const result = await store.update(update)
   assert.ok(result.type === 'saved', `not saved: ${result.type}`)
   assertRaised(result.version, update.version)
@@ -109,16 +109,16 @@ export function assertRaised(version: number, before: number): void {
   assert.ok(Number.isSafeInteger(version) && version > before, `version ${version} after ${before}`)
 }
 
-export async function finished(
+export async function finishRow(
   store: Store,
   gid: string,
   retentionMs: number | 'never',
 ): Promise<StoredTransaction> {
-  const row = await created(store, aTransaction(gid))
-  return saved(store, updateOf(row, { type: 'finish', retentionMs }))
+  const row = await createRow(store, aTransaction(gid))
+  return saveRow(store, makeUpdate(row, { type: 'finish', retentionMs }))
 }
 
-export async function claimed(store: Store, gid: string, leaseMs: number): Promise<StoredTransaction> {
+export async function claimRow(store: Store, gid: string, leaseMs: number): Promise<StoredTransaction> {
   const { version } = await read(store, gid)
   const result = await store.claim({ gid: asGid(gid), token: drawToken(), leaseMs, formatMax: FORMAT })
   assert.ok(result.type === 'claimed', `refused: ${result.type === 'refused' && result.reason}`)
@@ -127,14 +127,14 @@ export async function claimed(store: Store, gid: string, leaseMs: number): Promi
   return result.transaction
 }
 
-export async function dueGids(store: Store, limit: number, leaseMs = 10_000): Promise<readonly Gid[]> {
+export async function claimDueGids(store: Store, limit: number, leaseMs = 10_000): Promise<readonly Gid[]> {
   const { claimed } = await store.claimDue({ limit, leaseMs, tokens: drawTokens(limit), formatMax: FORMAT })
   return claimed.map((row) => row.gid)
 }
 
 /**
- * Purges finished rows whose retention is over until none is left, and tells how many each call counted. A store may
- * let such rows expire by itself and count only what it clears away after them.
+ * Purges finished rows whose retention is over until none is left, and returns the count of each call. A store may let such
+ * rows expire by itself and count only what it still removes.
  */
 export async function purgeAll(
   store: Store,

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict'
-import type { DefineTest } from './test-bed.ts'
+import type { DefineTest } from './store-fixture.ts'
 import {
   aDueTransaction,
   assertRaised,
   aTransaction,
-  claimed,
-  created,
+  claimRow,
+  createRow,
   drawToken,
+  makeUpdate,
   purgeAll,
   read,
-  saved,
-  updateOf,
+  saveRow,
 } from './transactions.ts'
 
 export function updateSuite(test: DefineTest): void {
-  test('an update changes what it names and nothing else', async (store, bed) => {
-    const row = await created(store, aTransaction('a'))
-    await bed.pass(store, 20)
-    const update = updateOf(
+  test('an update changes what it names and nothing else', async (store, fixture) => {
+    const row = await createRow(store, aTransaction('a'))
+    await fixture.pass(store, 20)
+    const update = makeUpdate(
       row,
       { type: 'keep' },
       {
@@ -45,15 +45,15 @@ export function updateSuite(test: DefineTest): void {
   })
 
   test('an update without a sent list leaves it', async (store) => {
-    const row = await created(store, aTransaction('a', { sentList: 'held' }))
-    assert.equal((await saved(store, updateOf(row, { type: 'keep' }))).sentList, 'held')
+    const row = await createRow(store, aTransaction('a', { sentList: 'held' }))
+    assert.equal((await saveRow(store, makeUpdate(row, { type: 'keep' }))).sentList, 'held')
   })
 
   test('an update under another token is fenced and touches nothing', async (store) => {
-    const row = await created(store, aTransaction('a'))
+    const row = await createRow(store, aTransaction('a'))
     for (const version of [row.version, row.version + 1]) {
       const result = await store.update(
-        updateOf(row, { type: 'keep' }, { token: drawToken(), version, progress: 'x' }),
+        makeUpdate(row, { type: 'keep' }, { token: drawToken(), version, progress: 'x' }),
       )
       assert.equal(result.type, 'fenced')
     }
@@ -61,26 +61,26 @@ export function updateSuite(test: DefineTest): void {
   })
 
   test('an update of another version is a conflict and touches nothing', async (store) => {
-    const row = await created(store, aTransaction('a'))
-    const now = await saved(store, updateOf(row, { type: 'keep' }))
+    const row = await createRow(store, aTransaction('a'))
+    const now = await saveRow(store, makeUpdate(row, { type: 'keep' }))
     for (const version of [row.version, now.version - 1, now.version + 1, now.version + 97]) {
-      const result = await store.update(updateOf(now, { type: 'keep' }, { version, progress: 'x' }))
+      const result = await store.update(makeUpdate(now, { type: 'keep' }, { version, progress: 'x' }))
       assert.deepEqual(result, { type: 'conflict', version: now.version })
     }
     assert.deepEqual(await read(store, 'a'), now)
   })
 
-  test('an update of a gid that nobody created is absent and creates nothing', async (store) => {
-    const row = await created(store, aTransaction('a'))
+  test('an update of a gid that does not exist is absent and creates nothing', async (store) => {
+    const row = await createRow(store, aTransaction('a'))
     const gid = aTransaction('b').gid
-    assert.deepEqual(await store.update(updateOf({ ...row, gid }, { type: 'keep' })), { type: 'absent' })
+    assert.deepEqual(await store.update(makeUpdate({ ...row, gid }, { type: 'keep' })), { type: 'absent' })
     assert.deepEqual(await store.readMany([gid]), [])
   })
 
   test('an update sent again with its writeId is the same write', async (store) => {
-    const row = await created(store, aTransaction('a'))
+    const row = await createRow(store, aTransaction('a'))
     for (const hold of [{ type: 'keep' }, { type: 'release', dueAt: row.createdAt }] as const) {
-      const update = updateOf(await read(store, 'a'), hold, { progress: hold.type })
+      const update = makeUpdate(await read(store, 'a'), hold, { progress: hold.type })
       const first = await store.update(update)
       assert.ok(first.type === 'saved')
       const kept = await read(store, 'a')
@@ -92,9 +92,9 @@ export function updateSuite(test: DefineTest): void {
   })
 
   test('a finish sent again with its writeId is the same write', async (store) => {
-    const row = await created(store, aTransaction('a'))
-    const finish = updateOf(row, { type: 'finish', retentionMs: 60_000 })
-    const end = await saved(store, finish)
+    const row = await createRow(store, aTransaction('a'))
+    const finish = makeUpdate(row, { type: 'finish', retentionMs: 60_000 })
+    const end = await saveRow(store, finish)
     const again = await store.update(finish)
     assert.ok(again.type === 'saved')
     assert.equal(again.version, end.version)
@@ -102,33 +102,33 @@ export function updateSuite(test: DefineTest): void {
   })
 
   test('an update sent again after a later one is a conflict', async (store) => {
-    const row = await created(store, aTransaction('a'))
-    const first = updateOf(row, { type: 'keep' })
-    const later = await saved(store, updateOf(await saved(store, first), { type: 'keep' }))
+    const row = await createRow(store, aTransaction('a'))
+    const first = makeUpdate(row, { type: 'keep' })
+    const later = await saveRow(store, makeUpdate(await saveRow(store, first), { type: 'keep' }))
     assert.deepEqual(await store.update(first), { type: 'conflict', version: later.version })
   })
 
   test('an update sent again after another owner has claimed the row is fenced', async (store) => {
-    const row = await created(store, aTransaction('a'))
-    const release = updateOf(row, { type: 'release', dueAt: row.createdAt })
-    await saved(store, release)
-    const next = await claimed(store, 'a', 10_000)
+    const row = await createRow(store, aTransaction('a'))
+    const release = makeUpdate(row, { type: 'release', dueAt: row.createdAt })
+    await saveRow(store, release)
+    const next = await claimRow(store, 'a', 10_000)
     assert.equal((await store.update(release)).type, 'fenced')
     assert.deepEqual(await read(store, 'a'), next)
   })
 
-  test('an update of a purged row does not bring it back', async (store, bed) => {
-    const row = await created(store, aTransaction('a'))
-    const end = await saved(store, updateOf(row, { type: 'finish', retentionMs: bed.retentionMs }))
-    await bed.pass(store, bed.retentionMs)
+  test('an update of a purged row does not bring it back', async (store, fixture) => {
+    const row = await createRow(store, aTransaction('a'))
+    const end = await saveRow(store, makeUpdate(row, { type: 'finish', retentionMs: fixture.retentionMs }))
+    await fixture.pass(store, fixture.retentionMs)
     await purgeAll(store, ['a'], 10)
-    assert.equal((await store.update(updateOf(end, { type: 'finish', retentionMs: 1 }))).type, 'absent')
+    assert.equal((await store.update(makeUpdate(end, { type: 'finish', retentionMs: 1 }))).type, 'absent')
     assert.deepEqual(await store.readMany([row.gid]), [])
   })
 
   test('a waiting row takes an update under its own token', async (store) => {
-    const row = await created(store, aDueTransaction('a'))
-    const after = await saved(store, updateOf(row, { type: 'keep' }, { progress: 'x' }))
+    const row = await createRow(store, aDueTransaction('a'))
+    const after = await saveRow(store, makeUpdate(row, { type: 'keep' }, { progress: 'x' }))
     assert.deepEqual([after.owned, after.dueAt, after.progress], [false, row.dueAt, 'x'])
   })
 }

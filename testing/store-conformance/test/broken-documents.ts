@@ -3,14 +3,14 @@ import { memoryStore } from '../src/memory-store.ts'
 import type { BrokenStore } from './broken-stores.ts'
 import { rewire } from './rewire.ts'
 
-/** Each is the reference store with one fault in its documents that somebody could really make. */
+/** Each is the reference store with one realistic fault in its documents. */
 export const BROKEN_DOCUMENTS: Readonly<Record<string, BrokenStore>> = {
   'writes a document whatever its version': {
     caughtBy: ['documents', 'document races'],
     open: (now) =>
       wrap(now, (store) => ({
         writeDocument: async (write) =>
-          store.writeDocument({ ...write, expectedVersion: await versionOf(store, write) }),
+          store.writeDocument({ ...write, expectedVersion: await readVersion(store, write) }),
       })),
   },
   'does not know the write of a document by its writeId': {
@@ -30,7 +30,7 @@ export const BROKEN_DOCUMENTS: Readonly<Record<string, BrokenStore>> = {
     open: (now) =>
       wrap(now, (store) => ({
         removeDocument: async (removal) => {
-          const version = await versionOf(store, removal)
+          const version = await readVersion(store, removal)
           return store.removeDocument({ ...removal, expectedVersion: Math.max(1, version) })
         },
       })),
@@ -82,7 +82,7 @@ function wrap(now: () => number, change: (store: Store) => Partial<Store>): Stor
   return rewire(store, change(store))
 }
 
-async function versionOf(store: Store, { category, key }: Pick<DocumentWrite, 'category' | 'key'>) {
+async function readVersion(store: Store, { category, key }: Pick<DocumentWrite, 'category' | 'key'>) {
   const documents = await store.readDocuments(category)
   return documents.find((document) => document.key === key)?.version ?? 0
 }

@@ -1,10 +1,10 @@
 import { POSTPONE_MAX, type Store, type StoredTransaction } from '@counterstep/core'
 import { memoryStore } from '../src/memory-store.ts'
-import { drawTokens, FORMAT, updateOf } from '../src/transactions.ts'
+import { drawTokens, FORMAT, makeUpdate } from '../src/transactions.ts'
 import type { BrokenStore } from './broken-stores.ts'
 import { rewire } from './rewire.ts'
 
-/** Ways to hand rows on that somebody could really take. */
+/** Each is a realistic but wrong way to hand rows on. */
 export const BROKEN_POSTPONEMENTS: Readonly<Record<string, BrokenStore>> = {
   'postpones by a claim that it gives back': {
     caughtBy: ['postpone'],
@@ -15,7 +15,7 @@ export const BROKEN_POSTPONEMENTS: Readonly<Record<string, BrokenStore>> = {
           const claim = { limit: tokens.length, leaseMs: byMs, tokens, formatMax }
           const { now, claimed } = await store.claimDue(claim)
           for (const row of claimed) {
-            await store.update(updateOf(row, { type: 'release', dueAt: row.dueAt }))
+            await store.update(makeUpdate(row, { type: 'release', dueAt: row.dueAt }))
           }
           return { now, gids: claimed.map(({ gid }) => gid) }
         },
@@ -124,7 +124,7 @@ function postponesAt(now: () => number, byMs: number): Store {
   const store = memoryStore({ now: () => now() + offMs })
   return rewire(store, {
     postponeDue: (postponement) => {
-      // The reference reads its clock before its first await, so the offset reaches this call only.
+      // The reference reads its clock before its first await, so the offset affects only this call.
       offMs = byMs
       const result = store.postponeDue({ ...postponement, byMs: postponement.byMs - byMs })
       offMs = 0

@@ -6,7 +6,7 @@ import type { ServedCall } from './served-store.ts'
 
 export type Route = (call: ServedCall, connection: number) => Promise<unknown>
 
-/** Answers a process's call on the store. */
+/** Answers a call of a process on the store. */
 export function routeTo(store: Store): Route {
   const verbs = new Map<string, unknown>(Object.entries(rewire(store, {})))
   return async ({ verb, arguments: given }) => {
@@ -23,7 +23,7 @@ interface BrokenRace {
   readonly route: () => Route
 }
 
-/** Faults that only two callers at once can see, or that only a race can have. */
+/** Faults that show only with two callers at once, or only in a race. */
 export const BROKEN_RACES: Readonly<Record<string, BrokenRace>> = {
   'looks first and grants a claim later': {
     caughtBy: 'two claims',
@@ -158,7 +158,7 @@ function savesLate(): Store {
   })
 }
 
-/** After the other process's call has come in, too. */
+/** Waits until the other process's call has come in too. */
 async function later<T>(call: () => Promise<T>): Promise<T> {
   await delay(5)
   return call()

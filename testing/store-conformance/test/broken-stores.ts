@@ -4,12 +4,12 @@ import { aTransaction } from '../src/transactions.ts'
 import { rewire } from './rewire.ts'
 
 export interface BrokenStore {
-  /** The topics whose tests must catch it; others may as well. */
+  /** The topics whose tests must catch the fault. Others may catch it too. */
   readonly caughtBy: readonly string[]
   readonly open: (now: () => number) => Store
 }
 
-/** Each is the reference store with one fault that somebody could really make. */
+/** Each is the reference store with one realistic fault. */
 export const BROKEN_STORES: Readonly<Record<string, BrokenStore>> = {
   'ignores the token': {
     caughtBy: ['update', 'claim'],
@@ -188,7 +188,7 @@ function clockWrong(
   methods: readonly ('claim' | 'claimDue' | 'purgeFinished')[],
 ): Store {
   let offMs = 0
-  // The reference reads its clock before its first await, so the offset reaches this call only.
+  // The reference reads its clock before its first await, so the offset affects only this call.
   const off = <T>(name: (typeof methods)[number], call: () => Promise<T>): Promise<T> => {
     offMs = methods.includes(name) ? byMs : 0
     const result = call()

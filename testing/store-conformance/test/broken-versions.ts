@@ -3,7 +3,7 @@ import { memoryStore } from '../src/memory-store.ts'
 import type { BrokenStore } from './broken-stores.ts'
 import { rewire } from './rewire.ts'
 
-/** The contract leaves open how far a version rises. It does not leave open these. */
+/** The contract leaves open how far a version rises, but it forbids these ways. */
 export const BROKEN_VERSIONS: Readonly<Record<string, BrokenStore>> = {
   'lets the version stay at an update and a claim': {
     caughtBy: ['update', 'claim', 'concurrency'],
@@ -56,15 +56,15 @@ interface Move {
   readonly shift: number
 }
 
-/** The reference seen through versions that a fault moves: what callers see is the true one plus the shift. */
+/** The reference store with versions that a fault moves. Callers see the true version plus the shift. */
 function moving(now: () => number, next: (move: Move) => number): Store {
   const store = memoryStore({ now })
   const shifts = new Map<string, number>()
-  const shiftOf = (gid: string) => shifts.get(gid) ?? 0
-  const move = (verb: Move['verb'], gid: string) => shifts.set(gid, next({ verb, shift: shiftOf(gid) }))
+  const readShift = (gid: string) => shifts.get(gid) ?? 0
+  const move = (verb: Move['verb'], gid: string) => shifts.set(gid, next({ verb, shift: readShift(gid) }))
   const seen = <T extends { gid: string; version: number }>(row: T): T => ({
     ...row,
-    version: row.version + shiftOf(row.gid),
+    version: row.version + readShift(row.gid),
   })
   const take = (row: StoredTransaction) => {
     move('claimed', row.gid)
@@ -74,7 +74,7 @@ function moving(now: () => number, next: (move: Move) => number): Store {
     readMany: async (gids) => (await store.readMany(gids)).map(seen),
     update: async (update) => {
       const [row] = await store.readMany([update.gid])
-      const result = await store.update({ ...update, version: update.version - shiftOf(update.gid) })
+      const result = await store.update({ ...update, version: update.version - readShift(update.gid) })
       if (result.type === 'saved' && row?.writeId === update.writeId) move('repeated', update.gid)
       if (result.type === 'conflict') move('refused', update.gid)
       return 'version' in result ? seen({ ...result, gid: update.gid }) : result

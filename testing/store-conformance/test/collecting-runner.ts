@@ -30,7 +30,7 @@ export class CollectingRunner implements Runner {
     this.#after.push(run)
   }
 
-  /** The tests that failed and why, of those with this word in the title. */
+  /** Lists the failed tests with this word in the title, and their errors. */
   async failures(word = ''): Promise<readonly string[]> {
     const failed: string[] = []
     for (const run of this.#before) await run()

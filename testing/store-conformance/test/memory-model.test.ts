@@ -18,6 +18,6 @@ async function agreesWithModel(open: (now: () => number) => Store, numRuns: numb
 it('the memory store does what the model does, whatever the steps', () =>
   agreesWithModel((now) => memoryStore({ now }), 300))
 
-// Fewer, since here time passes by itself.
+// There are fewer runs, since time passes by itself here.
 it('so does a store with its own clock, versions that jump and rows that expire', () =>
   agreesWithModel(serverLikeStore, 20))

@@ -7,8 +7,8 @@ const runner = { describe, it, before: beforeAll, after: afterAll }
 
 storeConformance({ runner, name: 'memory', open: async ({ now }) => memoryStore({ now }) })
 
-// As a database server does, it lives by its own clock: the suite must wait instead of moving one.
+// This store has its own clock like a database server, so the suite must wait and cannot move the clock.
 storeConformance({ runner, name: 'memory with its own clock', open: async () => memoryStore() })
 
-// Versions that jump and finished rows that are gone at their purge instant, before anybody purges.
+// In this store versions jump, and finished rows disappear at their purge time before any purge.
 storeConformance({ runner, name: 'memory with the freedom of a server', open: async () => serverLikeStore() })

@@ -9,7 +9,7 @@ interface Waiter {
   readonly reject: (error: Error) => void
 }
 
-/** The store of another process: each call is a line to its server. */
+/** Opens the store of another process. Each call is a line to its server. */
 export async function openServedStore({ port }: { readonly port: number }): Promise<Store> {
   const socket = connect(port, '127.0.0.1').setNoDelay()
   await once(socket, 'connect')

@@ -35,7 +35,7 @@ it('each race tells what it measured', () => {
 describe('the races', () => {
   for (const [fault, { caughtBy, because, route }] of Object.entries(BROKEN_RACES)) {
     it(`catch a store that ${fault}`, { timeout: TIMEOUT_MS }, async () => {
-      const failures = await failuresOf(route(), caughtBy)
+      const failures = await collectFailures(route(), caughtBy)
       assert.equal(failures.length, 1)
       assert.match(failures.join(), because)
     })
@@ -47,8 +47,8 @@ function placeAt(port: number): StorePlace {
   return { moduleUrl, opener: 'openServedStore', options: { port } }
 }
 
-/** Of the tests with this word in their titles. */
-async function failuresOf(route: Route, word: string): Promise<readonly string[]> {
+/** Runs the tests with this word in their titles, and returns the errors. */
+async function collectFailures(route: Route, word: string): Promise<readonly string[]> {
   const broken = new StoreServer(route)
   const place = placeAt(await broken.listen())
   const runner = new CollectingRunner()

@@ -1,6 +1,6 @@
 import type { Store } from '@counterstep/core'
 
-/** The store with some of its methods replaced. */
+/** Replaces some methods of the store. */
 export function rewire(store: Store, change: Partial<Store>): Store {
   const bound: Store = {
     name: store.name,

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import type { Store } from '@counterstep/core'
 
-/** A call as a connected process sends it, one line each, with the caller's own clock. */
+/** A call of a connected process. It is one line, and has the caller's own clock. */
 export interface ServedCall {
   readonly id: number
   readonly verb: keyof Store
@@ -11,12 +11,12 @@ export interface ServedCall {
   readonly callerNow: number
 }
 
-/** Serves one store of this process to others, so that they can share it as they share a database. */
+/** Serves one store of this process to others, so that they can share it like a database. */
 export class StoreServer {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
 
-  /** `route` answers one call; the second argument counts the connections. */
+  /** Each call is answered by `route`, whose second argument is the number of the connection. */
   constructor(route: (call: ServedCall, connection: number) => Promise<unknown>) {
     let connections = 0
     this.#server = createServer((socket) => {

@@ -3,12 +3,12 @@ import { memoryStore } from '../src/memory-store.ts'
 import { rewire } from './rewire.ts'
 
 /**
- * The reference with all the freedom of a server: a clock of its own, versions that jump as those of a store that can
- * lose its tail, and finished rows that expire by themselves, so that `purgeFinished` finds nothing.
+ * The reference store with the freedom of a server: it has a clock of its own, its versions jump as in a store that can lose
+ * its last writes, and finished rows expire by themselves, so that `purgeFinished` finds nothing.
  */
 export function serverLikeStore(): Store {
   const store = memoryStore({ raise: (version, now) => Math.max(version + 1, now) })
-  // The reference acts before its first await, so the call follows the expiry with nothing between them.
+  // The reference acts before its first await, so nothing comes between the expiry and the call.
   const afterExpiry = async <T>(call: () => Promise<T>): Promise<T> => {
     const expiry = store.purgeFinished(PURGE_MAX)
     const [result] = await Promise.all([call(), expiry])

@@ -34,12 +34,12 @@ const MODEL_FAULTS = [
   'fences a former owner when it postpones',
 ]
 
-/** Those that show without an exact clock. */
+/** The faults that show without an exact clock. */
 const TIMELESS_MODEL_FAULTS = MODEL_FAULTS.filter((fault) => !/instant|millisecond|before/.test(fault))
 
 const OWN_CLOCK_SPEED = 30
 
-/** A store's own clock, whose time really passes: many times as fast as ours, so that no search waits long for a lease. */
+/** A store's own clock. Its time passes by itself, much faster than ours, so that the tests wait for leases only briefly. */
 function ownClock(): number {
   return Math.floor(OWN_CLOCK_SPEED * performance.now())
 }

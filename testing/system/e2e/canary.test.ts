@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { canariesIn, canary } from '@counterstep/test-servers/canary'
+import { findCanaries, canary } from '@counterstep/test-servers/canary'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ServeProcess } from '../../../packages/cli/test/serve-process.ts'
 import { startTellingBranch } from './canary-branch.ts'
@@ -156,7 +156,7 @@ describe('S28: secrets', () => {
     const outputs = { ...(await driveNative(url)), ...(await driveDtm(dtmUrl)) }
     process.signal('SIGTERM')
     expect((await process.ended()).code).toBe(0)
-    expect(canariesIn({ ...outputs, 'what it printed': process.output })).toEqual([])
+    expect(findCanaries({ ...outputs, 'what it printed': process.output })).toEqual([])
     // Else the drive has missed what it is for.
     expect(outputs['/metrics']).toMatch(/result="failure"|failed/)
   })
@@ -185,6 +185,6 @@ describe('S28: secrets', () => {
       expect([name, (await process.ended()).code]).toEqual([name, 1])
       printed[name] = process.output
     }
-    expect(canariesIn(printed)).toEqual([])
+    expect(findCanaries(printed)).toEqual([])
   })
 })

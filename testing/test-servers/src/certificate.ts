@@ -1,10 +1,10 @@
-/** X.509 certificates that sign themselves, written byte by byte (RFC 5280), so that an expired one needs no tool. */
+/** Self-signed X.509 certificates, written byte by byte (RFC 5280), so that an expired one needs no tool. */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
 export interface CertificateSettings {
   readonly validFrom: Date
   readonly validTo: Date
-  /** The one address that it is for (IPv4). */
+  /** The one IPv4 address for which it is valid. */
   readonly address: string
 }
 
@@ -37,7 +37,7 @@ export function selfSignedCertificate({ validFrom, validTo, address }: Certifica
   const content = node(
     SEQUENCE,
     node(VERSION_TAG, node(INTEGER, Buffer.from([VERSION_3]))),
-    // Positive, since its first bit is not set, and without a needless zero.
+    // The number is positive, since its first bit is not set, and has no needless zero.
     node(INTEGER, Buffer.concat([Buffer.from([0x01]), randomBytes(8)])),
     algorithm,
     name,
@@ -64,7 +64,7 @@ function addressExtension(address: string): Buffer {
   return node(SEQUENCE, objectId(SUBJECT_ALT_NAME), node(OCTET_STRING, names))
 }
 
-/** GeneralizedTime also before 2050, where RFC 5280 wants the short form: OpenSSL reads either. */
+/** Writes GeneralizedTime also before 2050, where RFC 5280 requires the short form. OpenSSL reads both. */
 function time(at: Date): Buffer {
   const digits = at.toISOString().replace(/\.\d+Z$|[-:T]/g, '')
   return node(GENERALIZED_TIME, Buffer.from(`${digits}Z`))
@@ -84,10 +84,10 @@ function base128(value: number): number[] {
 
 function node(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts)
-  return Buffer.concat([Buffer.from([tag, ...lengthOf(content)]), content])
+  return Buffer.concat([Buffer.from([tag, ...writeLength(content)]), content])
 }
 
-function lengthOf({ length }: Buffer): number[] {
+function writeLength({ length }: Buffer): number[] {
   if (length < 0x80) return [length]
   return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
 }

@@ -5,18 +5,18 @@ export interface Environment {
   readonly mysqlUrl: string | undefined
   readonly redisUrl: string | undefined
   readonly postgresUrl: string | undefined
-  /** Whether what is missing may be installed by the system's package manager, or downloaded. */
+  /** Missing programs may be installed by the system's package manager, or downloaded. */
   readonly mayInstall: boolean
-  /** Where a missing server fails the run instead of skipping tests. */
+  /** A missing server fails the run instead of skipping its tests. */
   readonly isCi: boolean
   readonly searchPath: readonly string[]
-  /** Holds what is costly to make again: MySQL 9 and initialised data folders. */
+  /** It holds MySQL 9 and initialised data folders, which are costly to make again. */
   readonly cacheFolder: string
-  /** What runs where `counterstep` is started. */
+  /** The file to run in the place of the source of `counterstep`. */
   readonly counterstepProgram: string | undefined
 }
 
-/** Servers often live where the PATH of a plain user does not look. */
+/** Servers are often in folders that are not in the PATH of a plain user. */
 const MORE_FOLDERS = [
   '/usr/sbin',
   '/usr/local/sbin',
@@ -27,7 +27,7 @@ const MORE_FOLDERS = [
   '/opt/homebrew/opt/mysql/bin',
 ]
 
-/** The one reader of the environment in this package. */
+/** Reads the environment. Nothing else in this package does. */
 export function readEnvironment(): Environment {
   const { CI, PATH, TEST_COUNTERSTEP_PROGRAM, TEST_INSTALL, XDG_CACHE_HOME } = process.env
   const { TEST_MYSQL_URL, TEST_POSTGRES_URL, TEST_REDIS_URL } = process.env
@@ -45,7 +45,7 @@ export function readEnvironment(): Environment {
   }
 }
 
-/** For a child that needs more variables than this process has. */
+/** Adds variables for a child that needs more than this process has. */
 export function variablesWith(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   return { ...process.env, ...more }
 }

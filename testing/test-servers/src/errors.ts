@@ -1,7 +1,7 @@
-/** No server of this kind can be had here. Its message is the reason by which tests are skipped. */
+/** This machine has no server of this kind. Tests are skipped with the message as their reason. */
 export class ServerMissingError extends Error {
   override readonly name = 'ServerMissingError'
-  /** Whether a run with CI=true may do without it, because nothing that the run could have is missing. */
+  /** A run with CI=true may go on without the server, because the run could not have made it available. */
   readonly isExcused: boolean
 
   constructor(reason: string, isExcused = false) {
@@ -10,7 +10,7 @@ export class ServerMissingError extends Error {
   }
 }
 
-/** A server was found and did not come up, or did not go down. */
+/** A server was found, but did not start or did not end. */
 export class ServerFailedError extends Error {
   override readonly name = 'ServerFailedError'
 }

@@ -15,7 +15,7 @@ describe('a free port', () => {
   })
 
   it.runIf(process.platform === 'linux')('is given to one of two processes', async () => {
-    // Without reservations they would meet sixteen times.
+    // Without reservations the processes would get the same port sixteen times.
     const script = `import { freePort } from ${FREE_PORT}
       for (let i = 0; i < ${PORTS}; i++) process.stdout.write(await freePort() + ' ')
       process.stdin.resume()`

@@ -2,14 +2,14 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type ListenOptions, type Server } from 'node:net'
 
-/** Below the ports that systems give to outgoing connections, so that a server finds its port free after a restart. */
+/** These ports are below those of outgoing connections, so that a server finds its port free after a restart. */
 const FIRST_PORT = 20_000
 const LAST_PORT = 29_999
 const TRIES_MAX = 200
 
 const given = new Set<number>()
 
-/** A port of 127.0.0.1 that is free now, and that no process which asks here is given while this one lives. */
+/** Finds a free port of 127.0.0.1. No other process gets it from this function while this process lives. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const port = randomInt(FIRST_PORT, LAST_PORT + 1)
@@ -20,7 +20,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`no free port between ${FIRST_PORT} and ${LAST_PORT} in ${TRIES_MAX} tries`)
 }
 
-/** Two processes could find the same port free before either uses it. Where sockets may have names, one of them tells. */
+/** Reserves the port, because two processes could find it free before either uses it. On Linux a named socket tells them apart. */
 async function reserve(port: number): Promise<boolean> {
   if (process.platform !== 'linux') return true
   const mark = await tryToListen({ path: `\0counterstep-port-${port}` })

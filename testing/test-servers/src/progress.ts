@@ -1,4 +1,4 @@
-/** One line for whoever waits. On the error stream: a measurement may own the other one. */
+/** Shows a line to the person who waits. It uses the error stream, since a measurement may need the other one. */
 export function progress(line: string): void {
   process.stderr.write(`test servers: ${line}\n`)
 }

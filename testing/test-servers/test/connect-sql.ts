@@ -10,7 +10,7 @@ export async function onConnection<T>(url: string, use: (connection: Connection)
   }
 }
 
-/** The rows of one statement on a connection of its own. */
+/** Returns the rows of one statement on a connection of its own. */
 export async function ask(url: string, sql: string): Promise<readonly RowDataPacket[]> {
   return await onConnection(url, async (connection) => {
     const [rows] = await connection.query<RowDataPacket[]>(sql)

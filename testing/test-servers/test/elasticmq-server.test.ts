@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ElasticmqServer, startElasticmq } from '../src/index.ts'
 import { describeOn, describeOwn } from '../src/vitest/describe-on.ts'
 
-/** SQS in its form of a query, which needs no client. */
+/** Uses the query form of SQS, which needs no client. */
 async function ask(url: string, fields: Readonly<Record<string, string>>): Promise<string> {
   const response = await fetch(url, { method: 'POST', body: new URLSearchParams(fields) })
   const text = await response.text()

@@ -69,7 +69,7 @@ describe('a run of vitest without a sound Redis', () => {
 
 const REASON = /^no Redis here: .+\. Install one .+ or set TEST_REDIS_URL$/
 
-/** Without a PATH nothing can be installed, either. */
+/** Runs the tests without a PATH, so that nothing can be installed either. */
 async function runWithoutPath(
   files: readonly string[],
   variables: Readonly<Record<string, string>>,

@@ -14,7 +14,7 @@ const GONE_MS_MAX = 20_000
 let temporary = ''
 beforeEach(async () => {
   temporary = await mkdtemp(join(tmpdir(), 'counterstep-owner-'))
-  // A PostgreSQL that root starts runs as somebody who has to pass.
+  // A PostgreSQL that root starts runs as another user, which must be able to pass through the folder.
   await chmod(temporary, 0o711)
 })
 afterEach(() => rm(temporary, { recursive: true, force: true }))
@@ -29,7 +29,7 @@ for (const kind of ['mariadb', 'redis', 'postgres'] as const) {
         })
         const [line] = await once(createInterface(owner.stdout), 'line')
         const pids: readonly number[] = JSON.parse(String(line))
-        // A PostgreSQL has processes beside its first one.
+        // A PostgreSQL has more processes than its first one.
         expect(pids.length).toBeGreaterThanOrEqual(kind === 'postgres' ? 6 : 2)
         expect(pids.filter(isAlive)).toEqual(pids)
         expect(await readdir(temporary)).toHaveLength(1)

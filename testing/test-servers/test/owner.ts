@@ -1,5 +1,5 @@
-// A process that owns two servers of one kind, for a test that kills it. The second is paused. Prints the ids of all
-// their processes as one line of JSON.
+// This process owns two servers of one kind, for a test that kills it. The second server is paused. The process prints the
+// ids of all their processes as one line of JSON.
 import { startMariadb, startPostgres, startRedis } from '../src/index.ts'
 import { listProcesses } from '../src/processes/list-processes.ts'
 

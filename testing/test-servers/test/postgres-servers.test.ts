@@ -6,12 +6,12 @@ import { type PostgresServer, ServerFailedError, startPostgres } from '../src/in
 import { listProcesses } from '../src/processes/list-processes.ts'
 import { describeOwn } from '../src/vitest/describe-on.ts'
 
-/** Long enough that an answer of a running server would have come. */
+/** In this time a running server would have answered. */
 const SILENCE_MS = 300
 
 async function onClient<T>(url: string, use: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url })
-  // A server that is killed says so to each client; the next query says it to the test.
+  // A killed server sends an error to each client. The test gets it from its next query.
   client.on('error', (error) => error)
   await client.connect()
   try {
@@ -29,7 +29,7 @@ async function setting(url: string, name: string): Promise<unknown> {
   return (await ask(url, `SHOW ${name}`))[0]?.[name]
 }
 
-function childrenOf(server: PostgresServer): readonly number[] {
+function findChildren(server: PostgresServer): readonly number[] {
   return listProcesses()
     .filter(({ parent }) => parent === server.pid())
     .map(({ pid }) => pid)
@@ -65,11 +65,11 @@ describeOwn('postgres', 'a server of its own', () => {
 
   it('has its data after SIGKILL, on the same port, and no process of it is left', async () => {
     await ask(server.url, 'INSERT INTO notes VALUES (1)')
-    const before = [server.pid(), ...childrenOf(server)]
+    const before = [server.pid(), ...findChildren(server)]
     await onClient(server.url, async (client) => {
-      const [backend] = childrenOf(server).filter((pid) => !before.includes(pid))
+      const [backend] = findChildren(server).filter((pid) => !before.includes(pid))
       expect(backend).toBeDefined()
-      // Nobody who is at work looks whether the first process is still there.
+      // A working child process does not check whether the first process still runs.
       const busy = client.query('SELECT pg_sleep(600)').catch((error: unknown) => error)
       await server.kill()
       expect(await busy).toBeInstanceOf(Error)
@@ -120,7 +120,7 @@ describeOwn('postgres', 'the start of a server', () => {
   it('gives each server a port and data of its own, and leaves nothing', async () => {
     const servers = await Promise.all([startPostgres(), startPostgres()])
     const data = await Promise.all(servers.map(({ url }) => setting(url, 'data_directory')))
-    const pids = servers.flatMap((server) => [server.pid(), ...childrenOf(server)])
+    const pids = servers.flatMap((server) => [server.pid(), ...findChildren(server)])
     await Promise.all(servers.map((server) => server.stop()))
     expect(new Set(servers.map(({ port }) => port)).size).toBe(2)
     expect(new Set(data).size).toBe(2)

@@ -10,14 +10,14 @@ import { redisAnswer } from '../src/proxy/redis-answer.ts'
 import { tcpAnswer } from '../src/proxy/tcp-answer.ts'
 import { describeOwn } from '../src/vitest/describe-on.ts'
 
-/** Long enough that an answer of a running server would have come. */
+/** In this time a running server would have answered. */
 const SILENCE_MS = 300
 
 function ask({ port }: RedisServer, ...words: readonly string[]): Promise<string> {
   return redisAnswer({ host: '127.0.0.1', port }, words)
 }
 
-/** The answer is a pair, name and value. */
+/** Reads a setting. The answer is a pair of name and value. */
 async function setting({ port }: RedisServer, name: string): Promise<string> {
   return await tcpAnswer({ host: '127.0.0.1', port }, `CONFIG GET ${name}\r\n`, (received) => {
     const lines = received.toString().split('\r\n')
@@ -94,7 +94,7 @@ describeOwn('redis-cluster', 'a cluster of its own', () => {
     )
     const owners = new Set<number>()
     for (const key of KEYS) {
-      const owner = await ownerOf(cluster, key)
+      const owner = await findOwner(cluster, key)
       expect(await ask(owner, 'SET', key, key)).toBe('OK')
       owners.add(owner.port)
     }
@@ -107,13 +107,13 @@ describeOwn('redis-cluster', 'a cluster of its own', () => {
     await second?.restart()
     await cluster.untilWhole()
     for (const key of KEYS) {
-      expect(await ask(await ownerOf(cluster, key), 'GET', key)).toBe(key)
+      expect(await ask(await findOwner(cluster, key), 'GET', key)).toBe(key)
     }
   })
 })
 
-/** The node that serves the key; the others say who that is. */
-async function ownerOf({ nodes }: RedisCluster, key: string): Promise<RedisServer> {
+/** Finds the node that serves the key. The other nodes redirect to it. */
+async function findOwner({ nodes }: RedisCluster, key: string): Promise<RedisServer> {
   for (const node of nodes) {
     try {
       await ask(node, 'GET', key)

@@ -4,7 +4,7 @@ import { describeOn } from '../src/vitest/describe-on.ts'
 
 describeOn('redis', 'a shared server', (url) => {
   it('answers', async () => {
-    expect(await redisAnswer(addressOf(url), ['PING'])).toBe('PONG')
+    expect(await redisAnswer(parseAddress(url), ['PING'])).toBe('PONG')
   })
 })
 
@@ -13,14 +13,14 @@ describeOn('redis-cluster', 'a shared server', (url) => {
     const nodes = url.replace('redis-cluster://', '').split(',')
     expect(nodes).toHaveLength(3)
     for (const node of nodes) {
-      expect(await redisAnswer(addressOf(`redis://${node}`), ['CLUSTER', 'INFO'])).toContain(
+      expect(await redisAnswer(parseAddress(`redis://${node}`), ['CLUSTER', 'INFO'])).toContain(
         'cluster_state:ok',
       )
     }
   })
 })
 
-function addressOf(url: string) {
+function parseAddress(url: string) {
   const { hostname, port } = new URL(url)
   return { host: hostname, port: Number(port) }
 }

@@ -5,7 +5,7 @@ import { ServerFailedError, type SqlServer, startMariadb, startMysql } from '../
 import { describeOwn } from '../src/vitest/describe-on.ts'
 import { ask, onConnection } from './connect-sql.ts'
 
-/** Long enough that an answer of a running server would have come. */
+/** In this time a running server would have answered. */
 const SILENCE_MS = 300
 
 for (const [kind, start] of [

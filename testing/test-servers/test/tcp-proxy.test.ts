@@ -6,7 +6,7 @@ import { redisAnswer } from '../src/proxy/redis-answer.ts'
 import { describeOn } from '../src/vitest/describe-on.ts'
 import { onConnection } from './connect-sql.ts'
 
-/** Long enough that an answer through a sound proxy would have come. */
+/** In this time an answer would have come through a proxy without a fault. */
 const SILENCE_MS = 300
 
 let key = ''
@@ -24,7 +24,7 @@ describeOn('redis', 'a proxy', (url) => {
   beforeEach(async () => {
     proxy = await startTcpProxy(server)
     client = await openClient(proxy.port)
-    // Known to the proxy only after the first answer.
+    // The proxy knows the connection only after the first answer.
     client.send('PING')
     expect(await client.answer()).toBe('+PONG')
   })
@@ -248,7 +248,7 @@ interface Client {
   readonly socket: Socket
   readonly closed: Promise<unknown>
   send(...words: readonly string[]): void
-  /** The next line. */
+  /** Returns the next line. */
   answer(): Promise<string>
   unread(): string
   error(): string | undefined

@@ -50,6 +50,26 @@ export const STATEMENTS = {
   update: "UPDATE counterstep_transactions FORCE INDEX (counterstep_gid)\nSET\n  status = ?, format = ?, retrying = ?, attention = ?, sent_list = COALESCE(?, sent_list), claims = 0,\n  version = GREATEST(version + 1, LAST_INSERT_ID()), updated_at = LAST_INSERT_ID(),\n  write_id = ?, progress = ?/*hold*/\nWHERE ? AND live = 1",
 } as const
 
+// The place of each column in a row of that statement.
+export const COLUMNS = {
+  findDue: { gid: 0, kind: 1, status: 2, format: 3, digest: 4, definition: 5, progress: 6, version: 7, token: 8, epoch: 9, writeId: 10, owned: 11, sentList: 12, claims: 13, retrying: 14, attention: 15, createdAt: 16, updatedAt: 17, dueAt: 18, id: 19 },
+  findOne: { gid: 0, kind: 1, status: 2, format: 3, digest: 4, definition: 5, progress: 6, version: 7, token: 8, epoch: 9, writeId: 10, owned: 11, sentList: 12, claims: 13, retrying: 14, attention: 15, createdAt: 16, updatedAt: 17, dueAt: 18, id: 19, live: 20 },
+  findPostponable: { id: 0, gid: 1 },
+  findPurgeable: { id: 0 },
+  findRenewable: { id: 0, gid: 1, version: 2 },
+  listScanEnd: { createdAt: 0, gid: 1 },
+  list: { gid: 0, kind: 1, status: 2, createdAt: 3, updatedAt: 4, dueAt: 5, epoch: 6, retrying: 7, attention: 8 },
+  lockRows: { id: 0 },
+  readDocumentHead: { version: 0, writeId: 1 },
+  readDocuments: { documentKey: 0, text: 1, version: 2, updatedAt: 3 },
+  readExisting: { gid: 0, token: 1, writeId: 2, digest: 3, status: 4, createdAt: 5 },
+  readKeys: { gid: 0, token: 1, writeId: 2, version: 3, live: 4 },
+  readMany: { gid: 0, kind: 1, status: 2, format: 3, digest: 4, definition: 5, progress: 6, version: 7, token: 8, epoch: 9, writeId: 10, owned: 11, sentList: 12, claims: 13, retrying: 14, attention: 15, createdAt: 16, updatedAt: 17, dueAt: 18 },
+  readOwned: { gid: 0 },
+  readTableEngine: { tableName: 0, engine: 1 },
+  stats: { now: 0, status: 1, attention: 2, transactions: 3, dueAt: 4 },
+} as const
+
 export const MIGRATIONS = [
   { version: 1, minReader: 1, name: "001-transactions", statements: ["CREATE TABLE IF NOT EXISTS counterstep_transactions (\n  id BIGINT NOT NULL AUTO_INCREMENT,\n  gid VARBINARY(128) NOT NULL,\n  live TINYINT NOT NULL,\n  due_at BIGINT NOT NULL,\n  created_at BIGINT NOT NULL,\n  updated_at BIGINT NOT NULL,\n  version BIGINT NOT NULL,\n  epoch BIGINT NOT NULL,\n  format INT NOT NULL,\n  claims INT NOT NULL,\n  kind TINYINT NOT NULL,\n  status TINYINT NOT NULL,\n  owned TINYINT NOT NULL,\n  sent_list TINYINT NOT NULL,\n  retrying TINYINT NOT NULL,\n  attention TINYINT NOT NULL,\n  token VARBINARY(32) NOT NULL,\n  write_id VARBINARY(32) NOT NULL,\n  digest VARBINARY(64) NOT NULL,\n  progress MEDIUMBLOB NOT NULL,\n  definition MEDIUMBLOB NOT NULL,\n  PRIMARY KEY (id),\n  UNIQUE KEY counterstep_gid (gid),\n  KEY counterstep_due (live, due_at),\n  KEY counterstep_created (created_at, gid)\n) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET = ascii COLLATE = ascii_bin"] },
   { version: 2, minReader: 1, name: "002-documents", statements: ["CREATE TABLE IF NOT EXISTS counterstep_documents (\n  category VARBINARY(32) NOT NULL,\n  document_key VARBINARY(512) NOT NULL,\n  version BIGINT NOT NULL,\n  updated_at BIGINT NOT NULL,\n  write_id VARBINARY(32) NOT NULL,\n  text MEDIUMBLOB NOT NULL,\n  PRIMARY KEY (category, document_key)\n) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET = ascii COLLATE = ascii_bin"] },

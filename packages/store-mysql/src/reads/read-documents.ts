@@ -1,11 +1,12 @@
 import type { StoredDocument } from '@counterstep/core'
-import { STATEMENTS } from '../generated/sql.ts'
+import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
 import type { Session } from '../sessions/session.ts'
-import { fill, statementOf } from '../sessions/statement.ts'
-import { textOf } from './stored-row.ts'
+import { fill, parseStatement } from '../sessions/statement.ts'
+import { toText } from './stored-row.ts'
 
-const READ_DOCUMENTS = statementOf(STATEMENTS.readDocuments)
-/** Of the largest texts 2 MiB: an answer that a slow link still brings within a statement's time. */
+const READ_DOCUMENTS = parseStatement(STATEMENTS.readDocuments)
+const ROW = COLUMNS.readDocuments
+/** The largest texts make 2 MiB a page, which a slow link still brings within a statement's time. */
 const DOCUMENTS_PER_PAGE = 32
 
 export async function readDocuments(session: Session, category: string): Promise<readonly StoredDocument[]> {
@@ -13,13 +14,13 @@ export async function readDocuments(session: Session, category: string): Promise
   for (;;) {
     const after = documents.at(-1)?.key ?? ''
     const rows = await session.all(fill(READ_DOCUMENTS, [category, after, DOCUMENTS_PER_PAGE]))
-    for (const [key, text, version, updatedAt] of rows) {
+    for (const row of rows) {
       documents.push({
         category,
-        key: textOf(key),
-        text: textOf(text),
-        version: Number(version),
-        updatedAt: Number(updatedAt),
+        key: toText(row[ROW.documentKey]),
+        text: toText(row[ROW.text]),
+        version: Number(row[ROW.version]),
+        updatedAt: Number(row[ROW.updatedAt]),
       })
     }
     if (rows.length < DOCUMENTS_PER_PAGE) return documents

@@ -2,12 +2,12 @@ import { AssertionError, type StoredTransaction } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { STATEMENTS } from '../generated/sql.ts'
 import type { Session } from '../sessions/session.ts'
-import { fill, rowsStatementOf } from '../sessions/statement.ts'
-import { storedTransaction } from './stored-row.ts'
+import { fill, parseRowsStatement } from '../sessions/statement.ts'
+import { toStoredTransaction } from './stored-row.ts'
 
-const READ_MANY = rowsStatementOf(STATEMENTS.readMany)
+const READ_MANY = parseRowsStatement(STATEMENTS.readMany)
 
-/** A later version's row does not spoil the others: it is left out, and is a bug only for who asks for it alone. */
+/** Leaves out a row of a later version, so that it does not spoil the others. It is a bug only for a caller that asks for it alone. */
 export async function readMany(
   session: Session,
   gids: readonly Gid[],
@@ -17,7 +17,7 @@ export async function readMany(
     READ_MANY,
     gids.map((gid) => fill(READ_MANY.row, [gid])),
   )
-  const transactions = rows.flatMap((row) => storedTransaction(row) ?? [])
+  const transactions = rows.flatMap((row) => toStoredTransaction(row) ?? [])
   if (gids.length === 1 && transactions.length < rows.length) {
     throw new AssertionError(`${gids[0]} has codes of a later version`)
   }

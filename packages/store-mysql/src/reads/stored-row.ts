@@ -6,56 +6,63 @@ import {
   toStatus,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
+import { COLUMNS } from '../generated/sql.ts'
 import type { Cell, Row } from '../sessions/session.ts'
 
-/** In the order of the columns of read-many.sql, find-due.sql and find-one.sql. Undefined: a later version's row. */
-export function storedTransaction(row: Row): StoredTransaction | undefined {
-  const kind = toKind(row[1])
-  const status = toStatus(row[2])
-  const sentList = toSentList(row[12])
+const STORED = COLUMNS.readMany
+const LISTED = COLUMNS.list
+
+/**
+ * Reads a row of read-many.sql, find-due.sql or find-one.sql, whose columns begin alike. Returns undefined if the row has
+ * codes that only a later version knows.
+ */
+export function toStoredTransaction(row: Row): StoredTransaction | undefined {
+  const kind = toKind(row[STORED.kind])
+  const status = toStatus(row[STORED.status])
+  const sentList = toSentList(row[STORED.sentList])
   if (kind === undefined || status === undefined || sentList === undefined) return undefined
   return {
-    gid: textOf(row[0]) as Gid,
+    gid: toText(row[STORED.gid]) as Gid,
     kind,
     status,
-    format: Number(row[3]),
-    digest: textOf(row[4]),
-    definition: textOf(row[5]),
-    progress: textOf(row[6]),
-    version: Number(row[7]),
-    token: textOf(row[8]),
-    epoch: Number(row[9]),
-    writeId: textOf(row[10]),
-    owned: row[11] === 1,
+    format: Number(row[STORED.format]),
+    digest: toText(row[STORED.digest]),
+    definition: toText(row[STORED.definition]),
+    progress: toText(row[STORED.progress]),
+    version: Number(row[STORED.version]),
+    token: toText(row[STORED.token]),
+    epoch: Number(row[STORED.epoch]),
+    writeId: toText(row[STORED.writeId]),
+    owned: row[STORED.owned] === 1,
     sentList,
-    claimsWithoutProgress: Number(row[13]),
-    retrying: row[14] === 1,
-    attention: row[15] === 1,
-    createdAt: Number(row[16]),
-    updatedAt: Number(row[17]),
-    dueAt: Number(row[18]),
+    claimsWithoutProgress: Number(row[STORED.claims]),
+    retrying: row[STORED.retrying] === 1,
+    attention: row[STORED.attention] === 1,
+    createdAt: Number(row[STORED.createdAt]),
+    updatedAt: Number(row[STORED.updatedAt]),
+    dueAt: Number(row[STORED.dueAt]),
   }
 }
 
-/** In the order of the columns of list.sql. Undefined: a later version's row. */
-export function listedTransaction(row: Row): ListedTransaction | undefined {
-  const kind = toKind(row[1])
-  const status = toStatus(row[2])
+/** Reads a row of list.sql. Returns undefined if the row has codes that only a later version knows. */
+export function toListedTransaction(row: Row): ListedTransaction | undefined {
+  const kind = toKind(row[LISTED.kind])
+  const status = toStatus(row[LISTED.status])
   if (kind === undefined || status === undefined) return undefined
   return {
-    gid: textOf(row[0]) as Gid,
+    gid: toText(row[LISTED.gid]) as Gid,
     kind,
     status,
-    createdAt: Number(row[3]),
-    updatedAt: Number(row[4]),
-    dueAt: Number(row[5]),
-    epoch: Number(row[6]),
-    retrying: row[7] === 1,
-    attention: row[8] === 1,
+    createdAt: Number(row[LISTED.createdAt]),
+    updatedAt: Number(row[LISTED.updatedAt]),
+    dueAt: Number(row[LISTED.dueAt]),
+    epoch: Number(row[LISTED.epoch]),
+    retrying: row[LISTED.retrying] === 1,
+    attention: row[LISTED.attention] === 1,
   }
 }
 
-/** Every text column is bytes, so the driver gives a buffer. */
-export function textOf(cell: Cell | undefined): string {
+/** Every text column holds bytes, so the driver returns a buffer. */
+export function toText(cell: Cell | undefined): string {
   return Buffer.isBuffer(cell) ? cell.toString('utf8') : String(cell)
 }

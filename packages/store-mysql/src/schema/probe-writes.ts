@@ -9,7 +9,7 @@ const PROBES = {
   DELETE: STATEMENTS.probeDelete,
 } as const
 
-/** A user who may only read would start, say that all is well, and then store nothing. */
+/** Refuses to open as a user with only the right to read: the store would start, report no fault, and store nothing. */
 export async function refuseReadOnlyUser(session: Session): Promise<void> {
   const missing: string[] = []
   for (const [right, sql] of Object.entries(PROBES)) {

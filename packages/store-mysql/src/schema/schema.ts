@@ -1,16 +1,16 @@
 import { CounterstepError } from '@counterstep/protocol'
-import { MIGRATIONS, STATEMENTS } from '../generated/sql.ts'
+import { COLUMNS, MIGRATIONS, STATEMENTS } from '../generated/sql.ts'
 import { isDenied, SqlError } from '../sessions/server-errors.ts'
 import type { Session } from '../sessions/session.ts'
-import { fill, statementOf } from '../sessions/statement.ts'
-import { unsupported } from './server-facts.ts'
+import { fill, parseStatement } from '../sessions/statement.ts'
+import { unsupportedError } from './server-facts.ts'
 
 export interface Migration {
   readonly version: number
-  /** The oldest code, by its own newest migration, that may use the tables after this one. */
+  /** The oldest code that may still use the tables after this migration. Code is as old as its own newest migration. */
   readonly minReader: number
   readonly name: string
-  /** MySQL commits each by itself, so each can be run again after a crash in between. */
+  /** MySQL commits each statement by itself, so each can be run again after a crash in between. */
   readonly statements: readonly string[]
 }
 
@@ -19,24 +19,28 @@ export interface MigrationReport {
   readonly to: number
 }
 
-const TAKE_LOCK = statementOf(STATEMENTS.takeSchemaLock)
-const NOTE_MIGRATION = statementOf(STATEMENTS.noteMigration)
+const TAKE_LOCK = parseStatement(STATEMENTS.takeSchemaLock)
+const NOTE_MIGRATION = parseStatement(STATEMENTS.noteMigration)
+const TABLE = COLUMNS.readTableEngine
 const LOCK_WAIT_SECONDS = 30
 const LOCK_TIMEOUT_MS = 35_000
 const STATEMENT_TIMEOUT_MS = 3_600_000
 
 const NO_SUCH_TABLE = 1146
 
-/** Applies what is missing; a user without the right to do so is told who can. Issues no DDL when nothing is missing. */
+/**
+ * Applies the missing migrations, and runs no DDL if none is missing. A user without the right to do so gets an error that
+ * says how to migrate.
+ */
 export async function ensureSchema(
   session: Session,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<MigrationReport> {
   const known = migrations.at(-1)?.version ?? 0
-  const present = await presentVersion(session, known)
+  const present = await readVersion(session, known)
   if (present >= known) return { from: present, to: present }
   try {
-    return await underLock(session, () => migrate(session, known, migrations))
+    return await withSchemaLock(session, () => migrate(session, known, migrations))
   } catch (error: unknown) {
     if (!(error instanceof SqlError) || !isDenied(error)) throw error
     const message = `this user finds schema ${present} and this code needs ${known}: run \`counterstep migrate\` as a user who may create tables, and let this one read counterstep_schema`
@@ -44,10 +48,10 @@ export async function ensureSchema(
   }
 }
 
-/** Behind a proxy no tables are made: the lock on the schema would pin the connection, and DDL is for another user. */
+/** Makes no tables behind a proxy: the lock on the schema would pin the connection, and DDL is for another user. */
 export async function refuseOldSchema(session: Session): Promise<void> {
   const known = MIGRATIONS.at(-1)?.version ?? 0
-  const present = await presentVersion(session, known)
+  const present = await readVersion(session, known)
   if (present >= known) return
   throw new CounterstepError(
     'SAGA_STORE_SCHEMA',
@@ -55,14 +59,14 @@ export async function refuseOldSchema(session: Session): Promise<void> {
   )
 }
 
-/** Row locks and rollback are InnoDB's. */
+/** The store relies on row locks and on rollback, which InnoDB has. */
 export async function refuseOtherEngine(session: Session): Promise<void> {
   const rows = await session.all(STATEMENTS.readTableEngine)
-  const engines = new Map(rows.map(([table, engine]) => [String(table), engine]))
+  const engines = new Map(rows.map((row) => [String(row[TABLE.tableName]), row[TABLE.engine]]))
   // Without the right to the documents their table is not in the list, and transactions work all the same.
   const wanted = new Map([['counterstep_transactions', undefined], ...engines])
   for (const [table, engine] of wanted) {
-    if (engine !== 'InnoDB') throw unsupported(`the table ${table} has engine ${engine}, not InnoDB`)
+    if (engine !== 'InnoDB') throw unsupportedError(`the table ${table} has engine ${engine}, not InnoDB`)
   }
 }
 
@@ -72,8 +76,8 @@ async function migrate(
   migrations: readonly Migration[],
 ): Promise<MigrationReport> {
   await session.run(STATEMENTS.createSchemaTable)
-  // Again, under the lock: another node may have been first.
-  const present = await presentVersion(session, known)
+  // The version is read again under the lock, since another node may have been first.
+  const present = await readVersion(session, known)
   for (const { version, minReader, name, statements } of migrations) {
     if (version <= present) continue
     for (const sql of statements) await session.run(sql, STATEMENT_TIMEOUT_MS)
@@ -82,8 +86,8 @@ async function migrate(
   return { from: present, to: Math.max(present, known) }
 }
 
-/** 0: there is no schema, or none that this user may see. */
-async function presentVersion(session: Session, known: number): Promise<number> {
+/** Returns 0 if there is no schema, or none that this user may see. */
+async function readVersion(session: Session, known: number): Promise<number> {
   try {
     const [row] = await session.all(STATEMENTS.readSchema)
     const [present = 0, minReader = 0] = (row ?? []).map(Number)
@@ -98,14 +102,14 @@ async function presentVersion(session: Session, known: number): Promise<number> 
   }
 }
 
-async function underLock<T>(session: Session, work: () => Promise<T>): Promise<T> {
+async function withSchemaLock<T>(session: Session, work: () => Promise<T>): Promise<T> {
   const [row] = await session.all(fill(TAKE_LOCK, [LOCK_WAIT_SECONDS]), LOCK_TIMEOUT_MS)
   if (row?.[0] !== 1)
     throw new SqlError('unavailable', 'another node has held the lock on the schema for too long')
   try {
     return await work()
   } finally {
-    // The end of the connection gives it back as well.
+    // The end of the connection releases the lock as well.
     if (!session.isBroken) await session.all(STATEMENTS.releaseSchemaLock)
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { durabilityOf, refuseUnsupported, serverIdentity } from './server-facts.ts'
+import { readDurability, refuseUnsupported, toServerIdentity } from './server-facts.ts'
 
 function variables(values: Readonly<Record<string, string>>) {
   return new Map(Object.entries(values))
@@ -21,7 +21,9 @@ describe('the class', () => {
   for (const [flush, log, sync, expected] of table) {
     it(`is ${expected} with flush ${flush}, binary log ${log}, sync_binlog ${sync}`, () => {
       const settings = { innodb_flush_log_at_trx_commit: flush, log_bin: log, sync_binlog: sync }
-      expect(durabilityOf(variables({ ...settings, innodb_flush_log_at_timeout: '1' })).class).toBe(expected)
+      expect(readDurability(variables({ ...settings, innodb_flush_log_at_timeout: '1' })).class).toBe(
+        expected,
+      )
     })
   }
 
@@ -42,7 +44,7 @@ describe('the class', () => {
   ] as const
   for (const [change, expected] of others) {
     it(`is ${expected} on a durable server with ${JSON.stringify(change)}`, () => {
-      const durability = durabilityOf(variables({ ...durable, ...change }))
+      const durability = readDurability(variables({ ...durable, ...change }))
       expect(durability.class).toBe(expected)
       // The setting that was changed last is named.
       const [name, value] = Object.entries(change).at(-1) ?? ['innodb_flush_log_at_trx_commit', '1']
@@ -82,7 +84,7 @@ describe('a server', () => {
       { hostname: 'h', server_id: '1', server_uuid: 'a' },
       { hostname: 'h', server_id: '1', server_uuid: 'b' },
       { hostname: 'h', server_id: '2' },
-    ].map((values) => serverIdentity(variables(values as Record<string, string>)))
+    ].map((values) => toServerIdentity(variables(values as Record<string, string>)))
     expect(new Set([a, b, c]).size).toBe(3)
   })
 })

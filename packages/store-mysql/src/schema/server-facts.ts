@@ -2,31 +2,31 @@ import type { DurabilityClass } from '@counterstep/core'
 import { CounterstepError } from '@counterstep/protocol'
 import type { Row } from '../sessions/session.ts'
 
-/** What a server says of itself, by the names of its variables. */
+/** A server's own settings, by the names of its variables. */
 export type Variables = ReadonlyMap<string, string>
 
 export interface Durability {
   readonly class: DurabilityClass
-  /** The setting that made it so. */
+  /** The setting that decided the class. */
   readonly because: string
 }
 
 const MYSQL_MIN = [8, 0]
 const MARIADB_MIN = [10, 6]
-/** What class B promises. */
+/** Class B promises to lose no more than this. */
 const LATE_FLUSH_SECONDS_MAX = 2
-/** Without these InnoDB may not start again after a crash. */
+/** InnoDB may not start again after a crash with these values. */
 const CRIPPLED: readonly (readonly [name: string, values: readonly string[]])[] = [
-  // MySQL, until it is enabled again.
+  // MySQL has this state until the redo log is enabled again.
   ['Innodb_redo_log_enabled', ['OFF']],
 ]
 
-export function variablesOf(rows: readonly Row[]): Variables {
+export function toVariables(rows: readonly Row[]): Variables {
   return new Map(rows.map(([name, value]) => [String(name), String(value)]))
 }
 
-/** The same text for the same server, also after its restart. */
-export function serverIdentity(variables: Variables): string {
+/** Returns the same text for the same server, also after its restart. */
+export function toServerIdentity(variables: Variables): string {
   const unique = variables.get('server_uuid') ?? variables.get('server_uid') ?? ''
   return `${variables.get('hostname')} ${variables.get('server_id')} ${unique}`.trim()
 }
@@ -38,42 +38,42 @@ export function refuseUnsupported(variables: Variables): void {
   const [, has = '0', hasMinor = '0'] = /^(\d+)\.(\d+)/.exec(version) ?? []
   if (Number(has) < major || (Number(has) === major && Number(hasMinor) < minor)) {
     const product = isMariadb ? 'MariaDB' : 'MySQL'
-    throw unsupported(
+    throw unsupportedError(
       `the server is ${product} ${version}; ${product} ${major}.${minor} is the oldest that will do`,
     )
   }
   if (variables.get('log_bin') === 'ON' && variables.get('binlog_format') === 'STATEMENT') {
-    throw unsupported(
+    throw unsupportedError(
       'binlog_format is STATEMENT, under which no one may write at READ COMMITTED; set ROW or MIXED',
     )
   }
 }
 
-export function unsupported(message: string): CounterstepError {
+export function unsupportedError(message: string): CounterstepError {
   return new CounterstepError('SAGA_STORE_UNSUPPORTED', message)
 }
 
 /**
- * By what recovers InnoDB at all, by `innodb_flush_log_at_trx_commit`, and by `sync_binlog` where the binary log decides
- * what a crash keeps.
+ * Reads the class from the settings that let InnoDB recover at all, from `innodb_flush_log_at_trx_commit`, and from
+ * `sync_binlog` if the binary log decides what survives a crash.
  */
-export function durabilityOf(variables: Variables): Durability {
+export function readDurability(variables: Variables): Durability {
   const setting = (name: string) => `${name}=${variables.get(name) ?? ''}`
   const crippled = CRIPPLED.find(([name, values]) => values.includes(variables.get(name) ?? ''))
   if (crippled !== undefined) return { class: 'C', because: setting(crippled[0]) }
   const because = setting('innodb_flush_log_at_trx_commit')
   const flush = variables.get('innodb_flush_log_at_trx_commit')
-  if (flush === '2') return lateFlush(because, variables)
+  if (flush === '2') return toLateFlush(because, variables)
   // 3 is MariaDB's: like 1, with one more flush.
   if (flush !== '1' && flush !== '3') return { class: 'C', because }
   if (variables.get('log_bin') === 'ON' && variables.get('sync_binlog') !== '1') {
-    return lateFlush(setting('sync_binlog'), variables)
+    return toLateFlush(setting('sync_binlog'), variables)
   }
   return { class: 'A', because }
 }
 
-/** What a commit leaves to the background reaches the disk when that next flushes the log. */
-function lateFlush(because: string, variables: Variables): Durability {
+/** The background flush brings to the disk what a commit has left to it. */
+function toLateFlush(because: string, variables: Variables): Durability {
   const seconds = Number.parseInt(variables.get('innodb_flush_log_at_timeout') ?? '', 10)
   if (seconds <= LATE_FLUSH_SECONDS_MAX) return { class: 'B', because }
   return { class: 'C', because: `${because} with innodb_flush_log_at_timeout=${seconds}` }

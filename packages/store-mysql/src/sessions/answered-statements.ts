@@ -3,16 +3,16 @@ import type { Query } from 'mysql2'
 import mysql2 from 'mysql2/package.json' with { type: 'json' }
 
 /**
- * Relies on an undocumented part of mysql2, read in 3.24.5: a query that was given a callback emits `fields` as well, once
- * for each of its statements, when the columns of its rows have come or when it was answered without rows. The callback
- * comes once, at the end of a packet. Without the events an error would not tell whether the COMMIT of a packet was
- * reached, and each such error would leave its writes in doubt.
+ * Counts the answers by an undocumented part of mysql2, read in 3.24.5. A query with a callback also emits `fields` once for
+ * each of its statements, when the columns of its rows have come or when it was answered without rows. The callback comes
+ * once, at the end of a packet. Without the events an error would not tell whether the COMMIT of a packet was reached, and
+ * each such error would leave the outcome of its writes unknown.
  */
 export function countAnswers(query: Query, onAnswer: () => void): void {
   query.on('fields', onAnswer)
 }
 
-/** The self-test, run on what each session is set up with. Throws a LibraryChangedError. */
+/** Runs the self-test on the statements that set up each session. Throws a LibraryChangedError if it fails. */
 export function assertAnswersCounted(counted: number, statements: number): void {
   if (counted === statements) return
   throw new LibraryChangedError({

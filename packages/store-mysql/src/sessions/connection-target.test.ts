@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { connectionTarget, type TlsChoice } from './connection-target.ts'
+import { type TlsChoice, toConnectionTarget } from './connection-target.ts'
 
-function targetOf(url: string, tls?: TlsChoice) {
-  return connectionTarget(url, tls, 2_000)
+function toTarget(url: string, tls?: TlsChoice) {
+  return toConnectionTarget(url, tls, 2_000)
 }
 
 describe('the store URL', () => {
   it('names all parts, some of them written for a URL', () => {
     const url = 'mariadb://us%40er:p%2Fa%3As%40s%20%25@[::1]:3307/data%2Dbase'
     const parts = { user: 'us@er', password: 'p/a:s@s %', host: '::1', port: 3307, database: 'data-base' }
-    expect(targetOf(url)).toMatchObject(parts)
-    expect(targetOf('mysql://a@localhost/b')).toMatchObject({ host: 'localhost', port: 3306 })
+    expect(toTarget(url)).toMatchObject(parts)
+    expect(toTarget('mysql://a@localhost/b')).toMatchObject({ host: 'localhost', port: 3306 })
   })
 
   it('is refused without its text, which holds the password', () => {
@@ -23,13 +23,13 @@ describe('the store URL', () => {
       'secret',
     ]
     for (const url of wrong) {
-      expect(() => targetOf(url)).toThrow(TypeError)
-      expect(() => targetOf(url)).not.toThrow('secret')
+      expect(() => toTarget(url)).toThrow(TypeError)
+      expect(() => toTarget(url)).not.toThrow('secret')
     }
   })
 
   it('cannot switch on several statements or reading our files', () => {
-    const { multipleStatements, flags } = targetOf('mysql://u@localhost/d')
+    const { multipleStatements, flags } = toTarget('mysql://u@localhost/d')
     expect([multipleStatements, flags]).toEqual([false, ['-FOUND_ROWS', '-LOCAL_FILES']])
   })
 })
@@ -39,20 +39,20 @@ describe('TLS', () => {
 
   it('is off for this machine and required for every other, unless told', () => {
     for (const host of ['localhost', '127.0.0.1', '127.1.2.3', '[::1]']) {
-      expect(targetOf(`mysql://u@${host}/d`).ssl).toBeUndefined()
+      expect(toTarget(`mysql://u@${host}/d`).ssl).toBeUndefined()
     }
-    expect(targetOf('mysql://u@db.example/d').ssl).toEqual(checked)
-    expect(targetOf('mysql://u@localhost/d', 'required').ssl).toEqual(checked)
-    expect(targetOf('mysql://u@db.example/d', 'off').ssl).toBeUndefined()
+    expect(toTarget('mysql://u@db.example/d').ssl).toEqual(checked)
+    expect(toTarget('mysql://u@localhost/d', 'required').ssl).toEqual(checked)
+    expect(toTarget('mysql://u@db.example/d', 'off').ssl).toBeUndefined()
   })
 
   it('always checks the certificate and the name on it', () => {
-    expect(targetOf('mysql://u@db.example/d', { ca: 'PEM' }).ssl).toEqual({ ...checked, ca: 'PEM' })
-    const named = targetOf('mysql://u@10.0.0.1/d', { serverName: 'db.example' })
+    expect(toTarget('mysql://u@db.example/d', { ca: 'PEM' }).ssl).toEqual({ ...checked, ca: 'PEM' })
+    const named = toTarget('mysql://u@10.0.0.1/d', { serverName: 'db.example' })
     expect([named.host, named.ssl]).toEqual(['db.example', checked])
   })
 
   it('wants a name for a server that has only an address', () => {
-    expect(() => targetOf('mysql://u@10.0.0.1/d')).toThrow('serverName')
+    expect(() => toTarget('mysql://u@10.0.0.1/d')).toThrow('serverName')
   })
 })

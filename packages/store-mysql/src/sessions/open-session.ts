@@ -1,17 +1,17 @@
 import { createConnection } from 'mysql2'
 import { STATEMENTS } from '../generated/sql.ts'
-import { type Variables, variablesOf } from '../schema/server-facts.ts'
+import { toVariables, type Variables } from '../schema/server-facts.ts'
 import { assertAnswersCounted } from './answered-statements.ts'
 import type { ConnectionTarget } from './connection-target.ts'
-import { SqlError, sqlErrorOf } from './server-errors.ts'
+import { SqlError, toSqlError } from './server-errors.ts'
 import { type Row, Session } from './session.ts'
 import type { SessionTimeouts } from './session-timeouts.ts'
-import { fill, statementOf } from './statement.ts'
+import { fill, parseStatement } from './statement.ts'
 
 export interface SessionSettings extends SessionTimeouts {
-  /** Off: the session writes, and each flush ends with its COMMIT. */
+  /** A session that writes has none, and each of its flushes ends with its COMMIT. */
   readonly autocommit: boolean
-  /** Behind a proxy that lends a connection for a database transaction. */
+  /** The host is a proxy that lends a connection for one database transaction. */
   readonly multiplexed?: boolean
 }
 
@@ -20,15 +20,15 @@ export interface OpenedSession {
   readonly variables: Variables
 }
 
-/** The pool closes what is idle long before, so it ends only the sessions of a node that has stopped in a transaction. */
+/** The pool closes idle sessions long before, so this ends only the sessions of a node that has stopped in a transaction. */
 const SERVER_IDLE_SECONDS_MAX = 10
 
-const SET_SESSION = statementOf(STATEMENTS.setSession)
-const SET_MULTIPLEXED = statementOf(STATEMENTS.setSessionMultiplexed)
-/** RDS Proxy pins a connection at a statement of over 16 KiB; the rows of one have at most so many. */
+const SET_SESSION = parseStatement(STATEMENTS.setSession)
+const SET_MULTIPLEXED = parseStatement(STATEMENTS.setSessionMultiplexed)
+/** RDS Proxy pins a connection at a statement of more than 16 KiB, so the rows of one statement have at most so many bytes. */
 const MULTIPLEXED_ROW_BYTES_MAX = 12 * 1024
 
-/** Connects and sets the session up; one on which that fails is never handed out. */
+/** Connects and sets the session up. If that fails, it destroys the session and throws. */
 export async function openSession(
   target: ConnectionTarget,
   settings: SessionSettings,
@@ -40,20 +40,20 @@ export async function openSession(
   const session = new Session(connection, socket, statementTimeoutMs)
   try {
     await new Promise<void>((resolve, reject) => {
-      // The driver calls back no more once the session has met the end by destroying it.
+      // The driver no longer calls back once the session has destroyed it because the connection has ended.
       connection.once('end', () => reject(new SqlError('lost', 'the server has closed the connection')))
-      connection.connect((error) => (error === null ? resolve() : reject(sqlErrorOf(error))))
+      connection.connect((error) => (error === null ? resolve() : reject(toSqlError(error))))
     })
-    for (const set of settingsOf(settings)) {
+    for (const set of writeSettings(settings)) {
       await session.run(set, connectTimeoutMs)
       assertAnswersCounted(session.answered, 1)
     }
-    const variables = variablesOf(await readVariables(session, sendsPackets, connectTimeoutMs))
-    const wrong = wrongSetting(variables, settings)
+    const variables = toVariables(await readVariables(session, sendsPackets, connectTimeoutMs))
+    const wrong = findWrongSetting(variables, settings)
     if (wrong !== undefined) throw new SqlError('unavailable', `the session could not be set up: ${wrong}`)
     session.packetBytesMax = Number(variables.get('max_allowed_packet'))
     if (multiplexed) session.rowBytesMax = MULTIPLEXED_ROW_BYTES_MAX
-    // Else the proxy may hold a connection for the database transaction that has read these.
+    // Without this COMMIT the proxy may keep a connection for the database transaction that has read the variables.
     if (multiplexed && !autocommit) await session.run('COMMIT', connectTimeoutMs)
     return { session, variables }
   } catch (error: unknown) {
@@ -79,7 +79,7 @@ async function readVariables(
   return answers.flat() as readonly Row[]
 }
 
-function settingsOf({ lockWaitTimeoutMs, autocommit, multiplexed }: SessionSettings): readonly string[] {
+function writeSettings({ lockWaitTimeoutMs, autocommit, multiplexed }: SessionSettings): readonly string[] {
   const isAutocommit = autocommit ? 1 : 0
   if (!multiplexed) {
     const lockWaitSeconds = lockWaitTimeoutMs / 1_000
@@ -90,8 +90,8 @@ function settingsOf({ lockWaitTimeoutMs, autocommit, multiplexed }: SessionSetti
   return [STATEMENTS.setIsolation, ...sets]
 }
 
-/** Asked of the server, since a proxy may have answered for it. */
-function wrongSetting(
+/** Compares what the server says, since a proxy may have answered the statements that set it. */
+function findWrongSetting(
   variables: Variables,
   { lockWaitTimeoutMs, autocommit, multiplexed }: SessionSettings,
 ): string | undefined {
@@ -104,7 +104,7 @@ function wrongSetting(
     character_set_results: 'utf8mb4',
     ...(!multiplexed && { innodb_lock_wait_timeout: String(lockWaitTimeoutMs / 1_000) }),
   }
-  // Told of the charset of bytes it would write Latin-1, in which another letter's byte may be a quote.
+  // A driver that is told of the charset of bytes would write Latin-1, in which another letter's byte may be a quote.
   if (!variables.has('version')) return 'the driver does not write UTF-8'
   const mode = (variables.get('sql_mode') ?? '').split(',')
   if (

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { endsSession, isOfStatement, isRefusedCommit, isServerFault, sqlErrorOf } from './server-errors.ts'
+import { endsSession, isOfStatement, isRefusedCommit, isServerFault, toSqlError } from './server-errors.ts'
 
 const table = [
   // errno, SQL state, fault, ends the session, the server's fault, a refused COMMIT
@@ -35,7 +35,7 @@ const table = [
 describe("the server's errors by their number", () => {
   for (const [errno, sqlState, fault, ends, ofServer, refused] of table) {
     it(`${errno} ${sqlState} is ${fault}`, () => {
-      const error = sqlErrorOf({ errno, sqlState, code: 'ER_X', sqlMessage: 'text', message: 'text' })
+      const error = toSqlError({ errno, sqlState, code: 'ER_X', sqlMessage: 'text', message: 'text' })
       expect(error.fault).toBe(fault)
       expect([endsSession(error), isServerFault(error), isRefusedCommit(error)]).toEqual([
         ends,
@@ -59,8 +59,8 @@ describe("the connection's errors by their code", () => {
   }
   for (const [code, fault] of Object.entries(codes)) {
     it(`${code} is ${fault}, and ends the session`, () => {
-      // As Node has them: a system's number, which is negative.
-      const error = sqlErrorOf(Object.assign(new Error(code), { code, errno: -104 }))
+      // Node's errors have the system's number, which is negative.
+      const error = toSqlError(Object.assign(new Error(code), { code, errno: -104 }))
       expect(error).toMatchObject({ fault, errno: 0 })
       expect([endsSession(error), isServerFault(error), isRefusedCommit(error)]).toEqual([true, true, false])
     })
@@ -78,7 +78,7 @@ describe('what an error says of what was sent', () => {
         errno: -104,
         syscall,
       })
-      expect(isRefusedCommit(sqlErrorOf(error))).toBe(hasNotLeft)
+      expect(isRefusedCommit(toSqlError(error))).toBe(hasNotLeft)
     }
   })
 
@@ -96,7 +96,7 @@ describe('what an error says of what was sent', () => {
   ] as const
   for (const [errno, isWord] of words) {
     it(`${errno} is ${isWord ? 'the server’s word on one statement' : 'no word on a statement'}`, () => {
-      const error = sqlErrorOf({
+      const error = toSqlError({
         errno,
         sqlState: 'HY000',
         code: 'ER_X',
@@ -108,7 +108,7 @@ describe('what an error says of what was sent', () => {
   }
 
   it('is nothing when the driver has given up', () => {
-    expect(isOfStatement(sqlErrorOf({ code: 'PROTOCOL_SEQUENCE_TIMEOUT', message: 'text' }))).toBe(false)
+    expect(isOfStatement(toSqlError({ code: 'PROTOCOL_SEQUENCE_TIMEOUT', message: 'text' }))).toBe(false)
   })
 })
 
@@ -123,9 +123,9 @@ describe('what an error tells the log', () => {
       sqlMessage: "Data too long for column 'gid'",
       sql,
     }
-    for (const error of [quoted, plain].map(sqlErrorOf)) {
+    for (const error of [quoted, plain].map(toSqlError)) {
       expect(JSON.stringify([error, error.message, error.stack])).not.toContain('4111')
     }
-    expect(sqlErrorOf(plain).message).toBe("Data too long for column 'gid' (1406)")
+    expect(toSqlError(plain).message).toBe("Data too long for column 'gid' (1406)")
   })
 })

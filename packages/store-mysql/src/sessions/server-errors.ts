@@ -1,27 +1,29 @@
-/** What an error of the server or of the connection means for the statement that met it. */
+import { StoreUnavailableError } from '@counterstep/core'
+
+/** The meaning of an error of the server or of the connection for the statement that met it. */
 export type SqlFault =
   /** The gid exists. The statement was taken back, the database transaction was not. */
   | 'duplicate'
   /** Rolled back or overtaken: the whole database transaction may be repeated at once. */
   | 'repeat'
-  /** Somebody has held a row's lock for too long. */
+  /** Another transaction has held a row's lock for too long. */
   | 'lock-wait'
   /** The row itself cannot be written. The statement was taken back, the database transaction was not. */
   | 'row'
-  /** A former primary. */
+  /** The server is a former primary, which takes only reads. */
   | 'read-only'
   /** The connection has ended. */
   | 'lost'
-  /** No answer in time. */
+  /** The server has not answered in time. */
   | 'timeout'
-  /** No answer in time from a server that had just given one: it may wait for several locks in turn. */
+  /** The server has not answered in time, but had just answered before: it may wait for several locks in turn. */
   | 'stall'
-  /** It has as many connections as it takes; those that are there work. */
+  /** The server takes no more connections. Those that are open work. */
   | 'crowded'
-  /** Everything else: the server or the database cannot serve us now. */
+  /** Any other reason why the server or the database cannot serve us now. */
   | 'unavailable'
 
-/** Matched by number: the driver's names are wrong for some of MariaDB's. */
+/** The numbers decide, because the driver's names are wrong for some of MariaDB's errors. */
 const FAULTS: ReadonlyMap<number, SqlFault> = new Map([
   [1062, 'duplicate'],
   [1213, 'repeat'], // Deadlock; on a cluster also a refused commit.
@@ -42,7 +44,7 @@ const FAULTS: ReadonlyMap<number, SqlFault> = new Map([
   [1927, 'lost'], // MariaDB: the connection was killed.
   [4031, 'lost'], // MySQL: closed because of inactivity.
   [1048, 'row'], // NULL in a column that has none.
-  [1064, 'row'], // No SQL: a bug here, which waiting does not mend.
+  [1064, 'row'], // The statement is no SQL. This is a bug here, and waiting does not help.
   [1118, 'row'], // Row size too large, also for the log.
   [1153, 'row'], // Packet too large.
   [1264, 'row'], // Out of range.
@@ -64,24 +66,24 @@ const LOST_CODES: ReadonlySet<string> = new Set([
   'ERR_STREAM_WRITE_AFTER_END',
 ])
 
-/** Their texts quote values or the statement, that is, payloads. */
+/** The texts of these errors quote values or the statement, and so payloads. */
 const QUOTING: ReadonlySet<number> = new Set([1064, 1265, 1292, 1366, 1690])
 
-/** SQL's own classes for a value that is wrong and for a constraint that is violated. */
+/** SQL's own classes for a wrong value and for a violated constraint. */
 const DATA_STATE = /^2[23]/
 
-/** Refusals of a COMMIT after which it certainly has not happened and will not. Any other error of one that has left leaves it open. */
+/** After these refusals a COMMIT has certainly not happened and will not. Any other error of a COMMIT that was sent leaves that open. */
 const REFUSED_COMMIT: ReadonlySet<SqlFault> = new Set(['repeat', 'read-only'])
 
-/** What a client says of its connection; as an answer a proxy says it, of its own connection to the server. */
+/** A client uses these numbers for its connection. A proxy answers with them for its own connection to the server. */
 const CLIENT_ERRNO_MIN = 2_000
 const CLIENT_ERRNO_MAX = 2_999
-/** No server's, but a proxy's own. */
+/** From here on the numbers are a proxy's own, and no server's. */
 const PROXY_ERRNO_MIN = 9_000
 
 /** The server's or the driver's error without the statement, which holds payloads and would be logged with it. */
 export class SqlError extends Error {
-  /** The server's number; 0 if the error is not the server's. */
+  /** The server's number, or 0 if the error is not the server's. */
   readonly errno: number
   readonly code: string
   readonly fault: SqlFault
@@ -95,10 +97,10 @@ export class SqlError extends Error {
   }
 }
 
-/** Of what has not left, or not whole, or was not reached: the server does nothing of it. */
+/** The statements have not left, or not whole, or were not reached. The server does none of them. */
 export class UnsentError extends SqlError {}
 
-export function sqlErrorOf(error: unknown): SqlError {
+export function toSqlError(error: unknown): SqlError {
   const {
     errno = 0,
     code = '',
@@ -108,7 +110,7 @@ export function sqlErrorOf(error: unknown): SqlError {
     message = String(error),
   } = error as Partial<DriverError>
   if (sqlMessage === undefined || errno <= 0) {
-    // A packet is one write, behind which nothing is written before its answer.
+    // A packet is one write, and nothing is written after it before its answer.
     const Kind = syscall === 'write' ? UnsentError : SqlError
     return new Kind(connectionFault(code), message, 0, code)
   }
@@ -121,7 +123,7 @@ interface DriverError {
   readonly errno: number
   readonly code: string
   readonly sqlState: string
-  /** Of Node's own errors. */
+  /** Only Node's own errors have it. */
   readonly syscall: string
   readonly sqlMessage: string
   readonly message: string
@@ -132,31 +134,31 @@ function connectionFault(code: string): SqlFault {
   return LOST_CODES.has(code) ? 'lost' : 'unavailable'
 }
 
-/** The session has ended, or nobody can say what it is doing: it must not be used again. */
+/** The session has ended, or its state is unknown. It must not be used again. */
 export function endsSession({ fault, errno }: SqlError): boolean {
   return errno === 0 || fault === 'read-only' || fault === 'lost'
 }
 
-/** What a late answer means of a server that has just answered. */
-export function stallOf(error: SqlError): SqlError {
+/** A timeout of a server that has just answered is a stall. */
+export function toStall(error: SqlError): SqlError {
   if (error.fault !== 'timeout') return error
   return new SqlError('stall', `a statement had no answer in time: ${error.message}`, error.errno, error.code)
 }
 
-/** The server as a whole, not a row or another transaction, stands in the way. */
+/** The cause is the server as a whole, and not a row or another transaction. */
 export function isServerFault({ fault }: SqlError): boolean {
   return fault === 'read-only' || fault === 'lost' || fault === 'timeout' || fault === 'unavailable'
 }
 
-/** No right to the table, the database, the column or at all. */
+/** The user has no right to the table, the database or the column, or no right at all. */
 const DENIED: ReadonlySet<number> = new Set([1142, 1044, 1143, 1227, 1370])
 
 /** The server refuses the user, the password or the host they come from. */
 const LOGIN_REFUSED: ReadonlySet<number> = new Set([
-  1044, // No right to the database that the login names.
+  1044, // The user has no right to the database that the login names.
   1045,
   1130, // The host may not connect.
-  1698, // MariaDB: another way to log in is wanted of this user.
+  1698, // MariaDB: this user must log in another way.
   1862, // The password has expired.
   3118, // The account is locked.
   3955, // The account is locked for a while, after wrong passwords.
@@ -176,10 +178,16 @@ export function isRefusedCommit(error: SqlError): boolean {
 }
 
 /**
- * The server's word on the one statement that it names, which was taken back. Not from it may be what ends connections:
- * a proxy that has lost its server says so too, whatever that goes on to do.
+ * The server has refused this one statement and has undone it. An error that ends connections does not prove that: a
+ * proxy that has lost its server sends such errors too, whatever the server goes on to do.
  */
 export function isOfStatement({ fault, errno }: SqlError): boolean {
   if (fault === 'lost' || errno <= 0 || errno >= PROXY_ERRNO_MIN) return false
   return errno < CLIENT_ERRNO_MIN || errno > CLIENT_ERRNO_MAX
+}
+
+/** The failure of a later try, after an earlier try of the same write that may have been applied, or still may be. */
+export function asOutcomeUnknown(error: unknown): unknown {
+  if (!(error instanceof StoreUnavailableError)) return error
+  return new StoreUnavailableError(error.message, { applied: 'unknown', cause: error.cause })
 }

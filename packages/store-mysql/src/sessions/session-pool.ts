@@ -14,18 +14,18 @@ interface Waiter {
   readonly timer: NodeJS.Timeout
 }
 
-/** Half of what the server allows an idle session, with room for the timer's own delay. */
+/** Half of the time that the server allows an idle session, which leaves room for the timer's own delay. */
 const IDLE_MS_MAX = 5_000
 const IDLE_CHECK_MS = 2_500
 
-/** Sessions of one kind, bounded in number; those who wait for one are bounded in number and time. */
+/** Sessions of one kind. Their number is bounded; the callers that wait for one are bounded in number and time. */
 export class SessionPool {
   readonly #open: () => Promise<Session>
   readonly #bounds: PoolBounds
   readonly #idle: Session[] = []
   readonly #waiters: Waiter[] = []
   readonly #idleCheck: NodeJS.Timeout
-  /** Opening, in use or idle. */
+  /** Counts the sessions that are being opened, in use or idle. */
   #sessions = 0
   #isClosed = false
   #onEmpty: (() => void) | undefined
@@ -37,7 +37,7 @@ export class SessionPool {
   }
 
   async acquire(): Promise<Session> {
-    if (this.#isClosed) throw closed()
+    if (this.#isClosed) throw closedError()
     const idle = this.#takeIdle()
     if (idle !== undefined) return idle
     if (this.#sessions < this.#bounds.sessionsMax) {
@@ -45,7 +45,7 @@ export class SessionPool {
         return await this.#openOne()
       } catch (error: unknown) {
         if (!isCrowded(error) || this.#sessions === 0) throw error
-        // No more than there are: one of these will come back.
+        // The server takes no more sessions than there are. One of them will be released.
         const freed = this.#takeIdle()
         if (freed !== undefined) return freed
       }
@@ -54,9 +54,9 @@ export class SessionPool {
   }
 
   #wait(): Promise<Session> {
-    if (this.#isClosed) return Promise.reject(closed())
+    if (this.#isClosed) return Promise.reject(closedError())
     if (this.#waiters.length >= this.#bounds.waitersMax)
-      return Promise.reject(unavailable('too many calls wait for a connection'))
+      return Promise.reject(unavailableError('too many calls wait for a connection'))
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#giveUp(waiter), this.#bounds.waitTimeoutMs)
       const waiter: Waiter = { resolve, reject, timer }
@@ -64,12 +64,12 @@ export class SessionPool {
     })
   }
 
-  /** A broken session leaves its place to whoever waits. */
+  /** A broken session is closed, and a new one is opened for the next caller that waits. */
   release(session: Session): void {
     session.idleSince = performance.now()
     if (session.isBroken || this.#isClosed) {
       session.end()
-      this.#left()
+      this.#removeSession()
       return
     }
     const waiter = this.#nextWaiter()
@@ -77,7 +77,7 @@ export class SessionPool {
     else waiter.resolve(session)
   }
 
-  /** After a sign that the server has gone or is another one: what is idle leads to the same place. */
+  /** Is called after a sign that the server has gone or is another one: the idle sessions still lead to the old one. */
   discardIdle(): void {
     this.#endIdle(Number.NEGATIVE_INFINITY)
   }
@@ -87,7 +87,7 @@ export class SessionPool {
     this.#isClosed = true
     clearInterval(this.#idleCheck)
     for (let waiter = this.#nextWaiter(); waiter !== undefined; waiter = this.#nextWaiter())
-      waiter.reject(closed())
+      waiter.reject(closedError())
     this.discardIdle()
     if (this.#sessions === 0) return
     await new Promise<void>((resolve) => {
@@ -101,19 +101,19 @@ export class SessionPool {
       return await this.#open()
     } catch (error: unknown) {
       if (isCrowded(error) && this.#sessions > 1) this.#sessions -= 1
-      else this.#left()
+      else this.#removeSession()
       throw error
     }
   }
 
-  #left(): void {
+  #removeSession(): void {
     this.#sessions -= 1
     const waiter = this.#nextWaiter()
     if (waiter !== undefined) this.#openOne().then(waiter.resolve, waiter.reject)
     else if (this.#sessions === 0) this.#onEmpty?.()
   }
 
-  /** The one used last: the others may then grow old and end. */
+  /** Takes the session that was used last, so that the others may grow old and be closed. */
   #takeIdle(): Session | undefined {
     for (let session = this.#idle.pop(); session !== undefined; session = this.#idle.pop()) {
       if (!session.isBroken && performance.now() - session.idleSince < IDLE_MS_MAX) return session
@@ -142,7 +142,7 @@ export class SessionPool {
 
   #giveUp(waiter: Waiter): void {
     this.#waiters.splice(this.#waiters.indexOf(waiter), 1)
-    waiter.reject(unavailable('no connection has become free in time'))
+    waiter.reject(unavailableError('no connection has become free in time'))
   }
 }
 
@@ -150,10 +150,10 @@ function isCrowded(error: unknown): boolean {
   return error instanceof SqlError && error.fault === 'crowded'
 }
 
-function unavailable(message: string): StoreUnavailableError {
+function unavailableError(message: string): StoreUnavailableError {
   return new StoreUnavailableError(message, { applied: 'no' })
 }
 
-function closed(): StoreUnavailableError {
-  return unavailable('the store is closed')
+function closedError(): StoreUnavailableError {
+  return unavailableError('the store is closed')
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sessionTimeouts } from './session-timeouts.ts'
+import { toSessionTimeouts } from './session-timeouts.ts'
 
 describe('the wait for a lock and the wait for its statement', () => {
   const table = [
@@ -21,7 +21,7 @@ describe('the wait for a lock and the wait for its statement', () => {
         ...(statement !== undefined && { statementTimeoutMs: statement }),
         ...(lock !== undefined && { lockWaitTimeoutMs: lock }),
       }
-      expect(sessionTimeouts(asked)).toEqual({
+      expect(toSessionTimeouts(asked)).toEqual({
         connectTimeoutMs: 2_000,
         statementTimeoutMs: givenStatement,
         lockWaitTimeoutMs: givenLock,

@@ -9,14 +9,15 @@ export const STATEMENT_TIMEOUT_MS = 5_000
 const LOCK_WAIT_TIMEOUT_MS = 2_000
 /** InnoDB counts whole seconds. */
 const LOCK_WAIT_TIMEOUT_MS_MIN = 1_000
-/** For the server to say that a lock was not to be had: MySQL looks once a second whose wait is over. */
+/** Time for the server to say that it did not get a lock: MySQL looks once a second which waits are over. */
 const ANSWER_MS = 2_000
 
 /**
- * The wait for a row's lock ends before the wait for its statement: a refusal names the row's lock, silence could be the
- * server's end. So a statement has at least three seconds, and a lock what two of them leave, at most two unless told.
+ * The wait for a row's lock ends before the wait for its statement, because a refusal names the lock, while silence could
+ * also mean that the server has gone. So a statement waits at least three seconds. A lock waits two seconds less than its
+ * statement, and no more than two unless it is set.
  */
-export function sessionTimeouts({
+export function toSessionTimeouts({
   connectTimeoutMs = CONNECT_TIMEOUT_MS,
   statementTimeoutMs = STATEMENT_TIMEOUT_MS,
   lockWaitTimeoutMs = Math.min(LOCK_WAIT_TIMEOUT_MS, wholeSeconds(statementTimeoutMs - ANSWER_MS)),

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { Connection } from 'mysql2'
 import { countAnswers } from './answered-statements.ts'
 import type { Value } from './literal.ts'
-import { endsSession, SqlError, sqlErrorOf, stallOf, UnsentError } from './server-errors.ts'
+import { endsSession, SqlError, toSqlError, toStall, UnsentError } from './server-errors.ts'
 import { fillRows, groupsWithin, type RowsStatement } from './statement.ts'
 
 export type Cell = string | number | Buffer | null
@@ -10,47 +10,47 @@ export type Row = readonly Cell[]
 
 type Answer = readonly Row[] | { readonly affectedRows: number }
 
-/** Room for the packet's own bytes beside the statement's. */
+/** Room for the packet's own bytes beside the bytes of the statement. */
 const PACKET_OVERHEAD_BYTES = 1_024
 const UTF8_BYTES_PER_UNIT_MAX = 3
-/** How long a server has to end the connection after a goodbye. */
+/** The server's time to end the connection after we have said goodbye. */
 const GOODBYE_MS = 1_000
 
-/** One connection, set up and checked. After an error that leaves its state open it is destroyed, never given back. */
+/** One connection that is set up and checked. After an error that leaves its state unknown it is destroyed and not used again. */
 export class Session {
   readonly #connection: Connection
   readonly #socket: Socket
   readonly #statementTimeoutMs: number
   #packetBytesMax = Number.POSITIVE_INFINITY
-  /** Rows of one statement together; more are divided among several. */
+  /** Bounds the rows of one statement together. More rows are divided among several statements. */
   rowBytesMax = Number.POSITIVE_INFINITY
   #isBroken = false
   #rejectPending: ((error: SqlError) => void) | undefined
-  /** By the monotonic clock, set by the pool. */
+  /** A timestamp of the monotonic clock that the pool sets. */
   idleSince = 0
   #rowsChanged = 0
   #answered = 0
 
-  /** The socket is the one that the connection was made with. */
+  /** The connection was made with this socket. */
   constructor(connection: Connection, socket: Socket, statementTimeoutMs: number) {
     this.#connection = connection
     this.#socket = socket
     this.#statementTimeoutMs = statementTimeoutMs
-    // An idle connection's end arrives as an event, which would end the process if nobody listened.
-    connection.on('error', (error) => this.#lost(sqlErrorOf(error)))
-    connection.on('end', () => this.#lost(new SqlError('lost', 'the server has closed the connection')))
+    // The end of an idle connection arrives as an event, which would end the process if it had no listener.
+    connection.on('error', (error) => this.#applyLoss(toSqlError(error)))
+    connection.on('end', () => this.#applyLoss(new SqlError('lost', 'the server has closed the connection')))
   }
 
   get isBroken(): boolean {
     return this.#isBroken
   }
 
-  /** By all its statements so far. */
+  /** Counts the rows that all its statements have changed so far. */
   get rowsChanged(): number {
     return this.#rowsChanged
   }
 
-  /** So many statements of what was sent last; of one that answers with rows as soon as these begin. */
+  /** Counts the answered statements of the last packet. A statement that returns rows counts as soon as they begin. */
   get answered(): number {
     return this.#answered
   }
@@ -63,14 +63,14 @@ export class Session {
     return (await this.#query(sql, timeoutMs)) as readonly Row[]
   }
 
-  /** The number of rows that it has changed. */
+  /** Returns the number of rows that the statement has changed. */
   async run(sql: string, timeoutMs = this.#statementTimeoutMs): Promise<number> {
     const { affectedRows } = (await this.#query(sql, timeoutMs)) as { affectedRows: number }
     this.#rowsChanged += affectedRows
     return affectedRows
   }
 
-  /** Of all these rows. */
+  /** Reads all these rows, in as many statements as their bytes need. */
   async allRows(statement: RowsStatement, rows: readonly string[]): Promise<readonly Row[]> {
     const found: Row[] = []
     for (const group of this.#groups(rows)) found.push(...(await this.all(fillRows(statement, group))))
@@ -87,18 +87,19 @@ export class Session {
     return changed
   }
 
-  /** Of each statement its rows, or how many it has changed; each is sent when the one before was answered. */
+  /** Sends each statement after the answer to the one before. Returns for each its rows, or how many it has changed. */
   async oneByOne(statements: readonly string[]): Promise<readonly (readonly Row[] | number)[]> {
     const answers: (readonly Row[] | number)[] = []
     for (const sql of statements) {
-      answers.push(this.#counted((await this.#query(sql, this.#statementTimeoutMs)) as Answer))
+      answers.push(this.#countChanges((await this.#query(sql, this.#statementTimeoutMs)) as Answer))
     }
     return answers
   }
 
   /**
-   * Several statements in one packet, done one after the other until one fails; of each its rows, or how many it has
-   * changed. The first must be answered within `firstTimeoutMs`, if given. Only for a session that was opened for it.
+   * Sends several statements in one packet, which the server does one after the other until one fails. Returns for each
+   * its rows, or how many it has changed. The first must be answered within `firstTimeoutMs`, if given. Only a session that
+   * was opened for several statements can do this.
    */
   async packet(
     statements: readonly string[],
@@ -106,7 +107,7 @@ export class Session {
   ): Promise<readonly (readonly Row[] | number)[]> {
     const sql = statements.join(';')
     const answers = (await this.#query(sql, this.#statementTimeoutMs, firstTimeoutMs)) as readonly Answer[]
-    return answers.map((answer) => this.#counted(answer))
+    return answers.map((answer) => this.#countChanges(answer))
   }
 
   destroy(): void {
@@ -116,29 +117,29 @@ export class Session {
     this.#connection.destroy()
   }
 
-  /** Says goodbye, so that the server need not note a lost client. */
+  /** Says goodbye, so that the server does not log a lost client. */
   end(): void {
     if (this.#isBroken) return
     this.#isBroken = true
-    // The driver calls back before it says it. An error here is the connection's end, which is what was wanted.
+    // The driver calls back before it has said goodbye. An error here means that the connection has ended, as it should.
     this.#connection.end(() => undefined)
     setTimeout(() => this.#reset(), GOODBYE_MS).unref()
   }
 
   /**
-   * The driver's own `destroy` only ends its socket: on a network that swallows everything what is unsent would stay in
-   * memory and the socket open for minutes, and a server that is reached again would wait for more.
+   * Resets the connection, because the driver's own `destroy` only ends its socket. On a network that loses every packet the
+   * unsent bytes would stay in memory and the socket open for minutes, and a server that is reached again would wait for more.
    */
   #reset(): void {
     const socket = this.#socket
     if (socket.destroyed) return
-    // There is no reset under TLS, nor of what is not connected yet or has said its end.
+    // TLS has no reset, nor has a socket that is not connected yet or has already ended its side.
     const { ssl } = this.#connection.config
     if (ssl || socket.connecting || socket.writableEnded) socket.destroy()
     else socket.resetAndDestroy()
   }
 
-  #counted(answer: Answer): readonly Row[] | number {
+  #countChanges(answer: Answer): readonly Row[] | number {
     if (!('affectedRows' in answer)) return answer
     this.#rowsChanged += answer.affectedRows
     return answer.affectedRows
@@ -152,7 +153,7 @@ export class Session {
     this.#answered = 0
     if (this.#isBroken) return Promise.reject(new UnsentError('lost', 'the connection has ended'))
     if (this.#isTooLarge(sql)) {
-      // The server would close the connection, which looks like a network that fails again and again.
+      // The server would close the connection, which would look like a network that fails again and again.
       return Promise.reject(new UnsentError('row', 'larger than max_allowed_packet', 1153))
     }
     return new Promise((resolve, reject) => {
@@ -165,11 +166,11 @@ export class Session {
           return
         }
         const hasBegun = firstTimeoutMs !== undefined && this.#answered > 0
-        const failure = hasBegun ? stallOf(sqlErrorOf(error)) : sqlErrorOf(error)
+        const failure = hasBegun ? toStall(toSqlError(error)) : toSqlError(error)
         if (endsSession(failure)) this.destroy()
         reject(failure)
       })
-      const giveUp = () => this.#lost(new SqlError('timeout', 'the server has not answered in time'))
+      const giveUp = () => this.#applyLoss(new SqlError('timeout', 'the server has not answered in time'))
       const firstTimer = firstTimeoutMs === undefined ? undefined : setTimeout(giveUp, firstTimeoutMs)
       countAnswers(query, () => {
         this.#answered += 1
@@ -178,8 +179,8 @@ export class Session {
     })
   }
 
-  /** The driver does not answer what was under way when it is destroyed. */
-  #lost(error: SqlError): void {
+  /** Rejects the query under way, because a destroyed driver does not answer it. */
+  #applyLoss(error: SqlError): void {
     this.destroy()
     this.#rejectPending?.(error)
     this.#rejectPending = undefined

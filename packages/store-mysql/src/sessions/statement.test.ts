@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { STATEMENTS } from '../generated/sql.ts'
-import { fill, fillRows, rowsStatementOf, statementOf } from './statement.ts'
+import { fill, fillRows, parseRowsStatement, parseStatement } from './statement.ts'
 
-const insert = rowsStatementOf('INSERT INTO t VALUES /*rows ,*/(?, ?)/*end*/')
+const insert = parseRowsStatement('INSERT INTO t VALUES /*rows ,*/(?, ?)/*end*/')
 
 describe('a statement', () => {
   it('has its values in their places, whatever they hold', () => {
-    expect(fill(statementOf('SELECT ? + ?'), ['?', 1])).toBe("SELECT '?' + 1")
+    expect(fill(parseStatement('SELECT ? + ?'), ['?', 1])).toBe("SELECT '?' + 1")
   })
 
   it('refuses more or fewer values than places', () => {
     for (const values of [[], [1], [1, 2, 3]]) {
-      expect(() => fill(statementOf('SELECT ? + ?'), values)).toThrow('placeholders')
+      expect(() => fill(parseStatement('SELECT ? + ?'), values)).toThrow('placeholders')
     }
   })
 

@@ -4,8 +4,7 @@ import { literal, type Value } from './literal.ts'
 /** A statement's text between its placeholders. */
 export type Chunks = readonly string[]
 
-// In its file the group stands between /*rows SEPARATOR*/ and /*end*/.
-/** A statement with a group that is repeated for each row. */
+/** A statement with a group that is repeated for each row. In its file the group stands between `rows SEPARATOR` and `end` comments. */
 export interface RowsStatement {
   readonly head: Chunks
   readonly row: Chunks
@@ -15,25 +14,25 @@ export interface RowsStatement {
 
 const ROWS = /^(.*)\/\*rows (.+?)\*\/(.*)\/\*end\*\/(.*)$/s
 
-export function repeated(separator: string, rows: readonly string[]): string {
+export function joinRows(separator: string, rows: readonly string[]): string {
   assert(rows.length > 0, 'a statement for no rows')
   return rows.join(separator)
 }
 
 /**
- * In their order and as few as possible, of at most so many bytes each; a row that is larger is a group of its own.
- * Without a bound nothing is counted.
+ * Divides the rows, in their order, into as few groups as possible of at most `bytesMax` each. A larger row is a group of
+ * its own. Without a bound no bytes are counted.
  */
 export function groupsWithin<Row>(
   rows: readonly Row[],
-  bytesOf: (row: Row) => number,
+  countBytes: (row: Row) => number,
   bytesMax: number,
 ): readonly (readonly Row[])[] {
   if (bytesMax === Number.POSITIVE_INFINITY) return [rows]
   const groups: Row[][] = []
   let left = 0
   for (const row of rows) {
-    const bytes = bytesOf(row)
+    const bytes = countBytes(row)
     const group = groups.at(-1)
     if (group !== undefined && bytes <= left) group.push(row)
     else {
@@ -45,20 +44,20 @@ export function groupsWithin<Row>(
   return groups
 }
 
-export function statementOf(sql: string): Chunks {
+export function parseStatement(sql: string): Chunks {
   return sql.split('?')
 }
 
-export function rowsStatementOf(sql: string): RowsStatement {
+export function parseRowsStatement(sql: string): RowsStatement {
   const [, head, separator, row, tail] = ROWS.exec(sql) ?? []
   if (head === undefined || separator === undefined || row === undefined || tail === undefined) {
     throw new Error(`no repeated group: ${sql}`)
   }
   return {
-    head: statementOf(head),
+    head: parseStatement(head),
     separator: ` ${separator} `,
-    row: statementOf(row),
-    tail: statementOf(tail),
+    row: parseStatement(row),
+    tail: parseStatement(tail),
   }
 }
 
@@ -66,7 +65,7 @@ export function fill(chunks: Chunks, values: readonly Value[]): string {
   return weave(chunks, values.map(literal))
 }
 
-/** With literals that were written before. */
+/** Fills the placeholders with literals that were written before. */
 export function weave(chunks: Chunks, literals: readonly string[]): string {
   assert(literals.length === chunks.length - 1, 'a statement with more or fewer values than placeholders')
   let sql = chunks[0] ?? ''
@@ -79,5 +78,5 @@ export function fillRows(
   rows: readonly string[],
   tailValues: readonly Value[] = [],
 ): string {
-  return `${fill(head, [])}${repeated(separator, rows)}${fill(tail, tailValues)}`
+  return `${fill(head, [])}${joinRows(separator, rows)}${fill(tail, tailValues)}`
 }

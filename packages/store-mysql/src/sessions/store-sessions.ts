@@ -1,6 +1,6 @@
 import type { StoreEvent } from '@counterstep/core'
-import { durabilityOf, serverIdentity, type Variables } from '../schema/server-facts.ts'
-import { finalError } from '../transactions/database-transactions.ts'
+import { readDurability, toServerIdentity, type Variables } from '../schema/server-facts.ts'
+import { toStoreError } from '../transactions/database-transactions.ts'
 import type { ConnectionTarget } from './connection-target.ts'
 import { openSession, type SessionSettings } from './open-session.ts'
 import { isLoginRefused, isServerFault, SqlError } from './server-errors.ts'
@@ -12,9 +12,9 @@ export interface StoreSessionsSettings extends Omit<SessionSettings, 'autocommit
   readonly onEvent: (event: StoreEvent) => void
 }
 
-/** Beyond these, calls are refused at once. */
+/** If so many calls wait, further ones are refused at once. */
 const WAITERS_MAX = 1_000
-/** A read is repeated when the connection had ended: it has changed nothing. */
+/** A read whose connection had ended is repeated, since it has changed nothing. */
 const READ_TRIES = 2
 
 /** The store's connections: some that write, without autocommit, and some that read. */
@@ -34,7 +34,7 @@ export class StoreSessions {
     this.#readers = new SessionPool(open(true), { ...bounds, sessionsMax: connectionsMax - writersMax })
   }
 
-  /** What the server said when the newest connection was opened. */
+  /** The server's variables when the newest connection was opened. */
   get server(): Variables {
     return this.#server ?? new Map()
   }
@@ -46,7 +46,7 @@ export class StoreSessions {
       } catch (error: unknown) {
         if (!(error instanceof SqlError)) throw error
         if (isServerFault(error)) this.discardIdle()
-        if (error.fault !== 'lost' || tries === READ_TRIES) throw finalError(error)
+        if (error.fault !== 'lost' || tries === READ_TRIES) throw toStoreError(error)
       }
     }
   }
@@ -60,7 +60,7 @@ export class StoreSessions {
     }
   }
 
-  /** The next calls ask for the server's address anew. */
+  /** The next calls open connections, and so look up the server's address again. */
   discardIdle(): void {
     this.writers.discardIdle()
     this.#readers.discardIdle()
@@ -78,7 +78,7 @@ export class StoreSessions {
     } catch (error: unknown) {
       if (!(error instanceof SqlError)) throw error
       const { fault, message, errno, code } = error
-      // Whatever it was, the next attempt would only meet it again, unless others leave.
+      // The next attempt would only meet the same error, unless another connection is closed first.
       const isCrowded = fault === 'crowded'
       const trouble = isLoginRefused(error) ? 'the server refused the login' : 'the server cannot be reached'
       const text = `${trouble}: ${message}`
@@ -90,9 +90,9 @@ export class StoreSessions {
   #watch(variables: Variables): void {
     const before = this.#server
     this.#server = variables
-    if (before === undefined || serverIdentity(before) === serverIdentity(variables)) return
-    const durability = durabilityOf(variables)
-    const detail = `from ${serverIdentity(before)} to ${serverIdentity(variables)}, class ${durability.class}`
+    if (before === undefined || toServerIdentity(before) === toServerIdentity(variables)) return
+    const durability = readDurability(variables)
+    const detail = `from ${toServerIdentity(before)} to ${toServerIdentity(variables)}, class ${durability.class}`
     this.#onEvent({ level: 'warn', name: 'store-server-changed', detail })
   }
 }

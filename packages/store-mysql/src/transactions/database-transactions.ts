@@ -1,48 +1,37 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AssertionError, StoreUnavailableError } from '@counterstep/core'
 import {
+  asOutcomeUnknown,
   isLoginRefused,
   isRefusedCommit,
   isServerFault,
   SqlError,
   type SqlFault,
-  stallOf,
+  toStall,
 } from '../sessions/server-errors.ts'
 import type { Cell, Session } from '../sessions/session.ts'
 import type { SessionPool } from '../sessions/session-pool.ts'
-import { doubted } from '../writes/doubted.ts'
-import { type AtOnce, CommitInDoubt } from './commit-at-once.ts'
-import type { Answer, Conduct } from './conduct.ts'
 import { PACKETS } from './packets.ts'
-
-/** A database transaction under way: the session it is in, and the server's clock at its beginning. */
-export interface Tx {
-  readonly session: Session
-  readonly now: number
-  /** The session's count at the beginning. */
-  readonly rowsChangedBefore: number
-  /** Statements with the mark of the instant. */
-  readonly runNow: (statements: readonly string[]) => Promise<readonly Answer[]>
-}
+import {
+  type AtOnce,
+  CommitInDoubt,
+  type TransactionProtocol,
+  type Tx,
+  type Work,
+} from './transaction-protocol.ts'
 
 export interface Counters {
   /** Database transactions committed that had rows to write. */
   commits: number
-  /** The rows of these. */
+  /** The rows of those database transactions. */
   rows: number
-  /** Database transactions begun again: deadlocks, lock waits, connections that had ended or were refused. */
+  /** Database transactions that were begun again after a deadlock, a lock wait, or a connection that had ended or was refused. */
   retries: number
-}
-
-/** What the work has come to, told to the caller only after its COMMIT. */
-export interface Work<T> {
-  readonly value: T
-  readonly rows: number
 }
 
 export interface RunOptions<T> {
   readonly lockWaitRepeats?: number
-  /** Instead of the work, which follows only where it did not come to its COMMIT. */
+  /** Tried before the work, which runs only if this did not come to its COMMIT. */
   readonly atOnce?: AtOnce<T> | undefined
 }
 
@@ -55,22 +44,22 @@ const REPEATS: Readonly<Partial<Record<SqlFault, number>>> = {
 }
 const PAUSE_MS_MAX = 20
 
-/** Runs work as one database transaction each, and says of every failure whether it may have been applied. */
+/** Runs each work as one database transaction. Every failure says whether the work may have been applied. */
 export class DatabaseTransactions {
   readonly #writers: SessionPool
   readonly #probeTimeoutMs: number
   readonly #onServerFault: () => void
-  readonly #conduct: Conduct
+  readonly #protocol: TransactionProtocol
   readonly counters: Counters = { commits: 0, rows: 0, retries: 0 }
 
-  /** `probeTimeoutMs`: within this time a server that is there says what time it is. */
+  /** A server that can be reached tells its clock within `probeTimeoutMs`. */
   constructor(
     writers: SessionPool,
     probeTimeoutMs: number,
     onServerFault: () => void,
-    conduct: Conduct = PACKETS,
+    protocol: TransactionProtocol = PACKETS,
   ) {
-    this.#conduct = conduct
+    this.#protocol = protocol
     this.#writers = writers
     this.#probeTimeoutMs = probeTimeoutMs
     this.#onServerFault = onServerFault
@@ -81,7 +70,7 @@ export class DatabaseTransactions {
     { lockWaitRepeats = 1, atOnce }: RunOptions<T> = {},
   ): Promise<T> {
     const left: Partial<Record<SqlFault, number>> = { ...REPEATS, 'lock-wait': lockWaitRepeats }
-    // Of any try: that a later one has certainly not been applied says nothing of it.
+    // Any try may set it: if a later try was certainly not applied, that says nothing about an earlier one.
     let isInDoubt = false
     for (let repeats = 1; ; repeats++) {
       try {
@@ -91,10 +80,11 @@ export class DatabaseTransactions {
         const error = thrown instanceof CommitInDoubt ? thrown.cause : thrown
         const allowance = error instanceof SqlError ? (left[error.fault] ?? 0) : 0
         if (!(error instanceof SqlError) || allowance === 0)
-          throw isInDoubt ? doubted(definite(error)) : definite(error)
+          throw isInDoubt ? asOutcomeUnknown(toFinalError(error)) : toFinalError(error)
         left[error.fault] = allowance - 1
         this.counters.retries += 1
-        // At different times, so that those who have met do not meet again. A lost connection tells nothing of others.
+        // The pauses differ, so that transactions that have collided do not collide again. A lost connection needs none,
+        // since it says nothing about others.
         const pauses = error.fault === 'repeat' || error.fault === 'crowded'
         if (pauses) await delay(Math.random() * PAUSE_MS_MAX * repeats)
       }
@@ -102,13 +92,13 @@ export class DatabaseTransactions {
   }
 
   /**
-   * Throws a `SqlError` when nothing was applied, a `CommitInDoubt` when that is unknown and the same may be sent again,
-   * and else a `StoreUnavailableError`.
+   * Throws a `SqlError` if nothing was applied, a `CommitInDoubt` if that is unknown and the same may be sent again, and
+   * a `StoreUnavailableError` otherwise.
    */
   async #once<T>(work: (tx: Tx) => Promise<Work<T>>, atOnce: AtOnce<T> | undefined): Promise<T> {
     const session = await this.#writers.acquire()
     try {
-      const done = atOnce && (await this.#conduct.atOnce?.(session, atOnce, this.#probeTimeoutMs))
+      const done = atOnce && (await this.#protocol.commitAtOnce?.(session, atOnce, this.#probeTimeoutMs))
       const { value, rows } = done ?? (await this.#stepByStep(session, work))
       if (rows > 0) {
         this.counters.commits += 1
@@ -128,15 +118,15 @@ export class DatabaseTransactions {
   async #stepByStep<T>(session: Session, work: (tx: Tx) => Promise<Work<T>>): Promise<Work<T>> {
     const rowsChangedBefore = session.rowsChanged
     const now = await this.#begin(session)
-    const runNow = (statements: readonly string[]) => this.#conduct.runNow(session, now, statements)
-    const done = await work({ session, now, rowsChangedBefore, runNow }).catch(refuseStall)
+    const runNow = (statements: readonly string[]) => this.#protocol.runNow(session, now, statements)
+    const done = await work({ session, now, rowsChangedBefore, runNow }).catch(throwAsStall)
     await this.#commit(session)
     return done
   }
 
-  /** The server's clock. Found before anything is written: a former primary that takes reads only. */
+  /** Reads the server's clock, and refuses a former primary, which takes only reads, before anything is written. */
   async #begin(session: Session): Promise<number> {
-    const [now, ...readOnly] = await this.#conduct.begin(session, this.#probeTimeoutMs)
+    const [now, ...readOnly] = await this.#protocol.begin(session, this.#probeTimeoutMs)
     if (!readOnly.every(isOff)) {
       session.destroy()
       throw new SqlError('read-only', 'the server is read-only')
@@ -146,12 +136,13 @@ export class DatabaseTransactions {
 
   async #commit(session: Session): Promise<void> {
     try {
-      await this.#conduct.commit(session)
+      await this.#protocol.commit(session)
     } catch (error: unknown) {
       if (error instanceof SqlError && isRefusedCommit(error)) throw error
       session.destroy()
       this.#onServerFault()
-      // It may have reached the server, or still be on its way: whoever sends the write again waits for its row locks.
+      // The COMMIT may have reached the server, or still be on its way. A caller that sends the write again waits for its
+      // row locks.
       throw new StoreUnavailableError('the connection was lost during COMMIT', {
         applied: 'unknown',
         cause: error,
@@ -160,8 +151,8 @@ export class DatabaseTransactions {
   }
 }
 
-/** Nothing was applied. What is the statement's or the row's own fault would be so again. */
-export function finalError(error: SqlError): Error {
+/** Nothing was applied. A fault of the statement or of the row would come again, so it is a bug and not an outage. */
+export function toStoreError(error: SqlError): Error {
   if (error.fault === 'row' || error.fault === 'duplicate') return new AssertionError(error.message)
   return new StoreUnavailableError(error.message, {
     applied: 'no',
@@ -170,20 +161,20 @@ export function finalError(error: SqlError): Error {
   })
 }
 
-function definite(error: unknown): unknown {
-  return error instanceof SqlError ? finalError(error) : error
+function toFinalError(error: unknown): unknown {
+  return error instanceof SqlError ? toStoreError(error) : error
 }
 
-/** The server has just told the time, so it is there: its row locks, waited for one after the other, are what takes so long. */
-function refuseStall(error: unknown): never {
-  throw error instanceof SqlError ? stallOf(error) : error
+/** The server has just told its clock, so it can be reached. A late answer then means waits for row locks, one after the other. */
+function throwAsStall(error: unknown): never {
+  throw error instanceof SqlError ? toStall(error) : error
 }
 
 function isOff(cell: Cell): boolean {
   return cell === 0 || cell === '0' || cell === 'OFF'
 }
 
-/** Of a session that cannot roll back any more the server does it when the connection has ended. */
+/** If the session can no longer roll back, the server does so when the connection has ended. */
 async function rollBack(session: Session): Promise<void> {
   if (session.isBroken) return
   try {

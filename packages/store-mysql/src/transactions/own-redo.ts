@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { AssertionError, NEVER_AT } from '@counterstep/core'
 import { STATEMENTS } from '../generated/sql.ts'
-import { fill, statementOf } from '../sessions/statement.ts'
-import type { Tx } from './database-transactions.ts'
+import { fill, parseStatement } from '../sessions/statement.ts'
+import type { Tx } from './transaction-protocol.ts'
 
-const INSERT_DUMMY = statementOf(STATEMENTS.insertDummy)
-const DELETE_DUMMY = statementOf(STATEMENTS.deleteDummy)
-/** No gid has a space. Near the end of the index, where no check for a duplicate has locked a gap. */
+const INSERT_DUMMY = parseStatement(STATEMENTS.insertDummy)
+const DELETE_DUMMY = parseStatement(STATEMENTS.deleteDummy)
+/** No gid has a space, and the tilde sorts near the end of the index, where no check for a duplicate has locked a gap. */
 const DUMMY_PREFIX = '~ '
 
 /**
- * To be called before the COMMIT on which an answer rides that was read and not written. Without a binary log InnoDB
- * shows a row, and gives its lock free, before the COMMIT that wrote it has reached the disk; and the COMMIT of a
- * database transaction that has changed nothing waits for no disk. One that has flushes the log past all it has read.
+ * Is called before a COMMIT whose answer was read and not written. Without a binary log InnoDB shows a row, and frees its
+ * lock, before the COMMIT that wrote it has reached the disk. The COMMIT of a database transaction that has changed
+ * nothing does not wait for the disk. A transaction that has changed a row flushes the log past all that it has read.
  */
 export async function ensureOwnRedo({ session, rowsChangedBefore }: Tx): Promise<void> {
   if (session.rowsChanged > rowsChangedBefore) return

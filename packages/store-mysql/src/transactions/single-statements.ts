@@ -1,18 +1,18 @@
 import { STATEMENTS } from '../generated/sql.ts'
-import { textOf } from '../reads/stored-row.ts'
+import { toText } from '../reads/stored-row.ts'
 import type { Variables } from '../schema/server-facts.ts'
 import { SqlError } from '../sessions/server-errors.ts'
-import type { Conduct } from './conduct.ts'
-import { NOW_MARK } from './now-mark.ts'
+import { NOW_MARK, type TransactionProtocol } from './transaction-protocol.ts'
 
-/** As set-session-multiplexed.sql and set-isolation.sql make it. */
+/** The settings of a session after set-session-multiplexed.sql and set-isolation.sql. */
 const SESSION = '0 STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION utf8mb4 READ-COMMITTED'
 
 /**
- * Behind a proxy that lends a connection for a database transaction: nothing that it would have to keep the connection
- * for, which is a variable, a packet of several statements, and a function that asks for the statement before.
+ * The protocol behind a proxy that lends a connection for one database transaction. It uses nothing for which the proxy
+ * would have to keep the connection: no variable, no packet of several statements, no function that asks about the
+ * statement before.
  */
-export function singleStatements(server: Variables): Conduct {
+export function singleStatements(server: Variables): TransactionProtocol {
   const isOldName = !server.has('transaction_isolation')
   const head = isOldName
     ? STATEMENTS.headMultiplexed.replace('@@transaction_isolation', '@@tx_isolation')
@@ -23,9 +23,9 @@ export function singleStatements(server: Variables): Conduct {
         head,
         timeoutMs,
       )
-      if (textOf(found) === SESSION) return [now, readOnly, innodbReadOnly]
+      if (toText(found) === SESSION) return [now, readOnly, innodbReadOnly]
       session.destroy()
-      throw new SqlError('unavailable', `the session is not as it was set up: ${textOf(found)}`)
+      throw new SqlError('unavailable', `the session is not as it was set up: ${toText(found)}`)
     },
     async commit(session) {
       await session.run('COMMIT')

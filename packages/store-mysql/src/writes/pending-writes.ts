@@ -7,24 +7,29 @@ import {
   SENT_LIST_CODES,
   STATUS_CODES,
   type TransactionUpdate,
+  toDueColumn,
+  type UpdateHold,
   type UpdateResult,
 } from '@counterstep/core'
 import { STATEMENTS } from '../generated/sql.ts'
-import { fill, rowsStatementOf } from '../sessions/statement.ts'
-import { withNowMark } from '../transactions/now-mark.ts'
-import { type UpdateLiterals, updateLiterals } from './update-literals.ts'
+import { literal } from '../sessions/literal.ts'
+import { fill, parseRowsStatement } from '../sessions/statement.ts'
+import { withNowMark } from '../transactions/transaction-protocol.ts'
 
-export const CREATE = rowsStatementOf(withNowMark(STATEMENTS.create))
-/** Of an update's statement, whatever its row is and but for the few words of its hold. */
+export const CREATE = parseRowsStatement(withNowMark(STATEMENTS.create))
+/** The length of an update's statement without its values and without the few words of its hold. */
 const UPDATE_LENGTH = STATEMENTS.update.length
 
-export type Settle<Result> = (result: Result) => void
+/** Answers one caller. It is called after the COMMIT of the caller's row. */
+export type Settlement = () => void
+
+type Settle<Result> = (result: Result) => void
 
 interface Pending<Result> {
   readonly gid: string
   readonly token: string
   readonly writeId: string
-  /** Of its part of the statement, which is written once, also for a flush that is repeated. */
+  /** The length of its part of the statement. That text is written once, also for a flush that is repeated. */
   readonly length: number
   readonly resolve: Settle<Result>
   readonly reject: (error: Error) => void
@@ -43,15 +48,33 @@ export interface PendingUpdate extends Pending<UpdateResult> {
 
 export type PendingWrite = PendingCreate | PendingUpdate
 
-/** Throws an `AssertionError` for a value that no statement can carry: a poison row is found before it has neighbours. */
-export function pendingCreate(
+/** An update's values as SQL. They are written once, whichever statement they will be in. */
+interface UpdateLiterals {
+  readonly hold: UpdateHold['type']
+  /** The values that all rows of one statement share beside the hold: status, format, retrying, attention and sent list. */
+  readonly shared: readonly string[]
+  readonly own: RowLiterals
+}
+
+export interface RowLiterals {
+  readonly gid: string
+  readonly token: string
+  readonly version: string
+  /** A timestamp, or the retention if the hold is a finish. */
+  readonly due: string
+  readonly writeId: string
+  readonly progress: string
+}
+
+/** Throws an `AssertionError` for a value that no statement can carry, so that a bad row is found before it has neighbours. */
+export function toPendingCreate(
   transaction: NewTransaction,
   resolve: Settle<CreateResult>,
   reject: (error: Error) => void,
 ): PendingCreate {
   const { gid, token, writeId, hold } = transaction
   const dueInMs = hold.type === 'owned' ? hold.leaseMs : hold.dueInMs
-  // The server adds it to its now: the sum must be an instant too.
+  // The server adds it to its clock, and the sum must be a timestamp too.
   assert(dueInMs <= PARKED_AT, 'a row that would be due after all instants')
   const sql = fill(CREATE.row, [
     gid,
@@ -70,14 +93,14 @@ export function pendingCreate(
   return { type: 'create', gid, token, writeId, sql, length: sql.length, resolve, reject }
 }
 
-/** Throws as `pendingCreate` does. */
-export function pendingUpdate(
+/** Throws as `toPendingCreate` does. */
+export function toPendingUpdate(
   update: TransactionUpdate,
   resolve: Settle<UpdateResult>,
   reject: (error: Error) => void,
 ): PendingUpdate {
   const { gid, token, version, writeId } = update
-  const literals = updateLiterals(update)
+  const literals = writeLiterals(update)
   const { own } = literals
   // The gid stands in three CASEs, and twice in the key.
   const ofKey = 5 * own.gid.length + own.token.length + own.version.length
@@ -92,5 +115,29 @@ export function pendingUpdate(
     length,
     resolve,
     reject,
+  }
+}
+
+function writeLiterals(update: TransactionUpdate): UpdateLiterals {
+  const { gid, token, version, writeId, progress, hold } = update
+  const { status, format, retrying, attention, sentList } = update
+  const shared = [
+    STATUS_CODES[status],
+    format,
+    retrying ? 1 : 0,
+    attention ? 1 : 0,
+    sentList === undefined ? null : SENT_LIST_CODES[sentList],
+  ]
+  return {
+    hold: hold.type,
+    shared: shared.map(literal),
+    own: {
+      gid: literal(gid),
+      token: literal(token),
+      version: literal(version),
+      due: literal(toDueColumn(hold)),
+      writeId: literal(writeId),
+      progress: literal(progress),
+    },
   }
 }

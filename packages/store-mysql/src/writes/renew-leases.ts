@@ -1,22 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Lease, RenewResult } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { STATEMENTS } from '../generated/sql.ts'
-import { textOf } from '../reads/stored-row.ts'
+import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
+import { toText } from '../reads/stored-row.ts'
 import type { Session } from '../sessions/session.ts'
-import { fill, rowsStatementOf } from '../sessions/statement.ts'
-import type { DatabaseTransactions, Tx, Work } from '../transactions/database-transactions.ts'
+import { fill, parseRowsStatement } from '../sessions/statement.ts'
+import type { DatabaseTransactions } from '../transactions/database-transactions.ts'
 import { ensureOwnRedo } from '../transactions/own-redo.ts'
+import type { Tx, Work } from '../transactions/transaction-protocol.ts'
 
-const FIND_RENEWABLE = rowsStatementOf(STATEMENTS.findRenewable)
-const RENEW = rowsStatementOf(STATEMENTS.renew)
-const READ_OWNED = rowsStatementOf(STATEMENTS.readOwned)
+const FIND_RENEWABLE = parseRowsStatement(STATEMENTS.findRenewable)
+const ROW = COLUMNS.findRenewable
+const RENEW = parseRowsStatement(STATEMENTS.renew)
+const READ_OWNED = parseRowsStatement(STATEMENTS.readOwned)
 
-/** A row is mostly locked by a flush of this node, for as long as a COMMIT takes. */
+/** A locked row is mostly in a flush of this node, and locked for as long as a COMMIT takes. */
 const TRIES = 3
 const PAUSE_MS = 50
 
-/** Nobody's lock is waited for. What stays locked is neither renewed nor lost: it is asked for again at the next renewal. */
+/** Waits for no lock. A lease whose row stays locked is neither renewed nor lost, and the caller asks again at its next renewal. */
 export async function renewLeases(
   transactions: DatabaseTransactions,
   leases: readonly Lease[],
@@ -33,35 +35,38 @@ export async function renewLeases(
     renewed.push(...more.renewed)
     lost.push(...more.lost)
   }
-  // The earliest instant: no lease ends before its owner believes.
+  // The first try's clock is the earliest, so no lease ends before its owner expects.
   return { now: first.now, renewed, lost }
 }
 
 async function renewUnlocked(tx: Tx, leases: readonly Lease[], leaseMs: number): Promise<Work<RenewResult>> {
   const { session, now } = tx
   if (leases.length === 0) return { value: { now, renewed: [], lost: [] }, rows: 0 }
-  // In key order, as the flushes take their locks.
+  // The keys are in order, because the flushes take their locks in that order.
   const sorted = [...leases].sort((a, b) => (a.gid < b.gid ? -1 : 1))
-  const found = await session.allRows(FIND_RENEWABLE, sorted.map(rowOf))
+  const found = await session.allRows(FIND_RENEWABLE, sorted.map(fillLease))
   if (found.length > 0) {
-    const ids = found.map(([id]) => fill(RENEW.row, [Number(id)]))
+    const ids = found.map((row) => fill(RENEW.row, [Number(row[ROW.id])]))
     await session.runRows(RENEW, ids, [now + leaseMs])
     await ensureOwnRedo(tx)
   }
-  const renewed = found.map(([, gid, version]) => ({ gid: textOf(gid) as Gid, version: Number(version) }))
+  const renewed = found.map((row) => ({
+    gid: toText(row[ROW.gid]) as Gid,
+    version: Number(row[ROW.version]),
+  }))
   const gids = new Set(renewed.map(({ gid }) => gid))
   const missing = sorted.filter(({ gid }) => !gids.has(gid))
-  const owned = await ownedAmong(session, missing)
+  const owned = await findOwned(session, missing)
   const lost = missing.map(({ gid }) => gid).filter((gid) => !owned.has(gid))
   return { value: { now, renewed, lost }, rows: found.length }
 }
 
-async function ownedAmong(session: Session, leases: readonly Lease[]): Promise<ReadonlySet<string>> {
+async function findOwned(session: Session, leases: readonly Lease[]): Promise<ReadonlySet<string>> {
   if (leases.length === 0) return new Set()
-  const rows = await session.allRows(READ_OWNED, leases.map(rowOf))
-  return new Set(rows.map(([gid]) => textOf(gid)))
+  const rows = await session.allRows(READ_OWNED, leases.map(fillLease))
+  return new Set(rows.map((row) => toText(row[COLUMNS.readOwned.gid])))
 }
 
-function rowOf({ gid, token }: Lease): string {
+function fillLease({ gid, token }: Lease): string {
   return fill(FIND_RENEWABLE.row, [gid, token])
 }

@@ -1,8 +1,7 @@
 import { type CreateResult, StoreUnavailableError } from '@counterstep/core'
 import { describe, expect, it } from 'vitest'
-import { SqlError, type SqlFault } from '../sessions/server-errors.ts'
-import { finalError } from '../transactions/database-transactions.ts'
-import { doubted } from './doubted.ts'
+import { asOutcomeUnknown, SqlError, type SqlFault } from '../sessions/server-errors.ts'
+import { toStoreError } from '../transactions/database-transactions.ts'
 import type { PendingWrite } from './pending-writes.ts'
 import { type QueueBounds, type WriteBatch, WriteQueue } from './write-queue.ts'
 
@@ -16,13 +15,13 @@ const BOUNDS: QueueBounds = {
 }
 const CREATED: CreateResult = { type: 'created', createdAt: 1, now: 1 }
 
-/** What became of 'a' to 'f', of which three fit into a flush, when the writer did this. */
-async function outcomes(writer: WriteBatch, bounds: Partial<QueueBounds> = {}): Promise<string> {
+/** Writes 'a' to 'f', three in a flush, and returns the gid or the sign of each. */
+async function collectOutcomes(writer: WriteBatch, bounds: Partial<QueueBounds> = {}): Promise<string> {
   const queue = new WriteQueue(writer, { ...BOUNDS, ...bounds })
   const writes = ['a', 'b', 'c', 'd', 'e', 'f'].map(
     (gid) =>
       new Promise<string>((resolve) => {
-        const settle = { resolve: () => resolve(gid), reject: (error: unknown) => resolve(signOf(error)) }
+        const settle = { resolve: () => resolve(gid), reject: (error: unknown) => resolve(toSign(error)) }
         queue.add({ type: 'create', gid, token: '', writeId: '', sql: '', length: 0, ...settle })
       }),
   )
@@ -30,17 +29,17 @@ async function outcomes(writer: WriteBatch, bounds: Partial<QueueBounds> = {}): 
 }
 
 /** `-` when nothing was applied, `?` when that is unknown. */
-function signOf(error: unknown): string {
+function toSign(error: unknown): string {
   return error instanceof StoreUnavailableError && error.applied === 'unknown' ? '?' : '-'
 }
 
 function failure(fault: SqlFault): Error {
-  return finalError(new SqlError(fault, fault))
+  return toStoreError(new SqlError(fault, fault))
 }
 
-/** As a flush fails that may have been committed. */
-function doubtedFailure(fault: SqlFault): unknown {
-  return doubted(failure(fault))
+/** The failure of a flush that may have been committed. */
+function unknownFailure(fault: SqlFault): unknown {
+  return asOutcomeUnknown(failure(fault))
 }
 
 function written(writes: readonly PendingWrite[]) {
@@ -49,114 +48,114 @@ function written(writes: readonly PendingWrite[]) {
   )
 }
 
-function holds(writes: readonly PendingWrite[], ...gids: readonly string[]): boolean {
+function hasAny(writes: readonly PendingWrite[], ...gids: readonly string[]): boolean {
   return writes.some(({ gid }) => gids.includes(gid))
 }
 
-describe('what a failed flush takes with it', () => {
+describe('a failed flush', () => {
   const alone: readonly SqlFault[] = ['lock-wait', 'row']
   for (const fault of alone) {
-    it(`is the row that has met it: ${fault}`, async () => {
+    it(`rejects only the row that failed: ${fault}`, async () => {
       const writer: WriteBatch = async (writes) => {
-        if (holds(writes, 'b')) throw failure(fault)
+        if (hasAny(writes, 'b')) throw failure(fault)
         return written(writes)
       }
-      expect(await outcomes(writer)).toBe('a-cdef')
+      expect(await collectOutcomes(writer)).toBe('a-cdef')
     })
   }
 
-  it('is nobody when several rows together stall and each alone does not', async () => {
+  it('rejects no row when several rows stall together and none stalls alone', async () => {
     const writer: WriteBatch = async (writes) => {
-      if (writes.length > 1 && holds(writes, 'b')) throw failure('stall')
+      if (writes.length > 1 && hasAny(writes, 'b')) throw failure('stall')
       return written(writes)
     }
-    expect(await outcomes(writer)).toBe('abcdef')
+    expect(await collectOutcomes(writer)).toBe('abcdef')
   })
 
-  it('is all that waits when a row stalls alone: that is no queue of locks', async () => {
+  it('rejects all waiting rows when a row stalls alone, since that is no queue of locks', async () => {
     const writer: WriteBatch = async (writes) => {
-      if (holds(writes, 'b')) throw failure('stall')
+      if (hasAny(writes, 'b')) throw failure('stall')
       return written(writes)
     }
-    expect(await outcomes(writer)).toBe('a-----')
+    expect(await collectOutcomes(writer)).toBe('a-----')
   })
 
-  it('is its rows, and not those that wait, when the server takes no further connection', async () => {
+  it('rejects its own rows and no waiting ones when the server takes no further connection', async () => {
     const writer: WriteBatch = async (writes) => {
-      if (holds(writes, 'b')) throw failure('crowded')
+      if (hasAny(writes, 'b')) throw failure('crowded')
       return written(writes)
     }
-    expect(await outcomes(writer)).toBe('---def')
+    expect(await collectOutcomes(writer)).toBe('---def')
   })
 
   const gone: readonly SqlFault[] = ['lost', 'timeout', 'read-only', 'unavailable']
   for (const fault of gone) {
-    it(`is all that waits when the server has gone: ${fault}`, async () => {
+    it(`rejects all waiting rows when the server has gone: ${fault}`, async () => {
       const writer: WriteBatch = async (writes) => {
-        if (holds(writes, 'b')) throw failure(fault)
+        if (hasAny(writes, 'b')) throw failure(fault)
         return written(writes)
       }
-      expect(await outcomes(writer)).toBe('------')
+      expect(await collectOutcomes(writer)).toBe('------')
     })
   }
 
-  it('is its rows alone when another flush has been written meanwhile', async () => {
+  it('rejects its own rows alone when another flush has been written meanwhile', async () => {
     let tellWritten: () => void = () => undefined
     const otherIsWritten = new Promise<void>((resolve) => {
       tellWritten = resolve
     })
     const writer: WriteBatch = async (writes) => {
-      if (holds(writes, 'a')) {
+      if (hasAny(writes, 'a')) {
         await otherIsWritten
         throw failure('unavailable')
       }
-      if (holds(writes, 'c')) setImmediate(tellWritten)
+      if (hasAny(writes, 'c')) setImmediate(tellWritten)
       return written(writes)
     }
     const bounds = { batchRowsMax: 2, flushesInFlightMax: 2, flushPatienceMs: 0 }
-    expect(await outcomes(writer, bounds)).toBe('--cdef')
+    expect(await collectOutcomes(writer, bounds)).toBe('--cdef')
   })
 
-  it('is its rows when its outcome is unknown', async () => {
+  it('rejects only its own rows when its outcome is unknown', async () => {
     const writer: WriteBatch = async (writes) => {
-      if (holds(writes, 'b')) throw new StoreUnavailableError('lost during COMMIT', { applied: 'unknown' })
+      if (hasAny(writes, 'b')) throw new StoreUnavailableError('lost during COMMIT', { applied: 'unknown' })
       return written(writes)
     }
-    expect(await outcomes(writer)).toBe('???def')
+    expect(await collectOutcomes(writer)).toBe('???def')
   })
 
-  it('is its rows, and not those that wait, when a connection was lost with its COMMIT', async () => {
+  it('rejects its own rows and no waiting ones when a connection was lost with its COMMIT', async () => {
     const writer: WriteBatch = async (writes) => {
-      if (holds(writes, 'b')) throw doubtedFailure('lost')
+      if (hasAny(writes, 'b')) throw unknownFailure('lost')
       return written(writes)
     }
-    expect(await outcomes(writer)).toBe('???def')
+    expect(await collectOutcomes(writer)).toBe('???def')
   })
 
   for (const fault of ['timeout', 'unavailable'] as const) {
-    it(`is all that waits when the server has gone, of which nothing was sent: ${fault}`, async () => {
+    it(`rejects the waiting rows as unsent when the server has gone: ${fault}`, async () => {
       const writer: WriteBatch = async (writes) => {
-        if (holds(writes, 'b')) throw doubtedFailure(fault)
+        if (hasAny(writes, 'b')) throw unknownFailure(fault)
         return written(writes)
       }
-      expect(await outcomes(writer)).toBe('???---')
+      expect(await collectOutcomes(writer)).toBe('???---')
     })
   }
 
-  it('is unknown also for a row that certainly fails alone, after a stall whose outcome is unknown', async () => {
+  it('leaves the outcome of a row unknown after such a stall, even if the row then certainly fails alone', async () => {
     const writer: WriteBatch = async (writes) => {
-      if (writes.length > 1 && holds(writes, 'b')) throw doubtedFailure('stall')
-      if (holds(writes, 'b')) throw failure('lock-wait')
+      if (writes.length > 1 && hasAny(writes, 'b')) throw unknownFailure('stall')
+      if (hasAny(writes, 'b')) throw failure('lock-wait')
       return written(writes)
     }
-    expect(await outcomes(writer)).toBe('a?cdef')
+    expect(await collectOutcomes(writer)).toBe('a?cdef')
   })
 
-  it('is unknown for those behind a row that has found the server gone, after such a stall', async () => {
+  it('leaves the outcome of the rows after it unknown when a row finds the server gone after such a stall', async () => {
     const writer: WriteBatch = async (writes) => {
-      if (writes.length > 1) throw doubtedFailure('stall')
+      if (writes.length > 1) throw unknownFailure('stall')
       throw failure('unavailable')
     }
-    expect(await outcomes(writer)).toBe('???---')
+    expect(await collectOutcomes(writer)).toBe('???---')
   })
 })

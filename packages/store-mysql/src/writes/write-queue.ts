@@ -1,8 +1,6 @@
 import { StoreUnavailableError } from '@counterstep/core'
-import { isServerFault, SqlError, type SqlFault } from '../sessions/server-errors.ts'
-import { doubted } from './doubted.ts'
-import type { PendingWrite } from './pending-writes.ts'
-import type { Settlement } from './settlement.ts'
+import { asOutcomeUnknown, isServerFault, SqlError, type SqlFault } from '../sessions/server-errors.ts'
+import type { PendingWrite, Settlement } from './pending-writes.ts'
 
 export interface QueueBounds {
   readonly batchRowsMax: number
@@ -10,30 +8,30 @@ export interface QueueBounds {
   readonly queueRowsMax: number
   readonly queueBytesMax: number
   readonly flushesInFlightMax: number
-  /** A flush that takes longer keeps the next from starting no more: it may wait for somebody's lock. */
+  /** A flush that takes longer no longer keeps the next one from starting, since it may wait for another's lock. */
   readonly flushPatienceMs: number
 }
 
-/** Writes the rows in one database transaction; its settlements are called after the COMMIT. */
+/** Writes the rows in one database transaction. The settlements are called after the COMMIT. */
 export type WriteBatch = (writes: readonly PendingWrite[]) => Promise<readonly Settlement[]>
 
 /**
- * Group commit. Idle: what one turn of the event loop brings goes out at its end. While a flush is in flight the next
- * rows collect, until it is late or they are a full batch. A flush holds a gid once, and none that another flush holds: the writes of one gid go
- * out in the order of the calls.
+ * Commits in groups. When it is idle, it sends the writes of one turn of the event loop at the end of that turn. While a
+ * flush is in flight the next rows collect, until the flush is late or they are a full batch. A flush holds at most one
+ * write of a gid, and no gid that another flush holds, so the writes of one gid go out in the order of the calls.
  */
 export class WriteQueue {
   readonly #write: WriteBatch
   readonly #bounds: QueueBounds
   /** At most one write of each gid, and none of a gid in flight. */
   #ready: PendingWrite[] = []
-  /** For each gid that is ready or in flight, the writes that wait for it. */
-  readonly #lanes = new Map<string, PendingWrite[]>()
+  /** For each gid that is ready or in flight, the writes that wait behind it. */
+  readonly #waiting = new Map<string, PendingWrite[]>()
   #rows = 0
   #bytes = 0
   #flushes = 0
   #lateFlushes = 0
-  /** Batches that were written, ever. */
+  /** Counts the batches that were written. */
   #written = 0
   #isFlushDue = false
   #onIdle: (() => void) | undefined
@@ -50,19 +48,19 @@ export class WriteQueue {
     }
     this.#rows += 1
     this.#bytes += write.length
-    const lane = this.#lanes.get(write.gid)
-    if (lane !== undefined) {
-      lane.push(write)
+    const waiting = this.#waiting.get(write.gid)
+    if (waiting !== undefined) {
+      waiting.push(write)
       return
     }
-    this.#lanes.set(write.gid, [])
+    this.#waiting.set(write.gid, [])
     this.#ready.push(write)
     this.#flushSoon()
   }
 
   /** Resolves when everything queued is settled. */
-  drained(): Promise<void> {
-    if (this.#lanes.size === 0) return Promise.resolve()
+  waitUntilIdle(): Promise<void> {
+    if (this.#waiting.size === 0) return Promise.resolve()
     return new Promise((resolve) => {
       this.#onIdle = resolve
     })
@@ -118,38 +116,38 @@ export class WriteQueue {
       clearTimeout(patience)
       if (isLate) this.#lateFlushes -= 1
       this.#flushes -= 1
-      // After the callers' own reactions, so that their next writes ride along.
+      // The next flush starts after the callers' own reactions, so that their next writes go with it.
       this.#flushSoon()
-      if (this.#lanes.size === 0) this.#onIdle?.()
+      if (this.#waiting.size === 0) this.#onIdle?.()
     }
   }
 
-  /** The error that has rejected the batch, if one has. `isInDoubt`: it was sent before, and may have been applied. */
+  /** Returns the error that has rejected the batch, if there is one. `isInDoubt`: it was sent before, and may have been applied. */
   async #settle(batch: readonly PendingWrite[], isInDoubt = false): Promise<unknown> {
     const writtenBefore = this.#written
     try {
-      // In key order, so that two flushes take their locks in the same order.
+      // The keys are in order, so that two flushes take their locks in the same order.
       const settlements = await this.#write([...batch].sort(byGid))
       this.#written += 1
       for (const settle of settlements) settle()
-      this.#left(batch)
+      this.#forget(batch)
       return undefined
     } catch (error: unknown) {
-      if (batch.length > 1 && !isForAll(error)) return this.#settleOneByOne(batch, isUnknown(error))
-      this.#reject(batch, isInDoubt ? doubted(error) : error)
-      // What was written meanwhile proves that the server is there for others.
+      if (batch.length > 1 && !isForAll(error)) return this.#settleOneByOne(batch, isOutcomeUnknown(error))
+      this.#reject(batch, isInDoubt ? asOutcomeUnknown(error) : error)
+      // A batch that was written meanwhile proves that the server is there for others.
       if (isServerGone(error) && this.#written === writtenBefore) this.#rejectReady(error)
       return error
     }
   }
 
-  /** One row's lock, or a row that nobody foresaw: its neighbours do not wait for it a second time. */
+  /** One row is locked, or cannot be written. Its neighbours do not wait for it a second time. */
   async #settleOneByOne(batch: readonly PendingWrite[], isInDoubt: boolean): Promise<void> {
     for (const [i, write] of batch.entries()) {
       const error = await this.#settle([write], isInDoubt)
       if (isServerGone(error)) {
-        const unsent = unsentAfter(error)
-        this.#reject(batch.slice(i + 1), isInDoubt ? doubted(unsent) : unsent)
+        const unsent = toUnsent(error)
+        this.#reject(batch.slice(i + 1), isInDoubt ? asOutcomeUnknown(unsent) : unsent)
         return
       }
     }
@@ -158,20 +156,20 @@ export class WriteQueue {
   #reject(batch: readonly PendingWrite[], error: unknown): void {
     const reason = error instanceof Error ? error : new Error(String(error))
     for (const write of batch) write.reject(reason)
-    this.#left(batch)
+    this.#forget(batch)
   }
 
-  /** What waits would only find the same: it is told now, and nothing of it has been sent. */
+  /** The waiting writes would only meet the same error. They get it now, and none of them has been sent. */
   #rejectReady(error: StoreUnavailableError): void {
-    while (this.#ready.length > 0) this.#reject(this.#ready.splice(0), unsentAfter(error))
+    while (this.#ready.length > 0) this.#reject(this.#ready.splice(0), toUnsent(error))
   }
 
-  #left(writes: readonly PendingWrite[]): void {
+  #forget(writes: readonly PendingWrite[]): void {
     for (const { gid, length } of writes) {
       this.#rows -= 1
       this.#bytes -= length
-      const next = this.#lanes.get(gid)?.shift()
-      if (next === undefined) this.#lanes.delete(gid)
+      const next = this.#waiting.get(gid)?.shift()
+      if (next === undefined) this.#waiting.delete(gid)
       else this.#ready.push(next)
     }
   }
@@ -181,30 +179,33 @@ function byGid(a: PendingWrite, b: PendingWrite): number {
   return a.gid < b.gid ? -1 : 1
 }
 
-/** Nothing that one row, or the locks of several, have brought about. */
+/** The error has not come from one row, nor from the locks of several. */
 function isForAll(error: unknown): boolean {
   if (!(error instanceof StoreUnavailableError)) return false
-  const fault = faultOf(error)
+  const fault = readFault(error)
   return fault !== 'lock-wait' && fault !== 'stall'
 }
 
-/** Of a row alone a stall is no queue of locks. One connection that was lost in its COMMIT says nothing of the next. */
+/**
+ * A stall of one row alone is no queue of locks, so the server has gone. One connection that was lost during its COMMIT
+ * says nothing about the next.
+ */
 function isServerGone(error: unknown): error is StoreUnavailableError {
   if (!(error instanceof StoreUnavailableError) || !(error.cause instanceof SqlError)) return false
   const { cause } = error
-  if (isUnknown(error) && cause.fault === 'lost') return false
+  if (isOutcomeUnknown(error) && cause.fault === 'lost') return false
   return isServerFault(cause) || cause.fault === 'stall'
 }
 
-function isUnknown(error: unknown): boolean {
+function isOutcomeUnknown(error: unknown): boolean {
   return error instanceof StoreUnavailableError && error.applied === 'unknown'
 }
 
-/** Whatever became of what has met it: of these nothing was sent. */
-function unsentAfter({ message, cause }: StoreUnavailableError): StoreUnavailableError {
+/** These writes were never sent, whatever happened to the one that failed. */
+function toUnsent({ message, cause }: StoreUnavailableError): StoreUnavailableError {
   return new StoreUnavailableError(message, { applied: 'no', cause })
 }
 
-function faultOf({ cause }: StoreUnavailableError): SqlFault | undefined {
+function readFault({ cause }: StoreUnavailableError): SqlFault | undefined {
   return cause instanceof SqlError ? cause.fault : undefined
 }

@@ -7,7 +7,7 @@ import {
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { countWithin, ROWS_BYTES_MAX } from '../links/answer-bound.ts'
-import { byShard } from '../shards/by-shard.ts'
+import { groupByShard } from '../shards/by-shard.ts'
 import { decodeClaimDue } from '../shards/decode-answers.ts'
 import { claimDueCall, weighCall } from '../shards/encode-calls.ts'
 import type { ShardCalls } from '../shards/shard-calls.ts'
@@ -21,15 +21,15 @@ interface Lease extends Candidate {
   readonly token: string
 }
 
-/** Each further round follows one that has met another claimer's rows, or rows that nobody here may take. */
+/** Each further round follows one that has met another claimer's rows, or rows that this version may not take. */
 const ROUNDS_MAX = 20
-/** Of one round, where there are rows that nobody here may take. */
+/** Bounds the rows of one round if there are rows that this version may not take. */
 const LOOK_ROWS_MAX = 1_000
 
-/** Claims the oldest due rows of all shards: looks, weighs what it found, then takes. */
+/** Claims the oldest due rows of all shards: it finds candidates, reads their sizes, then takes them. */
 export class DueClaims {
   readonly #calls: ShardCalls
-  /** Where a claim had to stop before it had seen all, by shard: the next one goes on there, and the one after it begins anew. */
+  /** Holds by shard the place where a claim had to stop before the end. The next claim goes on there, and the one after it begins anew. */
   #passedOver: ReadonlyMap<number, number> = new Map()
 
   constructor(calls: ShardCalls) {
@@ -49,12 +49,12 @@ export class DueClaims {
   }
 }
 
-/** Why a claim has ended: nothing is left for it, its bytes are spent, or its rounds. */
+/** The reason why a claim has ended: nothing is left for it, or its bytes or its rounds are used up. */
 type End = 'done' | 'bytes' | 'rounds'
 
 class DueClaimRun {
   readonly claimed: StoredTransaction[] = []
-  /** Of the scripts that have claimed. */
+  /** The clocks of the scripts that have claimed. */
   readonly nows: number[] = []
   readonly #calls: ShardCalls
   readonly #look: DueLook
@@ -70,7 +70,7 @@ class DueClaimRun {
     this.#tokens = claim.tokens.slice(0, claim.limit)
   }
 
-  /** What it has claimed is its caller's, whatever has failed beside it: nobody else knows of it. */
+  /** Returns the claimed rows even if another shard has failed, since no other node knows that they are claimed. */
   async run(): Promise<End> {
     let end: End = 'done'
     try {
@@ -85,7 +85,7 @@ class DueClaimRun {
   async #rounds(): Promise<End> {
     let rows = this.#tokens.length
     for (let round = 0; round < ROUNDS_MAX; round++) {
-      const found = await this.#look.oldest(rows)
+      const found = await this.#look.findOldest(rows)
       const claimable = await this.#weigh(found)
       const wanted = claimable.slice(0, this.#tokens.length)
       const sizes = wanted.map(({ bytes }) => bytes)
@@ -100,7 +100,7 @@ class DueClaimRun {
     return 'rounds'
   }
 
-  /** In the same order; without those that nobody here may take, which are passed over from now on. */
+  /** Keeps the order, and leaves out the rows that this version may not take. They are passed over from now on. */
   async #weigh(found: readonly Candidate[]): Promise<readonly Weighed[]> {
     const weighed = new Map<Gid, number>()
     await this.#inEachShard(found, async (shard, mine) => {
@@ -122,8 +122,8 @@ class DueClaimRun {
   async #take(rows: readonly Weighed[]): Promise<void> {
     const leases = rows.map((row) => ({ ...row, token: this.#tokens.shift() ?? '' }))
     const claimed = new Map<Gid, StoredTransaction>()
-    await this.#inEachShard(leases, (shard, mine) => this.#takeOf(shard, mine, claimed))
-    // In the order of the look, which is that of the instants.
+    await this.#inEachShard(leases, (shard, mine) => this.#takeInShard(shard, mine, claimed))
+    // The rows are in the order of the search, which is the order of their due times.
     for (const { gid, bytes } of rows) {
       const row = claimed.get(gid)
       if (row === undefined) continue
@@ -132,14 +132,14 @@ class DueClaimRun {
     }
   }
 
-  async #takeOf(
+  async #takeInShard(
     shard: number,
     leases: readonly Lease[],
     claimed: Map<Gid, StoredTransaction>,
   ): Promise<void> {
     const call = claimDueCall(this.#calls.keys(shard), leases, this.#claim)
     const answer = await this.#calls.script(shard, 'claimDue', call).catch((error: unknown) => {
-      // A token that may have been taken is not used again.
+      // A token that may be in a row is not used again.
       const isUnused = error instanceof StoreUnavailableError && error.applied === 'no'
       if (isUnused) this.#tokens.push(...leases.map(({ token }) => token))
       throw error
@@ -154,12 +154,12 @@ class DueClaimRun {
     })
   }
 
-  /** A shard that fails is left out of this claim from now on; the others go on. */
+  /** A shard that fails is left out of this claim from now on, and the others go on. */
   async #inEachShard<Row extends Candidate>(
     rows: readonly Row[],
     call: (shard: number, mine: readonly Row[]) => Promise<void>,
   ): Promise<void> {
-    const calls = byShard(this.#calls.shards, rows, ({ gid }) => gid).map(async ([shard, mine]) => {
+    const calls = groupByShard(this.#calls.shards, rows, ({ gid }) => gid).map(async ([shard, mine]) => {
       try {
         await call(shard, mine)
       } catch (error: unknown) {

@@ -1,5 +1,5 @@
 import type { Gid } from '@counterstep/protocol'
-import { answersOf } from '../shards/by-shard.ts'
+import { collectAnswers } from '../shards/by-shard.ts'
 import { decodeScored } from '../shards/decode-answers.ts'
 import type { ShardCalls } from '../shards/shard-calls.ts'
 
@@ -16,11 +16,11 @@ interface DueShard {
 
 const SHARE_MORE_ROWS = 4
 
-/** Finds the oldest due rows of all shards, behind those at the front of each that nobody here may take. */
+/** Finds the oldest due rows of all shards. In each shard it skips the first rows, which this version may not take. */
 export class DueLook {
-  /** By the clock of each server, of each look. */
+  /** The clocks of all servers, from each search. */
   readonly nows: number[] = []
-  /** How many, by shard. */
+  /** The number of skipped rows by shard. */
   readonly passedOver: Map<number, number>
   readonly #calls: ShardCalls
   readonly #leftOut = new Set<number>()
@@ -39,47 +39,47 @@ export class DueLook {
   }
 
   /**
-   * At most `rows`, and fewer only if there are no more. Of each shard a little more than its share; then of those
-   * whose whole share is among the oldest, as much as all could be.
+   * Finds at most `rows`, and fewer only if there are no more. It first asks each shard for a little more than its share.
+   * A shard whose whole share is among the oldest may have more of them, so it is then asked for as many as `rows`.
    */
-  async oldest(rows: number): Promise<readonly Candidate[]> {
-    const due = await this.#dueShards()
+  async findOldest(rows: number): Promise<readonly Candidate[]> {
+    const due = await this.#findDueShards()
     const share = Math.min(rows, SHARE_MORE_ROWS + Math.ceil((2 * rows) / due.length))
-    const pages = await answersOf(due.map((shard) => this.#page(shard, share)))
-    const oldest = new Set(firstOf(pages.flat(), rows))
+    const pages = await collectAnswers(due.map((shard) => this.#readPage(shard, share)))
+    const oldest = new Set(takeFirst(pages.flat(), rows))
     const isSpent = (page: readonly Candidate[]) =>
       page.length === share && share < rows && page.every((row) => oldest.has(row))
     const spent = new Set(pages.filter(isSpent).map(([row]) => row?.shard))
-    const longer = await answersOf(
-      due.filter(({ shard }) => spent.has(shard)).map((shard) => this.#page(shard, rows)),
+    const longer = await collectAnswers(
+      due.filter(({ shard }) => spent.has(shard)).map((shard) => this.#readPage(shard, rows)),
     )
-    return firstOf([...pages.filter((page) => !isSpent(page)), ...longer].flat(), rows)
+    return takeFirst([...pages.filter((page) => !isSpent(page)), ...longer].flat(), rows)
   }
 
-  /** A first glance at the lowest instant of each shard, so that an idle store is asked for little. */
-  async #dueShards(): Promise<readonly DueShard[]> {
+  /** Reads only the earliest due time of each shard, so that an idle store has little to answer. */
+  async #findDueShards(): Promise<readonly DueShard[]> {
     const looked = this.#calls.shards.all.filter((shard) => !this.#leftOut.has(shard))
     const [masters, lowest] = await Promise.all([
       this.#calls.times(),
-      answersOf(looked.map(async (shard) => [shard, await this.#lowest(shard)] as const)),
+      collectAnswers(looked.map(async (shard) => [shard, await this.#readLowest(shard)] as const)),
     ])
     this.nows.push(...masters.map(({ now }) => now))
-    const lowestOf = new Map(lowest)
+    const lowestByShard = new Map(lowest)
     return masters.flatMap(({ shards, now }) =>
       shards.flatMap((shard) =>
-        (lowestOf.get(shard) ?? Number.POSITIVE_INFINITY) <= now ? [{ shard, now }] : [],
+        (lowestByShard.get(shard) ?? Number.POSITIVE_INFINITY) <= now ? [{ shard, now }] : [],
       ),
     )
   }
 
-  async #lowest(shard: number): Promise<number | undefined> {
+  async #readLowest(shard: number): Promise<number | undefined> {
     const from = this.#from(shard)
     const { due } = this.#calls.keys(shard)
     const answer = await this.#calls.command(shard, 'zrange', [due, from, from, 'WITHSCORES'])
     return decodeScored(answer)[0]?.[1]
   }
 
-  async #page({ shard, now }: DueShard, count: number): Promise<readonly Candidate[]> {
+  async #readPage({ shard, now }: DueShard, count: number): Promise<readonly Candidate[]> {
     const { due } = this.#calls.keys(shard)
     const answer = await this.#calls.command(shard, 'zrange', [
       ...[due, '-inf', now, 'BYSCORE'],
@@ -93,6 +93,6 @@ export class DueLook {
   }
 }
 
-function firstOf(candidates: readonly Candidate[], rows: number): readonly Candidate[] {
+function takeFirst(candidates: readonly Candidate[], rows: number): readonly Candidate[] {
   return candidates.toSorted((a, b) => a.dueAt - b.dueAt).slice(0, rows)
 }

@@ -1,18 +1,18 @@
 import { AssertionError, type DuePostponement, type DuePostponementResult } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { byShard } from '../shards/by-shard.ts'
+import { groupByShard } from '../shards/by-shard.ts'
 import { decodePostponeDue, type PostponeOutcome } from '../shards/decode-answers.ts'
 import { postponeDueCall } from '../shards/encode-calls.ts'
 import type { ShardCalls } from '../shards/shard-calls.ts'
 import { type Candidate, DueLook } from './due-look.ts'
 
-/** Each further round follows one that has met another caller's rows, rows left for it, or such as nobody here may take. */
+/** Each further round follows one that has met another caller's rows, rows left for it, or rows that this version may not take. */
 const ROUNDS_MAX = 20
 
-/** Postpones the oldest due rows of all shards: looks, then moves. */
+/** Postpones the oldest due rows of all shards: it finds them, then moves them. */
 export class DuePostponements {
   readonly #calls: ShardCalls
-  /** Where a call had to stop before it had seen all, by shard: the next one goes on there, and the one after it begins anew. */
+  /** Holds by shard the place where a call had to stop before the end. The next call goes on there, and the one after it begins anew. */
   #passedOver: ReadonlyMap<number, number> = new Map()
 
   constructor(calls: ShardCalls) {
@@ -34,7 +34,7 @@ export class DuePostponements {
 
 class DuePostponementRun {
   readonly gids: Gid[] = []
-  /** Of the scripts that were asked. */
+  /** The clocks of the scripts that were asked. */
   readonly nows: number[] = []
   readonly #calls: ShardCalls
   readonly #look: DueLook
@@ -47,7 +47,7 @@ class DuePostponementRun {
     this.#postponement = postponement
   }
 
-  /** What it has moved is told, whatever has failed beside it: nobody else looks at it until it is due again. */
+  /** Returns the moved rows even if another shard has failed, since no other node sees them until they are due again. */
   async run(): Promise<'done' | 'rounds'> {
     let end: 'done' | 'rounds' = 'done'
     try {
@@ -63,7 +63,7 @@ class DuePostponementRun {
     const { limit } = this.#postponement
     for (let round = 0; round < ROUNDS_MAX; round++) {
       const wanted = limit - this.gids.length
-      const found = await this.#look.oldest(wanted)
+      const found = await this.#look.findOldest(wanted)
       const isAnyLeft = await this.#move(found)
       const isAllSeen = found.length < wanted && !isAnyLeft
       if (isAllSeen || this.gids.length === limit) return 'done'
@@ -71,15 +71,15 @@ class DuePostponementRun {
     return 'rounds'
   }
 
-  /** Names what it has moved in the order of the look, which is that of the instants. */
+  /** Adds the moved gids in the order of the search, which is the order of their due times. */
   async #move(found: readonly Candidate[]): Promise<boolean> {
     const outcomes = new Map<Gid, PostponeOutcome>()
-    const calls = byShard(this.#calls.shards, found, ({ gid }) => gid).map(async ([shard, mine]) => {
+    const calls = groupByShard(this.#calls.shards, found, ({ gid }) => gid).map(async ([shard, mine]) => {
       try {
         const gids = mine.map(({ gid }) => gid)
-        await this.#moveOf(shard, gids, outcomes)
+        await this.#moveInShard(shard, gids, outcomes)
       } catch (error: unknown) {
-        // A shard that fails is left out from now on; the others go on.
+        // A shard that fails is left out from now on, and the others go on.
         this.#failures.push(error)
         this.#look.leaveOut(shard)
       }
@@ -89,7 +89,11 @@ class DuePostponementRun {
     return [...outcomes.values()].includes('left')
   }
 
-  async #moveOf(shard: number, gids: readonly Gid[], outcomes: Map<Gid, PostponeOutcome>): Promise<void> {
+  async #moveInShard(
+    shard: number,
+    gids: readonly Gid[],
+    outcomes: Map<Gid, PostponeOutcome>,
+  ): Promise<void> {
     const call = postponeDueCall(this.#calls.keys(shard), gids, this.#postponement)
     const { now, rows } = decodePostponeDue(await this.#calls.script(shard, 'postponeDue', call))
     this.nows.push(now)

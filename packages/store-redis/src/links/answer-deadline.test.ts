@@ -2,12 +2,12 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { AnswerDeadline } from './answer-deadline.ts'
 
 const LIMIT_MS = 100
-/** The fake clock runs an immediate with its next tick. */
+/** The fake clock runs an immediate at its next tick. */
 const TIMER_AND_IMMEDIATE_MS = 2
 
 let missed = 0
 let deadline: AnswerDeadline
-/** Their numbers, in the order in which they were asked. */
+/** The numbers of the questions, in the order in which they were asked. */
 let questions: number[] = []
 
 beforeEach(() => {

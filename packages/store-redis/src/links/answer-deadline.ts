@@ -1,11 +1,11 @@
 /**
- * Tells when an answer has been owed for longer than the limit. A connection's answers come in the order of its
- * questions, so only the oldest is looked at, by one timer.
+ * Calls back when an answer has been owed for longer than the limit. A connection's answers come in the order of its
+ * questions, so one timer for the oldest question is enough.
  */
 export class AnswerDeadline {
   readonly #limitMs: number
   readonly #onMissed: () => void
-  /** By the numbers of the questions, in their order. */
+  /** The start of each question by its number, in order. */
   readonly #owedSince = new Map<number, number>()
   #questions = 0
   #isWatching = false
@@ -15,7 +15,7 @@ export class AnswerDeadline {
     this.#onMissed = onMissed
   }
 
-  /** The number of a question that is sent now. */
+  /** Returns the number of a question that is sent now. */
   begin(): number {
     const question = this.#questions++
     this.#owedSince.set(question, performance.now())
@@ -23,25 +23,25 @@ export class AnswerDeadline {
     return question
   }
 
-  /** Also of a question that has ended before. */
+  /** Does nothing for a question that has ended before. */
   end(question: number): void {
     this.#owedSince.delete(question)
   }
 
   #watchFor(ms: number): void {
     this.#isWatching = true
-    // What has arrived while this process stood still is read before it is judged.
-    setTimeout(() => setImmediate(() => this.#look()), ms).unref()
+    // The process may have stood still. Answers that have arrived meanwhile are read before the check.
+    setTimeout(() => setImmediate(() => this.#check()), ms).unref()
   }
 
-  #look(): void {
+  #check(): void {
     this.#isWatching = false
     const [oldest] = this.#owedSince.values()
     if (oldest === undefined) return
     const leftMs = oldest + this.#limitMs - performance.now()
     if (leftMs > 0) this.#watchFor(leftMs)
     else {
-      // They go with their connection, and are not held against the next one.
+      // These questions end with their connection, and must not count against the next one.
       this.#owedSince.clear()
       this.#onMissed()
     }

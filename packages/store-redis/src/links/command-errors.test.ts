@@ -1,11 +1,11 @@
 import { AssertionError, StoreUnavailableError } from '@counterstep/core'
 import { describe, expect, it } from 'vitest'
-import { errorOfRefusal, redirectOf, ServerRefusal } from './command-errors.ts'
+import { readRedirect, ServerRefusal, toStoreError } from './command-errors.ts'
 
 const SCRIPT = `script: ${'a'.repeat(40)}, on @user_script:12.`
 
 describe('what Redis answers instead of running a command', () => {
-  // As Redis 7 words them.
+  // These are the texts of Redis 7.
   const notRun = [
     "OOM command not allowed when used memory > 'maxmemory'.",
     `OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'`,
@@ -27,7 +27,7 @@ describe('what Redis answers instead of running a command', () => {
   ]
   for (const message of notRun) {
     it(`certainly did nothing: ${message}`, () => {
-      const error = errorOfRefusal(new ServerRefusal(message))
+      const error = toStoreError(new ServerRefusal(message))
       expect(error).toBeInstanceOf(StoreUnavailableError)
       expect(error).toMatchObject({ applied: 'no', code: 'SAGA_STORE_UNAVAILABLE' })
     })
@@ -35,7 +35,7 @@ describe('what Redis answers instead of running a command', () => {
 
   it('may have done half where a permission is missing within a script', () => {
     const message = `NOPERM this user has no permissions to run the 'zadd' command ${SCRIPT}`
-    expect(errorOfRefusal(new ServerRefusal(message))).toMatchObject({ applied: 'unknown' })
+    expect(toStoreError(new ServerRefusal(message))).toMatchObject({ applied: 'unknown' })
   })
 
   const bugs = [
@@ -46,7 +46,7 @@ describe('what Redis answers instead of running a command', () => {
   ]
   for (const message of bugs) {
     it(`is a bug: ${message}`, () => {
-      const error = errorOfRefusal(new ServerRefusal(message))
+      const error = toStoreError(new ServerRefusal(message))
       expect(error).toBeInstanceOf(AssertionError)
       expect(error.code).toBe('SAGA_INTERNAL')
     })
@@ -62,13 +62,13 @@ describe('a redirect', () => {
       'MOVED 1 :7000': { isAsking: false, host: '', port: 7000 },
     }
     for (const [message, redirect] of Object.entries(redirects)) {
-      expect(redirectOf(new ServerRefusal(message))).toEqual(redirect)
+      expect(readRedirect(new ServerRefusal(message))).toEqual(redirect)
     }
   })
 
   it('is nothing else', () => {
     for (const message of ['OOM', 'MOVED', 'ERR MOVED 1 a:1', 'TRYAGAIN x']) {
-      expect(redirectOf(new ServerRefusal(message))).toBeUndefined()
+      expect(readRedirect(new ServerRefusal(message))).toBeUndefined()
     }
   })
 })

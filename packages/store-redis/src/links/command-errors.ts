@@ -1,6 +1,6 @@
 import { AssertionError, StoreUnavailableError } from '@counterstep/core'
 
-/** An error that the server has answered. Its text only: ioredis hangs the command's arguments, payloads and passwords, on its own. */
+/** An error that the server has answered. It has only the text, because ioredis adds the command's arguments, payloads and passwords to its own errors. */
 export class ServerRefusal extends Error {
   /** The first word of the answer, e.g. OOM. */
   readonly word: string
@@ -12,7 +12,7 @@ export class ServerRefusal extends Error {
   }
 }
 
-/** What a server says instead of running a command, and so a write under it has certainly not happened. */
+/** A server answers with these words instead of running a command, so a write has certainly not happened. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   OOM: 'Redis has reached its maxmemory',
   MISCONF: 'Redis cannot write to its disk',
@@ -32,16 +32,16 @@ const NOT_RUN: Readonly<Record<string, string>> = {
 
 const LOGIN_REFUSED = /^(?:NOAUTH|WRONGPASS)\b/
 
-/** Whether the text of a server's answer refuses the user or the password. */
+/** Tells whether the text of a server's answer refuses the user or the password. */
 export function isLoginRefusal(message: string): boolean {
   return LOGIN_REFUSED.test(message)
 }
 
-/** A refused permission may also meet a script in its middle; only there does Redis name the script. */
+/** A permission may also be refused in the middle of a script. Only then does Redis name the script. */
 const IN_SCRIPT = /\bscript: [0-9a-f]{40}\b/
 
-/** The two kinds of error that a store may throw. What Redis calls an error and is not listed is a bug of ours, or a poisoned row. */
-export function errorOfRefusal(refusal: ServerRefusal): StoreUnavailableError | AssertionError {
+/** Converts a refusal to one of the two errors that a store may throw. An error of Redis that is not listed is a bug here, or a poisoned row. */
+export function toStoreError(refusal: ServerRefusal): StoreUnavailableError | AssertionError {
   const meaning = NOT_RUN[refusal.word]
   if (meaning === undefined) return new AssertionError(`Redis: ${refusal.message}`)
   const isHalfRun = refusal.word === 'NOPERM' && IN_SCRIPT.test(refusal.message)
@@ -52,7 +52,7 @@ export function errorOfRefusal(refusal: ServerRefusal): StoreUnavailableError | 
   })
 }
 
-/** Whether the user may not do what was asked. */
+/** Tells whether the user lacks the right to do what was asked. */
 export function isDenied(error: unknown): boolean {
   if (!(error instanceof StoreUnavailableError)) return false
   return error.cause instanceof ServerRefusal && error.cause.word === 'NOPERM'
@@ -60,15 +60,15 @@ export function isDenied(error: unknown): boolean {
 
 export interface Redirect {
   readonly isAsking: boolean
-  /** Empty: the host that has answered. */
+  /** An empty host means the host that has answered. */
   readonly host: string
   readonly port: number
 }
 
 const REDIRECT = /^(MOVED|ASK) \d+ (.*):(\d+)$/
 
-/** Where a cluster has the keys instead: the command was not run. */
-export function redirectOf(refusal: ServerRefusal): Redirect | undefined {
+/** Reads which server of the cluster has the keys. The command was not run. */
+export function readRedirect(refusal: ServerRefusal): Redirect | undefined {
   const [, word, host = '', port] = REDIRECT.exec(refusal.message) ?? []
   return word === undefined ? undefined : { isAsking: word === 'ASK', host, port: Number(port) }
 }

@@ -5,7 +5,7 @@ export interface InFlightBounds {
   readonly bytesInFlightMax: number
 }
 
-/** Counts what waits for an answer of Redis, in all connections of a store together. */
+/** Counts the commands that wait for an answer of Redis, on all connections of a store together. */
 export class InFlight {
   readonly #bounds: InFlightBounds
   #commands = 0

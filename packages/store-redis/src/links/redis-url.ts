@@ -15,37 +15,37 @@ const FORM =
 const SCHEME = /^(rediss?)(-cluster)?:\/\//
 const DEFAULT_PORT = 6_379
 
-/** Says what is wrong without repeating the URL, which holds a password. */
+/** Throws an error that says what is wrong without repeating the URL, which holds a password. */
 export function parseRedisUrl(url: string): RedisPlace {
   const [scheme, protocol, cluster] = SCHEME.exec(url) ?? []
-  if (scheme === undefined) throw malformed('the scheme')
+  if (scheme === undefined) throw malformedError('the scheme')
   const rest = url.slice(scheme.length)
   const at = rest.lastIndexOf('@')
   const [hosts = '', path = '', ...more] = rest.slice(at + 1).split('/')
   const isCluster = cluster !== undefined
   const db = path === '' ? 0 : Number(path)
-  if (more.length > 0 || !Number.isSafeInteger(db) || db < 0) throw malformed('the database number')
-  if (isCluster && db !== 0) throw malformed('the database number: a cluster has only 0')
-  const seeds = hosts.split(',').map(endpointOf)
-  if (!isCluster && seeds.length > 1) throw malformed('the hosts: several need redis-cluster://')
+  if (more.length > 0 || !Number.isSafeInteger(db) || db < 0) throw malformedError('the database number')
+  if (isCluster && db !== 0) throw malformedError('the database number: a cluster has only 0')
+  const seeds = hosts.split(',').map(parseEndpoint)
+  if (!isCluster && seeds.length > 1) throw malformedError('the hosts: several need redis-cluster://')
   return {
     seeds,
     isCluster,
     isTls: protocol === 'rediss',
     db,
-    ...credentialsOf(rest.slice(0, Math.max(at, 0))),
+    ...parseCredentials(rest.slice(0, Math.max(at, 0))),
   }
 }
 
-function endpointOf(text: string): Endpoint {
+function parseEndpoint(text: string): Endpoint {
   let url: URL
   try {
     url = new URL(`redis://${text}`)
   } catch {
-    throw malformed('a host')
+    throw malformedError('a host')
   }
   if (url.hostname === '' || url.search !== '' || url.hash !== '' || url.username !== '')
-    throw malformed('a host')
+    throw malformedError('a host')
   // Brackets belong to the URL, not to the IPv6 address.
   return {
     host: url.hostname.replace(/^\[|\]$/g, ''),
@@ -53,7 +53,7 @@ function endpointOf(text: string): Endpoint {
   }
 }
 
-function credentialsOf(text: string): { readonly username?: string; readonly password?: string } {
+function parseCredentials(text: string): { readonly username?: string; readonly password?: string } {
   if (text === '') return {}
   const colon = text.indexOf(':')
   try {
@@ -61,11 +61,11 @@ function credentialsOf(text: string): { readonly username?: string; readonly pas
     const password = decodeURIComponent(colon < 0 ? '' : text.slice(colon + 1))
     return { ...(username !== '' && { username }), ...(password !== '' && { password }) }
   } catch {
-    throw malformed('the user or the password: not URL-encoded')
+    throw malformedError('the user or the password: not URL-encoded')
   }
 }
 
-function malformed(what: string): CounterstepError {
+function malformedError(what: string): CounterstepError {
   return new CounterstepError(
     'SAGA_STORE_UNSUPPORTED',
     `the Redis URL is malformed at ${what}; it must be ${FORM}`,

@@ -12,13 +12,13 @@ const DIGESTS = Object.fromEntries(
 export type Send = (name: string, args: readonly CommandArgument[]) => Promise<unknown>
 
 /**
- * Calls a script by its digest; a server that does not know it (new, restarted, flushed) is sent the whole text. By
- * itself, and so perhaps after a later call: every script may come in any order.
+ * Calls a script by its digest. A server that does not know it (new, restarted, flushed) gets the whole text in a second
+ * command. That may arrive after a later call, so every script must work in any order.
  */
 export class ScriptCaller {
   /**
-   * By their digest they were refused, and by their text they have not been answered yet. Where a link is so slow that
-   * the second try never comes in time, nothing would ever be done that begins with the digest.
+   * The scripts whose digest was refused and whose text has not been answered yet. They go by their text at once: on a link
+   * so slow that the second try is never in time, a call that begins with the digest would never be done.
    */
   readonly #unknown = new Set<ScriptName>()
 
@@ -28,7 +28,7 @@ export class ScriptCaller {
     keys: readonly string[],
     args: readonly CommandArgument[],
   ): Promise<unknown> {
-    // One list for both tries: it is long, and the first is nearly always the last.
+    // Both tries share one list, since it is long and the first try is nearly always the last.
     const words: CommandArgument[] = [DIGESTS[script], keys.length, ...keys, ...args]
     if (!this.#unknown.has(script)) {
       try {

@@ -2,7 +2,7 @@ import type { DurabilityClass } from '@counterstep/core'
 import { ServerRefusal } from './command-errors.ts'
 import type { ServerLink } from './server-link.ts'
 
-/** What a server says of itself. Absent: it hides it. */
+/** A server's own facts and settings. One that the server hides is absent. */
 export interface ServerFacts {
   readonly server: string
   readonly version?: string
@@ -34,12 +34,12 @@ export async function readFacts(link: ServerLink): Promise<ServerFacts> {
     ...(cluster !== undefined && { isClusterNode: cluster === '1' }),
     ...(role !== undefined && { role }),
     ...(replicas !== undefined && { replicas: Number(replicas) }),
-    settings: { ...settingsOfInfo(info), ...config },
+    settings: { ...readInfoSettings(info), ...config },
   }
 }
 
-/** Managed services forbid CONFIG; INFO tells less, but tells it. */
-function settingsOfInfo(info: ReadonlyMap<string, string>): Settings {
+/** Managed services forbid CONFIG. INFO tells fewer settings, but is allowed. */
+function readInfoSettings(info: ReadonlyMap<string, string>): Settings {
   const aof = info.get('aof_enabled')
   const policy = info.get('maxmemory_policy')
   return {
@@ -49,7 +49,7 @@ function settingsOfInfo(info: ReadonlyMap<string, string>): Settings {
 }
 
 async function readConfig(link: ServerLink): Promise<Settings> {
-  const answer = await unlessHidden(link.send('config', ['GET', ...SETTINGS]))
+  const answer = await ignoreHidden(link.send('config', ['GET', ...SETTINGS]))
   const values = (answer ?? []) as readonly string[]
   return Object.fromEntries(
     SETTINGS.flatMap((name) => {
@@ -60,7 +60,7 @@ async function readConfig(link: ServerLink): Promise<Settings> {
 }
 
 async function readInfo(link: ServerLink): Promise<ReadonlyMap<string, string>> {
-  const answer = await unlessHidden(link.send('info', []))
+  const answer = await ignoreHidden(link.send('info', []))
   return new Map(
     String(answer ?? '')
       .split('\r\n')
@@ -71,8 +71,8 @@ async function readInfo(link: ServerLink): Promise<ReadonlyMap<string, string>> 
   )
 }
 
-/** A user without the right, or a service that has renamed or removed the command. */
-async function unlessHidden(answer: Promise<unknown>): Promise<unknown> {
+/** Returns undefined if the user lacks the right, or if the service has renamed or removed the command. */
+async function ignoreHidden(answer: Promise<unknown>): Promise<unknown> {
   try {
     return await answer
   } catch (error: unknown) {
@@ -83,21 +83,21 @@ async function unlessHidden(answer: Promise<unknown>): Promise<unknown> {
 
 export interface ClassVerdict {
   readonly durabilityClass: DurabilityClass
-  /** The setting and the value that make it C. */
+  /** The setting and the value that make the class C. */
   readonly reason?: string
 }
 
-/** Undefined where a server hides what decides. */
-export function classOf({ settings }: ServerFacts): ClassVerdict | undefined {
+/** Returns undefined if the server hides the setting that decides. */
+export function readClass({ settings }: ServerFacts): ClassVerdict | undefined {
   const policy = settings['maxmemory-policy']
   if (policy !== undefined && policy !== 'noeviction') return classC('maxmemory-policy', policy)
   if (settings.appendonly === 'no') return classC('appendonly', 'no')
   if (settings.appendonly === undefined) return undefined
   const { appendfsync } = settings
   if (appendfsync === 'no') return classC('appendfsync', 'no')
-  // It leaves writes to the kernel for as long as a rewrite takes: neither none nor 2 s of them may be lost.
+  // During a rewrite it leaves all writes to the kernel, so more may be lost than class A or B allows.
   if (settings['no-appendfsync-on-rewrite'] === 'yes') return classC('no-appendfsync-on-rewrite', 'yes')
-  // Where it is hidden, as managed services do, it is the default, everysec.
+  // Managed services hide it. It is then the default, everysec.
   return { durabilityClass: appendfsync === 'always' ? 'A' : 'B' }
 }
 

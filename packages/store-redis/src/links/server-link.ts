@@ -28,7 +28,7 @@ export interface LinkSettings {
 }
 
 export interface LinkListener {
-  /** Connected again after a break. */
+  /** The link is connected again after a break. */
   readonly restored: (link: ServerLink) => void
   readonly lost: (link: ServerLink, reason: Error) => void
 }
@@ -59,12 +59,12 @@ export class ServerLink {
     this.#deadline = new AnswerDeadline(settings.commandTimeoutMs, () => this.#giveUp())
     this.#redis = new Redis(redisOptions(endpoint, settings))
     this.#redis.on('error', (error: Error) => {
-      // That one is no reason, it follows from one.
+      // This error is no reason, but follows from one.
       if (error.name !== 'MaxRetriesPerRequestError') this.#lastError = new Error(error.message)
     })
     this.#limitHandshake()
     this.opened = this.#open()
-    // Whoever needs the first connection awaits it; the others meet a link that is not up.
+    // A caller that needs the first connection awaits it. Others find that the link is not up.
     this.opened.catch(() => undefined)
   }
 
@@ -72,22 +72,22 @@ export class ServerLink {
     return this.#isUp
   }
 
-  /** What keeps it from being up, for an error's cause. */
+  /** The reason why the link is not up, for the cause of an error. */
   get lastError(): Error | undefined {
     return this.#lastError
   }
 
-  /** Rejects with a ServerRefusal, or with a StoreUnavailableError where there is no answer. */
+  /** Rejects with a ServerRefusal, or with a StoreUnavailableError if there is no answer. */
   async send(name: string, args: readonly CommandArgument[], isAsking = false): Promise<unknown> {
-    const bytes = sizeOf(args)
+    const bytes = measure(args)
     this.#inFlight.enter(bytes)
-    // It copies the arguments.
+    // The command copies the arguments.
     const command = new TrackedCommand(name, args as CommandArgument[], { replyEncoding: 'utf8' })
     const question = this.#deadline.begin()
     try {
       this.#corkThisTurn()
-      // Asking is for the next command of the connection, so nothing may come between the two.
-      // Its own failure shows in the next command's: that is redirected again.
+      // ASKING applies to the next command of the connection, so nothing may come between the two. If it fails, the next
+      // command is redirected again.
       if (isAsking) sendCommand(this.#redis, new Command('asking')).catch(() => undefined)
       const answer = await sendCommand(this.#redis, command)
       assertWasWritten(command)
@@ -106,7 +106,7 @@ export class ServerLink {
     this.#redis.disconnect()
   }
 
-  /** Password and database: also owed in time. */
+  /** Bounds the time for the login and for the choice of the database as well. */
   #limitHandshake(): void {
     let question: number | undefined
     this.#redis.on('connect', () => {
@@ -120,13 +120,13 @@ export class ServerLink {
   }
 
   /**
-   * An answer is late: everything that is owed on this connection gets its error now. What was written leaves the
-   * memory with the connection; it would stand before every repeat, so that on a slow link nothing came in time again.
+   * Ends the connection because an answer is late, so that every command on it gets its error now. The written bytes go
+   * with the connection. Otherwise they would be sent before every repeat, and on a slow link no answer would be in time.
    */
   #giveUp(): void {
     this.#lastError = new Error('Redis did not answer in time')
     const socket = readSocket(this.#redis)
-    // A reset, where there can be one: then the kernel, too, forgets what it has not sent yet.
+    // A reset, which TLS does not have, makes the kernel drop its unsent bytes too.
     if (socket instanceof TLSSocket) socket.destroy()
     else socket?.resetAndDestroy()
   }
@@ -166,7 +166,7 @@ export class ServerLink {
     })
   }
 
-  /** What one turn of the event loop brings goes out in one write of the socket. */
+  /** The commands of one turn of the event loop leave in one write of the socket. */
   #corkThisTurn(): void {
     const socket = readSocket(this.#redis)
     if (this.#isCorked || socket === undefined) return
@@ -200,19 +200,19 @@ function redisOptions({ host, port }: Endpoint, settings: LinkSettings) {
     ...(tls !== undefined && { tls }),
     lazyConnect: true,
     connectionName: 'counterstep',
-    // RESP2: the same texts and arrays from Redis 7 and Valkey, and no pushed messages.
+    // RESP2 has the same texts and arrays from Redis 7 and Valkey, and no pushed messages.
     protocol: 2 as const,
     disableClientInfo: true,
-    // LOADING and the like are told by the commands themselves; the check would need the right to INFO.
+    // The commands themselves are refused with LOADING and the like. The check would need the right to INFO.
     enableReadyCheck: false,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,
-    // At once, and not after so many attempts to reconnect: null would let the unanswered ones wait for their timeout.
+    // Unanswered commands fail at once. With null they would wait for their timeout while ioredis reconnects.
     maxRetriesPerRequest: 0,
     connectTimeout: connectTimeoutMs,
     retryStrategy: reconnectDelayMs,
-    // A replica that was the master: its name may lead to the new one by now.
+    // This server was the master and is a replica now. Its name may lead to the new master by now.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   } satisfies RedisOptions
 }
@@ -222,8 +222,8 @@ function reconnectDelayMs(attempt: number): number {
   return Math.ceil(delayMs * (0.5 + Math.random() / 2))
 }
 
-/** UTF-16 units: near enough for a bound, and free. */
-function sizeOf(args: readonly CommandArgument[]): number {
+/** Counts UTF-16 units, which are close enough for a bound and cost nothing. */
+function measure(args: readonly CommandArgument[]): number {
   let size = 0
   for (const argument of args) size += typeof argument === 'string' ? argument.length : 8
   return size

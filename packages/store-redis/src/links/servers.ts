@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type AssertionError, StoreUnavailableError } from '@counterstep/core'
 import { ALL_SHARDS } from '../shards/shards.ts'
-import { errorOfRefusal, type Redirect, redirectOf, ServerRefusal } from './command-errors.ts'
+import { type Redirect, readRedirect, ServerRefusal, toStoreError } from './command-errors.ts'
 import type { InFlight } from './in-flight.ts'
 import { ScriptCaller, type ScriptName } from './script-caller.ts'
 import { type CommandArgument, type Endpoint, type LinkSettings, ServerLink } from './server-link.ts'
 import { readTopology } from './topology.ts'
 
 export interface ServersListener {
-  /** A server that is connected again, or for the first time since the store was opened. */
+  /** A server is connected again, or for the first time since the store was opened. */
   readonly joined: (link: ServerLink) => void
-  /** A server that serves shards which another one has served: what it holds may be older. */
+  /** A server serves shards that another one has served. Its data may be older. */
   readonly gained: (link: ServerLink) => void
   readonly lost: (link: ServerLink, reason: Error) => void
 }
@@ -20,7 +20,7 @@ const TRY_AGAIN_MS = 50
 const TRY_AGAIN_MAX = 20
 const REFRESH_MIN_MS = 250
 
-/** Who serves which shard: one server all of them, or the masters of a cluster theirs. */
+/** Knows which server serves which shard: one server serves all of them, or each master of a cluster some. */
 export class Servers {
   readonly isCluster: boolean
   readonly #seeds: readonly Endpoint[]
@@ -29,7 +29,7 @@ export class Servers {
   readonly #listener: ServersListener
   readonly #scripts = new ScriptCaller()
   readonly #links = new Map<string, ServerLink>()
-  #ofShard: readonly (ServerLink | undefined)[] = []
+  #linkByShard: readonly (ServerLink | undefined)[] = []
   #refreshing: Promise<void> | undefined
   #isOpen = false
   #isClosed = false
@@ -49,29 +49,30 @@ export class Servers {
 
   /** Throws if no seed, or one of the masters, cannot be reached. */
   async open(): Promise<void> {
-    const first = await this.#firstSeed()
-    if (this.isCluster) await this.#adopt(await this.#topologyOf(first))
-    else this.#ofShard = ALL_SHARDS.map(() => first)
+    const first = await this.#openFirstSeed()
+    if (this.isCluster) await this.#adopt(await this.#readTopology(first))
+    else this.#linkByShard = ALL_SHARDS.map(() => first)
     await Promise.all(this.masters().map((link) => link.opened))
     this.#isOpen = true
   }
 
-  /** Those that serve shards. */
+  /** Lists the servers that serve shards. */
   masters(): readonly ServerLink[] {
-    return [...new Set(this.#ofShard)].filter((link) => link !== undefined)
+    return [...new Set(this.#linkByShard)].filter((link) => link !== undefined)
   }
 
-  shardsOf(link: ServerLink): readonly number[] {
-    return ALL_SHARDS.filter((shard) => this.#ofShard[shard] === link)
+  findShards(link: ServerLink): readonly number[] {
+    return ALL_SHARDS.filter((shard) => this.#linkByShard[shard] === link)
   }
 
-  linkOf(shard: number): ServerLink | undefined {
-    return this.#ofShard[shard]
+  findLink(shard: number): ServerLink | undefined {
+    return this.#linkByShard[shard]
   }
 
-  masterOf(shard: number): ServerLink {
-    const link = this.linkOf(shard)
-    if (link === undefined) throw new StoreUnavailableError(`nobody serves shard ${shard}`, { applied: 'no' })
+  getMaster(shard: number): ServerLink {
+    const link = this.findLink(shard)
+    if (link === undefined)
+      throw new StoreUnavailableError(`no server serves shard ${shard}`, { applied: 'no' })
     return link
   }
 
@@ -82,11 +83,11 @@ export class Servers {
     args: readonly CommandArgument[],
   ): Promise<unknown> {
     const send = (name: string, all: readonly CommandArgument[]) => this.#send(shard, name, all)
-    return this.#scripts.call(send, script, keys, args).catch(publicError)
+    return this.#scripts.call(send, script, keys, args).catch(throwPublicError)
   }
 
   command(shard: number, name: string, args: readonly CommandArgument[]): Promise<unknown> {
-    return this.#send(shard, name, args).catch(publicError)
+    return this.#send(shard, name, args).catch(throwPublicError)
   }
 
   close(): void {
@@ -94,9 +95,9 @@ export class Servers {
     for (const link of this.#links.values()) link.close()
   }
 
-  /** Follows a cluster's redirects: a redirected command was not run. */
+  /** Follows a cluster's redirects, since a redirected command was not run. */
   async #send(shard: number, name: string, args: readonly CommandArgument[]): Promise<unknown> {
-    let link = this.masterOf(shard)
+    let link = this.getMaster(shard)
     let isAsking = false
     let hops = 0
     for (let tries = 0; ; tries++) {
@@ -108,29 +109,29 @@ export class Servers {
           this.#refreshSoon()
           throw error
         }
-        const redirect = redirectOf(error)
+        const redirect = readRedirect(error)
         if (error.word === 'TRYAGAIN' && tries < TRY_AGAIN_MAX) await delay(TRY_AGAIN_MS)
         else if (redirect === undefined || hops >= HOPS_MAX) throw error
         else {
           hops += 1
           isAsking = redirect.isAsking
-          link = await this.#redirected(shard, redirect, link)
+          link = await this.#follow(shard, redirect, link)
         }
       }
     }
   }
 
-  async #redirected(shard: number, redirect: Redirect, from: ServerLink): Promise<ServerLink> {
+  async #follow(shard: number, redirect: Redirect, from: ServerLink): Promise<ServerLink> {
     const link = this.#linkTo({ host: redirect.host || from.endpoint.host, port: redirect.port })
     if (!redirect.isAsking) {
-      this.#serve(this.#ofShard.with(shard, link))
+      this.#serve(this.#linkByShard.with(shard, link))
       this.#refreshSoon()
     }
     if (!link.isUp) await link.opened
     return link
   }
 
-  async #firstSeed(): Promise<ServerLink> {
+  async #openFirstSeed(): Promise<ServerLink> {
     let failure: unknown
     for (const seed of this.#seeds) {
       const link = this.#linkTo(seed)
@@ -144,8 +145,8 @@ export class Servers {
     throw failure
   }
 
-  async #topologyOf(link: ServerLink): Promise<readonly (Endpoint | undefined)[]> {
-    return readTopology(link).catch(publicError)
+  async #readTopology(link: ServerLink): Promise<readonly (Endpoint | undefined)[]> {
+    return readTopology(link).catch(throwPublicError)
   }
 
   #refreshSoon(): void {
@@ -155,11 +156,11 @@ export class Servers {
     })
   }
 
-  /** From whichever node answers first, a seed where none is up; no answer: the next broken command asks again. */
+  /** Takes the topology from the node that answers first, or from a seed if none is up. Without an answer the next failed command asks again. */
   async #refresh(): Promise<void> {
     const up = [...this.#links.values()].filter((link) => link.isUp)
     const asked = up.length > 0 ? up : this.#seeds.map((seed) => this.#linkTo(seed))
-    const topology = await Promise.any(asked.map((link) => this.#topologyOf(link))).catch(() => undefined)
+    const topology = await Promise.any(asked.map((link) => this.#readTopology(link))).catch(() => undefined)
     if (topology !== undefined && !this.#isClosed) this.#adopt(topology)
     await delay(REFRESH_MIN_MS, undefined, { ref: false })
   }
@@ -167,17 +168,17 @@ export class Servers {
   #adopt(topology: readonly (Endpoint | undefined)[]): void {
     this.#serve(topology.map((endpoint) => endpoint && this.#linkTo(endpoint)))
     for (const [name, link] of this.#links) {
-      if (this.#ofShard.includes(link)) continue
+      if (this.#linkByShard.includes(link)) continue
       this.#links.delete(name)
       link.close()
     }
   }
 
-  #serve(ofShard: readonly (ServerLink | undefined)[]): void {
-    const before = this.#ofShard
-    this.#ofShard = ofShard
+  #serve(linkByShard: readonly (ServerLink | undefined)[]): void {
+    const before = this.#linkByShard
+    this.#linkByShard = linkByShard
     if (!this.#isOpen) return
-    const gained = ofShard.filter((link, shard) => link !== undefined && link !== before[shard])
+    const gained = linkByShard.filter((link, shard) => link !== undefined && link !== before[shard])
     for (const link of new Set(gained)) if (link !== undefined) this.#listener.gained(link)
   }
 
@@ -196,7 +197,7 @@ export class Servers {
       },
     })
     this.#links.set(name, link)
-    // The first ones are awaited by open().
+    // open() awaits the first links.
     if (this.#isOpen)
       link.opened.then(
         () => this.#listener.joined(link),
@@ -206,8 +207,8 @@ export class Servers {
   }
 }
 
-function publicError(error: unknown): never {
+function throwPublicError(error: unknown): never {
   throw error instanceof ServerRefusal
-    ? (errorOfRefusal(error) satisfies StoreUnavailableError | AssertionError)
+    ? (toStoreError(error) satisfies StoreUnavailableError | AssertionError)
     : error
 }

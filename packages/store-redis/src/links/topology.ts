@@ -1,5 +1,5 @@
 import { CounterstepError } from '@counterstep/protocol'
-import { ALL_SHARDS, slotOf } from '../shards/shards.ts'
+import { ALL_SHARDS, toSlot } from '../shards/shards.ts'
 import { ServerRefusal } from './command-errors.ts'
 import type { Endpoint, ServerLink } from './server-link.ts'
 
@@ -9,20 +9,20 @@ type SlotRange = readonly [
   master: readonly [host: string | null, port: number, ...unknown[]],
 ]
 
-/** The master of each shard's slot, as one node of the cluster sees it; undefined where a slot has none. */
+/** Reads the master of each shard's slot from one node of the cluster. It is undefined for a slot without a master. */
 export async function readTopology(link: ServerLink): Promise<readonly (Endpoint | undefined)[]> {
-  const ranges = await slotsOf(link)
+  const ranges = await readSlots(link)
   return ALL_SHARDS.map((shard) => {
-    const slot = slotOf(shard)
+    const slot = toSlot(shard)
     const range = ranges.find(([first, last]) => first <= slot && slot <= last)
     if (range === undefined) return undefined
     const [host, port] = range[2]
-    // No host: the one that was asked.
+    // Without a host it is the one that was asked.
     return { host: host || link.endpoint.host, port: Number(port) }
   })
 }
 
-async function slotsOf(link: ServerLink): Promise<readonly SlotRange[]> {
+async function readSlots(link: ServerLink): Promise<readonly SlotRange[]> {
   try {
     return (await link.send('cluster', ['SLOTS'])) as readonly SlotRange[]
   } catch (error: unknown) {

@@ -5,7 +5,7 @@ import type { ShardCalls } from '../shards/shard-calls.ts'
 const PAGE_FIRST_ROWS = 8
 const PAGE_MAX_ROWS = 512
 
-/** The created rows of all shards as one list, newest first by (createdAt, gid), strictly older than the query's cursor. */
+/** Merges the created rows of all shards into one list, newest first by (createdAt, gid), strictly older than the query's cursor. */
 export class CreatedScan {
   readonly #shards: readonly ShardScan[]
 
@@ -13,12 +13,12 @@ export class CreatedScan {
     this.#shards = calls.shards.all.map((shard) => new ShardScan(calls, shard, query))
   }
 
-  /** At most `rowsMax` further ones; fewer means that there are no more. */
+  /** Returns at most `rowsMax` further rows. Fewer means that there are no more. */
   async next(rowsMax: number): Promise<readonly ListCursor[]> {
     const rows: ListCursor[] = []
     while (rows.length < rowsMax) {
-      // A shard whose page has run dry may hold the next one, so all are filled before any is taken; a page may also
-      // bring nothing that is older.
+      // A shard whose page is empty may hold the next row, so all pages are filled before a row is taken. A new page may
+      // also bring no older row.
       while (this.#shards.some((shard) => shard.isDry)) {
         await Promise.all(this.#shards.filter((shard) => shard.isLow).map((shard) => shard.fill()))
       }
@@ -85,13 +85,13 @@ class ShardScan {
       ...['LIMIT', 0, this.#pageRows, 'WITHSCORES'],
     ])
     const found = decodeScored(answer).map(([gid, createdAt]) => ({ createdAt, gid }))
-    // Of one instant the newer gids come again: the range has no other end than an instant.
+    // The range ends at a timestamp, so the newer gids of that timestamp come again.
     const older = found.filter((row) => isOlder(row, below))
     this.#isExhausted = found.length < this.#pageRows
     this.#page = [...kept, ...older]
     this.#at = 0
     this.#below = this.#page.at(-1) ?? below
-    // Also where one instant fills a page: the next one then reaches further.
+    // If the rows of one timestamp fill a page, the next page is larger and reaches further.
     this.#pageRows = older.length === 0 ? this.#pageRows * 2 : Math.min(this.#pageRows * 2, PAGE_MAX_ROWS)
   }
 }

@@ -6,16 +6,16 @@ import {
   type ListResult,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { byShard } from '../shards/by-shard.ts'
+import { groupByShard } from '../shards/by-shard.ts'
 import { decodeHeads } from '../shards/decode-answers.ts'
 import { readHeadsCall } from '../shards/encode-calls.ts'
-import { listedTransaction } from '../shards/row-text.ts'
+import { toListedTransaction } from '../shards/row-text.ts'
 import type { ShardCalls } from '../shards/shard-calls.ts'
 import { CreatedScan } from './created-scan.ts'
 
 const BATCH_ROWS_MAX = 500
 
-/** Reads on until there is one match more than the page holds, which tells that there is a next page. */
+/** Reads until there is one match more than the page holds, which tells that there is a next page. */
 export async function listPage(calls: ShardCalls, query: ListQuery): Promise<ListResult> {
   const scan = new CreatedScan(calls, query)
   const matches: ListedTransaction[] = []
@@ -24,7 +24,7 @@ export async function listPage(calls: ShardCalls, query: ListQuery): Promise<Lis
   while (matches.length <= query.limit && scanned < LIST_SCAN_MAX) {
     const batchRows = Math.min(BATCH_ROWS_MAX, LIST_SCAN_MAX - scanned, Math.max(query.limit + 1, scanned))
     const rows = await scan.next(batchRows)
-    matches.push(...(await listedOf(calls, rows)).filter((row) => isMatch(row, query)))
+    matches.push(...(await readListed(calls, rows)).filter((row) => isMatch(row, query)))
     scanned += rows.length
     last = rows.at(-1) ?? last
     if (rows.length < batchRows) break
@@ -35,13 +35,13 @@ export async function listPage(calls: ShardCalls, query: ListQuery): Promise<Lis
   return { items, ...(isCut && cursorAt(last)) }
 }
 
-/** In the same order; without those that have expired since. */
-async function listedOf(
+/** Keeps the order, and leaves out rows that have expired since. */
+async function readListed(
   calls: ShardCalls,
   rows: readonly ListCursor[],
 ): Promise<readonly ListedTransaction[]> {
   const listed = new Map<Gid, ListedTransaction>()
-  const reads = byShard(calls.shards, rows, ({ gid }) => gid).map(async ([shard, pairs]) => {
+  const reads = groupByShard(calls.shards, rows, ({ gid }) => gid).map(async ([shard, pairs]) => {
     const gids = pairs.map(({ gid }) => gid)
     const heads = decodeHeads(
       gids,
@@ -49,9 +49,9 @@ async function listedOf(
     )
     gids.forEach((gid, i) => {
       const head = heads[i]
-      // Under another instant it is another transaction: its gid was purged and used again while we looked.
+      // If the timestamp differs, it is another transaction: the gid was purged and used again meanwhile.
       if (head !== undefined && head.createdAt === pairs[i]?.createdAt)
-        listed.set(gid, listedTransaction(gid, head))
+        listed.set(gid, toListedTransaction(gid, head))
     })
   })
   await Promise.all(reads)

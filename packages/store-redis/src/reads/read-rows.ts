@@ -1,7 +1,7 @@
 import { AssertionError, type StoredTransaction } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { countWithin, ROWS_BYTES_MAX } from '../links/answer-bound.ts'
-import { byShard } from '../shards/by-shard.ts'
+import { groupByShard } from '../shards/by-shard.ts'
 import { decodeRead } from '../shards/decode-answers.ts'
 import { readCall, sizesCall } from '../shards/encode-calls.ts'
 import type { ShardCalls } from '../shards/shard-calls.ts'
@@ -12,15 +12,15 @@ interface Sized {
 }
 
 /**
- * The rows that exist, in pieces of so many bytes. One of a later version does not spoil the others: it is left out, and
- * is a bug only for who asks for it alone.
+ * Reads the rows that exist, in pieces of bounded bytes. It leaves out a row of a later version, so that it does not spoil
+ * the others. It is a bug only for a caller that asks for it alone.
  */
 export async function readRows(
   calls: ShardCalls,
   gids: readonly Gid[],
 ): Promise<readonly StoredTransaction[]> {
-  if (gids.length === 1) return (await readPiece(calls, gids)).map((row) => readable(row, gids[0]))
-  const sized = await sizesOf(calls, gids)
+  if (gids.length === 1) return (await readPiece(calls, gids)).map((row) => assertReadable(row, gids[0]))
+  const sized = await readSizes(calls, gids)
   const rows: StoredTransaction[] = []
   while (sized.length > 0) {
     const count = countWithin(
@@ -37,13 +37,13 @@ export async function readRows(
   return rows
 }
 
-function readable(row: StoredTransaction | undefined, gid: Gid | undefined): StoredTransaction {
+function assertReadable(row: StoredTransaction | undefined, gid: Gid | undefined): StoredTransaction {
   if (row === undefined) throw new AssertionError(`the row of ${gid} cannot be read by this version`)
   return row
 }
 
-async function sizesOf(calls: ShardCalls, gids: readonly Gid[]): Promise<Sized[]> {
-  const looks = byShard(calls.shards, gids, (gid) => gid).map(async ([shard, mine]) => {
+async function readSizes(calls: ShardCalls, gids: readonly Gid[]): Promise<Sized[]> {
+  const looks = groupByShard(calls.shards, gids, (gid) => gid).map(async ([shard, mine]) => {
     const sizes = (await calls.script(
       shard,
       'sizes',
@@ -58,7 +58,7 @@ async function readPiece(
   calls: ShardCalls,
   gids: readonly Gid[],
 ): Promise<readonly (StoredTransaction | undefined)[]> {
-  const reads = byShard(calls.shards, gids, (gid) => gid).map(async ([shard, mine]) =>
+  const reads = groupByShard(calls.shards, gids, (gid) => gid).map(async ([shard, mine]) =>
     decodeRead(mine, await calls.script(shard, 'read', readCall(calls.keys(shard), mine))),
   )
   return (await Promise.all(reads)).flat()

@@ -4,7 +4,7 @@ import type { ShardCalls } from '../shards/shard-calls.ts'
 
 const FIELDS = [STATUS_CODES.prepared, STATUS_CODES.submitted, STATUS_CODES.aborting, 'attention']
 
-/** The scripts keep the counts, so a look at them does not grow with the rows. */
+/** The scripts keep the counts, so reading them does not cost more with more rows. */
 export async function readStats(calls: ShardCalls): Promise<StoreStats> {
   const [times, counts, oldest] = await Promise.all([
     calls.times(),

@@ -1,19 +1,19 @@
 import { AssertionError } from '@counterstep/core'
 import type { Shards } from './shards.ts'
 
-/** Of one shard in one script, which holds up everybody else for so long. */
+/** Bounds the rows of one script, because Redis serves no other command while a script runs. */
 const SCRIPT_ROWS_MAX = 100
 
-/** In their order, in pieces for one script each. */
-export function byShard<Item>(
+/** Divides the items, in their order, into pieces of one shard for one script each. */
+export function groupByShard<Item>(
   shards: Shards,
   items: readonly Item[],
-  gidOf: (item: Item) => string,
+  readGid: (item: Item) => string,
 ): readonly (readonly [shard: number, items: readonly Item[]])[] {
   const pieces: (readonly [number, Item[]])[] = []
   const open = new Map<number, Item[]>()
   for (const item of items) {
-    const shard = shards.of(gidOf(item))
+    const shard = shards.toShard(readGid(item))
     const piece = open.get(shard)
     if (piece !== undefined && piece.length < SCRIPT_ROWS_MAX) {
       piece.push(item)
@@ -27,10 +27,10 @@ export function byShard<Item>(
 }
 
 /**
- * What the shards that could be asked have answered: a node that is down must not stop the others' work. Throws if
- * none has, and for a bug.
+ * Returns the answers of the shards that could be asked, since a node that is down must not stop the others' work. Throws
+ * if there is no answer at all, and for a bug.
  */
-export async function answersOf<Answer>(calls: readonly Promise<Answer>[]): Promise<readonly Answer[]> {
+export async function collectAnswers<Answer>(calls: readonly Promise<Answer>[]): Promise<readonly Answer[]> {
   const outcomes = await Promise.allSettled(calls)
   const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
   const bug = failures.find((failure) => failure instanceof AssertionError)

@@ -6,19 +6,19 @@ const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
   return crc
 })
 
-/** CRC-16/XMODEM over the text's UTF-8 bytes, as a Redis cluster hashes its keys. */
+/** Hashes the text's UTF-8 bytes by CRC-16/XMODEM, like a Redis cluster hashes its keys. */
 export function crc16(text: string): number {
   let crc = 0
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
-    // No buffer for what is ASCII, which gids are.
-    if (code > 127) return crcOf(Buffer.from(text))
+    // Gids are ASCII and need no buffer.
+    if (code > 127) return hashBytes(Buffer.from(text))
     crc = next(crc, code)
   }
   return crc
 }
 
-function crcOf(bytes: Buffer): number {
+function hashBytes(bytes: Buffer): number {
   let crc = 0
   for (const byte of bytes) crc = next(crc, byte)
   return crc

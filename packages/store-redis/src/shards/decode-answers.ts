@@ -8,9 +8,9 @@ import {
   type UpdateResult,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { headOf, type RowHead, storedTransaction, transactionOf } from './row-text.ts'
+import { type RowHead, readHead, toStoredTransaction, toTransaction } from './row-text.ts'
 
-/** A line of write-rows.lua. */
+/** Decodes a line of write-rows.lua. */
 export function decodeCreate(gid: Gid, answer: string): CreateResult {
   const [type, first = '', second, third] = answer.split(' ')
   if (type === 'created') return { type, createdAt: Number(first), now: Number(second) }
@@ -19,7 +19,7 @@ export function decodeCreate(gid: Gid, answer: string): CreateResult {
   throw new AssertionError(`the row of ${gid} cannot be read by this version`)
 }
 
-/** A line of write-rows.lua. */
+/** Decodes a line of write-rows.lua. */
 export function decodeUpdate(answer: string): UpdateResult {
   const [type, version, now] = answer.split(' ') as [
     'absent' | 'fenced' | 'saved' | 'conflict',
@@ -41,12 +41,12 @@ type Refusal = (SingleClaimResult & { readonly type: 'refused' })['reason']
 export function decodeClaim(gid: Gid, answer: unknown): SingleClaimResult {
   const [type, text, definition, dueAt, now] = answer as readonly [string, string, string, string, number]
   if (type !== 'claimed') return { type: 'refused', reason: type as Refusal }
-  return { type, transaction: storedTransaction(gid, text, definition, dueAt), now }
+  return { type, transaction: toStoredTransaction(gid, text, definition, dueAt), now }
 }
 
 /**
- * For each candidate the row that is now the claimer's, `gone` where it is not due any more, `unknown` where he may not
- * take it; `unreadable` is his, and of no use to him until its lease ends.
+ * Returns for each candidate the claimed row, `gone` if it is no longer due, or `unknown` if this version may not take it.
+ * An `unreadable` row is claimed too, but cannot be used until its lease ends.
  */
 export function decodeClaimDue(
   candidates: readonly Lease[],
@@ -60,8 +60,8 @@ export function decodeClaimDue(
     const text = texts[i * 2] ?? ''
     if (text === '') return 'gone'
     if (text === '!') return 'unknown'
-    const head = headOf(text, leaseEnd)
-    return head === undefined ? 'unreadable' : transactionOf(gid, head, text, texts[i * 2 + 1] ?? '')
+    const head = readHead(text, leaseEnd)
+    return head === undefined ? 'unreadable' : toTransaction(gid, head, text, texts[i * 2 + 1] ?? '')
   })
   return { now, rows }
 }
@@ -70,8 +70,8 @@ const POSTPONED = { '1': 'moved', '': 'gone', '+': 'left', '!': 'unknown' } as c
 export type PostponeOutcome = (typeof POSTPONED)[keyof typeof POSTPONED]
 
 /**
- * What has become of each candidate: `gone` where it is not due any more, `left` for the next call, `unknown` where nobody
- * here may take it.
+ * Returns the outcome of each candidate: `gone` if it is no longer due, `left` for the next call, or `unknown` if this
+ * version may not take it.
  */
 export function decodePostponeDue(answer: unknown): {
   readonly now: number
@@ -81,7 +81,7 @@ export function decodePostponeDue(answer: unknown): {
   return { now, rows: marks.map((mark) => POSTPONED[mark]) }
 }
 
-/** The rows that exist; undefined for one that this version cannot read. */
+/** Returns the rows that exist, with undefined for one that this version cannot read. */
 export function decodeRead(
   gids: readonly Gid[],
   answer: unknown,
@@ -91,15 +91,15 @@ export function decodeRead(
     const [text, definition, dueAt] = values.slice(i * 3, i * 3 + 3)
     if (typeof text !== 'string') return []
     if (typeof definition !== 'string') throw new AssertionError(`the row of ${gid} has no definition`)
-    const head = headOf(text, dueAt ?? null)
-    return [head && transactionOf(gid, head, text, definition)]
+    const head = readHead(text, dueAt ?? null)
+    return [head && toTransaction(gid, head, text, definition)]
   })
 }
 
-/** Undefined for a row that has expired, or that this version cannot read. */
+/** Returns undefined for a row that has expired, or that this version cannot read. */
 export function decodeHeads(gids: readonly Gid[], answer: unknown): readonly (RowHead | undefined)[] {
   const values = answer as readonly (string | null)[]
-  return gids.map((_, i) => headOf(values[i * 2] ?? '', values[i * 2 + 1] ?? null))
+  return gids.map((_, i) => readHead(values[i * 2] ?? '', values[i * 2 + 1] ?? null))
 }
 
 export function decodeRenew(
@@ -113,13 +113,13 @@ export function decodeRenew(
   }
 }
 
-/** The server's TIME, as the scripts read it. */
+/** Decodes the server's TIME to milliseconds, like the scripts do. */
 export function decodeTime(answer: unknown): number {
   const [seconds, microseconds] = answer as readonly [string, string]
   return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000)
 }
 
-/** Members and scores, as a sorted set answers them. */
+/** Decodes the members and scores of a sorted set. */
 export function decodeScored(answer: unknown): readonly (readonly [Gid, number])[] {
   const values = answer as readonly string[]
   return Array.from({ length: values.length / 2 }, (_, i) => [

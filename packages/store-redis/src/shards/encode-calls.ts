@@ -14,13 +14,13 @@ import {
 } from '@counterstep/core'
 import type { ShardKeys } from './shards.ts'
 
-/** Keys and arguments of one script, in the order in which the script unpacks them. */
+/** The keys and arguments of one script, in the order in which the script unpacks them. */
 export interface ScriptCall {
   readonly keys: readonly string[]
   readonly args: readonly string[]
 }
 
-/** Rows of one shard, each with its keys and words, behind the shard's indexes. */
+/** Puts the keys and arguments of the rows of one shard behind the keys of the shard's indexes. */
 export function writeRowsCall(keys: ShardKeys, rows: readonly ScriptCall[]): ScriptCall {
   const call = { keys: [keys.due, keys.created, keys.done, keys.counts], args: [] as string[] }
   for (const row of rows) {
@@ -30,7 +30,7 @@ export function writeRowsCall(keys: ShardKeys, rows: readonly ScriptCall[]): Scr
   return call
 }
 
-/** The first word of a row says what many rows have alike: the script takes it apart once. */
+/** The first argument of a row is the same for many rows, so that the script parses it once. */
 export function createRow(keys: ShardKeys, transaction: NewTransaction): ScriptCall {
   const { gid, format, kind, status, hold, sentList, token, writeId, digest, progress } = transaction
   const [owned, dueInMs] = hold.type === 'owned' ? ['1', hold.leaseMs] : ['0', hold.dueInMs]
@@ -53,7 +53,7 @@ export function updateRow(keys: ShardKeys, update: TransactionUpdate): ScriptCal
   return {
     keys: [keys.row(gid), keys.definition(gid)],
     args: [
-      `u ${statusCode} ${whole(format)} ${flag(retrying)} ${flag(attention)} ${sentListCode} ${hold.type} ${amountOf(hold)}`,
+      `u ${statusCode} ${whole(format)} ${flag(retrying)} ${flag(attention)} ${sentListCode} ${hold.type} ${toAmount(hold)}`,
       text(gid),
       word(update.token),
       whole(update.version),
@@ -63,8 +63,8 @@ export function updateRow(keys: ShardKeys, update: TransactionUpdate): ScriptCal
   }
 }
 
-/** An instant, a duration, nothing, or the instant of a retention without end, marked by `=`. */
-function amountOf(hold: UpdateHold): string {
+/** Writes a timestamp, a duration, nothing, or the timestamp of an endless retention, which `=` marks. */
+function toAmount(hold: UpdateHold): string {
   switch (hold.type) {
     case 'keep':
       return ''
@@ -162,7 +162,7 @@ function text(value: unknown): string {
 const WORD = /^[A-Za-z0-9-]+$/
 const WORD_LENGTH_MAX = 64
 
-/** What stands in the head of a row, where a blank or a new line would shift the words behind it. */
+/** Checks a word of a row's head. A blank or a new line in it would shift the words behind it. */
 function word(value: unknown): string {
   const checked = text(value)
   assert(

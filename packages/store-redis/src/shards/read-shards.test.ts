@@ -6,13 +6,13 @@ import { ShardKeys } from './shards.ts'
 interface Found {
   readonly isCluster?: boolean
   readonly count?: string
-  /** How many other shards than the first have counts. */
+  /** The number of shards beside the first that have counts. */
   readonly others?: number
-  /** What another process writes between the look and the write. */
+  /** Another process writes this between our read and our write. */
   readonly meanwhile?: string
 }
 
-function bed({ isCluster = false, count, others = 0, meanwhile }: Found) {
+function setUp({ isCluster = false, count, others = 0, meanwhile }: Found) {
   const written: unknown[] = []
   const answers: Record<string, (args: readonly unknown[]) => unknown> = {
     get: () => count ?? null,
@@ -42,7 +42,7 @@ describe('the number of shards', () => {
     ['a new server that another has opened meanwhile', { meanwhile: '1' }, 1, '1'],
     ['a server whose older rows another has seen before', { meanwhile: '64' }, 64, '1'],
   ])('of %s', async (_name, found, count, wrote) => {
-    const { calls, written } = bed(found)
+    const { calls, written } = setUp(found)
     expect((await readShards(calls)).count).toBe(count)
     const expected = wrote === undefined ? [] : [['counterstep:{p0}:shards', wrote, 'NX', 'GET']]
     expect(written).toEqual(expected)
@@ -58,7 +58,7 @@ describe('the number of shards', () => {
     ['it is another', { count: '128' }, '128'],
     ['it is no number', { isCluster: true, count: 'x' }, 'x'],
   ])('is refused where %s', async (_name, found, words) => {
-    await expect(readShards(bed(found).calls)).rejects.toMatchObject({
+    await expect(readShards(setUp(found).calls)).rejects.toMatchObject({
       code: 'SAGA_STORE_UNSUPPORTED',
       message: expect.stringContaining(words),
     })

@@ -11,11 +11,11 @@ import type { Gid } from '@counterstep/protocol'
 const LAYOUT = '1'
 const WORDS = 17
 
-/** What a row's head says, in the order of scripts/parts/row.lua. The due instant of a live row stands in the index alone. */
+/** The head of a row. Its words are in the order of scripts/parts/row.lua. The due time of a live row stands in the index alone. */
 export interface RowHead extends Omit<StoredTransaction, 'gid' | 'definition' | 'progress'> {}
 
-/** Undefined for a head that this version cannot read: another layout, or codes that it does not know. */
-export function headOf(text: string, liveDueAt: string | null): RowHead | undefined {
+/** Returns undefined for a head that this version cannot read: it has another layout, or codes that are unknown here. */
+export function readHead(text: string, liveDueAt: string | null): RowHead | undefined {
   const words = text.slice(0, headLength(text)).split(' ')
   if (words[0] !== LAYOUT || words.length !== WORDS) return undefined
   const [kind, status, sentList] = [toKind(words[2]), toStatus(words[3]), toSentList(words[7])]
@@ -41,22 +41,22 @@ export function headOf(text: string, liveDueAt: string | null): RowHead | undefi
   }
 }
 
-export function storedTransaction(
+export function toStoredTransaction(
   gid: Gid,
   text: string,
   definition: string,
   liveDueAt: string | null,
 ): StoredTransaction {
-  const head = headOf(text, liveDueAt)
+  const head = readHead(text, liveDueAt)
   if (head === undefined) throw new AssertionError(`the row of ${gid} cannot be read by this version`)
-  return transactionOf(gid, head, text, definition)
+  return toTransaction(gid, head, text, definition)
 }
 
-export function transactionOf(gid: Gid, head: RowHead, text: string, definition: string): StoredTransaction {
+export function toTransaction(gid: Gid, head: RowHead, text: string, definition: string): StoredTransaction {
   return { gid, ...head, definition, progress: text.slice(headLength(text) + 1) }
 }
 
-export function listedTransaction(gid: Gid, head: RowHead): ListedTransaction {
+export function toListedTransaction(gid: Gid, head: RowHead): ListedTransaction {
   const { kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention } = head
   return { gid, kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention }
 }

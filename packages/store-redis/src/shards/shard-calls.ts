@@ -1,12 +1,12 @@
 import type { ScriptName } from '../links/script-caller.ts'
 import type { CommandArgument, ServerLink } from '../links/server-link.ts'
 import type { Servers } from '../links/servers.ts'
-import { answersOf } from './by-shard.ts'
+import { collectAnswers } from './by-shard.ts'
 import { decodeTime } from './decode-answers.ts'
 import type { ScriptCall } from './encode-calls.ts'
 import { ALL_SHARDS, ShardKeys, type Shards } from './shards.ts'
 
-/** A store's keys and the servers that hold them. */
+/** Calls the servers that hold a store's keys. */
 export class ShardCalls {
   readonly servers: Servers
   readonly shards: Shards
@@ -32,17 +32,17 @@ export class ShardCalls {
     return this.servers.command(shard, name, args)
   }
 
-  /** By the clock of the server that serves the shard. */
+  /** Reads the clock of the server that serves the shard. */
   async time(shard: number): Promise<number> {
     return decodeTime(await this.servers.command(shard, 'time', []))
   }
 
-  /** Of each master its time, and the shards that it serves. */
+  /** Reads the clock of each master, and lists the shards that it serves. */
   async times(): Promise<
     readonly { readonly link: ServerLink; readonly shards: readonly number[]; readonly now: number }[]
   > {
-    const masters = this.servers.masters().map((link) => ({ link, shards: this.servers.shardsOf(link) }))
-    return answersOf(
+    const masters = this.servers.masters().map((link) => ({ link, shards: this.servers.findShards(link) }))
+    return collectAnswers(
       masters.map(async (master) => ({ ...master, now: await this.time(master.shards[0] ?? 0) })),
     )
   }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { crc16 } from './crc16.ts'
-import { MANY_SHARDS, ONE_SHARD, ShardKeys, slotOf } from './shards.ts'
+import { MANY_SHARDS, ONE_SHARD, ShardKeys, toSlot } from './shards.ts'
 
 describe('the hash', () => {
-  // From the reference of Redis cluster and its CLUSTER KEYSLOT.
+  // The values come from the reference of Redis cluster and its CLUSTER KEYSLOT.
   it('is CRC-16/XMODEM', () => {
     expect(crc16('123456789')).toBe(0x31c3)
     expect(crc16('')).toBe(0)
@@ -12,17 +12,17 @@ describe('the hash', () => {
 
   it('puts a gid into the same shard for ever', () => {
     const shards = { 'order-1': 2, 'order-2': 33, a: 7, '{p1}': 60, '~': 25 }
-    const found = Object.fromEntries(Object.keys(shards).map((gid) => [gid, MANY_SHARDS.of(gid)]))
+    const found = Object.fromEntries(Object.keys(shards).map((gid) => [gid, MANY_SHARDS.toShard(gid)]))
     expect(found).toEqual(shards)
-    expect(Object.keys(shards).map((gid) => ONE_SHARD.of(gid))).toEqual([0, 0, 0, 0, 0])
+    expect(Object.keys(shards).map((gid) => ONE_SHARD.toShard(gid))).toEqual([0, 0, 0, 0, 0])
     expect([ONE_SHARD.all, MANY_SHARDS.all.length]).toEqual([[0], 64])
   })
 
   it('gives each shard about its share of random and of numbered gids', () => {
-    for (const gidOf of [() => randomUUID(), (i: number) => `order-${i}`]) {
+    for (const makeGid of [() => randomUUID(), (i: number) => `order-${i}`]) {
       const counts = new Array<number>(MANY_SHARDS.count).fill(0)
       for (let i = 0; i < 64_000; i++) {
-        const shard = MANY_SHARDS.of(gidOf(i))
+        const shard = MANY_SHARDS.toShard(makeGid(i))
         counts[shard] = (counts[shard] ?? 0) + 1
       }
       expect(Math.min(...counts)).toBeGreaterThan(800)
@@ -31,13 +31,13 @@ describe('the hash', () => {
   })
 
   it('knows the slots of the tags', () => {
-    expect([0, 1, 2, 63].map(slotOf)).toEqual([15_882, 11_819, 7_752, 12_555])
+    expect([0, 1, 2, 63].map(toSlot)).toEqual([15_882, 11_819, 7_752, 12_555])
   })
 
   it('spreads the tags over three nodes', () => {
     const nodes = [0, 0, 0]
     for (const shard of MANY_SHARDS.all) {
-      const node = Math.floor(slotOf(shard) / 5_462)
+      const node = Math.floor(toSlot(shard) / 5_462)
       nodes[node] = (nodes[node] ?? 0) + 1
     }
     expect(Math.min(...nodes)).toBeGreaterThanOrEqual(16)

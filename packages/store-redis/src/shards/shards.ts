@@ -4,7 +4,7 @@ import { crc16 } from './crc16.ts'
 const SHARDS_MAX = 64
 const SLOTS = 16_384
 
-/** The numbers of all shards that there can be: who serves which is known before it is known how many hold data. */
+/** The numbers of all possible shards. The server of each is known before it is known how many hold data. */
 export const ALL_SHARDS: readonly number[] = Array.from({ length: SHARDS_MAX }, (_, shard) => shard)
 
 export type ShardCount = 1 | typeof SHARDS_MAX
@@ -19,8 +19,8 @@ export class Shards {
     this.all = ALL_SHARDS.slice(0, count)
   }
 
-  /** One shard for ever. */
-  of(gid: string): number {
+  /** Returns the shard of the gid, which never changes. */
+  toShard(gid: string): number {
     return this.count === 1 ? 0 : crc16(gid) % this.count
   }
 }
@@ -28,14 +28,14 @@ export class Shards {
 export const MANY_SHARDS = new Shards(SHARDS_MAX)
 export const ONE_SHARD = new Shards(1)
 
-/** The slot of a shard's keys in a cluster: of its hash tag. */
-export function slotOf(shard: number): number {
-  return crc16(tagOf(shard)) % SLOTS
+/** Computes the slot of a shard's keys in a cluster from the shard's hash tag. */
+export function toSlot(shard: number): number {
+  return crc16(toTag(shard)) % SLOTS
 }
 
 /**
- * The names of one shard's keys. The tag stands before the gid, since the first braces of a key decide its slot and a
- * gid may contain some.
+ * The names of one shard's keys. The tag stands before the gid, because the first braces of a key decide its slot, and a
+ * gid may contain braces.
  */
 export class ShardKeys {
   readonly due: string
@@ -49,7 +49,7 @@ export class ShardKeys {
   readonly #documents: string
 
   constructor(keyPrefix: string, shard: number) {
-    const base = `${keyPrefix}:{${tagOf(shard)}}`
+    const base = `${keyPrefix}:{${toTag(shard)}}`
     this.due = `${base}:due`
     this.created = `${base}:created`
     this.done = `${base}:done`
@@ -78,6 +78,6 @@ export class ShardKeys {
   }
 }
 
-function tagOf(shard: number): string {
+function toTag(shard: number): string {
   return `p${shard}`
 }

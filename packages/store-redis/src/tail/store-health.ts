@@ -6,13 +6,13 @@ import type { ShardCalls } from '../shards/shard-calls.ts'
 import { type TailLoss, TailWatch } from './tail-watch.ts'
 
 export interface RedisCounters {
-  /** Times that a server was found to have forgotten what it had acknowledged. */
+  /** Counts how often a server had lost writes that it had acknowledged. */
   readonly losses: number
-  /** Connections that broke. */
+  /** Counts the broken connections. */
   readonly breaks: number
 }
 
-/** Tells the host what happens to the servers, and counts it. */
+/** Reports events of the servers to the host, and counts them. */
 export class StoreHealth {
   readonly tail: TailWatch
   readonly #terms: Terms
@@ -24,34 +24,34 @@ export class StoreHealth {
   constructor(calls: ShardCalls, processId: string, terms: Terms, onEvent: (event: StoreEvent) => void) {
     this.#terms = terms
     this.#onEvent = onEvent
-    this.tail = new TailWatch(calls, processId, (loss) => this.#lost(loss))
+    this.tail = new TailWatch(calls, processId, (loss) => this.#noteLoss(loss))
   }
 
-  /** The class that the host was told at the start. */
-  promise(durabilityClass: DurabilityClass): void {
+  /** Keeps the class that the host was told at the start. */
+  setPromisedClass(durabilityClass: DurabilityClass): void {
     this.#promised = durabilityClass
   }
 
-  joined(link: ServerLink): void {
-    this.#onEvent({ level: 'info', name: 'store-connected', detail: nameOf(link) })
+  noteJoined(link: ServerLink): void {
+    this.#onEvent({ level: 'info', name: 'store-connected', detail: toName(link) })
     this.tail.inspect(link)
-    // Without an answer there is nothing to compare; the next connection asks again.
+    // Without an answer there is nothing to compare. The next connection asks again.
     this.#compareClass(link).catch(() => undefined)
   }
 
-  broken(link: ServerLink, error: Error): void {
+  noteBroken(link: ServerLink, error: Error): void {
     this.#breaks += 1
-    this.#onEvent({ level: 'warn', name: 'store-connection-lost', detail: nameOf(link), error })
+    this.#onEvent({ level: 'warn', name: 'store-connection-lost', detail: toName(link), error })
   }
 
-  /** A server may come back under other settings, or another one in its place. */
+  /** A server may come back with other settings, or another server may take its place. */
   async #compareClass(link: ServerLink): Promise<void> {
     const found = admitServers([await readFacts(link)], { ...this.#terms, acceptClassC: true })
     if (found <= this.#promised) return
     this.#onEvent({
       level: 'error',
       name: 'store-class-lowered',
-      detail: `${nameOf(link)} is class ${found} now, and ${this.#promised} was promised`,
+      detail: `${toName(link)} is class ${found} now, and ${this.#promised} was promised`,
     })
   }
 
@@ -59,23 +59,23 @@ export class StoreHealth {
     return { losses: this.#losses, breaks: this.#breaks }
   }
 
-  #lost({ server, knownUntil, acknowledgedUntil, foundAt }: TailLoss): void {
+  #noteLoss({ server, knownUntil, acknowledgedUntil, foundAt }: TailLoss): void {
     this.#losses += 1
-    const from = knownUntil === undefined ? 'some instant' : instantOf(knownUntil)
+    const from = knownUntil === undefined ? 'some instant' : toIsoTime(knownUntil)
     this.#onEvent({
       level: 'error',
       name: 'store-tail-lost',
       detail:
         `${server} does not know any more what it had acknowledged: writes after ${from} ` +
-        `and until ${instantOf(acknowledgedUntil)} may be gone (found at ${instantOf(foundAt)})`,
+        `and until ${toIsoTime(acknowledgedUntil)} may be gone (found at ${toIsoTime(foundAt)})`,
     })
   }
 }
 
-function nameOf({ endpoint }: ServerLink): string {
+function toName({ endpoint }: ServerLink): string {
   return `${endpoint.host}:${endpoint.port}`
 }
 
-function instantOf(at: number): string {
+function toIsoTime(at: number): string {
   return new Date(at).toISOString()
 }

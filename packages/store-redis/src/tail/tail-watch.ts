@@ -7,14 +7,14 @@ import type { ShardCalls } from '../shards/shard-calls.ts'
 
 export interface TailLoss {
   readonly server: string
-  /** The newest instant, by this process's clock, that the server still knows of. Absent: it knows of none. */
+  /** The newest write that the server still knows, by this process's clock. Absent: it knows none. */
   readonly knownUntil?: number
-  /** When it acknowledged the newest write of which it should know. */
+  /** The time at which it acknowledged the newest write that it should know. */
   readonly acknowledgedUntil: number
   readonly foundAt: number
 }
 
-/** What one server has acknowledged: numbered, so that an older copy of it shows. */
+/** The numbered mark that one server has acknowledged. An older copy of the server has a lower number. */
 interface Mark {
   sequence: number
   acknowledged: number
@@ -27,14 +27,14 @@ interface RowWrite {
   readonly type: 'row'
   readonly gid: Gid
   readonly version: number
-  /** From then on the row may rightly be gone, and its gid used again. */
+  /** After this time the row may rightly be gone, and its gid used again. */
   readonly provesUntil: number
 }
 
 interface DocumentsWrite {
   readonly type: 'documents'
   readonly category: string
-  /** How many writes the category has had: never less again, whatever is removed. */
+  /** The number of writes of the category, which a removal does not lower. */
   readonly sequence: number
 }
 
@@ -50,24 +50,24 @@ interface Finding {
   readonly knownUntil?: number
 }
 
-/** As scripts/parts/document.lua has it. */
+/** The name of the field in scripts/parts/document.lua. */
 const DOCUMENTS_SEQUENCE_FIELD = ''
 const MARK_EVERY_MS = 1_000
-/** A mark outlives its process by so much; after half of it a missing one proves nothing. */
+/** A mark is kept for so long after its last write. After half of that time a missing mark proves nothing. */
 const MARK_KEPT_MS = 24 * 3_600_000
-/** Within the least retention nobody else can have finished and purged a row. */
+/** Within the least retention no other node can have finished and purged a row. */
 const GONE_AFTER_MS = 50_000
 
 /**
- * Sees that a server has forgotten what it had acknowledged. Redis loses a suffix of what it was told, so if the last
- * is there, all is. Under a living connection: a mark of this process on each server, replaced each second while there
- * are writes, never taken back. After a break also the last acknowledged write of each shard, which is younger.
+ * Finds that a server has lost writes that it had acknowledged. Redis loses the newest writes, so if the last write is
+ * there, all are. While a connection lives, this process keeps a mark on each server, which it replaces each second while
+ * there are writes. After a break it also looks for the last acknowledged write of each shard, which is newer.
  */
 export class TailWatch {
   readonly #calls: ShardCalls
   readonly #processId: string
   readonly #onLoss: (loss: TailLoss) => void
-  /** By shard, since a shard may move to another server: a server's mark stands in the first of its shards. */
+  /** The marks by shard, since a shard may move to another server. A server's mark stands in the first of its shards. */
   readonly #marks = new Map<number, Mark>()
   readonly #lastWrites = new Map<number, LastWrite>()
   readonly #watches = new WeakMap<ServerLink, Watch>()
@@ -78,22 +78,22 @@ export class TailWatch {
     this.#onLoss = onLoss
   }
 
-  /** After the answer to a write. `goneFrom` of a finish: the end of its retention. */
-  acknowledged(shard: number, gid: Gid, version: number, goneFrom = Number.POSITIVE_INFINITY): void {
+  /** Is called after the answer to a write. `goneFrom` is the end of a finished row's retention. */
+  noteAcknowledged(shard: number, gid: Gid, version: number, goneFrom = Number.POSITIVE_INFINITY): void {
     const provesUntil = Math.min(goneFrom, Date.now() + GONE_AFTER_MS)
-    this.#acknowledged(shard, { type: 'row', gid, version, provesUntil })
+    this.#noteWrite(shard, { type: 'row', gid, version, provesUntil })
   }
 
-  /** After the answer to a write of a document, or to its removal. */
-  acknowledgedDocument(shard: number, category: string, sequence: number): void {
-    this.#acknowledged(shard, { type: 'documents', category, sequence })
+  /** Is called after the answer to a write of a document, or to its removal. */
+  noteAcknowledgedDocument(shard: number, category: string, sequence: number): void {
+    this.#noteWrite(shard, { type: 'documents', category, sequence })
   }
 
-  #acknowledged(shard: number, write: RowWrite | DocumentsWrite): void {
-    const link = this.#calls.servers.linkOf(shard)
+  #noteWrite(shard: number, write: RowWrite | DocumentsWrite): void {
+    const link = this.#calls.servers.findLink(shard)
     if (link === undefined) return
-    const watch = this.#watchOf(link)
-    // What stands here is what an inspection looks for: nothing newer may take its place before.
+    const watch = this.#getWatch(link)
+    // An inspection looks for the write that is kept here, so a newer one must not replace it before.
     if (watch.isInspectionDue) {
       this.#work(link, watch, () => this.#inspect(link, watch))
       return
@@ -105,11 +105,11 @@ export class TailWatch {
     this.#work(link, watch, () => this.#mark(link))
   }
 
-  /** A cheap look at the marks, at most one each second, for a server that nobody writes to. */
+  /** Reads the marks, at most once a second, for a server to which nothing is written. */
   look(): void {
     const now = Date.now()
     for (const link of this.#calls.servers.masters()) {
-      const watch = this.#watchOf(link)
+      const watch = this.#getWatch(link)
       if (now < watch.nextLookAt || !link.isUp) continue
       watch.nextLookAt = now + MARK_EVERY_MS
       const look = () => (watch.isInspectionDue ? this.#inspect(link, watch) : this.#lookAtMarks(link))
@@ -117,14 +117,14 @@ export class TailWatch {
     }
   }
 
-  /** After a break, or when a server has taken over shards: it may be an older copy. */
+  /** Is called after a break, or when a server has taken over shards, since it may be an older copy. */
   inspect(link: ServerLink): void {
-    const watch = this.#watchOf(link)
+    const watch = this.#getWatch(link)
     watch.isInspectionDue = true
     this.#work(link, watch, () => this.#inspect(link, watch))
   }
 
-  #watchOf(link: ServerLink): Watch {
+  #getWatch(link: ServerLink): Watch {
     const known = this.#watches.get(link)
     if (known !== undefined) return known
     const watch = { isBusy: false, isInspectionDue: false, nextMarkAt: 0, nextLookAt: 0 }
@@ -132,17 +132,17 @@ export class TailWatch {
     return watch
   }
 
-  /** One at a time for each server: a mark is judged by what was acknowledged when it was asked for. */
+  /** Does one work at a time for each server, because a mark is compared with what was acknowledged when it was asked for. */
   #work(link: ServerLink, watch: Watch, work: () => Promise<void>): void {
     if (watch.isBusy) return
     watch.isBusy = true
     work().then(
       () => {
         watch.isBusy = false
-        // It fell due meanwhile.
+        // An inspection has become due meanwhile.
         if (watch.isInspectionDue) this.inspect(link)
       },
-      // No answer, or Redis still loads: the next write, look or connection asks again.
+      // There was no answer, or Redis still loads. The next write, look or connection asks again.
       () => {
         watch.isBusy = false
       },
@@ -150,7 +150,7 @@ export class TailWatch {
   }
 
   async #mark(link: ServerLink): Promise<void> {
-    const shards = this.#calls.servers.shardsOf(link)
+    const shards = this.#calls.servers.findShards(link)
     const [shard] = shards
     if (shard === undefined) return
     const mark = this.#marks.get(shard) ?? { sequence: 0, acknowledged: 0, acknowledgedAt: 0 }
@@ -161,21 +161,21 @@ export class TailWatch {
       keys: [this.#calls.keys(shard).mark(this.#processId)],
       args: [String(sequence), String(writtenAt), String(MARK_KEPT_MS)],
     })
-    const finding = findingOf(before, known)
+    const finding = compareMark(before, known)
     if (finding.isLost) return this.#report(link, shards, [finding])
     mark.acknowledged = Math.max(mark.acknowledged, sequence)
     mark.acknowledgedAt = Math.max(mark.acknowledgedAt, writtenAt)
   }
 
   async #lookAtMarks(link: ServerLink): Promise<void> {
-    const shards = this.#calls.servers.shardsOf(link)
+    const shards = this.#calls.servers.findShards(link)
     const findings = await this.#findMarks(shards)
     if (findings.some(({ isLost }) => isLost)) this.#report(link, shards, findings)
   }
 
   async #inspect(link: ServerLink, watch: Watch): Promise<void> {
-    const shards = this.#calls.servers.shardsOf(link)
-    // All that is looked for is fixed before the first await; what is acknowledged after that is none of it.
+    const shards = this.#calls.servers.findShards(link)
+    // The searched writes are fixed before the first await. What is acknowledged after that is not among them.
     const looks = [
       this.#findMarks(shards),
       Promise.all(shards.map((shard) => this.#findWrite(shard))),
@@ -197,7 +197,7 @@ export class TailWatch {
     })
     return Promise.all(
       marked.map(async ([shard, mark]) =>
-        findingOf(
+        compareMark(
           await this.#calls.command(shard, 'get', [this.#calls.keys(shard).mark(this.#processId)]),
           mark,
         ),
@@ -226,14 +226,14 @@ export class TailWatch {
     return { isLost: Number(found ?? 0) < sequence }
   }
 
-  /** Once: what is gone is gone, and the watch begins anew. */
+  /** Reports a loss once, and then watches only later writes. */
   #report(link: ServerLink, shards: readonly number[], marks: readonly Finding[]): void {
     const instants = shards.flatMap((shard) => [
       this.#marks.get(shard)?.acknowledgedAt ?? 0,
       this.#lastWrites.get(shard)?.acknowledgedAt ?? 0,
     ])
     for (const shard of shards) {
-      // The numbers go on: what survived of a mark must not stand above its successors.
+      // The numbers go on, so that a surviving older mark is never higher than the next one.
       const mark = this.#marks.get(shard)
       if (mark !== undefined) Object.assign(mark, { acknowledged: 0, acknowledgedAt: 0 })
       this.#lastWrites.delete(shard)
@@ -248,8 +248,8 @@ export class TailWatch {
   }
 }
 
-/** A mark's text is its number and its instant. */
-function findingOf(found: unknown, { acknowledged, acknowledgedAt }: Mark): Finding {
+/** Compares a mark's text, which is its number and its timestamp, with what was acknowledged. */
+function compareMark(found: unknown, { acknowledged, acknowledgedAt }: Mark): Finding {
   if (found === null) {
     return { isLost: acknowledged > 0 && Date.now() < acknowledgedAt + MARK_KEPT_MS / 2 }
   }

@@ -15,7 +15,7 @@ import type { TailWatch } from '../tail/tail-watch.ts'
 
 const HEAD = /^1 (\d+) (\d+) [\w-]+\n/
 
-/** Documents: a category is one hash, in the shard of its name, of the many also where the rows are in one. */
+/** Reads and writes documents. A category is one hash in one of the many shards, also if all rows are in one shard. */
 export class Documents {
   readonly #calls: ShardCalls
   readonly #tail: TailWatch
@@ -27,30 +27,30 @@ export class Documents {
 
   async write(write: DocumentWrite): Promise<DocumentWriteResult> {
     const { category, key, text, expectedVersion, writeId } = write
-    const [shard, categoryKey] = this.#placeOf(category)
+    const [shard, categoryKey] = this.#getPlace(category)
     const args = [key, String(expectedVersion), writeId, String(DOCUMENTS_MAX), text]
     const answer = await this.#calls.script(shard, 'writeDocument', { keys: [categoryKey], args })
     const [type, version, sequence] = answer as readonly [DocumentWriteResult['type'], string, string]
     if (type === 'full') return { type }
-    if (type === 'written') this.#tail.acknowledgedDocument(shard, category, Number(sequence))
+    if (type === 'written') this.#tail.noteAcknowledgedDocument(shard, category, Number(sequence))
     return { type, version: Number(version) }
   }
 
   async remove({ category, key, expectedVersion }: DocumentRemoval): Promise<DocumentRemovalResult> {
-    const [shard, categoryKey] = this.#placeOf(category)
+    const [shard, categoryKey] = this.#getPlace(category)
     const args = [key, String(expectedVersion)]
     const answer = await this.#calls.script(shard, 'removeDocument', { keys: [categoryKey], args })
     const [type, number] = answer as readonly [DocumentRemovalResult['type'], string]
     if (type === 'conflict') return { type, version: Number(number) }
-    if (type === 'removed') this.#tail.acknowledgedDocument(shard, category, Number(number))
+    if (type === 'removed') this.#tail.noteAcknowledgedDocument(shard, category, Number(number))
     return { type }
   }
 
-  /** First the sizes, then the documents, so many at a time that no answer is late by its size. */
+  /** Reads the sizes first, and then so many documents at a time that no answer is late because of its size. */
   async read(category: string): Promise<readonly StoredDocument[]> {
-    const [shard, categoryKey] = this.#placeOf(category)
+    const [shard, categoryKey] = this.#getPlace(category)
     const answer = await this.#calls.script(shard, 'documentSizes', { keys: [categoryKey], args: [] })
-    let left = sizesIn(answer)
+    let left = decodeSizes(answer)
     const documents: StoredDocument[] = []
     while (left.length > 0) {
       const count = countWithin(
@@ -60,19 +60,19 @@ export class Documents {
       const keys = left.slice(0, count).map(({ key }) => key)
       left = left.slice(count)
       const values = (await this.#calls.command(shard, 'hmget', [categoryKey, ...keys])) as readonly unknown[]
-      // None: it was removed meanwhile.
-      documents.push(...keys.flatMap((key, i) => storedDocument(category, key, values[i]) ?? []))
+      // A document without a value was removed meanwhile.
+      documents.push(...keys.flatMap((key, i) => decodeDocument(category, key, values[i]) ?? []))
     }
     return documents.sort((a, b) => compareByBytes(a.key, b.key))
   }
 
-  #placeOf(category: string): readonly [shard: number, key: string] {
-    const shard = MANY_SHARDS.of(category)
+  #getPlace(category: string): readonly [shard: number, key: string] {
+    const shard = MANY_SHARDS.toShard(category)
     return [shard, this.#calls.keys(shard).documents(category)]
   }
 }
 
-function sizesIn(answer: unknown): readonly { readonly key: string; readonly bytes: number }[] {
+function decodeSizes(answer: unknown): readonly { readonly key: string; readonly bytes: number }[] {
   const values = answer as readonly (string | number)[]
   return Array.from({ length: values.length / 2 }, (_, i) => ({
     key: String(values[i * 2]),
@@ -80,7 +80,7 @@ function sizesIn(answer: unknown): readonly { readonly key: string; readonly byt
   }))
 }
 
-function storedDocument(category: string, key: string, value: unknown): StoredDocument | undefined {
+function decodeDocument(category: string, key: string, value: unknown): StoredDocument | undefined {
   if (typeof value !== 'string') return undefined
   const head = HEAD.exec(value)
   if (head === null) throw new AssertionError(`a document of ${category} cannot be read by this version`)

@@ -1,13 +1,13 @@
-import { answersOf, byShard } from '../shards/by-shard.ts'
+import { collectAnswers, groupByShard } from '../shards/by-shard.ts'
 import { decodeScored } from '../shards/decode-answers.ts'
 import { purgeCall } from '../shards/encode-calls.ts'
 import type { ShardCalls } from '../shards/shard-calls.ts'
 
 const SHARDS_AT_ONCE = 8
-/** In one look, of all shards that are looked at. */
+/** Bounds the rows that one search finds in all its shards together. */
 const LOOK_ROWS_MAX = 800
 
-/** Walks the shards until `limit` rows are gone, each time from another one on, so that a small limit reaches all. */
+/** Purges shard after shard until `limit` rows are gone. Each call starts at another shard, so that a small limit reaches all. */
 export class PurgeWalk {
   readonly #calls: ShardCalls
   #next = 0
@@ -34,22 +34,24 @@ export class PurgeWalk {
     let purged = 0
     for (;;) {
       const missing = limit - purged
-      const found = await answersOf(shards.map((shard) => this.#over(shard, Math.min(missing, rowsEach))))
+      const found = await collectAnswers(
+        shards.map((shard) => this.#findExpired(shard, Math.min(missing, rowsEach))),
+      )
       const over = found.flat().slice(0, missing)
       if (over.length === 0) return purged
-      const counts = await answersOf(
-        byShard(this.#calls.shards, over, (gid) => gid).map(([shard, gids]) =>
+      const counts = await collectAnswers(
+        groupByShard(this.#calls.shards, over, (gid) => gid).map(([shard, gids]) =>
           this.#calls.script(shard, 'purge', purgeCall(this.#calls.keys(shard), gids)),
         ),
       )
       const count = counts.reduce<number>((sum, answer) => sum + Number(answer), 0)
       purged += count
-      // Nothing of what was found was there any more: someone else purges.
+      // None of the found rows was still there, so another node is purging.
       if (count === 0 || purged >= limit) return purged
     }
   }
 
-  async #over(shard: number, rowsMax: number): Promise<readonly string[]> {
+  async #findExpired(shard: number, rowsMax: number): Promise<readonly string[]> {
     const now = await this.#calls.time(shard)
     const answer = await this.#calls.command(shard, 'zrange', [
       ...[this.#calls.keys(shard).done, '-inf', now, 'BYSCORE'],

@@ -14,7 +14,7 @@ interface Sent {
   readonly fail: (error: Error) => void
 }
 
-function bed(bounds = BOUNDS) {
+function setUp(bounds = BOUNDS) {
   const sent: Sent[] = []
   const calls = {
     keys: (shard: number) => new ShardKeys('counterstep', shard),
@@ -33,7 +33,7 @@ const row = (text = ''): ScriptCall => ({ keys: ['k'], args: [text] })
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 it('writes what one turn of the event loop brings with one script', async () => {
-  const { sent, writes } = bed()
+  const { sent, writes } = setUp()
   const answers = Promise.all([1, 2, 3].map(() => writes.write(0, row())))
   await turn()
   expect(sent.map(({ rows }) => rows)).toEqual([3])
@@ -42,7 +42,7 @@ it('writes what one turn of the event loop brings with one script', async () => 
 })
 
 it('has a script for each shard', async () => {
-  const { sent, writes } = bed()
+  const { sent, writes } = setUp()
   for (const shard of [1, 2, 1]) void writes.write(shard, row())
   await turn()
   expect(sent.map(({ shard, rows }) => [shard, rows])).toEqual([
@@ -52,7 +52,7 @@ it('has a script for each shard', async () => {
 })
 
 it('collects what comes while one script is on its way, for the next one', async () => {
-  const { sent, writes } = bed()
+  const { sent, writes } = setUp()
   for (let i = 0; i < 4; i++) {
     void writes.write(0, row())
     await turn()
@@ -66,7 +66,7 @@ it('collects what comes while one script is on its way, for the next one', async
 })
 
 it('has a second script on its way behind the first when many wait, and never a third', async () => {
-  const { sent, writes } = bed()
+  const { sent, writes } = setUp()
   for (const rows of [1, 31, 1, 64]) {
     for (let i = 0; i < rows; i++) void writes.write(0, row())
     await turn()
@@ -76,9 +76,9 @@ it('has a second script on its way behind the first when many wait, and never a 
 })
 
 it('bounds the rows and the size of a script, but for a row that is larger by itself', async () => {
-  const many = bed()
+  const many = setUp()
   for (let i = 0; i < 65; i++) void many.writes.write(0, row())
-  const large = bed()
+  const large = setUp()
   for (let i = 0; i < 2; i++) void large.writes.write(0, row('x'.repeat(300_000)))
   for (const { sent } of [many, large]) {
     await turn()
@@ -91,7 +91,7 @@ it('bounds the rows and the size of a script, but for a row that is larger by it
 })
 
 it('tells of a row that failed inside the script, alone, that it may have been written', async () => {
-  const { sent, writes } = bed()
+  const { sent, writes } = setUp()
   const first = writes.write(0, row())
   const second = expect(writes.write(0, row())).rejects.toBeInstanceOf(AssertionError)
   const third = expect(writes.write(0, row())).rejects.toMatchObject({ applied: 'unknown' })
@@ -102,7 +102,7 @@ it('tells of a row that failed inside the script, alone, that it may have been w
 })
 
 it('gives a failed script to all of its rows, as it is', async () => {
-  const { sent, writes } = bed()
+  const { sent, writes } = setUp()
   const failure = new StoreUnavailableError('Redis did not answer', { applied: 'unknown' })
   const rows = [1, 2].map(() => expect(writes.write(0, row())).rejects.toBe(failure))
   await turn()
@@ -111,7 +111,7 @@ it('gives a failed script to all of its rows, as it is', async () => {
 })
 
 it('refuses what is too much, and takes more when something has been answered', async () => {
-  const { sent, writes } = bed({ ...BOUNDS, commandsInFlightMax: 1 })
+  const { sent, writes } = setUp({ ...BOUNDS, commandsInFlightMax: 1 })
   const first = writes.write(0, row())
   expect(() => writes.write(0, row())).toThrow(StoreUnavailableError)
   await turn()

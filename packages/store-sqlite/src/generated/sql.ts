@@ -26,6 +26,19 @@ export const STATEMENTS = {
   voidLeases: "-- One process holds the file: whoever owned a row is dead.\nUPDATE transactions SET owned = 0, due_at = ? WHERE live = 1 AND owned = 1\n",
 } as const
 
+// The place of each column in a row of that statement.
+export const COLUMNS = {
+  claim: { gid: 0, kind: 1, status: 2, format: 3, digest: 4, definition: 5, progress: 6, version: 7, token: 8, epoch: 9, writeId: 10, owned: 11, sentList: 12, claims: 13, retrying: 14, attention: 15, createdAt: 16, updatedAt: 17, dueAt: 18 },
+  findDue: { gid: 0 },
+  listScanEnd: { createdAt: 0, gid: 1 },
+  list: { gid: 0, kind: 1, status: 2, createdAt: 3, updatedAt: 4, dueAt: 5, epoch: 6, retrying: 7, attention: 8 },
+  readDocumentHead: { version: 0, writeId: 1 },
+  readDocuments: { category: 0, key: 1, text: 2, version: 3, updatedAt: 4 },
+  readKey: { token: 0, writeId: 1, version: 2, digest: 3, status: 4, createdAt: 5 },
+  read: { gid: 0, kind: 1, status: 2, format: 3, digest: 4, definition: 5, progress: 6, version: 7, token: 8, epoch: 9, writeId: 10, owned: 11, sentList: 12, claims: 13, retrying: 14, attention: 15, createdAt: 16, updatedAt: 17, dueAt: 18 },
+  renew: { version: 0 },
+} as const
+
 export const MIGRATIONS = [
   { version: 1, minReader: 1, name: "001-transactions", sql: "-- minReader: 1\n-- Small columns first, the two texts last: a scan of the small ones then reads no overflow page.\nCREATE TABLE transactions (\n  id INTEGER PRIMARY KEY,\n  gid TEXT NOT NULL,\n  live INTEGER NOT NULL,\n  due_at INTEGER NOT NULL,\n  created_at INTEGER NOT NULL,\n  updated_at INTEGER NOT NULL,\n  kind INTEGER NOT NULL,\n  status INTEGER NOT NULL,\n  format INTEGER NOT NULL,\n  version INTEGER NOT NULL,\n  epoch INTEGER NOT NULL,\n  owned INTEGER NOT NULL,\n  sent_list INTEGER NOT NULL,\n  claims INTEGER NOT NULL,\n  retrying INTEGER NOT NULL,\n  attention INTEGER NOT NULL,\n  token TEXT NOT NULL,\n  write_id TEXT NOT NULL,\n  digest TEXT NOT NULL,\n  progress TEXT NOT NULL,\n  definition TEXT NOT NULL\n) STRICT;\n\n-- The only index in random order.\nCREATE UNIQUE INDEX transactions_gid ON transactions (gid);\n\nCREATE INDEX transactions_due ON transactions (live, due_at);\n\n-- In order of insertion, so it costs one append; for the list alone.\nCREATE INDEX transactions_created ON transactions (created_at);\n" },
   { version: 2, minReader: 1, name: "002-documents", sql: "-- minReader: 1\n-- Code of schema 1 does not know the table and needs nothing of it.\nCREATE TABLE documents (\n  category TEXT NOT NULL,\n  key TEXT NOT NULL,\n  version INTEGER NOT NULL,\n  updated_at INTEGER NOT NULL,\n  write_id TEXT NOT NULL,\n  text TEXT NOT NULL,\n  PRIMARY KEY (category, key)\n) STRICT;\n" },

@@ -4,7 +4,7 @@ import {
   type SubmitRequest,
   type TransactionView,
 } from '@counterstep/protocol'
-import { canariesIn } from '@counterstep/test-servers/canary'
+import { findCanaries } from '@counterstep/test-servers/canary'
 import { withSecrets } from '@counterstep/test-servers/with-secrets'
 
 const ANSWER_MS_MAX = 20_000
@@ -54,7 +54,7 @@ async function ask(url: string, init: RequestInit, answerMsMax: number): Promise
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(answerMsMax) })
     const { status } = response
     const text = await response.text()
-    const shown = canariesIn({ [url]: text })
+    const shown = findCanaries({ [url]: text })
     if (shown.length > 0) throw new Error(`a node answers secrets: ${shown.join()}`)
     const body = JSON.parse(text) as TransactionView & { readonly code: string }
     return status < 300 ? { type: 'view', status, view: body } : { type: 'problem', status, code: body.code }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { canariesIn, canary } from './canary.ts'
+import { canary, findCanaries } from './canary.ts'
 
 it('S28: a secret is found in clear, in base64 at any place, in hex, and in a URL', () => {
   const secret = canary('password')
@@ -10,6 +10,6 @@ it('S28: a secret is found in clear, in base64 at any place, in hex, and in a UR
     encodeURIComponent(`:${secret}@`),
     secret.toUpperCase(),
   ]
-  for (const text of shown) expect(canariesIn({ log: `before ${text} after` })).not.toEqual([])
-  expect(canariesIn({ log: 'a canary that is none, YWJj' })).toEqual([])
+  for (const text of shown) expect(findCanaries({ log: `before ${text} after` })).not.toEqual([])
+  expect(findCanaries({ log: 'a canary that is none, YWJj' })).toEqual([])
 })

@@ -1,13 +1,13 @@
-/** No text of ours has it, and a log line that shows it shows a secret. */
+/** No other text of the project has it, so a log line that shows it shows a secret. */
 const STEM = 'cAnArY7f3a9c'
 
-/** A secret for one place, by which a leak tells where it comes from. */
+/** Makes a secret for one place, so that a leak shows where it comes from. */
 export function canary(place: string): string {
   return `${STEM}-${place}`
 }
 
-/** By name, what a process printed or answered: the places whose secrets stand in it, in clear or written otherwise. */
-export function canariesIn(outputs: Readonly<Record<string, string>>): readonly string[] {
+/** Finds the places whose secrets stand in these outputs, in clear or encoded. The outputs have names. */
+export function findCanaries(outputs: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(outputs).flatMap(([name, text]) => {
     const plain = [...text.matchAll(new RegExp(`${STEM}-?[\\w-]{0,40}`, 'gi'))].map(
       ([found]) => `${name}: ${found}`,
@@ -17,7 +17,7 @@ export function canariesIn(outputs: Readonly<Record<string, string>>): readonly 
   })
 }
 
-/** Base64 at each of its three alignments, without the characters that neighbours decide; and hex. */
+/** The stem as base64 at each of its three alignments, without the characters that neighbours decide, and as hex. */
 const ENCODED = [
   Buffer.from(STEM).toString('base64').slice(0, -2),
   Buffer.from(`x${STEM}`).toString('base64').slice(2, -3),

@@ -1,24 +1,24 @@
 import type { ChildProcess } from 'node:child_process'
-import { canariesIn } from './canary.ts'
+import { findCanaries } from './canary.ts'
 
-/** A secret may come in two pieces: so much of the end of the first is looked at again with the second. */
+/** A secret may come in two pieces, so the end of the first is searched again together with the second. */
 const TAIL_CHARACTERS = 200
 
-/** Hears what servers print and answer while they do, and knows which planted secrets were in it. It keeps nothing else. */
+/** Reads the output and answers of servers while they come, and keeps only which planted secrets were in them. */
 export class SecretWatch {
   readonly #tails = new Map<string, string>()
   readonly #shown = new Set<string>()
   #heardCharacters = 0
 
-  /** More of an output. */
+  /** Takes more text of an output. */
   hear(output: string, text: string): void {
     const joined = (this.#tails.get(output) ?? '') + text
-    for (const shown of canariesIn({ [output]: joined })) this.#shown.add(shown)
+    for (const shown of findCanaries({ [output]: joined })) this.#shown.add(shown)
     this.#tails.set(output, joined.slice(-TAIL_CHARACTERS))
     this.#heardCharacters += text.length
   }
 
-  /** All that a process prints. To be called in the turn of its start, like everybody who reads its streams. */
+  /** Takes all that a process prints. It must be called in the turn of its start, like any reader of its streams. */
   follow({ stdout, stderr }: ChildProcess, name: string): void {
     for (const [stream, word] of [
       [stdout, 'stdout'],
@@ -29,7 +29,7 @@ export class SecretWatch {
     }
   }
 
-  /** Each by the output it stood in. */
+  /** The shown secrets, each with the output in which it stood. */
   get shown(): readonly string[] {
     return [...this.#shown]
   }
@@ -43,7 +43,7 @@ export class SecretWatch {
   }
 }
 
-/** A bug: what was given in confidence stands where others read. */
+/** A secret was shown in an output. This is a bug. */
 export class SecretShownError extends Error {
   override readonly name = 'SecretShownError'
 

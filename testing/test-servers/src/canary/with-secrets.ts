@@ -7,7 +7,7 @@ interface Submit {
 
 const URLS = new Set(['action', 'compensation', 'confirm', 'cancel'])
 
-/** The same submit, with a secret wherever a caller of the native face may have one. */
+/** Returns the same submit with a secret in each place where a caller of the native HTTP API may have one. */
 export function withSecrets<Body extends Submit>(body: Body): Body {
   const headers = { ...body.headers, 'x-secret': canary('header-of-all') }
   const { branches } = body
@@ -18,7 +18,7 @@ export function withSecrets<Body extends Submit>(body: Body): Body {
   }
 }
 
-/** The same branch, with secrets in the queries of its URLs, in a payload that has members, and in a header. */
+/** Returns the same branch with secrets in the queries of its URLs, in a payload that has members, and in a header. */
 export function withBranchSecrets<Branch extends object>(branch: Branch): Branch {
   const members = Object.entries(branch).map(([name, value]) => [
     name,

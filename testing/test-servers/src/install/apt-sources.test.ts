@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { debianArchive } from './apt-sources.ts'
+import { findDebianArchive } from './apt-sources.ts'
 
 const NEW_FORM = `
 Types: deb
@@ -38,12 +38,12 @@ describe("Debian's archive", () => {
       'http://a.example/debian',
     ],
   ] as const) {
-    it(`is found in ${form}`, () => expect(debianArchive(texts, codename)).toBe(expected))
+    it(`is found in ${form}`, () => expect(findDebianArchive(texts, codename)).toBe(expected))
   }
 
   it('is not found where there is none', () => {
-    expect(debianArchive([], 'bookworm')).toBe(undefined)
-    expect(debianArchive([OTHER_MAKER, 'garbage\n\nURIs:\n'], 'bookworm')).toBe(undefined)
-    expect(debianArchive(['deb http://a.example/debian bookworm contrib'], 'bookworm')).toBe(undefined)
+    expect(findDebianArchive([], 'bookworm')).toBe(undefined)
+    expect(findDebianArchive([OTHER_MAKER, 'garbage\n\nURIs:\n'], 'bookworm')).toBe(undefined)
+    expect(findDebianArchive(['deb http://a.example/debian bookworm contrib'], 'bookworm')).toBe(undefined)
   })
 })

@@ -1,12 +1,12 @@
 const SUITES = ['stable', 'testing', 'unstable', 'sid']
 
 /**
- * The address of Debian's own archive among apt's sources: the first that has this system's release in `main`.
- * `texts` are the contents of the source files, of both kinds.
+ * Finds the address of Debian's own archive among apt's sources: the first that has this system's release in `main`.
+ * The `texts` are the contents of the source files of both forms.
  */
-export function debianArchive(texts: readonly string[], codename: string): string | undefined {
+export function findDebianArchive(texts: readonly string[], codename: string): string | undefined {
   const suites = [codename, ...SUITES]
-  const sources = texts.flatMap((text) => [...stanzas(text), ...lines(text)])
+  const sources = texts.flatMap((text) => [...parseStanzas(text), ...parseLines(text)])
   return sources.find(
     ({ suite, components }) => components.includes('main') && suite.some((name) => suites.includes(name)),
   )?.uri
@@ -18,8 +18,8 @@ interface AptSource {
   readonly components: readonly string[]
 }
 
-/** The newer form: paragraphs of fields. */
-function stanzas(text: string): AptSource[] {
+/** Parses the newer form, which has paragraphs of fields. */
+function parseStanzas(text: string): AptSource[] {
   return text.split(/\n\s*\n/).flatMap((paragraph) => {
     const field = (name: string) =>
       new RegExp(`^${name}:[ \\t]*(.*)$`, 'm').exec(paragraph)?.[1]?.trim().split(/\s+/) ?? []
@@ -28,8 +28,8 @@ function stanzas(text: string): AptSource[] {
   })
 }
 
-/** The older form: one line each. */
-function lines(text: string): AptSource[] {
+/** Parses the older form, which has one line for each source. */
+function parseLines(text: string): AptSource[] {
   return [...text.matchAll(/^deb[ \t]+(?:\[[^\]]*\][ \t]+)?(\S+)[ \t]+(\S+)[ \t]+(.*)$/gm)].map(
     ([, uri = '', suite = '', components = '']) => ({
       uri,

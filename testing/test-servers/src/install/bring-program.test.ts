@@ -13,7 +13,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 const put = (name: string) => writeFileSync(join(folder, name), '#!/bin/sh\n', { mode: 0o755 })
 
-/** A Debian whose apt-get does as told. */
+/** A Debian whose apt-get answers as the test wants. */
 function debian(isRoot: boolean, aptGet: (words: readonly string[]) => number): Machine {
   return {
     isRoot,

@@ -3,21 +3,21 @@ import { findBinaries } from './find-binaries.ts'
 import { installPackages } from './install-packages.ts'
 import { type Machine, thisMachine } from './machine.ts'
 
-/** Programs of others that nothing here can stand in for. Debian's packages have the same names. */
+/** Programs of other projects that nothing here can replace. Debian's packages have the same names. */
 export type BroughtName = 'sysbench' | 'wrk'
 
 export type Brought =
   | { readonly type: 'found'; readonly path: string }
-  /** `reason` names the program, and what one can do about it. */
+  /** The `reason` names the program and says how to get it. */
   | { readonly type: 'missing'; readonly reason: string }
 
-/** Installs nothing: for a test, which is not to wait for that. */
+/** Finds the program without installing it, for a test that must not wait for an installation. */
 export async function findProgram(name: BroughtName): Promise<Brought> {
   const path = await look(name, readEnvironment().searchPath)
   return path === undefined ? { type: 'missing', reason: `no ${name} here` } : { type: 'found', path }
 }
 
-/** Finds the program, or installs it where that is possible. */
+/** Finds the program, or installs it if that is possible. */
 export async function bringProgram(
   name: BroughtName,
   folders: readonly string[] = readEnvironment().searchPath,

@@ -12,19 +12,19 @@ const KEY_LENGTH = 12
 const OUTPUT_LINES_SHOWN = 5
 
 export interface ElasticmqProgram {
-  /** The machine's Java. */
+  /** The command that runs the machine's Java. */
   readonly command: string
   readonly classPath: string
 }
 
-/** Finds ElasticMQ in the cache or fetches it from Maven Central; throws ServerMissingError with the reason. */
+/** Finds ElasticMQ in the cache or fetches it from Maven Central. Throws ServerMissingError with the reason if it cannot. */
 export async function elasticmqProgram(
   cacheFolder: string,
   searchPath: readonly string[],
   machine: Machine = thisMachine(),
 ): Promise<ElasticmqProgram> {
   const java = await need('java', searchPath)
-  const folder = join(cacheFolder, `elasticmq-${keyOfSources()}`)
+  const folder = join(cacheFolder, `elasticmq-${hashSources()}`)
   if (!existsSync(folder)) {
     if (!machine.mayInstall) throw new ServerMissingError(`no ElasticMQ here: ${NOT_ALLOWED}`, true)
     const compiler = await need('javac', searchPath)
@@ -36,7 +36,7 @@ export async function elasticmqProgram(
   return { command: java, classPath: `${folder}:${join(folder, 'dependency', '*')}` }
 }
 
-/** A Java is no part of what a run may ask of a machine, so not even CI insists on it. */
+/** Finds a command that a run cannot install, such as Java. It is excused also in CI. */
 async function need(command: string, searchPath: readonly string[]): Promise<string> {
   const found = (await findBinaries([command], searchPath))[0]
   if (found !== undefined) return found
@@ -46,8 +46,8 @@ async function need(command: string, searchPath: readonly string[]): Promise<str
   )
 }
 
-/** What is fetched and how it is started, so that a change of either makes a new folder. */
-function keyOfSources(): string {
+/** Hashes the files that decide what is fetched and how it is started, so that a change makes a new folder. */
+function hashSources(): string {
   const hash = createHash('sha256')
   for (const name of ['pom.xml', 'Main.java']) hash.update(readFileSync(join(SOURCES, name)))
   return hash.digest('hex').slice(0, KEY_LENGTH)
@@ -77,7 +77,7 @@ async function fetchInto(folder: string, { compiler, maven, machine }: Toolchain
   }
 }
 
-/** Under the lock nobody writes to what a killed run left. */
+/** Removes what a killed run has left. Under the lock no other process writes to it. */
 async function removePartial(folder: string): Promise<void> {
   const parent = join(folder, '../..')
   await mkdir(parent, { recursive: true })

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { access, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The programs of these names in these folders, each once, in the order of the names. */
+/** Finds the programs of these names in these folders, each once, in the order of the names. */
 export async function findBinaries(
   names: readonly string[],
   folders: readonly string[],

@@ -11,7 +11,7 @@ import type { Machine } from './machine.ts'
 const FAILED = { code: 100, output: 'E: Failed to fetch mariadb.deb\n404 Not Found' }
 const DONE = { code: 0, output: '' }
 
-/** A machine on which nothing is found, and whose apt-get answers as told; `asked` gets each command. */
+/** A machine on which nothing is found, and whose apt-get answers as the test wants. Each command is added to `asked`. */
 function machine(more: Partial<Machine>, asked: string[] = [], installs: readonly object[] = []): Machine {
   const answers = [...installs]
   return {
@@ -30,7 +30,7 @@ function machine(more: Partial<Machine>, asked: string[] = [], installs: readonl
   }
 }
 
-/** As a package would, in a folder of its version. */
+/** Puts the files like a package would, in a folder of its version. */
 async function putPostgres(folder: string): Promise<void> {
   await mkdir(join(folder, '17'))
   const programs = { postgres: 'echo "postgres (PostgreSQL) 17.4 (Debian 17.4-1)"', initdb: 'exit 1' }

@@ -19,8 +19,8 @@ export type DebianPackage =
   | 'xz-utils'
 
 /**
- * Installs packages on Debian or Ubuntu as root. Returns why it could not, or undefined. Services that a package
- * starts are the system's business: they use other ports than ours, and nothing of them is stopped.
+ * Installs packages on Debian or Ubuntu as root. Returns the reason if it could not. A package may start services: they
+ * belong to the system, use other ports than ours, and are not stopped.
  */
 export async function installPackages(
   names: readonly DebianPackage[],
@@ -40,7 +40,7 @@ export async function installPackages(
 }
 
 async function install(names: readonly string[], machine: Machine): Promise<string | undefined> {
-  // A source that is out of reach is no reason not to try: the package may come from another one.
+  // The installation is tried even if a source cannot be reached, since the package may come from another one.
   await aptGet(machine, ['update'])
   const first = await aptGet(machine, ['install', '-y', '--no-install-recommends', ...names])
   if (first.code === 0) return undefined

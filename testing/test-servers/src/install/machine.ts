@@ -4,19 +4,19 @@ import { readEnvironment } from '../environment.ts'
 import { type RunProgram, runProgram } from '../processes/run-program.ts'
 import { progress } from '../progress.ts'
 
-/** What an installation asks of the machine. */
+/** The parts of a machine that an installation needs. */
 export interface Machine {
   readonly isRoot: boolean
-  /** Whether its user has allowed that anything is installed or downloaded. */
+  /** The user has allowed installations and downloads. */
   readonly mayInstall: boolean
-  /** The fields of /etc/os-release; empty where there is none. */
+  /** The fields of /etc/os-release, or none if there is no such file. */
   readonly release: Readonly<Record<string, string>>
   /** The contents of the files that name apt's sources. */
   readonly aptSources: readonly string[]
   /** The keys of Debian's archive, if they are there. */
   readonly debianKeys: string | undefined
   readonly run: RunProgram
-  /** For whoever waits. */
+  /** Shows a line to the person who waits. */
   readonly tell: (line: string) => void
 }
 
@@ -37,11 +37,11 @@ export function thisMachine(): Machine {
   }
 }
 
-/** Why nothing is installed or downloaded on a machine whose user has not allowed it. */
+/** The reason why nothing is installed or downloaded on a machine whose user has not allowed it. */
 export const NOT_ALLOWED =
   'nothing is installed unless you allow it by TEST_INSTALL=yes, as npm run test:all does'
 
-/** `name` itself, or a system that says it is like it. */
+/** Tells whether the machine runs this system, or one that declares itself like it. */
 export function isSystem(machine: Machine, name: 'debian' | 'ubuntu'): boolean {
   const { ID, ID_LIKE = '' } = machine.release
   return ID === name || ID_LIKE.split(' ').includes(name)
@@ -57,7 +57,7 @@ export function parseRelease(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries(pairs.map(([, name = '', value = '']) => [name, value]))
 }
 
-/** The contents of all source files of this machine's apt. */
+/** Reads the contents of all source files of this machine's apt. */
 function readAptSources(): readonly string[] {
   const names = existsSync(SOURCES_FOLDER) ? readdirSync(SOURCES_FOLDER).sort() : []
   const paths = names

@@ -3,13 +3,13 @@ import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ServerMissingError } from '../errors.ts'
 import { exclusively } from '../processes/exclusively.ts'
-import { identityOf, type SqlProgram } from '../servers/sql-program.ts'
-import { debianArchive } from './apt-sources.ts'
+import { readIdentity, type SqlProgram } from '../servers/sql-program.ts'
+import { findDebianArchive } from './apt-sources.ts'
 import { isSystem, type Machine, NOT_ALLOWED, thisMachine } from './machine.ts'
 import { unpackMysql } from './unpack-mysql.ts'
 
 interface Architecture {
-  /** Where Debian puts the libraries of this architecture. */
+  /** The folder of Debian's libraries for this architecture. */
   readonly libraries: string
   readonly loader: string
 }
@@ -20,8 +20,8 @@ const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
 }
 
 /**
- * A MySQL 9 of Debian's, unpacked into the cache and run from there with its own libraries: nothing of the system is
- * touched, and root is not needed. Downloads it the first time.
+ * Finds Debian's MySQL 9 in the cache, or downloads and unpacks it there. It runs from the cache with its own libraries, so
+ * the system is not changed and root is not needed.
  */
 export async function mysqlNine(
   cacheFolder: string,
@@ -35,25 +35,25 @@ export async function mysqlNine(
   const root = join(cacheFolder, 'mysql-9')
   if (!existsSync(root)) {
     if (!machine.mayInstall) throw missing(NOT_ALLOWED, 'excused')
-    const source = sourceOf(machine)
+    const source = writeSource(machine)
     await exclusively(`download of ${root}`, async () => {
       if (!existsSync(root)) await download(root, source, machine)
     })
   }
   const runnable = runnableIn(root, place)
-  const identity = await identityOf(runnable, machine.run)
+  const identity = await readIdentity(runnable, machine.run)
   if (identity === undefined)
     throw missing(`the one in ${root} does not run; delete that folder`, 'not excused')
   return { ...runnable, flavor: 'mysql', version: identity.version }
 }
 
-/** Where to download from, for apt's list of sources. */
-function sourceOf(machine: Machine): string {
+/** Writes the line for apt's list of sources. */
+function writeSource(machine: Machine): string {
   if (!isSystem(machine, 'debian') || isSystem(machine, 'ubuntu')) {
     throw missing('only on Debian can it be had by apt', 'excused')
   }
   if (machine.debianKeys === undefined) throw missing("the keys of Debian's archive are not there", 'excused')
-  const archive = debianArchive(machine.aptSources, machine.release.VERSION_CODENAME ?? '')
+  const archive = findDebianArchive(machine.aptSources, machine.release.VERSION_CODENAME ?? '')
   if (archive === undefined) throw missing('apt has no source of Debian', 'excused')
   return `deb [signed-by=${machine.debianKeys}] ${archive} sid main`
 }
@@ -62,7 +62,7 @@ async function download(root: string, source: string, machine: Machine): Promise
   const parent = join(root, '../..')
   await mkdir(parent, { recursive: true })
   for (const name of await readdir(parent)) {
-    // Under the lock nobody writes to what a killed run left.
+    // Under the lock no other process writes to what a killed run has left.
     if (name.startsWith('mysql-9.partial-')) await rm(join(parent, name), { recursive: true, force: true })
   }
   const folder = await mkdtemp(`${root}.partial-`)
@@ -78,7 +78,7 @@ async function download(root: string, source: string, machine: Machine): Promise
   }
 }
 
-/** Started by its own loader, so that it takes none of the system's libraries, which may be older. */
+/** Starts the program by its own loader, so that it does not use the system's libraries, which may be older. */
 function runnableIn(root: string, { libraries, loader }: Architecture) {
   const usr = join(root, 'usr')
   const folder = join(usr, 'lib', libraries)

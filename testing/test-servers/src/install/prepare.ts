@@ -1,11 +1,11 @@
-// Brings before the tests the servers and load programs that their machine may lack, so that no test waits for these.
+// Installs the servers and load programs that the machine lacks before the tests, so that no test waits for them.
 
 import { progress } from '../progress.ts'
 import { missingServers } from '../vitest/open-offer.ts'
 import { bringProgram } from './bring-program.ts'
 
 const missing = [...(await missingServers()), ...(await missingPrograms())]
-// The tests that need one say so by name.
+// The tests that need a missing one name it.
 for (const reason of missing) progress(reason)
 process.stdout.write(missing.length === 0 ? 'all servers are here\n' : `${missing.length} are missing\n`)
 

@@ -5,7 +5,7 @@ import type { Machine } from './machine.ts'
 
 const OUTPUT_LINES_SHOWN = 5
 
-/** Downloads MySQL and all that it links to into `folder` and unpacks it to `folder/root`. Returns why it could not. */
+/** Downloads MySQL and its libraries into `folder` and unpacks them to `folder/root`. Returns the reason if it could not. */
 export async function unpackMysql(
   folder: string,
   source: string,
@@ -17,12 +17,12 @@ export async function unpackMysql(
     ['install', '-y', '--no-install-recommends', '--download-only', 'mysql-server-core'],
   ]) {
     const apt = await machine.run('apt-get', ['-q', ...options, ...step])
-    if (apt.code !== 0) return failureOf(`apt-get ${step[0]}`, apt)
+    if (apt.code !== 0) return toFailure(`apt-get ${step[0]}`, apt)
   }
   return await unpackAll(join(folder, 'apt', 'cache', 'archives'), join(folder, 'root'), machine)
 }
 
-/** An apt that knows nothing of the system's packages, so that it fetches every library, the C library included. */
+/** Makes the folder of an apt that does not know the system's packages, so that it fetches every library, also the C library. */
 async function aptFolder(folder: string, source: string): Promise<readonly string[]> {
   await mkdir(join(folder, 'state', 'lists', 'partial'), { recursive: true })
   await mkdir(join(folder, 'cache', 'archives', 'partial'), { recursive: true })
@@ -34,7 +34,7 @@ async function aptFolder(folder: string, source: string): Promise<readonly strin
     `Dir::Cache=${join(folder, 'cache')}`,
     `Dir::Etc::sourcelist=${join(folder, 'sources.list')}`,
     'Dir::Etc::sourceparts=-',
-    // Its user for downloads may not write here.
+    // The user that apt takes for downloads may not write to this folder.
     'APT::Sandbox::User=',
   ].flatMap((option) => ['-o', option])
 }
@@ -51,7 +51,7 @@ async function unpackAll(debs: string, root: string, machine: Machine): Promise<
       join(debs, name),
       tar,
     ])
-    if (files.code !== 0) return failureOf(`dpkg-deb of ${name}`, files)
+    if (files.code !== 0) return toFailure(`dpkg-deb of ${name}`, files)
     const unpacked = await machine.run('tar', [
       'xf',
       tar,
@@ -61,13 +61,13 @@ async function unpackAll(debs: string, root: string, machine: Machine): Promise<
       '-C',
       root,
     ])
-    if (unpacked.code !== 0) return failureOf(`tar of ${name}`, unpacked)
+    if (unpacked.code !== 0) return toFailure(`tar of ${name}`, unpacked)
   }
   await rm(tar, { force: true })
   return undefined
 }
 
-function failureOf(what: string, { code, output }: ProgramRun): string {
+function toFailure(what: string, { code, output }: ProgramRun): string {
   const end = output.trim().split('\n').slice(-OUTPUT_LINES_SHOWN).join(' ')
   return `${what} failed with exit code ${code}: ${end}`
 }

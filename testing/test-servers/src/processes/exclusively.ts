@@ -5,9 +5,9 @@ import { progress } from '../progress.ts'
 const WAIT_MS_MAX = 900_000
 
 /**
- * Runs `work` while no other process of this machine runs work under the same name. The lock is a socket that has a name
- * but no file, which only Linux has: it is gone with its holder, so no lock is ever left over. Elsewhere nothing is
- * locked: what is installed there is found, not made, and data folders are moved into place whole.
+ * Runs `work` while no other process of this machine runs work under the same name. The lock is a socket with a name but no
+ * file, which only Linux has. It ends with its holder, so no lock is ever left over. Other systems have no lock: nothing is
+ * installed there, and complete data folders are moved into place.
  */
 export async function exclusively<T>(name: string, work: () => Promise<T>): Promise<T> {
   if (process.platform !== 'linux') return await work()
@@ -41,7 +41,7 @@ async function tryToTake(path: string): Promise<Lock | undefined> {
   const waiting = new Set<Socket>()
   const server: Server = createServer((socket) => {
     waiting.add(socket)
-    // A waiter that goes away is no fault of the holder.
+    // A waiter may go away without harm to the holder.
     socket.on('error', () => socket.destroy())
   })
   const outcome = new Promise<boolean>((resolve, reject) => {
@@ -64,7 +64,7 @@ async function tryToTake(path: string): Promise<Lock | undefined> {
 async function untilReleased(path: string, endAt: number): Promise<void> {
   const socket = connect(path)
   socket.setTimeout(Math.max(1, endAt - Date.now()), () => socket.destroy())
-  // Refused or reset: it was released, or its holder died. The next try tells.
+  // If it is refused or reset, the lock was released or its holder has died. The next try shows which.
   socket.on('error', () => socket.destroy())
   await new Promise<void>((resolve) => {
     socket.once('close', () => resolve())

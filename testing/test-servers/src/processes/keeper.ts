@@ -1,5 +1,5 @@
-// A process of its own that has the servers as children and a folder for their data. When the channel to its owner
-// closes, however the owner died, it kills them and deletes the folder: a SIGKILL of the owner leaves nothing behind.
+// This process has the servers as children, and a folder for their data. When the channel to its owner closes, however the
+// owner died, it kills the servers and deletes the folder, so that even a SIGKILL of the owner leaves nothing behind.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { signalTree, type TreeSignal } from './process-tree.ts'
 const children = new Map<number, ChildProcess>()
 const folder = mkdtempSync(join(tmpdir(), 'counterstep-servers-'))
 
-// Only the channel ends a keeper: it must outlive an owner that a signal to the whole group killed.
+// Only the channel ends a keeper, since it must outlive an owner that was killed by a signal to the whole group.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 process.on('message', (order: Order) => {
   if (order.type === 'start') start(order)
@@ -24,11 +24,11 @@ tell({ type: 'ready', folder })
 
 function start({ id, command, args, log, user }: Extract<Order, { type: 'start' }>): void {
   const output = openSync(log, 'a')
-  // A group of its own: an interrupt typed at the terminal is for the owner, which may still use its servers.
+  // The child has a group of its own: an interrupt from the terminal is for the owner, which may still use its servers.
   const child = spawn(command, args, {
     detached: true,
     stdio: ['ignore', output, output],
-    // The folder that the owner works in may be closed to this user.
+    // This user may have no right to the owner's working folder.
     ...(user === undefined ? {} : { ...user, cwd: dirname(log) }),
   })
   closeSync(output)
@@ -73,13 +73,13 @@ async function end(): Promise<void> {
     }
     await exit
   })
-  // Whatever cannot be killed: the folder goes, and so does this process.
+  // Even if a program cannot be killed, the folder is deleted and this process ends.
   await Promise.allSettled(exits)
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   process.exit(0)
 }
 
-/** The whole group: the script that fills a data folder has children of its own. */
+/** Kills the whole group, because the script that fills a data folder has children of its own. */
 function killGroup(child: ChildProcess): void {
   if (child.pid !== undefined && process.platform !== 'win32') process.kill(-child.pid, 'SIGKILL')
   else child.kill('SIGKILL')

@@ -6,12 +6,12 @@ import type { News, Order } from './keeper-messages.ts'
 
 const ANSWER_MS_MAX = 30_000
 
-/** A process that dies with this one. */
+/** A process that ends when this one ends. */
 export interface KeptProcess {
   readonly pid: number
   hasEnded(): boolean
   signal(name: NodeJS.Signals): Promise<void>
-  /** How it ended: an exit code or a signal. Fails when it is still there after `limitMs`. */
+  /** Resolves with its exit code or signal. Rejects if it still runs after `limitMs`. */
   end(limitMs: number): Promise<string>
 }
 
@@ -24,10 +24,10 @@ let keeper: Promise<Keeper> | undefined
 let idsGiven = 0
 let foldersGiven = 0
 
-/** Everybody may pass through it; only its owner may look into it. */
+/** All users may pass through the folder, and only its owner may list it. */
 const PASSABLE = 0o711
 
-/** A new folder of this user's, deleted at the latest when this process is gone. */
+/** Makes a new folder of this user. It is deleted at the latest when this process has ended. */
 export async function keptFolder(name: string, user?: ServerUser): Promise<string> {
   const { folder } = await theKeeper()
   foldersGiven += 1
@@ -39,7 +39,7 @@ export async function keptFolder(name: string, user?: ServerUser): Promise<strin
   return path
 }
 
-/** Starts a program as a child of the keeper; its output is appended to `log`. */
+/** Starts a program as a child of the keeper. Its output is appended to `log`. */
 export async function startKept(
   command: string,
   args: readonly string[],
@@ -50,12 +50,12 @@ export async function startKept(
   idsGiven += 1
   const id = idsGiven
   let how: string | undefined
-  const ended = newsOf(child, (news) => {
+  const ended = awaitNews(child, (news) => {
     if (news.type !== 'ended' || news.id !== id) return undefined
     how = news.how
     return news
   })
-  const started = newsOf(child, (news) =>
+  const started = awaitNews(child, (news) =>
     (news.type === 'started' || news.type === 'refused') && news.id === id ? news : undefined,
   )
   order(child, { type: 'start', id, command, args, log, user })
@@ -65,7 +65,9 @@ export async function startKept(
     pid: answer.pid,
     hasEnded: () => how !== undefined,
     async signal(name) {
-      const done = newsOf(child, (news) => (news.type === 'signalled' && news.id === id ? news : undefined))
+      const done = awaitNews(child, (news) =>
+        news.type === 'signalled' && news.id === id ? news : undefined,
+      )
       order(child, { type: 'signal', id, signal: name })
       const { failure } = await within(ANSWER_MS_MAX, `${name} to ${command}`, done)
       if (failure !== undefined) throw new Error(`${name} to ${command}: ${failure}`)
@@ -88,9 +90,9 @@ async function startKeeper(): Promise<Keeper> {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   child.setMaxListeners(0)
-  const ready = newsOf(child, (news) => (news.type === 'ready' ? news : undefined))
+  const ready = awaitNews(child, (news) => (news.type === 'ready' ? news : undefined))
   const { folder } = await within(ANSWER_MS_MAX, 'start of the keeper', ready)
-  // Whoever forgets a server still comes to an end, and the keeper then ends the server.
+  // A process that forgets to stop a server can still end, and the keeper then ends the server.
   child.unref()
   child.channel?.unref()
   return { child, folder }
@@ -100,8 +102,8 @@ function order(child: ChildProcess, what: Order): void {
   child.send(what)
 }
 
-/** The first news that `pick` takes; fails when the keeper is gone. */
-function newsOf<T extends News>(child: ChildProcess, pick: (news: News) => T | undefined): Promise<T> {
+/** Resolves with the first message that `pick` takes. Rejects if the keeper has ended. */
+function awaitNews<T extends News>(child: ChildProcess, pick: (news: News) => T | undefined): Promise<T> {
   const promise = new Promise<T>((resolve, reject) => {
     const onMessage = (news: News) => {
       const picked = pick(news)
@@ -116,12 +118,12 @@ function newsOf<T extends News>(child: ChildProcess, pick: (news: News) => T | u
     const settle = () => child.off('message', onMessage).off('exit', onGone).off('error', onGone)
     child.on('message', onMessage).on('exit', onGone).on('error', onGone)
   })
-  // It may fail before anybody waits for it; who waits gets the error.
+  // It may fail before a caller awaits it. A caller that awaits it gets the error.
   promise.catch(() => undefined)
   return promise
 }
 
-/** The timer also keeps this process alive while it waits, which the keeper's channel does not. */
+/** Bounds the wait. Its timer also keeps this process alive meanwhile, which the keeper's channel does not. */
 async function within<T>(limitMs: number, what: string, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {

@@ -4,14 +4,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 export interface ListedProcess {
   readonly pid: number
   readonly parent: number
-  /** Its first letter: T is stopped, Z and X are dead. */
+  /** The first letter of its state: T is stopped, Z and X are dead. */
   readonly state: string
 }
 
-/** The processes of this machine, or the one of this pid if it is there. */
+/** Lists the processes of this machine, or only the one with this pid if it exists. */
 export type ListProcesses = (pid?: number) => readonly ListedProcess[]
 
-/** Linux shows them in /proc, and a small container of it has no `ps`. */
+/** Linux shows the processes in /proc, and a small Linux container has no `ps`. */
 export const listProcesses: ListProcesses = process.platform === 'linux' ? listByProc : listByPs
 
 export function listByProc(pid?: number): readonly ListedProcess[] {
@@ -35,7 +35,7 @@ function readStat(pid: number): readonly ListedProcess[] {
     const [state = '', parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return [{ pid, parent: Number(parent), state }]
   } catch (error: unknown) {
-    // It has ended since it was listed.
+    // The process has ended since it was listed.
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH')) {
       return []
     }

@@ -30,26 +30,26 @@ for (const [name, list] of [
   ['ps', listByPs],
 ] as const) {
   describe.skipIf(name === '/proc' && process.platform !== 'linux')(`a tree of processes, by ${name}`, () => {
-    const statesOf = (pids: readonly number[]) =>
+    const readStates = (pids: readonly number[]) =>
       pids.map((pid) => list().find((each) => each.pid === pid)?.state[0])
 
     it('is stopped, goes on, and is killed as one', async () => {
       const { parent, pids } = await startTree()
       await signalTree(pids[0] ?? 0, 'SIGSTOP', list)
-      expect(statesOf(pids)).toEqual(['T', 'T', 'T'])
+      expect(readStates(pids)).toEqual(['T', 'T', 'T'])
       await signalTree(pids[0] ?? 0, 'SIGCONT', list)
-      expect(statesOf(pids)).not.toContain('T')
+      expect(readStates(pids)).not.toContain('T')
       const ended = once(parent, 'exit')
       await signalTree(pids[0] ?? 0, 'SIGKILL', list)
       expect(await ended).toEqual([null, 'SIGKILL'])
-      for (const state of statesOf(pids)) expect([undefined, 'Z']).toContain(state)
+      for (const state of readStates(pids)) expect([undefined, 'Z']).toContain(state)
     })
 
     it('is killed when it is stopped', async () => {
       const { pids } = await startTree()
       await signalTree(pids[0] ?? 0, 'SIGSTOP', list)
       await signalTree(pids[0] ?? 0, 'SIGKILL', list)
-      for (const state of statesOf(pids)) expect([undefined, 'Z']).toContain(state)
+      for (const state of readStates(pids)) expect([undefined, 'Z']).toContain(state)
     })
 
     it('may be gone', async () => {

@@ -4,12 +4,12 @@ import { type ListProcesses, listProcesses } from './list-processes.ts'
 const LOOK_EVERY_MS = 2
 const CHANGE_MS_MAX = 10_000
 
-/** The signals that a process takes whether it wants or not: whoever sends one means all that it has started, too. */
+/** The signals that a process cannot refuse. They are meant for all processes that it has started, too. */
 export type TreeSignal = 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'
 
 /**
- * Signals a process and its descendants, and returns when it has happened. A PostgreSQL answers from processes of their
- * own, in groups of their own, which neither the end nor the stop of the first one ends or stops.
+ * Signals a process and its descendants, and returns when that has happened. A PostgreSQL answers from child processes in
+ * groups of their own, which go on when the first process ends or is stopped.
  */
 export async function signalTree(
   pid: number,
@@ -17,8 +17,8 @@ export async function signalTree(
   list: ListProcesses = listProcesses,
 ): Promise<void> {
   if (signal === 'SIGCONT') {
-    // The first process last: it may start more of them.
-    for (const each of treeOf(pid, list).reverse()) kill(each, 'SIGCONT')
+    // The first process comes last, since it may start more of them.
+    for (const each of listTree(pid, list).reverse()) kill(each, 'SIGCONT')
     return
   }
   const tree = await stopTree(pid, list)
@@ -27,26 +27,26 @@ export async function signalTree(
   for (const each of tree) await untilState(each, list, isGone)
 }
 
-/** Each is stopped before its children are looked for, so that it starts no more of them meanwhile. */
+/** Stops each process before it looks for its children, so that the process starts no more of them meanwhile. */
 async function stopTree(pid: number, list: ListProcesses): Promise<readonly number[]> {
   kill(pid, 'SIGSTOP')
   await untilState(pid, list, (state) => state?.startsWith('T') === true || isGone(state))
   const descendants: number[] = []
-  for (const child of childrenOf(pid, list)) descendants.push(...(await stopTree(child, list)))
+  for (const child of findChildren(pid, list)) descendants.push(...(await stopTree(child, list)))
   return [pid, ...descendants]
 }
 
-function treeOf(pid: number, list: ListProcesses): number[] {
-  return [pid, ...childrenOf(pid, list).flatMap((child) => treeOf(child, list))]
+function listTree(pid: number, list: ListProcesses): number[] {
+  return [pid, ...findChildren(pid, list).flatMap((child) => listTree(child, list))]
 }
 
-function childrenOf(pid: number, list: ListProcesses): readonly number[] {
+function findChildren(pid: number, list: ListProcesses): readonly number[] {
   return list()
     .filter(({ parent }) => parent === pid)
     .map((child) => child.pid)
 }
 
-/** A dead process stays in the list until its parent, which may be anybody by then, has asked for its end. */
+/** A dead process stays in the list until its parent, which may have changed, has read its exit code. */
 function isGone(state: string | undefined): boolean {
   return state === undefined || /^[ZX]/.test(state)
 }
@@ -69,7 +69,7 @@ function kill(pid: number, signal: TreeSignal): void {
   try {
     process.kill(pid, signal)
   } catch (error: unknown) {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
   }
 }

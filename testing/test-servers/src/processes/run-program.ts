@@ -3,7 +3,7 @@ import { variablesWith } from '../environment.ts'
 
 export interface ProgramRun {
   readonly code: number
-  /** What it wrote, both streams together. */
+  /** The output of both streams together. */
   readonly output: string
 }
 
@@ -16,7 +16,7 @@ export type RunProgram = (
 const RUN_MS_MAX = 600_000
 const NOT_FOUND = 127
 
-/** Runs a program to its end; `more` adds to its environment. A program that is not there ends as a shell would say it. */
+/** Runs a program to its end, with `more` variables. A program that does not exist ends with the code that a shell would give. */
 export const runProgram: RunProgram = (command, args, more = {}) =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args, {

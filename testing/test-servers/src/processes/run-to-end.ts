@@ -5,7 +5,7 @@ import { startKept } from './kept-process.ts'
 
 const RUN_MS_MAX = 120_000
 
-/** Runs a program that makes a data folder; it dies with its owner as a server does. */
+/** Runs a program that makes a data folder. It ends with its owner, like a server. */
 export async function runToEnd(
   command: string,
   args: readonly string[],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { flavorOf, parseGreeting } from './mysql-greeting.ts'
+import { parseGreeting, readFlavor } from './mysql-greeting.ts'
 import { parseStartup } from './postgres-answer.ts'
 import { parseAnswer } from './redis-answer.ts'
 
@@ -19,7 +19,7 @@ describe('the greeting of a MySQL', () => {
     it(`names ${version}`, () => {
       const greeting = packet(10, sent, 0, 'the rest')
       expect(parseGreeting(greeting)).toBe(version)
-      expect(flavorOf(version)).toBe(flavor)
+      expect(readFlavor(version)).toBe(flavor)
       for (const bytes of [0, 3, 4, greeting.length - 1]) {
         expect(parseGreeting(greeting.subarray(0, bytes))).toBe(undefined)
       }
@@ -57,7 +57,7 @@ describe('the answer of a Redis', () => {
   })
 })
 
-/** A message of PostgreSQL: its type, its length, its fields. */
+/** Writes a message of PostgreSQL: its type, its length, its fields. */
 function message(type: string, ...fields: readonly string[]): Buffer {
   const body = Buffer.from(fields.join('\0'))
   const head = Buffer.alloc(5)

@@ -5,7 +5,7 @@ const PROTOCOL_10 = 10
 const ERROR_PACKET = 0xff
 const ERROR_TEXT_AT = 3
 
-/** The version that a server names in the first packet of each connection, before any login. */
+/** Reads the version from the first packet of a connection, which comes before any login. */
 export function mysqlVersion(address: Address): Promise<string> {
   return tcpAnswer(address, '', parseGreeting)
 }
@@ -25,6 +25,6 @@ export function parseGreeting(received: Buffer): string | undefined {
     .replace(/^5\.5\.5-/, '')
 }
 
-export function flavorOf(version: string): 'mariadb' | 'mysql' {
+export function readFlavor(version: string): 'mariadb' | 'mysql' {
   return /mariadb/i.test(version) ? 'mariadb' : 'mysql'
 }

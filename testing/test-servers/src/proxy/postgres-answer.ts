@@ -9,7 +9,7 @@ export function postgresVersion(address: Address): Promise<string> {
   return tcpAnswer(address, startupMessage(), parseStartup)
 }
 
-/** All its bytes are ASCII, so it may be sent as text. */
+/** Writes the first message. All its bytes are ASCII, so it may be sent as text. */
 function startupMessage(): string {
   const parameters = 'user\0postgres\0database\0postgres\0\0'
   const message = Buffer.alloc(2 * LENGTH_BYTES)
@@ -18,7 +18,7 @@ function startupMessage(): string {
   return message.toString('latin1') + parameters
 }
 
-/** Undefined until the server is ready for a query. */
+/** Returns the version, or undefined until the server is ready for a query. */
 export function parseStartup(received: Buffer): string | undefined {
   let version: string | undefined
   for (let at = 0; received.length >= at + HEADER_BYTES; ) {
@@ -38,7 +38,7 @@ export function parseStartup(received: Buffer): string | undefined {
   return undefined
 }
 
-/** Each field of an error has a letter before it; M is the text for people. */
+/** Finds the text of an error. Each field has a letter before it, and M is the text for people. */
 function errorText(fields: readonly string[]): string {
   return fields.find((field) => field.startsWith('M'))?.slice(1) ?? 'an error without a text'
 }

@@ -1,24 +1,24 @@
 import { connect, type Socket } from 'node:net'
-import { ByteLane, type LaneRule } from './byte-lane.ts'
+import { BytePipe, type PipeRule } from './byte-pipe.ts'
 import type { ProxyFaults, TakenFault } from './proxy-fault.ts'
 import type { Address } from './tcp-answer.ts'
 
-/** What the connections of one proxy have in common. */
+/** The state that the connections of one proxy share. */
 export interface ProxyState {
   readonly faults: ProxyFaults
-  readonly lanes: LaneRule
+  readonly pipes: PipeRule
   readonly counts: ProxyCounts
   isBlackHole: boolean
 }
 
-/** How often each fault bit, so that a test can show that it did. */
+/** Counts how often each fault has happened, so that a test can show that it did. */
 export interface ProxyCounts {
-  /** Connections that clients opened, the refused ones included. */
+  /** Counts the connections that clients opened, including the refused ones. */
   connections: number
   refused: number
-  /** Connections that `cut` has reset. */
+  /** Counts the connections that `cut` has reset. */
   cut: number
-  /** In a black hole. */
+  /** Counts the bytes that were lost in a black hole. */
   swallowedBytes: number
   answersDropped: number
   requestsDropped: number
@@ -28,20 +28,20 @@ export interface ProxyCounts {
 export class ProxiedConnection {
   readonly #client: Socket
   readonly #server: Socket
-  readonly #toServer: ByteLane
-  readonly #toClient: ByteLane
+  readonly #toServer: BytePipe
+  readonly #toClient: BytePipe
   readonly #state: ProxyState
-  /** The server owes the answer that this fault drops. */
+  /** The fault that drops the next answer of the server. */
   #fault: TakenFault | undefined
-  /** One side does not know what the other did: nothing sensible can follow on this connection. */
+  /** One side does not know what the other has done, so the connection cannot be used any more. */
   #isBroken = false
 
   constructor(client: Socket, target: Address, state: ProxyState, onClose: () => void) {
     this.#client = client
     this.#server = connect({ ...target, allowHalfOpen: true, noDelay: true })
     this.#state = state
-    this.#toServer = new ByteLane(client, this.#server, state.lanes)
-    this.#toClient = new ByteLane(this.#server, client, state.lanes)
+    this.#toServer = new BytePipe(client, this.#server, state.pipes)
+    this.#toClient = new BytePipe(this.#server, client, state.pipes)
     client.on('data', (chunk) => this.#fromClient(chunk))
     client.on('end', () => this.#end(this.#toServer))
     client.on('error', () => this.#sideFailed())
@@ -55,18 +55,18 @@ export class ProxiedConnection {
     this.#server.on('close', closed)
   }
 
-  /** To be called when the rule of the lanes has changed. */
+  /** Is called after a change of the rule of the pipes. */
   move(): void {
     this.#toServer.move()
     this.#toClient.move()
   }
 
-  /** After a black hole: as TCP would in the end, gives up what lost bytes. */
+  /** Is called after a black hole. It resets the connection if that has lost bytes, as TCP would do in the end. */
   heal(): void {
     if (this.#isBroken) this.reset()
   }
 
-  /** Both sides get an RST, and what is under way is lost. */
+  /** Sends an RST to both sides, and drops the bytes under way. */
   reset(): void {
     this.#toServer.drop()
     this.#toClient.drop()
@@ -101,8 +101,8 @@ export class ProxiedConnection {
   }
 
   /**
-   * The client gets an RST. The server gets an end instead: an RST could take from it requests that it has not yet read,
-   * and then the request would be lost, not its answer.
+   * Sends an RST to the client, but an end to the server. With an RST the server could lose requests that it has not read
+   * yet, and then the request would be lost and not its answer.
    */
   #loseAnswer(fault: TakenFault): void {
     this.#toClient.drop()
@@ -117,12 +117,12 @@ export class ProxiedConnection {
     this.#isBroken = true
   }
 
-  #end(lane: ByteLane): void {
+  #end(pipe: BytePipe): void {
     if (this.#state.isBlackHole) this.#isBroken = true
-    else lane.send(undefined)
+    else pipe.send(undefined)
   }
 
-  /** Reset or refused: passed on to the other side, out of a black hole only when it heals. */
+  /** Passes a reset or a refusal on to the other side. In a black hole it does so only when that heals. */
   #sideFailed(): void {
     if (this.#state.isBlackHole) this.#isBroken = true
     else this.reset()

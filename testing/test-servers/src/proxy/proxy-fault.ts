@@ -1,20 +1,20 @@
 /** A fault that waits for its request. */
 export interface ProxyFault {
-  /** How often it has bitten. A test that expects it asserts this. */
+  /** Returns how often the fault has happened. A test that expects it asserts this. */
   bites(): number
-  /** Resolves at the first bite. */
+  /** Resolves when the fault happens for the first time. */
   readonly bitten: Promise<void>
-  /** It takes no further request. */
+  /** Stops the fault, so that it takes no further request. */
   cancel(): void
 }
 
-/** What is lost: the request, which the server then never sees, or only the answer to it. */
+/** The lost part is the request, which the server then never gets, or only its answer. */
 export type LostPart = 'request' | 'answer'
 
 /** A fault that has found its request. */
 export interface TakenFault {
   readonly loses: LostPart
-  /** To be called when it happens: an answer is lost only once there is one. */
+  /** Is called when the fault happens. An answer is lost only once there is one. */
   bite(): void
 }
 
@@ -32,7 +32,7 @@ export class ProxyFaults {
     }
   }
 
-  /** The first fault that wants these bytes of a client. */
+  /** Takes the first fault that matches these bytes of a client. */
   take(chunk: Buffer): TakenFault | undefined {
     for (const fault of this.#armed) {
       if (!fault.matches(chunk)) continue

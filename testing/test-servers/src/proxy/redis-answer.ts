@@ -1,6 +1,6 @@
 import { type Address, tcpAnswer } from './tcp-answer.ts'
 
-/** Sends one command and returns its answer as text. Knows strings and numbers, which is all that a start needs. */
+/** Sends one command and returns its answer as text. It reads only strings and numbers, which is all that a start needs. */
 export function redisAnswer(address: Address, words: readonly string[]): Promise<string> {
   const parts = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`)
   return tcpAnswer(address, `*${words.length}\r\n${parts.join('')}`, parseAnswer)
@@ -17,7 +17,7 @@ export function parseAnswer(received: Buffer): string | undefined {
     case '-':
       throw new Error(line)
     case '$': {
-      // The length of a value that does not exist.
+      // A value that does not exist has this length.
       if (line === '-1') return ''
       const start = lineEnd + 2
       const end = start + Number(line)

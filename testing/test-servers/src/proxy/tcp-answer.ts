@@ -8,8 +8,8 @@ export interface Address {
 const ANSWER_MS_MAX = 5_000
 
 /**
- * Connects, sends `question` and hands all received so far to `parse` until it finds an answer. For the few words that
- * this package has with a server; it needs no driver.
+ * Connects, sends `question`, and gives all bytes received so far to `parse` until it finds an answer. This package asks a
+ * server so little that it needs no driver.
  */
 export function tcpAnswer<T>(
   address: Address,
@@ -24,7 +24,7 @@ export function tcpAnswer<T>(
       socket.destroy(new Error(`${name} did not answer within ${ANSWER_MS_MAX} ms`)),
     )
     socket.on('error', reject)
-    // After an answer this comes too late to count.
+    // After an answer the promise is settled, and this does nothing.
     socket.on('close', () => reject(new Error(`${name} closed the connection without an answer`)))
     socket.on('data', (chunk) => {
       received = Buffer.concat([received, chunk])

@@ -5,7 +5,7 @@ import { ProxiedConnection, type ProxyCounts, type ProxyState } from './proxied-
 import { type ProxyFault, ProxyFaults } from './proxy-fault.ts'
 import type { Address } from './tcp-answer.ts'
 
-/** A network between a client and a server that fails on demand. It starts sound. */
+/** A network between a client and a server that fails on demand. At the start it works. */
 export interface TcpProxy {
   readonly port: number
   /** The same url with the proxy's address. */
@@ -19,10 +19,10 @@ export interface TcpProxy {
   refuse(): void
   accept(): void
 
-  /** Swallows all bytes both ways, ends of connections included, until `heal`, which resets those that lost some. */
+  /** Drops all bytes both ways, and the ends of connections, until `heal`, which resets the connections that have lost some. */
   blackHole(): void
   heal(): void
-  /** Keeps all bytes both ways until `release` delivers them, as a network does that comes back soon enough. */
+  /** Keeps all bytes both ways until `release` delivers them, like a network that comes back soon enough. */
   hold(): void
   release(): void
   /** Delays each byte, each way. */
@@ -32,15 +32,15 @@ export interface TcpProxy {
   unslice(): void
 
   /**
-   * Passes on the next bytes of a client that match, so that the server does what they ask, then drops the answer and
-   * resets the client's connection. Matches see what one read brought: one packet of a MySQL client, one or more
+   * Passes on the next matching bytes of a client, so that the server does what they ask, then drops the answer and resets
+   * the client's connection. The callback `matches` gets the bytes of one read: one packet of a MySQL client, or one or more
    * commands of a Redis client.
    */
   dropAnswerWhen(matches: (chunk: Buffer) => boolean, times?: number): ProxyFault
-  /** Drops the next bytes of a client that match and resets the connection: the server never sees them. */
+  /** Drops the next matching bytes of a client and resets the connection, so that the server never gets them. */
   cutBefore(matches: (chunk: Buffer) => boolean, times?: number): ProxyFault
 
-  /** Resets what is open and listens no more. */
+  /** Resets all open connections and stops listening. */
   close(): Promise<void>
 }
 
@@ -49,7 +49,7 @@ export async function startTcpProxy(target: Address): Promise<TcpProxy> {
   const port = await freePort()
   const state: ProxyState = {
     faults: new ProxyFaults(),
-    lanes: { latencyMs: 0, isHeld: false, slices: undefined },
+    pipes: { latencyMs: 0, isHeld: false, slices: undefined },
     counts: { connections: 0, refused: 0, cut: 0, swallowedBytes: 0, answersDropped: 0, requestsDropped: 0 },
     isBlackHole: false,
   }
@@ -67,7 +67,7 @@ export async function startTcpProxy(target: Address): Promise<TcpProxy> {
   await once(server, 'listening')
   return {
     port,
-    ...rulesOf(state, open),
+    ...makeRules(state, open),
     through: (url) => withAddress(url, port),
     counts: () => ({ ...state.counts }),
     openConnections: () => open.size,
@@ -93,9 +93,9 @@ type Rules = Pick<
   'cut' | 'blackHole' | 'heal' | 'hold' | 'release' | 'latency' | 'slice' | 'unslice'
 >
 
-function rulesOf(state: ProxyState, open: ReadonlySet<ProxiedConnection>): Rules {
-  const changeLanes = (change: Partial<ProxyState['lanes']>) => {
-    Object.assign(state.lanes, change)
+function makeRules(state: ProxyState, open: ReadonlySet<ProxiedConnection>): Rules {
+  const changePipes = (change: Partial<ProxyState['pipes']>) => {
+    Object.assign(state.pipes, change)
     for (const connection of open) connection.move()
   }
   return {
@@ -110,11 +110,11 @@ function rulesOf(state: ProxyState, open: ReadonlySet<ProxiedConnection>): Rules
       state.isBlackHole = false
       for (const connection of open) connection.heal()
     },
-    hold: () => changeLanes({ isHeld: true }),
-    release: () => changeLanes({ isHeld: false }),
-    latency: (ms) => changeLanes({ latencyMs: ms }),
-    slice: (bytes, gapMs) => changeLanes({ slices: { bytes, gapMs } }),
-    unslice: () => changeLanes({ slices: undefined }),
+    hold: () => changePipes({ isHeld: true }),
+    release: () => changePipes({ isHeld: false }),
+    latency: (ms) => changePipes({ latencyMs: ms }),
+    slice: (bytes, gapMs) => changePipes({ slices: { bytes, gapMs } }),
+    unslice: () => changePipes({ slices: undefined }),
   }
 }
 

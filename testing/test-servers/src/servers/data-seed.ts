@@ -3,17 +3,17 @@ import { cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { exclusively } from '../processes/exclusively.ts'
 
-/** How an empty data folder of one version of a server is made. */
+/** Makes the empty data folder of one version of a server. */
 export interface DataSeed {
-  /** The server and its version. */
+  /** The name of the server and its version. */
   readonly name: string
   /** Makes the folder `data` in this one. */
   readonly fill: (folder: string) => Promise<void>
 }
 
 /**
- * Copies an initialised, empty data folder of a server to `target`. It is made once per version and kept in the
- * cache: making it takes MySQL seconds, copying it does not.
+ * Copies an initialised, empty data folder of a server to `target`. The folder is made once for each version and kept in the
+ * cache, because MySQL takes seconds to make it, and a copy does not.
  */
 export async function copyDataSeed(made: DataSeed, cacheFolder: string, target: string): Promise<void> {
   const name = `${made.name}-${process.arch}`.replaceAll(/[^\w.-]/g, '_')
@@ -24,20 +24,20 @@ export async function copyDataSeed(made: DataSeed, cacheFolder: string, target: 
     })
   }
   await cp(seed, target, { recursive: true, mode: constants.COPYFILE_FICLONE })
-  // It names the server; each copy draws its own.
+  // This file identifies the server, and each copy makes its own.
   await rm(join(target, 'auto.cnf'), { force: true })
 }
 
 async function makeSeed(made: DataSeed, seed: string): Promise<void> {
   await mkdir(dirname(seed), { recursive: true })
-  // Only under a lock is it known that nobody writes to what a killed run left.
+  // Only under a lock, which Linux has, does no other process write to what a killed run has left.
   if (process.platform === 'linux') await removeSiblings(`${seed}.partial-`)
   const folder = await mkdtemp(`${seed}.partial-`)
   try {
     await made.fill(folder)
     await rename(join(folder, 'data'), seed)
   } catch (error: unknown) {
-    // Another process may have been first where there is no lock.
+    // Without a lock another process may have been first.
     if (!existsSync(seed)) throw error
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -3,18 +3,18 @@ import { readEnvironment } from '../environment.ts'
 import { freePort } from '../free-port.ts'
 import { type ElasticmqProgram, elasticmqProgram } from '../install/elasticmq-jars.ts'
 import { keptFolder } from '../processes/kept-process.ts'
-import { messageOf } from './message-of.ts'
+import { readMessage } from './read-message.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 
 export interface ElasticmqServer extends ServerProcess {
   readonly port: number
-  /** http://127.0.0.1:PORT, the endpoint of a client of SQS. */
+  /** The endpoint for a client of SQS: http://127.0.0.1:PORT. */
   readonly url: string
 }
 
-/** It holds queues of tests; without a bound a Java takes a quarter of the machine. */
+/** The queues of tests need little memory. Without a bound Java takes a quarter of the machine. */
 const HEAP = ['-Xmx256m', '-XX:+UseSerialGC']
-/** Its start costs more than what it does for the tests: 1.6 CPU seconds, and 2.5 with the optimising compiler. */
+/** Its start costs more than its work for the tests: 1.6 CPU seconds, and 2.5 with the optimising compiler. */
 const QUICK_START = ['-XX:TieredStopAtLevel=1']
 
 /** Starts a server that speaks SQS. Its queues live in memory: `restart` and `kill` lose them. */
@@ -38,7 +38,7 @@ export async function startElasticmq(): Promise<ElasticmqServer> {
   }
 }
 
-/** Finds or fetches it; throws ServerMissingError with the reason when there is none. */
+/** Finds or fetches ElasticMQ. Throws ServerMissingError with the reason if there is none. */
 export async function findElasticmq(): Promise<ElasticmqProgram> {
   const { cacheFolder, searchPath } = readEnvironment()
   return await elasticmqProgram(cacheFolder, searchPath)
@@ -50,6 +50,6 @@ async function waitingForQueues(url: string): Promise<string | undefined> {
     await response.text()
     return response.ok ? undefined : `status ${response.status}`
   } catch (error: unknown) {
-    return messageOf(error)
+    return readMessage(error)
   }
 }

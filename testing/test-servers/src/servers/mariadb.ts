@@ -4,15 +4,15 @@ import { findBinaries } from '../install/find-binaries.ts'
 import { installPackages } from '../install/install-packages.ts'
 import { type Machine, thisMachine } from '../install/machine.ts'
 import { runProgram } from '../processes/run-program.ts'
-import { identityOf, type SqlProgram } from './sql-program.ts'
+import { readIdentity, type SqlProgram } from './sql-program.ts'
 import { type SqlServer, type SqlServerOptions, startSqlServer } from './sql-server.ts'
 
-/** Starts a MariaDB of the machine, installing one first where that is possible. */
+/** Starts the machine's MariaDB. Installs one first if it is missing and that is possible. */
 export async function startMariadb(options: SqlServerOptions = {}): Promise<SqlServer> {
   return await startSqlServer(await findMariadb(), options)
 }
 
-/** Finds or installs it; throws ServerMissingError with the reason when there is none. */
+/** Finds or installs a MariaDB. Throws ServerMissingError with the reason if there is none. */
 export async function findMariadb(
   folders: readonly string[] = readEnvironment().searchPath,
   machine: Machine = thisMachine(),
@@ -33,7 +33,7 @@ async function lookForMariadb(folders: readonly string[]): Promise<SqlProgram | 
   if (installer === undefined) return undefined
   for (const command of await findBinaries(['mariadbd', 'mysqld'], folders)) {
     const runnable = { command, prefix: [], options: [] }
-    const identity = await identityOf(runnable, runProgram)
+    const identity = await readIdentity(runnable, runProgram)
     if (identity?.flavor === 'mariadb')
       return { ...runnable, installer, flavor: 'mariadb', version: identity.version }
   }

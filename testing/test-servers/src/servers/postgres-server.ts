@@ -5,25 +5,25 @@ import { freePort } from '../free-port.ts'
 import { keptFolder } from '../processes/kept-process.ts'
 import { postgresVersion } from '../proxy/postgres-answer.ts'
 import { copyDataSeed } from './data-seed.ts'
-import { messageOf } from './message-of.ts'
 import type { PostgresProgram } from './postgres.ts'
 import { giveTo, postgresSeed } from './postgres-seed.ts'
+import { readMessage } from './read-message.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
-import { unprivilegedUser } from './server-user.ts'
+import { findUnprivilegedUser } from './server-user.ts'
 
 export interface PostgresServer extends ServerProcess {
   readonly version: string
   readonly port: number
-  /** postgres://postgres@127.0.0.1:PORT/postgres, without a password. */
+  /** The URL postgres://postgres@127.0.0.1:PORT/postgres, without a password. */
   readonly url: string
 }
 
 export interface PostgresServerOptions {
-  /** Options of the server's command line, after and above the durable ones. */
+  /** Options of the server's command line, which come after the durable ones and override them. */
   readonly settings?: readonly string[]
 }
 
-/** Each commit is on the disk before it is answered. */
+/** These settings bring each commit to the disk before it is answered. */
 const DURABLE = [
   '--fsync=on',
   '--synchronous_commit=on',
@@ -37,7 +37,7 @@ export async function startPostgresServer(
   program: PostgresProgram,
   options: PostgresServerOptions,
 ): Promise<PostgresServer> {
-  const folder = await keptFolder('postgres', unprivilegedUser())
+  const folder = await keptFolder('postgres', findUnprivilegedUser())
   try {
     return await startIn(folder, program, options)
   } catch (error: unknown) {
@@ -51,7 +51,7 @@ async function startIn(
   program: PostgresProgram,
   { settings = [] }: PostgresServerOptions,
 ): Promise<PostgresServer> {
-  const user = unprivilegedUser()
+  const user = findUnprivilegedUser()
   const data = join(folder, 'data')
   await copyDataSeed(postgresSeed(program), readEnvironment().cacheFolder, data)
   if (user !== undefined) await giveTo(user, data)
@@ -65,20 +65,20 @@ async function startIn(
       ...['-D', data],
       `--port=${port}`,
       '--listen_addresses=127.0.0.1',
-      // Nobody needs one, and its path may be too long for the system.
+      // A Unix socket is not needed, and its path may be too long for the system.
       '--unix_socket_directories=',
       ...DURABLE,
       ...settings,
     ],
     user,
-    // SIGTERM would wait until each client has gone.
+    // The server would wait after SIGTERM until each client has gone.
     stopSignal: 'SIGINT',
     async waitingFor() {
       try {
         version = await postgresVersion({ host: '127.0.0.1', port })
         return undefined
       } catch (error: unknown) {
-        return messageOf(error)
+        return readMessage(error)
       }
     },
   })

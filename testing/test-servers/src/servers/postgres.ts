@@ -8,18 +8,18 @@ import { installPackages } from '../install/install-packages.ts'
 import { type Machine, thisMachine } from '../install/machine.ts'
 import { runProgram } from '../processes/run-program.ts'
 import { type PostgresServer, type PostgresServerOptions, startPostgresServer } from './postgres-server.ts'
-import { unprivilegedUser } from './server-user.ts'
+import { findUnprivilegedUser } from './server-user.ts'
 
 /** A PostgreSQL server that can be run here. */
 export interface PostgresProgram {
   readonly command: string
-  /** What fills a data folder. It is of the same version only if it lies beside the server. */
+  /** The program that fills a data folder. It has the server's version only if it lies beside the server. */
   readonly initdb: string
-  /** As its first line says it: 15.18. */
+  /** The version in the first line of its output, such as 15.18. */
   readonly version: string
 }
 
-/** Debian and others have a folder for each major version, which no PATH names. */
+/** Debian and others have a folder for each major version, which is not in the PATH. */
 const VERSIONED = [
   { parent: '/usr/lib/postgresql', name: /^\d+$/ },
   { parent: '/usr', name: /^pgsql-\d+$/ },
@@ -27,14 +27,14 @@ const VERSIONED = [
   { parent: '/usr/local/opt', name: /^postgresql(@\d+)?$/ },
 ]
 
-/** Starts a PostgreSQL of the machine, installing one first where that is possible. */
+/** Starts the machine's PostgreSQL. Installs one first if it is missing and that is possible. */
 export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
   return await startPostgresServer(await findPostgres(), options)
 }
 
-/** Finds or installs it; throws ServerMissingError with the reason when there is none. */
+/** Finds or installs a PostgreSQL. Throws ServerMissingError with the reason if there is none. */
 export async function findPostgres(
-  listFolders: () => readonly string[] = postgresFolders,
+  listFolders: () => readonly string[] = listPostgresFolders,
   machine: Machine = thisMachine(),
 ): Promise<PostgresProgram> {
   const found = await lookForPostgres(listFolders())
@@ -47,8 +47,8 @@ export async function findPostgres(
   )
 }
 
-/** The PATH first, then the versioned folders, the newest first. */
-function postgresFolders(): readonly string[] {
+/** Lists the PATH first, then the versioned folders, the newest first. */
+function listPostgresFolders(): readonly string[] {
   return [...readEnvironment().searchPath, ...VERSIONED.flatMap(versionedFolders)]
 }
 
@@ -56,11 +56,11 @@ function versionedFolders({ parent, name }: (typeof VERSIONED)[number]): readonl
   if (!existsSync(parent)) return []
   return readdirSync(parent)
     .filter((folder) => name.test(folder))
-    .sort((one, other) => majorOf(other) - majorOf(one))
+    .sort((one, other) => readMajor(other) - readMajor(one))
     .map((folder) => join(parent, folder, 'bin'))
 }
 
-function majorOf(folder: string): number {
+function readMajor(folder: string): number {
   return Number(/\d+$/.exec(folder)?.[0] ?? 0)
 }
 
@@ -70,8 +70,8 @@ async function lookForPostgres(folders: readonly string[]): Promise<PostgresProg
     const { code, output } = await runProgram(command, ['--version'])
     const version = /^postgres \(PostgreSQL\) (\d+\S*)/m.exec(output)?.[1]
     if (code !== 0 || version === undefined || initdb === undefined) continue
-    // Here rather than at the start: a test is skipped for what it throws.
-    unprivilegedUser()
+    // This check comes before the start, since a test is skipped with the reason that it throws.
+    findUnprivilegedUser()
     return { command, initdb, version }
   }
   return undefined

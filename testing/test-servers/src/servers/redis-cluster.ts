@@ -5,11 +5,11 @@ import { type RedisServer, type RedisServerOptions, startRedisServer } from './r
 import { untilReady } from './until-ready.ts'
 
 export interface RedisCluster {
-  /** redis-cluster://127.0.0.1:PORT,127.0.0.1:PORT,127.0.0.1:PORT */
+  /** The URL redis-cluster://127.0.0.1:PORT,127.0.0.1:PORT,127.0.0.1:PORT. */
   readonly url: string
-  /** Each owns a third of the slots and has no replica. */
+  /** Each node has a third of the slots and no replica. */
   readonly nodes: readonly RedisServer[]
-  /** Waits until each node says that all slots are served. A node that was restarted answers before that. */
+  /** Waits until each node says that all slots are served. A restarted node answers before that. */
   untilWhole(): Promise<void>
   stop(): Promise<void>
 }
@@ -17,7 +17,7 @@ export interface RedisCluster {
 const SLOTS = 16_384
 const WHOLE_MS_MAX = 60_000
 
-/** Starts three masters without replicas, joined by commands of our own. Returns when each says that all is well. */
+/** Starts three masters without replicas and joins them by commands. Returns when each node says that all slots are served. */
 export async function startRedisCluster(options: RedisServerOptions = {}): Promise<RedisCluster> {
   const command = await findRedis()
   const busPorts = [await freePort(), await freePort(), await freePort()]
@@ -36,7 +36,7 @@ export async function startRedisCluster(options: RedisServerOptions = {}): Promi
   }
 }
 
-/** The port of the cluster's own talk is told: the usual one, 10,000 above, may be taken. */
+/** Starts a node with an explicit port for the cluster's own messages, since the usual one, 10,000 above, may be taken. */
 async function startNode(
   command: string,
   busPort: number,
@@ -51,7 +51,7 @@ async function form(nodes: readonly RedisServer[], busPorts: readonly number[]):
   for (const [index, node] of nodes.entries()) {
     const from = index * slots
     const to = Math.min(from + slots, SLOTS) - 1
-    // Different epochs from the start: nodes of one epoch would first have to settle which of them is right.
+    // The nodes have different epochs from the start. With one epoch they would first have to agree which of them is right.
     await ask(node, ['CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1)])
     await ask(node, ['CLUSTER', 'ADDSLOTSRANGE', String(from), String(to)])
   }

@@ -3,21 +3,21 @@ import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
 import { keptFolder } from '../processes/kept-process.ts'
 import { redisAnswer } from '../proxy/redis-answer.ts'
-import { messageOf } from './message-of.ts'
+import { readMessage } from './read-message.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 
 export interface RedisServer extends ServerProcess {
   readonly port: number
-  /** redis://127.0.0.1:PORT */
+  /** The URL redis://127.0.0.1:PORT. */
   readonly url: string
 }
 
 export interface RedisServerOptions {
-  /** Options of the server's command line, after and above the durable ones. */
+  /** Options of the server's command line, which come after the durable ones and override them. */
   readonly settings?: readonly string[]
 }
 
-/** Each write is on the disk before it is answered, and nothing is ever thrown out. */
+/** These settings bring each write to the disk before it is answered, and never evict a key. */
 const DURABLE = [
   ['--appendonly', 'yes'],
   ['--appendfsync', 'always'],
@@ -32,7 +32,7 @@ export async function startRedisServer(
 ): Promise<RedisServer> {
   const folder = await keptFolder('redis')
   const port = await freePort()
-  // For ACL SAVE: users whom a test has made are there after a restart.
+  // ACL SAVE writes to this file, so that the users of a test are there after a restart.
   const users = join(folder, 'users.acl')
   try {
     await writeFile(users, 'user default on nopass ~* &* +@all\n')
@@ -61,12 +61,12 @@ export async function startRedisServer(
   }
 }
 
-/** While it loads its file it answers an error. */
+/** Returns what is missing until the server answers a PING. While it loads its file, it answers an error. */
 async function waitingForPong(port: number): Promise<string | undefined> {
   try {
     const answer = await redisAnswer({ host: '127.0.0.1', port }, ['PING'])
     return answer === 'PONG' ? undefined : answer
   } catch (error: unknown) {
-    return messageOf(error)
+    return readMessage(error)
   }
 }

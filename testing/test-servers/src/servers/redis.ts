@@ -5,12 +5,12 @@ import { installPackages } from '../install/install-packages.ts'
 import { type Machine, thisMachine } from '../install/machine.ts'
 import { type RedisServer, type RedisServerOptions, startRedisServer } from './redis-server.ts'
 
-/** Starts a Redis or Valkey of the machine, installing one first where that is possible. */
+/** Starts the machine's Redis or Valkey. Installs one first if it is missing and that is possible. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
   return await startRedisServer(await findRedis(), options)
 }
 
-/** Finds or installs it; throws ServerMissingError with the reason when there is none. */
+/** Finds or installs a Redis or Valkey. Throws ServerMissingError with the reason if there is none. */
 export async function findRedis(
   folders: readonly string[] = readEnvironment().searchPath,
   machine: Machine = thisMachine(),

@@ -10,29 +10,29 @@ const STOP_MS_MAX = 60_000
 const KILL_MS_MAX = 10_000
 const LOG_LINES_SHOWN = 20
 
-/** How to run one server: always the same command, folder and port. */
+/** Says how to run one server, always with the same command, folder and port. */
 export interface ServerSpec {
   readonly name: string
   readonly folder: string
   readonly command: string
   readonly args: readonly string[]
-  /** Default: who we are. */
+  /** The user of the server. Default: the user of this process. */
   readonly user?: ServerUser | undefined
-  /** What asks it to end. Default SIGTERM. */
+  /** The signal that asks the server to end. Default: SIGTERM. */
   readonly stopSignal?: NodeJS.Signals
-  /** What is missing until it answers; undefined when it does. */
+  /** Returns what is missing until the server answers, or undefined once it answers. */
   readonly waitingFor: () => Promise<string | undefined>
 }
 
 export interface ServerProcess {
   pid(): number
-  /** Asks it to end, waits for that, deletes its folder. */
+  /** Asks the server to end, waits for that, and deletes its folder. */
   stop(): Promise<void>
-  /** SIGKILL; its data stays for `restart`. */
+  /** Kills the server by SIGKILL. Its data stays for `restart`. */
   kill(): Promise<void>
-  /** On the same data and port; ends it cleanly first when it runs. Returns when it answers. */
+  /** Starts the server again on the same data and port, after a clean end if it runs. Returns when it answers. */
   restart(): Promise<void>
-  /** SIGSTOP: connections stay, nothing is answered until `resume`. */
+  /** Stops the server by SIGSTOP. Its connections stay, and it answers nothing until `resume`. */
   pause(): Promise<void>
   resume(): Promise<void>
 }
@@ -84,7 +84,7 @@ async function launch(spec: ServerSpec): Promise<KeptProcess> {
 async function stopCleanly(spec: ServerSpec, process: KeptProcess): Promise<void> {
   if (process.hasEnded()) return
   await process.signal(spec.stopSignal ?? 'SIGTERM')
-  // A paused process takes the other signal only now.
+  // A paused process takes the other signal only after SIGCONT.
   await process.signal('SIGCONT')
   try {
     await process.end(STOP_MS_MAX)

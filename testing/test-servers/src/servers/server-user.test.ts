@@ -1,14 +1,17 @@
 import { expect, it } from 'vitest'
-import { userIn } from './server-user.ts'
+import { parseUser } from './server-user.ts'
 
 const PASSWD = 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65533:n:/:/x\n'
 
 it("PostgreSQL's own user is taken before nobody", () => {
-  expect(userIn(`${PASSWD}postgres:x:101:104::/var/lib/postgresql:/bin/sh\n`)).toEqual({ uid: 101, gid: 104 })
-  expect(userIn(PASSWD)).toEqual({ uid: 65534, gid: 65533 })
+  expect(parseUser(`${PASSWD}postgres:x:101:104::/var/lib/postgresql:/bin/sh\n`)).toEqual({
+    uid: 101,
+    gid: 104,
+  })
+  expect(parseUser(PASSWD)).toEqual({ uid: 65534, gid: 65533 })
 })
 
 it('nobody is found where there is nobody, or where that is root', () => {
-  expect(userIn('')).toBe(undefined)
-  expect(userIn('postgres:x:0:0::/:/bin/sh\n')).toBe(undefined)
+  expect(parseUser('')).toBe(undefined)
+  expect(parseUser('postgres:x:0:0::/:/bin/sh\n')).toBe(undefined)
 })

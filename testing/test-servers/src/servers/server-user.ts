@@ -1,27 +1,27 @@
 import { readFileSync } from 'node:fs'
 import { ServerMissingError } from '../errors.ts'
 
-/** Whom a program runs as. */
+/** The user of a program. */
 export interface ServerUser {
   readonly uid: number
   readonly gid: number
 }
 
 const PASSWD_FILE = '/etc/passwd'
-/** The first is the one that PostgreSQL's packages make. */
+/** PostgreSQL's packages make the first user. */
 const NAMES = ['postgres', 'nobody']
 
-/** PostgreSQL refuses to run as root: then somebody who may do nothing else. Undefined: as who we are. */
-export function unprivilegedUser(): ServerUser | undefined {
+/** PostgreSQL refuses to run as root, so this finds a user without rights. Returns undefined if this process is not root. */
+export function findUnprivilegedUser(): ServerUser | undefined {
   if (process.getuid?.() !== 0) return undefined
-  const user = userIn(readFileSync(PASSWD_FILE, 'utf8'))
+  const user = parseUser(readFileSync(PASSWD_FILE, 'utf8'))
   if (user !== undefined) return user
   throw new ServerMissingError(
     `no PostgreSQL here: it refuses to run as root, and there is no user ${NAMES.join(' or ')}. Run as another user or set TEST_POSTGRES_URL`,
   )
 }
 
-export function userIn(passwd: string): ServerUser | undefined {
+export function parseUser(passwd: string): ServerUser | undefined {
   const users = new Map(
     passwd.split('\n').map((line) => {
       const [name = '', , uid, gid] = line.split(':')

@@ -2,16 +2,16 @@ import type { RunProgram } from '../processes/run-program.ts'
 
 interface Runnable {
   readonly command: string
-  /** What stands before the server's own options. */
+  /** The arguments before the server's own options. */
   readonly prefix: readonly string[]
-  /** Options without which it does not find its own files. */
+  /** Without these options the server does not find its own files. */
   readonly options: readonly string[]
 }
 
-/** A MariaDB or MySQL server that can be run here. Its version is as its first line says it: 10.11.19-MariaDB. */
+/** A MariaDB or MySQL server that can be run here. Its version is the one in the first line of its output, such as 10.11.19-MariaDB. */
 export type SqlProgram = Runnable & { readonly version: string } & (
     | { readonly flavor: 'mysql' }
-    // MySQL fills a data folder itself; MariaDB has a script for it.
+    // MySQL fills a data folder itself, and MariaDB has a script for it.
     | { readonly flavor: 'mariadb'; readonly installer: string }
   )
 
@@ -20,8 +20,11 @@ export interface ProgramIdentity {
   readonly version: string
 }
 
-/** Asks a program what it is; undefined when it is no server or does not run. */
-export async function identityOf(runnable: Runnable, run: RunProgram): Promise<ProgramIdentity | undefined> {
+/** Asks a program for its product and version. Returns undefined if it is no server or does not run. */
+export async function readIdentity(
+  runnable: Runnable,
+  run: RunProgram,
+): Promise<ProgramIdentity | undefined> {
   const { code, output } = await run(runnable.command, [
     ...runnable.prefix,
     '--no-defaults',

@@ -5,14 +5,14 @@ import type { DataSeed } from './data-seed.ts'
 import type { SqlProgram } from './sql-program.ts'
 import { userOption } from './user-option.ts'
 
-/** Without it a MySQL lets root in only where the machine resolves 127.0.0.1 to localhost. MariaDB's script does it. */
+/** Without this MySQL accepts root only if the machine resolves 127.0.0.1 to localhost. MariaDB's script does it itself. */
 const ROOT_BY_ADDRESS = [
   "CREATE USER IF NOT EXISTS 'root'@'127.0.0.1' IDENTIFIED BY '';",
   "GRANT ALL PRIVILEGES ON *.* TO 'root'@'127.0.0.1' WITH GRANT OPTION;",
   '',
 ].join('\n')
 
-/** An empty data folder of a MariaDB or MySQL. */
+/** Makes an empty data folder of a MariaDB or MySQL. */
 export function sqlSeed(program: SqlProgram): DataSeed {
   return {
     name: `${program.flavor}-${program.version}`,

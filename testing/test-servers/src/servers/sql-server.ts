@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { readEnvironment } from '../environment.ts'
 import { freePort } from '../free-port.ts'
 import { keptFolder } from '../processes/kept-process.ts'
-import { flavorOf, mysqlVersion } from '../proxy/mysql-greeting.ts'
+import { mysqlVersion, readFlavor } from '../proxy/mysql-greeting.ts'
 import { copyDataSeed } from './data-seed.ts'
-import { messageOf } from './message-of.ts'
+import { readMessage } from './read-message.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 import type { SqlProgram } from './sql-program.ts'
 import { sqlSeed } from './sql-seed.ts'
@@ -16,16 +16,16 @@ export interface SqlServer extends ServerProcess {
   readonly flavor: 'mariadb' | 'mysql'
   readonly version: string
   readonly port: number
-  /** mysql://root@127.0.0.1:PORT, without a password. */
+  /** The URL mysql://root@127.0.0.1:PORT, without a password. */
   readonly url: string
 }
 
 export interface SqlServerOptions {
-  /** Options of the server's command line, after and above the durable ones. */
+  /** Options of the server's command line, which come after the durable ones and override them. */
   readonly settings?: readonly string[]
 }
 
-/** Each commit is on the disk before it is answered. */
+/** These settings bring each commit to the disk before it is answered. */
 const DURABLE = [
   '--innodb-flush-log-at-trx-commit=1',
   '--log-bin=binlog',
@@ -37,7 +37,7 @@ const DURABLE = [
 const MYSQL_ONLY = [
   '--mysqlx=OFF',
   '--secure-file-priv=NULL',
-  // Its `gtid_executed` counts the commits.
+  // The variable `gtid_executed` counts the commits.
   '--gtid-mode=ON',
   '--enforce-gtid-consistency=ON',
 ]
@@ -62,7 +62,7 @@ async function startIn(
 ): Promise<SqlServer> {
   const data = join(folder, 'data')
   await copyDataSeed(sqlSeed(program), readEnvironment().cacheFolder, data)
-  // A starting MariaDB deletes the temporary tables that it finds, and those of others lie in the system's folder.
+  // A starting MariaDB deletes the temporary tables that it finds, and the system's folder has those of other servers.
   const temporary = join(folder, 'tmp')
   await mkdir(temporary)
   const port = await freePort()
@@ -95,9 +95,9 @@ async function startIn(
         version = await mysqlVersion({ host: '127.0.0.1', port })
         return undefined
       } catch (error: unknown) {
-        return messageOf(error)
+        return readMessage(error)
       }
     },
   })
-  return { ...server, flavor: flavorOf(version), version, port, url: `mysql://root@127.0.0.1:${port}` }
+  return { ...server, flavor: readFlavor(version), version, port, url: `mysql://root@127.0.0.1:${port}` }
 }

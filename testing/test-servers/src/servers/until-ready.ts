@@ -1,6 +1,6 @@
 import { until } from '../until.ts'
 
-/** Asks again until nothing is waited for any more. What is waited for last is in the message. */
+/** Asks again until the server is ready. The last reason is in the message of the error. */
 export async function untilReady(
   what: string,
   limitMs: number,

@@ -1,10 +1,10 @@
 import type { Environment } from '../environment.ts'
-import { flavorOf, mysqlVersion } from '../proxy/mysql-greeting.ts'
+import { mysqlVersion, readFlavor } from '../proxy/mysql-greeting.ts'
 import type { ServerKind } from './offers.ts'
 
 const MYSQL_PORT = 3306
 
-/** The servers that the environment names, by kind. Fails when a named one does not answer: it was named on purpose. */
+/** Reads the servers that the environment names, by kind. Rejects if one does not answer, since it was named on purpose. */
 export async function givenUrls({
   mysqlUrl,
   postgresUrl,
@@ -21,7 +21,7 @@ async function flavorAt(url: string): Promise<'mariadb' | 'mysql'> {
   const { hostname, port } = new URL(url)
   const address = { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port) || MYSQL_PORT }
   try {
-    return flavorOf(await mysqlVersion(address))
+    return readFlavor(await mysqlVersion(address))
   } catch (error: unknown) {
     throw new Error(`TEST_MYSQL_URL names ${hostname}:${address.port}, where no MySQL or MariaDB answers`, {
       cause: error,

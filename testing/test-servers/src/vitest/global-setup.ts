@@ -6,7 +6,7 @@ import { neededKinds } from './needed-kinds.ts'
 import type { Offer, Offers, ServerKind } from './offers.ts'
 import { openOffer } from './open-offer.ts'
 
-/** Starts what the selected test files may need, all at once, and stops it after the last of them. */
+/** Starts the servers that the selected test files may need, all at once, and stops them after the last file. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const environment = readEnvironment()
   const urls = await givenUrls(environment)
@@ -17,13 +17,13 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
       return { kind, ...open }
     }),
   )
-  project.provide('testServers', offersOf(opened))
+  project.provide('testServers', toOffers(opened))
   return async () => {
     await Promise.all(opened.map(({ stop }) => stop()))
   }
 }
 
-function offersOf(opened: readonly { readonly kind: ServerKind; readonly offer: Offer }[]): Offers {
+function toOffers(opened: readonly { readonly kind: ServerKind; readonly offer: Offer }[]): Offers {
   return Object.fromEntries(opened.map(({ kind, offer }) => [kind, offer]))
 }
 

@@ -3,7 +3,7 @@ import type { ServerKind } from './offers.ts'
 const DATABASES: readonly ServerKind[] = ['mariadb', 'mysql', 'redis', 'redis-cluster', 'postgres']
 const ALL: readonly ServerKind[] = [...DATABASES, 'elasticmq']
 
-/** The first of these that a path holds counts. */
+/** The first entry that a path contains decides. */
 const KINDS_OF_PATH: readonly (readonly [string, readonly ServerKind[]])[] = [
   ['/packages/store-mysql/', ['mariadb', 'mysql']],
   ['/packages/store-redis/', ['redis', 'redis-cluster']],
@@ -15,16 +15,16 @@ const KINDS_OF_PATH: readonly (readonly [string, readonly ServerKind[]])[] = [
   ['/examples/', ['mariadb', 'postgres']],
   ['/sdk/test/servers/', DATABASES],
   ['/test/servers/homes/', ['mariadb', 'elasticmq']],
-  // No store is in PostgreSQL.
+  // PostgreSQL is missing here, because no store uses it.
   ['/test/servers/', ['mariadb', 'mysql', 'redis', 'redis-cluster']],
 ]
 
-/** What a run of these test files may ask for. A store's tests use its own servers, those of the harness any. */
+/** Finds the kinds of servers that these test files may need. A store's tests use its own servers, and those of this package use any. */
 export function neededKinds(files: readonly string[]): readonly ServerKind[] {
-  const needed = new Set(files.flatMap((file) => kindsOf(file.replaceAll('\\', '/'))))
+  const needed = new Set(files.flatMap((file) => findKinds(file.replaceAll('\\', '/'))))
   return ALL.filter((kind) => needed.has(kind))
 }
 
-function kindsOf(file: string): readonly ServerKind[] {
+function findKinds(file: string): readonly ServerKind[] {
   return KINDS_OF_PATH.find(([part]) => file.includes(part))?.[1] ?? ALL
 }

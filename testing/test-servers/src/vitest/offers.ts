@@ -1,10 +1,10 @@
 export type ServerKind = 'mariadb' | 'mysql' | 'redis' | 'redis-cluster' | 'postgres' | 'elasticmq'
 
-/** What the run has of one kind of server. */
+/** The servers of one kind that the run has. */
 export interface Offer {
   /** The shared server. */
   readonly shared: Available | Missing
-  /** Whether a test can start servers of its own. */
+  /** It is available if a test can start servers of its own. */
   readonly own: { readonly type: 'available' } | Missing
 }
 
@@ -16,11 +16,11 @@ export interface Available {
 export interface Missing {
   readonly type: 'missing'
   readonly reason: string
-  /** Whether the tests fail for it or are skipped. */
+  /** The tests fail if it is true, and are skipped otherwise. */
   readonly isError: boolean
 }
 
-/** Kinds that no selected test file needs are left out. */
+/** The offers by kind. Kinds that no selected test file needs are left out. */
 export type Offers = Readonly<Partial<Record<ServerKind, Offer>>>
 
 declare module 'vitest' {

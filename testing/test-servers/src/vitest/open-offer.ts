@@ -14,12 +14,12 @@ export interface OpenOffer {
 }
 
 interface Source {
-  /** Throws ServerMissingError where no server of this kind can be started. */
+  /** Throws ServerMissingError if no server of this kind can be started. */
   find(): Promise<unknown>
   start(): Promise<{ readonly url: string; stop(): Promise<void> }>
 }
 
-/** No test reads it, and it takes CPU time of each statement; MariaDB has it off by default. */
+/** No test reads the performance schema, and it takes CPU time of each statement. MariaDB has it off by default. */
 const SHARED_MYSQL = ['--performance-schema=OFF']
 
 const SOURCES: Readonly<Record<ServerKind, Source>> = {
@@ -31,27 +31,27 @@ const SOURCES: Readonly<Record<ServerKind, Source>> = {
   'redis-cluster': { find: findRedisOnce, start: startRedisCluster },
 }
 
-/** Why there is none, for each kind that can be neither found nor installed. */
+/** Lists the reasons for each kind that can be neither found nor installed. */
 export async function missingServers(): Promise<readonly string[]> {
   const kinds = Object.values(SOURCES)
-  const missing = await Promise.all(kinds.map(({ find }) => missingOf(find, false)))
+  const missing = await Promise.all(kinds.map(({ find }) => findMissing(find, false)))
   return [...new Set(missing.flatMap((each) => (each === undefined ? [] : [each.reason])))]
 }
 
 let redisFound: Promise<string> | undefined
 
-/** Two kinds need it; one attempt to install it is enough. */
+/** Two kinds need Redis, and one attempt to install it is enough. */
 function findRedisOnce(): Promise<string> {
   redisFound ??= findRedis()
   return redisFound
 }
 
-/** Whether a test can start servers of this kind. */
+/** Finds out whether a test can start servers of this kind. */
 export async function ownOffer(kind: ServerKind, { isCi }: Environment): Promise<Offer['own']> {
-  return (await missingOf(SOURCES[kind].find, isCi)) ?? { type: 'available' }
+  return (await findMissing(SOURCES[kind].find, isCi)) ?? { type: 'available' }
 }
 
-/** Makes one kind ready: the given url or a server of this run as the shared one, and whether a test can start more. */
+/** Prepares one kind: its shared server, which is the given URL or a server of this run, and whether a test can start more. */
 export async function openOffer(
   kind: ServerKind,
   url: string | undefined,
@@ -60,13 +60,13 @@ export async function openOffer(
   const own = await ownOffer(kind, environment)
   if (url !== undefined) return { offer: { shared: { type: 'available', url }, own }, stop: doNothing }
   if (own.type === 'missing') return { offer: { shared: own, own }, stop: doNothing }
-  const server = await startedOr(SOURCES[kind].start)
-  if (server instanceof Error) return { offer: { shared: broken(kind, server), own }, stop: doNothing }
+  const server = await tryStart(SOURCES[kind].start)
+  if (server instanceof Error) return { offer: { shared: toMissing(kind, server), own }, stop: doNothing }
   return { offer: { shared: { type: 'available', url: server.url }, own }, stop: () => server.stop() }
 }
 
-/** Whose server does not come up is told by its own tests, and the others run. */
-async function startedOr<Server>(start: () => Promise<Server>): Promise<Server | Error> {
+/** Returns the error if a server does not start, so that its own tests report it and the others run. */
+async function tryStart<Server>(start: () => Promise<Server>): Promise<Server | Error> {
   try {
     return await start()
   } catch (error: unknown) {
@@ -74,11 +74,11 @@ async function startedOr<Server>(start: () => Promise<Server>): Promise<Server |
   }
 }
 
-function broken(kind: ServerKind, { message }: Error): Missing {
+function toMissing(kind: ServerKind, { message }: Error): Missing {
   return { type: 'missing', reason: `the ${kind} did not start: ${message}`, isError: true }
 }
 
-async function missingOf(find: () => Promise<unknown>, isCi: boolean): Promise<Missing | undefined> {
+async function findMissing(find: () => Promise<unknown>, isCi: boolean): Promise<Missing | undefined> {
   try {
     await find()
     return undefined
@@ -88,7 +88,7 @@ async function missingOf(find: () => Promise<unknown>, isCi: boolean): Promise<M
   }
 }
 
-/** A server that was there before is nobody's to stop. */
+/** A server that was there before the run must not be stopped. */
 async function doNothing(): Promise<void> {
   return undefined
 }

@@ -5,7 +5,7 @@ import { ownOffer } from './open-offer.ts'
 
 const NONE_SHARED: Missing = { type: 'missing', reason: 'these files share no server', isError: true }
 
-/** For files that start what they need by themselves, of these kinds: no shared server is started. */
+/** Prepares test files that start their own servers of these kinds. It starts no shared server. */
 export async function setup(project: TestProject): Promise<void> {
   const environment = readEnvironment()
   const [mariadb, mysql] = await Promise.all([

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { canariesIn } from '@counterstep/test-servers/canary'
+import { findCanaries } from '@counterstep/test-servers/canary'
 import { fastify } from 'fastify'
 import { SeededRandom } from '../seeded-random.ts'
 import type { Guard } from './bank-database.ts'
@@ -32,7 +32,7 @@ const app = fastify({
 app.addHook('preHandler', async ({ body, headers }) => {
   if (body === undefined) return
   // What never came here nobody could have shown on the way.
-  if (canariesIn({ headers: JSON.stringify(headers) }).length === 0)
+  if (findCanaries({ headers: JSON.stringify(headers) }).length === 0)
     throw new Error('a call without its secret')
   const { slowMs } = readTransferPayload(body)
   if (slowMs > 0) await delay(slowMs)

@@ -6,8 +6,8 @@ import type { ConformanceOptions } from './runner.ts'
 const START_AT = 1_600_000_000_000
 const POLL_MS = 5
 
-/** One test's stores, all at one place, and the passing of time as those stores see it. */
-export class TestBed {
+/** The stores of one test, all at one place, and their time. */
+export class StoreFixture {
   readonly place: string
   readonly #open: ConformanceOptions['open']
   readonly #opened = new Set<Store>()
@@ -19,31 +19,31 @@ export class TestBed {
     this.place = place
   }
 
-  /** Opens a store at this test's place; the second call is the same database. */
+  /** Opens a store at this test's place. A second call opens the same database. */
   async open(): Promise<Store> {
     const store = await this.#open({ now: () => this.#now, place: this.place })
     this.#opened.add(store)
-    // No flag: the store's own answer tells whether it lives by the suite's clock.
+    // The store's own answer, and no flag, tells whether it uses the suite's clock.
     this.#hasExactClock = (await store.stats()).now === this.#now
     return store
   }
 
-  /** The store's clock is the suite's, so an instant can be met exactly. */
+  /** The store uses the suite's clock, so that a time can be met exactly. */
   get hasExactClock(): boolean {
     return this.#hasExactClock
   }
 
-  /** Long enough to act under, short enough to wait for where only real time passes. */
+  /** It is long enough to act within, and short enough to wait for in real time. */
   get leaseMs(): number {
     return this.#hasExactClock ? 10_000 : 1_000
   }
 
-  /** Long enough to read a row that has just finished, short enough to wait for its end. */
+  /** It is long enough to read a row that has just finished, and short enough to wait for its end. */
   get retentionMs(): number {
     return this.#hasExactClock ? 60_000 : 1_000
   }
 
-  /** Returns when the store's clock shows at least `ms` more; exactly `ms` more where it is the suite's. */
+  /** Returns when the store's clock shows at least `ms` more, or exactly `ms` more if it is the suite's clock. */
   async pass(store: Store, ms: number): Promise<void> {
     if (this.#hasExactClock) {
       this.#now += ms
@@ -54,8 +54,8 @@ export class TestBed {
   }
 
   /**
-   * Starts a span of the store's time. The check that it returns ends it and takes instants which the store has set
-   * meanwhile: where the clock is the suite's, they must equal it.
+   * Starts a span of the store's time, and returns a check that ends it. The check gets times that the store has set
+   * meanwhile, which must lie in the span. With the suite's clock they must equal it.
    */
   async startSpan(store: Store): Promise<(...instants: readonly number[]) => Promise<void>> {
     const from = (await store.stats()).now
@@ -82,6 +82,6 @@ export class TestBed {
   }
 }
 
-export type StoreTest = (store: Store, bed: TestBed) => Promise<void>
+export type StoreTest = (store: Store, fixture: StoreFixture) => Promise<void>
 /** Defines one test that gets a fresh store. */
 export type DefineTest = (name: string, test: StoreTest) => void

@@ -4,8 +4,8 @@ import { openStoreAt } from './open-store-at.ts'
 import type { StorePlace } from './race-messages.ts'
 import { RacePeers } from './race-peers.ts'
 
-/** Two processes for all races at one place: their start takes longer than most races. */
-export class RaceBed {
+/** Keeps two processes for all races at one place, because their start takes longer than most races. */
+export class RaceFixture {
   readonly #place: StorePlace
   readonly #skewsMs: readonly [number, number]
   #peers: RacePeers | undefined
@@ -15,13 +15,13 @@ export class RaceBed {
     this.#skewsMs = skewsMs
   }
 
-  /** The store given is this process's own: it prepares the rows and looks at them afterwards. */
+  /** Opens a store in this process too, which prepares the rows and reads them afterwards. */
   async run<T>(race: (store: Store, peers: RacePeers) => Promise<T>): Promise<T> {
     const store = await openStoreAt(this.#place)
     try {
       assert.ok(store.capabilities.shared)
       const peers = this.#peers ?? (await RacePeers.start(this.#place, this.#skewsMs))
-      // Taken for the time of the race: one that its runner has given up may go on, and the next one gets others.
+      // The processes belong to this race while it runs. If the runner gives it up it may go on, and the next race gets others.
       this.#peers = undefined
       const result = await runOn(peers, () => race(store, peers))
       this.#peers = peers
@@ -42,7 +42,7 @@ export class RaceBed {
   }
 }
 
-/** After a failure they may be in the middle of calls. */
+/** Kills the processes after a failure, since they may be in the middle of calls. */
 async function runOn<T>(peers: RacePeers, race: () => Promise<T>): Promise<T> {
   try {
     return await race()

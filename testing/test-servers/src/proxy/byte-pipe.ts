@@ -1,38 +1,38 @@
 import type { Socket } from 'node:net'
 
-/** How all lanes of a proxy behave now. */
-export interface LaneRule {
+/** The present behaviour of all pipes of a proxy. */
+export interface PipeRule {
   latencyMs: number
   isHeld: boolean
-  /** Undefined: what was read at once is written at once. */
+  /** If it is undefined, the bytes of one read are written at once. */
   slices: Slices | undefined
 }
 
-/** Pieces of so many bytes, one after the other with so long between them. */
+/** The bytes arrive in pieces of this size, one after the other with this gap. */
 export interface Slices {
   readonly bytes: number
   readonly gapMs: number
 }
 
-/** Memory for bytes under way, after which the sender is made to wait. */
+/** Bounds the memory for bytes under way. With more of them the sender has to wait. */
 const QUEUED_BYTES_MAX = 4 * 1024 * 1024
 
 interface Parcel {
-  /** Undefined: the sender said its last word. */
+  /** It is undefined for the end of the sender's stream. */
   readonly chunk: Buffer | undefined
   readonly dueAt: number
 }
 
-/** One direction of one connection: bytes leave in the order in which they came, when they are due and nothing holds them. */
-export class ByteLane {
+/** One direction of one connection. Bytes leave in the order in which they came, when they are due and are not held back. */
+export class BytePipe {
   readonly #from: Socket
   readonly #to: Socket
-  readonly #rule: LaneRule
+  readonly #rule: PipeRule
   readonly #queue: Parcel[] = []
   #queuedBytes = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(from: Socket, to: Socket, rule: LaneRule) {
+  constructor(from: Socket, to: Socket, rule: PipeRule) {
     this.#from = from
     this.#to = to
     this.#rule = rule
@@ -43,13 +43,13 @@ export class ByteLane {
     const dueAt = performance.now() + this.#rule.latencyMs
     const { slices } = this.#rule
     if (chunk === undefined || slices === undefined) this.#queue.push({ chunk, dueAt })
-    else this.#queue.push(...sliced(chunk, slices, dueAt))
+    else this.#queue.push(...slice(chunk, slices, dueAt))
     this.#queuedBytes += chunk?.length ?? 0
     if (this.#queuedBytes > QUEUED_BYTES_MAX) this.#from.pause()
     this.move()
   }
 
-  /** To be called when the rule has changed, too. */
+  /** Delivers the due bytes. It is also called after a change of the rule. */
   move(): void {
     clearTimeout(this.#timer)
     while (!this.#rule.isHeld) {
@@ -66,7 +66,7 @@ export class ByteLane {
     this.#letSenderGoOn()
   }
 
-  /** What is under way is lost. */
+  /** Drops the bytes under way. */
   drop(): void {
     clearTimeout(this.#timer)
     this.#queue.length = 0
@@ -87,7 +87,7 @@ export class ByteLane {
   }
 }
 
-function sliced(chunk: Buffer, { bytes, gapMs }: Slices, dueAt: number): Parcel[] {
+function slice(chunk: Buffer, { bytes, gapMs }: Slices, dueAt: number): Parcel[] {
   return Array.from({ length: Math.ceil(chunk.length / bytes) }, (_, index) => ({
     chunk: chunk.subarray(index * bytes, (index + 1) * bytes),
     dueAt: dueAt + index * gapMs,

@@ -1,0 +1,24 @@
+import type { TransactionUpdate } from '@counterstep/core'
+import { expect, it } from 'vitest'
+import { aTransaction, makeUpdate } from '../../test/transactions.ts'
+import { toPendingUpdate } from './pending-writes.ts'
+import { writeUpdates } from './write-statements.ts'
+
+const noAnswer = () => undefined
+
+/** Counts the CASEs of each statement that sets rows with these holds, each with a progress of its own. */
+function countCases(...holds: readonly TransactionUpdate['hold'][]): readonly number[] {
+  const updates = holds.map((hold, i) =>
+    toPendingUpdate(makeUpdate(aTransaction(`t-${i}`), { hold, progress: `{"i":${i}}` }), noAnswer, noAnswer),
+  )
+  return writeUpdates(updates).map(({ sql }) => sql.split('CASE gid').length - 1)
+}
+
+it('tells rows apart where they differ, and writes once what is the same for all', () => {
+  const finish = { type: 'finish', retentionMs: 60_000 } as const
+  expect(countCases(finish)).toEqual([0])
+  expect(countCases(finish, finish)).toEqual([2])
+  expect(countCases(finish, { ...finish, retentionMs: 'never' })).toEqual([3])
+  expect(countCases({ type: 'release', dueAt: 1 }, { type: 'release', dueAt: 2 })).toEqual([3])
+  expect(countCases({ type: 'keep' }, { type: 'keep' })).toEqual([2])
+})

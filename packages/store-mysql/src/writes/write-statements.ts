@@ -1,0 +1,117 @@
+import { assert, NEVER_AT, type UpdateHold } from '@counterstep/core'
+import { STATEMENTS } from '../generated/sql.ts'
+import {
+  type Chunks,
+  fill,
+  fillRows,
+  groupsWithin,
+  parseRowsStatement,
+  parseStatement,
+  weave,
+} from '../sessions/statement.ts'
+import { type CountedStatement, NOW_SQL, withNowMark } from '../transactions/transaction-protocol.ts'
+import { CREATE, type PendingCreate, type PendingUpdate, type RowLiterals } from './pending-writes.ts'
+
+/** A CASE searches its row among all rows of the statement, so its cost grows with their square. */
+const STATEMENT_ROWS_MAX = 32
+/** The bytes around a row's values in the key and in three CASEs. */
+const ROW_WORDS_BYTES = 64
+
+const HOLD_MARK = '/*hold*/'
+/** The value `?` is a timestamp, or the retention of a finish. NULL means that a command is due now and a finish is never purged. */
+const BY_HOLD: Readonly<Record<UpdateHold['type'], Chunks>> = {
+  keep: withHold(''),
+  release: withHold(', due_at = ?, owned = 0'),
+  finish: withHold(`, due_at = COALESCE(? + ${NOW_SQL}, ${NEVER_AT}), owned = 0, live = 0`),
+  command: withHold(`, due_at = IF(owned = 1, due_at, COALESCE(?, ${NOW_SQL}))`),
+}
+const LOCK_ROWS = parseRowsStatement(STATEMENTS.lockRows)
+
+/** Writes one insert of all rows, or as few as `bytesMax` allows. */
+export function writeInserts(
+  creates: readonly PendingCreate[],
+  bytesMax = Number.POSITIVE_INFINITY,
+): readonly string[] {
+  const rows = creates.map(({ sql }) => sql)
+  return groupsWithin(rows, (row) => Buffer.byteLength(row), bytesMax).map((group) => fillRows(CREATE, group))
+}
+
+/**
+ * Writes few statements for many rows: rows that are set to the same values share one. Several statements do not follow
+ * the order of the keys, so a statement before them locks all rows in that order.
+ */
+export function writeUpdates(
+  updates: readonly PendingUpdate[],
+  bytesMax = Number.POSITIVE_INFINITY,
+): readonly CountedStatement[] {
+  const alike = new Map<string, PendingUpdate[]>()
+  for (const update of updates) {
+    const { hold, shared } = update.literals
+    const key = `${hold},${shared.join()}`
+    const same = alike.get(key)
+    if (same === undefined) alike.set(key, [update])
+    else same.push(update)
+  }
+  const statements: CountedStatement[] = []
+  for (const same of alike.values()) {
+    for (let from = 0; from < same.length; from += STATEMENT_ROWS_MAX) {
+      for (const rows of groupsWithin(same.slice(from, from + STATEMENT_ROWS_MAX), countBytes, bytesMax)) {
+        statements.push({ sql: writeUpdate(rows), changes: rows.length })
+      }
+    }
+  }
+  return alike.size > 1 ? [...writeLocks(updates, bytesMax), ...statements] : statements
+}
+
+/** The gid stands in each CASE, and twice in the key. */
+function countBytes({ literals: { own } }: PendingUpdate): number {
+  const { gid, token, version, due, writeId, progress } = own
+  const texts = [gid, gid, gid, gid, gid, token, version, due, writeId, progress]
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), ROW_WORDS_BYTES)
+}
+
+function writeLocks(updates: readonly PendingUpdate[], bytesMax: number): readonly CountedStatement[] {
+  const rows = updates.map(({ gid }) => fill(LOCK_ROWS.row, [gid]))
+  const groups = groupsWithin(rows, (row) => Buffer.byteLength(row), bytesMax)
+  return groups.map((group) => ({ sql: fillRows(LOCK_ROWS, group) }))
+}
+
+/** The holds and the shared values of all rows are the same. */
+function writeUpdate(updates: readonly PendingUpdate[]): string {
+  const [first] = updates
+  assert(first !== undefined, 'a statement for no rows')
+  const { hold, shared } = first.literals
+  const rows = updates.map(({ literals }) => literals.own)
+  const due = hold === 'keep' ? [] : [writeByRow(rows, 'due')]
+  return weave(BY_HOLD[hold], [
+    ...shared,
+    writeByRow(rows, 'writeId'),
+    writeByRow(rows, 'progress'),
+    ...due,
+    writeKeys(rows),
+  ])
+}
+
+/** Writes each row's own value, or one value if it is the same for all rows, as the retention of a finish mostly is. */
+function writeByRow(rows: readonly RowLiterals[], name: 'due' | 'writeId' | 'progress'): string {
+  const [first] = rows
+  if (first !== undefined && rows.every((row) => row[name] === first[name])) return first[name]
+  let cases = 'CASE gid'
+  for (const row of rows) cases += ` WHEN ${row.gid} THEN ${row[name]}`
+  return `${cases} END`
+}
+
+/** The gids stand in a list of their own, because the server finds the rows by that list. */
+function writeKeys(rows: readonly RowLiterals[]): string {
+  const [first, ...others] = rows
+  if (first !== undefined && others.length === 0) {
+    return `gid = ${first.gid} AND token = ${first.token} AND version = ${first.version}`
+  }
+  const gids = rows.map(({ gid }) => gid).join(', ')
+  const keys = rows.map(({ gid, token, version }) => `(${gid}, ${token}, ${version})`).join(', ')
+  return `gid IN (${gids}) AND (gid, token, version) IN (${keys})`
+}
+
+function withHold(sql: string): Chunks {
+  return parseStatement(withNowMark(STATEMENTS.update.replace(HOLD_MARK, sql)))
+}
